@@ -1,0 +1,46 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .strictMemorySafety(),
+    .treatWarning("StrictMemorySafety", as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let package = Package(
+    name: "NetKit",
+    platforms: [.macOS(.v15)],
+    products: [
+        .library(name: "NetKit", targets: ["NetKit"]),
+        .library(name: "CNetCore", targets: ["CNetCore"]),
+        .executable(name: "nk", targets: ["NetKitCLI"]),
+    ],
+    targets: [
+        .target(
+            name: "CNetCore",
+            path: ".",
+            exclude: [
+                ".ci", "Benchmarks", "Examples", "Sources/CNetTesting", "Sources/NetKit", "Sources/NetKitCLI",
+                "Tests", "docs", "script", "CHANGELOG.md", "CMakeLists.txt", "LICENSE", "README.md",
+            ],
+            sources: ["Sources/CNetCore"],
+            publicHeadersPath: "include",
+            cSettings: [.headerSearchPath("Sources/CNetCore"), .define("_GNU_SOURCE")],
+            linkerSettings: [.linkedLibrary("curl"), .linkedLibrary("ssl"), .linkedLibrary("crypto")]
+        ),
+        .target(
+            name: "CNetTesting",
+            cSettings: [.define("_GNU_SOURCE")],
+            linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]
+        ),
+        .target(name: "NetKit", dependencies: ["CNetCore"], swiftSettings: strict),
+        .executableTarget(
+            name: "NetKitCLI", dependencies: ["NetKit", "CNetCore", "CNetTesting"], swiftSettings: strict),
+        .testTarget(
+            name: "NetKitTests", dependencies: ["NetKit", "CNetTesting"], swiftSettings: strict),
+    ],
+    cLanguageStandard: .c11
+)

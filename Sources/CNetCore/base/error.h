@@ -1,0 +1,19 @@
+/// How the core fills an nc_error.
+#ifndef NETCORE_PRIVATE_ERROR_H
+#define NETCORE_PRIVATE_ERROR_H
+
+#include <assert.h>
+#include <netcore/status.h>
+
+/// For invariants of our own, never for what comes from outside.
+#define NC_ASSERT(condition) assert(condition)
+
+/// Clears `err` (which may be NULL) and returns NC_OK.
+nc_status nc_error_clear(nc_error *err);
+
+/// Fills `err` (which may be NULL) and returns `status`; the message is cut to fit, never in the middle of UTF-8.
+/// Control characters in the message are replaced by '?', so that a hostile name cannot move a terminal's cursor.
+nc_status nc_error_set(nc_error *err, nc_status status, int32_t native_code, int64_t offset, const char *format, ...)
+    NC_PRINTF(5, 6);
+
+#endif

@@ -1,0 +1,12 @@
+/// Whole-file reading through the file operations table.
+#ifndef NETCORE_PRIVATE_FILE_H
+#define NETCORE_PRIVATE_FILE_H
+
+#include <netcore/bytes.h>
+#include <netcore/hooks.h>
+
+/// Appends the file at `path` (NUL-terminated) to `out`; EINTR is retried, the descriptor always closed.
+/// NC_ERR_FILE carries errno as native_code; a directory or a file over out's maximum is an error too.
+NC_NODISCARD nc_status nc_file_read_all(nc_buf *out, const nc_file_ops *ops, const char *path, nc_error *err);
+
+#endif

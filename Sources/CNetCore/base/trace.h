@@ -1,0 +1,13 @@
+/// One branch while nobody listens.
+#ifndef NETCORE_PRIVATE_TRACE_H
+#define NETCORE_PRIVATE_TRACE_H
+
+#include <netcore/trace.h>
+
+static inline void nc_trace_pass(const nc_trace *trace, nc_trace_point point, nc_transfer_id id) {
+    if (trace->on_point != NULL) {
+        trace->on_point(trace->ctx, point, id);
+    }
+}
+
+#endif

@@ -1,0 +1,201 @@
+/// The engine: takes requests from any thread, moves their bytes on one thread of its own, says how each ended.
+///
+/// For each accepted request events come on the loop thread in the order on_head (once a hop), on_body, on_done;
+/// on_done comes exactly once, last, also after a cancel, and never inside submit. Callbacks must not block.
+/// A program without an event loop passes no sink and calls nc_engine_wait().
+///
+///     nc_engine *engine;  nc_transfer_id id;  nc_response *response;
+///     if (nc_engine_new(&engine, NULL, &err) == NC_OK &&
+///         nc_engine_submit(engine, &request, NULL, &id, &err) == NC_OK &&
+///         nc_engine_wait(engine, id, 30000, &response, &err) == NC_OK) …
+///     nc_engine_release(engine);
+#ifndef NETCORE_ENGINE_H
+#define NETCORE_ENGINE_H
+
+#include <netcore/base.h>
+#include <netcore/hooks.h>
+#include <netcore/request.h>
+#include <netcore/response.h>
+#include <netcore/trace.h>
+
+NC_EXTERN_C_BEGIN
+NC_ASSUME_NONNULL_BEGIN
+
+/// One loop thread with its connections.
+typedef struct nc_engine nc_engine;
+
+#define NC_DEFAULT_MAX_IN_FLIGHT 256u
+#define NC_DEFAULT_MAX_PER_HOST 6u
+#define NC_DEFAULT_MAX_STREAMS 100u
+#define NC_DEFAULT_MAX_IDLE_CONNECTIONS 256u
+#define NC_DEFAULT_MAX_WAITING 100000u
+
+/// What a callback wants next.
+typedef NC_ENUM(nc_verdict){
+    /// Go on.
+    NC_CONTINUE = 0,
+    /// End the transfer; it ends with NC_ERR_STOPPED_BY_CALLER.
+    NC_STOP = 1,
+} nc_verdict;
+
+/// How the loop waits for sockets.
+typedef NC_ENUM(nc_poller_choice){
+    /// The best of this system.
+    NC_POLLER_AUTO = 0,
+    /// epoll(7).
+    NC_POLLER_EPOLL = 1,
+    /// poll(2).
+    NC_POLLER_POLL = 2,
+    /// kqueue(2); untested.
+    NC_POLLER_KQUEUE = 3,
+} nc_poller_choice;
+
+/// A head arrived: a redirect's when `is_last` is false. The response's body is still empty.
+typedef nc_verdict (*nc_head_fn)(void *NC_NULLABLE ctx, nc_transfer_id id, const nc_response *response, bool is_last);
+/// A piece of the last hop's decoded body arrived; borrowed for the call.
+typedef nc_verdict (*nc_body_fn)(void *NC_NULLABLE ctx, nc_transfer_id id, nc_slice bytes);
+/// The transfer is over. `response` is borrowed (retain it to keep it) and NULL when no head arrived.
+typedef void (*nc_done_fn)(void *NC_NULLABLE ctx, nc_transfer_id id, nc_response *NC_NULLABLE response,
+                           const nc_error *error);
+
+/// Where a transfer's events go.
+typedef struct nc_sink {
+    /// Handed to each callback; the only pointer of the caller's that the engine keeps, until on_done returns.
+    void *NC_NULLABLE ctx;
+    /// May be NULL.
+    nc_head_fn NC_NULLABLE on_head;
+    /// May be NULL: the body is then collected into the response, up to limits.max_body_bytes.
+    nc_body_fn NC_NULLABLE on_body;
+    /// Called exactly once for each accepted request.
+    nc_done_fn on_done;
+} nc_sink;
+
+/// Work that a caller wants run on the loop thread, and word of finished rounds.
+///
+/// drain runs at most `max_jobs` jobs and returns whether more wait; it is called after nc_engine_wake().
+/// burst_done is called at the end of each round of the loop in which on_done was called.
+typedef struct nc_loop_client {
+    /// Handed to each function.
+    void *NC_NULLABLE ctx;
+    /// May be NULL.
+    bool (*NC_NULLABLE drain)(void *NC_NULLABLE ctx, uint32_t max_jobs);
+    /// May be NULL.
+    void (*NC_NULLABLE burst_done)(void *NC_NULLABLE ctx);
+    /// Called once, last, when the loop will never call again; may be NULL.
+    void (*NC_NULLABLE release)(void *NC_NULLABLE ctx);
+} nc_loop_client;
+
+/// What an engine is made from; all zero is the default engine, and NULL hooks are the system's.
+typedef struct nc_engine_options {
+    /// Transfers handed to libcurl at once (256).
+    uint32_t max_in_flight;
+    /// Connections to one host over HTTP/1.1 (6).
+    uint32_t max_per_host;
+    /// Streams on one HTTP/2 connection (100).
+    uint32_t max_streams;
+    /// Idle connections kept (256).
+    uint32_t max_idle_connections;
+    /// Transfers waiting for a slot (100,000); one more ends with NC_ERR_TOO_LARGE.
+    uint32_t max_waiting;
+    /// Whom TLS believes where a request does not say; NULL means the default policy. Retained.
+    nc_trust *NC_NULLABLE trust;
+    /// How the loop waits.
+    nc_poller_choice poller;
+    /// Time; copied.
+    const nc_clock *NC_NULLABLE clock;
+    /// Files; copied.
+    const nc_file_ops *NC_NULLABLE file_ops;
+    /// Trace listener.
+    nc_trace trace;
+    /// Jobs and rounds.
+    nc_loop_client loop_client;
+} nc_engine_options;
+
+/// What the libraries underneath can do, asked at run time.
+typedef struct nc_capabilities {
+    /// libcurl's version, such as "7.88.1".
+    const char *curl_version;
+    /// The TLS backend, such as "OpenSSL/3.0.19"; empty without one.
+    const char *tls_backend;
+    /// TLS is there and its backend is of the OpenSSL family, so that policies can be enforced.
+    bool has_trust_policies;
+    /// HTTP/2.
+    bool has_http2;
+    /// HTTP/3.
+    bool has_http3;
+    /// gzip and deflate.
+    bool has_gzip;
+    /// brotli.
+    bool has_brotli;
+    /// zstd.
+    bool has_zstd;
+    /// WebSocket.
+    bool has_websocket;
+} nc_capabilities;
+
+/// Tells what the libraries underneath can do.
+///
+/// Returns static strings and flags. Thread-safe.
+NC_API nc_capabilities nc_capabilities_query(void);
+
+/// Starts an engine and its thread.
+///
+/// - out:     owned by the caller; give it up with nc_engine_release() or nc_engine_close().
+/// - options: NULL means all zero; copied.
+/// Returns NC_OK, NC_ERR_USAGE, NC_ERR_UNSUPPORTED (libcurl below 7.88, or a poller of another system),
+/// NC_ERR_NO_MEMORY, NC_ERR_DESCRIPTORS, NC_ERR_THREAD. The client's release is called on success only.
+/// Thread-safe.
+NC_API NC_NODISCARD nc_status nc_engine_new(nc_engine *NC_NULLABLE *NC_NONNULL out,
+                                            const nc_engine_options *NC_NULLABLE options, nc_error *NC_NULLABLE err);
+
+/// Hands a request to the engine; never blocks on the network and calls nothing back.
+///
+/// - request: borrowed for the call.
+/// - sink:    copied; NULL keeps the result for nc_engine_wait().
+/// - out:     the transfer's id.
+/// Returns NC_OK, NC_ERR_BAD_URL, NC_ERR_BAD_SCHEME, NC_ERR_BAD_METHOD, NC_ERR_BAD_HEADER (err->offset is the byte),
+/// NC_ERR_USAGE, NC_ERR_CLOSED, NC_ERR_NO_MEMORY; on failure on_done is never called. Thread-safe.
+NC_API NC_NODISCARD nc_status nc_engine_submit(nc_engine *engine, const nc_request *request,
+                                               const nc_sink *NC_NULLABLE sink, nc_transfer_id *out,
+                                               nc_error *NC_NULLABLE err);
+
+/// Asks for the end of a transfer; it ends with NC_ERR_CANCELLED unless it ended before.
+///
+/// Unknown and finished ids are ignored. Never blocks. Thread-safe.
+NC_API void nc_engine_cancel(nc_engine *engine, nc_transfer_id id);
+
+/// Waits for a transfer that was submitted without a sink, and takes its result.
+///
+/// - timeout_ms: NC_UNLIMITED waits for ever (each transfer's own limits are finite).
+/// - out:        owned by the caller; release with nc_response_release(). NULL when no head arrived.
+/// Returns the transfer's own status, NC_ERR_WAIT_TIMED_OUT (it goes on and may be waited for again), NC_ERR_USAGE for
+/// an id that is unknown, taken or has a sink, and on the loop thread. `out` is written unless the wait itself failed.
+/// Thread-safe.
+NC_API NC_NODISCARD nc_status nc_engine_wait(nc_engine *engine, nc_transfer_id id, uint32_t timeout_ms,
+                                             nc_response *NC_NULLABLE *NC_NONNULL out, nc_error *NC_NULLABLE err);
+
+/// Asks the loop to call its client's drain soon.
+///
+/// Returns false when the loop has ended: the caller must run its jobs itself. Never blocks. Thread-safe.
+NC_API bool nc_engine_wake(nc_engine *engine);
+
+/// Tells whether the caller runs on the engine's loop thread.
+///
+/// Thread-safe.
+NC_API bool nc_engine_is_on_loop(const nc_engine *engine);
+
+/// Gives the engine up: cancels everything, lets the loop deliver what is due and free itself. NULL is harmless.
+///
+/// Never blocks; legal on any thread, the loop's own callbacks too. The pointer is invalid afterwards.
+NC_API void nc_engine_release(nc_engine *NC_NULLABLE engine);
+
+/// As nc_engine_release(), and waits until the loop has ended.
+///
+/// Returns NC_OK, NC_ERR_WAIT_TIMED_OUT (the loop goes on ending by itself), NC_ERR_USAGE on the loop thread, which
+/// leaves the engine as it was. Otherwise the pointer is invalid afterwards.
+NC_API nc_status nc_engine_close(nc_engine *NC_NULLABLE engine, uint32_t timeout_ms);
+
+NC_ASSUME_NONNULL_END
+NC_EXTERN_C_END
+
+#endif

@@ -1,0 +1,100 @@
+/// What tests and embedders replace: memory, time, randomness, files.
+///
+/// Memory is one process-wide table, set before anything else; the rest are values handed to an engine. Each table
+/// is copied when it is given. What stands behind a table must be callable from any thread.
+///
+///     static const nc_allocator mine = {NULL, my_malloc, my_realloc, my_free};
+///     nc_set_allocator(&mine);
+#ifndef NETCORE_HOOKS_H
+#define NETCORE_HOOKS_H
+
+#include <netcore/base.h>
+#include <netcore/status.h>
+#include <sys/types.h>
+
+struct stat;
+
+NC_EXTERN_C_BEGIN
+NC_ASSUME_NONNULL_BEGIN
+
+/// Where the library's memory comes from; contracts are those of malloc, realloc and free.
+typedef struct nc_allocator {
+    /// Handed to each function.
+    void *NC_NULLABLE ctx;
+    /// Returns at least `bytes` (never 0) of memory aligned for any type, or NULL.
+    void *NC_NULLABLE (*NC_NONNULL allocate)(void *NC_NULLABLE ctx, size_t bytes);
+    /// Resizes; `block` may be NULL. On NULL the old block stays valid.
+    void *NC_NULLABLE (*NC_NONNULL reallocate)(void *NC_NULLABLE ctx, void *NC_NULLABLE block, size_t bytes);
+    /// Frees; `block` may be NULL.
+    void (*NC_NONNULL release)(void *NC_NULLABLE ctx, void *NC_NULLABLE block);
+} nc_allocator;
+
+/// Sets where memory comes from, for the whole process.
+///
+/// Call it before the first use of the library: blocks are freed through the table in force at that moment. libcurl
+/// and OpenSSL keep their own allocators.
+/// - allocator: copied; NULL restores malloc.
+/// Confined: one thread at a time, before all other calls.
+NC_API void nc_set_allocator(const nc_allocator *NC_NULLABLE allocator);
+
+/// Where time comes from.
+typedef struct nc_clock {
+    /// Handed to each function.
+    void *NC_NULLABLE ctx;
+    /// Nanoseconds since an arbitrary start; never goes back. All limits and metrics use it.
+    uint64_t (*NC_NONNULL monotonic_ns)(void *NC_NULLABLE ctx);
+    /// Nanoseconds since 1970-01-01T00:00:00Z; may jump either way.
+    int64_t (*NC_NONNULL realtime_ns)(void *NC_NULLABLE ctx);
+} nc_clock;
+
+/// Gives the system's clocks (CLOCK_MONOTONIC and CLOCK_REALTIME).
+///
+/// Pure; call from any thread.
+NC_API nc_clock nc_clock_system(void);
+
+/// Where random bytes come from.
+typedef struct nc_random {
+    /// Handed to the function.
+    void *NC_NULLABLE ctx;
+    /// Fills `length` bytes; returns false when it cannot.
+    bool (*NC_NONNULL fill)(void *NC_NULLABLE ctx, uint8_t *bytes, size_t length);
+} nc_random;
+
+/// Gives the system's cryptographic source (getrandom).
+///
+/// Pure; call from any thread.
+NC_API nc_random nc_random_system(void);
+
+/// File operations, with the contracts of the system calls of the same name: -1 and errno on failure.
+///
+/// EINTR is retried by the caller of the table, not by the table.
+typedef struct nc_file_ops {
+    /// Handed to each function.
+    void *NC_NULLABLE ctx;
+    /// openat(2) relative to AT_FDCWD, with O_CLOEXEC already in `flags`.
+    int (*NC_NONNULL open)(void *NC_NULLABLE ctx, const char *path, int flags, mode_t mode);
+    /// read(2).
+    ssize_t (*NC_NONNULL read)(void *NC_NULLABLE ctx, int fd, void *bytes, size_t length);
+    /// write(2).
+    ssize_t (*NC_NONNULL write)(void *NC_NULLABLE ctx, int fd, const void *bytes, size_t length);
+    /// fsync(2).
+    int (*NC_NONNULL sync)(void *NC_NULLABLE ctx, int fd);
+    /// fstat(2).
+    int (*NC_NONNULL status)(void *NC_NULLABLE ctx, int fd, struct stat *out);
+    /// close(2).
+    int (*NC_NONNULL close)(void *NC_NULLABLE ctx, int fd);
+    /// rename(2).
+    int (*NC_NONNULL rename)(void *NC_NULLABLE ctx, const char *from, const char *to);
+    /// unlink(2).
+    int (*NC_NONNULL unlink)(void *NC_NULLABLE ctx, const char *path);
+} nc_file_ops;
+
+/// Gives the system's file operations.
+///
+/// Pure; call from any thread.
+NC_API nc_file_ops nc_file_ops_system(void);
+
+NC_ASSUME_NONNULL_END
+NC_EXTERN_C_END
+
+#endif

@@ -1,0 +1,128 @@
+/// What to ask: one request, described by a struct of borrowed views.
+///
+/// All zero but method and URL is a sensible request: 0 always means the default, and every default is finite.
+/// The description is copied by nc_engine_submit(); nothing in it needs to live longer than that call.
+///
+///     nc_request request = {.url = nc_slice_of("https://example.com/")};
+#ifndef NETCORE_REQUEST_H
+#define NETCORE_REQUEST_H
+
+#include <netcore/base.h>
+#include <netcore/bytes.h>
+#include <netcore/trust.h>
+
+NC_EXTERN_C_BEGIN
+NC_ASSUME_NONNULL_BEGIN
+
+/// Where 0 means a default, this asks for no limit in a 32-bit field.
+#define NC_UNLIMITED UINT32_MAX
+/// Where 0 means a default, this asks for no limit in a 64-bit field.
+#define NC_UNLIMITED_BYTES UINT64_MAX
+
+/// Where 0 means the default, this asks for none.
+#define NC_NO_REDIRECTS UINT32_MAX
+
+#define NC_DEFAULT_CONNECT_MS 10000u
+#define NC_DEFAULT_FIRST_BYTE_MS 60000u
+#define NC_DEFAULT_IDLE_MS 60000u
+#define NC_DEFAULT_SLOT_MS 60000u
+#define NC_DEFAULT_TOTAL_MS 300000u
+#define NC_DEFAULT_MAX_BODY_BYTES (64u * 1024u * 1024u)
+#define NC_DEFAULT_MAX_HEAD_BYTES (256u * 1024u)
+#define NC_DEFAULT_MAX_HEAD_FIELDS 256u
+#define NC_DEFAULT_MAX_REDIRECTS 20u
+
+/// One header field.
+typedef struct nc_header {
+    /// A token (RFC 9110, 5.1); compared without case, sent as spelled here.
+    nc_slice name;
+    /// Any bytes but CR, LF and NUL, without surrounding white space.
+    nc_slice value;
+} nc_header;
+
+/// Limits of one request; 0 is the default beside each.
+typedef struct nc_limits {
+    /// Name lookup, TCP and TLS of one hop, in milliseconds (10 s).
+    uint32_t connect_ms;
+    /// From the last request byte to the first response byte of one hop, in milliseconds (60 s).
+    uint32_t first_byte_ms;
+    /// Between two pieces of the body, either way, in milliseconds (60 s).
+    uint32_t idle_ms;
+    /// Waiting for a slot, in milliseconds (60 s).
+    uint32_t slot_ms;
+    /// Everything from submit to done, in milliseconds (300 s).
+    uint32_t total_ms;
+    /// Redirects followed (20); NC_NO_REDIRECTS fails on the first one.
+    uint32_t max_redirects;
+    /// The response body, after decoding, in bytes (64 MiB).
+    uint64_t max_body_bytes;
+    /// One response head, status line included, in bytes (256 KiB).
+    uint32_t max_head_bytes;
+    /// Fields in one response head (256).
+    uint32_t max_head_fields;
+} nc_limits;
+
+/// Which protocol is spoken.
+typedef NC_ENUM(nc_http_choice){
+    /// HTTP/2 over TLS when the server agrees by ALPN, else HTTP/1.1.
+    NC_HTTP_AUTO = 0,
+    /// HTTP/1.1 only.
+    NC_HTTP_1_1 = 1,
+} nc_http_choice;
+
+/// What becomes of a redirect.
+typedef NC_ENUM(nc_redirect_choice){
+    /// Followed, except from https to http.
+    NC_REDIRECTS_FOLLOW = 0,
+    /// Returned to the caller as a response.
+    NC_REDIRECTS_RETURN = 1,
+    /// Followed, from https to http as well.
+    NC_REDIRECTS_FOLLOW_DOWNGRADE = 2,
+} nc_redirect_choice;
+
+/// Sends what is meant for one place to another; Host, SNI and certificate checks keep the first name.
+typedef struct nc_connect_to {
+    /// Host that the URL names; empty matches any.
+    nc_slice host;
+    /// Port that the URL names; 0 matches any.
+    uint16_t port;
+    /// Host or numeric address to connect to; empty keeps the host.
+    nc_slice to_host;
+    /// Port to connect to; 0 keeps the port.
+    uint16_t to_port;
+} nc_connect_to;
+
+/// One request.
+typedef struct nc_request {
+    /// A token; empty means GET.
+    nc_slice method;
+    /// Absolute, http or https, at most NC_URL_MAX_BYTES, no spaces or control characters.
+    nc_slice url;
+    /// Fields in the order in which they are sent.
+    const nc_header *NC_NULLABLE headers;
+    /// Number of fields.
+    size_t header_count;
+    /// The body; sent when it is not empty or has_body is set.
+    nc_slice body;
+    /// True sends an empty body with Content-Length: 0.
+    bool has_body;
+    /// True asks for every content coding that libcurl can undo, and undoes it.
+    bool accepts_codings;
+    /// Protocol choice.
+    nc_http_choice http;
+    /// Redirect choice.
+    nc_redirect_choice redirects;
+    /// Limits.
+    nc_limits limits;
+    /// Whom TLS believes; NULL means the engine's policy. Retained while needed.
+    nc_trust *NC_NULLABLE trust;
+    /// Address overrides, the first match wins.
+    const nc_connect_to *NC_NULLABLE connect_to;
+    /// Number of overrides.
+    size_t connect_to_count;
+} nc_request;
+
+NC_ASSUME_NONNULL_END
+NC_EXTERN_C_END
+
+#endif

@@ -1,0 +1,110 @@
+/// What a call says of itself: one status, one table of names and sentences, one detail record.
+///
+/// Codes come in bands by layer, so that "is it the caller's fault" and "may it be tried again" are ranges:
+/// usage 1-19, resources 20-39, format 40-79, trust 80-99, network 100-149, control 150-199.
+/// A status never travels through errno, a global or a thread-local; detail is written to the caller's nc_error.
+///
+///     nc_error err;
+///     if (nc_engine_submit(engine, &request, NULL, &id, &err) != NC_OK)
+///         fprintf(stderr, "%s: %s\n", nc_status_name(err.status), err.message);
+#ifndef NETCORE_STATUS_H
+#define NETCORE_STATUS_H
+
+#include <netcore/base.h>
+
+NC_EXTERN_C_BEGIN
+NC_ASSUME_NONNULL_BEGIN
+
+/// The only place where a status has a number, a name and a sentence: X(name, number, sentence).
+#define NC_STATUS_MAP(X)                                                                                               \
+    X(NC_OK, 0, "it worked")                                                                                           \
+    X(NC_ERR_USAGE, 1, "an argument is missing or out of range")                                                       \
+    X(NC_ERR_BAD_URL, 2, "the URL is malformed")                                                                       \
+    X(NC_ERR_BAD_METHOD, 3, "the method is not a token")                                                               \
+    X(NC_ERR_BAD_HEADER, 4, "a header name or value holds a forbidden character")                                      \
+    X(NC_ERR_BAD_SCHEME, 5, "the URL's scheme is not http or https")                                                   \
+    X(NC_ERR_UNSUPPORTED, 6, "the libraries underneath cannot do this")                                                \
+    X(NC_ERR_CLOSED, 7, "the engine is closed")                                                                        \
+    X(NC_ERR_NO_MEMORY, 20, "memory ran out")                                                                          \
+    X(NC_ERR_TOO_LARGE, 21, "a bounded buffer is full")                                                                \
+    X(NC_ERR_FILE, 22, "a file operation failed")                                                                      \
+    X(NC_ERR_DESCRIPTORS, 23, "the process ran out of file descriptors")                                               \
+    X(NC_ERR_THREAD, 24, "a thread could not be started")                                                              \
+    X(NC_ERR_BAD_RESPONSE, 40, "the server's reply is not valid HTTP")                                                 \
+    X(NC_ERR_BAD_CODING, 41, "the body's content coding is broken or unknown")                                         \
+    X(NC_ERR_HEAD_TOO_LARGE, 42, "the response head is larger than its limit")                                         \
+    X(NC_ERR_BODY_TOO_LARGE, 43, "the response body is larger than its limit")                                         \
+    X(NC_ERR_BAD_REDIRECT, 44, "a redirect names no usable place")                                                     \
+    X(NC_ERR_BAD_CHARSET, 45, "the text is not valid in its charset, or the charset is unknown")                       \
+    X(NC_ERR_TLS_HANDSHAKE, 80, "the TLS handshake failed")                                                            \
+    X(NC_ERR_TLS_UNTRUSTED, 81, "no trusted authority signed the certificate")                                         \
+    X(NC_ERR_TLS_EXPIRED, 82, "the certificate has expired")                                                           \
+    X(NC_ERR_TLS_NOT_YET_VALID, 83, "the certificate is not valid yet")                                                \
+    X(NC_ERR_TLS_NAME, 84, "the certificate is for another name")                                                      \
+    X(NC_ERR_TLS_CERTIFICATE, 85, "the certificate was refused")                                                       \
+    X(NC_ERR_TLS_ROOTS, 86, "the trusted authorities could not be read")                                               \
+    X(NC_ERR_TLS_BACKEND, 87, "this libcurl has no OpenSSL backend")                                                   \
+    X(NC_ERR_RESOLVE, 100, "the host name could not be resolved")                                                      \
+    X(NC_ERR_CONNECT, 101, "the connection could not be made")                                                         \
+    X(NC_ERR_REFUSED, 102, "the connection was refused")                                                               \
+    X(NC_ERR_UNREACHABLE, 103, "the host cannot be reached")                                                           \
+    X(NC_ERR_RESET, 104, "the connection was reset")                                                                   \
+    X(NC_ERR_CUT_SHORT, 105, "the body ended before its announced length")                                             \
+    X(NC_ERR_EMPTY_REPLY, 106, "the server closed without a reply")                                                    \
+    X(NC_ERR_SEND, 107, "sending failed")                                                                              \
+    X(NC_ERR_RECEIVE, 108, "receiving failed")                                                                         \
+    X(NC_ERR_HTTP2, 109, "the HTTP/2 connection broke")                                                                \
+    X(NC_ERR_CONNECT_TIMED_OUT, 120, "connecting took longer than its limit")                                          \
+    X(NC_ERR_FIRST_BYTE_TIMED_OUT, 121, "the first byte took longer than its limit")                                   \
+    X(NC_ERR_IDLE_TIMED_OUT, 122, "nothing moved for longer than the idle limit")                                      \
+    X(NC_ERR_TOTAL_TIMED_OUT, 123, "the transfer took longer than its limit")                                          \
+    X(NC_ERR_SLOT_TIMED_OUT, 124, "no slot came free within the waiting limit")                                        \
+    X(NC_ERR_CANCELLED, 150, "the transfer was cancelled")                                                             \
+    X(NC_ERR_STOPPED_BY_CALLER, 151, "a callback stopped the transfer")                                                \
+    X(NC_ERR_TOO_MANY_REDIRECTS, 152, "there were more redirects than the limit")                                      \
+    X(NC_ERR_REDIRECT_REFUSED, 153, "the policy refuses this redirect")                                                \
+    X(NC_ERR_WAIT_TIMED_OUT, 154, "the wait ended before the work did")                                                \
+    X(NC_ERR_INTERNAL, 199, "an internal invariant failed; please report it")
+
+/// The outcome of a call; the table above gives each value's sentence.
+typedef NC_ENUM(nc_status){
+#define NC_STATUS_ENUM(name, number, sentence) name = number,
+    NC_STATUS_MAP(NC_STATUS_ENUM)
+#undef NC_STATUS_ENUM
+} nc_status;
+
+/// Room for one line of detail, its NUL included.
+#define NC_ERROR_MESSAGE_BYTES 256
+
+/// What happened, in the caller's own storage; there is nothing to free.
+typedef struct nc_error {
+    /// The same value that the call returned.
+    nc_status status;
+    /// The number underneath: a CURLcode, an errno or an X509_V_ERR_ code; 0 when there is none.
+    int32_t native_code;
+    /// The byte offset in the input that is at fault; -1 when no offset applies.
+    int64_t offset;
+    /// One line, lower-case start, no trailing period; never holds a secret.
+    char message[NC_ERROR_MESSAGE_BYTES];
+} nc_error;
+
+/// Gives a status its C spelling, such as "NC_ERR_RESOLVE".
+///
+/// Returns a static string; "NC_ERR_INTERNAL" for a number that is not in the table. Pure; call from any thread.
+NC_API const char *nc_status_name(nc_status status);
+
+/// Gives a status its sentence, such as "the host name could not be resolved".
+///
+/// Returns a static string; that of NC_ERR_INTERNAL for an unknown number. Pure; call from any thread.
+NC_API const char *nc_status_text(nc_status status);
+
+/// Tells whether the same request may succeed when it is tried again, unchanged.
+///
+/// True for passing network faults and time limits; false for usage, trust, format and control. Whether trying
+/// again is *safe* (idempotency) is the caller's question. Pure; call from any thread.
+NC_API bool nc_status_is_retryable(nc_status status);
+
+NC_ASSUME_NONNULL_END
+NC_EXTERN_C_END
+
+#endif

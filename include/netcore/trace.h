@@ -1,0 +1,81 @@
+/// Named points that a running engine passes: for tests that cancel, kill or count at every one of them.
+///
+/// A point costs one branch while nobody listens. Points carry no data but the transfer they concern.
+///
+///     static void on_point(void *ctx, nc_trace_point p, nc_transfer_id id) { puts(nc_trace_name(p)); }
+///     options.trace = (nc_trace){NULL, on_point};
+#ifndef NETCORE_TRACE_H
+#define NETCORE_TRACE_H
+
+#include <netcore/base.h>
+
+NC_EXTERN_C_BEGIN
+NC_ASSUME_NONNULL_BEGIN
+
+/// Names one transfer of one engine; 0 names none, and no number is ever used twice by an engine.
+typedef uint64_t nc_transfer_id;
+
+/// The only place where a point has its name: X(name, what has just happened).
+#define NC_TRACE_MAP(X)                                                                                                \
+    X(NC_TRACE_ENGINE_STARTED, "the loop thread runs")                                                                 \
+    X(NC_TRACE_ENGINE_WOKEN, "another thread woke the loop")                                                           \
+    X(NC_TRACE_ENGINE_CLOSING, "release or close reached the loop")                                                    \
+    X(NC_TRACE_ENGINE_STOPPED, "the loop thread is about to end")                                                      \
+    X(NC_TRACE_SUBMITTED, "a transfer was accepted by submit")                                                         \
+    X(NC_TRACE_REFUSED, "submit refused a request")                                                                    \
+    X(NC_TRACE_QUEUED, "a transfer waits for a slot")                                                                  \
+    X(NC_TRACE_SLOT_GRANTED, "a transfer got its slot")                                                                \
+    X(NC_TRACE_LANE_CREATED, "a lane was made for a trust policy")                                                     \
+    X(NC_TRACE_ROOTS_REQUESTED, "the worker was asked for trusted authorities")                                        \
+    X(NC_TRACE_ROOTS_READY, "the trusted authorities came back")                                                       \
+    X(NC_TRACE_LANE_CLOSED, "a lane and its connections were let go")                                                  \
+    X(NC_TRACE_HANDLE_CREATED, "an easy handle was made")                                                              \
+    X(NC_TRACE_HANDLE_REUSED, "an easy handle came from the pool")                                                     \
+    X(NC_TRACE_TRANSFER_STARTED, "libcurl took a transfer")                                                            \
+    X(NC_TRACE_SOCKET_OPENED, "a socket was opened")                                                                   \
+    X(NC_TRACE_SOCKET_CLOSED, "a socket was closed")                                                                   \
+    X(NC_TRACE_TLS_CONFIGURED, "a TLS context got its authorities")                                                    \
+    X(NC_TRACE_CONNECTED, "a connection is ready for the request")                                                     \
+    X(NC_TRACE_UPLOAD_READ, "a piece of the request body was handed to libcurl")                                       \
+    X(NC_TRACE_HEAD_LINE, "a line of a response head arrived")                                                         \
+    X(NC_TRACE_HEAD_DONE, "a response head is complete")                                                               \
+    X(NC_TRACE_BODY_CHUNK, "a piece of a response body arrived")                                                       \
+    X(NC_TRACE_REDIRECT_FOLLOWED, "a redirect leads to another hop")                                                   \
+    X(NC_TRACE_REDIRECT_REFUSED, "a redirect was refused")                                                             \
+    X(NC_TRACE_LIMIT_HIT, "a time limit ended a transfer")                                                             \
+    X(NC_TRACE_CANCEL_REQUESTED, "cancel was called")                                                                  \
+    X(NC_TRACE_CANCEL_APPLIED, "a cancel reached its transfer on the loop")                                            \
+    X(NC_TRACE_DONE, "on_done is about to be called")                                                                  \
+    X(NC_TRACE_BURST_DONE, "a round of the loop that ended transfers is over")                                         \
+    X(NC_TRACE_JOBS_RUN, "jobs of the loop's executor ran")                                                            \
+    X(NC_TRACE_WORK_STARTED, "a worker thread took a job")                                                             \
+    X(NC_TRACE_WORK_DONE, "a worker thread finished a job")
+
+/// A point that an engine passes.
+typedef NC_ENUM(nc_trace_point){
+#define NC_TRACE_ENUM(name, sentence) name,
+    NC_TRACE_MAP(NC_TRACE_ENUM)
+#undef NC_TRACE_ENUM
+    /// How many points there are.
+    NC_TRACE_COUNT} nc_trace_point;
+
+/// Hears of each point; may call nc_engine_cancel(), nothing else. Runs on the thread that passed the point.
+typedef void (*nc_trace_fn)(void *NC_NULLABLE ctx, nc_trace_point point, nc_transfer_id id);
+
+/// Who listens; a NULL function listens to nothing.
+typedef struct nc_trace {
+    /// Handed to the function.
+    void *NC_NULLABLE ctx;
+    /// Called at each point, from the loop, a worker or the submitting thread.
+    nc_trace_fn NC_NULLABLE on_point;
+} nc_trace;
+
+/// Gives a point its C spelling, such as "NC_TRACE_SUBMITTED".
+///
+/// Returns a static string; "NC_TRACE_COUNT" for a number outside the table. Pure; call from any thread.
+NC_API const char *nc_trace_name(nc_trace_point point);
+
+NC_ASSUME_NONNULL_END
+NC_EXTERN_C_END
+
+#endif
