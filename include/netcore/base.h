@@ -32,8 +32,11 @@
 #if defined(__clang__)
 #define NC_NULLABLE _Nullable
 #define NC_NONNULL _Nonnull
-#define NC_ASSUME_NONNULL_BEGIN _Pragma("clang assume_nonnull begin")
-#define NC_ASSUME_NONNULL_END _Pragma("clang assume_nonnull end")
+/// Between these two, pointers are non-null unless marked; the marks stay quiet under -Wpedantic.
+#define NC_ASSUME_NONNULL_BEGIN                                                                                        \
+    _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wnullability-extension\"")                   \
+        _Pragma("clang assume_nonnull begin")
+#define NC_ASSUME_NONNULL_END _Pragma("clang assume_nonnull end") _Pragma("clang diagnostic pop")
 /// Open enums: values added later do not break a switch that has a default.
 #define NC_ENUM(name) enum __attribute__((enum_extensibility(open))) name
 #else

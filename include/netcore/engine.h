@@ -54,9 +54,9 @@ typedef NC_ENUM(nc_poller_choice){
 typedef nc_verdict (*nc_head_fn)(void *NC_NULLABLE ctx, nc_transfer_id id, const nc_response *response, bool is_last);
 /// A piece of the last hop's decoded body arrived; borrowed for the call.
 typedef nc_verdict (*nc_body_fn)(void *NC_NULLABLE ctx, nc_transfer_id id, nc_slice bytes);
-/// The transfer is over. `response` is borrowed (retain it to keep it) and NULL when no head arrived.
-typedef void (*nc_done_fn)(void *NC_NULLABLE ctx, nc_transfer_id id, nc_response *NC_NULLABLE response,
-                           const nc_error *error);
+/// The transfer is over; `error->status` is NC_OK or what ended it. `response` is borrowed (retain it to keep it); its
+/// status is 0 when no head arrived.
+typedef void (*nc_done_fn)(void *NC_NULLABLE ctx, nc_transfer_id id, nc_response *response, const nc_error *error);
 
 /// Where a transfer's events go.
 typedef struct nc_sink {
@@ -167,9 +167,9 @@ NC_API void nc_engine_cancel(nc_engine *engine, nc_transfer_id id);
 /// Waits for a transfer that was submitted without a sink, and takes its result.
 ///
 /// - timeout_ms: NC_UNLIMITED waits for ever (each transfer's own limits are finite).
-/// - out:        owned by the caller; release with nc_response_release(). NULL when no head arrived.
+/// - out:        owned by the caller; release with nc_response_release(). Its status is 0 when no head arrived.
 /// Returns the transfer's own status, NC_ERR_WAIT_TIMED_OUT (it goes on and may be waited for again), NC_ERR_USAGE for
-/// an id that is unknown, taken or has a sink, and on the loop thread. `out` is written unless the wait itself failed.
+/// an id that is unknown, taken or has a sink, and on the loop thread. `out` becomes NULL when the wait itself failed.
 /// Thread-safe.
 NC_API NC_NODISCARD nc_status nc_engine_wait(nc_engine *engine, nc_transfer_id id, uint32_t timeout_ms,
                                              nc_response *NC_NULLABLE *NC_NONNULL out, nc_error *NC_NULLABLE err);

@@ -59,13 +59,14 @@ typedef NCT_ENUM(nct_identity){
 
 /// How a connection ends after the reply, or after `cut_after` bytes of it.
 typedef NCT_ENUM(nct_ending){
-    /// It stays open for the next request.
+    /// It stays open for the next request, unless the request said Connection: close or HTTP/1.0.
     NCT_KEEP = 0,
     /// FIN (with close_notify over TLS).
     NCT_CLOSE = 1,
-    /// RST.
+    /// RST, once every byte before it is on its way.
     NCT_RESET = 2,
-    /// It stays open and silent until nct_server_release_stalled() or stop; then the reply goes on where it was cut.
+    /// It stays open and silent until nct_server_release_stalled() or stop; then the reply goes on where it was cut,
+    /// and the connection stays open as after KEEP. A client that leaves while it is stalled is noticed.
     NCT_STALL = 3,
 } nct_ending;
 
@@ -74,7 +75,8 @@ typedef struct nct_reply {
     /// Status code; 0 means 200.
     uint16_t status;
     /// Header lines without the final empty line, each ended by CR LF; NULL for none. Content-Length is added unless
-    /// `raw` is set, `chunk_bytes` is not 0 or the lines already hold Content-Length or Transfer-Encoding.
+    /// `is_raw` is set, `chunk_bytes` is not 0 or the lines already hold Content-Length or Transfer-Encoding. Status
+    /// 1xx, 204 and 304 have neither body nor Content-Length; nothing else is ever added.
     const char *NCT_NULLABLE headers;
     /// Body; copied.
     const void *NCT_NULLABLE body;
@@ -84,9 +86,9 @@ typedef struct nct_reply {
     uint64_t pattern_length;
     /// True sends the received request body back as the body, with the request's Content-Type.
     bool is_echo;
-    /// True sends `body` alone, as the whole reply: status line and head are the script's affair.
+    /// True sends `body` (or the pattern) alone, as the whole reply, also to HEAD: the head is the script's affair.
     bool is_raw;
-    /// When not 0, the body is sent chunked, in chunks of this many bytes.
+    /// When not 0, the body is sent chunked, in chunks of this many bytes, and Transfer-Encoding is added.
     size_t chunk_bytes;
     /// When `is_cut` is set, sends this many bytes of the whole reply (head and body), then `ending`.
     uint64_t cut_after;
@@ -108,6 +110,8 @@ typedef struct nct_server_options {
 
 /// Starts a server on 127.0.0.1; unknown paths are answered with 404 and an empty body.
 ///
+/// What is no HTTP/1.1 request is answered with 400 and closed, and is not recorded. Expect: 100-continue is answered
+/// with 100 Continue as soon as the head is whole. The reply is chosen when the request's head is whole.
 /// Returns 0 or an errno. Give it up with nct_server_stop().
 int nct_server_start(nct_server *NCT_NULLABLE *NCT_NONNULL out, const nct_server_options *NCT_NULLABLE options);
 
@@ -151,11 +155,11 @@ size_t nct_server_connection_count(nct_server *server);
 
 /// Copies the exact bytes of request `index` (head and body as received, chunk framing included).
 ///
-/// The first 64 KiB of a request are kept; recording ends after 64 MiB in total. Returns the full length, and copies
-/// at most `capacity` bytes; 0 when there is no such request. Thread-safe.
+/// The first 64 KiB of a request are kept; recording, but not counting, ends after 64 MiB in total. Returns the full
+/// length, and copies at most `capacity` bytes; 0 when there is no such request. Thread-safe.
 size_t nct_server_copy_request(nct_server *server, size_t index, void *NCT_NULLABLE bytes, size_t capacity);
 
-/// Forgets what was recorded, so that counting begins at 0 again. Thread-safe.
+/// Forgets what was recorded, so that counting requests and connections begins at 0 again. Thread-safe.
 void nct_server_forget(nct_server *server);
 
 NCT_ASSUME_NONNULL_END

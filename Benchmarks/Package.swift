@@ -1,0 +1,19 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Built by script/bench. A package of its own, so that nobody who depends on NetKit builds its benchmarks.
+let package = Package(
+    name: "Benchmarks",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "NetKit", path: "..")],
+    targets: [
+        .target(name: "CMeasure", path: "transport/measure", cSettings: [.define("_GNU_SOURCE")]),
+        .target(name: "Workload", dependencies: ["CMeasure"], path: "transport/workload"),
+        .executableTarget(
+            name: "bench-netkit",
+            dependencies: ["Workload", .product(name: "NetKit", package: "NetKit")],
+            path: "transport/netkit"),
+        .executableTarget(name: "bench-urlsession", dependencies: ["Workload"], path: "transport/urlsession"),
+    ],
+    cLanguageStandard: .c11
+)

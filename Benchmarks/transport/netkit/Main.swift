@@ -1,0 +1,38 @@
+import NetKit
+import Workload
+
+/// NetKit's `agent.send`, awaited on the agent's own executor (`--mode loop`) or on the global one (`--mode global`).
+@main
+struct Main {
+    static func main() async throws {
+        let workload = Workload()
+        var configuration = Agent.Configuration()
+        configuration.maxInFlight = workload.inFlight
+        configuration.maxPerHost = workload.inFlight
+        let agent = try Agent(configuration)
+        let loop: Workload.Loop = { await send($0, workload, through: agent) }
+        if workload.mode == "loop" {
+            await withTaskExecutorPreference(agent.executor) {
+                await workload.measure(peer: "swift-loop", loop: loop)
+            }
+        } else {
+            await workload.measure(peer: "swift", loop: loop)
+        }
+        await agent.shutdown()
+    }
+
+    private static func send(_ requestCount: Int, _ workload: Workload, through agent: Agent) async -> Int {
+        var failureCount = 0
+        for _ in 0..<requestCount {
+            do {
+                let response = try await agent.send(Request<Bytes>(workload.url))
+                if response.status != 200 || response.value.count != workload.bodyByteCount {
+                    failureCount += 1
+                }
+            } catch {
+                failureCount += 1
+            }
+        }
+        return failureCount
+    }
+}

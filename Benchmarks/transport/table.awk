@@ -1,0 +1,126 @@
+# Turns result lines ("key=value ...", one a run) into the table of medians, spreads and ratios to raw.
+
+function median_of(list, count,    sorted, i, j, value) {
+    for (i = 1; i <= count; i++) {
+        value = list[i]
+        for (j = i - 1; j >= 1 && sorted[j] > value; j--) sorted[j + 1] = sorted[j]
+        sorted[j + 1] = value
+    }
+    low = sorted[1]
+    high = sorted[count]
+    if (count % 2 == 1) return sorted[(count + 1) / 2]
+    return (sorted[count / 2] + sorted[count / 2 + 1]) / 2
+}
+
+# Median of one figure over the rounds; its spread is left in low and high.
+function summary(row, name, figure,    list, round) {
+    for (round = 1; round <= rounds; round++) list[round] = figures[row, name, round, figure]
+    return median_of(list, rounds)
+}
+
+# Each round's figure is set against the same round's raw, so that a slow minute touches both.
+function ratio(row, name,    list, round, raw) {
+    for (round = 1; round <= rounds; round++) {
+        raw = figures[row, "raw", round, "cpu"]
+        list[round] = raw > 0 ? figures[row, name, round, "cpu"] / raw : 0
+    }
+    return median_of(list, rounds)
+}
+
+function spread(format) {
+    return sprintf(format "-" format, low, high)
+}
+
+function print_line(a, b, c, d, e, f, g, h, i) {
+    if (is_markdown == "yes") {
+        printf "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", a, b, c, d, e, f, g, h, i
+    } else {
+        printf "%-9s %-10s %8s %13s %6s %11s %10s %8s %11s\n", a, b, c, d, e, f, g, h, i
+    }
+}
+
+function print_peer(row, name,    cpu, cpu_spread, ratio_text, ratio_spread, rate, rss, connections) {
+    cpu = summary(row, name, "cpu")
+    cpu_spread = spread("%.2f")
+    ratio_text = "-"
+    ratio_spread = "-"
+    if ((row, "raw", 1, "cpu") in figures) {
+        ratio_text = sprintf("%.2f", ratio(row, name))
+        ratio_spread = spread("%.2f")
+    }
+    rate = summary(row, name, "rate")
+    rss = summary(row, name, "rss")
+    connections = summary(row, name, "connections")
+    print_line(row, name, sprintf("%.2f", cpu), cpu_spread, ratio_text, ratio_spread, sprintf("%d", rate),
+               sprintf("%.1f", rss), low == high ? sprintf("%d", low) : spread("%d"))
+}
+
+function print_verdict(    cpu, off) {
+    if (!(("1k:64", "raw", 1, "cpu") in figures)) {
+        print "Not checked against the reference machine: that takes peer raw in row 1k:64."
+        return
+    }
+    cpu = summary("1k:64", "raw", "cpu")
+    off = (cpu / reference - 1) * 100
+    if (off > tolerance || off < -tolerance) {
+        printf "VOID: this table says nothing about the aims on this machine. Raw took %.2f CPU s in row 1k:64;", cpu
+        printf " the reference is %.2f, so it is off by %+.0f %% (more than %d %%).\n", reference, off, tolerance
+    } else {
+        printf "Valid: raw took %.2f CPU s in row 1k:64; the reference is %.2f (%+.0f %%).\n", cpu, reference, off
+    }
+}
+
+{
+    delete field
+    for (i = 1; i <= NF; i++) {
+        split($i, pair, "=")
+        field[pair[1]] = pair[2]
+    }
+    row = field["row"]
+    name = field["name"]
+    round = field["round"] + 0
+    if (round > rounds) rounds = round
+    if (!(row in seen_rows)) { seen_rows[row]; row_order[++row_count] = row }
+    if (!(name in seen_names)) { seen_names[name]; name_order[++name_count] = name }
+    if (field["requests"] + 0 == 0 || field["wall_s"] + 0 == 0) {
+        print "a run printed no result: " $0 > "/dev/stderr"
+        is_broken = 1
+        next
+    }
+    figures[row, name, round, "cpu"] = field["cpu_s"] * 100000 / field["requests"]
+    figures[row, name, round, "rate"] = field["requests"] / field["wall_s"]
+    figures[row, name, round, "rss"] = field["peak_rss_kb"] / 1024
+    figures[row, name, round, "connections"] = field["accepted"] + 0
+    failures[row, name] += field["failures"]
+    if (field["connections"] != "-" && field["connections"] != field["accepted"]) {
+        miscounts[row, name] = field["connections"]
+    }
+}
+
+END {
+    if (row_count == 0 || is_broken) exit 1
+    print_line("row", "peer", "CPU s", "min-max", "/ raw", "min-max", "requests/s", "RSS MiB", "connections")
+    if (is_markdown == "yes") print "|---|---|---|---|---|---|---|---|---|"
+    for (r = 1; r <= row_count; r++) {
+        for (n = 1; n <= name_count; n++) print_peer(row_order[r], name_order[n])
+    }
+    print ""
+    print "Medians and min-max of the rounds. Row: body:in flight. CPU s: the client's user+system seconds per 100,000"
+    print "requests. / raw: median of each round's ratio to the same round's raw. RSS: the process's peak. Connections:"
+    print "accepted by nginx in a whole run, warm-up included."
+    for (r = 1; r <= row_count; r++) {
+        for (n = 1; n <= name_count; n++) {
+            row = row_order[r]
+            name = name_order[n]
+            if (failures[row, name] > 0) {
+                printf "FAILED requests of %s in row %s: %d.\n", name, row, failures[row, name]
+            }
+            if ((row, name) in miscounts) {
+                printf "Note: %s in row %s counted %s connections itself; nginx says otherwise.\n",
+                    name, row, miscounts[row, name]
+            }
+        }
+    }
+    print ""
+    print_verdict()
+}

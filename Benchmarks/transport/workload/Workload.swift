@@ -1,0 +1,63 @@
+import CMeasure
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// What the Swift peers are asked to do, and how it is shared among tasks and measured.
+///
+/// A peer supplies the loop of one task; nothing of this type runs between two requests.
+public struct Workload: Sendable {
+    /// What is fetched, again and again.
+    public let url: String
+    /// Whose executor awaits: "loop", "global" or empty.
+    public let mode: String
+    /// Bytes in each body; any other length is a failure.
+    public let bodyByteCount: Int
+    /// Tasks that send, one request at a time each.
+    public let inFlight: Int
+
+    private let options: Options
+
+    /// Sends `requestCount` requests one after another; returns how many failed.
+    public typealias Loop = @Sendable (_ requestCount: Int) async -> Int
+
+    /// Reads the command line, and ends the process with status 2 when it is wrong.
+    public init() {
+        var options = bench_options()
+        guard bench_options_parse(&options, CommandLine.argc, CommandLine.unsafeArgv) else { exit(2) }
+        url = String(cString: options.url)
+        mode = String(cString: options.mode)
+        bodyByteCount = Int(options.body_bytes)
+        inFlight = Int(options.in_flight)
+        self.options = Options(value: options)
+    }
+
+    /// Warms up, measures, and prints the line that run.sh reads.
+    public func measure(peer: String, loop: @escaping Loop) async {
+        var failureCount = await run(Int(options.value.warm_up), loop: loop)
+        let start = bench_usage_now()
+        failureCount += await run(Int(options.value.requests), loop: loop)
+        var outcome = bench_outcome(
+            end: bench_usage_now(), connections: UInt64.max, failures: UInt64(failureCount))
+        var options = options.value
+        bench_print_result(peer, &options, start, &outcome)
+    }
+
+    private func run(_ requestCount: Int, loop: @escaping Loop) async -> Int {
+        await withTaskGroup(of: Int.self) { group in
+            for index in 0..<inFlight {
+                let share = requestCount / inFlight + (index < requestCount % inFlight ? 1 : 0)
+                group.addTask { await loop(share) }
+            }
+            return await group.reduce(0, +)
+        }
+    }
+}
+
+// SAFETY: the pointers in it are the command line's, which live as long as the process and are never written.
+private struct Options: @unchecked Sendable {
+    let value: bench_options
+}

@@ -1,0 +1,71 @@
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *system_allocate(void *ctx, size_t bytes) {
+    (void)ctx;
+    return malloc(bytes);
+}
+
+static void *system_reallocate(void *ctx, void *block, size_t bytes) {
+    (void)ctx;
+    return realloc(block, bytes);
+}
+
+static void system_release(void *ctx, void *block) {
+    (void)ctx;
+    free(block);
+}
+
+#define NC_SYSTEM_ALLOCATOR                                                                                            \
+    { NULL, system_allocate, system_reallocate, system_release }
+
+/// The one variable of the core that is process-wide; it is written before any other call, so it needs no lock.
+static nc_allocator in_force = NC_SYSTEM_ALLOCATOR;
+
+void *nc_alloc(size_t bytes) {
+    return in_force.allocate(in_force.ctx, bytes == 0 ? 1 : bytes);
+}
+
+void *nc_alloc_zeroed(size_t count, size_t bytes) {
+    size_t total = 0;
+    if (!nc_size_mul(&total, count, bytes)) {
+        return NULL;
+    }
+    void *block = nc_alloc(total);
+    if (block != NULL) {
+        memset(block, 0, total);
+    }
+    return block;
+}
+
+void *nc_realloc(void *block, size_t bytes) {
+    // realloc(block, 0) frees on some systems and not on others.
+    return in_force.reallocate(in_force.ctx, block, bytes == 0 ? 1 : bytes);
+}
+
+void nc_free(void *block) {
+    in_force.release(in_force.ctx, block);
+}
+
+bool nc_size_add(size_t *out, size_t a, size_t b) {
+    if (a > SIZE_MAX - b) {
+        return false;
+    }
+    *out = a + b;
+    return true;
+}
+
+bool nc_size_mul(size_t *out, size_t a, size_t b) {
+    if (b != 0 && a > SIZE_MAX / b) {
+        return false;
+    }
+    *out = a * b;
+    return true;
+}
+
+void nc_set_allocator(const nc_allocator *allocator) {
+    static const nc_allocator system_table = NC_SYSTEM_ALLOCATOR;
+    in_force = allocator != NULL ? *allocator : system_table;
+}

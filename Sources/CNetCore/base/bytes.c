@@ -1,0 +1,116 @@
+#include "base/alloc.h"
+#include "base/ascii.h"
+
+#include <netcore/bytes.h>
+#include <string.h>
+
+/// The first allocation of a buffer, so that short texts do not climb through 1, 2, 4, 8.
+#define FIRST_CAPACITY 64u
+
+nc_slice nc_slice_of(const char *text) {
+    return nc_slice_make(text, text == NULL ? 0 : strlen(text));
+}
+
+nc_slice nc_slice_make(const void *data, size_t length) {
+    return (nc_slice){data, length};
+}
+
+bool nc_slice_is_equal(nc_slice a, nc_slice b) {
+    // memcmp may not be handed NULL, not even for no bytes.
+    return a.length == b.length && (a.length == 0 || memcmp(a.data, b.data, a.length) == 0);
+}
+
+bool nc_slice_is_equal_ignoring_case(nc_slice a, nc_slice b) {
+    if (a.length != b.length) {
+        return false;
+    }
+    for (size_t i = 0; i < a.length; i++) {
+        if (nc_ascii_lower(a.data[i]) != nc_ascii_lower(b.data[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static nc_status fail(nc_buf *buf, nc_status status) {
+    buf->status = status;
+    return status;
+}
+
+/// Doubles, but never past the maximum and never short of what is needed.
+static size_t next_capacity(const nc_buf *buf, size_t needed) {
+    size_t doubled = 0;
+    if (!nc_size_mul(&doubled, buf->capacity, 2) || doubled < FIRST_CAPACITY) {
+        doubled = doubled == 0 && buf->capacity != 0 ? buf->max_bytes : FIRST_CAPACITY;
+    }
+    size_t capped = doubled < buf->max_bytes ? doubled : buf->max_bytes;
+    return capped < needed ? needed : capped;
+}
+
+nc_buf nc_buf_init(size_t max_bytes) {
+    return (nc_buf){.max_bytes = max_bytes, .status = NC_OK};
+}
+
+void nc_buf_deinit(nc_buf *buf) {
+    if (buf == NULL) {
+        return;
+    }
+    nc_free(buf->data);
+    *buf = nc_buf_init(buf->max_bytes);
+}
+
+void nc_buf_reset(nc_buf *buf) {
+    buf->length = 0;
+    buf->status = NC_OK;
+}
+
+nc_status nc_buf_reserve(nc_buf *buf, size_t more_bytes) {
+    if (buf->status != NC_OK) {
+        return buf->status;
+    }
+    size_t needed = 0;
+    if (!nc_size_add(&needed, buf->length, more_bytes) || needed > buf->max_bytes) {
+        return fail(buf, NC_ERR_TOO_LARGE);
+    }
+    if (needed <= buf->capacity) {
+        return NC_OK;
+    }
+    size_t capacity = next_capacity(buf, needed);
+    uint8_t *data = nc_realloc(buf->data, capacity);
+    if (data == NULL) {
+        return fail(buf, NC_ERR_NO_MEMORY);
+    }
+    buf->data = data;
+    buf->capacity = capacity;
+    return NC_OK;
+}
+
+void nc_buf_append(nc_buf *buf, nc_slice bytes) {
+    if (bytes.length == 0) {
+        return;
+    }
+    // A slice of this very buffer moves with it when it grows. Compared as numbers: the pointers may be unrelated.
+    uintptr_t start = (uintptr_t)buf->data;
+    uintptr_t from = (uintptr_t)bytes.data;
+    bool is_own = buf->data != NULL && from >= start && from - start < buf->length;
+    if (nc_buf_reserve(buf, bytes.length) != NC_OK) {
+        return;
+    }
+    const uint8_t *source = is_own ? buf->data + (from - start) : bytes.data;
+    memcpy(buf->data + buf->length, source, bytes.length);
+    buf->length += bytes.length;
+}
+
+void nc_buf_append_byte(nc_buf *buf, uint8_t byte) {
+    if (nc_buf_reserve(buf, 1) == NC_OK) {
+        buf->data[buf->length++] = byte;
+    }
+}
+
+nc_slice nc_buf_slice(const nc_buf *buf) {
+    return (nc_slice){buf->data, buf->length};
+}
+
+nc_status nc_buf_status(const nc_buf *buf) {
+    return buf->status;
+}

@@ -1,0 +1,69 @@
+/// The engine in two halves: what only the loop thread touches, and what is touched under the mutex.
+#ifndef NETCORE_PRIVATE_ENGINE_STATE_H
+#define NETCORE_PRIVATE_ENGINE_STATE_H
+
+#include "base/pool.h"
+#include "base/worker.h"
+#include "net/lane.h"
+#include "net/mailbox.h"
+#include "net/process.h"
+#include "net/queue.h"
+#include "net/registry.h"
+#include "net/sockets.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct nc_engine {
+    // Set before the thread starts and never changed.
+    uint32_t max_in_flight;
+    uint32_t max_per_host;
+    uint32_t max_streams;
+    uint32_t max_idle_connections;
+    uint32_t max_waiting;
+    nc_clock clock;
+    nc_file_ops files;
+    nc_trace trace;
+    nc_loop_client client;
+    nc_trust *trust;
+    nc_pool *pool;
+    nc_worker *worker;
+    pthread_t thread;
+
+    atomic_uint references; // the owner's, the loop's, one for each waiter
+    nc_live_loop live;
+
+    struct {
+        nc_poller *poller;
+        nc_sockets sockets;
+        nc_timers timers;
+        nc_queue queue;
+        nc_link lanes;
+        size_t lane_count;
+        uint64_t now_ns;       // read once a round
+        size_t transfer_count; // accepted and not ended
+        bool has_ended_some;   // on_done was called in this round
+        bool wants_drain;
+        bool is_closing;
+    } loop;
+
+    struct {
+        pthread_mutex_t mutex;
+        pthread_cond_t condition; // a transfer without sink has ended, or the loop has
+        nc_mailbox mailbox;
+        nc_registry registry;
+        bool is_ended;
+    } shared;
+};
+
+/// The loop's idea of now, at most one round old.
+static inline uint64_t nc_engine_now(const nc_engine *engine) {
+    return engine->loop.now_ns;
+}
+
+/// The thread's body.
+void *nc_loop_main(void *engine);
+/// Drops one reference; the last one frees the engine.
+void nc_engine_drop(nc_engine *engine);
+
+#endif

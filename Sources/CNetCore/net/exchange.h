@@ -1,0 +1,15 @@
+/// libcurl's callbacks: bytes in, bytes out, sockets. Their data is an nc_handle, but for closing (the engine).
+#ifndef NETCORE_PRIVATE_EXCHANGE_H
+#define NETCORE_PRIVATE_EXCHANGE_H
+
+#include <curl/curl.h>
+
+size_t nc_exchange_on_header(char *bytes, size_t one, size_t length, void *data);
+size_t nc_exchange_on_body(char *bytes, size_t one, size_t length, void *data);
+size_t nc_exchange_on_upload(char *bytes, size_t one, size_t capacity, void *data);
+int nc_exchange_on_rewind(void *data, curl_off_t offset, int origin);
+int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int remote_port, int local_port);
+curl_socket_t nc_exchange_open_socket(void *data, curlsocktype purpose, struct curl_sockaddr *address);
+int nc_exchange_close_socket(void *data, curl_socket_t fd);
+
+#endif

@@ -1,0 +1,186 @@
+#include "net/handle.h"
+
+#include "base/alloc.h"
+#include "base/trace.h"
+#include "net/engine_state.h"
+#include "net/exchange.h"
+#include "net/tls_hook.h"
+#include "trust/policy.h"
+
+#include <string.h>
+
+/// Free handles that a lane keeps; one costs about 6 KiB.
+enum { MAX_FREE_HANDLES = 256 };
+
+/// Collects the first refusal of a row of options, so that each need not be asked for its own.
+typedef struct option_row {
+    CURL *easy;
+    CURLcode code;
+} option_row;
+
+#define SET(row, option, value)                                                                                        \
+    do {                                                                                                               \
+        if ((row)->code == CURLE_OK) {                                                                                 \
+            (row)->code = curl_easy_setopt((row)->easy, option, value);                                                \
+        }                                                                                                              \
+    } while (0)
+
+static nc_status status_of(CURLcode code) {
+    if (code == CURLE_OK) {
+        return NC_OK;
+    }
+    return code == CURLE_OUT_OF_MEMORY ? NC_ERR_NO_MEMORY : NC_ERR_UNSUPPORTED;
+}
+
+static void set_safety(option_row *row, const nc_lane *lane) {
+    bool verifies = !lane->trust->options.accepts_anything;
+    long version = lane->trust->options.min_version == NC_TLS_1_3 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2;
+    SET(row, CURLOPT_PROTOCOLS_STR, "http,https");
+    SET(row, CURLOPT_FOLLOWLOCATION, 0L);
+    // A cancel during name lookup would otherwise join libcurl's resolver thread and stall every transfer.
+    SET(row, CURLOPT_QUICK_EXIT, 1L);
+    SET(row, CURLOPT_NOSIGNAL, 1L);
+    SET(row, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+    SET(row, CURLOPT_PROXY, ""); // http_proxy and its kin count only when asked for
+    SET(row, CURLOPT_SSLVERSION, version);
+    SET(row, CURLOPT_SSL_VERIFYPEER, verifies ? 1L : 0L);
+    SET(row, CURLOPT_SSL_VERIFYHOST, verifies ? 2L : 0L);
+    SET(row, CURLOPT_CAINFO, NULL);
+    SET(row, CURLOPT_CAPATH, NULL);
+    if (row->code == CURLE_OK && nc_capabilities_query().has_trust_policies) {
+        row->code = nc_tls_hook_install(row->easy, lane);
+    }
+}
+
+static void set_callbacks(option_row *row, nc_handle *handle) {
+    SET(row, CURLOPT_PRIVATE, handle);
+    SET(row, CURLOPT_ERRORBUFFER, handle->detail);
+    SET(row, CURLOPT_HEADERFUNCTION, nc_exchange_on_header);
+    SET(row, CURLOPT_HEADERDATA, handle);
+    SET(row, CURLOPT_WRITEFUNCTION, nc_exchange_on_body);
+    SET(row, CURLOPT_WRITEDATA, handle);
+    SET(row, CURLOPT_READFUNCTION, nc_exchange_on_upload);
+    SET(row, CURLOPT_READDATA, handle);
+    SET(row, CURLOPT_SEEKFUNCTION, nc_exchange_on_rewind);
+    SET(row, CURLOPT_SEEKDATA, handle);
+    SET(row, CURLOPT_PREREQFUNCTION, nc_exchange_on_connected);
+    SET(row, CURLOPT_PREREQDATA, handle);
+    SET(row, CURLOPT_OPENSOCKETFUNCTION, nc_exchange_open_socket);
+    SET(row, CURLOPT_OPENSOCKETDATA, handle);
+    SET(row, CURLOPT_CLOSESOCKETFUNCTION, nc_exchange_close_socket);
+    SET(row, CURLOPT_CLOSESOCKETDATA, handle->engine); // connections outlive handles
+}
+
+static nc_handle *make(nc_lane *lane) {
+    nc_handle *handle = nc_alloc_zeroed(1, sizeof *handle);
+    if (handle == NULL) {
+        return NULL;
+    }
+    handle->engine = lane->engine;
+    handle->is_plain_get = true;
+    handle->http = NC_HTTP_AUTO;
+    handle->easy = curl_easy_init();
+    if (handle->easy == NULL) {
+        nc_free(handle);
+        return NULL;
+    }
+    option_row row = {handle->easy, CURLE_OK};
+    set_safety(&row, lane);
+    set_callbacks(&row, handle);
+    SET(&row, CURLOPT_SHARE, lane->share);
+    SET(&row, CURLOPT_PIPEWAIT, 1L);
+    SET(&row, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+    if (row.code == CURLE_UNSUPPORTED_PROTOCOL || row.code == CURLE_NOT_BUILT_IN) {
+        row.code = curl_easy_setopt(handle->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    }
+    if (row.code != CURLE_OK) {
+        nc_handle_free(handle);
+        return NULL;
+    }
+    return handle;
+}
+
+nc_handle *nc_handle_take(nc_lane *lane) {
+    nc_handle *handle = lane->free_handles;
+    if (handle != NULL) {
+        lane->free_handles = handle->next;
+        lane->free_handle_count--;
+        nc_trace_pass(&lane->engine->trace, NC_TRACE_HANDLE_REUSED, 0);
+        return handle;
+    }
+    handle = make(lane);
+    if (handle != NULL) {
+        nc_trace_pass(&lane->engine->trace, NC_TRACE_HANDLE_CREATED, 0);
+    }
+    return handle;
+}
+
+void nc_handle_free(nc_handle *handle) {
+    curl_easy_cleanup(handle->easy);
+    nc_free(handle);
+}
+
+void nc_handle_give(nc_lane *lane, nc_handle *handle) {
+    handle->transfer = NULL;
+    if (lane->free_handle_count >= MAX_FREE_HANDLES) {
+        nc_handle_free(handle);
+        return;
+    }
+    handle->next = lane->free_handles;
+    lane->free_handles = handle;
+    lane->free_handle_count++;
+}
+
+/// Method and body. HTTPGET undoes what UPLOAD and NOBODY left behind.
+static void set_method(option_row *row, nc_handle *handle, const nc_transfer *transfer) {
+    const nc_description *asked = &transfer->description;
+    bool is_plain_get = transfer->is_get || (asked->method == NULL && !asked->has_body);
+    if (is_plain_get && handle->is_plain_get) {
+        return;
+    }
+    SET(row, CURLOPT_HTTPGET, 1L);
+    if (is_plain_get) {
+        SET(row, CURLOPT_CUSTOMREQUEST, NULL);
+    } else if (asked->has_body) {
+        SET(row, CURLOPT_UPLOAD, 1L);
+        SET(row, CURLOPT_INFILESIZE_LARGE, (curl_off_t)asked->body.length);
+        SET(row, CURLOPT_CUSTOMREQUEST, asked->method != NULL ? asked->method : "GET");
+    } else if (asked->is_head) {
+        SET(row, CURLOPT_CUSTOMREQUEST, NULL);
+        SET(row, CURLOPT_NOBODY, 1L);
+    } else {
+        SET(row, CURLOPT_CUSTOMREQUEST, asked->method);
+    }
+    handle->is_plain_get = is_plain_get;
+}
+
+nc_status nc_handle_configure(nc_handle *handle, nc_transfer *transfer) {
+    nc_description *asked = &transfer->description;
+    option_row row = {handle->easy, CURLE_OK};
+    handle->transfer = transfer;
+    handle->detail[0] = '\0';
+    SET(&row, CURLOPT_URL, (const char *)nc_transfer_url(transfer).data);
+    SET(&row, CURLOPT_HTTPHEADER, nc_description_link_headers(asked, transfer->is_elsewhere, transfer->is_get));
+    set_method(&row, handle, transfer);
+    if (handle->accepts_codings != asked->accepts_codings) {
+        SET(&row, CURLOPT_ACCEPT_ENCODING, asked->accepts_codings ? "" : NULL);
+        handle->accepts_codings = asked->accepts_codings;
+    }
+    if (handle->http != asked->http) {
+        bool is_auto = asked->http == NC_HTTP_AUTO && nc_capabilities_query().has_http2;
+        SET(&row, CURLOPT_HTTP_VERSION, (long)(is_auto ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
+        SET(&row, CURLOPT_PIPEWAIT, is_auto ? 1L : 0L);
+        handle->http = asked->http;
+    }
+    if (handle->has_connect_to || asked->connect_to != NULL) {
+        SET(&row, CURLOPT_CONNECT_TO, asked->connect_to);
+        handle->has_connect_to = asked->connect_to != NULL;
+    }
+    if (handle->connect_ms != asked->limits.connect_ms) {
+        // Our own timer ends a slow connect; libcurl shares the time out among a host's addresses.
+        long connect_ms = asked->limits.connect_ms == NC_UNLIMITED ? INT32_MAX : (long)asked->limits.connect_ms;
+        SET(&row, CURLOPT_CONNECTTIMEOUT_MS, connect_ms < INT32_MAX ? connect_ms : INT32_MAX);
+        handle->connect_ms = asked->limits.connect_ms;
+    }
+    return status_of(row.code);
+}

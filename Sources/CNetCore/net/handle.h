@@ -1,0 +1,32 @@
+/// libcurl's easy handles, made once per lane and used again.
+///
+/// What never changes is set when a handle is made. What a request changes is set anew for each, and only where it
+/// differs from the handle's last request, which saves curl_easy_reset() and forty options a time.
+#ifndef NETCORE_PRIVATE_HANDLE_H
+#define NETCORE_PRIVATE_HANDLE_H
+
+#include "net/transfer.h"
+
+struct nc_handle {
+    nc_handle *next;
+    CURL *easy;
+    nc_engine *engine;
+    nc_transfer *transfer;
+    bool is_plain_get; // no method, body or HEAD is set
+    bool accepts_codings;
+    bool has_connect_to;
+    nc_http_choice http;
+    uint32_t connect_ms;
+    char detail[CURL_ERROR_SIZE];
+};
+
+/// Makes a handle for `lane` or takes a free one; NULL when memory is short.
+nc_handle *nc_handle_take(nc_lane *lane);
+/// Gives a handle back to its lane, or frees it when the lane has enough.
+void nc_handle_give(nc_lane *lane, nc_handle *handle);
+void nc_handle_free(nc_handle *handle);
+
+/// Sets what the transfer's hop asks. NC_OK, NC_ERR_NO_MEMORY, NC_ERR_UNSUPPORTED.
+NC_NODISCARD nc_status nc_handle_configure(nc_handle *handle, nc_transfer *transfer);
+
+#endif

@@ -1,0 +1,185 @@
+#include "net/head.h"
+
+#include "base/ascii.h"
+#include "base/trace.h"
+#include "net/engine_state.h"
+#include "net/response.h"
+#include "net/url_text.h"
+
+#include <string.h>
+
+static nc_slice trim(nc_slice text) {
+    while (text.length > 0 && (text.data[0] == ' ' || text.data[0] == '\t')) {
+        text = nc_slice_make(text.data + 1, text.length - 1);
+    }
+    while (text.length > 0 && strchr(" \t\r\n", text.data[text.length - 1]) != NULL) {
+        text.length--;
+    }
+    return text;
+}
+
+/// "HTTP/1.1 200 OK" or "HTTP/2 200"; libcurl has seen to it that it is one of these.
+static bool parse_status_line(nc_slice line, uint16_t *status, nc_http_version *version) {
+    const uint8_t *space = memchr(line.data, ' ', line.length);
+    size_t at = space != NULL ? (size_t)(space - line.data) : 0;
+    if (at < 6 || line.length < at + 4) {
+        return false;
+    }
+    const uint8_t *digits = line.data + at + 1;
+    uint8_t major = line.data[5];
+    uint8_t minor = at >= 8 ? line.data[7] : '0';
+    *version = major == '2'   ? NC_HTTP_VERSION_2
+               : major == '3' ? NC_HTTP_VERSION_3
+               : minor == '0' ? NC_HTTP_VERSION_1_0
+                              : NC_HTTP_VERSION_1_1;
+    if (!nc_ascii_is_digit(digits[0]) || !nc_ascii_is_digit(digits[1]) || !nc_ascii_is_digit(digits[2])) {
+        return false;
+    }
+    *status = (uint16_t)((digits[0] - '0') * 100 + (digits[1] - '0') * 10 + (digits[2] - '0'));
+    return *status >= 100;
+}
+
+static nc_status take_field(nc_transfer *transfer, nc_slice line) {
+    nc_status status;
+    if (line.data[0] == ' ' || line.data[0] == '\t') {
+        status = nc_response_extend_field(transfer->response, trim(line));
+    } else {
+        const uint8_t *colon = memchr(line.data, ':', line.length);
+        if (colon == NULL || colon == line.data) {
+            return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
+                                    "a line of the response head is no field");
+        }
+        size_t name_length = (size_t)(colon - line.data);
+        transfer->head_fields++;
+        if (transfer->head_fields > transfer->description.limits.max_head_fields) {
+            return nc_transfer_note(transfer, NC_ERR_HEAD_TOO_LARGE, CURLE_RECV_ERROR,
+                                    "the response head has more than %u fields",
+                                    transfer->description.limits.max_head_fields);
+        }
+        nc_slice value = trim(nc_slice_make(colon + 1, line.length - name_length - 1));
+        status = nc_response_add_field(transfer->response, nc_slice_make(line.data, name_length), value);
+    }
+    if (status == NC_ERR_BAD_RESPONSE) {
+        return nc_transfer_note(transfer, status, CURLE_WEIRD_SERVER_REPLY, "the response head begins with a fold");
+    }
+    return status == NC_OK ? NC_OK : nc_transfer_note(transfer, status, 0, "no memory for a response head");
+}
+
+static bool parse_length(nc_slice text, uint64_t *out) {
+    uint64_t value = 0;
+    for (size_t i = 0; i < text.length; i++) {
+        if (!nc_ascii_is_digit(text.data[i]) || value > (UINT64_MAX - 9) / 10) {
+            return false;
+        }
+        value = value * 10 + (uint64_t)(text.data[i] - '0');
+    }
+    *out = value;
+    return text.length > 0;
+}
+
+/// A body that is announced as too large is refused before it comes, unless it is still to be decoded.
+static nc_status expect_body(nc_transfer *transfer) {
+    nc_slice text;
+    uint64_t length = 0;
+    const nc_response *response = transfer->response;
+    uint16_t status = nc_response_status(response);
+    bool has_none = transfer->description.is_head || status == 204 || status == 304;
+    if (has_none || nc_response_find_header(response, nc_slice_of("Content-Encoding"), &text) ||
+        !nc_response_find_header(response, nc_slice_of("Content-Length"), &text) || !parse_length(text, &length)) {
+        return NC_OK;
+    }
+    if (length > transfer->description.limits.max_body_bytes) {
+        return nc_transfer_note(transfer, NC_ERR_BODY_TOO_LARGE, CURLE_FILESIZE_EXCEEDED,
+                                "the body of %llu bytes is larger than the limit of %llu", (unsigned long long)length,
+                                (unsigned long long)transfer->description.limits.max_body_bytes);
+    }
+    if (transfer->has_sink && transfer->sink.on_body != NULL) {
+        return NC_OK;
+    }
+    nc_status reserved = nc_response_expect_body(transfer->response, length);
+    return reserved == NC_OK ? NC_OK : nc_transfer_note(transfer, reserved, 0, "no memory for a response body");
+}
+
+static nc_status decide_redirect(nc_transfer *transfer) {
+    const nc_description *asked = &transfer->description;
+    nc_error err;
+    nc_slice location = {0};
+    if (!nc_response_find_header(transfer->response, nc_slice_of("Location"), &location)) {
+        return NC_OK;
+    }
+    nc_redirect_question question = {
+        .status = nc_response_status(transfer->response),
+        .url = nc_transfer_url(transfer),
+        .location = location,
+        .is_head = asked->is_head,
+        .is_post = asked->method != NULL && strcmp(asked->method, "POST") == 0 && !transfer->is_get,
+        .choice = asked->redirects,
+        .followed = transfer->followed,
+        .max_redirects = asked->limits.max_redirects,
+    };
+    nc_buf_reset(&transfer->next_url);
+    nc_status status = nc_redirect_decide(&transfer->answer, &transfer->next_url, &question, &err);
+    if (status != NC_OK) {
+        nc_trace_pass(&transfer->engine->trace, NC_TRACE_REDIRECT_REFUSED, transfer->id);
+        return nc_transfer_note(transfer, status, err.native_code, "%s", err.message);
+    }
+    transfer->leads_on = transfer->answer.leads_on;
+    return NC_OK;
+}
+
+static nc_status finish_head(nc_transfer *transfer) {
+    transfer->is_in_head = false;
+    nc_trace_pass(&transfer->engine->trace, NC_TRACE_HEAD_DONE, transfer->id);
+    uint16_t code = nc_response_status(transfer->response);
+    if (code < 200 && code != 101) {
+        return NC_OK; // An interim head; the final one follows.
+    }
+    transfer->has_head = true;
+    nc_status status = decide_redirect(transfer);
+    if (status == NC_OK && !transfer->leads_on) {
+        status = expect_body(transfer);
+    }
+    if (status == NC_OK && transfer->has_sink && transfer->sink.on_head != NULL &&
+        transfer->sink.on_head(transfer->sink.ctx, transfer->id, transfer->response, !transfer->leads_on) == NC_STOP) {
+        status = nc_transfer_note(transfer, NC_ERR_STOPPED_BY_CALLER, 0, "the head callback stopped the transfer");
+    }
+    if (status == NC_OK && transfer->description.is_head && transfer->description.has_body && !transfer->is_get) {
+        // libcurl cannot send a body with HEAD, so it was sent by name; it would now wait for a body in return.
+        transfer->ends_early = true;
+        return NC_ERR_STOPPED_BY_CALLER;
+    }
+    return status;
+}
+
+nc_status nc_head_take_line(nc_transfer *transfer, nc_slice line) {
+    nc_trace_pass(&transfer->engine->trace, NC_TRACE_HEAD_LINE, transfer->id);
+    if (transfer->first_byte_ns == 0) {
+        transfer->first_byte_ns = nc_engine_now(transfer->engine);
+    }
+    nc_transfer_enter(transfer, NC_PHASE_BODY);
+    // Interim heads and trailers count as well: an endless row of small ones is as large as one large head.
+    if (line.length > transfer->description.limits.max_head_bytes - transfer->head_bytes) {
+        return nc_transfer_note(transfer, NC_ERR_HEAD_TOO_LARGE, CURLE_RECV_ERROR,
+                                "the response head is larger than the limit of %u bytes",
+                                transfer->description.limits.max_head_bytes);
+    }
+    transfer->head_bytes += (uint32_t)line.length;
+    if (transfer->has_head) {
+        return NC_OK; // A trailer.
+    }
+    if (!transfer->is_in_head) {
+        uint16_t status;
+        nc_http_version version;
+        if (!parse_status_line(line, &status, &version)) {
+            return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
+                                    "the status line is malformed");
+        }
+        nc_response_begin_head(transfer->response, status, version);
+        transfer->is_in_head = true;
+        return NC_OK;
+    }
+    if (line.length == 0 || line.data[0] == '\r' || line.data[0] == '\n') {
+        return finish_head(transfer);
+    }
+    return take_field(transfer, line);
+}

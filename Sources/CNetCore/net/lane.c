@@ -1,0 +1,205 @@
+#include "net/lane.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/trace.h"
+#include "net/engine_state.h"
+#include "net/mailbox.h"
+#include "trust/policy.h"
+
+/// Lanes that an engine keeps; the one that was idle for longest gives way.
+enum { MAX_LANES = 16 };
+
+/* --- what libcurl asks of the loop --- */
+
+static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *socket_data) {
+    nc_lane *lane = data;
+    int wanted = what == CURL_POLL_INOUT ? NC_WANT_READ | NC_WANT_WRITE
+                 : what == CURL_POLL_IN  ? NC_WANT_READ
+                 : what == CURL_POLL_OUT ? NC_WANT_WRITE
+                                         : 0;
+    (void)easy;
+    (void)socket_data;
+    return nc_sockets_want(&lane->engine->loop.sockets, fd, wanted, lane) == NC_OK ? 0 : -1;
+}
+
+static int on_timer(CURLM *multi, long timeout_ms, void *data) {
+    nc_lane *lane = data;
+    nc_timers *timers = &lane->engine->loop.timers;
+    (void)multi;
+    if (timeout_ms < 0) {
+        nc_timers_clear(timers, &lane->timer);
+    } else {
+        nc_timers_set(timers, &lane->timer, lane->engine->loop.now_ns + (uint64_t)timeout_ms * 1000000u);
+    }
+    return 0;
+}
+
+static void on_timer_due(nc_timer *timer) {
+    nc_lane_act(NC_CONTAINER_OF(timer, nc_lane, timer), CURL_SOCKET_TIMEOUT, 0);
+}
+
+void nc_lane_act(nc_lane *lane, curl_socket_t fd, int events) {
+    int running;
+    lane->is_dirty = true;
+    (void)curl_multi_socket_action(lane->multi, fd, events, &running);
+}
+
+void nc_lane_collect(nc_lane *lane) {
+    while (lane->is_dirty) {
+        CURLMsg *message;
+        int left;
+        lane->is_dirty = false;
+        // Ending a hop calls libcurl again, which may finish others: hence the outer loop.
+        while ((message = curl_multi_info_read(lane->multi, &left)) != NULL) {
+            nc_handle *handle = NULL;
+            CURLcode code = message->data.result;
+            if (message->msg == CURLMSG_DONE) {
+                (void)curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&handle);
+                nc_transfer_hop_done(handle->transfer, code);
+            }
+        }
+    }
+}
+
+/* --- authorities --- */
+
+static void load_roots(nc_work *work) {
+    nc_lane *lane = NC_CONTAINER_OF(work, nc_lane, work);
+    if (nc_trust_load_roots(&lane->loaded_roots, lane->trust, &lane->engine->files, &lane->load_error) != NC_OK) {
+        lane->loaded_roots = NULL;
+    }
+    nc_mailbox_put_answer(lane->engine, &lane->work_link);
+}
+
+static void go_on(nc_lane *lane) {
+    nc_link *link;
+    while ((link = nc_list_take_first(&lane->awaiting_roots)) != NULL) {
+        nc_transfer *transfer = NC_CONTAINER_OF(link, nc_transfer, link);
+        if (lane->roots_state == NC_ROOTS_READY) {
+            nc_transfer_launch(transfer);
+        } else {
+            nc_transfer_fail(transfer, &lane->roots_error);
+        }
+    }
+}
+
+void nc_lane_await_roots(nc_lane *lane, nc_transfer *transfer) {
+    nc_list_append(&lane->awaiting_roots, &transfer->link);
+    nc_transfer_enter(transfer, NC_PHASE_ROOTS);
+    // A failure is not kept: the file may be there the next time.
+    if (lane->roots_state == NC_ROOTS_NOT_ASKED || lane->roots_state == NC_ROOTS_FAILED) {
+        lane->roots_state = NC_ROOTS_ASKED;
+        nc_trace_pass(&lane->engine->trace, NC_TRACE_ROOTS_REQUESTED, transfer->id);
+        lane->work.run = load_roots;
+        if (nc_worker_submit(lane->engine->worker, &lane->work) != NC_OK) {
+            lane->roots_state = NC_ROOTS_FAILED;
+            (void)nc_error_set(&lane->roots_error, NC_ERR_THREAD, 0, -1, "no thread to read the authorities");
+            go_on(lane);
+        }
+    } else if (lane->roots_state == NC_ROOTS_READY) {
+        go_on(lane);
+    }
+}
+
+void nc_lane_roots_answered(nc_lane *lane) {
+    lane->roots = lane->loaded_roots;
+    lane->loaded_roots = NULL;
+    lane->roots_error = lane->load_error;
+    lane->roots_state = lane->roots != NULL ? NC_ROOTS_READY : NC_ROOTS_FAILED;
+    nc_trace_pass(&lane->engine->trace, NC_TRACE_ROOTS_READY, 0);
+    go_on(lane);
+}
+
+/* --- making and closing --- */
+
+static bool prepare_libcurl(nc_lane *lane) {
+    nc_engine *engine = lane->engine;
+    lane->multi = curl_multi_init();
+    lane->share = curl_share_init();
+    return lane->multi != NULL && lane->share != NULL &&
+           curl_share_setopt(lane->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS) == CURLSHE_OK &&
+           curl_share_setopt(lane->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) == CURLSHE_OK &&
+           curl_multi_setopt(lane->multi, CURLMOPT_SOCKETFUNCTION, on_socket) == CURLM_OK &&
+           curl_multi_setopt(lane->multi, CURLMOPT_SOCKETDATA, lane) == CURLM_OK &&
+           curl_multi_setopt(lane->multi, CURLMOPT_TIMERFUNCTION, on_timer) == CURLM_OK &&
+           curl_multi_setopt(lane->multi, CURLMOPT_TIMERDATA, lane) == CURLM_OK &&
+           curl_multi_setopt(lane->multi, CURLMOPT_MAXCONNECTS, (long)engine->max_idle_connections) == CURLM_OK &&
+           curl_multi_setopt(lane->multi, CURLMOPT_MAX_CONCURRENT_STREAMS, (long)engine->max_streams) == CURLM_OK;
+}
+
+void nc_lane_close(nc_lane *lane) {
+    nc_engine *engine = lane->engine;
+    while (lane->free_handles != NULL) {
+        nc_handle *handle = lane->free_handles;
+        lane->free_handles = handle->next;
+        nc_handle_free(handle);
+    }
+    if (lane->multi != NULL) {
+        (void)curl_multi_cleanup(lane->multi);
+    }
+    if (lane->share != NULL) {
+        (void)curl_share_cleanup(lane->share);
+    }
+    nc_sockets_forget_owner(&engine->loop.sockets, lane);
+    nc_timers_clear(&engine->loop.timers, &lane->timer);
+    nc_timers_withdraw(&engine->loop.timers);
+    nc_trust_free_roots(lane->roots);
+    nc_trust_release(lane->trust);
+    nc_list_remove(&lane->link);
+    engine->loop.lane_count--;
+    nc_trace_pass(&engine->trace, NC_TRACE_LANE_CLOSED, 0);
+    nc_free(lane);
+}
+
+static void make_way(nc_engine *engine) {
+    nc_lane *oldest = NULL;
+    for (nc_link *link = engine->loop.lanes.next; link != &engine->loop.lanes; link = link->next) {
+        nc_lane *lane = NC_CONTAINER_OF(link, nc_lane, link);
+        bool is_idle = lane->active_count == 0 && lane->roots_state != NC_ROOTS_ASKED;
+        if (is_idle && (oldest == NULL || lane->used_ns < oldest->used_ns)) {
+            oldest = lane;
+        }
+    }
+    if (oldest != NULL && engine->loop.lane_count >= MAX_LANES) {
+        nc_lane_close(oldest);
+    }
+}
+
+static nc_lane *make(nc_engine *engine, nc_trust *trust) {
+    nc_lane *lane = nc_alloc_zeroed(1, sizeof *lane);
+    if (lane == NULL || nc_timers_announce(&engine->loop.timers) != NC_OK) {
+        nc_free(lane);
+        return NULL;
+    }
+    lane->engine = engine;
+    lane->trust = nc_trust_retain(trust);
+    lane->timer.fire = on_timer_due;
+    nc_list_init(&lane->awaiting_roots);
+    nc_list_append(&engine->loop.lanes, &lane->link);
+    engine->loop.lane_count++;
+    if (!prepare_libcurl(lane)) {
+        nc_lane_close(lane);
+        return NULL;
+    }
+    nc_trace_pass(&engine->trace, NC_TRACE_LANE_CREATED, 0);
+    return lane;
+}
+
+nc_lane *nc_lane_for(nc_engine *engine, nc_trust *trust, nc_error *err) {
+    for (nc_link *link = engine->loop.lanes.next; link != &engine->loop.lanes; link = link->next) {
+        nc_lane *lane = NC_CONTAINER_OF(link, nc_lane, link);
+        if (nc_trust_is_equal(lane->trust, trust)) {
+            lane->used_ns = engine->loop.now_ns;
+            return lane;
+        }
+    }
+    make_way(engine);
+    nc_lane *lane = make(engine, trust);
+    if (lane == NULL) {
+        (void)nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a set of connections");
+        return NULL;
+    }
+    lane->used_ns = engine->loop.now_ns;
+    return lane;
+}

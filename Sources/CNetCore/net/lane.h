@@ -1,0 +1,54 @@
+/// A lane: the connections, name cache and TLS sessions of one trust policy.
+///
+/// libcurl reuses connections and sessions across verify callbacks and cannot close one idle connection, so what was
+/// checked under one policy is kept apart from every other by construction. Confined to the loop thread.
+#ifndef NETCORE_PRIVATE_LANE_H
+#define NETCORE_PRIVATE_LANE_H
+
+#include "base/worker.h"
+#include "net/handle.h"
+#include "net/timers.h"
+#include "trust/policy.h"
+
+typedef enum nc_roots_state { NC_ROOTS_NOT_ASKED, NC_ROOTS_ASKED, NC_ROOTS_READY, NC_ROOTS_FAILED } nc_roots_state;
+
+struct nc_lane {
+    nc_link link;
+    nc_engine *engine;
+    nc_trust *trust;
+    CURLM *multi;
+    CURLSH *share;
+    nc_timer timer;
+    nc_handle *free_handles;
+    size_t free_handle_count;
+    size_t active_count; // transfers that are in it, waiting for roots or with libcurl
+    uint64_t used_ns;
+    bool is_dirty; // libcurl was called since its messages were last read
+
+    nc_roots_state roots_state;
+    nc_root_store *roots;
+    nc_error roots_error;
+    nc_link awaiting_roots;
+    // The worker's until the answer is back in the mailbox.
+    nc_work work;
+    nc_link work_link;
+    nc_root_store *loaded_roots;
+    nc_error load_error;
+};
+
+/// Finds the lane for a policy or makes it; NULL with `err` filled when that fails.
+nc_lane *nc_lane_for(nc_engine *engine, nc_trust *trust, nc_error *err);
+/// Closes a lane with no transfer in it, and all its connections.
+void nc_lane_close(nc_lane *lane);
+
+/// Queues the transfer until the authorities are there; it then goes on or fails by itself.
+void nc_lane_await_roots(nc_lane *lane, nc_transfer *transfer);
+/// The worker's answer came through the mailbox.
+void nc_lane_roots_answered(nc_lane *lane);
+
+/// Something happened on a socket of the lane's (CURL_CSELECT_ bits), or CURL_SOCKET_TIMEOUT with 0.
+void nc_lane_act(nc_lane *lane, curl_socket_t fd, int events);
+/// Ends the hops that libcurl is done with.
+void nc_lane_collect(nc_lane *lane);
+
+#endif

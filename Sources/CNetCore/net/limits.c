@@ -1,0 +1,66 @@
+#include "net/limits.h"
+
+#include "base/error.h"
+#include "base/trace.h"
+#include "net/engine_state.h"
+#include "net/url_text.h"
+
+typedef struct limit {
+    nc_status status;
+    uint32_t limit_ms;
+    uint64_t from_ns;
+} limit;
+
+static limit limit_of_phase(const nc_transfer *transfer) {
+    const nc_limits *limits = &transfer->description.limits;
+    uint64_t from_ns = transfer->phase_began_ns;
+    switch (transfer->phase) {
+    case NC_PHASE_SLOT:
+        return (limit){NC_ERR_SLOT_TIMED_OUT, limits->slot_ms, from_ns};
+    case NC_PHASE_ROOTS:
+    case NC_PHASE_CONNECT:
+        return (limit){NC_ERR_CONNECT_TIMED_OUT, limits->connect_ms, from_ns};
+    case NC_PHASE_REPLY:
+        return (limit){NC_ERR_FIRST_BYTE_TIMED_OUT, limits->first_byte_ms, from_ns};
+    case NC_PHASE_SEND:
+    case NC_PHASE_BODY:
+        return (limit){NC_ERR_IDLE_TIMED_OUT, limits->idle_ms, from_ns};
+    default:
+        return (limit){NC_ERR_TOTAL_TIMED_OUT, NC_UNLIMITED, from_ns};
+    }
+}
+
+static limit limit_of_all(const nc_transfer *transfer) {
+    return (limit){NC_ERR_TOTAL_TIMED_OUT, transfer->description.limits.total_ms, transfer->submitted_ns};
+}
+
+static uint64_t end_of(limit one) {
+    return one.limit_ms == NC_UNLIMITED ? UINT64_MAX : one.from_ns + (uint64_t)one.limit_ms * 1000000u;
+}
+
+static limit earliest(const nc_transfer *transfer) {
+    limit phase = limit_of_phase(transfer);
+    limit all = limit_of_all(transfer);
+    return end_of(all) < end_of(phase) ? all : phase;
+}
+
+uint64_t nc_limits_deadline(const nc_transfer *transfer) {
+    return end_of(earliest(transfer));
+}
+
+void nc_limits_timer_due(nc_timer *timer) {
+    nc_transfer *transfer = NC_CONTAINER_OF(timer, nc_transfer, timer);
+    nc_engine *engine = transfer->engine;
+    limit one = earliest(transfer);
+    if (end_of(one) > engine->loop.now_ns) {
+        nc_timers_set(&engine->loop.timers, timer, end_of(one));
+        return;
+    }
+    nc_error err;
+    nc_slice place = nc_url_authority(nc_transfer_url(transfer));
+    (void)nc_error_set(&err, one.status, CURLE_OPERATION_TIMEDOUT, -1, "%s: %.*s after %u ms",
+                       nc_status_text(one.status), (int)(place.length < 96 ? place.length : 96),
+                       (const char *)place.data, one.limit_ms);
+    nc_trace_pass(&engine->trace, NC_TRACE_LIMIT_HIT, transfer->id);
+    nc_transfer_fail(transfer, &err);
+}

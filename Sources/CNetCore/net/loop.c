@@ -1,0 +1,214 @@
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/trace.h"
+#include "net/engine_state.h"
+
+/// Bounds on what happens between two looks at the sockets.
+enum { MAX_EVENTS = 128, MAX_JOBS = 64, JOBS_AT_ONCE = 8, MAX_JOB_NS = 1000000, MAX_SETTLING = 4 };
+
+static void read_clock(nc_engine *engine) {
+    engine->loop.now_ns = engine->clock.monotonic_ns(engine->clock.ctx);
+}
+
+/* --- mail --- */
+
+static void cancel_all(nc_engine *engine) {
+    nc_error err;
+    (void)nc_error_set(&err, NC_ERR_CANCELLED, 0, -1, "the engine was released");
+    for (uint32_t place = 0;; place++) {
+        pthread_mutex_lock(&engine->shared.mutex);
+        bool is_past_end = place >= engine->shared.registry.count;
+        nc_transfer *transfer = is_past_end ? NULL : engine->shared.registry.slots[place].transfer;
+        // One that has ended belongs to its waiter; one that has not can only end here.
+        bool lives = transfer != NULL && !transfer->is_finished;
+        pthread_mutex_unlock(&engine->shared.mutex);
+        if (is_past_end) {
+            return;
+        }
+        if (lives) {
+            nc_transfer_fail(transfer, &err);
+        }
+    }
+}
+
+static void apply_cancels(nc_engine *engine, nc_link *cancelled) {
+    nc_error err;
+    (void)nc_error_set(&err, NC_ERR_CANCELLED, 0, -1, "%s", nc_status_text(NC_ERR_CANCELLED));
+    // Ending a transfer takes it off this list, under the mutex.
+    while (!nc_list_is_empty(cancelled)) {
+        nc_transfer *transfer = NC_CONTAINER_OF(cancelled->next, nc_transfer, cancel_link);
+        nc_trace_pass(&engine->trace, NC_TRACE_CANCEL_APPLIED, transfer->id);
+        nc_transfer_fail(transfer, &err);
+    }
+}
+
+static void read_mail(nc_engine *engine) {
+    nc_mail mail;
+    nc_link *link;
+    nc_mailbox_take(engine, &mail);
+    engine->loop.wants_drain = engine->loop.wants_drain || mail.wants_drain;
+    while ((link = nc_list_take_first(&mail.answers)) != NULL) {
+        nc_lane_roots_answered(NC_CONTAINER_OF(link, nc_lane, work_link));
+    }
+    while ((link = nc_list_take_first(&mail.submitted)) != NULL) {
+        nc_transfer_accept(NC_CONTAINER_OF(link, nc_transfer, link));
+    }
+    apply_cancels(engine, &mail.cancelled);
+    if (mail.is_closing && !engine->loop.is_closing) {
+        engine->loop.is_closing = true;
+        nc_trace_pass(&engine->trace, NC_TRACE_ENGINE_CLOSING, 0);
+        cancel_all(engine);
+    }
+}
+
+/* --- a round --- */
+
+static void collect(nc_engine *engine) {
+    for (nc_link *link = engine->loop.lanes.next; link != &engine->loop.lanes; link = link->next) {
+        nc_lane_collect(NC_CONTAINER_OF(link, nc_lane, link));
+    }
+}
+
+static void fire_timers(nc_engine *engine) {
+    nc_timer *timer;
+    while ((timer = nc_timers_take_due(&engine->loop.timers, engine->loop.now_ns)) != NULL) {
+        timer->fire(timer);
+    }
+}
+
+/// Starts what has a slot until nothing more comes of it; true when something may still be waiting.
+static bool settle(nc_engine *engine) {
+    nc_transfer *transfer = NULL;
+    for (int i = 0; i < MAX_SETTLING; i++) {
+        bool has_started = false;
+        while ((transfer = nc_queue_take_ready(&engine->loop.queue, engine)) != NULL) {
+            nc_transfer_start(transfer);
+            has_started = true;
+        }
+        fire_timers(engine);
+        collect(engine);
+        if (!has_started) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void report_burst(nc_engine *engine) {
+    if (!engine->loop.has_ended_some) {
+        return;
+    }
+    engine->loop.has_ended_some = false;
+    nc_trace_pass(&engine->trace, NC_TRACE_BURST_DONE, 0);
+    if (engine->client.burst_done != NULL) {
+        engine->client.burst_done(engine->client.ctx);
+    }
+}
+
+static void run_jobs(nc_engine *engine) {
+    if (!engine->loop.wants_drain) {
+        return;
+    }
+    engine->loop.wants_drain = false;
+    if (engine->client.drain == NULL) {
+        return;
+    }
+    uint64_t end_ns = engine->clock.monotonic_ns(engine->clock.ctx) + MAX_JOB_NS;
+    bool has_more = true;
+    for (uint32_t ran = 0; has_more && ran < MAX_JOBS; ran += JOBS_AT_ONCE) {
+        has_more = engine->client.drain(engine->client.ctx, JOBS_AT_ONCE);
+        if (engine->clock.monotonic_ns(engine->clock.ctx) >= end_ns) {
+            break;
+        }
+    }
+    nc_trace_pass(&engine->trace, NC_TRACE_JOBS_RUN, 0);
+    // Jobs may have asked for more meanwhile.
+    engine->loop.wants_drain = engine->loop.wants_drain || has_more;
+}
+
+static void handle_events(nc_engine *engine, const nc_poll_event *events, size_t count) {
+    int wake_fd = engine->shared.mailbox.wake_read_fd;
+    for (size_t i = 0; i < count; i++) {
+        if (events[i].fd == wake_fd) {
+            nc_mailbox_clear_wake(&engine->shared.mailbox);
+            nc_trace_pass(&engine->trace, NC_TRACE_ENGINE_WOKEN, 0);
+            continue;
+        }
+        nc_lane *lane = nc_sockets_owner(&engine->loop.sockets, events[i].fd);
+        if (lane != NULL) {
+            nc_lane_act(lane, events[i].fd,
+                        (events[i].is_readable ? CURL_CSELECT_IN : 0) | (events[i].is_writable ? CURL_CSELECT_OUT : 0) |
+                            (events[i].has_error ? CURL_CSELECT_ERR : 0));
+        }
+    }
+}
+
+static void run(nc_engine *engine) {
+    nc_poll_event events[MAX_EVENTS];
+    for (;;) {
+        read_clock(engine);
+        collect(engine);
+        report_burst(engine);
+        run_jobs(engine);
+        read_mail(engine);
+        bool is_unsettled = settle(engine);
+        if (engine->loop.is_closing && engine->loop.transfer_count == 0) {
+            report_burst(engine);
+            return;
+        }
+        bool has_more = is_unsettled || engine->loop.has_ended_some || engine->loop.wants_drain;
+        int wait_ms = has_more || !nc_mailbox_may_sleep(engine)
+                          ? 0
+                          : nc_timers_wait_ms(&engine->loop.timers, engine->loop.now_ns);
+        size_t count = engine->loop.poller->kind->wait(engine->loop.poller, events, MAX_EVENTS, wait_ms);
+        read_clock(engine);
+        handle_events(engine, events, count);
+    }
+}
+
+/* --- the end --- */
+
+static void close_lanes(nc_engine *engine) {
+    // The worker is asked first: an answer may be under way to a lane.
+    nc_worker_free(engine->worker);
+    engine->worker = NULL;
+    read_mail(engine);
+    while (!nc_list_is_empty(&engine->loop.lanes)) {
+        nc_lane_close(NC_CONTAINER_OF(engine->loop.lanes.next, nc_lane, link));
+    }
+}
+
+static void end(nc_engine *engine) {
+    close_lanes(engine);
+    nc_queue_deinit(&engine->loop.queue);
+    nc_timers_deinit(&engine->loop.timers);
+    nc_sockets_deinit(&engine->loop.sockets);
+    engine->loop.poller->kind->unmake(engine->loop.poller);
+    // From here on nc_engine_wake() sends its callers elsewhere; what was queued before still runs here.
+    pthread_mutex_lock(&engine->shared.mutex);
+    engine->shared.is_ended = true;
+    pthread_mutex_unlock(&engine->shared.mutex);
+    while (engine->client.drain != NULL && engine->client.drain(engine->client.ctx, MAX_JOBS)) {
+    }
+    if (engine->client.release != NULL) {
+        engine->client.release(engine->client.ctx);
+    }
+    nc_trace_pass(&engine->trace, NC_TRACE_ENGINE_STOPPED, 0);
+    pthread_mutex_lock(&engine->shared.mutex);
+    pthread_cond_broadcast(&engine->shared.condition);
+    pthread_mutex_unlock(&engine->shared.mutex);
+}
+
+void *nc_loop_main(void *argument) {
+    nc_engine *engine = argument;
+    // nc_engine_new() holds the mutex until the thread's name is written down.
+    pthread_mutex_lock(&engine->shared.mutex);
+    pthread_mutex_unlock(&engine->shared.mutex);
+    (void)pthread_detach(pthread_self());
+    nc_trace_pass(&engine->trace, NC_TRACE_ENGINE_STARTED, 0);
+    run(engine);
+    end(engine);
+    nc_process_remove_loop(&engine->live);
+    nc_engine_drop(engine);
+    return NULL;
+}

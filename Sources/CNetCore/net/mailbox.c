@@ -1,0 +1,100 @@
+#include "net/mailbox.h"
+
+#include "base/trace.h"
+#include "net/engine_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+#if defined(__linux__)
+#include <sys/eventfd.h>
+#endif
+
+nc_status nc_mailbox_init(nc_mailbox *mailbox) {
+    nc_list_init(&mailbox->submitted);
+    nc_list_init(&mailbox->cancelled);
+    nc_list_init(&mailbox->answers);
+#if defined(__linux__)
+    mailbox->wake_read_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    mailbox->wake_write_fd = mailbox->wake_read_fd;
+    return mailbox->wake_read_fd >= 0 ? NC_OK : NC_ERR_DESCRIPTORS;
+#else
+    int ends[2];
+    if (pipe(ends) != 0) {
+        mailbox->wake_read_fd = -1;
+        return NC_ERR_DESCRIPTORS;
+    }
+    for (int i = 0; i < 2; i++) {
+        (void)fcntl(ends[i], F_SETFD, FD_CLOEXEC);
+        (void)fcntl(ends[i], F_SETFL, O_NONBLOCK);
+    }
+    mailbox->wake_read_fd = ends[0];
+    mailbox->wake_write_fd = ends[1];
+    return NC_OK;
+#endif
+}
+
+void nc_mailbox_deinit(nc_mailbox *mailbox) {
+    if (mailbox->wake_read_fd >= 0) {
+        (void)close(mailbox->wake_read_fd);
+    }
+    if (mailbox->wake_write_fd >= 0 && mailbox->wake_write_fd != mailbox->wake_read_fd) {
+        (void)close(mailbox->wake_write_fd);
+    }
+}
+
+bool nc_mailbox_needs_wake(nc_mailbox *mailbox) {
+    bool was_asleep = mailbox->is_loop_asleep;
+    mailbox->is_loop_asleep = false;
+    return was_asleep;
+}
+
+void nc_mailbox_wake(const nc_mailbox *mailbox) {
+    const uint64_t one = 1;
+    // EAGAIN means that wake-ups are waiting already.
+    while (write(mailbox->wake_write_fd, &one, sizeof one) < 0 && errno == EINTR) {
+    }
+}
+
+void nc_mailbox_clear_wake(const nc_mailbox *mailbox) {
+    uint64_t count;
+    while (read(mailbox->wake_read_fd, &count, sizeof count) < 0 && errno == EINTR) {
+    }
+}
+
+void nc_mailbox_take(nc_engine *engine, nc_mail *mail) {
+    nc_mailbox *mailbox = &engine->shared.mailbox;
+    nc_list_init(&mail->submitted);
+    nc_list_init(&mail->cancelled);
+    nc_list_init(&mail->answers);
+    pthread_mutex_lock(&engine->shared.mutex);
+    mailbox->is_loop_asleep = false;
+    nc_list_move_all(&mail->submitted, &mailbox->submitted);
+    nc_list_move_all(&mail->cancelled, &mailbox->cancelled);
+    nc_list_move_all(&mail->answers, &mailbox->answers);
+    mail->wants_drain = mailbox->wants_drain;
+    mail->is_closing = mailbox->is_closing;
+    mailbox->wants_drain = false;
+    pthread_mutex_unlock(&engine->shared.mutex);
+}
+
+bool nc_mailbox_may_sleep(nc_engine *engine) {
+    nc_mailbox *mailbox = &engine->shared.mailbox;
+    pthread_mutex_lock(&engine->shared.mutex);
+    bool is_empty = nc_list_is_empty(&mailbox->submitted) && nc_list_is_empty(&mailbox->cancelled) &&
+                    nc_list_is_empty(&mailbox->answers) && !mailbox->wants_drain &&
+                    mailbox->is_closing == engine->loop.is_closing;
+    mailbox->is_loop_asleep = is_empty;
+    pthread_mutex_unlock(&engine->shared.mutex);
+    return is_empty;
+}
+
+void nc_mailbox_put_answer(nc_engine *engine, nc_link *answer) {
+    pthread_mutex_lock(&engine->shared.mutex);
+    nc_list_append(&engine->shared.mailbox.answers, answer);
+    bool needs_wake = nc_mailbox_needs_wake(&engine->shared.mailbox);
+    pthread_mutex_unlock(&engine->shared.mutex);
+    if (needs_wake) {
+        nc_mailbox_wake(&engine->shared.mailbox);
+    }
+}

@@ -1,0 +1,48 @@
+/// How work reaches the loop from other threads: lists under one mutex, and one wake-up for many letters.
+///
+/// The loop says when it is about to sleep; only then does a letter cost a system call.
+#ifndef NETCORE_PRIVATE_MAILBOX_H
+#define NETCORE_PRIVATE_MAILBOX_H
+
+#include "base/list.h"
+#include "net/transfer.h"
+
+/// Touched only under the engine's mutex, but for the descriptors, which never change.
+typedef struct nc_mailbox {
+    int wake_read_fd;
+    int wake_write_fd; // the same as above where there is eventfd(2)
+    bool is_loop_asleep;
+    bool wants_drain;
+    bool is_closing;
+    nc_link submitted; // nc_transfer.link
+    nc_link cancelled; // nc_transfer.cancel_link
+    nc_link answers;   // nc_lane.work_link
+} nc_mailbox;
+
+/// What the loop takes out at once.
+typedef struct nc_mail {
+    nc_link submitted;
+    nc_link cancelled;
+    nc_link answers;
+    bool wants_drain;
+    bool is_closing;
+} nc_mail;
+
+NC_NODISCARD nc_status nc_mailbox_init(nc_mailbox *mailbox);
+void nc_mailbox_deinit(nc_mailbox *mailbox);
+
+/// Says, under the mutex, whether the loop must be woken after it is unlocked; the loop then counts as awake.
+bool nc_mailbox_needs_wake(nc_mailbox *mailbox);
+/// Wakes the loop; never blocks.
+void nc_mailbox_wake(const nc_mailbox *mailbox);
+/// Swallows wake-ups, on the loop.
+void nc_mailbox_clear_wake(const nc_mailbox *mailbox);
+
+/// Takes everything; `mail` must stay where it is while its lists are used.
+void nc_mailbox_take(nc_engine *engine, nc_mail *mail);
+/// True when nothing came meanwhile: the loop may sleep and is woken by the next letter.
+bool nc_mailbox_may_sleep(nc_engine *engine);
+/// A worker's answer (an nc_lane.work_link).
+void nc_mailbox_put_answer(nc_engine *engine, nc_link *answer);
+
+#endif

@@ -1,0 +1,132 @@
+#include "net/outcome.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/// X509_V_ERR_ numbers (openssl/x509_vfy.h), which are part of OpenSSL's ABI; that header is not for this folder.
+enum {
+    CERTIFICATE_NOT_YET_VALID = 9,
+    CERTIFICATE_HAS_EXPIRED = 10,
+    SELF_SIGNED_LEAF = 18,
+    SELF_SIGNED_IN_CHAIN = 19,
+    ISSUER_NOT_FOUND_LOCALLY = 20,
+    FIRST_NOT_VERIFIABLE = 21,
+};
+
+static nc_status certificate_status(const nc_outcome *outcome) {
+    switch (outcome->verify_result) {
+    case 0: // The chain is good, so what libcurl refused is the name.
+        return NC_ERR_TLS_NAME;
+    case CERTIFICATE_NOT_YET_VALID:
+        return NC_ERR_TLS_NOT_YET_VALID;
+    case CERTIFICATE_HAS_EXPIRED:
+        return NC_ERR_TLS_EXPIRED;
+    case SELF_SIGNED_LEAF:
+    case SELF_SIGNED_IN_CHAIN:
+    case ISSUER_NOT_FOUND_LOCALLY:
+    case FIRST_NOT_VERIFIABLE:
+        return NC_ERR_TLS_UNTRUSTED;
+    default:
+        return NC_ERR_TLS_CERTIFICATE;
+    }
+}
+
+static nc_status connect_status(const nc_outcome *outcome) {
+    int number = outcome->socket_error != 0 ? outcome->socket_error : (int)outcome->os_error;
+    switch (number) {
+    case ECONNREFUSED:
+        return NC_ERR_REFUSED;
+    case ENETUNREACH:
+    case EHOSTUNREACH:
+    case ENETDOWN:
+    case EADDRNOTAVAIL:
+        return NC_ERR_UNREACHABLE;
+    case ETIMEDOUT:
+        return NC_ERR_CONNECT_TIMED_OUT;
+    case ECONNRESET:
+        return NC_ERR_RESET;
+    case EMFILE:
+    case ENFILE:
+        return NC_ERR_DESCRIPTORS;
+    case ENOMEM:
+    case ENOBUFS:
+        return NC_ERR_NO_MEMORY;
+    default:
+        return NC_ERR_CONNECT;
+    }
+}
+
+/// Over TLS libcurl keeps the errno in its text alone ("… errno 104"), and says there that close_notify was missing.
+static nc_status broken_pipe_status(const nc_outcome *outcome, nc_status otherwise) {
+    char reset[24];
+    (void)snprintf(reset, sizeof reset, "errno %d", ECONNRESET);
+    if (outcome->os_error == ECONNRESET || outcome->os_error == EPIPE || strstr(outcome->detail, reset) != NULL) {
+        return NC_ERR_RESET;
+    }
+    return strstr(outcome->detail, "unexpected eof") != NULL ? NC_ERR_CUT_SHORT : otherwise;
+}
+
+static nc_status status_of(const nc_outcome *outcome) {
+    switch (outcome->code) {
+    case CURLE_OK:
+        return NC_OK;
+    case CURLE_URL_MALFORMAT:
+        return NC_ERR_BAD_URL;
+    case CURLE_UNSUPPORTED_PROTOCOL: // Schemes were checked before, so this is a reply in HTTP/0.9.
+        return outcome->is_connected ? NC_ERR_BAD_RESPONSE : NC_ERR_BAD_SCHEME;
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY:
+        return NC_ERR_RESOLVE;
+    case CURLE_COULDNT_CONNECT:
+        return connect_status(outcome);
+    case CURLE_WEIRD_SERVER_REPLY:
+        return NC_ERR_BAD_RESPONSE;
+    case CURLE_HTTP2:
+    case CURLE_HTTP2_STREAM:
+        return NC_ERR_HTTP2;
+    case CURLE_PARTIAL_FILE:
+        return NC_ERR_CUT_SHORT;
+    case CURLE_OUT_OF_MEMORY: // libcurl 7.88 says this also of a head line beyond its own 100 KiB.
+        return outcome->is_in_head ? NC_ERR_HEAD_TOO_LARGE : NC_ERR_NO_MEMORY;
+    case CURLE_OPERATION_TIMEDOUT:
+        return outcome->is_connected ? NC_ERR_TOTAL_TIMED_OUT : NC_ERR_CONNECT_TIMED_OUT;
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_SSL_CIPHER:
+        return NC_ERR_TLS_HANDSHAKE;
+    case CURLE_GOT_NOTHING:
+        return NC_ERR_EMPTY_REPLY;
+    case CURLE_SEND_ERROR:
+        return broken_pipe_status(outcome, NC_ERR_SEND);
+    case CURLE_RECV_ERROR:
+        return broken_pipe_status(outcome, NC_ERR_RECEIVE);
+    case CURLE_PEER_FAILED_VERIFICATION:
+        return certificate_status(outcome);
+    case CURLE_SSL_CACERT_BADFILE:
+        return NC_ERR_TLS_ROOTS;
+    case CURLE_BAD_CONTENT_ENCODING:
+    case CURLE_WRITE_ERROR: // Our own refusals are known before; what is left is a decoder that gave up.
+        return NC_ERR_BAD_CODING;
+    case CURLE_FILESIZE_EXCEEDED:
+        return NC_ERR_BODY_TOO_LARGE;
+    case CURLE_NOT_BUILT_IN:
+        return NC_ERR_UNSUPPORTED;
+    default:
+        return NC_ERR_INTERNAL;
+    }
+}
+
+nc_status nc_outcome_judge(const nc_outcome *outcome, nc_error *err) {
+    nc_status status = status_of(outcome);
+    if (status == NC_OK) {
+        return nc_error_clear(err);
+    }
+    const char *detail = outcome->detail[0] != '\0' ? outcome->detail : curl_easy_strerror(outcome->code);
+    size_t length = strcspn(detail, "\r\n");
+    int shown = (int)(length < 128 ? length : 128);
+    int place = (int)(outcome->place.length < 96 ? outcome->place.length : 96);
+    return nc_error_set(err, status, (int32_t)outcome->code, -1, "%s: %.*s (%.*s)", nc_status_text(status), place,
+                        (const char *)outcome->place.data, shown, detail);
+}

@@ -1,0 +1,23 @@
+/// What libcurl's word means: a pure map from its code and circumstances to a status and one line.
+#ifndef NETCORE_PRIVATE_OUTCOME_H
+#define NETCORE_PRIVATE_OUTCOME_H
+
+#include <curl/curl.h>
+#include <netcore/bytes.h>
+#include <netcore/status.h>
+
+typedef struct nc_outcome {
+    CURLcode code;
+    const char *detail; // libcurl's error buffer; may be empty
+    nc_slice place;     // host and port, for the message
+    long os_error;      // CURLINFO_OS_ERRNO
+    long verify_result; // CURLINFO_SSL_VERIFYRESULT
+    int socket_error;   // errno of our own socket(), 0 when it worked
+    bool is_connected;  // the connection was ready for the request
+    bool is_in_head;    // a head has begun and is not complete
+} nc_outcome;
+
+/// Fills `err` and returns its status; NC_OK for CURLE_OK.
+nc_status nc_outcome_judge(const nc_outcome *outcome, nc_error *err);
+
+#endif

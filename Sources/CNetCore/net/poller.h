@@ -1,0 +1,45 @@
+/// Waiting for descriptors: one seam, several systems.
+///
+/// A poller is level-triggered and keeps no memory of its own about a descriptor beyond what the system keeps;
+/// sockets.h decides what to ask for. Confined to the loop thread.
+#ifndef NETCORE_PRIVATE_POLLER_H
+#define NETCORE_PRIVATE_POLLER_H
+
+#include <netcore/engine.h>
+
+enum { NC_WANT_READ = 1, NC_WANT_WRITE = 2 };
+
+typedef struct nc_poll_event {
+    int fd;
+    bool is_readable;
+    bool is_writable;
+    bool has_error;
+} nc_poll_event;
+
+typedef struct nc_poller nc_poller;
+
+typedef struct nc_poller_kind {
+    nc_poller *(*make)(nc_status *status);
+    void (*unmake)(nc_poller *poller);
+    /// Changes what is waited for on `fd` from `before` to `after` (NC_WANT_ bits; 0 is nothing).
+    nc_status (*change)(nc_poller *poller, int fd, int before, int after);
+    /// Waits for at most `timeout_ms` (-1: for ever); returns the number of events written.
+    size_t (*wait)(nc_poller *poller, nc_poll_event *events, size_t capacity, int timeout_ms);
+} nc_poller_kind;
+
+struct nc_poller {
+    const nc_poller_kind *kind;
+};
+
+extern const nc_poller_kind nc_poller_poll;
+#if defined(__linux__)
+extern const nc_poller_kind nc_poller_epoll;
+#endif
+#if defined(__APPLE__) || defined(__FreeBSD__)
+extern const nc_poller_kind nc_poller_kqueue;
+#endif
+
+/// The kind that a choice means here; NULL when this system has none such.
+const nc_poller_kind *nc_poller_choose(nc_poller_choice choice);
+
+#endif

@@ -1,0 +1,165 @@
+#include "net/queue.h"
+
+#include "base/alloc.h"
+#include "base/ascii.h"
+#include "base/trace.h"
+#include "net/engine_state.h"
+#include "net/url_text.h"
+
+#include <string.h>
+
+/// Hosts that are remembered while nothing goes on with them.
+enum { MAX_IDLE_HOSTS = 1024, MAX_KEY_BYTES = 300 };
+
+void nc_queue_init(nc_queue *queue) {
+    *queue = (nc_queue){0};
+    nc_list_init(&queue->ready);
+}
+
+void nc_queue_deinit(nc_queue *queue) {
+    for (size_t i = 0; i < NC_HOST_BUCKETS; i++) {
+        while (queue->buckets[i] != NULL) {
+            nc_host *host = queue->buckets[i];
+            queue->buckets[i] = host->next_in_bucket;
+            nc_free(host);
+        }
+    }
+}
+
+/// Lower-cases "s" (https) or "p" (http) and the authority. Two spellings of a default port count as two hosts: only
+/// a limit depends on it. Names too long to be real ones share a key by their beginning.
+static size_t make_key(uint8_t *key, nc_slice url, uint64_t *hash) {
+    bool is_secure;
+    nc_slice authority = nc_url_authority(url);
+    size_t length = 0;
+    (void)nc_url_has_web_scheme(url, &is_secure);
+    key[length++] = is_secure ? 's' : 'p';
+    for (size_t i = 0; i < authority.length && length < MAX_KEY_BYTES; i++) {
+        key[length++] = nc_ascii_lower(authority.data[i]);
+    }
+    uint64_t value = 14695981039346656037u; // FNV-1a
+    for (size_t i = 0; i < length; i++) {
+        value = (value ^ key[i]) * 1099511628211u;
+    }
+    *hash = value;
+    return length;
+}
+
+static void forget_idle_hosts(nc_queue *queue) {
+    for (size_t i = 0; i < NC_HOST_BUCKETS; i++) {
+        nc_host **link = &queue->buckets[i];
+        while (*link != NULL) {
+            nc_host *host = *link;
+            if (host->active_count == 0 && host->waiting_count == 0) {
+                *link = host->next_in_bucket;
+                queue->host_count--;
+                nc_free(host);
+            } else {
+                link = &host->next_in_bucket;
+            }
+        }
+    }
+}
+
+static nc_host *host_for(nc_queue *queue, nc_slice url) {
+    uint8_t key[MAX_KEY_BYTES];
+    uint64_t hash;
+    size_t length = make_key(key, url, &hash);
+    for (nc_host *host = queue->buckets[hash % NC_HOST_BUCKETS]; host != NULL; host = host->next_in_bucket) {
+        if (host->hash == hash && host->key_length == length && memcmp(host->key, key, length) == 0) {
+            return host;
+        }
+    }
+    if (queue->host_count >= MAX_IDLE_HOSTS + queue->active_count + queue->waiting_count) {
+        forget_idle_hosts(queue);
+    }
+    nc_host *host = nc_alloc_zeroed(1, sizeof *host + length);
+    if (host == NULL) {
+        return NULL;
+    }
+    nc_list_init(&host->waiting);
+    host->hash = hash;
+    host->key_length = length;
+    memcpy(host->key, key, length);
+    host->next_in_bucket = queue->buckets[hash % NC_HOST_BUCKETS];
+    queue->buckets[hash % NC_HOST_BUCKETS] = host;
+    queue->host_count++;
+    return host;
+}
+
+static bool has_room(const nc_host *host, const nc_engine *engine) {
+    uint32_t limit = engine->max_per_host;
+    if (host->is_multiplexed && engine->max_streams > limit) {
+        limit = engine->max_streams;
+    }
+    return host->active_count < limit;
+}
+
+static void update_ready(nc_queue *queue, nc_host *host, const nc_engine *engine) {
+    bool is_listed = host->ready_link.next != NULL;
+    bool is_ready = host->waiting_count > 0 && has_room(host, engine);
+    if (is_ready && !is_listed) {
+        nc_list_append(&queue->ready, &host->ready_link);
+    } else if (!is_ready && is_listed) {
+        nc_list_remove(&host->ready_link);
+    }
+}
+
+nc_status nc_queue_add(nc_queue *queue, nc_transfer *transfer, bool is_first) {
+    if (queue->waiting_count >= transfer->engine->max_waiting) {
+        return NC_ERR_TOO_LARGE;
+    }
+    nc_host *host = host_for(queue, nc_transfer_url(transfer));
+    if (host == NULL) {
+        return NC_ERR_NO_MEMORY;
+    }
+    transfer->host = host;
+    nc_list_insert(is_first ? &host->waiting : host->waiting.previous, &transfer->link);
+    host->waiting_count++;
+    queue->waiting_count++;
+    update_ready(queue, host, transfer->engine);
+    return NC_OK;
+}
+
+void nc_queue_remove(nc_queue *queue, nc_transfer *transfer) {
+    nc_list_remove(&transfer->link);
+    transfer->host->waiting_count--;
+    queue->waiting_count--;
+    update_ready(queue, transfer->host, transfer->engine);
+    transfer->host = NULL;
+}
+
+void nc_queue_release_slot(nc_queue *queue, nc_transfer *transfer) {
+    if (!transfer->has_slot) {
+        return;
+    }
+    transfer->has_slot = false;
+    transfer->host->active_count--;
+    queue->active_count--;
+    update_ready(queue, transfer->host, transfer->engine);
+    transfer->host = NULL;
+}
+
+void nc_queue_found_multiplexed(nc_queue *queue, nc_transfer *transfer) {
+    if (transfer->host != NULL && !transfer->host->is_multiplexed) {
+        transfer->host->is_multiplexed = true;
+        update_ready(queue, transfer->host, transfer->engine);
+    }
+}
+
+nc_transfer *nc_queue_take_ready(nc_queue *queue, const nc_engine *engine) {
+    if (queue->active_count >= engine->max_in_flight || nc_list_is_empty(&queue->ready)) {
+        return NULL;
+    }
+    nc_host *host = NC_CONTAINER_OF(nc_list_take_first(&queue->ready), nc_host, ready_link);
+    nc_transfer *transfer = NC_CONTAINER_OF(nc_list_take_first(&host->waiting), nc_transfer, link);
+    host->waiting_count--;
+    queue->waiting_count--;
+    host->active_count++;
+    queue->active_count++;
+    transfer->has_slot = true;
+    // Back to the end of the row: hosts take turns.
+    update_ready(queue, host, engine);
+    nc_trace_pass(&engine->trace, NC_TRACE_SLOT_GRANTED, transfer->id);
+    return transfer;
+}

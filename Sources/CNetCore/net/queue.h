@@ -1,0 +1,46 @@
+/// Slots: how many transfers go at once, in total and per host; the rest wait here, each host in order of arrival.
+/// Confined to the loop thread.
+#ifndef NETCORE_PRIVATE_QUEUE_H
+#define NETCORE_PRIVATE_QUEUE_H
+
+#include "net/transfer.h"
+
+enum { NC_HOST_BUCKETS = 256 };
+
+/// What is known of one scheme, host and port, as URLs spell them.
+struct nc_host {
+    nc_host *next_in_bucket;
+    nc_link ready_link; // in the row of hosts that have both work and room
+    nc_link waiting;
+    uint64_t hash;
+    size_t active_count;
+    size_t waiting_count;
+    bool is_multiplexed; // answered over HTTP/2 or later
+    size_t key_length;
+    uint8_t key[];
+};
+
+typedef struct nc_queue {
+    nc_host *buckets[NC_HOST_BUCKETS];
+    nc_link ready;
+    size_t active_count;
+    size_t waiting_count;
+    size_t host_count;
+} nc_queue;
+
+void nc_queue_init(nc_queue *queue);
+void nc_queue_deinit(nc_queue *queue);
+
+/// Puts a transfer to its host's queue; `is_first`: before those that wait already (a redirect's next hop).
+/// NC_OK, NC_ERR_TOO_LARGE when too many wait, NC_ERR_NO_MEMORY.
+NC_NODISCARD nc_status nc_queue_add(nc_queue *queue, nc_transfer *transfer, bool is_first);
+/// Takes a waiting transfer out.
+void nc_queue_remove(nc_queue *queue, nc_transfer *transfer);
+/// Gives a slot back.
+void nc_queue_release_slot(nc_queue *queue, nc_transfer *transfer);
+/// The host speaks HTTP/2: many streams fit on its one connection.
+void nc_queue_found_multiplexed(nc_queue *queue, nc_transfer *transfer);
+/// Takes the next transfer that may go, its slot granted; NULL when none may.
+nc_transfer *nc_queue_take_ready(nc_queue *queue, const nc_engine *engine);
+
+#endif

@@ -1,0 +1,179 @@
+#include "net/redirect.h"
+
+#include "base/ascii.h"
+#include "base/error.h"
+#include "net/url_text.h"
+
+#include <curl/curl.h>
+#include <netcore/url.h>
+#include <string.h>
+
+static bool is_redirect_status(uint16_t status) {
+    return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+}
+
+/// RFC 9110, 15.4: 303 asks for a GET; 301 and 302 turn a POST into a GET by long custom; 307 and 308 keep all.
+static bool becomes_get(const nc_redirect_question *question) {
+    if (question->status == 303) {
+        return !question->is_head;
+    }
+    return (question->status == 301 || question->status == 302) && question->is_post;
+}
+
+/// Servers send spaces and raw UTF-8 in Location; both are escaped, as browsers do, before the reference is resolved.
+static nc_status escape_location(nc_buf *out, nc_slice location, nc_error *err) {
+    static const char hex[] = "0123456789ABCDEF";
+    for (size_t i = 0; i < location.length; i++) {
+        uint8_t byte = location.data[i];
+        if (byte < ' ' || byte == 0x7f) {
+            return nc_error_set(err, NC_ERR_BAD_REDIRECT, 0, (int64_t)i,
+                                "forbidden byte 0x%02x in the Location field at byte %zu", byte, i);
+        }
+        if (byte == ' ' || byte >= 0x80) {
+            const uint8_t escaped[3] = {'%', (uint8_t)hex[byte >> 4], (uint8_t)hex[byte & 15]};
+            nc_buf_append(out, nc_slice_make(escaped, sizeof escaped));
+        } else {
+            nc_buf_append_byte(out, byte);
+        }
+    }
+    nc_buf_append_byte(out, 0);
+    if (nc_buf_status(out) == NC_ERR_NO_MEMORY) {
+        return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a redirect");
+    }
+    if (nc_buf_status(out) != NC_OK) {
+        return nc_error_set(err, NC_ERR_BAD_REDIRECT, 0, -1, "the Location field is longer than %u bytes",
+                            NC_URL_MAX_BYTES);
+    }
+    return NC_OK;
+}
+
+/// RFC 9110, 10.2.2: a Location without a fragment inherits that of the URL asked.
+static nc_status resolve(nc_buf *out, nc_slice base, nc_slice reference, nc_error *err) {
+    nc_status status = nc_url_resolve(out, base, reference, err);
+    const uint8_t *fragment = memchr(base.data, '#', base.length);
+    if (status == NC_OK && fragment != NULL && memchr(reference.data, '#', reference.length) == NULL) {
+        nc_buf_append(out, nc_slice_make(fragment, base.length - (size_t)(fragment - base.data)));
+    }
+    if (status == NC_OK) {
+        nc_buf_append_byte(out, 0); // for libcurl; taken off again by the caller
+        status = nc_buf_status(out);
+    }
+    if (status == NC_ERR_NO_MEMORY) {
+        return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a redirect");
+    }
+    return status == NC_OK ? NC_OK : nc_error_set(err, NC_ERR_BAD_REDIRECT, 0, -1, "the Location field is no URL");
+}
+
+typedef struct url_parts {
+    char *scheme;
+    char *host;
+    char *port;
+} url_parts;
+
+static void free_parts(url_parts *parts) {
+    curl_free(parts->scheme);
+    curl_free(parts->host);
+    curl_free(parts->port);
+}
+
+/// Takes a URL apart with the parser that will also connect, so that both see the same origin.
+static CURLUcode take_apart(url_parts *out, const char *url) {
+    CURLU *handle = curl_url();
+    if (handle == NULL) {
+        return CURLUE_OUT_OF_MEMORY;
+    }
+    CURLUcode code = curl_url_set(handle, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME);
+    if (code == CURLUE_OK) {
+        code = curl_url_get(handle, CURLUPART_SCHEME, &out->scheme, 0);
+    }
+    if (code == CURLUE_OK) {
+        code = curl_url_get(handle, CURLUPART_HOST, &out->host, 0);
+    }
+    if (code == CURLUE_OK) {
+        code = curl_url_get(handle, CURLUPART_PORT, &out->port, CURLU_DEFAULT_PORT);
+        code = code == CURLUE_NO_PORT ? CURLUE_OK : code;
+    }
+    curl_url_cleanup(handle);
+    return code;
+}
+
+static bool is_same_text(const char *a, const char *b) {
+    return nc_slice_is_equal_ignoring_case(nc_slice_of(a), nc_slice_of(b));
+}
+
+static nc_status judge(nc_redirect_answer *answer, const url_parts *from, const url_parts *to,
+                       const nc_redirect_question *question, nc_error *err) {
+    bool is_http = is_same_text(to->scheme, "http");
+    if (!is_http && !is_same_text(to->scheme, "https")) {
+        return nc_error_set(err, NC_ERR_REDIRECT_REFUSED, CURLE_UNSUPPORTED_PROTOCOL, -1,
+                            "redirect to the scheme '%.32s' is refused", to->scheme);
+    }
+    if (is_http && is_same_text(from->scheme, "https") && question->choice != NC_REDIRECTS_FOLLOW_DOWNGRADE) {
+        return nc_error_set(err, NC_ERR_REDIRECT_REFUSED, 0, -1, "redirect from https to http://%.128s is refused",
+                            to->host);
+    }
+    answer->leads_on = true;
+    answer->becomes_get = becomes_get(question);
+    answer->changes_origin = !is_same_text(from->scheme, to->scheme) || !is_same_text(from->host, to->host) ||
+                             !is_same_text(from->port, to->port);
+    return NC_OK;
+}
+
+/// `next` and `asked` are NUL-terminated.
+static nc_status compare(nc_redirect_answer *answer, const char *next, const char *asked,
+                         const nc_redirect_question *question, nc_error *err) {
+    url_parts from = {0};
+    url_parts to = {0};
+    CURLUcode code = take_apart(&from, asked);
+    if (code == CURLUE_OK) {
+        code = take_apart(&to, next);
+    }
+    nc_status status;
+    if (code == CURLUE_OUT_OF_MEMORY) {
+        status = nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a redirect");
+    } else if (code == CURLUE_NO_HOST && to.scheme != NULL) {
+        status = nc_error_set(err, NC_ERR_REDIRECT_REFUSED, CURLE_UNSUPPORTED_PROTOCOL, -1,
+                              "redirect to the scheme '%.32s' is refused", to.scheme);
+    } else if (code != CURLUE_OK) {
+        status = nc_error_set(err, NC_ERR_BAD_REDIRECT, CURLE_URL_MALFORMAT, -1, "the Location field is no URL: %s",
+                              curl_url_strerror(code));
+    } else {
+        status = judge(answer, &from, &to, question, err);
+    }
+    free_parts(&from);
+    free_parts(&to);
+    return status;
+}
+
+nc_status nc_redirect_decide(nc_redirect_answer *answer, nc_buf *url, const nc_redirect_question *question,
+                             nc_error *err) {
+    *answer = (nc_redirect_answer){0};
+    if (!is_redirect_status(question->status) || question->location.length == 0 ||
+        question->choice == NC_REDIRECTS_RETURN) {
+        return NC_OK;
+    }
+    if (question->max_redirects == NC_NO_REDIRECTS || question->followed >= question->max_redirects) {
+        uint32_t limit = question->max_redirects == NC_NO_REDIRECTS ? 0 : question->max_redirects;
+        return nc_error_set(
+            err, NC_ERR_TOO_MANY_REDIRECTS, CURLE_TOO_MANY_REDIRECTS, -1, "redirected more than %u times, last by %.*s",
+            limit, (int)nc_url_authority(question->url).length, (const char *)nc_url_authority(question->url).data);
+    }
+    nc_buf escaped = nc_buf_init(NC_URL_MAX_BYTES + 1);
+    nc_status status = escape_location(&escaped, question->location, err);
+    if (status == NC_OK) {
+        status = resolve(url, question->url, nc_slice_make(escaped.data, escaped.length - 1), err);
+    }
+    if (status == NC_OK) {
+        nc_buf_reset(&escaped);
+        nc_buf_append(&escaped, question->url);
+        nc_buf_append_byte(&escaped, 0);
+        status = nc_buf_status(&escaped) == NC_OK
+                     ? compare(answer, (const char *)url->data, (const char *)escaped.data, question, err)
+                     : nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a redirect");
+    }
+    nc_buf_deinit(&escaped);
+    if (status == NC_OK) {
+        url->length--; // the NUL stays behind it
+    }
+    return status;
+}

@@ -1,0 +1,32 @@
+/// Whether a response leads elsewhere, and what is asked there: a pure decision.
+#ifndef NETCORE_PRIVATE_REDIRECT_H
+#define NETCORE_PRIVATE_REDIRECT_H
+
+#include <netcore/bytes.h>
+#include <netcore/request.h>
+
+typedef struct nc_redirect_question {
+    uint16_t status;
+    nc_slice url;      // what was asked
+    nc_slice location; // the Location field; empty when there is none
+    bool is_head;
+    bool is_post;
+    nc_redirect_choice choice;
+    uint32_t followed; // redirects so far
+    uint32_t max_redirects;
+} nc_redirect_question;
+
+typedef struct nc_redirect_answer {
+    bool leads_on;       // false: the response is the answer
+    bool becomes_get;    // the method is GET from now on, and the body is dropped
+    bool changes_origin; // scheme, host or port differ
+} nc_redirect_answer;
+
+/// Decides by RFC 9110, 15.4 and RFC 3986, 5.2.
+///
+/// `url` receives the next URL when the answer leads on. Returns NC_OK, NC_ERR_TOO_MANY_REDIRECTS,
+/// NC_ERR_REDIRECT_REFUSED (another scheme, or https to http), NC_ERR_BAD_REDIRECT, NC_ERR_NO_MEMORY.
+NC_NODISCARD nc_status nc_redirect_decide(nc_redirect_answer *answer, nc_buf *url, const nc_redirect_question *question,
+                                          nc_error *err);
+
+#endif

@@ -1,0 +1,68 @@
+#include "net/registry.h"
+
+#include "base/alloc.h"
+
+enum { PLACE_BITS = 24 };
+static const uint32_t max_slots = 1u << PLACE_BITS;
+
+void nc_registry_deinit(nc_registry *registry) {
+    nc_free(registry->slots);
+    *registry = (nc_registry){0};
+}
+
+static nc_status grow(nc_registry *registry) {
+    uint32_t capacity = registry->capacity == 0 ? 64 : registry->capacity * 2;
+    if (registry->capacity >= max_slots) {
+        return NC_ERR_TOO_LARGE;
+    }
+    nc_registry_slot *slots = nc_realloc(registry->slots, (size_t)capacity * sizeof *slots);
+    if (slots == NULL) {
+        return NC_ERR_NO_MEMORY;
+    }
+    registry->slots = slots;
+    registry->capacity = capacity;
+    return NC_OK;
+}
+
+nc_status nc_registry_add(nc_registry *registry, nc_transfer *transfer) {
+    uint32_t place = registry->first_free;
+    if (place == 0) {
+        if (registry->count == registry->capacity) {
+            nc_status status = grow(registry);
+            if (status != NC_OK) {
+                return status;
+            }
+        }
+        registry->slots[registry->count] = (nc_registry_slot){0};
+        place = ++registry->count;
+    } else {
+        registry->first_free = registry->slots[place - 1].next_free;
+    }
+    nc_registry_slot *slot = &registry->slots[place - 1];
+    slot->transfer = transfer;
+    slot->generation++; // from 1, so that no id is 0
+    transfer->id = slot->generation << PLACE_BITS | (place - 1);
+    return NC_OK;
+}
+
+static nc_registry_slot *slot_of(const nc_registry *registry, nc_transfer_id id) {
+    uint64_t place = id & (max_slots - 1);
+    if (place >= registry->count || registry->slots[place].generation != id >> PLACE_BITS) {
+        return NULL;
+    }
+    return &registry->slots[place];
+}
+
+nc_transfer *nc_registry_find(const nc_registry *registry, nc_transfer_id id) {
+    nc_registry_slot *slot = slot_of(registry, id);
+    return slot != NULL ? slot->transfer : NULL;
+}
+
+void nc_registry_remove(nc_registry *registry, nc_transfer_id id) {
+    nc_registry_slot *slot = slot_of(registry, id);
+    if (slot != NULL && slot->transfer != NULL) {
+        slot->transfer = NULL;
+        slot->next_free = registry->first_free;
+        registry->first_free = (uint32_t)(id & (max_slots - 1)) + 1;
+    }
+}

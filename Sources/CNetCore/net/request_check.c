@@ -1,0 +1,175 @@
+#include "net/description.h"
+
+#include "base/ascii.h"
+#include "base/error.h"
+#include "net/url_text.h"
+
+#include <netcore/url.h>
+
+enum {
+    MAX_METHOD_BYTES = 64,
+    MAX_HEADERS = 1000,
+    MAX_HEADER_BYTES = 1024 * 1024,
+    MAX_CONNECT_TO = 100,
+};
+
+static nc_status check_url(nc_slice url, nc_error *err) {
+    bool is_secure;
+    if (url.length == 0) {
+        return nc_error_set(err, NC_ERR_BAD_URL, 0, 0, "the URL is empty");
+    }
+    if (url.length > NC_URL_MAX_BYTES) {
+        return nc_error_set(err, NC_ERR_BAD_URL, 0, NC_URL_MAX_BYTES, "the URL is longer than %u bytes",
+                            NC_URL_MAX_BYTES);
+    }
+    for (size_t i = 0; i < url.length; i++) {
+        if (url.data[i] <= ' ' || url.data[i] == 0x7f) {
+            return nc_error_set(err, NC_ERR_BAD_URL, 0, (int64_t)i, "forbidden byte 0x%02x in the URL at byte %zu",
+                                url.data[i], i);
+        }
+    }
+    if (!nc_url_has_web_scheme(url, &is_secure)) {
+        size_t end = 0;
+        while (end < url.length && end < 32 && (nc_ascii_is_alpha(url.data[end]) || nc_ascii_is_digit(url.data[end]))) {
+            end++;
+        }
+        if (end > 0 && end + 2 < url.length && url.data[end] == ':' && url.data[end + 1] == '/') {
+            return nc_error_set(err, NC_ERR_BAD_SCHEME, 0, 0, "the scheme '%.*s' is not http or https", (int)end,
+                                (const char *)url.data);
+        }
+        return nc_error_set(err, NC_ERR_BAD_URL, 0, 0, "the URL does not begin with http:// or https://");
+    }
+    if (nc_url_authority(url).length == 0) {
+        return nc_error_set(err, NC_ERR_BAD_URL, 0, 0, "the URL names no host");
+    }
+    return NC_OK;
+}
+
+static nc_status check_method(nc_slice method, nc_error *err) {
+    if (method.length > MAX_METHOD_BYTES) {
+        return nc_error_set(err, NC_ERR_BAD_METHOD, 0, MAX_METHOD_BYTES, "the method is longer than %d bytes",
+                            MAX_METHOD_BYTES);
+    }
+    for (size_t i = 0; i < method.length; i++) {
+        if (!nc_ascii_is_token(method.data[i])) {
+            return nc_error_set(err, NC_ERR_BAD_METHOD, 0, (int64_t)i,
+                                "forbidden byte 0x%02x in the method at byte %zu", method.data[i], i);
+        }
+    }
+    if (nc_slice_is_equal(method, nc_slice_of("CONNECT"))) {
+        return nc_error_set(err, NC_ERR_UNSUPPORTED, 0, -1, "CONNECT cannot be sent as a request");
+    }
+    return NC_OK;
+}
+
+/// Framing is the library's affair: a caller's own length must be the true one, a caller's own coding is refused.
+static nc_status check_framing(const nc_header *header, const nc_request *request, nc_error *err) {
+    if (nc_slice_is_equal_ignoring_case(header->name, nc_slice_of("Transfer-Encoding"))) {
+        return nc_error_set(err, NC_ERR_BAD_HEADER, 0, -1, "Transfer-Encoding is set by the library alone");
+    }
+    if (!nc_slice_is_equal_ignoring_case(header->name, nc_slice_of("Content-Length"))) {
+        return NC_OK;
+    }
+    uint64_t length = 0;
+    bool is_number = header->value.length > 0 && header->value.length < 20;
+    for (size_t i = 0; i < header->value.length && is_number; i++) {
+        is_number = nc_ascii_is_digit(header->value.data[i]);
+        length = length * 10 + (uint64_t)(header->value.data[i] - '0');
+    }
+    if (!is_number || length != request->body.length) {
+        return nc_error_set(err, NC_ERR_BAD_HEADER, 0, -1, "Content-Length is not the body's length of %zu bytes",
+                            request->body.length);
+    }
+    return NC_OK;
+}
+
+static nc_status check_header(const nc_header *header, nc_error *err) {
+    if (header->name.length == 0) {
+        return nc_error_set(err, NC_ERR_BAD_HEADER, 0, 0, "a header has no name");
+    }
+    for (size_t i = 0; i < header->name.length; i++) {
+        if (!nc_ascii_is_token(header->name.data[i])) {
+            return nc_error_set(err, NC_ERR_BAD_HEADER, 0, (int64_t)i,
+                                "forbidden byte 0x%02x in a header name at byte %zu", header->name.data[i], i);
+        }
+    }
+    for (size_t i = 0; i < header->value.length; i++) {
+        uint8_t byte = header->value.data[i];
+        if (byte == '\r' || byte == '\n' || byte == 0) {
+            return nc_error_set(
+                err, NC_ERR_BAD_HEADER, 0, (int64_t)i, "forbidden byte 0x%02x in the value of header %.*s at byte %zu",
+                byte, (int)(header->name.length < 64 ? header->name.length : 64), (const char *)header->name.data, i);
+        }
+    }
+    return NC_OK;
+}
+
+static nc_status check_headers(const nc_request *request, nc_error *err) {
+    size_t total = 0;
+    if (request->header_count > MAX_HEADERS) {
+        return nc_error_set(err, NC_ERR_TOO_LARGE, 0, -1, "more than %d headers", MAX_HEADERS);
+    }
+    for (size_t i = 0; i < request->header_count; i++) {
+        const nc_header *header = &request->headers[i];
+        total += header->name.length < MAX_HEADER_BYTES ? header->name.length : MAX_HEADER_BYTES;
+        total += header->value.length < MAX_HEADER_BYTES ? header->value.length : MAX_HEADER_BYTES;
+        nc_status status = check_header(header, err);
+        if (status == NC_OK) {
+            status = check_framing(header, request, err);
+        }
+        if (status != NC_OK) {
+            return status;
+        }
+    }
+    if (total > MAX_HEADER_BYTES) {
+        return nc_error_set(err, NC_ERR_TOO_LARGE, 0, -1, "more than %d bytes of headers", MAX_HEADER_BYTES);
+    }
+    return NC_OK;
+}
+
+static bool is_host_text(nc_slice host) {
+    for (size_t i = 0; i < host.length; i++) {
+        if (host.data[i] <= ' ' || host.data[i] == 0x7f || host.data[i] == '/' || host.data[i] == '@') {
+            return false;
+        }
+    }
+    return host.length <= 255;
+}
+
+static nc_status check_choices(const nc_request *request, nc_error *err) {
+    if (request->http != NC_HTTP_AUTO && request->http != NC_HTTP_1_1) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "unknown protocol choice %d", (int)request->http);
+    }
+    if (request->redirects != NC_REDIRECTS_FOLLOW && request->redirects != NC_REDIRECTS_RETURN &&
+        request->redirects != NC_REDIRECTS_FOLLOW_DOWNGRADE) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "unknown redirect choice %d", (int)request->redirects);
+    }
+    if (request->connect_to_count > MAX_CONNECT_TO) {
+        return nc_error_set(err, NC_ERR_TOO_LARGE, 0, -1, "more than %d address overrides", MAX_CONNECT_TO);
+    }
+    for (size_t i = 0; i < request->connect_to_count; i++) {
+        if (!is_host_text(request->connect_to[i].host) || !is_host_text(request->connect_to[i].to_host)) {
+            return nc_error_set(err, NC_ERR_USAGE, 0, (int64_t)i, "address override %zu holds no host name", i + 1);
+        }
+    }
+    return NC_OK;
+}
+
+nc_status nc_request_check(const nc_request *request, nc_error *err) {
+    if ((request->header_count > 0 && request->headers == NULL) ||
+        (request->connect_to_count > 0 && request->connect_to == NULL) ||
+        (request->body.length > 0 && request->body.data == NULL)) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a count without its array");
+    }
+    nc_status status = check_url(request->url, err);
+    if (status == NC_OK) {
+        status = check_method(request->method, err);
+    }
+    if (status == NC_OK) {
+        status = check_headers(request, err);
+    }
+    if (status == NC_OK) {
+        status = check_choices(request, err);
+    }
+    return status == NC_OK ? nc_error_clear(err) : status;
+}

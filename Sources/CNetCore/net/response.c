@@ -1,0 +1,218 @@
+#include "net/response.h"
+
+#include "base/alloc.h"
+#include "net/url_text.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+struct nc_response {
+    atomic_uint references;
+    uint16_t status;
+    nc_http_version http_version;
+    nc_pool *pool;
+    nc_block text; // The hops' URLs, then the last head's fields.
+    size_t head_at;
+    nc_block body;
+    size_t field_count;
+    nc_field inline_fields[NC_INLINE_FIELDS];
+    nc_block more_fields;
+    size_t hop_count;
+    nc_hop first_hop;
+    nc_block more_hops;
+};
+
+/// What is reserved at once on the strength of a Content-Length; more must really arrive.
+static const size_t max_expected_bytes = 1024u * 1024u;
+
+nc_response *nc_response_new(nc_pool *pool) {
+    nc_response *response = nc_alloc_zeroed(1, sizeof *response);
+    if (response != NULL) {
+        atomic_init(&response->references, 1);
+        response->pool = nc_pool_retain(pool);
+    }
+    return response;
+}
+
+nc_response *nc_response_retain(nc_response *response) {
+    atomic_fetch_add_explicit(&response->references, 1, memory_order_relaxed);
+    return response;
+}
+
+void nc_response_release(nc_response *response) {
+    if (response == NULL || atomic_fetch_sub_explicit(&response->references, 1, memory_order_acq_rel) != 1) {
+        return;
+    }
+    nc_pool *pool = response->pool;
+    nc_block_deinit(&response->text, pool);
+    nc_block_deinit(&response->body, pool);
+    nc_block_deinit(&response->more_fields, pool);
+    nc_block_deinit(&response->more_hops, pool);
+    nc_free(response);
+    nc_pool_release(pool);
+}
+
+/* --- filling --- */
+
+static nc_hop *hop_at(const nc_response *response, size_t index) {
+    if (index == 0) {
+        return (nc_hop *)&response->first_hop;
+    }
+    return (nc_hop *)(void *)response->more_hops.data + (index - 1);
+}
+
+nc_status nc_response_begin_hop(nc_response *response, nc_slice url) {
+    static const nc_hop empty;
+    size_t credentials_at = 0;
+    size_t credentials_length = 0;
+    nc_url_find_credentials(url, &credentials_at, &credentials_length);
+    response->status = 0;
+    response->http_version = NC_HTTP_VERSION_UNKNOWN;
+    response->field_count = 0;
+    response->more_fields.length = 0;
+    response->text.length = response->head_at;
+    nc_response_drop_body(response);
+    size_t tail_at = credentials_at + credentials_length;
+    nc_slice tail = nc_slice_make(url.data + tail_at, url.length - tail_at);
+    if (nc_block_append(&response->text, response->pool, nc_slice_make(url.data, credentials_at)) != NC_OK ||
+        nc_block_append(&response->text, response->pool, tail) != NC_OK) {
+        return NC_ERR_NO_MEMORY;
+    }
+    if (response->hop_count > 0 &&
+        nc_block_append(&response->more_hops, response->pool, nc_slice_make(&empty, sizeof empty)) != NC_OK) {
+        return NC_ERR_NO_MEMORY;
+    }
+    nc_hop *hop = hop_at(response, response->hop_count++);
+    hop->url_at = (uint32_t)response->head_at;
+    hop->url_length = (uint32_t)(response->text.length - response->head_at);
+    response->head_at = response->text.length;
+    return NC_OK;
+}
+
+nc_hop_metrics *nc_response_hop(nc_response *response) {
+    return response->hop_count > 0 ? &hop_at(response, response->hop_count - 1)->metrics : NULL;
+}
+
+void nc_response_begin_head(nc_response *response, uint16_t status, nc_http_version version) {
+    response->status = status;
+    response->http_version = version;
+    response->field_count = 0;
+    response->more_fields.length = 0;
+    response->text.length = response->head_at;
+}
+
+static nc_field *field_at(const nc_response *response, size_t index) {
+    if (index < NC_INLINE_FIELDS) {
+        return (nc_field *)&response->inline_fields[index];
+    }
+    return (nc_field *)(void *)response->more_fields.data + (index - NC_INLINE_FIELDS);
+}
+
+nc_status nc_response_add_field(nc_response *response, nc_slice name, nc_slice value) {
+    nc_field field = {
+        .name_at = (uint32_t)response->text.length,
+        .name_length = (uint32_t)name.length,
+        .value_at = (uint32_t)(response->text.length + name.length),
+        .value_length = (uint32_t)value.length,
+    };
+    if (nc_block_append(&response->text, response->pool, name) != NC_OK ||
+        nc_block_append(&response->text, response->pool, value) != NC_OK) {
+        return NC_ERR_NO_MEMORY;
+    }
+    if (response->field_count < NC_INLINE_FIELDS) {
+        response->inline_fields[response->field_count] = field;
+    } else if (nc_block_append(&response->more_fields, response->pool, nc_slice_make(&field, sizeof field)) != NC_OK) {
+        return NC_ERR_NO_MEMORY;
+    }
+    response->field_count++;
+    return NC_OK;
+}
+
+nc_status nc_response_extend_field(nc_response *response, nc_slice more) {
+    if (response->field_count == 0) {
+        return NC_ERR_BAD_RESPONSE;
+    }
+    if (nc_block_append(&response->text, response->pool, nc_slice_of(" ")) != NC_OK ||
+        nc_block_append(&response->text, response->pool, more) != NC_OK) {
+        return NC_ERR_NO_MEMORY;
+    }
+    // The last value is the end of the text, so it grows in place.
+    field_at(response, response->field_count - 1)->value_length += (uint32_t)(more.length + 1);
+    return NC_OK;
+}
+
+nc_status nc_response_expect_body(nc_response *response, uint64_t bytes) {
+    size_t wanted = bytes < max_expected_bytes ? (size_t)bytes : max_expected_bytes;
+    return nc_block_reserve(&response->body, response->pool, wanted);
+}
+
+nc_status nc_response_append_body(nc_response *response, nc_slice bytes) {
+    return nc_block_append(&response->body, response->pool, bytes);
+}
+
+void nc_response_drop_body(nc_response *response) {
+    response->body.length = 0;
+}
+
+/* --- reading --- */
+
+uint16_t nc_response_status(const nc_response *response) {
+    return response->status;
+}
+
+nc_http_version nc_response_http_version(const nc_response *response) {
+    return response->http_version;
+}
+
+nc_slice nc_response_url(const nc_response *response) {
+    if (response->hop_count == 0) {
+        return nc_slice_make(NULL, 0);
+    }
+    const nc_hop *hop = hop_at(response, response->hop_count - 1);
+    return nc_slice_make(response->text.data + hop->url_at, hop->url_length);
+}
+
+nc_slice nc_response_body(const nc_response *response) {
+    return nc_slice_make(response->body.data, response->body.length);
+}
+
+size_t nc_response_header_count(const nc_response *response) {
+    return response->field_count;
+}
+
+nc_header nc_response_header_at(const nc_response *response, size_t index) {
+    if (index >= response->field_count) {
+        return (nc_header){0};
+    }
+    const nc_field *field = field_at(response, index);
+    const uint8_t *text = response->text.data;
+    return (nc_header){
+        .name = {text + field->name_at, field->name_length},
+        .value = {text + field->value_at, field->value_length},
+    };
+}
+
+bool nc_response_find_header(const nc_response *response, nc_slice name, nc_slice *out) {
+    for (size_t i = 0; i < response->field_count; i++) {
+        nc_header header = nc_response_header_at(response, i);
+        if (nc_slice_is_equal_ignoring_case(header.name, name)) {
+            *out = header.value;
+            return true;
+        }
+    }
+    return false;
+}
+
+size_t nc_response_hop_count(const nc_response *response) {
+    return response->hop_count;
+}
+
+nc_hop_metrics nc_response_hop_at(const nc_response *response, size_t index) {
+    if (index >= response->hop_count) {
+        return (nc_hop_metrics){0};
+    }
+    const nc_hop *hop = hop_at(response, index);
+    nc_hop_metrics metrics = hop->metrics;
+    metrics.url = nc_slice_make(response->text.data + hop->url_at, hop->url_length);
+    return metrics;
+}

@@ -1,0 +1,91 @@
+#include "net/sockets.h"
+
+#include "base/alloc.h"
+
+void nc_sockets_init(nc_sockets *sockets, nc_poller *poller) {
+    *sockets = (nc_sockets){.poller = poller};
+}
+
+void nc_sockets_deinit(nc_sockets *sockets) {
+    nc_free(sockets->entries);
+    *sockets = (nc_sockets){0};
+}
+
+static nc_socket *entry_of(nc_sockets *sockets, int fd) {
+    size_t index = (size_t)fd;
+    if (index >= sockets->capacity) {
+        size_t capacity = (index + 32) * 2;
+        nc_socket *entries = nc_realloc(sockets->entries, capacity * sizeof *entries);
+        if (entries == NULL) {
+            return NULL;
+        }
+        for (size_t i = sockets->capacity; i < capacity; i++) {
+            entries[i] = (nc_socket){0};
+        }
+        sockets->entries = entries;
+        sockets->capacity = capacity;
+    }
+    return &sockets->entries[index];
+}
+
+static nc_status tell(nc_sockets *sockets, int fd, nc_socket *entry, uint8_t wanted) {
+    if (entry->told == wanted) {
+        return NC_OK;
+    }
+    nc_status status = sockets->poller->kind->change(sockets->poller, fd, entry->told, wanted);
+    if (status == NC_OK) {
+        entry->told = wanted;
+    }
+    return status;
+}
+
+nc_status nc_sockets_opened(nc_sockets *sockets, int fd) {
+    nc_socket *entry = entry_of(sockets, fd);
+    if (entry == NULL) {
+        return NC_ERR_NO_MEMORY;
+    }
+    // The number may have been somebody else's a moment ago; whatever was told of it left with its descriptor.
+    (void)tell(sockets, fd, entry, 0);
+    *entry = (nc_socket){.is_ours = true};
+    return NC_OK;
+}
+
+void nc_sockets_closing(nc_sockets *sockets, int fd) {
+    if ((size_t)fd < sockets->capacity) {
+        nc_socket *entry = &sockets->entries[fd];
+        (void)tell(sockets, fd, entry, 0);
+        *entry = (nc_socket){0};
+    }
+}
+
+nc_status nc_sockets_want(nc_sockets *sockets, int fd, int wanted, void *owner) {
+    nc_socket *entry = entry_of(sockets, fd);
+    if (entry == NULL) {
+        return NC_ERR_NO_MEMORY;
+    }
+    entry->wanted = (uint8_t)wanted;
+    entry->owner = wanted != 0 ? owner : NULL;
+    if (entry->is_ours && wanted == 0) {
+        return NC_OK;
+    }
+    return tell(sockets, fd, entry, entry->wanted);
+}
+
+void *nc_sockets_owner(nc_sockets *sockets, int fd) {
+    if ((size_t)fd >= sockets->capacity) {
+        return NULL;
+    }
+    nc_socket *entry = &sockets->entries[fd];
+    if (entry->wanted == 0) {
+        (void)tell(sockets, fd, entry, 0);
+    }
+    return entry->owner;
+}
+
+void nc_sockets_forget_owner(nc_sockets *sockets, const void *owner) {
+    for (size_t i = 0; i < sockets->capacity; i++) {
+        if (sockets->entries[i].owner == owner) {
+            sockets->entries[i].owner = NULL;
+        }
+    }
+}

@@ -1,0 +1,38 @@
+/// What libcurl wants of each descriptor, and what the poller has been told: the difference costs system calls.
+///
+/// A kept connection goes from "wanted" to "not wanted" and back with every request. For sockets that the engine
+/// opened itself (and therefore sees closed) the poller is left as it is until an event shows that it matters;
+/// descriptors that libcurl opens behind our back are followed to the letter. Confined to the loop thread.
+#ifndef NETCORE_PRIVATE_SOCKETS_H
+#define NETCORE_PRIVATE_SOCKETS_H
+
+#include "net/poller.h"
+
+typedef struct nc_socket {
+    void *owner;
+    uint8_t wanted;
+    uint8_t told;
+    bool is_ours;
+} nc_socket;
+
+typedef struct nc_sockets {
+    nc_poller *poller;
+    nc_socket *entries;
+    size_t capacity;
+} nc_sockets;
+
+void nc_sockets_init(nc_sockets *sockets, nc_poller *poller);
+void nc_sockets_deinit(nc_sockets *sockets);
+
+/// A socket of the engine's own was opened under this number.
+NC_NODISCARD nc_status nc_sockets_opened(nc_sockets *sockets, int fd);
+/// A socket of the engine's own is about to be closed.
+void nc_sockets_closing(nc_sockets *sockets, int fd);
+/// `owner` wants these NC_WANT_ bits from now on; 0 is nothing.
+NC_NODISCARD nc_status nc_sockets_want(nc_sockets *sockets, int fd, int wanted, void *owner);
+/// Who is to hear of an event on `fd`; NULL (and the poller mended) when nobody is.
+void *nc_sockets_owner(nc_sockets *sockets, int fd);
+/// No event is delivered to `owner` any more.
+void nc_sockets_forget_owner(nc_sockets *sockets, const void *owner);
+
+#endif

@@ -1,0 +1,112 @@
+#include "net/timers.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+#include <limits.h>
+
+void nc_timers_deinit(nc_timers *timers) {
+    nc_free(timers->heap);
+    *timers = (nc_timers){0};
+}
+
+nc_status nc_timers_announce(nc_timers *timers) {
+    if (timers->announced == timers->capacity) {
+        size_t capacity = timers->capacity == 0 ? 64 : timers->capacity * 2;
+        nc_timer **heap = nc_realloc(timers->heap, capacity * sizeof(nc_timer *));
+        if (heap == NULL) {
+            return NC_ERR_NO_MEMORY;
+        }
+        timers->heap = heap;
+        timers->capacity = capacity;
+    }
+    timers->announced++;
+    return NC_OK;
+}
+
+void nc_timers_withdraw(nc_timers *timers) {
+    NC_ASSERT(timers->announced > 0);
+    timers->announced--;
+}
+
+static void put(nc_timers *timers, size_t place, nc_timer *timer) {
+    timers->heap[place] = timer;
+    timer->place = place + 1;
+}
+
+static void rise(nc_timers *timers, size_t place, nc_timer *timer) {
+    while (place > 0) {
+        size_t parent = (place - 1) / 2;
+        if (timers->heap[parent]->at_ns <= timer->at_ns) {
+            break;
+        }
+        put(timers, place, timers->heap[parent]);
+        place = parent;
+    }
+    put(timers, place, timer);
+}
+
+static void sink(nc_timers *timers, size_t place, nc_timer *timer) {
+    for (;;) {
+        size_t child = place * 2 + 1;
+        if (child >= timers->count) {
+            break;
+        }
+        if (child + 1 < timers->count && timers->heap[child + 1]->at_ns < timers->heap[child]->at_ns) {
+            child++;
+        }
+        if (timers->heap[child]->at_ns >= timer->at_ns) {
+            break;
+        }
+        put(timers, place, timers->heap[child]);
+        place = child;
+    }
+    put(timers, place, timer);
+}
+
+void nc_timers_set(nc_timers *timers, nc_timer *timer, uint64_t at_ns) {
+    uint64_t before = timer->at_ns;
+    timer->at_ns = at_ns;
+    if (timer->place == 0) {
+        NC_ASSERT(timers->count < timers->announced);
+        rise(timers, timers->count++, timer);
+    } else if (at_ns < before) {
+        rise(timers, timer->place - 1, timer);
+    } else {
+        sink(timers, timer->place - 1, timer);
+    }
+}
+
+void nc_timers_clear(nc_timers *timers, nc_timer *timer) {
+    if (timer->place == 0) {
+        return;
+    }
+    size_t place = timer->place - 1;
+    timer->place = 0;
+    nc_timer *last = timers->heap[--timers->count];
+    if (last != timer) {
+        if (place > 0 && timers->heap[(place - 1) / 2]->at_ns > last->at_ns) {
+            rise(timers, place, last);
+        } else {
+            sink(timers, place, last);
+        }
+    }
+}
+
+nc_timer *nc_timers_take_due(nc_timers *timers, uint64_t now_ns) {
+    if (timers->count == 0 || timers->heap[0]->at_ns > now_ns) {
+        return NULL;
+    }
+    nc_timer *timer = timers->heap[0];
+    nc_timers_clear(timers, timer);
+    return timer;
+}
+
+int nc_timers_wait_ms(const nc_timers *timers, uint64_t now_ns) {
+    if (timers->count == 0) {
+        return -1;
+    }
+    uint64_t at_ns = timers->heap[0]->at_ns;
+    uint64_t wait_ms = at_ns <= now_ns ? 0 : (at_ns - now_ns + 999999) / 1000000;
+    return wait_ms > INT_MAX ? INT_MAX : (int)wait_ms;
+}

@@ -1,0 +1,35 @@
+/// A binary heap of deadlines. Room is made when a timer is announced, so that setting one can never fail.
+/// Confined to the loop thread.
+#ifndef NETCORE_PRIVATE_TIMERS_H
+#define NETCORE_PRIVATE_TIMERS_H
+
+#include <netcore/base.h>
+#include <netcore/status.h>
+
+typedef struct nc_timer {
+    uint64_t at_ns;
+    size_t place; // place + 1 in the heap; 0 when not set
+    void (*fire)(struct nc_timer *timer);
+} nc_timer;
+
+typedef struct nc_timers {
+    nc_timer **heap;
+    size_t count;
+    size_t capacity;
+    size_t announced;
+} nc_timers;
+
+void nc_timers_deinit(nc_timers *timers);
+/// Makes room for one more timer, until nc_timers_withdraw().
+NC_NODISCARD nc_status nc_timers_announce(nc_timers *timers);
+void nc_timers_withdraw(nc_timers *timers);
+/// Sets or moves a timer.
+void nc_timers_set(nc_timers *timers, nc_timer *timer, uint64_t at_ns);
+/// Unsets a timer; harmless when it is not set.
+void nc_timers_clear(nc_timers *timers, nc_timer *timer);
+/// Takes the earliest timer that is due at `now_ns`; NULL when none is.
+nc_timer *nc_timers_take_due(nc_timers *timers, uint64_t now_ns);
+/// Milliseconds until the earliest timer, rounded up; -1 when there is none.
+int nc_timers_wait_ms(const nc_timers *timers, uint64_t now_ns);
+
+#endif

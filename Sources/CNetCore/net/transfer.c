@@ -1,0 +1,298 @@
+#include "net/transfer.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/trace.h"
+#include "net/engine_state.h"
+#include "net/limits.h"
+#include "net/metrics.h"
+#include "net/outcome.h"
+#include "net/response.h"
+#include "net/url_text.h"
+#include "trust/policy.h"
+
+#include <netcore/url.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+/* --- birth and death --- */
+
+nc_status nc_transfer_new(nc_transfer **out, nc_engine *engine, const nc_request *request, const nc_sink *sink,
+                          nc_error *err) {
+    nc_status status = nc_request_check(request, err);
+    if (status != NC_OK) {
+        return status;
+    }
+    size_t storage = nc_description_size(request);
+    size_t total = 0;
+    nc_transfer *transfer = storage > 0 && nc_size_add(&total, sizeof *transfer, storage) ? nc_alloc(total) : NULL;
+    if (transfer == NULL) {
+        return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a request");
+    }
+    *transfer = (nc_transfer){.engine = engine, .has_sink = sink != NULL};
+    if (sink != NULL) {
+        transfer->sink = *sink;
+    }
+    transfer->redirected_url = nc_buf_init(NC_URL_MAX_BYTES + 1);
+    transfer->next_url = nc_buf_init(NC_URL_MAX_BYTES + 1);
+    (void)nc_error_clear(&transfer->error);
+    nc_description_fill(&transfer->description, request, transfer + 1);
+    transfer->response = nc_response_new(engine->pool);
+    if (transfer->response == NULL) {
+        nc_free(transfer);
+        return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a response");
+    }
+    transfer->trust = nc_trust_retain(request->trust != NULL ? request->trust : engine->trust);
+    *out = transfer;
+    return NC_OK;
+}
+
+void nc_transfer_free(nc_transfer *transfer) {
+    nc_response_release(transfer->response);
+    nc_trust_release(transfer->trust);
+    nc_buf_deinit(&transfer->redirected_url);
+    nc_buf_deinit(&transfer->next_url);
+    nc_free(transfer);
+}
+
+nc_slice nc_transfer_url(const nc_transfer *transfer) {
+    if (transfer->redirected_url.length > 0) {
+        return nc_buf_slice(&transfer->redirected_url);
+    }
+    return nc_slice_make(transfer->description.url, transfer->description.url_length);
+}
+
+nc_status nc_transfer_note(nc_transfer *transfer, nc_status status, int32_t native_code, const char *format, ...) {
+    if (transfer->error.status == NC_OK) {
+        char message[NC_ERROR_MESSAGE_BYTES];
+        va_list arguments;
+        va_start(arguments, format);
+        (void)vsnprintf(message, sizeof message, format, arguments);
+        va_end(arguments);
+        (void)nc_error_set(&transfer->error, status, native_code, -1, "%s", message);
+    }
+    return status;
+}
+
+/* --- the end --- */
+
+static void deliver(nc_transfer *transfer) {
+    nc_engine *engine = transfer->engine;
+    nc_trace_pass(&engine->trace, NC_TRACE_DONE, transfer->id);
+    pthread_mutex_lock(&engine->shared.mutex);
+    transfer->is_finished = true;
+    if (transfer->is_cancel_listed) {
+        nc_list_remove(&transfer->cancel_link);
+        transfer->is_cancel_listed = false;
+    }
+    bool has_sink = transfer->has_sink;
+    if (has_sink) {
+        nc_registry_remove(&engine->shared.registry, transfer->id);
+    } else {
+        // From here on it belongs to whoever waits for it.
+        pthread_cond_broadcast(&engine->shared.condition);
+    }
+    pthread_mutex_unlock(&engine->shared.mutex);
+    if (has_sink) {
+        engine->loop.has_ended_some = true;
+        transfer->sink.on_done(transfer->sink.ctx, transfer->id, transfer->response, &transfer->error);
+        nc_transfer_free(transfer);
+    }
+}
+
+static void finish(nc_transfer *transfer) {
+    nc_engine *engine = transfer->engine;
+    transfer->phase = NC_PHASE_DONE;
+    nc_timers_clear(&engine->loop.timers, &transfer->timer);
+    if (transfer->has_timer_room) {
+        nc_timers_withdraw(&engine->loop.timers);
+    }
+    engine->loop.transfer_count--;
+    deliver(transfer);
+}
+
+/// Takes the hop back from libcurl and its lane, and gives the slot free.
+static void leave_hop(nc_transfer *transfer) {
+    nc_engine *engine = transfer->engine;
+    if (transfer->handle != NULL) {
+        nc_metrics_record(transfer);
+        (void)curl_multi_remove_handle(transfer->lane->multi, transfer->handle->easy);
+        transfer->lane->is_dirty = true;
+        nc_handle_give(transfer->lane, transfer->handle);
+        transfer->handle = NULL;
+    }
+    if (transfer->lane != NULL) {
+        transfer->lane->active_count--;
+        transfer->lane = NULL;
+    }
+    nc_queue_release_slot(&engine->loop.queue, transfer);
+}
+
+void nc_transfer_fail(nc_transfer *transfer, const nc_error *err) {
+    if (transfer->error.status == NC_OK) {
+        transfer->error = *err;
+    }
+    if (transfer->phase == NC_PHASE_SLOT) {
+        nc_queue_remove(&transfer->engine->loop.queue, transfer);
+    } else {
+        nc_list_remove(&transfer->link);
+        leave_hop(transfer);
+    }
+    finish(transfer);
+}
+
+static void fail(nc_transfer *transfer, nc_status status, const char *what) {
+    nc_error err;
+    (void)nc_error_set(&err, status, 0, -1, "%s", what);
+    nc_transfer_fail(transfer, &err);
+}
+
+/* --- the way through the engine --- */
+
+void nc_transfer_enter(nc_transfer *transfer, nc_phase phase) {
+    nc_engine *engine = transfer->engine;
+    bool is_same = transfer->phase == phase;
+    transfer->phase = phase;
+    transfer->phase_began_ns = engine->loop.now_ns;
+    if (is_same) {
+        return; // The timer finds out by itself that there is more time.
+    }
+    uint64_t deadline_ns = nc_limits_deadline(transfer);
+    if (transfer->timer.place == 0 || deadline_ns < transfer->timer.at_ns) {
+        nc_timers_set(&engine->loop.timers, &transfer->timer, deadline_ns);
+    }
+}
+
+static void enqueue(nc_transfer *transfer, bool is_first) {
+    nc_engine *engine = transfer->engine;
+    nc_trace_pass(&engine->trace, NC_TRACE_QUEUED, transfer->id);
+    nc_status status = nc_queue_add(&engine->loop.queue, transfer, is_first);
+    if (status == NC_OK) {
+        nc_transfer_enter(transfer, NC_PHASE_SLOT);
+    } else {
+        fail(transfer, status,
+             status == NC_ERR_TOO_LARGE ? "too many transfers wait for a slot" : "no memory to queue");
+    }
+}
+
+void nc_transfer_accept(nc_transfer *transfer) {
+    nc_engine *engine = transfer->engine;
+    engine->loop.transfer_count++;
+    transfer->timer.fire = nc_limits_timer_due;
+    if (nc_timers_announce(&engine->loop.timers) != NC_OK) {
+        fail(transfer, NC_ERR_NO_MEMORY, "no memory for a time limit");
+        return;
+    }
+    transfer->has_timer_room = true;
+    enqueue(transfer, false);
+}
+
+static void begin_hop(nc_transfer *transfer) {
+    transfer->leads_on = false;
+    transfer->was_connected = false;
+    transfer->is_in_head = false;
+    transfer->has_head = false;
+    transfer->ends_early = false;
+    transfer->socket_error = 0;
+    transfer->uploaded = 0;
+    transfer->head_bytes = 0;
+    transfer->head_fields = 0;
+    transfer->body_bytes = 0;
+    transfer->first_byte_ns = 0;
+    transfer->connected_ns = 0;
+    transfer->hop_began_ns = transfer->engine->loop.now_ns;
+}
+
+void nc_transfer_start(nc_transfer *transfer) {
+    bool is_secure;
+    nc_error err;
+    nc_engine *engine = transfer->engine;
+    transfer->phase = NC_PHASE_ROOTS; // No longer in the queue, whatever comes next.
+    begin_hop(transfer);
+    if (nc_response_begin_hop(transfer->response, nc_transfer_url(transfer)) != NC_OK) {
+        fail(transfer, NC_ERR_NO_MEMORY, "no memory for a response");
+        return;
+    }
+    nc_lane *lane = nc_lane_for(engine, transfer->trust, &err);
+    if (lane == NULL) {
+        nc_transfer_fail(transfer, &err);
+        return;
+    }
+    transfer->lane = lane;
+    lane->active_count++;
+    (void)nc_url_has_web_scheme(nc_transfer_url(transfer), &is_secure);
+    if (is_secure && !nc_capabilities_query().has_trust_policies && !transfer->trust->options.accepts_anything) {
+        fail(transfer, NC_ERR_TLS_BACKEND, "this libcurl has no OpenSSL backend, so trust cannot be checked");
+    } else if (is_secure && !transfer->trust->options.accepts_anything && lane->roots_state != NC_ROOTS_READY) {
+        nc_lane_await_roots(lane, transfer);
+    } else {
+        nc_transfer_launch(transfer);
+    }
+}
+
+void nc_transfer_launch(nc_transfer *transfer) {
+    nc_engine *engine = transfer->engine;
+    nc_transfer_enter(transfer, NC_PHASE_CONNECT);
+    nc_handle *handle = nc_handle_take(transfer->lane);
+    if (handle == NULL) {
+        fail(transfer, NC_ERR_NO_MEMORY, "no memory for a transfer");
+        return;
+    }
+    nc_status status = nc_handle_configure(handle, transfer);
+    CURLMcode code = status == NC_OK ? curl_multi_add_handle(transfer->lane->multi, handle->easy) : CURLM_OK;
+    if (status != NC_OK || code != CURLM_OK) {
+        nc_handle_give(transfer->lane, handle);
+        bool is_memory = status == NC_ERR_NO_MEMORY || code == CURLM_OUT_OF_MEMORY;
+        fail(transfer, is_memory ? NC_ERR_NO_MEMORY : NC_ERR_UNSUPPORTED, "libcurl does not take the request");
+        return;
+    }
+    transfer->handle = handle;
+    nc_trace_pass(&engine->trace, NC_TRACE_TRANSFER_STARTED, transfer->id);
+}
+
+/// What libcurl said, unless one of our own callbacks had said why before.
+static void judge(nc_transfer *transfer, CURLcode code) {
+    long os_error = 0;
+    long verify_result = 0;
+    if (transfer->error.status != NC_OK || transfer->ends_early || code == CURLE_OK) {
+        return;
+    }
+    (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_OS_ERRNO, &os_error);
+    (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_SSL_VERIFYRESULT, &verify_result);
+    const nc_outcome outcome = {
+        .code = code,
+        .detail = transfer->handle->detail,
+        .place = nc_url_authority(nc_transfer_url(transfer)),
+        .os_error = os_error,
+        .verify_result = verify_result,
+        .socket_error = transfer->socket_error,
+        .is_connected = transfer->was_connected,
+        .is_in_head = transfer->is_in_head,
+    };
+    (void)nc_outcome_judge(&outcome, &transfer->error);
+}
+
+/// Takes the redirect's URL and what it changes over into the next hop.
+static void follow(nc_transfer *transfer) {
+    nc_buf previous = transfer->redirected_url;
+    transfer->redirected_url = transfer->next_url;
+    transfer->next_url = previous;
+    transfer->followed++;
+    transfer->is_elsewhere = transfer->is_elsewhere || transfer->answer.changes_origin;
+    transfer->is_get = transfer->is_get || transfer->answer.becomes_get;
+    nc_trace_pass(&transfer->engine->trace, NC_TRACE_REDIRECT_FOLLOWED, transfer->id);
+    enqueue(transfer, true);
+}
+
+void nc_transfer_hop_done(nc_transfer *transfer, CURLcode code) {
+    judge(transfer, code);
+    if (nc_response_http_version(transfer->response) >= NC_HTTP_VERSION_2) {
+        nc_queue_found_multiplexed(&transfer->engine->loop.queue, transfer);
+    }
+    leave_hop(transfer);
+    if (transfer->error.status == NC_OK && transfer->leads_on) {
+        follow(transfer);
+    } else {
+        finish(transfer);
+    }
+}

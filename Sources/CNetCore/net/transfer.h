@@ -1,0 +1,104 @@
+/// One request on its way through the engine, from submit to on_done.
+///
+/// Born on the submitting thread, it belongs to the loop thread from the mailbox on. It is in one list at a time:
+/// the mailbox, its host's queue, or its lane's.
+#ifndef NETCORE_PRIVATE_TRANSFER_H
+#define NETCORE_PRIVATE_TRANSFER_H
+
+#include "base/list.h"
+#include "net/description.h"
+#include "net/redirect.h"
+#include "net/timers.h"
+
+#include <netcore/engine.h>
+
+typedef struct nc_handle nc_handle;
+typedef struct nc_host nc_host;
+typedef struct nc_lane nc_lane;
+
+typedef enum nc_phase {
+    NC_PHASE_SUBMITTED, // in the mailbox
+    NC_PHASE_SLOT,      // waits for a slot
+    NC_PHASE_ROOTS,     // waits for its lane's authorities
+    NC_PHASE_CONNECT,   // libcurl looks up, connects, secures
+    NC_PHASE_SEND,      // the request body is on its way
+    NC_PHASE_REPLY,     // all is sent, no byte came back
+    NC_PHASE_BODY,      // head and body come in
+    NC_PHASE_DONE,
+} nc_phase;
+
+typedef struct nc_transfer {
+    nc_link link;
+    nc_engine *engine;
+    nc_transfer_id id;
+    nc_sink sink;
+    bool has_sink;
+    nc_description description;
+    nc_trust *trust;
+    nc_response *response;
+    nc_error error; // what ended it; the first word counts
+
+    // Cancelling, under the engine's mutex.
+    nc_link cancel_link;
+    bool is_cancel_listed;
+    bool is_finished;
+
+    // The loop's.
+    nc_phase phase;
+    nc_timer timer;
+    bool has_timer_room;
+    uint64_t submitted_ns;
+    uint64_t phase_began_ns; // or the last time that something moved
+    nc_host *host;
+    bool has_slot;
+    nc_lane *lane;
+    nc_handle *handle;
+
+    // The hop under way.
+    nc_buf redirected_url; // NUL-terminated behind its end; empty on the first hop
+    nc_buf next_url;
+    bool leads_on;
+    nc_redirect_answer answer;
+    uint32_t followed;
+    bool is_elsewhere; // a redirect has left the first origin, for good
+    bool is_get;       // a redirect has dropped method and body
+    bool was_connected;
+    bool is_in_head;
+    bool has_head;   // a final head is complete
+    bool ends_early; // the transfer is stopped on purpose, and is a success
+    int socket_error;
+    size_t uploaded;
+    uint32_t head_bytes;
+    uint32_t head_fields;
+    uint64_t body_bytes;
+    uint64_t hop_began_ns;
+    uint64_t connected_ns;
+    uint64_t first_byte_ns;
+} nc_transfer;
+
+/// Checks, copies and registers nothing: a transfer that only its caller knows.
+NC_NODISCARD nc_status nc_transfer_new(nc_transfer **out, nc_engine *engine, const nc_request *request,
+                                       const nc_sink *sink, nc_error *err);
+/// Frees a transfer that is in no list.
+void nc_transfer_free(nc_transfer *transfer);
+
+/// The URL of the hop under way.
+nc_slice nc_transfer_url(const nc_transfer *transfer);
+
+/// The loop takes a transfer over from the mailbox.
+void nc_transfer_accept(nc_transfer *transfer);
+/// It has its slot: goes on to its lane.
+void nc_transfer_start(nc_transfer *transfer);
+/// Its lane is ready: hands it to libcurl.
+void nc_transfer_launch(nc_transfer *transfer);
+/// libcurl is done with the hop.
+void nc_transfer_hop_done(nc_transfer *transfer, CURLcode code);
+/// Ends it for a reason of our own; `err` is copied.
+void nc_transfer_fail(nc_transfer *transfer, const nc_error *err);
+/// Keeps the first reason why a transfer fails; libcurl's callbacks then return an error.
+nc_status nc_transfer_note(nc_transfer *transfer, nc_status status, int32_t native_code, const char *format, ...)
+    NC_PRINTF(4, 5);
+/// Something moved, or a new phase begins.
+void nc_transfer_enter(nc_transfer *transfer, nc_phase phase);
+
+#endif

@@ -1,0 +1,15 @@
+/// Where things stand in the text of a URL, without taking it apart: for queueing, messages and reports.
+/// Decisions about trust and credentials use libcurl's own parser, never these.
+#ifndef NETCORE_PRIVATE_URL_TEXT_H
+#define NETCORE_PRIVATE_URL_TEXT_H
+
+#include <netcore/bytes.h>
+
+/// True for http and https, any case, followed by "://"; says which.
+bool nc_url_has_web_scheme(nc_slice url, bool *is_secure);
+/// "host:port" as the URL spells it, without credentials; the place in messages. Empty when there is none.
+nc_slice nc_url_authority(nc_slice url);
+/// The "user:password@" of the authority; length 0 when there is none.
+void nc_url_find_credentials(nc_slice url, size_t *at, size_t *length);
+
+#endif

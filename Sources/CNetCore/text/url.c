@@ -1,0 +1,231 @@
+#include "base/ascii.h"
+#include "base/error.h"
+
+#include <netcore/url.h>
+#include <string.h>
+
+/// A URI reference in its five parts (RFC 3986, 3). A part that is absent differs from one that is empty.
+typedef struct parts {
+    nc_slice scheme;
+    nc_slice authority;
+    nc_slice path;
+    nc_slice query;
+    nc_slice fragment;
+    bool has_authority;
+    bool has_query;
+    bool has_fragment;
+} parts;
+
+static nc_slice slice_from(nc_slice text, size_t start) {
+    return nc_slice_make(text.length == start ? NULL : text.data + start, text.length - start);
+}
+
+static nc_slice slice_until(nc_slice text, size_t end) {
+    return nc_slice_make(text.data, end);
+}
+
+/// Cuts `rest` at the first byte of `stops`; what stands before it is returned.
+static nc_slice take_until(nc_slice *rest, const char *stops) {
+    size_t end = 0;
+    while (end < rest->length && strchr(stops, rest->data[end]) == NULL) {
+        end++;
+    }
+    nc_slice taken = slice_until(*rest, end);
+    *rest = slice_from(*rest, end);
+    return taken;
+}
+
+/// Counts the bytes of a scheme without its colon; 0 when the text does not begin with a scheme.
+static size_t scheme_length(nc_slice text) {
+    for (size_t i = 0; i < text.length; i++) {
+        uint8_t c = text.data[i];
+        if (c == ':') {
+            return i;
+        }
+        bool is_inner = i > 0 && (nc_ascii_is_digit(c) || c == '+' || c == '-' || c == '.');
+        if (!nc_ascii_is_alpha(c) && !is_inner) {
+            return 0;
+        }
+    }
+    return 0;
+}
+
+static bool starts_with(nc_slice text, const char *prefix) {
+    size_t length = strlen(prefix);
+    return text.length >= length && memcmp(text.data, prefix, length) == 0;
+}
+
+static parts split(nc_slice text) {
+    parts out = {0};
+    size_t scheme = scheme_length(text);
+    if (scheme != 0) {
+        out.scheme = slice_until(text, scheme);
+        text = slice_from(text, scheme + 1);
+    }
+    if (starts_with(text, "//")) {
+        text = slice_from(text, 2);
+        out.has_authority = true;
+        out.authority = take_until(&text, "/?#");
+    }
+    out.path = take_until(&text, "?#");
+    if (starts_with(text, "?")) {
+        text = slice_from(text, 1);
+        out.has_query = true;
+        out.query = take_until(&text, "#");
+    }
+    if (text.length != 0) {
+        out.has_fragment = true;
+        out.fragment = slice_from(text, 1);
+    }
+    return out;
+}
+
+/// Removes dot segments in place (RFC 3986, 5.2.4) and returns the new length. What is still to be read never lies
+/// before what is written, so the rule's "replace the prefix with '/'" may write where it reads.
+static size_t remove_dot_segments(uint8_t *path, size_t length) {
+    size_t in = 0;
+    size_t out = 0;
+    while (in < length) {
+        nc_slice rest = nc_slice_make(path + in, length - in);
+        bool is_up = starts_with(rest, "/../") || nc_slice_is_equal(rest, nc_slice_of("/.."));
+        bool is_here = starts_with(rest, "/./") || nc_slice_is_equal(rest, nc_slice_of("/."));
+        if (starts_with(rest, "../")) {
+            in += 3;
+        } else if (starts_with(rest, "./")) {
+            in += 2;
+        } else if (nc_slice_is_equal(rest, nc_slice_of(".")) || nc_slice_is_equal(rest, nc_slice_of(".."))) {
+            in = length;
+        } else if (is_up || is_here) {
+            in += is_up ? 2 : 1;
+            // "/.." and "/." at the end leave a '/', which takes the place of their last dot.
+            if (in + 1 == length) {
+                path[in] = '/';
+            } else {
+                in++;
+            }
+            while (is_up && out > 0 && path[--out] != '/') {
+            }
+        } else {
+            do {
+                path[out++] = path[in++];
+            } while (in < length && path[in] != '/');
+        }
+    }
+    return out;
+}
+
+/// Chooses the target's parts (RFC 3986, 5.2.2, strict); `*directory` is what is put before the reference's path.
+static parts choose(const parts *base, const parts *reference, nc_slice *directory) {
+    parts target = *reference;
+    *directory = nc_slice_make(NULL, 0);
+    if (reference->scheme.length != 0) {
+        return target;
+    }
+    target.scheme = base->scheme;
+    if (reference->has_authority) {
+        return target;
+    }
+    target.authority = base->authority;
+    target.has_authority = base->has_authority;
+    if (reference->path.length == 0) {
+        target.path = base->path;
+        target.query = reference->has_query ? reference->query : base->query;
+        target.has_query = reference->has_query || base->has_query;
+    } else if (reference->path.data[0] != '/') {
+        size_t end = base->path.length;
+        while (end > 0 && base->path.data[end - 1] != '/') {
+            end--;
+        }
+        bool is_rootless = base->has_authority && base->path.length == 0;
+        *directory = is_rootless ? nc_slice_of("/") : slice_until(base->path, end);
+    }
+    return target;
+}
+
+static void append_path(nc_buf *out, nc_slice directory, nc_slice path, bool has_authority) {
+    size_t start = out->length;
+    nc_buf_append(out, directory);
+    nc_buf_append(out, path);
+    if (out->status != NC_OK || out->length == start) {
+        return;
+    }
+    size_t length = remove_dot_segments(out->data + start, out->length - start);
+    out->length = start + length;
+    // Without an authority a path may not begin with "//" (3.3): "a:/x" and "..//b" would name the host b.
+    if (!has_authority && length >= 2 && memcmp(out->data + start, "//", 2) == 0) {
+        nc_buf_append(out, nc_slice_of("/."));
+        if (out->status == NC_OK) {
+            memmove(out->data + start + 2, out->data + start, length);
+            memcpy(out->data + start, "/.", 2);
+        }
+    }
+}
+
+/// Puts the parts together (RFC 3986, 5.3).
+static void append_target(nc_buf *out, const parts *target, nc_slice directory) {
+    nc_buf_append(out, target->scheme);
+    nc_buf_append_byte(out, ':');
+    if (target->has_authority) {
+        nc_buf_append(out, nc_slice_of("//"));
+        nc_buf_append(out, target->authority);
+    }
+    append_path(out, directory, target->path, target->has_authority);
+    if (target->has_query) {
+        nc_buf_append_byte(out, '?');
+        nc_buf_append(out, target->query);
+    }
+    if (target->has_fragment) {
+        nc_buf_append_byte(out, '#');
+        nc_buf_append(out, target->fragment);
+    }
+}
+
+static nc_status check_bytes(nc_slice text, const char *role, nc_error *err) {
+    if (text.length > NC_URL_MAX_BYTES) {
+        return nc_error_set(err, NC_ERR_TOO_LARGE, 0, -1, "the %s has %zu bytes, more than %u", role, text.length,
+                            NC_URL_MAX_BYTES);
+    }
+    for (size_t i = 0; i < text.length; i++) {
+        if (text.data[i] <= 0x20 || text.data[i] == 0x7F) {
+            return nc_error_set(err, NC_ERR_BAD_URL, 0, (int64_t)i, "unexpected byte 0x%02x at byte %zu of the %s",
+                                text.data[i], i, role);
+        }
+    }
+    return NC_OK;
+}
+
+static nc_status check_inputs(const nc_buf *out, nc_slice base, nc_slice reference, nc_error *err) {
+    if (out == NULL || (base.data == NULL && base.length != 0) || (reference.data == NULL && reference.length != 0)) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a buffer or slice is NULL");
+    }
+    nc_status status = check_bytes(base, "base", err);
+    if (status == NC_OK) {
+        status = check_bytes(reference, "reference", err);
+    }
+    if (status == NC_OK && scheme_length(base) == 0) {
+        status = nc_error_set(err, NC_ERR_BAD_URL, 0, 0, "the base has no scheme");
+    }
+    return status;
+}
+
+nc_status nc_url_resolve(nc_buf *out, nc_slice base, nc_slice reference, nc_error *err) {
+    nc_status status = check_inputs(out, base, reference, err);
+    if (status != NC_OK) {
+        return status;
+    }
+    parts base_parts = split(base);
+    parts reference_parts = split(reference);
+    nc_slice directory;
+    parts target = choose(&base_parts, &reference_parts, &directory);
+
+    size_t length_before = out->length;
+    append_target(out, &target, directory);
+    if (out->status == NC_OK && out->length - length_before > NC_URL_MAX_BYTES) {
+        out->status = NC_ERR_TOO_LARGE;
+    }
+    if (out->status != NC_OK) {
+        out->length = length_before;
+        return nc_error_set(err, out->status, 0, -1, "the resolved URL does not fit: %s", nc_status_text(out->status));
+    }
+    return nc_error_clear(err);
+}

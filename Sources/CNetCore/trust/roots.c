@@ -1,0 +1,116 @@
+#include "trust/policy.h"
+
+#include "base/error.h"
+#include "base/file.h"
+
+#include <errno.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+#include <openssl/x509_vfy.h>
+#include <string.h>
+
+/// Where the systems keep their bundle, the most common first.
+static const char *const system_bundles[] = {
+    "/etc/ssl/certs/ca-certificates.crt", // Debian, Ubuntu, Arch, Alpine
+    "/etc/pki/tls/certs/ca-bundle.crt",   // Fedora, RHEL
+    "/etc/ssl/ca-bundle.pem",             // openSUSE
+    "/etc/ssl/cert.pem",                  // macOS, BSD, Alpine
+};
+
+/// Adds each certificate of a PEM text; `*out_count` says how many there were.
+static nc_status add_pem(X509_STORE *store, nc_slice pem, size_t *out_count, nc_error *err) {
+    BIO *bio = BIO_new_mem_buf(pem.data, (int)pem.length);
+    if (bio == NULL) {
+        return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory to read certificates");
+    }
+    nc_status status = NC_OK;
+    size_t count = 0;
+    ERR_clear_error();
+    for (;;) {
+        X509 *certificate = PEM_read_bio_X509_AUX(bio, NULL, NULL, NULL);
+        if (certificate == NULL) {
+            unsigned long reason = ERR_peek_last_error();
+            bool is_end = ERR_GET_LIB(reason) == ERR_LIB_PEM && ERR_GET_REASON(reason) == PEM_R_NO_START_LINE;
+            if (!is_end) {
+                status = nc_error_set(err, NC_ERR_TLS_ROOTS, 0, -1, "certificate %zu cannot be read: %s", count + 1,
+                                      reason != 0 ? ERR_reason_error_string(reason) : "unknown reason");
+            }
+            break;
+        }
+        bool is_added = X509_STORE_add_cert(store, certificate) == 1;
+        X509_free(certificate);
+        if (!is_added) {
+            status = nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for certificate %zu", count + 1);
+            break;
+        }
+        count++;
+    }
+    ERR_clear_error();
+    BIO_free(bio);
+    *out_count = count;
+    return status;
+}
+
+static nc_status read_file(nc_buf *pem, const nc_trust *trust, const nc_file_ops *ops, const char **path,
+                           nc_error *err) {
+    nc_status status = NC_ERR_FILE;
+    if (trust->options.roots == NC_ROOTS_FILE) {
+        *path = (const char *)trust->options.ca_file.data;
+        status = nc_file_read_all(pem, ops, *path, err);
+    } else {
+        for (size_t i = 0; i < sizeof system_bundles / sizeof *system_bundles && status == NC_ERR_FILE; i++) {
+            *path = system_bundles[i];
+            nc_buf_reset(pem);
+            status = nc_file_read_all(pem, ops, *path, err);
+        }
+    }
+    if (status == NC_ERR_FILE || status == NC_ERR_TOO_LARGE) {
+        int32_t native = err != NULL ? err->native_code : 0;
+        const char *reason = native != 0 ? strerror(native) : "not a readable file of at most 16 MiB";
+        if (trust->options.roots == NC_ROOTS_SYSTEM) {
+            return nc_error_set(
+                err, NC_ERR_TLS_ROOTS, native, -1,
+                "no bundle of trusted authorities was found; install ca-certificates or name a CA file");
+        }
+        return nc_error_set(err, NC_ERR_TLS_ROOTS, native, -1, "cannot read the CA file '%s': %s", *path, reason);
+    }
+    return status;
+}
+
+void nc_trust_free_roots(nc_root_store *roots) {
+    X509_STORE_free(roots);
+}
+
+nc_status nc_trust_load_roots(nc_root_store **out, const nc_trust *trust, const nc_file_ops *ops, nc_error *err) {
+    nc_error detail;
+    nc_buf file = nc_buf_init(NC_TRUST_MAX_PEM_BYTES);
+    const char *path = "the CA bytes";
+    size_t count = 0;
+    X509_STORE *store = X509_STORE_new();
+    nc_status status = store != NULL ? NC_OK : nc_error_set(&detail, NC_ERR_NO_MEMORY, 0, -1, "no memory for a store");
+    if (status == NC_OK && trust->options.roots != NC_ROOTS_BYTES) {
+        status = read_file(&file, trust, ops, &path, &detail);
+    }
+    if (status == NC_OK) {
+        nc_slice pem = trust->options.roots == NC_ROOTS_BYTES ? trust->options.ca_pem : nc_buf_slice(&file);
+        status = add_pem(store, pem, &count, &detail);
+    }
+    if (status == NC_OK && count == 0) {
+        status = nc_error_set(&detail, NC_ERR_TLS_ROOTS, 0, -1, "no certificate in %s", path);
+    }
+    if (status == NC_OK) {
+        // As libcurl does it: an intermediate that the caller trusts is an anchor, and the caller's anchors win over
+        // what the server sent.
+        X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST);
+        *out = store;
+        nc_buf_deinit(&file);
+        return nc_error_clear(err);
+    }
+    X509_STORE_free(store);
+    nc_buf_deinit(&file);
+    if (err != NULL) {
+        *err = detail;
+    }
+    return status;
+}

@@ -1,0 +1,41 @@
+/// A growing run of bytes that is also dropped from the front: what a connection has read and not yet understood.
+#ifndef NCT_BYTES_H
+#define NCT_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/// Zeroed is empty.
+typedef struct nct_bytes {
+    /// Storage; NULL while nothing was appended.
+    uint8_t *data;
+    /// Bytes dropped from the front.
+    size_t start;
+    /// Bytes in use, from `start` on.
+    size_t length;
+    /// Bytes allocated.
+    size_t capacity;
+} nct_bytes;
+
+/// The first byte in use.
+static inline const uint8_t *nct_bytes_first(const nct_bytes *bytes) {
+    return bytes->data == NULL ? (const uint8_t *)"" : bytes->data + bytes->start;
+}
+
+/// Frees the storage and leaves it empty.
+void nct_bytes_deinit(nct_bytes *bytes);
+
+/// Empties it and keeps the storage.
+void nct_bytes_reset(nct_bytes *bytes);
+
+/// Appends; false when memory ran out, with nothing changed.
+bool nct_bytes_append(nct_bytes *bytes, const void *data, size_t length);
+
+/// Appends a NUL-terminated text without its NUL; false when memory ran out.
+bool nct_bytes_append_text(nct_bytes *bytes, const char *text);
+
+/// Drops `count` bytes from the front.
+void nct_bytes_drop(nct_bytes *bytes, size_t count);
+
+#endif

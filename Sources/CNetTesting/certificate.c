@@ -1,0 +1,181 @@
+#define _GNU_SOURCE 1
+#include "certificate.h"
+
+#include <openssl/bio.h>
+#include <openssl/ec.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+#include <openssl/x509v3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DAY_S (24L * 60 * 60)
+
+/// One extension: its NID and its value in OpenSSL's configuration syntax.
+struct extension {
+    int nid;
+    const char *value;
+};
+
+/// What a certificate says.
+struct statement {
+    char common_name[64];
+    long begins_after_s;
+    long ends_after_s;
+    const struct extension *extensions;
+    size_t extension_count;
+};
+
+// The order matters: the authority key identifier of a self-signed certificate is read from its subject's.
+static const struct extension authority_extensions[] = {
+    {NID_basic_constraints, "critical,CA:TRUE"},
+    {NID_key_usage, "critical,keyCertSign,cRLSign"},
+    {NID_subject_key_identifier, "hash"},
+    {NID_authority_key_identifier, "keyid:always"},
+};
+
+static const struct extension local_extensions[] = {
+    {NID_basic_constraints, "critical,CA:FALSE"},
+    {NID_key_usage, "critical,digitalSignature"},
+    {NID_ext_key_usage, "serverAuth"},
+    {NID_subject_alt_name, "DNS:localhost,IP:127.0.0.1"},
+    {NID_subject_key_identifier, "hash"},
+    {NID_authority_key_identifier, "keyid:always"},
+};
+
+static const struct extension foreign_extensions[] = {
+    {NID_basic_constraints, "critical,CA:FALSE"},
+    {NID_key_usage, "critical,digitalSignature"},
+    {NID_ext_key_usage, "serverAuth"},
+    {NID_subject_alt_name, "DNS:other.example"},
+    {NID_subject_key_identifier, "hash"},
+    {NID_authority_key_identifier, "keyid:always"},
+};
+
+static bool set_serial(X509 *certificate) {
+    unsigned char bytes[16];
+    if (RAND_bytes(bytes, sizeof bytes) != 1)
+        return false;
+    // RFC 5280, 4.1.2.2: positive, and not 0.
+    bytes[0] = (unsigned char)((bytes[0] & 0x7F) | 0x40);
+    BIGNUM *number = BN_bin2bn(bytes, sizeof bytes, NULL);
+    bool is_set = number != NULL && BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate)) != NULL;
+    BN_free(number);
+    return is_set;
+}
+
+static bool set_name(X509 *certificate, const char *common_name) {
+    return X509_NAME_add_entry_by_txt(X509_get_subject_name(certificate), "CN", MBSTRING_ASC,
+                                      (const unsigned char *)common_name, -1, -1, 0) == 1;
+}
+
+static bool add_extensions(X509 *certificate, X509 *issuer, const struct statement *statement) {
+    X509V3_CTX context;
+    X509V3_set_ctx(&context, issuer, certificate, NULL, NULL, 0);
+    for (size_t i = 0; i < statement->extension_count; i++) {
+        const struct extension *wanted = &statement->extensions[i];
+        X509_EXTENSION *extension = X509V3_EXT_conf_nid(NULL, &context, wanted->nid, wanted->value);
+        bool is_added = extension != NULL && X509_add_ext(certificate, extension, -1) == 1;
+        X509_EXTENSION_free(extension);
+        if (!is_added)
+            return false;
+    }
+    return true;
+}
+
+/// Makes a certificate for `key`, signed by `issuer`, or by itself when NULL.
+static X509 *sign(EVP_PKEY *key, const struct statement *statement, X509 *issuer, EVP_PKEY *issuer_key) {
+    X509 *certificate = X509_new();
+    if (certificate == NULL)
+        return NULL;
+    X509 *signer = issuer == NULL ? certificate : issuer;
+    if (X509_set_version(certificate, X509_VERSION_3) == 1 && set_serial(certificate) &&
+        set_name(certificate, statement->common_name) &&
+        X509_set_issuer_name(certificate, X509_get_subject_name(signer)) == 1 &&
+        X509_gmtime_adj(X509_getm_notBefore(certificate), statement->begins_after_s) != NULL &&
+        X509_gmtime_adj(X509_getm_notAfter(certificate), statement->ends_after_s) != NULL &&
+        X509_set_pubkey(certificate, key) == 1 && add_extensions(certificate, signer, statement) &&
+        X509_sign(certificate, issuer_key == NULL ? key : issuer_key, EVP_sha256()) != 0)
+        return certificate;
+    X509_free(certificate);
+    return NULL;
+}
+
+static X509 *make_authority(EVP_PKEY *key) {
+    struct statement statement = {.begins_after_s = -30 * DAY_S,
+                                  .ends_after_s = 30 * DAY_S,
+                                  .extensions = authority_extensions,
+                                  .extension_count = sizeof authority_extensions / sizeof authority_extensions[0]};
+    // Names differ, so that two authorities are never taken for one another by name alone.
+    unsigned char random[8];
+    if (RAND_bytes(random, sizeof random) != 1)
+        return NULL;
+    int length = snprintf(statement.common_name, sizeof statement.common_name, "NetKit test authority ");
+    for (size_t i = 0; i < sizeof random; i++)
+        length += snprintf(statement.common_name + length, sizeof statement.common_name - (size_t)length, "%02x",
+                           (unsigned)random[i]);
+    return sign(key, &statement, NULL, NULL);
+}
+
+static X509 *make_leaf(EVP_PKEY *key, nct_identity identity, X509 *issuer, EVP_PKEY *issuer_key) {
+    struct statement statement = {.common_name = "localhost",
+                                  .begins_after_s = -7 * DAY_S,
+                                  .ends_after_s = 7 * DAY_S,
+                                  .extensions = local_extensions,
+                                  .extension_count = sizeof local_extensions / sizeof local_extensions[0]};
+    if (identity == NCT_TLS_EXPIRED)
+        statement.ends_after_s = -DAY_S;
+    if (identity == NCT_TLS_NOT_YET_VALID)
+        statement.begins_after_s = DAY_S;
+    if (identity == NCT_TLS_WRONG_NAME) {
+        strcpy(statement.common_name, "other.example");
+        statement.extensions = foreign_extensions;
+        statement.extension_count = sizeof foreign_extensions / sizeof foreign_extensions[0];
+    }
+    return sign(key, &statement, issuer, issuer_key);
+}
+
+static char *pem_of(X509 *certificate) {
+    BIO *bio = BIO_new(BIO_s_mem());
+    char *text = NULL;
+    char *bytes = NULL;
+    if (bio != NULL && PEM_write_bio_X509(bio, certificate) == 1) {
+        long length = BIO_get_mem_data(bio, &bytes);
+        text = strndup(bytes, (size_t)length);
+    }
+    BIO_free(bio);
+    return text;
+}
+
+bool nct_certificate_make(nct_certificate *out, nct_identity identity) {
+    EVP_PKEY *shown_key = EVP_EC_gen("P-256");
+    EVP_PKEY *hidden_key = identity == NCT_TLS_UNTRUSTED ? EVP_EC_gen("P-256") : NULL;
+    EVP_PKEY *issuer_key = identity == NCT_TLS_UNTRUSTED ? hidden_key : shown_key;
+    nct_certificate made = {.key = EVP_EC_gen("P-256")};
+    X509 *shown = shown_key == NULL ? NULL : make_authority(shown_key);
+    X509 *hidden = hidden_key == NULL ? NULL : make_authority(hidden_key);
+    X509 *issuer = identity == NCT_TLS_UNTRUSTED ? hidden : shown;
+    if (shown != NULL && issuer != NULL && made.key != NULL) {
+        made.leaf = make_leaf(made.key, identity, issuer, issuer_key);
+        made.ca_pem = pem_of(shown);
+    }
+    bool is_made = made.leaf != NULL && made.ca_pem != NULL;
+    if (is_made)
+        *out = made;
+    else
+        nct_certificate_deinit(&made);
+    X509_free(shown);
+    X509_free(hidden);
+    EVP_PKEY_free(shown_key);
+    EVP_PKEY_free(hidden_key);
+    return is_made;
+}
+
+void nct_certificate_deinit(nct_certificate *certificate) {
+    X509_free(certificate->leaf);
+    EVP_PKEY_free(certificate->key);
+    free(certificate->ca_pem);
+    *certificate = (nct_certificate){0};
+}

@@ -1,0 +1,171 @@
+#define _GNU_SOURCE 1
+#include "record.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+void nct_record_init(nct_record *record) {
+    *record = (nct_record){0};
+    pthread_mutex_init(&record->mutex, NULL);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&record->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+void nct_record_deinit(nct_record *record) {
+    nct_bytes_deinit(&record->kept);
+    nct_bytes_deinit(&record->rows);
+    pthread_cond_destroy(&record->changed);
+    pthread_mutex_destroy(&record->mutex);
+}
+
+static void lock(nct_record *record) {
+    pthread_mutex_lock(&record->mutex);
+}
+
+static void unlock_changed(nct_record *record) {
+    pthread_cond_broadcast(&record->changed);
+    pthread_mutex_unlock(&record->mutex);
+}
+
+/* --- what the loop reports --- */
+
+void nct_record_opened(nct_record *record) {
+    lock(record);
+    record->connections++;
+    record->open++;
+    unlock_changed(record);
+}
+
+void nct_record_closed(nct_record *record) {
+    lock(record);
+    record->open--;
+    unlock_changed(record);
+}
+
+static void keep(nct_record *record, const nct_bytes *first, uint64_t full_length) {
+    nct_record_row row = {record->kept.length, first->length, full_length};
+    size_t needed = record->kept.length + record->rows.length + first->length + sizeof row;
+    // One refusal ends the recording, so that a row's index is always its request's number.
+    if (record->is_full || needed > NCT_RECORD_TOTAL_BYTES ||
+        !nct_bytes_append(&record->kept, nct_bytes_first(first), first->length) ||
+        !nct_bytes_append(&record->rows, &row, sizeof row))
+        record->is_full = true;
+}
+
+void nct_record_request(nct_record *record, const nct_bytes *first, uint64_t full_length) {
+    lock(record);
+    keep(record, first, full_length);
+    record->requests++;
+    unlock_changed(record);
+}
+
+uint64_t nct_record_stall(nct_record *record) {
+    lock(record);
+    record->stalled++;
+    uint64_t ticket = ++record->last_stall;
+    unlock_changed(record);
+    return ticket;
+}
+
+void nct_record_stall_ended(nct_record *record, uint64_t ticket) {
+    lock(record);
+    if (ticket > record->released_stall)
+        record->stalled--;
+    unlock_changed(record);
+}
+
+uint64_t nct_record_released(nct_record *record) {
+    lock(record);
+    uint64_t ticket = record->released_stall;
+    pthread_mutex_unlock(&record->mutex);
+    return ticket;
+}
+
+/* --- what a test asks --- */
+
+void nct_record_release_stalls(nct_record *record) {
+    lock(record);
+    record->released_stall = record->last_stall;
+    record->stalled = 0;
+    unlock_changed(record);
+}
+
+static size_t count_of(const nct_record *record, nct_record_count what) {
+    switch (what) {
+    case NCT_COUNT_REQUESTS:
+        return record->requests;
+    case NCT_COUNT_CONNECTIONS:
+        return record->connections;
+    case NCT_COUNT_STALLED:
+        return record->stalled;
+    }
+    return 0;
+}
+
+size_t nct_record_now(nct_record *record, nct_record_count what) {
+    lock(record);
+    size_t count = count_of(record, what);
+    pthread_mutex_unlock(&record->mutex);
+    return count;
+}
+
+static struct timespec deadline_after(uint32_t timeout_ms) {
+    struct timespec deadline;
+    clock_gettime(CLOCK_MONOTONIC, &deadline);
+    deadline.tv_sec += (time_t)(timeout_ms / 1000);
+    deadline.tv_nsec += (long)(timeout_ms % 1000) * 1000000L;
+    if (deadline.tv_nsec >= 1000000000L) {
+        deadline.tv_nsec -= 1000000000L;
+        deadline.tv_sec++;
+    }
+    return deadline;
+}
+
+bool nct_record_wait(nct_record *record, nct_record_count what, size_t count, uint32_t timeout_ms) {
+    struct timespec deadline = deadline_after(timeout_ms);
+    int failure = 0;
+    lock(record);
+    while (count_of(record, what) < count && failure == 0)
+        failure = pthread_cond_timedwait(&record->changed, &record->mutex, &deadline);
+    bool is_reached = count_of(record, what) >= count;
+    pthread_mutex_unlock(&record->mutex);
+    return is_reached;
+}
+
+bool nct_record_wait_for_silence(nct_record *record, uint32_t timeout_ms) {
+    struct timespec deadline = deadline_after(timeout_ms);
+    int failure = 0;
+    lock(record);
+    while (record->open != 0 && failure == 0)
+        failure = pthread_cond_timedwait(&record->changed, &record->mutex, &deadline);
+    bool is_silent = record->open == 0;
+    pthread_mutex_unlock(&record->mutex);
+    return is_silent;
+}
+
+size_t nct_record_copy(nct_record *record, size_t index, void *bytes, size_t capacity) {
+    nct_record_row row = {0};
+    lock(record);
+    if (index < record->rows.length / sizeof row) {
+        memcpy(&row, nct_bytes_first(&record->rows) + index * sizeof row, sizeof row);
+        size_t length = row.kept_length < capacity ? row.kept_length : capacity;
+        if (length != 0 && bytes != NULL)
+            memcpy(bytes, nct_bytes_first(&record->kept) + row.offset, length);
+    }
+    pthread_mutex_unlock(&record->mutex);
+    return (size_t)row.full_length;
+}
+
+void nct_record_forget(nct_record *record) {
+    lock(record);
+    nct_bytes_deinit(&record->kept);
+    nct_bytes_deinit(&record->rows);
+    record->requests = 0;
+    record->connections = 0;
+    record->is_full = false;
+    unlock_changed(record);
+}

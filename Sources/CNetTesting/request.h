@@ -1,0 +1,73 @@
+/// A request as it arrives: first its head, then its body, from a buffer that may hold the next request too.
+#ifndef NCT_REQUEST_H
+#define NCT_REQUEST_H
+
+#include "bytes.h"
+
+/// How far the parser came.
+typedef enum nct_progress {
+    /// More bytes are needed.
+    NCT_PROGRESS_MORE,
+    /// The part is whole.
+    NCT_PROGRESS_WHOLE,
+    /// It is no HTTP/1 request, or memory ran out.
+    NCT_PROGRESS_BAD,
+} nct_progress;
+
+/// What the parser expects next.
+typedef enum nct_request_phase {
+    /// Request line and header lines.
+    NCT_EXPECT_HEAD,
+    /// `remaining` bytes.
+    NCT_EXPECT_BODY,
+    /// A chunk's length line.
+    NCT_EXPECT_CHUNK,
+    /// `remaining` bytes of a chunk.
+    NCT_EXPECT_CHUNK_DATA,
+    /// The line end after a chunk's bytes.
+    NCT_EXPECT_CHUNK_END,
+    /// Trailer lines, up to the empty one.
+    NCT_EXPECT_TRAILER,
+    /// Nothing.
+    NCT_EXPECT_NOTHING,
+} nct_request_phase;
+
+/// One request; zeroed is ready.
+typedef struct nct_request {
+    /// The first bytes, as many as the record keeps.
+    nct_bytes first;
+    /// Bytes received.
+    uint64_t length;
+    /// The path, up to '?'.
+    nct_bytes path;
+    /// Value of Content-Type; empty for none.
+    nct_bytes content_type;
+    /// The body without chunk framing, when it was asked for.
+    nct_bytes body;
+    /// Bytes of the body or chunk to come.
+    uint64_t remaining;
+    /// Bytes of the buffer that hold no end of head; a later search begins behind them.
+    size_t searched;
+    /// What is expected next.
+    nct_request_phase phase;
+    /// The method is HEAD.
+    bool is_head;
+    /// The connection ends after the reply (Connection: close, HTTP/1.0).
+    bool is_last;
+    /// The client waits for 100 Continue.
+    bool is_waiting;
+} nct_request;
+
+/// Frees what it holds.
+void nct_request_deinit(nct_request *request);
+
+/// Makes it ready for the next request and keeps its storage.
+void nct_request_reset(nct_request *request);
+
+/// Takes the head from `in`; WHOLE at once when it was taken before.
+nct_progress nct_request_take_head(nct_request *request, nct_bytes *in);
+
+/// Takes body bytes from `in`, and keeps them when `is_kept` is set.
+nct_progress nct_request_take_body(nct_request *request, nct_bytes *in, bool is_kept);
+
+#endif

@@ -1,0 +1,150 @@
+#define _GNU_SOURCE 1
+#include "wire.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <openssl/err.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *out_length, const unsigned char *offered,
+                           unsigned offered_length, void *context) {
+    (void)ssl;
+    (void)context;
+    static const unsigned char spoken[] = "\x08http/1.1";
+    for (unsigned i = 0; i < offered_length; i += offered[i] + 1U) {
+        if (offered_length - i >= sizeof spoken - 1 && memcmp(offered + i, spoken, sizeof spoken - 1) == 0) {
+            *out = offered + i + 1;
+            *out_length = offered[i];
+            return SSL_TLSEXT_ERR_OK;
+        }
+    }
+    return SSL_TLSEXT_ERR_NOACK;
+}
+
+SSL_CTX *nct_wire_context_new(const nct_certificate *certificate, bool is_tls_1_2_only) {
+    static const unsigned char session_name[] = "nettesting";
+    SSL_CTX *context = SSL_CTX_new(TLS_server_method());
+    if (context == NULL)
+        return NULL;
+    SSL_CTX_set_mode(context,
+                     SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+    SSL_CTX_set_alpn_select_cb(context, choose_protocol, NULL);
+    if (SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1 &&
+        SSL_CTX_set_max_proto_version(context, is_tls_1_2_only ? TLS1_2_VERSION : TLS1_3_VERSION) == 1 &&
+        SSL_CTX_set_session_id_context(context, session_name, sizeof session_name - 1) == 1 &&
+        SSL_CTX_use_certificate(context, certificate->leaf) == 1 &&
+        SSL_CTX_use_PrivateKey(context, certificate->key) == 1)
+        return context;
+    SSL_CTX_free(context);
+    return NULL;
+}
+
+bool nct_wire_init(nct_wire *wire, int fd, SSL_CTX *context) {
+    *wire = (nct_wire){.fd = fd};
+    // Without this the tail of a reply waits for an acknowledgement, and RST would overtake it.
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
+    if (context == NULL)
+        return true;
+    wire->ssl = SSL_new(context);
+    if (wire->ssl != NULL && SSL_set_fd(wire->ssl, fd) == 1) {
+        SSL_set_accept_state(wire->ssl);
+        return true;
+    }
+    nct_wire_deinit(wire, false);
+    return false;
+}
+
+void nct_wire_deinit(nct_wire *wire, bool is_reset) {
+    SSL_free(wire->ssl);
+    wire->ssl = NULL;
+    if (is_reset)
+        setsockopt(wire->fd, SOL_SOCKET, SO_LINGER, &(struct linger){.l_onoff = 1}, sizeof(struct linger));
+    close(wire->fd);
+    wire->fd = -1;
+}
+
+static nct_wire_result result_of_tls(SSL *ssl, int returned) {
+    if (returned > 0)
+        return NCT_WIRE_DONE;
+    switch (SSL_get_error(ssl, returned)) {
+    case SSL_ERROR_WANT_READ:
+        return NCT_WIRE_WANT_READ;
+    case SSL_ERROR_WANT_WRITE:
+        return NCT_WIRE_WANT_WRITE;
+    default:
+        return NCT_WIRE_ENDED;
+    }
+}
+
+static bool is_blocked(void) {
+    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+}
+
+nct_wire_result nct_wire_handshake(nct_wire *wire) {
+    if (wire->ssl == NULL)
+        return NCT_WIRE_DONE;
+    ERR_clear_error();
+    return result_of_tls(wire->ssl, SSL_do_handshake(wire->ssl));
+}
+
+nct_wire_result nct_wire_read(nct_wire *wire, uint8_t *bytes, size_t capacity, size_t *count) {
+    if (wire->ssl != NULL) {
+        ERR_clear_error();
+        return result_of_tls(wire->ssl, SSL_read_ex(wire->ssl, bytes, capacity, count));
+    }
+    ssize_t received = recv(wire->fd, bytes, capacity, MSG_DONTWAIT);
+    if (received < 0 && is_blocked())
+        return NCT_WIRE_WANT_READ;
+    if (received <= 0)
+        return NCT_WIRE_ENDED;
+    *count = (size_t)received;
+    return NCT_WIRE_DONE;
+}
+
+nct_wire_result nct_wire_write(nct_wire *wire, const uint8_t *bytes, size_t length, size_t *count) {
+    if (wire->ssl != NULL) {
+        ERR_clear_error();
+        return result_of_tls(wire->ssl, SSL_write_ex(wire->ssl, bytes, length, count));
+    }
+    ssize_t sent = send(wire->fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent < 0 && is_blocked())
+        return NCT_WIRE_WANT_WRITE;
+    if (sent < 0)
+        return NCT_WIRE_ENDED;
+    *count = (size_t)sent;
+    return NCT_WIRE_DONE;
+}
+
+bool nct_wire_has_pending(const nct_wire *wire) {
+    return wire->ssl != NULL && SSL_pending(wire->ssl) > 0;
+}
+
+nct_wire_result nct_wire_finish(nct_wire *wire) {
+    if (wire->ssl != NULL && SSL_is_init_finished(wire->ssl)) {
+        ERR_clear_error();
+        int returned = SSL_shutdown(wire->ssl);
+        if (returned < 0 && result_of_tls(wire->ssl, returned) == NCT_WIRE_WANT_WRITE)
+            return NCT_WIRE_WANT_WRITE;
+    }
+    shutdown(wire->fd, SHUT_WR);
+    // A socket closed with unread bytes sends RST instead of what it still has to send.
+    char dropped[4096];
+    for (int rounds = 0; rounds < 256 && recv(wire->fd, dropped, sizeof dropped, MSG_DONTWAIT) > 0; rounds++)
+        continue;
+    return NCT_WIRE_DONE;
+}
+
+nct_wire_result nct_wire_flush(nct_wire *wire) {
+    int unsent = 0;
+    if (ioctl(wire->fd, SIOCOUTQNSD, &unsent) != 0 || unsent == 0)
+        return NCT_WIRE_DONE;
+    // Makes "writable" mean "nothing is unsent".
+    setsockopt(wire->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &(int){1}, sizeof(int));
+    return NCT_WIRE_WANT_WRITE;
+}
