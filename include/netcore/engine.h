@@ -184,6 +184,12 @@ NC_API bool nc_engine_wake(nc_engine *engine);
 /// Thread-safe.
 NC_API bool nc_engine_is_on_loop(const nc_engine *engine);
 
+/// Takes no more requests and lets the loop end by itself with the last transfer under way.
+///
+/// The client's release tells when it has. The pointer stays valid until it is released or closed. Never blocks.
+/// Thread-safe.
+NC_API void nc_engine_finish(nc_engine *engine);
+
 /// Gives the engine up: cancels everything, lets the loop deliver what is due and free itself. NULL is harmless.
 ///
 /// Never blocks; legal on any thread, the loop's own callbacks too. The pointer is invalid afterwards.

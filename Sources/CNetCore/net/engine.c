@@ -48,14 +48,18 @@ void nc_engine_drop(nc_engine *engine) {
     }
 }
 
-static void ask_to_close(nc_engine *engine) {
+static void ask_to_end(nc_engine *engine, bool *flag) {
     pthread_mutex_lock(&engine->shared.mutex);
-    engine->shared.mailbox.is_closing = true;
+    *flag = true;
     bool needs_wake = nc_mailbox_needs_wake(&engine->shared.mailbox);
     pthread_mutex_unlock(&engine->shared.mutex);
     if (needs_wake) {
         nc_mailbox_wake(&engine->shared.mailbox);
     }
+}
+
+static void ask_to_close(nc_engine *engine) {
+    ask_to_end(engine, &engine->shared.mailbox.is_closing);
 }
 
 static void stop_at_exit(nc_live_loop *live) {
@@ -180,7 +184,8 @@ nc_status nc_engine_submit(nc_engine *engine, const nc_request *request, const n
     bool needs_wake = false;
     transfer->submitted_ns = engine->clock.monotonic_ns(engine->clock.ctx);
     pthread_mutex_lock(&engine->shared.mutex);
-    status = engine->shared.mailbox.is_closing ? NC_ERR_CLOSED : nc_registry_add(&engine->shared.registry, transfer);
+    bool is_open = !engine->shared.mailbox.is_closing && !engine->shared.mailbox.is_finishing;
+    status = !is_open ? NC_ERR_CLOSED : nc_registry_add(&engine->shared.registry, transfer);
     if (status == NC_OK) {
         *out = transfer->id;
         nc_list_append(&engine->shared.mailbox.submitted, &transfer->link);
@@ -287,6 +292,10 @@ nc_status nc_engine_wait(nc_engine *engine, nc_transfer_id id, uint32_t timeout_
 }
 
 /* --- the end --- */
+
+void nc_engine_finish(nc_engine *engine) {
+    ask_to_end(engine, &engine->shared.mailbox.is_finishing);
+}
 
 void nc_engine_release(nc_engine *engine) {
     if (engine != NULL) {

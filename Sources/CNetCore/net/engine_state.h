@@ -44,6 +44,7 @@ struct nc_engine {
         size_t transfer_count; // accepted and not ended
         bool has_ended_some;   // on_done was called in this round
         bool wants_drain;
+        bool is_finishing;
         bool is_closing;
     } loop;
 

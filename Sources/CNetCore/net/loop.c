@@ -54,6 +54,7 @@ static void read_mail(nc_engine *engine) {
         nc_transfer_accept(NC_CONTAINER_OF(link, nc_transfer, link));
     }
     apply_cancels(engine, &mail.cancelled);
+    engine->loop.is_finishing = mail.is_finishing;
     if (mail.is_closing && !engine->loop.is_closing) {
         engine->loop.is_closing = true;
         nc_trace_pass(&engine->trace, NC_TRACE_ENGINE_CLOSING, 0);
@@ -152,7 +153,7 @@ static void run(nc_engine *engine) {
         run_jobs(engine);
         read_mail(engine);
         bool is_unsettled = settle(engine);
-        if (engine->loop.is_closing && engine->loop.transfer_count == 0) {
+        if ((engine->loop.is_closing || engine->loop.is_finishing) && engine->loop.transfer_count == 0) {
             report_burst(engine);
             return;
         }

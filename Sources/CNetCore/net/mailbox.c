@@ -73,6 +73,7 @@ void nc_mailbox_take(nc_engine *engine, nc_mail *mail) {
     nc_list_move_all(&mail->cancelled, &mailbox->cancelled);
     nc_list_move_all(&mail->answers, &mailbox->answers);
     mail->wants_drain = mailbox->wants_drain;
+    mail->is_finishing = mailbox->is_finishing;
     mail->is_closing = mailbox->is_closing;
     mailbox->wants_drain = false;
     pthread_mutex_unlock(&engine->shared.mutex);
@@ -83,6 +84,7 @@ bool nc_mailbox_may_sleep(nc_engine *engine) {
     pthread_mutex_lock(&engine->shared.mutex);
     bool is_empty = nc_list_is_empty(&mailbox->submitted) && nc_list_is_empty(&mailbox->cancelled) &&
                     nc_list_is_empty(&mailbox->answers) && !mailbox->wants_drain &&
+                    mailbox->is_finishing == engine->loop.is_finishing &&
                     mailbox->is_closing == engine->loop.is_closing;
     mailbox->is_loop_asleep = is_empty;
     pthread_mutex_unlock(&engine->shared.mutex);

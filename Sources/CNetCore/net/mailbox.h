@@ -12,7 +12,8 @@ typedef struct nc_mailbox {
     int wake_read_fd;
     int wake_write_fd; // the same as above where there is eventfd(2)
     bool is_loop_asleep;
-    bool wants_drain;
+    bool wants_drain;  // of the client's jobs
+    bool is_finishing; // takes no more requests, and ends with the last one
     bool is_closing;
     nc_link submitted; // nc_transfer.link
     nc_link cancelled; // nc_transfer.cancel_link
@@ -25,6 +26,7 @@ typedef struct nc_mail {
     nc_link cancelled;
     nc_link answers;
     bool wants_drain;
+    bool is_finishing;
     bool is_closing;
 } nc_mail;
 
