@@ -13,8 +13,9 @@ static atomic_uint passed[NC_TRACE_COUNT];
 static void count_point(void *ctx, nc_trace_point point, nc_transfer_id id) {
     (void)ctx;
     (void)id;
-    assert_true((size_t)point < NC_TRACE_COUNT);
-    atomic_fetch_add(&passed[point], 1);
+    if ((size_t)point < NC_TRACE_COUNT) {
+        atomic_fetch_add(&passed[point], 1);
+    }
 }
 
 static bool drain_nothing(void *ctx, uint32_t max_jobs) {
@@ -47,8 +48,9 @@ static void cancel_a_stalled_one(nc_engine *engine, nct_server *server) {
     char url[TORTURE_URL_BYTES];
     torture_fetch fetch = {0};
     nc_request request = {.url = torture_url(url, "https", server, "/stalled")};
+    nct_server_forget(server);
     nc_transfer_id id = torture_submit(engine, &request, &fetch);
-    assert_true(nct_server_wait_for_stalled(server, 1, TORTURE_PATIENCE_MS));
+    assert_true(nct_server_wait_for_requests(server, 1, TORTURE_PATIENCE_MS));
     nc_engine_cancel(engine, id);
     assert_true(torture_await(&fetch, 1, TORTURE_PATIENCE_MS));
     assert_status(fetch.status, NC_ERR_CANCELLED);
@@ -74,7 +76,6 @@ static void trace__has_no_point_that_is_never_passed(void **state) {
     fetch_and_expect(engine, server, (nc_request){.url = nc_slice_of("/downgrade")}, NC_ERR_REDIRECT_REFUSED);
     fetch_and_expect(engine, server, (nc_request){.url = nc_slice_of("/stalled"), .limits.first_byte_ms = 20},
                      NC_ERR_FIRST_BYTE_TIMED_OUT);
-    assert_true(nct_server_wait_for_stalled(server, 0, TORTURE_PATIENCE_MS));
     cancel_a_stalled_one(engine, server);
     assert_status(nc_engine_submit(engine, &refused, NULL, &none, NULL), NC_ERR_BAD_URL);
     assert_true(nc_engine_wake(engine));

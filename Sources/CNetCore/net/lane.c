@@ -42,7 +42,21 @@ static void on_timer_due(nc_timer *timer) {
 void nc_lane_act(nc_lane *lane, curl_socket_t fd, int events) {
     int running;
     lane->is_dirty = true;
-    (void)curl_multi_socket_action(lane->multi, fd, events, &running);
+    CURLMcode code = curl_multi_socket_action(lane->multi, fd, events, &running);
+    // Without memory libcurl loses track of its sockets, and transfers would wait for events that never come.
+    lane->is_broken = lane->is_broken || code == CURLM_OUT_OF_MEMORY || code == CURLM_ABORTED_BY_CALLBACK;
+}
+
+static void fail_running(nc_lane *lane) {
+    nc_error err;
+    (void)nc_error_set(&err, NC_ERR_NO_MEMORY, 0, -1, "no memory to go on with the connections");
+    while (!nc_list_is_empty(&lane->running)) {
+        nc_transfer_fail(NC_CONTAINER_OF(lane->running.next, nc_transfer, link), &err);
+    }
+}
+
+bool nc_lane_is_spent(const nc_lane *lane) {
+    return lane->is_broken && lane->active_count == 0 && lane->roots_state != NC_ROOTS_ASKED;
 }
 
 void nc_lane_collect(nc_lane *lane) {
@@ -59,6 +73,9 @@ void nc_lane_collect(nc_lane *lane) {
                 nc_transfer_hop_done(handle->transfer, code);
             }
         }
+    }
+    if (lane->is_broken) {
+        fail_running(lane);
     }
 }
 
@@ -176,6 +193,7 @@ static nc_lane *make(nc_engine *engine, nc_trust *trust) {
     lane->trust = nc_trust_retain(trust);
     lane->timer.fire = on_timer_due;
     nc_list_init(&lane->awaiting_roots);
+    nc_list_init(&lane->running);
     nc_list_append(&engine->loop.lanes, &lane->link);
     engine->loop.lane_count++;
     if (!prepare_libcurl(lane)) {
@@ -189,7 +207,7 @@ static nc_lane *make(nc_engine *engine, nc_trust *trust) {
 nc_lane *nc_lane_for(nc_engine *engine, nc_trust *trust, nc_error *err) {
     for (nc_link *link = engine->loop.lanes.next; link != &engine->loop.lanes; link = link->next) {
         nc_lane *lane = NC_CONTAINER_OF(link, nc_lane, link);
-        if (nc_trust_is_equal(lane->trust, trust)) {
+        if (!lane->is_broken && nc_trust_is_equal(lane->trust, trust)) {
             lane->used_ns = engine->loop.now_ns;
             return lane;
         }

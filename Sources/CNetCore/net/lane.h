@@ -22,8 +22,10 @@ struct nc_lane {
     nc_handle *free_handles;
     size_t free_handle_count;
     size_t active_count; // transfers that are in it, waiting for roots or with libcurl
+    nc_link running;     // those with libcurl
     uint64_t used_ns;
-    bool is_dirty; // libcurl was called since its messages were last read
+    bool is_dirty;  // libcurl was called since its messages were last read
+    bool is_broken; // libcurl gave up on it: what runs fails, nothing new begins
 
     nc_roots_state roots_state;
     nc_root_store *roots;
@@ -50,5 +52,7 @@ void nc_lane_roots_answered(nc_lane *lane);
 void nc_lane_act(nc_lane *lane, curl_socket_t fd, int events);
 /// Ends the hops that libcurl is done with.
 void nc_lane_collect(nc_lane *lane);
+/// True when the lane is of no more use and nothing is in it.
+bool nc_lane_is_spent(const nc_lane *lane);
 
 #endif

@@ -65,8 +65,14 @@ static void read_mail(nc_engine *engine) {
 /* --- a round --- */
 
 static void collect(nc_engine *engine) {
-    for (nc_link *link = engine->loop.lanes.next; link != &engine->loop.lanes; link = link->next) {
-        nc_lane_collect(NC_CONTAINER_OF(link, nc_lane, link));
+    nc_link *next;
+    for (nc_link *link = engine->loop.lanes.next; link != &engine->loop.lanes; link = next) {
+        nc_lane *lane = NC_CONTAINER_OF(link, nc_lane, link);
+        nc_lane_collect(lane);
+        next = link->next;
+        if (nc_lane_is_spent(lane)) {
+            nc_lane_close(lane);
+        }
     }
 }
 

@@ -104,6 +104,30 @@ static nc_status check_header(const nc_header *header, nc_error *err) {
     return NC_OK;
 }
 
+static bool is_blank(uint8_t byte) {
+    return byte == ' ' || byte == '\t';
+}
+
+/// libcurl would silently leave a value out that is nothing but white space.
+static nc_status check_surroundings(const nc_header *header, nc_error *err) {
+    nc_slice value = header->value;
+    if (value.length == 0 || !(is_blank(value.data[0]) || is_blank(value.data[value.length - 1]))) {
+        return NC_OK;
+    }
+    size_t at = is_blank(value.data[0]) ? 0 : value.length - 1;
+    return nc_error_set(err, NC_ERR_BAD_HEADER, 0, (int64_t)at, "white space around the value of header %.*s",
+                        (int)(header->name.length < 64 ? header->name.length : 64), (const char *)header->name.data);
+}
+
+/// RFC 9112, 3.2 and RFC 9110, 8.6: one Host, one length. Of two Host fields libcurl would send the first alone.
+static nc_status check_uniqueness(const nc_request *request, const char *name, nc_error *err) {
+    size_t count = 0;
+    for (size_t i = 0; i < request->header_count; i++) {
+        count += nc_slice_is_equal_ignoring_case(request->headers[i].name, nc_slice_of(name)) ? 1 : 0;
+    }
+    return count <= 1 ? NC_OK : nc_error_set(err, NC_ERR_BAD_HEADER, 0, -1, "more than one %s field", name);
+}
+
 static nc_status check_headers(const nc_request *request, nc_error *err) {
     size_t total = 0;
     if (request->header_count > MAX_HEADERS) {
@@ -115,6 +139,9 @@ static nc_status check_headers(const nc_request *request, nc_error *err) {
         total += header->value.length < MAX_HEADER_BYTES ? header->value.length : MAX_HEADER_BYTES;
         nc_status status = check_header(header, err);
         if (status == NC_OK) {
+            status = check_surroundings(header, err);
+        }
+        if (status == NC_OK) {
             status = check_framing(header, request, err);
         }
         if (status != NC_OK) {
@@ -124,7 +151,8 @@ static nc_status check_headers(const nc_request *request, nc_error *err) {
     if (total > MAX_HEADER_BYTES) {
         return nc_error_set(err, NC_ERR_TOO_LARGE, 0, -1, "more than %d bytes of headers", MAX_HEADER_BYTES);
     }
-    return NC_OK;
+    nc_status status = check_uniqueness(request, "Host", err);
+    return status == NC_OK ? check_uniqueness(request, "Content-Length", err) : status;
 }
 
 static bool is_host_text(nc_slice host) {

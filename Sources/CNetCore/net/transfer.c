@@ -111,9 +111,10 @@ static void finish(nc_transfer *transfer) {
     deliver(transfer);
 }
 
-/// Takes the hop back from libcurl and its lane, and gives the slot free.
+/// Takes the hop back from libcurl and its lane (or its row of those that wait), and gives the slot free.
 static void leave_hop(nc_transfer *transfer) {
     nc_engine *engine = transfer->engine;
+    nc_list_remove(&transfer->link);
     if (transfer->handle != NULL) {
         nc_metrics_record(transfer);
         (void)curl_multi_remove_handle(transfer->lane->multi, transfer->handle->easy);
@@ -135,7 +136,6 @@ void nc_transfer_fail(nc_transfer *transfer, const nc_error *err) {
     if (transfer->phase == NC_PHASE_SLOT) {
         nc_queue_remove(&transfer->engine->loop.queue, transfer);
     } else {
-        nc_list_remove(&transfer->link);
         leave_hop(transfer);
     }
     finish(transfer);
@@ -247,6 +247,7 @@ void nc_transfer_launch(nc_transfer *transfer) {
         return;
     }
     transfer->handle = handle;
+    nc_list_append(&transfer->lane->running, &transfer->link);
     nc_trace_pass(&engine->trace, NC_TRACE_TRANSFER_STARTED, transfer->id);
 }
 

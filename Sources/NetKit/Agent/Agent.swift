@@ -1,0 +1,70 @@
+/// Sends requests. Make as many as you like, each with its own connections; they are independent.
+///
+///     let agent = Agent(.init(baseURL: "https://api.example.com/v1"))
+///     let cities = try await agent.send(Request<[City]>("cities")).value
+///
+/// An agent that is let go cancels what is under way; ``shutdown()`` waits for it instead. Thread-safe.
+public final class Agent: Sendable {
+    /// How this agent sends.
+    public let configuration: Configuration
+    /// Runs tasks on the thread that moves the bytes, for those who prefer it:
+    ///
+    ///     await withTaskExecutorPreference(agent.executor) { … }
+    ///
+    /// It saves the change of thread of each request, and asks in return that the task never blocks: while it runs,
+    /// no transfer of this agent goes on.
+    public let executor: any TaskExecutor
+
+    private let transport: any Transport
+
+    /// An agent with an engine of its own.
+    ///
+    /// Never fails: should the engine not start, the first ``send(_:)`` says so.
+    public init(_ configuration: Configuration = Configuration()) {
+        let engine = EngineTransport(configuration.engineOptions)
+        self.configuration = configuration
+        executor = engine.executor
+        transport = engine
+    }
+
+    /// An agent over another transport, such as a stub.
+    public init(_ configuration: Configuration = Configuration(), transport: any Transport) {
+        self.configuration = configuration
+        self.transport = transport
+        executor = globalConcurrentExecutor
+    }
+
+    /// Sends a request and decodes its response.
+    ///
+    /// Throws ``NetError``: what the transport met, a status that the request does not accept, a body that does not
+    /// decode; ``NetError/Code/cancelled`` soon after the task is cancelled.
+    public func send<Value>(_ request: Request<Value>) async throws(NetError) -> Response<Value> {
+        if Task.isCancelled {
+            throw NetError(.cancelled, "the task was cancelled before it was sent")
+        }
+        let received = try await transport.send(try completed(request))
+        if let accepted = request.acceptedStatuses, !accepted.contains(received.status) {
+            throw NetError(
+                .unacceptableStatus, "status \(received.status) from \(received.url)", nativeCode: received.status,
+                response: received)
+        }
+        return try await decode(received, by: request.decoding)
+    }
+
+    /// Takes no more requests, and returns when the last one has ended and the agent's thread with it.
+    public func shutdown() async {
+        await transport.shutdown()
+    }
+
+    /// The request with everything that the agent adds.
+    private func completed(_ request: Request<some Sendable>) throws(NetError) -> Request<Bytes> {
+        var complete = request.decoded(by: .bytes)
+        if let base = configuration.baseURL {
+            complete.url = try resolveURL(request.url, at: base)
+        }
+        complete.headers = request.headers.filled(from: configuration.headers)
+        complete.limits = request.limits ?? configuration.limits
+        complete.redirects = request.redirects ?? configuration.redirects
+        return complete
+    }
+}

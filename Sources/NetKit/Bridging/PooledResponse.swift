@@ -1,0 +1,90 @@
+internal import CNetCore
+
+/// A finished response in the C core's pooled memory; the memory goes back with the last value that views it.
+@safe final class PooledResponse: ResponseStorage {
+    // SAFETY: include/netcore/response.h: a response is immutable once on_done has it, every getter and the release
+    // are thread-safe, and what getters return is borrowed from the response, which lives as long as this object.
+    private nonisolated(unsafe) let raw: OpaquePointer
+
+    /// Takes a reference of its own to a response that is borrowed.
+    init(retaining borrowed: OpaquePointer) {
+        unsafe raw = unsafe nc_response_retain(borrowed)
+    }
+
+    deinit {
+        unsafe nc_response_release(raw)
+    }
+
+    var status: Int { Int(unsafe nc_response_status(raw)) }
+
+    var httpVersion: HTTPVersion { HTTPVersion(unsafe nc_response_http_version(raw)) }
+
+    var url: String { unsafe nc_response_url(raw).text }
+
+    var bodyCount: Int { unsafe nc_response_body(raw).length }
+
+    func withBody<Result, Failure: Error>(
+        _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try unsafe nc_response_body(raw).withSpan(body)
+    }
+
+    var headerCount: Int { unsafe nc_response_header_count(raw) }
+
+    func headerField(at index: Int) -> Headers.Field {
+        let field = unsafe nc_response_header_at(raw, index)
+        return unsafe Headers.Field(name: field.name.text, value: field.value.text)
+    }
+
+    func headerValue(named name: String) -> String? {
+        unsafe name.withSlice { slice in
+            var value = unsafe nc_slice()
+            return unsafe nc_response_find_header(raw, slice, &value) ? value.text : nil
+        }
+    }
+
+    var hopCount: Int { unsafe nc_response_hop_count(raw) }
+
+    func hop(at index: Int) -> HopMetrics {
+        unsafe HopMetrics(nc_response_hop_at(raw, index))
+    }
+}
+
+extension HTTPVersion {
+    fileprivate init(_ version: nc_http_version) {
+        switch version {
+        case .NC_HTTP_VERSION_1_0: self = .http1_0
+        case .NC_HTTP_VERSION_1_1: self = .http1_1
+        case .NC_HTTP_VERSION_2: self = .http2
+        case .NC_HTTP_VERSION_3: self = .http3
+        default: self = .unknown
+        }
+    }
+}
+
+extension HopMetrics {
+    fileprivate init(_ hop: nc_hop_metrics) {
+        func moment(_ nanoseconds: UInt64) -> Duration? { nanoseconds == 0 ? nil : .nanoseconds(Int64(nanoseconds)) }
+        self.init()
+        url = unsafe hop.url.text
+        status = Int(unsafe hop.status)
+        httpVersion = HTTPVersion(unsafe hop.http_version)
+        isReused = unsafe hop.is_reused
+        connectionsOpened = Int(unsafe hop.connections_opened)
+        remoteAddress = unsafe withUnsafeBytes(of: hop.remote_address) { bytes in
+            unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        remotePort = unsafe hop.remote_port
+        started = moment(unsafe hop.started_ns)
+        resolved = moment(unsafe hop.resolved_ns)
+        connected = moment(unsafe hop.connected_ns)
+        secured = moment(unsafe hop.secured_ns)
+        ready = moment(unsafe hop.ready_ns)
+        firstByte = moment(unsafe hop.first_byte_ns)
+        ended = moment(unsafe hop.ended_ns)
+        sentBytes = Int(unsafe hop.sent_bytes)
+        headBytes = Int(unsafe hop.head_bytes)
+        receivedBytes = Int(unsafe hop.received_bytes)
+        decodedBytes = Int(unsafe hop.decoded_bytes)
+    }
+}

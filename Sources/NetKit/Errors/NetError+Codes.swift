@@ -1,0 +1,125 @@
+extension NetError.Code: CustomStringConvertible {
+    /// An argument is missing or out of range.
+    public static let usage = Self(rawValue: 1)
+    /// The URL is malformed.
+    public static let badURL = Self(rawValue: 2)
+    /// The method is not a token (RFC 9110, 9.1).
+    public static let badMethod = Self(rawValue: 3)
+    /// A header name or value holds a forbidden character.
+    public static let badHeader = Self(rawValue: 4)
+    /// The URL's scheme is not http or https.
+    public static let badScheme = Self(rawValue: 5)
+    /// The libraries underneath cannot do this.
+    public static let unsupported = Self(rawValue: 6)
+    /// The agent was shut down.
+    public static let closed = Self(rawValue: 7)
+    /// Memory ran out.
+    public static let noMemory = Self(rawValue: 20)
+    /// Something is larger than its limit.
+    public static let tooLarge = Self(rawValue: 21)
+    /// A file operation failed.
+    public static let file = Self(rawValue: 22)
+    /// The process ran out of file descriptors.
+    public static let descriptors = Self(rawValue: 23)
+    /// A thread could not be started.
+    public static let thread = Self(rawValue: 24)
+    /// The server's reply is not valid HTTP.
+    public static let badResponse = Self(rawValue: 40)
+    /// The body's content coding is broken or unknown.
+    public static let badCoding = Self(rawValue: 41)
+    /// The response head is larger than its limit.
+    public static let headTooLarge = Self(rawValue: 42)
+    /// The response body is larger than its limit.
+    public static let bodyTooLarge = Self(rawValue: 43)
+    /// A redirect names no usable place.
+    public static let badRedirect = Self(rawValue: 44)
+    /// The text is not valid in its charset, or the charset is unknown.
+    public static let badCharset = Self(rawValue: 45)
+    /// The TLS handshake failed.
+    public static let tlsHandshake = Self(rawValue: 80)
+    /// No trusted authority signed the certificate.
+    public static let tlsUntrusted = Self(rawValue: 81)
+    /// The certificate has expired.
+    public static let tlsExpired = Self(rawValue: 82)
+    /// The certificate is not valid yet.
+    public static let tlsNotYetValid = Self(rawValue: 83)
+    /// The certificate is for another name.
+    public static let tlsName = Self(rawValue: 84)
+    /// The certificate was refused for another reason.
+    public static let tlsCertificate = Self(rawValue: 85)
+    /// The trusted authorities could not be read.
+    public static let tlsRoots = Self(rawValue: 86)
+    /// This libcurl has no OpenSSL backend, so trust cannot be checked.
+    public static let tlsBackend = Self(rawValue: 87)
+    /// The host name could not be resolved.
+    public static let resolve = Self(rawValue: 100)
+    /// The connection could not be made.
+    public static let connect = Self(rawValue: 101)
+    /// The connection was refused.
+    public static let refused = Self(rawValue: 102)
+    /// The host cannot be reached.
+    public static let unreachable = Self(rawValue: 103)
+    /// The connection was reset.
+    public static let reset = Self(rawValue: 104)
+    /// The body ended before its announced length.
+    public static let cutShort = Self(rawValue: 105)
+    /// The server closed without a reply.
+    public static let emptyReply = Self(rawValue: 106)
+    /// Sending failed.
+    public static let send = Self(rawValue: 107)
+    /// Receiving failed.
+    public static let receive = Self(rawValue: 108)
+    /// The HTTP/2 connection broke.
+    public static let http2 = Self(rawValue: 109)
+    /// Connecting took longer than its limit.
+    public static let connectTimedOut = Self(rawValue: 120)
+    /// The first byte took longer than its limit.
+    public static let firstByteTimedOut = Self(rawValue: 121)
+    /// Nothing moved for longer than the idle limit.
+    public static let idleTimedOut = Self(rawValue: 122)
+    /// The transfer took longer than its limit.
+    public static let totalTimedOut = Self(rawValue: 123)
+    /// No slot came free within the waiting limit.
+    public static let slotTimedOut = Self(rawValue: 124)
+    /// The task or the transfer was cancelled.
+    public static let cancelled = Self(rawValue: 150)
+    /// A callback stopped the transfer.
+    public static let stoppedByCaller = Self(rawValue: 151)
+    /// There were more redirects than the limit.
+    public static let tooManyRedirects = Self(rawValue: 152)
+    /// The policy refuses this redirect.
+    public static let redirectRefused = Self(rawValue: 153)
+    /// An internal invariant failed; please report it.
+    public static let `internal` = Self(rawValue: 199)
+    /// The body is not what the request's decoding expects.
+    public static let undecodable = Self(rawValue: 200)
+    /// The request's value could not be encoded.
+    public static let unencodable = Self(rawValue: 201)
+    /// The status is not one that the request accepts.
+    public static let unacceptableStatus = Self(rawValue: 202)
+
+    /// Whether the same request may succeed when it is sent again: passing network faults and time limits.
+    public var isRetryable: Bool {
+        (100...109).contains(rawValue) || (120...124).contains(rawValue)
+    }
+
+    /// The constant's name, such as "firstByteTimedOut"; the number where there is none.
+    public var description: String {
+        Self.names[rawValue] ?? "code \(rawValue)"
+    }
+
+    private static let names: [Int32: String] = [
+        1: "usage", 2: "badURL", 3: "badMethod", 4: "badHeader", 5: "badScheme", 6: "unsupported", 7: "closed",
+        20: "noMemory", 21: "tooLarge", 22: "file", 23: "descriptors", 24: "thread",
+        40: "badResponse", 41: "badCoding", 42: "headTooLarge", 43: "bodyTooLarge", 44: "badRedirect",
+        45: "badCharset",
+        80: "tlsHandshake", 81: "tlsUntrusted", 82: "tlsExpired", 83: "tlsNotYetValid", 84: "tlsName",
+        85: "tlsCertificate", 86: "tlsRoots", 87: "tlsBackend",
+        100: "resolve", 101: "connect", 102: "refused", 103: "unreachable", 104: "reset", 105: "cutShort",
+        106: "emptyReply", 107: "send", 108: "receive", 109: "http2",
+        120: "connectTimedOut", 121: "firstByteTimedOut", 122: "idleTimedOut", 123: "totalTimedOut",
+        124: "slotTimedOut",
+        150: "cancelled", 151: "stoppedByCaller", 152: "tooManyRedirects", 153: "redirectRefused", 199: "internal",
+        200: "undecodable", 201: "unencodable", 202: "unacceptableStatus",
+    ]
+}

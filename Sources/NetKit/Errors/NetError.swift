@@ -1,0 +1,73 @@
+/// The one error that NetKit throws: what happened, to what, and whether trying again may help.
+///
+/// A thread-safe value. Its description is one line for a terminal and holds no secret.
+public struct NetError: Error, Sendable, CustomStringConvertible {
+    /// What kind of failure it is; the numbers are those of the C core, from 200 on NetKit's own.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        /// The number: usage 1–19, resources 20–39, format 40–79, trust 80–99, network 100–149, control 150–199.
+        public let rawValue: Int32
+
+        /// A code of this number.
+        public init(rawValue: Int32) {
+            self.rawValue = rawValue
+        }
+    }
+
+    private final class Storage: Sendable {
+        let code: Code
+        let message: String
+        let nativeCode: Int
+        let offset: Int?
+        let response: Response<Bytes>?
+        let underlying: (any Error)?
+
+        init(
+            code: Code, message: String, nativeCode: Int, offset: Int?, response: Response<Bytes>?,
+            underlying: (any Error)?
+        ) {
+            self.code = code
+            self.message = message
+            self.nativeCode = nativeCode
+            self.offset = offset
+            self.response = response
+            self.underlying = underlying
+        }
+    }
+
+    // One word, so that results that carry an error stay small.
+    private let storage: Storage
+
+    /// An error of a transport, an interceptor or a test.
+    public init(
+        _ code: Code, _ message: String, nativeCode: Int = 0, offset: Int? = nil, response: Response<Bytes>? = nil,
+        underlying: (any Error)? = nil
+    ) {
+        storage = Storage(
+            code: code, message: message, nativeCode: nativeCode, offset: offset, response: response,
+            underlying: underlying)
+    }
+
+    /// What kind of failure it is.
+    public var code: Code { storage.code }
+
+    /// One line: lower-case start, no trailing period.
+    public var message: String { storage.message }
+
+    /// The number underneath: a CURLcode, an errno or an X509_V_ERR_ code; 0 when there is none.
+    public var nativeCode: Int { storage.nativeCode }
+
+    /// The byte of the input that is at fault, where one is.
+    public var offset: Int? { storage.offset }
+
+    /// What had arrived of the response: head and body, as far as they came.
+    public var response: Response<Bytes>? { storage.response }
+
+    /// The error that a decoder threw.
+    public var underlying: (any Error)? { storage.underlying }
+
+    /// Whether the same request may succeed when it is sent again; whether that is *safe* depends on its method.
+    public var isRetryable: Bool { code.isRetryable }
+
+    /// The message, with the code's name in front.
+    public var description: String { "\(code): \(message)" }
+}

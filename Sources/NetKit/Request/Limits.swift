@@ -1,0 +1,24 @@
+/// Limits of one request. Every one is finite until it is set to nil.
+public struct Limits: Sendable, Hashable {
+    /// Name lookup, TCP and TLS of one hop (10 s).
+    public var connect: Duration? = .seconds(10)
+    /// From the last request byte to the first response byte of one hop (60 s).
+    public var firstByte: Duration? = .seconds(60)
+    /// Between two pieces of the body, either way (60 s).
+    public var idle: Duration? = .seconds(60)
+    /// Waiting for a slot (60 s).
+    public var slot: Duration? = .seconds(60)
+    /// Everything from send to the end (300 s).
+    public var total: Duration? = .seconds(300)
+    /// The response body after decoding, in bytes (64 MiB).
+    public var maxBodyBytes: Int? = 64 << 20
+    /// One response head, in bytes (256 KiB).
+    public var maxHeadBytes: Int? = 256 << 10
+    /// Fields in one response head (256).
+    public var maxHeadFields: Int? = 256
+    /// Redirects followed (20); 0 fails on the first.
+    public var maxRedirects = 20
+
+    /// The defaults.
+    public init() {}
+}

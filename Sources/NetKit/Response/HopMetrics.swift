@@ -1,0 +1,42 @@
+/// What one hop of a request cost. Moments count from send; nil means that it did not happen.
+public struct HopMetrics: Sendable, Hashable {
+    /// The URL asked, without credentials.
+    public var url = ""
+    /// The status that came back; 0 when none did.
+    public var status = 0
+    /// The protocol.
+    public var httpVersion = HTTPVersion.unknown
+    /// Whether an open connection was used again.
+    public var isReused = false
+    /// Connections that the hop opened.
+    public var connectionsOpened = 0
+    /// The other end's numeric address; empty when unknown.
+    public var remoteAddress = ""
+    /// The other end's port; 0 when unknown.
+    public var remotePort: UInt16 = 0
+    /// The hop got its slot.
+    public var started: Duration?
+    /// The name was resolved.
+    public var resolved: Duration?
+    /// TCP was connected.
+    public var connected: Duration?
+    /// TLS was ready.
+    public var secured: Duration?
+    /// The connection was ready for the request.
+    public var ready: Duration?
+    /// The first response byte arrived.
+    public var firstByte: Duration?
+    /// The hop was over.
+    public var ended: Duration?
+    /// Request bytes on the wire, before TLS.
+    public var sentBytes = 0
+    /// Response head bytes, before TLS.
+    public var headBytes = 0
+    /// Response body bytes before decoding.
+    public var receivedBytes = 0
+    /// Response body bytes after decoding.
+    public var decodedBytes = 0
+
+    /// Nothing happened yet.
+    public init() {}
+}

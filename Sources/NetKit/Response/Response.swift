@@ -1,0 +1,58 @@
+/// What came back, and from where: a value.
+public struct Response<Value: Sendable>: Sendable {
+    /// The decoded value.
+    public var value: Value
+    /// The status code, 100 to 999; 0 in an error that came before any head.
+    public var status: Int
+    /// The fields of the last head.
+    public var headers: Headers
+    /// The body, its content codings undone.
+    public var bytes: Bytes
+    /// The protocol of the last hop.
+    public var httpVersion: HTTPVersion
+    /// What each hop cost.
+    public var metrics: Metrics
+    /// Where it came from.
+    public var source: ResponseSource
+
+    /// A response with another value in it.
+    public func map<Other, Failure: Error>(
+        _ transform: (Response) throws(Failure) -> Other
+    ) throws(Failure) -> Response<Other> {
+        Response<Other>(
+            value: try transform(self), status: status, headers: headers, bytes: bytes, httpVersion: httpVersion,
+            metrics: metrics, source: source)
+    }
+
+    /// The URL that answered, after redirects, without credentials; empty for a stub that names none.
+    public var url: String { metrics.last?.url ?? "" }
+
+    init(
+        value: Value, status: Int, headers: Headers, bytes: Bytes, httpVersion: HTTPVersion, metrics: Metrics,
+        source: ResponseSource
+    ) {
+        self.value = value
+        self.status = status
+        self.headers = headers
+        self.bytes = bytes
+        self.httpVersion = httpVersion
+        self.metrics = metrics
+        self.source = source
+    }
+}
+
+extension Response where Value == Bytes {
+    /// A response as a stub or a test makes it.
+    public init(status: Int, headers: Headers = [:], bytes: Bytes = [], metrics: Metrics = Metrics()) {
+        self.init(
+            value: bytes, status: status, headers: headers, bytes: bytes, httpVersion: .unknown, metrics: metrics,
+            source: .stub)
+    }
+
+    init(received: any ResponseStorage) {
+        let bytes = Bytes(received: received)
+        self.init(
+            value: bytes, status: received.status, headers: Headers(received: received), bytes: bytes,
+            httpVersion: received.httpVersion, metrics: Metrics(received: received), source: .network)
+    }
+}

@@ -1,0 +1,10 @@
+/// What carries a request and brings the response: the engine, a stub, or one of your own.
+public protocol Transport: Sendable {
+    /// Sends a request whose URL is absolute and whose limits, redirect policy and trust are set.
+    ///
+    /// When the task is cancelled it throws ``NetError/Code/cancelled``, soon. Any status is a response.
+    func send(_ request: Request<Bytes>) async throws(NetError) -> Response<Bytes>
+
+    /// Takes no more requests, and returns when the last one has ended.
+    func shutdown() async
+}

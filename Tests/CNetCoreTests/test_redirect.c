@@ -1,0 +1,262 @@
+/// The pure decision on a redirect.
+#include "harness.h"
+#include "net/redirect.h"
+
+#include <curl/curl.h>
+#include <netcore/url.h>
+#include <string.h>
+
+typedef struct verdict {
+    nc_status status;
+    nc_redirect_answer answer;
+    nc_error error;
+    char url[512];
+} verdict;
+
+static verdict decide(nc_redirect_question question) {
+    verdict out = {0};
+    nc_buf url = nc_buf_init(NC_URL_MAX_BYTES + 1);
+    // Guarded, so that reading past either is a crash.
+    guarded asked = guarded_copy(question.url);
+    guarded location = guarded_copy(question.location);
+    question.url = asked.slice;
+    question.location = location.slice;
+    out.status = nc_redirect_decide(&out.answer, &url, &question, &out.error);
+    if (out.status == NC_OK && out.answer.leads_on) {
+        assert_true(url.length < sizeof out.url);
+        memcpy(out.url, url.data, url.length);
+        assert_int_equal(url.data[url.length], 0);
+    }
+    if (out.status != NC_OK) {
+        assert_status(out.error.status, out.status);
+    }
+    nc_buf_deinit(&url);
+    guarded_deinit(&asked);
+    guarded_deinit(&location);
+    return out;
+}
+
+static nc_redirect_question question_of(const char *url, const char *location) {
+    return (nc_redirect_question){
+        .status = 302, .url = nc_slice_of(url), .location = nc_slice_of(location), .max_redirects = 20};
+}
+
+static void redirect__leads_on_for_five_statuses_with_a_location(void **state) {
+    (void)state;
+    for (unsigned status = 100; status < 1000; status++) {
+        nc_redirect_question question = question_of("http://a/b", "/c");
+        question.status = (uint16_t)status;
+        verdict one = decide(question);
+        bool leads = status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+        assert_status(one.status, NC_OK);
+        assert_int_equal(one.answer.leads_on, leads);
+        question.location = nc_slice_of("");
+        assert_false(decide(question).answer.leads_on);
+        question = question_of("http://a/b", "/c");
+        question.choice = NC_REDIRECTS_RETURN;
+        assert_false(decide(question).answer.leads_on);
+    }
+}
+
+static void redirect__keeps_or_drops_the_method_by_status(void **state) {
+    static const struct {
+        uint16_t status;
+        bool get_drops, head_drops, post_drops, put_drops;
+    } cases[] = {
+        {301, false, false, true, false},  {302, false, false, true, false},  {303, true, false, true, true},
+        {307, false, false, false, false}, {308, false, false, false, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        nc_redirect_question question = question_of("http://a/b", "/c");
+        question.status = cases[i].status;
+        assert_int_equal(decide(question).answer.becomes_get, cases[i].put_drops);
+        question.is_head = true;
+        assert_int_equal(decide(question).answer.becomes_get, cases[i].head_drops);
+        question.is_head = false;
+        question.is_post = true;
+        assert_int_equal(decide(question).answer.becomes_get, cases[i].post_drops);
+    }
+}
+
+static void redirect__resolves_the_location_against_what_was_asked(void **state) {
+    static const char *const cases[][3] = {
+        {"http://a/b/c?d#e", "/x", "http://a/x#e"},
+        {"http://a/b/c?d", "x", "http://a/b/x"},
+        {"http://a/b/c?d", "../x", "http://a/x"},
+        {"http://a/b/c?d", "?y", "http://a/b/c?y"},
+        {"http://a/b/c?d", "#f", "http://a/b/c?d#f"},
+        {"http://a/b/c?d#old", "x#new", "http://a/b/x#new"},
+        {"http://a/b", "//c:81/d", "http://c:81/d"},
+        {"http://a/b", "https://c/d", "https://c/d"},
+        {"http://a", "x", "http://a/x"},
+        {"http://a/b", "/a b", "http://a/a%20b"},
+        {"http://a/b", "/\xc3\xa9", "http://a/%C3%A9"},
+        {"http://a/b", "./././", "http://a/"},
+        {"http://a:80/b", "/c", "http://a:80/c"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        verdict one = decide(question_of(cases[i][0], cases[i][1]));
+        assert_status(one.status, NC_OK);
+        assert_true(one.answer.leads_on);
+        assert_string_equal(one.url, cases[i][2]);
+    }
+}
+
+static void redirect__knows_when_the_origin_changes(void **state) {
+    static const struct {
+        const char *from;
+        const char *to;
+        bool changes;
+    } cases[] = {
+        {"http://a/b", "/c", false},
+        {"http://a/b", "http://A:80/c", false},
+        {"http://a:80/b", "HTTP://a/c", false},
+        {"https://a/b", "https://a:443/c", false},
+        {"http://u:p@a/b", "http://a/c", false},
+        {"http://a/b", "http://u:p@a/c", false},
+        {"http://a/b", "http://a:81/c", true},
+        {"http://a:80/b", "https://a:80/c", true},
+        {"http://a/b", "https://a/c", true},
+        {"http://a/b", "http://b/c", true},
+        {"http://a/b", "http://a./c", true},
+        {"http://a/b", "http://a@b/c", true},
+        {"http://a/b", "http://sub.a/c", true},
+        {"http://localhost/b", "http://127.0.0.1/c", true},
+        {"http://[::1]/b", "http://[::1]:80/c", false},
+        {"http://a/b", "//a/c", false},
+        {"http://a/b", "http://a%2eb/c", true},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        verdict one = decide(question_of(cases[i].from, cases[i].to));
+        if (one.status != NC_OK || !one.answer.leads_on || one.answer.changes_origin != cases[i].changes) {
+            fail_msg("%s to %s: %s, %d", cases[i].from, cases[i].to, nc_status_name(one.status),
+                     one.answer.changes_origin);
+        }
+    }
+}
+
+static void redirect__refuses_other_schemes_and_downgrades(void **state) {
+    static const char *const locations[] = {"ftp://a/b",         "file:///etc/passwd", "javascript:alert(1)",
+                                            "data:text/plain,x", "gopher://a/",        "ws://a/",
+                                            "about:blank",       "mailto:a@b",         "FILE:/etc/passwd"};
+    (void)state;
+    for (size_t i = 0; i < sizeof locations / sizeof *locations; i++) {
+        nc_redirect_question question = question_of("http://a/b", locations[i]);
+        verdict one = decide(question);
+        if (one.status != NC_ERR_REDIRECT_REFUSED) {
+            fail_msg("%s: %s", locations[i], nc_status_name(one.status));
+        }
+        assert_int_equal(one.error.native_code, CURLE_UNSUPPORTED_PROTOCOL);
+        assert_non_null(strstr(one.error.message, "is refused"));
+        question.choice = NC_REDIRECTS_FOLLOW_DOWNGRADE;
+        assert_status(decide(question).status, NC_ERR_REDIRECT_REFUSED);
+    }
+    nc_redirect_question question = question_of("https://a/b", "http://a/c");
+    verdict one = decide(question);
+    assert_status(one.status, NC_ERR_REDIRECT_REFUSED);
+    assert_string_equal(one.error.message, "redirect from https to http://a is refused");
+    question.choice = NC_REDIRECTS_FOLLOW_DOWNGRADE;
+    one = decide(question);
+    assert_status(one.status, NC_OK);
+    assert_true(one.answer.leads_on && one.answer.changes_origin);
+    assert_string_equal(one.url, "http://a/c");
+}
+
+static void redirect__refuses_locations_that_name_no_place(void **state) {
+    static const char *const locations[] = {
+        "http://", "http:///x", "http://a:99999/", "http://a:b/", "http://[::1/", "http://a b/", "/a\tb",
+        "/a\x01",  "/\x7f",     "http://u@/",      "//"};
+    (void)state;
+    for (size_t i = 0; i < sizeof locations / sizeof *locations; i++) {
+        verdict one = decide(question_of("http://a/b", locations[i]));
+        if (one.status != NC_ERR_BAD_REDIRECT) {
+            print_error("%s: %s -> %s\n", locations[i], nc_status_name(one.status), one.url);
+        }
+    }
+}
+
+static void redirect__refuses_the_forbidden_bytes_of_a_location(void **state) {
+    (void)state;
+    for (int byte = 0; byte < 256; byte++) {
+        char location[4] = {'/', (char)byte, 'x', 0};
+        nc_redirect_question question = question_of("http://a/b", "");
+        question.location = nc_slice_make(location, 3);
+        verdict one = decide(question);
+        bool is_control = byte < ' ' || byte == 0x7f;
+        // "//x" and "/\x" are references of their own kind; they only have to come out as a verdict.
+        if (byte != '/' && byte != '\\') {
+            assert_status(one.status, is_control ? NC_ERR_BAD_REDIRECT : NC_OK);
+        }
+        assert_true(one.error.offset == (is_control ? 1 : -1) || one.status == NC_OK);
+    }
+}
+
+static void redirect__counts_the_hops(void **state) {
+    static const struct {
+        uint32_t followed, limit;
+        bool is_refused;
+    } cases[] = {{0, 20, false}, {19, 20, false},           {20, 20, true}, {21, 20, true}, {0, 1, false},
+                 {1, 1, true},   {0, NC_NO_REDIRECTS, true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        nc_redirect_question question = question_of("http://u:secret@a.example:81/b", "/c");
+        question.followed = cases[i].followed;
+        question.max_redirects = cases[i].limit;
+        verdict one = decide(question);
+        assert_status(one.status, cases[i].is_refused ? NC_ERR_TOO_MANY_REDIRECTS : NC_OK);
+        if (cases[i].is_refused) {
+            assert_int_equal(one.error.native_code, CURLE_TOO_MANY_REDIRECTS);
+            assert_non_null(strstr(one.error.message, "a.example:81"));
+            assert_null(strstr(one.error.message, "secret"));
+        }
+    }
+}
+
+static void redirect__bounds_the_length_of_a_location(void **state) {
+    static char location[NC_URL_MAX_BYTES + 2];
+    (void)state;
+    memset(location, 'a', sizeof location);
+    location[0] = '/';
+    nc_redirect_question question = question_of("http://a/b", "");
+    for (size_t length = NC_URL_MAX_BYTES - 8; length <= sizeof location; length++) {
+        nc_redirect_answer answer;
+        nc_error err;
+        nc_buf url = nc_buf_init(NC_URL_MAX_BYTES + 1);
+        question.location = nc_slice_make(location, length);
+        nc_status status = nc_redirect_decide(&answer, &url, &question, &err);
+        assert_status(status, length + 8 <= NC_URL_MAX_BYTES ? NC_OK : NC_ERR_BAD_REDIRECT);
+        nc_buf_deinit(&url);
+    }
+}
+
+static void survive(void *ctx) {
+    verdict one = decide(question_of("http://a/b#c", "https://d/e"));
+    (void)ctx;
+    assert_true(one.status == NC_OK || one.status == NC_ERR_NO_MEMORY);
+    assert_int_equal(one.answer.leads_on, one.status == NC_OK);
+}
+
+static void redirect__survives_every_failed_allocation(void **state) {
+    (void)state;
+    assert_true(each_allocation_failure(survive, NULL) > 0);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(redirect__leads_on_for_five_statuses_with_a_location),
+        harness_case(redirect__keeps_or_drops_the_method_by_status),
+        harness_case(redirect__resolves_the_location_against_what_was_asked),
+        harness_case(redirect__knows_when_the_origin_changes),
+        harness_case(redirect__refuses_other_schemes_and_downgrades),
+        harness_case(redirect__refuses_locations_that_name_no_place),
+        harness_case(redirect__refuses_the_forbidden_bytes_of_a_location),
+        harness_case(redirect__counts_the_hops),
+        harness_case(redirect__bounds_the_length_of_a_location),
+        harness_case(redirect__survives_every_failed_allocation),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}

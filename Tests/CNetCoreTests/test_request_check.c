@@ -1,0 +1,289 @@
+/// What is refused before anything is sent, and that all the rest arrives as exactly one request.
+#include "fixture.h"
+#include "net/description.h"
+
+#include <netcore/url.h>
+#include <stdio.h>
+#include <string.h>
+
+/// Where the byte under test stands.
+typedef enum position { IN_METHOD, IN_NAME, IN_VALUE, IN_PATH, IN_FRAGMENT, POSITIONS } position;
+
+typedef struct probe {
+    char method[8];
+    char name[8];
+    char value[8];
+    char url[96];
+    nc_header header;
+    nc_request request;
+} probe;
+
+static const nc_status refusal[POSITIONS] = {NC_ERR_BAD_METHOD, NC_ERR_BAD_HEADER, NC_ERR_BAD_HEADER, NC_ERR_BAD_URL,
+                                             NC_ERR_BAD_URL};
+
+/// A request that holds `byte` at one place, and plain text at the others.
+static void make_probe(probe *out, position where, uint8_t byte, uint16_t port) {
+    memcpy(out->method, "PxST", 5);
+    memcpy(out->name, "X-xA", 5);
+    memcpy(out->value, "vxv", 4);
+    int length = snprintf(out->url, sizeof out->url, "http://127.0.0.1:%u/pxp?q#fxf", port);
+    char *places[POSITIONS] = {out->method + 1, out->name + 2, out->value + 1, out->url + length - 8,
+                               out->url + length - 2};
+    *places[where] = (char)byte;
+    out->header = (nc_header){nc_slice_make(out->name, 4), nc_slice_make(out->value, 3)};
+    out->request = (nc_request){.method = nc_slice_make(out->method, 4),
+                                .url = nc_slice_make(out->url, (size_t)length),
+                                .headers = &out->header,
+                                .header_count = 1};
+}
+
+static bool is_token(int byte) {
+    return byte > ' ' && byte < 0x7f && strchr("\"(),/:;<=>?@[\\]{}", byte) == NULL;
+}
+
+static bool is_allowed(position where, int byte) {
+    if (where == IN_METHOD || where == IN_NAME) {
+        return is_token(byte);
+    }
+    if (where == IN_VALUE) {
+        return byte != 0 && byte != '\r' && byte != '\n';
+    }
+    return byte > ' ' && byte != 0x7f;
+}
+
+static int64_t offset_in(position where, const probe *one) {
+    int64_t end = (int64_t)one->request.url.length;
+    const int64_t offsets[POSITIONS] = {1, 2, 1, end - 8, end - 2};
+    return offsets[where];
+}
+
+static void request_check__judges_all_256_bytes_at_every_place(void **state) {
+    (void)state;
+    for (position where = 0; where < POSITIONS; where++) {
+        for (int byte = 0; byte < 256; byte++) {
+            probe one;
+            nc_error err;
+            make_probe(&one, where, (uint8_t)byte, 80);
+            nc_status status = nc_request_check(&one.request, &err);
+            assert_status(status, is_allowed(where, byte) ? NC_OK : refusal[where]);
+            assert_int_equal(err.offset, status == NC_OK ? -1 : offset_in(where, &one));
+            assert_int_equal(err.native_code, 0);
+        }
+    }
+}
+
+static void request_check__names_what_is_wrong_and_where(void **state) {
+    static const struct {
+        const char *url;
+        nc_status status;
+        const char *message;
+    } cases[] = {
+        {"http://a b/", NC_ERR_BAD_URL, "forbidden byte 0x20 in the URL at byte 8"},
+        {"", NC_ERR_BAD_URL, "the URL is empty"},
+        {"ftp://a/", NC_ERR_BAD_SCHEME, "the scheme 'ftp' is not http or https"},
+        {"file:///etc/passwd", NC_ERR_BAD_SCHEME, "the scheme 'file' is not http or https"},
+        {"//a/b", NC_ERR_BAD_URL, "the URL does not begin with http:// or https://"},
+        {"/a", NC_ERR_BAD_URL, "the URL does not begin with http:// or https://"},
+        {"a.example", NC_ERR_BAD_URL, "the URL does not begin with http:// or https://"},
+        {"http:/a", NC_ERR_BAD_SCHEME, "the scheme 'http' is not http or https"},
+        {"http://", NC_ERR_BAD_URL, "the URL names no host"},
+        {"https:///path", NC_ERR_BAD_URL, "the URL names no host"},
+        {"http://u:p@/path", NC_ERR_BAD_URL, "the URL names no host"},
+        {"HTTPS://A/", NC_OK, ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        nc_error err;
+        nc_request request = {.url = nc_slice_of(cases[i].url)};
+        assert_status(nc_request_check(&request, &err), cases[i].status);
+        assert_string_equal(err.message, cases[i].message);
+        assert_status(nc_request_check(&request, NULL), cases[i].status);
+    }
+}
+
+static nc_status check_field(const char *name, const char *value, const char *body) {
+    const nc_header header = {nc_slice_of(name), nc_slice_of(value)};
+    nc_request request = {
+        .url = nc_slice_of("http://a/"), .body = nc_slice_of(body), .headers = &header, .header_count = 1};
+    return nc_request_check(&request, NULL);
+}
+
+static void request_check__keeps_framing_to_itself(void **state) {
+    (void)state;
+    assert_status(check_field("transfer-ENCODING", "chunked", ""), NC_ERR_BAD_HEADER);
+    assert_status(check_field("Transfer-Encoding", "", ""), NC_ERR_BAD_HEADER);
+    assert_status(check_field("Content-Length", "4", "body"), NC_OK);
+    assert_status(check_field("Content-Length", "0", ""), NC_OK);
+    assert_status(check_field("content-length", "5", "body"), NC_ERR_BAD_HEADER);
+    assert_status(check_field("Content-Length", "", ""), NC_ERR_BAD_HEADER);
+    assert_status(check_field("Content-Length", "+4", "body"), NC_ERR_BAD_HEADER);
+    assert_status(check_field("Content-Length", "4 ", "body"), NC_ERR_BAD_HEADER);
+    assert_status(check_field("Content-Length", "4,4", "body"), NC_ERR_BAD_HEADER);
+    assert_status(check_field("Content-Length", "18446744073709551620", "body"), NC_ERR_BAD_HEADER);
+    assert_status(check_field("", "value", ""), NC_ERR_BAD_HEADER);
+}
+
+static void request_check__refuses_values_inside_white_space(void **state) {
+    (void)state;
+    assert_status(check_field("X-A", " ", ""), NC_ERR_BAD_HEADER);
+    assert_status(check_field("X-A", "\t", ""), NC_ERR_BAD_HEADER);
+    assert_status(check_field("X-A", " a", ""), NC_ERR_BAD_HEADER);
+    assert_status(check_field("X-A", "a\t", ""), NC_ERR_BAD_HEADER);
+    assert_status(check_field("X-A", "a b\tc", ""), NC_OK);
+    assert_status(check_field("X-A", "", ""), NC_OK);
+}
+
+static void request_check__allows_framing_and_host_fields_only_once(void **state) {
+    static const char *const names[] = {"Host", "Content-Length"};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const nc_header headers[] = {{nc_slice_of(names[i]), nc_slice_of("0")},
+                                     {nc_slice_of("X-Between"), nc_slice_of("0")},
+                                     {nc_slice_of(i == 0 ? "hOST" : "content-length"), nc_slice_of("0")}};
+        nc_request request = {.url = nc_slice_of("http://a/"), .headers = headers, .header_count = 2};
+        assert_status(nc_request_check(&request, NULL), NC_OK);
+        request.header_count = 3;
+        assert_status(nc_request_check(&request, NULL), NC_ERR_BAD_HEADER);
+    }
+}
+
+static void request_check__bounds_everything_that_can_grow(void **state) {
+    static char text[2 * 1024 * 1024];
+    static nc_header headers[1001];
+    static nc_connect_to overrides[101];
+    nc_error err;
+    (void)state;
+    memset(text, 'a', sizeof text);
+    memcpy(text, "http://", 7);
+    nc_request request = {.url = nc_slice_make(text, NC_URL_MAX_BYTES)};
+    assert_status(nc_request_check(&request, &err), NC_OK);
+    request.url.length++;
+    assert_status(nc_request_check(&request, &err), NC_ERR_BAD_URL);
+    assert_int_equal(err.offset, NC_URL_MAX_BYTES);
+    request = (nc_request){.url = nc_slice_of("http://a/"), .method = nc_slice_make(text + 8, 64)};
+    assert_status(nc_request_check(&request, &err), NC_OK);
+    request.method.length++;
+    assert_status(nc_request_check(&request, &err), NC_ERR_BAD_METHOD);
+    request = (nc_request){.url = nc_slice_of("http://a/"), .headers = headers, .header_count = 1000};
+    for (size_t i = 0; i < 1001; i++) {
+        headers[i] = (nc_header){nc_slice_make(text + 8, 1), nc_slice_make(NULL, 0)};
+    }
+    assert_status(nc_request_check(&request, &err), NC_OK);
+    request.header_count = 1001;
+    assert_status(nc_request_check(&request, &err), NC_ERR_TOO_LARGE);
+    request.header_count = 1;
+    headers[0].value = nc_slice_make(text + 8, 1024 * 1024 - 1);
+    assert_status(nc_request_check(&request, &err), NC_OK);
+    headers[0].value.length++;
+    assert_status(nc_request_check(&request, &err), NC_ERR_TOO_LARGE);
+    request = (nc_request){.url = nc_slice_of("http://a/"), .connect_to = overrides, .connect_to_count = 100};
+    assert_status(nc_request_check(&request, &err), NC_OK);
+    request.connect_to_count = 101;
+    assert_status(nc_request_check(&request, &err), NC_ERR_TOO_LARGE);
+}
+
+static void request_check__refuses_contradictions(void **state) {
+    static const char *const hosts[] = {"a b", "a\r\nb", "a/b", "u@a", "\x7f"};
+    nc_error err;
+    (void)state;
+    nc_request request = {.url = nc_slice_of("http://a/"), .header_count = 1};
+    assert_status(nc_request_check(&request, &err), NC_ERR_USAGE);
+    request = (nc_request){.url = nc_slice_of("http://a/"), .connect_to_count = 1};
+    assert_status(nc_request_check(&request, &err), NC_ERR_USAGE);
+    request = (nc_request){.url = nc_slice_of("http://a/"), .body = nc_slice_make(NULL, 1)};
+    assert_status(nc_request_check(&request, &err), NC_ERR_USAGE);
+    request = (nc_request){.url = nc_slice_of("http://a/"), .http = (nc_http_choice)7};
+    assert_status(nc_request_check(&request, &err), NC_ERR_USAGE);
+    request = (nc_request){.url = nc_slice_of("http://a/"), .redirects = (nc_redirect_choice)7};
+    assert_status(nc_request_check(&request, &err), NC_ERR_USAGE);
+    request = (nc_request){.url = nc_slice_of("http://a/"), .method = nc_slice_of("CONNECT")};
+    assert_status(nc_request_check(&request, &err), NC_ERR_UNSUPPORTED);
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+        nc_connect_to override = {.to_host = nc_slice_of(hosts[i])};
+        request = (nc_request){.url = nc_slice_of("http://a/"), .connect_to = &override, .connect_to_count = 1};
+        assert_status(nc_request_check(&request, &err), NC_ERR_USAGE);
+        override = (nc_connect_to){.host = nc_slice_of(hosts[i])};
+        assert_status(nc_request_check(&request, &err), NC_ERR_USAGE);
+    }
+}
+
+/* --- on the wire --- */
+
+static void engine__a_refused_request_never_reaches_the_server(void **state) {
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    for (position where = 0; where < POSITIONS; where++) {
+        for (int byte = 0; byte < 256; byte++) {
+            probe one;
+            nc_error err;
+            nc_transfer_id id = 77;
+            make_probe(&one, where, (uint8_t)byte, nct_server_port(f.server));
+            if (!is_allowed(where, byte)) {
+                assert_status(nc_engine_submit(f.engine, &one.request, NULL, &id, &err), refusal[where]);
+                assert_status(err.status, refusal[where]);
+                assert_int_equal(id, 77);
+            }
+        }
+    }
+    // A request after all of them shows that nothing else is on its way.
+    assert_answered(fixture_get(&f, "/"), 404, "");
+    assert_int_equal(nct_server_connection_count(f.server), 1);
+    assert_int_equal(nct_server_request_count(f.server), 1);
+    fixture_stop(&f);
+}
+
+/// The bytes that stand for the one under test in the first line.
+static void expect_line(fixture *f, const probe *one, position where, int byte, const char *received) {
+    const char *target = "/pxp?q";
+    if (where == IN_PATH && byte == '#') {
+        target = "/p";
+    } else if (where == IN_PATH) {
+        target = fixture_text(f, byte < 0x80 ? "/p%cp?q" : "/p%%%02xp?q", byte);
+    }
+    const char *head = fixture_text(f, "%.4s %s HTTP/1.1\r\n", one->method, target);
+    if (strncmp(received, head, strlen(head)) != 0) {
+        print_error("byte 0x%02x: %s", (unsigned)byte, received);
+        fail();
+    }
+    assert_non_null(strstr(received, fixture_text(f, "\r\n%.4s: %.3s\r\n", one->name, one->value)));
+    assert_string_equal(strstr(received, "\r\n\r\n"), "\r\n\r\n");
+}
+
+static void engine__whatever_is_accepted_arrives_as_exactly_one_request(void **state) {
+    fixture f;
+    size_t count = 0;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "*", (nct_reply){0});
+    for (position where = 0; where < POSITIONS; where++) {
+        for (int byte = 0; byte < 256; byte++) {
+            probe one;
+            make_probe(&one, where, (uint8_t)byte, nct_server_port(f.server));
+            if (is_allowed(where, byte)) {
+                assert_answered(fixture_send(&f, &one.request), 200, "");
+                expect_line(&f, &one, where, byte, fixture_received(&f, count));
+                count++;
+                assert_int_equal(nct_server_request_count(f.server), count);
+            }
+        }
+    }
+    assert_int_equal(nct_server_connection_count(f.server), 1);
+    fixture_stop(&f);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(request_check__judges_all_256_bytes_at_every_place),
+        harness_case(request_check__names_what_is_wrong_and_where),
+        harness_case(request_check__keeps_framing_to_itself),
+        harness_case(request_check__refuses_values_inside_white_space),
+        harness_case(request_check__allows_framing_and_host_fields_only_once),
+        harness_case(request_check__bounds_everything_that_can_grow),
+        harness_case(request_check__refuses_contradictions),
+        harness_case(engine__a_refused_request_never_reaches_the_server),
+        harness_case(engine__whatever_is_accepted_arrives_as_exactly_one_request),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
