@@ -40,7 +40,7 @@ let package = Package(
         .executableTarget(
             name: "NetKitCLI", dependencies: ["NetKit", "CNetCore", "CNetTesting"], swiftSettings: strict),
         .testTarget(
-            name: "NetKitTests", dependencies: ["NetKit", "CNetTesting"], swiftSettings: strict),
+            name: "NetKitTests", dependencies: ["NetKit", "NetKitCLI", "CNetTesting"], swiftSettings: strict),
     ],
     cLanguageStandard: .c11
 )

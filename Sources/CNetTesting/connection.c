@@ -68,6 +68,8 @@ static void close_connection(nct_connection *connection, bool is_reset) {
         desk->first = connection->next;
     if (connection->next != NULL)
         connection->next->previous = connection->previous;
+    // A child that was forked but has not reached its exec yet keeps a closed socket alive, and so its events.
+    epoll_ctl(desk->poller, EPOLL_CTL_DEL, connection->wire.fd, NULL);
     nct_wire_deinit(&connection->wire, is_reset);
     nct_request_deinit(&connection->request);
     nct_outgoing_deinit(&connection->outgoing);

@@ -173,7 +173,7 @@ static void redirect__refuses_locations_that_name_no_place(void **state) {
     for (size_t i = 0; i < sizeof locations / sizeof *locations; i++) {
         verdict one = decide(question_of("http://a/b", locations[i]));
         if (one.status != NC_ERR_BAD_REDIRECT) {
-            print_error("%s: %s -> %s\n", locations[i], nc_status_name(one.status), one.url);
+            fail_msg("%s: %s -> %s", locations[i], nc_status_name(one.status), one.url);
         }
     }
 }

@@ -85,7 +85,7 @@ static void request_check__names_what_is_wrong_and_where(void **state) {
         {"//a/b", NC_ERR_BAD_URL, "the URL does not begin with http:// or https://"},
         {"/a", NC_ERR_BAD_URL, "the URL does not begin with http:// or https://"},
         {"a.example", NC_ERR_BAD_URL, "the URL does not begin with http:// or https://"},
-        {"http:/a", NC_ERR_BAD_SCHEME, "the scheme 'http' is not http or https"},
+        {"http:/a", NC_ERR_BAD_URL, "the URL does not begin with http:// or https://"},
         {"http://", NC_ERR_BAD_URL, "the URL names no host"},
         {"https:///path", NC_ERR_BAD_URL, "the URL names no host"},
         {"http://u:p@/path", NC_ERR_BAD_URL, "the URL names no host"},

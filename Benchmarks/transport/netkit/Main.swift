@@ -9,7 +9,7 @@ struct Main {
         var configuration = Agent.Configuration()
         configuration.maxInFlight = workload.inFlight
         configuration.maxPerHost = workload.inFlight
-        let agent = try Agent(configuration)
+        let agent = Agent(configuration)
         let loop: Workload.Loop = { await send($0, workload, through: agent) }
         if workload.mode == "loop" {
             await withTaskExecutorPreference(agent.executor) {

@@ -51,7 +51,7 @@ void nc_engine_drop(nc_engine *engine) {
 static void ask_to_end(nc_engine *engine, bool *flag) {
     pthread_mutex_lock(&engine->shared.mutex);
     *flag = true;
-    bool needs_wake = nc_mailbox_needs_wake(&engine->shared.mailbox);
+    bool needs_wake = nc_mailbox_needs_wake(engine);
     pthread_mutex_unlock(&engine->shared.mutex);
     if (needs_wake) {
         nc_mailbox_wake(&engine->shared.mailbox);
@@ -189,7 +189,7 @@ nc_status nc_engine_submit(nc_engine *engine, const nc_request *request, const n
     if (status == NC_OK) {
         *out = transfer->id;
         nc_list_append(&engine->shared.mailbox.submitted, &transfer->link);
-        needs_wake = nc_mailbox_needs_wake(&engine->shared.mailbox);
+        needs_wake = nc_mailbox_needs_wake(engine);
     }
     pthread_mutex_unlock(&engine->shared.mutex);
     if (status != NC_OK) {
@@ -213,7 +213,7 @@ void nc_engine_cancel(nc_engine *engine, nc_transfer_id id) {
         is_new = true;
         transfer->is_cancel_listed = true;
         nc_list_append(&engine->shared.mailbox.cancelled, &transfer->cancel_link);
-        needs_wake = nc_mailbox_needs_wake(&engine->shared.mailbox);
+        needs_wake = nc_mailbox_needs_wake(engine);
     }
     pthread_mutex_unlock(&engine->shared.mutex);
     if (is_new) {
@@ -236,7 +236,7 @@ bool nc_engine_wake(nc_engine *engine) {
     pthread_mutex_lock(&engine->shared.mutex);
     bool is_ended = engine->shared.is_ended;
     engine->shared.mailbox.wants_drain = true;
-    bool needs_wake = !is_ended && nc_mailbox_needs_wake(&engine->shared.mailbox);
+    bool needs_wake = !is_ended && nc_mailbox_needs_wake(engine);
     pthread_mutex_unlock(&engine->shared.mutex);
     if (needs_wake) {
         nc_mailbox_wake(&engine->shared.mailbox);
@@ -315,10 +315,10 @@ nc_status nc_engine_close(nc_engine *engine, uint32_t timeout_ms) {
     bool has_time = true;
     ask_to_close(engine);
     pthread_mutex_lock(&engine->shared.mutex);
-    while (!engine->shared.is_ended && has_time) {
+    while (!engine->shared.has_stopped && has_time) {
         has_time = nc_condition_wait(&engine->shared.condition, &engine->shared.mutex, timeout_ms, &deadline_ns);
     }
-    nc_status status = engine->shared.is_ended ? NC_OK : NC_ERR_WAIT_TIMED_OUT;
+    nc_status status = engine->shared.has_stopped ? NC_OK : NC_ERR_WAIT_TIMED_OUT;
     pthread_mutex_unlock(&engine->shared.mutex);
     nc_engine_drop(engine);
     return status;

@@ -53,7 +53,8 @@ struct nc_engine {
         pthread_cond_t condition; // a transfer without sink has ended, or the loop has
         nc_mailbox mailbox;
         nc_registry registry;
-        bool is_ended;
+        bool is_ended;    // nc_engine_wake() sends its callers elsewhere
+        bool has_stopped; // nothing of the caller's is called any more
     } shared;
 };
 

@@ -83,6 +83,7 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
     (void)local_ip;
     (void)local_port;
     transfer->was_connected = true;
+    transfer->attempts++;
     transfer->connected_ns = nc_engine_now(transfer->engine);
     hop->remote_port = (uint16_t)remote_port;
     size_t length = strlen(remote_ip);

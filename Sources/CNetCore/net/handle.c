@@ -5,6 +5,7 @@
 #include "net/engine_state.h"
 #include "net/exchange.h"
 #include "net/tls_hook.h"
+#include "net/url_text.h"
 #include "trust/policy.h"
 
 #include <string.h>
@@ -78,7 +79,6 @@ static nc_handle *make(nc_lane *lane) {
     }
     handle->engine = lane->engine;
     handle->is_plain_get = true;
-    handle->http = NC_HTTP_AUTO;
     handle->easy = curl_easy_init();
     if (handle->easy == NULL) {
         nc_free(handle);
@@ -88,11 +88,7 @@ static nc_handle *make(nc_lane *lane) {
     set_safety(&row, lane);
     set_callbacks(&row, handle);
     SET(&row, CURLOPT_SHARE, lane->share);
-    SET(&row, CURLOPT_PIPEWAIT, 1L);
-    SET(&row, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-    if (row.code == CURLE_UNSUPPORTED_PROTOCOL || row.code == CURLE_NOT_BUILT_IN) {
-        row.code = curl_easy_setopt(handle->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    }
+    SET(&row, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     if (row.code != CURLE_OK) {
         nc_handle_free(handle);
         return NULL;
@@ -166,11 +162,15 @@ nc_status nc_handle_configure(nc_handle *handle, nc_transfer *transfer) {
         SET(&row, CURLOPT_ACCEPT_ENCODING, asked->accepts_codings ? "" : NULL);
         handle->accepts_codings = asked->accepts_codings;
     }
-    if (handle->http != asked->http) {
-        bool is_auto = asked->http == NC_HTTP_AUTO && nc_capabilities_query().has_http2;
-        SET(&row, CURLOPT_HTTP_VERSION, (long)(is_auto ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
-        SET(&row, CURLOPT_PIPEWAIT, is_auto ? 1L : 0L);
-        handle->http = asked->http;
+    // To wait for a connection whose protocol is not known yet pays only where ALPN will soon tell: over plain HTTP
+    // libcurl would hold every other transfer back until the first reply of all has ended.
+    bool is_secure = false;
+    (void)nc_url_has_web_scheme(nc_transfer_url(transfer), &is_secure);
+    bool may_multiplex = is_secure && asked->http == NC_HTTP_AUTO && nc_capabilities_query().has_http2;
+    if (handle->may_multiplex != may_multiplex) {
+        SET(&row, CURLOPT_HTTP_VERSION, (long)(may_multiplex ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
+        SET(&row, CURLOPT_PIPEWAIT, may_multiplex ? 1L : 0L);
+        handle->may_multiplex = may_multiplex;
     }
     if (handle->has_connect_to || asked->connect_to != NULL) {
         SET(&row, CURLOPT_CONNECT_TO, asked->connect_to);

@@ -15,7 +15,7 @@ struct nc_handle {
     bool is_plain_get; // no method, body or HEAD is set
     bool accepts_codings;
     bool has_connect_to;
-    nc_http_choice http;
+    bool may_multiplex; // HTTP/2 is offered
     uint32_t connect_ms;
     char detail[CURL_ERROR_SIZE];
 };

@@ -77,6 +77,32 @@ static bool parse_length(nc_slice text, uint64_t *out) {
     return text.length > 0;
 }
 
+/// RFC 9112, 6.3: without a transfer coding, lengths that differ or are no numbers leave the body's end to guessing.
+/// libcurl takes the first that it can read.
+static nc_status check_lengths(nc_transfer *transfer) {
+    nc_slice coding;
+    uint64_t first = 0;
+    bool has_first = false;
+    const nc_response *response = transfer->response;
+    if (nc_response_find_header(response, nc_slice_of("Transfer-Encoding"), &coding)) {
+        return NC_OK;
+    }
+    for (size_t i = 0; i < nc_response_header_count(response); i++) {
+        uint64_t length = 0;
+        nc_header field = nc_response_header_at(response, i);
+        if (!nc_slice_is_equal_ignoring_case(field.name, nc_slice_of("Content-Length"))) {
+            continue;
+        }
+        if (!parse_length(field.value, &length) || (has_first && length != first)) {
+            return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
+                                    "the response head holds no single Content-Length");
+        }
+        first = length;
+        has_first = true;
+    }
+    return NC_OK;
+}
+
 /// A body that is announced as too large is refused before it comes, unless it is still to be decoded.
 static nc_status expect_body(nc_transfer *transfer) {
     nc_slice text;
@@ -135,7 +161,10 @@ static nc_status finish_head(nc_transfer *transfer) {
         return NC_OK; // An interim head; the final one follows.
     }
     transfer->has_head = true;
-    nc_status status = decide_redirect(transfer);
+    nc_status status = check_lengths(transfer);
+    if (status == NC_OK) {
+        status = decide_redirect(transfer);
+    }
     if (status == NC_OK && !transfer->leads_on) {
         status = expect_body(transfer);
     }

@@ -4,7 +4,7 @@
 #include "net/engine_state.h"
 
 /// Bounds on what happens between two looks at the sockets.
-enum { MAX_EVENTS = 128, MAX_JOBS = 64, JOBS_AT_ONCE = 8, MAX_JOB_NS = 1000000, MAX_SETTLING = 4 };
+enum { MAX_EVENTS = 128, MAX_JOBS = 64, JOBS_AT_ONCE = 8, MAX_JOB_NS = 1000000, MAX_SETTLING = 4, MAX_UNPOLLED = 4 };
 
 static void read_clock(nc_engine *engine) {
     engine->loop.now_ns = engine->clock.monotonic_ns(engine->clock.ctx);
@@ -152,6 +152,7 @@ static void handle_events(nc_engine *engine, const nc_poll_event *events, size_t
 
 static void run(nc_engine *engine) {
     nc_poll_event events[MAX_EVENTS];
+    int unpolled = 0;
     for (;;) {
         read_clock(engine);
         collect(engine);
@@ -164,9 +165,12 @@ static void run(nc_engine *engine) {
             return;
         }
         bool has_more = is_unsettled || engine->loop.has_ended_some || engine->loop.wants_drain;
-        int wait_ms = has_more || !nc_mailbox_may_sleep(engine)
-                          ? 0
-                          : nc_timers_wait_ms(&engine->loop.timers, engine->loop.now_ns);
+        bool may_sleep = !has_more && nc_mailbox_may_sleep(engine);
+        if (!may_sleep && !engine->loop.wants_drain && ++unpolled < MAX_UNPOLLED) {
+            continue; // What just ended has brought new mail; the sockets can wait for it.
+        }
+        unpolled = 0;
+        int wait_ms = may_sleep ? nc_timers_wait_ms(&engine->loop.timers, engine->loop.now_ns) : 0;
         size_t count = engine->loop.poller->kind->wait(engine->loop.poller, events, MAX_EVENTS, wait_ms);
         read_clock(engine);
         handle_events(engine, events, count);
@@ -202,6 +206,7 @@ static void end(nc_engine *engine) {
     }
     nc_trace_pass(&engine->trace, NC_TRACE_ENGINE_STOPPED, 0);
     pthread_mutex_lock(&engine->shared.mutex);
+    engine->shared.has_stopped = true;
     pthread_cond_broadcast(&engine->shared.condition);
     pthread_mutex_unlock(&engine->shared.mutex);
 }

@@ -43,10 +43,11 @@ void nc_mailbox_deinit(nc_mailbox *mailbox) {
     }
 }
 
-bool nc_mailbox_needs_wake(nc_mailbox *mailbox) {
-    bool was_asleep = mailbox->is_loop_asleep;
-    mailbox->is_loop_asleep = false;
-    return was_asleep;
+bool nc_mailbox_needs_wake(nc_engine *engine) {
+    bool was_asleep = engine->shared.mailbox.is_loop_asleep;
+    engine->shared.mailbox.is_loop_asleep = false;
+    // The flag outlives the sleep until the mail is next read; a letter from the loop to itself needs no bell.
+    return was_asleep && !nc_engine_is_on_loop(engine);
 }
 
 void nc_mailbox_wake(const nc_mailbox *mailbox) {
@@ -94,7 +95,7 @@ bool nc_mailbox_may_sleep(nc_engine *engine) {
 void nc_mailbox_put_answer(nc_engine *engine, nc_link *answer) {
     pthread_mutex_lock(&engine->shared.mutex);
     nc_list_append(&engine->shared.mailbox.answers, answer);
-    bool needs_wake = nc_mailbox_needs_wake(&engine->shared.mailbox);
+    bool needs_wake = nc_mailbox_needs_wake(engine);
     pthread_mutex_unlock(&engine->shared.mutex);
     if (needs_wake) {
         nc_mailbox_wake(&engine->shared.mailbox);

@@ -34,7 +34,7 @@ NC_NODISCARD nc_status nc_mailbox_init(nc_mailbox *mailbox);
 void nc_mailbox_deinit(nc_mailbox *mailbox);
 
 /// Says, under the mutex, whether the loop must be woken after it is unlocked; the loop then counts as awake.
-bool nc_mailbox_needs_wake(nc_mailbox *mailbox);
+bool nc_mailbox_needs_wake(nc_engine *engine);
 /// Wakes the loop; never blocks.
 void nc_mailbox_wake(const nc_mailbox *mailbox);
 /// Swallows wake-ups, on the loop.

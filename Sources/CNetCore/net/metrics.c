@@ -8,15 +8,21 @@ static uint64_t number(CURL *easy, CURLINFO which) {
     return curl_easy_getinfo(easy, which, &value) == CURLE_OK && value > 0 ? (uint64_t)value : 0;
 }
 
+/// A round's time is read when the round begins, so it may lie before the submit of what the round took on.
+static uint64_t since_submit(const nc_transfer *transfer, uint64_t at_ns) {
+    return at_ns > transfer->submitted_ns ? at_ns - transfer->submitted_ns : 1;
+}
+
 /// libcurl counts microseconds from the hop's start; the response counts nanoseconds from submit.
 static uint64_t moment(const nc_transfer *transfer, CURLINFO which) {
     uint64_t passed_us = number(transfer->handle->easy, which);
-    return passed_us == 0 ? 0 : transfer->hop_began_ns - transfer->submitted_ns + passed_us * 1000;
+    return passed_us == 0 ? 0 : since_submit(transfer, transfer->hop_began_ns + passed_us * 1000);
 }
 
 void nc_metrics_record(nc_transfer *transfer) {
     CURL *easy = transfer->handle->easy;
     nc_hop_metrics *hop = nc_response_hop(transfer->response);
+    const nc_clock *clock = &transfer->engine->clock;
     long connections = 0;
     long request_bytes = 0;
     (void)curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &connections);
@@ -25,7 +31,7 @@ void nc_metrics_record(nc_transfer *transfer) {
     hop->is_reused = transfer->was_connected && connections == 0;
     hop->status = nc_response_status(transfer->response);
     hop->http_version = nc_response_http_version(transfer->response);
-    hop->started_ns = transfer->hop_began_ns - transfer->submitted_ns;
+    hop->started_ns = since_submit(transfer, transfer->hop_began_ns);
     if (!hop->is_reused) {
         hop->resolved_ns = moment(transfer, CURLINFO_NAMELOOKUP_TIME_T);
         hop->connected_ns = moment(transfer, CURLINFO_CONNECT_TIME_T);
@@ -33,7 +39,7 @@ void nc_metrics_record(nc_transfer *transfer) {
     }
     hop->ready_ns = transfer->was_connected ? moment(transfer, CURLINFO_PRETRANSFER_TIME_T) : 0;
     hop->first_byte_ns = transfer->first_byte_ns != 0 ? moment(transfer, CURLINFO_STARTTRANSFER_TIME_T) : 0;
-    hop->ended_ns = transfer->engine->loop.now_ns - transfer->submitted_ns;
+    hop->ended_ns = since_submit(transfer, clock->monotonic_ns(clock->ctx));
     hop->sent_bytes = (uint64_t)request_bytes + number(easy, CURLINFO_SIZE_UPLOAD_T);
     hop->head_bytes = transfer->head_bytes;
     hop->received_bytes = number(easy, CURLINFO_SIZE_DOWNLOAD_T);

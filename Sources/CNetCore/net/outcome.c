@@ -8,6 +8,7 @@
 
 /// X509_V_ERR_ numbers (openssl/x509_vfy.h), which are part of OpenSSL's ABI; that header is not for this folder.
 enum {
+    NOT_VERIFIED = 1, // what libcurl writes before the handshake
     CERTIFICATE_NOT_YET_VALID = 9,
     CERTIFICATE_HAS_EXPIRED = 10,
     SELF_SIGNED_LEAF = 18,
@@ -20,6 +21,8 @@ static nc_status certificate_status(const nc_outcome *outcome) {
     switch (outcome->verify_result) {
     case 0: // The chain is good, so what libcurl refused is the name.
         return NC_ERR_TLS_NAME;
+    case NOT_VERIFIED: // libcurl compares the name before it asks what became of the chain.
+        return strstr(outcome->detail, "subject name") != NULL ? NC_ERR_TLS_NAME : NC_ERR_TLS_CERTIFICATE;
     case CERTIFICATE_NOT_YET_VALID:
         return NC_ERR_TLS_NOT_YET_VALID;
     case CERTIFICATE_HAS_EXPIRED:
@@ -100,8 +103,9 @@ static nc_status status_of(const nc_outcome *outcome) {
         return NC_ERR_EMPTY_REPLY;
     case CURLE_SEND_ERROR:
         return broken_pipe_status(outcome, NC_ERR_SEND);
-    case CURLE_RECV_ERROR:
-        return broken_pipe_status(outcome, NC_ERR_RECEIVE);
+    case CURLE_RECV_ERROR: // Also what libcurl says of broken chunks; its text alone tells them apart.
+        return broken_pipe_status(outcome,
+                                  strstr(outcome->detail, "chunk") != NULL ? NC_ERR_BAD_RESPONSE : NC_ERR_RECEIVE);
     case CURLE_PEER_FAILED_VERIFICATION:
         return certificate_status(outcome);
     case CURLE_SSL_CACERT_BADFILE:

@@ -101,14 +101,27 @@ static bool is_same_text(const char *a, const char *b) {
     return nc_slice_is_equal_ignoring_case(nc_slice_of(a), nc_slice_of(b));
 }
 
+/// libcurl reads "http:/x" and "http:///x" as the host x, and some other schemes as a host with a bad port.
+static nc_status check_place(nc_slice next, nc_error *err) {
+    bool is_secure;
+    const uint8_t *colon = memchr(next.data, ':', next.length);
+    nc_slice scheme = nc_slice_make(next.data, colon != NULL ? (size_t)(colon - next.data) : 0);
+    if (!nc_slice_is_equal_ignoring_case(scheme, nc_slice_of("http")) &&
+        !nc_slice_is_equal_ignoring_case(scheme, nc_slice_of("https"))) {
+        return nc_error_set(err, NC_ERR_REDIRECT_REFUSED, CURLE_UNSUPPORTED_PROTOCOL, -1,
+                            "redirect to the scheme '%.*s' is refused", (int)(scheme.length < 32 ? scheme.length : 32),
+                            (const char *)scheme.data);
+    }
+    if (!nc_url_has_web_scheme(next, &is_secure) || nc_url_authority(next).length == 0) {
+        return nc_error_set(err, NC_ERR_BAD_REDIRECT, CURLE_URL_MALFORMAT, -1, "the Location field names no host");
+    }
+    return NC_OK;
+}
+
 static nc_status judge(nc_redirect_answer *answer, const url_parts *from, const url_parts *to,
                        const nc_redirect_question *question, nc_error *err) {
-    bool is_http = is_same_text(to->scheme, "http");
-    if (!is_http && !is_same_text(to->scheme, "https")) {
-        return nc_error_set(err, NC_ERR_REDIRECT_REFUSED, CURLE_UNSUPPORTED_PROTOCOL, -1,
-                            "redirect to the scheme '%.32s' is refused", to->scheme);
-    }
-    if (is_http && is_same_text(from->scheme, "https") && question->choice != NC_REDIRECTS_FOLLOW_DOWNGRADE) {
+    if (is_same_text(to->scheme, "http") && is_same_text(from->scheme, "https") &&
+        question->choice != NC_REDIRECTS_FOLLOW_DOWNGRADE) {
         return nc_error_set(err, NC_ERR_REDIRECT_REFUSED, 0, -1, "redirect from https to http://%.128s is refused",
                             to->host);
     }
@@ -131,9 +144,6 @@ static nc_status compare(nc_redirect_answer *answer, const char *next, const cha
     nc_status status;
     if (code == CURLUE_OUT_OF_MEMORY) {
         status = nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a redirect");
-    } else if (code == CURLUE_NO_HOST && to.scheme != NULL) {
-        status = nc_error_set(err, NC_ERR_REDIRECT_REFUSED, CURLE_UNSUPPORTED_PROTOCOL, -1,
-                              "redirect to the scheme '%.32s' is refused", to.scheme);
     } else if (code != CURLUE_OK) {
         status = nc_error_set(err, NC_ERR_BAD_REDIRECT, CURLE_URL_MALFORMAT, -1, "the Location field is no URL: %s",
                               curl_url_strerror(code));
@@ -162,6 +172,9 @@ nc_status nc_redirect_decide(nc_redirect_answer *answer, nc_buf *url, const nc_r
     nc_status status = escape_location(&escaped, question->location, err);
     if (status == NC_OK) {
         status = resolve(url, question->url, nc_slice_make(escaped.data, escaped.length - 1), err);
+    }
+    if (status == NC_OK) {
+        status = check_place(nc_slice_make(url->data, url->length - 1), err);
     }
     if (status == NC_OK) {
         nc_buf_reset(&escaped);

@@ -33,7 +33,10 @@ static nc_status check_url(nc_slice url, nc_error *err) {
         while (end < url.length && end < 32 && (nc_ascii_is_alpha(url.data[end]) || nc_ascii_is_digit(url.data[end]))) {
             end++;
         }
-        if (end > 0 && end + 2 < url.length && url.data[end] == ':' && url.data[end + 1] == '/') {
+        nc_slice scheme = nc_slice_make(url.data, end);
+        bool is_web = nc_slice_is_equal_ignoring_case(scheme, nc_slice_of("http")) ||
+                      nc_slice_is_equal_ignoring_case(scheme, nc_slice_of("https"));
+        if (end > 0 && !is_web && end + 2 < url.length && url.data[end] == ':' && url.data[end + 1] == '/') {
             return nc_error_set(err, NC_ERR_BAD_SCHEME, 0, 0, "the scheme '%.*s' is not http or https", (int)end,
                                 (const char *)url.data);
         }

@@ -107,6 +107,6 @@ int nc_timers_wait_ms(const nc_timers *timers, uint64_t now_ns) {
         return -1;
     }
     uint64_t at_ns = timers->heap[0]->at_ns;
-    uint64_t wait_ms = at_ns <= now_ns ? 0 : (at_ns - now_ns + 999999) / 1000000;
+    uint64_t wait_ms = at_ns <= now_ns ? 0 : (at_ns - now_ns - 1) / 1000000 + 1; // UINT64_MAX is a deadline too
     return wait_ms > INT_MAX ? INT_MAX : (int)wait_ms;
 }

@@ -119,7 +119,12 @@ static void leave_hop(nc_transfer *transfer) {
         nc_metrics_record(transfer);
         (void)curl_multi_remove_handle(transfer->lane->multi, transfer->handle->easy);
         transfer->lane->is_dirty = true;
-        nc_handle_give(transfer->lane, transfer->handle);
+        if (transfer->attempts > 1) {
+            // libcurl 7.88 counts its retries on dead connections for a handle's whole life, and gives up at the sixth.
+            nc_handle_free(transfer->handle);
+        } else {
+            nc_handle_give(transfer->lane, transfer->handle);
+        }
         transfer->handle = NULL;
     }
     if (transfer->lane != NULL) {
@@ -190,6 +195,7 @@ void nc_transfer_accept(nc_transfer *transfer) {
 static void begin_hop(nc_transfer *transfer) {
     transfer->leads_on = false;
     transfer->was_connected = false;
+    transfer->attempts = 0;
     transfer->is_in_head = false;
     transfer->has_head = false;
     transfer->ends_early = false;
@@ -200,7 +206,9 @@ static void begin_hop(nc_transfer *transfer) {
     transfer->body_bytes = 0;
     transfer->first_byte_ns = 0;
     transfer->connected_ns = 0;
-    transfer->hop_began_ns = transfer->engine->loop.now_ns;
+    // Read anew: the hop before ended after this round had begun.
+    const nc_clock *clock = &transfer->engine->clock;
+    transfer->hop_began_ns = clock->monotonic_ns(clock->ctx);
 }
 
 void nc_transfer_start(nc_transfer *transfer) {
@@ -241,7 +249,8 @@ void nc_transfer_launch(nc_transfer *transfer) {
     nc_status status = nc_handle_configure(handle, transfer);
     CURLMcode code = status == NC_OK ? curl_multi_add_handle(transfer->lane->multi, handle->easy) : CURLM_OK;
     if (status != NC_OK || code != CURLM_OK) {
-        nc_handle_give(transfer->lane, handle);
+        // What it is set to is not known any more, so nobody else may get it.
+        nc_handle_free(handle);
         bool is_memory = status == NC_ERR_NO_MEMORY || code == CURLM_OUT_OF_MEMORY;
         fail(transfer, is_memory ? NC_ERR_NO_MEMORY : NC_ERR_UNSUPPORTED, "libcurl does not take the request");
         return;
@@ -255,7 +264,15 @@ void nc_transfer_launch(nc_transfer *transfer) {
 static void judge(nc_transfer *transfer, CURLcode code) {
     long os_error = 0;
     long verify_result = 0;
-    if (transfer->error.status != NC_OK || transfer->ends_early || code == CURLE_OK) {
+    if (transfer->error.status != NC_OK || transfer->ends_early) {
+        return;
+    }
+    if (code == CURLE_OK) {
+        // A connection that ends within the head is a success to libcurl, whatever is missing.
+        if (!transfer->has_head) {
+            (void)nc_transfer_note(transfer, NC_ERR_CUT_SHORT, CURLE_PARTIAL_FILE,
+                                   "the connection ended within the response head");
+        }
         return;
     }
     (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_OS_ERRNO, &os_error);

@@ -62,6 +62,7 @@ typedef struct nc_transfer {
     uint32_t followed;
     bool is_elsewhere; // a redirect has left the first origin, for good
     bool is_get;       // a redirect has dropped method and body
+    uint32_t attempts; // connections that libcurl tried the hop's request on
     bool was_connected;
     bool is_in_head;
     bool has_head;   // a final head is complete

@@ -20,6 +20,10 @@ static const char *const system_bundles[] = {
 
 /// Adds each certificate of a PEM text; `*out_count` says how many there were.
 static nc_status add_pem(X509_STORE *store, nc_slice pem, size_t *out_count, nc_error *err) {
+    if (pem.length == 0) {
+        *out_count = 0; // OpenSSL makes no BIO of nothing.
+        return NC_OK;
+    }
     BIO *bio = BIO_new_mem_buf(pem.data, (int)pem.length);
     if (bio == NULL) {
         return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory to read certificates");

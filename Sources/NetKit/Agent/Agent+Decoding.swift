@@ -19,10 +19,11 @@ extension Agent {
             return received.map { _ in value }
         case .failure(let error as NetError):
             throw NetError(
-                error.code, error.message, nativeCode: error.nativeCode, offset: error.offset, response: received)
+                error.code, error.message, nativeCode: error.nativeCode, offset: error.offset, response: received,
+                underlying: error.underlying)
         case .failure(let error):
             throw NetError(
-                .undecodable, "the body from \(received.url) is no \(Value.self): \(error)", response: received,
+                .undecodable, "the body from \(received.place) is no \(Value.self): \(error)", response: received,
                 underlying: error)
         }
     }

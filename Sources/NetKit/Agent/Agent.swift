@@ -45,7 +45,7 @@ public final class Agent: Sendable {
         let received = try await transport.send(try completed(request))
         if let accepted = request.acceptedStatuses, !accepted.contains(received.status) {
             throw NetError(
-                .unacceptableStatus, "status \(received.status) from \(received.url)", nativeCode: received.status,
+                .unacceptableStatus, "status \(received.status) from \(received.place)", nativeCode: received.status,
                 response: received)
         }
         return try await decode(received, by: request.decoding)

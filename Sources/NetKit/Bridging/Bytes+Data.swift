@@ -5,23 +5,22 @@ public import Foundation
 #endif
 
 extension Bytes {
-    /// The bytes as `Data`, without copying when they came from the network.
+    /// The bytes as `Data`, copied: changing it changes nothing else.
     public var data: Data {
-        switch storage {
-        case .array(let bytes):
-            return Data(bytes)
-        case .received(let received):
-            if received.bodyCount == 0 {
-                return Data()
-            }
-            // SAFETY: a received body never changes or moves, and the deallocator keeps its owner alive until then.
-            return received.withBody { span in
-                unsafe span.withUnsafeBufferPointer { buffer in
-                    guard let base = buffer.baseAddress else { return Data() }
-                    return unsafe Data(
-                        bytesNoCopy: UnsafeMutableRawPointer(mutating: base), count: buffer.count,
-                        deallocator: .custom { _, _ in _ = received })
-                }
+        withSpan { span in unsafe span.withUnsafeBufferPointer { unsafe Data($0) } }
+    }
+
+    /// The bytes as `Data`, without copying when they came from the network; for readers alone, because `Data` writes
+    /// in place to memory that it borrows.
+    var borrowedData: Data {
+        guard case .received(let received) = storage, received.bodyCount > 0 else { return data }
+        // SAFETY: a received body never changes or moves, and the deallocator keeps its owner alive until then.
+        return received.withBody { span in
+            unsafe span.withUnsafeBufferPointer { buffer in
+                guard let base = buffer.baseAddress else { return Data() }
+                return unsafe Data(
+                    bytesNoCopy: UnsafeMutableRawPointer(mutating: base), count: buffer.count,
+                    deallocator: .custom { _, _ in withExtendedLifetime(received) {} })
             }
         }
     }

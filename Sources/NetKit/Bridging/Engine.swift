@@ -43,6 +43,10 @@ internal import CNetCore
 
     /// Hands a request over; the sink hears of its end exactly once, unless this throws.
     func submit(_ request: Request<Bytes>, to sink: TransferSink) throws(NetError) -> UInt64 {
+        // In the core an empty method means GET.
+        if request.method.rawValue.isEmpty {
+            throw NetError(.badMethod, "the method is empty", offset: 0)
+        }
         var id: UInt64 = 0
         var error = nc_error()
         let trust = try OwnedTrust(request.trust)

@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// Resuming at the end of a round, not one by one, lets the global executor wake up once for a burst of responses.
 @safe final class LoopClient: Sendable {
-    private typealias Resumption = (CheckedContinuation<TransferSink.Outcome, Never>, TransferSink.Outcome)
+    private typealias Resumption = (Waiter<TransferSink.Outcome>, TransferSink.Outcome)
 
     private struct Jobs {
         var queued: [(UnownedJob, LoopExecutor)] = []
@@ -21,18 +21,16 @@ internal import Synchronization
     private nonisolated(unsafe) var running: ArraySlice<(UnownedJob, LoopExecutor)> = []
 
     /// On the loop thread, from on_done.
-    func resumeAfterRound(
-        _ continuation: CheckedContinuation<TransferSink.Outcome, Never>, with outcome: TransferSink.Outcome
-    ) {
-        unsafe resumptions.append((continuation, outcome))
+    func resumeAfterRound(_ waiter: Waiter<TransferSink.Outcome>, with outcome: TransferSink.Outcome) {
+        unsafe resumptions.append((waiter, outcome))
     }
 
     fileprivate func resumeAll() {
-        let all = unsafe resumptions
-        unsafe resumptions = []
-        for (continuation, outcome) in all {
-            continuation.resume(returning: outcome)
+        // Nothing that a resumption does can add another: only on_done does, later, on this thread.
+        for (waiter, outcome) in unsafe resumptions {
+            waiter.resume(with: outcome)
         }
+        unsafe resumptions.removeAll(keepingCapacity: true)
     }
 
     /// Queues a job; true when the loop has to be told.

@@ -18,6 +18,9 @@ internal import CNetCore
         var error = nc_error()
         let status: nc_status
         switch policy.roots {
+        case .file(""), .pem([]):
+            unsafe raw = nil
+            throw NetError(.tlsRoots, "the trusted authorities are named by an empty path or text", offset: 0)
         case .system:
             status = unsafe nc_trust_new(&made, &options, &error)
         case .file(let path):

@@ -105,10 +105,9 @@ extension Limits {
     fileprivate var cValue: nc_limits {
         func milliseconds(_ duration: Duration?) -> UInt32 {
             guard let duration else { return .max }
-            let (seconds, attoseconds) = duration.components
-            let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)
-            let total = overflow ? Int64.max : whole + attoseconds / 1_000_000_000_000_000
-            return UInt32(clamping: max(1, min(total, Int64(UInt32.max) - 1)))
+            // Clamped first: a duration may have more seconds than its components can tell.
+            let (seconds, attoseconds) = min(max(duration, .zero), .milliseconds(UInt32.max - 1)).components
+            return UInt32(max(1, seconds * 1000 + attoseconds / 1_000_000_000_000_000))
         }
         func number(_ value: Int?) -> UInt32 { value.map { UInt32(clamping: max(1, $0)) } ?? .max }
         return nc_limits(

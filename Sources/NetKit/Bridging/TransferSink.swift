@@ -11,7 +11,7 @@ final class TransferSink: Sendable {
     private enum State {
         case idle
         case cancelledBeforeStart
-        case waiting(CheckedContinuation<Outcome, Never>, id: UInt64?, wantsCancel: Bool)
+        case waiting(Waiter<Outcome>, id: UInt64?, wantsCancel: Bool)
         case ended
     }
 
@@ -22,18 +22,18 @@ final class TransferSink: Sendable {
         self.client = client
     }
 
-    /// Submits the request and resumes the continuation once, whatever comes.
-    func start(_ request: Request<Bytes>, on engine: Engine, resuming continuation: CheckedContinuation<Outcome, Never>) {
+    /// Submits the request and resumes the waiter once, whatever comes.
+    func start(_ request: Request<Bytes>, on engine: Engine, for waiter: Waiter<Outcome>) {
         let mayStart = state.withLock { state in
             if case .cancelledBeforeStart = state {
                 state = .ended
                 return false
             }
-            state = .waiting(continuation, id: nil, wantsCancel: false)
+            state = .waiting(waiter, id: nil, wantsCancel: false)
             return true
         }
         guard mayStart else {
-            continuation.resume(returning: .failure(NetError(.cancelled, "the task was cancelled before it was sent")))
+            waiter.resume(with: .failure(NetError(.cancelled, "the task was cancelled before it was sent")))
             return
         }
         do throws(NetError) {
@@ -42,15 +42,15 @@ final class TransferSink: Sendable {
                 engine.cancel(id)
             }
         } catch {
-            take()?.resume(returning: .failure(error))
+            take()?.resume(with: .failure(error))
         }
     }
 
     /// Notes the id; true when a cancel came while it was not known.
     private func submitted(as id: UInt64) -> Bool {
         state.withLock { state in
-            guard case .waiting(let continuation, _, let wantsCancel) = state else { return false }
-            state = .waiting(continuation, id: id, wantsCancel: false)
+            guard case .waiting(let waiter, _, let wantsCancel) = state else { return false }
+            state = .waiting(waiter, id: id, wantsCancel: false)
             return wantsCancel
         }
     }
@@ -62,8 +62,8 @@ final class TransferSink: Sendable {
             case .idle:
                 state = .cancelledBeforeStart
                 return nil
-            case .waiting(let continuation, let id, _):
-                state = .waiting(continuation, id: id, wantsCancel: id == nil)
+            case .waiting(let waiter, let id, _):
+                state = .waiting(waiter, id: id, wantsCancel: id == nil)
                 return id
             case .cancelledBeforeStart, .ended:
                 return nil
@@ -71,18 +71,18 @@ final class TransferSink: Sendable {
         }
     }
 
-    private func take() -> CheckedContinuation<Outcome, Never>? {
+    private func take() -> Waiter<Outcome>? {
         state.withLock { state in
-            guard case .waiting(let continuation, _, _) = state else { return nil }
+            guard case .waiting(let waiter, _, _) = state else { return nil }
             state = .ended
-            return continuation
+            return waiter
         }
     }
 
     /// On the loop thread: the task goes on when the round is over, together with the others that ended in it.
     fileprivate func finish(_ outcome: Outcome) {
-        if let continuation = take() {
-            client.resumeAfterRound(continuation, with: outcome)
+        if let waiter = take() {
+            client.resumeAfterRound(waiter, with: outcome)
         }
     }
 

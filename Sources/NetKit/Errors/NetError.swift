@@ -38,12 +38,14 @@ public struct NetError: Error, Sendable, CustomStringConvertible {
     private let storage: Storage
 
     /// An error of a transport, an interceptor or a test.
+    ///
+    /// - Parameter message: line ends and control characters in it become spaces.
     public init(
         _ code: Code, _ message: String, nativeCode: Int = 0, offset: Int? = nil, response: Response<Bytes>? = nil,
         underlying: (any Error)? = nil
     ) {
         storage = Storage(
-            code: code, message: message, nativeCode: nativeCode, offset: offset, response: response,
+            code: code, message: message.onOneLine, nativeCode: nativeCode, offset: offset, response: response,
             underlying: underlying)
     }
 
@@ -70,4 +72,18 @@ public struct NetError: Error, Sendable, CustomStringConvertible {
 
     /// The message, with the code's name in front.
     public var description: String { "\(code): \(message)" }
+}
+
+extension String {
+    /// Messages quote what decoders and servers say, which may be meant to confuse a terminal or a log.
+    fileprivate var onOneLine: String {
+        if utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) {
+            return self
+        }
+        return String(
+            map { character in
+                let isControl = character.unicodeScalars.contains { $0.properties.generalCategory == .control }
+                return character.isNewline || isControl ? " " : character
+            })
+    }
 }

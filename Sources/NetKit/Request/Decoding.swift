@@ -37,10 +37,10 @@ extension Decoding where Value == Void {
 
 extension Decoding where Value: Decodable {
     /// A JSON body, by a decoder with default settings.
-    public static var json: Decoding { Decoding({ try JSONDecoder().decode(Value.self, from: $0.bytes.data) }) }
+    public static var json: Decoding { Decoding({ try JSONDecoder().decode(Value.self, from: $0.bytes.borrowedData) }) }
 
     /// A JSON body, by a decoder that `makeDecoder` sets up anew for each response.
     public static func json(_ makeDecoder: @escaping @Sendable () -> JSONDecoder) -> Decoding {
-        Decoding({ try makeDecoder().decode(Value.self, from: $0.bytes.data) })
+        Decoding({ try makeDecoder().decode(Value.self, from: $0.bytes.borrowedData) })
     }
 }

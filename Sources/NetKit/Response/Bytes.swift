@@ -46,7 +46,11 @@ public struct Bytes: Sendable, RandomAccessCollection {
 extension Bytes: Equatable {
     /// The same bytes.
     public static func == (left: Bytes, right: Bytes) -> Bool {
-        left.count == right.count && left.elementsEqual(right)
+        left.withSpan { left in
+            right.withSpan { right in
+                left.count == right.count && left.indices.allSatisfy { left[$0] == right[$0] }
+            }
+        }
     }
 }
 

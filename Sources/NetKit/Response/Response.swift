@@ -27,6 +27,9 @@ public struct Response<Value: Sendable>: Sendable {
     /// The URL that answered, after redirects, without credentials; empty for a stub that names none.
     public var url: String { metrics.last?.url ?? "" }
 
+    /// The URL up to its query, which may hold secrets that no message should tell.
+    var place: Substring { url.prefix { $0 != "?" && $0 != "#" } }
+
     init(
         value: Value, status: Int, headers: Headers, bytes: Bytes, httpVersion: HTTPVersion, metrics: Metrics,
         source: ResponseSource

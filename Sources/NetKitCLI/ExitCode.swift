@@ -1,0 +1,45 @@
+import NetKit
+
+/// What nk tells its caller: curl's number wherever curl has one, from 100 its own.
+enum ExitCode {
+    static let success: Int32 = 0
+    static let usage: Int32 = 2
+    static let badStatus: Int32 = 22
+    static let write: Int32 = 23
+    static let read: Int32 = 26
+    /// A step of the demonstration came out otherwise than it should.
+    static let demo: Int32 = 1
+
+    private static let `internal`: Int32 = 100
+    private static let resources: Int32 = 101
+    private static let other: Int32 = 102
+
+    private static let table: [NetError.Code: Int32] = [
+        // From the command line.
+        .usage: usage, .badMethod: usage, .badHeader: usage, .tooLarge: usage,
+        .badURL: 3, .badScheme: 1, .unsupported: 4,
+        // Resources.
+        .noMemory: 27, .file: read, .descriptors: resources, .thread: resources,
+        // The reply.
+        .badResponse: 8, .badCoding: 61, .headTooLarge: 56, .bodyTooLarge: 63, .badRedirect: 3,
+        // Trust.
+        .tlsHandshake: 35, .tlsUntrusted: 60, .tlsExpired: 60, .tlsNotYetValid: 60, .tlsName: 60,
+        .tlsCertificate: 60, .tlsRoots: 77, .tlsBackend: 4,
+        // The network.
+        .resolve: 6, .connect: 7, .refused: 7, .unreachable: 7, .reset: 56, .cutShort: 18, .emptyReply: 52,
+        .send: 55, .receive: 56, .http2: 16,
+        .connectTimedOut: 28, .firstByteTimedOut: 28, .idleTimedOut: 28, .totalTimedOut: 28, .slotTimedOut: 28,
+        // Control.
+        .cancelled: 42, .stoppedByCaller: 42, .tooManyRedirects: 47, .redirectRefused: 1, .internal: `internal`,
+    ]
+
+    /// One of our codes may stand for several of curl's: a reset while sending is 55, while receiving 56, in a
+    /// handshake 35. There the CURLcode underneath tells; elsewhere the number underneath may be of another kind.
+    static func of(_ error: NetError) -> Int32 {
+        let isNetwork = (100...109).contains(error.code.rawValue)
+        if isNetwork, (1...99).contains(error.nativeCode) {
+            return Int32(error.nativeCode)
+        }
+        return table[error.code] ?? other
+    }
+}

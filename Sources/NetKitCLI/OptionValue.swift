@@ -1,0 +1,124 @@
+import NetKit
+
+/// What stands behind an option, read from its text.
+enum OptionValue {
+    /// "Name: value" sends a field, "Name;" an empty one, and "Name:" leaves a default one out.
+    static func header(_ text: String) throws(UsageError) -> Arguments.HeaderChange {
+        guard let mark = text.firstIndex(where: { $0 == ":" || $0 == ";" }) else {
+            throw UsageError("header '\(text)' has no colon")
+        }
+        let name = trimmed(text[..<mark])
+        let value = trimmed(text[text.index(after: mark)...])
+        if text[mark] == ";" {
+            if !value.isEmpty {
+                throw UsageError("header '\(name)' has no colon")
+            }
+            return .send(.init(name: name, value: ""))
+        }
+        if !value.isEmpty {
+            return .send(.init(name: name, value: value))
+        }
+        if ["host", "content-length"].contains(name.lowercased()) {
+            throw UsageError("the field \(name) cannot be left out")
+        }
+        return .leaveOut(name)
+    }
+
+    /// HOST:PORT:ADDRESS, where * is any host.
+    static func resolve(_ text: String) throws(UsageError) -> AddressOverride {
+        let fault = UsageError("--resolve '\(text)' is not HOST:PORT:ADDRESS")
+        var rest = (text.hasPrefix("+") ? text.dropFirst() : text[...])
+        guard let host = takeHost(&rest), rest.popFirst() == ":", let port = takePort(&rest), port != 0,
+            rest.popFirst() == ":", !host.isEmpty
+        else { throw fault }
+        if rest.contains(",") {
+            throw UsageError("--resolve '\(text)' names several addresses, and nk takes one")
+        }
+        let address = rest.hasPrefix("[") && rest.hasSuffix("]") ? String(rest.dropFirst().dropLast()) : String(rest)
+        if !isNumericAddress(address) {
+            throw UsageError("--resolve '\(text)' needs a numeric address, not '\(address)'")
+        }
+        return AddressOverride(host: host == "*" ? nil : host, port: port, toHost: address, toPort: nil)
+    }
+
+    /// HOST1:PORT1:HOST2:PORT2, where an empty part stands for any, or for what the URL says.
+    static func connectTo(_ text: String) throws(UsageError) -> AddressOverride {
+        var rest = text[...]
+        guard let host = takeHost(&rest), rest.popFirst() == ":", let port = takePort(&rest), rest.popFirst() == ":",
+            let toHost = takeHost(&rest), rest.popFirst() == ":", let toPort = takePort(&rest), rest.isEmpty
+        else { throw UsageError("--connect-to '\(text)' is not HOST1:PORT1:HOST2:PORT2") }
+        return AddressOverride(
+            host: host.isEmpty ? nil : host, port: port == 0 ? nil : port, toHost: toHost.isEmpty ? nil : toHost,
+            toPort: toPort == 0 ? nil : toPort)
+    }
+
+    /// -1 means no limit to curl; here it means two thousand million.
+    static func redirects(_ text: String) throws(UsageError) -> Int {
+        guard let number = Int32(text), number >= -1 else {
+            throw UsageError("--max-redirs '\(text)' is not a number from -1")
+        }
+        return number == -1 ? Int(Int32.max) : Int(number)
+    }
+
+    /// Bytes, or KiB, MiB and GiB with a suffix; 0 is no limit of one's own.
+    static func size(_ text: String) throws(UsageError) -> Int? {
+        let fault = UsageError("--max-filesize '\(text)' is not a number of bytes, nor one with k, M or G")
+        let shifts: [Character: Int] = ["k": 10, "K": 10, "m": 20, "M": 20, "g": 30, "G": 30]
+        let shift = text.last.flatMap { shifts[$0] }
+        guard let number = number(shift == nil ? text[...] : text.dropLast()) else { throw fault }
+        let (bytes, isTooMuch) = number.multipliedReportingOverflow(by: 1 << (shift ?? 0))
+        if isTooMuch {
+            throw fault
+        }
+        return bytes == 0 ? nil : bytes
+    }
+
+    /// Decimal seconds; 0 is no limit of one's own.
+    static func seconds(_ text: String, of option: String) throws(UsageError) -> Duration? {
+        let digits = text.utf8.allSatisfy { (48...57).contains($0) || $0 == 46 }
+        guard digits, let seconds = Double(text), seconds <= 1e9 else {
+            throw UsageError("\(option) '\(text)' is not a number of seconds")
+        }
+        return seconds == 0 ? nil : max(.milliseconds(1), .milliseconds(Int((seconds * 1000).rounded())))
+    }
+
+    private static func number(_ text: Substring) -> Int? {
+        text.utf8.allSatisfy { (48...57).contains($0) } ? Int(text) : nil
+    }
+
+    /// Up to the colon; an IPv6 address stands in brackets, which are taken off.
+    private static func takeHost(_ rest: inout Substring) -> String? {
+        if rest.first == "[" {
+            guard let end = rest.firstIndex(of: "]") else { return nil }
+            defer { rest = rest[rest.index(after: end)...] }
+            return String(rest[rest.index(after: rest.startIndex)..<end])
+        }
+        let host = rest.prefix { $0 != ":" }
+        rest = rest[host.endIndex...]
+        return String(host)
+    }
+
+    /// 0 when there are no digits; nil when they are no port.
+    private static func takePort(_ rest: inout Substring) -> UInt16? {
+        let digits = rest.prefix { $0 != ":" }
+        rest = rest[digits.endIndex...]
+        return digits.isEmpty ? 0 : number(digits).flatMap { UInt16(exactly: $0) }
+    }
+
+    private static func isNumericAddress(_ text: String) -> Bool {
+        if text.contains(":") {
+            return text.utf8.allSatisfy { byte in
+                byte == 58 || byte == 46 || Character(UnicodeScalar(byte)).isHexDigit
+            }
+        }
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts.allSatisfy { number($0).flatMap { UInt8(exactly: $0) } != nil }
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        var text = text
+        while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
+        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
+        return String(text)
+    }
+}

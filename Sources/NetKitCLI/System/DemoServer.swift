@@ -1,0 +1,75 @@
+import CNetTesting
+
+/// The scripted loopback server, for as long as this object lives.
+@safe final class DemoServer: Sendable {
+    // SAFETY: nettesting.h: scripting, waiting and counting are thread-safe, and stop comes once, with deinit.
+    private nonisolated(unsafe) let raw: OpaquePointer
+
+    /// Nil when the system has no socket or thread for it.
+    init?(isSecure: Bool = false) {
+        var options = nct_server_options()
+        options.identity = isSecure ? .NCT_TLS_VALID : .NCT_PLAIN
+        var made: OpaquePointer?
+        guard unsafe nct_server_start(&made, &options) == 0, let made = unsafe made else { return nil }
+        unsafe raw = made
+    }
+
+    deinit {
+        unsafe nct_server_stop(raw)
+    }
+
+    var port: UInt16 { unsafe nct_server_port(raw) }
+
+    /// The authority that signs for a TLS server, in PEM.
+    var authority: [UInt8] { Array(unsafe String(cString: nct_server_ca_pem(raw)).utf8) }
+
+    /// Answers `path` with JSON.
+    func answer(_ path: String, json: String) {
+        var json = json
+        json.withUTF8 { body in
+            unsafe "Content-Type: application/json\r\n".withCString { headers in
+                var reply = unsafe nct_reply()
+                unsafe reply.headers = headers
+                unsafe reply.body = UnsafeRawPointer(body.baseAddress)
+                unsafe reply.body_length = body.count
+                unsafe script(path, &reply)
+            }
+        }
+    }
+
+    /// Answers `path` with the request's own body.
+    func echo(_ path: String) {
+        var reply = unsafe nct_reply()
+        unsafe reply.is_echo = true
+        unsafe script(path, &reply)
+    }
+
+    /// Sends whoever asks for `path` on to `location`.
+    func redirect(_ path: String, to location: String) {
+        unsafe location.withCString { location in
+            var reply = unsafe nct_reply()
+            unsafe reply.location = location
+            unsafe script(path, &reply)
+        }
+    }
+
+    /// Begins a reply to `path` and never ends it.
+    func stall(_ path: String) {
+        var reply = unsafe nct_reply()
+        unsafe reply.pattern_length = 1000
+        unsafe reply.is_cut = true
+        unsafe reply.cut_after = 100
+        unsafe reply.ending = .NCT_STALL
+        unsafe script(path, &reply)
+    }
+
+    /// Waits, blocking, until one reply is stalled; false after ten seconds.
+    func waitForStalled() -> Bool {
+        unsafe nct_server_wait_for_stalled(raw, 1, 10_000)
+    }
+
+    private func script(_ path: String, _ reply: UnsafePointer<nct_reply>) {
+        // What cannot be scripted shows as a 404 in the step that asks for it.
+        _ = unsafe nct_server_script(raw, path, reply)
+    }
+}

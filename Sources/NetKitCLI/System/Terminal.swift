@@ -1,0 +1,99 @@
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// A system call that failed.
+struct SystemError: Error {
+    let number: Int32
+    var message: String { unsafe String(cString: strerror(number)) }
+}
+
+/// The process's three streams and its end; FoundationEssentials has no FileHandle.
+enum Terminal {
+    static let standardOutput: Int32 = 1
+    static let standardError: Int32 = 2
+
+    /// Makes a closed pipe an error of write(2) instead of the process's end by a signal.
+    static func ignoreBrokenPipes() {
+        _ = signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// Writes every byte, however many calls it takes.
+    static func write(_ bytes: Span<UInt8>, to descriptor: Int32) throws(SystemError) {
+        let number: Int32 = unsafe bytes.withUnsafeBytes { buffer in
+            var rest = unsafe buffer[...]
+            while unsafe !rest.isEmpty {
+                let piece = unsafe UnsafeRawBufferPointer(rebasing: rest)
+                let count = unsafe systemWrite(descriptor, piece.baseAddress, piece.count)
+                if count < 0 && errno == EAGAIN {
+                    waitUntilWritable(descriptor)
+                } else if count < 0 && errno != EINTR {
+                    return errno
+                } else if count > 0 {
+                    unsafe rest = rest.dropFirst(count)
+                }
+            }
+            return 0
+        }
+        if number != 0 {
+            throw SystemError(number: number)
+        }
+    }
+
+    static func write(_ text: String, to descriptor: Int32) throws(SystemError) {
+        try write(Array(text.utf8).span, to: descriptor)
+    }
+
+    /// A line for the user; a standard error that is closed is nobody's loss.
+    static func complain(_ line: String) {
+        try? write(line + "\n", to: standardError)
+    }
+
+    /// Everything that a file holds; "-" is standard input.
+    static func contents(of path: String) throws(SystemError) -> [UInt8] {
+        let descriptor = path == "-" ? 0 : unsafe open(path, O_RDONLY | O_CLOEXEC)
+        if descriptor < 0 {
+            throw SystemError(number: errno)
+        }
+        defer {
+            if descriptor != 0 {
+                close(descriptor)
+            }
+        }
+        var contents: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = unsafe read(descriptor, &piece, piece.count)
+            if count < 0 && errno != EINTR {
+                throw SystemError(number: errno)
+            }
+            if count == 0 {
+                return contents
+            }
+            contents += piece.prefix(max(0, count))
+        }
+    }
+
+    /// Colours are for terminals whose owner did not refuse them (no-color.org).
+    static var hasColours: Bool {
+        let refusal = unsafe getenv("NO_COLOR")
+        let isRefused = unsafe refusal.map { unsafe $0.pointee != 0 } ?? false
+        return isatty(standardOutput) == 1 && !isRefused
+    }
+
+    /// Ends the process.
+    static func end(_ code: Int32) -> Never {
+        exit(code)
+    }
+
+    private static func waitUntilWritable(_ descriptor: Int32) {
+        var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        _ = unsafe poll(&waiting, 1, -1)
+    }
+}
+
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+    unsafe write(descriptor, bytes, count)
+}

@@ -1,0 +1,24 @@
+// What the libraries underneath can do is not part of NetKit's surface; a workbench is where one asks.
+import CNetCore
+
+/// Who is at work here, asked at run time.
+enum Versions {
+    static var nk: String { unsafe String(cString: nc_version()) }
+
+    static var curl: String { unsafe String(cString: nc_capabilities_query().curl_version) }
+
+    static var tls: String {
+        let name = unsafe String(cString: nc_capabilities_query().tls_backend)
+        return name.isEmpty ? "no TLS" : name
+    }
+
+    static var features: [String] {
+        let can = unsafe nc_capabilities_query()
+        let named: [(String, Bool)] = unsafe [
+            ("trust-policies", can.has_trust_policies), ("HTTP2", can.has_http2), ("HTTP3", can.has_http3),
+            ("gzip", can.has_gzip), ("brotli", can.has_brotli), ("zstd", can.has_zstd),
+            ("websocket", can.has_websocket),
+        ]
+        return named.filter(\.1).map(\.0)
+    }
+}

@@ -1,0 +1,124 @@
+import NetKit
+
+/// What -v tells: "> " was asked, "< " was answered, "* " is the library's account of it. No secret is shown.
+enum Verbose {
+    /// Nothing but the question when no head arrived.
+    static func lines(of request: Request<Bytes>, _ response: Response<Bytes>?) -> [String] {
+        guard let response, !response.metrics.isEmpty else {
+            return ["* no response head to \(request.method) \(withoutCredentials(request.url))"].map(printable)
+        }
+        var lines: [String] = []
+        var method = request.method
+        for (index, hop) in response.metrics.enumerated() {
+            let isLast = index == response.metrics.count - 1
+            lines.append(connection(of: hop))
+            // A server may answer in HTTP/1.0; it was still asked in HTTP/1.1.
+            let version = hop.httpVersion == .http1_0 ? .http1_1 : hop.httpVersion
+            lines.append("> \(method) \(target(of: hop.url)) \(version)")
+            lines.append("> Host: \(request.headers["Host"] ?? authority(of: hop.url))")
+            // A later hop may have lost fields on its way to another origin, and the library does not say which.
+            lines += index == 0 ? fields(of: request) : []
+            lines.append("< \(hop.httpVersion) \(hop.status)")
+            lines += isLast ? response.headers.map { "< " + shown($0.name, $0.value) } : []
+            lines.append(account(of: hop))
+            method = methodAfter(hop.status, method)
+        }
+        return lines.map(printable)
+    }
+
+    /// Without what a terminal would obey.
+    static func printable(_ line: String) -> String {
+        let scalars = line.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }
+        return String(String.UnicodeScalarView(scalars))
+    }
+
+    private static func connection(of hop: HopMetrics) -> String {
+        let isIPv6 = hop.remoteAddress.contains(":")
+        let place = (isIPv6 ? "[\(hop.remoteAddress)]" : hop.remoteAddress) + ":\(hop.remotePort)"
+        if hop.isReused {
+            return "* connection to \(place) is used again"
+        }
+        func passed(_ name: String, _ from: Duration?, _ to: Duration?) -> String? {
+            guard let from, let to, to >= from else { return nil }
+            return "\(name) \(Format.milliseconds(to - from))"
+        }
+        let parts = [
+            passed("name", hop.started, hop.resolved), passed("TCP", hop.resolved, hop.connected),
+            passed("TLS", hop.connected, hop.secured),
+        ].compactMap { $0 }
+        return "* connected to \(place)" + (parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))")
+    }
+
+    private static func account(of hop: HopMetrics) -> String {
+        var parts: [String] = []
+        if let firstByte = hop.firstByte {
+            parts.append("first byte after \(Format.milliseconds(firstByte))")
+        }
+        if let ended = hop.ended {
+            parts.append("ended after \(Format.milliseconds(ended))")
+        }
+        parts.append("sent \(hop.sentBytes) bytes, head \(hop.headBytes), body \(hop.receivedBytes)")
+        if hop.decodedBytes != hop.receivedBytes {
+            parts.append("decoded \(hop.decodedBytes)")
+        }
+        return "* " + parts.joined(separator: ", ")
+    }
+
+    private static func fields(of request: Request<Bytes>) -> [String] {
+        var lines = hasCredentials(request.url) ? ["> Authorization: \(hidden)"] : []
+        lines += request.headers.filter { $0.name.lowercased() != "host" }.map { "> " + shown($0.name, $0.value) }
+        if let body = request.body {
+            lines.append("> Content-Length: \(body.bytes.count)")
+        }
+        return lines
+    }
+
+    // MARK: Secrets
+
+    private static let hidden = "[hidden]"
+
+    private static func shown(_ name: String, _ value: String) -> String {
+        "\(name): \(isSecret(name) ? hidden : value)"
+    }
+
+    private static func isSecret(_ name: String) -> Bool {
+        let name = name.lowercased()
+        let marks = ["authorization", "cookie", "token", "secret", "password", "credential", "session", "signature"]
+        return marks.contains { name.contains($0) } || name.hasSuffix("key") || name.hasSuffix("auth")
+    }
+
+    // MARK: URLs
+
+    private static func afterScheme(_ url: String) -> Substring {
+        guard let slashes = url.firstRange(of: "://") else { return url[...] }
+        return url[slashes.upperBound...]
+    }
+
+    private static func authority(of url: String) -> String {
+        let authority = afterScheme(url).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        return String(authority.split(separator: "@", omittingEmptySubsequences: false).last ?? "")
+    }
+
+    private static func hasCredentials(_ url: String) -> Bool {
+        afterScheme(url).prefix { $0 != "/" && $0 != "?" && $0 != "#" }.contains("@")
+    }
+
+    private static func withoutCredentials(_ url: String) -> String {
+        let rest = afterScheme(url)
+        let path = rest.drop { $0 != "/" && $0 != "?" && $0 != "#" }
+        return url[..<rest.startIndex] + authority(of: url) + path
+    }
+
+    private static func target(of url: String) -> String {
+        let path = afterScheme(url).drop { $0 != "/" && $0 != "?" && $0 != "#" }.prefix { $0 != "#" }
+        return path.hasPrefix("/") ? String(path) : "/" + path
+    }
+
+    /// As the library does (RFC 9110, 15.4): 303 asks for a GET, 301 and 302 make one of a POST.
+    private static func methodAfter(_ status: Int, _ method: Method) -> Method {
+        if status == 303 && method != .head || (status == 301 || status == 302) && method == .post {
+            return .get
+        }
+        return method
+    }
+}

@@ -1,0 +1,330 @@
+/// Time limits: each ends its transfer with its own status, and none of them while things move.
+#include "fixture.h"
+
+#include <arpa/inet.h>
+#include <curl/curl.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/// Short enough to wait for, long enough for a loaded machine to get to where it bites.
+#define SHORT_MS 150u
+
+static void stall_at(fixture *f, const char *path, uint64_t cut_after) {
+    fixture_script(
+        f, path,
+        (nct_reply){
+            .body = "0123456789", .body_length = 10, .is_cut = true, .cut_after = cut_after, .ending = NCT_STALL});
+}
+
+static void expect_timeout(answer one, nc_status status) {
+    assert_ended(one, status, CURLE_OPERATION_TIMEDOUT, "after 150 ms");
+    assert_true(nc_status_is_retryable(status));
+}
+
+/* --- connect --- */
+
+typedef struct full_listener {
+    int listener;
+    int waiting[8];
+    uint16_t port;
+} full_listener;
+
+/// A listener whose backlog is full: further connects get no answer at all.
+static full_listener start_full_listener(void) {
+    full_listener full = {.listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    assert_true(full.listener >= 0);
+    assert_int_equal(bind(full.listener, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(full.listener, 0), 0);
+    assert_int_equal(getsockname(full.listener, (struct sockaddr *)&address, &length), 0);
+    full.port = ntohs(address.sin_port);
+    for (size_t i = 0; i < 8; i++) {
+        full.waiting[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        assert_true(full.waiting[i] >= 0);
+        (void)connect(full.waiting[i], (struct sockaddr *)&address, sizeof address);
+    }
+    return full;
+}
+
+static void stop_full_listener(full_listener *full) {
+    for (size_t i = 0; i < 8; i++) {
+        close(full->waiting[i]);
+    }
+    close(full->listener);
+}
+
+static void engine__connecting_ends_at_its_limit(void **state) {
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    full_listener full = start_full_listener();
+    const char *url = fixture_text(&f, "http://127.0.0.1:%u/", full.port);
+    nc_request request = {.url = nc_slice_of(url), .limits.connect_ms = SHORT_MS};
+    answer one = fixture_send(&f, &request);
+    expect_timeout(one, NC_ERR_CONNECT_TIMED_OUT);
+    assert_int_equal(nc_response_status(one.response), 0);
+    assert_int_equal(nc_response_hop_count(one.response), 1);
+    stop_full_listener(&full);
+    fixture_stop(&f);
+}
+
+static void engine__a_silent_tls_handshake_is_a_slow_connect(void **state) {
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    full_listener quiet = start_full_listener();
+    int one_of_them = accept(quiet.listener, NULL, NULL); // Room for one: it connects and hears nothing.
+    assert_true(one_of_them >= 0);
+    nc_trust_options options = {.accepts_anything = true};
+    const char *url = fixture_text(&f, "https://127.0.0.1:%u/", quiet.port);
+    nc_request request = {.url = nc_slice_of(url), .limits.connect_ms = SHORT_MS, .trust = fixture_trust(&f, &options)};
+    expect_timeout(fixture_send(&f, &request), NC_ERR_CONNECT_TIMED_OUT);
+    close(one_of_them);
+    stop_full_listener(&quiet);
+    fixture_stop(&f);
+}
+
+/* --- first byte, idle, total --- */
+
+static void engine__a_reply_that_does_not_begin_ends_at_the_first_byte_limit(void **state) {
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    stall_at(&f, "/s", 0);
+    nc_request request = fixture_request(&f, "/s");
+    request.limits.first_byte_ms = SHORT_MS;
+    answer one = fixture_send(&f, &request);
+    expect_timeout(one, NC_ERR_FIRST_BYTE_TIMED_OUT);
+    assert_int_equal(nc_response_hop_at(one.response, 0).first_byte_ns, 0);
+    request.method = nc_slice_of("POST");
+    request.body = nc_slice_of("all of it is sent");
+    expect_timeout(fixture_send(&f, &request), NC_ERR_FIRST_BYTE_TIMED_OUT);
+    fixture_stop(&f);
+}
+
+static void engine__a_reply_that_stops_ends_at_the_idle_limit(void **state) {
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    nc_request request = fixture_request(&f, "/s");
+    request.limits.idle_ms = SHORT_MS;
+    static const uint64_t cuts[] = {17, 30, 39, 44};
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+        stall_at(&f, "/s", cuts[i]);
+        answer one = fixture_send(&f, &request);
+        expect_timeout(one, NC_ERR_IDLE_TIMED_OUT);
+        assert_int_equal(nc_response_status(one.response), 200);
+        assert_true(nc_response_body(one.response).length <= 5);
+    }
+    fixture_stop(&f);
+}
+
+static void engine__an_upload_that_nobody_reads_ends_at_the_idle_limit(void **state) {
+    static char body[8 * 1024 * 1024];
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    full_listener deaf = start_full_listener();
+    int one_of_them = accept(deaf.listener, NULL, NULL); // Room for one: it connects and nobody reads.
+    assert_true(one_of_them >= 0);
+    const char *url = fixture_text(&f, "http://127.0.0.1:%u/", deaf.port);
+    nc_request request = {.url = nc_slice_of(url),
+                          .method = nc_slice_of("POST"),
+                          .body = nc_slice_make(body, sizeof body),
+                          .limits.idle_ms = SHORT_MS};
+    expect_timeout(fixture_send(&f, &request), NC_ERR_IDLE_TIMED_OUT);
+    close(one_of_them);
+    stop_full_listener(&deaf);
+    fixture_stop(&f);
+}
+
+static void engine__everything_ends_at_the_total_limit(void **state) {
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    static const uint64_t cuts[] = {0, 17, 44};
+    nc_request request = fixture_request(&f, "/s");
+    request.limits = (nc_limits){.connect_ms = NC_UNLIMITED,
+                                 .first_byte_ms = NC_UNLIMITED,
+                                 .idle_ms = NC_UNLIMITED,
+                                 .slot_ms = NC_UNLIMITED,
+                                 .total_ms = SHORT_MS};
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+        stall_at(&f, "/s", cuts[i]);
+        expect_timeout(fixture_send(&f, &request), NC_ERR_TOTAL_TIMED_OUT);
+    }
+    fixture_script(&f, "/r", (nct_reply){.location = "/s"});
+    request.url = nc_slice_of(fixture_url(&f, "/r"));
+    answer one = fixture_send(&f, &request);
+    expect_timeout(one, NC_ERR_TOTAL_TIMED_OUT);
+    assert_int_equal(nc_response_hop_count(one.response), 2);
+    fixture_stop(&f);
+}
+
+static void engine__no_limit_is_no_limit(void **state) {
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    nc_request request = fixture_request(&f, "/s");
+    request.limits = (nc_limits){.connect_ms = NC_UNLIMITED,
+                                 .first_byte_ms = NC_UNLIMITED,
+                                 .idle_ms = NC_UNLIMITED,
+                                 .slot_ms = NC_UNLIMITED,
+                                 .total_ms = NC_UNLIMITED,
+                                 .max_body_bytes = NC_UNLIMITED_BYTES,
+                                 .max_head_bytes = NC_UNLIMITED,
+                                 .max_head_fields = NC_UNLIMITED,
+                                 .max_redirects = NC_UNLIMITED - 1};
+    stall_at(&f, "/s", 44);
+    nc_transfer_id id = fixture_submit(&f, &request);
+    assert_true(nct_server_wait_for_stalled(f.server, 1, FIXTURE_LIMIT_MS));
+    nct_server_release_stalled(f.server);
+    assert_answered(fixture_wait(&f, id), 200, "0123456789");
+    fixture_stop(&f);
+}
+
+/* --- while things move --- */
+
+/// A clock that goes on by 4 s with the first piece of a body in each round of the loop, and stands still otherwise.
+typedef struct stepping_clock {
+    atomic_uint_fast64_t now_ns;
+    atomic_bool was_read;
+    atomic_uint steps;
+} stepping_clock;
+
+static uint64_t stepping_ns(void *ctx) {
+    stepping_clock *clock = ctx;
+    atomic_store(&clock->was_read, true);
+    return atomic_load(&clock->now_ns);
+}
+
+static int64_t no_realtime(void *ctx) {
+    (void)ctx;
+    return 0;
+}
+
+static void step(void *ctx, nc_trace_point point, nc_transfer_id id) {
+    stepping_clock *clock = ctx;
+    (void)id;
+    if (point == NC_TRACE_BODY_CHUNK && atomic_exchange(&clock->was_read, false)) {
+        atomic_fetch_add(&clock->now_ns, 4000000000);
+        atomic_fetch_add(&clock->steps, 1);
+    }
+}
+
+static void engine__the_idle_limit_is_moved_by_every_piece_of_the_body(void **state) {
+    stepping_clock stepping = {.now_ns = 1};
+    const nc_clock clock = {&stepping, stepping_ns, no_realtime};
+    const nc_engine_options options = {.clock = &clock, .trace = {&stepping, step}};
+    fixture f;
+    (void)state;
+    fixture_start_with(&f, NULL, &options);
+    fixture_script(&f, "/long", (nct_reply){.pattern_length = 16 * 1024 * 1024});
+    fixture_script(&f, "/stall",
+                   (nct_reply){.pattern_length = 9, .is_cut = true, .cut_after = 40, .ending = NCT_STALL});
+    nc_request request = fixture_request(&f, "/long");
+    request.limits.total_ms = NC_UNLIMITED;
+    request.limits.idle_ms = 5000;
+    // How many rounds a body takes is the kernel's affair; two and more pass the limit in sum.
+    unsigned most_steps = 0;
+    for (int i = 0; i < 100 && most_steps < 2; i++) {
+        atomic_store(&stepping.steps, 0);
+        assert_ended(fixture_send(&f, &request), NC_OK, 0, "");
+        unsigned steps = atomic_load(&stepping.steps);
+        most_steps = steps > most_steps ? steps : most_steps;
+    }
+    assert_true(most_steps >= 2);
+    request.url = nc_slice_of(fixture_url(&f, "/stall"));
+    request.limits.idle_ms = 3000;
+    assert_ended(fixture_send(&f, &request), NC_ERR_IDLE_TIMED_OUT, CURLE_OPERATION_TIMEDOUT, "after 3000 ms");
+    fixture_stop(&f);
+}
+
+/* --- waiting for a slot --- */
+
+static void engine__waiting_for_a_slot_ends_at_its_limit(void **state) {
+    const nc_engine_options options = {.max_per_host = 1};
+    fixture f;
+    (void)state;
+    fixture_start_with(&f, NULL, &options);
+    stall_at(&f, "/s", 0);
+    nc_request request = fixture_request(&f, "/s");
+    nc_transfer_id first = fixture_submit(&f, &request);
+    assert_true(nct_server_wait_for_stalled(f.server, 1, FIXTURE_LIMIT_MS));
+    request.limits.slot_ms = SHORT_MS;
+    answer second = fixture_send(&f, &request);
+    expect_timeout(second, NC_ERR_SLOT_TIMED_OUT);
+    assert_int_equal(nc_response_hop_count(second.response), 0);
+    assert_int_equal(nct_server_request_count(f.server), 1);
+    nct_server_release_stalled(f.server);
+    assert_answered(fixture_wait(&f, first), 200, "0123456789");
+    fixture_stop(&f);
+}
+
+static void engine__the_row_of_the_waiting_is_bounded(void **state) {
+    const nc_engine_options options = {.max_in_flight = 1, .max_waiting = 2};
+    fixture f;
+    nc_transfer_id ids[4];
+    (void)state;
+    fixture_start_with(&f, NULL, &options);
+    stall_at(&f, "/s", 0);
+    fixture_script(&f, "/x", (nct_reply){.body = "x", .body_length = 1});
+    nc_request request = fixture_request(&f, "/s");
+    ids[0] = fixture_submit(&f, &request);
+    assert_true(nct_server_wait_for_stalled(f.server, 1, FIXTURE_LIMIT_MS));
+    request = fixture_request(&f, "/x");
+    for (size_t i = 1; i < 4; i++) {
+        ids[i] = fixture_submit(&f, &request);
+    }
+    assert_ended(fixture_wait(&f, ids[3]), NC_ERR_TOO_LARGE, 0, "too many transfers wait for a slot");
+    assert_int_equal(nct_server_request_count(f.server), 1);
+    nct_server_release_stalled(f.server);
+    assert_answered(fixture_wait(&f, ids[1]), 200, "x");
+    assert_answered(fixture_wait(&f, ids[2]), 200, "x");
+    assert_answered(fixture_wait(&f, ids[0]), 200, "0123456789");
+    fixture_stop(&f);
+}
+
+static void engine__connections_to_one_host_stay_within_their_limit(void **state) {
+    const nc_engine_options options = {.max_per_host = 3};
+    fixture f;
+    nc_transfer_id ids[12];
+    (void)state;
+    fixture_start_with(&f, NULL, &options);
+    stall_at(&f, "/s", 20);
+    nc_request request = fixture_request(&f, "/s");
+    for (size_t i = 0; i < 12; i++) {
+        ids[i] = fixture_submit(&f, &request);
+    }
+    for (size_t round = 0; round < 4; round++) {
+        assert_true(nct_server_wait_for_stalled(f.server, 3, FIXTURE_LIMIT_MS));
+        assert_int_equal(nct_server_request_count(f.server), 3 * (round + 1));
+        nct_server_release_stalled(f.server);
+    }
+    for (size_t i = 0; i < 12; i++) {
+        assert_answered(fixture_wait(&f, ids[i]), 200, "0123456789");
+    }
+    assert_int_equal(nct_server_connection_count(f.server), 3);
+    fixture_stop(&f);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(engine__connecting_ends_at_its_limit),
+        harness_case(engine__a_silent_tls_handshake_is_a_slow_connect),
+        harness_case(engine__a_reply_that_does_not_begin_ends_at_the_first_byte_limit),
+        harness_case(engine__a_reply_that_stops_ends_at_the_idle_limit),
+        harness_case(engine__an_upload_that_nobody_reads_ends_at_the_idle_limit),
+        harness_case(engine__everything_ends_at_the_total_limit),
+        harness_case(engine__no_limit_is_no_limit),
+        harness_case(engine__the_idle_limit_is_moved_by_every_piece_of_the_body),
+        harness_case(engine__waiting_for_a_slot_ends_at_its_limit),
+        harness_case(engine__the_row_of_the_waiting_is_bounded),
+        harness_case(engine__connections_to_one_host_stay_within_their_limit),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}

@@ -1,0 +1,161 @@
+/// What libcurl's word becomes: a status, its own number, one line without a secret.
+#include "harness.h"
+#include "net/outcome.h"
+
+#include <errno.h>
+#include <string.h>
+
+static nc_outcome outcome_of(CURLcode code, const char *detail) {
+    return (nc_outcome){.code = code, .detail = detail, .place = nc_slice_of("host.example:81")};
+}
+
+static void outcome__each_code_has_its_status(void **state) {
+    static const struct {
+        CURLcode code;
+        nc_status status;
+    } cases[] = {
+        {CURLE_OK, NC_OK},
+        {CURLE_URL_MALFORMAT, NC_ERR_BAD_URL},
+        {CURLE_UNSUPPORTED_PROTOCOL, NC_ERR_BAD_SCHEME},
+        {CURLE_COULDNT_RESOLVE_HOST, NC_ERR_RESOLVE},
+        {CURLE_COULDNT_CONNECT, NC_ERR_CONNECT},
+        {CURLE_WEIRD_SERVER_REPLY, NC_ERR_BAD_RESPONSE},
+        {CURLE_HTTP2, NC_ERR_HTTP2},
+        {CURLE_HTTP2_STREAM, NC_ERR_HTTP2},
+        {CURLE_PARTIAL_FILE, NC_ERR_CUT_SHORT},
+        {CURLE_OUT_OF_MEMORY, NC_ERR_NO_MEMORY},
+        {CURLE_OPERATION_TIMEDOUT, NC_ERR_CONNECT_TIMED_OUT},
+        {CURLE_SSL_CONNECT_ERROR, NC_ERR_TLS_HANDSHAKE},
+        {CURLE_SSL_CIPHER, NC_ERR_TLS_HANDSHAKE},
+        {CURLE_GOT_NOTHING, NC_ERR_EMPTY_REPLY},
+        {CURLE_SEND_ERROR, NC_ERR_SEND},
+        {CURLE_RECV_ERROR, NC_ERR_RECEIVE},
+        {CURLE_SSL_CACERT_BADFILE, NC_ERR_TLS_ROOTS},
+        {CURLE_BAD_CONTENT_ENCODING, NC_ERR_BAD_CODING},
+        {CURLE_WRITE_ERROR, NC_ERR_BAD_CODING},
+        {CURLE_FILESIZE_EXCEEDED, NC_ERR_BODY_TOO_LARGE},
+        {CURLE_NOT_BUILT_IN, NC_ERR_UNSUPPORTED},
+        {CURLE_FTP_WEIRD_PASV_REPLY, NC_ERR_INTERNAL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        nc_error err;
+        nc_outcome outcome = outcome_of(cases[i].code, "");
+        assert_status(nc_outcome_judge(&outcome, &err), cases[i].status);
+        assert_status(err.status, cases[i].status);
+        assert_int_equal(err.native_code, cases[i].code);
+        assert_int_equal(err.offset, -1);
+        assert_int_equal(strstr(err.message, nc_status_text(cases[i].status)) != NULL, cases[i].status != NC_OK);
+        assert_int_equal(strstr(err.message, "host.example:81") != NULL, cases[i].status != NC_OK);
+    }
+}
+
+static void outcome__every_code_of_this_libcurl_has_a_status(void **state) {
+    (void)state;
+    for (int code = 1; code < CURL_LAST; code++) {
+        nc_error err;
+        nc_outcome outcome = outcome_of((CURLcode)code, "");
+        assert_true(nc_outcome_judge(&outcome, &err) != NC_OK);
+        assert_int_equal(err.native_code, code);
+    }
+}
+
+static void outcome__a_failed_connect_tells_by_its_errno(void **state) {
+    static const struct {
+        int number;
+        nc_status status;
+    } cases[] = {
+        {ECONNREFUSED, NC_ERR_REFUSED}, {ENETUNREACH, NC_ERR_UNREACHABLE},   {EHOSTUNREACH, NC_ERR_UNREACHABLE},
+        {ENETDOWN, NC_ERR_UNREACHABLE}, {EADDRNOTAVAIL, NC_ERR_UNREACHABLE}, {ETIMEDOUT, NC_ERR_CONNECT_TIMED_OUT},
+        {ECONNRESET, NC_ERR_RESET},     {EMFILE, NC_ERR_DESCRIPTORS},        {ENFILE, NC_ERR_DESCRIPTORS},
+        {ENOMEM, NC_ERR_NO_MEMORY},     {ENOBUFS, NC_ERR_NO_MEMORY},         {EACCES, NC_ERR_CONNECT},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        nc_outcome outcome = outcome_of(CURLE_COULDNT_CONNECT, "");
+        outcome.os_error = cases[i].number;
+        assert_status(nc_outcome_judge(&outcome, NULL), cases[i].status);
+        outcome.os_error = EINPROGRESS;
+        outcome.socket_error = cases[i].number; // our own socket() knows better
+        assert_status(nc_outcome_judge(&outcome, NULL), cases[i].status);
+    }
+}
+
+static void outcome__a_broken_connection_tells_by_errno_or_text(void **state) {
+    static const CURLcode codes[] = {CURLE_SEND_ERROR, CURLE_RECV_ERROR};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        nc_outcome outcome = outcome_of(codes[i], "");
+        outcome.os_error = ECONNRESET;
+        assert_status(nc_outcome_judge(&outcome, NULL), NC_ERR_RESET);
+        outcome.os_error = EPIPE;
+        assert_status(nc_outcome_judge(&outcome, NULL), NC_ERR_RESET);
+        outcome = outcome_of(codes[i], "OpenSSL SSL_read: Connection reset by peer, errno 104");
+        assert_status(nc_outcome_judge(&outcome, NULL), NC_ERR_RESET);
+        outcome = outcome_of(codes[i], "OpenSSL SSL_read: unexpected eof while reading, errno 0");
+        assert_status(nc_outcome_judge(&outcome, NULL), NC_ERR_CUT_SHORT);
+    }
+    nc_outcome outcome = outcome_of(CURLE_RECV_ERROR, "Malformed encoding found in chunked-encoding");
+    assert_status(nc_outcome_judge(&outcome, NULL), NC_ERR_BAD_RESPONSE);
+}
+
+static void outcome__a_refused_certificate_tells_by_its_verify_result(void **state) {
+    static const struct {
+        long result;
+        nc_status status;
+    } cases[] = {{0, NC_ERR_TLS_NAME},       {9, NC_ERR_TLS_NOT_YET_VALID}, {10, NC_ERR_TLS_EXPIRED},
+                 {18, NC_ERR_TLS_UNTRUSTED}, {19, NC_ERR_TLS_UNTRUSTED},    {20, NC_ERR_TLS_UNTRUSTED},
+                 {21, NC_ERR_TLS_UNTRUSTED}, {23, NC_ERR_TLS_CERTIFICATE},  {1, NC_ERR_TLS_CERTIFICATE}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        nc_outcome outcome = outcome_of(CURLE_PEER_FAILED_VERIFICATION, "");
+        outcome.verify_result = cases[i].result;
+        assert_status(nc_outcome_judge(&outcome, NULL), cases[i].status);
+    }
+    nc_outcome outcome = outcome_of(CURLE_PEER_FAILED_VERIFICATION,
+                                    "SSL: no alternative certificate subject name matches target host name 'a'");
+    outcome.verify_result = 1;
+    assert_status(nc_outcome_judge(&outcome, NULL), NC_ERR_TLS_NAME);
+}
+
+static void outcome__the_place_in_a_transfer_decides_the_rest(void **state) {
+    nc_outcome outcome = outcome_of(CURLE_UNSUPPORTED_PROTOCOL, "Received HTTP/0.9 when not allowed");
+    (void)state;
+    outcome.is_connected = true;
+    assert_status(nc_outcome_judge(&outcome, NULL), NC_ERR_BAD_RESPONSE);
+    outcome = outcome_of(CURLE_OPERATION_TIMEDOUT, "");
+    outcome.is_connected = true;
+    assert_status(nc_outcome_judge(&outcome, NULL), NC_ERR_TOTAL_TIMED_OUT);
+    outcome = outcome_of(CURLE_OUT_OF_MEMORY, "");
+    outcome.is_in_head = true;
+    assert_status(nc_outcome_judge(&outcome, NULL), NC_ERR_HEAD_TOO_LARGE);
+}
+
+static void outcome__the_message_is_one_short_line(void **state) {
+    static char long_text[2000];
+    nc_error err;
+    (void)state;
+    memset(long_text, 'x', sizeof long_text - 1);
+    nc_outcome outcome = outcome_of(CURLE_RECV_ERROR, "first\r\nsecond");
+    assert_status(nc_outcome_judge(&outcome, &err), NC_ERR_RECEIVE);
+    assert_string_equal(err.message, "receiving failed: host.example:81 (first)");
+    outcome.detail = long_text;
+    outcome.place = nc_slice_of(long_text);
+    (void)nc_outcome_judge(&outcome, &err);
+    assert_true(strlen(err.message) < sizeof err.message);
+    assert_string_equal(err.message + strlen(err.message) - 2, "x)");
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(outcome__each_code_has_its_status),
+        harness_case(outcome__every_code_of_this_libcurl_has_a_status),
+        harness_case(outcome__a_failed_connect_tells_by_its_errno),
+        harness_case(outcome__a_broken_connection_tells_by_errno_or_text),
+        harness_case(outcome__a_refused_certificate_tells_by_its_verify_result),
+        harness_case(outcome__the_place_in_a_transfer_decides_the_rest),
+        harness_case(outcome__the_message_is_one_short_line),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}

@@ -1,0 +1,230 @@
+/// Pollers behave alike, the table of sockets tells them only what they must know, and an engine runs on each.
+#include "fixture.h"
+#include "net/sockets.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static const nc_poller_choice choices[] = {NC_POLLER_AUTO, NC_POLLER_POLL};
+
+/* --- real pollers --- */
+
+static void poller__reports_what_is_wanted_and_nothing_else(void **state) {
+    (void)state;
+    for (size_t c = 0; c < 2; c++) {
+        int pipes[40][2];
+        nc_poll_event events[64];
+        nc_status status = NC_OK;
+        const nc_poller_kind *kind = nc_poller_choose(choices[c]);
+        nc_poller *poller = kind->make(&status);
+        assert_non_null(poller);
+        for (size_t i = 0; i < 40; i++) {
+            assert_int_equal(pipe2(pipes[i], O_CLOEXEC | O_NONBLOCK), 0);
+            assert_status(kind->change(poller, pipes[i][0], 0, NC_WANT_READ), NC_OK);
+        }
+        assert_int_equal(kind->wait(poller, events, 64, 0), 0);
+        for (size_t i = 0; i < 40; i += 2) {
+            assert_int_equal(write(pipes[i][1], "x", 1), 1);
+        }
+        assert_int_equal(kind->wait(poller, events, 64, 1000), 20);
+        assert_int_equal(kind->wait(poller, events, 64, 1000), 20); // level-triggered
+        for (size_t i = 0; i < 20; i++) {
+            assert_true(events[i].is_readable && !events[i].is_writable && !events[i].has_error);
+        }
+        assert_int_equal(kind->wait(poller, events, 7, 1000), 7);
+        // Taken out, put in again, changed: only what is in the set is reported.
+        for (size_t i = 0; i < 40; i += 4) {
+            assert_status(kind->change(poller, pipes[i][0], NC_WANT_READ, 0), NC_OK);
+            assert_status(kind->change(poller, pipes[i][0], 0, 0), NC_OK);
+        }
+        assert_int_equal(kind->wait(poller, events, 64, 1000), 10);
+        assert_status(kind->change(poller, pipes[1][1], 0, NC_WANT_WRITE), NC_OK);
+        assert_int_equal(kind->wait(poller, events, 64, 1000), 11);
+        assert_status(kind->change(poller, pipes[1][1], NC_WANT_WRITE, 0), NC_OK);
+        close(pipes[3][1]);
+        assert_int_equal(kind->wait(poller, events, 64, 1000), 11);
+        for (size_t i = 0; i < 11; i++) {
+            assert_true(events[i].is_readable);
+        }
+        for (size_t i = 0; i < 40; i++) {
+            assert_status(kind->change(poller, pipes[i][0], NC_WANT_READ, 0), NC_OK);
+            close(pipes[i][0]);
+            if (i != 3) {
+                close(pipes[i][1]);
+            }
+        }
+        assert_int_equal(kind->wait(poller, events, 64, 0), 0);
+        kind->unmake(poller);
+    }
+}
+
+static void poller__forgives_a_descriptor_that_was_closed_behind_its_back(void **state) {
+    (void)state;
+    for (size_t c = 0; c < 2; c++) {
+        int first[2];
+        int second[2];
+        nc_poll_event events[4];
+        nc_status status = NC_OK;
+        const nc_poller_kind *kind = nc_poller_choose(choices[c]);
+        nc_poller *poller = kind->make(&status);
+        assert_int_equal(pipe2(first, O_CLOEXEC), 0);
+        assert_status(kind->change(poller, first[0], 0, NC_WANT_READ), NC_OK);
+        close(first[0]);
+        close(first[1]);
+        assert_int_equal(pipe2(second, O_CLOEXEC), 0);
+        assert_int_equal(second[0], first[0]);
+        // Whoever changes it believes that it is still in the set, or that it never was.
+        assert_status(kind->change(poller, second[0], NC_WANT_READ, NC_WANT_READ), NC_OK);
+        assert_status(kind->change(poller, second[0], 0, NC_WANT_READ), NC_OK);
+        assert_int_equal(write(second[1], "x", 1), 1);
+        assert_int_equal(kind->wait(poller, events, 4, 1000), 1);
+        assert_int_equal(events[0].fd, second[0]);
+        close(second[0]);
+        close(second[1]);
+        kind->unmake(poller);
+    }
+}
+
+/* --- the table of sockets, over a poller that only remembers --- */
+
+typedef struct remembering_poller {
+    nc_poller base;
+    int wanted[64];
+    unsigned calls;
+    bool fails;
+} remembering_poller;
+
+static nc_status remember(nc_poller *base, int fd, int before, int after) {
+    remembering_poller *poller = (remembering_poller *)base;
+    poller->calls++;
+    if (poller->fails && after != 0) {
+        return NC_ERR_NO_MEMORY;
+    }
+    assert_int_equal(poller->wanted[fd], before);
+    poller->wanted[fd] = after;
+    return NC_OK;
+}
+
+static const nc_poller_kind remembering_kind = {NULL, NULL, remember, NULL};
+
+static void sockets__a_kept_connection_costs_no_further_calls(void **state) {
+    remembering_poller poller = {.base = {&remembering_kind}};
+    nc_sockets sockets;
+    int owner = 0;
+    (void)state;
+    nc_sockets_init(&sockets, &poller.base);
+    assert_status(nc_sockets_opened(&sockets, 7), NC_OK);
+    assert_int_equal(poller.calls, 0);
+    for (int i = 0; i < 10; i++) {
+        assert_status(nc_sockets_want(&sockets, 7, NC_WANT_READ, &owner), NC_OK);
+        assert_ptr_equal(nc_sockets_owner(&sockets, 7), &owner);
+        assert_status(nc_sockets_want(&sockets, 7, 0, &owner), NC_OK);
+    }
+    assert_int_equal(poller.calls, 1);
+    assert_int_equal(poller.wanted[7], NC_WANT_READ);
+    // An event that nobody wants ends it.
+    assert_null(nc_sockets_owner(&sockets, 7));
+    assert_int_equal(poller.wanted[7], 0);
+    assert_status(nc_sockets_want(&sockets, 7, NC_WANT_READ | NC_WANT_WRITE, &owner), NC_OK);
+    assert_int_equal(poller.wanted[7], NC_WANT_READ | NC_WANT_WRITE);
+    nc_sockets_closing(&sockets, 7);
+    assert_int_equal(poller.wanted[7], 0);
+    assert_null(nc_sockets_owner(&sockets, 7));
+    nc_sockets_deinit(&sockets);
+}
+
+static void sockets__foreign_descriptors_are_followed_to_the_letter(void **state) {
+    remembering_poller poller = {.base = {&remembering_kind}};
+    nc_sockets sockets;
+    int owner = 0;
+    (void)state;
+    nc_sockets_init(&sockets, &poller.base);
+    assert_null(nc_sockets_owner(&sockets, 60));
+    nc_sockets_closing(&sockets, 60);
+    assert_status(nc_sockets_want(&sockets, 60, NC_WANT_READ, &owner), NC_OK);
+    assert_int_equal(poller.wanted[60], NC_WANT_READ);
+    assert_status(nc_sockets_want(&sockets, 60, 0, &owner), NC_OK);
+    assert_int_equal(poller.wanted[60], 0);
+    assert_status(nc_sockets_want(&sockets, 60, NC_WANT_WRITE, &owner), NC_OK);
+    nc_sockets_forget_owner(&sockets, &owner);
+    assert_null(nc_sockets_owner(&sockets, 60));
+    // The number comes back as one of ours; what was told of it is taken back.
+    assert_status(nc_sockets_opened(&sockets, 60), NC_OK);
+    assert_int_equal(poller.wanted[60], 0);
+    nc_sockets_deinit(&sockets);
+}
+
+static void sockets__a_poller_that_fails_is_asked_again(void **state) {
+    remembering_poller poller = {.base = {&remembering_kind}, .fails = true};
+    nc_sockets sockets;
+    int owner = 0;
+    (void)state;
+    nc_sockets_init(&sockets, &poller.base);
+    assert_status(nc_sockets_want(&sockets, 5, NC_WANT_READ, &owner), NC_ERR_NO_MEMORY);
+    poller.fails = false;
+    assert_status(nc_sockets_want(&sockets, 5, NC_WANT_READ, &owner), NC_OK);
+    assert_int_equal(poller.wanted[5], NC_WANT_READ);
+    nc_sockets_deinit(&sockets);
+}
+
+/* --- an engine on each --- */
+
+static void expect_core_behaviour(nc_poller_choice choice, nct_identity identity) {
+    const nct_server_options server = {.identity = identity};
+    nc_engine_options options = {.poller = choice};
+    fixture f;
+    nc_transfer_id ids[30];
+    fixture_start_with(&f, &server, &options);
+    fixture_script(&f, "/echo", (nct_reply){.is_echo = true});
+    fixture_script(&f, "/big", (nct_reply){.pattern_length = 3000000, .chunk_bytes = 70001});
+    fixture_script(&f, "/r", (nct_reply){.location = "/big"});
+    fixture_script(&f, "/reset",
+                   (nct_reply){.pattern_length = 1000, .is_cut = true, .cut_after = 100, .ending = NCT_RESET});
+    fixture_script(&f, "/stall", (nct_reply){.is_cut = true, .cut_after = 0, .ending = NCT_STALL});
+    nc_request echo = fixture_request(&f, "/echo");
+    echo.method = nc_slice_of("POST");
+    echo.body = nc_slice_of("there and back");
+    for (size_t i = 0; i < 30; i++) {
+        ids[i] = fixture_submit(&f, &echo);
+    }
+    for (size_t i = 0; i < 30; i++) {
+        assert_answered(fixture_wait(&f, ids[i]), 200, "there and back");
+    }
+    assert_true(nct_server_connection_count(f.server) <= NC_DEFAULT_MAX_PER_HOST);
+    answer big = fixture_get(&f, "/r");
+    assert_ended(big, NC_OK, 0, "");
+    assert_int_equal(nc_response_body(big.response).length, 3000000);
+    assert_status(fixture_get(&f, "/reset").error.status, NC_ERR_RESET);
+    nc_request stalled = fixture_request(&f, "/stall");
+    stalled.limits.first_byte_ms = 50;
+    assert_status(fixture_send(&f, &stalled).error.status, NC_ERR_FIRST_BYTE_TIMED_OUT);
+    stalled.limits.first_byte_ms = 0;
+    nc_transfer_id id = fixture_submit(&f, &stalled);
+    assert_true(nct_server_wait_for_stalled(f.server, 1, FIXTURE_LIMIT_MS));
+    nc_engine_cancel(f.engine, id);
+    assert_status(fixture_wait(&f, id).error.status, NC_ERR_CANCELLED);
+    fixture_stop(&f);
+}
+
+static void engine__behaves_alike_on_every_poller(void **state) {
+    static const nc_poller_choice every[] = {NC_POLLER_AUTO, NC_POLLER_EPOLL, NC_POLLER_POLL};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        expect_core_behaviour(every[i], NCT_PLAIN);
+        expect_core_behaviour(every[i], NCT_TLS_VALID);
+    }
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(poller__reports_what_is_wanted_and_nothing_else),
+        harness_case(poller__forgives_a_descriptor_that_was_closed_behind_its_back),
+        harness_case(sockets__a_kept_connection_costs_no_further_calls),
+        harness_case(sockets__foreign_descriptors_are_followed_to_the_letter),
+        harness_case(sockets__a_poller_that_fails_is_asked_again),
+        harness_case(engine__behaves_alike_on_every_poller),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}

@@ -1,0 +1,169 @@
+/// Pooled blocks: content survives growth, memory is used again, and goes back with the last reference.
+#include "base/pool.h"
+#include "harness.h"
+
+#include <pthread.h>
+#include <string.h>
+
+static void expect_bytes(const nc_block *block, size_t length) {
+    assert_int_equal(block->length, length);
+    for (size_t i = 0; i < length; i++) {
+        if (block->data[i] != (uint8_t)(i * 31)) {
+            fail_msg("byte %zu of %zu is wrong", i, length);
+        }
+    }
+}
+
+static void append_up_to(nc_block *block, nc_pool *pool, size_t length, size_t step) {
+    uint8_t piece[5000];
+    while (block->length < length) {
+        size_t count = length - block->length < step ? length - block->length : step;
+        for (size_t i = 0; i < count; i++) {
+            piece[i] = (uint8_t)((block->length + i) * 31);
+        }
+        assert_status(nc_block_append(block, pool, nc_slice_make(piece, count)), NC_OK);
+    }
+}
+
+static void pool__blocks_keep_their_content_while_they_grow(void **state) {
+    static const size_t lengths[] = {0, 1, 255, 256, 257, 4096, 65537, 1048576, 1048577, 5000000};
+    static const size_t steps[] = {1, 7, 4096, 5000};
+    (void)state;
+    nc_pool *pool = nc_pool_new();
+    assert_non_null(pool);
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        for (size_t k = lengths[i] > 100000 ? 2 : 0; k < sizeof steps / sizeof *steps; k++) {
+            nc_block block = {0};
+            append_up_to(&block, pool, lengths[i], steps[k]);
+            expect_bytes(&block, lengths[i]);
+            assert_status(nc_block_reserve(&block, pool, lengths[i] * 2 + 100), NC_OK);
+            assert_true(block.capacity >= lengths[i] * 2 + 100);
+            expect_bytes(&block, lengths[i]);
+            nc_block_deinit(&block, pool);
+            assert_int_equal(block.length + block.capacity, 0);
+        }
+    }
+    nc_pool_release(pool);
+}
+
+static void pool__memory_that_came_back_is_used_again(void **state) {
+    (void)state;
+    nc_pool *pool = nc_pool_new();
+    uint64_t before = 0;
+    for (int i = 0; i < 100; i++) {
+        nc_block block = {0};
+        append_up_to(&block, pool, 20000, 5000);
+        nc_block_deinit(&block, pool);
+        if (i == 0) {
+            before = harness_allocations();
+        }
+    }
+    assert_int_equal(harness_allocations(), before);
+    nc_pool_release(pool);
+}
+
+static void pool__keeps_no_more_than_its_bound(void **state) {
+    enum { COUNT = 400 };
+    static nc_block blocks[COUNT];
+    (void)state;
+    nc_pool *pool = nc_pool_new();
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_status(nc_block_reserve(&blocks[i], pool, 1024 * 1024), NC_OK);
+    }
+    size_t in_use = harness_live_blocks();
+    for (size_t i = 0; i < COUNT; i++) {
+        nc_block_deinit(&blocks[i], pool);
+    }
+    assert_true(harness_live_blocks() < in_use - COUNT / 2);
+    nc_pool_release(pool);
+}
+
+static void pool__lives_as_long_as_its_last_reference(void **state) {
+    nc_block block = {0};
+    (void)state;
+    nc_pool *pool = nc_pool_new();
+    assert_ptr_equal(nc_pool_retain(pool), pool);
+    append_up_to(&block, pool, 1000, 100);
+    nc_pool_release(pool);
+    expect_bytes(&block, 1000);
+    nc_block_deinit(&block, pool);
+    nc_pool_release(pool);
+    nc_pool_release(NULL);
+}
+
+static void *churn(void *argument) {
+    nc_pool *pool = argument;
+    for (size_t i = 0; i < 2000; i++) {
+        nc_block block = {0};
+        append_up_to(&block, pool, i * 7 % 9000, 3000);
+        expect_bytes(&block, i * 7 % 9000);
+        nc_block_deinit(&block, pool);
+    }
+    nc_pool_release(pool);
+    return NULL;
+}
+
+static void pool__serves_several_threads(void **state) {
+    pthread_t threads[4];
+    (void)state;
+    nc_pool *pool = nc_pool_new();
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, churn, nc_pool_retain(pool)), 0);
+    }
+    nc_pool_release(pool);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    }
+}
+
+static void fill(void *ctx) {
+    nc_block block = {0};
+    (void)ctx;
+    nc_pool *pool = nc_pool_new();
+    size_t length = 0;
+    for (size_t i = 0; pool != NULL && i < 40; i++) {
+        uint8_t piece[997];
+        for (size_t k = 0; k < sizeof piece; k++) {
+            piece[k] = (uint8_t)((length + k) * 31);
+        }
+        nc_status status = nc_block_append(&block, pool, nc_slice_make(piece, sizeof piece));
+        assert_true(status == NC_OK || status == NC_ERR_NO_MEMORY);
+        length += status == NC_OK ? sizeof piece : 0;
+        expect_bytes(&block, length);
+    }
+    if (pool != NULL) {
+        nc_block_deinit(&block, pool);
+    }
+    nc_pool_release(pool);
+}
+
+static void pool__a_failed_append_leaves_the_content_alone(void **state) {
+    (void)state;
+    assert_true(each_allocation_failure(fill, NULL) > 0);
+}
+
+static void pool__lengths_that_overflow_are_refused(void **state) {
+    nc_block block = {0};
+    (void)state;
+    nc_pool *pool = nc_pool_new();
+    append_up_to(&block, pool, 10, 10);
+    assert_status(nc_block_append(&block, pool, nc_slice_make("x", SIZE_MAX)), NC_ERR_NO_MEMORY);
+    assert_status(nc_block_append(&block, pool, nc_slice_make(NULL, 0)), NC_OK);
+    expect_bytes(&block, 10);
+    nc_block_deinit(&block, pool);
+    nc_pool_release(pool);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(pool__blocks_keep_their_content_while_they_grow),
+        harness_case(pool__memory_that_came_back_is_used_again),
+        harness_case(pool__keeps_no_more_than_its_bound),
+        harness_case(pool__lives_as_long_as_its_last_reference),
+        harness_case(pool__serves_several_threads),
+        harness_case(pool__a_failed_append_leaves_the_content_alone),
+        harness_case(pool__lengths_that_overflow_are_refused),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}

@@ -1,0 +1,251 @@
+/// A storm: thousands of transfers, half of them cancelled from another thread, from callbacks and from trace points.
+#include "torture.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { IN_FLIGHT = 256, OUTSTANDING = 512, POOL = 64, REPLIES = 5, PAGE_BYTES = 3000 };
+
+/// Who cancels a transfer, if anybody; trace points strike beside them, by chance.
+typedef enum canceller { NOBODY, OTHER_THREAD, OWN_CALLBACK, CANCELLER_COUNT } canceller;
+
+struct storm;
+
+typedef struct drop {
+    struct storm *storm;
+    uint64_t chance;
+    canceller who;
+    size_t reply;
+    atomic_uint done_count;
+} drop;
+
+typedef struct storm {
+    nc_engine *_Atomic engine;
+    uint64_t seed;
+    size_t count;
+    drop *drops;
+    atomic_size_t ok_count;
+    atomic_size_t cancelled_count;
+    atomic_size_t wrong_count;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    size_t outstanding;
+    nc_transfer_id arrivals[OUTSTANDING];
+    size_t arrival_count;
+    bool is_over;
+} storm;
+
+static const char *const paths[REPLIES] = {"/page", "/chunked", "/moved", "/stalled", "/headless"};
+
+static bool is_stalling(size_t reply) {
+    return reply >= 3;
+}
+
+static void script(nct_server *server) {
+    const nct_reply page = {.pattern_length = PAGE_BYTES};
+    const nct_reply chunked = {.pattern_length = PAGE_BYTES, .chunk_bytes = 100};
+    const nct_reply moved = {.location = "/page"};
+    const nct_reply stalled = {.pattern_length = PAGE_BYTES, .is_cut = true, .cut_after = 1000, .ending = NCT_STALL};
+    const nct_reply headless = {.pattern_length = PAGE_BYTES, .is_cut = true, .cut_after = 20, .ending = NCT_STALL};
+    const nct_reply *const replies[REPLIES] = {&page, &chunked, &moved, &stalled, &headless};
+    for (size_t i = 0; i < REPLIES; i++) {
+        assert_int_equal(nct_server_script(server, paths[i], replies[i]), 0);
+    }
+}
+
+/* --- what the loop calls --- */
+
+static void maybe_cancel(const drop *one, nc_transfer_id id, uint64_t moment) {
+    if (one->who == OWN_CALLBACK && torture_mix(one->chance, moment) % 2 == 0) {
+        nc_engine_cancel(one->storm->engine, id);
+    }
+}
+
+static nc_verdict on_head(void *ctx, nc_transfer_id id, const nc_response *response, bool is_last) {
+    (void)is_last;
+    maybe_cancel(ctx, id, nc_response_status(response));
+    return NC_CONTINUE;
+}
+
+static nc_verdict on_body(void *ctx, nc_transfer_id id, nc_slice bytes) {
+    maybe_cancel(ctx, id, bytes.length);
+    return NC_CONTINUE;
+}
+
+static void on_done(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
+    drop *one = ctx;
+    storm *all = one->storm;
+    (void)response;
+    atomic_fetch_add(&one->done_count, 1);
+    if (error->status == NC_OK) {
+        atomic_fetch_add(&all->ok_count, 1);
+    } else if (error->status == NC_ERR_CANCELLED) {
+        atomic_fetch_add(&all->cancelled_count, 1);
+    } else {
+        atomic_fetch_add(&all->wrong_count, 1);
+        print_error("%s: %s\n", paths[one->reply], error->message);
+    }
+    nc_engine_cancel(all->engine, id); // Too late, so it must do nothing.
+    pthread_mutex_lock(&all->mutex);
+    all->outstanding--;
+    pthread_cond_broadcast(&all->changed);
+    pthread_mutex_unlock(&all->mutex);
+}
+
+/// Chance decides by id and point; only some ids are struck, so that about one transfer in eight ends this way.
+static void on_point(void *ctx, nc_trace_point point, nc_transfer_id id) {
+    storm *all = ctx;
+    nc_engine *engine = atomic_load(&all->engine);
+    uint64_t by_id = torture_mix(all->seed, id);
+    if (engine != NULL && id != 0 && by_id % 6 == 0 && torture_mix(by_id, (uint64_t)point) % 8 == 0) {
+        nc_engine_cancel(engine, id);
+    }
+}
+
+/* --- the other thread --- */
+
+static struct timespec soon(void) {
+    struct timespec moment;
+    clock_gettime(CLOCK_REALTIME, &moment);
+    moment.tv_nsec += 1000000L;
+    if (moment.tv_nsec >= 1000000000L) {
+        moment.tv_sec++;
+        moment.tv_nsec -= 1000000000L;
+    }
+    return moment;
+}
+
+/// Cancels what it is given at random, some at once, some much later; what stalls is ended by nobody else.
+static void *cancel_thread(void *argument) {
+    storm *all = argument;
+    uint64_t chance = all->seed;
+    pthread_mutex_lock(&all->mutex);
+    while (!all->is_over || all->arrival_count > 0) {
+        bool is_pressed = all->arrival_count >= POOL || all->is_over;
+        if (!is_pressed) {
+            struct timespec moment = soon();
+            // Nothing new for a while: go on with what is there.
+            bool is_quiet = pthread_cond_timedwait(&all->changed, &all->mutex, &moment) == ETIMEDOUT;
+            is_pressed = is_quiet || torture_next(&chance) % 4 == 0;
+        }
+        if (is_pressed && all->arrival_count > 0) {
+            size_t index = (size_t)(torture_next(&chance) % all->arrival_count);
+            nc_transfer_id id = all->arrivals[index];
+            all->arrivals[index] = all->arrivals[--all->arrival_count];
+            pthread_mutex_unlock(&all->mutex);
+            nc_engine_cancel(all->engine, id);
+            pthread_mutex_lock(&all->mutex);
+        }
+    }
+    pthread_mutex_unlock(&all->mutex);
+    return NULL;
+}
+
+/* --- the storm --- */
+
+static void submit_one(storm *all, drop *one, const nct_server *server) {
+    char url[TORTURE_URL_BYTES];
+    const nc_sink sink = {one, on_head, one->chance % 2 == 0 ? on_body : NULL, on_done};
+    nc_request request = {.url = torture_url(url, "http", server, paths[one->reply])};
+    nc_transfer_id id = 0;
+    pthread_mutex_lock(&all->mutex);
+    while (all->outstanding == OUTSTANDING) {
+        pthread_cond_wait(&all->changed, &all->mutex);
+    }
+    all->outstanding++;
+    pthread_mutex_unlock(&all->mutex);
+    assert_status(nc_engine_submit(all->engine, &request, &sink, &id, NULL), NC_OK);
+    if (one->who != OTHER_THREAD) {
+        return;
+    }
+    pthread_mutex_lock(&all->mutex);
+    assert_true(all->arrival_count < OUTSTANDING);
+    all->arrivals[all->arrival_count++] = id;
+    pthread_cond_broadcast(&all->changed);
+    pthread_mutex_unlock(&all->mutex);
+}
+
+static void run_storm(storm *all, nct_server *server) {
+    pthread_t thread;
+    uint64_t chance = all->seed;
+    assert_int_equal(pthread_create(&thread, NULL, cancel_thread, all), 0);
+    for (size_t i = 0; i < all->count; i++) {
+        drop *one = &all->drops[i];
+        one->storm = all;
+        one->chance = torture_next(&chance);
+        one->reply = (size_t)(torture_next(&chance) % REPLIES);
+        one->who = one->chance % 2 == 0 ? NOBODY : (canceller)(torture_next(&chance) % CANCELLER_COUNT);
+        if (is_stalling(one->reply)) {
+            one->who = OTHER_THREAD;
+        }
+        submit_one(all, one, server);
+    }
+    pthread_mutex_lock(&all->mutex);
+    all->is_over = true;
+    pthread_cond_broadcast(&all->changed);
+    uint64_t end_ms = torture_now_ms() + TORTURE_PATIENCE_MS;
+    while (all->outstanding > 0 && torture_now_ms() < end_ms) {
+        struct timespec moment = soon();
+        (void)pthread_cond_timedwait(&all->changed, &all->mutex, &moment);
+    }
+    size_t left = all->outstanding;
+    pthread_mutex_unlock(&all->mutex);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    if (left > 0) {
+        fail_msg("%zu transfers have not ended", left);
+    }
+}
+
+static void storm_with(nc_poller_choice poller, size_t count) {
+    storm all = {.count = count, .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+    all.seed = torture_seed();
+    all.drops = calloc(count, sizeof *all.drops);
+    assert_non_null(all.drops);
+    nct_server *server = torture_start(NCT_PLAIN);
+    script(server);
+    size_t descriptors = torture_open_descriptors();
+    uint64_t began_ms = torture_now_ms();
+    all.engine = torture_engine(&(nc_engine_options){
+        .max_in_flight = IN_FLIGHT, .max_per_host = IN_FLIGHT, .poller = poller, .trace = {&all, on_point}});
+    run_storm(&all, server);
+    assert_status(nc_engine_close(all.engine, TORTURE_PATIENCE_MS), NC_OK);
+    for (size_t i = 0; i < count; i++) {
+        if (atomic_load(&all.drops[i].done_count) != 1) {
+            fail_msg("transfer %zu ended %u times", i, atomic_load(&all.drops[i].done_count));
+        }
+    }
+    print_message("%zu transfers: %zu OK, %zu cancelled, %llu ms\n", count, all.ok_count, all.cancelled_count,
+                  (unsigned long long)(torture_now_ms() - began_ms));
+    assert_int_equal(all.wrong_count, 0);
+    assert_int_equal(all.ok_count + all.cancelled_count, count);
+    assert_true(all.cancelled_count > count / 3 && all.ok_count > count / 5);
+    assert_true(nct_server_wait_for_silence(server, TORTURE_PATIENCE_MS));
+    assert_true(torture_wait_for_descriptors(descriptors));
+    free(all.drops);
+    nct_server_stop(server);
+}
+
+static size_t storm_size(void) {
+    return (size_t)torture_number("NETCORE_TORTURE_REQUESTS", 10000);
+}
+
+static void cancel__in_a_storm_ends_every_transfer_exactly_once(void **state) {
+    (void)state;
+    storm_with(NC_POLLER_AUTO, storm_size());
+}
+
+static void cancel__in_a_storm_over_poll_ends_every_transfer_exactly_once(void **state) {
+    (void)state;
+    storm_with(NC_POLLER_POLL, storm_size() / 5);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(cancel__in_a_storm_ends_every_transfer_exactly_once),
+        harness_case(cancel__in_a_storm_over_poll_ends_every_transfer_exactly_once),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}

@@ -1,0 +1,119 @@
+/// Policies as values: what they refuse, and when two decide alike.
+#include "harness.h"
+
+#include <string.h>
+
+static nc_trust *make(nc_trust_options options) {
+    nc_trust *trust = NULL;
+    nc_error err;
+    assert_status(nc_trust_new(&trust, &options, &err), NC_OK);
+    assert_status(err.status, NC_OK);
+    return trust;
+}
+
+static void trust__equal_policies_are_those_that_decide_alike(void **state) {
+    const nc_trust_options options[] = {
+        {0},
+        {.accepts_anything = true},
+        {.min_version = NC_TLS_1_3},
+        {.roots = NC_ROOTS_FILE, .ca_file = nc_slice_of("/a")},
+        {.roots = NC_ROOTS_FILE, .ca_file = nc_slice_of("/b")},
+        {.roots = NC_ROOTS_FILE, .ca_file = nc_slice_of("/a"), .min_version = NC_TLS_1_3},
+        {.roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of("/a")},
+        {.roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of("/a/")},
+    };
+    enum { COUNT = sizeof options / sizeof *options };
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++) {
+        nc_trust *one = make(options[i]);
+        assert_true(nc_trust_is_equal(one, one));
+        for (size_t k = 0; k < COUNT; k++) {
+            nc_trust *other = make(options[k]);
+            assert_int_equal(nc_trust_is_equal(one, other), i == k);
+            assert_int_equal(nc_trust_is_equal(other, one), i == k);
+            nc_trust_release(other);
+        }
+        nc_trust_release(one);
+    }
+    nc_trust *defaults = NULL;
+    assert_status(nc_trust_new(&defaults, NULL, NULL), NC_OK);
+    nc_trust *zero = make(options[0]);
+    assert_true(nc_trust_is_equal(defaults, zero));
+    nc_trust_release(defaults);
+    nc_trust_release(zero);
+    nc_trust_release(NULL);
+}
+
+static void trust__copies_what_it_is_made_from(void **state) {
+    char path[] = "/some/path";
+    (void)state;
+    guarded pem = guarded_copy(nc_slice_of("some bytes"));
+    nc_trust *by_file = make((nc_trust_options){.roots = NC_ROOTS_FILE, .ca_file = nc_slice_of(path)});
+    nc_trust *by_bytes = make((nc_trust_options){.roots = NC_ROOTS_BYTES, .ca_pem = pem.slice});
+    guarded_deinit(&pem);
+    memset(path, 'x', sizeof path);
+    nc_trust *same_file = make((nc_trust_options){.roots = NC_ROOTS_FILE, .ca_file = nc_slice_of("/some/path")});
+    nc_trust *same_bytes = make((nc_trust_options){.roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of("some bytes")});
+    assert_true(nc_trust_is_equal(by_file, same_file));
+    assert_true(nc_trust_is_equal(by_bytes, same_bytes));
+    assert_ptr_equal(nc_trust_retain(by_file), by_file);
+    nc_trust_release(by_file);
+    assert_true(nc_trust_is_equal(by_file, same_file));
+    nc_trust_release(by_file);
+    nc_trust_release(by_bytes);
+    nc_trust_release(same_file);
+    nc_trust_release(same_bytes);
+}
+
+static void trust__refuses_options_that_contradict_each_other(void **state) {
+    static char text[NC_TRUST_MAX_PEM_BYTES + 1];
+    const nc_trust_options cases[] = {
+        {.roots = (nc_roots)9},
+        {.min_version = (nc_tls_version)9},
+        {.roots = NC_ROOTS_FILE},
+        {.roots = NC_ROOTS_BYTES},
+        {.ca_file = nc_slice_of("/a")},
+        {.ca_pem = nc_slice_of("pem")},
+        {.roots = NC_ROOTS_FILE, .ca_pem = nc_slice_of("pem")},
+        {.roots = NC_ROOTS_BYTES, .ca_file = nc_slice_of("/a")},
+        {.roots = NC_ROOTS_FILE, .ca_file = nc_slice_of("/a"), .ca_pem = nc_slice_of("pem")},
+        {.roots = NC_ROOTS_FILE, .ca_file = nc_slice_make("/a\0b", 4)},
+        {.roots = NC_ROOTS_FILE, .ca_file = nc_slice_make(memset(text, 'a', sizeof text), 4096)},
+        {.roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_make(text, sizeof text)},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        nc_trust *trust = NULL;
+        nc_error err;
+        assert_status(nc_trust_new(&trust, &cases[i], &err), NC_ERR_USAGE);
+        assert_status(err.status, NC_ERR_USAGE);
+        assert_true(err.message[0] != '\0');
+        assert_null(trust);
+    }
+}
+
+static void make_and_release(void *ctx) {
+    nc_trust *trust = NULL;
+    const nc_trust_options options = {.roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of("pem")};
+    (void)ctx;
+    nc_status status = nc_trust_new(&trust, &options, NULL);
+    assert_true(status == NC_OK || status == NC_ERR_NO_MEMORY);
+    assert_int_equal(trust != NULL, status == NC_OK);
+    nc_trust_release(trust);
+}
+
+static void trust__survives_every_failed_allocation(void **state) {
+    (void)state;
+    assert_true(each_allocation_failure(make_and_release, NULL) > 0);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(trust__equal_policies_are_those_that_decide_alike),
+        harness_case(trust__copies_what_it_is_made_from),
+        harness_case(trust__refuses_options_that_contradict_each_other),
+        harness_case(trust__survives_every_failed_allocation),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}

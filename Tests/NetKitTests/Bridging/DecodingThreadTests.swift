@@ -1,0 +1,138 @@
+import FoundationEssentials
+import NetKit
+import Testing
+
+/// Decodings that wait for one another would never end if they had to share a thread.
+///
+/// Serialized, because each takes one or two of the global executor's few threads while it waits.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct DecodingThreadTests {
+    private struct NeverOpened: Error {}
+
+    /// Two gates of which decoding opens one and waits for the other.
+    private struct Meeting: Sendable {
+        static let key = "meeting"
+
+        let here: Gate
+        let there: Gate
+
+        func attend() throws {
+            here.open()
+            if !there.wait() {
+                throw NeverOpened()
+            }
+        }
+    }
+
+    /// A JSON body whose reader waits in the middle of it.
+    private struct Waiting: Decodable, Sendable {
+        var lines: [String]
+
+        init(from decoder: any Decoder) throws {
+            if let key = CodingUserInfoKey(rawValue: Meeting.key), let meeting = decoder.userInfo[key] as? Meeting {
+                try meeting.attend()
+            }
+            lines = try decoder.singleValueContainer().decode([String].self)
+        }
+    }
+
+    private static func request(_ url: String, _ meeting: Meeting) -> Request<Waiting> {
+        Request(
+            url,
+            decoding: .json {
+                let decoder = JSONDecoder()
+                if let key = CodingUserInfoKey(rawValue: Meeting.key) {
+                    decoder.userInfo[key] = meeting
+                }
+                return decoder
+            })
+    }
+
+    private static func lines(_ count: Int) -> Reply {
+        let line = "\"\(String(repeating: "a", count: 997))\""
+        return .json("[\(repeatElement(line, count: count).joined(separator: ","))]")
+    }
+
+    @Test func aLargeBodyIsNotDecodedOnTheLoop() async throws {
+        let server = try LoopbackServer()
+        server.script("/large", Self.lines(20))
+        server.script("/small", .text("x"))
+        let agent = Agent()
+        let meeting = Meeting(here: Gate(), there: Gate())
+        // Asked for from the loop's own thread, which is free again while the decoding waits for it.
+        async let large = withTaskExecutorPreference(agent.executor) {
+            try await agent.send(Self.request(server.url("/large"), meeting)).value.lines.count
+        }
+        async let small = Self.afterOpening(meeting.here) {
+            try await agent.send(Request<String>(server.url("/small"))).value
+        }
+        #expect(try await small == "x")
+        meeting.there.open()
+        #expect(try await large == 20)
+    }
+
+    @Test func aDecodingThatMeetsAnotherIsDecodedBesideIt() async throws {
+        let server = try LoopbackServer()
+        server.script("/", Self.lines(20))
+        let agent = Agent()
+        let (first, second) = (Gate(), Gate())
+        async let one = agent.send(Self.request(server.url("/"), Meeting(here: first, there: second))).value.lines
+        async let other = agent.send(Self.request(server.url("/"), Meeting(here: second, there: first))).value.lines
+        #expect(try await (one.count, other.count) == (20, 20))
+    }
+
+    @Test func aDecodingOf50MBDelaysNoOtherTransfer() async throws {
+        let server = try LoopbackServer()
+        server.script("/large", Self.lines(50_000))
+        server.script("/small", .text("x"))
+        let agent = Agent()
+        let meeting = Meeting(here: Gate(), there: Gate())
+        async let large = agent.send(Self.request(server.url("/large"), meeting)).value.lines.count
+        let small = try await Self.afterOpening(meeting.here) {
+            try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 0..<100 {
+                    group.addTask { try await agent.send(Request<String>(server.url("/small"))).value }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+        }
+        meeting.there.open()
+        #expect(small == Array(repeating: "x", count: 100))
+        #expect(try await large == 50_000)
+    }
+
+    // 16 KiB is where a change of thread costs less than the decoding.
+    @Test(arguments: [(16 << 10, true), ((16 << 10) + 1, false)])
+    func aSmallBodyIsDecodedWhereTheCallerRuns(length: Int, isThere: Bool) async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(patternLength: UInt64(length)))
+        let agent = Agent()
+        let decoding = Decoding<UInt> { _ in currentThread() }
+        let threads = try await withTaskExecutorPreference(agent.executor) {
+            (currentThread(), try await agent.send(Request(server.url("/"), decoding: decoding)).value, currentThread())
+        }
+        #expect((threads.0 == threads.1) == isThere)
+        #expect(threads.0 == threads.2)
+    }
+
+    @Test func whatCostsTheSameForAnySizeStaysWhereTheCallerRuns() async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(patternLength: 1_000_000))
+        let agent = Agent()
+        let counts = try await withTaskExecutorPreference(agent.executor) {
+            let thread = currentThread()
+            let count = try await agent.send(Request<Bytes>(server.url("/"))).value.count
+            let _: Void = try await agent.send(Request<Void>(server.url("/"))).value
+            return (count, thread == currentThread())
+        }
+        #expect(counts == (1_000_000, true))
+    }
+
+    /// Waits for the gate on a thread that nobody needs.
+    private static func afterOpening<Value: Sendable>(
+        _ gate: Gate, _ body: @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await gate.opened()
+        return try await body()
+    }
+}

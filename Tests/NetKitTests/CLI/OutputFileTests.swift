@@ -1,0 +1,90 @@
+import Testing
+
+/// Files appear whole or not at all.
+@Suite(.timeLimit(.minutes(1)))
+struct OutputFileTests {
+    private let server: LoopbackServer
+    private let folder: TemporaryFolder
+
+    init() throws {
+        server = try LoopbackServer()
+        folder = try TemporaryFolder()
+        server.script("/", .text("new"))
+        server.script("/cut", Reply(patternLength: 1000, cutAfter: 300, ending: .close))
+    }
+
+    @Test(arguments: [["-o", "FILE"], ["--output", "FILE"], ["-oFILE"], ["-sSfo", "FILE"]])
+    func theBodyGoesToTheFile(words: [String]) async throws {
+        let words = words.map { $0.hasSuffix("FILE") ? $0.dropLast(4) + folder.file("out") : $0 }
+        let outcome = try await nk(words + [server.url("/")])
+        #expect(outcome.code == 0 && outcome.bytes == [] && outcome.errors == "")
+        #expect(folder.contents(of: "out") == Array("new".utf8))
+        #expect(folder.names == ["out"])
+    }
+
+    @Test func aDashIsStandardOutput() async throws {
+        #expect(try await nk("-o", "-", server.url("/")).text == "new")
+    }
+
+    @Test func aNameAsLongAsNamesMayBeIsWritten() async throws {
+        let name = String(repeating: "n", count: 255)
+        #expect(try await nk("-o", folder.file(name), server.url("/")).code == 0)
+        #expect(folder.names == [name])
+    }
+
+    @Test func anEmptyBodyMakesAnEmptyFile() async throws {
+        server.script("/empty", Reply(status: 204))
+        #expect(try await nk("-o", folder.file("out"), server.url("/empty")).code == 0)
+        #expect(folder.contents(of: "out") == [])
+    }
+
+    @Test func theHeadGoesToTheFileAsWell() async throws {
+        #expect(try await nk("-i", "-o", folder.file("out"), server.url("/")).bytes == [])
+        let text = String(decoding: folder.contents(of: "out") ?? [], as: UTF8.self)
+        #expect(text.hasPrefix("HTTP/1.1 200 \r\n") && text.hasSuffix("\r\n\r\nnew"))
+    }
+
+    @Test func aFileKeepsItsModeWhenItIsReplaced() async throws {
+        try folder.write(Array("old and longer".utf8), to: "out", mode: 0o600)
+        #expect(try await nk("-o", folder.file("out"), server.url("/")).code == 0)
+        #expect(folder.contents(of: "out") == Array("new".utf8))
+        #expect(folder.mode(of: "out") & 0o777 == 0o600)
+    }
+
+    @Test func aLinkStaysALink() async throws {
+        try folder.write(Array("old".utf8), to: "real")
+        try folder.link("out", to: "real")
+        #expect(try await nk("-o", folder.file("out"), server.url("/")).code == 0)
+        #expect(folder.contents(of: "real") == Array("new".utf8))
+        #expect(folder.mode(of: "out") & 0o170000 == 0o120000)
+        #expect(folder.names == ["out", "real"])
+    }
+
+    @Test func aDeviceIsWrittenAndNotReplaced() async throws {
+        #expect(try await nk("-o", "/dev/null", server.url("/")).code == 0)
+        #expect(try await nk("-o", "/dev/stdout", server.url("/")).code == 0)
+    }
+
+    @Test func aFailureLeavesNoFile() async throws {
+        #expect(try await nk("-o", folder.file("out"), server.url("/cut")).code == 18)
+        #expect(folder.names == [])
+    }
+
+    @Test func aFailureLeavesAnOldFileAsItWas() async throws {
+        try folder.write(Array("old".utf8), to: "out")
+        #expect(try await nk("-o", folder.file("out"), server.url("/cut")).code == 18)
+        #expect(try await nk("-f", "-o", folder.file("out"), server.url("/missing")).code == 22)
+        #expect(folder.contents(of: "out") == Array("old".utf8))
+        #expect(folder.names == ["out"])
+    }
+
+    @Test func aFileThatCannotBeMadeIsNamed() async throws {
+        let path = folder.file("none/out")
+        let outcome = try await nk("-o", path, server.url("/"))
+        #expect(outcome.code == 23)
+        #expect(outcome.errorLines == ["nk: (23) cannot write to \(path): No such file or directory"])
+        let other = try await nk("-o", folder.path, server.url("/"))
+        #expect(other.code == 23)
+        #expect(other.errorLines == ["nk: (23) cannot write to \(folder.path): Is a directory"])
+    }
+}

@@ -1,0 +1,149 @@
+import Testing
+
+/// What each option makes of the request, as the server receives it.
+@Suite(.timeLimit(.minutes(1)))
+struct RequestOptionTests {
+    private let server: LoopbackServer
+
+    init() throws {
+        server = try LoopbackServer()
+        server.script("*", .text("ok"))
+    }
+
+    private func received(_ words: [String], input: [UInt8] = []) async throws -> ReceivedRequest {
+        let outcome = try await nk(words + [server.url("/p?q=1")], input: input)
+        #expect(outcome.code == 0 && outcome.text == "ok" && outcome.errors == "")
+        return server.received()
+    }
+
+    @Test func withoutOptionsItIsAGETWithTwoFields() async throws {
+        let request = try await received([])
+        #expect(request.requestLine == "GET /p?q=1 HTTP/1.1")
+        #expect(request.values(named: "Host") == ["127.0.0.1:\(server.port)"])
+        #expect(request.values(named: "User-Agent") == ["nk/0.1.0"])
+        #expect(request.values(named: "Accept") == ["*/*"])
+        #expect(request.fields.count == 3)
+    }
+
+    @Test(arguments: [["-X", "DELETE"], ["--request", "DELETE"], ["-XDELETE"], ["-sXDELETE"]])
+    func requestSetsTheMethod(words: [String]) async throws {
+        #expect(try await received(words).requestLine == "DELETE /p?q=1 HTTP/1.1")
+    }
+
+    @Test(arguments: ["-H", "--header"])
+    func headersAreSentInOrderAndReplaceDefaults(option: String) async throws {
+        let request = try await received([
+            option, "X-A: 1", option, "x-a:2", option, "X-Empty;", option, "ACCEPT: a/b", option, "X-Colons: a:b;c",
+        ])
+        #expect(request.values(named: "X-A") == ["1", "2"])
+        #expect(request.values(named: "X-Empty") == [""])
+        #expect(request.values(named: "Accept") == ["a/b"])
+        #expect(request.values(named: "X-Colons") == ["a:b;c"])
+    }
+
+    @Test func aHeaderWithoutValueLeavesADefaultOut() async throws {
+        let request = try await received(["-H", "User-Agent:", "-H", "Content-Type:", "-d", "a", "-H", "Expect:"])
+        #expect(request.values(named: "User-Agent").isEmpty)
+        #expect(request.values(named: "Content-Type").isEmpty)
+    }
+
+    @Test func theHostFieldMayBeAnother() async throws {
+        #expect(try await received(["-H", "Host: example.com"]).values(named: "Host") == ["example.com"])
+    }
+
+    @Test(arguments: [["-A", "me/1"], ["--user-agent", "me/1"], ["-H", "User-Agent: me/1"]])
+    func theUserAgentMayBeAnother(words: [String]) async throws {
+        #expect(try await received(words).values(named: "User-Agent") == ["me/1"])
+    }
+
+    @Test func anEmptyUserAgentIsLeftOut() async throws {
+        #expect(try await received(["-A", ""]).values(named: "User-Agent").isEmpty)
+    }
+
+    @Test(arguments: ["-d", "--data"])
+    func dataIsPostedAsAForm(option: String) async throws {
+        let request = try await received([option, "a=1", option, "b=é"])
+        #expect(request.requestLine == "POST /p?q=1 HTTP/1.1")
+        #expect(request.values(named: "Content-Type") == ["application/x-www-form-urlencoded"])
+        #expect(request.values(named: "Content-Length") == ["8"])
+        #expect(request.body == Array("a=1&b=é".utf8))
+    }
+
+    @Test func emptyDataIsPosted() async throws {
+        let request = try await received(["-d", ""])
+        #expect(request.requestLine == "POST /p?q=1 HTTP/1.1")
+        #expect(request.values(named: "Content-Length") == ["0"])
+    }
+
+    @Test func dataWithAMethodKeepsTheMethod() async throws {
+        let request = try await received(["-XPUT", "-d", "x", "-H", "Content-Type: text/x"])
+        #expect(request.requestLine == "PUT /p?q=1 HTTP/1.1")
+        #expect(request.values(named: "Content-Type") == ["text/x"])
+        #expect(request.body == Array("x".utf8))
+    }
+
+    @Test func dataFromAFileLosesItsLineEnds() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write(Array("a=1\r\nb=2\n".utf8) + [0, 0xff], to: "form")
+        let request = try await received(["-d", "@" + folder.file("form"), "-d", "c"])
+        #expect(request.body == Array("a=1b=2".utf8) + [0xff] + Array("&c".utf8))
+    }
+
+    @Test func dataFromStandardInput() async throws {
+        #expect(try await received(["-d", "@-"], input: Array("x\ny".utf8)).body == Array("xy".utf8))
+    }
+
+    @Test func jsonIsPostedAsJSON() async throws {
+        let request = try await received(["--json", #"{"a":"#, "--json", "1}"])
+        #expect(request.requestLine == "POST /p?q=1 HTTP/1.1")
+        #expect(request.values(named: "Content-Type") == ["application/json"])
+        #expect(request.values(named: "Accept") == ["application/json"])
+        #expect(request.body == Array(#"{"a":1}"#.utf8))
+    }
+
+    @Test func jsonFromStandardInputStaysAsItIs() async throws {
+        #expect(try await received(["--json", "@-"], input: Array("[\r\n]\n".utf8)).body == Array("[\r\n]\n".utf8))
+    }
+
+    @Test func compressedAsksForCodingsAndUndoesThem() async throws {
+        let stored: [UInt8] = [0x78, 0x01, 0x01, 0x02, 0x00, 0xfd, 0xff, 0x68, 0x69, 0x01, 0x3b, 0x00, 0xd2]
+        server.script("/z", Reply(headers: ["Content-Encoding: deflate"], body: stored))
+        #expect(try await nk(server.url("/z")).bytes == stored)
+        #expect(server.received(0).values(named: "Accept-Encoding").isEmpty)
+        #expect(try await nk("--compressed", server.url("/z")).text == "hi")
+        #expect(server.received(1).values(named: "Accept-Encoding").first?.contains("gzip") == true)
+    }
+
+    @Test(arguments: ["--http1.1", "--http2"])
+    func aPlainServerIsSpokenToInHTTP1(option: String) async throws {
+        let request = try await received([option])
+        #expect(request.requestLine == "GET /p?q=1 HTTP/1.1")
+        #expect(request.values(named: "Upgrade").isEmpty)
+    }
+
+    @Test func resolveGivesANameItsAddress() async throws {
+        let port = server.port
+        for host in ["name.test", "*"] {
+            let outcome = try await nk("--resolve", "\(host):\(port):127.0.0.1", "http://name.test:\(port)/")
+            #expect(outcome.text == "ok")
+        }
+        #expect(server.received(0).values(named: "Host") == ["name.test:\(port)"])
+    }
+
+    @Test(arguments: ["name.test:80", "name.test:", ":80", ":"])
+    func connectToLeadsElsewhere(place: String) async throws {
+        let outcome = try await nk("--connect-to", "\(place):127.0.0.1:\(server.port)", "http://name.test/")
+        #expect(outcome.text == "ok")
+        #expect(server.received(0).values(named: "Host") == ["name.test"])
+    }
+
+    @Test func connectToAnIPv6AddressIsUnderstood() async throws {
+        let words = ["--connect-to", "[::1]:80:127.0.0.1:\(server.port)", "http://[::1]/"]
+        #expect(try await nk(words).text == "ok")
+    }
+
+    @Test func credentialsInTheURLAreSent() async throws {
+        #expect(try await nk(server.url("/", userinfo: "user:pass")).code == 0)
+        #expect(server.received().values(named: "Authorization") == ["Basic dXNlcjpwYXNz"])
+    }
+}

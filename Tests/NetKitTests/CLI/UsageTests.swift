@@ -1,0 +1,65 @@
+import Testing
+
+/// Command lines that cannot be read exit with 2, and the line says why.
+@Suite(.timeLimit(.minutes(1)))
+struct UsageTests {
+    @Test(arguments: [
+        ([], "no URL"), (["-s"], "no URL"), (["a", "b"], "'b'"),
+        (["--nope", "a"], "unknown option --nope"), (["-Q", "a"], "unknown option -Q"),
+        (["-sQ", "a"], "unknown option -Q"), (["--output=x", "a"], "unknown option --output=x"),
+        (["a", "-X"], "-X needs a value"), (["a", "-sSd"], "-d needs a value"),
+        (["a", "--max-time"], "--max-time needs a value"),
+        (["-H", "nocolon", "a"], "'nocolon'"), (["-H", "a;b", "a"], "'a'"), (["-H", "Host:", "a"], "Host"),
+        (["-H", "bad name: x", "a"], "header name"), (["-X", "BAD METHOD", "a"], "method"),
+        (["-H", "Transfer-Encoding: chunked", "a"], "Transfer-Encoding"),
+        (["--max-redirs", "x", "a"], "'x'"), (["--max-redirs", "-2", "a"], "'-2'"),
+        (["--max-redirs", "9999999999", "a"], "'9999999999'"),
+        (["--max-filesize", "1x", "a"], "'1x'"), (["--max-filesize", "k", "a"], "'k'"),
+        (["--max-filesize", "-1", "a"], "'-1'"), (["--max-filesize", "9999999999G", "a"], "'9999999999G'"),
+        (["-m", "soon", "a"], "'soon'"), (["-m", "-1", "a"], "'-1'"), (["-m", "1e3", "a"], "'1e3'"),
+        (["-m", "", "a"], "''"), (["-m", "1.2.3", "a"], "'1.2.3'"), (["--connect-timeout", "nan", "a"], "'nan'"),
+        (["--resolve", "name", "a"], "HOST:PORT:ADDRESS"), (["--resolve", "name:x:127.0.0.1", "a"], "name:x:"),
+        (["--resolve", "name:70000:127.0.0.1", "a"], "70000"), (["--resolve", "name:80:other", "a"], "'other'"),
+        (["--resolve", "name:80:127.0.0.1,127.0.0.2", "a"], "several addresses"),
+        (["--resolve", "-name:80", "a"], "-name:80"),
+        (["--connect-to", "a:b", "a"], "HOST1:PORT1:HOST2:PORT2"), (["--connect-to", "a:1:b:c", "a"], "a:1:b:c"),
+        (["-I", "-d", "x", "a"], "-I"), (["demo", "quickly"], "'quickly'"),
+    ])
+    func anUnreadableCommandLineExitsWith2(words: [String], offender: String) async throws {
+        let outcome = try await nk(words)
+        #expect(outcome.code == 2 && outcome.bytes == [])
+        #expect(outcome.errorLines.count == 1)
+        #expect(outcome.errors.hasPrefix("nk: (2) ") && outcome.errors.contains(offender))
+    }
+
+    @Test func whatATerminalWouldObeyIsNotRepeated() async throws {
+        #expect(try await nk("--\u{1b}[31m").errors == "nk: (2) unknown option --?[31m\n")
+    }
+
+    @Test(arguments: ["-h", "--help"])
+    func helpFitsOneScreen(option: String) async throws {
+        let outcome = try await nk(option)
+        #expect(outcome.code == 0 && outcome.errors == "")
+        let lines = outcome.text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        #expect(lines.count <= 24)
+        #expect(lines.allSatisfy { $0.count <= 80 })
+    }
+
+    @Test(arguments: [
+        "-X", "-H", "-d", "--json", "-o", "-i", "-I", "-v", "-s", "-f", "-L", "-k", "-A", "--cacert", "--resolve",
+        "--connect-to", "--http1.1", "--http2", "--compressed", "--max-redirs", "--max-filesize",
+        "--connect-timeout", "--max-time",
+    ])
+    func helpNamesEveryOption(option: String) async throws {
+        #expect(try await nk("--help").text.contains(option))
+    }
+
+    @Test(arguments: ["-V", "--version"])
+    func versionNamesTheLibrariesUnderneath(option: String) async throws {
+        let outcome = try await nk(option)
+        #expect(outcome.code == 0)
+        #expect(outcome.lines.first?.hasPrefix("nk 0.1.0 libcurl/") == true)
+        #expect(outcome.text.contains("OpenSSL/"))
+        #expect(outcome.lines.last?.hasPrefix("Features: ") == true)
+    }
+}

@@ -1,0 +1,149 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+import Dispatch
+
+/// What a run of `nk` left behind.
+struct Outcome: Sendable {
+    let code: Int32
+    let bytes: [UInt8]
+    let errors: String
+
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+    /// The text without the carriage returns of heads.
+    var lines: [String] {
+        text.split(whereSeparator: \.isNewline).map(String.init)
+    }
+    var errorLines: [String] {
+        errors.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
+    }
+}
+
+/// Where standard output of a run goes.
+enum StandardOutput {
+    case kept
+    /// A pipe that nobody reads.
+    case closedPipe
+}
+
+/// Runs the built `nk`, which lies beside the tests, as a process of its own.
+func nk(
+    _ arguments: String..., input: [UInt8] = [], output: StandardOutput = .kept
+) async throws -> Outcome {
+    try await nk(arguments, input: input, output: output)
+}
+
+func nk(_ arguments: [String], input: [UInt8] = [], output: StandardOutput = .kept) async throws -> Outcome {
+    let run = try Run(arguments, input: input, output: output)
+    return await withCheckedContinuation { continuation in
+        DispatchQueue(label: "nk").async { continuation.resume(returning: run.outcome()) }
+    }
+}
+
+/// A system call that failed.
+struct SystemFailure: Error {
+    let call: String
+    let number = errno
+}
+
+/// A process under way. Its streams are files without a name, so that nobody must read while it writes.
+private struct Run: Sendable {
+    private let process: pid_t
+    private let output: Int32
+    private let errors: Int32
+
+    init(_ arguments: [String], input: [UInt8], output kind: StandardOutput) throws {
+        let inputFile = try Self.namelessFile(holding: input)
+        defer { close(inputFile) }
+        output = try Self.namelessFile()
+        errors = try Self.namelessFile()
+        let pipe = kind == .closedPipe ? try Self.closedPipe() : nil
+        defer {
+            if let pipe {
+                close(pipe)
+            }
+        }
+        process = try Self.spawn(arguments, streams: [inputFile, pipe ?? output, errors])
+    }
+
+    func outcome() -> Outcome {
+        var status: Int32 = 0
+        while unsafe waitpid(process, &status, 0) < 0 && errno == EINTR {}
+        defer {
+            close(output)
+            close(errors)
+        }
+        let isSignal = status & 0x7f != 0
+        return Outcome(
+            code: isSignal ? -(status & 0x7f) : (status >> 8) & 0xff, bytes: Self.contents(of: output),
+            errors: String(decoding: Self.contents(of: errors), as: UTF8.self))
+    }
+
+    private static func spawn(_ arguments: [String], streams: [Int32]) throws -> pid_t {
+        let program = try folderOfThisProgram() + "/nk"
+        #if canImport(Glibc)
+        var actions = unsafe posix_spawn_file_actions_t()
+        #else
+        var actions: posix_spawn_file_actions_t? = nil
+        #endif
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        for (number, stream) in streams.enumerated() {
+            unsafe posix_spawn_file_actions_adddup2(&actions, stream, Int32(number))
+        }
+        var words = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
+        defer { unsafe words.forEach { unsafe free($0) } }
+        var process: pid_t = 0
+        let number = unsafe posix_spawn(&process, program, &actions, nil, &words, environ)
+        if number != 0 {
+            throw SystemFailure(call: "posix_spawn \(program)")
+        }
+        return process
+    }
+
+    private static func namelessFile(holding bytes: [UInt8] = []) throws -> Int32 {
+        var path = Array("/tmp/nk-test-XXXXXX\0".utf8CString)
+        let descriptor = unsafe mkstemp(&path)
+        guard descriptor >= 0 else { throw SystemFailure(call: "mkstemp") }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        unsafe unlink(path)
+        let count = unsafe pwrite(descriptor, bytes, bytes.count, 0)
+        guard count == bytes.count else { throw SystemFailure(call: "pwrite") }
+        return descriptor
+    }
+
+    private static func closedPipe() throws -> Int32 {
+        var ends: [Int32] = [0, 0]
+        guard unsafe pipe(&ends) == 0 else { throw SystemFailure(call: "pipe") }
+        close(ends[0])
+        _ = fcntl(ends[1], F_SETFD, FD_CLOEXEC)
+        return ends[1]
+    }
+
+    fileprivate static func contents(of descriptor: Int32) -> [UInt8] {
+        let length = Int(lseek(descriptor, 0, SEEK_END))
+        return unsafe [UInt8](unsafeUninitializedCapacity: max(0, length)) { buffer, count in
+            count = unsafe max(0, pread(descriptor, buffer.baseAddress, length, 0))
+        }
+    }
+}
+
+private func folderOfThisProgram() throws -> String {
+    #if canImport(Glibc)
+    var path = [UInt8](repeating: 0, count: 4096)
+    let room = path.count
+    let length = unsafe path.withUnsafeMutableBufferPointer { buffer in
+        unsafe buffer.withMemoryRebound(to: CChar.self) { characters in
+            guard let base = characters.baseAddress else { return -1 }
+            return unsafe readlink("/proc/self/exe", base, room)
+        }
+    }
+    guard length > 0 else { throw SystemFailure(call: "readlink") }
+    let program = String(decoding: path.prefix(length), as: UTF8.self)
+    #else
+    let program = CommandLine.arguments[0]
+    #endif
+    return program.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+}

@@ -1,0 +1,46 @@
+import NetKit
+import Testing
+
+struct NetErrorTests {
+    private struct Cause: Error {}
+
+    @Test func anErrorTellsWhatItWasMadeFrom() {
+        let error = NetError(
+            .reset, "it broke", nativeCode: 56, offset: 7, response: Response(status: 200), underlying: Cause())
+        #expect(error.code == .reset)
+        #expect(error.message == "it broke")
+        #expect(error.nativeCode == 56)
+        #expect(error.offset == 7)
+        #expect(error.response?.status == 200)
+        #expect(error.underlying is Cause)
+        #expect(error.description == "reset: it broke")
+    }
+
+    @Test func aDescriptionStaysOnOneLine() {
+        let error = NetError(.undecodable, "a\nb\r\nc\u{1B}[31md\u{2028}e\u{85}f\u{0}g\th é💩")
+        #expect(error.message == "a b c [31md e f g h é💩")
+        #expect(error.description == "undecodable: a b c [31md e f g h é💩")
+    }
+
+    @Test func onlyNetworkFaultsAndTimeLimitsAreRetryable() {
+        let retryable = (0...250).filter { NetError.Code(rawValue: $0).isRetryable }
+        #expect(retryable == Array(100...109) + Array(120...124))
+        #expect(NetError(.totalTimedOut, "").isRetryable)
+        #expect(!NetError(.cancelled, "").isRetryable)
+    }
+
+    @Test func everyCodeOfTheTableHasItsName() {
+        let codes: [(NetError.Code, String)] = [
+            (.usage, "usage"), (.badURL, "badURL"), (.badScheme, "badScheme"), (.closed, "closed"),
+            (.noMemory, "noMemory"), (.thread, "thread"), (.badResponse, "badResponse"), (.badCharset, "badCharset"),
+            (.tlsHandshake, "tlsHandshake"), (.tlsBackend, "tlsBackend"), (.resolve, "resolve"), (.http2, "http2"),
+            (.connectTimedOut, "connectTimedOut"), (.slotTimedOut, "slotTimedOut"), (.cancelled, "cancelled"),
+            (.stoppedByCaller, "stoppedByCaller"), (.internal, "internal"), (.undecodable, "undecodable"),
+            (.unencodable, "unencodable"), (.unacceptableStatus, "unacceptableStatus"),
+        ]
+        for (code, name) in codes {
+            #expect(code.description == name)
+        }
+        #expect(NetError.Code(rawValue: 77).description == "code 77")
+    }
+}

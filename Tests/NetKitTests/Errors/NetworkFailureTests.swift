@@ -1,0 +1,105 @@
+import NetKit
+import Testing
+
+struct NetworkFailureTests {
+    @Test func anUnknownNameIsNotResolved() async throws {
+        let request = Request<Bytes>("http://canary:canary@nohost.invalid/canary?canary")
+        let error = try await expectFailure(.resolve, native: 6, of: request)
+        #expect(error.isRetryable)
+        #expect(error.message.contains("nohost.invalid"))
+        #expect(error.response == nil)
+    }
+
+    @Test func aPortThatNobodyListensOnRefuses() async throws {
+        let port = try ReservedPort(acceptsConnections: false)
+        let request = Request<Bytes>("http://canary:canary@127.0.0.1:\(port.number)/?canary")
+        let error = try await expectFailure(.refused, native: 7, of: request)
+        #expect(error.isRetryable)
+        #expect(error.message.contains("127.0.0.1"))
+    }
+
+    // CURLE_RECV_ERROR, CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING.
+    @Test(arguments: [
+        (Reply(patternLength: 500, cutAfter: 100, ending: .reset), NetError.Code.reset, 56),
+        (Reply(patternLength: 500, cutAfter: 0, ending: .reset), .reset, 56),
+        (Reply(patternLength: 500, cutAfter: 100, ending: .close), .cutShort, 18),
+        (Reply(patternLength: 500, chunkBytes: 50, cutAfter: 200, ending: .close), .cutShort, 18),
+        (Reply(patternLength: 500, cutAfter: 0, ending: .close), .emptyReply, 52),
+    ])
+    func aBrokenConnectionIsToldAsItBroke(reply: Reply, code: NetError.Code, native: Int) async throws {
+        let server = try LoopbackServer()
+        server.script("/", reply)
+        let error = try await expectFailure(code, native: native, of: .withSecrets("/", on: server))
+        #expect(error.isRetryable)
+        #expect(error.response?.url.contains("@") != true)
+    }
+
+    @Test(arguments: [
+        "canary is no HTTP\r\n\r\n", "HTTP/1.1 2x0 canary\r\n\r\n", "HTTP/9.1 200 canary\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ncanary\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: canary\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\ncanary",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzcanary\r\n",
+    ])
+    func whatIsNotHTTPIsABadResponse(text: String) async throws {
+        let server = try LoopbackServer()
+        server.script("/", .raw(text))
+        let thrown = await #expect(throws: NetError.self) {
+            try await Agent().send(Request<Bytes>.withSecrets("/", on: server))
+        }
+        let error = try #require(thrown)
+        #expect(error.code == .badResponse)
+        #expect(!error.isRetryable)
+        #expect(!error.description.contains(canary))
+        #expect(!error.description.contains { $0.isNewline })
+    }
+
+    @Test func aBrokenCodingIsToldAsSuch() async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(headers: ["Content-Encoding: gzip"], body: Array("canary, not gzip".utf8)))
+        let error = try await expectFailure(.badCoding, native: 61, of: .withSecrets("/", on: server))
+        #expect(!error.isRetryable)
+        #expect(error.response?.status == 200)
+    }
+
+    @Test func aBodyAboveItsLimitIsTooLarge() async throws {
+        let server = try LoopbackServer()
+        server.script("/announced", Reply(patternLength: 1001))
+        server.script("/chunked", Reply(patternLength: 1001, chunkBytes: 10))
+        for path in ["/announced", "/chunked"] {
+            var request = Request<Bytes>.withSecrets(path, on: server)
+            request.limits = Limits()
+            request.limits?.maxBodyBytes = 1000
+            // CURLE_FILESIZE_EXCEEDED.
+            let error = try await expectFailure(.bodyTooLarge, native: 63, of: request)
+            #expect(!error.isRetryable)
+            #expect(error.response?.status == 200)
+            #expect(error.response.map { $0.bytes.count <= 1000 } == true)
+        }
+    }
+
+    @Test func aHeadAboveItsLimitIsTooLarge() async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(headers: ["X: \(String(repeating: canary, count: 500))"]))
+        var request = Request<Bytes>.withSecrets("/", on: server)
+        request.limits = Limits()
+        request.limits?.maxHeadBytes = 1000
+        let error = try await expectFailure(.headTooLarge, of: request)
+        #expect(!error.isRetryable)
+        #expect(!error.description.contains(canary))
+    }
+
+    @Test func aStatusOrABodyThatIsNotWantedTellsNoSecret() async throws {
+        let server = try LoopbackServer()
+        server.script("/404", Reply(status: 404, body: Array(canary.utf8)))
+        server.script("/text", .bytes([0xFF], contentType: "text/plain"))
+        server.script("/json", .json("{}"))
+        let missing = Request<Bytes>.withSecrets("/404", on: server).decoded(by: .nothing)
+        var refused = missing
+        refused.acceptedStatuses = 200..<300
+        try await expectFailure(.unacceptableStatus, native: 404, of: refused)
+        let text = Request<Bytes>.withSecrets("/text", on: server).decoded(by: Decoding<String>.text)
+        try await expectFailure(.badCharset, of: text)
+        try await expectFailure(
+            .undecodable, native: 0, of: Request.withSecrets("/json", on: server).decoded(by: Decoding<[Int]>.json))
+    }
+}

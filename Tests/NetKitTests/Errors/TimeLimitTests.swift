@@ -1,0 +1,111 @@
+import NetKit
+import Testing
+
+/// Each limit ends what is silent; nothing here depends on how long it takes.
+struct TimeLimitTests {
+    // CURLE_OPERATION_TIMEDOUT.
+    private static let native = 28
+
+    private static func limits(_ set: (inout Limits) -> Void) -> Limits {
+        var limits = Limits()
+        set(&limits)
+        return limits
+    }
+
+    @Test func aHandshakeThatNobodyAnswersIsTheConnectLimits() async throws {
+        let port = try ReservedPort(acceptsConnections: true)
+        var request = Request<Bytes>("https://canary:canary@127.0.0.1:\(port.number)/?canary")
+        request.limits = Self.limits { $0.connect = .milliseconds(50) }
+        let error = try await expectFailure(.connectTimedOut, native: Self.native, of: request)
+        #expect(error.isRetryable)
+        #expect(error.response == nil)
+    }
+
+    @Test func aServerThatSaysNothingIsTheFirstByteLimits() async throws {
+        let server = try LoopbackServer()
+        server.script("/", .stalled)
+        var request = Request<Bytes>.withSecrets("/", on: server)
+        request.limits = Self.limits { $0.firstByte = .milliseconds(50) }
+        let error = try await expectFailure(.firstByteTimedOut, native: Self.native, of: request)
+        #expect(error.isRetryable)
+        #expect(error.response == nil)
+    }
+
+    @Test func aBodyThatStopsIsTheIdleLimits() async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(patternLength: 500, cutAfter: 200, ending: .stall))
+        var request = Request<Bytes>.withSecrets("/", on: server)
+        request.limits = Self.limits { $0.idle = .milliseconds(50) }
+        let error = try await expectFailure(.idleTimedOut, native: Self.native, of: request)
+        #expect(error.isRetryable)
+        #expect(error.response?.status == 200)
+    }
+
+    @Test(arguments: [
+        Reply.stalled, Reply(patternLength: 500, cutAfter: 5, ending: .stall),
+        Reply(patternLength: 500, cutAfter: 200, ending: .stall),
+    ])
+    func theTotalLimitEndsARequestWhereverItIs(reply: Reply) async throws {
+        let server = try LoopbackServer()
+        server.script("/", reply)
+        var request = Request<Bytes>.withSecrets("/", on: server)
+        request.limits = Self.limits { $0.total = .milliseconds(50) }
+        try await expectFailure(.totalTimedOut, native: Self.native, of: request)
+    }
+
+    @Test func aRequestThatGetsNoSlotIsTheSlotLimits() async throws {
+        let server = try LoopbackServer()
+        server.script("/", .stalled)
+        var configuration = Agent.Configuration()
+        configuration.maxInFlight = 1
+        let agent = Agent(configuration)
+        let holder = Task { await ending(of: Request<Bytes>(server.url("/")), from: agent) }
+        try await server.waitForStalled(1)
+        var request = Request<Bytes>.withSecrets("/", on: server)
+        request.limits = Self.limits { $0.slot = .milliseconds(20) }
+        let error = try await expectFailure(.slotTimedOut, of: request, from: agent)
+        #expect(error.isRetryable)
+        #expect(!error.description.contains(canary))
+        #expect(server.requestCount == 1)
+        server.releaseStalled()
+        #expect(await holder.value == .answered)
+    }
+
+    @Test func theTotalLimitCountsWhileWaitingForASlot() async throws {
+        let server = try LoopbackServer()
+        server.script("/", .stalled)
+        var configuration = Agent.Configuration()
+        configuration.maxPerHost = 1
+        let agent = Agent(configuration)
+        let holder = Task { await ending(of: Request<Bytes>(server.url("/")), from: agent) }
+        try await server.waitForStalled(1)
+        var request = Request<Bytes>(server.url("/"))
+        request.limits = Self.limits { $0.total = .milliseconds(20) }
+        #expect(await ending(of: request, from: agent) == .failed(.totalTimedOut))
+        server.releaseStalled()
+        #expect(await holder.value == .answered)
+    }
+
+    @Test func oneMoreThanMayWaitFails() async throws {
+        let server = try LoopbackServer()
+        server.script("/", .stalled)
+        var configuration = Agent.Configuration()
+        configuration.maxInFlight = 1
+        configuration.maxWaiting = 1
+        let agent = Agent(configuration)
+        let holder = Task { await ending(of: Request<Bytes>(server.url("/")), from: agent) }
+        try await server.waitForStalled(1)
+        // Of two that cannot start, one has the only place to wait: the other one ends at once.
+        let endings = await withTaskGroup(of: Ending.self) { group in
+            for _ in 0..<2 {
+                group.addTask { await ending(of: Request<Bytes>(server.url("/")), from: agent) }
+            }
+            let first = await group.next()
+            server.script("/", Reply())
+            server.releaseStalled()
+            return [first, await group.next()]
+        }
+        #expect(endings == [.failed(.tooLarge), .answered])
+        #expect(await holder.value == .answered)
+    }
+}

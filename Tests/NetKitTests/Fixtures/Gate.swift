@@ -1,0 +1,88 @@
+import Dispatch
+import NetKit
+import Synchronization
+
+/// Opens once; synchronous code may wait for it, which no decoding should have to.
+final class Gate: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+
+    func open() {
+        semaphore.signal()
+    }
+
+    /// False when it stays closed for so long that whoever opens it must be waiting for the caller.
+    func wait(seconds: Int = 30) -> Bool {
+        guard semaphore.wait(timeout: .now() + .seconds(seconds)) == .success else { return false }
+        semaphore.signal()
+        return true
+    }
+}
+
+extension Gate {
+    struct NeverOpened: Error {}
+
+    /// Waits without taking a thread from the cooperative pool.
+    func opened() async throws {
+        let isOpen = await withCheckedContinuation { continuation in
+            DispatchQueue(label: "Gate.wait").async { continuation.resume(returning: self.wait()) }
+        }
+        if !isOpen {
+            throw NeverOpened()
+        }
+    }
+}
+
+/// A number that any thread may raise.
+final class Counter: Sendable {
+    private let storage = Atomic(0)
+
+    var value: Int { storage.load(ordering: .sequentiallyConsistent) }
+
+    @discardableResult
+    func increment() -> Int {
+        storage.add(1, ordering: .sequentiallyConsistent).newValue
+    }
+}
+
+/// The same numbers in each run.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        // SplitMix64.
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+/// What became of a request.
+enum Ending: Hashable, Sendable {
+    case answered
+    case failed(NetError.Code)
+}
+
+/// Sends, and says how it ended.
+func ending(of request: Request<some Sendable>, from agent: Agent) async -> Ending {
+    do throws(NetError) {
+        _ = try await agent.send(request)
+        return .answered
+    } catch {
+        return .failed(error.code)
+    }
+}
+
+/// Whoever holds it sees when the agent is gone.
+struct WeakAgent {
+    private(set) weak var agent: Agent?
+
+    init(_ agent: Agent) {
+        self.agent = agent
+    }
+}

@@ -1,0 +1,169 @@
+import FoundationEssentials
+import NetKit
+import Testing
+
+struct DecodingTests {
+    struct City: Codable, Sendable, Equatable {
+        struct Place: Codable, Equatable {
+            var x: Double
+            var y: Double
+        }
+
+        var name: String
+        var place: Place?
+        var twins: [City]
+    }
+
+    private struct TwoLines: Error, CustomStringConvertible {
+        let description = "first\nsecond\r\nthird"
+    }
+
+    @Test func jsonBecomesNestedValues() async throws {
+        let agent = try agent(answering: .json(#"[{"name":"Łódź","place":{"x":1.5,"y":-2},"twins":[]}]"#))
+        let cities = try await agent.send(Request<[City]>("")).value
+        #expect(cities == [City(name: "Łódź", place: .init(x: 1.5, y: -2), twins: [])])
+    }
+
+    @Test func aLargeJSONBodyBecomesAValue() async throws {
+        let numbers = Array(0..<20_000)
+        let agent = try agent(answering: .json("[\(numbers.map(String.init).joined(separator: ", "))]"))
+        #expect(try await agent.send(Request<[Int]>("")).value == numbers)
+    }
+
+    @Test(arguments: [10, 100_000])
+    func anUndecodableBodyIsToldWithItsResponse(padding: Int) async throws {
+        let text = #"{"name": 7, "twins": []}"# + String(repeating: " ", count: padding)
+        let agent = try agent(answering: .json(text))
+        let error = try #require(await failure { try await agent.send(Request<City>("")) })
+        #expect(error.code == .undecodable)
+        #expect(error.underlying is DecodingError)
+        #expect(error.response?.status == 200)
+        #expect(error.response?.headers["content-type"] == "application/json")
+        #expect(error.response?.bytes == Bytes(Array(text.utf8)))
+        #expect(!error.isRetryable)
+        #expect(!error.description.contains { $0.isNewline })
+    }
+
+    @Test(arguments: ["", "{", "[1,]", "nul", "{\"name\":\"x\"} trailing", "\u{FEFF}"])
+    func brokenJSONIsUndecodable(text: String) async throws {
+        let agent = try agent(answering: .json(text))
+        let error = try #require(await failure { try await agent.send(Request<City>("")) })
+        #expect(error.code == .undecodable)
+        #expect(error.response?.bytes == Bytes(Array(text.utf8)))
+    }
+
+    @Test func aDecoderOfOnesOwnIsMadeForEachResponse() async throws {
+        let agent = try agent(answering: .json(#"{"first_name":"Ada"}"#))
+        struct Person: Decodable, Sendable {
+            var firstName: String
+        }
+        let made = Counter()
+        let request = Request<Person>(
+            "",
+            decoding: .json {
+                made.increment()
+                let decoder = JSONDecoder()
+                decoder.keyDecodingStrategy = .convertFromSnakeCase
+                return decoder
+            })
+        #expect(try await agent.send(request).value.firstName == "Ada")
+        #expect(try await agent.send(request).value.firstName == "Ada")
+        #expect(made.value == 2)
+    }
+
+    @Test func nothingLeavesTheBodyAlone() async throws {
+        let agent = try agent(answering: .bytes([0xFF, 0xFE], contentType: "text/plain; charset=nonsense"))
+        let response: Response<Void> = try await agent.send(Request<Void>(""))
+        #expect(response.bytes == [0xFF, 0xFE])
+    }
+
+    @Test func aDecodingOfOnesOwnSeesTheWholeResponse() async throws {
+        let agent = try agent(answering: Reply(status: 201, headers: ["X-Count: 7"], patternLength: 3))
+        let decoding = Decoding<[String]> { response in
+            ["\(response.status)", response.headers["x-count"] ?? "", String(decoding: response.bytes, as: UTF8.self)]
+        }
+        #expect(try await agent.send(Request("", decoding: decoding)).value == ["201", "7", "abc"])
+    }
+
+    @Test func whatADecodingThrowsIsTheUnderlyingErrorInOneLine() async throws {
+        let agent = try agent(answering: .text("x"))
+        let error = try #require(
+            await failure { try await agent.send(Request("", decoding: Decoding<Int> { _ in throw TwoLines() })) })
+        #expect(error.code == .undecodable)
+        #expect(error.underlying is TwoLines)
+        #expect(!error.description.contains { $0.isNewline })
+        #expect(error.message.contains("third"))
+    }
+
+    @Test func aNetErrorThatADecodingThrowsKeepsItsParts() async throws {
+        let agent = try agent(answering: .text("body"))
+        let decoding = Decoding<Int> { _ in
+            throw NetError(.tooLarge, "too many", nativeCode: 9, offset: 3, underlying: TwoLines())
+        }
+        let error = try #require(await failure { try await agent.send(Request("", decoding: decoding)) })
+        #expect(error.code == .tooLarge)
+        #expect(error.message == "too many")
+        #expect(error.nativeCode == 9)
+        #expect(error.offset == 3)
+        #expect(error.underlying is TwoLines)
+        #expect(error.response?.bytes == Bytes(Array("body".utf8)))
+    }
+
+    @Test func aStatusThatIsNoAnswerIsToldBeforeDecoding() async throws {
+        let agent = try agent(answering: Reply(status: 404, body: Array("not JSON".utf8)))
+        let error = try #require(await failure { try await agent.send(Request<City>("")) })
+        #expect(error.code == .unacceptableStatus)
+        #expect(error.nativeCode == 404)
+        #expect(error.response?.status == 404)
+        #expect(error.response?.bytes == Bytes(Array("not JSON".utf8)))
+        #expect(!error.isRetryable)
+    }
+
+    @Test(arguments: [200, 299, 300, 404, 500, 999] as [UInt16])
+    func bytesTakeEveryStatusAndOthersFrom200To299(status: UInt16) async throws {
+        let agent = try agent(answering: Reply(status: status))
+        let sent = Int(status)
+        #expect(try await agent.send(Request<Bytes>("")).status == sent)
+        let expected: Ending = (200..<300).contains(sent) ? .answered : .failed(.unacceptableStatus)
+        #expect(await ending(of: Request<Void>(""), from: agent) == expected)
+    }
+
+    @Test func theAcceptedStatusesAreTheRequests() async throws {
+        let agent = try agent(answering: Reply(status: 404, body: Array("[1]".utf8)))
+        var request = Request<[Int]>("")
+        request.acceptedStatuses = 404..<405
+        #expect(try await agent.send(request).value == [1])
+        request.acceptedStatuses = nil
+        #expect(try await agent.send(request).value == [1])
+        request.acceptedStatuses = 200..<404
+        #expect(await ending(of: request, from: agent) == .failed(.unacceptableStatus))
+    }
+
+    private func failure(_ body: () async throws -> some Any) async -> NetError? {
+        await #expect(throws: NetError.self) { _ = try await body() }
+    }
+
+    /// An agent whose base URL is a server that gives one answer, and that keeps the server alive.
+    private func agent(answering reply: Reply) throws -> Agent {
+        let server = try LoopbackServer()
+        server.script("*", reply)
+        return Agent(.init(baseURL: server.url("/")), transport: Keeping(server))
+    }
+
+    private struct Keeping: Transport {
+        private let server: LoopbackServer
+        private let agent = Agent()
+
+        init(_ server: LoopbackServer) {
+            self.server = server
+        }
+
+        func send(_ request: Request<Bytes>) async throws(NetError) -> Response<Bytes> {
+            try await agent.send(request)
+        }
+
+        func shutdown() async {
+            await agent.shutdown()
+        }
+    }
+}

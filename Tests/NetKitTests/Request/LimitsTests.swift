@@ -1,0 +1,95 @@
+import NetKit
+import Testing
+
+struct LimitsTests {
+    @Test func everyDefaultIsFinite() {
+        let limits = Limits()
+        #expect(limits.connect == .seconds(10))
+        #expect(limits.firstByte == .seconds(60))
+        #expect(limits.idle == .seconds(60))
+        #expect(limits.slot == .seconds(60))
+        #expect(limits.total == .seconds(300))
+        #expect(limits.maxBodyBytes == 64 << 20)
+        #expect(limits.maxHeadBytes == 256 << 10)
+        #expect(limits.maxHeadFields == 256)
+        #expect(limits.maxRedirects == 20)
+    }
+
+    @Test func theEnginesOwnDefaultsAreReplacedNotAdded() async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(patternLength: (64 << 20) + 1))
+        var limits = Limits()
+        #expect(await ending(of: Request<Bytes>(server.url("/")), from: Agent()) == .failed(.bodyTooLarge))
+        limits.maxBodyBytes = nil
+        var request = Request<Bytes>(server.url("/"))
+        request.limits = limits
+        #expect(try await Agent().send(request).bytes.count == (64 << 20) + 1)
+    }
+
+    // Durations that milliseconds in 32 bits cannot hold, and those that 0 would turn into a default.
+    @Test(arguments: [
+        Duration.seconds(Int64.max), .seconds(-1), .zero, .nanoseconds(1), .seconds(5_000_000),
+        Duration(secondsComponent: 9_223_372_036_854_775, attosecondsComponent: 999_000_000_000_000_000),
+        .seconds(1e20),
+    ])
+    func anyDurationIsTaken(duration: Duration) async throws {
+        let server = try LoopbackServer()
+        server.script("/", .stalled)
+        var request = Request<Bytes>(server.url("/"))
+        request.limits = Limits()
+        request.limits?.total = duration
+        let agent = Agent()
+        let isShort = duration < .seconds(1)
+        let task = Task { [request] in await ending(of: request, from: agent) }
+        if isShort {
+            #expect(await task.value == .failed(.totalTimedOut))
+        } else {
+            try await server.waitForStalled(1)
+            server.releaseStalled()
+            #expect(await task.value == .answered)
+        }
+    }
+
+    @Test(arguments: [Int.max, Int.min, -1, 0])
+    func anyNumberOfBytesIsTaken(number: Int) async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(patternLength: 2))
+        var request = Request<Bytes>(server.url("/"))
+        request.limits = Limits()
+        request.limits?.maxBodyBytes = number
+        #expect(await ending(of: request, from: Agent()) == (number > 1 ? .answered : .failed(.bodyTooLarge)))
+        request.limits = Limits()
+        request.limits?.maxHeadBytes = number
+        #expect(await ending(of: request, from: Agent()) == (number > 1 ? .answered : .failed(.headTooLarge)))
+        request.limits = Limits()
+        request.limits?.maxRedirects = number
+        server.script("/", .redirect(to: "/there"))
+        server.script("/there", Reply())
+        #expect(await ending(of: request, from: Agent()) == (number > 0 ? .answered : .failed(.tooManyRedirects)))
+    }
+
+    @Test func theRequestsLimitsWinOverTheAgents() async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(patternLength: 100))
+        var configuration = Agent.Configuration()
+        configuration.limits.maxBodyBytes = 99
+        let agent = Agent(configuration)
+        var request = Request<Bytes>(server.url("/"))
+        #expect(await ending(of: request, from: agent) == .failed(.bodyTooLarge))
+        request.limits = Limits()
+        #expect(await ending(of: request, from: agent) == .answered)
+        request.limits?.maxBodyBytes = 100
+        #expect(await ending(of: request, from: agent) == .answered)
+    }
+
+    @Test func headFieldsAreCountedExactly() async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(headers: (1...9).map { "X-\($0): 1" }))
+        var request = Request<Bytes>(server.url("/"))
+        request.limits = Limits()
+        request.limits?.maxHeadFields = 10
+        #expect(await ending(of: request, from: Agent()) == .answered)
+        request.limits?.maxHeadFields = 9
+        #expect(await ending(of: request, from: Agent()) == .failed(.headTooLarge))
+    }
+}
