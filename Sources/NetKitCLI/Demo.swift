@@ -99,7 +99,7 @@ struct Demo {
         try expect(statuses == [302, 200], "the hops answered \(statuses)")
         return [
             response.metrics.map { "\($0.status) \(path(of: $0.url))" }.joined(separator: "  →  ")
-                + ", \(response.value.count) cities, \(time(response.metrics.last?.ended)) in all"
+                + ", \(response.value.count) cities, first byte after \(time(response.metrics.last?.firstByte))"
         ]
     }
 

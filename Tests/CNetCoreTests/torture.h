@@ -15,17 +15,6 @@
 /// How long anything may take before the test calls it a hang.
 enum { TORTURE_PATIENCE_MS = 20000, TORTURE_URL_BYTES = 256 };
 
-#if defined(__SANITIZE_THREAD__)
-#define TORTURE_IS_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define TORTURE_IS_TSAN 1
-#endif
-#endif
-#ifndef TORTURE_IS_TSAN
-#define TORTURE_IS_TSAN 0
-#endif
-
 /// A number from the environment (script/torture sets them), or the default.
 uint64_t torture_number(const char *name, uint64_t otherwise);
 

@@ -22,7 +22,6 @@ static uint64_t moment(const nc_transfer *transfer, CURLINFO which) {
 void nc_metrics_record(nc_transfer *transfer) {
     CURL *easy = transfer->handle->easy;
     nc_hop_metrics *hop = nc_response_hop(transfer->response);
-    const nc_clock *clock = &transfer->engine->clock;
     long connections = 0;
     long request_bytes = 0;
     (void)curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &connections);
@@ -39,7 +38,7 @@ void nc_metrics_record(nc_transfer *transfer) {
     }
     hop->ready_ns = transfer->was_connected ? moment(transfer, CURLINFO_PRETRANSFER_TIME_T) : 0;
     hop->first_byte_ns = transfer->first_byte_ns != 0 ? moment(transfer, CURLINFO_STARTTRANSFER_TIME_T) : 0;
-    hop->ended_ns = since_submit(transfer, clock->monotonic_ns(clock->ctx));
+    hop->ended_ns = since_submit(transfer, transfer->engine->loop.now_ns);
     hop->sent_bytes = (uint64_t)request_bytes + number(easy, CURLINFO_SIZE_UPLOAD_T);
     hop->head_bytes = transfer->head_bytes;
     hop->received_bytes = number(easy, CURLINFO_SIZE_DOWNLOAD_T);

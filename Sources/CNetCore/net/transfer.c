@@ -206,9 +206,7 @@ static void begin_hop(nc_transfer *transfer) {
     transfer->body_bytes = 0;
     transfer->first_byte_ns = 0;
     transfer->connected_ns = 0;
-    // Read anew: the hop before ended after this round had begun.
-    const nc_clock *clock = &transfer->engine->clock;
-    transfer->hop_began_ns = clock->monotonic_ns(clock->ctx);
+    transfer->hop_began_ns = transfer->engine->loop.now_ns;
 }
 
 void nc_transfer_start(nc_transfer *transfer) {

@@ -162,6 +162,11 @@ size_t nct_server_copy_request(nct_server *server, size_t index, void *NCT_NULLA
 /// Forgets what was recorded, so that counting requests and connections begins at 0 again. Thread-safe.
 void nct_server_forget(nct_server *server);
 
+/// Makes a certificate for another server: writes ca.pem, cert.pem and key.pem (mode 0600) into `directory`.
+///
+/// Returns 0 or an errno. Thread-safe.
+int nct_identity_write(nct_identity identity, const char *directory);
+
 NCT_ASSUME_NONNULL_END
 #ifdef __cplusplus
 }

@@ -34,11 +34,22 @@ static void fail_program(const char *what) {
     _exit(3);
 }
 
+static atomic_uint submitted;
+static atomic_uint done;
+
 static void on_done(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
     (void)ctx;
     (void)id;
     (void)response;
     (void)error;
+    atomic_fetch_add(&done, 1);
+}
+
+/// Runs after the engine's own exit handler, which must have ended every loop and with it every transfer.
+static void check_that_all_ended(void) {
+    if (atomic_load(&done) != atomic_load(&submitted)) {
+        fail_program("exit() went on beside a live loop");
+    }
 }
 
 static void script(nct_server *server) {
@@ -65,6 +76,7 @@ static nc_engine *start_engine(const nct_server *server, nc_trust *trust, bool h
         if (nc_engine_submit(engine, &request, has_sink ? &sink : NULL, &id, NULL) != NC_OK) {
             fail_program("no transfer");
         }
+        atomic_fetch_add(&submitted, has_sink ? 1 : 0);
     }
     return engine;
 }
@@ -78,8 +90,8 @@ int main(int count, char **arguments) {
     nct_server *server = NULL;
     nc_trust *trust = NULL;
     pthread_t thread;
-    if (count != 3) {
-        fail_program("wrong arguments");
+    if (count != 3 || atexit(check_that_all_ended) != 0) {
+        fail_program("wrong arguments, or no room for an exit handler");
     }
     const char *how = arguments[1];
     unsigned microseconds = (unsigned)strtoul(arguments[2], NULL, 10);

@@ -2,10 +2,12 @@ import NetKit
 import Testing
 
 struct RedirectTests {
-    @Test(arguments: [
-        (301, Method.post, "GET"), (302, .post, "GET"), (303, .post, "GET"), (307, .post, "POST"), (308, .post, "POST"),
-        (301, .put, "PUT"), (303, .put, "GET"), (303, .head, "HEAD"), (301, .get, "GET"),
-    ] as [(UInt16, Method, String)])
+    @Test(
+        arguments: [
+            (301, Method.post, "GET"), (302, .post, "GET"), (303, .post, "GET"), (307, .post, "POST"),
+            (308, .post, "POST"),
+            (301, .put, "PUT"), (303, .put, "GET"), (303, .head, "HEAD"), (301, .get, "GET"),
+        ] as [(UInt16, Method, String)])
     func theMethodChangesAsTheStatusSays(status: UInt16, method: Method, next: String) async throws {
         let server = try LoopbackServer()
         server.script("/a", .redirect(to: "/b", status: status))

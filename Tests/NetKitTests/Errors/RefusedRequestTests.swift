@@ -3,10 +3,11 @@ import Testing
 
 /// What is refused before anything is sent.
 struct RefusedRequestTests {
-    @Test(arguments: [
-        ("", 0), ("http://", 0), ("http:///canary", 0), ("canary", 0), ("//canary/x", 0),
-        ("http://a/canary b", 15), ("http://a/\r\nX: canary", 9), ("http://a/\u{0}canary", 9), ("http:/canary", 0),
-    ] as [(String, Int)])
+    @Test(
+        arguments: [
+            ("", 0), ("http://", 0), ("http:///canary", 0), ("canary", 0), ("//canary/x", 0),
+            ("http://a/canary b", 15), ("http://a/\r\nX: canary", 9), ("http://a/\u{0}canary", 9), ("http:/canary", 0),
+        ] as [(String, Int)])
     func aMalformedURLIsRefused(url: String, offset: Int) async throws {
         let error = try await expectFailure(.badURL, native: 0, of: Request<Bytes>(url))
         #expect(error.offset == offset)
