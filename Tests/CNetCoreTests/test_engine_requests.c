@@ -20,13 +20,13 @@ static void expect_received(fixture *f, size_t index, const char *format) {
 
 /* --- methods --- */
 
-static void engine__plain_get_sends_host_and_accept_alone(void **state) {
+static void engine__plain_get_sends_host_alone(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
     fixture_script(&f, "/a", (nct_reply){.body = "hi", .body_length = 2});
     assert_answered(fixture_get(&f, "/a?b=c"), 200, "hi");
-    expect_received(&f, 0, "GET /a?b=c HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nAccept: */*\r\n\r\n");
+    expect_received(&f, 0, "GET /a?b=c HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n\r\n");
     fixture_stop(&f);
 }
 
@@ -41,8 +41,8 @@ static void engine__every_method_arrives_as_it_is_spelled(void **state) {
         nc_request request = fixture_request(&f, "/m");
         request.method = nc_slice_of(methods[i]);
         assert_answered(fixture_send(&f, &request), 200, strcmp(methods[i], "HEAD") == 0 ? "" : "ok");
-        const char *expected = fixture_text(&f, "%s /m HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nAccept: */*\r\n\r\n",
-                                            methods[i], nct_server_port(f.server));
+        const char *expected =
+            fixture_text(&f, "%s /m HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n\r\n", methods[i], nct_server_port(f.server));
         assert_string_equal(fixture_received(&f, i), expected);
     }
     assert_int_equal(nct_server_connection_count(f.server), 1);
@@ -61,7 +61,7 @@ static void engine__a_body_goes_with_any_method_and_brings_its_length_alone(void
         request.body = nc_slice_of("a=1&b=2");
         assert_answered(fixture_send(&f, &request), 200, "a=1&b=2");
         const char *expected = fixture_text(&f,
-                                            "%s /b HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nAccept: */*\r\n"
+                                            "%s /b HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
                                             "Content-Length: 7\r\n\r\na=1&b=2",
                                             methods[i], nct_server_port(f.server));
         assert_string_equal(fixture_received(&f, i), expected);
@@ -78,10 +78,10 @@ static void engine__an_empty_body_is_sent_when_asked_for(void **state) {
     request.method = nc_slice_of("POST");
     request.has_body = true;
     assert_answered(fixture_send(&f, &request), 200, "");
-    expect_received(&f, 0, "POST /e HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nAccept: */*\r\nContent-Length: 0\r\n\r\n");
+    expect_received(&f, 0, "POST /e HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nContent-Length: 0\r\n\r\n");
     request.has_body = false;
     assert_answered(fixture_send(&f, &request), 200, "");
-    expect_received(&f, 1, "POST /e HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nAccept: */*\r\n\r\n");
+    expect_received(&f, 1, "POST /e HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n\r\n");
     fixture_stop(&f);
 }
 
@@ -96,8 +96,7 @@ static void engine__head_with_a_body_sends_it_and_awaits_none(void **state) {
     answer one = fixture_send(&f, &request);
     assert_answered(one, 200, "");
     assert_field(one, "x-seen", "yes");
-    expect_received(&f, 0,
-                    "HEAD /h HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nAccept: */*\r\nContent-Length: 8\r\n\r\nquestion");
+    expect_received(&f, 0, "HEAD /h HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nContent-Length: 8\r\n\r\nquestion");
     assert_answered(fixture_get(&f, "/h"), 200, "ignored");
     fixture_stop(&f);
 }
@@ -223,8 +222,7 @@ static void engine__nothing_of_one_request_is_left_for_the_next(void **state) {
     requests[6].connect_to = &override;
     requests[6].connect_to_count = 1;
     requests[7].http = NC_HTTP_1_1;
-    const char *expected =
-        fixture_text(&f, "GET /p HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nAccept: */*\r\n\r\n", nct_server_port(f.server));
+    const char *expected = fixture_text(&f, "GET /p HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n\r\n", nct_server_port(f.server));
     for (size_t i = 0; i < 64; i++) {
         bool is_head = i % 8 == 1 || i % 8 == 2;
         assert_answered(fixture_send(&f, &requests[i % 8]), 200, is_head ? "" : "ok");
@@ -264,7 +262,7 @@ static void engine__connect_to_changes_the_address_and_nothing_else(void **state
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(engine__plain_get_sends_host_and_accept_alone),
+        harness_case(engine__plain_get_sends_host_alone),
         harness_case(engine__every_method_arrives_as_it_is_spelled),
         harness_case(engine__a_body_goes_with_any_method_and_brings_its_length_alone),
         harness_case(engine__an_empty_body_is_sent_when_asked_for),

@@ -2,7 +2,7 @@ import Foundation
 import Workload
 
 #if canImport(FoundationNetworking)
-    import FoundationNetworking
+import FoundationNetworking
 #endif
 
 /// URLSession as its fast use is: one ephemeral session without cache and cookies, as many connections as tasks.

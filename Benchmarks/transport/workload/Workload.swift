@@ -1,9 +1,9 @@
 import CMeasure
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #else
-    import Darwin
+import Darwin
 #endif
 
 /// What the Swift peers are asked to do, and how it is shared among tasks and measured.

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /// Room for ":65535:" twice, brackets and a NUL around two hosts.
-enum { CONNECT_TO_EXTRA_BYTES = 24, FIXED_NODES = 2 };
+enum { CONNECT_TO_EXTRA_BYTES = 24, FIXED_NODES = 3, BODY_NODES = 2 };
 
 /// Names that may follow a redirect to another origin: they describe what is wanted, not who wants it.
 static const char *const safe_elsewhere[] = {
@@ -163,9 +163,11 @@ void nc_description_fill(nc_description *out, const nc_request *request, void *s
     out->method = is_get ? NULL : method;
     out->body = nc_slice_make(text, request->body.length);
     (void)put(text, request->body);
-    // What libcurl would add unasked: a pause for "100 Continue" and a guessed content type.
+    // What libcurl would add unasked: a pause for "100 Continue" and a guessed content type (both with a body), and
+    // "Accept: */*", which says nothing.
     out->fixed[0].data = has_header(request, "Expect") ? NULL : (char *)(uintptr_t) "Expect:";
     out->fixed[1].data = has_header(request, "Content-Type") ? NULL : (char *)(uintptr_t) "Content-Type:";
+    out->fixed[2].data = has_header(request, "Accept") ? NULL : (char *)(uintptr_t) "Accept:";
 }
 
 struct curl_slist *nc_description_link_headers(nc_description *description, bool is_elsewhere, bool drops_body) {
@@ -179,8 +181,9 @@ struct curl_slist *nc_description_link_headers(nc_description *description, bool
         *last = &header->node;
         last = &header->node.next;
     }
-    for (size_t i = 0; i < FIXED_NODES && description->has_body && !drops_body; i++) {
-        if (description->fixed[i].data != NULL) {
+    bool sends_body = description->has_body && !drops_body;
+    for (size_t i = 0; i < FIXED_NODES; i++) {
+        if (description->fixed[i].data != NULL && (sends_body || i >= BODY_NODES)) {
             *last = &description->fixed[i];
             last = &description->fixed[i].next;
         }

@@ -40,7 +40,7 @@ struct nc_engine {
         nc_queue queue;
         nc_link lanes;
         size_t lane_count;
-        uint64_t now_ns;       // read once a round
+        uint64_t now_ns;       // see nc_engine_read_clock()
         size_t transfer_count; // accepted and not ended
         bool has_ended_some;   // on_done was called in this round
         bool wants_drain;
@@ -57,6 +57,11 @@ struct nc_engine {
         bool has_stopped; // nothing of the caller's is called any more
     } shared;
 };
+
+/// Reads the clock anew: once a round, and where a hop begins and ends, whose moments are reported.
+static inline void nc_engine_read_clock(nc_engine *engine) {
+    engine->loop.now_ns = engine->clock.monotonic_ns(engine->clock.ctx);
+}
 
 /// The loop's idea of now, at most one round old.
 static inline uint64_t nc_engine_now(const nc_engine *engine) {

@@ -6,10 +6,6 @@
 /// Bounds on what happens between two looks at the sockets.
 enum { MAX_EVENTS = 128, MAX_JOBS = 64, JOBS_AT_ONCE = 8, MAX_JOB_NS = 1000000, MAX_SETTLING = 4, MAX_UNPOLLED = 4 };
 
-static void read_clock(nc_engine *engine) {
-    engine->loop.now_ns = engine->clock.monotonic_ns(engine->clock.ctx);
-}
-
 /* --- mail --- */
 
 static void cancel_all(nc_engine *engine) {
@@ -154,7 +150,7 @@ static void run(nc_engine *engine) {
     nc_poll_event events[MAX_EVENTS];
     int unpolled = 0;
     for (;;) {
-        read_clock(engine);
+        nc_engine_read_clock(engine);
         collect(engine);
         report_burst(engine);
         run_jobs(engine);
@@ -172,7 +168,7 @@ static void run(nc_engine *engine) {
         unpolled = 0;
         int wait_ms = may_sleep ? nc_timers_wait_ms(&engine->loop.timers, engine->loop.now_ns) : 0;
         size_t count = engine->loop.poller->kind->wait(engine->loop.poller, events, MAX_EVENTS, wait_ms);
-        read_clock(engine);
+        nc_engine_read_clock(engine);
         handle_events(engine, events, count);
     }
 }

@@ -127,10 +127,15 @@ nc_status nc_outcome_judge(const nc_outcome *outcome, nc_error *err) {
     if (status == NC_OK) {
         return nc_error_clear(err);
     }
+    int place = (int)(outcome->place.length < 96 ? outcome->place.length : 96);
+    if (status == NC_ERR_REFUSED || status == NC_ERR_RESOLVE || status == NC_ERR_UNREACHABLE) {
+        // libcurl would only say it again.
+        return nc_error_set(err, status, (int32_t)outcome->code, -1, "%s: %.*s", nc_status_text(status), place,
+                            (const char *)outcome->place.data);
+    }
     const char *detail = outcome->detail[0] != '\0' ? outcome->detail : curl_easy_strerror(outcome->code);
     size_t length = strcspn(detail, "\r\n");
     int shown = (int)(length < 128 ? length : 128);
-    int place = (int)(outcome->place.length < 96 ? outcome->place.length : 96);
     return nc_error_set(err, status, (int32_t)outcome->code, -1, "%s: %.*s (%.*s)", nc_status_text(status), place,
                         (const char *)outcome->place.data, shown, detail);
 }

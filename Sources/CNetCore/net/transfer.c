@@ -116,6 +116,7 @@ static void leave_hop(nc_transfer *transfer) {
     nc_engine *engine = transfer->engine;
     nc_list_remove(&transfer->link);
     if (transfer->handle != NULL) {
+        nc_engine_read_clock(engine);
         nc_metrics_record(transfer);
         (void)curl_multi_remove_handle(transfer->lane->multi, transfer->handle->easy);
         transfer->lane->is_dirty = true;
@@ -206,6 +207,7 @@ static void begin_hop(nc_transfer *transfer) {
     transfer->body_bytes = 0;
     transfer->first_byte_ns = 0;
     transfer->connected_ns = 0;
+    nc_engine_read_clock(transfer->engine);
     transfer->hop_began_ns = transfer->engine->loop.now_ns;
 }
 

@@ -3,7 +3,8 @@
 ///     let agent = Agent(.init(baseURL: "https://api.example.com/v1"))
 ///     let cities = try await agent.send(Request<[City]>("cities")).value
 ///
-/// An agent that is let go cancels what is under way; ``shutdown()`` waits for it instead. Thread-safe.
+/// Whoever waits for a response keeps the agent; one that is let go closes its connections, and ``shutdown()`` waits
+/// until they are. Thread-safe.
 public final class Agent: Sendable {
     /// How this agent sends.
     public let configuration: Configuration

@@ -30,7 +30,9 @@ extension Bytes {
     /// Gives the bytes to `body` as a slice that is valid for the call.
     func withSlice<Result>(_ body: (nc_slice) throws -> Result) rethrows -> Result {
         try withSpan { span in
-            try unsafe span.withUnsafeBufferPointer { unsafe try body(nc_slice(data: $0.baseAddress, length: $0.count)) }
+            try unsafe span.withUnsafeBufferPointer {
+                unsafe try body(nc_slice(data: $0.baseAddress, length: $0.count))
+            }
         }
     }
 }

@@ -2,10 +2,11 @@ internal import CNetCore
 
 extension NetError {
     /// What the C core says of a failure.
-    init(_ error: nc_error, response: Response<Bytes>? = nil) {
+    init(_ error: nc_error, response: Response<Bytes>? = nil, metrics: Metrics? = nil) {
         self.init(
             Code(error.status), error.text, nativeCode: Int(error.native_code),
-            offset: error.offset >= 0 ? Int(error.offset) : nil, response: response)
+            offset: error.offset >= 0 ? Int(error.offset) : nil, response: response,
+            metrics: metrics)
     }
 }
 

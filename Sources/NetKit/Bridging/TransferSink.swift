@@ -103,6 +103,6 @@ private func transferDone(
         sink.finish(.success(received))
     } else {
         let partial = received.status == 0 ? nil : received
-        sink.finish(.failure(unsafe NetError(error.pointee, response: partial)))
+        sink.finish(.failure(unsafe NetError(error.pointee, response: partial, metrics: received.metrics)))
     }
 }

@@ -19,17 +19,19 @@ public struct NetError: Error, Sendable, CustomStringConvertible {
         let nativeCode: Int
         let offset: Int?
         let response: Response<Bytes>?
+        let metrics: Metrics
         let underlying: (any Error)?
 
         init(
             code: Code, message: String, nativeCode: Int, offset: Int?, response: Response<Bytes>?,
-            underlying: (any Error)?
+            metrics: Metrics, underlying: (any Error)?
         ) {
             self.code = code
             self.message = message
             self.nativeCode = nativeCode
             self.offset = offset
             self.response = response
+            self.metrics = metrics
             self.underlying = underlying
         }
     }
@@ -39,14 +41,16 @@ public struct NetError: Error, Sendable, CustomStringConvertible {
 
     /// An error of a transport, an interceptor or a test.
     ///
-    /// - Parameter message: line ends and control characters in it become spaces.
+    /// - Parameters:
+    ///   - message: line ends and control characters in it become spaces.
+    ///   - metrics: nil takes the response's.
     public init(
         _ code: Code, _ message: String, nativeCode: Int = 0, offset: Int? = nil, response: Response<Bytes>? = nil,
-        underlying: (any Error)? = nil
+        metrics: Metrics? = nil, underlying: (any Error)? = nil
     ) {
         storage = Storage(
             code: code, message: message.onOneLine, nativeCode: nativeCode, offset: offset, response: response,
-            underlying: underlying)
+            metrics: metrics ?? response?.metrics ?? Metrics(), underlying: underlying)
     }
 
     /// What kind of failure it is.
@@ -63,6 +67,9 @@ public struct NetError: Error, Sendable, CustomStringConvertible {
 
     /// What had arrived of the response: head and body, as far as they came.
     public var response: Response<Bytes>? { storage.response }
+
+    /// What each hop cost, also when no head arrived; empty when nothing was sent.
+    public var metrics: Metrics { storage.metrics }
 
     /// The error that a decoder threw.
     public var underlying: (any Error)? { storage.underlying }

@@ -16,7 +16,11 @@ struct ShutdownTests {
             return released.value
         }
         // Shutdown has begun as soon as a request is turned away.
-        while await ending(of: Request<Bytes>(server.url("/quick")), from: agent) == .answered {}
+        var attempts = 0
+        while await ending(of: Request<Bytes>(server.url("/quick")), from: agent) == .answered {
+            attempts += 1
+            try #require(attempts < 10_000)
+        }
         released.increment()
         server.releaseStalled()
         for task in slow {

@@ -1,7 +1,7 @@
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 import Dispatch
 
@@ -84,9 +84,9 @@ private struct Run: Sendable {
     private static func spawn(_ arguments: [String], streams: [Int32]) throws -> pid_t {
         let program = try folderOfThisProgram() + "/nk"
         #if canImport(Glibc)
-            var actions = unsafe posix_spawn_file_actions_t()
+        var actions = unsafe posix_spawn_file_actions_t()
         #else
-            var actions: posix_spawn_file_actions_t? = nil
+        var actions: posix_spawn_file_actions_t? = nil
         #endif
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -132,18 +132,18 @@ private struct Run: Sendable {
 
 private func folderOfThisProgram() throws -> String {
     #if canImport(Glibc)
-        var path = [UInt8](repeating: 0, count: 4096)
-        let room = path.count
-        let length = unsafe path.withUnsafeMutableBufferPointer { buffer in
-            unsafe buffer.withMemoryRebound(to: CChar.self) { characters in
-                guard let base = characters.baseAddress else { return -1 }
-                return unsafe readlink("/proc/self/exe", base, room)
-            }
+    var path = [UInt8](repeating: 0, count: 4096)
+    let room = path.count
+    let length = unsafe path.withUnsafeMutableBufferPointer { buffer in
+        unsafe buffer.withMemoryRebound(to: CChar.self) { characters in
+            guard let base = characters.baseAddress else { return -1 }
+            return unsafe readlink("/proc/self/exe", base, room)
         }
-        guard length > 0 else { throw SystemFailure(call: "readlink") }
-        let program = String(decoding: path.prefix(length), as: UTF8.self)
+    }
+    guard length > 0 else { throw SystemFailure(call: "readlink") }
+    let program = String(decoding: path.prefix(length), as: UTF8.self)
     #else
-        let program = CommandLine.arguments[0]
+    let program = CommandLine.arguments[0]
     #endif
     return program.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
 }

@@ -1,14 +1,14 @@
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// Tells threads apart.
 func currentThread() -> UInt {
     #if canImport(Glibc)
-        pthread_self()
+    pthread_self()
     #else
-        unsafe UInt(bitPattern: pthread_self())
+    unsafe UInt(bitPattern: pthread_self())
     #endif
 }
