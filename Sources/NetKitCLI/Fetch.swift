@@ -122,7 +122,7 @@ struct Fetch {
     // MARK: The response
 
     private func finish(_ response: Response<Bytes>, to request: Request<Bytes>) -> Int32 {
-        showTrace(of: request, response)
+        showTrace(of: request, response.metrics, headers: response.headers)
         let isRefused = arguments.failsOnStatus && response.status >= 400
         if let fault = write(response, withBody: !isRefused) {
             return complain(fault, exitCode: ExitCode.write)
@@ -135,7 +135,7 @@ struct Fetch {
 
     /// What had arrived goes to standard output, as with curl; a file is written whole or not at all.
     private func finish(_ error: NetError, to request: Request<Bytes>) -> Int32 {
-        showTrace(of: request, error.response)
+        showTrace(of: request, error.metrics, headers: error.response?.headers ?? [:])
         let hasUsefulBody = error.code != .bodyTooLarge && error.code != .tooManyRedirects
         if let response = error.response, !writesToFile {
             _ = write(response, withBody: hasUsefulBody)
@@ -157,9 +157,9 @@ struct Fetch {
         return Output.write(pieces, to: arguments.outputPath)
     }
 
-    private func showTrace(of request: Request<Bytes>, _ response: Response<Bytes>?) {
+    private func showTrace(of request: Request<Bytes>, _ metrics: Metrics, headers: Headers) {
         if arguments.isVerbose {
-            for line in Verbose.lines(of: request, response) {
+            for line in Verbose.lines(of: request, metrics, headers: headers) {
                 Terminal.complain(line)
             }
         }

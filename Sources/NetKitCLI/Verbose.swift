@@ -2,24 +2,32 @@ import NetKit
 
 /// What -v tells: "> " was asked, "< " was answered, "* " is the library's account of it. No secret is shown.
 enum Verbose {
-    /// Nothing but the question when no head arrived.
-    static func lines(of request: Request<Bytes>, _ response: Response<Bytes>?) -> [String] {
-        guard let response, !response.metrics.isEmpty else {
-            return ["* no response head to \(request.method) \(withoutCredentials(request.url))"].map(printable)
+    /// `headers` are the last hop's.
+    static func lines(of request: Request<Bytes>, _ metrics: Metrics, headers: Headers) -> [String] {
+        if metrics.isEmpty {
+            return ["* nothing was sent to \(withoutCredentials(request.url))"].map(printable)
         }
         var lines: [String] = []
         var method = request.method
-        for (index, hop) in response.metrics.enumerated() {
-            let isLast = index == response.metrics.count - 1
+        for (index, hop) in metrics.enumerated() {
+            let isLast = index == metrics.count - 1
             lines.append(connection(of: hop))
+            if hop.ready == nil && !hop.isReused {
+                continue  // The question was never asked.
+            }
             // A server may answer in HTTP/1.0; it was still asked in HTTP/1.1.
-            let version = hop.httpVersion == .http1_0 ? .http1_1 : hop.httpVersion
+            let isUntold = hop.httpVersion == .http1_0 || hop.httpVersion == .unknown
+            let version = isUntold ? .http1_1 : hop.httpVersion
             lines.append("> \(method) \(target(of: hop.url)) \(version)")
             lines.append("> Host: \(request.headers["Host"] ?? authority(of: hop.url))")
             // A later hop may have lost fields on its way to another origin, and the library does not say which.
             lines += index == 0 ? fields(of: request) : []
-            lines.append("< \(hop.httpVersion) \(hop.status)")
-            lines += isLast ? response.headers.map { "< " + shown($0.name, $0.value) } : []
+            if hop.status > 0 {
+                lines.append("< \(hop.httpVersion) \(hop.status)")
+                lines += isLast ? headers.map { "< " + shown($0.name, $0.value) } : []
+            } else {
+                lines.append("* no response head")
+            }
             lines.append(account(of: hop))
             method = methodAfter(hop.status, method)
         }
@@ -46,7 +54,9 @@ enum Verbose {
             passed("name", hop.started, hop.resolved), passed("TCP", hop.resolved, hop.connected),
             passed("TLS", hop.connected, hop.secured),
         ].compactMap { $0 }
-        return "* connected to \(place)" + (parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))")
+        let times = parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"
+        return hop.ready == nil
+            ? "* no connection to \(authority(of: hop.url))\(times)" : "* connected to \(place)\(times)"
     }
 
     private static func account(of hop: HopMetrics) -> String {
