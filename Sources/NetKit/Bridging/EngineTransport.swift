@@ -20,7 +20,7 @@ final class EngineTransport: Transport {
         let engine = try engine.get()
         let sink = TransferSink(client: client)
         let outcome = await withTaskCancellationHandler {
-            await Waiter.wait { sink.start(request, on: engine, for: $0) }
+            await sink.outcome(of: request, on: engine)
         } onCancel: {
             if let id = sink.cancel() {
                 engine.cancel(id)

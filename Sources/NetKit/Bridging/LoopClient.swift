@@ -1,36 +1,33 @@
 internal import CNetCore
-internal import Synchronization
 
 /// What the loop thread does for Swift between two looks at its sockets: resumes the tasks whose requests ended in
 /// this round, all at once, and runs the executor's jobs.
 ///
 /// Resuming at the end of a round, not one by one, lets the global executor wake up once for a burst of responses.
 @safe final class LoopClient: Sendable {
-    private typealias Resumption = (Waiter<TransferSink.Outcome>, TransferSink.Outcome)
-
-    private struct Jobs {
+    private struct Jobs: Sendable {
         var queued: [(UnownedJob, LoopExecutor)] = []
-        var ends: [CheckedContinuation<Void, Never>] = []
+        var ends: [Waiter] = []
         var isEnded = false
     }
 
-    private let jobs = Mutex(Jobs())
+    private let jobs = Lock(Jobs())
     // SAFETY: include/netcore/engine.h: on_done, burst_done and drain all run on the one loop thread, and these are
     // touched from nowhere else.
-    private nonisolated(unsafe) var resumptions: [Resumption] = []
+    private nonisolated(unsafe) var ended: [Waiter] = []
     private nonisolated(unsafe) var running: ArraySlice<(UnownedJob, LoopExecutor)> = []
 
     /// On the loop thread, from on_done.
-    func resumeAfterRound(_ waiter: Waiter<TransferSink.Outcome>, with outcome: TransferSink.Outcome) {
-        unsafe resumptions.append((waiter, outcome))
+    func resumeAfterRound(_ waiter: Waiter) {
+        unsafe ended.append(waiter)
     }
 
     fileprivate func resumeAll() {
         // Nothing that a resumption does can add another: only on_done does, later, on this thread.
-        for (waiter, outcome) in unsafe resumptions {
-            waiter.resume(with: outcome)
+        for waiter in unsafe ended {
+            waiter.resume()
         }
-        unsafe resumptions.removeAll(keepingCapacity: true)
+        unsafe ended.removeAll(keepingCapacity: true)
     }
 
     /// Queues a job; true when the loop has to be told.
@@ -65,15 +62,15 @@ internal import Synchronization
 
     /// Returns when the loop has ended.
     func waitForEnd() async {
-        await withCheckedContinuation { continuation in
+        await Waiter.wait { waiter in
             let isEnded = jobs.withLock { jobs in
                 if !jobs.isEnded {
-                    jobs.ends.append(continuation)
+                    jobs.ends.append(waiter)
                 }
                 return jobs.isEnded
             }
             if isEnded {
-                continuation.resume()
+                waiter.resume()
             }
         }
     }
@@ -84,8 +81,8 @@ internal import Synchronization
             defer { jobs.ends = [] }
             return jobs.ends
         }
-        for continuation in ends {
-            continuation.resume()
+        for waiter in ends {
+            waiter.resume()
         }
     }
 

@@ -1,5 +1,4 @@
 internal import CNetCore
-internal import Synchronization
 
 /// Where one transfer ends: turns the core's one done event into the resumption of one waiting task.
 ///
@@ -11,29 +10,39 @@ final class TransferSink: Sendable {
     private enum State {
         case idle
         case cancelledBeforeStart
-        case waiting(Waiter<Outcome>, id: UInt64?, wantsCancel: Bool)
-        case ended
+        case waiting(Waiter, id: UInt64?, wantsCancel: Bool)
+        case ended(Outcome)
     }
 
-    private let state = Mutex(State.idle)
+    private let state = Lock(State.idle)
     private let client: LoopClient
 
     init(client: LoopClient) {
         self.client = client
     }
 
-    /// Submits the request and resumes the waiter once, whatever comes.
-    func start(_ request: Request<Bytes>, on engine: Engine, for waiter: Waiter<Outcome>) {
+    /// Submits the request and waits for its end, whatever comes.
+    func outcome(of request: Request<Bytes>, on engine: Engine) async -> Outcome {
+        await Waiter.wait { start(request, on: engine, for: $0) }
+        return state.withLock { state in
+            guard case .ended(let outcome) = state else {
+                return .failure(NetError(.internal, "a transfer was resumed before its end"))
+            }
+            return outcome
+        }
+    }
+
+    private func start(_ request: Request<Bytes>, on engine: Engine, for waiter: Waiter) {
         let mayStart = state.withLock { state in
             if case .cancelledBeforeStart = state {
-                state = .ended
+                state = .ended(.failure(NetError(.cancelled, "the task was cancelled before it was sent")))
                 return false
             }
             state = .waiting(waiter, id: nil, wantsCancel: false)
             return true
         }
         guard mayStart else {
-            waiter.resume(with: .failure(NetError(.cancelled, "the task was cancelled before it was sent")))
+            waiter.resume()
             return
         }
         do throws(NetError) {
@@ -42,7 +51,7 @@ final class TransferSink: Sendable {
                 engine.cancel(id)
             }
         } catch {
-            take()?.resume(with: .failure(error))
+            end(with: .failure(error))?.resume()
         }
     }
 
@@ -71,18 +80,19 @@ final class TransferSink: Sendable {
         }
     }
 
-    private func take() -> Waiter<Outcome>? {
+    /// Keeps the outcome and gives out the one that waits for it, once.
+    private func end(with outcome: Outcome) -> Waiter? {
         state.withLock { state in
             guard case .waiting(let waiter, _, _) = state else { return nil }
-            state = .ended
+            state = .ended(outcome)
             return waiter
         }
     }
 
     /// On the loop thread: the task goes on when the round is over, together with the others that ended in it.
     fileprivate func finish(_ outcome: Outcome) {
-        if let waiter = take() {
-            client.resumeAfterRound(waiter, with: outcome)
+        if let waiter = end(with: outcome) {
+            client.resumeAfterRound(waiter)
         }
     }
 

@@ -124,7 +124,10 @@ private struct Run: Sendable {
 
     fileprivate static func contents(of descriptor: Int32) -> [UInt8] {
         let length = Int(lseek(descriptor, 0, SEEK_END))
-        return unsafe [UInt8](unsafeUninitializedCapacity: max(0, length)) { buffer, count in
+        if length <= 0 {
+            return []  // The initializer below writes to the shared empty array, which the thread sanitizer reports.
+        }
+        return unsafe [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
             count = unsafe max(0, pread(descriptor, buffer.baseAddress, length, 0))
         }
     }
