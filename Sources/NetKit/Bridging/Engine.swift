@@ -67,6 +67,11 @@ internal import CNetCore
         unsafe nc_engine_cancel(raw, id)
     }
 
+    /// Whether the caller runs on the loop thread.
+    var isOnLoop: Bool {
+        unsafe nc_engine_is_on_loop(raw)
+    }
+
     /// Takes no more requests and lets the loop end with the last one under way.
     func finish() {
         unsafe nc_engine_finish(raw)

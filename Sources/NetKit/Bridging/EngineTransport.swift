@@ -26,7 +26,7 @@ final class EngineTransport: Transport {
                 engine.cancel(id)
             }
         }
-        return try outcome.get()
+        return Response(received: try outcome.get())
     }
 
     func shutdown() async {

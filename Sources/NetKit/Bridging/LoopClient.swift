@@ -2,8 +2,6 @@ internal import CNetCore
 
 /// What the loop thread does for Swift between two looks at its sockets: resumes the tasks whose requests ended in
 /// this round, all at once, and runs the executor's jobs.
-///
-/// Resuming at the end of a round, not one by one, lets the global executor wake up once for a burst of responses.
 @safe final class LoopClient: Sendable {
     private struct Jobs: Sendable {
         var queued: [(UnownedJob, LoopExecutor)] = []
@@ -14,20 +12,39 @@ internal import CNetCore
     private let jobs = Lock(Jobs())
     // SAFETY: include/netcore/engine.h: on_done, burst_done and drain all run on the one loop thread, and these are
     // touched from nowhere else.
-    private nonisolated(unsafe) var ended: [Waiter] = []
+    private nonisolated(unsafe) var endedHere: [Waiter] = []  // of tasks on the loop's executor
+    private nonisolated(unsafe) var endedElsewhere: [Waiter] = []
     private nonisolated(unsafe) var running: ArraySlice<(UnownedJob, LoopExecutor)> = []
 
     /// On the loop thread, from on_done.
-    func resumeAfterRound(_ waiter: Waiter) {
-        unsafe ended.append(waiter)
+    func resumeAfterRound(_ waiter: Waiter, onLoop: Bool) {
+        if onLoop {
+            unsafe endedHere.append(waiter)
+        } else {
+            unsafe endedElsewhere.append(waiter)
+        }
     }
 
     fileprivate func resumeAll() {
         // Nothing that a resumption does can add another: only on_done does, later, on this thread.
-        for waiter in unsafe ended {
+        for waiter in unsafe endedHere {
             waiter.resume()
         }
-        unsafe ended.removeAll(keepingCapacity: true)
+        unsafe endedHere.removeAll(keepingCapacity: true)
+        // Each resumption from here would wake a thread of the global executor, which runs one task and sleeps again:
+        // more than one change of thread for each response. One job that resumes the others over there costs one.
+        let elsewhere = unsafe endedElsewhere
+        if elsewhere.count > 1 {
+            unsafe endedElsewhere = []
+            Task.detached(executorPreference: globalConcurrentExecutor) {
+                for waiter in elsewhere {
+                    waiter.resume()
+                }
+            }
+        } else if let waiter = elsewhere.first {
+            unsafe endedElsewhere.removeAll(keepingCapacity: true)
+            waiter.resume()
+        }
     }
 
     /// Queues a job; true when the loop has to be told.

@@ -1,12 +1,13 @@
 internal import CNetCore
 
 extension NetError {
-    /// What the C core says of a failure.
-    init(_ error: nc_error, response: Response<Bytes>? = nil, metrics: Metrics? = nil) {
+    /// What the C core says of a failure, and what had arrived by then.
+    init(_ error: nc_error, received: PooledResponse? = nil) {
         self.init(
             Code(error.status), error.text, nativeCode: Int(error.native_code),
-            offset: error.offset >= 0 ? Int(error.offset) : nil, response: response,
-            metrics: metrics)
+            offset: error.offset >= 0 ? Int(error.offset) : nil,
+            response: received.flatMap { $0.status == 0 ? nil : Response(received: $0) },
+            metrics: received.map { Metrics(received: $0) })
     }
 }
 

@@ -1,21 +1,28 @@
 internal import CNetCore
+internal import Synchronization
 
 /// Where one transfer ends: turns the core's one done event into the resumption of one waiting task.
 ///
 /// The engine holds a reference from submit until on_done. Cancelling may come before, during and after submit, from
-/// any thread; each change of state returns what is to be done, and it is done outside the lock.
-final class TransferSink: Sendable {
-    typealias Outcome = Result<Response<Bytes>, NetError>
+/// any thread. One word says how far things are; who changes it learns from what it was what is to be done.
+@safe final class TransferSink: Sendable {
+    typealias Outcome = Result<PooledResponse, NetError>
 
-    private enum State {
-        case idle
-        case cancelledBeforeStart
-        case waiting(Waiter, id: UInt64?, wantsCancel: Bool)
-        case ended(Outcome)
+    /// What the word holds; any other number is the id of a transfer under way, and ids begin far above.
+    private enum Phase {
+        static let idle: UInt64 = 0
+        static let starting: UInt64 = 1
+        static let cancelledEarly: UInt64 = 2  // before the start, or before the id was known
+        static let ended: UInt64 = 3
     }
 
-    private let state = Lock(State.idle)
+    private let phase = Atomic(Phase.idle)
     private let client: LoopClient
+    // SAFETY: the waiter and where it began are written before the request is submitted and read in on_done, which submit precedes. The
+    // outcome is written before the phase becomes ended (releasing) and read after it is seen so (acquiring).
+    private nonisolated(unsafe) var waiter: Waiter?
+    private nonisolated(unsafe) var startedOnLoop = false
+    private nonisolated(unsafe) var outcome: Outcome?
 
     init(client: LoopClient) {
         self.client = client
@@ -24,30 +31,26 @@ final class TransferSink: Sendable {
     /// Submits the request and waits for its end, whatever comes.
     func outcome(of request: Request<Bytes>, on engine: Engine) async -> Outcome {
         await Waiter.wait { start(request, on: engine, for: $0) }
-        return state.withLock { state in
-            guard case .ended(let outcome) = state else {
-                return .failure(NetError(.internal, "a transfer was resumed before its end"))
-            }
-            return outcome
+        guard phase.load(ordering: .acquiring) == Phase.ended, let outcome = unsafe outcome else {
+            return .failure(NetError(.internal, "a transfer was resumed before its end"))
         }
+        return outcome
     }
 
     private func start(_ request: Request<Bytes>, on engine: Engine, for waiter: Waiter) {
-        let mayStart = state.withLock { state in
-            if case .cancelledBeforeStart = state {
-                state = .ended(.failure(NetError(.cancelled, "the task was cancelled before it was sent")))
-                return false
-            }
-            state = .waiting(waiter, id: nil, wantsCancel: false)
-            return true
-        }
+        unsafe self.waiter = waiter
+        unsafe startedOnLoop = engine.isOnLoop
+        let (mayStart, _) = phase.compareExchange(
+            expected: Phase.idle, desired: Phase.starting, ordering: .acquiringAndReleasing)
         guard mayStart else {
-            waiter.resume()
+            end(with: .failure(NetError(.cancelled, "the task was cancelled before it was sent")))?.resume()
             return
         }
         do throws(NetError) {
             let id = try engine.submit(request, to: self)
-            if submitted(as: id) {
+            let (_, found) = phase.compareExchange(
+                expected: Phase.starting, desired: id, ordering: .acquiringAndReleasing)
+            if found == Phase.cancelledEarly {
                 engine.cancel(id)
             }
         } catch {
@@ -55,44 +58,32 @@ final class TransferSink: Sendable {
         }
     }
 
-    /// Notes the id; true when a cancel came while it was not known.
-    private func submitted(as id: UInt64) -> Bool {
-        state.withLock { state in
-            guard case .waiting(let waiter, _, let wantsCancel) = state else { return false }
-            state = .waiting(waiter, id: id, wantsCancel: false)
-            return wantsCancel
-        }
-    }
-
     /// The id to cancel now, if there is one.
     func cancel() -> UInt64? {
-        state.withLock { state in
-            switch state {
-            case .idle:
-                state = .cancelledBeforeStart
-                return nil
-            case .waiting(let waiter, let id, _):
-                state = .waiting(waiter, id: id, wantsCancel: id == nil)
-                return id
-            case .cancelledBeforeStart, .ended:
+        var found = phase.load(ordering: .acquiring)
+        while found == Phase.idle || found == Phase.starting {
+            let (exchanged, now) = phase.compareExchange(
+                expected: found, desired: Phase.cancelledEarly, ordering: .acquiringAndReleasing)
+            if exchanged {
                 return nil
             }
+            found = now
         }
+        return found == Phase.cancelledEarly || found == Phase.ended ? nil : found
     }
 
-    /// Keeps the outcome and gives out the one that waits for it, once.
+    /// Keeps the outcome and gives out the one that waits for it. Called once: by on_done, or where submit failed.
     private func end(with outcome: Outcome) -> Waiter? {
-        state.withLock { state in
-            guard case .waiting(let waiter, _, _) = state else { return nil }
-            state = .ended(outcome)
-            return waiter
-        }
+        unsafe self.outcome = outcome
+        let waiter = unsafe self.waiter
+        phase.store(Phase.ended, ordering: .releasing)
+        return waiter
     }
 
     /// On the loop thread: the task goes on when the round is over, together with the others that ended in it.
     fileprivate func finish(_ outcome: Outcome) {
         if let waiter = end(with: outcome) {
-            client.resumeAfterRound(waiter)
+            unsafe client.resumeAfterRound(waiter, onLoop: startedOnLoop)
         }
     }
 
@@ -107,12 +98,7 @@ private func transferDone(
 ) {
     guard let context = unsafe context else { return }
     let sink = unsafe Unmanaged<TransferSink>.fromOpaque(context).takeRetainedValue()
-    let received = unsafe Response<Bytes>(received: PooledResponse(retaining: response))
+    let received = unsafe PooledResponse(retaining: response)
     let isOK = unsafe error.pointee.status == .NC_OK
-    if isOK {
-        sink.finish(.success(received))
-    } else {
-        let partial = received.status == 0 ? nil : received
-        sink.finish(.failure(unsafe NetError(error.pointee, response: partial, metrics: received.metrics)))
-    }
+    sink.finish(isOK ? .success(received) : .failure(unsafe NetError(error.pointee, received: received)))
 }
