@@ -23,7 +23,7 @@ let package = Package(
             name: "CNetCore",
             path: ".",
             exclude: [
-                ".ci", "Benchmarks", "Examples", "Sources/CNetTesting", "Sources/NetKit", "Sources/NetKitCLI",
+                ".ci", "Benchmarks", "Fuzz", "Sources/CNetTesting", "Sources/NetKit", "Sources/NetKitCLI",
                 "Tests", "docs", "script", "CHANGELOG.md", "CMakeLists.txt", "LICENSE", "README.md",
             ],
             sources: ["Sources/CNetCore"],

@@ -235,6 +235,19 @@ static void charset__converts_a_large_text(void **state) {
     nc_buf_deinit(&text);
 }
 
+static void charset__tells_the_first_of_two_places_regression_1(void **state) {
+    // The first number is above U+10FFFF, which iconv lets through; the second is one that it refuses.
+    (void)state;
+    guarded text = guarded_copy(nc_slice_make("\0\0\0A\x01\0\x01\0\xD1\0\0\0", 12));
+    nc_buf out = nc_buf_init(100);
+    nc_error err;
+    assert_status(nc_charset_to_utf8(&out, text.slice, nc_slice_of("UCS-4"), &err), NC_ERR_BAD_CHARSET);
+    assert_int_equal(err.offset, 4);
+    assert_int_equal(out.length, 0);
+    nc_buf_deinit(&out);
+    guarded_deinit(&text);
+}
+
 static void convert_some(void *ctx) {
     (void)ctx;
     char text[1000];
@@ -265,6 +278,7 @@ int main(void) {
         harness_case(charset__refuses_what_is_missing),
         harness_case(charset__fits_exactly_or_keeps_the_buffer),
         harness_case(charset__converts_a_large_text),
+        harness_case(charset__tells_the_first_of_two_places_regression_1),
         harness_case(charset__survives_each_allocation_failure),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

@@ -156,6 +156,58 @@ static void engine__bodies_arrive_exactly_over_tls(void **state) {
     fixture_stop(&f);
 }
 
+static void engine__a_trailer_without_a_colon_is_a_bad_response_regression_1(void **state) {
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script_raw(&f, "/",
+                       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\nno field\r\n\r\n");
+    assert_ended(fixture_get(&f, "/"), NC_ERR_BAD_RESPONSE, CURLE_BAD_FUNCTION_ARGUMENT, "127.0.0.1");
+    fixture_stop(&f);
+}
+
+/// Only ASan can tell: on a handle that was used before, libcurl 7.88 appends the fold to a field that it has freed.
+static void engine__a_head_that_begins_with_a_fold_touches_no_earlier_head_regression_2(void **state) {
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script_raw(&f, "/first", "HTTP/1.1 200 OK\r\nX: y\r\nContent-Length: 2\r\n\r\nhi");
+    fixture_script_raw(&f, "/fold", "HTTP/1.1 200 OK\r\n a: b\r\nContent-Length: 0\r\n\r\n");
+    for (unsigned round = 0; round < 3; round++) {
+        assert_answered(fixture_get(&f, "/first"), 200, "hi");
+        assert_status(fixture_get(&f, "/fold").error.status, NC_ERR_BAD_RESPONSE);
+    }
+    fixture_stop(&f);
+}
+
+static void engine__a_fold_leaves_no_space_at_an_end_of_a_value_regression_3(void **state) {
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script_raw(&f, "/",
+                       "HTTP/1.1 200 OK\r\nA:\r\n b\r\nC: d\r\n \r\nE:\r\n \r\n f\r\n  g\r\n"
+                       "Content-Length: 0\r\n\r\n");
+    answer a = fixture_get(&f, "/");
+    assert_answered(a, 200, "");
+    assert_field(a, "A", "b");
+    assert_field(a, "C", "d");
+    assert_field(a, "E", "f g");
+    fixture_stop(&f);
+}
+
+/// libcurl takes the first for a final head, whose body would come without one.
+static void engine__a_status_line_of_no_known_form_is_a_bad_response_regression_4(void **state) {
+    static const char *const lines[] = {"HTTP/HTTP/1.1 100 ", "HTTP/1.1x 100 a", "HTTP/1.12 200 a"};
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        fixture_script_raw(&f, "/", fixture_text(&f, "%s\r\n\r\nbody", lines[i]));
+        assert_status(fixture_get(&f, "/").error.status, NC_ERR_BAD_RESPONSE);
+    }
+    fixture_stop(&f);
+}
+
 static void engine__trailers_do_not_become_fields(void **state) {
     fixture f;
     (void)state;
@@ -353,6 +405,10 @@ int main(void) {
         harness_case(engine__204_and_304_and_head_have_no_body),
         harness_case(engine__bodies_of_every_framing_and_size_arrive_exactly),
         harness_case(engine__bodies_arrive_exactly_over_tls),
+        harness_case(engine__a_trailer_without_a_colon_is_a_bad_response_regression_1),
+        harness_case(engine__a_head_that_begins_with_a_fold_touches_no_earlier_head_regression_2),
+        harness_case(engine__a_fold_leaves_no_space_at_an_end_of_a_value_regression_3),
+        harness_case(engine__a_status_line_of_no_known_form_is_a_bad_response_regression_4),
         harness_case(engine__trailers_do_not_become_fields),
         harness_case(engine__a_body_may_reach_its_limit_but_not_pass_it),
         harness_case(engine__an_announced_body_above_the_limit_is_refused_before_it_comes),

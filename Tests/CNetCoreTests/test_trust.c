@@ -1,7 +1,11 @@
 /// Policies as values: what they refuse, and when two decide alike.
 #include "harness.h"
+#include "trust/policy.h"
 
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static nc_trust *make(nc_trust_options options) {
     nc_trust *trust = NULL;
@@ -92,6 +96,39 @@ static void trust__refuses_options_that_contradict_each_other(void **state) {
     }
 }
 
+/// Loads with a line waiting on standard input and no terminal; returns whether the line was left alone. In a process
+/// of its own, because a terminal would be asked first.
+static bool leaves_standard_input_alone(const nc_trust *trust) {
+    int ends[2];
+    int waiting = 0;
+    nc_error err;
+    nc_root_store *roots = NULL;
+    const nc_file_ops files = nc_file_ops_system();
+    bool is_ready = setsid() > 0 && pipe(ends) == 0 && write(ends[1], "x\n", 2) == 2 && dup2(ends[0], 0) == 0;
+    bool is_refused = is_ready && nc_trust_load_roots(&roots, trust, &files, &err) == NC_ERR_TLS_ROOTS;
+    return is_refused && ioctl(0, FIONREAD, &waiting) == 0 && waiting == 2;
+}
+
+static void trust__asks_nobody_for_a_pass_phrase_regression_1(void **state) {
+    int code = -1;
+    nc_trust *trust = make((nc_trust_options){.roots = NC_ROOTS_BYTES,
+                                              .ca_pem = nc_slice_of("-----BEGIN CERTIFICATE-----\n"
+                                                                    "Proc-Type: 4,ENCRYPTED\n"
+                                                                    "DEK-Info: AES-128-CBC,"
+                                                                    "00112233445566778899AABBCCDDEEFF\n\n"
+                                                                    "AAAAAAAAAAAAAAAAAAAAAA==\n"
+                                                                    "-----END CERTIFICATE-----\n")});
+    (void)state;
+    pid_t child = fork();
+    if (child == 0) {
+        _exit(leaves_standard_input_alone(trust) ? 0 : 1);
+    }
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &code, 0), child);
+    assert_true(WIFEXITED(code) && WEXITSTATUS(code) == 0);
+    nc_trust_release(trust);
+}
+
 static void make_and_release(void *ctx) {
     nc_trust *trust = NULL;
     const nc_trust_options options = {.roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of("pem")};
@@ -113,6 +150,7 @@ int main(void) {
         harness_case(trust__equal_policies_are_those_that_decide_alike),
         harness_case(trust__copies_what_it_is_made_from),
         harness_case(trust__refuses_options_that_contradict_each_other),
+        harness_case(trust__asks_nobody_for_a_pass_phrase_regression_1),
         harness_case(trust__survives_every_failed_allocation),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

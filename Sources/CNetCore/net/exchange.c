@@ -46,9 +46,24 @@ static nc_status take_body(nc_transfer *transfer, nc_slice bytes) {
     return status == NC_OK ? NC_OK : nc_transfer_note(transfer, status, 0, "no memory for a response body");
 }
 
+/// Up to 8.0 libcurl keeps a pointer to the fields of a handle's last response, which it has freed, and appends to one
+/// of them when a head begins with a folded line (curl issue 11101): any server could corrupt the heap. Such a head
+/// is malformed, and here is the one place where it can be stopped before libcurl sees to it.
+static nc_status look_at_head_line(nc_transfer *transfer, nc_slice line) {
+    bool is_fold = line.length > 0 && (line.data[0] == ' ' || line.data[0] == '\t');
+    if (is_fold && nc_response_header_count(transfer->response) == 0) {
+        return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
+                                "the response head begins with a fold");
+    }
+    return NC_OK;
+}
+
 size_t nc_exchange_on_body(char *bytes, size_t one, size_t length, void *data) {
     nc_transfer *transfer = ((nc_handle *)data)->transfer;
     (void)one;
+    if (!transfer->has_head) {
+        return look_at_head_line(transfer, nc_slice_make(bytes, length)) == NC_OK ? length : 0;
+    }
     return take_body(transfer, nc_slice_make(bytes, length)) == NC_OK ? length : 0;
 }
 

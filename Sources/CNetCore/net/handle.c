@@ -60,6 +60,8 @@ static void set_callbacks(option_row *row, nc_handle *handle) {
     SET(row, CURLOPT_HEADERDATA, handle);
     SET(row, CURLOPT_WRITEFUNCTION, nc_exchange_on_body);
     SET(row, CURLOPT_WRITEDATA, handle);
+    // Head lines come to the body callback first, before libcurl acts on them: see there.
+    SET(row, CURLOPT_HEADER, 1L);
     SET(row, CURLOPT_READFUNCTION, nc_exchange_on_upload);
     SET(row, CURLOPT_READDATA, handle);
     SET(row, CURLOPT_SEEKFUNCTION, nc_exchange_on_rewind);

@@ -18,11 +18,13 @@ static nc_slice trim(nc_slice text) {
     return text;
 }
 
-/// "HTTP/1.1 200 OK" or "HTTP/2 200"; libcurl has seen to it that it is one of these.
+/// "HTTP/1.1 200 OK" or "HTTP/2 200". libcurl lets others pass ("HTTP/HTTP/1.1 100"), and reads another code there.
 static bool parse_status_line(nc_slice line, uint16_t *status, nc_http_version *version) {
     const uint8_t *space = memchr(line.data, ' ', line.length);
     size_t at = space != NULL ? (size_t)(space - line.data) : 0;
-    if (at < 6 || line.length < at + 4) {
+    bool is_short = at == 6;
+    bool is_long = at == 8 && line.data[6] == '.' && nc_ascii_is_digit(line.data[7]);
+    if (!(is_short || is_long) || !nc_ascii_is_digit(line.data[5]) || line.length < at + 4) {
         return false;
     }
     const uint8_t *digits = line.data + at + 1;

@@ -87,6 +87,8 @@ static nc_status status_of(const nc_outcome *outcome) {
         return connect_status(outcome);
     case CURLE_WEIRD_SERVER_REPLY:
         return NC_ERR_BAD_RESPONSE;
+    case CURLE_BAD_FUNCTION_ARGUMENT: // Our own are good; libcurl 7.88 says this of a trailer that is no field.
+        return outcome->is_connected ? NC_ERR_BAD_RESPONSE : NC_ERR_INTERNAL;
     case CURLE_HTTP2:
     case CURLE_HTTP2_STREAM:
         return NC_ERR_HTTP2;

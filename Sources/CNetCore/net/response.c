@@ -132,12 +132,15 @@ nc_status nc_response_extend_field(nc_response *response, nc_slice more) {
     if (response->field_count == 0) {
         return NC_ERR_BAD_RESPONSE;
     }
-    if (nc_block_append(&response->text, response->pool, nc_slice_of(" ")) != NC_OK ||
+    nc_field *last = field_at(response, response->field_count - 1);
+    // The fold stands for a space (RFC 9112, 5.2), but not at either end of the value.
+    nc_slice space = nc_slice_of(last->value_length > 0 && more.length > 0 ? " " : "");
+    if (nc_block_append(&response->text, response->pool, space) != NC_OK ||
         nc_block_append(&response->text, response->pool, more) != NC_OK) {
         return NC_ERR_NO_MEMORY;
     }
     // The last value is the end of the text, so it grows in place.
-    field_at(response, response->field_count - 1)->value_length += (uint32_t)(more.length + 1);
+    last->value_length += (uint32_t)(space.length + more.length);
     return NC_OK;
 }
 

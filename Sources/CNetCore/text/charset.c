@@ -122,17 +122,18 @@ static nc_status convert_text(nc_buf *out, iconv_t converter, nc_slice text, con
     if (out->status != NC_OK) {
         return fail_full(err, out);
     }
+    // Some converters (UCS-4) let through numbers above U+10FFFF, as the five-byte forms of old. Such a one comes
+    // before the byte that iconv stopped at, if it stopped.
+    size_t valid = nc_utf8_span(out->data + start, out->length - start);
+    if (valid != out->length - start) {
+        return fail_at(err, offset_of_output(converter, text, out->data + start, valid), text, charset);
+    }
     if (code == EINVAL) {
         return nc_error_set(err, NC_ERR_BAD_CHARSET, 0, (int64_t)(text.length - input_left),
                             "the text ends inside a character of %s", charset);
     }
     if (code != 0) {
         return fail_at(err, text.length - input_left, text, charset);
-    }
-    // Some converters (UCS-4) let through numbers above U+10FFFF, as the five-byte forms of old.
-    size_t valid = nc_utf8_span(out->data + start, out->length - start);
-    if (valid != out->length - start) {
-        return fail_at(err, offset_of_output(converter, text, out->data + start, valid), text, charset);
     }
     return nc_error_clear(err);
 }

@@ -18,6 +18,15 @@ static const char *const system_bundles[] = {
     "/etc/ssl/cert.pem",                  // macOS, BSD, Alpine
 };
 
+/// Without a callback of ours OpenSSL asks the terminal, or standard input, for the pass phrase of an encrypted block.
+static int refuse_pass_phrase(char *buffer, int bytes, int is_writing, void *ctx) {
+    (void)buffer;
+    (void)bytes;
+    (void)is_writing;
+    (void)ctx;
+    return -1;
+}
+
 /// Adds each certificate of a PEM text; `*out_count` says how many there were.
 static nc_status add_pem(X509_STORE *store, nc_slice pem, size_t *out_count, nc_error *err) {
     if (pem.length == 0) {
@@ -32,7 +41,7 @@ static nc_status add_pem(X509_STORE *store, nc_slice pem, size_t *out_count, nc_
     size_t count = 0;
     ERR_clear_error();
     for (;;) {
-        X509 *certificate = PEM_read_bio_X509_AUX(bio, NULL, NULL, NULL);
+        X509 *certificate = PEM_read_bio_X509_AUX(bio, NULL, refuse_pass_phrase, NULL);
         if (certificate == NULL) {
             unsigned long reason = ERR_peek_last_error();
             bool is_end = ERR_GET_LIB(reason) == ERR_LIB_PEM && ERR_GET_REASON(reason) == PEM_R_NO_START_LINE;

@@ -1,0 +1,193 @@
+/// Covers: net/request_check.c net/description.c
+///
+/// What nc_request_check() lets through holds nothing that splits a request, and is copied whole and in order.
+/// Input: flags, counts of headers and overrides (a byte each), then pieces: method, URL, names and values, hosts with
+/// their ports, body.
+#include "input.h"
+
+#include "net/description.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { MAX_HEADERS = 12, MAX_OVERRIDES = 4 };
+
+typedef struct question {
+    nc_request request;
+    nc_header headers[MAX_HEADERS];
+    nc_connect_to overrides[MAX_OVERRIDES];
+} question;
+
+static void read_question(question *out, input *in) {
+    uint8_t flags = input_byte(in);
+    *out = (question){0};
+    nc_request *request = &out->request;
+    request->has_body = (flags & 1) != 0;
+    request->accepts_codings = (flags & 2) != 0;
+    request->http = (nc_http_choice)((flags >> 2) & 3);
+    request->redirects = (nc_redirect_choice)((flags >> 4) & 3);
+    request->header_count = input_byte(in) % (MAX_HEADERS + 1);
+    request->connect_to_count = input_byte(in) % (MAX_OVERRIDES + 1);
+    request->method = input_piece(in);
+    request->url = input_piece(in);
+    for (size_t i = 0; i < request->header_count; i++) {
+        out->headers[i].name = input_piece(in);
+        out->headers[i].value = input_piece(in);
+    }
+    for (size_t i = 0; i < request->connect_to_count; i++) {
+        out->overrides[i].port = (uint16_t)input_number(in);
+        out->overrides[i].to_port = (uint16_t)input_number(in);
+        out->overrides[i].host = input_piece(in);
+        out->overrides[i].to_host = input_piece(in);
+    }
+    request->headers = out->headers;
+    request->connect_to = out->overrides;
+    request->body = input_rest(in);
+}
+
+/* --- what may pass --- */
+
+static void check_accepted(const nc_request *request) {
+    nc_slice url = request->url;
+    size_t hosts = 0;
+    CHECK(url.length > 8 || (url.length > 7 && strncasecmp((const char *)url.data, "http://", 7) == 0));
+    CHECK(strncasecmp((const char *)url.data, "http", 4) == 0);
+    CHECK(!holds_any(url, "\r\n \t") && !holds_any(request->method, "\r\n \t:"));
+    CHECK(request->http <= NC_HTTP_1_1 && request->redirects <= NC_REDIRECTS_FOLLOW_DOWNGRADE);
+    for (size_t i = 0; i < request->header_count; i++) {
+        nc_header header = request->headers[i];
+        CHECK(header.name.length > 0 && !holds_any(header.name, "\r\n \t:") && !holds_any(header.value, "\r\n"));
+        CHECK(!nc_slice_is_equal_ignoring_case(header.name, nc_slice_of("Transfer-Encoding")));
+        hosts += nc_slice_is_equal_ignoring_case(header.name, nc_slice_of("Host"));
+        if (nc_slice_is_equal_ignoring_case(header.name, nc_slice_of("Content-Length"))) {
+            unsigned long long length = 0;
+            char text[32] = {0};
+            CHECK(header.value.length < sizeof text);
+            memcpy(text, header.value.data, header.value.length);
+            CHECK(sscanf(text, "%llu", &length) == 1 && length == request->body.length);
+        }
+    }
+    CHECK(hosts <= 1);
+}
+
+/* --- what is made of it --- */
+
+/// One line as libcurl takes it: "Name: value", or "Name;" for a field without a value.
+static bool is_line_of(const char *line, const nc_header *header) {
+    nc_slice text = nc_slice_of(line);
+    size_t name = header->name.length;
+    if (text.length < name + 1 || memcmp(text.data, header->name.data, name) != 0) {
+        return false;
+    }
+    nc_slice tail = nc_slice_make(text.data + name, text.length - name);
+    return header->value.length == 0
+               ? nc_slice_is_equal(tail, nc_slice_of(";"))
+               : tail.length > 2 && memcmp(tail.data, ": ", 2) == 0 &&
+                     nc_slice_is_equal(nc_slice_make(tail.data + 2, tail.length - 2), header->value);
+}
+
+static bool names_owner(nc_slice name) {
+    static const char *const owners[] = {"Authorization", "Cookie",   "Proxy-Authorization", "Host", "Origin",
+                                         "Referer",       "X-Api-Key"};
+    for (size_t i = 0; i < sizeof owners / sizeof *owners; i++) {
+        if (nc_slice_is_equal_ignoring_case(name, nc_slice_of(owners[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_body_field(nc_slice name) {
+    return nc_slice_is_equal_ignoring_case(name, nc_slice_of("Content-Length")) ||
+           nc_slice_is_equal_ignoring_case(name, nc_slice_of("Content-Type"));
+}
+
+/// The given fields, in the given order, each once; what may be missing is missing only where a hop drops it.
+static const struct curl_slist *check_fields(const struct curl_slist *node, const nc_request *request,
+                                             bool is_elsewhere, bool drops_body) {
+    for (size_t i = 0; i < request->header_count; i++) {
+        const nc_header *header = &request->headers[i];
+        bool is_dropped = (is_elsewhere && names_owner(header->name)) || (drops_body && is_body_field(header->name));
+        bool is_next = node != NULL && is_line_of(node->data, header);
+        CHECK(!(is_next && is_dropped));
+        CHECK(is_next || is_elsewhere || drops_body);
+        node = is_next ? node->next : node;
+    }
+    return node;
+}
+
+static void check_links(nc_description *description, const nc_request *request) {
+    for (unsigned way = 0; way < 4; way++) {
+        struct curl_slist *first = nc_description_link_headers(description, (way & 1) != 0, (way & 2) != 0);
+        size_t count = 0;
+        for (const struct curl_slist *node = first; node != NULL; node = node->next) {
+            CHECK(strpbrk(node->data, "\r\n") == NULL);
+            CHECK(++count <= request->header_count + 3);
+        }
+        const struct curl_slist *rest = check_fields(first, request, (way & 1) != 0, (way & 2) != 0);
+        // What is left are orders to libcurl, to leave one of its own fields out.
+        for (; rest != NULL; rest = rest->next) {
+            size_t length = strlen(rest->data);
+            CHECK(length > 1 && rest->data[length - 1] == ':');
+            for (size_t i = 0; i < request->header_count; i++) {
+                CHECK(
+                    !nc_slice_is_equal_ignoring_case(request->headers[i].name, nc_slice_make(rest->data, length - 1)));
+            }
+        }
+    }
+}
+
+static void check_overrides(const struct curl_slist *node, const nc_request *request) {
+    for (size_t i = 0; i < request->connect_to_count; i++, node = node->next) {
+        const nc_connect_to *one = &request->connect_to[i];
+        CHECK(node != NULL && strpbrk(node->data, "\r\n ") == NULL);
+        size_t length = strlen(node->data);
+        CHECK(length >= one->host.length + one->to_host.length + 3);
+        CHECK(memmem(node->data, length, one->host.data, one->host.length) != NULL);
+        CHECK(memmem(node->data, length, one->to_host.data, one->to_host.length) != NULL);
+    }
+    CHECK(node == NULL);
+}
+
+static void check_copy(const nc_request *request) {
+    nc_description description;
+    size_t bytes = nc_description_size(request);
+    CHECK(bytes > 0);
+    void *storage = malloc(bytes);
+    CHECK(storage != NULL);
+    nc_description_fill(&description, request, storage);
+    CHECK(nc_slice_is_equal(nc_slice_of(description.url), request->url));
+    CHECK(description.url_length == request->url.length);
+    CHECK(nc_slice_is_equal(description.body, request->body));
+    bool is_get = request->method.length == 0 || nc_slice_is_equal(request->method, nc_slice_of("GET"));
+    CHECK(is_get ? description.method == NULL : nc_slice_is_equal(nc_slice_of(description.method), request->method));
+    CHECK(description.has_body == (request->has_body || request->body.length > 0));
+    check_links(&description, request);
+    check_overrides(description.connect_to, request);
+    free(storage);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv) {
+    (void)argc;
+    (void)argv;
+    memory_count_blocks();
+    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    input in = input_init(data, size);
+    question asked;
+    nc_error err;
+    read_question(&asked, &in);
+    nc_status status = nc_request_check(&asked.request, &err);
+    check_error(&err, status, size);
+    if (status == NC_OK) {
+        check_accepted(&asked.request);
+        check_copy(&asked.request);
+    }
+    input_deinit(&in);
+    CHECK(memory_live_blocks() == 0);
+    return 0;
+}
