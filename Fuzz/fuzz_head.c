@@ -5,6 +5,7 @@
 /// Input: flags (a byte), then the reply. What a redirect asks next gets a fixed answer.
 #include "input.h"
 
+#include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -100,7 +101,11 @@ static unsigned serve(record *seen, nc_slice reply) {
     unsigned connections = 0;
     for (;;) {
         struct pollfd fds[2] = {{listener, POLLIN, 0}, {seen->done_event, POLLIN, 0}};
-        CHECK(poll(fds, 2, LIMIT_MS) > 0); // else the transfer hangs, though its connection is closed
+        int ready = poll(fds, 2, LIMIT_MS);
+        if (ready < 0 && errno == EINTR) {
+            continue; // libFuzzer's own alarm.
+        }
+        CHECK(ready > 0); // else the transfer hangs, though its connection is closed
         if ((fds[0].revents & POLLIN) != 0) {
             answer_one(connections++ == 0 ? reply : nc_slice_of(next));
         } else if ((fds[1].revents & POLLIN) != 0) {

@@ -134,15 +134,19 @@ static void exec__while_sockets_open_and_close_hands_no_descriptor_on(void **sta
         assert_status(nc_engine_submit(ride.engine, &ride.request, &ride.sink, &id, NULL), NC_OK);
     }
     assert_true(nct_server_wait_for_requests(server, BUSY, TORTURE_PATIENCE_MS));
-    for (size_t i = 0; i < CHILDREN; i++) {
+    // On a busy machine children are quicker than handshakes: go on until there were more connections than children
+    // are asked for.
+    size_t children = 0;
+    size_t connections = 0;
+    while (children < CHILDREN || connections <= CHILDREN) {
         assert_true(run_child(&child) <= 2 * LANES);
+        children++;
+        connections = nct_server_connection_count(server);
     }
-    size_t connections = nct_server_connection_count(server);
     atomic_store(&ride.is_over, true);
     assert_true(torture_await(&ride.fetch, BUSY, TORTURE_PATIENCE_MS));
     assert_int_equal(ride.fetch.ok_count, BUSY);
-    print_message("%d children during %zu connections\n", (int)CHILDREN, connections);
-    assert_true(connections > CHILDREN);
+    print_message("%zu children during %zu connections\n", children, connections);
     assert_status(nc_engine_close(ride.engine, TORTURE_PATIENCE_MS), NC_OK);
     nc_trust_release(trust);
     nct_server_stop(server);

@@ -36,7 +36,14 @@ static int on_timer(CURLM *multi, long timeout_ms, void *data) {
 }
 
 static void on_timer_due(nc_timer *timer) {
-    nc_lane_act(NC_CONTAINER_OF(timer, nc_lane, timer), CURL_SOCKET_TIMEOUT, 0);
+    nc_lane *lane = NC_CONTAINER_OF(timer, nc_lane, timer);
+    nc_lane_act(lane, CURL_SOCKET_TIMEOUT, 0);
+    // The round's time is older than libcurl's, so the timer may have come early. libcurl then finds nothing due, and
+    // does not say again what it has said before: it has to be asked.
+    long left_ms = -1;
+    if (timer->place == 0 && curl_multi_timeout(lane->multi, &left_ms) == CURLM_OK && left_ms >= 0) {
+        (void)on_timer(lane->multi, left_ms > 0 ? left_ms : 1, lane);
+    }
 }
 
 void nc_lane_act(nc_lane *lane, curl_socket_t fd, int events) {
