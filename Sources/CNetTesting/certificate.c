@@ -130,7 +130,7 @@ static X509 *make_leaf(EVP_PKEY *key, nct_identity identity, X509 *issuer, EVP_P
     if (identity == NCT_TLS_NOT_YET_VALID)
         statement.begins_after_s = DAY_S;
     if (identity == NCT_TLS_WRONG_NAME) {
-        strcpy(statement.common_name, "other.example");
+        (void)snprintf(statement.common_name, sizeof statement.common_name, "other.example");
         statement.extensions = foreign_extensions;
         statement.extension_count = sizeof foreign_extensions / sizeof foreign_extensions[0];
     }

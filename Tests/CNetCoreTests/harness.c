@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -94,9 +95,21 @@ static void *curl_allocate_zeroed(size_t count, size_t bytes) {
     return must_fail() ? NULL : calloc(count, bytes);
 }
 
+/// Systems begin with 1,024; server and client of a test share a process.
+enum { MANY_DESCRIPTORS = 20000 };
+
 void harness_begin(void) {
     static const nc_allocator counting = {NULL, counted_allocate, counted_reallocate, counted_release};
     nc_set_allocator(&counting);
+    harness_allow_descriptors();
+}
+
+void harness_allow_descriptors(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < MANY_DESCRIPTORS) {
+        limit.rlim_cur = limit.rlim_max < MANY_DESCRIPTORS ? limit.rlim_max : MANY_DESCRIPTORS;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
 }
 
 void harness_use_curl_allocator(void) {

@@ -22,8 +22,11 @@
 
 /* --- memory --- */
 
-/// Installs the counting allocator; the first line of main, before any call into the library.
+/// Installs the counting allocator and allows descriptors; the first line of main, before any call into the library.
 void harness_begin(void);
+
+/// Raises the process's limit on descriptors as far as it may, to 20,000 at most.
+void harness_allow_descriptors(void);
 
 /// Counts libcurl's allocations in the same way (curl_global_init_mem), so that they can be made to fail too.
 ///
