@@ -3,8 +3,12 @@
 #include "net/sockets.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
+
+/// Long enough for anything that is under way.
+#define LONG_NS UINT64_C(1000000000)
 
 static const nc_poller_choice choices[] = {NC_POLLER_AUTO, NC_POLLER_POLL};
 
@@ -23,27 +27,27 @@ static void poller__reports_what_is_wanted_and_nothing_else(void **state) {
             assert_int_equal(pipe2(pipes[i], O_CLOEXEC | O_NONBLOCK), 0);
             assert_status(kind->change(poller, pipes[i][0], 0, NC_WANT_READ), NC_OK);
         }
-        assert_int_equal(kind->wait(poller, events, 64, 0), 0);
+        assert_int_equal(kind->wait(poller, events, 64, 0, 0), 0);
         for (size_t i = 0; i < 40; i += 2) {
             assert_int_equal(write(pipes[i][1], "x", 1), 1);
         }
-        assert_int_equal(kind->wait(poller, events, 64, 1000), 20);
-        assert_int_equal(kind->wait(poller, events, 64, 1000), 20); // level-triggered
+        assert_int_equal(kind->wait(poller, events, 64, 0, LONG_NS), 20);
+        assert_int_equal(kind->wait(poller, events, 64, 0, LONG_NS), 20); // level-triggered
         for (size_t i = 0; i < 20; i++) {
             assert_true(events[i].is_readable && !events[i].is_writable && !events[i].has_error);
         }
-        assert_int_equal(kind->wait(poller, events, 7, 1000), 7);
+        assert_int_equal(kind->wait(poller, events, 7, 0, LONG_NS), 7);
         // Taken out, put in again, changed: only what is in the set is reported.
         for (size_t i = 0; i < 40; i += 4) {
             assert_status(kind->change(poller, pipes[i][0], NC_WANT_READ, 0), NC_OK);
             assert_status(kind->change(poller, pipes[i][0], 0, 0), NC_OK);
         }
-        assert_int_equal(kind->wait(poller, events, 64, 1000), 10);
+        assert_int_equal(kind->wait(poller, events, 64, 0, LONG_NS), 10);
         assert_status(kind->change(poller, pipes[1][1], 0, NC_WANT_WRITE), NC_OK);
-        assert_int_equal(kind->wait(poller, events, 64, 1000), 11);
+        assert_int_equal(kind->wait(poller, events, 64, 0, LONG_NS), 11);
         assert_status(kind->change(poller, pipes[1][1], NC_WANT_WRITE, 0), NC_OK);
         close(pipes[3][1]);
-        assert_int_equal(kind->wait(poller, events, 64, 1000), 11);
+        assert_int_equal(kind->wait(poller, events, 64, 0, LONG_NS), 11);
         for (size_t i = 0; i < 11; i++) {
             assert_true(events[i].is_readable);
         }
@@ -54,7 +58,7 @@ static void poller__reports_what_is_wanted_and_nothing_else(void **state) {
                 close(pipes[i][1]);
             }
         }
-        assert_int_equal(kind->wait(poller, events, 64, 0), 0);
+        assert_int_equal(kind->wait(poller, events, 64, 0, 0), 0);
         kind->unmake(poller);
     }
 }
@@ -78,12 +82,52 @@ static void poller__forgives_a_descriptor_that_was_closed_behind_its_back(void *
         assert_status(kind->change(poller, second[0], NC_WANT_READ, NC_WANT_READ), NC_OK);
         assert_status(kind->change(poller, second[0], 0, NC_WANT_READ), NC_OK);
         assert_int_equal(write(second[1], "x", 1), 1);
-        assert_int_equal(kind->wait(poller, events, 4, 1000), 1);
+        assert_int_equal(kind->wait(poller, events, 4, 0, LONG_NS), 1);
         assert_int_equal(events[0].fd, second[0]);
         close(second[0]);
         close(second[1]);
         kind->unmake(poller);
     }
+}
+
+static void poller__returns_when_the_time_is_up(void **state) {
+    const nc_clock clock = nc_clock_system();
+    (void)state;
+    for (size_t c = 0; c < 2; c++) {
+        nc_poll_event events[4];
+        nc_status status = NC_OK;
+        const nc_poller_kind *kind = nc_poller_choose(choices[c]);
+        nc_poller *poller = kind->make(&status);
+        // Short and long ones, a nearer one after a further one, one that has passed, and the engine's own idea of now.
+        const uint64_t waits_ms[] = {1, 30, 60, 25, 0, 30};
+        for (size_t i = 0; i < sizeof waits_ms / sizeof *waits_ms; i++) {
+            uint64_t began_ns = clock.monotonic_ns(NULL);
+            uint64_t now_ns = began_ns + 5000000000u;
+            uint64_t until_ns = now_ns + waits_ms[i] * 1000000u;
+            if (i == 2) {
+                // Set for later than the others; what rings for it must not be waited for by the next.
+                assert_int_equal(kind->wait(poller, events, 4, now_ns, now_ns), 0);
+            }
+            while (kind->wait(poller, events, 4, now_ns, until_ns) == 0 && now_ns < until_ns) {
+                now_ns = clock.monotonic_ns(NULL) + 5000000000u;
+            }
+            uint64_t took_ns = clock.monotonic_ns(NULL) - began_ns;
+            assert_true(took_ns >= waits_ms[i] * 1000000u);
+            assert_true(took_ns < 20 * LONG_NS);
+        }
+        kind->unmake(poller);
+    }
+}
+
+static void poller__rounds_a_timeout_up_and_bounds_it(void **state) {
+    (void)state;
+    assert_int_equal(nc_poller_timeout_ms(5, UINT64_MAX), -1);
+    assert_int_equal(nc_poller_timeout_ms(0, 10000001), 11);
+    assert_int_equal(nc_poller_timeout_ms(1, 10000001), 10);
+    assert_int_equal(nc_poller_timeout_ms(10000000, 10000001), 1);
+    assert_int_equal(nc_poller_timeout_ms(10000001, 10000001), 0);
+    assert_int_equal(nc_poller_timeout_ms(20000000, 10000001), 0);
+    assert_int_equal(nc_poller_timeout_ms(0, UINT64_MAX - 1), INT_MAX);
 }
 
 /* --- the table of sockets, over a poller that only remembers --- */
@@ -106,7 +150,7 @@ static nc_status remember(nc_poller *base, int fd, int before, int after) {
     return NC_OK;
 }
 
-static const nc_poller_kind remembering_kind = {NULL, NULL, remember, NULL};
+static const nc_poller_kind remembering_kind = {false, NULL, NULL, remember, NULL};
 
 static void sockets__a_kept_connection_costs_no_further_calls(void **state) {
     remembering_poller poller = {.base = {&remembering_kind}};
@@ -221,6 +265,8 @@ int main(void) {
     const struct CMUnitTest cases[] = {
         harness_case(poller__reports_what_is_wanted_and_nothing_else),
         harness_case(poller__forgives_a_descriptor_that_was_closed_behind_its_back),
+        harness_case(poller__returns_when_the_time_is_up),
+        harness_case(poller__rounds_a_timeout_up_and_bounds_it),
         harness_case(sockets__a_kept_connection_costs_no_further_calls),
         harness_case(sockets__foreign_descriptors_are_followed_to_the_letter),
         harness_case(sockets__a_poller_that_fails_is_asked_again),

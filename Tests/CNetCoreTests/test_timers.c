@@ -2,7 +2,6 @@
 #include "harness.h"
 #include "net/timers.h"
 
-#include <limits.h>
 #include <string.h>
 
 enum { COUNT = 200 };
@@ -69,22 +68,20 @@ static void timers__agree_with_a_list_over_random_operations(void **state) {
     end(&timers, all, COUNT);
 }
 
-static void timers__wait_is_rounded_up_and_bounded(void **state) {
-    nc_timer one[1];
+static void timers__the_next_is_the_earliest(void **state) {
+    nc_timer both[2];
     nc_timers timers;
     (void)state;
-    begin(&timers, one, 1);
-    assert_int_equal(nc_timers_wait_ms(&timers, 5), -1);
-    nc_timers_set(&timers, one, 10000001);
-    assert_int_equal(nc_timers_wait_ms(&timers, 0), 11);
-    assert_int_equal(nc_timers_wait_ms(&timers, 1), 10);
-    assert_int_equal(nc_timers_wait_ms(&timers, 10000000), 1);
-    assert_int_equal(nc_timers_wait_ms(&timers, 10000001), 0);
-    assert_int_equal(nc_timers_wait_ms(&timers, 20000000), 0);
-    nc_timers_set(&timers, one, UINT64_MAX);
-    assert_int_equal(nc_timers_wait_ms(&timers, 0), INT_MAX);
+    begin(&timers, both, 2);
+    assert_true(nc_timers_next_ns(&timers) == UINT64_MAX);
+    nc_timers_set(&timers, &both[0], 10000001);
+    nc_timers_set(&timers, &both[1], 7);
+    assert_true(nc_timers_next_ns(&timers) == 7);
+    nc_timers_set(&timers, &both[1], UINT64_MAX);
+    assert_true(nc_timers_next_ns(&timers) == 10000001);
+    nc_timers_clear(&timers, &both[0]);
     assert_null(nc_timers_take_due(&timers, UINT64_MAX - 1));
-    end(&timers, one, 1);
+    end(&timers, both, 2);
 }
 
 static void announce_many(void *ctx) {
@@ -118,7 +115,7 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(timers__agree_with_a_list_over_random_operations),
-        harness_case(timers__wait_is_rounded_up_and_bounded),
+        harness_case(timers__the_next_is_the_earliest),
         harness_case(timers__setting_what_was_announced_never_fails),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

@@ -31,6 +31,7 @@ NC_ASSUME_NONNULL_BEGIN
 #define NC_DEFAULT_MAX_HEAD_BYTES (256u * 1024u)
 #define NC_DEFAULT_MAX_HEAD_FIELDS 256u
 #define NC_DEFAULT_MAX_REDIRECTS 20u
+#define NC_DEFAULT_MAX_CODINGS 3u
 
 /// One header field.
 typedef struct nc_header {
@@ -60,6 +61,8 @@ typedef struct nc_limits {
     uint32_t max_head_bytes;
     /// Fields in one response head (256).
     uint32_t max_head_fields;
+    /// Content codings of one body, one upon the other (3; libcurl undoes 5 at most).
+    uint32_t max_codings;
 } nc_limits;
 
 /// Which protocol is spoken.

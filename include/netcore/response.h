@@ -91,6 +91,11 @@ NC_API uint16_t nc_response_status(const nc_response *response);
 /// Thread-safe.
 NC_API nc_http_version nc_response_http_version(const nc_response *response);
 
+/// Tells whether nothing but the end of the connection told where the body ended (RFC 9112, 6.3, rule 8).
+///
+/// Without TLS such a body may have been cut short without anybody's knowing. Thread-safe.
+NC_API bool nc_response_is_close_delimited(const nc_response *response);
+
 /// Gives the URL of the last hop.
 ///
 /// Thread-safe.

@@ -25,7 +25,7 @@ bool nc_slice_is_equal_ignoring_case(nc_slice a, nc_slice b) {
         return false;
     }
     for (size_t i = 0; i < a.length; i++) {
-        if (nc_ascii_lower(a.data[i]) != nc_ascii_lower(b.data[i])) {
+        if (a.data[i] != b.data[i] && nc_ascii_lower(a.data[i]) != nc_ascii_lower(b.data[i])) {
             return false;
         }
     }

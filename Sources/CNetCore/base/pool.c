@@ -69,7 +69,11 @@ void nc_pool_release(nc_pool *pool) {
     nc_free(pool);
 }
 
-static uint8_t *take(nc_pool *pool, size_t class_index) {
+void *nc_pool_take(nc_pool *pool, size_t wanted) {
+    size_t class_index = class_of(wanted);
+    if (class_index == CLASS_COUNT) {
+        return nc_alloc(wanted);
+    }
     size_t bytes = (size_t)1 << (class_index + SMALLEST_CLASS_BITS);
     pthread_mutex_lock(&pool->mutex);
     free_block *block = pool->free_blocks[class_index];
@@ -78,23 +82,24 @@ static uint8_t *take(nc_pool *pool, size_t class_index) {
         pool->free_bytes -= bytes;
     }
     pthread_mutex_unlock(&pool->mutex);
-    return block != NULL ? (uint8_t *)block : nc_alloc(bytes);
+    return block != NULL ? block : nc_alloc(bytes);
 }
 
-static void give(nc_pool *pool, uint8_t *data, size_t capacity) {
-    size_t class_index = class_of(capacity);
+void nc_pool_give(nc_pool *pool, void *memory, size_t wanted) {
+    size_t class_index = class_of(wanted);
     if (class_index < CLASS_COUNT) {
-        free_block *block = (free_block *)(void *)data;
+        size_t bytes = (size_t)1 << (class_index + SMALLEST_CLASS_BITS);
+        free_block *block = memory;
         pthread_mutex_lock(&pool->mutex);
-        if (pool->free_bytes + capacity <= max_free_bytes) {
+        if (pool->free_bytes + bytes <= max_free_bytes) {
             block->next = pool->free_blocks[class_index];
             pool->free_blocks[class_index] = block;
-            pool->free_bytes += capacity;
-            data = NULL;
+            pool->free_bytes += bytes;
+            memory = NULL;
         }
         pthread_mutex_unlock(&pool->mutex);
     }
-    nc_free(data);
+    nc_free(memory);
 }
 
 nc_status nc_block_reserve(nc_block *block, nc_pool *pool, size_t capacity) {
@@ -113,7 +118,7 @@ nc_status nc_block_reserve(nc_block *block, nc_pool *pool, size_t capacity) {
         return NC_OK;
     }
     size_t fresh_bytes = class_index < CLASS_COUNT ? (size_t)1 << (class_index + SMALLEST_CLASS_BITS) : capacity;
-    uint8_t *fresh = class_index < CLASS_COUNT ? take(pool, class_index) : nc_alloc(capacity);
+    uint8_t *fresh = nc_pool_take(pool, capacity);
     if (fresh == NULL) {
         return NC_ERR_NO_MEMORY;
     }
@@ -121,7 +126,7 @@ nc_status nc_block_reserve(nc_block *block, nc_pool *pool, size_t capacity) {
         memcpy(fresh, block->data, block->length);
     }
     if (block->data != NULL) {
-        give(pool, block->data, block->capacity);
+        nc_pool_give(pool, block->data, block->capacity);
     }
     block->data = fresh;
     block->capacity = fresh_bytes;
@@ -150,7 +155,7 @@ nc_status nc_block_append(nc_block *block, nc_pool *pool, nc_slice bytes) {
 
 void nc_block_deinit(nc_block *block, nc_pool *pool) {
     if (block->data != NULL) {
-        give(pool, block->data, block->capacity);
+        nc_pool_give(pool, block->data, block->capacity);
     }
     *block = (nc_block){0};
 }

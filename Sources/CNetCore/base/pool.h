@@ -21,6 +21,11 @@ NC_NODISCARD nc_pool *nc_pool_new(void);
 nc_pool *nc_pool_retain(nc_pool *pool);
 void nc_pool_release(nc_pool *pool);
 
+/// Takes at least `bytes` bytes, not zeroed; NULL when memory is short.
+void *nc_pool_take(nc_pool *pool, size_t bytes);
+/// Gives back what was taken with the same `bytes`.
+void nc_pool_give(nc_pool *pool, void *memory, size_t bytes);
+
 /// Makes `block` hold at least `capacity` bytes, its content kept. NC_OK or NC_ERR_NO_MEMORY.
 NC_NODISCARD nc_status nc_block_reserve(nc_block *block, nc_pool *pool, size_t capacity);
 /// Appends; on failure the content stays as it was.

@@ -120,6 +120,7 @@ static nc_limits resolve_limits(const nc_limits *from) {
         .max_body_bytes = from->max_body_bytes != 0 ? from->max_body_bytes : NC_DEFAULT_MAX_BODY_BYTES,
         .max_head_bytes = or_default(from->max_head_bytes, NC_DEFAULT_MAX_HEAD_BYTES),
         .max_head_fields = or_default(from->max_head_fields, NC_DEFAULT_MAX_HEAD_FIELDS),
+        .max_codings = or_default(from->max_codings, NC_DEFAULT_MAX_CODINGS),
     };
 }
 

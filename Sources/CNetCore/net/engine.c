@@ -112,7 +112,7 @@ static nc_status make_loop(nc_engine *engine, nc_poller_choice choice) {
     nc_queue_init(&engine->loop.queue);
     nc_list_init(&engine->loop.lanes);
     const nc_poller_kind *kind = engine->loop.poller->kind;
-    status = kind->change(engine->loop.poller, engine->shared.mailbox.wake_read_fd, 0, NC_WANT_READ);
+    status = kind->change(engine->loop.poller, engine->shared.mailbox.wake_read_fd, 0, NC_WANT_READ | NC_WANT_EDGE);
     if (status != NC_OK) {
         kind->unmake(engine->loop.poller);
     }

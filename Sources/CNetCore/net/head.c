@@ -8,11 +8,15 @@
 
 #include <string.h>
 
+static bool is_white(uint8_t byte) {
+    return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
+}
+
 static nc_slice trim(nc_slice text) {
     while (text.length > 0 && (text.data[0] == ' ' || text.data[0] == '\t')) {
         text = nc_slice_make(text.data + 1, text.length - 1);
     }
-    while (text.length > 0 && strchr(" \t\r\n", text.data[text.length - 1]) != NULL) {
+    while (text.length > 0 && is_white(text.data[text.length - 1])) {
         text.length--;
     }
     return text;
@@ -45,6 +49,9 @@ static nc_status take_field(nc_transfer *transfer, nc_slice line) {
     nc_status status;
     if (line.data[0] == ' ' || line.data[0] == '\t') {
         status = nc_response_extend_field(transfer->response, trim(line));
+        size_t count = nc_response_header_count(transfer->response);
+        nc_framing_take_fold(&transfer->framing,
+                             nc_response_header_at(transfer->response, count > 0 ? count - 1 : 0).name);
     } else {
         const uint8_t *colon = memchr(line.data, ':', line.length);
         if (colon == NULL || colon == line.data) {
@@ -59,7 +66,9 @@ static nc_status take_field(nc_transfer *transfer, nc_slice line) {
                                     transfer->description.limits.max_head_fields);
         }
         nc_slice value = trim(nc_slice_make(colon + 1, line.length - name_length - 1));
-        status = nc_response_add_field(transfer->response, nc_slice_make(line.data, name_length), value);
+        nc_slice name = nc_slice_make(line.data, name_length);
+        nc_framing_take(&transfer->framing, name, value);
+        status = nc_response_add_field(transfer->response, name, value);
     }
     if (status == NC_ERR_BAD_RESPONSE) {
         return nc_transfer_note(transfer, status, CURLE_WEIRD_SERVER_REPLY, "the response head begins with a fold");
@@ -67,64 +76,44 @@ static nc_status take_field(nc_transfer *transfer, nc_slice line) {
     return status == NC_OK ? NC_OK : nc_transfer_note(transfer, status, 0, "no memory for a response head");
 }
 
-static bool parse_length(nc_slice text, uint64_t *out) {
-    uint64_t value = 0;
-    for (size_t i = 0; i < text.length; i++) {
-        if (!nc_ascii_is_digit(text.data[i]) || value > (UINT64_MAX - 9) / 10) {
-            return false;
-        }
-        value = value * 10 + (uint64_t)(text.data[i] - '0');
+static nc_status check_framing(nc_transfer *transfer) {
+    const nc_framing *framing = &transfer->framing;
+    uint32_t max_codings = transfer->description.limits.max_codings;
+    if (framing->fault != NULL) {
+        return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
+                                "the response head leaves open where the body ends: %s", framing->fault);
     }
-    *out = value;
-    return text.length > 0;
-}
-
-/// RFC 9112, 6.3: without a transfer coding, lengths that differ or are no numbers leave the body's end to guessing.
-/// libcurl takes the first that it can read.
-static nc_status check_lengths(nc_transfer *transfer) {
-    nc_slice coding;
-    uint64_t first = 0;
-    bool has_first = false;
-    const nc_response *response = transfer->response;
-    if (nc_response_find_header(response, nc_slice_of("Transfer-Encoding"), &coding)) {
-        return NC_OK;
-    }
-    for (size_t i = 0; i < nc_response_header_count(response); i++) {
-        uint64_t length = 0;
-        nc_header field = nc_response_header_at(response, i);
-        if (!nc_slice_is_equal_ignoring_case(field.name, nc_slice_of("Content-Length"))) {
-            continue;
-        }
-        if (!parse_length(field.value, &length) || (has_first && length != first)) {
-            return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
-                                    "the response head holds no single Content-Length");
-        }
-        first = length;
-        has_first = true;
+    // Each coding multiplies what the one before made of a few bytes.
+    if (framing->coding_count > max_codings && transfer->description.accepts_codings) {
+        return nc_transfer_note(transfer, NC_ERR_BAD_CODING, CURLE_BAD_CONTENT_ENCODING,
+                                "the body has %u content codings, more than the limit of %u", framing->coding_count,
+                                max_codings);
     }
     return NC_OK;
 }
 
 /// A body that is announced as too large is refused before it comes, unless it is still to be decoded.
 static nc_status expect_body(nc_transfer *transfer) {
-    nc_slice text;
-    uint64_t length = 0;
-    const nc_response *response = transfer->response;
-    uint16_t status = nc_response_status(response);
+    const nc_framing *framing = &transfer->framing;
+    uint16_t status = nc_response_status(transfer->response);
     bool has_none = transfer->description.is_head || status == 204 || status == 304;
-    if (has_none || nc_response_find_header(response, nc_slice_of("Content-Encoding"), &text) ||
-        !nc_response_find_header(response, nc_slice_of("Content-Length"), &text) || !parse_length(text, &length)) {
+    nc_http_version version = nc_response_http_version(transfer->response);
+    if (!has_none && !framing->has_length && !framing->is_chunked && version < NC_HTTP_VERSION_2) {
+        nc_response_mark_close_delimited(transfer->response);
+    }
+    if (has_none || framing->coding_count > 0 || !framing->has_length) {
         return NC_OK;
     }
-    if (length > transfer->description.limits.max_body_bytes) {
+    if (framing->length > transfer->description.limits.max_body_bytes) {
         return nc_transfer_note(transfer, NC_ERR_BODY_TOO_LARGE, CURLE_FILESIZE_EXCEEDED,
-                                "the body of %llu bytes is larger than the limit of %llu", (unsigned long long)length,
+                                "the body of %llu bytes is larger than the limit of %llu",
+                                (unsigned long long)framing->length,
                                 (unsigned long long)transfer->description.limits.max_body_bytes);
     }
     if (transfer->has_sink && transfer->sink.on_body != NULL) {
         return NC_OK;
     }
-    nc_status reserved = nc_response_expect_body(transfer->response, length);
+    nc_status reserved = nc_response_expect_body(transfer->response, framing->length);
     return reserved == NC_OK ? NC_OK : nc_transfer_note(transfer, reserved, 0, "no memory for a response body");
 }
 
@@ -132,7 +121,8 @@ static nc_status decide_redirect(nc_transfer *transfer) {
     const nc_description *asked = &transfer->description;
     nc_error err;
     nc_slice location = {0};
-    if (!nc_response_find_header(transfer->response, nc_slice_of("Location"), &location)) {
+    if (!transfer->framing.has_location ||
+        !nc_response_find_header(transfer->response, nc_slice_of("Location"), &location)) {
         return NC_OK;
     }
     nc_redirect_question question = {
@@ -163,7 +153,7 @@ static nc_status finish_head(nc_transfer *transfer) {
         return NC_OK; // An interim head; the final one follows.
     }
     transfer->has_head = true;
-    nc_status status = check_lengths(transfer);
+    nc_status status = check_framing(transfer);
     if (status == NC_OK) {
         status = decide_redirect(transfer);
     }
@@ -206,6 +196,7 @@ nc_status nc_head_take_line(nc_transfer *transfer, nc_slice line) {
                                     "the status line is malformed");
         }
         nc_response_begin_head(transfer->response, status, version);
+        transfer->framing = (nc_framing){0};
         transfer->is_in_head = true;
         return NC_OK;
     }

@@ -29,6 +29,9 @@ static void cancel_all(nc_engine *engine) {
 
 static void apply_cancels(nc_engine *engine, nc_link *cancelled) {
     nc_error err;
+    if (nc_list_is_empty(cancelled)) {
+        return; // Every round comes by here.
+    }
     (void)nc_error_set(&err, NC_ERR_CANCELLED, 0, -1, "%s", nc_status_text(NC_ERR_CANCELLED));
     // Ending a transfer takes it off this list, under the mutex.
     while (!nc_list_is_empty(cancelled)) {
@@ -133,7 +136,9 @@ static void handle_events(nc_engine *engine, const nc_poll_event *events, size_t
     int wake_fd = engine->shared.mailbox.wake_read_fd;
     for (size_t i = 0; i < count; i++) {
         if (events[i].fd == wake_fd) {
-            nc_mailbox_clear_wake(&engine->shared.mailbox);
+            if (!engine->loop.poller->kind->has_edges) {
+                nc_mailbox_clear_wake(&engine->shared.mailbox);
+            }
             nc_trace_pass(&engine->trace, NC_TRACE_ENGINE_WOKEN, 0);
             continue;
         }
@@ -166,8 +171,9 @@ static void run(nc_engine *engine) {
             continue; // What just ended has brought new mail; the sockets can wait for it.
         }
         unpolled = 0;
-        int wait_ms = may_sleep ? nc_timers_wait_ms(&engine->loop.timers, engine->loop.now_ns) : 0;
-        size_t count = engine->loop.poller->kind->wait(engine->loop.poller, events, MAX_EVENTS, wait_ms);
+        uint64_t until_ns = may_sleep ? nc_timers_next_ns(&engine->loop.timers) : 0;
+        size_t count =
+            engine->loop.poller->kind->wait(engine->loop.poller, events, MAX_EVENTS, engine->loop.now_ns, until_ns);
         nc_engine_read_clock(engine);
         handle_events(engine, events, count);
     }

@@ -1,5 +1,15 @@
 #include "net/poller.h"
 
+#include <limits.h>
+
+int nc_poller_timeout_ms(uint64_t now_ns, uint64_t at_ns) {
+    if (at_ns == UINT64_MAX) {
+        return -1;
+    }
+    uint64_t wait_ms = at_ns <= now_ns ? 0 : (at_ns - now_ns - 1) / 1000000 + 1;
+    return wait_ms > INT_MAX ? INT_MAX : (int)wait_ms;
+}
+
 const nc_poller_kind *nc_poller_choose(nc_poller_choice choice) {
     switch (choice) {
     case NC_POLLER_POLL:

@@ -1,13 +1,14 @@
 /// Waiting for descriptors: one seam, several systems.
 ///
-/// A poller is level-triggered and keeps no memory of its own about a descriptor beyond what the system keeps;
-/// sockets.h decides what to ask for. Confined to the loop thread.
+/// A poller is level-triggered, but where an edge is asked for, and keeps no memory of its own about a descriptor
+/// beyond what the system keeps; sockets.h decides what to ask for. Confined to the loop thread.
 #ifndef NETCORE_PRIVATE_POLLER_H
 #define NETCORE_PRIVATE_POLLER_H
 
 #include <netcore/engine.h>
 
-enum { NC_WANT_READ = 1, NC_WANT_WRITE = 2 };
+/// NC_WANT_EDGE beside another: told once for each new arrival, where the kind has edges.
+enum { NC_WANT_READ = 1, NC_WANT_WRITE = 2, NC_WANT_EDGE = 4 };
 
 typedef struct nc_poll_event {
     int fd;
@@ -19,12 +20,14 @@ typedef struct nc_poll_event {
 typedef struct nc_poller nc_poller;
 
 typedef struct nc_poller_kind {
+    /// NC_WANT_EDGE is understood; elsewhere what woke the loop has to be read away.
+    bool has_edges;
     nc_poller *(*make)(nc_status *status);
     void (*unmake)(nc_poller *poller);
     /// Changes what is waited for on `fd` from `before` to `after` (NC_WANT_ bits; 0 is nothing).
     nc_status (*change)(nc_poller *poller, int fd, int before, int after);
-    /// Waits for at most `timeout_ms` (-1: for ever); returns the number of events written.
-    size_t (*wait)(nc_poller *poller, nc_poll_event *events, size_t capacity, int timeout_ms);
+    /// Waits until `at_ns` at most (UINT64_MAX: for ever), where `now_ns` is now; returns the number of events written.
+    size_t (*wait)(nc_poller *poller, nc_poll_event *events, size_t capacity, uint64_t now_ns, uint64_t at_ns);
 } nc_poller_kind;
 
 struct nc_poller {
@@ -38,6 +41,9 @@ extern const nc_poller_kind nc_poller_epoll;
 #if defined(__APPLE__) || defined(__FreeBSD__)
 extern const nc_poller_kind nc_poller_kqueue;
 #endif
+
+/// Milliseconds from one moment to another, rounded up; -1 when it never comes.
+int nc_poller_timeout_ms(uint64_t now_ns, uint64_t at_ns);
 
 /// The kind that a choice means here; NULL when this system has none such.
 const nc_poller_kind *nc_poller_choose(nc_poller_choice choice);

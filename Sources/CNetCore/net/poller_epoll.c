@@ -5,14 +5,32 @@
 
 #include <errno.h>
 #include <sys/epoll.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
-enum { MAX_EVENTS = 128 };
+/// Waits shorter than this are not worth a call of their own to arm the alarm.
+enum { MAX_EVENTS = 128, MIN_ALARM_NS = 20000000 };
 
+/// A timeout given to epoll_wait() arms and disarms a kernel timer each time, which costs more than the rest of the
+/// call where a timer is a trap to the hypervisor. Time limits are far away and move further, so one alarm is set and
+/// left alone until it rings, mostly for nothing, once in many thousand rounds.
 typedef struct epoll_poller {
     nc_poller base;
     int fd;
+    int alarm_fd;
+    uint64_t alarm_at_ns; // 0: not set
 } epoll_poller;
+
+static void unmake(nc_poller *base) {
+    epoll_poller *poller = (epoll_poller *)base;
+    if (poller->alarm_fd >= 0) {
+        (void)close(poller->alarm_fd);
+    }
+    if (poller->fd >= 0) {
+        (void)close(poller->fd);
+    }
+    nc_free(poller);
+}
 
 static nc_poller *make(nc_status *status) {
     epoll_poller *poller = nc_alloc_zeroed(1, sizeof *poller);
@@ -20,27 +38,24 @@ static nc_poller *make(nc_status *status) {
         *status = NC_ERR_NO_MEMORY;
         return NULL;
     }
+    poller->base.kind = &nc_poller_epoll;
     poller->fd = epoll_create1(EPOLL_CLOEXEC);
-    if (poller->fd < 0) {
+    poller->alarm_fd = poller->fd < 0 ? -1 : timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = poller->alarm_fd};
+    if (poller->alarm_fd < 0 || epoll_ctl(poller->fd, EPOLL_CTL_ADD, poller->alarm_fd, &event) != 0) {
         *status = errno == ENOMEM ? NC_ERR_NO_MEMORY : NC_ERR_DESCRIPTORS;
-        nc_free(poller);
+        unmake(&poller->base);
         return NULL;
     }
-    poller->base.kind = &nc_poller_epoll;
     return &poller->base;
-}
-
-static void unmake(nc_poller *base) {
-    epoll_poller *poller = (epoll_poller *)base;
-    (void)close(poller->fd);
-    nc_free(poller);
 }
 
 static nc_status change(nc_poller *base, int fd, int before, int after) {
     epoll_poller *poller = (epoll_poller *)base;
     struct epoll_event event = {0};
     event.data.fd = fd;
-    event.events = ((after & NC_WANT_READ) != 0 ? EPOLLIN : 0u) | ((after & NC_WANT_WRITE) != 0 ? EPOLLOUT : 0u);
+    event.events = ((after & NC_WANT_READ) != 0 ? EPOLLIN : 0u) | ((after & NC_WANT_WRITE) != 0 ? EPOLLOUT : 0u) |
+                   ((after & NC_WANT_EDGE) != 0 ? EPOLLET : 0u);
     if (after == 0) {
         // A descriptor that was closed meanwhile has left the set by itself.
         (void)epoll_ctl(poller->fd, EPOLL_CTL_DEL, fd, &event);
@@ -58,23 +73,46 @@ static nc_status change(nc_poller *base, int fd, int before, int after) {
     return errno == ENOMEM || errno == ENOSPC ? NC_ERR_NO_MEMORY : NC_ERR_INTERNAL;
 }
 
-static size_t wait_for(nc_poller *base, nc_poll_event *events, size_t capacity, int timeout_ms) {
+/// Sees to it that the alarm rings by then; false when the wait has to be timed itself.
+static bool is_alarm_set(epoll_poller *poller, uint64_t now_ns, uint64_t at_ns) {
+    if (at_ns == UINT64_MAX || (poller->alarm_at_ns > now_ns && poller->alarm_at_ns <= at_ns)) {
+        return true;
+    }
+    if (at_ns <= now_ns || at_ns - now_ns < MIN_ALARM_NS) {
+        return false;
+    }
+    // Relative: the engine's clock need not be the system's.
+    uint64_t left_ns = at_ns - now_ns;
+    struct itimerspec alarm = {
+        .it_value = {.tv_sec = (time_t)(left_ns / 1000000000u), .tv_nsec = (long)(left_ns % 1000000000u)}};
+    bool is_set = timerfd_settime(poller->alarm_fd, 0, &alarm, NULL) == 0;
+    poller->alarm_at_ns = is_set ? at_ns : 0;
+    return is_set;
+}
+
+static size_t wait_for(nc_poller *base, nc_poll_event *events, size_t capacity, uint64_t now_ns, uint64_t at_ns) {
     epoll_poller *poller = (epoll_poller *)base;
     struct epoll_event ready[MAX_EVENTS];
     int limit = capacity < MAX_EVENTS ? (int)capacity : MAX_EVENTS;
-    int count = epoll_wait(poller->fd, ready, limit, timeout_ms);
-    for (int i = 0; i < count; i++) {
-        events[i] = (nc_poll_event){
+    int timeout_ms = is_alarm_set(poller, now_ns, at_ns) ? -1 : nc_poller_timeout_ms(now_ns, at_ns);
+    int found = epoll_wait(poller->fd, ready, limit, timeout_ms);
+    size_t count = 0;
+    for (int i = 0; i < found; i++) {
+        if (ready[i].data.fd == poller->alarm_fd) {
+            poller->alarm_at_ns = 0;
+            continue;
+        }
+        events[count++] = (nc_poll_event){
             .fd = ready[i].data.fd,
             .is_readable = (ready[i].events & (EPOLLIN | EPOLLHUP)) != 0,
             .is_writable = (ready[i].events & EPOLLOUT) != 0,
             .has_error = (ready[i].events & EPOLLERR) != 0,
         };
     }
-    return count > 0 ? (size_t)count : 0;
+    return count;
 }
 
-const nc_poller_kind nc_poller_epoll = {make, unmake, change, wait_for};
+const nc_poller_kind nc_poller_epoll = {true, make, unmake, change, wait_for};
 #else
 typedef int nc_poller_epoll_is_for_linux;
 #endif

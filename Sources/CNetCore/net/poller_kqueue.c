@@ -60,9 +60,10 @@ static nc_status change(nc_poller *base, int fd, int before, int after) {
     return NC_OK;
 }
 
-static size_t wait_for(nc_poller *base, nc_poll_event *events, size_t capacity, int timeout_ms) {
+static size_t wait_for(nc_poller *base, nc_poll_event *events, size_t capacity, uint64_t now_ns, uint64_t at_ns) {
     kqueue_poller *poller = (kqueue_poller *)base;
     struct kevent ready[MAX_EVENTS];
+    int timeout_ms = nc_poller_timeout_ms(now_ns, at_ns);
     struct timespec timeout = {.tv_sec = timeout_ms / 1000, .tv_nsec = (long)(timeout_ms % 1000) * 1000000};
     int limit = capacity < MAX_EVENTS ? (int)capacity : MAX_EVENTS;
     int count = kevent(poller->fd, NULL, 0, ready, limit, timeout_ms < 0 ? NULL : &timeout);
@@ -77,7 +78,7 @@ static size_t wait_for(nc_poller *base, nc_poll_event *events, size_t capacity, 
     return count > 0 ? (size_t)count : 0;
 }
 
-const nc_poller_kind nc_poller_kqueue = {make, unmake, change, wait_for};
+const nc_poller_kind nc_poller_kqueue = {false, make, unmake, change, wait_for};
 #else
 typedef int nc_poller_kqueue_is_for_bsd;
 #endif

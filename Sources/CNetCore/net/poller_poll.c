@@ -90,9 +90,9 @@ static nc_status change(nc_poller *base, int fd, int before, int after) {
     return NC_OK;
 }
 
-static size_t wait_for(nc_poller *base, nc_poll_event *events, size_t capacity, int timeout_ms) {
+static size_t wait_for(nc_poller *base, nc_poll_event *events, size_t capacity, uint64_t now_ns, uint64_t at_ns) {
     poll_poller *poller = (poll_poller *)base;
-    int ready = poll(poller->entries, (nfds_t)poller->count, timeout_ms);
+    int ready = poll(poller->entries, (nfds_t)poller->count, nc_poller_timeout_ms(now_ns, at_ns));
     size_t count = 0;
     for (size_t i = 0; i < poller->count && ready > 0 && count < capacity; i++) {
         short got = poller->entries[i].revents;
@@ -109,4 +109,4 @@ static size_t wait_for(nc_poller *base, nc_poll_event *events, size_t capacity, 
     return count;
 }
 
-const nc_poller_kind nc_poller_poll = {make, unmake, change, wait_for};
+const nc_poller_kind nc_poller_poll = {false, make, unmake, change, wait_for};

@@ -10,6 +10,7 @@ struct nc_response {
     atomic_uint references;
     uint16_t status;
     nc_http_version http_version;
+    bool is_close_delimited;
     nc_pool *pool;
     nc_block text; // The hops' URLs, then the last head's fields.
     size_t head_at;
@@ -26,8 +27,9 @@ struct nc_response {
 static const size_t max_expected_bytes = 1024u * 1024u;
 
 nc_response *nc_response_new(nc_pool *pool) {
-    nc_response *response = nc_alloc_zeroed(1, sizeof *response);
+    nc_response *response = nc_pool_take(pool, sizeof *response);
     if (response != NULL) {
+        *response = (nc_response){0};
         atomic_init(&response->references, 1);
         response->pool = nc_pool_retain(pool);
     }
@@ -48,7 +50,7 @@ void nc_response_release(nc_response *response) {
     nc_block_deinit(&response->body, pool);
     nc_block_deinit(&response->more_fields, pool);
     nc_block_deinit(&response->more_hops, pool);
-    nc_free(response);
+    nc_pool_give(pool, response, sizeof *response);
     nc_pool_release(pool);
 }
 
@@ -68,6 +70,7 @@ nc_status nc_response_begin_hop(nc_response *response, nc_slice url) {
     nc_url_find_credentials(url, &credentials_at, &credentials_length);
     response->status = 0;
     response->http_version = NC_HTTP_VERSION_UNKNOWN;
+    response->is_close_delimited = false;
     response->field_count = 0;
     response->more_fields.length = 0;
     response->text.length = response->head_at;
@@ -96,6 +99,7 @@ nc_hop_metrics *nc_response_hop(nc_response *response) {
 void nc_response_begin_head(nc_response *response, uint16_t status, nc_http_version version) {
     response->status = status;
     response->http_version = version;
+    response->is_close_delimited = false;
     response->field_count = 0;
     response->more_fields.length = 0;
     response->text.length = response->head_at;
@@ -144,6 +148,10 @@ nc_status nc_response_extend_field(nc_response *response, nc_slice more) {
     return NC_OK;
 }
 
+void nc_response_mark_close_delimited(nc_response *response) {
+    response->is_close_delimited = true;
+}
+
 nc_status nc_response_expect_body(nc_response *response, uint64_t bytes) {
     size_t wanted = bytes < max_expected_bytes ? (size_t)bytes : max_expected_bytes;
     return nc_block_reserve(&response->body, response->pool, wanted);
@@ -165,6 +173,10 @@ uint16_t nc_response_status(const nc_response *response) {
 
 nc_http_version nc_response_http_version(const nc_response *response) {
     return response->http_version;
+}
+
+bool nc_response_is_close_delimited(const nc_response *response) {
+    return response->is_close_delimited;
 }
 
 nc_slice nc_response_url(const nc_response *response) {

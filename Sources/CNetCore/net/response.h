@@ -37,6 +37,8 @@ NC_NODISCARD nc_status nc_response_add_field(nc_response *response, nc_slice nam
 /// Continues the last field's value after an obsolete line fold (RFC 9112, 5.2: as a space).
 NC_NODISCARD nc_status nc_response_extend_field(nc_response *response, nc_slice more);
 
+/// Nothing but the connection's end tells where the body ends.
+void nc_response_mark_close_delimited(nc_response *response);
 /// Makes room for a body of a known length, as far as a stranger's word is worth it.
 NC_NODISCARD nc_status nc_response_expect_body(nc_response *response, uint64_t bytes);
 NC_NODISCARD nc_status nc_response_append_body(nc_response *response, nc_slice bytes);

@@ -3,8 +3,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-#include <limits.h>
-
 void nc_timers_deinit(nc_timers *timers) {
     nc_free(timers->heap);
     *timers = (nc_timers){0};
@@ -102,11 +100,6 @@ nc_timer *nc_timers_take_due(nc_timers *timers, uint64_t now_ns) {
     return timer;
 }
 
-int nc_timers_wait_ms(const nc_timers *timers, uint64_t now_ns) {
-    if (timers->count == 0) {
-        return -1;
-    }
-    uint64_t at_ns = timers->heap[0]->at_ns;
-    uint64_t wait_ms = at_ns <= now_ns ? 0 : (at_ns - now_ns - 1) / 1000000 + 1; // UINT64_MAX is a deadline too
-    return wait_ms > INT_MAX ? INT_MAX : (int)wait_ms;
+uint64_t nc_timers_next_ns(const nc_timers *timers) {
+    return timers->count == 0 ? UINT64_MAX : timers->heap[0]->at_ns;
 }

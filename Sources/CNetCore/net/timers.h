@@ -29,7 +29,7 @@ void nc_timers_set(nc_timers *timers, nc_timer *timer, uint64_t at_ns);
 void nc_timers_clear(nc_timers *timers, nc_timer *timer);
 /// Takes the earliest timer that is due at `now_ns`; NULL when none is.
 nc_timer *nc_timers_take_due(nc_timers *timers, uint64_t now_ns);
-/// Milliseconds until the earliest timer, rounded up; -1 when there is none.
-int nc_timers_wait_ms(const nc_timers *timers, uint64_t now_ns);
+/// When the earliest timer is due; UINT64_MAX when there is none.
+uint64_t nc_timers_next_ns(const nc_timers *timers);
 
 #endif

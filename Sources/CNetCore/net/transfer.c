@@ -25,11 +25,12 @@ nc_status nc_transfer_new(nc_transfer **out, nc_engine *engine, const nc_request
     }
     size_t storage = nc_description_size(request);
     size_t total = 0;
-    nc_transfer *transfer = storage > 0 && nc_size_add(&total, sizeof *transfer, storage) ? nc_alloc(total) : NULL;
+    nc_transfer *transfer =
+        storage > 0 && nc_size_add(&total, sizeof *transfer, storage) ? nc_pool_take(engine->pool, total) : NULL;
     if (transfer == NULL) {
         return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a request");
     }
-    *transfer = (nc_transfer){.engine = engine, .has_sink = sink != NULL};
+    *transfer = (nc_transfer){.engine = engine, .bytes = total, .has_sink = sink != NULL};
     if (sink != NULL) {
         transfer->sink = *sink;
     }
@@ -39,7 +40,7 @@ nc_status nc_transfer_new(nc_transfer **out, nc_engine *engine, const nc_request
     nc_description_fill(&transfer->description, request, transfer + 1);
     transfer->response = nc_response_new(engine->pool);
     if (transfer->response == NULL) {
-        nc_free(transfer);
+        nc_pool_give(engine->pool, transfer, total);
         return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a response");
     }
     transfer->trust = nc_trust_retain(request->trust != NULL ? request->trust : engine->trust);
@@ -52,7 +53,7 @@ void nc_transfer_free(nc_transfer *transfer) {
     nc_trust_release(transfer->trust);
     nc_buf_deinit(&transfer->redirected_url);
     nc_buf_deinit(&transfer->next_url);
-    nc_free(transfer);
+    nc_pool_give(transfer->engine->pool, transfer, transfer->bytes);
 }
 
 nc_slice nc_transfer_url(const nc_transfer *transfer) {

@@ -7,6 +7,7 @@
 
 #include "base/list.h"
 #include "net/description.h"
+#include "net/framing.h"
 #include "net/redirect.h"
 #include "net/timers.h"
 
@@ -30,6 +31,7 @@ typedef enum nc_phase {
 typedef struct nc_transfer {
     nc_link link;
     nc_engine *engine;
+    size_t bytes; // that it takes in the engine's pool, with what is described behind it
     nc_transfer_id id;
     nc_sink sink;
     bool has_sink;
@@ -71,6 +73,7 @@ typedef struct nc_transfer {
     size_t uploaded;
     uint32_t head_bytes;
     uint32_t head_fields;
+    nc_framing framing; // of the last head
     uint64_t body_bytes;
     uint64_t hop_began_ns;
     uint64_t connected_ns;

@@ -115,6 +115,6 @@ extension Limits {
             slot_ms: milliseconds(slot), total_ms: milliseconds(total),
             max_redirects: maxRedirects > 0 ? UInt32(clamping: min(maxRedirects, Int(UInt32.max) - 1)) : .max,
             max_body_bytes: maxBodyBytes.map { UInt64(max(1, $0)) } ?? .max, max_head_bytes: number(maxHeadBytes),
-            max_head_fields: number(maxHeadFields))
+            max_head_fields: number(maxHeadFields), max_codings: number(maxCodings))
     }
 }

@@ -1,0 +1,24 @@
+/// What the fields of a response head say of where its body ends, gathered field by field (RFC 9112, 6.3).
+///
+/// libcurl takes the first length that it can read and forgives the rest; two parties that read one head in two ways
+/// are how responses get smuggled, so whatever is not plain is refused here. Pure.
+#ifndef NETCORE_PRIVATE_FRAMING_H
+#define NETCORE_PRIVATE_FRAMING_H
+
+#include <netcore/bytes.h>
+
+typedef struct nc_framing {
+    uint64_t length;
+    bool has_length;
+    bool is_chunked;
+    bool has_location;
+    uint32_t coding_count; // content codings, "identity" left out
+    const char *fault;     // what is wrong, NULL when nothing is
+} nc_framing;
+
+/// Takes note of one field; a continuation line changes nothing that was noted, and is a fault of a noted field.
+void nc_framing_take(nc_framing *framing, nc_slice name, nc_slice value);
+/// The last field is continued on another line.
+void nc_framing_take_fold(nc_framing *framing, nc_slice name);
+
+#endif
