@@ -29,7 +29,10 @@ let package = Package(
             sources: ["Sources/CNetCore"],
             publicHeadersPath: "include",
             cSettings: [.headerSearchPath("Sources/CNetCore"), .define("_GNU_SOURCE")],
-            linkerSettings: [.linkedLibrary("curl"), .linkedLibrary("ssl"), .linkedLibrary("crypto")]
+            linkerSettings: [
+                .linkedLibrary("curl"), .linkedLibrary("ssl"), .linkedLibrary("crypto"), .linkedLibrary("z"),
+                .linkedLibrary("dl", .when(platforms: [.linux])),
+            ]
         ),
         .target(
             name: "CNetTesting",

@@ -218,7 +218,8 @@ static nc_transfer_id submit(record *seen, uint8_t flags) {
         request.limits = (nc_limits){
             .max_head_bytes = TIGHT_HEAD_BYTES, .max_head_fields = TIGHT_FIELDS, .max_body_bytes = TIGHT_BODY_BYTES};
     }
-    nc_sink sink = {seen, on_head, (flags & STREAMS_BODY) != 0 ? on_body : NULL, on_done};
+    nc_sink sink = {
+        .ctx = seen, .on_head = on_head, .on_body = (flags & STREAMS_BODY) != 0 ? on_body : NULL, .on_done = on_done};
     nc_transfer_id id = 0;
     CHECK(nc_engine_submit(engine, &request, &sink, &id, NULL) == NC_OK);
     return id;

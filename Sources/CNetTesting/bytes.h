@@ -1,4 +1,5 @@
-/// A growing run of bytes that is also dropped from the front: what a connection has read and not yet understood.
+/// A growing run of bytes that is also dropped from the front: what a
+/// connection has read and not yet understood.
 #ifndef NCT_BYTES_H
 #define NCT_BYTES_H
 

@@ -28,7 +28,8 @@ struct statement {
     size_t extension_count;
 };
 
-// The order matters: the authority key identifier of a self-signed certificate is read from its subject's.
+// The order matters: the authority key identifier of a self-signed certificate
+// is read from its subject's.
 static const struct extension authority_extensions[] = {
     {NID_basic_constraints, "critical,CA:TRUE"},
     {NID_key_usage, "critical,keyCertSign,cRLSign"},
@@ -36,23 +37,7 @@ static const struct extension authority_extensions[] = {
     {NID_authority_key_identifier, "keyid:always"},
 };
 
-static const struct extension local_extensions[] = {
-    {NID_basic_constraints, "critical,CA:FALSE"},
-    {NID_key_usage, "critical,digitalSignature"},
-    {NID_ext_key_usage, "serverAuth"},
-    {NID_subject_alt_name, "DNS:localhost,IP:127.0.0.1"},
-    {NID_subject_key_identifier, "hash"},
-    {NID_authority_key_identifier, "keyid:always"},
-};
-
-static const struct extension foreign_extensions[] = {
-    {NID_basic_constraints, "critical,CA:FALSE"},
-    {NID_key_usage, "critical,digitalSignature"},
-    {NID_ext_key_usage, "serverAuth"},
-    {NID_subject_alt_name, "DNS:other.example"},
-    {NID_subject_key_identifier, "hash"},
-    {NID_authority_key_identifier, "keyid:always"},
-};
+#define LEAF_EXTENSION_COUNT 6
 
 static bool set_serial(X509 *certificate) {
     unsigned char bytes[16];
@@ -108,7 +93,8 @@ static X509 *make_authority(EVP_PKEY *key) {
                                   .ends_after_s = 30 * DAY_S,
                                   .extensions = authority_extensions,
                                   .extension_count = sizeof authority_extensions / sizeof authority_extensions[0]};
-    // Names differ, so that two authorities are never taken for one another by name alone.
+    // Names differ, so that two authorities are never taken for one another by
+    // name alone.
     unsigned char random[8];
     if (RAND_bytes(random, sizeof random) != 1)
         return NULL;
@@ -119,22 +105,36 @@ static X509 *make_authority(EVP_PKEY *key) {
     return sign(key, &statement, NULL, NULL);
 }
 
-static X509 *make_leaf(EVP_PKEY *key, nct_identity identity, X509 *issuer, EVP_PKEY *issuer_key) {
-    struct statement statement = {.common_name = "localhost",
-                                  .begins_after_s = -7 * DAY_S,
-                                  .ends_after_s = 7 * DAY_S,
-                                  .extensions = local_extensions,
-                                  .extension_count = sizeof local_extensions / sizeof local_extensions[0]};
+/// Signs a leaf for `usage` with these subject alternative names.
+static X509 *sign_leaf(EVP_PKEY *key, struct statement *statement, const char *usage, const char *names,
+                       const nct_certificate *issuer) {
+    const struct extension extensions[LEAF_EXTENSION_COUNT] = {
+        {NID_basic_constraints, "critical,CA:FALSE"},
+        {NID_key_usage, "critical,digitalSignature"},
+        {NID_ext_key_usage, usage},
+        {NID_subject_alt_name, names},
+        {NID_subject_key_identifier, "hash"},
+        {NID_authority_key_identifier, "keyid:always"},
+    };
+    statement->extensions = extensions;
+    statement->extension_count = LEAF_EXTENSION_COUNT;
+    return sign(key, statement, issuer->authority, issuer->authority_key);
+}
+
+static X509 *make_leaf(EVP_PKEY *key, nct_identity identity, const char *names, const nct_certificate *issuer) {
+    struct statement statement = {.common_name = "localhost", .begins_after_s = -7 * DAY_S, .ends_after_s = 7 * DAY_S};
     if (identity == NCT_TLS_EXPIRED)
         statement.ends_after_s = -DAY_S;
     if (identity == NCT_TLS_NOT_YET_VALID)
         statement.begins_after_s = DAY_S;
     if (identity == NCT_TLS_WRONG_NAME) {
         (void)snprintf(statement.common_name, sizeof statement.common_name, "other.example");
-        statement.extensions = foreign_extensions;
-        statement.extension_count = sizeof foreign_extensions / sizeof foreign_extensions[0];
+        return sign_leaf(key, &statement, "serverAuth", "DNS:other.example", issuer);
     }
-    return sign(key, &statement, issuer, issuer_key);
+    char all_names[1024];
+    int length = snprintf(all_names, sizeof all_names, "DNS:localhost,IP:127.0.0.1%s%s", names == NULL ? "" : ",",
+                          names == NULL ? "" : names);
+    return length < (int)sizeof all_names ? sign_leaf(key, &statement, "serverAuth", all_names, issuer) : NULL;
 }
 
 static char *pem_of(X509 *certificate) {
@@ -149,33 +149,48 @@ static char *pem_of(X509 *certificate) {
     return text;
 }
 
-bool nct_certificate_make(nct_certificate *out, nct_identity identity) {
-    EVP_PKEY *shown_key = EVP_EC_gen("P-256");
-    EVP_PKEY *hidden_key = identity == NCT_TLS_UNTRUSTED ? EVP_EC_gen("P-256") : NULL;
-    EVP_PKEY *issuer_key = identity == NCT_TLS_UNTRUSTED ? hidden_key : shown_key;
+/// Makes an authority's key and certificate.
+static bool add_authority(nct_certificate *out) {
+    out->authority_key = EVP_EC_gen("P-256");
+    out->authority = out->authority_key == NULL ? NULL : make_authority(out->authority_key);
+    return out->authority != NULL;
+}
+
+bool nct_certificate_make(nct_certificate *out, nct_identity identity, const char *names) {
     nct_certificate made = {.key = EVP_EC_gen("P-256")};
-    X509 *shown = shown_key == NULL ? NULL : make_authority(shown_key);
-    X509 *hidden = hidden_key == NULL ? NULL : make_authority(hidden_key);
-    X509 *issuer = identity == NCT_TLS_UNTRUSTED ? hidden : shown;
-    if (shown != NULL && issuer != NULL && made.key != NULL) {
-        made.leaf = make_leaf(made.key, identity, issuer, issuer_key);
-        made.ca_pem = pem_of(shown);
+    nct_certificate hidden = {0};
+    bool is_hidden = identity == NCT_TLS_UNTRUSTED;
+    if (made.key != NULL && add_authority(&made) && (!is_hidden || add_authority(&hidden))) {
+        made.leaf = make_leaf(made.key, identity, names, is_hidden ? &hidden : &made);
+        made.ca_pem = pem_of(made.authority);
     }
+    nct_certificate_deinit(&hidden);
     bool is_made = made.leaf != NULL && made.ca_pem != NULL;
     if (is_made)
         *out = made;
     else
         nct_certificate_deinit(&made);
-    X509_free(shown);
-    X509_free(hidden);
-    EVP_PKEY_free(shown_key);
-    EVP_PKEY_free(hidden_key);
     return is_made;
+}
+
+bool nct_certificate_make_client(const nct_certificate *certificate, X509 **out, EVP_PKEY **out_key) {
+    struct statement statement = {.common_name = "client", .begins_after_s = -7 * DAY_S, .ends_after_s = 7 * DAY_S};
+    EVP_PKEY *key = EVP_EC_gen("P-256");
+    X509 *leaf = key == NULL ? NULL : sign_leaf(key, &statement, "clientAuth", "DNS:client.example", certificate);
+    if (leaf == NULL) {
+        EVP_PKEY_free(key);
+        return false;
+    }
+    *out = leaf;
+    *out_key = key;
+    return true;
 }
 
 void nct_certificate_deinit(nct_certificate *certificate) {
     X509_free(certificate->leaf);
     EVP_PKEY_free(certificate->key);
+    X509_free(certificate->authority);
+    EVP_PKEY_free(certificate->authority_key);
     free(certificate->ca_pem);
     *certificate = (nct_certificate){0};
 }

@@ -1,4 +1,7 @@
+#define _GNU_SOURCE 1
 #include "outgoing.h"
+
+#include "head.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,56 +13,96 @@ static size_t least(uint64_t a, size_t b) {
 }
 
 /// Bytes of one chunk with its framing.
-static uint64_t framed_length(uint64_t length) {
+static uint64_t framed_chunk(uint64_t length) {
     uint64_t digits = 1;
     for (uint64_t rest = length >> 4; rest != 0; rest >>= 4)
         digits++;
     return digits + 2 + length + 2;
 }
 
-static uint64_t chunked_length(uint64_t body_length, uint64_t chunk_bytes) {
+/// Bytes of a body in chunks, without the last chunk.
+static uint64_t framed_body(uint64_t body_length, uint64_t chunk_bytes) {
     uint64_t rest = body_length % chunk_bytes;
-    uint64_t whole = body_length / chunk_bytes * framed_length(chunk_bytes);
-    return whole + (rest == 0 ? 0 : framed_length(rest)) + strlen("0\r\n\r\n");
+    return body_length / chunk_bytes * framed_chunk(chunk_bytes) + (rest == 0 ? 0 : framed_chunk(rest));
 }
 
-static bool make_echo(nct_outgoing *outgoing, nct_request *request) {
+/* --- where it begins and ends --- */
+
+/// The part that the request asks for, when the script listens to that.
+static nct_range choose_part(const nct_script *script, const nct_request *request, uint64_t body_length) {
+    const nct_range whole = {.kind = NCT_RANGE_WHOLE, .length = body_length};
+    if (!script->answers_ranges || request == NULL || !request->is_get)
+        return whole;
+    const nct_bytes *condition = &request->fields[NCT_FIELD_IF_RANGE];
+    if (condition->length != 0 && memmem(nct_bytes_first(&script->lines), script->lines.length,
+                                         nct_bytes_first(condition), condition->length) == NULL)
+        return whole;
+    const nct_bytes *range = &request->fields[NCT_FIELD_RANGE];
+    return nct_range_parse(nct_bytes_first(range), range->length, body_length);
+}
+
+static bool make_head(nct_outgoing *outgoing, nct_request *request) {
     const nct_script *script = outgoing->script;
-    nct_bytes *head = &outgoing->head;
-    outgoing->body = request->body;
-    request->body = (nct_bytes){0};
-    outgoing->body_length = outgoing->body.length;
-    bool is_whole = nct_bytes_append(head, nct_bytes_first(&script->head), script->head.length);
-    if (!script->is_typed && request->content_type.length != 0) {
-        is_whole = is_whole && nct_bytes_append_text(head, "Content-Type: ") &&
-                   nct_bytes_append(head, nct_bytes_first(&request->content_type), request->content_type.length) &&
-                   nct_bytes_append_text(head, "\r\n");
+    nct_head_facts facts = {.body_length = script->pattern_length != 0 ? script->pattern_length : script->body.length};
+    if (script->is_echo && request != NULL) {
+        outgoing->body = request->body;
+        request->body = (nct_bytes){0};
+        facts.body_length = outgoing->body.length;
+        const nct_bytes *type = &request->fields[NCT_FIELD_CONTENT_TYPE];
+        facts.content_type = nct_bytes_first(type);
+        facts.content_type_length = script->is_typed ? 0 : type->length;
     }
-    is_whole = is_whole && nct_script_append_framing(script, head, outgoing->body_length);
-    outgoing->head_length = head->length;
-    return is_whole;
+    facts.range = choose_part(script, request, facts.body_length);
+    outgoing->body_offset = facts.range.first;
+    outgoing->body_length = facts.range.length;
+    return script->is_raw || nct_head_append(&outgoing->head, script, &facts);
 }
 
 bool nct_outgoing_begin(nct_outgoing *outgoing, nct_script *script, nct_request *request) {
-    *outgoing = (nct_outgoing){.script = script, .head_length = script->head.length};
-    outgoing->body_length = script->pattern_length != 0 ? script->pattern_length : script->body.length;
-    if (script->is_echo && request != NULL && !make_echo(outgoing, request)) {
+    *outgoing = (nct_outgoing){.script = script};
+    if (!make_head(outgoing, request)) {
         nct_outgoing_deinit(outgoing);
         return false;
     }
-    outgoing->total_length = outgoing->head_length;
-    bool is_head = request != NULL && request->is_head;
-    if (script->is_raw || !(is_head || script->is_bodiless)) {
-        outgoing->total_length += script->chunk_bytes == 0 ? outgoing->body_length
-                                                           : chunked_length(outgoing->body_length, script->chunk_bytes);
+    bool is_head = request != NULL && request->is_head && !script->is_raw;
+    bool has_body = script->is_raw || !(is_head || script->is_bodiless);
+    outgoing->total_length = outgoing->head.length;
+    if (has_body) {
+        outgoing->framed_length =
+            script->chunk_bytes == 0 ? outgoing->body_length : framed_body(outgoing->body_length, script->chunk_bytes);
+        outgoing->total_length += outgoing->framed_length + script->tail.length;
     }
+    // An endless head stays endless for HEAD; what is endless in a body is not
+    // sent then.
+    if (script->unit != NULL && (has_body || !script->is_endless_body))
+        outgoing->total_length = UINT64_MAX;
     bool is_cut = script->is_cut && script->cut_after < outgoing->total_length;
     outgoing->limit = is_cut ? script->cut_after : outgoing->total_length;
     return true;
 }
 
+/* --- the bytes at a position --- */
+
+/// Repeats the first `filled` bytes, a whole number of periods, so that it is
+/// seamless.
+static void repeat(uint8_t *bytes, size_t filled, size_t length) {
+    for (size_t step; filled < length; filled += step) {
+        step = least(filled, length - filled);
+        memcpy(bytes + filled, bytes, step);
+    }
+}
+
+static void read_unit(const char *unit, uint64_t offset, uint8_t *bytes, size_t length) {
+    size_t period = strlen(unit);
+    size_t filled = least(length, period);
+    for (size_t i = 0; i < filled; i++)
+        bytes[i] = (uint8_t)unit[(offset + i) % period];
+    repeat(bytes, filled, length);
+}
+
 static void read_body(const nct_outgoing *outgoing, uint64_t offset, uint8_t *bytes, size_t length) {
     const nct_script *script = outgoing->script;
+    offset += outgoing->body_offset;
     if (script->is_echo || script->pattern_length == 0) {
         memcpy(bytes, nct_bytes_first(script->is_echo ? &outgoing->body : &script->body) + offset, length);
         return;
@@ -67,30 +110,21 @@ static void read_body(const nct_outgoing *outgoing, uint64_t offset, uint8_t *by
     size_t filled = least(length, PATTERN_PERIOD);
     for (size_t i = 0; i < filled; i++)
         bytes[i] = (uint8_t)('a' + (offset + i) % PATTERN_PERIOD);
-    // What is filled is a whole number of periods, so it repeats seamlessly.
-    for (size_t step; filled < length; filled += step) {
-        step = least(filled, length - filled);
-        memcpy(bytes + filled, bytes, step);
-    }
+    repeat(bytes, filled, length);
 }
 
-/// Copies a run of bytes of the chunked body at `position`; returns at least 1.
-static size_t read_chunked(const nct_outgoing *outgoing, uint64_t position, uint8_t *bytes, size_t capacity) {
+/// Copies a run of bytes of the body's chunks at `position`; returns at
+/// least 1.
+static size_t read_chunks(const nct_outgoing *outgoing, uint64_t position, uint8_t *bytes, size_t capacity) {
     uint64_t chunk = outgoing->script->chunk_bytes;
-    uint64_t framed = framed_length(chunk);
-    uint64_t index = position / framed;
+    uint64_t index = position / framed_chunk(chunk);
     uint64_t whole = outgoing->body_length / chunk;
     if (index > whole)
         index = whole;
     uint64_t length = index < whole ? chunk : outgoing->body_length % chunk;
-    uint64_t offset = position - index * framed;
-    if (length != 0 && offset >= framed_length(length)) {
-        offset -= framed_length(length);
-        length = 0;
-    }
+    uint64_t offset = position - index * framed_chunk(chunk);
     char line[32];
-    int written = snprintf(line, sizeof line, "%llx\r\n", (unsigned long long)length);
-    size_t line_length = (size_t)written;
+    size_t line_length = (size_t)snprintf(line, sizeof line, "%llx\r\n", (unsigned long long)length);
     size_t count = 0;
     if (offset < line_length) {
         count = least(line_length - offset, capacity);
@@ -106,25 +140,38 @@ static size_t read_chunked(const nct_outgoing *outgoing, uint64_t position, uint
     return count;
 }
 
-size_t nct_outgoing_read(const nct_outgoing *outgoing, uint8_t *bytes, size_t capacity) {
-    const nct_bytes *head = outgoing->script->is_echo ? &outgoing->head : &outgoing->script->head;
-    uint64_t position = outgoing->sent;
-    size_t wanted = least(outgoing->limit - position, capacity);
-    size_t filled = 0;
-    while (filled < wanted) {
-        size_t room = wanted - filled;
-        size_t count = room;
-        if (position < outgoing->head_length) {
-            count = least(outgoing->head_length - position, room);
-            memcpy(bytes + filled, nct_bytes_first(head) + position, count);
-        } else if (outgoing->script->chunk_bytes != 0) {
-            count = read_chunked(outgoing, position - outgoing->head_length, bytes + filled, room);
-        } else {
-            read_body(outgoing, position - outgoing->head_length, bytes + filled, count);
-        }
-        position += count;
-        filled += count;
+/// Copies a run of bytes at `position`, which is before the end; returns at
+/// least 1.
+static size_t read_run(const nct_outgoing *outgoing, uint64_t position, uint8_t *bytes, size_t capacity) {
+    const nct_script *script = outgoing->script;
+    if (position < outgoing->head.length) {
+        size_t count = least(outgoing->head.length - position, capacity);
+        memcpy(bytes, nct_bytes_first(&outgoing->head) + position, count);
+        return count;
     }
+    position -= outgoing->head.length;
+    if (position < outgoing->framed_length) {
+        if (script->chunk_bytes != 0)
+            return read_chunks(outgoing, position, bytes, capacity);
+        size_t count = least(outgoing->framed_length - position, capacity);
+        read_body(outgoing, position, bytes, count);
+        return count;
+    }
+    position -= outgoing->framed_length;
+    if (position < script->tail.length) {
+        size_t count = least(script->tail.length - position, capacity);
+        memcpy(bytes, nct_bytes_first(&script->tail) + position, count);
+        return count;
+    }
+    read_unit(script->unit, position - script->tail.length, bytes, capacity);
+    return capacity;
+}
+
+size_t nct_outgoing_read(const nct_outgoing *outgoing, uint8_t *bytes, size_t capacity) {
+    size_t wanted = least(outgoing->limit - outgoing->sent, capacity);
+    size_t filled = 0;
+    while (filled < wanted)
+        filled += read_run(outgoing, outgoing->sent + filled, bytes + filled, wanted - filled);
     return filled;
 }
 

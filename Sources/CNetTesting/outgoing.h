@@ -1,4 +1,8 @@
-/// A reply on its way: a pure function from a position to the bytes there, so that nothing of it is ever buffered.
+/// A reply on its way: a pure function from a position to the bytes there, so
+/// that nothing of it is ever buffered.
+///
+/// It is a head, a body (framed in chunks or not), a tail, and then a unit that
+/// never ends, each of them maybe empty.
 #ifndef NCT_OUTGOING_H
 #define NCT_OUTGOING_H
 
@@ -9,14 +13,16 @@
 typedef struct nct_outgoing {
     /// What it was made from; owned.
     nct_script *script;
-    /// Head of an echo.
+    /// Interim heads and head.
     nct_bytes head;
     /// Body of an echo; taken from the request.
     nct_bytes body;
-    /// Bytes of the head.
-    uint64_t head_length;
-    /// Bytes of the body without framing.
+    /// Offset in the body where the part that is sent begins.
+    uint64_t body_offset;
+    /// Bytes of that part, without framing.
     uint64_t body_length;
+    /// Bytes of that part, with framing.
+    uint64_t framed_length;
     /// Bytes of the whole reply.
     uint64_t total_length;
     /// Bytes sent before the ending.
@@ -25,7 +31,8 @@ typedef struct nct_outgoing {
     uint64_t sent;
 } nct_outgoing;
 
-/// Begins a reply to `request`, or to nothing when NULL, and takes ownership of `script`; false when memory ran out.
+/// Begins a reply to `request`, or to nothing when NULL, and takes ownership of
+/// `script`; false when memory ran out.
 bool nct_outgoing_begin(nct_outgoing *outgoing, nct_script *script, nct_request *request);
 
 /// Fills `bytes` with what follows `sent`, up to `limit`; returns how many.

@@ -33,39 +33,48 @@ static void unlock_changed(nct_record *record) {
 
 /* --- what the loop reports --- */
 
-void nct_record_opened(nct_record *record) {
+size_t nct_record_opened(nct_record *record) {
     lock(record);
-    record->connections++;
-    record->open++;
+    record->counts[NCT_COUNT_CONNECTIONS]++;
+    record->counts[NCT_COUNT_OPEN]++;
+    size_t number = ++record->last_connection;
     unlock_changed(record);
+    return number;
 }
 
 void nct_record_closed(nct_record *record) {
     lock(record);
-    record->open--;
+    record->counts[NCT_COUNT_OPEN]--;
     unlock_changed(record);
 }
 
-static void keep(nct_record *record, const nct_bytes *first, uint64_t full_length) {
-    nct_record_row row = {record->kept.length, first->length, full_length};
+void nct_record_add(nct_record *record, nct_record_count what, size_t count) {
+    lock(record);
+    record->counts[what] += count;
+    unlock_changed(record);
+}
+
+static void keep(nct_record *record, size_t connection, const nct_bytes *first, uint64_t full_length) {
+    nct_record_row row = {record->kept.length, first->length, full_length, connection};
     size_t needed = record->kept.length + record->rows.length + first->length + sizeof row;
-    // One refusal ends the recording, so that a row's index is always its request's number.
+    // One refusal ends the recording, so that a row's index is always its
+    // request's number.
     if (record->is_full || needed > NCT_RECORD_TOTAL_BYTES ||
         !nct_bytes_append(&record->kept, nct_bytes_first(first), first->length) ||
         !nct_bytes_append(&record->rows, &row, sizeof row))
         record->is_full = true;
 }
 
-void nct_record_request(nct_record *record, const nct_bytes *first, uint64_t full_length) {
+void nct_record_request(nct_record *record, size_t connection, const nct_bytes *first, uint64_t full_length) {
     lock(record);
-    keep(record, first, full_length);
-    record->requests++;
+    keep(record, connection, first, full_length);
+    record->counts[NCT_COUNT_REQUESTS]++;
     unlock_changed(record);
 }
 
 uint64_t nct_record_stall(nct_record *record) {
     lock(record);
-    record->stalled++;
+    record->counts[NCT_COUNT_STALLED]++;
     uint64_t ticket = ++record->last_stall;
     unlock_changed(record);
     return ticket;
@@ -74,7 +83,7 @@ uint64_t nct_record_stall(nct_record *record) {
 void nct_record_stall_ended(nct_record *record, uint64_t ticket) {
     lock(record);
     if (ticket > record->released_stall)
-        record->stalled--;
+        record->counts[NCT_COUNT_STALLED]--;
     unlock_changed(record);
 }
 
@@ -90,25 +99,13 @@ uint64_t nct_record_released(nct_record *record) {
 void nct_record_release_stalls(nct_record *record) {
     lock(record);
     record->released_stall = record->last_stall;
-    record->stalled = 0;
+    record->counts[NCT_COUNT_STALLED] = 0;
     unlock_changed(record);
-}
-
-static size_t count_of(const nct_record *record, nct_record_count what) {
-    switch (what) {
-    case NCT_COUNT_REQUESTS:
-        return record->requests;
-    case NCT_COUNT_CONNECTIONS:
-        return record->connections;
-    case NCT_COUNT_STALLED:
-        return record->stalled;
-    }
-    return 0;
 }
 
 size_t nct_record_now(nct_record *record, nct_record_count what) {
     lock(record);
-    size_t count = count_of(record, what);
+    size_t count = record->counts[what];
     pthread_mutex_unlock(&record->mutex);
     return count;
 }
@@ -129,9 +126,9 @@ bool nct_record_wait(nct_record *record, nct_record_count what, size_t count, ui
     struct timespec deadline = deadline_after(timeout_ms);
     int failure = 0;
     lock(record);
-    while (count_of(record, what) < count && failure == 0)
+    while (record->counts[what] < count && failure == 0)
         failure = pthread_cond_timedwait(&record->changed, &record->mutex, &deadline);
-    bool is_reached = count_of(record, what) >= count;
+    bool is_reached = record->counts[what] >= count;
     pthread_mutex_unlock(&record->mutex);
     return is_reached;
 }
@@ -140,32 +137,44 @@ bool nct_record_wait_for_silence(nct_record *record, uint32_t timeout_ms) {
     struct timespec deadline = deadline_after(timeout_ms);
     int failure = 0;
     lock(record);
-    while (record->open != 0 && failure == 0)
+    while (record->counts[NCT_COUNT_OPEN] != 0 && failure == 0)
         failure = pthread_cond_timedwait(&record->changed, &record->mutex, &deadline);
-    bool is_silent = record->open == 0;
+    bool is_silent = record->counts[NCT_COUNT_OPEN] == 0;
     pthread_mutex_unlock(&record->mutex);
     return is_silent;
 }
 
-size_t nct_record_copy(nct_record *record, size_t index, void *bytes, size_t capacity) {
+/// The row of a request, zeroed when there is none; the caller holds the lock.
+static nct_record_row row_of(const nct_record *record, size_t index) {
     nct_record_row row = {0};
-    lock(record);
-    if (index < record->rows.length / sizeof row) {
+    if (index < record->rows.length / sizeof row)
         memcpy(&row, nct_bytes_first(&record->rows) + index * sizeof row, sizeof row);
-        size_t length = row.kept_length < capacity ? row.kept_length : capacity;
-        if (length != 0 && bytes != NULL)
-            memcpy(bytes, nct_bytes_first(&record->kept) + row.offset, length);
-    }
+    return row;
+}
+
+size_t nct_record_copy(nct_record *record, size_t index, void *bytes, size_t capacity) {
+    lock(record);
+    nct_record_row row = row_of(record, index);
+    size_t length = row.kept_length < capacity ? row.kept_length : capacity;
+    if (length != 0 && bytes != NULL)
+        memcpy(bytes, nct_bytes_first(&record->kept) + row.offset, length);
     pthread_mutex_unlock(&record->mutex);
     return (size_t)row.full_length;
+}
+
+size_t nct_record_connection(nct_record *record, size_t index) {
+    lock(record);
+    size_t number = row_of(record, index).connection;
+    pthread_mutex_unlock(&record->mutex);
+    return number;
 }
 
 void nct_record_forget(nct_record *record) {
     lock(record);
     nct_bytes_deinit(&record->kept);
     nct_bytes_deinit(&record->rows);
-    record->requests = 0;
-    record->connections = 0;
+    for (int what = 0; what < NCT_COUNT_STALLED; what++)
+        record->counts[what] = 0;
     record->is_full = false;
     unlock_changed(record);
 }

@@ -1,4 +1,5 @@
-/// What happened: requests byte for byte, counts, and waits for them with a time limit.
+/// What happened: requests byte for byte, counts, and waits for them with a
+/// time limit.
 #ifndef NCT_RECORD_H
 #define NCT_RECORD_H
 
@@ -19,7 +20,33 @@ typedef struct nct_record_row {
     size_t kept_length;
     /// Bytes received.
     uint64_t full_length;
+    /// Number of the connection.
+    size_t connection;
 } nct_record_row;
+
+/// What is counted.
+typedef enum nct_record_count {
+    /// Requests received whole.
+    NCT_COUNT_REQUESTS,
+    /// Connections accepted.
+    NCT_COUNT_CONNECTIONS,
+    /// Body bytes received.
+    NCT_COUNT_RECEIVED,
+    /// Handshakes that resumed a session.
+    NCT_COUNT_RESUMED,
+    /// Client certificates shown and trusted.
+    NCT_COUNT_CERTIFICATES,
+    /// Tunnels made.
+    NCT_COUNT_TUNNELS,
+    /// Targets that came as a name.
+    NCT_COUNT_NAMES,
+    /// Replies stalled now; this and what follows is not forgotten.
+    NCT_COUNT_STALLED,
+    /// Connections open now.
+    NCT_COUNT_OPEN,
+    /// How many there are.
+    NCT_COUNT_COUNT,
+} nct_record_count;
 
 /// The record; every function locks it.
 typedef struct nct_record {
@@ -31,14 +58,10 @@ typedef struct nct_record {
     nct_bytes kept;
     /// nct_record_row values.
     nct_bytes rows;
-    /// Requests received whole.
-    size_t requests;
-    /// Connections accepted.
-    size_t connections;
-    /// Connections open now.
-    size_t open;
-    /// Replies stalled now.
-    size_t stalled;
+    /// By nct_record_count.
+    size_t counts[NCT_COUNT_COUNT];
+    /// Number of the latest connection.
+    size_t last_connection;
     /// Ticket of the latest stall.
     uint64_t last_stall;
     /// Stalls up to this ticket may go on.
@@ -47,30 +70,23 @@ typedef struct nct_record {
     bool is_full;
 } nct_record;
 
-/// What a wait looks at.
-typedef enum nct_record_count {
-    /// Requests received whole.
-    NCT_COUNT_REQUESTS,
-    /// Connections accepted.
-    NCT_COUNT_CONNECTIONS,
-    /// Replies stalled now.
-    NCT_COUNT_STALLED,
-} nct_record_count;
-
 /// Makes an empty record.
 void nct_record_init(nct_record *record);
 
 /// Frees it.
 void nct_record_deinit(nct_record *record);
 
-/// A connection was accepted.
-void nct_record_opened(nct_record *record);
+/// A connection was accepted; returns its number, never 0.
+size_t nct_record_opened(nct_record *record);
 
 /// A connection was closed.
 void nct_record_closed(nct_record *record);
 
+/// Adds to a count.
+void nct_record_add(nct_record *record, nct_record_count what, size_t count);
+
 /// A request was received whole; `first` holds its first bytes.
-void nct_record_request(nct_record *record, const nct_bytes *first, uint64_t full_length);
+void nct_record_request(nct_record *record, size_t connection, const nct_bytes *first, uint64_t full_length);
 
 /// A reply stalled; returns its ticket, never 0.
 uint64_t nct_record_stall(nct_record *record);
@@ -96,7 +112,11 @@ bool nct_record_wait_for_silence(nct_record *record, uint32_t timeout_ms);
 /// Copies a request; see nct_server_copy_request().
 size_t nct_record_copy(nct_record *record, size_t index, void *bytes, size_t capacity);
 
-/// Forgets requests and sets the counts of requests and connections to 0.
+/// The number of the connection of a request; 0 when there is no such request.
+size_t nct_record_connection(nct_record *record, size_t index);
+
+/// Forgets requests and sets what is counted, but not what is open or stalled,
+/// to 0.
 void nct_record_forget(nct_record *record);
 
 #endif

@@ -12,17 +12,20 @@
 void nct_request_deinit(nct_request *request) {
     nct_bytes_deinit(&request->first);
     nct_bytes_deinit(&request->path);
-    nct_bytes_deinit(&request->content_type);
     nct_bytes_deinit(&request->body);
+    for (size_t i = 0; i < NCT_FIELD_COUNT; i++)
+        nct_bytes_deinit(&request->fields[i]);
 }
 
 void nct_request_reset(nct_request *request) {
-    nct_request kept = {
-        .first = request->first, .path = request->path, .content_type = request->content_type, .body = request->body};
+    nct_request kept = {.first = request->first, .path = request->path, .body = request->body};
     nct_bytes_reset(&kept.first);
     nct_bytes_reset(&kept.path);
-    nct_bytes_reset(&kept.content_type);
     nct_bytes_reset(&kept.body);
+    for (size_t i = 0; i < NCT_FIELD_COUNT; i++) {
+        kept.fields[i] = request->fields[i];
+        nct_bytes_reset(&kept.fields[i]);
+    }
     *request = kept;
 }
 
@@ -61,7 +64,8 @@ static bool parse_number(uint64_t *out, const char *text, size_t length, unsigne
     return true;
 }
 
-/// Finds the path in a target in origin form, or in the absolute form that a proxy is sent (RFC 9112, 3.2.2).
+/// Finds the path in a target in origin form, or in the absolute form that a
+/// proxy is sent (RFC 9112, 3.2.2).
 static bool take_path(nct_request *request, const char *target, size_t length) {
     const char *scheme = memmem(target, length, "://", 3);
     if (target[0] != '/' && scheme != NULL) {
@@ -87,7 +91,22 @@ static bool parse_request_line(nct_request *request, const char *line, size_t le
         return false;
     request->is_last = is_1_0;
     request->is_head = is_text(line, (size_t)(target - line), "HEAD");
+    request->is_get = is_text(line, (size_t)(target - line), "GET");
     return take_path(request, target + 1, (size_t)(version - target - 1));
+}
+
+static nct_bytes *kept_field(nct_request *request, const char *name, size_t length) {
+    static const char *const names[NCT_FIELD_COUNT] = {
+        [NCT_FIELD_CONTENT_TYPE] = "Content-Type",
+        [NCT_FIELD_RANGE] = "Range",
+        [NCT_FIELD_IF_RANGE] = "If-Range",
+        [NCT_FIELD_AUTHORIZATION] = "Authorization",
+        [NCT_FIELD_PROXY_AUTHORIZATION] = "Proxy-Authorization",
+    };
+    for (size_t i = 0; i < NCT_FIELD_COUNT; i++)
+        if (is_text(name, length, names[i]))
+            return &request->fields[i];
+    return NULL;
 }
 
 static bool parse_field(nct_request *request, const char *line, size_t length) {
@@ -110,8 +129,9 @@ static bool parse_field(nct_request *request, const char *line, size_t length) {
         request->phase = NCT_EXPECT_CHUNK;
         return is_text(value, value_length, "chunked");
     }
-    if (is_text(line, name_length, "Content-Type"))
-        return nct_bytes_append(&request->content_type, value, value_length);
+    nct_bytes *kept = kept_field(request, line, name_length);
+    if (kept != NULL)
+        return nct_bytes_append(kept, value, value_length);
     if (is_text(line, name_length, "Connection") && is_text(value, value_length, "close"))
         request->is_last = true;
     if (is_text(line, name_length, "Expect") && is_text(value, value_length, "100-continue"))
@@ -161,6 +181,7 @@ static nct_progress take_remaining(nct_request *request, nct_bytes *in, bool is_
     if (!take(request, in, count))
         return NCT_PROGRESS_BAD;
     request->remaining -= count;
+    request->body_received += count;
     return request->remaining == 0 ? NCT_PROGRESS_WHOLE : NCT_PROGRESS_MORE;
 }
 

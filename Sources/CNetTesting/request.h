@@ -1,4 +1,5 @@
-/// A request as it arrives: first its head, then its body, from a buffer that may hold the next request too.
+/// A request as it arrives: first its head, then its body, from a buffer that
+/// may hold the next request too.
 #ifndef NCT_REQUEST_H
 #define NCT_REQUEST_H
 
@@ -32,26 +33,47 @@ typedef enum nct_request_phase {
     NCT_EXPECT_NOTHING,
 } nct_request_phase;
 
+/// Header fields whose value is kept.
+typedef enum nct_request_field {
+    /// Content-Type.
+    NCT_FIELD_CONTENT_TYPE,
+    /// Range.
+    NCT_FIELD_RANGE,
+    /// If-Range.
+    NCT_FIELD_IF_RANGE,
+    /// Authorization.
+    NCT_FIELD_AUTHORIZATION,
+    /// Proxy-Authorization.
+    NCT_FIELD_PROXY_AUTHORIZATION,
+    /// How many there are.
+    NCT_FIELD_COUNT,
+} nct_request_field;
+
 /// One request; zeroed is ready.
 typedef struct nct_request {
     /// The first bytes, as many as the record keeps.
     nct_bytes first;
     /// Bytes received.
     uint64_t length;
+    /// Bytes of the body received, without framing.
+    uint64_t body_received;
     /// The path, up to '?'.
     nct_bytes path;
-    /// Value of Content-Type; empty for none.
-    nct_bytes content_type;
+    /// Values of fields; empty for none.
+    nct_bytes fields[NCT_FIELD_COUNT];
     /// The body without chunk framing, when it was asked for.
     nct_bytes body;
     /// Bytes of the body or chunk to come.
     uint64_t remaining;
-    /// Bytes of the buffer that hold no end of head; a later search begins behind them.
+    /// Bytes of the buffer that hold no end of head; a later search begins behind
+    /// them.
     size_t searched;
     /// What is expected next.
     nct_request_phase phase;
     /// The method is HEAD.
     bool is_head;
+    /// The method is GET.
+    bool is_get;
     /// The connection ends after the reply (Connection: close, HTTP/1.0).
     bool is_last;
     /// The client waits for 100 Continue.

@@ -27,7 +27,49 @@ static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *o
     return SSL_TLSEXT_ERR_NOACK;
 }
 
-SSL_CTX *nct_wire_context_new(const nct_certificate *certificate, bool is_tls_1_2_only) {
+static bool set_versions(SSL_CTX *context, const nct_server_options *options) {
+    int least = TLS1_2_VERSION;
+    int most = options->is_tls_1_2_only ? TLS1_2_VERSION : TLS1_3_VERSION;
+    if (options->identity == NCT_TLS_1_1) {
+        least = most = TLS1_1_VERSION;
+        // Its signatures are made with SHA-1, which OpenSSL's level 1 refuses.
+        SSL_CTX_set_security_level(context, 0);
+    }
+    return SSL_CTX_set_min_proto_version(context, least) == 1 && SSL_CTX_set_max_proto_version(context, most) == 1;
+}
+
+static bool set_client_check(SSL_CTX *context, const nct_certificate *certificate, nct_client_check check) {
+    if (check == NCT_CLIENT_ANONYMOUS)
+        return true;
+    int missing = check == NCT_CLIENT_REQUIRED ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0;
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | missing, NULL);
+    return X509_STORE_add_cert(SSL_CTX_get_cert_store(context), certificate->authority) == 1 &&
+           SSL_CTX_add_client_CA(context, certificate->authority) == 1;
+}
+
+/// Takes a good ticket and gives no new one for it.
+static SSL_TICKET_RETURN keep_ticket(SSL *ssl, SSL_SESSION *session, const unsigned char *name, size_t name_length,
+                                     SSL_TICKET_STATUS status, void *context) {
+    (void)ssl;
+    (void)session;
+    (void)name;
+    (void)name_length;
+    (void)context;
+    if (status == SSL_TICKET_SUCCESS || status == SSL_TICKET_SUCCESS_RENEW)
+        return SSL_TICKET_RETURN_USE;
+    return SSL_TICKET_RETURN_IGNORE_RENEW;
+}
+
+static bool set_tickets(SSL_CTX *context, nct_tickets tickets) {
+    if (tickets == NCT_TICKETS_NONE) {
+        SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
+        SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+        return SSL_CTX_set_num_tickets(context, 0) == 1;
+    }
+    return tickets != NCT_TICKETS_KEPT || SSL_CTX_set_session_ticket_cb(context, NULL, keep_ticket, NULL) == 1;
+}
+
+SSL_CTX *nct_wire_context_new(const nct_certificate *certificate, const nct_server_options *options) {
     static const unsigned char session_name[] = "nettesting";
     SSL_CTX *context = SSL_CTX_new(TLS_server_method());
     if (context == NULL)
@@ -35,8 +77,8 @@ SSL_CTX *nct_wire_context_new(const nct_certificate *certificate, bool is_tls_1_
     SSL_CTX_set_mode(context,
                      SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
     SSL_CTX_set_alpn_select_cb(context, choose_protocol, NULL);
-    if (SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1 &&
-        SSL_CTX_set_max_proto_version(context, is_tls_1_2_only ? TLS1_2_VERSION : TLS1_3_VERSION) == 1 &&
+    if (set_versions(context, options) && set_client_check(context, certificate, options->client_check) &&
+        set_tickets(context, options->tickets) &&
         SSL_CTX_set_session_id_context(context, session_name, sizeof session_name - 1) == 1 &&
         SSL_CTX_use_certificate(context, certificate->leaf) == 1 &&
         SSL_CTX_use_PrivateKey(context, certificate->key) == 1)
@@ -47,7 +89,8 @@ SSL_CTX *nct_wire_context_new(const nct_certificate *certificate, bool is_tls_1_
 
 bool nct_wire_init(nct_wire *wire, int fd, SSL_CTX *context) {
     *wire = (nct_wire){.fd = fd};
-    // Without this the tail of a reply waits for an acknowledgement, and RST would overtake it.
+    // Without this the tail of a reply waits for an acknowledgement, and RST
+    // would overtake it.
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
     if (context == NULL)
         return true;
@@ -93,6 +136,14 @@ nct_wire_result nct_wire_handshake(nct_wire *wire) {
     return result_of_tls(wire->ssl, SSL_do_handshake(wire->ssl));
 }
 
+bool nct_wire_is_resumed(const nct_wire *wire) {
+    return wire->ssl != NULL && SSL_session_reused(wire->ssl) == 1;
+}
+
+bool nct_wire_has_certificate(const nct_wire *wire) {
+    return wire->ssl != NULL && SSL_get0_peer_certificate(wire->ssl) != NULL;
+}
+
 nct_wire_result nct_wire_read(nct_wire *wire, uint8_t *bytes, size_t capacity, size_t *count) {
     if (wire->ssl != NULL) {
         ERR_clear_error();
@@ -125,18 +176,32 @@ bool nct_wire_has_pending(const nct_wire *wire) {
     return wire->ssl != NULL && SSL_pending(wire->ssl) > 0;
 }
 
-nct_wire_result nct_wire_finish(nct_wire *wire) {
-    if (wire->ssl != NULL && SSL_is_init_finished(wire->ssl)) {
+nct_wire_result nct_wire_drain(nct_wire *wire) {
+    char dropped[4096];
+    for (int rounds = 0; rounds < 256; rounds++) {
+        ssize_t count = recv(wire->fd, dropped, sizeof dropped, MSG_DONTWAIT);
+        if (count <= 0)
+            return count < 0 && is_blocked() ? NCT_WIRE_WANT_READ : NCT_WIRE_ENDED;
+    }
+    return NCT_WIRE_DONE;
+}
+
+nct_wire_result nct_wire_end(nct_wire *wire, bool is_announced) {
+    if (is_announced && wire->ssl != NULL && SSL_is_init_finished(wire->ssl)) {
         ERR_clear_error();
         int returned = SSL_shutdown(wire->ssl);
         if (returned < 0 && result_of_tls(wire->ssl, returned) == NCT_WIRE_WANT_WRITE)
             return NCT_WIRE_WANT_WRITE;
     }
     shutdown(wire->fd, SHUT_WR);
+    return NCT_WIRE_DONE;
+}
+
+nct_wire_result nct_wire_finish(nct_wire *wire, bool is_announced) {
+    if (nct_wire_end(wire, is_announced) == NCT_WIRE_WANT_WRITE)
+        return NCT_WIRE_WANT_WRITE;
     // A socket closed with unread bytes sends RST instead of what it still has to send.
-    char dropped[4096];
-    for (int rounds = 0; rounds < 256 && recv(wire->fd, dropped, sizeof dropped, MSG_DONTWAIT) > 0; rounds++)
-        continue;
+    (void)nct_wire_drain(wire);
     return NCT_WIRE_DONE;
 }
 

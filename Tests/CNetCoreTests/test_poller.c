@@ -158,7 +158,7 @@ static void sockets__a_kept_connection_costs_no_further_calls(void **state) {
     int owner = 0;
     (void)state;
     nc_sockets_init(&sockets, &poller.base);
-    assert_status(nc_sockets_opened(&sockets, 7), NC_OK);
+    assert_status(nc_sockets_opened(&sockets, 7, 1), NC_OK);
     assert_int_equal(poller.calls, 0);
     for (int i = 0; i < 10; i++) {
         assert_status(nc_sockets_want(&sockets, 7, NC_WANT_READ, &owner), NC_OK);
@@ -194,7 +194,7 @@ static void sockets__foreign_descriptors_are_followed_to_the_letter(void **state
     nc_sockets_forget_owner(&sockets, &owner);
     assert_null(nc_sockets_owner(&sockets, 60));
     // The number comes back as one of ours; what was told of it is taken back.
-    assert_status(nc_sockets_opened(&sockets, 60), NC_OK);
+    assert_status(nc_sockets_opened(&sockets, 60, 1), NC_OK);
     assert_int_equal(poller.wanted[60], 0);
     nc_sockets_deinit(&sockets);
 }

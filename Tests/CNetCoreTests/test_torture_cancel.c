@@ -147,7 +147,8 @@ static void *cancel_thread(void *argument) {
 
 static void submit_one(storm *all, drop *one, const nct_server *server) {
     char url[TORTURE_URL_BYTES];
-    const nc_sink sink = {one, on_head, one->chance % 2 == 0 ? on_body : NULL, on_done};
+    const nc_sink sink = {
+        .ctx = one, .on_head = on_head, .on_body = one->chance % 2 == 0 ? on_body : NULL, .on_done = on_done};
     nc_request request = {.url = torture_url(url, "http", server, paths[one->reply])};
     nc_transfer_id id = 0;
     pthread_mutex_lock(&all->mutex);

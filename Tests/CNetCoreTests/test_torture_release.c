@@ -72,7 +72,7 @@ static void release_inside(nct_server *server, moment when, nc_poller_choice pol
     stage at = {.when = when, .is_published = TORTURE_GATE_INIT, .is_let_go = TORTURE_GATE_INIT};
     torture_fetch stalled = {0};
     nc_transfer_id id = 0;
-    const nc_sink sink = {&at, on_head, on_body, on_done};
+    const nc_sink sink = {.ctx = &at, .on_head = on_head, .on_body = on_body, .on_done = on_done};
     nc_request fast = {.url = torture_url(fast_url, "http", server, "/moved")};
     nc_request slow = {.url = torture_url(stalled_url, "http", server, "/stalled")};
     nc_engine *engine = torture_engine(&(nc_engine_options){

@@ -1,5 +1,6 @@
 /// Policies as values: what they refuse, and when two decide alike.
 #include "harness.h"
+#include "trust/identity.h"
 #include "trust/policy.h"
 
 #include <string.h>
@@ -25,6 +26,16 @@ static void trust__equal_policies_are_those_that_decide_alike(void **state) {
         {.roots = NC_ROOTS_FILE, .ca_file = nc_slice_of("/a"), .min_version = NC_TLS_1_3},
         {.roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of("/a")},
         {.roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of("/a/")},
+        {.identity_file = nc_slice_of("/a")},
+        {.identity_file = nc_slice_of("/a"), .accepts_anything = true},
+        {.identity_file = nc_slice_of("/b")},
+        {.identity_file = nc_slice_of("/a"), .identity_key_file = nc_slice_of("/a")},
+        {.identity_file = nc_slice_of("/a"), .identity_password = nc_slice_of("one")},
+        {.identity_file = nc_slice_of("/a"), .identity_password = nc_slice_of("two")},
+        {.identity_pem = nc_slice_of("/a")},
+        {.identity_pem = nc_slice_of("/a"), .identity_key_pem = nc_slice_of("/b")},
+        {.identity_pem = nc_slice_of("/a"), .identity_key_pem = nc_slice_of("/c")},
+        {.roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of("/a"), .identity_pem = nc_slice_of("/a")},
     };
     enum { COUNT = sizeof options / sizeof *options };
     (void)state;
@@ -69,6 +80,49 @@ static void trust__copies_what_it_is_made_from(void **state) {
     nc_trust_release(same_bytes);
 }
 
+static void trust__copies_the_identity_it_is_made_from(void **state) {
+    guarded path = guarded_copy(nc_slice_of("/certificate"));
+    guarded key_path = guarded_copy(nc_slice_of("/key"));
+    guarded password = guarded_copy(nc_slice_of("secret"));
+    (void)state;
+    nc_trust *trust = make((nc_trust_options){
+        .identity_file = path.slice, .identity_key_file = key_path.slice, .identity_password = password.slice});
+    guarded_deinit(&path);
+    guarded_deinit(&key_path);
+    guarded_deinit(&password);
+    // Paths go to open(2).
+    assert_string_equal((const char *)trust->options.identity_file.data, "/certificate");
+    assert_string_equal((const char *)trust->options.identity_key_file.data, "/key");
+    assert_slice_equals(trust->options.identity_password, "secret");
+    nc_trust_release(trust);
+}
+
+static void trust__without_identity_is_otherwise_equal(void **state) {
+    const nc_trust_options plain = {.roots = NC_ROOTS_BYTES,
+                                    .ca_pem = nc_slice_of("authorities"),
+                                    .min_version = NC_TLS_1_3,
+                                    .accepts_anything = true};
+    nc_trust_options named = plain;
+    (void)state;
+    named.identity_pem = nc_slice_of("certificate");
+    named.identity_password = nc_slice_of("secret");
+    nc_trust *with = make(named);
+    nc_trust *expected = make(plain);
+    nc_trust *without = nc_trust_without_identity(with);
+    assert_true(nc_trust_has_identity(with));
+    assert_false(nc_trust_has_identity(without));
+    assert_false(nc_trust_is_equal(with, without));
+    assert_true(nc_trust_is_equal(without, expected));
+    // It outlives the policy that it was taken from.
+    nc_trust_release(with);
+    assert_slice_equals(without->options.ca_pem, "authorities");
+    nc_trust *again = nc_trust_without_identity(without);
+    assert_ptr_equal(again, without);
+    nc_trust_release(again);
+    nc_trust_release(without);
+    nc_trust_release(expected);
+}
+
 static void trust__refuses_options_that_contradict_each_other(void **state) {
     static char text[NC_TRUST_MAX_PEM_BYTES + 1];
     const nc_trust_options cases[] = {
@@ -84,6 +138,20 @@ static void trust__refuses_options_that_contradict_each_other(void **state) {
         {.roots = NC_ROOTS_FILE, .ca_file = nc_slice_make("/a\0b", 4)},
         {.roots = NC_ROOTS_FILE, .ca_file = nc_slice_make(memset(text, 'a', sizeof text), 4096)},
         {.roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_make(text, sizeof text)},
+        {.identity_file = nc_slice_of("/a"), .identity_pem = nc_slice_of("pem")},
+        {.identity_key_file = nc_slice_of("/a")},
+        {.identity_key_pem = nc_slice_of("pem")},
+        {.identity_password = nc_slice_of("secret")},
+        {.identity_pem = nc_slice_of("pem"), .identity_key_file = nc_slice_of("/a")},
+        {.identity_file = nc_slice_of("/a"), .identity_key_pem = nc_slice_of("pem")},
+        {.identity_file = nc_slice_make("/a\0b", 4)},
+        {.identity_file = nc_slice_of("/a"), .identity_key_file = nc_slice_make("/a\0b", 4)},
+        {.identity_file = nc_slice_of("/a"), .identity_password = nc_slice_make("a\0b", 3)},
+        {.identity_file = nc_slice_make(text, 4096)},
+        {.identity_file = nc_slice_of("/a"), .identity_key_file = nc_slice_make(text, 4096)},
+        {.identity_file = nc_slice_of("/a"), .identity_password = nc_slice_make(text, 1024)},
+        {.identity_pem = nc_slice_make(text, NC_IDENTITY_MAX_BYTES + 1)},
+        {.identity_pem = nc_slice_of("pem"), .identity_key_pem = nc_slice_make(text, NC_IDENTITY_MAX_BYTES + 1)},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -131,7 +199,8 @@ static void trust__asks_nobody_for_a_pass_phrase_regression_1(void **state) {
 
 static void make_and_release(void *ctx) {
     nc_trust *trust = NULL;
-    const nc_trust_options options = {.roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of("pem")};
+    const nc_trust_options options = {
+        .roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of("pem"), .identity_pem = nc_slice_of("pem")};
     (void)ctx;
     nc_status status = nc_trust_new(&trust, &options, NULL);
     assert_true(status == NC_OK || status == NC_ERR_NO_MEMORY);
@@ -149,6 +218,8 @@ int main(void) {
     const struct CMUnitTest cases[] = {
         harness_case(trust__equal_policies_are_those_that_decide_alike),
         harness_case(trust__copies_what_it_is_made_from),
+        harness_case(trust__copies_the_identity_it_is_made_from),
+        harness_case(trust__without_identity_is_otherwise_equal),
         harness_case(trust__refuses_options_that_contradict_each_other),
         harness_case(trust__asks_nobody_for_a_pass_phrase_regression_1),
         harness_case(trust__survives_every_failed_allocation),

@@ -13,7 +13,7 @@
 #define NETCORE_ENGINE_H
 
 #include <netcore/base.h>
-#include <netcore/hooks.h>
+#include <netcore/engine_options.h>
 #include <netcore/request.h>
 #include <netcore/response.h>
 #include <netcore/trace.h>
@@ -24,31 +24,31 @@ NC_ASSUME_NONNULL_BEGIN
 /// One loop thread with its connections.
 typedef struct nc_engine nc_engine;
 
-#define NC_DEFAULT_MAX_IN_FLIGHT 256u
-#define NC_DEFAULT_MAX_PER_HOST 6u
-#define NC_DEFAULT_MAX_STREAMS 100u
-#define NC_DEFAULT_MAX_IDLE_CONNECTIONS 256u
-#define NC_DEFAULT_MAX_WAITING 100000u
-
 /// What a callback wants next.
 typedef NC_ENUM(nc_verdict){
     /// Go on.
     NC_CONTINUE = 0,
     /// End the transfer; it ends with NC_ERR_STOPPED_BY_CALLER.
     NC_STOP = 1,
+    /// These bytes are taken, no more until nc_engine_resume(); nothing is lost or told twice.
+    NC_PAUSE = 2,
 } nc_verdict;
 
-/// How the loop waits for sockets.
-typedef NC_ENUM(nc_poller_choice){
-    /// The best of this system.
-    NC_POLLER_AUTO = 0,
-    /// epoll(7).
-    NC_POLLER_EPOLL = 1,
-    /// poll(2).
-    NC_POLLER_POLL = 2,
-    /// kqueue(2); untested.
-    NC_POLLER_KQUEUE = 3,
-} nc_poller_choice;
+/// How far a transfer is; body bytes of the hop under way, as they are on the wire.
+typedef struct nc_progress {
+    /// Sent.
+    uint64_t sent_bytes;
+    /// To send; NC_LENGTH_UNKNOWN when nobody knows.
+    uint64_t send_total_bytes;
+    /// Received.
+    uint64_t received_bytes;
+    /// To receive; NC_LENGTH_UNKNOWN when nobody knows.
+    uint64_t receive_total_bytes;
+    /// Bytes a second, both ways together, over the last seconds.
+    uint64_t bytes_per_s;
+    /// Time left at that rate, in milliseconds; UINT64_MAX when nobody knows.
+    uint64_t left_ms;
+} nc_progress;
 
 /// A head arrived: a redirect's when `is_last` is false. The response's body is still empty.
 typedef nc_verdict (*nc_head_fn)(void *NC_NULLABLE ctx, nc_transfer_id id, const nc_response *response, bool is_last);
@@ -57,6 +57,9 @@ typedef nc_verdict (*nc_body_fn)(void *NC_NULLABLE ctx, nc_transfer_id id, nc_sl
 /// The transfer is over; `error->status` is NC_OK or what ended it. `response` is borrowed (retain it to keep it); its
 /// status is 0 when no head arrived.
 typedef void (*nc_done_fn)(void *NC_NULLABLE ctx, nc_transfer_id id, nc_response *response, const nc_error *error);
+
+/// Something moved; called at most ten times a second, and once at the end of a hop.
+typedef void (*nc_progress_fn)(void *NC_NULLABLE ctx, nc_transfer_id id, const nc_progress *progress);
 
 /// Where a transfer's events go.
 typedef struct nc_sink {
@@ -68,75 +71,9 @@ typedef struct nc_sink {
     nc_body_fn NC_NULLABLE on_body;
     /// Called exactly once for each accepted request.
     nc_done_fn on_done;
+    /// May be NULL.
+    nc_progress_fn NC_NULLABLE on_progress;
 } nc_sink;
-
-/// Work that a caller wants run on the loop thread, and word of finished rounds.
-///
-/// drain runs at most `max_jobs` jobs and returns whether more wait; it is called after nc_engine_wake().
-/// burst_done is called at the end of each round of the loop in which on_done was called.
-typedef struct nc_loop_client {
-    /// Handed to each function.
-    void *NC_NULLABLE ctx;
-    /// May be NULL.
-    bool (*NC_NULLABLE drain)(void *NC_NULLABLE ctx, uint32_t max_jobs);
-    /// May be NULL.
-    void (*NC_NULLABLE burst_done)(void *NC_NULLABLE ctx);
-    /// Called once, last, when the loop will never call again; may be NULL.
-    void (*NC_NULLABLE release)(void *NC_NULLABLE ctx);
-} nc_loop_client;
-
-/// What an engine is made from; all zero is the default engine, and NULL hooks are the system's.
-typedef struct nc_engine_options {
-    /// Transfers handed to libcurl at once (256).
-    uint32_t max_in_flight;
-    /// Connections to one host over HTTP/1.1 (6).
-    uint32_t max_per_host;
-    /// Streams on one HTTP/2 connection (100).
-    uint32_t max_streams;
-    /// Idle connections kept (256).
-    uint32_t max_idle_connections;
-    /// Transfers waiting for a slot (100,000); one more ends with NC_ERR_TOO_LARGE.
-    uint32_t max_waiting;
-    /// Whom TLS believes where a request does not say; NULL means the default policy. Retained.
-    nc_trust *NC_NULLABLE trust;
-    /// How the loop waits.
-    nc_poller_choice poller;
-    /// Time; copied.
-    const nc_clock *NC_NULLABLE clock;
-    /// Files; copied.
-    const nc_file_ops *NC_NULLABLE file_ops;
-    /// Trace listener.
-    nc_trace trace;
-    /// Jobs and rounds.
-    nc_loop_client loop_client;
-} nc_engine_options;
-
-/// What the libraries underneath can do, asked at run time.
-typedef struct nc_capabilities {
-    /// libcurl's version, such as "7.88.1".
-    const char *curl_version;
-    /// The TLS backend, such as "OpenSSL/3.0.19"; empty without one.
-    const char *tls_backend;
-    /// TLS is there and its backend is of the OpenSSL family, so that policies can be enforced.
-    bool has_trust_policies;
-    /// HTTP/2.
-    bool has_http2;
-    /// HTTP/3.
-    bool has_http3;
-    /// gzip and deflate.
-    bool has_gzip;
-    /// brotli.
-    bool has_brotli;
-    /// zstd.
-    bool has_zstd;
-    /// WebSocket.
-    bool has_websocket;
-} nc_capabilities;
-
-/// Tells what the libraries underneath can do.
-///
-/// Returns static strings and flags. Thread-safe.
-NC_API nc_capabilities nc_capabilities_query(void);
 
 /// Starts an engine and its thread.
 ///

@@ -75,6 +75,8 @@ typedef struct nc_file_ops {
     int (*NC_NONNULL open)(void *NC_NULLABLE ctx, const char *path, int flags, mode_t mode);
     /// read(2).
     ssize_t (*NC_NONNULL read)(void *NC_NULLABLE ctx, int fd, void *bytes, size_t length);
+    /// pread(2).
+    ssize_t (*NC_NONNULL read_at)(void *NC_NULLABLE ctx, int fd, void *bytes, size_t length, off_t offset);
     /// write(2).
     ssize_t (*NC_NONNULL write)(void *NC_NULLABLE ctx, int fd, const void *bytes, size_t length);
     /// fsync(2).

@@ -9,6 +9,9 @@
 
 #include <netcore/base.h>
 #include <netcore/bytes.h>
+#include <netcore/credentials.h>
+#include <netcore/proxy.h>
+#include <netcore/trace.h>
 #include <netcore/trust.h>
 
 NC_EXTERN_C_BEGIN
@@ -33,13 +36,8 @@ NC_ASSUME_NONNULL_BEGIN
 #define NC_DEFAULT_MAX_REDIRECTS 20u
 #define NC_DEFAULT_MAX_CODINGS 3u
 
-/// One header field.
-typedef struct nc_header {
-    /// A token (RFC 9110, 5.1); compared without case, sent as spelled here.
-    nc_slice name;
-    /// Any bytes but CR, LF and NUL, without surrounding white space.
-    nc_slice value;
-} nc_header;
+/// A body whose length is not known before: chunked over HTTP/1.1, without a length over HTTP/2.
+#define NC_LENGTH_UNKNOWN UINT64_MAX
 
 /// Limits of one request; 0 is the default beside each.
 typedef struct nc_limits {
@@ -61,8 +59,12 @@ typedef struct nc_limits {
     uint32_t max_head_bytes;
     /// Fields in one response head (256).
     uint32_t max_head_fields;
-    /// Content codings of one body, one upon the other (3; libcurl undoes 5 at most).
+    /// Content codings of one body, one upon the other (3).
     uint32_t max_codings;
+    /// Body bytes sent a second, on average; 0 is no limit.
+    uint64_t max_send_bytes_per_s;
+    /// Body bytes received a second, before decoding, on average; 0 is no limit.
+    uint64_t max_receive_bytes_per_s;
 } nc_limits;
 
 /// Which protocol is spoken.
@@ -71,7 +73,51 @@ typedef NC_ENUM(nc_http_choice){
     NC_HTTP_AUTO = 0,
     /// HTTP/1.1 only.
     NC_HTTP_1_1 = 1,
+    /// HTTP/1.0 only.
+    NC_HTTP_1_0 = 2,
+    /// HTTP/2 without asking, also over plain TCP (h2c, RFC 9113, 3.3).
+    NC_HTTP_2_PRIOR_KNOWLEDGE = 3,
+    /// HTTP/3 only; NC_ERR_UNSUPPORTED where libcurl has none.
+    NC_HTTP_3 = 4,
 } nc_http_choice;
+
+/// Which of those that wait goes first.
+typedef NC_ENUM(nc_priority){
+    /// Neither first nor last.
+    NC_PRIORITY_NORMAL = 0,
+    /// Before all others.
+    NC_PRIORITY_HIGH = 1,
+    /// When no other waits.
+    NC_PRIORITY_LOW = 2,
+} nc_priority;
+
+/// What a pull callback gave.
+typedef NC_ENUM(nc_pull){
+    /// `*filled` bytes, at least one; there may be more.
+    NC_PULL_MORE = 0,
+    /// `*filled` bytes, perhaps none, and these were the last.
+    NC_PULL_END = 1,
+    /// Nothing now; it is asked again after nc_engine_resume().
+    NC_PULL_LATER = 2,
+    /// It failed; the transfer ends with NC_ERR_BODY_SOURCE.
+    NC_PULL_FAIL = 3,
+} nc_pull;
+
+/// Fills at most `capacity` bytes of a request body; runs on the loop thread and must not block.
+typedef nc_pull (*nc_pull_fn)(void *NC_NULLABLE ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity,
+                              size_t *filled);
+/// Goes back to the body's first byte, for a redirect or a connection that died; returns whether it can.
+typedef bool (*nc_rewind_fn)(void *NC_NULLABLE ctx, nc_transfer_id id);
+
+/// A request body that is asked for piece by piece.
+typedef struct nc_body_source {
+    /// Handed to both functions, until on_done.
+    void *NC_NULLABLE ctx;
+    /// NULL: there is no source.
+    nc_pull_fn NC_NULLABLE pull;
+    /// NULL: the body can be sent once only.
+    nc_rewind_fn NC_NULLABLE rewind;
+} nc_body_source;
 
 /// What becomes of a redirect.
 typedef NC_ENUM(nc_redirect_choice){
@@ -109,6 +155,15 @@ typedef struct nc_request {
     nc_slice body;
     /// True sends an empty body with Content-Length: 0.
     bool has_body;
+    /// Path of a regular file whose content is the body; instead of `body`. Read as it is sent.
+    nc_slice body_file;
+    /// Where the body comes from, piece by piece; instead of `body`.
+    nc_body_source body_source;
+    /// Bytes that the source gives: more or fewer end with NC_ERR_BODY_LENGTH. NC_LENGTH_UNKNOWN sends what comes.
+    uint64_t body_length;
+    /// Path of a file that gets the body of a response with status 200 to 299, under another name until it is whole
+    /// (limits.max_body_bytes counts, and is then unlimited by default). Other bodies go the usual way.
+    nc_slice save_path;
     /// True asks for every content coding that libcurl can undo, and undoes it.
     bool accepts_codings;
     /// Protocol choice.
@@ -123,6 +178,18 @@ typedef struct nc_request {
     const nc_connect_to *NC_NULLABLE connect_to;
     /// Number of overrides.
     size_t connect_to_count;
+    /// Path of a Unix socket to connect to, for the URL's own origin.
+    nc_slice unix_socket;
+    /// Proxy; NULL means the engine's.
+    const nc_proxy *NC_NULLABLE proxy;
+    /// Who asks.
+    nc_credentials credentials;
+    /// Place among those that wait.
+    nc_priority priority;
+    /// True leaves the engine's cookies out, both ways.
+    bool ignores_cookies;
+    /// True sends "/../" and "/./" in the path as they are.
+    bool keeps_dot_segments;
 } nc_request;
 
 NC_ASSUME_NONNULL_END

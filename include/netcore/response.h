@@ -69,7 +69,23 @@ typedef struct nc_hop_metrics {
     uint64_t received_bytes;
     /// Response body bytes after decoding.
     uint64_t decoded_bytes;
+    /// Which of the engine's connections it was, counted from 1; 0 when there was none.
+    uint64_t connection_id;
+    /// Such as "TLSv1.3"; empty without TLS.
+    char tls_version[12];
+    /// Such as "TLS_AES_256_GCM_SHA384"; empty without TLS.
+    char tls_cipher[44];
 } nc_hop_metrics;
+
+/// Counts the trailer fields (RFC 9110, 6.5) of the last hop; they are never mixed with the head's.
+///
+/// Thread-safe.
+NC_API size_t nc_response_trailer_count(const nc_response *response);
+
+/// Gives one trailer field, in the order of arrival; an empty one when `index` is out of range.
+///
+/// Thread-safe.
+NC_API nc_header nc_response_trailer_at(const nc_response *response, size_t index);
 
 /// Adds a reference and returns its argument.
 ///

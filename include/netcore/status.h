@@ -25,6 +25,8 @@ NC_ASSUME_NONNULL_BEGIN
     X(NC_ERR_BAD_SCHEME, 5, "the URL's scheme is not http or https")                                                   \
     X(NC_ERR_UNSUPPORTED, 6, "the libraries underneath cannot do this")                                                \
     X(NC_ERR_CLOSED, 7, "the engine is closed")                                                                        \
+    X(NC_ERR_BODY_LENGTH, 8, "the request body is not as long as was announced")                                       \
+    X(NC_ERR_NOT_REWINDABLE, 9, "the request body cannot be sent a second time")                                       \
     X(NC_ERR_NO_MEMORY, 20, "memory ran out")                                                                          \
     X(NC_ERR_TOO_LARGE, 21, "a bounded buffer is full")                                                                \
     X(NC_ERR_FILE, 22, "a file operation failed")                                                                      \
@@ -44,6 +46,8 @@ NC_ASSUME_NONNULL_BEGIN
     X(NC_ERR_TLS_CERTIFICATE, 85, "the certificate was refused")                                                       \
     X(NC_ERR_TLS_ROOTS, 86, "the trusted authorities could not be read")                                               \
     X(NC_ERR_TLS_BACKEND, 87, "this libcurl has no OpenSSL backend")                                                   \
+    X(NC_ERR_TLS_IDENTITY, 88, "the client certificate or its key cannot be used")                                     \
+    X(NC_ERR_AUTHENTICATION, 89, "the authentication exchange broke")                                                  \
     X(NC_ERR_RESOLVE, 100, "the host name could not be resolved")                                                      \
     X(NC_ERR_CONNECT, 101, "the connection could not be made")                                                         \
     X(NC_ERR_REFUSED, 102, "the connection was refused")                                                               \
@@ -54,6 +58,7 @@ NC_ASSUME_NONNULL_BEGIN
     X(NC_ERR_SEND, 107, "sending failed")                                                                              \
     X(NC_ERR_RECEIVE, 108, "receiving failed")                                                                         \
     X(NC_ERR_HTTP2, 109, "the HTTP/2 connection broke")                                                                \
+    X(NC_ERR_PROXY, 110, "the proxy could not be used")                                                                \
     X(NC_ERR_CONNECT_TIMED_OUT, 120, "connecting took longer than its limit")                                          \
     X(NC_ERR_FIRST_BYTE_TIMED_OUT, 121, "the first byte took longer than its limit")                                   \
     X(NC_ERR_IDLE_TIMED_OUT, 122, "nothing moved for longer than the idle limit")                                      \
@@ -64,6 +69,7 @@ NC_ASSUME_NONNULL_BEGIN
     X(NC_ERR_TOO_MANY_REDIRECTS, 152, "there were more redirects than the limit")                                      \
     X(NC_ERR_REDIRECT_REFUSED, 153, "the policy refuses this redirect")                                                \
     X(NC_ERR_WAIT_TIMED_OUT, 154, "the wait ended before the work did")                                                \
+    X(NC_ERR_BODY_SOURCE, 155, "the source of the request body failed")                                                \
     X(NC_ERR_INTERNAL, 199, "an internal invariant failed; please report it")
 
 /// The outcome of a call; the table above gives each value's sentence.

@@ -40,6 +40,13 @@ typedef uint64_t nc_transfer_id;
     X(NC_TRACE_HEAD_LINE, "a line of a response head arrived")                                                         \
     X(NC_TRACE_HEAD_DONE, "a response head is complete")                                                               \
     X(NC_TRACE_BODY_CHUNK, "a piece of a response body arrived")                                                       \
+    X(NC_TRACE_TRAILER, "a trailer field arrived")                                                                     \
+    X(NC_TRACE_CHALLENGED, "a head asks for credentials that libcurl may still show")                                  \
+    X(NC_TRACE_PAUSED, "a transfer rests")                                                                             \
+    X(NC_TRACE_RESUMED, "a transfer goes on")                                                                          \
+    X(NC_TRACE_FILES_OPENED, "the files of a transfer are open")                                                       \
+    X(NC_TRACE_FILES_CLOSED, "the files of a transfer are closed")                                                     \
+    X(NC_TRACE_COOKIES_CHANGED, "the cookie jar changed")                                                              \
     X(NC_TRACE_REDIRECT_FOLLOWED, "a redirect leads to another hop")                                                   \
     X(NC_TRACE_REDIRECT_REFUSED, "a redirect was refused")                                                             \
     X(NC_TRACE_LIMIT_HIT, "a time limit ended a transfer")                                                             \

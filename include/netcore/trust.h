@@ -49,6 +49,17 @@ typedef struct nc_trust_options {
     nc_tls_version min_version;
     /// True accepts every certificate and name: no protection against an active attacker.
     bool accepts_anything;
+    /// Path of the client's own certificate and its chain, PEM, the leaf first; copied. Shown to the origin of the
+    /// request's URL alone, never to another one that a redirect leads to, and never to a proxy. At most 1 MiB each.
+    nc_slice identity_file;
+    /// Path of its private key, PEM; empty: it stands in the same file. Copied.
+    nc_slice identity_key_file;
+    /// The certificate as PEM text instead of a path; copied.
+    nc_slice identity_pem;
+    /// The key as PEM text; empty: it stands in the same text. Copied.
+    nc_slice identity_key_pem;
+    /// Pass phrase of the key, without NUL, at most 1023 bytes; copied.
+    nc_slice identity_password;
 } nc_trust_options;
 
 /// PEM text in one policy, in bytes, at most.

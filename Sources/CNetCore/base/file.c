@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,6 +22,11 @@ static int system_open(void *ctx, const char *path, int flags, mode_t mode) {
 static ssize_t system_read(void *ctx, int fd, void *bytes, size_t length) {
     (void)ctx;
     return read(fd, bytes, length);
+}
+
+static ssize_t system_read_at(void *ctx, int fd, void *bytes, size_t length, off_t offset) {
+    (void)ctx;
+    return pread(fd, bytes, length, offset);
 }
 
 static ssize_t system_write(void *ctx, int fd, const void *bytes, size_t length) {
@@ -58,6 +64,7 @@ nc_file_ops nc_file_ops_system(void) {
         .ctx = NULL,
         .open = system_open,
         .read = system_read,
+        .read_at = system_read_at,
         .write = system_write,
         .sync = system_sync,
         .status = system_status,
@@ -141,5 +148,49 @@ nc_status nc_file_read_all(nc_buf *out, const nc_file_ops *ops, const char *path
     }
     // A close that says EINTR has closed on Linux: asking again could close another thread's descriptor.
     (void)ops->close(ops->ctx, fd);
+    return status == NC_OK ? nc_error_clear(err) : status;
+}
+
+/* --- replacing whole files --- */
+
+static nc_status write_all(const nc_file_ops *ops, int fd, const char *path, nc_slice bytes, nc_error *err) {
+    size_t at = 0;
+    while (at < bytes.length) {
+        ssize_t wrote = ops->write(ops->ctx, fd, bytes.data + at, bytes.length - at);
+        if (wrote > 0) {
+            at += (size_t)wrote;
+        } else if (wrote == 0 || errno != EINTR) {
+            return fail(err, wrote == 0 ? EIO : errno, path, "written");
+        }
+    }
+    return ops->sync(ops->ctx, fd) == 0 ? NC_OK : fail(err, errno, path, "written");
+}
+
+nc_status nc_file_replace(const nc_file_ops *ops, const char *path, nc_slice bytes, mode_t mode, nc_error *err) {
+    char part_path[PATH_MAX];
+    uint64_t chance = 0;
+    nc_random random = nc_random_system();
+    if (!random.fill(random.ctx, (uint8_t *)&chance, sizeof chance) ||
+        snprintf(part_path, sizeof part_path, "%s.nk-%016llx.part", path, (unsigned long long)chance) >=
+            (int)sizeof part_path) {
+        return fail(err, ENAMETOOLONG, path, "written");
+    }
+    int fd = -1;
+    do {
+        fd = ops->open(ops->ctx, part_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    } while (fd < 0 && errno == EINTR);
+    if (fd < 0) {
+        return fail(err, errno, path, "written");
+    }
+    nc_status status = write_all(ops, fd, path, bytes, err);
+    if (ops->close(ops->ctx, fd) != 0 && errno != EINTR && status == NC_OK) {
+        status = fail(err, errno, path, "written");
+    }
+    if (status == NC_OK && ops->rename(ops->ctx, part_path, path) != 0) {
+        status = fail(err, errno, path, "replaced");
+    }
+    if (status != NC_OK) {
+        (void)ops->unlink(ops->ctx, part_path);
+    }
     return status == NC_OK ? nc_error_clear(err) : status;
 }

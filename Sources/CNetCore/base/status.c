@@ -33,6 +33,7 @@ bool nc_status_is_retryable(nc_status status) {
     case NC_ERR_RESET:
     case NC_ERR_CUT_SHORT:
     case NC_ERR_EMPTY_REPLY:
+    case NC_ERR_PROXY:
     case NC_ERR_SEND:
     case NC_ERR_RECEIVE:
     case NC_ERR_HTTP2:

@@ -1,4 +1,6 @@
-#include <netcore/engine.h>
+#include "body/coding.h"
+
+#include <netcore/engine_options.h>
 
 #include <curl/curl.h>
 #include <string.h>
@@ -23,9 +25,13 @@ nc_capabilities nc_capabilities_query(void) {
         .has_trust_policies = (info->features & CURL_VERSION_SSL) != 0 && has_openssl_backend(info),
         .has_http2 = (info->features & CURL_VERSION_HTTP2) != 0,
         .has_http3 = (info->features & CURL_VERSION_HTTP3) != 0,
-        .has_gzip = (info->features & CURL_VERSION_LIBZ) != 0,
-        .has_brotli = (info->features & CURL_VERSION_BROTLI) != 0,
-        .has_zstd = (info->features & CURL_VERSION_ZSTD) != 0,
+        .has_gzip = true,
+        .has_brotli = nc_coding_has_brotli(),
+        .has_zstd = nc_coding_has_zstd(),
+        .has_ntlm = (info->features & CURL_VERSION_NTLM) != 0,
+        .has_negotiate = (info->features & CURL_VERSION_SPNEGO) != 0,
+        .has_public_suffix_list = (info->features & CURL_VERSION_PSL) != 0,
+        .has_https_proxy = (info->features & CURL_VERSION_HTTPS_PROXY) != 0,
     };
     for (const char *const *name = info->protocols; *name != NULL; name++) {
         if (strcmp(*name, "ws") == 0) {

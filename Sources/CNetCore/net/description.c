@@ -2,11 +2,14 @@
 
 #include "base/alloc.h"
 #include "base/ascii.h"
+#include "body/coding.h"
 
+#include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 /// Room for ":65535:" twice, brackets and a NUL around two hosts.
-enum { CONNECT_TO_EXTRA_BYTES = 24, FIXED_NODES = 3, BODY_NODES = 2 };
+enum { CONNECT_TO_EXTRA_BYTES = 24, FIXED_NODES = 4, BODY_NODES = 2, ACCEPT_ENCODING_NODE = 3 };
 
 /// Names that may follow a redirect to another origin: they describe what is wanted, not who wants it.
 static const char *const safe_elsewhere[] = {
@@ -29,21 +32,63 @@ static bool describes_body(nc_slice name) {
            nc_slice_is_equal_ignoring_case(name, nc_slice_of("Expect"));
 }
 
+static bool has_extras(const nc_request *request) {
+    return request->credentials.schemes != 0 || request->proxy != NULL || request->unix_socket.length > 0 ||
+           request->body_file.length > 0 || request->save_path.length > 0 || request->keeps_dot_segments;
+}
+
+static bool has_header(const nc_request *request, const char *name) {
+    for (size_t i = 0; i < request->header_count; i++) {
+        if (nc_slice_is_equal_ignoring_case(request->headers[i].name, nc_slice_of(name))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool add_text(size_t *total, nc_slice text) {
+    return nc_size_add(total, *total, text.length) && nc_size_add(total, *total, 1);
+}
+
+static bool add_credentials(size_t *total, const nc_credentials *credentials) {
+    return add_text(total, credentials->user) && add_text(total, credentials->password) &&
+           add_text(total, credentials->token);
+}
+
+static bool add_headers(size_t *total, const nc_header *headers, size_t count, size_t node_bytes) {
+    bool fits = nc_size_add(total, *total, count * node_bytes);
+    for (size_t i = 0; i < count && fits; i++) {
+        fits = nc_size_add(total, *total, headers[i].name.length + headers[i].value.length + 3);
+    }
+    return fits;
+}
+
+size_t nc_proxy_size(const nc_proxy *proxy) {
+    size_t total = 0;
+    bool fits = add_text(&total, proxy->url) && add_text(&total, proxy->except) &&
+                add_credentials(&total, &proxy->credentials) &&
+                add_headers(&total, proxy->headers, proxy->header_count, sizeof(struct curl_slist));
+    return fits ? total : 0;
+}
+
+static bool add_extras(size_t *total, const nc_request *request) {
+    size_t proxy_bytes = request->proxy != NULL ? nc_proxy_size(request->proxy) : 1;
+    return nc_size_add(total, *total, sizeof(nc_extras)) && add_credentials(total, &request->credentials) &&
+           add_text(total, request->unix_socket) && add_text(total, request->body_file) &&
+           add_text(total, request->save_path) && proxy_bytes > 0 && nc_size_add(total, *total, proxy_bytes);
+}
+
 size_t nc_description_size(const nc_request *request) {
     size_t total = FIXED_NODES * sizeof(struct curl_slist);
-    bool fits = nc_size_add(&total, total, request->method.length + 1) &&
-                nc_size_add(&total, total, request->url.length + 1) &&
+    bool fits = add_text(&total, request->method) && add_text(&total, request->url) &&
                 nc_size_add(&total, total, request->body.length) &&
-                nc_size_add(&total, total, request->header_count * sizeof(nc_sent_header)) &&
+                add_headers(&total, request->headers, request->header_count, sizeof(nc_sent_header)) &&
                 nc_size_add(&total, total, request->connect_to_count * sizeof(struct curl_slist));
-    for (size_t i = 0; i < request->header_count && fits; i++) {
-        const nc_header *header = &request->headers[i];
-        fits = nc_size_add(&total, total, header->name.length + header->value.length + 3);
-    }
     for (size_t i = 0; i < request->connect_to_count && fits; i++) {
         const nc_connect_to *one = &request->connect_to[i];
         fits = nc_size_add(&total, total, one->host.length + one->to_host.length + CONNECT_TO_EXTRA_BYTES);
     }
+    fits = fits && (!has_extras(request) || add_extras(&total, request));
     return fits ? total : 0;
 }
 
@@ -62,16 +107,21 @@ static char *put_text(char **storage, nc_slice text) {
     return begin;
 }
 
-static void fill_header(nc_sent_header *out, const nc_header *header, char **storage) {
-    char *at = *storage;
-    out->node.data = at;
-    at = put(at, header->name);
+static char *put_field(const nc_header *header, char **storage) {
+    char *begin = *storage;
+    char *at = put(begin, header->name);
     // libcurl reads "Name:" as "leave this field out" and "Name;" as "send it empty".
     at = header->value.length == 0 ? put(at, nc_slice_of(";")) : put(put(at, nc_slice_of(": ")), header->value);
     *at = '\0';
     *storage = at + 1;
+    return begin;
+}
+
+static void fill_header(nc_sent_header *out, const nc_header *header, char **storage) {
+    out->node.data = put_field(header, storage);
     out->is_safe_elsewhere = is_safe_elsewhere(header->name);
     out->describes_body = describes_body(header->name);
+    out->is_cookie = nc_slice_is_equal_ignoring_case(header->name, nc_slice_of("Cookie"));
 }
 
 static char *put_port(char *at, uint16_t port) {
@@ -124,32 +174,99 @@ static nc_limits resolve_limits(const nc_limits *from) {
     };
 }
 
-static bool has_header(const nc_request *request, const char *name) {
-    for (size_t i = 0; i < request->header_count; i++) {
-        if (nc_slice_is_equal_ignoring_case(request->headers[i].name, nc_slice_of(name))) {
-            return true;
-        }
+static char *put_optional(char **storage, nc_slice text) {
+    return text.length > 0 ? put_text(storage, text) : NULL;
+}
+
+static nc_kept_credentials keep_credentials(const nc_credentials *from, char **storage) {
+    return (nc_kept_credentials){
+        .schemes = from->schemes,
+        .user = from->schemes != 0 ? put_text(storage, from->user) : NULL,
+        .password = from->schemes != 0 ? put_text(storage, from->password) : NULL,
+        .token = put_optional(storage, from->token),
+    };
+}
+
+void nc_proxy_keep(nc_kept_proxy *out, const nc_proxy *from, struct curl_slist *nodes, char **storage) {
+    *out = (nc_kept_proxy){.choice = from->choice, .uses_tunnel = from->uses_tunnel};
+    out->url = put_optional(storage, from->url);
+    out->except = put_optional(storage, from->except);
+    out->credentials = keep_credentials(&from->credentials, storage);
+    for (size_t i = 0; i < from->header_count; i++) {
+        nodes[i].data = put_field(&from->headers[i], storage);
+        nodes[i].next = i + 1 < from->header_count ? &nodes[i + 1] : NULL;
     }
-    return false;
+    out->headers = from->header_count > 0 ? nodes : NULL;
+}
+
+static void fill_extras(nc_extras *out, const nc_request *request, struct curl_slist *proxy_nodes, char **storage) {
+    *out = (nc_extras){
+        .has_proxy = request->proxy != NULL,
+        .keeps_dot_segments = request->keeps_dot_segments,
+    };
+    out->credentials = keep_credentials(&request->credentials, storage);
+    out->unix_socket = put_optional(storage, request->unix_socket);
+    out->body_file = put_optional(storage, request->body_file);
+    out->save_path = put_optional(storage, request->save_path);
+    if (request->proxy != NULL) {
+        nc_proxy_keep(&out->proxy, request->proxy, proxy_nodes, storage);
+    }
+}
+
+static char accept_encoding_text[64];
+
+static void write_accept_encoding(void) {
+    (void)snprintf(accept_encoding_text, sizeof accept_encoding_text, "Accept-Encoding: %s", nc_coding_accepted());
+}
+
+/// The codings that can be undone here do not change while the process runs.
+static char *accept_encoding_field(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, write_accept_encoding);
+    return accept_encoding_text;
+}
+
+static void fill_fixed(nc_description *out, const nc_request *request) {
+    static char no_expect[] = "Expect:";
+    static char no_type[] = "Content-Type:";
+    static char no_accept[] = "Accept:";
+    // What libcurl would add unasked: a pause for "100 Continue" and a guessed content type (both with a body), and
+    // "Accept: */*", which says nothing.
+    out->fixed[0].data = out->expects_continue ? NULL : no_expect;
+    out->fixed[1].data = has_header(request, "Content-Type") ? NULL : no_type;
+    out->fixed[2].data = has_header(request, "Accept") ? NULL : no_accept;
+    bool adds_codings = request->accepts_codings && !has_header(request, "Accept-Encoding");
+    out->fixed[ACCEPT_ENCODING_NODE].data = adds_codings ? accept_encoding_field() : NULL;
 }
 
 void nc_description_fill(nc_description *out, const nc_request *request, void *storage) {
+    bool is_streamed = request->body_file.length > 0 || request->body_source.pull != NULL;
     *out = (nc_description){
-        .has_body = request->has_body || request->body.length > 0,
+        .source = request->body_source,
+        .body_length = request->body_source.pull != NULL ? request->body_length : request->body.length,
+        .has_body = request->has_body || request->body.length > 0 || is_streamed,
         .accepts_codings = request->accepts_codings,
         .is_head = nc_slice_is_equal(request->method, nc_slice_of("HEAD")),
+        .expects_continue = has_header(request, "Expect"),
+        .ignores_cookies = request->ignores_cookies,
+        .priority = request->priority,
         .http = request->http,
         .redirects = request->redirects,
         .limits = resolve_limits(&request->limits),
         .header_count = request->header_count,
         .url_length = request->url.length,
     };
+    if (request->save_path.length > 0 && request->limits.max_body_bytes == 0) {
+        out->limits.max_body_bytes = NC_UNLIMITED_BYTES; // It does not go to memory.
+    }
     // Structs come first, so that they stay aligned; text follows.
+    size_t proxy_nodes = request->proxy != NULL ? request->proxy->header_count : 0;
     out->headers = storage;
-    struct curl_slist *nodes = (struct curl_slist *)(void *)(out->headers + request->header_count);
-    out->fixed = nodes;
-    struct curl_slist *overrides = nodes + FIXED_NODES;
-    char *text = (char *)(overrides + request->connect_to_count);
+    out->fixed = (struct curl_slist *)(void *)(out->headers + request->header_count);
+    struct curl_slist *overrides = out->fixed + FIXED_NODES;
+    struct curl_slist *proxy_headers = overrides + request->connect_to_count;
+    nc_extras *extras = (nc_extras *)(void *)(proxy_headers + proxy_nodes);
+    char *text = has_extras(request) ? (char *)(extras + 1) : (char *)extras;
     for (size_t i = 0; i < request->header_count; i++) {
         fill_header(&out->headers[i], &request->headers[i], &text);
     }
@@ -162,21 +279,23 @@ void nc_description_fill(nc_description *out, const nc_request *request, void *s
     bool is_get = request->method.length == 0 || nc_slice_is_equal(request->method, nc_slice_of("GET"));
     char *method = put_text(&text, request->method);
     out->method = is_get ? NULL : method;
+    if (has_extras(request)) {
+        fill_extras(extras, request, proxy_headers, &text);
+        out->extras = extras;
+    }
     out->body = nc_slice_make(text, request->body.length);
     (void)put(text, request->body);
-    // What libcurl would add unasked: a pause for "100 Continue" and a guessed content type (both with a body), and
-    // "Accept: */*", which says nothing.
-    out->fixed[0].data = has_header(request, "Expect") ? NULL : (char *)(uintptr_t) "Expect:";
-    out->fixed[1].data = has_header(request, "Content-Type") ? NULL : (char *)(uintptr_t) "Content-Type:";
-    out->fixed[2].data = has_header(request, "Accept") ? NULL : (char *)(uintptr_t) "Accept:";
+    fill_fixed(out, request);
 }
 
-struct curl_slist *nc_description_link_headers(nc_description *description, bool is_elsewhere, bool drops_body) {
+struct curl_slist *nc_description_link_headers(nc_description *description, bool is_elsewhere, bool drops_body,
+                                               bool drops_cookie) {
     struct curl_slist *first = NULL;
     struct curl_slist **last = &first;
     for (size_t i = 0; i < description->header_count; i++) {
         nc_sent_header *header = &description->headers[i];
-        if ((is_elsewhere && !header->is_safe_elsewhere) || (drops_body && header->describes_body)) {
+        if ((is_elsewhere && !header->is_safe_elsewhere) || (drops_body && header->describes_body) ||
+            (drops_cookie && header->is_cookie)) {
             continue;
         }
         *last = &header->node;
@@ -191,4 +310,14 @@ struct curl_slist *nc_description_link_headers(nc_description *description, bool
     }
     *last = NULL;
     return first;
+}
+
+const char *nc_description_cookie(const nc_description *description) {
+    for (size_t i = 0; i < description->header_count; i++) {
+        if (description->headers[i].is_cookie) {
+            const char *colon = strchr(description->headers[i].node.data, ':');
+            return colon != NULL ? colon + 2 : NULL; // "Cookie;" is an empty one
+        }
+    }
+    return NULL;
 }

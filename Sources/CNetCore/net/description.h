@@ -10,16 +10,52 @@ typedef struct nc_sent_header {
     struct curl_slist node; // data is "Name: value"
     bool is_safe_elsewhere; // may follow a redirect to another origin
     bool describes_body;    // goes when a redirect drops the body
+    bool is_cookie;         // joined with those of a jar
 } nc_sent_header;
+
+/// Credentials as libcurl takes them; NULL texts are not set.
+typedef struct nc_kept_credentials {
+    uint32_t schemes;
+    char *user;
+    char *password;
+    char *token;
+} nc_kept_credentials;
+
+/// A proxy, copied.
+typedef struct nc_kept_proxy {
+    nc_proxy_choice choice;
+    char *url;
+    char *except;
+    nc_kept_credentials credentials;
+    struct curl_slist *headers;
+    bool uses_tunnel;
+} nc_kept_proxy;
+
+/// What most requests do without.
+typedef struct nc_extras {
+    nc_kept_credentials credentials;
+    nc_kept_proxy proxy;
+    bool has_proxy; // of its own
+    char *unix_socket;
+    char *body_file;
+    char *save_path;
+    bool keeps_dot_segments;
+} nc_extras;
 
 typedef struct nc_description {
     char *method; // NULL means GET
     char *url;
     size_t url_length;
     nc_slice body;
+    nc_body_source source;
+    uint64_t body_length; // NC_LENGTH_UNKNOWN; of a file not before it is open
     bool has_body;
     bool accepts_codings;
     bool is_head;
+    bool expects_continue;
+    bool ignores_cookies;
+    nc_priority priority;
+    nc_extras *extras; // NULL when there are none
     nc_http_choice http;
     nc_redirect_choice redirects;
     nc_limits limits; // resolved: no field is 0
@@ -33,12 +69,24 @@ typedef struct nc_description {
 /// NC_ERR_UNSUPPORTED, NC_ERR_USAGE, NC_ERR_TOO_LARGE; err->offset is the byte at fault. Pure.
 NC_NODISCARD nc_status nc_request_check(const nc_request *request, nc_error *err);
 
+/// Refuses a proxy that cannot be meant: as above. Pure.
+NC_NODISCARD nc_status nc_proxy_check(const nc_proxy *proxy, nc_error *err);
+
 /// How many bytes nc_description_fill() needs behind `out`; 0 when that overflows.
 size_t nc_description_size(const nc_request *request);
 /// Copies a checked request into `out` and the memory at `storage`. Pure.
 void nc_description_fill(nc_description *out, const nc_request *request, void *storage);
 
-/// Links the fields that a hop sends. `is_elsewhere`: a redirect has left the origin; `drops_body`: or the body.
-struct curl_slist *nc_description_link_headers(nc_description *description, bool is_elsewhere, bool drops_body);
+/// How many bytes a proxy's texts and nodes take; 0 when that overflows.
+size_t nc_proxy_size(const nc_proxy *proxy);
+/// Copies a checked proxy: its nodes to `nodes`, its texts to `*storage`, which moves on. Pure.
+void nc_proxy_keep(nc_kept_proxy *out, const nc_proxy *from, struct curl_slist *nodes, char **storage);
+
+/// Links the fields that a hop sends. `is_elsewhere`: a redirect has left the origin; `drops_body`: or the body;
+/// `drops_cookie`: the caller's own Cookie field goes another way.
+struct curl_slist *nc_description_link_headers(nc_description *description, bool is_elsewhere, bool drops_body,
+                                               bool drops_cookie);
+/// The value of the caller's own Cookie field; NULL when there is none.
+const char *nc_description_cookie(const nc_description *description);
 
 #endif

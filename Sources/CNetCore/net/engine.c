@@ -23,6 +23,8 @@ static void take_options(nc_engine *engine, const nc_engine_options *options) {
     engine->files = options->file_ops != NULL ? *options->file_ops : nc_file_ops_system();
     engine->trace = options->trace;
     engine->client = options->loop_client;
+    engine->loop.send_pace = nc_pace_make(options->max_send_bytes_per_s, 0);
+    engine->loop.receive_pace = nc_pace_make(options->max_receive_bytes_per_s, 0);
 }
 
 static void free_engine(nc_engine *engine) {
@@ -39,6 +41,8 @@ static void free_engine(nc_engine *engine) {
     nc_worker_free(engine->worker);
     nc_trust_release(engine->trust);
     nc_pool_release(engine->pool);
+    nc_jar_deinit(&engine->jar);
+    nc_state_deinit(&engine->state);
     nc_free(engine);
 }
 
@@ -67,7 +71,7 @@ static void stop_at_exit(nc_live_loop *live) {
 }
 
 /// Everything that can be undone by free_engine(); the loop's own half comes after.
-static nc_status make(nc_engine **out, const nc_engine_options *options) {
+static nc_status make(nc_engine **out, const nc_engine_options *options, nc_error *err) {
     nc_engine *engine = nc_alloc_zeroed(1, sizeof *engine);
     if (engine == NULL) {
         return NC_ERR_NO_MEMORY;
@@ -83,7 +87,11 @@ static nc_status make(nc_engine **out, const nc_engine_options *options) {
     }
     atomic_init(&engine->references, 2); // the owner's and the loop's
     take_options(engine, options);
+    nc_jar_init(&engine->jar);
     nc_status status = nc_mailbox_init(&engine->shared.mailbox);
+    if (status == NC_OK) {
+        status = nc_state_init(&engine->state, options, err);
+    }
     engine->pool = nc_pool_new();
     engine->worker = nc_worker_new(WORKER_THREADS, engine->trace);
     if (options->trust != NULL) {
@@ -148,7 +156,8 @@ nc_status nc_engine_new(nc_engine **out, const nc_engine_options *options, nc_er
     if (info->version_num < 0x075800) {
         return nc_error_set(err, NC_ERR_UNSUPPORTED, 0, -1, "libcurl %s is older than 7.88", info->version);
     }
-    status = make(&engine, from);
+    (void)nc_error_clear(err);
+    status = make(&engine, from, err);
     if (status == NC_OK) {
         status = make_loop(engine, from->poller);
         if (status != NC_OK) {
@@ -163,7 +172,9 @@ nc_status nc_engine_new(nc_engine **out, const nc_engine_options *options, nc_er
         }
     }
     if (status != NC_OK) {
-        return nc_error_set(err, status, 0, -1, "an engine cannot be started: %s", nc_status_text(status));
+        bool is_told = err != NULL && err->status != NC_OK;
+        return is_told ? status
+                       : nc_error_set(err, status, 0, -1, "an engine cannot be started: %s", nc_status_text(status));
     }
     *out = engine;
     return nc_error_clear(err);

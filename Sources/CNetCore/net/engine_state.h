@@ -4,12 +4,14 @@
 
 #include "base/pool.h"
 #include "base/worker.h"
+#include "net/jar.h"
 #include "net/lane.h"
 #include "net/mailbox.h"
 #include "net/process.h"
 #include "net/queue.h"
 #include "net/registry.h"
 #include "net/sockets.h"
+#include "net/state.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -28,6 +30,8 @@ struct nc_engine {
     nc_trust *trust;
     nc_pool *pool;
     nc_worker *worker;
+    nc_state state;
+    nc_jar jar;
     pthread_t thread;
 
     atomic_uint references; // the owner's, the loop's, one for each waiter
@@ -40,6 +44,9 @@ struct nc_engine {
         nc_queue queue;
         nc_link lanes;
         size_t lane_count;
+        nc_pace send_pace; // of all transfers together
+        nc_pace receive_pace;
+        uint64_t connection_count;
         uint64_t now_ns;       // see nc_engine_read_clock()
         size_t transfer_count; // accepted and not ended
         bool has_ended_some;   // on_done was called in this round
@@ -53,6 +60,7 @@ struct nc_engine {
         pthread_cond_t condition; // a transfer without sink has ended, or the loop has
         nc_mailbox mailbox;
         nc_registry registry;
+        bool has_jar;     // its file was read
         bool is_ended;    // nc_engine_wake() sends its callers elsewhere
         bool has_stopped; // nothing of the caller's is called any more
     } shared;

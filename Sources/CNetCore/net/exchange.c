@@ -4,8 +4,9 @@
 #include "net/engine_state.h"
 #include "net/handle.h"
 #include "net/head.h"
+#include "net/progress.h"
 #include "net/response.h"
-#include "net/url_text.h"
+#include "net/tls_hook.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,37 +14,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/// What a redirect's own body may weigh before its connection is given up instead of read to the end.
-static const uint64_t max_discarded_bytes = 64u * 1024u;
-
 size_t nc_exchange_on_header(char *bytes, size_t one, size_t length, void *data) {
     nc_transfer *transfer = ((nc_handle *)data)->transfer;
     (void)one;
     return nc_head_take_line(transfer, nc_slice_make(bytes, length)) == NC_OK ? length : 0;
-}
-
-static nc_status take_body(nc_transfer *transfer, nc_slice bytes) {
-    const nc_limits *limits = &transfer->description.limits;
-    nc_trace_pass(&transfer->engine->trace, NC_TRACE_BODY_CHUNK, transfer->id);
-    nc_transfer_enter(transfer, NC_PHASE_BODY);
-    if (transfer->leads_on) {
-        transfer->body_bytes += bytes.length;
-        transfer->ends_early = transfer->body_bytes > max_discarded_bytes;
-        return transfer->ends_early ? NC_ERR_STOPPED_BY_CALLER : NC_OK;
-    }
-    if (bytes.length > limits->max_body_bytes - transfer->body_bytes) {
-        return nc_transfer_note(transfer, NC_ERR_BODY_TOO_LARGE, CURLE_FILESIZE_EXCEEDED,
-                                "the body is larger than the limit of %llu bytes",
-                                (unsigned long long)limits->max_body_bytes);
-    }
-    transfer->body_bytes += bytes.length;
-    if (transfer->has_sink && transfer->sink.on_body != NULL) {
-        return transfer->sink.on_body(transfer->sink.ctx, transfer->id, bytes) == NC_CONTINUE
-                   ? NC_OK
-                   : nc_transfer_note(transfer, NC_ERR_STOPPED_BY_CALLER, 0, "the body callback stopped the transfer");
-    }
-    nc_status status = nc_response_append_body(transfer->response, bytes);
-    return status == NC_OK ? NC_OK : nc_transfer_note(transfer, status, 0, "no memory for a response body");
 }
 
 /// Up to 8.0 libcurl keeps a pointer to the fields of a handle's last response, which it has freed, and appends to one
@@ -60,36 +34,49 @@ static nc_status look_at_head_line(nc_transfer *transfer, nc_slice line) {
 
 size_t nc_exchange_on_body(char *bytes, size_t one, size_t length, void *data) {
     nc_transfer *transfer = ((nc_handle *)data)->transfer;
+    nc_slice piece = nc_slice_make(bytes, length);
     (void)one;
-    if (!transfer->has_head) {
-        return look_at_head_line(transfer, nc_slice_make(bytes, length)) == NC_OK ? length : 0;
+    if (transfer->is_head_held && !nc_head_is_followed_by_body(transfer)) {
+        return look_at_head_line(transfer, piece) == NC_OK ? length : 0;
     }
-    return take_body(transfer, nc_slice_make(bytes, length)) == NC_OK ? length : 0;
+    if (!transfer->has_head) {
+        return look_at_head_line(transfer, piece) == NC_OK ? length : 0;
+    }
+    if (transfer->is_head_held && nc_head_release(transfer) != NC_OK) {
+        return 0;
+    }
+    return nc_flow_receive(transfer, piece);
 }
 
 size_t nc_exchange_on_upload(char *bytes, size_t one, size_t capacity, void *data) {
     nc_transfer *transfer = ((nc_handle *)data)->transfer;
-    nc_slice body = transfer->description.body;
-    size_t left = body.length - transfer->uploaded;
-    size_t count = left < capacity * one ? left : capacity * one;
-    if (count > 0) {
-        memcpy(bytes, body.data + transfer->uploaded, count);
+    nc_upload *upload = &transfer->upload;
+    size_t room = nc_flow_send_room(transfer, capacity * one);
+    if (room == 0) {
+        return CURL_READFUNC_PAUSE;
     }
-    transfer->uploaded += count;
+    size_t count = nc_upload_read(transfer, (uint8_t *)bytes, room);
+    if (count == CURL_READFUNC_PAUSE) {
+        nc_flow_rest_sending(transfer);
+    }
+    if (count == CURL_READFUNC_PAUSE || count == CURL_READFUNC_ABORT) {
+        return count;
+    }
+    uint64_t sent = atomic_fetch_add_explicit(&upload->sent, count, memory_order_relaxed) + count;
+    nc_flow_sent(transfer, count);
     nc_trace_pass(&transfer->engine->trace, NC_TRACE_UPLOAD_READ, transfer->id);
     if (transfer->phase != NC_PHASE_BODY) {
-        nc_transfer_enter(transfer, transfer->uploaded < body.length ? NC_PHASE_SEND : NC_PHASE_REPLY);
+        bool is_whole = count == 0 || sent == upload->length;
+        nc_transfer_enter(transfer, is_whole ? NC_PHASE_REPLY : NC_PHASE_SEND);
     }
+    nc_progress_note(transfer, false);
     return count;
 }
 
 int nc_exchange_on_rewind(void *data, curl_off_t offset, int origin) {
     nc_transfer *transfer = ((nc_handle *)data)->transfer;
-    if (origin != SEEK_SET || offset < 0 || (uint64_t)offset > transfer->description.body.length) {
-        return CURL_SEEKFUNC_FAIL;
-    }
-    transfer->uploaded = (size_t)offset;
-    return CURL_SEEKFUNC_OK;
+    bool is_there = origin == SEEK_SET && offset >= 0 && nc_upload_seek(transfer, (uint64_t)offset);
+    return is_there ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
 }
 
 int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int remote_port, int local_port) {
@@ -100,10 +87,21 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
     transfer->was_connected = true;
     transfer->attempts++;
     transfer->connected_ns = nc_engine_now(transfer->engine);
+    curl_socket_t fd = CURL_SOCKET_BAD;
+    CURL *easy = ((nc_handle *)data)->easy;
+    if (curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &fd) == CURLE_OK && fd != CURL_SOCKET_BAD) {
+        hop->connection_id = nc_sockets_connection(&transfer->engine->loop.sockets, fd);
+    }
+    const char *scheme = NULL;
+    // Through an HTTPS proxy the TLS in sight may be the proxy's; and a host may have asked for https (HSTS).
+    if (curl_easy_getinfo(easy, CURLINFO_SCHEME, &scheme) == CURLE_OK && scheme != NULL &&
+        nc_slice_is_equal_ignoring_case(nc_slice_of(scheme), nc_slice_of("https"))) {
+        nc_tls_describe(easy, hop->tls_version, sizeof hop->tls_version, hop->tls_cipher, sizeof hop->tls_cipher);
+    }
     hop->remote_port = (uint16_t)remote_port;
     size_t length = strlen(remote_ip);
     memcpy(hop->remote_address, remote_ip, length < sizeof hop->remote_address ? length + 1 : 0);
-    bool has_body = transfer->description.body.length > 0 && !transfer->is_get;
+    bool has_body = transfer->description.has_body && transfer->upload.length > 0 && !transfer->is_get;
     nc_transfer_enter(transfer, has_body ? NC_PHASE_SEND : NC_PHASE_REPLY);
     nc_trace_pass(&transfer->engine->trace, NC_TRACE_CONNECTED, transfer->id);
     return CURL_PREREQFUNC_OK;
@@ -131,7 +129,7 @@ curl_socket_t nc_exchange_open_socket(void *data, curlsocktype purpose, struct c
         handle->transfer->socket_error = errno;
         return CURL_SOCKET_BAD;
     }
-    if (nc_sockets_opened(&handle->engine->loop.sockets, fd) != NC_OK) {
+    if (nc_sockets_opened(&handle->engine->loop.sockets, fd, ++handle->engine->loop.connection_count) != NC_OK) {
         handle->transfer->socket_error = ENOMEM;
         (void)close(fd);
         return CURL_SOCKET_BAD;

@@ -84,6 +84,8 @@ void nc_framing_take(nc_framing *framing, nc_slice name, nc_slice value) {
         take_transfer_coding(framing, value);
     } else if (name.length == 16 && is_named(name, "Content-Encoding")) {
         take_content_coding(framing, value);
+    } else if (name.length == 10 && is_named(name, "Set-Cookie")) {
+        framing->has_cookies = true;
     } else if (name.length == 8 && is_named(name, "Location")) {
         framing->has_location = true;
     } else {

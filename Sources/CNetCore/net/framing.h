@@ -12,6 +12,7 @@ typedef struct nc_framing {
     bool has_length;
     bool is_chunked;
     bool has_location;
+    bool has_cookies;
     uint32_t coding_count; // content codings, "identity" left out
     const char *fault;     // what is wrong, NULL when nothing is
 } nc_framing;

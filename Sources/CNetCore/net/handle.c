@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/trace.h"
+#include "net/access.h"
 #include "net/engine_state.h"
 #include "net/exchange.h"
 #include "net/tls_hook.h"
@@ -12,6 +13,9 @@
 
 /// Free handles that a lane keeps; one costs about 6 KiB.
 enum { MAX_FREE_HANDLES = 256 };
+
+/// libcurl's receive buffer: its own default, and what saves system calls where a body is long and goes straight on.
+enum { RECEIVE_BYTES = 16 * 1024, LONG_RECEIVE_BYTES = 512 * 1024, SEND_BYTES = 128 * 1024 };
 
 /// Collects the first refusal of a row of options, so that each need not be asked for its own.
 typedef struct option_row {
@@ -41,13 +45,16 @@ static void set_safety(option_row *row, const nc_lane *lane) {
     // A cancel during name lookup would otherwise join libcurl's resolver thread and stall every transfer.
     SET(row, CURLOPT_QUICK_EXIT, 1L);
     SET(row, CURLOPT_NOSIGNAL, 1L);
-    SET(row, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
-    SET(row, CURLOPT_PROXY, ""); // http_proxy and its kin count only when asked for
     SET(row, CURLOPT_SSLVERSION, version);
     SET(row, CURLOPT_SSL_VERIFYPEER, verifies ? 1L : 0L);
     SET(row, CURLOPT_SSL_VERIFYHOST, verifies ? 2L : 0L);
     SET(row, CURLOPT_CAINFO, NULL);
     SET(row, CURLOPT_CAPATH, NULL);
+    SET(row, CURLOPT_PROXY_SSLVERSION, version);
+    SET(row, CURLOPT_PROXY_SSL_VERIFYPEER, verifies ? 1L : 0L);
+    SET(row, CURLOPT_PROXY_SSL_VERIFYHOST, verifies ? 2L : 0L);
+    SET(row, CURLOPT_PROXY_CAINFO, NULL);
+    SET(row, CURLOPT_PROXY_CAPATH, NULL);
     if (row->code == CURLE_OK && nc_capabilities_query().has_trust_policies) {
         row->code = nc_tls_hook_install(row->easy, lane);
     }
@@ -91,6 +98,12 @@ static nc_handle *make(nc_lane *lane) {
     set_callbacks(&row, handle);
     SET(&row, CURLOPT_SHARE, lane->share);
     SET(&row, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    SET(&row, CURLOPT_UPLOAD_BUFFERSIZE, (long)SEND_BYTES);
+    handle->http_version = CURL_HTTP_VERSION_1_1;
+    handle->receive_bytes = RECEIVE_BYTES;
+    if (row.code == CURLE_OK) {
+        row.code = nc_access_set_engine(handle->easy, &lane->engine->state);
+    }
     if (row.code != CURLE_OK) {
         nc_handle_free(handle);
         return NULL;
@@ -141,7 +154,8 @@ static void set_method(option_row *row, nc_handle *handle, const nc_transfer *tr
         SET(row, CURLOPT_CUSTOMREQUEST, NULL);
     } else if (asked->has_body) {
         SET(row, CURLOPT_UPLOAD, 1L);
-        SET(row, CURLOPT_INFILESIZE_LARGE, (curl_off_t)asked->body.length);
+        uint64_t length = transfer->upload.length;
+        SET(row, CURLOPT_INFILESIZE_LARGE, length == NC_LENGTH_UNKNOWN ? -1 : (curl_off_t)length);
         SET(row, CURLOPT_CUSTOMREQUEST, asked->method != NULL ? asked->method : "GET");
     } else if (asked->is_head) {
         SET(row, CURLOPT_CUSTOMREQUEST, NULL);
@@ -152,28 +166,71 @@ static void set_method(option_row *row, nc_handle *handle, const nc_transfer *tr
     handle->is_plain_get = is_plain_get;
 }
 
+static long http_version_of(const nc_transfer *transfer, bool is_secure) {
+    switch (transfer->description.http) {
+    case NC_HTTP_1_0:
+        return CURL_HTTP_VERSION_1_0;
+    case NC_HTTP_2_PRIOR_KNOWLEDGE:
+        return CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
+    case NC_HTTP_3:
+        return CURL_HTTP_VERSION_3ONLY;
+    case NC_HTTP_AUTO:
+        return is_secure && nc_capabilities_query().has_http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1;
+    default:
+        return CURL_HTTP_VERSION_1_1;
+    }
+}
+
+static void set_protocol(option_row *row, nc_handle *handle, const nc_transfer *transfer) {
+    bool is_secure = false;
+    (void)nc_url_has_web_scheme(nc_transfer_url(transfer), &is_secure);
+    long version = http_version_of(transfer, is_secure);
+    // To wait for a connection whose protocol is not known yet pays only where it will soon be known (by ALPN), or is
+    // agreed on: over plain HTTP libcurl would hold every other transfer back until the first reply of all has ended.
+    bool shares = version != CURL_HTTP_VERSION_1_1 && version != CURL_HTTP_VERSION_1_0;
+    if (handle->http_version != version) {
+        SET(row, CURLOPT_HTTP_VERSION, version);
+        handle->http_version = version;
+    }
+    if (handle->shares_connections != shares) {
+        SET(row, CURLOPT_PIPEWAIT, shares ? 1L : 0L);
+        handle->shares_connections = shares;
+    }
+}
+
+static void set_buffer(option_row *row, nc_handle *handle, const nc_transfer *transfer) {
+    // A decoder makes much of little: it is fed in small pieces, so that a reader that rests is not flooded.
+    bool is_long = !transfer->description.accepts_codings && transfer->has_sink && transfer->sink.on_body != NULL;
+    bool is_saved = transfer->description.extras != NULL && transfer->description.extras->save_path != NULL;
+    long wanted = is_long || is_saved ? LONG_RECEIVE_BYTES : RECEIVE_BYTES;
+    if (handle->receive_bytes != wanted) {
+        SET(row, CURLOPT_BUFFERSIZE, wanted);
+        handle->receive_bytes = wanted;
+    }
+}
+
+static void set_headers(option_row *row, nc_handle *handle, nc_transfer *transfer) {
+    nc_description *asked = &transfer->description;
+    // Two Cookie fields are one too many (RFC 6265, 5.4): libcurl joins its own with this one.
+    const char *cookie = transfer->lane->has_cookies && !transfer->is_elsewhere ? nc_description_cookie(asked) : NULL;
+    if (cookie != NULL) {
+        SET(row, CURLOPT_COOKIE, cookie);
+        handle->has_extras = true;
+    }
+    SET(row, CURLOPT_HTTPHEADER,
+        nc_description_link_headers(asked, transfer->is_elsewhere, transfer->is_get, cookie != NULL));
+}
+
 nc_status nc_handle_configure(nc_handle *handle, nc_transfer *transfer) {
     nc_description *asked = &transfer->description;
     option_row row = {handle->easy, CURLE_OK};
     handle->transfer = transfer;
     handle->detail[0] = '\0';
     SET(&row, CURLOPT_URL, (const char *)nc_transfer_url(transfer).data);
-    SET(&row, CURLOPT_HTTPHEADER, nc_description_link_headers(asked, transfer->is_elsewhere, transfer->is_get));
+    set_headers(&row, handle, transfer);
     set_method(&row, handle, transfer);
-    if (handle->accepts_codings != asked->accepts_codings) {
-        SET(&row, CURLOPT_ACCEPT_ENCODING, asked->accepts_codings ? "" : NULL);
-        handle->accepts_codings = asked->accepts_codings;
-    }
-    // To wait for a connection whose protocol is not known yet pays only where ALPN will soon tell: over plain HTTP
-    // libcurl would hold every other transfer back until the first reply of all has ended.
-    bool is_secure = false;
-    (void)nc_url_has_web_scheme(nc_transfer_url(transfer), &is_secure);
-    bool may_multiplex = is_secure && asked->http == NC_HTTP_AUTO && nc_capabilities_query().has_http2;
-    if (handle->may_multiplex != may_multiplex) {
-        SET(&row, CURLOPT_HTTP_VERSION, (long)(may_multiplex ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
-        SET(&row, CURLOPT_PIPEWAIT, may_multiplex ? 1L : 0L);
-        handle->may_multiplex = may_multiplex;
-    }
+    set_protocol(&row, handle, transfer);
+    set_buffer(&row, handle, transfer);
     if (handle->has_connect_to || asked->connect_to != NULL) {
         SET(&row, CURLOPT_CONNECT_TO, asked->connect_to);
         handle->has_connect_to = asked->connect_to != NULL;
@@ -184,5 +241,26 @@ nc_status nc_handle_configure(nc_handle *handle, nc_transfer *transfer) {
         SET(&row, CURLOPT_CONNECTTIMEOUT_MS, connect_ms < INT32_MAX ? connect_ms : INT32_MAX);
         handle->connect_ms = asked->limits.connect_ms;
     }
+    if (asked->extras != NULL && row.code == CURLE_OK) {
+        handle->has_extras = true;
+        row.code = nc_access_set_request(handle->easy, asked->extras, transfer->is_elsewhere);
+    }
     return status_of(row.code);
+}
+
+bool nc_handle_answers_challenges(const nc_transfer *transfer) {
+    const nc_extras *extras = transfer->description.extras;
+    const nc_kept_proxy *proxy = extras != NULL && extras->has_proxy ? &extras->proxy : &transfer->engine->state.proxy;
+    return nc_access_has_rounds(proxy->credentials.schemes) ||
+           (extras != NULL && !transfer->is_elsewhere && nc_access_has_rounds(extras->credentials.schemes));
+}
+
+bool nc_handle_may_need_tls(const nc_transfer *transfer) {
+    const nc_state *state = &transfer->engine->state;
+    const nc_extras *extras = transfer->description.extras;
+    const nc_kept_proxy *proxy = extras != NULL && extras->has_proxy ? &extras->proxy : &state->proxy;
+    bool is_plain = proxy->choice == NC_PROXY_NONE ||
+                    (proxy->choice == NC_PROXY_URL &&
+                     (proxy->url[4] == ':' || proxy->url[0] == 's' || proxy->url[0] == 'S')); // "http:", "socks…"
+    return state->uses_hsts || state->doh_url != NULL || !is_plain;
 }

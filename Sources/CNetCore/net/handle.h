@@ -13,9 +13,11 @@ struct nc_handle {
     nc_engine *engine;
     nc_transfer *transfer;
     bool is_plain_get; // no method, body or HEAD is set
-    bool accepts_codings;
     bool has_connect_to;
-    bool may_multiplex; // HTTP/2 is offered
+    bool has_extras;         // is not used again
+    bool shares_connections; // waits for one that may carry several streams
+    long http_version;       // CURL_HTTP_VERSION_
+    long receive_bytes;      // of libcurl's buffer
     uint32_t connect_ms;
     char detail[CURL_ERROR_SIZE];
 };
@@ -25,6 +27,11 @@ nc_handle *nc_handle_take(nc_lane *lane);
 /// Gives a handle back to its lane, or frees it when the lane has enough.
 void nc_handle_give(nc_lane *lane, nc_handle *handle);
 void nc_handle_free(nc_handle *handle);
+
+/// Whether libcurl may answer a challenge of this hop's by itself.
+bool nc_handle_answers_challenges(const nc_transfer *transfer);
+/// Whether TLS may be spoken although the URL says http: to a proxy, or because a host asked for it.
+bool nc_handle_may_need_tls(const nc_transfer *transfer);
 
 /// Sets what the transfer's hop asks. NC_OK, NC_ERR_NO_MEMORY, NC_ERR_UNSUPPORTED.
 NC_NODISCARD nc_status nc_handle_configure(nc_handle *handle, nc_transfer *transfer);

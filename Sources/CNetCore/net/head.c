@@ -3,6 +3,7 @@
 #include "base/ascii.h"
 #include "base/trace.h"
 #include "net/engine_state.h"
+#include "net/handle.h"
 #include "net/response.h"
 #include "net/url_text.h"
 
@@ -145,6 +146,63 @@ static nc_status decide_redirect(nc_transfer *transfer) {
     return NC_OK;
 }
 
+static long request_bytes(const nc_transfer *transfer) {
+    long bytes = 0;
+    (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_REQUEST_SIZE, &bytes);
+    return bytes;
+}
+
+/// Heads that libcurl may answer with another request of its own: a challenge that it has credentials for, or the
+/// refusal of an expectation.
+static bool may_be_answered(const nc_transfer *transfer, uint16_t code) {
+    switch (code) {
+    case 401:
+    case 407:
+        return nc_handle_answers_challenges(transfer);
+    case 417:
+        return transfer->description.expects_continue;
+    default:
+        return false;
+    }
+}
+
+/// A plain 2xx is saved; other bodies are for the caller's eyes.
+static void decide_saving(nc_transfer *transfer) {
+    uint16_t code = nc_response_status(transfer->response);
+    transfer->is_saving = transfer->files != NULL && transfer->description.extras->save_path != NULL && code >= 200 &&
+                          code < 300 && !transfer->leads_on;
+}
+
+/// A final head is whole: what follows from it is decided, and its reader told.
+static nc_status accept_head(nc_transfer *transfer) {
+    nc_status status = check_framing(transfer);
+    if (status == NC_OK) {
+        status = decide_redirect(transfer);
+    }
+    if (status == NC_OK && !transfer->leads_on) {
+        decide_saving(transfer);
+        status = nc_flow_begin_body(transfer);
+    }
+    if (status == NC_OK && !transfer->leads_on) {
+        status = expect_body(transfer);
+    }
+    if (status == NC_OK && transfer->has_sink && transfer->sink.on_head != NULL) {
+        nc_verdict verdict =
+            transfer->sink.on_head(transfer->sink.ctx, transfer->id, transfer->response, !transfer->leads_on);
+        if (verdict == NC_STOP) {
+            status = nc_transfer_note(transfer, NC_ERR_STOPPED_BY_CALLER, 0, "the head callback stopped the transfer");
+        } else if (verdict == NC_PAUSE) {
+            nc_flow_pause_reading(transfer);
+        }
+    }
+    if (status == NC_OK && transfer->description.is_head && transfer->description.has_body && !transfer->is_get) {
+        // libcurl cannot send a body with HEAD, so it was sent by name; it would now wait for a body in return.
+        transfer->ends_early = true;
+        return NC_ERR_STOPPED_BY_CALLER;
+    }
+    return status;
+}
+
 static nc_status finish_head(nc_transfer *transfer) {
     transfer->is_in_head = false;
     nc_trace_pass(&transfer->engine->trace, NC_TRACE_HEAD_DONE, transfer->id);
@@ -153,23 +211,44 @@ static nc_status finish_head(nc_transfer *transfer) {
         return NC_OK; // An interim head; the final one follows.
     }
     transfer->has_head = true;
-    nc_status status = check_framing(transfer);
-    if (status == NC_OK) {
-        status = decide_redirect(transfer);
+    if (may_be_answered(transfer, code)) {
+        transfer->is_head_held = true;
+        transfer->asked_bytes = (uint64_t)request_bytes(transfer);
+        nc_trace_pass(&transfer->engine->trace, NC_TRACE_CHALLENGED, transfer->id);
+        return NC_OK;
     }
-    if (status == NC_OK && !transfer->leads_on) {
-        status = expect_body(transfer);
+    return accept_head(transfer);
+}
+
+bool nc_head_is_followed_by_body(const nc_transfer *transfer) {
+    return (uint64_t)request_bytes(transfer) == transfer->asked_bytes;
+}
+
+nc_status nc_head_release(nc_transfer *transfer) {
+    transfer->is_head_held = false;
+    return accept_head(transfer);
+}
+
+/// RFC 9110, 6.5: kept apart from the head, because most fields may not be taken from there.
+static nc_status take_trailer(nc_transfer *transfer, nc_slice line) {
+    const uint8_t *colon = memchr(line.data, ':', line.length);
+    if (line.length == 0 || line.data[0] == '\r' || line.data[0] == '\n') {
+        return NC_OK;
     }
-    if (status == NC_OK && transfer->has_sink && transfer->sink.on_head != NULL &&
-        transfer->sink.on_head(transfer->sink.ctx, transfer->id, transfer->response, !transfer->leads_on) == NC_STOP) {
-        status = nc_transfer_note(transfer, NC_ERR_STOPPED_BY_CALLER, 0, "the head callback stopped the transfer");
+    if (colon == NULL || colon == line.data) {
+        return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
+                                "a line of the trailer is no field");
     }
-    if (status == NC_OK && transfer->description.is_head && transfer->description.has_body && !transfer->is_get) {
-        // libcurl cannot send a body with HEAD, so it was sent by name; it would now wait for a body in return.
-        transfer->ends_early = true;
-        return NC_ERR_STOPPED_BY_CALLER;
+    if (++transfer->head_fields > transfer->description.limits.max_head_fields) {
+        return nc_transfer_note(transfer, NC_ERR_HEAD_TOO_LARGE, CURLE_RECV_ERROR,
+                                "head and trailer have more than %u fields",
+                                transfer->description.limits.max_head_fields);
     }
-    return status;
+    size_t name_length = (size_t)(colon - line.data);
+    nc_trace_pass(&transfer->engine->trace, NC_TRACE_TRAILER, transfer->id);
+    nc_status status = nc_response_add_trailer(transfer->response, nc_slice_make(line.data, name_length),
+                                               trim(nc_slice_make(colon + 1, line.length - name_length - 1)));
+    return status == NC_OK ? NC_OK : nc_transfer_note(transfer, status, 0, "no memory for a trailer");
 }
 
 nc_status nc_head_take_line(nc_transfer *transfer, nc_slice line) {
@@ -185,8 +264,16 @@ nc_status nc_head_take_line(nc_transfer *transfer, nc_slice line) {
                                 transfer->description.limits.max_head_bytes);
     }
     transfer->head_bytes += (uint32_t)line.length;
+    bool is_answered =
+        transfer->is_head_held && !transfer->is_in_head && line.length > 5 && memcmp(line.data, "HTTP/", 5) == 0;
+    if (is_answered) {
+        transfer->is_head_held = false;
+        transfer->has_head = false;
+        transfer->head_bytes = (uint32_t)line.length;
+        transfer->head_fields = 0;
+    }
     if (transfer->has_head) {
-        return NC_OK; // A trailer.
+        return take_trailer(transfer, line);
     }
     if (!transfer->is_in_head) {
         uint16_t status;

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/trace.h"
 #include "net/engine_state.h"
-#include "net/mailbox.h"
+#include "trust/identity.h"
 #include "trust/policy.h"
 
 /// Lanes that an engine keeps; the one that was idle for longest gives way.
@@ -90,10 +90,15 @@ void nc_lane_collect(nc_lane *lane) {
 
 static void load_roots(nc_work *work) {
     nc_lane *lane = NC_CONTAINER_OF(work, nc_lane, work);
-    if (nc_trust_load_roots(&lane->loaded_roots, lane->trust, &lane->engine->files, &lane->load_error) != NC_OK) {
+    const nc_file_ops *files = &lane->engine->files;
+    lane->loaded_roots = NULL;
+    lane->loaded_identity = NULL;
+    nc_status status = nc_trust_load_identity(&lane->loaded_identity, lane->trust, files, &lane->load_error);
+    if (status == NC_OK && !lane->trust->options.accepts_anything &&
+        nc_trust_load_roots(&lane->loaded_roots, lane->trust, files, &lane->load_error) != NC_OK) {
         lane->loaded_roots = NULL;
     }
-    nc_mailbox_put_answer(lane->engine, &lane->work_link);
+    nc_mailbox_put_answer(lane->engine, &lane->answer);
 }
 
 static void go_on(nc_lane *lane) {
@@ -108,6 +113,23 @@ static void go_on(nc_lane *lane) {
     }
 }
 
+static void roots_answered(nc_answer *answer) {
+    nc_lane *lane = NC_CONTAINER_OF(answer, nc_lane, answer);
+    lane->roots = lane->loaded_roots;
+    lane->identity = lane->loaded_identity;
+    lane->loaded_roots = NULL;
+    lane->loaded_identity = NULL;
+    lane->roots_error = lane->load_error;
+    lane->roots_state = lane->load_error.status == NC_OK ? NC_ROOTS_READY : NC_ROOTS_FAILED;
+    nc_trace_pass(&lane->engine->trace, NC_TRACE_ROOTS_READY, 0);
+    go_on(lane);
+}
+
+bool nc_lane_needs_roots(const nc_lane *lane) {
+    bool needs_any = !lane->trust->options.accepts_anything || nc_trust_has_identity(lane->trust);
+    return needs_any && lane->roots_state != NC_ROOTS_READY;
+}
+
 void nc_lane_await_roots(nc_lane *lane, nc_transfer *transfer) {
     nc_list_append(&lane->awaiting_roots, &transfer->link);
     nc_transfer_enter(transfer, NC_PHASE_ROOTS);
@@ -115,7 +137,11 @@ void nc_lane_await_roots(nc_lane *lane, nc_transfer *transfer) {
     if (lane->roots_state == NC_ROOTS_NOT_ASKED || lane->roots_state == NC_ROOTS_FAILED) {
         lane->roots_state = NC_ROOTS_ASKED;
         nc_trace_pass(&lane->engine->trace, NC_TRACE_ROOTS_REQUESTED, transfer->id);
+        // What an attempt before left behind: an identity without its authorities.
+        nc_identity_free(lane->identity);
+        lane->identity = NULL;
         lane->work.run = load_roots;
+        lane->answer.arrive = roots_answered;
         if (nc_worker_submit(lane->engine->worker, &lane->work) != NC_OK) {
             lane->roots_state = NC_ROOTS_FAILED;
             (void)nc_error_set(&lane->roots_error, NC_ERR_THREAD, 0, -1, "no thread to read the authorities");
@@ -126,16 +152,15 @@ void nc_lane_await_roots(nc_lane *lane, nc_transfer *transfer) {
     }
 }
 
-void nc_lane_roots_answered(nc_lane *lane) {
-    lane->roots = lane->loaded_roots;
-    lane->loaded_roots = NULL;
-    lane->roots_error = lane->load_error;
-    lane->roots_state = lane->roots != NULL ? NC_ROOTS_READY : NC_ROOTS_FAILED;
-    nc_trace_pass(&lane->engine->trace, NC_TRACE_ROOTS_READY, 0);
-    go_on(lane);
-}
-
 /* --- making and closing --- */
+
+/// What hosts were told to remember between requests, where it was asked for.
+static bool share_state(nc_lane *lane) {
+    return (!lane->has_cookies ||
+            curl_share_setopt(lane->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE) == CURLSHE_OK) &&
+           (!lane->engine->state.uses_hsts ||
+            curl_share_setopt(lane->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_HSTS) == CURLSHE_OK);
+}
 
 static bool prepare_libcurl(nc_lane *lane) {
     nc_engine *engine = lane->engine;
@@ -144,7 +169,7 @@ static bool prepare_libcurl(nc_lane *lane) {
     return lane->multi != NULL && lane->share != NULL &&
            curl_share_setopt(lane->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS) == CURLSHE_OK &&
            curl_share_setopt(lane->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) == CURLSHE_OK &&
-           curl_multi_setopt(lane->multi, CURLMOPT_SOCKETFUNCTION, on_socket) == CURLM_OK &&
+           share_state(lane) && curl_multi_setopt(lane->multi, CURLMOPT_SOCKETFUNCTION, on_socket) == CURLM_OK &&
            curl_multi_setopt(lane->multi, CURLMOPT_SOCKETDATA, lane) == CURLM_OK &&
            curl_multi_setopt(lane->multi, CURLMOPT_TIMERFUNCTION, on_timer) == CURLM_OK &&
            curl_multi_setopt(lane->multi, CURLMOPT_TIMERDATA, lane) == CURLM_OK &&
@@ -169,6 +194,7 @@ void nc_lane_close(nc_lane *lane) {
     nc_timers_clear(&engine->loop.timers, &lane->timer);
     nc_timers_withdraw(&engine->loop.timers);
     nc_trust_free_roots(lane->roots);
+    nc_identity_free(lane->identity);
     nc_trust_release(lane->trust);
     nc_list_remove(&lane->link);
     engine->loop.lane_count--;
@@ -190,7 +216,7 @@ static void make_way(nc_engine *engine) {
     }
 }
 
-static nc_lane *make(nc_engine *engine, nc_trust *trust) {
+static nc_lane *make(nc_engine *engine, nc_trust *trust, bool has_cookies) {
     nc_lane *lane = nc_alloc_zeroed(1, sizeof *lane);
     if (lane == NULL || nc_timers_announce(&engine->loop.timers) != NC_OK) {
         nc_free(lane);
@@ -198,6 +224,7 @@ static nc_lane *make(nc_engine *engine, nc_trust *trust) {
     }
     lane->engine = engine;
     lane->trust = nc_trust_retain(trust);
+    lane->has_cookies = has_cookies;
     lane->timer.fire = on_timer_due;
     nc_list_init(&lane->awaiting_roots);
     nc_list_init(&lane->running);
@@ -211,16 +238,16 @@ static nc_lane *make(nc_engine *engine, nc_trust *trust) {
     return lane;
 }
 
-nc_lane *nc_lane_for(nc_engine *engine, nc_trust *trust, nc_error *err) {
+nc_lane *nc_lane_for(nc_engine *engine, nc_trust *trust, bool has_cookies, nc_error *err) {
     for (nc_link *link = engine->loop.lanes.next; link != &engine->loop.lanes; link = link->next) {
         nc_lane *lane = NC_CONTAINER_OF(link, nc_lane, link);
-        if (!lane->is_broken && nc_trust_is_equal(lane->trust, trust)) {
+        if (!lane->is_broken && lane->has_cookies == has_cookies && nc_trust_is_equal(lane->trust, trust)) {
             lane->used_ns = engine->loop.now_ns;
             return lane;
         }
     }
     make_way(engine);
-    nc_lane *lane = make(engine, trust);
+    nc_lane *lane = make(engine, trust, has_cookies);
     if (lane == NULL) {
         (void)nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a set of connections");
         return NULL;

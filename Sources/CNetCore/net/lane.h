@@ -7,7 +7,9 @@
 
 #include "base/worker.h"
 #include "net/handle.h"
+#include "net/mailbox.h"
 #include "net/timers.h"
+#include "trust/identity.h"
 #include "trust/policy.h"
 
 typedef enum nc_roots_state { NC_ROOTS_NOT_ASKED, NC_ROOTS_ASKED, NC_ROOTS_READY, NC_ROOTS_FAILED } nc_roots_state;
@@ -18,6 +20,8 @@ struct nc_lane {
     nc_trust *trust;
     CURLM *multi;
     CURLSH *share;
+    bool has_cookies;
+    uint64_t cookies_seen; // the jar's state that the share holds
     nc_timer timer;
     nc_handle *free_handles;
     size_t free_handle_count;
@@ -29,24 +33,26 @@ struct nc_lane {
 
     nc_roots_state roots_state;
     nc_root_store *roots;
+    nc_identity *identity;
     nc_error roots_error;
     nc_link awaiting_roots;
     // The worker's until the answer is back in the mailbox.
     nc_work work;
-    nc_link work_link;
+    nc_answer answer;
     nc_root_store *loaded_roots;
+    nc_identity *loaded_identity;
     nc_error load_error;
 };
 
-/// Finds the lane for a policy or makes it; NULL with `err` filled when that fails.
-nc_lane *nc_lane_for(nc_engine *engine, nc_trust *trust, nc_error *err);
+/// Finds the lane for a policy, with the jar's cookies or without, or makes it; NULL with `err` filled when that fails.
+nc_lane *nc_lane_for(nc_engine *engine, nc_trust *trust, bool has_cookies, nc_error *err);
 /// Closes a lane with no transfer in it, and all its connections.
 void nc_lane_close(nc_lane *lane);
 
 /// Queues the transfer until the authorities are there; it then goes on or fails by itself.
 void nc_lane_await_roots(nc_lane *lane, nc_transfer *transfer);
-/// The worker's answer came through the mailbox.
-void nc_lane_roots_answered(nc_lane *lane);
+/// Whether a secure hop has to wait for nc_lane_await_roots().
+bool nc_lane_needs_roots(const nc_lane *lane);
 
 /// Something happened on a socket of the lane's (CURL_CSELECT_ bits), or CURL_SOCKET_TIMEOUT with 0.
 void nc_lane_act(nc_lane *lane, curl_socket_t fd, int events);

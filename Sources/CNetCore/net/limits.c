@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/trace.h"
 #include "net/engine_state.h"
+#include "net/flow.h"
 #include "net/url_text.h"
 
 typedef struct limit {
@@ -14,9 +15,13 @@ typedef struct limit {
 static limit limit_of_phase(const nc_transfer *transfer) {
     const nc_limits *limits = &transfer->description.limits;
     uint64_t from_ns = transfer->phase_began_ns;
+    if (nc_flow_is_held(transfer)) {
+        return (limit){NC_ERR_TOTAL_TIMED_OUT, NC_UNLIMITED, from_ns}; // It is not the other end that is idle.
+    }
     switch (transfer->phase) {
     case NC_PHASE_SLOT:
         return (limit){NC_ERR_SLOT_TIMED_OUT, limits->slot_ms, from_ns};
+    case NC_PHASE_FILES:
     case NC_PHASE_ROOTS:
     case NC_PHASE_CONNECT:
         return (limit){NC_ERR_CONNECT_TIMED_OUT, limits->connect_ms, from_ns};

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/trace.h"
 #include "net/engine_state.h"
+#include "net/orders.h"
 
 /// Bounds on what happens between two looks at the sockets.
 enum { MAX_EVENTS = 128, MAX_JOBS = 64, JOBS_AT_ONCE = 8, MAX_JOB_NS = 1000000, MAX_SETTLING = 4, MAX_UNPOLLED = 4 };
@@ -33,9 +34,15 @@ static void apply_cancels(nc_engine *engine, nc_link *cancelled) {
         return; // Every round comes by here.
     }
     (void)nc_error_set(&err, NC_ERR_CANCELLED, 0, -1, "%s", nc_status_text(NC_ERR_CANCELLED));
-    // Ending a transfer takes it off this list, under the mutex.
-    while (!nc_list_is_empty(cancelled)) {
-        nc_transfer *transfer = NC_CONTAINER_OF(cancelled->next, nc_transfer, cancel_link);
+    for (;;) {
+        // Ending another transfer may take one off this list, under the mutex.
+        pthread_mutex_lock(&engine->shared.mutex);
+        nc_link *link = nc_list_take_first(cancelled);
+        pthread_mutex_unlock(&engine->shared.mutex);
+        if (link == NULL) {
+            return;
+        }
+        nc_transfer *transfer = NC_CONTAINER_OF(link, nc_transfer, cancel_link);
         nc_trace_pass(&engine->trace, NC_TRACE_CANCEL_APPLIED, transfer->id);
         nc_transfer_fail(transfer, &err);
     }
@@ -47,12 +54,21 @@ static void read_mail(nc_engine *engine) {
     nc_mailbox_take(engine, &mail);
     engine->loop.wants_drain = engine->loop.wants_drain || mail.wants_drain;
     while ((link = nc_list_take_first(&mail.answers)) != NULL) {
-        nc_lane_roots_answered(NC_CONTAINER_OF(link, nc_lane, work_link));
+        nc_answer *answer = NC_CONTAINER_OF(link, nc_answer, link);
+        answer->arrive(answer);
     }
+    if (mail.has_cookie_orders) {
+        nc_jar_take_orders(engine);
+        pthread_cond_broadcast(&engine->shared.condition);
+    }
+    engine->loop.queue.is_suspended = mail.is_suspended;
     while ((link = nc_list_take_first(&mail.submitted)) != NULL) {
         nc_transfer_accept(NC_CONTAINER_OF(link, nc_transfer, link));
     }
     apply_cancels(engine, &mail.cancelled);
+    if (mail.has_orders) {
+        nc_orders_carry_out(engine);
+    }
     engine->loop.is_finishing = mail.is_finishing;
     if (mail.is_closing && !engine->loop.is_closing) {
         engine->loop.is_closing = true;
@@ -186,6 +202,7 @@ static void close_lanes(nc_engine *engine) {
     nc_worker_free(engine->worker);
     engine->worker = NULL;
     read_mail(engine);
+    nc_jar_save_at_end(engine);
     while (!nc_list_is_empty(&engine->loop.lanes)) {
         nc_lane_close(NC_CONTAINER_OF(engine->loop.lanes.next, nc_lane, link));
     }
@@ -220,6 +237,12 @@ void *nc_loop_main(void *argument) {
     pthread_mutex_unlock(&engine->shared.mutex);
     (void)pthread_detach(pthread_self());
     nc_trace_pass(&engine->trace, NC_TRACE_ENGINE_STARTED, 0);
+    nc_engine_read_clock(engine);
+    nc_jar_load(engine);
+    pthread_mutex_lock(&engine->shared.mutex);
+    engine->shared.has_jar = true;
+    pthread_cond_broadcast(&engine->shared.condition);
+    pthread_mutex_unlock(&engine->shared.mutex);
     run(engine);
     end(engine);
     nc_process_remove_loop(&engine->live);

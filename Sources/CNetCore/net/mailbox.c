@@ -13,6 +13,7 @@
 nc_status nc_mailbox_init(nc_mailbox *mailbox) {
     nc_list_init(&mailbox->submitted);
     nc_list_init(&mailbox->cancelled);
+    nc_list_init(&mailbox->ordered);
     nc_list_init(&mailbox->answers);
 #if defined(__linux__)
     mailbox->wake_read_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -73,6 +74,10 @@ void nc_mailbox_take(nc_engine *engine, nc_mail *mail) {
     nc_list_move_all(&mail->submitted, &mailbox->submitted);
     nc_list_move_all(&mail->cancelled, &mailbox->cancelled);
     nc_list_move_all(&mail->answers, &mailbox->answers);
+    mail->has_orders = !nc_list_is_empty(&mailbox->ordered);
+    mail->is_suspended = mailbox->is_suspended;
+    mail->has_cookie_orders = mailbox->has_cookie_orders;
+    mailbox->has_cookie_orders = false;
     mail->wants_drain = mailbox->wants_drain;
     mail->is_finishing = mailbox->is_finishing;
     mail->is_closing = mailbox->is_closing;
@@ -83,18 +88,19 @@ void nc_mailbox_take(nc_engine *engine, nc_mail *mail) {
 bool nc_mailbox_may_sleep(nc_engine *engine) {
     nc_mailbox *mailbox = &engine->shared.mailbox;
     pthread_mutex_lock(&engine->shared.mutex);
-    bool is_empty = nc_list_is_empty(&mailbox->submitted) && nc_list_is_empty(&mailbox->cancelled) &&
-                    nc_list_is_empty(&mailbox->answers) && !mailbox->wants_drain &&
-                    mailbox->is_finishing == engine->loop.is_finishing &&
-                    mailbox->is_closing == engine->loop.is_closing;
+    bool is_empty =
+        nc_list_is_empty(&mailbox->submitted) && nc_list_is_empty(&mailbox->cancelled) &&
+        nc_list_is_empty(&mailbox->answers) && nc_list_is_empty(&mailbox->ordered) && !mailbox->has_cookie_orders &&
+        !mailbox->wants_drain && mailbox->is_suspended == engine->loop.queue.is_suspended &&
+        mailbox->is_finishing == engine->loop.is_finishing && mailbox->is_closing == engine->loop.is_closing;
     mailbox->is_loop_asleep = is_empty;
     pthread_mutex_unlock(&engine->shared.mutex);
     return is_empty;
 }
 
-void nc_mailbox_put_answer(nc_engine *engine, nc_link *answer) {
+void nc_mailbox_put_answer(nc_engine *engine, nc_answer *answer) {
     pthread_mutex_lock(&engine->shared.mutex);
-    nc_list_append(&engine->shared.mailbox.answers, answer);
+    nc_list_append(&engine->shared.mailbox.answers, &answer->link);
     bool needs_wake = nc_mailbox_needs_wake(engine);
     pthread_mutex_unlock(&engine->shared.mutex);
     if (needs_wake) {

@@ -7,6 +7,15 @@
 #include "base/list.h"
 #include "net/transfer.h"
 
+/// What came back from a worker; `arrive` is called on the loop.
+typedef struct nc_answer {
+    nc_link link;
+    void (*arrive)(struct nc_answer *answer);
+} nc_answer;
+
+/// What was asked of a transfer that is under way.
+enum { NC_ORDER_PAUSE = 1, NC_ORDER_RESUME = 2, NC_ORDER_PRIORITY = 4 };
+
 /// Touched only under the engine's mutex, but for the descriptors, which never change.
 typedef struct nc_mailbox {
     int wake_read_fd;
@@ -17,7 +26,10 @@ typedef struct nc_mailbox {
     bool is_closing;
     nc_link submitted; // nc_transfer.link
     nc_link cancelled; // nc_transfer.cancel_link
-    nc_link answers;   // nc_lane.work_link
+    nc_link ordered;   // nc_transfer.order_link
+    nc_link answers;   // nc_answer.link
+    bool is_suspended;
+    bool has_cookie_orders;
 } nc_mailbox;
 
 /// What the loop takes out at once.
@@ -25,6 +37,9 @@ typedef struct nc_mail {
     nc_link submitted;
     nc_link cancelled;
     nc_link answers;
+    bool has_orders;
+    bool has_cookie_orders;
+    bool is_suspended;
     bool wants_drain;
     bool is_finishing;
     bool is_closing;
@@ -44,7 +59,7 @@ void nc_mailbox_clear_wake(const nc_mailbox *mailbox);
 void nc_mailbox_take(nc_engine *engine, nc_mail *mail);
 /// True when nothing came meanwhile: the loop may sleep and is woken by the next letter.
 bool nc_mailbox_may_sleep(nc_engine *engine);
-/// A worker's answer (an nc_lane.work_link).
-void nc_mailbox_put_answer(nc_engine *engine, nc_link *answer);
+/// A worker's answer.
+void nc_mailbox_put_answer(nc_engine *engine, nc_answer *answer);
 
 #endif

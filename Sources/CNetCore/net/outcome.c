@@ -81,8 +81,17 @@ static nc_status status_of(const nc_outcome *outcome) {
     case CURLE_UNSUPPORTED_PROTOCOL: // Schemes were checked before, so this is a reply in HTTP/0.9.
         return outcome->is_connected ? NC_ERR_BAD_RESPONSE : NC_ERR_BAD_SCHEME;
     case CURLE_COULDNT_RESOLVE_HOST:
-    case CURLE_COULDNT_RESOLVE_PROXY:
         return NC_ERR_RESOLVE;
+    case CURLE_COULDNT_RESOLVE_PROXY:
+    case CURLE_PROXY:
+        return NC_ERR_PROXY;
+    case CURLE_AUTH_ERROR:
+    case CURLE_LOGIN_DENIED:
+        return NC_ERR_AUTHENTICATION;
+    case CURLE_SEND_FAIL_REWIND:
+        return NC_ERR_NOT_REWINDABLE;
+    case CURLE_SSL_CERTPROBLEM:
+        return NC_ERR_TLS_IDENTITY;
     case CURLE_COULDNT_CONNECT:
         return connect_status(outcome);
     case CURLE_WEIRD_SERVER_REPLY:
@@ -105,7 +114,12 @@ static nc_status status_of(const nc_outcome *outcome) {
         return NC_ERR_EMPTY_REPLY;
     case CURLE_SEND_ERROR:
         return broken_pipe_status(outcome, NC_ERR_SEND);
+    case CURLE_SSL_CLIENTCERT:
+        return NC_ERR_TLS_IDENTITY;
     case CURLE_RECV_ERROR: // Also what libcurl says of broken chunks; its text alone tells them apart.
+        if (strstr(outcome->detail, "certificate required") != NULL) {
+            return NC_ERR_TLS_IDENTITY; // TLS 1.3 tells so only after the handshake.
+        }
         return broken_pipe_status(outcome,
                                   strstr(outcome->detail, "chunk") != NULL ? NC_ERR_BAD_RESPONSE : NC_ERR_RECEIVE);
     case CURLE_PEER_FAILED_VERIFICATION:

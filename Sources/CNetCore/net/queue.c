@@ -13,7 +13,9 @@ enum { MAX_IDLE_HOSTS = 1024, MAX_KEY_BYTES = 300 };
 
 void nc_queue_init(nc_queue *queue) {
     *queue = (nc_queue){0};
-    nc_list_init(&queue->ready);
+    for (int level = 0; level < NC_PRIORITIES; level++) {
+        nc_list_init(&queue->ready[level]);
+    }
 }
 
 void nc_queue_deinit(nc_queue *queue) {
@@ -77,7 +79,9 @@ static nc_host *host_for(nc_queue *queue, nc_slice url) {
     if (host == NULL) {
         return NULL;
     }
-    nc_list_init(&host->waiting);
+    for (int level = 0; level < NC_PRIORITIES; level++) {
+        nc_list_init(&host->waiting[level]);
+    }
     host->hash = hash;
     host->key_length = length;
     memcpy(host->key, key, length);
@@ -95,13 +99,29 @@ static bool has_room(const nc_host *host, const nc_engine *engine) {
     return host->active_count < limit;
 }
 
+static int level_of(nc_priority priority) {
+    return priority == NC_PRIORITY_HIGH ? 0 : priority == NC_PRIORITY_LOW ? 2 : 1;
+}
+
+/// The highest priority that waits at a host; NC_PRIORITIES when nothing does.
+static int first_level(const nc_host *host) {
+    int level = 0;
+    while (level < NC_PRIORITIES && nc_list_is_empty(&host->waiting[level])) {
+        level++;
+    }
+    return level;
+}
+
 static void update_ready(nc_queue *queue, nc_host *host, const nc_engine *engine) {
     bool is_listed = host->ready_link.next != NULL;
-    bool is_ready = host->waiting_count > 0 && has_room(host, engine);
-    if (is_ready && !is_listed) {
-        nc_list_append(&queue->ready, &host->ready_link);
-    } else if (!is_ready && is_listed) {
+    int level = has_room(host, engine) ? first_level(host) : NC_PRIORITIES;
+    if (is_listed && level != host->ready_level) {
         nc_list_remove(&host->ready_link);
+        is_listed = false;
+    }
+    if (!is_listed && level < NC_PRIORITIES) {
+        host->ready_level = level;
+        nc_list_append(&queue->ready[level], &host->ready_link);
     }
 }
 
@@ -114,7 +134,8 @@ nc_status nc_queue_add(nc_queue *queue, nc_transfer *transfer, bool is_first) {
         return NC_ERR_NO_MEMORY;
     }
     transfer->host = host;
-    nc_list_insert(is_first ? &host->waiting : host->waiting.previous, &transfer->link);
+    nc_link *row = &host->waiting[level_of(transfer->priority)];
+    nc_list_insert(is_first ? row : row->previous, &transfer->link);
     host->waiting_count++;
     queue->waiting_count++;
     update_ready(queue, host, transfer->engine);
@@ -147,12 +168,29 @@ void nc_queue_found_multiplexed(nc_queue *queue, nc_transfer *transfer) {
     }
 }
 
+void nc_queue_set_priority(nc_queue *queue, nc_transfer *transfer, nc_priority priority) {
+    transfer->priority = priority;
+    atomic_store_explicit(&transfer->shown_priority, (unsigned)priority, memory_order_relaxed);
+    if (transfer->phase == NC_PHASE_SLOT) {
+        nc_list_remove(&transfer->link);
+        nc_list_append(&transfer->host->waiting[level_of(priority)], &transfer->link);
+        update_ready(queue, transfer->host, transfer->engine);
+    }
+}
+
 nc_transfer *nc_queue_take_ready(nc_queue *queue, const nc_engine *engine) {
-    if (queue->active_count >= engine->max_in_flight || nc_list_is_empty(&queue->ready)) {
+    if (queue->is_suspended || queue->active_count >= engine->max_in_flight) {
         return NULL;
     }
-    nc_host *host = NC_CONTAINER_OF(nc_list_take_first(&queue->ready), nc_host, ready_link);
-    nc_transfer *transfer = NC_CONTAINER_OF(nc_list_take_first(&host->waiting), nc_transfer, link);
+    int level = 0;
+    while (level < NC_PRIORITIES && nc_list_is_empty(&queue->ready[level])) {
+        level++;
+    }
+    if (level == NC_PRIORITIES) {
+        return NULL;
+    }
+    nc_host *host = NC_CONTAINER_OF(nc_list_take_first(&queue->ready[level]), nc_host, ready_link);
+    nc_transfer *transfer = NC_CONTAINER_OF(nc_list_take_first(&host->waiting[level]), nc_transfer, link);
     host->waiting_count--;
     queue->waiting_count--;
     host->active_count++;

@@ -1,17 +1,19 @@
-/// Slots: how many transfers go at once, in total and per host; the rest wait here, each host in order of arrival.
+/// Slots: how many transfers go at once, in total and per host; the rest wait here, each host's in order of priority
+/// and arrival, hosts in turns. What has a higher priority goes before all that has a lower one, at whatever host.
 /// Confined to the loop thread.
 #ifndef NETCORE_PRIVATE_QUEUE_H
 #define NETCORE_PRIVATE_QUEUE_H
 
 #include "net/transfer.h"
 
-enum { NC_HOST_BUCKETS = 256 };
+enum { NC_HOST_BUCKETS = 256, NC_PRIORITIES = 3 };
 
 /// What is known of one scheme, host and port, as URLs spell them.
 struct nc_host {
     nc_host *next_in_bucket;
-    nc_link ready_link; // in the row of hosts that have both work and room
-    nc_link waiting;
+    nc_link ready_link;             // in a row of hosts that have both work and room
+    int ready_level;                // that row's
+    nc_link waiting[NC_PRIORITIES]; // the highest first
     uint64_t hash;
     size_t active_count;
     size_t waiting_count;
@@ -22,7 +24,8 @@ struct nc_host {
 
 typedef struct nc_queue {
     nc_host *buckets[NC_HOST_BUCKETS];
-    nc_link ready;
+    nc_link ready[NC_PRIORITIES];
+    bool is_suspended;
     size_t active_count;
     size_t waiting_count;
     size_t host_count;
@@ -36,6 +39,8 @@ void nc_queue_deinit(nc_queue *queue);
 NC_NODISCARD nc_status nc_queue_add(nc_queue *queue, nc_transfer *transfer, bool is_first);
 /// Takes a waiting transfer out.
 void nc_queue_remove(nc_queue *queue, nc_transfer *transfer);
+/// Moves a waiting transfer to the end of its new priority's row, or notes the priority for its next hop.
+void nc_queue_set_priority(nc_queue *queue, nc_transfer *transfer, nc_priority priority);
 /// Gives a slot back.
 void nc_queue_release_slot(nc_queue *queue, nc_transfer *transfer);
 /// The host speaks HTTP/2: many streams fit on its one connection.

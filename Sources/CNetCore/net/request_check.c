@@ -4,13 +4,18 @@
 #include "base/error.h"
 #include "net/url_text.h"
 
+#include <netcore/engine_options.h>
 #include <netcore/url.h>
+#include <string.h>
 
 enum {
     MAX_METHOD_BYTES = 64,
     MAX_HEADERS = 1000,
     MAX_HEADER_BYTES = 1024 * 1024,
     MAX_CONNECT_TO = 100,
+    MAX_SECRET_BYTES = 64 * 1024,
+    MAX_PATH_BYTES = 4095,
+    MAX_SOCKET_PATH_BYTES = 107,
 };
 
 static nc_status check_url(nc_slice url, nc_error *err) {
@@ -37,6 +42,12 @@ static nc_status check_url(nc_slice url, nc_error *err) {
         bool is_web = nc_slice_is_equal_ignoring_case(scheme, nc_slice_of("http")) ||
                       nc_slice_is_equal_ignoring_case(scheme, nc_slice_of("https"));
         if (end > 0 && !is_web && end + 2 < url.length && url.data[end] == ':' && url.data[end + 1] == '/') {
+            bool is_websocket = nc_slice_is_equal_ignoring_case(scheme, nc_slice_of("ws")) ||
+                                nc_slice_is_equal_ignoring_case(scheme, nc_slice_of("wss"));
+            if (is_websocket) {
+                return nc_error_set(err, NC_ERR_UNSUPPORTED, 0, 0, "WebSocket is not spoken%s",
+                                    nc_capabilities_query().has_websocket ? "" : ", and is not in this libcurl");
+            }
             return nc_error_set(err, NC_ERR_BAD_SCHEME, 0, 0, "the scheme '%.*s' is not http or https", (int)end,
                                 (const char *)url.data);
         }
@@ -79,9 +90,14 @@ static nc_status check_framing(const nc_header *header, const nc_request *reques
         is_number = nc_ascii_is_digit(header->value.data[i]);
         length = length * 10 + (uint64_t)(header->value.data[i] - '0');
     }
-    if (!is_number || length != request->body.length) {
-        return nc_error_set(err, NC_ERR_BAD_HEADER, 0, -1, "Content-Length is not the body's length of %zu bytes",
-                            request->body.length);
+    bool is_source = request->body_source.pull != NULL;
+    uint64_t expected = is_source ? request->body_length : request->body.length;
+    if (request->body_file.length > 0 || (is_source && expected == NC_LENGTH_UNKNOWN)) {
+        return nc_error_set(err, NC_ERR_BAD_HEADER, 0, -1, "Content-Length of such a body is set by the library alone");
+    }
+    if (!is_number || length != expected) {
+        return nc_error_set(err, NC_ERR_BAD_HEADER, 0, -1, "Content-Length is not the body's length of %llu bytes",
+                            (unsigned long long)expected);
     }
     return NC_OK;
 }
@@ -167,9 +183,116 @@ static bool is_host_text(nc_slice host) {
     return host.length <= 255;
 }
 
-static nc_status check_choices(const nc_request *request, nc_error *err) {
-    if (request->http != NC_HTTP_AUTO && request->http != NC_HTTP_1_1) {
+static bool is_text(nc_slice text, size_t max_bytes) {
+    return text.length <= max_bytes && (text.length == 0 || memchr(text.data, 0, text.length) == NULL);
+}
+
+static nc_status check_credentials(const nc_credentials *credentials, nc_error *err) {
+    const nc_capabilities has = nc_capabilities_query();
+    const uint32_t known = NC_AUTH_BASIC | NC_AUTH_DIGEST | NC_AUTH_BEARER | NC_AUTH_NTLM | NC_AUTH_NEGOTIATE;
+    if ((credentials->schemes & ~known) != 0) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "unknown authentication scheme");
+    }
+    if (!is_text(credentials->user, MAX_SECRET_BYTES) || !is_text(credentials->password, MAX_SECRET_BYTES) ||
+        !is_text(credentials->token, MAX_SECRET_BYTES)) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "credentials hold a NUL or are longer than %d bytes",
+                            MAX_SECRET_BYTES);
+    }
+    for (size_t i = 0; i < credentials->token.length; i++) {
+        if (credentials->token.data[i] <= ' ' || credentials->token.data[i] >= 0x7f) {
+            return nc_error_set(err, NC_ERR_USAGE, 0, (int64_t)i, "the token holds a forbidden byte");
+        }
+    }
+    // RFC 7617, 2: a name with a colon would move the border between name and password.
+    if ((credentials->schemes & NC_AUTH_BASIC) != 0 && credentials->user.length > 0 &&
+        memchr(credentials->user.data, ':', credentials->user.length) != NULL) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a user name for Basic holds a colon");
+    }
+    bool lacks_ntlm = (credentials->schemes & NC_AUTH_NTLM) != 0 && !has.has_ntlm;
+    bool lacks_negotiate = (credentials->schemes & NC_AUTH_NEGOTIATE) != 0 && !has.has_negotiate;
+    if (lacks_ntlm || lacks_negotiate) {
+        return nc_error_set(err, NC_ERR_UNSUPPORTED, 0, -1, "libcurl %s has no %s", has.curl_version,
+                            lacks_ntlm ? "NTLM" : "Negotiate");
+    }
+    return NC_OK;
+}
+
+nc_status nc_proxy_check(const nc_proxy *proxy, nc_error *err) {
+    static const char *const schemes[] = {"http://", "https://", "socks4://", "socks4a://", "socks5://", "socks5h://"};
+    bool is_known = proxy->choice != NC_PROXY_URL;
+    if ((proxy->header_count > 0 && proxy->headers == NULL) || proxy->header_count > MAX_HEADERS ||
+        (proxy->choice != NC_PROXY_NONE && proxy->choice != NC_PROXY_ENVIRONMENT && proxy->choice != NC_PROXY_URL)) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "unknown proxy choice, or a count without its array");
+    }
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes && !is_known; i++) {
+        size_t length = strlen(schemes[i]);
+        is_known = proxy->url.length > length &&
+                   nc_slice_is_equal_ignoring_case(nc_slice_make(proxy->url.data, length), nc_slice_of(schemes[i]));
+    }
+    if (!is_known || proxy->url.length > NC_URL_MAX_BYTES || !is_text(proxy->except, NC_URL_MAX_BYTES)) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1,
+                            "the proxy is no http, https, socks4, socks4a, socks5 or socks5h URL");
+    }
+    for (size_t i = 0; i < proxy->url.length; i++) {
+        if (proxy->url.data[i] <= ' ' || proxy->url.data[i] == 0x7f) {
+            return nc_error_set(err, NC_ERR_USAGE, 0, (int64_t)i, "forbidden byte 0x%02x in the proxy's URL",
+                                proxy->url.data[i]);
+        }
+    }
+    bool is_https = nc_slice_is_equal_ignoring_case(
+        nc_slice_make(proxy->url.data, proxy->url.length < 8 ? proxy->url.length : 8), nc_slice_of("https://"));
+    if (proxy->choice == NC_PROXY_URL && is_https && !nc_capabilities_query().has_https_proxy) {
+        return nc_error_set(err, NC_ERR_UNSUPPORTED, 0, -1, "this libcurl has no HTTPS proxies");
+    }
+    for (size_t i = 0; i < proxy->header_count; i++) {
+        nc_status status = check_header(&proxy->headers[i], err);
+        if (status != NC_OK) {
+            return status;
+        }
+    }
+    return check_credentials(&proxy->credentials, err);
+}
+
+static nc_status check_bodies(const nc_request *request, nc_error *err) {
+    int bodies = (request->body.length > 0 ? 1 : 0) + (request->body_file.length > 0 ? 1 : 0) +
+                 (request->body_source.pull != NULL ? 1 : 0);
+    if (bodies > 1) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "more than one request body");
+    }
+    if (request->body_source.pull != NULL && request->body_length > INT64_MAX &&
+        request->body_length != NC_LENGTH_UNKNOWN) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the body's length is out of range");
+    }
+    if (!is_text(request->body_file, MAX_PATH_BYTES) || !is_text(request->save_path, MAX_PATH_BYTES)) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a path holds a NUL or is longer than %d bytes", MAX_PATH_BYTES);
+    }
+    return NC_OK;
+}
+
+static nc_status check_protocol(const nc_request *request, nc_error *err) {
+    const nc_capabilities has = nc_capabilities_query();
+    switch (request->http) {
+    case NC_HTTP_AUTO:
+    case NC_HTTP_1_1:
+    case NC_HTTP_1_0:
+        return NC_OK;
+    case NC_HTTP_2_PRIOR_KNOWLEDGE:
+        return has.has_http2
+                   ? NC_OK
+                   : nc_error_set(err, NC_ERR_UNSUPPORTED, 0, -1, "libcurl %s has no HTTP/2", has.curl_version);
+    case NC_HTTP_3:
+        return has.has_http3
+                   ? NC_OK
+                   : nc_error_set(err, NC_ERR_UNSUPPORTED, 0, -1, "libcurl %s has no HTTP/3", has.curl_version);
+    default:
         return nc_error_set(err, NC_ERR_USAGE, 0, -1, "unknown protocol choice %d", (int)request->http);
+    }
+}
+
+static nc_status check_choices(const nc_request *request, nc_error *err) {
+    if (request->priority != NC_PRIORITY_NORMAL && request->priority != NC_PRIORITY_HIGH &&
+        request->priority != NC_PRIORITY_LOW) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "unknown priority %d", (int)request->priority);
     }
     if (request->redirects != NC_REDIRECTS_FOLLOW && request->redirects != NC_REDIRECTS_RETURN &&
         request->redirects != NC_REDIRECTS_FOLLOW_DOWNGRADE) {
@@ -201,6 +324,22 @@ nc_status nc_request_check(const nc_request *request, nc_error *err) {
     }
     if (status == NC_OK) {
         status = check_choices(request, err);
+    }
+    if (status == NC_OK) {
+        status = check_protocol(request, err);
+    }
+    if (status == NC_OK) {
+        status = check_bodies(request, err);
+    }
+    if (status == NC_OK && !is_text(request->unix_socket, MAX_SOCKET_PATH_BYTES)) {
+        status = nc_error_set(err, NC_ERR_USAGE, 0, -1, "the path of the Unix socket is longer than %d bytes",
+                              MAX_SOCKET_PATH_BYTES);
+    }
+    if (status == NC_OK) {
+        status = check_credentials(&request->credentials, err);
+    }
+    if (status == NC_OK && request->proxy != NULL) {
+        status = nc_proxy_check(request->proxy, err);
     }
     return status == NC_OK ? nc_error_clear(err) : status;
 }

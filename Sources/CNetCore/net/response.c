@@ -15,7 +15,8 @@ struct nc_response {
     nc_block text; // The hops' URLs, then the last head's fields.
     size_t head_at;
     nc_block body;
-    size_t field_count;
+    size_t field_count;   // of the head
+    size_t trailer_count; // behind them
     nc_field inline_fields[NC_INLINE_FIELDS];
     nc_block more_fields;
     size_t hop_count;
@@ -72,6 +73,7 @@ nc_status nc_response_begin_hop(nc_response *response, nc_slice url) {
     response->http_version = NC_HTTP_VERSION_UNKNOWN;
     response->is_close_delimited = false;
     response->field_count = 0;
+    response->trailer_count = 0;
     response->more_fields.length = 0;
     response->text.length = response->head_at;
     nc_response_drop_body(response);
@@ -101,6 +103,7 @@ void nc_response_begin_head(nc_response *response, uint16_t status, nc_http_vers
     response->http_version = version;
     response->is_close_delimited = false;
     response->field_count = 0;
+    response->trailer_count = 0;
     response->more_fields.length = 0;
     response->text.length = response->head_at;
 }
@@ -112,7 +115,7 @@ static nc_field *field_at(const nc_response *response, size_t index) {
     return (nc_field *)(void *)response->more_fields.data + (index - NC_INLINE_FIELDS);
 }
 
-nc_status nc_response_add_field(nc_response *response, nc_slice name, nc_slice value) {
+static nc_status add(nc_response *response, nc_slice name, nc_slice value) {
     nc_field field = {
         .name_at = (uint32_t)response->text.length,
         .name_length = (uint32_t)name.length,
@@ -123,13 +126,25 @@ nc_status nc_response_add_field(nc_response *response, nc_slice name, nc_slice v
         nc_block_append(&response->text, response->pool, value) != NC_OK) {
         return NC_ERR_NO_MEMORY;
     }
-    if (response->field_count < NC_INLINE_FIELDS) {
-        response->inline_fields[response->field_count] = field;
+    size_t place = response->field_count + response->trailer_count;
+    if (place < NC_INLINE_FIELDS) {
+        response->inline_fields[place] = field;
     } else if (nc_block_append(&response->more_fields, response->pool, nc_slice_make(&field, sizeof field)) != NC_OK) {
         return NC_ERR_NO_MEMORY;
     }
-    response->field_count++;
     return NC_OK;
+}
+
+nc_status nc_response_add_field(nc_response *response, nc_slice name, nc_slice value) {
+    nc_status status = add(response, name, value);
+    response->field_count += status == NC_OK ? 1 : 0;
+    return status;
+}
+
+nc_status nc_response_add_trailer(nc_response *response, nc_slice name, nc_slice value) {
+    nc_status status = add(response, name, value);
+    response->trailer_count += status == NC_OK ? 1 : 0;
+    return status;
 }
 
 nc_status nc_response_extend_field(nc_response *response, nc_slice more) {
@@ -195,16 +210,25 @@ size_t nc_response_header_count(const nc_response *response) {
     return response->field_count;
 }
 
-nc_header nc_response_header_at(const nc_response *response, size_t index) {
-    if (index >= response->field_count) {
-        return (nc_header){0};
-    }
+static nc_header header_at(const nc_response *response, size_t index) {
     const nc_field *field = field_at(response, index);
     const uint8_t *text = response->text.data;
     return (nc_header){
         .name = {text + field->name_at, field->name_length},
         .value = {text + field->value_at, field->value_length},
     };
+}
+
+nc_header nc_response_header_at(const nc_response *response, size_t index) {
+    return index < response->field_count ? header_at(response, index) : (nc_header){0};
+}
+
+size_t nc_response_trailer_count(const nc_response *response) {
+    return response->trailer_count;
+}
+
+nc_header nc_response_trailer_at(const nc_response *response, size_t index) {
+    return index < response->trailer_count ? header_at(response, response->field_count + index) : (nc_header){0};
 }
 
 bool nc_response_find_header(const nc_response *response, nc_slice name, nc_slice *out) {

@@ -34,6 +34,8 @@ nc_hop_metrics *nc_response_hop(nc_response *response);
 void nc_response_begin_head(nc_response *response, uint16_t status, nc_http_version version);
 /// Adds a field to the head.
 NC_NODISCARD nc_status nc_response_add_field(nc_response *response, nc_slice name, nc_slice value);
+/// Adds a trailer field; no field of the head may follow.
+NC_NODISCARD nc_status nc_response_add_trailer(nc_response *response, nc_slice name, nc_slice value);
 /// Continues the last field's value after an obsolete line fold (RFC 9112, 5.2: as a space).
 NC_NODISCARD nc_status nc_response_extend_field(nc_response *response, nc_slice more);
 

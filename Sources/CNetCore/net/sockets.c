@@ -39,15 +39,19 @@ static nc_status tell(nc_sockets *sockets, int fd, nc_socket *entry, uint8_t wan
     return status;
 }
 
-nc_status nc_sockets_opened(nc_sockets *sockets, int fd) {
+nc_status nc_sockets_opened(nc_sockets *sockets, int fd, uint64_t connection_id) {
     nc_socket *entry = entry_of(sockets, fd);
     if (entry == NULL) {
         return NC_ERR_NO_MEMORY;
     }
     // The number may have been somebody else's a moment ago; whatever was told of it left with its descriptor.
     (void)tell(sockets, fd, entry, 0);
-    *entry = (nc_socket){.is_ours = true};
+    *entry = (nc_socket){.is_ours = true, .connection_id = connection_id};
     return NC_OK;
+}
+
+uint64_t nc_sockets_connection(const nc_sockets *sockets, int fd) {
+    return fd >= 0 && (size_t)fd < sockets->capacity ? sockets->entries[fd].connection_id : 0;
 }
 
 void nc_sockets_closing(nc_sockets *sockets, int fd) {

@@ -10,6 +10,7 @@
 
 typedef struct nc_socket {
     void *owner;
+    uint64_t connection_id; // of a socket of the engine's own, counted from 1
     uint8_t wanted;
     uint8_t told;
     bool is_ours;
@@ -25,7 +26,9 @@ void nc_sockets_init(nc_sockets *sockets, nc_poller *poller);
 void nc_sockets_deinit(nc_sockets *sockets);
 
 /// A socket of the engine's own was opened under this number.
-NC_NODISCARD nc_status nc_sockets_opened(nc_sockets *sockets, int fd);
+NC_NODISCARD nc_status nc_sockets_opened(nc_sockets *sockets, int fd, uint64_t connection_id);
+/// Which connection stands behind a number; 0 when it is not the engine's own.
+uint64_t nc_sockets_connection(const nc_sockets *sockets, int fd);
 /// A socket of the engine's own is about to be closed.
 void nc_sockets_closing(nc_sockets *sockets, int fd);
 /// `owner` wants these NC_WANT_ bits from now on; 0 is nothing.

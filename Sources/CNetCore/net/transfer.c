@@ -4,6 +4,8 @@
 #include "base/error.h"
 #include "base/trace.h"
 #include "net/engine_state.h"
+#include "net/files.h"
+#include "net/head.h"
 #include "net/limits.h"
 #include "net/metrics.h"
 #include "net/outcome.h"
@@ -43,12 +45,22 @@ nc_status nc_transfer_new(nc_transfer **out, nc_engine *engine, const nc_request
         nc_pool_give(engine->pool, transfer, total);
         return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a response");
     }
+    transfer->priority = request->priority;
+    atomic_init(&transfer->shown_priority, (unsigned)request->priority);
+    transfer->upload.fd = -1;
+    transfer->upload.length = transfer->description.body_length;
+    if (nc_files_new(&transfer->files, transfer) != NC_OK) {
+        nc_response_release(transfer->response);
+        nc_pool_give(engine->pool, transfer, total);
+        return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a request with files");
+    }
     transfer->trust = nc_trust_retain(request->trust != NULL ? request->trust : engine->trust);
     *out = transfer;
     return NC_OK;
 }
 
 void nc_transfer_free(nc_transfer *transfer) {
+    nc_files_free(transfer->files);
     nc_response_release(transfer->response);
     nc_trust_release(transfer->trust);
     nc_buf_deinit(&transfer->redirected_url);
@@ -86,6 +98,10 @@ static void deliver(nc_transfer *transfer) {
         nc_list_remove(&transfer->cancel_link);
         transfer->is_cancel_listed = false;
     }
+    if (transfer->orders != 0) {
+        nc_list_remove(&transfer->order_link);
+        transfer->orders = 0;
+    }
     bool has_sink = transfer->has_sink;
     if (has_sink) {
         nc_registry_remove(&engine->shared.registry, transfer->id);
@@ -101,15 +117,38 @@ static void deliver(nc_transfer *transfer) {
     }
 }
 
-static void finish(nc_transfer *transfer) {
+static void finish_now(nc_transfer *transfer) {
     nc_engine *engine = transfer->engine;
     transfer->phase = NC_PHASE_DONE;
-    nc_timers_clear(&engine->loop.timers, &transfer->timer);
     if (transfer->has_timer_room) {
         nc_timers_withdraw(&engine->loop.timers);
     }
     engine->loop.transfer_count--;
     deliver(transfer);
+}
+
+/// Nothing of libcurl's or the queue's is left: what is left are files, which may take a moment to close.
+static void finish(nc_transfer *transfer) {
+    nc_files *files = transfer->files;
+    transfer->is_ending = true;
+    nc_timers_clear(&transfer->engine->loop.timers, &transfer->timer);
+    nc_flow_deinit(transfer);
+    if (files != NULL && files->is_working) {
+        transfer->phase = NC_PHASE_FILES; // They are being opened; they are closed when that is done.
+    } else if (files != NULL && files->is_open) {
+        transfer->phase = NC_PHASE_FILES;
+        nc_files_close(files, transfer->is_saving && transfer->error.status == NC_OK);
+    } else {
+        finish_now(transfer);
+    }
+}
+
+void nc_transfer_files_closed(nc_transfer *transfer) {
+    nc_trace_pass(&transfer->engine->trace, NC_TRACE_FILES_CLOSED, transfer->id);
+    if (transfer->error.status == NC_OK && transfer->is_saving && transfer->files->error.status != NC_OK) {
+        transfer->error = transfer->files->error;
+    }
+    finish_now(transfer);
 }
 
 /// Takes the hop back from libcurl and its lane (or its row of those that wait), and gives the slot free.
@@ -119,10 +158,12 @@ static void leave_hop(nc_transfer *transfer) {
     if (transfer->handle != NULL) {
         nc_engine_read_clock(engine);
         nc_metrics_record(transfer);
+        nc_progress_note(transfer, true);
         (void)curl_multi_remove_handle(transfer->lane->multi, transfer->handle->easy);
         transfer->lane->is_dirty = true;
-        if (transfer->attempts > 1) {
-            // libcurl 7.88 counts its retries on dead connections for a handle's whole life, and gives up at the sixth.
+        if (transfer->attempts > 1 || transfer->handle->has_extras) {
+            // libcurl 7.88 counts its retries on dead connections for a handle's whole life, and gives up at the sixth;
+            // and what few requests ask for (secrets among it) is forgotten most surely with the handle.
             nc_handle_free(transfer->handle);
         } else {
             nc_handle_give(transfer->lane, transfer->handle);
@@ -137,6 +178,9 @@ static void leave_hop(nc_transfer *transfer) {
 }
 
 void nc_transfer_fail(nc_transfer *transfer, const nc_error *err) {
+    if (transfer->is_ending) {
+        return; // It has ended but for its files.
+    }
     if (transfer->error.status == NC_OK) {
         transfer->error = *err;
     }
@@ -160,6 +204,7 @@ void nc_transfer_enter(nc_transfer *transfer, nc_phase phase) {
     nc_engine *engine = transfer->engine;
     bool is_same = transfer->phase == phase;
     transfer->phase = phase;
+    atomic_store_explicit(&transfer->shown_phase, (unsigned)phase, memory_order_relaxed);
     transfer->phase_began_ns = engine->loop.now_ns;
     if (is_same) {
         return; // The timer finds out by itself that there is more time.
@@ -191,6 +236,10 @@ void nc_transfer_accept(nc_transfer *transfer) {
         return;
     }
     transfer->has_timer_room = true;
+    if (nc_flow_init(transfer) != NC_OK) {
+        fail(transfer, NC_ERR_NO_MEMORY, "no memory for a rate");
+        return;
+    }
     enqueue(transfer, false);
 }
 
@@ -202,7 +251,12 @@ static void begin_hop(nc_transfer *transfer) {
     transfer->has_head = false;
     transfer->ends_early = false;
     transfer->socket_error = 0;
-    transfer->uploaded = 0;
+    transfer->is_head_held = false;
+    transfer->is_saving = false;
+    transfer->framing = (nc_framing){0};
+    transfer->progress = (nc_progress_state){0};
+    atomic_store_explicit(&transfer->received_bytes, 0, memory_order_relaxed);
+    nc_flow_begin_hop(transfer);
     transfer->head_bytes = 0;
     transfer->head_fields = 0;
     transfer->body_bytes = 0;
@@ -212,17 +266,56 @@ static void begin_hop(nc_transfer *transfer) {
     transfer->hop_began_ns = transfer->engine->loop.now_ns;
 }
 
+/// Beyond the origin that the caller named, its certificate is not shown.
+static nc_lane *lane_for(nc_transfer *transfer, nc_error *err) {
+    nc_engine *engine = transfer->engine;
+    bool has_cookies = engine->state.cookies != NC_COOKIES_OFF && !transfer->description.ignores_cookies;
+    if (!transfer->is_elsewhere) {
+        return nc_lane_for(engine, transfer->trust, has_cookies, err);
+    }
+    nc_trust *trust = nc_trust_without_identity(transfer->trust);
+    nc_lane *lane = nc_lane_for(engine, trust, has_cookies, err);
+    nc_trust_release(trust);
+    return lane;
+}
+
+void nc_transfer_files_opened(nc_transfer *transfer) {
+    nc_files *files = transfer->files;
+    nc_trace_pass(&transfer->engine->trace, NC_TRACE_FILES_OPENED, transfer->id);
+    if (transfer->is_ending) {
+        nc_files_close(files, false);
+        return;
+    }
+    transfer->upload.fd = files->upload_fd;
+    if (files->upload_fd >= 0) {
+        transfer->upload.length = files->upload_bytes;
+    }
+    if (files->error.status != NC_OK) {
+        nc_transfer_fail(transfer, &files->error);
+    } else {
+        nc_transfer_start(transfer);
+    }
+}
+
 void nc_transfer_start(nc_transfer *transfer) {
     bool is_secure;
     nc_error err;
-    nc_engine *engine = transfer->engine;
+    if (transfer->files != NULL && !transfer->files->is_open) {
+        nc_transfer_enter(transfer, NC_PHASE_FILES);
+        nc_files_open(transfer->files);
+        return;
+    }
     transfer->phase = NC_PHASE_ROOTS; // No longer in the queue, whatever comes next.
     begin_hop(transfer);
+    if (!nc_upload_begin_hop(transfer)) {
+        nc_transfer_fail(transfer, &transfer->error);
+        return;
+    }
     if (nc_response_begin_hop(transfer->response, nc_transfer_url(transfer)) != NC_OK) {
         fail(transfer, NC_ERR_NO_MEMORY, "no memory for a response");
         return;
     }
-    nc_lane *lane = nc_lane_for(engine, transfer->trust, &err);
+    nc_lane *lane = lane_for(transfer, &err);
     if (lane == NULL) {
         nc_transfer_fail(transfer, &err);
         return;
@@ -230,9 +323,10 @@ void nc_transfer_start(nc_transfer *transfer) {
     transfer->lane = lane;
     lane->active_count++;
     (void)nc_url_has_web_scheme(nc_transfer_url(transfer), &is_secure);
+    is_secure = is_secure || nc_handle_may_need_tls(transfer);
     if (is_secure && !nc_capabilities_query().has_trust_policies && !transfer->trust->options.accepts_anything) {
         fail(transfer, NC_ERR_TLS_BACKEND, "this libcurl has no OpenSSL backend, so trust cannot be checked");
-    } else if (is_secure && !transfer->trust->options.accepts_anything && lane->roots_state != NC_ROOTS_READY) {
+    } else if (is_secure && nc_lane_needs_roots(lane)) {
         nc_lane_await_roots(lane, transfer);
     } else {
         nc_transfer_launch(transfer);
@@ -247,6 +341,7 @@ void nc_transfer_launch(nc_transfer *transfer) {
         fail(transfer, NC_ERR_NO_MEMORY, "no memory for a transfer");
         return;
     }
+    nc_jar_refresh(transfer->lane);
     nc_status status = nc_handle_configure(handle, transfer);
     CURLMcode code = status == NC_OK ? curl_multi_add_handle(transfer->lane->multi, handle->easy) : CURLM_OK;
     if (status != NC_OK || code != CURLM_OK) {
@@ -304,6 +399,15 @@ static void follow(nc_transfer *transfer) {
 }
 
 void nc_transfer_hop_done(nc_transfer *transfer, CURLcode code) {
+    if (transfer->is_head_held && transfer->error.status == NC_OK && nc_head_release(transfer) != NC_OK) {
+        transfer->is_head_held = false; // What it found wrong is noted.
+    }
+    if (!nc_flow_end_body(transfer, code)) {
+        return; // The reader rests, and bytes wait for it.
+    }
+    if (transfer->framing.has_cookies) {
+        nc_jar_learn(transfer->lane, transfer->handle->easy);
+    }
     judge(transfer, code);
     if (nc_response_http_version(transfer->response) >= NC_HTTP_VERSION_2) {
         nc_queue_found_multiplexed(&transfer->engine->loop.queue, transfer);

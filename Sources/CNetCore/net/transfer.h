@@ -7,12 +7,17 @@
 
 #include "base/list.h"
 #include "net/description.h"
+#include "net/flow.h"
 #include "net/framing.h"
+#include "net/progress.h"
 #include "net/redirect.h"
 #include "net/timers.h"
+#include "net/upload.h"
 
 #include <netcore/engine.h>
+#include <stdatomic.h>
 
+typedef struct nc_files nc_files;
 typedef struct nc_handle nc_handle;
 typedef struct nc_host nc_host;
 typedef struct nc_lane nc_lane;
@@ -20,6 +25,7 @@ typedef struct nc_lane nc_lane;
 typedef enum nc_phase {
     NC_PHASE_SUBMITTED, // in the mailbox
     NC_PHASE_SLOT,      // waits for a slot
+    NC_PHASE_FILES,     // waits for the worker to open or close its files
     NC_PHASE_ROOTS,     // waits for its lane's authorities
     NC_PHASE_CONNECT,   // libcurl looks up, connects, secures
     NC_PHASE_SEND,      // the request body is on its way
@@ -28,7 +34,7 @@ typedef enum nc_phase {
     NC_PHASE_DONE,
 } nc_phase;
 
-typedef struct nc_transfer {
+struct nc_transfer {
     nc_link link;
     nc_engine *engine;
     size_t bytes; // that it takes in the engine's pool, with what is described behind it
@@ -40,10 +46,19 @@ typedef struct nc_transfer {
     nc_response *response;
     nc_error error; // what ended it; the first word counts
 
-    // Cancelling, under the engine's mutex.
+    // Cancelling and other orders, under the engine's mutex.
     nc_link cancel_link;
     bool is_cancel_listed;
     bool is_finished;
+    nc_link order_link;
+    uint8_t orders; // NC_ORDER_ bits that wait in the mailbox
+    nc_priority ordered_priority;
+
+    // For nc_engine_list(), written by the loop.
+    atomic_uint shown_phase;
+    atomic_uint shown_priority;
+    atomic_bool is_paused;
+    atomic_ullong received_bytes; // of the hop's body, before decoding
 
     // The loop's.
     nc_phase phase;
@@ -53,6 +68,7 @@ typedef struct nc_transfer {
     uint64_t phase_began_ns; // or the last time that something moved
     nc_host *host;
     bool has_slot;
+    nc_priority priority;
     nc_lane *lane;
     nc_handle *handle;
 
@@ -70,7 +86,14 @@ typedef struct nc_transfer {
     bool has_head;   // a final head is complete
     bool ends_early; // the transfer is stopped on purpose, and is a success
     int socket_error;
-    size_t uploaded;
+    bool is_ending;    // nothing but its files is waited for
+    bool is_head_held; // a challenge that libcurl may answer by itself
+    bool is_saving;
+    uint64_t asked_bytes; // request bytes when the head was held
+    nc_files *files;      // NULL without any
+    nc_upload upload;
+    nc_flow flow;
+    nc_progress_state progress;
     uint32_t head_bytes;
     uint32_t head_fields;
     nc_framing framing; // of the last head
@@ -78,7 +101,7 @@ typedef struct nc_transfer {
     uint64_t hop_began_ns;
     uint64_t connected_ns;
     uint64_t first_byte_ns;
-} nc_transfer;
+};
 
 /// Checks, copies and registers nothing: a transfer that only its caller knows.
 NC_NODISCARD nc_status nc_transfer_new(nc_transfer **out, nc_engine *engine, const nc_request *request,
@@ -97,6 +120,10 @@ void nc_transfer_start(nc_transfer *transfer);
 void nc_transfer_launch(nc_transfer *transfer);
 /// libcurl is done with the hop.
 void nc_transfer_hop_done(nc_transfer *transfer, CURLcode code);
+/// Its files are open, or could not be.
+void nc_transfer_files_opened(nc_transfer *transfer);
+/// Its files are closed, and with that it is over.
+void nc_transfer_files_closed(nc_transfer *transfer);
 /// Ends it for a reason of our own; `err` is copied.
 void nc_transfer_fail(nc_transfer *transfer, const nc_error *err);
 /// Keeps the first reason why a transfer fails; libcurl's callbacks then return an error.

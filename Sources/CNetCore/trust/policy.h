@@ -11,8 +11,18 @@ typedef struct x509_store_st nc_root_store;
 
 struct nc_trust {
     atomic_uint references;
-    nc_trust_options options; // Its slices point behind the struct; ca_file is NUL-terminated.
+    nc_trust *anonymous; // The equal policy without identity, whose CA texts this one borrows; NULL when it has none.
+    size_t text_bytes;   // What lies behind the struct.
+    nc_trust_options options; // Each text is NUL-terminated; NULL when empty.
 };
+
+/// The equal policy without identity, which may be the same one; the caller releases it.
+///
+/// A redirect to another origin goes on with it, so that the certificate is shown nowhere else. Thread-safe.
+nc_trust *nc_trust_without_identity(nc_trust *trust);
+
+/// Tells whether the policy has a client certificate.
+bool nc_trust_has_identity(const nc_trust *trust);
 
 /// Reads the policy's authorities into a new store; may block on disk. The caller owns `*out`.
 /// NC_ERR_TLS_ROOTS names the file, and errno or OpenSSL's reason.

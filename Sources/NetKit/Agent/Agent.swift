@@ -16,7 +16,7 @@ public final class Agent: Sendable {
     /// no transfer of this agent goes on.
     public let executor: any TaskExecutor
 
-    private let transport: any Transport
+    let transport: any Transport
 
     /// An agent with an engine of its own.
     ///
@@ -40,16 +40,30 @@ public final class Agent: Sendable {
     /// Throws ``NetError``: what the transport met, a status that the request does not accept, a body that does not
     /// decode; ``NetError/Code/cancelled`` soon after the task is cancelled.
     public func send<Value>(_ request: Request<Value>) async throws(NetError) -> Response<Value> {
+        let received = try await answer(to: try completed(request, limits: configuration.limits))
+        if let accepted = request.acceptedStatuses, !accepted.contains(received.status) {
+            throw NetError(unacceptable: received)
+        }
+        return try await decode(received, by: request.decoding)
+    }
+
+    /// The response, whatever its status.
+    func answer(to request: Request<Bytes>) async throws(NetError) -> Response<Bytes> {
+        defer { request.progress?(.over) }
+        try checkCancellation()
+        guard let handler = configuration.challengeHandler else { return try await transport.send(request) }
+        var rounds = ChallengeRounds(request, configuration: configuration, handler: handler)
+        while true {
+            let received = try await transport.send(rounds.request)
+            guard try await rounds.mayTryAgain(after: received) else { return received }
+            try checkCancellation()
+        }
+    }
+
+    func checkCancellation() throws(NetError) {
         if Task.isCancelled {
             throw NetError(.cancelled, "the task was cancelled before it was sent")
         }
-        let received = try await transport.send(try completed(request))
-        if let accepted = request.acceptedStatuses, !accepted.contains(received.status) {
-            throw NetError(
-                .unacceptableStatus, "status \(received.status) from \(received.place)", nativeCode: received.status,
-                response: received)
-        }
-        return try await decode(received, by: request.decoding)
     }
 
     /// Takes no more requests, and returns when the last one has ended and the agent's thread with it.
@@ -58,14 +72,45 @@ public final class Agent: Sendable {
     }
 
     /// The request with everything that the agent adds.
-    private func completed(_ request: Request<some Sendable>) throws(NetError) -> Request<Bytes> {
+    func completed(_ request: Request<some Sendable>, limits: Limits) throws(NetError) -> Request<Bytes> {
         var complete = request.decoded(by: .bytes)
-        if let base = configuration.baseURL {
+        if let base = configuration.baseURL, !(request.keepsDotSegments && request.hasAbsoluteURL) {
             complete.url = try resolveURL(request.url, at: base)
         }
         complete.headers = request.headers.filled(from: configuration.headers)
-        complete.limits = request.limits ?? configuration.limits
+        if request.expectsContinue, complete.headers["Expect"] == nil {
+            complete.headers["Expect"] = "100-continue"
+        }
+        complete.limits = request.limits ?? limits
+        if request.limits == nil, request.body?.isStreamed == true {
+            complete.limits?.total = configuration.streamLimits.total
+        }
         complete.redirects = request.redirects ?? configuration.redirects
         return complete
+    }
+}
+
+extension Request {
+    fileprivate var hasAbsoluteURL: Bool {
+        guard let end = url.firstRange(of: "://") else { return false }
+        return ["http", "https"].contains { String(url[..<end.lowerBound]).isEqualIgnoringASCIICase(to: $0) }
+    }
+}
+
+extension NetError {
+    /// A status that was not asked for.
+    init(unacceptable received: Response<Bytes>) {
+        self.init(
+            .unacceptableStatus, "status \(received.status) from \(received.place)", nativeCode: received.status,
+            response: received)
+    }
+}
+
+extension TransferProgress {
+    /// The last word.
+    static var over: TransferProgress {
+        var progress = TransferProgress()
+        progress.isOver = true
+        return progress
     }
 }

@@ -2,16 +2,6 @@ internal import CNetCore
 
 /// The C engine: one loop thread. Releasing it never blocks; the loop ends what is under way and frees itself.
 @safe final class Engine: Sendable {
-    /// How an engine is made.
-    struct Options {
-        var maxInFlight: UInt32
-        var maxPerHost: UInt32
-        var maxStreams: UInt32
-        var maxIdleConnections: UInt32
-        var maxWaiting: UInt32
-        var trust: TrustPolicy
-    }
-
     // SAFETY: include/netcore/engine.h: an engine is thread-safe and stays valid until its one release, in deinit.
     private nonisolated(unsafe) let raw: OpaquePointer
 
@@ -19,17 +9,14 @@ internal import CNetCore
     init(_ options: Options, client: LoopClient) throws(NetError) {
         var error = nc_error()
         let trust = try OwnedTrust(options.trust)
+        try options.check()
         var made: OpaquePointer?
-        var settings = unsafe nc_engine_options()
-        unsafe settings.max_in_flight = options.maxInFlight
-        unsafe settings.max_per_host = options.maxPerHost
-        unsafe settings.max_streams = options.maxStreams
-        unsafe settings.max_idle_connections = options.maxIdleConnections
-        unsafe settings.max_waiting = options.maxWaiting
-        unsafe settings.trust = trust.raw
-        unsafe settings.loop_client = client.cValue
         let kept = unsafe Unmanaged.passRetained(client)
-        let status = unsafe nc_engine_new(&made, &settings, &error)
+        let status = unsafe options.withDescription { settings in
+            unsafe settings.trust = trust.raw
+            unsafe settings.loop_client = client.cValue
+            return unsafe nc_engine_new(&made, &settings, &error)
+        }
         guard status == .NC_OK, let made = unsafe made else {
             unsafe kept.release()
             throw NetError(error)
@@ -42,17 +29,14 @@ internal import CNetCore
     }
 
     /// Hands a request over; the sink hears of its end exactly once, unless this throws.
-    func submit(_ request: Request<Bytes>, to sink: TransferSink) throws(NetError) -> UInt64 {
-        // In the core an empty method means GET.
-        if request.method.rawValue.isEmpty {
-            throw NetError(.badMethod, "the method is empty", offset: 0)
-        }
+    func submit<Sink: TransferListener>(_ request: Request<Bytes>, to sink: Sink) throws(NetError) -> UInt64 {
+        try request.checkBeforeSubmit()
         var id: UInt64 = 0
         var error = nc_error()
         let trust = try OwnedTrust(request.trust)
         let kept = unsafe Unmanaged.passRetained(sink)
         var target = unsafe sink.cValue(keptAs: kept)
-        let status = unsafe request.withDescription(trust: trust) { description in
+        let status = unsafe request.withDescription(trust: trust, feed: sink.feed) { description in
             unsafe nc_engine_submit(raw, &description, &target, &id, &error)
         }
         if status != .NC_OK {
@@ -65,6 +49,18 @@ internal import CNetCore
     /// Asks for the end of a transfer; nothing happens when it has ended.
     func cancel(_ id: UInt64) {
         unsafe nc_engine_cancel(raw, id)
+    }
+
+    /// Lets a transfer go on that its sink or its body's source held up.
+    func resume(_ id: UInt64) {
+        unsafe nc_engine_resume(raw, id)
+    }
+
+    /// Gives the C engine to `body`, for the length of the call.
+    func withRaw<Result, Failure: Error>(
+        _ body: (OpaquePointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try unsafe body(raw)
     }
 
     /// Whether the caller runs on the loop thread.
@@ -81,4 +77,12 @@ internal import CNetCore
     func wake() -> Bool {
         unsafe nc_engine_wake(raw)
     }
+}
+
+/// Hears of a transfer's events; the engine keeps it from submit until on_done.
+protocol TransferListener: AnyObject, Sendable {
+    /// Where the body comes from, when it is made while it is sent.
+    var feed: BodyFeed? { get }
+    /// The listener as C sees it; `kept` is the reference that on_done gives back.
+    func cValue(keptAs kept: Unmanaged<Self>) -> nc_sink
 }

@@ -2,6 +2,7 @@
 final class EngineTransport: Transport {
     private let engine: Result<Engine, NetError>
     private let client = LoopClient()
+    private let blocks = BlockPool()
     let executor: any TaskExecutor
 
     /// An engine that cannot be started is told by the first request, so that agents are made without `try`.
@@ -29,10 +30,62 @@ final class EngineTransport: Transport {
         return Response(received: try outcome.get())
     }
 
+    func stream(_ request: Request<Bytes>) async throws(NetError) -> ResponseStream {
+        let sink = StreamSink(request, engine: try engine.get(), client: client, blocks: blocks)
+        return try await sink.open(request)
+    }
+
     func shutdown() async {
         if case .success(let engine) = engine {
             engine.finish()
             await client.waitForEnd()
         }
+    }
+}
+
+extension EngineTransport: TransferControl {
+    func setSuspended(_ isSuspended: Bool) {
+        try? engine.get().setSuspended(isSuspended)
+    }
+
+    func setPriority(_ priority: Priority, of id: UInt64) {
+        try? engine.get().setPriority(priority, of: id)
+    }
+
+    func transfers() -> [TransferInfo] {
+        (try? engine.get().transfers()) ?? []
+    }
+
+    /// The core waits for the loop there, which no thread of the cooperative pool should.
+    @concurrent
+    func cookies() async throws(NetError) -> [Cookie] {
+        let engine = try engine.get()
+        let lines = await withTaskExecutorPreference(executor) { await Self.lines(of: engine) }
+        return try lines.get().split(separator: "\n").compactMap { Cookie(netscapeLine: $0) }
+    }
+
+    @concurrent
+    private static func lines(of engine: Engine) async -> Result<String, NetError> {
+        do throws(NetError) {
+            return .success(try engine.copyCookies())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    func setCookies(_ cookies: [Cookie]) throws(NetError) {
+        // An empty text would remove them all.
+        if cookies.isEmpty {
+            return
+        }
+        var lines = ""
+        for cookie in cookies {
+            lines += try cookie.netscapeLine + "\n"
+        }
+        try engine.get().setCookies(lines)
+    }
+
+    func clearCookies() throws(NetError) {
+        try engine.get().setCookies("")
     }
 }

@@ -14,6 +14,7 @@ internal import CNetCore
     // touched from nowhere else.
     private nonisolated(unsafe) var endedHere: [Waiter] = []  // of tasks on the loop's executor
     private nonisolated(unsafe) var endedElsewhere: [Waiter] = []
+    private nonisolated(unsafe) var filled: [StreamSink] = []
     private nonisolated(unsafe) var running: ArraySlice<(UnownedJob, LoopExecutor)> = []
 
     /// On the loop thread, from on_done.
@@ -47,6 +48,24 @@ internal import CNetCore
         }
     }
 
+    /// On the loop thread: whoever waits for this stream goes on when the round is over. The engine has to be woken.
+    func flushAfterRound(_ stream: StreamSink) {
+        unsafe filled.append(stream)
+    }
+
+    private func flush() {
+        if unsafe filled.isEmpty {
+            return
+        }
+        for stream in unsafe filled {
+            if let parked = stream.takeWaiter() {
+                resumeAfterRound(parked.waiter, onLoop: parked.isOnLoop)
+            }
+        }
+        unsafe filled.removeAll(keepingCapacity: true)
+        resumeAll()
+    }
+
     /// Queues a job; true when the loop has to be told.
     func enqueue(_ job: UnownedJob, on executor: LoopExecutor) -> Bool {
         jobs.withLock { jobs in
@@ -64,6 +83,7 @@ internal import CNetCore
     }
 
     fileprivate func drain(_ maxJobs: Int) -> Bool {
+        flush()
         for _ in 0..<maxJobs {
             if unsafe running.isEmpty {
                 unsafe running = jobs.withLock { jobs in

@@ -43,6 +43,20 @@ internal import CNetCore
         }
     }
 
+    var trailers: Headers {
+        let count = unsafe nc_response_trailer_count(raw)
+        if count == 0 {
+            return Headers()
+        }
+        return Headers(
+            (0..<count).map { index in
+                let field = unsafe nc_response_trailer_at(raw, index)
+                return unsafe Headers.Field(name: field.name.text, value: field.value.text)
+            })
+    }
+
+    var isCloseDelimited: Bool { unsafe nc_response_is_close_delimited(raw) }
+
     var hopCount: Int { unsafe nc_response_hop_count(raw) }
 
     func hop(at index: Int) -> HopMetrics {
@@ -51,7 +65,7 @@ internal import CNetCore
 }
 
 extension HTTPVersion {
-    fileprivate init(_ version: nc_http_version) {
+    init(_ version: nc_http_version) {
         switch version {
         case .NC_HTTP_VERSION_1_0: self = .http1_0
         case .NC_HTTP_VERSION_1_1: self = .http1_1
@@ -71,9 +85,7 @@ extension HopMetrics {
         httpVersion = HTTPVersion(unsafe hop.http_version)
         isReused = unsafe hop.is_reused
         connectionsOpened = Int(unsafe hop.connections_opened)
-        remoteAddress = unsafe withUnsafeBytes(of: hop.remote_address) { bytes in
-            unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-        }
+        remoteAddress = unsafe withUnsafeBytes(of: hop.remote_address) { unsafe Self.text(in: $0) }
         remotePort = unsafe hop.remote_port
         started = moment(unsafe hop.started_ns)
         resolved = moment(unsafe hop.resolved_ns)
@@ -86,5 +98,13 @@ extension HopMetrics {
         headBytes = Int(unsafe hop.head_bytes)
         receivedBytes = Int(unsafe hop.received_bytes)
         decodedBytes = Int(unsafe hop.decoded_bytes)
+        connectionID = unsafe hop.connection_id == 0 ? nil : Int(hop.connection_id)
+        tlsVersion = unsafe withUnsafeBytes(of: hop.tls_version) { unsafe Self.text(in: $0) }
+        tlsCipher = unsafe withUnsafeBytes(of: hop.tls_cipher) { unsafe Self.text(in: $0) }
+    }
+
+    /// Up to the NUL.
+    private static func text(in bytes: UnsafeRawBufferPointer) -> String {
+        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
 }

@@ -2,12 +2,12 @@ internal import CNetCore
 
 extension NetError {
     /// What the C core says of a failure, and what had arrived by then.
-    init(_ error: nc_error, received: PooledResponse? = nil) {
+    init(_ error: nc_error, received: PooledResponse? = nil, underlying: (any Error)? = nil) {
         self.init(
             Code(error.status), error.text, nativeCode: Int(error.native_code),
             offset: error.offset >= 0 ? Int(error.offset) : nil,
             response: received.flatMap { $0.status == 0 ? nil : Response(received: $0) },
-            metrics: received.map { Metrics(received: $0) })
+            metrics: received.map { Metrics(received: $0) }, underlying: underlying)
     }
 }
 
@@ -23,6 +23,8 @@ extension NetError.Code {
         case .NC_ERR_BAD_SCHEME: self = .badScheme
         case .NC_ERR_UNSUPPORTED: self = .unsupported
         case .NC_ERR_CLOSED: self = .closed
+        case .NC_ERR_BODY_LENGTH: self = .bodyLength
+        case .NC_ERR_NOT_REWINDABLE: self = .notRewindable
         case .NC_ERR_NO_MEMORY: self = .noMemory
         case .NC_ERR_TOO_LARGE: self = .tooLarge
         case .NC_ERR_FILE: self = .file
@@ -42,6 +44,7 @@ extension NetError.Code {
         case .NC_ERR_TLS_CERTIFICATE: self = .tlsCertificate
         case .NC_ERR_TLS_ROOTS: self = .tlsRoots
         case .NC_ERR_TLS_BACKEND: self = .tlsBackend
+        case .NC_ERR_TLS_IDENTITY: self = .tlsIdentity
         case .NC_ERR_RESOLVE: self = .resolve
         case .NC_ERR_CONNECT: self = .connect
         case .NC_ERR_REFUSED: self = .refused
@@ -52,6 +55,8 @@ extension NetError.Code {
         case .NC_ERR_SEND: self = .send
         case .NC_ERR_RECEIVE: self = .receive
         case .NC_ERR_HTTP2: self = .http2
+        case .NC_ERR_PROXY: self = .proxy
+        case .NC_ERR_AUTHENTICATION: self = .authentication
         case .NC_ERR_CONNECT_TIMED_OUT: self = .connectTimedOut
         case .NC_ERR_FIRST_BYTE_TIMED_OUT: self = .firstByteTimedOut
         case .NC_ERR_IDLE_TIMED_OUT: self = .idleTimedOut
@@ -62,6 +67,7 @@ extension NetError.Code {
         case .NC_ERR_TOO_MANY_REDIRECTS: self = .tooManyRedirects
         case .NC_ERR_REDIRECT_REFUSED: self = .redirectRefused
         case .NC_ERR_WAIT_TIMED_OUT: self = .internal
+        case .NC_ERR_BODY_SOURCE: self = .bodySource
         @unknown default: self = .internal
         }
     }

@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// The engine holds a reference from submit until on_done. Cancelling may come before, during and after submit, from
 /// any thread. One word says how far things are; who changes it learns from what it was what is to be done.
-@safe final class TransferSink: Sendable {
+@safe final class TransferSink: TransferListener {
     typealias Outcome = Result<PooledResponse, NetError>
 
     /// What the word holds; any other number is the id of a transfer under way, and ids begin far above.
@@ -18,10 +18,12 @@ internal import Synchronization
 
     private let phase = Atomic(Phase.idle)
     private let client: LoopClient
-    // SAFETY: the waiter and where it began are written before the request is submitted and read in on_done, which submit precedes. The
+    // SAFETY: the waiter, where it began, the feed and the progress handler are written before the request is submitted and read in on_done, which submit precedes. The
     // outcome is written before the phase becomes ended (releasing) and read after it is seen so (acquiring).
     private nonisolated(unsafe) var waiter: Waiter?
     private nonisolated(unsafe) var startedOnLoop = false
+    private nonisolated(unsafe) var progress: (@Sendable (TransferProgress) -> Void)?
+    private nonisolated(unsafe) var ownFeed: BodyFeed?
     private nonisolated(unsafe) var outcome: Outcome?
 
     init(client: LoopClient) {
@@ -40,6 +42,8 @@ internal import Synchronization
     private func start(_ request: Request<Bytes>, on engine: Engine, for waiter: Waiter) {
         unsafe self.waiter = waiter
         unsafe startedOnLoop = engine.isOnLoop
+        unsafe progress = request.progress
+        unsafe ownFeed = BodyFeed(request.body, engine: engine)
         let (mayStart, _) = phase.compareExchange(
             expected: Phase.idle, desired: Phase.starting, ordering: .acquiringAndReleasing)
         guard mayStart else {
@@ -87,9 +91,16 @@ internal import Synchronization
         }
     }
 
-    /// The sink as C sees it; `kept` is the reference that on_done gives back.
+    var feed: BodyFeed? { unsafe ownFeed }
+
+    fileprivate func report(_ progress: TransferProgress) {
+        unsafe self.progress?(progress)
+    }
+
     func cValue(keptAs kept: Unmanaged<TransferSink>) -> nc_sink {
-        unsafe nc_sink(ctx: kept.toOpaque(), on_head: nil, on_body: nil, on_done: transferDone)
+        unsafe nc_sink(
+            ctx: kept.toOpaque(), on_head: nil, on_body: nil, on_done: transferDone,
+            on_progress: progress == nil ? nil : transferProgress)
     }
 }
 
@@ -99,6 +110,18 @@ private func transferDone(
     guard let context = unsafe context else { return }
     let sink = unsafe Unmanaged<TransferSink>.fromOpaque(context).takeRetainedValue()
     let received = unsafe PooledResponse(retaining: response)
+    let thrown = sink.feed?.end()
     let isOK = unsafe error.pointee.status == .NC_OK
-    sink.finish(isOK ? .success(received) : .failure(unsafe NetError(error.pointee, received: received)))
+    sink.finish(
+        isOK
+            ? .success(received)
+            : .failure(unsafe NetError(error.pointee, received: received, underlying: thrown)))
+}
+
+private func transferProgress(
+    _ context: UnsafeMutableRawPointer?, _ id: UInt64, _ progress: UnsafePointer<nc_progress>
+) {
+    guard let context = unsafe context else { return }
+    unsafe Unmanaged<TransferSink>.fromOpaque(context).takeUnretainedValue().report(
+        TransferProgress(progress.pointee))
 }

@@ -13,6 +13,10 @@ extension NetError.Code: CustomStringConvertible {
     public static let unsupported = Self(rawValue: 6)
     /// The agent was shut down.
     public static let closed = Self(rawValue: 7)
+    /// The request's body is not as long as was announced.
+    public static let bodyLength = Self(rawValue: 8)
+    /// The request's body cannot be sent a second time.
+    public static let notRewindable = Self(rawValue: 9)
     /// Memory ran out.
     public static let noMemory = Self(rawValue: 20)
     /// Something is larger than its limit.
@@ -51,6 +55,8 @@ extension NetError.Code: CustomStringConvertible {
     public static let tlsRoots = Self(rawValue: 86)
     /// This libcurl has no OpenSSL backend, so trust cannot be checked.
     public static let tlsBackend = Self(rawValue: 87)
+    /// The client's own certificate or its key cannot be used.
+    public static let tlsIdentity = Self(rawValue: 88)
     /// The host name could not be resolved.
     public static let resolve = Self(rawValue: 100)
     /// The connection could not be made.
@@ -71,6 +77,10 @@ extension NetError.Code: CustomStringConvertible {
     public static let receive = Self(rawValue: 108)
     /// The HTTP/2 connection broke.
     public static let http2 = Self(rawValue: 109)
+    /// The proxy could not be used.
+    public static let proxy = Self(rawValue: 110)
+    /// The exchange that proves who asks broke, or a challenge handler failed it.
+    public static let authentication = Self(rawValue: 89)
     /// Connecting took longer than its limit.
     public static let connectTimedOut = Self(rawValue: 120)
     /// The first byte took longer than its limit.
@@ -89,6 +99,8 @@ extension NetError.Code: CustomStringConvertible {
     public static let tooManyRedirects = Self(rawValue: 152)
     /// The policy refuses this redirect.
     public static let redirectRefused = Self(rawValue: 153)
+    /// The source of the request's body failed; ``NetError/underlying`` is what it threw.
+    public static let bodySource = Self(rawValue: 155)
     /// An internal invariant failed; please report it.
     public static let `internal` = Self(rawValue: 199)
     /// The body is not what the request's decoding expects.
@@ -100,7 +112,7 @@ extension NetError.Code: CustomStringConvertible {
 
     /// Whether the same request may succeed when it is sent again: passing network faults and time limits.
     public var isRetryable: Bool {
-        (100...109).contains(rawValue) || (120...124).contains(rawValue)
+        (100...110).contains(rawValue) || (120...124).contains(rawValue)
     }
 
     /// The constant's name, such as "firstByteTimedOut"; the number where there is none.
@@ -110,16 +122,18 @@ extension NetError.Code: CustomStringConvertible {
 
     private static let names: [Int32: String] = [
         1: "usage", 2: "badURL", 3: "badMethod", 4: "badHeader", 5: "badScheme", 6: "unsupported", 7: "closed",
+        8: "bodyLength", 9: "notRewindable",
         20: "noMemory", 21: "tooLarge", 22: "file", 23: "descriptors", 24: "thread",
         40: "badResponse", 41: "badCoding", 42: "headTooLarge", 43: "bodyTooLarge", 44: "badRedirect",
         45: "badCharset",
         80: "tlsHandshake", 81: "tlsUntrusted", 82: "tlsExpired", 83: "tlsNotYetValid", 84: "tlsName",
-        85: "tlsCertificate", 86: "tlsRoots", 87: "tlsBackend",
+        85: "tlsCertificate", 86: "tlsRoots", 87: "tlsBackend", 88: "tlsIdentity",
         100: "resolve", 101: "connect", 102: "refused", 103: "unreachable", 104: "reset", 105: "cutShort",
-        106: "emptyReply", 107: "send", 108: "receive", 109: "http2",
+        106: "emptyReply", 107: "send", 108: "receive", 109: "http2", 110: "proxy", 89: "authentication",
         120: "connectTimedOut", 121: "firstByteTimedOut", 122: "idleTimedOut", 123: "totalTimedOut",
         124: "slotTimedOut",
-        150: "cancelled", 151: "stoppedByCaller", 152: "tooManyRedirects", 153: "redirectRefused", 199: "internal",
+        150: "cancelled", 151: "stoppedByCaller", 152: "tooManyRedirects", 153: "redirectRefused",
+        155: "bodySource", 199: "internal",
         200: "undecodable", 201: "unencodable", 202: "unacceptableStatus",
     ]
 }

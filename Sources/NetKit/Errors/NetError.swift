@@ -71,7 +71,7 @@ public struct NetError: Error, Sendable, CustomStringConvertible {
     /// What each hop cost, also when no head arrived; empty when nothing was sent.
     public var metrics: Metrics { storage.metrics }
 
-    /// The error that a decoder threw.
+    /// The error that a decoder, a body's source or a challenge handler threw.
     public var underlying: (any Error)? { storage.underlying }
 
     /// Whether the same request may succeed when it is sent again; whether that is *safe* depends on its method.

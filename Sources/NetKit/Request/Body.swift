@@ -6,15 +6,34 @@ import Foundation
 
 /// What a request carries.
 public struct Body: Sendable {
-    /// The bytes.
-    public var bytes: Bytes
+    /// Where the bytes are.
+    enum Content: Sendable {
+        case bytes(Bytes)
+        case file(String)
+        case source(BodySource)
+    }
+
+    var content: Content
     /// The Content-Type that is sent when the request names none.
     public var contentType: String?
 
+    init(_ content: Content, contentType: String?) {
+        self.content = content
+        self.contentType = contentType
+    }
+
     /// These bytes, as this type.
     public init(_ bytes: Bytes, contentType: String? = nil) {
-        self.bytes = bytes
-        self.contentType = contentType
+        self.init(.bytes(bytes), contentType: contentType)
+    }
+
+    /// The bytes; empty for a body that is read while it is sent.
+    public var bytes: Bytes {
+        get {
+            guard case .bytes(let bytes) = content else { return [] }
+            return bytes
+        }
+        set { content = .bytes(newValue) }
     }
 
     /// Text, in UTF-8.
@@ -31,5 +50,20 @@ public struct Body: Sendable {
         } catch {
             throw NetError(.unencodable, "the value is not expressible in JSON: \(error)", underlying: error)
         }
+    }
+
+    /// The content of a regular file, read as it is sent.
+    public static func file(_ path: String, contentType: String? = nil) -> Body {
+        Body(.file(path), contentType: contentType)
+    }
+
+    /// Whether it is read while it is sent, which may take long.
+    var isStreamed: Bool {
+        if case .bytes = content { false } else { true }
+    }
+
+    /// Whether it can be sent a second time.
+    var isRepeatable: Bool {
+        if case .source(let source) = content { source.isRepeatable } else { true }
     }
 }

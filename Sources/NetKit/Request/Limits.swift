@@ -20,7 +20,19 @@ public struct Limits: Sendable, Hashable {
     public var maxCodings: Int? = 3
     /// Redirects followed (20); 0 fails on the first.
     public var maxRedirects = 20
+    /// Body bytes sent a second, on average; nil is no limit.
+    public var maxSendBytesPerSecond: Int?
+    /// Body bytes received a second, before decoding, on average; nil is no limit.
+    public var maxReceiveBytesPerSecond: Int?
 
     /// The defaults.
     public init() {}
+
+    /// The defaults of streams and saves: 7 days in all, and a body of any size. Idleness ends them.
+    public static var streaming: Limits {
+        var limits = Limits()
+        limits.total = .seconds(7 * 24 * 60 * 60)
+        limits.maxBodyBytes = nil
+        return limits
+    }
 }

@@ -23,6 +23,27 @@ public struct Request<Value: Sendable>: Sendable {
     public var acceptsCodings = true
     /// Address overrides, the first match wins.
     public var addressOverrides: [AddressOverride] = []
+    /// Who asks; nil is nobody, or what the agent's netrc file says.
+    public var credentials: Credentials?
+    /// Through whom it goes; nil takes the agent's proxy.
+    public var proxy: Proxy?
+    /// The path of a Unix socket to connect to, for the URL's own origin.
+    public var unixSocket: String?
+    /// Its place among those that wait for a slot.
+    public var priority = Priority.normal
+    /// Whether the agent's cookies are left out, both ways.
+    public var ignoresCookies = false
+    /// Whether "/../" and "/./" in the path of an absolute URL are sent as they are.
+    public var keepsDotSegments = false
+    /// Whether the server is asked before the body is sent (`Expect: 100-continue`; RFC 9110, 10.1.1).
+    public var expectsContinue = false
+    /// Hears how far the transfer is, at most ten times a second; on the loop thread, so it must not block. The last
+    /// word, ``TransferProgress/isOver``, may come from another thread.
+    public var progress: (@Sendable (TransferProgress) -> Void)?
+    /// Bytes of a streamed body that wait for their reader (256 KiB); with more the server has to wait.
+    public var streamBufferBytes = 256 << 10
+    /// Where ``Agent/save(_:to:)`` wants the body; a transport that writes it there leaves the response without bytes.
+    public internal(set) var savePath: String?
     /// The statuses that are answers; another one throws ``NetError/Code/unacceptableStatus``. Nil accepts all.
     public var acceptedStatuses: Range<Int>?
     /// How the body becomes the value.
@@ -52,6 +73,16 @@ public struct Request<Value: Sendable>: Sendable {
         other.protocolChoice = protocolChoice
         other.acceptsCodings = acceptsCodings
         other.addressOverrides = addressOverrides
+        other.credentials = credentials
+        other.proxy = proxy
+        other.unixSocket = unixSocket
+        other.priority = priority
+        other.ignoresCookies = ignoresCookies
+        other.keepsDotSegments = keepsDotSegments
+        other.expectsContinue = expectsContinue
+        other.progress = progress
+        other.streamBufferBytes = streamBufferBytes
+        other.savePath = savePath
         return other
     }
 }

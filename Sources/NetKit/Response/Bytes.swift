@@ -4,7 +4,7 @@
 public struct Bytes: Sendable, RandomAccessCollection {
     enum Storage: Sendable {
         case array([UInt8])
-        case received(any ResponseStorage)
+        case received(any ByteStorage)
     }
 
     let storage: Storage
@@ -14,7 +14,7 @@ public struct Bytes: Sendable, RandomAccessCollection {
         storage = .array(bytes)
     }
 
-    init(received: any ResponseStorage) {
+    init(received: any ByteStorage) {
         storage = .received(received)
     }
 

@@ -14,7 +14,7 @@ public struct HopMetrics: Sendable, Hashable {
     public var remoteAddress = ""
     /// The other end's port; 0 when unknown.
     public var remotePort: UInt16 = 0
-    /// The hop got its slot.
+    /// The hop got its slot; until then it waited in the queue.
     public var started: Duration?
     /// The name was resolved.
     public var resolved: Duration?
@@ -36,6 +36,12 @@ public struct HopMetrics: Sendable, Hashable {
     public var receivedBytes = 0
     /// Response body bytes after decoding.
     public var decodedBytes = 0
+    /// Which of the agent's connections it was, counted from 1; nil when there was none.
+    public var connectionID: Int?
+    /// Such as "TLSv1.3"; empty without TLS.
+    public var tlsVersion = ""
+    /// Such as "TLS_AES_256_GCM_SHA384"; empty without TLS.
+    public var tlsCipher = ""
 
     /// Nothing happened yet.
     public init() {}

@@ -14,14 +14,22 @@ public struct Response<Value: Sendable>: Sendable {
     public var metrics: Metrics
     /// Where it came from.
     public var source: ResponseSource
+    /// The fields after the body (RFC 9110, 6.5).
+    public var trailers: Headers = [:]
+    /// Whether nothing but the end of the connection told where the body ended: without TLS it may have been cut short
+    /// without anybody's knowing.
+    public var isCloseDelimited = false
 
     /// A response with another value in it.
     public func map<Other, Failure: Error>(
         _ transform: (Response) throws(Failure) -> Other
     ) throws(Failure) -> Response<Other> {
-        Response<Other>(
+        var other = Response<Other>(
             value: try transform(self), status: status, headers: headers, bytes: bytes, httpVersion: httpVersion,
             metrics: metrics, source: source)
+        other.trailers = trailers
+        other.isCloseDelimited = isCloseDelimited
+        return other
     }
 
     /// The URL that answered, after redirects, without credentials; empty for a stub that names none.
@@ -57,5 +65,7 @@ extension Response where Value == Bytes {
         self.init(
             value: bytes, status: received.status, headers: Headers(received: received), bytes: bytes,
             httpVersion: received.httpVersion, metrics: Metrics(received: received), source: .network)
+        trailers = received.trailers
+        isCloseDelimited = received.isCloseDelimited
     }
 }

@@ -6,6 +6,18 @@ public protocol Transport: Sendable {
     /// When the task is cancelled it throws ``NetError/Code/cancelled``, soon. Any status is a response.
     func send(_ request: Request<Bytes>) async throws(NetError) -> Response<Bytes>
 
+    /// As ``send(_:)``, but returns when the head is there; the body is read from the stream.
+    ///
+    /// Unless a transport says otherwise, the whole response is awaited and then given in one piece.
+    func stream(_ request: Request<Bytes>) async throws(NetError) -> ResponseStream
+
     /// Takes no more requests, and returns when the last one has ended.
     func shutdown() async
+}
+
+extension Transport {
+    /// The whole response, as a stream of one piece.
+    public func stream(_ request: Request<Bytes>) async throws(NetError) -> ResponseStream {
+        ResponseStream(try await send(request))
+    }
 }

@@ -24,11 +24,17 @@ public struct TrustPolicy: Sendable, Hashable {
     public var minimumVersion: TLSVersion
     /// True accepts every certificate and name: no protection against an active attacker.
     public var acceptsAnything: Bool
+    /// The client's own certificate, for servers that ask for one.
+    public var identity: ClientIdentity?
 
     /// The system's authorities and TLS 1.2, unless said otherwise.
-    public init(roots: Roots = .system, minimumVersion: TLSVersion = .tls1_2, acceptsAnything: Bool = false) {
+    public init(
+        roots: Roots = .system, minimumVersion: TLSVersion = .tls1_2, acceptsAnything: Bool = false,
+        identity: ClientIdentity? = nil
+    ) {
         self.roots = roots
         self.minimumVersion = minimumVersion
         self.acceptsAnything = acceptsAnything
+        self.identity = identity
     }
 }

@@ -1,0 +1,89 @@
+#include "net/access.h"
+
+/// Collects the first refusal of a row of options.
+#define SET(option, value)                                                                                             \
+    do {                                                                                                               \
+        if (code == CURLE_OK) {                                                                                        \
+            code = curl_easy_setopt(easy, option, value);                                                              \
+        }                                                                                                              \
+    } while (0)
+
+static long mask_of(uint32_t schemes) {
+    return (long)(((schemes & NC_AUTH_BASIC) != 0 ? CURLAUTH_BASIC : 0) |
+                  ((schemes & NC_AUTH_DIGEST) != 0 ? CURLAUTH_DIGEST : 0) |
+                  ((schemes & NC_AUTH_BEARER) != 0 ? CURLAUTH_BEARER : 0) |
+                  ((schemes & NC_AUTH_NTLM) != 0 ? CURLAUTH_NTLM : 0) |
+                  ((schemes & NC_AUTH_NEGOTIATE) != 0 ? CURLAUTH_NEGOTIATE : 0));
+}
+
+bool nc_access_has_rounds(uint32_t schemes) {
+    return schemes != 0 && schemes != NC_AUTH_BASIC && schemes != NC_AUTH_BEARER;
+}
+
+static CURLcode set_credentials(CURL *easy, const nc_kept_credentials *credentials) {
+    CURLcode code = CURLE_OK;
+    if (credentials->schemes != 0) {
+        SET(CURLOPT_HTTPAUTH, mask_of(credentials->schemes));
+        SET(CURLOPT_XOAUTH2_BEARER, credentials->token);
+        // A token alone goes without a name: libcurl would otherwise take the empty one for Basic.
+        if (credentials->schemes != NC_AUTH_BEARER) {
+            SET(CURLOPT_USERNAME, credentials->user);
+            SET(CURLOPT_PASSWORD, credentials->password);
+        }
+    }
+    return code;
+}
+
+static CURLcode set_proxy(CURL *easy, const nc_kept_proxy *proxy) {
+    CURLcode code = CURLE_OK;
+    // Without an option libcurl asks the environment; with an empty one it asks nobody.
+    const char *none = proxy->choice == NC_PROXY_ENVIRONMENT ? NULL : "";
+    SET(CURLOPT_PROXY, proxy->choice == NC_PROXY_URL ? proxy->url : none);
+    SET(CURLOPT_NOPROXY, proxy->except != NULL ? proxy->except : none);
+    SET(CURLOPT_HTTPPROXYTUNNEL, proxy->uses_tunnel ? 1L : 0L);
+    SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    SET(CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE);
+    SET(CURLOPT_PROXYHEADER, proxy->headers);
+    if (proxy->credentials.schemes != 0) {
+        SET(CURLOPT_PROXYAUTH, mask_of(proxy->credentials.schemes));
+        SET(CURLOPT_PROXYUSERNAME, proxy->credentials.user);
+        SET(CURLOPT_PROXYPASSWORD, proxy->credentials.password);
+    }
+    return code;
+}
+
+CURLcode nc_access_set_engine(CURL *easy, const nc_state *state) {
+    CURLcode code = set_proxy(easy, &state->proxy);
+    SET(CURLOPT_NETRC, state->uses_netrc ? (long)CURL_NETRC_OPTIONAL : (long)CURL_NETRC_IGNORED);
+    if (state->netrc_file != NULL) {
+        SET(CURLOPT_NETRC_FILE, state->netrc_file);
+    }
+    if (state->uses_hsts) {
+        SET(CURLOPT_HSTS_CTRL, (long)CURLHSTS_ENABLE);
+        SET(CURLOPT_HSTS, state->hsts_file);
+    }
+    if (state->uses_alt_svc) {
+        SET(CURLOPT_ALTSVC_CTRL, (long)(CURLALTSVC_H1 | CURLALTSVC_H2 | CURLALTSVC_H3));
+        SET(CURLOPT_ALTSVC, state->alt_svc_file != NULL ? state->alt_svc_file : "");
+    }
+    if (state->doh_url != NULL) {
+        SET(CURLOPT_DOH_URL, state->doh_url);
+    }
+    return code;
+}
+
+CURLcode nc_access_set_request(CURL *easy, const nc_extras *extras, bool is_elsewhere) {
+    CURLcode code = extras->has_proxy ? set_proxy(easy, &extras->proxy) : CURLE_OK;
+    if (!is_elsewhere) {
+        if (code == CURLE_OK) {
+            code = set_credentials(easy, &extras->credentials);
+        }
+        if (extras->unix_socket != NULL) {
+            SET(CURLOPT_UNIX_SOCKET_PATH, extras->unix_socket);
+        }
+    }
+    if (extras->keeps_dot_segments) {
+        SET(CURLOPT_PATH_AS_IS, 1L);
+    }
+    return code;
+}

@@ -1,0 +1,14 @@
+/// Options that say who asks, and through whom: credentials, proxies, sockets, and what hosts asked to remember.
+#ifndef NETCORE_PRIVATE_ACCESS_H
+#define NETCORE_PRIVATE_ACCESS_H
+
+#include "net/state.h"
+
+/// Sets what all requests of an engine have in common.
+CURLcode nc_access_set_engine(CURL *easy, const nc_state *state);
+/// Sets what one request asks for. `is_elsewhere`: a redirect has left the origin that the caller named.
+CURLcode nc_access_set_request(CURL *easy, const nc_extras *extras, bool is_elsewhere);
+/// Whether these NC_AUTH_ schemes take more than one request.
+bool nc_access_has_rounds(uint32_t schemes);
+
+#endif

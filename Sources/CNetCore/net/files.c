@@ -1,0 +1,219 @@
+#include "net/files.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "net/engine_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/// ".nk-", sixteen digits, ".part" and a NUL.
+enum { PART_SUFFIX_BYTES = 26, NEW_FILE_MODE = 0666 };
+
+static nc_status fail(nc_files *files, const char *path, const char *what, int code) {
+    return nc_error_set(&files->error, NC_ERR_FILE, code, -1, "'%s' cannot be %s: %s", path, what, strerror(code));
+}
+
+static int open_retrying(const nc_file_ops *ops, const char *path, int flags) {
+    int fd = -1;
+    do {
+        fd = ops->open(ops->ctx, path, flags | O_CLOEXEC, NEW_FILE_MODE);
+    } while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+/* --- on a worker thread --- */
+
+static nc_status open_upload(nc_files *files, const nc_file_ops *ops, const char *path) {
+    struct stat info;
+    // A FIFO that nobody writes to would otherwise hold the thread up.
+    files->upload_fd = open_retrying(ops, path, O_RDONLY | O_NONBLOCK);
+    if (files->upload_fd < 0) {
+        return fail(files, path, "opened", errno);
+    }
+    if (ops->status(ops->ctx, files->upload_fd, &info) != 0) {
+        return fail(files, path, "examined", errno);
+    }
+    if (!S_ISREG(info.st_mode)) {
+        return nc_error_set(&files->error, NC_ERR_FILE, S_ISDIR(info.st_mode) ? EISDIR : ESPIPE, -1,
+                            "'%s' is no regular file: give it as a source", path);
+    }
+    files->upload_bytes = (uint64_t)info.st_size;
+    return NC_OK;
+}
+
+/// Devices and pipes are written to in place: renaming something over them would destroy them.
+static nc_status open_in_place(nc_files *files, const nc_file_ops *ops, const char *path, bool *is_done) {
+    struct stat info;
+    int fd = open_retrying(ops, path, O_WRONLY | O_NONBLOCK);
+    *is_done = false;
+    if (fd < 0) {
+        // A directory says so here; whatever else is wrong will be said when the other name is opened.
+        return errno == EISDIR ? fail(files, path, "written", EISDIR) : NC_OK;
+    }
+    if (ops->status(ops->ctx, fd, &info) == 0 && !S_ISREG(info.st_mode)) {
+        files->save_fd = fd;
+        *is_done = true;
+        return NC_OK;
+    }
+    (void)ops->close(ops->ctx, fd);
+    return NC_OK;
+}
+
+static nc_status open_save(nc_files *files, const nc_file_ops *ops, const char *path) {
+    uint64_t chance = 0;
+    nc_random random = nc_random_system();
+    bool is_done = false;
+    nc_status status = open_in_place(files, ops, path, &is_done);
+    if (status != NC_OK || is_done) {
+        return status;
+    }
+    if (!random.fill(random.ctx, (uint8_t *)&chance, sizeof chance)) {
+        return nc_error_set(&files->error, NC_ERR_FILE, 0, -1, "no random bytes for a file name");
+    }
+    size_t length = strlen(path) + PART_SUFFIX_BYTES;
+    char *part_path = nc_alloc(length);
+    if (part_path == NULL) {
+        return nc_error_set(&files->error, NC_ERR_NO_MEMORY, 0, -1, "no memory for a file name");
+    }
+    (void)snprintf(part_path, length, "%s.nk-%016llx.part", path, (unsigned long long)chance);
+    files->save_fd = open_retrying(ops, part_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
+    if (files->save_fd < 0) {
+        status = fail(files, path, "written", errno);
+        nc_free(part_path);
+        return status;
+    }
+    files->part_path = part_path;
+    return NC_OK;
+}
+
+static void do_open(nc_work *work) {
+    nc_files *files = NC_CONTAINER_OF(work, nc_files, work);
+    const nc_file_ops *ops = &files->transfer->engine->files;
+    const nc_extras *extras = files->transfer->description.extras;
+    nc_status status = NC_OK;
+    if (extras->body_file != NULL) {
+        status = open_upload(files, ops, extras->body_file);
+    }
+    if (status == NC_OK && extras->save_path != NULL) {
+        (void)open_save(files, ops, extras->save_path);
+    }
+    nc_mailbox_put_answer(files->transfer->engine, &files->answer);
+}
+
+static void close_one(const nc_file_ops *ops, int *fd) {
+    if (*fd >= 0) {
+        (void)ops->close(ops->ctx, *fd);
+        *fd = -1;
+    }
+}
+
+static void close_all(nc_files *files) {
+    const nc_file_ops *ops = &files->transfer->engine->files;
+    close_one(ops, &files->upload_fd);
+    if (files->save_fd >= 0) {
+        // Network file systems tell of a full disk only here.
+        bool is_closed = ops->close(ops->ctx, files->save_fd) == 0 || errno == EINTR;
+        files->save_fd = -1;
+        if (!is_closed && files->keeps) {
+            (void)fail(files, files->transfer->description.extras->save_path, "written", errno);
+        }
+    }
+    if (files->part_path == NULL) {
+        return;
+    }
+    const char *path = files->transfer->description.extras->save_path;
+    bool is_kept = files->keeps && files->error.status == NC_OK;
+    if (is_kept && ops->rename(ops->ctx, files->part_path, path) != 0) {
+        (void)fail(files, path, "replaced", errno);
+        is_kept = false;
+    }
+    if (!is_kept) {
+        (void)ops->unlink(ops->ctx, files->part_path);
+    }
+    nc_free(files->part_path);
+    files->part_path = NULL;
+}
+
+static void do_close(nc_work *work) {
+    nc_files *files = NC_CONTAINER_OF(work, nc_files, work);
+    close_all(files);
+    nc_mailbox_put_answer(files->transfer->engine, &files->answer);
+}
+
+/* --- on the loop thread --- */
+
+nc_status nc_files_new(nc_files **out, nc_transfer *transfer) {
+    const nc_extras *extras = transfer->description.extras;
+    *out = NULL;
+    if (extras == NULL || (extras->body_file == NULL && extras->save_path == NULL)) {
+        return NC_OK;
+    }
+    nc_files *files = nc_alloc_zeroed(1, sizeof *files);
+    if (files == NULL) {
+        return NC_ERR_NO_MEMORY;
+    }
+    files->transfer = transfer;
+    files->upload_fd = -1;
+    files->save_fd = -1;
+    (void)nc_error_clear(&files->error);
+    *out = files;
+    return NC_OK;
+}
+
+void nc_files_free(nc_files *files) {
+    nc_free(files);
+}
+
+static void opened(nc_answer *answer) {
+    nc_files *files = NC_CONTAINER_OF(answer, nc_files, answer);
+    files->is_working = false;
+    files->is_open = true;
+    nc_transfer_files_opened(files->transfer);
+}
+
+static void closed(nc_answer *answer) {
+    nc_files *files = NC_CONTAINER_OF(answer, nc_files, answer);
+    files->is_working = false;
+    files->is_open = false;
+    nc_transfer_files_closed(files->transfer);
+}
+
+static void ask(nc_files *files, void (*run)(nc_work *), void (*arrive)(nc_answer *)) {
+    files->is_working = true;
+    files->work.run = run;
+    files->answer.arrive = arrive;
+    if (nc_worker_submit(files->transfer->engine->worker, &files->work) != NC_OK) {
+        run(&files->work); // No thread can be had; better a short wait than a file left half-written.
+    }
+}
+
+void nc_files_open(nc_files *files) {
+    ask(files, do_open, opened);
+}
+
+void nc_files_close(nc_files *files, bool keeps) {
+    files->keeps = keeps;
+    ask(files, do_close, closed);
+}
+
+nc_status nc_files_write(nc_files *files, nc_slice bytes) {
+    const nc_file_ops *ops = &files->transfer->engine->files;
+    size_t at = 0;
+    while (at < bytes.length) {
+        ssize_t wrote = ops->write(ops->ctx, files->save_fd, bytes.data + at, bytes.length - at);
+        if (wrote < 0 && errno == EINTR) {
+            continue;
+        }
+        if (wrote <= 0) {
+            int code = wrote == 0 ? EIO : errno;
+            return nc_transfer_note(files->transfer, NC_ERR_FILE, code, "'%s' cannot be written: %s",
+                                    files->transfer->description.extras->save_path, strerror(code));
+        }
+        at += (size_t)wrote;
+    }
+    return NC_OK;
+}

@@ -1,0 +1,66 @@
+/// The body's way from libcurl to whoever wants it: decoding, limits, pausing, pacing.
+///
+/// libcurl never decodes, so a pause is nothing but a piece refused: libcurl keeps it (16 KiB) and gives it again. What
+/// a decoder has taken and not yet given out waits in the decoder. Confined to the loop thread.
+#ifndef NETCORE_PRIVATE_FLOW_H
+#define NETCORE_PRIVATE_FLOW_H
+
+#include "body/coding.h"
+#include "net/pace.h"
+#include "net/timers.h"
+
+#include <curl/curl.h>
+#include <netcore/engine.h>
+
+typedef struct nc_transfer nc_transfer;
+
+/// Why a direction rests.
+enum {
+    NC_REST_CALLER = 1, // nc_engine_pause(), NC_PAUSE
+    NC_REST_PACE = 2,   // a rate
+    NC_REST_SOURCE = 4, // a source that has nothing now
+};
+
+typedef struct nc_flow {
+    uint8_t receive_rests;
+    uint8_t send_rests;
+    int told;       // CURLPAUSE_ bits that libcurl is under
+    bool has_timer; // announced
+    bool is_over;   // libcurl is done with the hop, the decoder is not
+    CURLcode code;  // what libcurl said then
+    nc_timer timer; // the end of a debt
+    nc_pace send_pace;
+    nc_pace receive_pace;
+    nc_coding *coding;
+} nc_flow;
+
+/// Makes room for what the transfer's limits ask; NC_OK, NC_ERR_NO_MEMORY.
+NC_NODISCARD nc_status nc_flow_init(nc_transfer *transfer);
+void nc_flow_deinit(nc_transfer *transfer);
+
+/// A hop begins: nothing rests but what the caller said.
+void nc_flow_begin_hop(nc_transfer *transfer);
+/// The final head says how the body is coded; NC_OK or what was noted.
+NC_NODISCARD nc_status nc_flow_begin_body(nc_transfer *transfer);
+/// Takes a piece as libcurl has it: its length, CURL_WRITEFUNC_PAUSE, or another number for a failure.
+size_t nc_flow_receive(nc_transfer *transfer, nc_slice bytes);
+/// How much may be sent now; 0 when it has to rest.
+size_t nc_flow_send_room(nc_transfer *transfer, size_t capacity);
+/// The source has nothing to send now.
+void nc_flow_rest_sending(nc_transfer *transfer);
+/// Bytes were sent.
+void nc_flow_sent(nc_transfer *transfer, size_t bytes);
+
+/// The reader rests, from now on.
+void nc_flow_pause_reading(nc_transfer *transfer);
+/// nc_engine_pause() and nc_engine_resume() reached the loop.
+void nc_flow_pause(nc_transfer *transfer);
+void nc_flow_resume(nc_transfer *transfer);
+/// Whether the caller holds it up, so that its idleness does not count.
+bool nc_flow_is_held(const nc_transfer *transfer);
+
+/// libcurl is done with the hop: false when decoded bytes still wait for the reader, and nc_transfer_hop_done() will
+/// be called again when they have gone.
+bool nc_flow_end_body(nc_transfer *transfer, CURLcode code);
+
+#endif

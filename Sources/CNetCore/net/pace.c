@@ -1,0 +1,53 @@
+#include "net/pace.h"
+
+enum { NS_PER_S = 1000000000 };
+
+/// What may gather while nothing goes: a tenth of a second's worth, but a useful piece at least.
+static int64_t burst_of(const nc_pace *pace) {
+    uint64_t tenth = pace->bytes_per_s / 10;
+    uint64_t capped = tenth < (uint64_t)INT64_MAX / 4 ? tenth : (uint64_t)INT64_MAX / 4;
+    return capped > 1024 ? (int64_t)capped : 1024;
+}
+
+nc_pace nc_pace_make(uint64_t bytes_per_s, uint64_t now_ns) {
+    nc_pace pace = {.bytes_per_s = bytes_per_s, .refilled_ns = now_ns};
+    pace.left = burst_of(&pace);
+    return pace;
+}
+
+static void refill(nc_pace *pace, uint64_t now_ns) {
+    if (now_ns <= pace->refilled_ns) {
+        return;
+    }
+    // As floating point: rates and times of any size multiply without overflow, and a byte more or less is no matter.
+    double earned = (double)(now_ns - pace->refilled_ns) * (double)pace->bytes_per_s / NS_PER_S;
+    int64_t burst = burst_of(pace);
+    if (earned < 1) {
+        return; // Kept until it is a byte.
+    }
+    pace->refilled_ns = now_ns;
+    pace->left = (double)pace->left + earned >= (double)burst ? burst : pace->left + (int64_t)earned;
+}
+
+void nc_pace_spend(nc_pace *pace, uint64_t bytes, uint64_t now_ns) {
+    if (pace->bytes_per_s != 0) {
+        refill(pace, now_ns);
+        pace->left -= bytes < (uint64_t)INT64_MAX / 4 ? (int64_t)bytes : INT64_MAX / 4;
+    }
+}
+
+uint64_t nc_pace_ready_ns(const nc_pace *pace) {
+    if (pace->bytes_per_s == 0 || pace->left > 0) {
+        return 0;
+    }
+    double wait_ns = ((double)-pace->left + 1) * NS_PER_S / (double)pace->bytes_per_s;
+    return wait_ns >= 9e18 ? UINT64_MAX : pace->refilled_ns + (uint64_t)wait_ns + 1;
+}
+
+size_t nc_pace_room(nc_pace *pace, uint64_t now_ns) {
+    if (pace->bytes_per_s == 0) {
+        return SIZE_MAX;
+    }
+    refill(pace, now_ns);
+    return pace->left > 0 ? (size_t)pace->left : 0;
+}

@@ -1,0 +1,82 @@
+#include "net/state.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+#include <string.h>
+
+enum { MAX_TEXT_BYTES = 4095 };
+
+static nc_status check(const nc_engine_options *options, nc_error *err) {
+    const nc_slice texts[] = {options->cookie_file, options->netrc_file, options->hsts_file, options->alt_svc_file,
+                              options->doh_url};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (texts[i].length > MAX_TEXT_BYTES ||
+            (texts[i].length > 0 && memchr(texts[i].data, 0, texts[i].length) != NULL)) {
+            return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a path or URL holds a NUL or is longer than %d bytes",
+                                MAX_TEXT_BYTES);
+        }
+    }
+    if (options->cookies != NC_COOKIES_OFF && options->cookies != NC_COOKIES_MEMORY &&
+        options->cookies != NC_COOKIES_FILE) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "unknown cookie choice %d", (int)options->cookies);
+    }
+    if ((options->cookies == NC_COOKIES_FILE) != (options->cookie_file.length > 0)) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a cookie file goes with NC_COOKIES_FILE");
+    }
+    if (options->doh_url.length > 0 &&
+        (options->doh_url.length < 9 ||
+         !nc_slice_is_equal_ignoring_case(nc_slice_make(options->doh_url.data, 8), nc_slice_of("https://")))) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the DNS-over-HTTPS server is no https URL");
+    }
+    return options->proxy != NULL ? nc_proxy_check(options->proxy, err) : NC_OK;
+}
+
+static char *keep(char **storage, nc_slice text) {
+    if (text.length == 0) {
+        return NULL;
+    }
+    char *begin = *storage;
+    memcpy(begin, text.data, text.length);
+    begin[text.length] = '\0';
+    *storage = begin + text.length + 1;
+    return begin;
+}
+
+nc_status nc_state_init(nc_state *state, const nc_engine_options *options, nc_error *err) {
+    nc_status status = check(options, err);
+    if (status != NC_OK) {
+        return status;
+    }
+    size_t nodes = options->proxy != NULL ? options->proxy->header_count : 0;
+    size_t proxy_bytes = options->proxy != NULL ? nc_proxy_size(options->proxy) : 1;
+    size_t total = 5 + options->cookie_file.length + options->netrc_file.length + options->hsts_file.length +
+                   options->alt_svc_file.length + options->doh_url.length;
+    void *storage = proxy_bytes > 0 && nc_size_add(&total, total, proxy_bytes) ? nc_alloc_zeroed(1, total) : NULL;
+    if (storage == NULL) {
+        return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for an engine's options");
+    }
+    char *text = (char *)((struct curl_slist *)storage + nodes);
+    *state = (nc_state){
+        .cookies = options->cookies,
+        .uses_netrc = options->uses_netrc,
+        .uses_hsts = options->uses_hsts,
+        .uses_alt_svc = options->uses_alt_svc,
+        .has_proxy = options->proxy != NULL,
+        .storage = storage,
+    };
+    state->cookie_file = keep(&text, options->cookie_file);
+    state->netrc_file = keep(&text, options->netrc_file);
+    state->hsts_file = keep(&text, options->hsts_file);
+    state->alt_svc_file = keep(&text, options->alt_svc_file);
+    state->doh_url = keep(&text, options->doh_url);
+    if (options->proxy != NULL) {
+        nc_proxy_keep(&state->proxy, options->proxy, storage, &text);
+    }
+    return NC_OK;
+}
+
+void nc_state_deinit(nc_state *state) {
+    nc_free(state->storage);
+    *state = (nc_state){0};
+}

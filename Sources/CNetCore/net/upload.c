@@ -1,0 +1,118 @@
+#include "net/upload.h"
+
+#include "net/engine_state.h"
+#include "net/files.h"
+
+#include <errno.h>
+#include <string.h>
+
+static size_t refuse(nc_transfer *transfer, nc_status status, int native_code, const char *text) {
+    (void)nc_transfer_note(transfer, status, native_code, "%s", text);
+    return CURL_READFUNC_ABORT;
+}
+
+static size_t read_memory(nc_transfer *transfer, uint8_t *bytes, size_t capacity) {
+    nc_slice body = transfer->description.body;
+    size_t at = (size_t)transfer->upload.sent;
+    size_t left = body.length - at;
+    size_t count = left < capacity ? left : capacity;
+    if (count > 0) {
+        memcpy(bytes, body.data + at, count);
+    }
+    return count;
+}
+
+static size_t read_file(nc_transfer *transfer, uint8_t *bytes, size_t capacity) {
+    const nc_file_ops *files = &transfer->engine->files;
+    uint64_t left = transfer->upload.length - transfer->upload.sent;
+    size_t wanted = left < capacity ? (size_t)left : capacity;
+    ssize_t got = 0;
+    do {
+        got = wanted > 0 ? files->read_at(files->ctx, transfer->upload.fd, bytes, wanted, (off_t)transfer->upload.sent)
+                         : 0;
+    } while (got < 0 && errno == EINTR);
+    if (got < 0) {
+        int code = errno;
+        (void)nc_transfer_note(transfer, NC_ERR_FILE, code, "'%s' cannot be read: %s",
+                               transfer->description.extras->body_file, strerror(code));
+        return CURL_READFUNC_ABORT;
+    }
+    if (got == 0 && wanted > 0) {
+        return refuse(transfer, NC_ERR_BODY_LENGTH, 0, "the file became shorter while it was sent");
+    }
+    return (size_t)got;
+}
+
+/// Whether a source that has given all it announced is really at its end.
+static bool has_more(nc_transfer *transfer) {
+    const nc_body_source *source = &transfer->description.source;
+    uint8_t one;
+    size_t filled = 0;
+    nc_pull pulled = source->pull(source->ctx, transfer->id, &one, 1, &filled);
+    transfer->upload.is_over = true;
+    return (pulled == NC_PULL_MORE || pulled == NC_PULL_END) && filled > 0;
+}
+
+static size_t read_source(nc_transfer *transfer, uint8_t *bytes, size_t capacity) {
+    nc_upload *upload = &transfer->upload;
+    const nc_body_source *source = &transfer->description.source;
+    size_t filled = 0;
+    bool is_known = upload->length != NC_LENGTH_UNKNOWN;
+    uint64_t left = is_known ? upload->length - upload->sent : UINT64_MAX;
+    if (upload->is_over || left == 0) {
+        return 0;
+    }
+    nc_pull pulled = source->pull(source->ctx, transfer->id, bytes, capacity, &filled);
+    upload->is_asleep = pulled == NC_PULL_LATER;
+    if (pulled == NC_PULL_LATER) {
+        return CURL_READFUNC_PAUSE;
+    }
+    if (pulled == NC_PULL_FAIL) {
+        return refuse(transfer, NC_ERR_BODY_SOURCE, 0, nc_status_text(NC_ERR_BODY_SOURCE));
+    }
+    if ((pulled != NC_PULL_MORE && pulled != NC_PULL_END) || filled > capacity ||
+        (pulled == NC_PULL_MORE && filled == 0)) {
+        return refuse(transfer, NC_ERR_BODY_SOURCE, 0, "the source of the request body answered out of range");
+    }
+    upload->is_over = pulled == NC_PULL_END;
+    // The last byte is not sent before it is known that it is the last: a server must not take a wrong body for whole.
+    bool is_long = filled > left || (is_known && filled == left && !upload->is_over && has_more(transfer));
+    if (is_long || (is_known && upload->is_over && filled < left)) {
+        (void)nc_transfer_note(transfer, NC_ERR_BODY_LENGTH, 0, "the source gave %s than the %llu bytes announced",
+                               is_long ? "more" : "fewer", (unsigned long long)upload->length);
+        return CURL_READFUNC_ABORT;
+    }
+    return filled;
+}
+
+size_t nc_upload_read(nc_transfer *transfer, uint8_t *bytes, size_t capacity) {
+    transfer->upload.has_begun = true;
+    if (transfer->description.source.pull != NULL) {
+        return read_source(transfer, bytes, capacity);
+    }
+    return transfer->upload.fd >= 0 ? read_file(transfer, bytes, capacity) : read_memory(transfer, bytes, capacity);
+}
+
+bool nc_upload_seek(nc_transfer *transfer, uint64_t offset) {
+    nc_upload *upload = &transfer->upload;
+    const nc_body_source *source = &transfer->description.source;
+    bool is_possible = upload->length == NC_LENGTH_UNKNOWN ? offset == 0 : offset <= upload->length;
+    if (is_possible && source->pull != NULL && upload->has_begun) {
+        is_possible = offset == 0 && source->rewind != NULL && source->rewind(source->ctx, transfer->id);
+    }
+    if (!is_possible) {
+        (void)nc_transfer_note(transfer, NC_ERR_NOT_REWINDABLE, CURLE_SEND_FAIL_REWIND, "%s",
+                               nc_status_text(NC_ERR_NOT_REWINDABLE));
+        return false;
+    }
+    upload->sent = offset;
+    upload->has_begun = false;
+    upload->is_over = false;
+    upload->is_asleep = false;
+    return true;
+}
+
+bool nc_upload_begin_hop(nc_transfer *transfer) {
+    bool sends = transfer->description.has_body && !transfer->is_get;
+    return !sends || nc_upload_seek(transfer, 0);
+}

@@ -1,0 +1,275 @@
+#define _GNU_SOURCE 1
+#include "exchange.h"
+
+#include "basic.h"
+
+#include <sys/epoll.h>
+#include <time.h>
+
+// One connection sends at most this many scratches in a row, then the others
+// have their turn.
+#define MAX_ROUNDS 16
+
+uint64_t nct_exchange_now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* --- waiting --- */
+
+static nct_step wait_for(nct_connection *connection, uint32_t events) {
+    if (connection->events != events) {
+        connection->events = events;
+        struct epoll_event event = {.events = events, .data.ptr = connection};
+        epoll_ctl(connection->desk->poller, EPOLL_CTL_MOD, connection->wire.fd, &event);
+    }
+    return NCT_STEP_WAIT;
+}
+
+static nct_step wait_as(nct_connection *connection, nct_wire_result result) {
+    if (result == NCT_WIRE_ENDED)
+        return NCT_STEP_CLOSE;
+    return wait_for(connection, result == NCT_WIRE_WANT_WRITE ? EPOLLOUT : EPOLLIN);
+}
+
+static nct_step stall(nct_connection *connection, nct_phase resumed_phase) {
+    connection->phase = NCT_PHASE_STALLED;
+    connection->resumed_phase = resumed_phase;
+    connection->stall_ticket = nct_record_stall(&connection->desk->record);
+    return wait_for(connection, EPOLLRDHUP);
+}
+
+static nct_step pause_until_due(nct_connection *connection) {
+    connection->phase = NCT_PHASE_PAUSED;
+    connection->due_ms = nct_exchange_now_ms() + connection->outgoing.script->drip_ms;
+    connection->desk->paused++;
+    return wait_for(connection, EPOLLRDHUP);
+}
+
+/* --- reading --- */
+
+static nct_step shake_hands(nct_connection *connection) {
+    nct_wire_result result = nct_wire_handshake(&connection->wire);
+    if (result != NCT_WIRE_DONE)
+        return wait_as(connection, result);
+    nct_record *record = &connection->desk->record;
+    if (nct_wire_is_resumed(&connection->wire))
+        nct_record_add(record, NCT_COUNT_RESUMED, 1);
+    else if (nct_wire_has_certificate(&connection->wire))
+        nct_record_add(record, NCT_COUNT_CERTIFICATES, 1);
+    connection->phase = NCT_PHASE_READ;
+    return NCT_STEP_NEXT;
+}
+
+static nct_step read_more(nct_connection *connection) {
+    if (!connection->is_readable && !nct_wire_has_pending(&connection->wire))
+        return wait_for(connection, EPOLLIN);
+    uint8_t *scratch = connection->desk->scratch;
+    size_t count = 0;
+    nct_wire_result result = nct_wire_read(&connection->wire, scratch, sizeof connection->desk->scratch, &count);
+    // A read that fills the buffer may have left more; the poller tells again in
+    // every other case.
+    connection->is_readable = result == NCT_WIRE_DONE && count == sizeof connection->desk->scratch;
+    if (result != NCT_WIRE_DONE)
+        return wait_as(connection, result);
+    return nct_bytes_append(&connection->in, scratch, count) ? NCT_STEP_NEXT : NCT_STEP_CLOSE;
+}
+
+static nct_step begin_reply(nct_connection *connection, nct_script *script, nct_request *request) {
+    if (!nct_outgoing_begin(&connection->outgoing, script, request))
+        return NCT_STEP_CLOSE;
+    connection->stall_ticket = 0;
+    connection->phase = NCT_PHASE_SEND;
+    return NCT_STEP_NEXT;
+}
+
+/// Answers what cannot be understood, after which nothing else can be.
+static nct_step refuse(nct_connection *connection, nct_script *script) {
+    connection->request.is_last = true;
+    return begin_reply(connection, nct_script_retain(script), NULL);
+}
+
+static nct_step answer(nct_connection *connection) {
+    nct_request *request = &connection->request;
+    nct_script *script = connection->script;
+    connection->script = NULL;
+    nct_record_request(&connection->desk->record, connection->number, &request->first, request->length);
+    return begin_reply(connection, script, request);
+}
+
+/// Chooses the reply for a head that is whole.
+static void choose_reply(nct_connection *connection) {
+    nct_request *request = &connection->request;
+    nct_script *script =
+        nct_table_next(&connection->desk->table, nct_bytes_first(&request->path), request->path.length);
+    const nct_bytes *shown = &request->fields[NCT_FIELD_AUTHORIZATION];
+    if (script->challenge != NULL && !nct_basic_is_equal(&script->credentials, nct_bytes_first(shown), shown->length)) {
+        nct_script *challenge = nct_script_retain(script->challenge);
+        nct_script_release(script);
+        script = challenge;
+    }
+    connection->script = script;
+    connection->is_early = script->early != NCT_PATIENT;
+    if (connection->is_early && request->is_waiting && script->early == NCT_EARLY_INSTEAD)
+        request->phase = NCT_EXPECT_NOTHING;
+}
+
+/// Takes body bytes, and counts them as they come.
+static nct_progress take_body(nct_connection *connection, bool is_kept) {
+    nct_request *request = &connection->request;
+    uint64_t before = request->body_received;
+    nct_progress progress = nct_request_take_body(request, &connection->in, is_kept);
+    if (request->body_received != before)
+        nct_record_add(&connection->desk->record, NCT_COUNT_RECEIVED, (size_t)(request->body_received - before));
+    return progress;
+}
+
+static nct_step read_request(nct_connection *connection) {
+    nct_desk *desk = connection->desk;
+    nct_request *request = &connection->request;
+    if (desk->is_never_reading && connection->stall_ticket == 0)
+        return stall(connection, NCT_PHASE_READ);
+    if (desk->greeting != NULL)
+        return connection->in.length == 0 ? read_more(connection) : refuse(connection, desk->greeting);
+    nct_progress progress = nct_request_take_head(request, &connection->in);
+    if (progress == NCT_PROGRESS_WHOLE) {
+        if (connection->script == NULL)
+            choose_reply(connection);
+        if (connection->is_early)
+            return answer(connection);
+        if (request->is_waiting) {
+            request->is_waiting = false;
+            connection->is_interim = true;
+            return begin_reply(connection, nct_script_retain(desk->interim), NULL);
+        }
+        progress = take_body(connection, connection->script->is_echo);
+    }
+    if (progress == NCT_PROGRESS_BAD)
+        return refuse(connection, desk->refusal);
+    if (progress == NCT_PROGRESS_MORE)
+        return read_more(connection);
+    return answer(connection);
+}
+
+/* --- sending --- */
+
+/// Goes on to the next request, or to the connection's end.
+static nct_step end_exchange(nct_connection *connection, nct_ending ending) {
+    static const nct_phase phases[] = {
+        [NCT_KEEP] = NCT_PHASE_READ,  [NCT_CLOSE] = NCT_PHASE_FINISH,    [NCT_RESET] = NCT_PHASE_FLUSH,
+        [NCT_STALL] = NCT_PHASE_READ, [NCT_TRUNCATE] = NCT_PHASE_FINISH, [NCT_HALF_CLOSE] = NCT_PHASE_HALF_FINISH,
+    };
+    if ((ending == NCT_KEEP || ending == NCT_STALL) && connection->request.is_last)
+        ending = NCT_CLOSE;
+    connection->is_truncated = ending == NCT_TRUNCATE;
+    connection->stall_ticket = 0;
+    connection->is_early = false;
+    nct_request_reset(&connection->request);
+    nct_outgoing_deinit(&connection->outgoing);
+    connection->phase = ending < sizeof phases / sizeof phases[0] ? phases[ending] : NCT_PHASE_FINISH;
+    return NCT_STEP_NEXT;
+}
+
+/// Goes on after the whole reply, or the whole of what is sent of it.
+static nct_step end_reply(nct_connection *connection) {
+    const nct_script *script = connection->outgoing.script;
+    if (connection->is_interim) {
+        connection->is_interim = false;
+        nct_outgoing_deinit(&connection->outgoing);
+        connection->phase = NCT_PHASE_READ;
+        return NCT_STEP_NEXT;
+    }
+    bool is_stopping = connection->is_early && script->early == NCT_EARLY_STOP;
+    if ((script->ending == NCT_STALL || is_stopping) && connection->stall_ticket == 0)
+        return stall(connection, NCT_PHASE_SEND);
+    if (connection->is_early && script->early == NCT_EARLY_END)
+        return end_exchange(connection, script->ending == NCT_KEEP ? NCT_CLOSE : script->ending);
+    if (connection->is_early) {
+        connection->phase = NCT_PHASE_DISCARD;
+        return NCT_STEP_NEXT;
+    }
+    return end_exchange(connection, script->ending);
+}
+
+static nct_step discard_body(nct_connection *connection) {
+    nct_progress progress = take_body(connection, false);
+    if (progress == NCT_PROGRESS_BAD)
+        return NCT_STEP_CLOSE;
+    if (progress == NCT_PROGRESS_MORE)
+        return read_more(connection);
+    return end_exchange(connection, connection->outgoing.script->ending);
+}
+
+/// Sends the reply's next piece, or what fits of it.
+static nct_wire_result send_piece(nct_connection *connection) {
+    nct_outgoing *outgoing = &connection->outgoing;
+    size_t drip_bytes = outgoing->script->drip_bytes;
+    size_t capacity = sizeof connection->desk->scratch;
+    if (drip_bytes != 0) {
+        nct_wire_result result = nct_wire_flush(&connection->wire);
+        if (result != NCT_WIRE_DONE)
+            return result;
+        capacity = drip_bytes < capacity ? drip_bytes : capacity;
+    }
+    size_t length = nct_outgoing_read(outgoing, connection->desk->scratch, capacity);
+    size_t count = 0;
+    nct_wire_result result = nct_wire_write(&connection->wire, connection->desk->scratch, length, &count);
+    outgoing->sent += count;
+    return result;
+}
+
+static nct_step send_reply(nct_connection *connection) {
+    nct_outgoing *outgoing = &connection->outgoing;
+    for (int rounds = 0; outgoing->sent < outgoing->limit; rounds++) {
+        if (rounds == MAX_ROUNDS)
+            return wait_for(connection, EPOLLOUT);
+        nct_wire_result result = send_piece(connection);
+        if (result != NCT_WIRE_DONE)
+            return wait_as(connection, result);
+        bool is_dripping = outgoing->script->drip_bytes != 0 && outgoing->script->drip_ms != 0;
+        if (is_dripping && outgoing->sent < outgoing->limit)
+            return pause_until_due(connection);
+    }
+    return end_reply(connection);
+}
+
+/* --- ending --- */
+
+static nct_step finish(nct_connection *connection) {
+    if (nct_wire_finish(&connection->wire, !connection->is_truncated) == NCT_WIRE_WANT_WRITE)
+        return wait_for(connection, EPOLLOUT);
+    if (connection->phase == NCT_PHASE_FINISH)
+        return NCT_STEP_CLOSE;
+    connection->phase = NCT_PHASE_DRAIN;
+    return wait_for(connection, EPOLLIN);
+}
+
+static nct_step flush(nct_connection *connection) {
+    nct_wire_result result = nct_wire_flush(&connection->wire);
+    return result == NCT_WIRE_WANT_WRITE ? wait_for(connection, EPOLLOUT) : NCT_STEP_RESET;
+}
+
+nct_step nct_exchange_step(nct_connection *connection) {
+    switch (connection->phase) {
+    case NCT_PHASE_HANDSHAKE:
+        return shake_hands(connection);
+    case NCT_PHASE_READ:
+        return read_request(connection);
+    case NCT_PHASE_SEND:
+        return send_reply(connection);
+    case NCT_PHASE_DISCARD:
+        return discard_body(connection);
+    case NCT_PHASE_STALLED:
+    case NCT_PHASE_PAUSED:
+        return NCT_STEP_WAIT;
+    case NCT_PHASE_FLUSH:
+        return flush(connection);
+    case NCT_PHASE_FINISH:
+    case NCT_PHASE_HALF_FINISH:
+        return finish(connection);
+    case NCT_PHASE_DRAIN:
+        return nct_wire_drain(&connection->wire) == NCT_WIRE_ENDED ? NCT_STEP_CLOSE : wait_for(connection, EPOLLIN);
+    }
+    return NCT_STEP_CLOSE;
+}

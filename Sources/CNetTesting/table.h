@@ -1,0 +1,32 @@
+/// Replies by path, and for each path one after another.
+#ifndef NCT_TABLE_H
+#define NCT_TABLE_H
+
+#include "script.h"
+
+#include <pthread.h>
+
+/// Replies by path; zeroed storage before nct_table_init().
+typedef struct nct_table {
+    /// Guards the rows.
+    pthread_mutex_t mutex;
+    /// Chains by hash of the path.
+    struct nct_table_row *rows[1024];
+    /// Answers what has no script; owned.
+    nct_script *fallback;
+} nct_table;
+
+/// Makes an empty table; false when memory ran out.
+bool nct_table_init(nct_table *table);
+
+/// Frees every row; harmless when init failed.
+void nct_table_deinit(nct_table *table);
+
+/// Sets the replies of a path, at least one; false when memory ran out, with
+/// nothing changed.
+bool nct_table_set(nct_table *table, const char *path, const nct_reply *replies, size_t count);
+
+/// The next reply for a path, or that of "*", or 404; retained for the caller.
+nct_script *nct_table_next(nct_table *table, const void *path, size_t length);
+
+#endif

@@ -1,0 +1,54 @@
+extension Agent {
+    /// Nil over a transport that has neither a queue nor a jar.
+    var control: (any TransferControl)? { transport as? any TransferControl }
+
+    /// Keeps what waits for a slot from starting; what runs goes on, and waiting limits go on too.
+    public func suspend() {
+        control?.setSuspended(true)
+    }
+
+    /// Lets what waits start again.
+    public func resume() {
+        control?.setSuspended(false)
+    }
+
+    /// What has not ended, in no order; empty over a transport without a queue.
+    public func transfers() -> [TransferInfo] {
+        control?.transfers() ?? []
+    }
+
+    /// Moves a transfer that waits; one that has ended is ignored.
+    public func setPriority(_ priority: Priority, of id: TransferInfo.ID) {
+        control?.setPriority(priority, of: id)
+    }
+}
+
+extension Agent {
+    /// The cookies in the jar.
+    ///
+    /// Throws ``NetError/Code/usage`` when ``Configuration/cookies`` asks for none.
+    public func cookies() async throws(NetError) -> [Cookie] {
+        try await jar().cookies()
+    }
+
+    /// Adds cookies to the jar, before any request that is sent afterwards.
+    ///
+    /// Throws ``NetError/Code/usage`` without a jar, and for a cookie with a control character.
+    public func setCookies(_ cookies: [Cookie]) throws(NetError) {
+        try jar().setCookies(cookies)
+    }
+
+    /// Removes all cookies from the jar.
+    ///
+    /// Throws ``NetError/Code/usage`` without a jar.
+    public func clearCookies() throws(NetError) {
+        try jar().clearCookies()
+    }
+
+    private func jar() throws(NetError) -> any TransferControl {
+        guard let control else {
+            throw NetError(.usage, "the agent's transport has no cookie jar")
+        }
+        return control
+    }
+}

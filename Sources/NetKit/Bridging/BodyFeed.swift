@@ -1,0 +1,101 @@
+internal import CNetCore
+
+/// Where the core pulls one transfer's body from: begins it, begins it again, and remembers what failed.
+///
+/// The transfer's sink keeps it, and with that its context, until on_done.
+@safe final class BodyFeed: Sendable {
+    private enum Current {
+        case none
+        case pump(BodyPump)
+        case reader(Body.Reader)
+    }
+
+    private let source: BodySource
+    private let priority = Task.currentPriority
+    // SAFETY: include/netcore/request.h: pull and rewind run on the loop thread, and on_done, which ends the feed, too.
+    private nonisolated(unsafe) var current = Current.none
+    // Nil when the transfer has ended.
+    private nonisolated(unsafe) var engine: Engine?
+    private nonisolated(unsafe) var failure: (any Error)?
+
+    init?(_ body: Body?, engine: Engine) {
+        guard case .source(let source) = body?.content else { return nil }
+        self.source = source
+        unsafe self.engine = engine
+    }
+
+    /// On the loop thread, from on_done: nothing will be pulled any more. Returns what the body's maker threw.
+    func end() -> (any Error)? {
+        unsafe engine = nil
+        stop()
+        return unsafe failure
+    }
+
+    private func stop() {
+        if case .pump(let pump) = unsafe current {
+            pump.close()
+        }
+        unsafe current = .none
+    }
+
+    fileprivate func pull(
+        _ id: UInt64, into buffer: UnsafeMutableBufferPointer<UInt8>, filled: inout Int
+    ) -> nc_pull {
+        do {
+            switch unsafe current {
+            case .none:
+                guard let engine = unsafe engine else { return .NC_PULL_END }
+                unsafe current = try begin(id, on: engine)
+                return unsafe pull(id, into: buffer, filled: &filled)
+            case .pump(let pump):
+                return try unsafe pump.take(into: buffer, filled: &filled)
+            case .reader(let read):
+                var span = unsafe buffer.mutableSpan
+                filled = min(max(0, try read(&span)), buffer.count)
+                return filled > 0 ? .NC_PULL_MORE : .NC_PULL_END
+            }
+        } catch {
+            unsafe failure = error
+            return .NC_PULL_FAIL
+        }
+    }
+
+    private func begin(_ id: UInt64, on engine: Engine) throws -> Current {
+        switch source.maker {
+        case .reader(let make):
+            return .reader(try make())
+        case .pump(let run):
+            return .pump(BodyPump(run, id: id, engine: engine, priority: priority))
+        }
+    }
+
+    /// What has not begun can begin, once more or not.
+    fileprivate func rewind() -> Bool {
+        if case .none = unsafe current {
+            return true
+        }
+        guard source.isRepeatable else { return false }
+        stop()
+        return true
+    }
+
+    /// The source as C sees it.
+    var cValue: nc_body_source {
+        unsafe nc_body_source(ctx: Unmanaged.passUnretained(self).toOpaque(), pull: feedPull, rewind: feedRewind)
+    }
+}
+
+private func feedPull(
+    _ context: UnsafeMutableRawPointer?, _ id: UInt64, _ bytes: UnsafeMutablePointer<UInt8>, _ capacity: Int,
+    _ filled: UnsafeMutablePointer<Int>
+) -> nc_pull {
+    guard let context = unsafe context else { return .NC_PULL_FAIL }
+    let buffer = unsafe UnsafeMutableBufferPointer(start: bytes, count: capacity)
+    return unsafe Unmanaged<BodyFeed>.fromOpaque(context).takeUnretainedValue().pull(
+        id, into: buffer, filled: &filled.pointee)
+}
+
+private func feedRewind(_ context: UnsafeMutableRawPointer?, _ id: UInt64) -> Bool {
+    guard let context = unsafe context else { return false }
+    return unsafe Unmanaged<BodyFeed>.fromOpaque(context).takeUnretainedValue().rewind()
+}

@@ -1,0 +1,171 @@
+internal import CNetCore
+
+/// Between a task that makes a body's bytes and the loop thread that sends them: a bounded row of pieces.
+///
+/// The task waits while the row is full; the transfer waits while it is empty.
+@safe final class BodyPump: Sendable {
+    /// Bytes that may wait. A piece that is larger waits alone.
+    private static let maxBytes = 256 << 10
+
+    fileprivate struct State: Sendable {
+        var pieces: [Bytes] = []
+        var first = 0  // the piece to take from
+        var offset = 0  // in it
+        var waiting = 0  // bytes
+        var isStarved = false  // the core was told to ask later
+        var isFinished = false
+        var isClosed = false
+        var failure: (any Error)?
+        var maker: Waiter?
+        var task: Task<Void, Never>?
+    }
+
+    private let state = Lock(State())
+    private let id: UInt64
+    private let engine: Engine
+
+    init(
+        _ run: @escaping @Sendable (BodySource.Put) async throws -> Void, id: UInt64, engine: Engine,
+        priority: TaskPriority
+    ) {
+        self.id = id
+        self.engine = engine
+        let task = Task.detached(priority: priority) { [self] in
+            do {
+                try await run { piece in try await put(piece) }
+                finish(nil)
+            } catch {
+                finish(error)
+            }
+        }
+        // The task's end and this meet in the state; a task that ended keeps nothing alive.
+        let isOver = state.withLock { state in
+            state.task = state.isFinished ? nil : task
+            return state.isClosed
+        }
+        if isOver {
+            task.cancel()
+        }
+    }
+
+    /// In the task: adds a piece, and waits while enough of them wait.
+    private func put(_ piece: Bytes) async throws {
+        try Task.checkCancellation()
+        if piece.isEmpty {
+            return
+        }
+        let (isStarved, isClosed, isFull) = state.withLock { state in
+            defer { state.isStarved = false }
+            if !state.isClosed {
+                state.pieces.append(piece)
+                state.waiting += piece.count
+            }
+            return (state.isStarved, state.isClosed, state.waiting >= Self.maxBytes)
+        }
+        if isClosed {
+            throw CancellationError()
+        }
+        if isStarved {
+            engine.resume(id)
+        }
+        if isFull {
+            await waitForRoom()
+        }
+    }
+
+    /// close() resumes it, so that a cancelled transfer never leaves its maker waiting.
+    private func waitForRoom() async {
+        await Waiter.wait { waiter in
+            let hasRoom = state.withLock { state in
+                let hasRoom = state.isClosed || state.waiting < Self.maxBytes
+                state.maker = hasRoom ? nil : waiter
+                return hasRoom
+            }
+            if hasRoom {
+                waiter.resume()
+            }
+        }
+    }
+
+    private func finish(_ failure: (any Error)?) {
+        let isStarved = state.withLock { state in
+            defer { state.isStarved = false }
+            state.isFinished = true
+            state.failure = failure
+            state.task = nil
+            return state.isStarved
+        }
+        if isStarved {
+            engine.resume(id)
+        }
+    }
+
+    /// On the loop thread: moves what is there. Throws what the task threw, once the bytes before it are gone.
+    func take(into buffer: UnsafeMutableBufferPointer<UInt8>, filled: inout Int) throws -> nc_pull {
+        let (count, maker, pull, failure) = state.withLock { state in
+            let count = unsafe state.move(into: buffer)
+            var maker: Waiter?
+            if state.waiting < Self.maxBytes / 2 {
+                maker = state.maker
+                state.maker = nil
+            }
+            let pull: nc_pull = count > 0 ? .NC_PULL_MORE : state.isFinished ? .NC_PULL_END : .NC_PULL_LATER
+            state.isStarved = pull == .NC_PULL_LATER
+            return (count, maker, pull, count == 0 ? state.failure : nil)
+        }
+        maker?.resume()
+        if let failure {
+            throw failure
+        }
+        filled = count
+        return pull
+    }
+
+    /// On the loop thread: nobody takes any more.
+    func close() {
+        let (task, maker) = state.withLock { state in
+            defer {
+                state.task = nil
+                state.maker = nil
+                state.pieces = []
+            }
+            state.isClosed = true
+            return (state.task, state.maker)
+        }
+        task?.cancel()
+        maker?.resume()
+    }
+}
+
+extension BodyPump.State {
+    fileprivate mutating func move(into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
+        var count = 0
+        while count < buffer.count, first < pieces.count {
+            let piece = pieces[first]
+            let taken = min(piece.count - offset, buffer.count - count)
+            piece.withSpan { span in
+                unsafe span.extracting(offset..<offset + taken).withUnsafeBufferPointer { bytes in
+                    let room = unsafe UnsafeMutableRawBufferPointer(
+                        UnsafeMutableBufferPointer(rebasing: buffer[count...]))
+                    unsafe room.copyMemory(from: UnsafeRawBufferPointer(bytes))
+                }
+            }
+            count += taken
+            offset += taken
+            if offset == piece.count {
+                pieces[first] = []
+                first += 1
+                offset = 0
+            }
+        }
+        if first == pieces.count {
+            pieces.removeAll(keepingCapacity: true)
+            first = 0
+        } else if first > pieces.count / 2 {
+            pieces.removeFirst(first)
+            first = 0
+        }
+        waiting -= count
+        return count
+    }
+}

@@ -1,0 +1,82 @@
+internal import CNetCore
+
+// The choices of requests as the C core spells them.
+
+extension RedirectPolicy {
+    var cValue: nc_redirect_choice {
+        switch self {
+        case .follow: .NC_REDIRECTS_FOLLOW
+        case .followDowngrades: .NC_REDIRECTS_FOLLOW_DOWNGRADE
+        case .return: .NC_REDIRECTS_RETURN
+        }
+    }
+}
+
+extension ProtocolChoice {
+    var cValue: nc_http_choice {
+        switch self {
+        case .automatic: .NC_HTTP_AUTO
+        case .http1_0: .NC_HTTP_1_0
+        case .http1: .NC_HTTP_1_1
+        case .http2PriorKnowledge: .NC_HTTP_2_PRIOR_KNOWLEDGE
+        case .http3: .NC_HTTP_3
+        }
+    }
+}
+
+extension Priority {
+    init(_ priority: nc_priority) {
+        switch priority {
+        case .NC_PRIORITY_HIGH: self = .high
+        case .NC_PRIORITY_LOW: self = .low
+        default: self = .normal
+        }
+    }
+
+    var cValue: nc_priority {
+        switch self {
+        case .high: .NC_PRIORITY_HIGH
+        case .normal: .NC_PRIORITY_NORMAL
+        case .low: .NC_PRIORITY_LOW
+        }
+    }
+}
+
+extension TransferProgress {
+    init(_ progress: nc_progress) {
+        func total(_ bytes: UInt64) -> Int? { bytes == .max ? nil : Int(clamping: bytes) }
+        self.init()
+        sent = Int(clamping: progress.sent_bytes)
+        sendTotal = total(progress.send_total_bytes)
+        received = Int(clamping: progress.received_bytes)
+        receiveTotal = total(progress.receive_total_bytes)
+        bytesPerSecond = Int(clamping: progress.bytes_per_s)
+        timeLeft = progress.left_ms == .max ? nil : .milliseconds(Int64(clamping: progress.left_ms))
+    }
+}
+
+extension Limits {
+    /// In the core 0 means the default, so the shortest time is one millisecond and the smallest size one byte.
+    var cValue: nc_limits {
+        func milliseconds(_ duration: Duration?) -> UInt32 {
+            guard let duration else { return .max }
+            // Clamped first: a duration may have more seconds than its components can tell.
+            let (seconds, attoseconds) = min(max(duration, .zero), .milliseconds(UInt32.max - 1)).components
+            return UInt32(max(1, seconds * 1000 + attoseconds / 1_000_000_000_000_000))
+        }
+        func number(_ value: Int?) -> UInt32 { value.map { UInt32(clamping: max(1, $0)) } ?? .max }
+        return nc_limits(
+            connect_ms: milliseconds(connect), first_byte_ms: milliseconds(firstByte), idle_ms: milliseconds(idle),
+            slot_ms: milliseconds(slot), total_ms: milliseconds(total),
+            max_redirects: maxRedirects > 0 ? UInt32(clamping: min(maxRedirects, Int(UInt32.max) - 1)) : .max,
+            max_body_bytes: maxBodyBytes.map { UInt64(max(1, $0)) } ?? .max, max_head_bytes: number(maxHeadBytes),
+            max_head_fields: number(maxHeadFields), max_codings: number(maxCodings),
+            max_send_bytes_per_s: Self.rate(maxSendBytesPerSecond),
+            max_receive_bytes_per_s: Self.rate(maxReceiveBytesPerSecond))
+    }
+
+    /// In the core 0 is no limit.
+    static func rate(_ bytesPerSecond: Int?) -> UInt64 {
+        bytesPerSecond.map { UInt64(max(1, $0)) } ?? 0
+    }
+}

@@ -1,0 +1,81 @@
+internal import CNetCore
+
+extension Engine {
+    /// How an engine is made.
+    struct Options {
+        var maxInFlight: UInt32
+        var maxPerHost: UInt32
+        var maxStreams: UInt32
+        var maxIdleConnections: UInt32
+        var maxWaiting: UInt32
+        var trust: TrustPolicy
+        var proxy: Proxy?
+        var cookies: Retention
+        var netrc: NetrcChoice
+        var hsts: Retention
+        var altSvc: Retention
+        var dnsOverHTTPS: String?
+        var maxSendBytesPerSecond: Int?
+        var maxReceiveBytesPerSecond: Int?
+
+        /// To the core an empty path is none.
+        func check() throws(NetError) {
+            let paths = [cookies.path, hsts.path, altSvc.path, netrc.path, dnsOverHTTPS]
+            if paths.contains("") {
+                throw NetError(.usage, "a path of the agent's configuration is empty")
+            }
+        }
+
+        /// Describes the options to the C core, for the length of the call.
+        func withDescription(_ make: (inout nc_engine_options) -> nc_status) -> nc_status {
+            unsafe TextSpace.with(bytes: textBytes) { text in
+                var settings = unsafe nc_engine_options()
+                unsafe settings.max_in_flight = maxInFlight
+                unsafe settings.max_per_host = maxPerHost
+                unsafe settings.max_streams = maxStreams
+                unsafe settings.max_idle_connections = maxIdleConnections
+                unsafe settings.max_waiting = maxWaiting
+                unsafe settings.cookies = cookies.cValue
+                unsafe settings.cookie_file = text.put(cookies.path)
+                unsafe settings.uses_netrc = netrc != .off
+                unsafe settings.netrc_file = text.put(netrc.path)
+                unsafe settings.uses_hsts = hsts != .off
+                unsafe settings.hsts_file = text.put(hsts.path)
+                unsafe settings.uses_alt_svc = altSvc != .off
+                unsafe settings.alt_svc_file = text.put(altSvc.path)
+                unsafe settings.doh_url = text.put(dnsOverHTTPS)
+                unsafe settings.max_send_bytes_per_s = Limits.rate(maxSendBytesPerSecond)
+                unsafe settings.max_receive_bytes_per_s = Limits.rate(maxReceiveBytesPerSecond)
+                return unsafe proxy.withDescription(in: &text) { proxy, _ in
+                    unsafe settings.proxy = proxy
+                    return unsafe make(&settings)
+                }
+            }
+        }
+
+        private var textBytes: Int {
+            let paths = [cookies.path, hsts.path, altSvc.path, netrc.path, dnsOverHTTPS]
+            return paths.reduce(proxy?.textBytes ?? 0) { $0 + ($1?.utf8.count ?? 0) }
+        }
+    }
+}
+
+extension Retention {
+    fileprivate var path: String? {
+        if case .file(let path) = self { path } else { nil }
+    }
+
+    fileprivate var cValue: nc_cookie_choice {
+        switch self {
+        case .off: .NC_COOKIES_OFF
+        case .memory: .NC_COOKIES_MEMORY
+        case .file: .NC_COOKIES_FILE
+        }
+    }
+}
+
+extension NetrcChoice {
+    fileprivate var path: String? {
+        if case .file(let path) = self { path } else { nil }
+    }
+}

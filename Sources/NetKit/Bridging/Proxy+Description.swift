@@ -1,0 +1,59 @@
+internal import CNetCore
+
+extension Credentials {
+    /// The room that the texts take.
+    var textBytes: Int { user.utf8.count + password.utf8.count + token.utf8.count }
+
+    /// The credentials as C sees them, for as long as the text lives.
+    func cValue(in text: inout TextSpace) -> nc_credentials {
+        unsafe nc_credentials(
+            schemes: schemes.rawValue, user: text.put(user), password: text.put(password), token: text.put(token))
+    }
+}
+
+extension Proxy {
+    private var exceptList: String { except.joined(separator: ",") }
+
+    private var url: String? {
+        if case .url(let url) = choice { url } else { nil }
+    }
+
+    /// The room that the texts take.
+    var textBytes: Int {
+        (url?.utf8.count ?? 0) + exceptList.utf8.count + headers.textBytes + (credentials?.textBytes ?? 0)
+    }
+
+    /// Gives the proxy as C sees it to `body`, for the length of the call.
+    func withDescription<Result>(
+        in text: inout TextSpace, _ body: (UnsafePointer<nc_proxy>, inout TextSpace) -> Result
+    ) -> Result {
+        unsafe text.withFields(headers) { fields, text in
+            var proxy = unsafe nc_proxy()
+            switch choice {
+            case .direct: unsafe proxy.choice = .NC_PROXY_NONE
+            case .environment: unsafe proxy.choice = .NC_PROXY_ENVIRONMENT
+            case .url(let url):
+                unsafe proxy.choice = .NC_PROXY_URL
+                unsafe proxy.url = text.put(url)
+            }
+            unsafe proxy.except = text.put(exceptList)
+            unsafe proxy.headers = UnsafePointer(fields.baseAddress)
+            unsafe proxy.header_count = fields.count
+            unsafe proxy.uses_tunnel = usesTunnel
+            if let credentials {
+                unsafe proxy.credentials = credentials.cValue(in: &text)
+            }
+            return unsafe body(&proxy, &text)
+        }
+    }
+}
+
+extension Proxy? {
+    /// As for a proxy; NULL for nil.
+    func withDescription<Result>(
+        in text: inout TextSpace, _ body: (UnsafePointer<nc_proxy>?, inout TextSpace) -> Result
+    ) -> Result {
+        guard let self else { return unsafe body(nil, &text) }
+        return unsafe self.withDescription(in: &text) { proxy, text in unsafe body(proxy, &text) }
+    }
+}

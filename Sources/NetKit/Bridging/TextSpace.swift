@@ -1,0 +1,51 @@
+internal import CNetCore
+
+/// A row of strings, one behind the other, on the stack: memory that is large enough by its maker's count.
+@unsafe struct TextSpace {
+    private var rest: UnsafeMutableRawBufferPointer
+
+    private init(_ buffer: UnsafeMutableBufferPointer<UInt8>) {
+        unsafe rest = UnsafeMutableRawBufferPointer(buffer)
+    }
+
+    /// Gives room for this many bytes of text to `body`, for the length of the call.
+    static func with<Result>(bytes: Int, _ body: (inout TextSpace) -> Result) -> Result {
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: bytes + 1) { buffer in
+            var text = unsafe TextSpace(buffer)
+            return unsafe body(&text)
+        }
+    }
+
+    mutating func put(_ string: String) -> nc_slice {
+        let count = string.utf8.count
+        let place = unsafe UnsafeMutableRawBufferPointer(rebasing: rest[..<count])
+        unsafe place.copyBytes(from: string.utf8)
+        unsafe rest = UnsafeMutableRawBufferPointer(rebasing: rest[count...])
+        return unsafe nc_slice(data: place.baseAddress?.assumingMemoryBound(to: UInt8.self), length: count)
+    }
+
+    /// An empty slice for nil.
+    mutating func put(_ string: String?) -> nc_slice {
+        guard let string else { return unsafe nc_slice() }
+        return unsafe put(string)
+    }
+
+    /// Gives the fields to `body`, for the length of the call.
+    mutating func withFields<Result>(
+        _ fields: Headers, _ body: (UnsafeMutableBufferPointer<nc_header>, inout TextSpace) -> Result
+    ) -> Result {
+        unsafe withUnsafeTemporaryAllocation(of: nc_header.self, capacity: fields.count) { headers in
+            for (index, field) in fields.enumerated() {
+                unsafe headers[index] = nc_header(name: put(field.name), value: put(field.value))
+            }
+            return unsafe body(headers, &self)
+        }
+    }
+}
+
+extension Headers {
+    /// The room that names and values take.
+    var textBytes: Int {
+        reduce(into: 0) { $0 += $1.name.utf8.count + $1.value.utf8.count }
+    }
+}

@@ -1,0 +1,75 @@
+extension Body {
+    /// Writes the next bytes of a body to the memory it is given and returns their number; 0 is the end.
+    public typealias Reader = (inout MutableSpan<UInt8>) throws -> Int
+
+    /// What an asynchronous sequence gives, made anew for each time that the body is sent: a redirect or a connection
+    /// that died may ask for it again.
+    ///
+    /// At most 256 KiB wait to be sent, then the sequence has to wait. What it throws ends the request with
+    /// ``NetError/Code/bodySource``; a body of another length than announced with ``NetError/Code/bodyLength``.
+    /// - Parameter length: the number of bytes; nil sends them chunked (RFC 9112, 7.1).
+    public static func stream<Pieces: AsyncSequence & SendableMetatype>(
+        length: Int? = nil, contentType: String? = nil, _ make: @escaping @Sendable () -> Pieces
+    ) -> Body where Pieces.Element == Bytes {
+        pumped(length, contentType, isRepeatable: true) { put in
+            for try await piece in make() {
+                try await put(piece)
+            }
+        }
+    }
+
+    /// As for a sequence of ``Bytes``.
+    public static func stream<Pieces: AsyncSequence & SendableMetatype>(
+        length: Int? = nil, contentType: String? = nil, _ make: @escaping @Sendable () -> Pieces
+    ) -> Body where Pieces.Element == [UInt8] {
+        pumped(length, contentType, isRepeatable: true) { put in
+            for try await piece in make() {
+                try await put(Bytes(piece))
+            }
+        }
+    }
+
+    /// What an asynchronous sequence gives that can be read once only: asked for a second time, the request ends with
+    /// ``NetError/Code/notRewindable``.
+    ///
+    /// - Parameter length: the number of bytes; nil sends them chunked (RFC 9112, 7.1).
+    public static func once<Pieces: AsyncSequence & Sendable>(
+        length: Int? = nil, contentType: String? = nil, _ pieces: Pieces
+    ) -> Body where Pieces.Element == Bytes {
+        pumped(length, contentType, isRepeatable: false) { put in
+            for try await piece in pieces {
+                try await put(piece)
+            }
+        }
+    }
+
+    /// As for a sequence of ``Bytes``.
+    public static func once<Pieces: AsyncSequence & Sendable>(
+        length: Int? = nil, contentType: String? = nil, _ pieces: Pieces
+    ) -> Body where Pieces.Element == [UInt8] {
+        pumped(length, contentType, isRepeatable: false) { put in
+            for try await piece in pieces {
+                try await put(Bytes(piece))
+            }
+        }
+    }
+
+    /// What a function reads when the network has room; made anew for each time that the body is sent.
+    ///
+    /// It runs on the loop thread: while it runs, no transfer of the agent goes on, so it must not block.
+    /// - Parameter length: the number of bytes; nil sends them chunked (RFC 9112, 7.1).
+    public static func pull(
+        length: Int? = nil, contentType: String? = nil, _ make: @escaping @Sendable () throws -> Reader
+    ) -> Body {
+        Body(.source(BodySource(length: length, isRepeatable: true, maker: .reader(make))), contentType: contentType)
+    }
+
+    private static func pumped(
+        _ length: Int?, _ contentType: String?, isRepeatable: Bool,
+        _ pump: @escaping @Sendable (BodySource.Put) async throws -> Void
+    ) -> Body {
+        Body(
+            .source(BodySource(length: length, isRepeatable: isRepeatable, maker: .pump(pump))),
+            contentType: contentType)
+    }
+}

@@ -1,0 +1,18 @@
+/// A body that is made while it is sent.
+struct BodySource: Sendable {
+    typealias Put = (Bytes) async throws -> Void
+
+    /// Who makes the bytes.
+    enum Maker: Sendable {
+        /// Gives the pieces one by one to a function that waits while enough of them wait.
+        case pump(@Sendable (Put) async throws -> Void)
+        /// Fills the memory that it is given, each time as much as it likes.
+        case reader(@Sendable () throws -> Body.Reader)
+    }
+
+    /// The number of bytes; nil when nobody knows.
+    let length: Int?
+    /// Whether the maker can begin again.
+    let isRepeatable: Bool
+    let maker: Maker
+}

@@ -1,0 +1,49 @@
+/// How far a transfer is: body bytes of the hop under way, as they are on the wire.
+public struct TransferProgress: Sendable, Hashable {
+    /// Bytes sent.
+    public var sent = 0
+    /// Bytes to send; nil when nobody knows.
+    public var sendTotal: Int?
+    /// Bytes received, before decoding.
+    public var received = 0
+    /// Bytes to receive; nil when nobody knows.
+    public var receiveTotal: Int?
+    /// Bytes a second, both ways together, over the last seconds.
+    public var bytesPerSecond = 0
+    /// The time left at that rate; nil when nobody knows.
+    public var timeLeft: Duration?
+    /// Whether the transfer has ended, well or not: nothing comes after it.
+    public var isOver = false
+
+    /// Nothing has moved.
+    public init() {}
+
+    /// What has moved of what is to move, from 0 to 1; nil when nobody knows.
+    public var fractionCompleted: Double? {
+        if (sendTotal == nil && sent > 0) || (receiveTotal == nil && received > 0) {
+            return nil
+        }
+        let total = (sendTotal ?? 0) + (receiveTotal ?? 0)
+        return total > 0 ? min(1, Double(sent + received) / Double(total)) : nil
+    }
+
+    /// A handler for ``Request/progress``, and the sequence of what it is told: the newest alone is kept, and the
+    /// sequence ends with the transfer.
+    ///
+    ///     let (handler, updates) = TransferProgress.stream()
+    ///     request.progress = handler
+    public static func stream() -> (
+        handler: @Sendable (TransferProgress) -> Void, updates: AsyncStream<TransferProgress>
+    ) {
+        let (updates, continuation) = AsyncStream.makeStream(
+            of: TransferProgress.self, bufferingPolicy: .bufferingNewest(1))
+        let handler: @Sendable (TransferProgress) -> Void = { progress in
+            if progress.isOver {
+                continuation.finish()
+            } else {
+                continuation.yield(progress)
+            }
+        }
+        return (handler, updates)
+    }
+}

@@ -1,0 +1,13 @@
+/// What becomes of a challenge.
+public enum ChallengeAnswer: Sendable {
+    /// The request is sent again with these.
+    case use(Credentials)
+    /// The 401 or 407 is the response.
+    case useDefault
+    /// The request ends with ``NetError/Code/cancelled``.
+    case cancel
+    /// The response's next challenge is asked about; after the last one, the 401 or 407 is the response.
+    case reject
+    /// The request ends with ``NetError/Code/authentication``, and this underneath.
+    case fail(any Error)
+}

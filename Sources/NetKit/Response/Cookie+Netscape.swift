@@ -1,0 +1,40 @@
+extension Cookie {
+    private static let httpOnlyPrefix = "#HttpOnly_"
+
+    /// A line of the Netscape format: domain, tail match, path, secure, expiry, name and value, with tabs between.
+    /// Nil for an empty line, a comment and what is no cookie.
+    init?(netscapeLine line: some StringProtocol) {
+        var rest = line[...]
+        let isHTTPOnly = rest.hasPrefix(Self.httpOnlyPrefix)
+        if isHTTPOnly {
+            rest = rest.dropFirst(Self.httpOnlyPrefix.count)
+        }
+        let parts = rest.split(separator: "\t", maxSplits: 6, omittingEmptySubsequences: false)
+        guard !rest.hasPrefix("#"), parts.count >= 6, let expires = Int(parts[4]) else { return nil }
+        self.init(
+            name: String(parts[5]), value: parts.count > 6 ? String(parts[6]) : "",
+            domain: String(parts[0].drop { $0 == "." }), includesSubdomains: parts[1] == "TRUE",
+            path: String(parts[2]), expires: expires == 0 ? nil : expires, isSecure: parts[3] == "TRUE",
+            isHTTPOnly: isHTTPOnly)
+    }
+
+    /// The cookie as such a line.
+    ///
+    /// Throws ``NetError/Code/usage`` for what a line cannot hold: a control character, or no name or domain.
+    var netscapeLine: String {
+        get throws(NetError) {
+            let isPlain = [name, value, domain, path].allSatisfy { text in
+                text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+            }
+            guard isPlain, !name.isEmpty, !domain.isEmpty else {
+                throw NetError(.usage, "a cookie has no name, no domain or a control character")
+            }
+            func flag(_ value: Bool) -> String { value ? "TRUE" : "FALSE" }
+            // A cookie that ended before 1970 has ended; 0 would make it last as long as the jar.
+            let end = expires.map { String(max(1, $0)) } ?? "0"
+            let place = (isHTTPOnly ? Self.httpOnlyPrefix : "") + (includesSubdomains ? "." : "") + domain
+            return [place, flag(includesSubdomains), path.isEmpty ? "/" : path, flag(isSecure), end, name, value]
+                .joined(separator: "\t")
+        }
+    }
+}

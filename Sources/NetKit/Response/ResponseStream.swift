@@ -1,0 +1,109 @@
+/// A response whose body comes in pieces, in bounded memory: the head is there, the body is read by one `for` loop.
+///
+///     let stream = try await agent.stream(Request<Bytes>("large"))
+///     for try await chunk in stream { … }
+///
+/// The server has to wait while enough of it waits here. Letting the stream go, or its iterator, or cancelling the
+/// task that reads, cancels the transfer.
+public struct ResponseStream: AsyncSequence, Sendable {
+    /// A piece of the body.
+    public typealias Element = Bytes
+    /// What ended the body early.
+    public typealias Failure = NetError
+
+    /// The status code, 100 to 999.
+    public let status: Int
+    /// The fields of the last head.
+    public let headers: Headers
+    /// The protocol of the last hop.
+    public let httpVersion: HTTPVersion
+    /// The URL that answers, after redirects, without credentials; empty for a stub that names none.
+    public let url: String
+
+    private let owner: StreamOwner
+
+    init(status: Int, headers: Headers, httpVersion: HTTPVersion, url: String, source: any ChunkSource) {
+        self.status = status
+        self.headers = headers
+        self.httpVersion = httpVersion
+        self.url = url
+        owner = StreamOwner(source)
+    }
+
+    /// The fields after the body (RFC 9110, 6.5); empty until the end.
+    public var trailers: Headers { owner.source.ending?.trailers ?? [:] }
+
+    /// What each hop cost; empty until the end.
+    public var metrics: Metrics { owner.source.ending?.metrics ?? Metrics() }
+
+    /// Whether nothing but the end of the connection told where the body ended; false until then.
+    public var isCloseDelimited: Bool { owner.source.ending?.isCloseDelimited ?? false }
+
+    /// Lets go of it, because another transfer takes its place.
+    func supersede() {
+        owner.source.abandon(isSuperseded: true)
+    }
+
+    /// Reads the body; a second iterator fails with ``NetError/Code/usage``.
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(reader: owner.source.beginReading() ? StreamReader(owner) : nil)
+    }
+
+    /// Gives the body piece by piece.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private let reader: StreamReader?
+        private var isOver = false
+
+        fileprivate init(reader: StreamReader?) {
+            self.reader = reader
+        }
+
+        /// The next bytes: as many as have come; nil at the end.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(NetError) -> Bytes? {
+            guard !isOver else { return nil }
+            guard let reader else {
+                isOver = true
+                throw NetError(.usage, "a streamed body can be read once only")
+            }
+            do throws(NetError) {
+                let bytes = try await reader.owner.source.next()
+                isOver = bytes == nil
+                return bytes
+            } catch {
+                isOver = true
+                throw error
+            }
+        }
+
+        /// The next bytes: as many as have come; nil at the end.
+        public mutating func next() async throws(NetError) -> Bytes? {
+            try await next(isolation: nil)
+        }
+    }
+}
+
+extension ResponseStream {
+    /// Reads the whole body into memory.
+    ///
+    /// - Parameter maxBytes: a longer body fails with ``NetError/Code/bodyTooLarge``.
+    public func collect(upTo maxBytes: Int) async throws(NetError) -> Bytes {
+        var whole: [UInt8] = []
+        for try await chunk in self {
+            if chunk.count > maxBytes - whole.count {
+                throw NetError(.bodyTooLarge, "the body is larger than \(maxBytes) bytes")
+            }
+            whole.append(contentsOf: chunk)
+        }
+        return Bytes(whole)
+    }
+
+    /// The body's lines of at most 1 MiB, without their ends.
+    public var lines: ResponseLines { lines(upTo: 1 << 20) }
+
+    /// The body's lines, without their ends.
+    ///
+    /// - Parameter maxBytes: a longer line fails with ``NetError/Code/tooLarge``.
+    public func lines(upTo maxBytes: Int) -> ResponseLines {
+        ResponseLines(stream: self, maxBytes: maxBytes)
+    }
+}

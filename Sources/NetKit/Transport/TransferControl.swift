@@ -1,0 +1,9 @@
+/// What an agent can do to what is under way; transports without a queue and a jar of their own have none.
+protocol TransferControl: Sendable {
+    func setSuspended(_ isSuspended: Bool)
+    func setPriority(_ priority: Priority, of id: UInt64)
+    func transfers() -> [TransferInfo]
+    func cookies() async throws(NetError) -> [Cookie]
+    func setCookies(_ cookies: [Cookie]) throws(NetError)
+    func clearCookies() throws(NetError)
+}

@@ -1,0 +1,30 @@
+/// An engine's cookie jar (RFC 6265, kept by libcurl): reading it and filling it.
+///
+/// A jar exists when nc_engine_options.cookies asks for one. Cookies are text in the Netscape format, one a line, as
+/// curl -c writes them; domain matching, expiry and the public suffix list are libcurl's.
+///
+///     nc_engine_set_cookies(engine, nc_slice_of("Set-Cookie: a=1; domain=example.com; path=/"), NULL);
+#ifndef NETCORE_COOKIES_H
+#define NETCORE_COOKIES_H
+
+#include <netcore/engine.h>
+
+NC_EXTERN_C_BEGIN
+NC_ASSUME_NONNULL_BEGIN
+
+/// Writes the jar's cookies, one a line, in the Netscape format.
+///
+/// Waits for the loop, which is never long. - out: appended to.
+/// Returns NC_OK, NC_ERR_USAGE without a jar, NC_ERR_CLOSED, NC_ERR_NO_MEMORY, NC_ERR_TOO_LARGE. Thread-safe.
+NC_API NC_NODISCARD nc_status nc_engine_copy_cookies(nc_engine *engine, nc_buf *out, nc_error *NC_NULLABLE err);
+
+/// Adds cookies to the jar: lines of the Netscape format, or "Set-Cookie: …"; an empty text removes all cookies.
+///
+/// Takes effect before any request that is submitted afterwards. Returns NC_OK, NC_ERR_USAGE without a jar,
+/// NC_ERR_CLOSED, NC_ERR_NO_MEMORY. Never blocks. Thread-safe.
+NC_API NC_NODISCARD nc_status nc_engine_set_cookies(nc_engine *engine, nc_slice text, nc_error *NC_NULLABLE err);
+
+NC_ASSUME_NONNULL_END
+NC_EXTERN_C_END
+
+#endif

@@ -1,0 +1,46 @@
+/// Who asks: a name and a password, or a token, and the ways in which they may be shown.
+///
+/// Credentials belong to the origin of the URL they were given with. They are copied when they are given, never
+/// appear in messages, traces or listings, and never go to another origin, whatever a redirect says.
+///
+///     request.credentials = (nc_credentials){
+///         .schemes = NC_AUTH_BASIC | NC_AUTH_DIGEST, .user = nc_slice_of("me"), .password = nc_slice_of("secret")};
+#ifndef NETCORE_CREDENTIALS_H
+#define NETCORE_CREDENTIALS_H
+
+#include <netcore/base.h>
+#include <netcore/bytes.h>
+
+NC_EXTERN_C_BEGIN
+NC_ASSUME_NONNULL_BEGIN
+
+/// Ways to prove who asks; may be combined.
+enum {
+    /// Name and password, readable (RFC 7617); sent at once when it stands alone.
+    NC_AUTH_BASIC = 1,
+    /// A challenge answered with a digest (RFC 7616).
+    NC_AUTH_DIGEST = 2,
+    /// A token (RFC 6750), sent at once.
+    NC_AUTH_BEARER = 4,
+    /// NTLM, where libcurl has it.
+    NC_AUTH_NTLM = 8,
+    /// Negotiate (SPNEGO, RFC 4559), where libcurl has it.
+    NC_AUTH_NEGOTIATE = 16,
+};
+
+/// Who asks. Never sent to another origin than the URL's, whatever a redirect says.
+typedef struct nc_credentials {
+    /// NC_AUTH_ bits; 0 is none. With several the strongest that the server offers is used.
+    uint32_t schemes;
+    /// Name, without NUL.
+    nc_slice user;
+    /// Password, without NUL.
+    nc_slice password;
+    /// Token, for NC_AUTH_BEARER: no CR, LF or NUL.
+    nc_slice token;
+} nc_credentials;
+
+NC_ASSUME_NONNULL_END
+NC_EXTERN_C_END
+
+#endif

@@ -1,0 +1,57 @@
+/// Through whom requests go: nobody, a proxy of one's own choice, or what the environment says.
+///
+/// The environment counts only where it is asked for, because whoever sets it reads what goes through. What a proxy is
+/// told (credentials, fields) never reaches the servers behind it, and what servers are told does not reach the proxy
+/// but for plain http.
+///
+///     nc_proxy proxy = {.choice = NC_PROXY_URL, .url = nc_slice_of("socks5h://127.0.0.1:1080")};
+#ifndef NETCORE_PROXY_H
+#define NETCORE_PROXY_H
+
+#include <netcore/base.h>
+#include <netcore/bytes.h>
+#include <netcore/credentials.h>
+
+NC_EXTERN_C_BEGIN
+NC_ASSUME_NONNULL_BEGIN
+
+/// One header field.
+typedef struct nc_header {
+    /// A token (RFC 9110, 5.1); compared without case, sent as spelled here.
+    nc_slice name;
+    /// Any bytes but CR, LF and NUL, without surrounding white space.
+    nc_slice value;
+} nc_header;
+
+/// Where a proxy is taken from.
+typedef NC_ENUM(nc_proxy_choice){
+    /// None; the environment does not count.
+    NC_PROXY_NONE = 0,
+    /// http_proxy, HTTPS_PROXY, ALL_PROXY and NO_PROXY of the environment, as libcurl reads them.
+    NC_PROXY_ENVIRONMENT = 1,
+    /// The URL beside.
+    NC_PROXY_URL = 2,
+} nc_proxy_choice;
+
+/// A proxy.
+typedef struct nc_proxy {
+    /// Where it is taken from.
+    nc_proxy_choice choice;
+    /// http://, https://, socks4://, socks4a://, socks5:// or socks5h:// (the proxy looks the name up), host and port.
+    nc_slice url;
+    /// Who asks the proxy; NC_AUTH_BASIC, _DIGEST, _NTLM and _NEGOTIATE.
+    nc_credentials credentials;
+    /// Hosts asked without it, separated by commas; "*" is all.
+    nc_slice except;
+    /// Fields for the proxy alone.
+    const nc_header *NC_NULLABLE headers;
+    /// Number of fields.
+    size_t header_count;
+    /// True asks an HTTP proxy for a tunnel (CONNECT) for http URLs too.
+    bool uses_tunnel;
+} nc_proxy;
+
+NC_ASSUME_NONNULL_END
+NC_EXTERN_C_END
+
+#endif
