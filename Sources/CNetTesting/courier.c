@@ -135,32 +135,41 @@ static bool tell_ends(nct_courier *courier) {
     return has_told;
 }
 
+/// Moves what the client sends and gets; sets `is_gone` when it takes no more. True when something changed.
+static bool move_client(nct_courier *courier, short *events, bool *is_gone) {
+    bool has_moved = false;
+    if (courier->to_upstream.length < MAX_WAITING)
+        has_moved = move_in(&courier->client, &courier->in, &courier->has_client_ended, events);
+    if (courier->to_client.length == 0)
+        return has_moved;
+    nct_wire_result result = move_out(&courier->client, &courier->to_client, events);
+    *is_gone = result == NCT_WIRE_ENDED;
+    return has_moved || result == NCT_WIRE_DONE;
+}
+
+/// Moves what the server sends and gets, when there is one. True when something changed.
+static bool move_upstream(nct_courier *courier, short *events) {
+    if (courier->upstream.fd < 0)
+        return false;
+    bool has_moved = move_in(&courier->upstream, &courier->to_client, &courier->has_upstream_ended, events);
+    if (courier->to_upstream.length == 0)
+        return has_moved;
+    nct_wire_result result = move_out(&courier->upstream, &courier->to_upstream, events);
+    // A server that takes no more may still have answered.
+    if (result == NCT_WIRE_ENDED)
+        nct_bytes_reset(&courier->to_upstream);
+    return has_moved || result == NCT_WIRE_DONE || result == NCT_WIRE_ENDED;
+}
+
 bool nct_courier_move(nct_courier *courier) {
     short client_events = 0;
     short upstream_events = 0;
-    bool has_upstream = courier->upstream.fd >= 0;
-    bool has_moved = false;
-    if (courier->to_upstream.length < MAX_WAITING)
-        has_moved = move_in(&courier->client, &courier->in, &courier->has_client_ended, &client_events);
-    if (has_upstream &&
-        move_in(&courier->upstream, &courier->to_client, &courier->has_upstream_ended, &upstream_events))
-        has_moved = true;
-    if (courier->to_client.length != 0) {
-        nct_wire_result result = move_out(&courier->client, &courier->to_client, &client_events);
-        if (result == NCT_WIRE_ENDED)
-            return false;
-        has_moved = has_moved || result == NCT_WIRE_DONE;
-    }
-    if (has_upstream && courier->to_upstream.length != 0) {
-        nct_wire_result result = move_out(&courier->upstream, &courier->to_upstream, &upstream_events);
-        // A server that takes no more may still have answered.
-        if (result == NCT_WIRE_ENDED)
-            nct_bytes_reset(&courier->to_upstream);
-        has_moved = has_moved || result == NCT_WIRE_DONE || result == NCT_WIRE_ENDED;
-    }
+    bool is_gone = false;
+    bool has_moved = move_client(courier, &client_events, &is_gone);
+    has_moved = move_upstream(courier, &upstream_events) || has_moved;
     has_moved = tell_ends(courier) || has_moved;
-    bool is_upstream_over = !has_upstream || courier->has_upstream_ended;
-    if (courier->has_client_ended && is_upstream_over && courier->to_client.length == 0)
+    bool is_upstream_over = courier->upstream.fd < 0 || courier->has_upstream_ended;
+    if (is_gone || (courier->has_client_ended && is_upstream_over && courier->to_client.length == 0))
         return false;
     return has_moved || wait_for(courier, client_events, upstream_events);
 }

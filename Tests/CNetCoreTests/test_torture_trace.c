@@ -1,8 +1,10 @@
 /// Every point of the trace table is passed by some scenario, and a cancel at any of them ends a transfer once.
 #include "torture.h"
 
+#include <netcore/transfers.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { REPLY_BYTES = 30000, UPLOAD_BYTES = 100000, MAX_EVENTS = 2000, CLOSE_MS = 5000 };
 
@@ -25,7 +27,17 @@ static bool drain_nothing(void *ctx, uint32_t max_jobs) {
 }
 
 static void script_pages(nct_server *server) {
-    const nct_reply page = {.pattern_length = REPLY_BYTES, .chunk_bytes = 5000};
+    const nct_reply page = {
+        .pattern_length = REPLY_BYTES,
+        .chunk_bytes = 5000,
+        .headers = "Set-Cookie: a=1\r\n",
+        .trailers = "X-Sum: 1\r\n",
+    };
+    const nct_reply challenges[] = {
+        {.status = 401, .headers = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\"\r\n"},
+        {.body = "in", .body_length = 2},
+    };
+    assert_int_equal(nct_server_script_sequence(server, "/secret", challenges, 2), 0);
     const nct_reply moved = {.status = 307, .location = "/page"};
     const nct_reply downgrade = {.location = "http://127.0.0.1/"};
     const nct_reply stalled = {.is_cut = true, .ending = NCT_STALL};
@@ -56,6 +68,28 @@ static void cancel_a_stalled_one(nc_engine *engine, nct_server *server) {
     assert_status(fetch.status, NC_ERR_CANCELLED);
 }
 
+/// A transfer that rests until it is told to go on, and then is saved to a file that nobody may keep.
+static void pause_and_save(nc_engine *engine, nct_server *server) {
+    char url[TORTURE_URL_BYTES];
+    char path[64];
+    torture_fetch fetch = {0};
+    (void)snprintf(path, sizeof path, "/tmp/netcore-trace-%ld", (long)getpid());
+    nc_request request = {.url = torture_url(url, "https", server, "/stalled"), .save_path = nc_slice_of(path)};
+    nct_server_forget(server);
+    nc_transfer_id id = torture_submit(engine, &request, &fetch);
+    assert_true(nct_server_wait_for_requests(server, 1, TORTURE_PATIENCE_MS));
+    nc_engine_pause(engine, id);
+    nc_engine_set_priority(engine, id, NC_PRIORITY_HIGH);
+    // A second transfer's end tells that the loop has read its mail.
+    fetch_and_expect(engine, server, (nc_request){.url = nc_slice_of("/page")}, NC_OK);
+    nc_engine_resume(engine, id);
+    fetch_and_expect(engine, server, (nc_request){.url = nc_slice_of("/page")}, NC_OK);
+    nc_engine_cancel(engine, id);
+    assert_true(torture_await(&fetch, 1, TORTURE_PATIENCE_MS));
+    assert_status(fetch.status, NC_ERR_CANCELLED);
+    assert_int_equal(access(path, F_OK), -1);
+}
+
 static void trace__has_no_point_that_is_never_passed(void **state) {
     static uint8_t upload[UPLOAD_BYTES];
     (void)state;
@@ -67,6 +101,7 @@ static void trace__has_no_point_that_is_never_passed(void **state) {
         .trust = trust,
         .trace = {NULL, count_point},
         .loop_client = {.ctx = &drained, .drain = drain_nothing},
+        .cookies = NC_COOKIES_MEMORY,
     });
     nc_request post = {
         .method = nc_slice_of("POST"), .url = nc_slice_of("/moved"), .body = nc_slice_make(upload, sizeof upload)};
@@ -77,6 +112,13 @@ static void trace__has_no_point_that_is_never_passed(void **state) {
     fetch_and_expect(engine, server, (nc_request){.url = nc_slice_of("/stalled"), .limits.first_byte_ms = 20},
                      NC_ERR_FIRST_BYTE_TIMED_OUT);
     cancel_a_stalled_one(engine, server);
+    pause_and_save(engine, server);
+    fetch_and_expect(
+        engine, server,
+        (nc_request){
+            .url = nc_slice_of("/secret"),
+            .credentials = {.schemes = NC_AUTH_DIGEST, .user = nc_slice_of("me"), .password = nc_slice_of("secret")}},
+        NC_OK);
     assert_status(nc_engine_submit(engine, &refused, NULL, &none, NULL), NC_ERR_BAD_URL);
     assert_true(nc_engine_wake(engine));
     assert_true(torture_gate_wait(&drained));

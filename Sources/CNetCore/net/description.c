@@ -171,6 +171,8 @@ static nc_limits resolve_limits(const nc_limits *from) {
         .max_head_bytes = or_default(from->max_head_bytes, NC_DEFAULT_MAX_HEAD_BYTES),
         .max_head_fields = or_default(from->max_head_fields, NC_DEFAULT_MAX_HEAD_FIELDS),
         .max_codings = or_default(from->max_codings, NC_DEFAULT_MAX_CODINGS),
+        .max_send_bytes_per_s = from->max_send_bytes_per_s,
+        .max_receive_bytes_per_s = from->max_receive_bytes_per_s,
     };
 }
 

@@ -87,11 +87,7 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
     transfer->was_connected = true;
     transfer->attempts++;
     transfer->connected_ns = nc_engine_now(transfer->engine);
-    curl_socket_t fd = CURL_SOCKET_BAD;
     CURL *easy = ((nc_handle *)data)->easy;
-    if (curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &fd) == CURLE_OK && fd != CURL_SOCKET_BAD) {
-        hop->connection_id = nc_sockets_connection(&transfer->engine->loop.sockets, fd);
-    }
     const char *scheme = NULL;
     // Through an HTTPS proxy the TLS in sight may be the proxy's; and a host may have asked for https (HSTS).
     if (curl_easy_getinfo(easy, CURLINFO_SCHEME, &scheme) == CURLE_OK && scheme != NULL &&
@@ -134,6 +130,7 @@ curl_socket_t nc_exchange_open_socket(void *data, curlsocktype purpose, struct c
         (void)close(fd);
         return CURL_SOCKET_BAD;
     }
+    nc_response_hop(handle->transfer->response)->connection_id = handle->engine->loop.connection_count;
     nc_trace_pass(&handle->engine->trace, NC_TRACE_SOCKET_OPENED, handle->transfer->id);
     return fd;
 }

@@ -97,6 +97,12 @@ static nc_handle *make(nc_lane *lane) {
     set_safety(&row, lane);
     set_callbacks(&row, handle);
     SET(&row, CURLOPT_SHARE, lane->share);
+    if (lane->has_cookies) {
+        SET(&row, CURLOPT_COOKIEFILE, ""); // Sharing a jar is not yet using it.
+    }
+    if (lane->has_cookies) {
+        SET(&row, CURLOPT_COOKIEFILE, ""); // A share with cookies alone receives them, and sends none.
+    }
     SET(&row, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     SET(&row, CURLOPT_UPLOAD_BUFFERSIZE, (long)SEND_BYTES);
     handle->http_version = CURL_HTTP_VERSION_1_1;

@@ -103,12 +103,13 @@ static bool settle(nc_engine *engine) {
     nc_transfer *transfer = NULL;
     for (int i = 0; i < MAX_SETTLING; i++) {
         bool has_started = false;
+        // First what may end transfers: the slots that it frees are given away before the loop sleeps.
+        fire_timers(engine);
+        collect(engine);
         while ((transfer = nc_queue_take_ready(&engine->loop.queue, engine)) != NULL) {
             nc_transfer_start(transfer);
             has_started = true;
         }
-        fire_timers(engine);
-        collect(engine);
         if (!has_started) {
             return false;
         }

@@ -23,9 +23,14 @@ void nc_metrics_record(nc_transfer *transfer) {
     CURL *easy = transfer->handle->easy;
     nc_hop_metrics *hop = nc_response_hop(transfer->response);
     long connections = 0;
+    curl_socket_t fd = CURL_SOCKET_BAD;
     long request_bytes = 0;
     (void)curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &connections);
     (void)curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &request_bytes);
+    // libcurl knows the socket only now, and no more when it is closed: then it is the last that was opened.
+    if (curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &fd) == CURLE_OK && fd != CURL_SOCKET_BAD) {
+        hop->connection_id = nc_sockets_connection(&transfer->engine->loop.sockets, fd);
+    }
     hop->connections_opened = (uint32_t)connections;
     hop->is_reused = transfer->was_connected && connections == 0;
     hop->status = nc_response_status(transfer->response);

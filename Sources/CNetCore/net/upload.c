@@ -43,14 +43,17 @@ static size_t read_file(nc_transfer *transfer, uint8_t *bytes, size_t capacity) 
     return (size_t)got;
 }
 
-/// Whether a source that has given all it announced is really at its end.
-static bool has_more(nc_transfer *transfer) {
+/// Asks a source that has given all it announced whether that is really its end.
+static nc_status check_end(nc_transfer *transfer) {
     const nc_body_source *source = &transfer->description.source;
     uint8_t one;
     size_t filled = 0;
     nc_pull pulled = source->pull(source->ctx, transfer->id, &one, 1, &filled);
     transfer->upload.is_over = true;
-    return (pulled == NC_PULL_MORE || pulled == NC_PULL_END) && filled > 0;
+    if (pulled == NC_PULL_FAIL) {
+        return NC_ERR_BODY_SOURCE;
+    }
+    return (pulled == NC_PULL_MORE || pulled == NC_PULL_END) && filled > 0 ? NC_ERR_BODY_LENGTH : NC_OK;
 }
 
 static size_t read_source(nc_transfer *transfer, uint8_t *bytes, size_t capacity) {
@@ -76,7 +79,11 @@ static size_t read_source(nc_transfer *transfer, uint8_t *bytes, size_t capacity
     }
     upload->is_over = pulled == NC_PULL_END;
     // The last byte is not sent before it is known that it is the last: a server must not take a wrong body for whole.
-    bool is_long = filled > left || (is_known && filled == left && !upload->is_over && has_more(transfer));
+    nc_status end = is_known && filled == left && !upload->is_over ? check_end(transfer) : NC_OK;
+    if (end == NC_ERR_BODY_SOURCE) {
+        return refuse(transfer, end, 0, nc_status_text(end));
+    }
+    bool is_long = filled > left || end != NC_OK;
     if (is_long || (is_known && upload->is_over && filled < left)) {
         (void)nc_transfer_note(transfer, NC_ERR_BODY_LENGTH, 0, "the source gave %s than the %llu bytes announced",
                                is_long ? "more" : "fewer", (unsigned long long)upload->length);

@@ -7,8 +7,8 @@ import CNetTesting
 
     /// Nil when the system has no socket or thread for it.
     init?(isSecure: Bool = false) {
-        var options = nct_server_options()
-        options.identity = isSecure ? .NCT_TLS_VALID : .NCT_PLAIN
+        var options = unsafe nct_server_options()
+        unsafe options.identity = isSecure ? .NCT_TLS_VALID : .NCT_PLAIN
         var made: OpaquePointer?
         guard unsafe nct_server_start(&made, &options) == 0, let made = unsafe made else { return nil }
         unsafe raw = made

@@ -122,7 +122,7 @@ struct ExitCodeTests {
 
     @Test func aBrokenCodingExitsWith61() async throws {
         server.script("/", Reply(headers: ["Content-Encoding: gzip"], body: Array("no gzip".utf8)))
-        try await expect(61, naming: "coding", from: ["--compressed", server.url("/")])
+        try await expect(61, naming: "gzip", from: ["--compressed", server.url("/")])
     }
 
     @Test(arguments: [0, 100])

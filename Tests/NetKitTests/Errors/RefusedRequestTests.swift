@@ -31,9 +31,14 @@ struct RefusedRequestTests {
         #expect(await ending(of: Request<Bytes>(long), from: Agent()) == .answered)
     }
 
-    @Test(arguments: ["ftp://canary/x", "file:///etc/canary", "ws://canary/"])
+    @Test(arguments: ["ftp://canary/x", "file:///etc/canary"])
     func anotherSchemeIsRefused(url: String) async throws {
         try await expectFailure(.badScheme, native: 0, of: Request<Bytes>(url))
+    }
+
+    @Test(arguments: ["ws://canary/", "wss://canary/"])
+    func webSocketsAreNotSpoken(url: String) async throws {
+        try await expectFailure(.unsupported, native: 0, of: Request<Bytes>(url))
     }
 
     @Test(arguments: [("GET canary", 3), ("CÄNARY", 1), ("A\r\nB", 1), ("", 0), (" GET", 0)] as [(Method, Int)])

@@ -18,15 +18,31 @@ import Dispatch
     // SAFETY: include/nettesting.h: every function called here is thread-safe; stop is called once, in deinit.
     private nonisolated(unsafe) let raw: OpaquePointer
     private let isSecure: Bool
+    private let host: String
 
-    init(_ identity: Identity = .plain) throws {
-        var options = nct_server_options()
-        options.identity = identity.cValue
+    /// - Parameters:
+    ///   - host: another loopback address is another origin.
+    ///   - unixPath: listens on a Unix socket instead.
+    init(
+        _ identity: Identity = .plain, host: String = "127.0.0.1", unixPath: String? = nil,
+        requiresClientCertificate: Bool = false, receiveBufferBytes: UInt32 = 0
+    ) throws {
         var made: OpaquePointer?
-        let status = unsafe nct_server_start(&made, &options)
+        let status = unsafe host.withCString { host in
+            unsafe (unixPath ?? "").withCString { path in
+                var options = unsafe nct_server_options()
+                unsafe options.identity = identity.cValue
+                unsafe options.host = host
+                unsafe options.unix_path = unixPath == nil ? nil : path
+                unsafe options.client_check = requiresClientCertificate ? .NCT_CLIENT_REQUIRED : .NCT_CLIENT_ANONYMOUS
+                unsafe options.receive_buffer_bytes = receiveBufferBytes
+                return unsafe nct_server_start(&made, &options)
+            }
+        }
         guard status == 0, let made = unsafe made else { throw Failure.notStarted(status) }
         unsafe raw = made
         isSecure = identity != .plain
+        self.host = host
     }
 
     deinit {
@@ -40,33 +56,31 @@ import Dispatch
 
     /// The absolute URL of a path on this server.
     func url(_ path: String, userinfo: String? = nil) -> String {
-        "\(isSecure ? "https" : "http")://\(userinfo.map { "\($0)@" } ?? "")127.0.0.1:\(port)\(path)"
+        "\(isSecure ? "https" : "http")://\(userinfo.map { "\($0)@" } ?? "")\(host):\(port)\(path)"
     }
 
     func script(_ path: String, _ reply: Reply) {
-        let lines = reply.headers.map { "\($0)\r\n" }.joined()
-        let status = unsafe lines.withCString { lines in
-            unsafe (reply.location ?? "").withCString { location in
-                unsafe reply.body.withUnsafeBytes { body in
-                    var described = unsafe nct_reply()
-                    unsafe described.status = reply.location == nil || reply.status != 200 ? reply.status : 0
-                    unsafe described.headers = lines
-                    unsafe described.body = body.baseAddress
-                    unsafe described.body_length = body.count
-                    unsafe described.pattern_length = reply.patternLength
-                    unsafe described.is_echo = reply.isEcho
-                    unsafe described.is_raw = reply.isRaw
-                    unsafe described.chunk_bytes = reply.chunkBytes
-                    unsafe described.cut_after = reply.cutAfter ?? 0
-                    unsafe described.is_cut = reply.cutAfter != nil
-                    unsafe described.ending = reply.ending.cValue
-                    unsafe described.location = reply.location == nil ? nil : location
-                    return unsafe nct_server_script(raw, path, &described)
-                }
-            }
+        script(path, [reply])
+    }
+
+    /// A reply for each of successive requests; the last one answers all after it.
+    func script(_ path: String, _ replies: [Reply]) {
+        let status = unsafe ReplyDescription.with(replies) { described in
+            unsafe nct_server_script_sequence(raw, path, described, replies.count)
         }
         precondition(status == 0, "no memory for a script")
     }
+
+    /// Writes a client's certificate and key, signed by the server's authority, as cert.pem and key.pem.
+    func writeClientIdentity(to folder: String) throws {
+        let status = unsafe nct_server_client_identity_write(raw, folder)
+        guard status == 0 else { throw Failure.notStarted(status) }
+    }
+
+    /// Body bytes received so far.
+    var receivedByteCount: Int { unsafe nct_server_received_bytes(raw) }
+
+    var clientCertificateCount: Int { unsafe nct_server_client_certificate_count(raw) }
 
     var requestCount: Int { unsafe nct_server_request_count(raw) }
 
@@ -103,6 +117,11 @@ import Dispatch
         try await wait { unsafe nct_server_wait_for_stalled($0.raw, count, Self.waitMilliseconds) }
     }
 
+    /// Waits until this many body bytes have come.
+    func waitForReceivedBytes(_ count: Int) async throws {
+        try await wait { unsafe nct_server_wait_for_received_bytes($0.raw, count, Self.waitMilliseconds) }
+    }
+
     /// Waits until no connection is open.
     func waitForSilence() async throws {
         try await wait { unsafe nct_server_wait_for_silence($0.raw, Self.waitMilliseconds) }
@@ -129,17 +148,6 @@ extension LoopbackServer.Identity {
         case .wrongName: .NCT_TLS_WRONG_NAME
         case .untrusted: .NCT_TLS_UNTRUSTED
         case .garbage: .NCT_TLS_GARBAGE
-        }
-    }
-}
-
-extension Reply.Ending {
-    fileprivate var cValue: nct_ending {
-        switch self {
-        case .keep: .NCT_KEEP
-        case .close: .NCT_CLOSE
-        case .reset: .NCT_RESET
-        case .stall: .NCT_STALL
         }
     }
 }

@@ -4,6 +4,11 @@ struct Reply: Sendable {
         case keep, close, reset, stall
     }
 
+    /// Whether the reply waits for the request's body.
+    enum Early: Sendable {
+        case patient, discard, end, stop
+    }
+
     var status: UInt16 = 200
     /// Lines such as "Content-Type: text/plain", without their ends.
     var headers: [String] = []
@@ -18,6 +23,15 @@ struct Reply: Sendable {
     var cutAfter: UInt64?
     var ending = Ending.keep
     var location: String?
+    /// When not 0, the reply goes out in pieces of this many bytes.
+    var dripBytes = 0
+    var dripMilliseconds: UInt32 = 0
+    var early = Early.patient
+    /// Lines after the last chunk, without their ends.
+    var trailers: [String] = []
+    /// Whoever does not show this name and the password gets 401 (Basic).
+    var user: String?
+    var password = ""
 
     static func text(_ text: String, contentType: String = "text/plain; charset=utf-8") -> Reply {
         Reply(headers: ["Content-Type: \(contentType)"], body: Array(text.utf8))

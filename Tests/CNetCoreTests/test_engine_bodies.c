@@ -1,0 +1,465 @@
+/// Bodies that do not come from memory or do not go there: sources, files, pauses, rates, codings, trailers.
+#include "fixture.h"
+
+#include <curl/curl.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <netcore/transfers.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+/* --- request bodies --- */
+
+typedef struct text_source {
+    const char *text;
+    size_t length;
+    size_t at;
+    size_t step;
+    bool fails;
+    bool sleeps_once;
+    atomic_bool has_slept;
+    unsigned rewinds;
+} text_source;
+
+static nc_pull pull_text(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
+    text_source *source = ctx;
+    (void)id;
+    size_t left = source->length - source->at;
+    size_t count = left < source->step ? left : source->step;
+    count = count < capacity ? count : capacity;
+    if (source->fails && source->at > 0) {
+        return NC_PULL_FAIL;
+    }
+    if (source->sleeps_once && !source->has_slept && source->at > 0) {
+        source->has_slept = true;
+        return NC_PULL_LATER;
+    }
+    memcpy(bytes, source->text + source->at, count);
+    source->at += count;
+    *filled = count;
+    return source->at == source->length ? NC_PULL_END : NC_PULL_MORE;
+}
+
+static bool rewind_text(void *ctx, nc_transfer_id id) {
+    text_source *source = ctx;
+    (void)id;
+    source->at = 0;
+    source->rewinds++;
+    return true;
+}
+
+static nc_request upload_of(fixture *f, const char *path, text_source *source, uint64_t length) {
+    nc_request request = fixture_request(f, path);
+    request.method = nc_slice_of("PUT");
+    request.body_source = (nc_body_source){source, pull_text, rewind_text};
+    request.body_length = length;
+    return request;
+}
+
+static void engine__a_source_of_known_length_is_sent_with_that_length(void **state) {
+    fixture f;
+    text_source source = {.text = "piece by piece", .length = 14, .step = 3};
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/echo", (nct_reply){.is_echo = true});
+    nc_request request = upload_of(&f, "/echo", &source, 14);
+    assert_answered(fixture_send(&f, &request), 200, "piece by piece");
+    assert_non_null(strstr(fixture_received(&f, 0), "Content-Length: 14\r\n"));
+    assert_null(strstr(fixture_received(&f, 0), "Transfer-Encoding"));
+    fixture_stop(&f);
+}
+
+static void engine__a_source_of_unknown_length_is_sent_chunked(void **state) {
+    fixture f;
+    text_source source = {.text = "piece by piece", .length = 14, .step = 3};
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/echo", (nct_reply){.is_echo = true});
+    nc_request request = upload_of(&f, "/echo", &source, NC_LENGTH_UNKNOWN);
+    assert_answered(fixture_send(&f, &request), 200, "piece by piece");
+    assert_non_null(strstr(fixture_received(&f, 0), "Transfer-Encoding: chunked\r\n"));
+    assert_null(strstr(fixture_received(&f, 0), "Content-Length"));
+    fixture_stop(&f);
+}
+
+static void engine__a_source_that_gives_more_or_less_than_announced_is_an_error(void **state) {
+    static const uint64_t announced[] = {13, 15, 1, 0, 1000000};
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/echo", (nct_reply){.is_echo = true});
+    for (size_t i = 0; i < sizeof announced / sizeof *announced; i++) {
+        text_source source = {.text = "piece by piece", .length = 14, .step = 3};
+        nc_request request = upload_of(&f, "/echo", &source, announced[i]);
+        if (announced[i] > 0) {
+            assert_ended(fixture_send(&f, &request), NC_ERR_BODY_LENGTH, 0, "the source gave");
+        }
+    }
+    assert_int_equal(nct_server_request_count(f.server), 0);
+    fixture_stop(&f);
+}
+
+static void engine__a_failing_source_ends_the_transfer(void **state) {
+    fixture f;
+    text_source source = {.text = "piece by piece", .length = 14, .step = 3, .fails = true};
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/echo", (nct_reply){.is_echo = true});
+    nc_request request = upload_of(&f, "/echo", &source, NC_LENGTH_UNKNOWN);
+    assert_ended(fixture_send(&f, &request), NC_ERR_BODY_SOURCE, 0, "the source of the request body failed");
+    fixture_stop(&f);
+}
+
+static void engine__a_source_that_has_nothing_now_is_asked_again_after_resume(void **state) {
+    fixture f;
+    text_source source = {.text = "piece by piece", .length = 14, .step = 3, .sleeps_once = true};
+    answer one = {0};
+    nc_status status;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/echo", (nct_reply){.is_echo = true});
+    nc_request request = upload_of(&f, "/echo", &source, NC_LENGTH_UNKNOWN);
+    nc_transfer_id id = fixture_submit(&f, &request);
+    do {
+        // Asking too early is no harm, and asking too often neither.
+        nc_engine_resume(f.engine, id);
+        status = nc_engine_wait(f.engine, id, 5, &one.response, &one.error);
+    } while (status == NC_ERR_WAIT_TIMED_OUT);
+    assert_true(source.has_slept);
+    assert_answered(one, 200, "piece by piece");
+    nc_response_release(one.response);
+    fixture_stop(&f);
+}
+
+static void engine__a_redirect_that_keeps_the_body_begins_it_anew(void **state) {
+    fixture f;
+    text_source source = {.text = "piece by piece", .length = 14, .step = 5};
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/moved", (nct_reply){.status = 307, .location = "/echo"});
+    fixture_script(&f, "/echo", (nct_reply){.is_echo = true});
+    nc_request request = upload_of(&f, "/moved", &source, 14);
+    assert_answered(fixture_send(&f, &request), 200, "piece by piece");
+    assert_int_equal(source.rewinds, 1);
+    source.at = 0;
+    request.body_source.rewind = NULL;
+    assert_ended(fixture_send(&f, &request), NC_ERR_NOT_REWINDABLE, 65, "cannot be sent a second time");
+    fixture_stop(&f);
+}
+
+/* --- files --- */
+
+static size_t count_files(const char *folder) {
+    size_t count = 0;
+    DIR *open_folder = opendir(folder);
+    assert_non_null(open_folder);
+    while (readdir(open_folder) != NULL) {
+        count++;
+    }
+    closedir(open_folder);
+    return count - 2;
+}
+
+static void write_file(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void expect_file(const char *path, const char *text) {
+    char bytes[256] = {0};
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    (void)fread(bytes, 1, sizeof bytes - 1, file);
+    fclose(file);
+    assert_string_equal(bytes, text);
+}
+
+static void engine__a_file_is_sent_as_the_body(void **state) {
+    fixture f;
+    char folder[] = "/tmp/netcore-test.XXXXXX";
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/echo", (nct_reply){.is_echo = true});
+    const char *path = fixture_text(&f, "%s/upload", folder);
+    write_file(path, "from a file");
+    nc_request request = fixture_request(&f, "/echo");
+    request.method = nc_slice_of("PUT");
+    request.body_file = nc_slice_of(path);
+    assert_answered(fixture_send(&f, &request), 200, "from a file");
+    assert_non_null(strstr(fixture_received(&f, 0), "Content-Length: 11\r\n"));
+    request.body_file = nc_slice_of(folder);
+    assert_ended(fixture_send(&f, &request), NC_ERR_FILE, 21, "no regular file");
+    unlink(path);
+    request.body_file = nc_slice_of(path);
+    assert_ended(fixture_send(&f, &request), NC_ERR_FILE, 2, "cannot be opened");
+    assert_int_equal(rmdir(folder), 0);
+    fixture_stop(&f);
+}
+
+static void engine__a_saved_body_appears_whole_or_not_at_all(void **state) {
+    fixture f;
+    char folder[] = "/tmp/netcore-test.XXXXXX";
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/good", (nct_reply){.body = "new and whole", .body_length = 13});
+    fixture_script(&f, "/missing", (nct_reply){.status = 404, .body = "not here", .body_length = 8});
+    fixture_script(&f, "/cut",
+                   (nct_reply){.pattern_length = 1000, .is_cut = true, .cut_after = 500, .ending = NCT_CLOSE});
+    const char *path = fixture_text(&f, "%s/saved", folder);
+    write_file(path, "old");
+    nc_request request = fixture_request(&f, "/cut");
+    request.save_path = nc_slice_of(path);
+    assert_ended(fixture_send(&f, &request), NC_ERR_CUT_SHORT, 18, "");
+    expect_file(path, "old");
+    request.url = nc_slice_of(fixture_url(&f, "/missing"));
+    assert_answered(fixture_send(&f, &request), 404, "not here");
+    expect_file(path, "old");
+    assert_int_equal(count_files(folder), 1);
+    request.url = nc_slice_of(fixture_url(&f, "/good"));
+    assert_answered(fixture_send(&f, &request), 200, "");
+    expect_file(path, "new and whole");
+    assert_int_equal(count_files(folder), 1);
+    request.save_path = nc_slice_of(fixture_text(&f, "%s/none/saved", folder));
+    assert_ended(fixture_send(&f, &request), NC_ERR_FILE, 2, "cannot be written");
+    unlink(path);
+    assert_int_equal(rmdir(folder), 0);
+    fixture_stop(&f);
+}
+
+static void engine__a_cancelled_save_leaves_nothing_behind(void **state) {
+    fixture f;
+    char folder[] = "/tmp/netcore-test.XXXXXX";
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/stalled",
+                   (nct_reply){.pattern_length = 100000, .is_cut = true, .cut_after = 50000, .ending = NCT_STALL});
+    nc_request request = fixture_request(&f, "/stalled");
+    request.save_path = nc_slice_of(fixture_text(&f, "%s/saved", folder));
+    nc_transfer_id id = fixture_submit(&f, &request);
+    assert_true(nct_server_wait_for_stalled(f.server, 1, FIXTURE_LIMIT_MS));
+    nc_engine_cancel(f.engine, id);
+    assert_ended(fixture_wait(&f, id), NC_ERR_CANCELLED, 0, "");
+    assert_int_equal(rmdir(folder), 0);
+    fixture_stop(&f);
+}
+
+/* --- pauses and rates --- */
+
+typedef struct reader {
+    nc_engine *engine;
+    size_t received;
+    bool is_wrong;
+    size_t pauses;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    nc_transfer_id paused;
+    bool is_done;
+    nc_error error;
+} reader;
+
+static nc_verdict read_and_pause(void *ctx, nc_transfer_id id, nc_slice bytes) {
+    reader *self = ctx;
+    for (size_t i = 0; i < bytes.length; i++) {
+        self->is_wrong = self->is_wrong || bytes.data[i] != 'a' + (self->received + i) % 26;
+    }
+    self->received += bytes.length;
+    self->pauses++;
+    pthread_mutex_lock(&self->mutex);
+    self->paused = id;
+    pthread_cond_signal(&self->changed);
+    pthread_mutex_unlock(&self->mutex);
+    return NC_PAUSE;
+}
+
+static void read_end(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
+    reader *self = ctx;
+    (void)id;
+    (void)response;
+    pthread_mutex_lock(&self->mutex);
+    self->is_done = true;
+    self->error = *error;
+    pthread_cond_signal(&self->changed);
+    pthread_mutex_unlock(&self->mutex);
+}
+
+/// Reads a body whose reader rests after each piece, until another thread (this one) lets it go on.
+static void read_with_pauses(fixture *f, const nc_request *request, reader *self) {
+    nc_sink sink = {.ctx = self, .on_body = read_and_pause, .on_done = read_end};
+    nc_transfer_id id = 0;
+    pthread_mutex_init(&self->mutex, NULL);
+    pthread_cond_init(&self->changed, NULL);
+    assert_status(nc_engine_submit(f->engine, request, &sink, &id, NULL), NC_OK);
+    pthread_mutex_lock(&self->mutex);
+    while (!self->is_done) {
+        nc_transfer_id paused = self->paused;
+        self->paused = 0;
+        if (paused != 0) {
+            pthread_mutex_unlock(&self->mutex);
+            nc_engine_resume(f->engine, paused);
+            pthread_mutex_lock(&self->mutex);
+        } else {
+            pthread_cond_wait(&self->changed, &self->mutex);
+        }
+    }
+    pthread_mutex_unlock(&self->mutex);
+    pthread_mutex_destroy(&self->mutex);
+    pthread_cond_destroy(&self->changed);
+}
+
+static void engine__pausing_after_each_piece_loses_and_repeats_nothing(void **state) {
+    static const nct_identity identities[] = {NCT_PLAIN, NCT_TLS_VALID};
+    enum { LENGTH = 3000003 };
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        static const size_t chunks[] = {0, 7, 5000};
+        fixture f;
+        fixture_start(&f, identities[i]);
+        for (size_t c = 0; c < 3; c++) {
+            size_t length = chunks[c] == 7 ? 10007 : LENGTH;
+            reader self = {0};
+            fixture_script(&f, "/p", (nct_reply){.pattern_length = length, .chunk_bytes = chunks[c]});
+            nc_request request = fixture_request(&f, "/p");
+            read_with_pauses(&f, &request, &self);
+            assert_status(self.error.status, NC_OK);
+            assert_int_equal(self.received, length);
+            assert_false(self.is_wrong);
+            assert_true(self.pauses > 1);
+        }
+        fixture_stop(&f);
+    }
+}
+
+/// A gzip body whose bytes are the server's pattern.
+static size_t make_gzip(uint8_t *out, size_t capacity, size_t length) {
+    uint8_t *plain = malloc(length);
+    assert_non_null(plain);
+    for (size_t i = 0; i < length; i++) {
+        plain[i] = (uint8_t)('a' + i % 26);
+    }
+    z_stream stream = {.next_in = plain, .avail_in = (uInt)length, .next_out = out, .avail_out = (uInt)capacity};
+    assert_int_equal(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+    size_t used = stream.total_out;
+    deflateEnd(&stream);
+    free(plain);
+    return used;
+}
+
+static void engine__a_coded_body_may_be_paused_too(void **state) {
+    enum { LENGTH = 2000000 };
+    static uint8_t packed[64 * 1024];
+    fixture f;
+    reader self = {0};
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    size_t length = make_gzip(packed, sizeof packed, LENGTH);
+    fixture_script(&f, "/z",
+                   (nct_reply){.headers = "Content-Encoding: gzip\r\n", .body = packed, .body_length = length});
+    nc_request request = fixture_request(&f, "/z");
+    request.accepts_codings = true;
+    read_with_pauses(&f, &request, &self);
+    assert_status(self.error.status, NC_OK);
+    assert_int_equal(self.received, LENGTH);
+    assert_false(self.is_wrong);
+    assert_true(self.pauses > 100);
+    fixture_stop(&f);
+}
+
+static void engine__a_coded_body_cut_short_inside_right_framing_is_an_error(void **state) {
+    static uint8_t packed[4096];
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    size_t length = make_gzip(packed, sizeof packed, 3000);
+    for (size_t cut = 1; cut < length; cut++) {
+        fixture_script(&f, "/z",
+                       (nct_reply){.headers = "Content-Encoding: gzip\r\n", .body = packed, .body_length = cut});
+        nc_request request = fixture_request(&f, "/z");
+        request.accepts_codings = true;
+        assert_ended(fixture_send(&f, &request), NC_ERR_CUT_SHORT, CURLE_BAD_CONTENT_ENCODING, "gzip");
+    }
+    fixture_stop(&f);
+}
+
+static void engine__a_rate_holds_a_body_back(void **state) {
+    fixture f;
+    nc_clock clock = nc_clock_system();
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/p", (nct_reply){.pattern_length = 60000});
+    fixture_script(&f, "/sink", (nct_reply){.body = "ok", .body_length = 2});
+    nc_request request = fixture_request(&f, "/p");
+    request.limits.max_receive_bytes_per_s = 200000;
+    uint64_t began_ns = clock.monotonic_ns(NULL);
+    answer one = fixture_send(&f, &request);
+    assert_int_equal(nc_response_body(one.response).length, 60000);
+    assert_true(clock.monotonic_ns(NULL) - began_ns > 100000000u);
+    static uint8_t upload[60000];
+    request = fixture_request(&f, "/sink");
+    request.body = nc_slice_make(upload, sizeof upload);
+    request.method = nc_slice_of("POST");
+    request.limits.max_send_bytes_per_s = 200000;
+    began_ns = clock.monotonic_ns(NULL);
+    assert_answered(fixture_send(&f, &request), 200, "ok");
+    assert_true(clock.monotonic_ns(NULL) - began_ns > 100000000u);
+    fixture_stop(&f);
+}
+
+/* --- trailers --- */
+
+static void engine__trailers_stand_apart_from_the_head(void **state) {
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/t",
+                   (nct_reply){.headers = "X-Head: 1\r\n",
+                               .body = "body",
+                               .body_length = 4,
+                               .chunk_bytes = 2,
+                               .trailers = "X-Sum: abc\r\nX-Head: 2\r\n"});
+    answer one = fixture_get(&f, "/t");
+    assert_answered(one, 200, "body");
+    assert_field(one, "X-Head", "1");
+    assert_int_equal(nc_response_trailer_count(one.response), 2);
+    nc_header trailer = nc_response_trailer_at(one.response, 0);
+    assert_true(nc_slice_is_equal(trailer.name, nc_slice_of("X-Sum")));
+    assert_true(nc_slice_is_equal(trailer.value, nc_slice_of("abc")));
+    assert_int_equal(nc_response_trailer_at(one.response, 2).name.length, 0);
+    assert_false(nc_response_is_close_delimited(one.response));
+    fixture_script_raw(&f, "/c", "HTTP/1.1 200 OK\r\n\r\nbody");
+    one = fixture_get(&f, "/c");
+    assert_answered(one, 200, "body");
+    assert_true(nc_response_is_close_delimited(one.response));
+    fixture_stop(&f);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(engine__a_source_of_known_length_is_sent_with_that_length),
+        harness_case(engine__a_source_of_unknown_length_is_sent_chunked),
+        harness_case(engine__a_source_that_gives_more_or_less_than_announced_is_an_error),
+        harness_case(engine__a_failing_source_ends_the_transfer),
+        harness_case(engine__a_source_that_has_nothing_now_is_asked_again_after_resume),
+        harness_case(engine__a_redirect_that_keeps_the_body_begins_it_anew),
+        harness_case(engine__a_file_is_sent_as_the_body),
+        harness_case(engine__a_saved_body_appears_whole_or_not_at_all),
+        harness_case(engine__a_cancelled_save_leaves_nothing_behind),
+        harness_case(engine__pausing_after_each_piece_loses_and_repeats_nothing),
+        harness_case(engine__a_coded_body_may_be_paused_too),
+        harness_case(engine__a_coded_body_cut_short_inside_right_framing_is_an_error),
+        harness_case(engine__a_rate_holds_a_body_back),
+        harness_case(engine__trailers_stand_apart_from_the_head),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}

@@ -1,0 +1,48 @@
+import CNetTesting
+
+/// The proxy of CNetTesting, for one test; it stops with its last reference.
+@safe final class ProxyServer: Sendable {
+    enum Kind: Sendable {
+        case http, socks5
+    }
+
+    // SAFETY: nettesting/proxy.h: every function called here is thread-safe; stop is called once, in deinit.
+    private nonisolated(unsafe) let raw: OpaquePointer
+    private let kind: Kind
+
+    /// - Parameter user: whoever does not show this name and the password is refused.
+    init(_ kind: Kind = .http, user: String? = nil, password: String = "") throws {
+        var made: OpaquePointer?
+        let status = unsafe (user ?? "").withCString { name in
+            unsafe password.withCString { password in
+                var options = unsafe nct_proxy_options()
+                unsafe options.kind = kind == .http ? .NCT_PROXY_HTTP : .NCT_PROXY_SOCKS5
+                unsafe options.user = user == nil ? nil : name
+                unsafe options.password = password
+                return unsafe nct_proxy_start(&made, &options)
+            }
+        }
+        guard status == 0, let made = unsafe made else { throw LoopbackServer.Failure.notStarted(status) }
+        unsafe raw = made
+        self.kind = kind
+    }
+
+    deinit {
+        unsafe nct_proxy_stop(raw)
+    }
+
+    var url: String { "\(kind == .http ? "http" : "socks5h")://127.0.0.1:\(unsafe nct_proxy_port(raw))" }
+
+    var requestCount: Int { unsafe nct_proxy_request_count(raw) }
+
+    var tunnelCount: Int { unsafe nct_proxy_tunnel_count(raw) }
+
+    /// The exact head of a request.
+    func received(_ index: Int = 0) -> ReceivedRequest {
+        let length = unsafe nct_proxy_copy_request(raw, index, nil, 0)
+        return ReceivedRequest(
+            unsafe [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
+                count = unsafe min(length, nct_proxy_copy_request(raw, index, buffer.baseAddress, length))
+            })
+    }
+}
