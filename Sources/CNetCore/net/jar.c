@@ -6,9 +6,7 @@
 #include "net/engine_state.h"
 
 #include <netcore/cookies.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { MAX_JAR_BYTES = 16 * 1024 * 1024, JAR_MODE = 0600 };
 
@@ -26,17 +24,6 @@ void nc_jar_deinit(nc_jar *jar) {
 
 /* --- between text and libcurl --- */
 
-/// Words such as ALL are orders to libcurl, which would empty the jar: only what may be a cookie reaches it.
-static bool may_be_cookie(nc_slice line) {
-    static const char field[] = "Set-Cookie:";
-    size_t length = sizeof field - 1;
-    bool is_comment =
-        line.length > 0 && line.data[0] == '#' && !(line.length > 10 && memcmp(line.data, "#HttpOnly_", 10) == 0);
-    bool is_field =
-        line.length > length && nc_slice_is_equal_ignoring_case(nc_slice_make(line.data, length), nc_slice_of(field));
-    return !is_comment && (is_field || (line.length > 0 && memchr(line.data, '\t', line.length) != NULL));
-}
-
 /// Hands each line of a text to libcurl; lines that it does not understand are left out.
 static void put_lines(CURL *easy, nc_buf *text) {
     size_t at = 0;
@@ -44,7 +31,8 @@ static void put_lines(CURL *easy, nc_buf *text) {
         uint8_t *line = text->data + at;
         uint8_t *end = memchr(line, '\n', text->length - at);
         size_t length = end != NULL ? (size_t)(end - line) : text->length - at;
-        if (may_be_cookie(nc_slice_make(line, length))) {
+        bool is_comment = length > 0 && line[0] == '#' && !(length > 10 && memcmp(line, "#HttpOnly_", 10) == 0);
+        if (length > 0 && !is_comment) {
             uint8_t last = line[length];
             line[length] = '\0';
             (void)curl_easy_setopt(easy, CURLOPT_COOKIELIST, (const char *)line);
@@ -54,16 +42,6 @@ static void put_lines(CURL *easy, nc_buf *text) {
     }
 }
 
-/// libcurl lets an expired cookie go only when it next takes one.
-static bool is_past(const char *line, time_t now_s) {
-    for (int field = 0; field < 4 && line != NULL; field++) {
-        line = strchr(line, '\t');
-        line = line != NULL ? line + 1 : NULL;
-    }
-    long long expires_s = line != NULL ? strtoll(line, NULL, 10) : 0;
-    return expires_s != 0 && expires_s < (long long)now_s;
-}
-
 /// Takes all cookies out as text, ended by a NUL that does not count. False when memory is short.
 static bool take_lines(CURL *easy, nc_buf *out) {
     struct curl_slist *cookies = NULL;
@@ -71,12 +49,9 @@ static bool take_lines(CURL *easy, nc_buf *out) {
     if (curl_easy_getinfo(easy, CURLINFO_COOKIELIST, &cookies) != CURLE_OK) {
         return false;
     }
-    time_t now_s = time(NULL); // libcurl's clock
     for (struct curl_slist *one = cookies; one != NULL; one = one->next) {
-        if (!is_past(one->data, now_s)) {
-            nc_buf_append(out, nc_slice_of(one->data));
-            nc_buf_append_byte(out, '\n');
-        }
+        nc_buf_append(out, nc_slice_of(one->data));
+        nc_buf_append_byte(out, '\n');
     }
     curl_slist_free_all(cookies);
     return nc_buf_status(out) == NC_OK && nc_buf_reserve(out, 1) == NC_OK;
@@ -193,48 +168,6 @@ void nc_jar_take_orders(nc_engine *engine) {
     nc_buf_deinit(&lines);
 }
 
-/// Appends the lines of one text that another lacks. Each line ends in a line feed.
-static void put_difference(nc_buf *out, nc_slice of, nc_slice without) {
-    for (size_t at = 0; at < of.length;) {
-        const uint8_t *line = of.data + at;
-        const uint8_t *end = memchr(line, '\n', of.length - at);
-        size_t length = end != NULL ? (size_t)(end - line) + 1 : of.length - at;
-        const uint8_t *found = without.length > 0 ? memmem(without.data, without.length, line, length) : NULL;
-        while (found != NULL && found != without.data && found[-1] != '\n') {
-            found = memmem(found + 1, without.length - (size_t)(found + 1 - without.data), line, length);
-        }
-        if (found == NULL) {
-            nc_buf_append(out, nc_slice_make(line, length));
-        }
-        at += length;
-    }
-}
-
-/// Carries over to the jar what the lane's cookies have gained and lost since they were last the jar's, which others
-/// have changed meanwhile.
-static void merge(nc_lane *lane, nc_slice now) {
-    nc_engine *engine = lane->engine;
-    nc_buf lost = nc_buf_init(MAX_JAR_BYTES);
-    nc_buf lines = nc_buf_init(MAX_JAR_BYTES);
-    put_difference(&lost, nc_buf_slice(&lane->cookies), now);
-    put_difference(&lines, nc_buf_slice(&engine->jar.text), nc_buf_slice(&lost));
-    size_t kept = lines.length;
-    put_difference(&lines, now, nc_buf_slice(&lane->cookies));
-    bool has_changed = lines.length > kept || lost.length > 0;
-    if (has_changed && nc_buf_status(&lost) == NC_OK && nc_buf_status(&lines) == NC_OK) {
-        add(engine, &lines, true, true);
-    }
-    nc_buf_deinit(&lost);
-    nc_buf_deinit(&lines);
-}
-
-static void note_seen(nc_lane *lane) {
-    nc_jar *jar = &lane->engine->jar;
-    nc_buf_reset(&lane->cookies);
-    nc_buf_append(&lane->cookies, nc_buf_slice(&jar->text));
-    lane->cookies_seen = jar->version;
-}
-
 void nc_jar_refresh(nc_lane *lane) {
     nc_jar *jar = &lane->engine->jar;
     if (!lane->has_cookies || lane->cookies_seen == jar->version) {
@@ -242,10 +175,9 @@ void nc_jar_refresh(nc_lane *lane) {
     }
     CURL *easy = curl_easy_init();
     if (easy != NULL && curl_easy_setopt(easy, CURLOPT_SHARE, lane->share) == CURLE_OK) {
-        nc_jar_learn(lane, easy); // Hops under way may have brought something already.
         (void)curl_easy_setopt(easy, CURLOPT_COOKIELIST, "ALL");
         put_lines(easy, &jar->text);
-        note_seen(lane);
+        lane->cookies_seen = jar->version;
     }
     curl_easy_cleanup(easy);
 }
@@ -253,12 +185,8 @@ void nc_jar_refresh(nc_lane *lane) {
 void nc_jar_learn(nc_lane *lane, CURL *easy) {
     nc_buf text = nc_buf_init(MAX_JAR_BYTES);
     if (lane->has_cookies && take_lines(easy, &text)) {
-        if (lane->cookies_seen == lane->engine->jar.version) {
-            replace_text(lane->engine, &text, true);
-            note_seen(lane);
-        } else {
-            merge(lane, nc_buf_slice(&text));
-        }
+        replace_text(lane->engine, &text, true);
+        lane->cookies_seen = lane->engine->jar.version;
     }
     nc_buf_deinit(&text);
 }
@@ -291,7 +219,7 @@ nc_status nc_engine_set_cookies(nc_engine *engine, nc_slice text, nc_error *err)
     pthread_mutex_lock(&engine->shared.mutex);
     nc_jar *jar = &engine->jar;
     bool needs_wake = false;
-    if (engine->shared.mailbox.is_closing || engine->shared.mailbox.is_finishing) {
+    if (engine->shared.mailbox.is_closing) {
         status = NC_ERR_CLOSED;
     } else if (text.length == 0) {
         nc_buf_reset(&jar->orders);

@@ -195,7 +195,6 @@ void nc_lane_close(nc_lane *lane) {
     nc_timers_withdraw(&engine->loop.timers);
     nc_trust_free_roots(lane->roots);
     nc_identity_free(lane->identity);
-    nc_buf_deinit(&lane->cookies);
     nc_trust_release(lane->trust);
     nc_list_remove(&lane->link);
     engine->loop.lane_count--;
@@ -226,7 +225,6 @@ static nc_lane *make(nc_engine *engine, nc_trust *trust, bool has_cookies) {
     lane->engine = engine;
     lane->trust = nc_trust_retain(trust);
     lane->has_cookies = has_cookies;
-    lane->cookies = nc_buf_init(NC_JAR_MAX_BYTES);
     lane->timer.fire = on_timer_due;
     nc_list_init(&lane->awaiting_roots);
     nc_list_init(&lane->running);

@@ -21,8 +21,7 @@ struct nc_lane {
     CURLM *multi;
     CURLSH *share;
     bool has_cookies;
-    uint64_t cookies_seen; // the jar's state that the share holds, but for what hops have brought since
-    nc_buf cookies;        // its text
+    uint64_t cookies_seen; // the jar's state that the share holds
     nc_timer timer;
     nc_handle *free_handles;
     size_t free_handle_count;
