@@ -1,6 +1,6 @@
 #include "net/pace.h"
 
-enum { NS_PER_S = 1000000000 };
+static const double ns_per_s = 1e9;
 
 /// What may gather while nothing goes: a tenth of a second's worth, but a useful piece at least.
 static int64_t burst_of(const nc_pace *pace) {
@@ -20,7 +20,7 @@ static void refill(nc_pace *pace, uint64_t now_ns) {
         return;
     }
     // As floating point: rates and times of any size multiply without overflow, and a byte more or less is no matter.
-    double earned = (double)(now_ns - pace->refilled_ns) * (double)pace->bytes_per_s / NS_PER_S;
+    double earned = (double)(now_ns - pace->refilled_ns) * (double)pace->bytes_per_s / ns_per_s;
     int64_t burst = burst_of(pace);
     if (earned < 1) {
         return; // Kept until it is a byte.
@@ -40,7 +40,7 @@ uint64_t nc_pace_ready_ns(const nc_pace *pace) {
     if (pace->bytes_per_s == 0 || pace->left > 0) {
         return 0;
     }
-    double wait_ns = ((double)-pace->left + 1) * NS_PER_S / (double)pace->bytes_per_s;
+    double wait_ns = ((double)-pace->left + 1) * ns_per_s / (double)pace->bytes_per_s;
     return wait_ns >= 9e18 ? UINT64_MAX : pace->refilled_ns + (uint64_t)wait_ns + 1;
 }
 

@@ -2,10 +2,12 @@
 
 #include "net/engine_state.h"
 
-enum { NS_PER_MS = 1000000, INTERVAL_NS = 100 * NS_PER_MS, WINDOW_NS = 1000 * NS_PER_MS, NS_PER_S = 1000000000 };
+enum { NS_PER_MS = 1000000, INTERVAL_NS = 100 * NS_PER_MS, WINDOW_NS = 1000 * NS_PER_MS };
+
+static const double ns_per_s = 1e9;
 
 static uint64_t rate_of(uint64_t bytes, uint64_t passed_ns) {
-    return passed_ns == 0 ? 0 : (uint64_t)((double)bytes * NS_PER_S / (double)passed_ns);
+    return passed_ns == 0 ? 0 : (uint64_t)((double)bytes * ns_per_s / (double)passed_ns);
 }
 
 /// A second's bytes, smoothed with those before, so that the time left does not jump.
