@@ -200,6 +200,8 @@ nc_status nc_engine_submit(nc_engine *engine, const nc_request *request, const n
     if (status == NC_OK) {
         *out = transfer->id;
         nc_list_append(&engine->shared.mailbox.submitted, &transfer->link);
+        // on_done may release the caller's reference before this call returns.
+        atomic_fetch_add_explicit(&engine->references, 1, memory_order_relaxed);
         needs_wake = nc_mailbox_needs_wake(engine);
     }
     pthread_mutex_unlock(&engine->shared.mutex);
@@ -212,6 +214,7 @@ nc_status nc_engine_submit(nc_engine *engine, const nc_request *request, const n
     if (needs_wake) {
         nc_mailbox_wake(&engine->shared.mailbox);
     }
+    nc_engine_drop(engine);
     return nc_error_clear(err);
 }
 
