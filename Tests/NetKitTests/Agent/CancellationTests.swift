@@ -57,7 +57,10 @@ struct CancellationTests {
     @Test func cancellingWhileConnectingEndsIt() async throws {
         let port = try ReservedPort(acceptsConnections: true)
         let agent = Agent()
-        let task = Task { await ending(of: Request<Bytes>("https://127.0.0.1:\(port.number)/"), from: agent) }
+        var request = Request<Bytes>("https://127.0.0.1:\(port.number)/")
+        request.limits.connect = .seconds(300)
+        let patient = request
+        let task = Task { await ending(of: patient, from: agent) }
         try await port.waitForConnection()
         task.cancel()
         #expect(await task.value == .failed(.cancelled))
