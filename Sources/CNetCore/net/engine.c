@@ -19,6 +19,7 @@ static void take_options(nc_engine *engine, const nc_engine_options *options) {
     engine->max_streams = or_default(options->max_streams, NC_DEFAULT_MAX_STREAMS);
     engine->max_idle_connections = or_default(options->max_idle_connections, NC_DEFAULT_MAX_IDLE_CONNECTIONS);
     engine->max_waiting = or_default(options->max_waiting, NC_DEFAULT_MAX_WAITING);
+    engine->capabilities = nc_capabilities_query();
     engine->clock = options->clock != NULL ? *options->clock : nc_clock_system();
     engine->files = options->file_ops != NULL ? *options->file_ops : nc_file_ops_system();
     engine->trace = options->trace;

@@ -23,6 +23,7 @@ struct nc_engine {
     uint32_t max_streams;
     uint32_t max_idle_connections;
     uint32_t max_waiting;
+    nc_capabilities capabilities;
     nc_clock clock;
     nc_file_ops files;
     nc_trace trace;

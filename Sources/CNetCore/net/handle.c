@@ -55,7 +55,7 @@ static void set_safety(option_row *row, const nc_lane *lane) {
     SET(row, CURLOPT_PROXY_SSL_VERIFYHOST, verifies ? 2L : 0L);
     SET(row, CURLOPT_PROXY_CAINFO, NULL);
     SET(row, CURLOPT_PROXY_CAPATH, NULL);
-    if (row->code == CURLE_OK && nc_capabilities_query().has_trust_policies) {
+    if (row->code == CURLE_OK && lane->engine->capabilities.has_trust_policies) {
         row->code = nc_tls_hook_install(row->easy, lane);
     }
 }
@@ -181,7 +181,7 @@ static long http_version_of(const nc_transfer *transfer, bool is_secure) {
     case NC_HTTP_3:
         return CURL_HTTP_VERSION_3ONLY;
     case NC_HTTP_AUTO:
-        return is_secure && nc_capabilities_query().has_http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1;
+        return is_secure && transfer->engine->capabilities.has_http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1;
     default:
         return CURL_HTTP_VERSION_1_1;
     }

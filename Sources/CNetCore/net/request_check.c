@@ -187,8 +187,22 @@ static bool is_text(nc_slice text, size_t max_bytes) {
     return text.length <= max_bytes && (text.length == 0 || memchr(text.data, 0, text.length) == NULL);
 }
 
-static nc_status check_credentials(const nc_credentials *credentials, nc_error *err) {
+/// Asked only where a request needs it: asking libcurl costs more than all the rest of a check.
+static nc_status check_known_schemes(uint32_t schemes, nc_error *err) {
+    if ((schemes & (NC_AUTH_NTLM | NC_AUTH_NEGOTIATE)) == 0) {
+        return NC_OK;
+    }
     const nc_capabilities has = nc_capabilities_query();
+    bool lacks_ntlm = (schemes & NC_AUTH_NTLM) != 0 && !has.has_ntlm;
+    bool lacks_negotiate = (schemes & NC_AUTH_NEGOTIATE) != 0 && !has.has_negotiate;
+    if (lacks_ntlm || lacks_negotiate) {
+        return nc_error_set(err, NC_ERR_UNSUPPORTED, 0, -1, "libcurl %s has no %s", has.curl_version,
+                            lacks_ntlm ? "NTLM" : "Negotiate");
+    }
+    return NC_OK;
+}
+
+static nc_status check_credentials(const nc_credentials *credentials, nc_error *err) {
     const uint32_t known = NC_AUTH_BASIC | NC_AUTH_DIGEST | NC_AUTH_BEARER | NC_AUTH_NTLM | NC_AUTH_NEGOTIATE;
     if ((credentials->schemes & ~known) != 0) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1, "unknown authentication scheme");
@@ -208,13 +222,7 @@ static nc_status check_credentials(const nc_credentials *credentials, nc_error *
         memchr(credentials->user.data, ':', credentials->user.length) != NULL) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a user name for Basic holds a colon");
     }
-    bool lacks_ntlm = (credentials->schemes & NC_AUTH_NTLM) != 0 && !has.has_ntlm;
-    bool lacks_negotiate = (credentials->schemes & NC_AUTH_NEGOTIATE) != 0 && !has.has_negotiate;
-    if (lacks_ntlm || lacks_negotiate) {
-        return nc_error_set(err, NC_ERR_UNSUPPORTED, 0, -1, "libcurl %s has no %s", has.curl_version,
-                            lacks_ntlm ? "NTLM" : "Negotiate");
-    }
-    return NC_OK;
+    return check_known_schemes(credentials->schemes, err);
 }
 
 nc_status nc_proxy_check(const nc_proxy *proxy, nc_error *err) {
@@ -270,23 +278,23 @@ static nc_status check_bodies(const nc_request *request, nc_error *err) {
 }
 
 static nc_status check_protocol(const nc_request *request, nc_error *err) {
-    const nc_capabilities has = nc_capabilities_query();
     switch (request->http) {
     case NC_HTTP_AUTO:
     case NC_HTTP_1_1:
     case NC_HTTP_1_0:
         return NC_OK;
     case NC_HTTP_2_PRIOR_KNOWLEDGE:
-        return has.has_http2
-                   ? NC_OK
-                   : nc_error_set(err, NC_ERR_UNSUPPORTED, 0, -1, "libcurl %s has no HTTP/2", has.curl_version);
     case NC_HTTP_3:
-        return has.has_http3
-                   ? NC_OK
-                   : nc_error_set(err, NC_ERR_UNSUPPORTED, 0, -1, "libcurl %s has no HTTP/3", has.curl_version);
+        break;
     default:
         return nc_error_set(err, NC_ERR_USAGE, 0, -1, "unknown protocol choice %d", (int)request->http);
     }
+    const nc_capabilities has = nc_capabilities_query();
+    bool is_third = request->http == NC_HTTP_3;
+    return (is_third ? has.has_http3 : has.has_http2)
+               ? NC_OK
+               : nc_error_set(err, NC_ERR_UNSUPPORTED, 0, -1, "libcurl %s has no HTTP/%d", has.curl_version,
+                              is_third ? 3 : 2);
 }
 
 static nc_status check_choices(const nc_request *request, nc_error *err) {

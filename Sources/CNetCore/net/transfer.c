@@ -324,7 +324,7 @@ void nc_transfer_start(nc_transfer *transfer) {
     lane->active_count++;
     (void)nc_url_has_web_scheme(nc_transfer_url(transfer), &is_secure);
     is_secure = is_secure || nc_handle_may_need_tls(transfer);
-    if (is_secure && !nc_capabilities_query().has_trust_policies && !transfer->trust->options.accepts_anything) {
+    if (is_secure && !transfer->engine->capabilities.has_trust_policies && !transfer->trust->options.accepts_anything) {
         fail(transfer, NC_ERR_TLS_BACKEND, "this libcurl has no OpenSSL backend, so trust cannot be checked");
     } else if (is_secure && nc_lane_needs_roots(lane)) {
         nc_lane_await_roots(lane, transfer);
