@@ -115,15 +115,17 @@ static nc_field *field_at(const nc_response *response, size_t index) {
     return (nc_field *)(void *)response->more_fields.data + (index - NC_INLINE_FIELDS);
 }
 
+/// Both are of one line, so one copy takes them, and what is between them.
 static nc_status add(nc_response *response, nc_slice name, nc_slice value) {
+    size_t gap = (size_t)(value.data - name.data);
     nc_field field = {
         .name_at = (uint32_t)response->text.length,
         .name_length = (uint32_t)name.length,
-        .value_at = (uint32_t)(response->text.length + name.length),
+        .value_at = (uint32_t)(response->text.length + gap),
         .value_length = (uint32_t)value.length,
     };
-    if (nc_block_append(&response->text, response->pool, name) != NC_OK ||
-        nc_block_append(&response->text, response->pool, value) != NC_OK) {
+    nc_slice line = nc_slice_make(name.data, gap + value.length);
+    if (nc_block_append(&response->text, response->pool, line) != NC_OK) {
         return NC_ERR_NO_MEMORY;
     }
     size_t place = response->field_count + response->trailer_count;

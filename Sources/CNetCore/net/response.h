@@ -32,9 +32,9 @@ nc_hop_metrics *nc_response_hop(nc_response *response);
 
 /// Begins a head, forgetting an interim one.
 void nc_response_begin_head(nc_response *response, uint16_t status, nc_http_version version);
-/// Adds a field to the head.
+/// Adds a field to the head. Name and value are of one line, the value behind the name.
 NC_NODISCARD nc_status nc_response_add_field(nc_response *response, nc_slice name, nc_slice value);
-/// Adds a trailer field; no field of the head may follow.
+/// Adds a trailer field, as above; no field of the head may follow.
 NC_NODISCARD nc_status nc_response_add_trailer(nc_response *response, nc_slice name, nc_slice value);
 /// Continues the last field's value after an obsolete line fold (RFC 9112, 5.2: as a space).
 NC_NODISCARD nc_status nc_response_extend_field(nc_response *response, nc_slice more);

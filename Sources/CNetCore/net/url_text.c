@@ -33,7 +33,7 @@ static nc_slice find_authority(nc_slice url) {
 
 /// How much of an authority is "user:password@": up to its last '@'.
 static size_t credentials_length(nc_slice authority) {
-    size_t length = authority.length;
+    size_t length = find_byte(authority, 0, '@') < authority.length ? authority.length : 0;
     while (length > 0 && authority.data[length - 1] != '@') {
         length--;
     }
