@@ -58,7 +58,8 @@ struct CancellationTests {
         let port = try ReservedPort(acceptsConnections: true)
         let agent = Agent()
         var request = Request<Bytes>("https://127.0.0.1:\(port.number)/")
-        request.limits.connect = .seconds(300)
+        request.limits = Limits()
+        request.limits?.connect = .seconds(300)
         let patient = request
         let task = Task { await ending(of: patient, from: agent) }
         try await port.waitForConnection()
