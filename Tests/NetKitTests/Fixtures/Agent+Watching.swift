@@ -1,0 +1,15 @@
+import NetKit
+
+extension Agent {
+    /// Waits until one of the agent's transfers rests, or none is left.
+    func waitUntilPausedOrOver() async throws {
+        while true {
+            let transfers = transfers()
+            if transfers.isEmpty || transfers.contains(where: \.isPaused) {
+                return
+            }
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+}

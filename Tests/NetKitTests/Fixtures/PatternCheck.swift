@@ -1,0 +1,50 @@
+import NetKit
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Compares bytes, as they come, with the server's pattern.
+struct PatternCheck {
+    /// A whole number of alphabets.
+    private static let model = pattern(26 << 10)
+
+    /// Bytes seen.
+    private(set) var count = 0
+    /// Whether all of them were the pattern's.
+    private(set) var isPattern = true
+
+    mutating func take(_ bytes: Bytes) {
+        bytes.withSpan { span in
+            var offset = 0
+            while offset < span.count {
+                let start = count % 26
+                let length = min(span.count - offset, Self.model.count - start)
+                let isSame = unsafe span.extracting(offset..<offset + length).withUnsafeBytes { piece in
+                    unsafe Self.model.withUnsafeBytes { model in
+                        guard let piece = unsafe piece.baseAddress, let model = unsafe model.baseAddress else {
+                            return false
+                        }
+                        return unsafe memcmp(piece, model + start, length) == 0
+                    }
+                }
+                isPattern = isPattern && isSame
+                offset += length
+                count += length
+            }
+        }
+    }
+}
+
+extension ResponseStream {
+    /// Reads it to its end.
+    func checked() async throws(NetError) -> PatternCheck {
+        var check = PatternCheck()
+        for try await chunk in self {
+            check.take(chunk)
+        }
+        return check
+    }
+}
