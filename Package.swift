@@ -15,6 +15,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "NetKit", targets: ["NetKit"]),
+        .library(name: "NetKitTesting", targets: ["NetKitTesting"]),
         .library(name: "CNetCore", targets: ["CNetCore"]),
         .executable(name: "nk", targets: ["NetKitCLI"]),
     ],
@@ -24,7 +25,8 @@ let package = Package(
             path: ".",
             exclude: [
                 ".ci", "Benchmarks", "Fuzz", "Sources/CNetTesting", "Sources/NetKit", "Sources/NetKitCLI",
-                "Tests", "docs", "script", "CHANGELOG.md", "CMakeLists.txt", "LICENSE", "README.md",
+                "Sources/NetKitTesting", "Tests", "docs", "script", "CHANGELOG.md", "CMakeLists.txt", "LICENSE",
+                "README.md",
             ],
             sources: ["Sources/CNetCore"],
             publicHeadersPath: "include",
@@ -40,10 +42,12 @@ let package = Package(
             linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]
         ),
         .target(name: "NetKit", dependencies: ["CNetCore"], swiftSettings: strict),
+        .target(name: "NetKitTesting", dependencies: ["NetKit"], swiftSettings: strict),
         .executableTarget(
             name: "NetKitCLI", dependencies: ["NetKit", "CNetCore", "CNetTesting"], swiftSettings: strict),
         .testTarget(
-            name: "NetKitTests", dependencies: ["NetKit", "NetKitCLI", "CNetTesting"], swiftSettings: strict),
+            name: "NetKitTests", dependencies: ["NetKit", "NetKitTesting", "NetKitCLI", "CNetTesting"],
+            swiftSettings: strict),
     ],
     cLanguageStandard: .c11
 )

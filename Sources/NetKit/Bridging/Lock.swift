@@ -10,11 +10,12 @@ internal import Darwin
 ///
 /// A pthread mutex and not `Synchronization.Mutex`: the thread sanitizer cannot see into the standard library's own
 /// lock, so with it every guarded access would be reported and a true race would drown.
-@safe struct Lock<State: Sendable>: Sendable {
+@safe package struct Lock<State: Sendable>: Sendable {
     // SAFETY: the storage's state is touched by withLock alone, while the mutex is held.
     private nonisolated(unsafe) let storage: LockStorage<State>
 
-    init(_ state: State) {
+    /// A lock around this state.
+    package init(_ state: State) {
         let buffer = unsafe LockStorage<State>.create(minimumCapacity: 1) { _ in state }
         unsafe storage = unsafe unsafeDowncast(buffer, to: LockStorage<State>.self)
         unsafe storage.withUnsafeMutablePointerToElements { mutex in
@@ -24,7 +25,7 @@ internal import Darwin
     }
 
     /// Runs `body` alone; it must neither block nor call out.
-    func withLock<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
+    package func withLock<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
         unsafe storage.withUnsafeMutablePointers { state, mutex in
             unsafe pthread_mutex_lock(mutex)
             defer { unsafe pthread_mutex_unlock(mutex) }

@@ -3,16 +3,20 @@
     private struct State: Sendable {
         var isRead = false
         var isOver = false
+        var onRelease: (@Sendable () -> Void)?
     }
 
-    private let state = Lock(State())
+    private let state: Lock<State>
     private let pieces: Pieces
     private let end: Response<Bytes>
     // SAFETY: ChunkSource.next has one caller at a time, and nobody else touches it.
     private nonisolated(unsafe) var iterator: Pieces.AsyncIterator?
 
-    /// - Parameter end: the response without its body.
-    init(_ pieces: Pieces, end: Response<Bytes>) {
+    /// - Parameters:
+    ///   - end: the response without its body.
+    ///   - onRelease: called once, when nobody will read any more.
+    init(_ pieces: Pieces, end: Response<Bytes>, onRelease: (@Sendable () -> Void)? = nil) {
+        state = Lock(State(onRelease: onRelease))
         self.pieces = pieces
         self.end = end
     }
@@ -38,7 +42,13 @@
         }
     }
 
-    func abandon(isSuperseded: Bool) {}
+    func abandon(isSuperseded: Bool) {
+        let onRelease = state.withLock { state in
+            defer { state.onRelease = nil }
+            return state.onRelease
+        }
+        onRelease?()
+    }
 
     func beginReading() -> Bool {
         state.withLock { state in
@@ -60,26 +70,41 @@ extension ResponseStream {
         status: Int, headers: Headers = [:], url: String = "", trailers: Headers = [:],
         chunks: some AsyncSequence<Bytes, some Error> & Sendable
     ) {
-        var end = Response<Bytes>(status: status, headers: headers)
-        end.trailers = trailers
+        var head = Response<Bytes>(status: status, headers: headers)
+        head.trailers = trailers
+        var hop = HopMetrics()
+        hop.url = url
+        head.metrics = Metrics(url.isEmpty ? [] : [hop])
+        self.init(head, chunks: chunks)
+    }
+
+    /// A stream as another transport makes it.
+    ///
+    /// - Parameters:
+    ///   - response: what the stream tells, its own bytes left out; trailers, metrics and how the body ended are told
+    ///     when the chunks have ended.
+    ///   - chunks: the body; an error that is no ``NetError`` becomes ``NetError/Code/receive``.
+    ///   - onRelease: called once, when nobody will read any more: the body was read to its end, or given up.
+    public init(
+        _ response: Response<Bytes>, chunks: some AsyncSequence<Bytes, some Error> & Sendable,
+        onRelease: (@Sendable () -> Void)? = nil
+    ) {
+        var end = response
+        end.value = []
+        end.bytes = []
         self.init(
-            status: status, headers: headers, httpVersion: .unknown, url: url,
-            source: SequenceChunks(chunks, end: end))
+            status: response.status, headers: response.headers, httpVersion: response.httpVersion, url: response.url,
+            source: SequenceChunks(chunks, end: end, onRelease: onRelease))
     }
 
     /// A stream of one piece.
     init(_ response: Response<Bytes>) {
-        var end = response
-        end.value = []
-        end.bytes = []
         let pieces = AsyncStream<Bytes> { continuation in
             if !response.bytes.isEmpty {
                 continuation.yield(response.bytes)
             }
             continuation.finish()
         }
-        self.init(
-            status: response.status, headers: response.headers, httpVersion: response.httpVersion, url: response.url,
-            source: SequenceChunks(pieces, end: end))
+        self.init(response, chunks: pieces)
     }
 }

@@ -9,11 +9,16 @@ func resolveURL(_ reference: String, at base: String) throws(NetError) -> String
     if !folder.hasSuffix("/") {
         folder += "/"
     }
+    return try resolveReference(reference, at: folder)
+}
+
+/// Reads a reference at the URL that gave it (RFC 3986, 5.2).
+package func resolveReference(_ reference: String, at base: String) throws(NetError) -> String {
     var buffer = unsafe nc_buf_init(Int(NC_URL_MAX_BYTES) * 2)
     defer { unsafe nc_buf_deinit(&buffer) }
     var error = nc_error()
-    let status = unsafe folder.withSlice { folder in
-        unsafe reference.withSlice { reference in unsafe nc_url_resolve(&buffer, folder, reference, &error) }
+    let status = unsafe base.withSlice { base in
+        unsafe reference.withSlice { reference in unsafe nc_url_resolve(&buffer, base, reference, &error) }
     }
     if status != .NC_OK {
         throw NetError(error)

@@ -62,8 +62,8 @@ public struct Body: Sendable {
         if case .bytes = content { false } else { true }
     }
 
-    /// Whether it can be sent a second time.
-    var isRepeatable: Bool {
+    /// Whether it can be sent a second time, as a redirect may ask.
+    public var isRepeatable: Bool {
         if case .source(let source) = content { source.isRepeatable } else { true }
     }
 }

@@ -1,4 +1,5 @@
 import NetKit
+import NetKitTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))

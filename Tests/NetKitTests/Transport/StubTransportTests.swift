@@ -1,4 +1,5 @@
 import NetKit
+import NetKitTesting
 import Testing
 
 struct StubTransportTests {
@@ -12,7 +13,7 @@ struct StubTransportTests {
         let agent = Agent(configuration, transport: stub)
         let body = Body([1], contentType: "x/y")
         _ = try await agent.send(Request<Void>("p", method: .put, headers: ["b": "request"], body: body))
-        let sent = try #require(stub.requests.first)
+        let sent = try #require(stub.requests.first?.request)
         #expect(stub.requests.count == 1)
         #expect(sent.method == .put)
         #expect(sent.url == "http://h/v1/p")
@@ -30,7 +31,7 @@ struct StubTransportTests {
         _ = try await agent.send(request)
         request.trust = TrustPolicy(acceptsAnything: true)
         _ = try await agent.send(request)
-        #expect(stub.requests.map(\.trust) == [nil, TrustPolicy(acceptsAnything: true)])
+        #expect(stub.requests.map(\.request.trust) == [nil, TrustPolicy(acceptsAnything: true)])
     }
 
     @Test func whatTheRequestSetsWins() async throws {
@@ -45,7 +46,7 @@ struct StubTransportTests {
         request.acceptsCodings = false
         request.addressOverrides = [AddressOverride(toPort: 1)]
         _ = try await Agent(configuration, transport: stub).send(request)
-        let sent = try #require(stub.requests.first)
+        let sent = try #require(stub.requests.first?.request)
         #expect(sent.limits == Limits())
         #expect(sent.redirects == .followDowngrades)
         #expect(sent.protocolChoice == .http1)
@@ -55,9 +56,9 @@ struct StubTransportTests {
 
     @Test func whatATransportThrowsPassesUnchanged() async throws {
         let response = Response(status: 503)
-        let stub = StubTransport { _ throws(NetError) in
+        let stub = StubTransport(responding: { _ throws(NetError) in
             throw NetError(.reset, "stub", nativeCode: 5, offset: 6, response: response, underlying: Cause())
-        }
+        })
         let error = try #require(
             await #expect(throws: NetError.self) { try await Agent(transport: stub).send(Request<[Int]>("http://h/")) })
         #expect(error.code == .reset)
@@ -85,7 +86,8 @@ struct StubTransportTests {
         let stub = StubTransport { _ in Response(status: 200) }
         let agent = Agent(transport: stub)
         await agent.shutdown()
-        #expect(stub.shutdownCount == 1)
+        #expect(stub.isShutDown)
+        #expect(await ending(of: Request<Bytes>("http://h/"), from: agent) == .failed(.closed))
     }
 
     @Test func aCancelledTaskDoesNotReachTheTransport() async {

@@ -1,0 +1,120 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+// For transports that are not the engine: the core reads bodies by itself.
+extension Body {
+    private static let pieceBytes = 64 << 10
+
+    /// Gives the body to `take`, piece by piece, from its beginning.
+    ///
+    /// A body that is made while it is sent is made here, in the caller's task; what its maker throws becomes
+    /// ``NetError/Code/bodySource``, and another length than announced ``NetError/Code/bodyLength``. A file that cannot
+    /// be read throws ``NetError/Code/file``. What `take` throws ends it, and passes.
+    public func forEachPiece(_ take: (Bytes) async throws(NetError) -> Void) async throws(NetError) {
+        switch content {
+        case .bytes(let bytes):
+            if !bytes.isEmpty {
+                try await take(bytes)
+            }
+        case .file(let path):
+            try await Self.readFile(path, take)
+        case .source(let source):
+            try await source.forEachPiece(take)
+        }
+    }
+
+    private static func readFile(
+        _ path: String, _ take: (Bytes) async throws(NetError) -> Void
+    ) async throws(NetError) {
+        func failure(_ call: String) -> NetError {
+            NetError(.file, "the body's file cannot be read (\(call))", nativeCode: Int(errno))
+        }
+        let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        if file < 0 {
+            throw failure("open")
+        }
+        defer { close(file) }
+        while true {
+            var count = 0
+            let piece = unsafe [UInt8](unsafeUninitializedCapacity: pieceBytes) { buffer, filled in
+                count = unsafe read(file, buffer.baseAddress, buffer.count)
+                filled = max(0, count)
+            }
+            if count < 0, errno != EINTR {
+                throw failure("read")
+            }
+            if count == 0 {
+                return
+            }
+            if !piece.isEmpty {
+                try await take(Bytes(piece))
+            }
+        }
+    }
+}
+
+extension BodySource {
+    fileprivate func forEachPiece(_ take: (Bytes) async throws(NetError) -> Void) async throws(NetError) {
+        var count = 0
+        // What ended it on this side of the maker, which may throw something else because of it.
+        var refusal: NetError?
+        do {
+            try await make { piece in
+                do throws(NetError) {
+                    try checkLength(count + piece.count, isWhole: false)
+                    count += piece.count
+                    if !piece.isEmpty {
+                        try await take(piece)
+                    }
+                } catch {
+                    refusal = error
+                    throw error
+                }
+            }
+        } catch {
+            throw refusal ?? Self.failure(error)
+        }
+        if let refusal {
+            throw refusal
+        }
+        if Task.isCancelled {
+            throw NetError(.cancelled, "the task was cancelled while its body was read")
+        }
+        try checkLength(count, isWhole: true)
+    }
+
+    private func make(_ put: Put) async throws {
+        switch maker {
+        case .pump(let run):
+            try await run(put)
+        case .reader(let make):
+            let read = try make()
+            while true {
+                var buffer = [UInt8](repeating: 0, count: 16 << 10)
+                var span = buffer.mutableSpan
+                let count = min(max(0, try read(&span)), buffer.count)
+                if count == 0 {
+                    return
+                }
+                try await put(Bytes(Array(buffer[..<count])))
+            }
+        }
+    }
+
+    private static func failure(_ error: any Error) -> NetError {
+        Task.isCancelled
+            ? NetError(.cancelled, "the task was cancelled while its body was read", underlying: error)
+            : NetError(.bodySource, "the source of the body failed: \(error)", underlying: error)
+    }
+
+    private func checkLength(_ count: Int, isWhole: Bool) throws(NetError) {
+        guard let length, isWhole ? count < length : count > length else { return }
+        throw NetError(
+            .bodyLength, "the body is \(isWhole ? "shorter" : "longer") than the \(length) bytes that were announced")
+    }
+}

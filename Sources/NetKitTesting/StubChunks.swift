@@ -1,0 +1,54 @@
+import NetKit
+
+/// The pieces of a reply's body: each step is taken when its bytes are asked for.
+struct StubChunks: AsyncSequence, Sendable {
+    typealias Element = Bytes
+    typealias Failure = NetError
+
+    private let steps: [StubReply.Step]
+    private let maxBytes: Int
+    private var next = 0
+    private var count = 0
+
+    init(_ reply: StubReply, to request: Request<Bytes>) {
+        let hasBody = request.method != .head && reply.status != 204 && reply.status != 304
+        steps = hasBody ? reply.body : []
+        maxBytes = (request.limits ?? Limits()).maxBodyBytes ?? .max
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(chunks: self) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        fileprivate var chunks: StubChunks
+
+        mutating func next(isolation actor: isolated (any Actor)?) async throws(NetError) -> Bytes? {
+            try await chunks.next()
+        }
+
+        mutating func next() async throws(NetError) -> Bytes? {
+            try await chunks.next()
+        }
+    }
+
+    /// The next bytes; nil at the end.
+    mutating func next() async throws(NetError) -> Bytes? {
+        while next < steps.count {
+            next += 1
+            switch steps[next - 1] {
+            case .bytes(let bytes):
+                if bytes.count > maxBytes - count {
+                    throw NetError(.bodyTooLarge, "the body is larger than \(maxBytes) bytes")
+                }
+                count += bytes.count
+                if !bytes.isEmpty {
+                    return bytes
+                }
+            case .wait(let gate):
+                try await gate.pass()
+            case .fail(let error):
+                throw error
+            }
+        }
+        return nil
+    }
+}

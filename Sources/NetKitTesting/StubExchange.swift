@@ -1,0 +1,188 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+import NetKit
+
+/// One request on its way through a stub: its hops, its body and its end.
+final class StubExchange: Sendable {
+    private let request: Request<Bytes>
+    private let transport: StubTransport
+    private let isOver = Watched(false)
+
+    init(_ request: Request<Bytes>, with transport: StubTransport) {
+        self.request = request
+        self.transport = transport
+    }
+
+    deinit {
+        end()
+    }
+
+    /// Nothing more will happen; called as often as one likes.
+    func end() {
+        let wasOver = isOver.change { isOver in
+            defer { isOver = true }
+            return isOver
+        }
+        if !wasOver {
+            transport.ended()
+        }
+    }
+
+    /// The response and its whole body, or the file that it went to.
+    func response() async throws(NetError) -> Response<Bytes> {
+        var (response, chunks) = try await head()
+        var body: [UInt8] = []
+        do throws(NetError) {
+            while let chunk = try await chunks.next() {
+                body.append(contentsOf: chunk)
+            }
+        } catch {
+            response.fill(body)
+            throw error.telling(response)
+        }
+        response.fill(body)
+        if let path = request.savePath, (200..<300).contains(response.status) {
+            try save(response.bytes, to: path)
+            response.value = []
+            response.bytes = []
+        }
+        return response
+    }
+
+    /// The response as a stream, which ends the exchange when it is read or given up.
+    func stream() async throws(NetError) -> ResponseStream {
+        let (response, chunks) = try await head()
+        return ResponseStream(response, chunks: chunks, onRelease: end)
+    }
+
+    private func save(_ bytes: Bytes, to path: String) throws(NetError) {
+        do {
+            try bytes.data.write(to: URL(filePath: path), options: .atomic)
+        } catch {
+            throw NetError(.file, "the body cannot be saved: \(error)", underlying: error)
+        }
+    }
+
+    // MARK: Hops
+
+    private func head() async throws(NetError) -> (Response<Bytes>, StubChunks) {
+        var next = request
+        var hops: [HopMetrics] = []
+        while true {
+            var hop = HopMetrics()
+            hop.url = next.url.withoutUserinfo
+            do throws(NetError) {
+                let reply = try await reply(to: next, isFirst: hops.isEmpty)
+                hop.status = reply.status
+                hop.httpVersion = reply.httpVersion
+                let response = reply.head(metrics: Metrics(hops + [hop]))
+                do throws(NetError) {
+                    try reply.check(request.limits ?? Limits())
+                    if let redirected = try StubRedirect.next(after: next, reply, followed: hops.count) {
+                        next = redirected
+                        hops.append(hop)
+                        continue
+                    }
+                } catch {
+                    throw error.telling(response)
+                }
+                return (response, StubChunks(reply, to: next))
+            } catch {
+                throw error.telling(Metrics(hops + [hop]))
+            }
+        }
+    }
+
+    /// The reply is chosen when the head has come, as a server does, and the body read before it is sent.
+    private func reply(to hop: Request<Bytes>, isFirst: Bool) async throws(NetError) -> StubReply {
+        let (index, described) = transport.arrived(hop)
+        if described?.readsBody ?? true {
+            try await readBody(of: hop, isFirst: isFirst, at: index)
+        }
+        let reply: StubReply
+        if let described {
+            if described.readsBody {
+                _ = transport.completed(at: index)
+            }
+            reply = described
+        } else {
+            reply = try await transport.answer(to: transport.completed(at: index))
+        }
+        try await reply.gate?.pass()
+        if let failure = reply.failure {
+            throw failure
+        }
+        return reply
+    }
+
+    private func readBody(of hop: Request<Bytes>, isFirst: Bool, at index: Int) async throws(NetError) {
+        guard let body = hop.body else { return }
+        if !isFirst, !body.isRepeatable {
+            throw NetError(.notRewindable, "the body cannot be sent again after a redirect")
+        }
+        try await body.forEachPiece { piece throws(NetError) in
+            transport.received(piece, at: index)
+        }
+    }
+}
+
+extension Response where Value == Bytes {
+    fileprivate mutating func fill(_ body: [UInt8]) {
+        let bytes = Bytes(body)
+        value = bytes
+        self.bytes = bytes
+        var hops = Array(metrics)
+        if let last = hops.indices.last {
+            hops[last].receivedBytes = body.count
+            hops[last].decodedBytes = body.count
+        }
+        metrics = Metrics(hops)
+    }
+}
+
+extension NetError {
+    /// The error with what had come, unless it tells a response of its own.
+    fileprivate func telling(_ partial: Response<Bytes>) -> NetError {
+        response != nil
+            ? self
+            : NetError(
+                code, message, nativeCode: nativeCode, offset: offset, response: partial, underlying: underlying)
+    }
+
+    /// The error with the hops so far, unless it tells some of its own.
+    fileprivate func telling(_ hops: Metrics) -> NetError {
+        !metrics.isEmpty || response != nil
+            ? self
+            : NetError(code, message, nativeCode: nativeCode, offset: offset, metrics: hops, underlying: underlying)
+    }
+}
+
+extension StubReply {
+    fileprivate func head(metrics: Metrics) -> Response<Bytes> {
+        var response = Response<Bytes>(status: status, headers: headers, metrics: metrics)
+        response.httpVersion = httpVersion
+        response.trailers = trailers
+        response.isCloseDelimited = isCloseDelimited
+        return response
+    }
+
+    /// What a head may be.
+    fileprivate func check(_ limits: Limits) throws(NetError) {
+        guard (200...999).contains(status) else {
+            throw NetError(.badResponse, "a stub's status is \(status)")
+        }
+        if let most = limits.maxHeadFields, headers.count > most {
+            throw NetError(.headTooLarge, "the head has more than \(most) fields")
+        }
+        // As HTTP/1.1 would write it, with an empty reason.
+        let bytes = headers.reduce("HTTP/1.1 200 \r\n\r\n".utf8.count) { sum, field in
+            sum + field.name.utf8.count + field.value.utf8.count + ": \r\n".utf8.count
+        }
+        if let most = limits.maxHeadBytes, bytes > most {
+            throw NetError(.headTooLarge, "the head is larger than \(most) bytes")
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+struct StubRedirectTests {
+    private func stub(_ location: String, status: Int = 302) -> StubTransport {
+        let stub = StubTransport { _ in .status(200) }
+        stub.answer("/a", with: .redirect(to: location, status: status))
+        return stub
+    }
+
+    @Test(arguments: [
+        ("b?x#y", "http://h.test/b?x#y"), ("../c", "http://h.test/c"), ("//i.test/", "http://i.test/"),
+        ("?q", "http://h.test/a?q#f"),
+    ])
+    func aLocationIsReadAtItsURL(location: String, url: String) async throws {
+        let stub = StubTransport { $0.query == nil && $0.path == "/a" ? .redirect(to: location) : .status(200) }
+        let response = try await Agent(transport: stub).send(Request<Bytes>("http://h.test/a#f"))
+        let expected = url.contains("#") ? url : "\(url)#f"
+        #expect(response.url == expected)
+        #expect(stub.requests.map(\.url) == ["http://h.test/a#f", expected])
+        #expect(response.metrics.map(\.status) == [302, 200])
+    }
+
+    @Test(
+        arguments: [
+            ("ftp://h.test/", .redirectRefused), ("http://h.test/", .redirectRefused), ("https:///x", .badRedirect),
+            ("a b", .badRedirect),
+        ] as [(String, NetError.Code)])
+    func aLocationMayBeRefused(location: String, code: NetError.Code) async throws {
+        let agent = Agent(transport: stub(location))
+        let error = try await expectFailure(code, of: Request<Bytes>("https://h.test/a"), from: agent)
+        #expect(error.response?.status == 302)
+    }
+
+    @Test func aDowngradeIsFollowedWhenAskedFor() async throws {
+        var request = Request<Bytes>("https://h.test/a")
+        request.redirects = .followDowngrades
+        let response = try await Agent(transport: stub("http://h.test/b")).send(request)
+        #expect(response.url == "http://h.test/b")
+    }
+
+    @Test func nothingSecretGoesToAnotherOrigin() async throws {
+        let stub = stub("http://h.test:81/b", status: 307)
+        stub.answer("http://h.test:81/b", with: .redirect(to: "http://h.test/c"))
+        var request = Request<Bytes>("http://h.test/a", headers: ["X-Key": "1", "Accept": "a/b"])
+        request.credentials = .bearer("token")
+        _ = try await Agent(transport: stub).send(request)
+        #expect(stub.requests.map(\.request.credentials) == [.bearer("token"), nil, nil])
+        #expect(stub.requests.map { $0.headers["X-Key"] } == ["1", nil, nil])
+        #expect(stub.requests.map { $0.headers["Accept"] } == ["a/b", "a/b", "a/b"])
+    }
+
+    @Test func aBodyThatIsReadOnceIsNotSentTwice() async throws {
+        let stub = stub("b", status: 307)
+        let agent = Agent(transport: stub)
+        let once = Request<Bytes>("http://h.test/a", method: .post, body: .once(Pieces([[1, 2]])))
+        #expect(await ending(of: once, from: agent) == .failed(.notRewindable))
+        let again = Request<Bytes>("http://h.test/a", method: .post, body: .stream { Pieces([[1, 2]]) })
+        #expect(await ending(of: again, from: agent) == .answered)
+        #expect(stub.requests.suffix(2).map(\.body) == [[1, 2], [1, 2]])
+    }
+}
