@@ -70,14 +70,6 @@ static nc_transfer_id choose(const moment *at, nc_transfer_id id) {
     return id == 0 || at->chance % 4 == 0 ? other : id;
 }
 
-/// Waits until the loop has read its mail, so that it sees a pause before what follows it.
-static void let_loop_read(nc_engine *engine) {
-    nc_buf jar = nc_buf_init(1 << 20);
-    nc_status status = nc_engine_copy_cookies(engine, &jar, NULL);
-    assert_true(status == NC_OK || status == NC_ERR_CLOSED);
-    nc_buf_deinit(&jar);
-}
-
 static void carry_out(moment *at) {
     nc_engine *engine = at->engine;
     nc_transfer_id id = at->target;
@@ -86,7 +78,7 @@ static void carry_out(moment *at) {
     case STROKE_PAUSED:
         nc_engine_pause(engine, id);
         if (at->chance % 4 < 2 && !at->is_waited_for) {
-            let_loop_read(engine);
+            torture_let_loop_read(engine);
         }
         if (at->stroke == STROKE_PAUSED) {
             cancel(at, id);

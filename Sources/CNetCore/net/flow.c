@@ -219,6 +219,9 @@ void nc_flow_pause_reading(nc_transfer *transfer) {
 }
 
 void nc_flow_pause(nc_transfer *transfer) {
+    if (transfer->is_ending) {
+        return; // Only its files are left, and nobody rests from closing them.
+    }
     nc_flow_pause_reading(transfer);
     transfer->flow.send_rests |= NC_REST_CALLER;
     if (!transfer->flow.is_over) {
@@ -228,6 +231,9 @@ void nc_flow_pause(nc_transfer *transfer) {
 
 void nc_flow_resume(nc_transfer *transfer) {
     nc_flow *flow = &transfer->flow;
+    if (transfer->is_ending) {
+        return;
+    }
     bool rested = ((flow->receive_rests | flow->send_rests) & (NC_REST_CALLER | NC_REST_SOURCE)) != 0;
     flow->receive_rests &= (uint8_t)~NC_REST_CALLER;
     flow->send_rests &= (uint8_t) ~(NC_REST_CALLER | NC_REST_SOURCE);
