@@ -110,7 +110,16 @@ int main(int argc, char *argv[]) {
     client self = {.options = &options, .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
     self.request.url = nc_slice_of(options.url);
     self.sink = (nc_sink){.ctx = &self, .on_done = on_done};
+    nc_trust *trust = NULL;
+    if (options.ca != NULL &&
+        nc_trust_new(&trust, &(nc_trust_options){.roots = NC_ROOTS_FILE, .ca_file = nc_slice_of(options.ca)}, &error) !=
+            NC_OK) {
+        fprintf(stderr, "%s: %s\n", nc_status_name(error.status), error.message);
+        return 1;
+    }
     nc_engine_options engine_options = {
+        .trust = trust,
+        .max_streams = (uint32_t)options.in_flight,
         .max_in_flight = (uint32_t)options.in_flight,
         .max_per_host = (uint32_t)options.in_flight,
         .loop_client = {.ctx = &self, .drain = start_all},
@@ -119,6 +128,7 @@ int main(int argc, char *argv[]) {
         fprintf(stderr, "%s: %s\n", nc_status_name(error.status), error.message);
         return 1;
     }
+    nc_trust_release(trust);
     run(&self, options.warm_up);
     bench_usage start = bench_usage_now();
     run(&self, options.requests);

@@ -159,10 +159,20 @@ static void run(loop *self, uint64_t requests) {
 
 /* --- making and freeing --- */
 
-static bool transfer_init(transfer *self, const char *url) {
+/* Debian's libcurl is built with a CAPATH, and while that is set it reads all authorities anew for each connection:
+ * a careful program sets it to NULL. PIPEWAIT is what keeps 64 transfers on one HTTP/2 connection. */
+static bool set_tls(CURL *easy, const bench_options *options) {
+    bool keeps_path = options->mode != NULL && strcmp(options->mode, "defaults") == 0;
+    return options->ca == NULL || ((keeps_path || curl_easy_setopt(easy, CURLOPT_CAPATH, NULL) == CURLE_OK) &&
+                                   curl_easy_setopt(easy, CURLOPT_CAINFO, options->ca) == CURLE_OK &&
+                                   curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L) == CURLE_OK);
+}
+
+static bool transfer_init(transfer *self, const bench_options *options) {
     self->easy = curl_easy_init();
     self->body = malloc(BODY_CAPACITY);
-    return self->easy != NULL && self->body != NULL && curl_easy_setopt(self->easy, CURLOPT_URL, url) == CURLE_OK &&
+    return self->easy != NULL && self->body != NULL && set_tls(self->easy, options) &&
+           curl_easy_setopt(self->easy, CURLOPT_URL, options->url) == CURLE_OK &&
            curl_easy_setopt(self->easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
            curl_easy_setopt(self->easy, CURLOPT_WRITEFUNCTION, on_write) == CURLE_OK &&
            curl_easy_setopt(self->easy, CURLOPT_WRITEDATA, self) == CURLE_OK &&
@@ -183,7 +193,7 @@ static bool loop_init(loop *self, const bench_options *options) {
     curl_multi_setopt(self->multi, CURLMOPT_TIMERDATA, self);
     curl_multi_setopt(self->multi, CURLMOPT_MAXCONNECTS, (long)options->in_flight);
     for (uint64_t i = 0; i < options->in_flight; i++) {
-        if (!transfer_init(&self->transfers[i], options->url)) {
+        if (!transfer_init(&self->transfers[i], options)) {
             return false;
         }
     }

@@ -102,11 +102,13 @@ END {
     print_line("row", "peer", "CPU s", "min-max", "/ raw", "min-max", "requests/s", "RSS MiB", "connections")
     if (is_markdown == "yes") print "|---|---|---|---|---|---|---|---|---|"
     for (r = 1; r <= row_count; r++) {
-        for (n = 1; n <= name_count; n++) print_peer(row_order[r], name_order[n])
+        for (n = 1; n <= name_count; n++) {
+            if ((row_order[r], name_order[n], 1, "cpu") in figures) print_peer(row_order[r], name_order[n])
+        }
     }
     print ""
-    print "Medians and min-max of the rounds. Row: body:in flight. CPU s: the client's user+system seconds per 100,000"
-    print "requests. / raw: median of each round's ratio to the same round's raw. RSS: the process's peak. Connections:"
+    print "Medians and min-max of the rounds. Row: body:in flight (h2: 1 KiB, streams of one HTTP/2 connection over TLS)."
+    print "CPU s: the client's user+system seconds per 100,000 requests. / raw: median of each round's ratio to the same round's raw. RSS: the process's peak. Connections:"
     print "accepted by nginx in a whole run, warm-up included."
     for (r = 1; r <= row_count; r++) {
         for (n = 1; n <= name_count; n++) {

@@ -28,6 +28,10 @@ static bool set_option(bench_options *options, const char *name, const char *val
         options->mode = value;
         return true;
     }
+    if (strcmp(name, "--ca") == 0) {
+        options->ca = value;
+        return true;
+    }
     const struct {
         const char *name;
         uint64_t *place;

@@ -9,6 +9,10 @@ struct Main {
         var configuration = Agent.Configuration()
         configuration.maxInFlight = workload.inFlight
         configuration.maxPerHost = workload.inFlight
+        configuration.maxStreams = workload.inFlight
+        if let file = workload.authorities {
+            configuration.trust.roots = .file(file)
+        }
         let agent = Agent(configuration)
         let loop: Workload.Loop = { await send($0, workload, through: agent) }
         if workload.mode == "loop" {

@@ -14,6 +14,8 @@ public struct Workload: Sendable {
     public let url: String
     /// Whose executor awaits: "loop", "global" or empty.
     public let mode: String
+    /// PEM file of the authorities that TLS believes; nil: the client's own.
+    public let authorities: String?
     /// Bytes in each body; any other length is a failure.
     public let bodyByteCount: Int
     /// Tasks that send, one request at a time each.
@@ -30,6 +32,7 @@ public struct Workload: Sendable {
         guard bench_options_parse(&options, CommandLine.argc, CommandLine.unsafeArgv) else { exit(2) }
         url = String(cString: options.url)
         mode = String(cString: options.mode)
+        authorities = options.ca.map { String(cString: $0) }
         bodyByteCount = Int(options.body_bytes)
         inFlight = Int(options.in_flight)
         self.options = Options(value: options)

@@ -22,8 +22,10 @@
 typedef struct bench_options {
     /// What is fetched, again and again.
     const char *url;
-    /// Swift only: whose executor awaits, "loop" or "global".
+    /// A peer's own: for Swift whose executor awaits, "loop" or "global"; for raw.c "defaults" keeps libcurl's CAPATH.
     const char *mode;
+    /// PEM file of the authorities that TLS believes; NULL: the client's own.
+    const char *ca;
     /// Bytes in each body; any other length is a failure.
     uint64_t body_bytes;
     /// Requests in flight at any moment.
@@ -52,7 +54,7 @@ typedef struct bench_outcome {
     uint64_t failures;
 } bench_outcome;
 
-/// Reads --url, --mode, --body-bytes, --in-flight, --requests and --warm-up.
+/// Reads --url, --mode, --ca, --body-bytes, --in-flight, --requests and --warm-up.
 ///
 /// Returns false, with a line on standard error, when one is unknown, malformed or missing.
 bool bench_options_parse(bench_options *out, int argument_count, char *const arguments[]);
