@@ -1,0 +1,102 @@
+# Turns result lines ("key=value ...", one a run) into a table of medians, ratios and aims.
+#
+# Keys: row, round, name; cpu (in the unit that the caller names), wall_s, rss_kb; base (the peer of the same row and
+# round that cpu is divided by, or -); aim: "ratio:1.10", "cpu:0.9" or -; rss_aim_mib or -.
+
+function median_of(list, count,    sorted, i, j, value) {
+    for (i = 1; i <= count; i++) {
+        value = list[i]
+        for (j = i - 1; j >= 1 && sorted[j] > value; j--) sorted[j + 1] = sorted[j]
+        sorted[j + 1] = value
+    }
+    low = sorted[1]
+    high = sorted[count]
+    if (count % 2 == 1) return sorted[(count + 1) / 2]
+    return (sorted[count / 2] + sorted[count / 2 + 1]) / 2
+}
+
+# Median of one figure over the rounds; its spread is left in low and high.
+function summary(row, name, figure,    list, count, round) {
+    for (round = 1; round <= rounds; round++) {
+        if ((row, name, round, figure) in figures) list[++count] = figures[row, name, round, figure]
+    }
+    return median_of(list, count)
+}
+
+# Each round's figure is set against the same round's base, so that a slow minute touches both.
+function ratio(row, name,    list, count, round, base) {
+    base = base_of[row, name]
+    for (round = 1; round <= rounds; round++) {
+        if ((row, name, round, "cpu") in figures && figures[row, base, round, "cpu"] > 0) {
+            list[++count] = figures[row, name, round, "cpu"] / figures[row, base, round, "cpu"]
+        }
+    }
+    return count > 0 ? median_of(list, count) : 0
+}
+
+function spread(format) {
+    return sprintf(format "-" format, low, high)
+}
+
+function print_line(a, b, c, d, e, f, g, h, i, j) {
+    if (is_markdown == "yes") {
+        printf "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", a, b, c, d, e, f, g, h, i, j
+    } else {
+        printf "%-13s %-13s %9s %13s %6s %11s %8s %8s %11s %4s\n", a, b, c, d, e, f, g, h, i, j
+    }
+}
+
+function print_peer(row, name,    cpu, cpu_spread, share, share_spread, wall, rss, part, aim, verdict) {
+    cpu = summary(row, name, "cpu")
+    cpu_spread = spread("%.3f")
+    share = ratio(row, name)
+    share_spread = share > 0 ? spread("%.2f") : "-"
+    wall = summary(row, name, "wall")
+    rss = summary(row, name, "rss")
+    split(aim_of[row, name], part, ":")
+    aim = part[1] == "ratio" ? "<= " part[2] " x" : part[1] == "cpu" ? "<= " part[2] : "-"
+    verdict = "-"
+    if (part[1] == "ratio") verdict = share <= part[2] + 0 ? "yes" : "NO"
+    if (part[1] == "cpu") verdict = cpu <= part[2] + 0 ? "yes" : "NO"
+    if (rss_aim_of[row, name] != "-" && high >= rss_aim_of[row, name] + 0) {
+        verdict = "NO"
+        aim = aim ", RSS"
+    }
+    print_line(row, name, sprintf("%.3f", cpu), cpu_spread, share > 0 ? sprintf("%.2f", share) : "-", share_spread,
+        sprintf("%.2f", wall), sprintf("%.1f", rss), aim, verdict)
+}
+
+{
+    delete field
+    for (i = 1; i <= NF; i++) {
+        split($i, pair, "=")
+        field[pair[1]] = pair[2]
+    }
+    row = field["row"]
+    name = field["name"]
+    round = field["round"] + 0
+    if (round > rounds) rounds = round
+    if (!(row in seen_rows)) { seen_rows[row]; row_order[++row_count] = row }
+    if (!((row, name) in seen_names)) { seen_names[row, name]; names_of[row] = names_of[row] " " name }
+    if (field["cpu"] == "" || field["wall_s"] == "") {
+        print "a run printed no result: " $0 > "/dev/stderr"
+        is_broken = 1
+        next
+    }
+    figures[row, name, round, "cpu"] = field["cpu"] + 0
+    figures[row, name, round, "wall"] = field["wall_s"] + 0
+    figures[row, name, round, "rss"] = field["rss_kb"] / 1024
+    base_of[row, name] = field["base"]
+    aim_of[row, name] = field["aim"]
+    rss_aim_of[row, name] = field["rss_aim_mib"] == "" ? "-" : field["rss_aim_mib"]
+}
+
+END {
+    if (row_count == 0 || is_broken) exit 1
+    print_line("row", "peer", unit, "min-max", "ratio", "min-max", "wall s", "RSS MiB", "aim", "met")
+    if (is_markdown == "yes") print "|---|---|---|---|---|---|---|---|---|---|"
+    for (r = 1; r <= row_count; r++) {
+        count = split(names_of[row_order[r]], names, " ")
+        for (n = 1; n <= count; n++) print_peer(row_order[r], names[n])
+    }
+}
