@@ -166,6 +166,13 @@ static nc_status write_all(const nc_file_ops *ops, int fd, const char *path, nc_
     return ops->sync(ops->ctx, fd) == 0 ? NC_OK : fail(err, errno, path, "written");
 }
 
+/// open(2) gives a file fewer permissions than it was asked for, as the process's umask says.
+static nc_status set_mode(const nc_file_ops *ops, int fd, const char *path, mode_t mode, nc_error *err) {
+    struct stat info;
+    bool is_set = ops->status(ops->ctx, fd, &info) == 0 && ((info.st_mode & 07777) == mode || fchmod(fd, mode) == 0);
+    return is_set ? NC_OK : fail(err, errno, path, "written");
+}
+
 nc_status nc_file_replace(const nc_file_ops *ops, const char *path, nc_slice bytes, mode_t mode, nc_error *err) {
     char part_path[PATH_MAX];
     uint64_t chance = 0;
@@ -182,7 +189,10 @@ nc_status nc_file_replace(const nc_file_ops *ops, const char *path, nc_slice byt
     if (fd < 0) {
         return fail(err, errno, path, "written");
     }
-    nc_status status = write_all(ops, fd, path, bytes, err);
+    nc_status status = set_mode(ops, fd, path, mode, err);
+    if (status == NC_OK) {
+        status = write_all(ops, fd, path, bytes, err);
+    }
     if (ops->close(ops->ctx, fd) != 0 && errno != EINTR && status == NC_OK) {
         status = fail(err, errno, path, "written");
     }

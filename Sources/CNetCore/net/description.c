@@ -314,12 +314,16 @@ struct curl_slist *nc_description_link_headers(nc_description *description, bool
     return first;
 }
 
-const char *nc_description_cookie(const nc_description *description) {
+bool nc_description_join_cookies(const nc_description *description, nc_buf *out) {
+    bool has_any = false;
     for (size_t i = 0; i < description->header_count; i++) {
-        if (description->headers[i].is_cookie) {
-            const char *colon = strchr(description->headers[i].node.data, ':');
-            return colon != NULL ? colon + 2 : NULL; // "Cookie;" is an empty one
+        const nc_sent_header *header = &description->headers[i];
+        const char *colon = header->is_cookie ? strchr(header->node.data, ':') : NULL;
+        has_any = has_any || header->is_cookie;
+        if (colon != NULL) { // "Cookie;" is an empty one
+            nc_buf_append(out, nc_slice_of(out->length > 0 ? "; " : ""));
+            nc_buf_append(out, nc_slice_of(colon + 2));
         }
     }
-    return NULL;
+    return has_any;
 }

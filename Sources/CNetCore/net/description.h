@@ -86,7 +86,7 @@ void nc_proxy_keep(nc_kept_proxy *out, const nc_proxy *from, struct curl_slist *
 /// `drops_cookie`: the caller's own Cookie field goes another way.
 struct curl_slist *nc_description_link_headers(nc_description *description, bool is_elsewhere, bool drops_body,
                                                bool drops_cookie);
-/// The value of the caller's own Cookie field; NULL when there is none.
-const char *nc_description_cookie(const nc_description *description);
+/// Appends the values of the caller's own Cookie fields, joined; whether there is such a field.
+bool nc_description_join_cookies(const nc_description *description, nc_buf *out);
 
 #endif

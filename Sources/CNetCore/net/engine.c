@@ -93,6 +93,9 @@ static nc_status make(nc_engine **out, const nc_engine_options *options, nc_erro
     if (status == NC_OK) {
         status = nc_state_init(&engine->state, options, err);
     }
+    if (status == NC_OK) {
+        status = nc_jar_read(engine, err);
+    }
     engine->pool = nc_pool_new();
     engine->worker = nc_worker_new(WORKER_THREADS, engine->trace);
     if (options->trust != NULL) {

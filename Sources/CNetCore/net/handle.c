@@ -98,9 +98,6 @@ static nc_handle *make(nc_lane *lane) {
     set_callbacks(&row, handle);
     SET(&row, CURLOPT_SHARE, lane->share);
     if (lane->has_cookies) {
-        SET(&row, CURLOPT_COOKIEFILE, ""); // Sharing a jar is not yet using it.
-    }
-    if (lane->has_cookies) {
         SET(&row, CURLOPT_COOKIEFILE, ""); // A share with cookies alone receives them, and sends none.
     }
     SET(&row, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
@@ -217,14 +214,19 @@ static void set_buffer(option_row *row, nc_handle *handle, const nc_transfer *tr
 
 static void set_headers(option_row *row, nc_handle *handle, nc_transfer *transfer) {
     nc_description *asked = &transfer->description;
-    // Two Cookie fields are one too many (RFC 6265, 5.4): libcurl joins its own with this one.
-    const char *cookie = transfer->lane->has_cookies && !transfer->is_elsewhere ? nc_description_cookie(asked) : NULL;
-    if (cookie != NULL) {
-        SET(row, CURLOPT_COOKIE, cookie);
+    // Two Cookie fields are one too many (RFC 6265, 5.4): libcurl joins its own with those of the caller.
+    nc_buf cookies = nc_buf_init(SIZE_MAX);
+    bool joins = transfer->lane->has_cookies && !transfer->is_elsewhere && nc_description_join_cookies(asked, &cookies);
+    if (joins && cookies.length > 0) {
+        nc_buf_append_byte(&cookies, 0);
+        if (nc_buf_status(&cookies) != NC_OK) {
+            row->code = CURLE_OUT_OF_MEMORY;
+        }
+        SET(row, CURLOPT_COOKIE, (const char *)cookies.data);
         handle->has_extras = true;
     }
-    SET(row, CURLOPT_HTTPHEADER,
-        nc_description_link_headers(asked, transfer->is_elsewhere, transfer->is_get, cookie != NULL));
+    nc_buf_deinit(&cookies);
+    SET(row, CURLOPT_HTTPHEADER, nc_description_link_headers(asked, transfer->is_elsewhere, transfer->is_get, joins));
 }
 
 nc_status nc_handle_configure(nc_handle *handle, nc_transfer *transfer) {

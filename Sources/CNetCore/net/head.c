@@ -69,6 +69,7 @@ static nc_status take_field(nc_transfer *transfer, nc_slice line) {
         nc_slice value = trim(nc_slice_make(colon + 1, line.length - name_length - 1));
         nc_slice name = nc_slice_make(line.data, name_length);
         nc_framing_take(&transfer->framing, name, value);
+        transfer->lane->has_unlearnt = transfer->lane->has_unlearnt || transfer->framing.has_cookies;
         status = nc_response_add_field(transfer->response, name, value);
     }
     if (status == NC_ERR_BAD_RESPONSE) {
@@ -206,6 +207,9 @@ static nc_status accept_head(nc_transfer *transfer) {
 static nc_status finish_head(nc_transfer *transfer) {
     transfer->is_in_head = false;
     nc_trace_pass(&transfer->engine->trace, NC_TRACE_HEAD_DONE, transfer->id);
+    if (transfer->lane->has_unlearnt) {
+        nc_jar_learn(transfer->lane, transfer->handle->easy);
+    }
     uint16_t code = nc_response_status(transfer->response);
     if (code < 200 && code != 101) {
         return NC_OK; // An interim head; the final one follows.

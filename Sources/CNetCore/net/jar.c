@@ -3,10 +3,14 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/trace.h"
+#include "net/cookie_lines.h"
 #include "net/engine_state.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <netcore/cookies.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { MAX_JAR_BYTES = 16 * 1024 * 1024, JAR_MODE = 0600 };
 
@@ -24,21 +28,16 @@ void nc_jar_deinit(nc_jar *jar) {
 
 /* --- between text and libcurl --- */
 
-/// Hands each line of a text to libcurl; lines that it does not understand are left out.
+/// Hands each line of a text to libcurl. The byte behind the text's end is there, and is the text's own.
 static void put_lines(CURL *easy, nc_buf *text) {
-    size_t at = 0;
-    while (at < text->length) {
-        uint8_t *line = text->data + at;
-        uint8_t *end = memchr(line, '\n', text->length - at);
-        size_t length = end != NULL ? (size_t)(end - line) : text->length - at;
-        bool is_comment = length > 0 && line[0] == '#' && !(length > 10 && memcmp(line, "#HttpOnly_", 10) == 0);
-        if (length > 0 && !is_comment) {
-            uint8_t last = line[length];
-            line[length] = '\0';
-            (void)curl_easy_setopt(easy, CURLOPT_COOKIELIST, (const char *)line);
-            line[length] = last;
-        }
-        at += length + 1;
+    nc_slice rest = nc_buf_slice(text);
+    nc_slice line;
+    while (nc_cookie_lines_next(&line, &rest)) {
+        uint8_t *end = text->data + (line.data - text->data) + line.length;
+        uint8_t last = *end;
+        *end = '\0';
+        (void)curl_easy_setopt(easy, CURLOPT_COOKIELIST, (const char *)line.data);
+        *end = last;
     }
 }
 
@@ -112,18 +111,65 @@ void nc_jar_save_at_end(nc_engine *engine) {
 
 /* --- changing --- */
 
-/// Makes `text` what the jar holds.
-static void replace_text(nc_engine *engine, nc_buf *text, bool saves) {
+/// Makes a lane's share what the text says. A lane that cannot be told stays behind, and is told later.
+static void tell(nc_lane *lane) {
+    nc_jar *jar = &lane->engine->jar;
+    CURL *easy = curl_easy_init();
+    if (easy != NULL && curl_easy_setopt(easy, CURLOPT_SHARE, lane->share) == CURLE_OK) {
+        (void)curl_easy_setopt(easy, CURLOPT_COOKIELIST, "ALL");
+        put_lines(easy, &jar->text);
+        lane->cookies_seen = jar->version;
+    }
+    curl_easy_cleanup(easy);
+}
+
+void nc_jar_refresh(nc_lane *lane) {
+    if (lane->has_cookies && lane->cookies_seen != lane->engine->jar.version) {
+        tell(lane);
+    }
+}
+
+/// Tells the lanes in which something runs: a response may come at any moment, and what it changes is meant to change
+/// what stands now. The others are told before their next hop.
+static void tell_running(nc_engine *engine) {
+    for (nc_link *link = engine->loop.lanes.next; link != &engine->loop.lanes; link = link->next) {
+        nc_lane *lane = NC_CONTAINER_OF(link, nc_lane, link);
+        if (!nc_list_is_empty(&lane->running)) {
+            nc_jar_refresh(lane);
+        }
+    }
+}
+
+static bool is_same_text(const nc_buf *a, const nc_buf *b) {
+    return a->length == b->length && (a->length == 0 || memcmp(a->data, b->data, a->length) == 0);
+}
+
+/// Makes `text` what the jar holds, within its bounds. `source`: the lane whose share holds just that; may be NULL.
+static void replace_text(nc_engine *engine, nc_buf *text, bool saves, nc_lane *source) {
     nc_jar *jar = &engine->jar;
-    pthread_mutex_lock(&engine->shared.mutex);
-    nc_buf previous = jar->text;
-    jar->text = *text;
-    jar->version++;
-    pthread_mutex_unlock(&engine->shared.mutex);
-    *text = previous;
-    jar->has_changed = jar->has_changed || saves;
-    nc_trace_pass(&engine->trace, NC_TRACE_COOKIES_CHANGED, 0);
-    begin_saving(engine);
+    bool is_shorter = false;
+    int64_t now_s = engine->clock.realtime_ns(engine->clock.ctx) / 1000000000;
+    // put_lines() needs a byte behind the end.
+    if (nc_cookie_lines_bound(text, now_s, &is_shorter) != NC_OK || nc_buf_reserve(text, 1) != NC_OK) {
+        return;
+    }
+    if (!is_same_text(text, &jar->text)) {
+        pthread_mutex_lock(&engine->shared.mutex);
+        nc_buf previous = jar->text;
+        jar->text = *text;
+        jar->version++;
+        pthread_mutex_unlock(&engine->shared.mutex);
+        *text = previous;
+        jar->has_changed = jar->has_changed || saves;
+        nc_trace_pass(&engine->trace, NC_TRACE_COOKIES_CHANGED, 0);
+        begin_saving(engine);
+    }
+    if (source != NULL && is_shorter) {
+        tell(source);
+    } else if (source != NULL) {
+        source->cookies_seen = jar->version;
+    }
+    tell_running(engine);
 }
 
 /// Adds lines to what the jar holds, through a handle of its own.
@@ -137,21 +183,11 @@ static void add(nc_engine *engine, nc_buf *lines, bool clears, bool saves) {
         }
         put_lines(easy, lines);
         if (take_lines(easy, &text)) {
-            replace_text(engine, &text, saves);
+            replace_text(engine, &text, saves, NULL);
         }
     }
     curl_easy_cleanup(easy);
     nc_buf_deinit(&text);
-}
-
-void nc_jar_load(nc_engine *engine) {
-    nc_buf lines = nc_buf_init(MAX_JAR_BYTES);
-    nc_error err;
-    if (engine->state.cookies == NC_COOKIES_FILE &&
-        nc_file_read_all(&lines, &engine->files, engine->state.cookie_file, &err) == NC_OK) {
-        add(engine, &lines, true, false);
-    }
-    nc_buf_deinit(&lines);
 }
 
 void nc_jar_take_orders(nc_engine *engine) {
@@ -161,34 +197,89 @@ void nc_jar_take_orders(nc_engine *engine) {
     bool clears = jar->clears;
     jar->orders = nc_buf_init(MAX_JAR_BYTES);
     jar->clears = false;
+    jar->is_taking = true;
     pthread_mutex_unlock(&engine->shared.mutex);
     if (lines.length > 0 || clears) {
         add(engine, &lines, clears, true);
     }
     nc_buf_deinit(&lines);
+    pthread_mutex_lock(&engine->shared.mutex);
+    jar->is_taking = false;
+    pthread_cond_broadcast(&engine->shared.condition);
+    pthread_mutex_unlock(&engine->shared.mutex);
 }
 
-void nc_jar_refresh(nc_lane *lane) {
-    nc_jar *jar = &lane->engine->jar;
-    if (!lane->has_cookies || lane->cookies_seen == jar->version) {
+void nc_jar_learn(nc_lane *lane, CURL *easy) {
+    nc_engine *engine = lane->engine;
+    nc_buf text = nc_buf_init(MAX_JAR_BYTES);
+    if (lane->has_cookies && take_lines(easy, &text)) {
+        lane->has_unlearnt = false;
+        if (lane->cookies_seen == engine->jar.version) {
+            replace_text(engine, &text, true, lane);
+        } else {
+            add(engine, &text, false, true); // It could not be told of the last change, so both are joined.
+        }
+    }
+    nc_buf_deinit(&text);
+}
+
+void nc_jar_settle(nc_lane *lane) {
+    if (!lane->has_unlearnt || !lane->has_cookies) {
         return;
     }
     CURL *easy = curl_easy_init();
     if (easy != NULL && curl_easy_setopt(easy, CURLOPT_SHARE, lane->share) == CURLE_OK) {
-        (void)curl_easy_setopt(easy, CURLOPT_COOKIELIST, "ALL");
-        put_lines(easy, &jar->text);
-        lane->cookies_seen = jar->version;
+        nc_jar_learn(lane, easy);
     }
     curl_easy_cleanup(easy);
 }
 
-void nc_jar_learn(nc_lane *lane, CURL *easy) {
-    nc_buf text = nc_buf_init(MAX_JAR_BYTES);
-    if (lane->has_cookies && take_lines(easy, &text)) {
-        replace_text(lane->engine, &text, true);
-        lane->cookies_seen = lane->engine->jar.version;
+/* --- the file --- */
+
+/// Opening a named pipe would wait for someone to write to it.
+static nc_status check_file(const nc_file_ops *files, const char *path, bool *is_there, nc_error *err) {
+    struct stat info;
+    int fd = files->open(files->ctx, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
+    int code = fd < 0 ? errno : 0;
+    *is_there = fd >= 0;
+    if (fd >= 0 && files->status(files->ctx, fd, &info) != 0) {
+        code = errno;
+    } else if (fd >= 0 && !S_ISREG(info.st_mode)) {
+        code = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
     }
-    nc_buf_deinit(&text);
+    if (fd >= 0) {
+        (void)files->close(files->ctx, fd);
+    }
+    return code == 0 || code == ENOENT
+               ? NC_OK
+               : nc_error_set(err, NC_ERR_FILE, code, -1, "the cookie file '%.96s' cannot be read: %s", path,
+                              strerror(code));
+}
+
+nc_status nc_jar_read(nc_engine *engine, nc_error *err) {
+    nc_jar *jar = &engine->jar;
+    const char *path = engine->state.cookie_file;
+    nc_cookie_fault fault;
+    bool is_there = false;
+    if (engine->state.cookies != NC_COOKIES_FILE) {
+        return NC_OK;
+    }
+    nc_status status = check_file(&engine->files, path, &is_there, err);
+    if (status == NC_OK && is_there) {
+        status = nc_file_read_all(&jar->saving, &engine->files, path, err);
+    }
+    if (status == NC_OK && !nc_cookie_lines_are_good(nc_buf_slice(&jar->saving), false, &fault)) {
+        return nc_error_set(err, NC_ERR_FILE, 0, (int64_t)fault.offset,
+                            "'%.96s' is no cookie file: line %zu is no cookie", path, fault.line);
+    }
+    return status;
+}
+
+void nc_jar_load(nc_engine *engine) {
+    if (engine->jar.saving.length > 0) {
+        add(engine, &engine->jar.saving, true, false);
+        nc_buf_reset(&engine->jar.saving);
+    }
 }
 
 /* --- for callers --- */
@@ -201,8 +292,9 @@ nc_status nc_engine_copy_cookies(nc_engine *engine, nc_buf *out, nc_error *err) 
         nc_jar_take_orders(engine);
     }
     pthread_mutex_lock(&engine->shared.mutex);
-    while ((engine->jar.orders.length > 0 || engine->jar.clears || !engine->shared.has_jar) &&
-           !engine->shared.has_stopped) {
+    bool is_on_loop = nc_engine_is_on_loop(engine);
+    while (!is_on_loop && !engine->shared.has_stopped &&
+           (engine->jar.orders.length > 0 || engine->jar.clears || engine->jar.is_taking || !engine->shared.has_jar)) {
         pthread_cond_wait(&engine->shared.condition, &engine->shared.mutex);
     }
     nc_buf_append(out, nc_buf_slice(&engine->jar.text));
@@ -213,8 +305,12 @@ nc_status nc_engine_copy_cookies(nc_engine *engine, nc_buf *out, nc_error *err) 
 
 nc_status nc_engine_set_cookies(nc_engine *engine, nc_slice text, nc_error *err) {
     nc_status status = NC_OK;
+    nc_cookie_fault fault;
     if (engine->state.cookies == NC_COOKIES_OFF) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the engine keeps no cookies");
+    }
+    if (!nc_cookie_lines_are_good(text, true, &fault)) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, (int64_t)fault.offset, "line %zu is no cookie", fault.line);
     }
     pthread_mutex_lock(&engine->shared.mutex);
     nc_jar *jar = &engine->jar;

@@ -1,8 +1,9 @@
 /// The engine's cookie jar.
 ///
 /// libcurl keeps cookies in a share, and each lane has one of its own, because shares also hold TLS sessions. What they
-/// agree on is a text: a lane that learnt a cookie writes it anew, and each other lane reads it before its next hop.
-/// The text is under the engine's mutex, the rest is the loop's.
+/// agree on is a text. Every lane in which something runs holds just what the text says, so that after a response has
+/// changed its share, the share is the new text; the other running lanes are told at once, the rest before their next
+/// hop. The text is under the engine's mutex, the rest is the loop's.
 #ifndef NETCORE_PRIVATE_JAR_H
 #define NETCORE_PRIVATE_JAR_H
 
@@ -14,6 +15,7 @@ typedef struct nc_jar {
     nc_buf text;      // Netscape lines; under the mutex
     nc_buf orders;    // what nc_engine_set_cookies() was given; under the mutex
     bool clears;      // and whether to begin with nothing; under the mutex
+    bool is_taking;   // orders are on their way into the text; under the mutex
     bool is_saving;
     bool has_failed;  // to save, the last time
     bool has_changed; // since it was last saved
@@ -25,14 +27,19 @@ typedef struct nc_jar {
 void nc_jar_init(nc_jar *jar);
 void nc_jar_deinit(nc_jar *jar);
 
-/// Reads the jar's file; on the loop thread, before anything else.
+/// Reads and checks the jar's file, if there is to be one; before the loop begins. A file that is missing is empty;
+/// otherwise NC_ERR_FILE, NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY.
+NC_NODISCARD nc_status nc_jar_read(nc_engine *engine, nc_error *err);
+/// Takes in what was read; on the loop thread, before anything else.
 void nc_jar_load(nc_engine *engine);
 /// Takes in what callers set.
 void nc_jar_take_orders(nc_engine *engine);
 /// Brings a lane's share up to the text.
 void nc_jar_refresh(nc_lane *lane);
-/// A response on this handle set cookies.
+/// A response on this handle, or another one of its lane, set cookies.
 void nc_jar_learn(nc_lane *lane, CURL *easy);
+/// libcurl was called for a lane: takes in what it set meanwhile, before another lane's turn.
+void nc_jar_settle(nc_lane *lane);
 /// Saves what is not saved yet, here and now: the loop ends, and no worker is left.
 void nc_jar_save_at_end(nc_engine *engine);
 

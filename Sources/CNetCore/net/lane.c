@@ -52,6 +52,7 @@ void nc_lane_act(nc_lane *lane, curl_socket_t fd, int events) {
     CURLMcode code = curl_multi_socket_action(lane->multi, fd, events, &running);
     // Without memory libcurl loses track of its sockets, and transfers would wait for events that never come.
     lane->is_broken = lane->is_broken || code == CURLM_OUT_OF_MEMORY || code == CURLM_ABORTED_BY_CALLBACK;
+    nc_jar_settle(lane);
 }
 
 static void fail_running(nc_lane *lane) {

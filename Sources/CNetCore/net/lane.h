@@ -21,6 +21,7 @@ struct nc_lane {
     CURLM *multi;
     CURLSH *share;
     bool has_cookies;
+    bool has_unlearnt;     // the share was changed by a response, and the jar does not know
     uint64_t cookies_seen; // the jar's state that the share holds
     nc_timer timer;
     nc_handle *free_handles;

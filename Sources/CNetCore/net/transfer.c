@@ -405,9 +405,6 @@ void nc_transfer_hop_done(nc_transfer *transfer, CURLcode code) {
     if (!nc_flow_end_body(transfer, code)) {
         return; // The reader rests, and bytes wait for it.
     }
-    if (transfer->framing.has_cookies) {
-        nc_jar_learn(transfer->lane, transfer->handle->easy);
-    }
     judge(transfer, code);
     if (nc_response_http_version(transfer->response) >= NC_HTTP_VERSION_2) {
         nc_queue_found_multiplexed(&transfer->engine->loop.queue, transfer);

@@ -1,0 +1,259 @@
+#include "net/cookie_lines.h"
+
+#include "base/alloc.h"
+#include "base/ascii.h"
+
+#include <netcore/cookies.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DOMAIN, REACHES_BELOW, PATH, IS_SECURE, EXPIRES, NAME, VALUE, FIELDS };
+
+static const char http_only[] = "#HttpOnly_";
+static const char set_cookie[] = "Set-Cookie:";
+
+static bool begins_with(nc_slice text, const char *prefix) {
+    size_t length = strlen(prefix);
+    return text.length >= length &&
+           nc_slice_is_equal_ignoring_case(nc_slice_make(text.data, length), nc_slice_of(prefix));
+}
+
+/// Cuts the next line off, without its end.
+static nc_slice cut_line(nc_slice *rest) {
+    const uint8_t *end = memchr(rest->data, '\n', rest->length);
+    size_t length = end != NULL ? (size_t)(end - rest->data) : rest->length;
+    nc_slice line = nc_slice_make(rest->data, length);
+    size_t taken = end != NULL ? length + 1 : length;
+    *rest = nc_slice_make(rest->data + taken, rest->length - taken);
+    while (line.length > 0 && line.data[line.length - 1] == '\r') {
+        line.length--;
+    }
+    return line;
+}
+
+static bool holds_cookie(nc_slice line) {
+    return line.length > 0 && (line.data[0] != '#' || begins_with(line, http_only));
+}
+
+bool nc_cookie_lines_next(nc_slice *line, nc_slice *rest) {
+    while (rest->length > 0) {
+        *line = cut_line(rest);
+        if (holds_cookie(*line)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* --- judging --- */
+
+/// Parts a line at its tabs; the number of fields, FIELDS + 1 for too many.
+static size_t part(nc_slice *fields, nc_slice line) {
+    size_t count = 0;
+    if (begins_with(line, http_only)) {
+        line = nc_slice_make(line.data + strlen(http_only), line.length - strlen(http_only));
+    }
+    for (;;) {
+        const uint8_t *tab = memchr(line.data, '\t', line.length);
+        size_t length = tab != NULL ? (size_t)(tab - line.data) : line.length;
+        if (count == FIELDS) {
+            return FIELDS + 1;
+        }
+        fields[count++] = nc_slice_make(line.data, length);
+        if (tab == NULL) {
+            return count;
+        }
+        line = nc_slice_make(tab + 1, line.length - length - 1);
+    }
+}
+
+static bool is_flag(nc_slice field) {
+    return nc_slice_is_equal_ignoring_case(field, nc_slice_of("TRUE")) ||
+           nc_slice_is_equal_ignoring_case(field, nc_slice_of("FALSE"));
+}
+
+/// Seconds since 1970; false for what is no such number.
+static bool parse_seconds(nc_slice field, int64_t *out) {
+    *out = 0;
+    for (size_t i = 0; i < field.length; i++) {
+        if (!nc_ascii_is_digit(field.data[i])) {
+            return false;
+        }
+        *out = *out * 10 + (field.data[i] - '0');
+    }
+    return field.length > 0 && field.length <= 18;
+}
+
+static bool is_netscape(nc_slice line) {
+    nc_slice fields[FIELDS];
+    int64_t expires_s;
+    size_t count = part(fields, line);
+    // A cookie without a value may lack the last tab too.
+    return (count == FIELDS || count == VALUE) && fields[DOMAIN].length > 0 && is_flag(fields[REACHES_BELOW]) &&
+           is_flag(fields[IS_SECURE]) && parse_seconds(fields[EXPIRES], &expires_s);
+}
+
+/// libcurl would hand a cookie without a domain to every host.
+static bool is_field_with_domain(nc_slice line) {
+    static const char domain[] = "domain=";
+    if (!begins_with(line, set_cookie)) {
+        return false;
+    }
+    for (const uint8_t *at = memchr(line.data, ';', line.length); at != NULL;) {
+        nc_slice rest = nc_slice_make(at + 1, line.length - (size_t)(at + 1 - line.data));
+        while (rest.length > 0 && rest.data[0] == ' ') {
+            rest = nc_slice_make(rest.data + 1, rest.length - 1);
+        }
+        if (begins_with(rest, domain)) {
+            uint8_t first = rest.length > strlen(domain) ? rest.data[strlen(domain)] : ';';
+            return first != ';' && first != ' ';
+        }
+        at = memchr(rest.data, ';', rest.length);
+    }
+    return false;
+}
+
+bool nc_cookie_lines_are_good(nc_slice text, bool allows_fields, nc_cookie_fault *fault) {
+    nc_slice rest = text;
+    for (size_t number = 1; rest.length > 0; number++) {
+        size_t offset = text.length - rest.length;
+        nc_slice line = cut_line(&rest);
+        bool is_good = !holds_cookie(line) || is_netscape(line) || (allows_fields && is_field_with_domain(line));
+        if (!is_good || (line.length > 0 && memchr(line.data, 0, line.length) != NULL)) {
+            *fault = (nc_cookie_fault){number, offset};
+            return false;
+        }
+    }
+    return true;
+}
+
+/* --- bounds --- */
+
+typedef struct entry {
+    nc_slice line;
+    nc_slice domain;
+    size_t place;
+    bool goes;
+} entry;
+
+static int compare_domains(const nc_slice *a, const nc_slice *b) {
+    if (a->length != b->length) {
+        return a->length < b->length ? -1 : 1;
+    }
+    for (size_t i = 0; i < a->length; i++) {
+        int difference = nc_ascii_lower(a->data[i]) - nc_ascii_lower(b->data[i]);
+        if (difference != 0) {
+            return difference;
+        }
+    }
+    return 0;
+}
+
+static int by_domain_and_age(const void *a, const void *b) {
+    const entry *one = a;
+    const entry *two = b;
+    int order = compare_domains(&one->domain, &two->domain);
+    return order != 0 ? order : one->place < two->place ? -1 : 1;
+}
+
+static int by_age(const void *a, const void *b) {
+    return ((const entry *)a)->place < ((const entry *)b)->place ? -1 : 1;
+}
+
+/// The entries from `begin` on that have one domain.
+static size_t run_length(const entry *entries, size_t count, size_t begin) {
+    size_t end = begin + 1;
+    while (end < count && compare_domains(&entries[begin].domain, &entries[end].domain) == 0) {
+        end++;
+    }
+    return end - begin;
+}
+
+static size_t count_capped(const entry *entries, size_t count, size_t cap) {
+    size_t total = 0;
+    for (size_t i = 0; i < count;) {
+        size_t run = run_length(entries, count, i);
+        total += run < cap ? run : cap;
+        i += run;
+    }
+    return total;
+}
+
+/// Marks what has to go. Those domains give way that have the most, so that no server displaces another one's cookies.
+static void mark_surplus(entry *entries, size_t count) {
+    size_t cap = NC_MAX_COOKIES_PER_DOMAIN;
+    while (cap > 1 && count_capped(entries, count, cap) > NC_MAX_COOKIES) {
+        cap--;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < count;) {
+        size_t run = run_length(entries, count, i);
+        for (size_t j = 0; j < run; j++) {
+            bool stays = run - j <= cap && kept < NC_MAX_COOKIES;
+            entries[i + j].goes = !stays;
+            kept += stays ? 1 : 0;
+        }
+        i += run;
+    }
+}
+
+static bool has_expired(nc_slice line, int64_t now_s) {
+    nc_slice fields[FIELDS];
+    int64_t expires_s = 0;
+    size_t count = part(fields, line);
+    return count > EXPIRES && parse_seconds(fields[EXPIRES], &expires_s) && expires_s != 0 && expires_s <= now_s;
+}
+
+/// Fills `entries`, which has room for all lines, with the living ones.
+static size_t list(entry *entries, nc_slice rest, int64_t now_s) {
+    size_t count = 0;
+    nc_slice line;
+    nc_slice fields[FIELDS];
+    while (nc_cookie_lines_next(&line, &rest)) {
+        if (!has_expired(line, now_s)) {
+            (void)part(fields, line);
+            entries[count] = (entry){.line = line, .domain = fields[DOMAIN], .place = count};
+            count++;
+        }
+    }
+    return count;
+}
+
+/// Writes what stays over the text it stands in: each line moves towards the beginning, if at all.
+static void compact(nc_buf *text, const entry *entries, size_t count) {
+    size_t length = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!entries[i].goes) {
+            memmove(text->data + length, entries[i].line.data, entries[i].line.length);
+            length += entries[i].line.length;
+            text->data[length++] = '\n';
+        }
+    }
+    text->length = length;
+}
+
+nc_status nc_cookie_lines_bound(nc_buf *text, int64_t now_s, bool *is_shorter) {
+    nc_slice rest = nc_buf_slice(text);
+    nc_slice line;
+    size_t lines = 0;
+    *is_shorter = false;
+    while (nc_cookie_lines_next(&line, &rest)) {
+        lines++;
+    }
+    entry *entries = lines > 0 ? nc_alloc_zeroed(lines, sizeof *entries) : NULL;
+    if (entries == NULL) {
+        return lines > 0 ? NC_ERR_NO_MEMORY : NC_OK;
+    }
+    size_t count = list(entries, nc_buf_slice(text), now_s);
+    if (count > NC_MAX_COOKIES_PER_DOMAIN) {
+        qsort(entries, count, sizeof *entries, by_domain_and_age);
+        mark_surplus(entries, count);
+        qsort(entries, count, sizeof *entries, by_age);
+        for (size_t i = 0; i < count; i++) {
+            *is_shorter = *is_shorter || entries[i].goes;
+        }
+    }
+    compact(text, entries, count);
+    nc_free(entries);
+    return NC_OK;
+}

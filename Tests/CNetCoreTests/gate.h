@@ -1,0 +1,28 @@
+/// A door that one thread opens and others wait at.
+///
+///     gate is_done = GATE_INIT;
+///     … gate_open(&is_done) in a callback …
+///     gate_wait(&is_done);
+#ifndef NETCORE_TEST_GATE_H
+#define NETCORE_TEST_GATE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+typedef struct gate {
+    pthread_mutex_t mutex;
+    pthread_cond_t condition;
+    unsigned count; // times that it was opened
+} gate;
+
+#define GATE_INIT                                                                                                      \
+    { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0 }
+
+/// Opens the gate for good.
+void gate_open(gate *one);
+/// Waits until the gate was opened; fails the test when that takes longer than anything may.
+void gate_wait(gate *one);
+/// The same, until it was opened `count` times.
+void gate_wait_for(gate *one, unsigned count);
+
+#endif

@@ -1,0 +1,250 @@
+/// The jar's file: written whole with mode 0600, read only when it is one, never overwritten when it is not.
+#include "fixture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netcore/cookies.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/// A directory with room for one jar.
+typedef struct place {
+    char directory[64];
+    char jar[96];
+} place;
+
+static void place_make(place *one) {
+    (void)snprintf(one->directory, sizeof one->directory, "/tmp/netcore-jar-XXXXXX");
+    assert_non_null(mkdtemp(one->directory));
+    (void)snprintf(one->jar, sizeof one->jar, "%s/jar", one->directory);
+}
+
+/// Removes it; fails when there is anything but the jar in it.
+static void place_remove(place *one) {
+    (void)unlink(one->jar);
+    assert_int_equal(rmdir(one->directory), 0);
+}
+
+static void write_jar(const place *one, const char *text) {
+    FILE *file = fopen(one->jar, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void read_jar(const place *one, char *text, size_t capacity) {
+    FILE *file = fopen(one->jar, "r");
+    assert_non_null(file);
+    text[fread(text, 1, capacity - 1, file)] = '\0';
+    assert_int_equal(fclose(file), 0);
+}
+
+static nc_engine_options options_for(const place *one) {
+    return (nc_engine_options){.cookies = NC_COOKIES_FILE, .cookie_file = nc_slice_of(one->jar)};
+}
+
+static void learn(fixture *f, const char *cookie) {
+    fixture_script(f, "/", (nct_reply){.headers = fixture_text(f, "Set-Cookie: %s\r\n", cookie)});
+    assert_answered(fixture_get(f, "/"), 200, "");
+}
+
+static void engine__a_jar_has_mode_0600_whatever_the_umask(void **state) {
+    static const mode_t masks[] = {0, 022, 0777};
+    (void)state;
+    for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
+        fixture f;
+        place one;
+        struct stat info;
+        place_make(&one);
+        const nc_engine_options options = options_for(&one);
+        fixture_start_with(&f, NULL, &options);
+        mode_t before = umask(masks[i]);
+        learn(&f, "a=1");
+        fixture_stop(&f);
+        (void)umask(before);
+        assert_int_equal(stat(one.jar, &info), 0);
+        assert_int_equal(info.st_mode & 07777, 0600);
+        place_remove(&one);
+    }
+}
+
+static void engine__a_jar_that_others_could_read_is_closed_to_them(void **state) {
+    fixture f;
+    place one;
+    struct stat info;
+    char text[1000];
+    (void)state;
+    place_make(&one);
+    write_jar(&one, "127.0.0.1\tFALSE\t/\tFALSE\t0\told\t1\n127.0.0.1\tFALSE\t/\tFALSE\t5\tdead\t1\n");
+    assert_int_equal(chmod(one.jar, 0644), 0);
+    const nc_engine_options options = options_for(&one);
+    fixture_start_with(&f, NULL, &options);
+    learn(&f, "new=2");
+    assert_non_null(strstr(fixture_received(&f, 0), "Cookie: old=1\r\n"));
+    fixture_stop(&f);
+    assert_int_equal(stat(one.jar, &info), 0);
+    assert_int_equal(info.st_mode & 07777, 0600);
+    read_jar(&one, text, sizeof text);
+    assert_memory_equal(text, "# Netscape HTTP Cookie File\n", 28);
+    assert_non_null(strstr(text, "127.0.0.1\tFALSE\t/\tFALSE\t0\told\t1\n"));
+    assert_non_null(strstr(text, "127.0.0.1\tFALSE\t/\tFALSE\t0\tnew\t2\n"));
+    assert_null(strstr(text, "dead"));
+    place_remove(&one);
+}
+
+static void assert_refused(const place *one, const nc_file_ops *files, nc_status status, int code, const char *part) {
+    nc_error err;
+    nc_engine *engine = NULL;
+    nc_engine_options options = options_for(one);
+    options.file_ops = files;
+    assert_status(nc_engine_new(&engine, &options, &err), status);
+    assert_null(engine);
+    assert_int_equal(err.native_code, code);
+    if (strstr(err.message, one->jar) == NULL || strstr(err.message, part) == NULL) {
+        fail_msg("'%s' does not tell of '%s' and '%s'", err.message, one->jar, part);
+    }
+}
+
+static void engine__a_file_that_is_no_jar_is_an_error_and_stays_as_it_is(void **state) {
+    static const char good[] = "127.0.0.1\tFALSE\t/\tFALSE\t0\ta\t1\n";
+    static const char *const bad[] = {"{\"cookies\": []}\n", "ALL\n", "127.0.0.1\tFALSE\t/\tFALSE\t0\n",
+                                      "127.0.0.1\tFALSE\t/\tFALSE\tnever\ta\t1\n"};
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        place one;
+        char text[200];
+        char kept[200];
+        place_make(&one);
+        (void)snprintf(text, sizeof text, "# title\n%s\n%s", good, bad[i]);
+        write_jar(&one, text);
+        assert_refused(&one, NULL, NC_ERR_FILE, 0, "line 4");
+        read_jar(&one, kept, sizeof kept);
+        assert_string_equal(kept, text);
+        place_remove(&one);
+    }
+}
+
+static void engine__a_jar_beyond_its_limit_is_an_error_and_stays_as_it_is(void **state) {
+    place one;
+    struct stat info;
+    (void)state;
+    place_make(&one);
+    write_jar(&one, "# begins well\n");
+    assert_int_equal(truncate(one.jar, 17 * 1024 * 1024), 0);
+    assert_refused(&one, NULL, NC_ERR_TOO_LARGE, 0, "fit");
+    assert_int_equal(stat(one.jar, &info), 0);
+    assert_int_equal(info.st_size, 17 * 1024 * 1024);
+    place_remove(&one);
+}
+
+static int forbidden_open(void *ctx, const char *path, int flags, mode_t mode) {
+    (void)ctx;
+    (void)path;
+    (void)flags;
+    (void)mode;
+    errno = EACCES;
+    return -1;
+}
+
+static ssize_t broken_read(void *ctx, int fd, void *bytes, size_t length) {
+    (void)ctx;
+    (void)fd;
+    (void)bytes;
+    (void)length;
+    errno = EIO;
+    return -1;
+}
+
+static void engine__a_jar_that_cannot_be_read_is_an_error(void **state) {
+    nc_file_ops files = nc_file_ops_system();
+    place one;
+    (void)state;
+    place_make(&one);
+    assert_int_equal(mkdir(one.jar, 0700), 0);
+    assert_refused(&one, NULL, NC_ERR_FILE, EISDIR, "");
+    assert_int_equal(rmdir(one.jar), 0);
+    assert_int_equal(mkfifo(one.jar, 0600), 0); // nobody writes to it, so that reading it would take for ever
+    assert_refused(&one, NULL, NC_ERR_FILE, EINVAL, "");
+    assert_int_equal(unlink(one.jar), 0);
+    assert_int_equal(symlink(one.jar, one.jar), 0);
+    assert_refused(&one, NULL, NC_ERR_FILE, ELOOP, "");
+    assert_int_equal(unlink(one.jar), 0);
+    write_jar(&one, "");
+    files.open = forbidden_open;
+    assert_refused(&one, &files, NC_ERR_FILE, EACCES, "");
+    files = nc_file_ops_system();
+    files.read = broken_read;
+    assert_refused(&one, &files, NC_ERR_FILE, EIO, "");
+    place_remove(&one);
+}
+
+static atomic_int failing_renames;
+
+static int awkward_rename(void *ctx, const char *from, const char *to) {
+    (void)ctx;
+    if (atomic_fetch_sub(&failing_renames, 1) > 0) {
+        errno = ENOSPC;
+        return -1;
+    }
+    return rename(from, to);
+}
+
+static void engine__a_jar_that_cannot_be_saved_stays_whole_and_is_tried_again(void **state) {
+    static const char old[] = "127.0.0.1\tFALSE\t/\tFALSE\t0\told\t1\n";
+    nc_file_ops files = nc_file_ops_system();
+    (void)state;
+    files.rename = awkward_rename;
+    for (int ends_well = 0; ends_well < 2; ends_well++) {
+        fixture f;
+        place one;
+        char text[1000];
+        atomic_store(&failing_renames, ends_well ? 1 : 1000);
+        place_make(&one);
+        write_jar(&one, old);
+        nc_engine_options options = options_for(&one);
+        options.file_ops = &files;
+        fixture_start_with(&f, NULL, &options);
+        learn(&f, "new=2");
+        learn(&f, "new=3");
+        assert_non_null(strstr(fixture_received(&f, 1), "new=2")); // it is remembered all the same
+        fixture_stop(&f);
+        read_jar(&one, text, sizeof text);
+        if (ends_well) {
+            assert_non_null(strstr(text, "\tnew\t3\n"));
+        } else {
+            assert_string_equal(text, old);
+        }
+        place_remove(&one); // nothing else is left behind
+    }
+}
+
+static void engine__no_file_is_made_before_there_is_a_cookie(void **state) {
+    fixture f;
+    place one;
+    (void)state;
+    place_make(&one);
+    const nc_engine_options options = options_for(&one);
+    fixture_start_with(&f, NULL, &options);
+    assert_int_equal(nc_response_status(fixture_get(&f, "/").response), 404);
+    fixture_stop(&f);
+    assert_int_equal(access(one.jar, F_OK), -1);
+    place_remove(&one);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(engine__a_jar_has_mode_0600_whatever_the_umask),
+        harness_case(engine__a_jar_that_others_could_read_is_closed_to_them),
+        harness_case(engine__a_file_that_is_no_jar_is_an_error_and_stays_as_it_is),
+        harness_case(engine__a_jar_beyond_its_limit_is_an_error_and_stays_as_it_is),
+        harness_case(engine__a_jar_that_cannot_be_read_is_an_error),
+        harness_case(engine__a_jar_that_cannot_be_saved_stays_whole_and_is_tried_again),
+        harness_case(engine__no_file_is_made_before_there_is_a_cookie),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
