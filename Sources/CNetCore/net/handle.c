@@ -256,17 +256,20 @@ nc_status nc_handle_configure(nc_handle *handle, nc_transfer *transfer) {
     return status_of(row.code);
 }
 
+const nc_kept_proxy *nc_handle_proxy(const nc_transfer *transfer) {
+    const nc_extras *extras = transfer->description.extras;
+    return extras != NULL && extras->has_proxy ? &extras->proxy : &transfer->engine->state.proxy;
+}
+
 bool nc_handle_answers_challenges(const nc_transfer *transfer) {
     const nc_extras *extras = transfer->description.extras;
-    const nc_kept_proxy *proxy = extras != NULL && extras->has_proxy ? &extras->proxy : &transfer->engine->state.proxy;
-    return nc_access_has_rounds(proxy->credentials.schemes) ||
+    return nc_access_has_rounds(nc_handle_proxy(transfer)->credentials.schemes) ||
            (extras != NULL && !transfer->is_elsewhere && nc_access_has_rounds(extras->credentials.schemes));
 }
 
 bool nc_handle_may_need_tls(const nc_transfer *transfer) {
     const nc_state *state = &transfer->engine->state;
-    const nc_extras *extras = transfer->description.extras;
-    const nc_kept_proxy *proxy = extras != NULL && extras->has_proxy ? &extras->proxy : &state->proxy;
+    const nc_kept_proxy *proxy = nc_handle_proxy(transfer);
     bool is_plain = proxy->choice == NC_PROXY_NONE ||
                     (proxy->choice == NC_PROXY_URL &&
                      (proxy->url[4] == ':' || proxy->url[0] == 's' || proxy->url[0] == 'S')); // "http:", "socks…"

@@ -28,6 +28,8 @@ nc_handle *nc_handle_take(nc_lane *lane);
 void nc_handle_give(nc_lane *lane, nc_handle *handle);
 void nc_handle_free(nc_handle *handle);
 
+/// The proxy settings that the transfer is under.
+const nc_kept_proxy *nc_handle_proxy(const nc_transfer *transfer);
 /// Whether libcurl may answer a challenge of this hop's by itself.
 bool nc_handle_answers_challenges(const nc_transfer *transfer);
 /// Whether TLS may be spoken although the URL says http: to a proxy, or because a host asked for it.

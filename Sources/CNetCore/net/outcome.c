@@ -138,10 +138,72 @@ static nc_status status_of(const nc_outcome *outcome) {
     }
 }
 
-nc_status nc_outcome_judge(const nc_outcome *outcome, nc_error *err) {
+/// libcurl says which host it could not connect to in its text alone: "Failed to connect to host port 80 after …".
+static bool names_proxy(const nc_outcome *outcome) {
+    static const char said[] = "Failed to connect to ";
+    nc_slice host = outcome->proxy;
+    if (strncmp(outcome->detail, said, sizeof said - 1) != 0 || host.length == 0) {
+        return false;
+    }
+    const char *rest = outcome->detail + sizeof said - 1;
+    size_t end = host.length;
+    while (end > 0 && host.data[end - 1] != ':' && host.data[end - 1] != ']') {
+        end--;
+    }
+    nc_slice port = nc_slice_make(host.data + end, host.length - end);
+    bool has_port = end > 0 && host.data[end - 1] == ':';
+    host.length = has_port ? end - 1 : host.length;
+    if (host.length > 1 && host.data[0] == '[' && host.data[host.length - 1] == ']') {
+        host = nc_slice_make(host.data + 1, host.length - 2);
+    }
+    char expected[300];
+    (void)snprintf(expected, sizeof expected, "%.*s port %.*s", (int)(host.length < 255 ? host.length : 255),
+                   (const char *)host.data, has_port ? (int)port.length : 0, (const char *)port.data);
+    return strncmp(rest, expected, strlen(expected)) == 0 && (!has_port || rest[strlen(expected)] == ' ');
+}
+
+/// Whether it was the proxy that failed, not what is behind it. Before the connection is ready for the request, nobody
+/// but a proxy is read from without TLS.
+static bool is_proxys(const nc_outcome *outcome, nc_status status) {
+    if (!outcome->has_proxy || outcome->is_connected) {
+        return false;
+    }
+    switch (outcome->code) {
+    case CURLE_RECV_ERROR:
+    case CURLE_SEND_ERROR:
+    case CURLE_GOT_NOTHING:
+    case CURLE_PARTIAL_FILE:
+    case CURLE_WEIRD_SERVER_REPLY:
+    case CURLE_UNSUPPORTED_PROTOCOL:
+        return true;
+    case CURLE_COULDNT_CONNECT:
+        return status != NC_ERR_DESCRIPTORS && status != NC_ERR_NO_MEMORY && names_proxy(outcome);
+    default:
+        return status == NC_ERR_PROXY;
+    }
+}
+
+/// The same, with the certificate that was refused: libcurl sets the proxy's result to 0 when it is good.
+static nc_outcome look_at_proxy(const nc_outcome *outcome) {
+    nc_outcome seen = *outcome;
+    bool is_certificate = outcome->has_proxy && outcome->code == CURLE_PEER_FAILED_VERIFICATION;
+    if (is_certificate && outcome->proxy_verify_result != 0) {
+        seen.verify_result = outcome->proxy_verify_result;
+        seen.place = outcome->proxy.length > 0 ? outcome->proxy : nc_slice_of("the proxy");
+    }
+    return seen;
+}
+
+nc_status nc_outcome_judge(const nc_outcome *said, nc_error *err) {
+    nc_outcome seen = look_at_proxy(said);
+    const nc_outcome *outcome = &seen;
     nc_status status = status_of(outcome);
     if (status == NC_OK) {
         return nc_error_clear(err);
+    }
+    if (is_proxys(outcome, status)) {
+        status = NC_ERR_PROXY;
+        seen.place = outcome->proxy.length > 0 ? outcome->proxy : outcome->place;
     }
     int place = (int)(outcome->place.length < 96 ? outcome->place.length : 96);
     if (status == NC_ERR_REFUSED || status == NC_ERR_RESOLVE || status == NC_ERR_UNREACHABLE) {

@@ -8,13 +8,16 @@
 
 typedef struct nc_outcome {
     CURLcode code;
-    const char *detail; // libcurl's error buffer; may be empty
-    nc_slice place;     // host and port, for the message
-    long os_error;      // CURLINFO_OS_ERRNO
-    long verify_result; // CURLINFO_SSL_VERIFYRESULT
-    int socket_error;   // errno of our own socket(), 0 when it worked
-    bool is_connected;  // the connection was ready for the request
-    bool is_in_head;    // a head has begun and is not complete
+    const char *detail;       // libcurl's error buffer; may be empty
+    nc_slice place;           // host and port, for the message
+    long os_error;            // CURLINFO_OS_ERRNO
+    long verify_result;       // CURLINFO_SSL_VERIFYRESULT
+    int socket_error;         // errno of our own socket(), 0 when it worked
+    bool has_proxy;           // one may have been asked
+    nc_slice proxy;           // its host and port; empty when the environment names it
+    long proxy_verify_result; // CURLINFO_PROXY_SSL_VERIFYRESULT
+    bool is_connected;        // the connection was ready for the request
+    bool is_in_head;          // a head has begun and is not complete
 } nc_outcome;
 
 /// Fills `err` and returns its status; NC_OK for CURLE_OK.

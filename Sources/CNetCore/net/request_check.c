@@ -252,6 +252,9 @@ nc_status nc_proxy_check(const nc_proxy *proxy, nc_error *err) {
     if (proxy->choice == NC_PROXY_URL && is_https && !nc_capabilities_query().has_https_proxy) {
         return nc_error_set(err, NC_ERR_UNSUPPORTED, 0, -1, "this libcurl has no HTTPS proxies");
     }
+    if ((proxy->credentials.schemes & NC_AUTH_BEARER) != 0) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a proxy takes no token");
+    }
     for (size_t i = 0; i < proxy->header_count; i++) {
         nc_status status = check_header(&proxy->headers[i], err);
         if (status != NC_OK) {

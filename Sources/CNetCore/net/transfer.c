@@ -5,6 +5,7 @@
 #include "base/trace.h"
 #include "net/engine_state.h"
 #include "net/files.h"
+#include "net/handle.h"
 #include "net/head.h"
 #include "net/limits.h"
 #include "net/metrics.h"
@@ -360,6 +361,7 @@ void nc_transfer_launch(nc_transfer *transfer) {
 static void judge(nc_transfer *transfer, CURLcode code) {
     long os_error = 0;
     long verify_result = 0;
+    long proxy_verify_result = 0;
     if (transfer->error.status != NC_OK || transfer->ends_early) {
         return;
     }
@@ -373,12 +375,17 @@ static void judge(nc_transfer *transfer, CURLcode code) {
     }
     (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_OS_ERRNO, &os_error);
     (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_SSL_VERIFYRESULT, &verify_result);
+    (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_PROXY_SSL_VERIFYRESULT, &proxy_verify_result);
+    const nc_kept_proxy *proxy = nc_handle_proxy(transfer);
     const nc_outcome outcome = {
         .code = code,
         .detail = transfer->handle->detail,
         .place = nc_url_authority(nc_transfer_url(transfer)),
         .os_error = os_error,
         .verify_result = verify_result,
+        .has_proxy = proxy->choice != NC_PROXY_NONE,
+        .proxy = nc_url_authority(nc_slice_of(proxy->url != NULL ? proxy->url : "")),
+        .proxy_verify_result = proxy_verify_result,
         .socket_error = transfer->socket_error,
         .is_connected = transfer->was_connected,
         .is_in_head = transfer->is_in_head,

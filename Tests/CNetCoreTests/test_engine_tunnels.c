@@ -1,0 +1,245 @@
+/// Proxies that are spoken to over TLS or SOCKS, and what an environment full of settings changes: nothing.
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static nc_credentials user(uint32_t schemes, const char *name, const char *password) {
+    return (nc_credentials){.schemes = schemes, .user = nc_slice_of(name), .password = nc_slice_of(password)};
+}
+
+static nc_proxy proxy_at(fixture *f, const char *scheme, const char *host, const nct_proxy *proxy) {
+    return (nc_proxy){.choice = NC_PROXY_URL,
+                      .url = nc_slice_of(fixture_text(f, "%s://%s:%u", scheme, host, nct_proxy_port(proxy)))};
+}
+
+/* --- TLS --- */
+
+/// A policy that believes both authorities.
+static nc_trust *trust_both(fixture *f, const nct_proxy *proxy) {
+    const char *both = fixture_text(f, "%s%s", nct_server_ca_pem(f->server), nct_proxy_ca_pem(proxy));
+    const nc_trust_options options = {.roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of(both)};
+    return fixture_trust(f, &options);
+}
+
+static void engine__an_https_proxy_is_checked_like_a_server(void **state) {
+    static const nct_identity identities[] = {NCT_PLAIN, NCT_TLS_VALID};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        fixture f;
+        nct_proxy *proxy = NULL;
+        const nct_proxy_options options = {.identity = NCT_TLS_VALID, .user = "us", .password = "pw"};
+        assert_int_equal(nct_proxy_start(&proxy, &options), 0);
+        fixture_start(&f, identities[i]);
+        fixture_script(&f, "/p", (nct_reply){.body = "through", .body_length = 7});
+        nc_proxy settings = proxy_at(&f, "https", "127.0.0.1", proxy);
+        settings.credentials = user(NC_AUTH_BASIC, "us", "pw");
+        nc_request request = fixture_request(&f, "/p");
+        request.proxy = &settings;
+        answer one = fixture_send(&f, &request);
+        assert_status(one.error.status, NC_ERR_TLS_UNTRUSTED);
+        assert_non_null(strstr(one.error.message, fixture_text(&f, ":%u", nct_proxy_port(proxy))));
+        assert_int_equal(nct_proxy_request_count(proxy), 0); // and so it was told nothing
+        request.trust = trust_both(&f, proxy);
+        assert_answered(fixture_send(&f, &request), 200, "through");
+        assert_int_equal(nct_proxy_tunnel_count(proxy), i);
+        fixture_stop(&f);
+        nct_proxy_stop(proxy);
+    }
+}
+
+static void engine__a_bad_certificate_of_a_proxys_says_what_is_bad(void **state) {
+    static const struct {
+        nct_identity identity;
+        nc_status status;
+    } cases[] = {{NCT_TLS_EXPIRED, NC_ERR_TLS_EXPIRED},
+                 {NCT_TLS_WRONG_NAME, NC_ERR_TLS_NAME},
+                 {NCT_TLS_UNTRUSTED, NC_ERR_TLS_UNTRUSTED},
+                 {NCT_TLS_NOT_YET_VALID, NC_ERR_TLS_NOT_YET_VALID}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fixture f;
+        nct_proxy *proxy = NULL;
+        assert_int_equal(nct_proxy_start(&proxy, &(nct_proxy_options){.identity = cases[i].identity}), 0);
+        fixture_start(&f, NCT_TLS_VALID);
+        nc_proxy settings = proxy_at(&f, "https", "127.0.0.1", proxy);
+        nc_request request = fixture_request(&f, "/p");
+        request.proxy = &settings;
+        request.trust = trust_both(&f, proxy);
+        answer one = fixture_send(&f, &request);
+        assert_status(one.error.status, cases[i].status);
+        assert_non_null(strstr(one.error.message, fixture_text(&f, ":%u", nct_proxy_port(proxy))));
+        fixture_stop(&f);
+        nct_proxy_stop(proxy);
+    }
+}
+
+/* --- SOCKS --- */
+
+static void engine__socks5_leads_to_plain_and_secure_servers(void **state) {
+    static const nct_identity identities[] = {NCT_PLAIN, NCT_TLS_VALID};
+    static const char *const schemes[] = {"socks5", "socks5h"};
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        fixture f;
+        nct_proxy *proxy = NULL;
+        char head[300] = {0};
+        assert_int_equal(nct_proxy_start(&proxy, &(nct_proxy_options){.kind = NCT_PROXY_SOCKS5}), 0);
+        fixture_start(&f, identities[i / 2]);
+        fixture_script(&f, "/p", (nct_reply){.body = "through", .body_length = 7});
+        nc_proxy settings = proxy_at(&f, schemes[i % 2], "127.0.0.1", proxy);
+        nc_request request = {.url = nc_slice_of(fixture_url_at(&f, "localhost", "/p")), .proxy = &settings};
+        assert_answered(fixture_send(&f, &request), 200, "through");
+        assert_int_equal(nct_proxy_tunnel_count(proxy), 1);
+        // Who looks the name up is what the h is about.
+        assert_int_equal(nct_proxy_name_count(proxy), i % 2);
+        assert_true(nct_proxy_copy_request(proxy, 0, head, sizeof head) > 4);
+        assert_int_equal(head[3] == 3, i % 2);
+        fixture_stop(&f);
+        nct_proxy_stop(proxy);
+    }
+}
+
+static void engine__socks5_credentials_are_shown_to_the_proxy_alone(void **state) {
+    fixture f;
+    nct_proxy *proxy = NULL;
+    (void)state;
+    const nct_proxy_options options = {.kind = NCT_PROXY_SOCKS5, .user = "us", .password = "pw"};
+    assert_int_equal(nct_proxy_start(&proxy, &options), 0);
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/p", (nct_reply){.body = "through", .body_length = 7});
+    nc_proxy settings = proxy_at(&f, "socks5h", "127.0.0.1", proxy);
+    nc_request request = fixture_request(&f, "/p");
+    request.proxy = &settings;
+    assert_status(fixture_send(&f, &request).error.status, NC_ERR_PROXY); // without
+    settings.credentials = user(NC_AUTH_BASIC, "us", "wrong");
+    assert_status(fixture_send(&f, &request).error.status, NC_ERR_PROXY);
+    assert_int_equal(nct_server_connection_count(f.server), 0);
+    settings.credentials = user(NC_AUTH_BASIC, "us", "pw");
+    assert_answered(fixture_send(&f, &request), 200, "through");
+    assert_null(strstr(fixture_received(&f, 0), "uthorization"));
+    // Who shows nothing may not use the connection of one who did.
+    settings.credentials = (nc_credentials){0};
+    assert_status(fixture_send(&f, &request).error.status, NC_ERR_PROXY);
+    settings.url = nc_slice_of(fixture_text(&f, "socks5h://us:pw@127.0.0.1:%u", nct_proxy_port(proxy)));
+    assert_answered(fixture_send(&f, &request), 200, "through");
+    fixture_stop(&f);
+    nct_proxy_stop(proxy);
+}
+
+static void engine__a_socks5_refusal_is_an_error_of_the_proxys(void **state) {
+    static const uint8_t replies[] = {1, 2, 4, 5, 8};
+    (void)state;
+    for (size_t i = 0; i < sizeof replies; i++) {
+        fixture f;
+        nct_proxy *proxy = NULL;
+        const nct_proxy_options options = {.kind = NCT_PROXY_SOCKS5, .socks_reply = replies[i]};
+        assert_int_equal(nct_proxy_start(&proxy, &options), 0);
+        fixture_start(&f, NCT_PLAIN);
+        nc_proxy settings = proxy_at(&f, "socks5", "127.0.0.1", proxy);
+        nc_request request = fixture_request(&f, "/p");
+        request.proxy = &settings;
+        answer one = fixture_send(&f, &request);
+        assert_status(one.error.status, NC_ERR_PROXY);
+        assert_non_null(strstr(one.error.message, fixture_text(&f, "(%d)", replies[i])));
+        fixture_stop(&f);
+        nct_proxy_stop(proxy);
+    }
+    fixture f;
+    fixture_start(&f, NCT_PLAIN); // answers the greeting in HTTP
+    nc_proxy settings = {.choice = NC_PROXY_URL,
+                         .url = nc_slice_of(fixture_text(&f, "socks5://127.0.0.1:%u", nct_server_port(f.server)))};
+    nc_request request = {.url = nc_slice_of("http://127.0.0.1:9/"), .proxy = &settings};
+    request.limits.connect_ms = 300; // where it says nothing, it is too slow
+    nc_status status = fixture_send(&f, &request).error.status;
+    assert_true(status == NC_ERR_PROXY || status == NC_ERR_CONNECT_TIMED_OUT);
+    fixture_stop(&f);
+}
+
+/* --- the environment --- */
+
+static const char *const variables[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
+
+static void set_proxies(const char *value) {
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        assert_int_equal(value != NULL ? setenv(variables[i], value, 1) : unsetenv(variables[i]), 0);
+    }
+}
+
+static void engine__the_environments_proxies_count_only_where_they_are_asked_for(void **state) {
+    static const nct_identity identities[] = {NCT_PLAIN, NCT_TLS_VALID};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        fixture f;
+        nct_proxy *decoy = NULL;
+        assert_int_equal(nct_proxy_start(&decoy, NULL), 0);
+        fixture_start(&f, identities[i]);
+        fixture_script(&f, "/p", (nct_reply){.body = "through", .body_length = 7});
+        set_proxies(fixture_text(&f, "http://127.0.0.1:%u", nct_proxy_port(decoy)));
+        const nc_proxy none = {.choice = NC_PROXY_NONE};
+        const nc_proxy environment = {.choice = NC_PROXY_ENVIRONMENT};
+        nc_request request = fixture_request(&f, "/p");
+        assert_answered(fixture_send(&f, &request), 200, "through");
+        request.proxy = &none;
+        assert_answered(fixture_send(&f, &request), 200, "through");
+        assert_int_equal(nct_proxy_connection_count(decoy), 0);
+        request.proxy = &environment;
+        assert_answered(fixture_send(&f, &request), 200, "through");
+        assert_int_equal(nct_proxy_request_count(decoy), 1);
+        assert_int_equal(setenv("no_proxy", "127.0.0.1", 1), 0);
+        assert_answered(fixture_send(&f, &request), 200, "through");
+        assert_int_equal(nct_proxy_request_count(decoy), 1);
+        // But an exception in the environment does not touch a proxy that was chosen.
+        const nc_proxy chosen = proxy_at(&f, "http", "127.0.0.1", decoy);
+        request.proxy = &chosen;
+        assert_answered(fixture_send(&f, &request), 200, "through");
+        size_t through = nct_server_request_connection(f.server, 2);
+        assert_int_not_equal(nct_server_request_connection(f.server, 3), through);
+        assert_int_equal(nct_server_request_connection(f.server, 4), through);
+        assert_int_equal(unsetenv("no_proxy"), 0);
+        set_proxies(NULL);
+        fixture_stop(&f);
+        nct_proxy_stop(decoy);
+    }
+}
+
+static void engine__a_netrc_in_the_home_directory_is_not_read_unasked(void **state) {
+    char home[] = "/tmp/netcore-home-XXXXXX";
+    char path[64];
+    const char *before = getenv("HOME");
+    (void)state;
+    assert_non_null(mkdtemp(home));
+    (void)snprintf(path, sizeof path, "%s/.netrc", home);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs("machine 127.0.0.1 login us password canary\n", file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(setenv("HOME", home, 1), 0);
+    for (int asks = 0; asks < 2; asks++) {
+        fixture f;
+        fixture_start_with(&f, NULL, &(nc_engine_options){.uses_netrc = asks == 1});
+        (void)fixture_get(&f, "/");
+        assert_int_equal(strstr(fixture_received(&f, 0), "Authorization: Basic dXM6Y2FuYXJ5") != NULL, asks);
+        fixture_stop(&f);
+    }
+    assert_int_equal(before != NULL ? setenv("HOME", before, 1) : unsetenv("HOME"), 0);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(home), 0);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(engine__an_https_proxy_is_checked_like_a_server),
+        harness_case(engine__a_bad_certificate_of_a_proxys_says_what_is_bad),
+        harness_case(engine__socks5_leads_to_plain_and_secure_servers),
+        harness_case(engine__socks5_credentials_are_shown_to_the_proxy_alone),
+        harness_case(engine__a_socks5_refusal_is_an_error_of_the_proxys),
+        harness_case(engine__the_environments_proxies_count_only_where_they_are_asked_for),
+        harness_case(engine__a_netrc_in_the_home_directory_is_not_read_unasked),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
