@@ -80,9 +80,10 @@ typedef struct nc_engine_options {
     nc_cookie_choice cookies;
     /// Path, for NC_COOKIES_FILE, in the Netscape format; copied. It may be missing.
     nc_slice cookie_file;
-    /// True reads names and passwords from `netrc_file`, or ~/.netrc when that is empty.
+    /// True reads names and passwords from `netrc_file`, or ~/.netrc when that is empty, for requests without
+    /// credentials; never for another origin that a redirect leads to.
     bool uses_netrc;
-    /// Path; copied.
+    /// Path of a regular file, which has to be there when the engine is made; copied.
     nc_slice netrc_file;
     /// True remembers Strict-Transport-Security (RFC 6797) and turns http into https for such hosts.
     bool uses_hsts;

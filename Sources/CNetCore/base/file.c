@@ -133,6 +133,25 @@ static nc_status read_open_file(nc_buf *out, const nc_file_ops *ops, int fd, con
     return read_to_end(out, ops, fd, path, err);
 }
 
+nc_status nc_file_check(const nc_file_ops *ops, const char *path, nc_error *err) {
+    struct stat info;
+    int code = 0;
+    int fd = -1;
+    do {
+        fd = ops->open(ops->ctx, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
+    } while (fd < 0 && errno == EINTR);
+    if (fd < 0) {
+        return fail(err, errno, path, "opened");
+    }
+    if (ops->status(ops->ctx, fd, &info) != 0) {
+        code = errno;
+    } else if (!S_ISREG(info.st_mode)) {
+        code = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
+    }
+    (void)ops->close(ops->ctx, fd);
+    return code == 0 ? nc_error_clear(err) : fail(err, code, path, "read");
+}
+
 nc_status nc_file_read_all(nc_buf *out, const nc_file_ops *ops, const char *path, nc_error *err) {
     int fd = -1;
     do {

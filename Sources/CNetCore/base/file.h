@@ -1,9 +1,13 @@
-/// Whole-file reading through the file operations table.
+/// Whole-file reading and writing through the file operations table.
 #ifndef NETCORE_PRIVATE_FILE_H
 #define NETCORE_PRIVATE_FILE_H
 
 #include <netcore/bytes.h>
 #include <netcore/hooks.h>
+
+/// Whether a regular file at `path` can be opened for reading; never waits, as opening a named pipe does.
+/// NC_ERR_FILE carries errno as native_code.
+NC_NODISCARD nc_status nc_file_check(const nc_file_ops *ops, const char *path, nc_error *err);
 
 /// Appends the file at `path` (NUL-terminated) to `out`; EINTR is retried, the descriptor always closed.
 /// NC_ERR_FILE carries errno as native_code; a directory or a file over out's maximum is an error too.

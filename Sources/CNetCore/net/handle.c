@@ -249,6 +249,11 @@ nc_status nc_handle_configure(nc_handle *handle, nc_transfer *transfer) {
         SET(&row, CURLOPT_CONNECTTIMEOUT_MS, connect_ms < INT32_MAX ? connect_ms : INT32_MAX);
         handle->connect_ms = asked->limits.connect_ms;
     }
+    if (transfer->is_elsewhere && transfer->engine->state.uses_netrc) {
+        // The file knows hosts, not origins, and "default" is every host.
+        SET(&row, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+        handle->has_extras = true;
+    }
     if (asked->extras != NULL && row.code == CURLE_OK) {
         handle->has_extras = true;
         row.code = nc_access_set_request(handle->easy, asked->extras, transfer->is_elsewhere);

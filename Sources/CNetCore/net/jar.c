@@ -7,10 +7,8 @@
 #include "net/engine_state.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <netcore/cookies.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { MAX_JAR_BYTES = 16 * 1024 * 1024, JAR_MODE = 0600 };
 
@@ -236,36 +234,20 @@ void nc_jar_settle(nc_lane *lane) {
 
 /* --- the file --- */
 
-/// Opening a named pipe would wait for someone to write to it.
-static nc_status check_file(const nc_file_ops *files, const char *path, bool *is_there, nc_error *err) {
-    struct stat info;
-    int fd = files->open(files->ctx, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
-    int code = fd < 0 ? errno : 0;
-    *is_there = fd >= 0;
-    if (fd >= 0 && files->status(files->ctx, fd, &info) != 0) {
-        code = errno;
-    } else if (fd >= 0 && !S_ISREG(info.st_mode)) {
-        code = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
-    }
-    if (fd >= 0) {
-        (void)files->close(files->ctx, fd);
-    }
-    return code == 0 || code == ENOENT
-               ? NC_OK
-               : nc_error_set(err, NC_ERR_FILE, code, -1, "the cookie file '%.96s' cannot be read: %s", path,
-                              strerror(code));
-}
-
-nc_status nc_jar_read(nc_engine *engine, nc_error *err) {
+nc_status nc_jar_read(nc_engine *engine, nc_error *told) {
+    nc_error own;
+    nc_error *err = told != NULL ? told : &own;
     nc_jar *jar = &engine->jar;
     const char *path = engine->state.cookie_file;
     nc_cookie_fault fault;
-    bool is_there = false;
     if (engine->state.cookies != NC_COOKIES_FILE) {
         return NC_OK;
     }
-    nc_status status = check_file(&engine->files, path, &is_there, err);
-    if (status == NC_OK && is_there) {
+    nc_status status = nc_file_check(&engine->files, path, err);
+    if (status == NC_ERR_FILE && err->native_code == ENOENT) {
+        return nc_error_clear(err); // It will be made.
+    }
+    if (status == NC_OK) {
         status = nc_file_read_all(&jar->saving, &engine->files, path, err);
     }
     if (status == NC_OK && !nc_cookie_lines_are_good(nc_buf_slice(&jar->saving), false, &fault)) {

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/file.h"
 
 #include <string.h>
 
@@ -74,6 +75,11 @@ nc_status nc_state_init(nc_state *state, const nc_engine_options *options, nc_er
         nc_proxy_keep(&state->proxy, options->proxy, storage, &text);
     }
     return NC_OK;
+}
+
+nc_status nc_state_check_files(const nc_state *state, const nc_file_ops *files, nc_error *err) {
+    bool reads = state->uses_netrc && state->netrc_file != NULL;
+    return reads ? nc_file_check(files, state->netrc_file, err) : NC_OK;
 }
 
 void nc_state_deinit(nc_state *state) {

@@ -1,0 +1,370 @@
+/// Credentials: what each scheme puts on the wire, where it stays, and what a challenge does to a body.
+#include "fixture.h"
+
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static nc_credentials user(uint32_t schemes) {
+    return (nc_credentials){.schemes = schemes, .user = nc_slice_of("me"), .password = nc_slice_of("Circle of Life")};
+}
+
+static void script(fixture *f, const char *path, const nct_reply *replies, size_t count) {
+    assert_int_equal(nct_server_script_sequence(f->server, path, replies, count), 0);
+}
+
+/* --- digest --- */
+
+/// A parameter of a request's Authorization field, with or without quotes.
+static const char *parameter(fixture *f, size_t index, const char *name) {
+    const char *field = strstr(fixture_received(f, index), "\r\nAuthorization: Digest ");
+    assert_non_null(field);
+    const char *found = strstr(field, fixture_text(f, " %s=", name));
+    found = found != NULL ? found : strstr(field, fixture_text(f, ",%s=", name));
+    assert_non_null(found);
+    found = strchr(found, '=') + 1;
+    return *found == '"' ? fixture_text(f, "%.*s", (int)strcspn(found + 1, "\""), found + 1)
+                         : fixture_text(f, "%.*s", (int)strcspn(found, ",\r"), found);
+}
+
+static const char *hash(fixture *f, const EVP_MD *kind, const char *text) {
+    unsigned char bytes[EVP_MAX_MD_SIZE];
+    unsigned length = 0;
+    char hex[2 * EVP_MAX_MD_SIZE + 1] = {0};
+    assert_int_equal(EVP_Digest(text, strlen(text), bytes, &length, kind, NULL), 1);
+    for (unsigned i = 0; i < length; i++) {
+        (void)snprintf(hex + (size_t)2 * i, 3, "%02x", bytes[i]);
+    }
+    return fixture_text(f, "%s", hex);
+}
+
+/// RFC 7616, 3.4.1, with qop=auth.
+static void assert_proven(fixture *f, size_t index, const EVP_MD *kind, const char *method, const char *uri,
+                          const char *nonce) {
+    const char *secret = hash(f, kind, "me:r@example:Circle of Life");
+    const char *asked = hash(f, kind, fixture_text(f, "%s:%s", method, uri));
+    assert_string_equal(parameter(f, index, "username"), "me");
+    assert_string_equal(parameter(f, index, "nonce"), nonce);
+    assert_string_equal(parameter(f, index, "uri"), uri);
+    const char *proof = fixture_text(f, "%s:%s:%s:%s:auth:%s", secret, nonce, parameter(f, index, "nc"),
+                                     parameter(f, index, "cnonce"), asked);
+    assert_string_equal(parameter(f, index, "response"), hash(f, kind, proof));
+    assert_null(strstr(fixture_received(f, index), "Circle"));
+}
+
+static void engine__a_digest_proves_the_password_without_telling_it(void **state) {
+    static const struct {
+        const char *algorithm;
+        const EVP_MD *(*kind)(void);
+    } cases[] = {{"", EVP_md5}, {", algorithm=MD5", EVP_md5}, {", algorithm=SHA-256", EVP_sha256}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fixture f;
+        char field[200];
+        fixture_start(&f, NCT_PLAIN);
+        (void)snprintf(field, sizeof field,
+                       "WWW-Authenticate: Digest realm=\"r@example\", nonce=\"n%zu\", qop=\"auth\"%s\r\n", i,
+                       cases[i].algorithm);
+        const nct_reply replies[] = {{.status = 401, .headers = field}, {.body = "in", .body_length = 2}};
+        script(&f, "/d", replies, 2);
+        nc_request request = fixture_request(&f, "/d?a=b");
+        request.credentials = user(NC_AUTH_DIGEST);
+        assert_answered(fixture_send(&f, &request), 200, "in");
+        assert_int_equal(nct_server_request_count(f.server), 2);
+        assert_null(strstr(fixture_received(&f, 0), "Authorization"));
+        assert_proven(&f, 1, cases[i].kind(), "GET", "/d?a=b", fixture_text(&f, "n%zu", i));
+        fixture_stop(&f);
+    }
+}
+
+static void engine__a_stale_nonce_is_proven_anew_once(void **state) {
+    const nct_reply replies[] = {
+        {.status = 401, .headers = "WWW-Authenticate: Digest realm=\"r@example\", nonce=\"one\", qop=\"auth\"\r\n"},
+        {.status = 401,
+         .headers = "WWW-Authenticate: Digest realm=\"r@example\", nonce=\"two\", qop=\"auth\", stale=true\r\n"},
+        {.body = "in", .body_length = 2}};
+    const nct_reply never[] = {
+        {.status = 401,
+         .headers = "WWW-Authenticate: Digest realm=\"r@example\", nonce=\"one\", qop=\"auth\"\r\n",
+         .body = "no",
+         .body_length = 2}};
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    script(&f, "/d", replies, 3);
+    nc_request request = fixture_request(&f, "/d");
+    request.method = nc_slice_of("PUT");
+    request.body = nc_slice_of("the body");
+    request.credentials = user(NC_AUTH_DIGEST);
+    assert_answered(fixture_send(&f, &request), 200, "in");
+    assert_int_equal(nct_server_request_count(f.server), 3);
+    assert_proven(&f, 1, EVP_md5(), "PUT", "/d", "one");
+    assert_proven(&f, 2, EVP_md5(), "PUT", "/d", "two");
+    assert_non_null(strstr(fixture_received(&f, 2), "\r\n\r\nthe body"));
+    script(&f, "/never", never, 1);
+    request.url = nc_slice_of(fixture_url(&f, "/never"));
+    assert_answered(fixture_send(&f, &request), 401, "no"); // and does not ask for ever
+    assert_true(nct_server_request_count(f.server) <= 5);
+    fixture_stop(&f);
+}
+
+/* --- bodies that are asked for twice --- */
+
+typedef struct row {
+    size_t sent;
+    unsigned rewinds;
+} row;
+
+enum { ROW_BYTES = 200000 };
+
+static nc_pull pull(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
+    row *source = ctx;
+    (void)id;
+    *filled = ROW_BYTES - source->sent < capacity ? ROW_BYTES - source->sent : capacity;
+    memset(bytes, 'x', *filled);
+    source->sent += *filled;
+    return source->sent == ROW_BYTES ? NC_PULL_END : NC_PULL_MORE;
+}
+
+static bool rewind_row(void *ctx, nc_transfer_id id) {
+    row *source = ctx;
+    (void)id;
+    source->sent = 0;
+    source->rewinds++;
+    return true;
+}
+
+static void engine__a_challenge_after_the_body_begins_it_anew_or_says_that_it_cannot(void **state) {
+    static const char challenge[] = "WWW-Authenticate: Basic realm=\"b\"\r\n"
+                                    "WWW-Authenticate: Digest realm=\"r@example\", nonce=\"n\", qop=\"auth\"\r\n";
+    (void)state;
+    for (int can_rewind = 0; can_rewind < 2; can_rewind++) {
+        fixture f;
+        row source = {0};
+        const nct_reply replies[] = {{.status = 401, .headers = challenge}, {.body = "in", .body_length = 2}};
+        fixture_start(&f, NCT_PLAIN);
+        script(&f, "/d", replies, 2);
+        nc_request request = fixture_request(&f, "/d");
+        request.method = nc_slice_of("POST");
+        request.body_source = (nc_body_source){&source, pull, can_rewind ? rewind_row : NULL};
+        request.body_length = ROW_BYTES;
+        // Of two schemes neither is tried before the server has asked, so the whole body goes first.
+        request.credentials = user(NC_AUTH_DIGEST | NC_AUTH_BASIC);
+        answer one = fixture_send(&f, &request);
+        if (can_rewind) {
+            assert_answered(one, 200, "in");
+            assert_true(source.rewinds > 0);
+            assert_int_equal(nct_server_copy_request(f.server, 1, NULL, 0) > ROW_BYTES, true);
+        } else {
+            assert_status(one.error.status, NC_ERR_NOT_REWINDABLE);
+            assert_int_equal(nct_server_request_count(f.server), 1);
+        }
+        fixture_stop(&f);
+    }
+}
+
+static void engine__a_file_is_sent_again_after_a_challenge(void **state) {
+    char path[] = "/tmp/netcore-body-XXXXXX";
+    const nct_reply replies[] = {
+        {.status = 401, .headers = "WWW-Authenticate: Digest realm=\"r@example\", nonce=\"n\", qop=\"auth\"\r\n"},
+        {.body = "in", .body_length = 2}};
+    fixture f;
+    (void)state;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, "from a file", 11), 11);
+    assert_int_equal(close(fd), 0);
+    fixture_start(&f, NCT_PLAIN);
+    script(&f, "/d", replies, 2);
+    nc_request request = fixture_request(&f, "/d");
+    request.method = nc_slice_of("PUT");
+    request.body_file = nc_slice_of(path);
+    request.credentials = user(NC_AUTH_DIGEST);
+    assert_answered(fixture_send(&f, &request), 200, "in");
+    assert_non_null(strstr(fixture_received(&f, 1), "\r\n\r\nfrom a file"));
+    fixture_stop(&f);
+    assert_int_equal(unlink(path), 0);
+}
+
+/* --- redirects --- */
+
+static void engine__credentials_stay_with_their_origin(void **state) {
+    static const struct {
+        uint32_t schemes;
+        const char *shown;
+    } cases[] = {{NC_AUTH_BASIC, "Basic bWU6Q2lyY2xlIG9mIExpZmU="}, {NC_AUTH_BEARER, "Bearer tok.en"}};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        fixture f;
+        nct_server *other = NULL;
+        char head[2000] = {0};
+        fixture_start(&f, NCT_PLAIN);
+        assert_int_equal(nct_server_start(&other, NULL), 0);
+        const char *back = fixture_url(&f, "/back");
+        assert_int_equal(nct_server_script(other, "/there", &(nct_reply){.location = back}), 0);
+        fixture_script(&f, "/a", (nct_reply){.location = "/b"});
+        fixture_script(&f, "/b", (nct_reply){.location = fixture_url_of(&f, other, "127.0.0.1", "/there")});
+        fixture_script(&f, "/back", (nct_reply){.body = "end", .body_length = 3});
+        nc_request request = fixture_request(&f, "/a");
+        request.credentials = user(cases[i].schemes);
+        request.credentials.token = nc_slice_of("tok.en");
+        assert_answered(fixture_send(&f, &request), 200, "end");
+        const char *shown = fixture_text(&f, "\r\nAuthorization: %s\r\n", cases[i].shown);
+        assert_non_null(strstr(fixture_received(&f, 0), shown));
+        assert_non_null(strstr(fixture_received(&f, 1), shown)); // the same origin
+        assert_true(nct_server_copy_request(other, 0, head, sizeof head - 1) > 0);
+        assert_null(strstr(head, "uthorization")); // the same host, but another port
+        // Whoever sent it back chose where to: what was given for another URL is not shown to that one.
+        assert_null(strstr(fixture_received(&f, 2), "uthorization"));
+        nct_server_stop(other);
+        fixture_stop(&f);
+    }
+}
+
+static void engine__a_challenge_of_another_origin_is_not_answered(void **state) {
+    const nct_reply asking = {
+        .status = 401,
+        .headers =
+            "WWW-Authenticate: Digest realm=\"r@example\", nonce=\"n\", qop=\"auth\"\r\nWWW-Authenticate: Basic\r\n",
+        .body = "who?",
+        .body_length = 4};
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/a", (nct_reply){.location = fixture_url_at(&f, "localhost", "/asks")});
+    fixture_script(&f, "/asks", asking);
+    nc_request request = fixture_request(&f, "/a");
+    request.credentials = user(NC_AUTH_DIGEST | NC_AUTH_BASIC);
+    assert_answered(fixture_send(&f, &request), 401, "who?");
+    assert_int_equal(nct_server_request_count(f.server), 2);
+    assert_null(strstr(fixture_received(&f, 1), "uthorization"));
+    fixture_stop(&f);
+}
+
+/* --- what depends on libcurl --- */
+
+static void engine__ntlm_and_negotiate_begin_or_say_that_they_are_missing(void **state) {
+    static const struct {
+        uint32_t scheme;
+        const char *name;
+    } cases[] = {{NC_AUTH_NTLM, "NTLM"}, {NC_AUTH_NEGOTIATE, "Negotiate"}};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const nc_capabilities has = nc_capabilities_query();
+        fixture f;
+        nc_error err;
+        nc_transfer_id id;
+        fixture_start(&f, NCT_PLAIN);
+        const char *field = fixture_text(&f, "WWW-Authenticate: %s\r\n", cases[i].name);
+        fixture_script(&f, "/n", (nct_reply){.status = 401, .headers = field, .body = "no", .body_length = 2});
+        nc_request request = fixture_request(&f, "/n");
+        request.credentials = user(cases[i].scheme);
+        if (i == 0 ? has.has_ntlm : has.has_negotiate) {
+            // A server that never goes on with it ends as 401; without a ticket Negotiate does not begin at all.
+            assert_answered(fixture_send(&f, &request), 401, "no");
+            if (i == 0) {
+                assert_non_null(strstr(fixture_received(&f, 0), "\r\nAuthorization: NTLM TlRMTVNTUAAB"));
+            }
+        } else {
+            assert_status(nc_engine_submit(f.engine, &request, NULL, &id, &err), NC_ERR_UNSUPPORTED);
+            assert_non_null(strstr(err.message, cases[i].name));
+        }
+        fixture_stop(&f);
+    }
+}
+
+/* --- netrc --- */
+
+static void engine__a_netrc_speaks_for_the_origin_asked_and_no_other(void **state) {
+    char path[] = "/tmp/netcore-netrc-XXXXXX";
+    static const char text[] = "machine 127.0.0.1 login us password one\nmachine localhost login us password two\n"
+                               "default login us password three\n";
+    fixture f;
+    nct_server *other = NULL;
+    char head[2000] = {0};
+    (void)state;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, sizeof text - 1), (ssize_t)sizeof text - 1);
+    assert_int_equal(close(fd), 0);
+    const nc_engine_options options = {.uses_netrc = true, .netrc_file = nc_slice_of(path)};
+    fixture_start_with(&f, NULL, &options);
+    assert_int_equal(nct_server_start(&other, NULL), 0);
+    fixture_script(&f, "/a", (nct_reply){.location = fixture_url_of(&f, other, "127.0.0.1", "/there")});
+    fixture_script(&f, "/b", (nct_reply){.location = "/c"});
+    (void)fixture_get(&f, "/a");
+    assert_non_null(strstr(fixture_received(&f, 0), "\r\nAuthorization: Basic dXM6b25l\r\n"));
+    assert_true(nct_server_copy_request(other, 0, head, sizeof head - 1) > 0);
+    assert_null(strstr(head, "uthorization")); // a file knows no ports
+    (void)fixture_get(&f, "/b");
+    assert_non_null(strstr(fixture_received(&f, 2), "\r\nAuthorization: Basic dXM6b25l\r\n"));
+    nc_request request = {.url = nc_slice_of(fixture_url_at(&f, "localhost", "/"))};
+    (void)fixture_send(&f, &request);
+    assert_non_null(strstr(fixture_received(&f, 3), "\r\nAuthorization: Basic dXM6dHdv\r\n"));
+    request = fixture_request(&f, "/");
+    request.credentials = user(NC_AUTH_BASIC); // what is given counts
+    (void)fixture_send(&f, &request);
+    assert_non_null(strstr(fixture_received(&f, 4), "\r\nAuthorization: Basic bWU6Q2lyY2xlIG9mIExpZmU=\r\n"));
+    nct_server_stop(other);
+    fixture_stop(&f);
+    assert_int_equal(unlink(path), 0);
+}
+
+static void engine__a_netrc_that_cannot_be_read_is_an_error(void **state) {
+    static const char *const paths[] = {"/tmp/netcore-no-such-netrc", "/tmp"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        nc_engine *engine = NULL;
+        nc_error err;
+        const nc_engine_options options = {.uses_netrc = true, .netrc_file = nc_slice_of(paths[i])};
+        assert_status(nc_engine_new(&engine, &options, &err), NC_ERR_FILE);
+        assert_non_null(strstr(err.message, paths[i]));
+        assert_true(err.native_code != 0);
+    }
+}
+
+static void engine__no_message_or_listing_tells_a_secret(void **state) {
+    fixture f;
+    nc_buf text = nc_buf_init(1000);
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/s", (nct_reply){.is_cut = true, .ending = NCT_STALL});
+    nc_request request = {
+        .url = nc_slice_of(fixture_text(&f, "http://us:canary@127.0.0.1:%u/s", nct_server_port(f.server)))};
+    nc_transfer_id id = fixture_submit(&f, &request);
+    assert_true(nct_server_wait_for_stalled(f.server, 1, FIXTURE_LIMIT_MS));
+    assert_status(nc_engine_describe(f.engine, id, &text), NC_OK);
+    assert_slice_equals(nc_buf_slice(&text), fixture_url(&f, "/s"));
+    nct_server_stop(f.server); // ends it, and refuses the next one
+    answer one = fixture_wait(&f, id);
+    assert_true(one.error.status != NC_OK);
+    assert_null(strstr(one.error.message, "canary"));
+    request.credentials = user(NC_AUTH_BASIC);
+    answer two = fixture_send(&f, &request);
+    assert_status(two.error.status, NC_ERR_REFUSED);
+    assert_null(strstr(two.error.message, "canary"));
+    assert_null(strstr(two.error.message, "Circle"));
+    f.server = NULL;
+    nc_buf_deinit(&text);
+    fixture_stop(&f);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(engine__a_digest_proves_the_password_without_telling_it),
+        harness_case(engine__a_stale_nonce_is_proven_anew_once),
+        harness_case(engine__a_challenge_after_the_body_begins_it_anew_or_says_that_it_cannot),
+        harness_case(engine__a_file_is_sent_again_after_a_challenge),
+        harness_case(engine__credentials_stay_with_their_origin),
+        harness_case(engine__a_challenge_of_another_origin_is_not_answered),
+        harness_case(engine__ntlm_and_negotiate_begin_or_say_that_they_are_missing),
+        harness_case(engine__a_netrc_speaks_for_the_origin_asked_and_no_other),
+        harness_case(engine__a_netrc_that_cannot_be_read_is_an_error),
+        harness_case(engine__no_message_or_listing_tells_a_secret),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
