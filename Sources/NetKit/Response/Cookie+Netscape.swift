@@ -3,7 +3,7 @@ extension Cookie {
 
     /// A line of the Netscape format: domain, tail match, path, secure, expiry, name and value, with tabs between.
     /// Nil for an empty line, a comment and what is no cookie.
-    init?(netscapeLine line: some StringProtocol) {
+    public init?(netscapeLine line: some StringProtocol) {
         var rest = line[...]
         let isHTTPOnly = rest.hasPrefix(Self.httpOnlyPrefix)
         if isHTTPOnly {
@@ -21,7 +21,7 @@ extension Cookie {
     /// The cookie as such a line.
     ///
     /// Throws ``NetError/Code/usage`` for what a line cannot hold: a control character, or no name or domain.
-    var netscapeLine: String {
+    public var netscapeLine: String {
         get throws(NetError) {
             let isPlain = [name, value, domain, path].allSatisfy { text in
                 text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }

@@ -1,0 +1,26 @@
+import NetKit
+import Testing
+
+/// Cookies in the Netscape format, as curl -c writes them.
+struct CookieLineTests {
+    @Test(arguments: [
+        "127.0.0.1\tFALSE\t/\tFALSE\t0\ta\t1", ".example.com\tTRUE\t/sub\tTRUE\t4102444800\tb\tx y",
+        "#HttpOnly_host.test\tFALSE\t/\tFALSE\t1\tempty\t",
+    ])
+    func aLineComesOutAsItWentIn(line: String) throws {
+        #expect(try #require(Cookie(netscapeLine: line)).netscapeLine == line)
+    }
+
+    @Test(arguments: ["", "# Netscape HTTP Cookie File", "a\tFALSE\t/\tFALSE\tsoon\tn\tv", "one word"])
+    func whatIsNoCookieIsNone(line: String) {
+        #expect(Cookie(netscapeLine: line) == nil)
+    }
+
+    @Test(arguments: [
+        Cookie(name: "", value: "", domain: "host.test"), Cookie(name: "a", value: "", domain: ""),
+        Cookie(name: "a", value: "1\t2", domain: "host.test"),
+    ])
+    func whatALineCannotHoldIsRefused(cookie: Cookie) {
+        #expect(throws: NetError.self) { try cookie.netscapeLine }
+    }
+}
