@@ -65,7 +65,7 @@ typedef void (*nc_progress_fn)(void *NC_NULLABLE ctx, nc_transfer_id id, const n
 typedef struct nc_sink {
     /// Handed to each callback; the only pointer of the caller's that the engine keeps, until on_done returns.
     void *NC_NULLABLE ctx;
-    /// May be NULL.
+    /// May be NULL. The hop's metrics tell by then what it cost so far, but for ended_ns.
     nc_head_fn NC_NULLABLE on_head;
     /// May be NULL: the body is then collected into the response, up to limits.max_body_bytes.
     nc_body_fn NC_NULLABLE on_body;

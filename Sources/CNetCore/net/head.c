@@ -4,6 +4,7 @@
 #include "base/trace.h"
 #include "net/engine_state.h"
 #include "net/handle.h"
+#include "net/metrics.h"
 #include "net/response.h"
 #include "net/url_text.h"
 
@@ -188,6 +189,7 @@ static nc_status accept_head(nc_transfer *transfer) {
         status = expect_body(transfer);
     }
     if (status == NC_OK && transfer->has_sink && transfer->sink.on_head != NULL) {
+        nc_metrics_note(transfer);
         nc_verdict verdict =
             transfer->sink.on_head(transfer->sink.ctx, transfer->id, transfer->response, !transfer->leads_on);
         if (verdict == NC_STOP) {

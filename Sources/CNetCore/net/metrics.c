@@ -19,18 +19,13 @@ static uint64_t moment(const nc_transfer *transfer, CURLINFO which) {
     return passed_us == 0 ? 0 : since_submit(transfer, transfer->hop_began_ns + passed_us * 1000);
 }
 
-void nc_metrics_record(nc_transfer *transfer) {
+void nc_metrics_note(nc_transfer *transfer) {
     CURL *easy = transfer->handle->easy;
     nc_hop_metrics *hop = nc_response_hop(transfer->response);
     long connections = 0;
-    curl_socket_t fd = CURL_SOCKET_BAD;
     long request_bytes = 0;
     (void)curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &connections);
     (void)curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &request_bytes);
-    // libcurl knows the socket only now, and no more when it is closed: then it is the last that was opened.
-    if (curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &fd) == CURLE_OK && fd != CURL_SOCKET_BAD) {
-        hop->connection_id = nc_sockets_connection(&transfer->engine->loop.sockets, fd);
-    }
     hop->connections_opened = (uint32_t)connections;
     hop->is_reused = transfer->was_connected && connections == 0;
     hop->status = nc_response_status(transfer->response);
@@ -43,9 +38,19 @@ void nc_metrics_record(nc_transfer *transfer) {
     }
     hop->ready_ns = transfer->was_connected ? moment(transfer, CURLINFO_PRETRANSFER_TIME_T) : 0;
     hop->first_byte_ns = transfer->first_byte_ns != 0 ? moment(transfer, CURLINFO_STARTTRANSFER_TIME_T) : 0;
-    hop->ended_ns = since_submit(transfer, transfer->engine->loop.now_ns);
     hop->sent_bytes = (uint64_t)request_bytes + number(easy, CURLINFO_SIZE_UPLOAD_T);
     hop->head_bytes = transfer->head_bytes;
     hop->received_bytes = number(easy, CURLINFO_SIZE_DOWNLOAD_T);
     hop->decoded_bytes = transfer->body_bytes;
+}
+
+void nc_metrics_record(nc_transfer *transfer) {
+    nc_hop_metrics *hop = nc_response_hop(transfer->response);
+    curl_socket_t fd = CURL_SOCKET_BAD;
+    nc_metrics_note(transfer);
+    // libcurl knows the socket only now, and no more when it is closed: then it is the last that was opened.
+    if (curl_easy_getinfo(transfer->handle->easy, CURLINFO_ACTIVESOCKET, &fd) == CURLE_OK && fd != CURL_SOCKET_BAD) {
+        hop->connection_id = nc_sockets_connection(&transfer->engine->loop.sockets, fd);
+    }
+    hop->ended_ns = since_submit(transfer, transfer->engine->loop.now_ns);
 }

@@ -4,6 +4,9 @@
 
 #include "net/transfer.h"
 
+/// As far as it has come; the hop goes on.
+void nc_metrics_note(nc_transfer *transfer);
+/// At the hop's end.
 void nc_metrics_record(nc_transfer *transfer);
 
 #endif

@@ -77,7 +77,7 @@ extension HTTPVersion {
 }
 
 extension HopMetrics {
-    fileprivate init(_ hop: nc_hop_metrics) {
+    init(_ hop: nc_hop_metrics) {
         func moment(_ nanoseconds: UInt64) -> Duration? { nanoseconds == 0 ? nil : .nanoseconds(Int64(nanoseconds)) }
         self.init()
         url = unsafe hop.url.text

@@ -93,8 +93,9 @@ extension ResponseStream {
         end.value = []
         end.bytes = []
         self.init(
-            status: response.status, headers: response.headers, httpVersion: response.httpVersion, url: response.url,
-            source: SequenceChunks(chunks, end: end, onRelease: onRelease))
+            ResponseHead(
+                status: response.status, headers: response.headers, httpVersion: response.httpVersion, url: response.url),
+            after: [], hops: [], source: SequenceChunks(chunks, end: end, onRelease: onRelease))
     }
 
     /// A stream of one piece.

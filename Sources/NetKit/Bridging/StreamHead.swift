@@ -1,12 +1,24 @@
 internal import CNetCore
 
-/// The final head of a streamed response, copied: the response itself goes on changing until its end.
+/// The final head of a streamed response and those before it, copied: the response itself goes on changing until its
+/// end.
 struct StreamHead: Sendable {
-    var status: Int
-    var headers: Headers
-    var httpVersion: HTTPVersion
-    var url: String
+    var last: ResponseHead
+    /// Those of the redirects that led there.
+    var earlier: [ResponseHead]
+    /// What each hop cost so far.
+    var hops: [HopMetrics]
 
+    init(copying response: OpaquePointer, after earlier: [ResponseHead]) {
+        last = unsafe ResponseHead(copying: response)
+        self.earlier = earlier
+        hops = (0..<(unsafe nc_response_hop_count(response))).map { index in
+            unsafe HopMetrics(nc_response_hop_at(response, index))
+        }
+    }
+}
+
+extension ResponseHead {
     init(copying response: OpaquePointer) {
         status = Int(unsafe nc_response_status(response))
         httpVersion = HTTPVersion(unsafe nc_response_http_version(response))

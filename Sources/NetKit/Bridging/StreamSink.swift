@@ -26,8 +26,7 @@ internal import CNetCore
         }
         let (head, outcome) = state.withLock { ($0.head, $0.outcome) }
         if let head {
-            return ResponseStream(
-                status: head.status, headers: head.headers, httpVersion: head.httpVersion, url: head.url, source: self)
+            return ResponseStream(head.last, after: head.earlier, hops: head.hops, source: self)
         }
         if case .failure(let error) = outcome {
             throw error
@@ -117,8 +116,14 @@ extension StreamSink: ChunkSource {
 
 // On the loop thread.
 extension StreamSink {
-    fileprivate func headArrived(_ head: StreamHead) -> nc_verdict {
-        react(to: state.withLock { $0.headArrived(head) })
+    fileprivate func headArrived(_ response: OpaquePointer, isLast: Bool) -> nc_verdict {
+        guard isLast else {
+            let head = unsafe ResponseHead(copying: response)
+            state.withLock { $0.earlierHeads.append(head) }
+            return .NC_CONTINUE
+        }
+        let head = unsafe StreamHead(copying: response, after: state.withLock { $0.earlierHeads })
+        return react(to: state.withLock { $0.headArrived(head) })
     }
 
     fileprivate func bodyArrived(_ bytes: UnsafeRawBufferPointer) -> nc_verdict {
@@ -169,9 +174,9 @@ extension StreamSink {
 private func streamHead(
     _ context: UnsafeMutableRawPointer?, _ id: UInt64, _ response: OpaquePointer, _ isLast: Bool
 ) -> nc_verdict {
-    guard isLast, let context = unsafe context else { return .NC_CONTINUE }
+    guard let context = unsafe context else { return .NC_CONTINUE }
     return unsafe Unmanaged<StreamSink>.fromOpaque(context).takeUnretainedValue().headArrived(
-        StreamHead(copying: response))
+        response, isLast: isLast)
 }
 
 private func streamBody(_ context: UnsafeMutableRawPointer?, _ id: UInt64, _ bytes: nc_slice) -> nc_verdict {

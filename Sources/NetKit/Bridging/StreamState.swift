@@ -33,6 +33,8 @@ struct StreamState: Sendable {
     private(set) var isSuperseded = false
     var isRead = false
     private(set) var head: StreamHead?
+    /// Heads of redirects that were followed.
+    var earlierHeads: [ResponseHead] = []
     private(set) var outcome: Result<PooledResponse, NetError>?
     private var parked: Parked?
     private var isFlushDue = false

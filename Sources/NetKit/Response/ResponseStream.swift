@@ -19,22 +19,28 @@ public struct ResponseStream: AsyncSequence, Sendable {
     public let httpVersion: HTTPVersion
     /// The URL that answers, after redirects, without credentials; empty for a stub that names none.
     public let url: String
+    /// The heads of the redirects that led here, in order; what they said in their bodies is dropped.
+    public let earlierHeads: [ResponseHead]
 
+    private let hops: [HopMetrics]
     private let owner: StreamOwner
 
-    init(status: Int, headers: Headers, httpVersion: HTTPVersion, url: String, source: any ChunkSource) {
-        self.status = status
-        self.headers = headers
-        self.httpVersion = httpVersion
-        self.url = url
+    init(_ head: ResponseHead, after earlierHeads: [ResponseHead], hops: [HopMetrics], source: any ChunkSource) {
+        status = head.status
+        headers = head.headers
+        httpVersion = head.httpVersion
+        url = head.url
+        self.earlierHeads = earlierHeads
+        self.hops = hops
         owner = StreamOwner(source)
     }
 
     /// The fields after the body (RFC 9110, 6.5); empty until the end.
     public var trailers: Headers { owner.source.ending?.trailers ?? [:] }
 
-    /// What each hop cost; empty until the end.
-    public var metrics: Metrics { owner.source.ending?.metrics ?? Metrics() }
+    /// What each hop cost. Until the end it is what was known with the head, and ``HopMetrics/ended`` of the last hop
+    /// is nil.
+    public var metrics: Metrics { owner.source.ending?.metrics ?? Metrics(hops) }
 
     /// Whether nothing but the end of the connection told where the body ended; false until then.
     public var isCloseDelimited: Bool { owner.source.ending?.isCloseDelimited ?? false }
