@@ -13,6 +13,10 @@ let package = Package(
             name: "bench-netkit",
             dependencies: ["Workload", .product(name: "NetKit", package: "NetKit")],
             path: "transport/netkit"),
+        .executableTarget(
+            name: "bench-bodies",
+            dependencies: [.product(name: "NetKit", package: "NetKit")],
+            path: "bodies/netkit"),
         .executableTarget(name: "bench-urlsession", dependencies: ["Workload"], path: "transport/urlsession"),
     ],
     cLanguageStandard: .c11
