@@ -1,7 +1,8 @@
 /// The body's way from libcurl to whoever wants it: decoding, limits, pausing, pacing.
 ///
-/// libcurl never decodes, so a pause is nothing but a piece refused: libcurl keeps it (16 KiB) and gives it again. What
-/// a decoder has taken and not yet given out waits in the decoder. Confined to the loop thread.
+/// libcurl never decodes, so a pause is nothing but a piece refused: libcurl keeps it, with what else its receive buffer
+/// holds, and gives it again. What a decoder has taken and not yet given out waits in the decoder. Confined to the loop
+/// thread.
 #ifndef NETCORE_PRIVATE_FLOW_H
 #define NETCORE_PRIVATE_FLOW_H
 

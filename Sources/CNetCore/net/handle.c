@@ -14,8 +14,16 @@
 /// Free handles that a lane keeps; one costs about 6 KiB.
 enum { MAX_FREE_HANDLES = 256 };
 
-/// libcurl's receive buffer: its own default, and what saves system calls where a body is long and goes straight on.
-enum { RECEIVE_BYTES = 16 * 1024, LONG_RECEIVE_BYTES = 512 * 1024, SEND_BYTES = 128 * 1024 };
+/// libcurl's receive buffer: its own default where a body is collected, so that the buffers of many transfers stay in
+/// the processor's caches; more where a body goes straight on, which saves system calls (1 GiB in pieces of 16 KiB
+/// costs twice the time). A paused transfer may hold as much, and a coded one makes much of little: hence less for
+/// those.
+enum {
+    RECEIVE_BYTES = 16 * 1024,
+    STREAM_RECEIVE_BYTES = 64 * 1024,
+    LONG_RECEIVE_BYTES = 512 * 1024,
+    SEND_BYTES = 128 * 1024
+};
 
 /// Collects the first refusal of a row of options, so that each need not be asked for its own.
 typedef struct option_row {
@@ -202,10 +210,10 @@ static void set_protocol(option_row *row, nc_handle *handle, const nc_transfer *
 }
 
 static void set_buffer(option_row *row, nc_handle *handle, const nc_transfer *transfer) {
-    // A decoder makes much of little: it is fed in small pieces, so that a reader that rests is not flooded.
-    bool is_long = !transfer->description.accepts_codings && transfer->has_sink && transfer->sink.on_body != NULL;
+    bool is_streamed = transfer->has_sink && transfer->sink.on_body != NULL;
     bool is_saved = transfer->description.extras != NULL && transfer->description.extras->save_path != NULL;
-    long wanted = is_long || is_saved ? LONG_RECEIVE_BYTES : RECEIVE_BYTES;
+    bool is_long = is_saved || (is_streamed && !transfer->description.accepts_codings);
+    long wanted = is_long ? LONG_RECEIVE_BYTES : is_streamed ? STREAM_RECEIVE_BYTES : RECEIVE_BYTES;
     if (handle->receive_bytes != wanted) {
         SET(row, CURLOPT_BUFFERSIZE, wanted);
         handle->receive_bytes = wanted;
