@@ -39,3 +39,18 @@ extension Bytes {
         }
     }
 }
+
+// The standard library's own take the bytes one by one: measured, two to ten times the time.
+extension [UInt8] {
+    /// A copy of the bytes, in one piece.
+    public init(_ bytes: Bytes) {
+        self = bytes.withSpan { span in unsafe span.withUnsafeBufferPointer { unsafe Array($0) } }
+    }
+
+    /// Adds a copy of the bytes, in one piece.
+    public mutating func append(contentsOf bytes: Bytes) {
+        bytes.withSpan { span in
+            unsafe span.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+        }
+    }
+}

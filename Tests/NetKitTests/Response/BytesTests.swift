@@ -9,10 +9,6 @@ struct BytesTests {
         return try await Agent().send(Request<Bytes>(server.url("/"))).bytes
     }
 
-    private static func pattern(_ length: Int) -> [UInt8] {
-        (0..<length).map { UInt8(ascii: "a") + UInt8($0 % 26) }
-    }
-
     @Test func bytesAreACollectionOfThemselves() {
         let bytes: Bytes = [3, 1, 2]
         #expect(bytes.count == 3)
@@ -27,7 +23,7 @@ struct BytesTests {
 
     @Test func receivedBytesAreACollectionOfThemselves() async throws {
         let bytes = try await Self.received()
-        let expected = Self.pattern(1000)
+        let expected = pattern(1000)
         #expect(bytes.count == 1000)
         #expect(Array(bytes) == expected)
         #expect(bytes[999] == expected[999])
@@ -47,7 +43,7 @@ struct BytesTests {
 
     @Test func equalityComparesEveryByteWhereverItLies() async throws {
         let bytes = try await Self.received()
-        var other = Self.pattern(1000)
+        var other = pattern(1000)
         #expect(bytes == Bytes(other))
         #expect(Bytes(other) == bytes)
         let again = try await Self.received()
@@ -61,7 +57,7 @@ struct BytesTests {
     @Test func aSpanShowsEveryByteInOnePiece() async throws {
         let bytes = try await Self.received(100)
         let sum = bytes.withSpan { span in span.indices.reduce(0) { $0 + Int(span[$1]) } }
-        #expect(sum == Self.pattern(100).reduce(0) { $0 + Int($1) })
+        #expect(sum == pattern(100).reduce(0) { $0 + Int($1) })
         #expect(Bytes([4, 5]).withSpan { $0[1] } == 5)
         #expect(Bytes().withSpan { $0.count } == 0)
     }
@@ -73,7 +69,7 @@ struct BytesTests {
 
     @Test(arguments: [0, 1, 14, 15, 1000, 100_000])
     func dataAndBackIsTheSame(length: Int) async throws {
-        let expected = Self.pattern(length)
+        let expected = pattern(length)
         let bytes = try await Self.received(UInt64(length))
         #expect(Array(bytes.data) == (length == 0 ? [] : expected))
         #expect(Bytes(bytes.data) == bytes)
@@ -86,28 +82,42 @@ struct BytesTests {
         data[0] = 0
         data.append(contentsOf: [1, 2, 3])
         data.changeEveryByte { $0 = 0xEE }
-        #expect(Array(bytes) == Self.pattern(1000))
+        #expect(Array(bytes) == pattern(1000))
         #expect(data.count == 1003)
         #expect(data.allSatisfy { $0 == 0xEE })
+    }
+
+    @Test func arraysTakeBytesWhereverTheyLie() async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(patternLength: 100_000))
+        let received = try await Agent().send(Request<Bytes>(server.url("/"))).bytes
+        for bytes in [received, Bytes(pattern(100_000))] {
+            var array: [UInt8] = Array(bytes)
+            #expect(array == pattern(100_000))
+            array.append(contentsOf: bytes)
+            array.append(contentsOf: Bytes())
+            #expect(array == pattern(100_000) + pattern(100_000))
+        }
+        #expect([UInt8](Bytes()).isEmpty)
     }
 
     @Test func bytesOutliveResponseAgentAndServer() async throws {
         // Neither agent nor response nor server is left when the function above returns.
         let bytes = try await Self.received(200_000)
         let slice = bytes.dropFirst(100_000)
-        #expect(Array(bytes) == Self.pattern(200_000))
+        #expect(Array(bytes) == pattern(200_000))
         #expect(slice.count == 100_000)
     }
 
     @Test func dataOutlivesTheBytes() async throws {
         let data = try await Self.received(200_000).data
         let copy = Array(data)
-        #expect(copy == Self.pattern(200_000))
+        #expect(copy == pattern(200_000))
     }
 
     @Test func manyTasksReadTheSameBytes() async throws {
         let bytes = try await Self.received(10_000)
-        let expected = Self.pattern(10_000)
+        let expected = pattern(10_000)
         await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<20 {
                 group.addTask { Array(bytes) == expected && Array(bytes.data) == expected }
