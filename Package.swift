@@ -48,6 +48,9 @@ let package = Package(
         .testTarget(
             name: "NetKitTests", dependencies: ["NetKit", "NetKitTesting", "NetKitCLI", "CNetTesting"],
             swiftSettings: strict),
+        .testTarget(
+            name: "Conformance", dependencies: ["NetKit", "NetKitTesting", "CNetTesting"], path: "Tests/Conformance",
+            swiftSettings: strict),
     ],
     cLanguageStandard: .c11
 )

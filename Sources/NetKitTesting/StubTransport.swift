@@ -62,7 +62,12 @@ public final class StubTransport: Transport {
     ///   - place: a path such as "/cities", an absolute URL without a query, or "*" for any.
     ///   - method: nil is any.
     public func answer(_ place: String, method: Method? = nil, with reply: StubReply, _ more: StubReply...) {
-        state.change { $0.script.set([reply] + more, for: .init(method: method, place: place)) }
+        answer(place, method: method, with: [reply] + more)
+    }
+
+    /// As ``answer(_:method:with:_:)``, with the replies in an array; none makes the place unknown again.
+    public func answer(_ place: String, method: Method? = nil, with replies: [StubReply]) {
+        state.change { $0.script.set(replies, for: .init(method: method, place: place)) }
     }
 
     /// What was asked so far, in order: one request for each hop.

@@ -42,12 +42,6 @@ func nk(_ arguments: [String], input: [UInt8] = [], output: StandardOutput = .ke
     }
 }
 
-/// A system call that failed.
-struct SystemFailure: Error {
-    let call: String
-    let number = errno
-}
-
 /// A process under way. Its streams are files without a name, so that nobody must read while it writes.
 private struct Run: Sendable {
     private let process: pid_t

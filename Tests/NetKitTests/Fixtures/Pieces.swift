@@ -30,7 +30,11 @@ struct Pieces<Element: Sendable>: AsyncSequence, Sendable {
 
 /// What the server's pattern is: the letters from a to z, over and over.
 func pattern(_ count: Int, from start: Int = 0) -> [UInt8] {
-    (start..<start + count).map { UInt8(ascii: "a") + UInt8($0 % 26) }
+    var bytes = (start..<start + 26).map { UInt8(ascii: "a") + UInt8($0 % 26) }
+    while bytes.count < count {
+        bytes += bytes
+    }
+    return Array(bytes[..<count])
 }
 
 /// What any thread may add to and read.

@@ -4,6 +4,12 @@ import Glibc
 import Darwin
 #endif
 
+/// A system call that failed.
+struct SystemFailure: Error {
+    let call: String
+    let number = errno
+}
+
 /// A folder that is gone after the test, with the files in it.
 final class TemporaryFolder: Sendable {
     let path: String

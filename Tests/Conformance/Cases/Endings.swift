@@ -1,0 +1,116 @@
+import NetKit
+import Testing
+
+extension ConformanceCase {
+    /// Cancelling, giving up, and how each request ends exactly once.
+    static let endings: [ConformanceCase] = [
+        ConformanceCase("cancel-before-submit") { scene in
+            let agent = scene.agent()
+            let codes = await withTaskGroup(of: NetError.Code?.self) { group in
+                group.cancelAll()
+                let request = Request<Bytes>(scene.url("/"))
+                group.addTask { await failure { () throws(NetError) in _ = try await agent.send(request) }?.code }
+                group.addTask { await failure { () throws(NetError) in _ = try await agent.stream(request) }?.code }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(codes == [.cancelled, .cancelled])
+            await agent.shutdown()
+            #expect(scene.requests.isEmpty)
+        },
+        ConformanceCase("cancel-before-head") { scene in
+            try scene.play("/", SceneReply(hold: .beforeHead))
+            let agent = scene.agent()
+            let request = Request<Bytes>(scene.url("/"))
+            let tasks = [
+                Task { await failure { () throws(NetError) in _ = try await agent.send(request) } },
+                Task { await failure { () throws(NetError) in _ = try await agent.stream(request) } },
+            ]
+            try await scene.waitForHeld(2)
+            for task in tasks {
+                task.cancel()
+                #expect(await task.value?.code == .cancelled)
+            }
+        },
+        ConformanceCase("cancel-before-body") { scene in
+            try scene.play("/", SceneReply(body: pattern(9), hold: .inBody(after: 0)))
+            let agent = scene.agent()
+            let stream = try await agent.stream(Request<Bytes>(scene.url("/")))
+            let reading = Task { await failure { () throws(NetError) in _ = try await stream.collect(upTo: 9) } }
+            try await scene.waitForHeld(1)
+            reading.cancel()
+            #expect(await reading.value?.code == .cancelled)
+        },
+        ConformanceCase("cancel-in-body") { scene in
+            try scene.play("/", SceneReply(body: pattern(9), hold: .inBody(after: 5)))
+            let agent = scene.agent()
+            let sending = Task {
+                await failure { () throws(NetError) in _ = try await agent.send(Request<Bytes>(scene.url("/"))) }
+            }
+            try await scene.waitForHeld(1)
+            sending.cancel()
+            #expect(await sending.value?.code == .cancelled)
+        },
+        ConformanceCase("cancel-while-saving-leaves-nothing") { scene in
+            let folder = try TemporaryFolder()
+            try scene.play("/", SceneReply(body: pattern(9), hold: .inBody(after: 5)))
+            let agent = scene.agent()
+            let saving = Task {
+                await failure { () throws(NetError) in
+                    _ = try await agent.save(Request<Bytes>(scene.url("/")), to: folder.file("body"))
+                }
+            }
+            try await scene.waitForHeld(1)
+            saving.cancel()
+            #expect(await saving.value?.code == .cancelled)
+            await agent.shutdown()
+            #expect(folder.names.isEmpty)
+        },
+        ConformanceCase("a-dropped-stream-ends") { scene in
+            try scene.play("/", SceneReply(body: pattern(4 << 20), hold: .inBody(after: 100_000)))
+            let agent = scene.agent()
+            do {
+                let stream = try await agent.stream(Request<Bytes>(scene.url("/")))
+                #expect(stream.status == 200)
+            }
+            do {
+                var chunks = try await agent.stream(Request<Bytes>(scene.url("/"))).makeAsyncIterator()
+                #expect(try await chunks.next()?.isEmpty == false)
+            }
+            // Returns only when both transfers are over, although nobody released them.
+            await agent.shutdown()
+        },
+        ConformanceCase("a-stream-outlives-its-agent") { scene in
+            try scene.play("/", SceneReply(body: pattern(100_000), pieceBytes: 10_000))
+            let stream = try await scene.agent().stream(Request<Bytes>(scene.url("/")))
+            #expect(try await stream.collect(upTo: 100_000) == Bytes(pattern(100_000)))
+        },
+        ConformanceCase("every-outcome-comes-once") { scene in
+            try scene.play("/", .text("x"))
+            let agent = scene.agent { $0.maxPerHost = 4 }
+            let request = Request<Bytes>(scene.url("/"))
+            let ends = Counter()
+            let codes = await withTaskGroup(of: NetError.Code?.self) { group in
+                for index in 0..<400 {
+                    group.addTask {
+                        let task = Task {
+                            defer { ends.increment() }
+                            return await failure { () throws(NetError) in _ = try await agent.send(request) }
+                        }
+                        if index % 2 == 0 {
+                            for _ in 0..<index % 16 {
+                                await Task.yield()
+                            }
+                            task.cancel()
+                        }
+                        return await task.value?.code
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(codes.count == 400)
+            #expect(ends.value == 400)
+            #expect(codes.count { $0 == nil } >= 200)
+            #expect(Set(codes).isSubset(of: [nil, .cancelled]))
+        },
+    ]
+}

@@ -1,0 +1,102 @@
+import NetKit
+import Testing
+
+extension ConformanceCase {
+    /// How a request's body goes.
+    static let uploads: [ConformanceCase] = [
+        ConformanceCase("upload-from-anywhere") { scene in
+            let content = pattern(40_000)
+            let pieces = [Bytes(Array(content[..<7])), [], Bytes(Array(content[7...]))]
+            let folder = try TemporaryFolder()
+            try folder.write(content, to: "body")
+            let bodies: [Body] = [
+                Body(Bytes(content)), .file(folder.file("body")), .stream(length: 40_000) { Pieces(pieces) },
+                .stream { Pieces(pieces) }, .once(Pieces(pieces)), .once(length: 40_000, Pieces(pieces)),
+                .pull { reader(of: content) }, .pull(length: 40_000) { reader(of: content) },
+            ]
+            try scene.play("/", SceneReply())
+            let agent = scene.agent()
+            for body in bodies {
+                _ = try await agent.send(Request<Void>(scene.url("/"), method: .put, body: body))
+                #expect(scene.requests.last?.body == content)
+                let stream = try await agent.stream(Request<Bytes>(scene.url("/"), method: .get))
+                _ = try await stream.collect(upTo: 0)
+            }
+            #expect(scene.requests.count == 2 * bodies.count)
+        },
+        ConformanceCase("upload-of-nothing") { scene in
+            try scene.play("/", SceneReply())
+            let agent = scene.agent()
+            for body in [Body([]), .stream(length: 0) { Pieces([Bytes]()) }, .stream { Pieces([Bytes]()) }] {
+                _ = try await agent.send(Request<Void>(scene.url("/"), method: .post, body: body))
+                #expect(scene.requests.last?.body == [])
+            }
+        },
+        ConformanceCase("upload-of-another-length") { scene in
+            try scene.play("/", SceneReply())
+            let agent = scene.agent()
+            for (announced, given) in [(3, 2), (2, 3), (1, 0)] {
+                let bytes = Bytes(pattern(given))
+                let bodies: [Body] = [
+                    .stream(length: announced) { Pieces([bytes]) }, .once(length: announced, Pieces([bytes])),
+                    .pull(length: announced) { reader(of: Array(bytes)) },
+                ]
+                for body in bodies {
+                    let error = await failure { () throws(NetError) in
+                        _ = try await agent.send(Request<Void>(scene.url("/"), method: .post, body: body))
+                    }
+                    #expect(error?.code == .bodyLength, "\(announced) announced, \(given) given")
+                    #expect(error?.isRetryable == false)
+                }
+            }
+        },
+        ConformanceCase("upload-whose-source-fails") { scene in
+            struct Cause: Error {}
+            try scene.play("/", SceneReply())
+            let body = Body.stream(length: 9) {
+                Pieces<Bytes> { index in
+                    if index == 0 { return [1] }
+                    throw Cause()
+                }
+            }
+            let error = await failure { () throws(NetError) in
+                _ = try await scene.agent().send(Request<Void>(scene.url("/"), method: .post, body: body))
+            }
+            #expect(error?.code == .bodySource)
+            #expect(error?.underlying is Cause)
+        },
+        ConformanceCase("upload-of-a-file-that-is-not-there") { scene in
+            let folder = try TemporaryFolder()
+            let error = await failure { () throws(NetError) in
+                _ = try await scene.agent().send(
+                    Request<Void>(scene.url("/"), method: .post, body: .file(folder.file("none"))))
+            }
+            #expect(error?.code == .file)
+        },
+        ConformanceCase("early-response-to-an-upload") { scene in
+            var reply = SceneReply(status: 413, body: Array("too large".utf8))
+            reply.isEarly = true
+            try scene.play("/", reply)
+            let agent = scene.agent()
+            let response = try await agent.send(
+                Request<Bytes>(scene.url("/"), method: .post, body: Body(Bytes(pattern(4 << 20)))))
+            #expect(response.status == 413)
+            #expect(response.bytes == Bytes(Array("too large".utf8)))
+            try scene.play("/next", .text("next"))
+            #expect(try await agent.send(Request<String>(scene.url("/next"))).value == "next")
+        },
+    ]
+}
+
+/// A reader of at most 1,000 bytes at once.
+private func reader(of content: [UInt8]) -> Body.Reader {
+    var next = 0
+    return { span in
+        let count = min(span.count, content.count - next, 1000)
+        for index in 0..<count {
+            span[index] = content[next + index]
+        }
+        next += count
+        return count
+    }
+}

@@ -1,0 +1,44 @@
+import NetKit
+import Testing
+
+/// Something that every transport does, written once.
+struct ConformanceCase: Sendable, CustomTestStringConvertible {
+    let name: String
+    let play: @Sendable (any Scene) async throws -> Void
+
+    init(_ name: String, _ play: @escaping @Sendable (any Scene) async throws -> Void) {
+        self.name = name
+        self.play = play
+    }
+
+    var testDescription: String { name }
+
+    /// Every case.
+    static let all: [ConformanceCase] = [heads, bodies, redirects, uploads, endings, lives].flatMap { $0 }
+
+    /// The cases that a stub cannot play, each with the reason: what they are about is below the seam.
+    static let excludedForStub: [String: String] = [
+        "not-http": "a stub's reply is a status, fields and a body: there is no line that could be malformed",
+        "conflicting-lengths": "a stub's body has the length it has; Content-Length frames nothing",
+        "ambiguous-framing": "a stub's body has no framing that two fields could contradict",
+        "interim-heads": "the seam shows the final head alone, so a stub has no other",
+        "gzip": "the seam gives bodies with their codings undone, and a stub's are so from the start",
+    ]
+}
+
+/// The code of what the operation throws; nil when it succeeds.
+func failure(_ operation: () async throws(NetError) -> Void) async -> NetError? {
+    do throws(NetError) {
+        try await operation()
+        return nil
+    } catch {
+        return error
+    }
+}
+
+extension Array<Headers.Field> {
+    /// Fields from names and values, in order.
+    init(_ pairs: KeyValuePairs<String, String>) {
+        self = pairs.map { Headers.Field(name: $0.key, value: $0.value) }
+    }
+}

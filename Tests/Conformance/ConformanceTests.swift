@@ -1,0 +1,42 @@
+import NetKit
+import Testing
+
+/// Every transport passes every case; a minute means that something never ended.
+@Suite(.timeLimit(.minutes(1)))
+struct ConformanceTests {
+    private static let names = ConformanceCase.all.map(\.name)
+    private static let isExcluded: @Sendable (ConformanceCase) -> Bool = {
+        ConformanceCase.excludedForStub[$0.name] != nil
+    }
+
+    @Test(arguments: ConformanceCase.all)
+    func theEnginePasses(_ item: ConformanceCase) async throws {
+        let scene = try WireScene()
+        try await item.play(scene)
+        await scene.end()
+    }
+
+    @Test(arguments: ConformanceCase.all.filter { !isExcluded($0) })
+    func theStubPasses(_ item: ConformanceCase) async throws {
+        let scene = StubScene()
+        try await item.play(scene)
+        await scene.end()
+    }
+
+    @Test func namesOccurOnce() {
+        #expect(Set(Self.names).count == Self.names.count)
+    }
+
+    @Test func everyExclusionNamesACaseAndItsReason() {
+        for (name, reason) in ConformanceCase.excludedForStub {
+            #expect(Self.names.contains(name))
+            #expect(reason.split(separator: " ").count > 3, "\(name)")
+        }
+    }
+
+    /// A case that a stub could play by now has no place in the table.
+    @Test(arguments: ConformanceCase.all.filter(isExcluded))
+    func anExclusionIsNeeded(_ item: ConformanceCase) async {
+        await #expect(throws: NotExpressible.self) { try await item.play(StubScene()) }
+    }
+}
