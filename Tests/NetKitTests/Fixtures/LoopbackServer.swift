@@ -5,6 +5,10 @@ import Dispatch
 @safe final class LoopbackServer: Sendable {
     enum Identity: Sendable {
         case plain, valid, expired, notYetValid, wrongName, untrusted, garbage
+        /// How the handshake fails.
+        case closed, reset, alert
+        /// Speaks TLS 1.1 alone.
+        case tls1_1
     }
 
     enum Failure: Error {
@@ -25,7 +29,7 @@ import Dispatch
     ///   - unixPath: listens on a Unix socket instead.
     init(
         _ identity: Identity = .plain, host: String = "127.0.0.1", unixPath: String? = nil,
-        requiresClientCertificate: Bool = false, receiveBufferBytes: UInt32 = 0
+        isTLS1_2Only: Bool = false, requiresClientCertificate: Bool = false, receiveBufferBytes: UInt32 = 0
     ) throws {
         var made: OpaquePointer?
         let status = unsafe host.withCString { host in
@@ -34,6 +38,7 @@ import Dispatch
                 unsafe options.identity = identity.cValue
                 unsafe options.host = host
                 unsafe options.unix_path = unixPath == nil ? nil : path
+                unsafe options.is_tls_1_2_only = isTLS1_2Only
                 unsafe options.client_check = requiresClientCertificate ? .NCT_CLIENT_REQUIRED : .NCT_CLIENT_ANONYMOUS
                 unsafe options.receive_buffer_bytes = receiveBufferBytes
                 return unsafe nct_server_start(&made, &options)
@@ -148,6 +153,10 @@ extension LoopbackServer.Identity {
         case .wrongName: .NCT_TLS_WRONG_NAME
         case .untrusted: .NCT_TLS_UNTRUSTED
         case .garbage: .NCT_TLS_GARBAGE
+        case .closed: .NCT_TLS_CLOSED
+        case .reset: .NCT_TLS_RESET
+        case .alert: .NCT_TLS_ALERT
+        case .tls1_1: .NCT_TLS_1_1
         }
     }
 }

@@ -1,0 +1,18 @@
+import NetKit
+
+extension Agent {
+    /// An agent whose configuration differs from the default one in what `change` says.
+    convenience init(configured change: (inout Configuration) -> Void) {
+        var configuration = Configuration()
+        change(&configuration)
+        self.init(configuration)
+    }
+
+    /// Waits until this many of the agent's transfers wait for a slot.
+    func waitUntilWaiting(_ count: Int) async throws {
+        while transfers().count(where: { $0.state == .waiting }) < count {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import NetKit
+import Testing
+
+/// What Foundation on Linux leaves nobody decide: whom TLS believes, who the client is, how old TLS may be.
+struct TrustPolicyTests {
+    @Test func anAuthorityOfOnesOwnIsBelievedFromAFileOrFromMemory() async throws {
+        let server = try LoopbackServer(.valid)
+        server.script("/", .text("believed"))
+        let folder = try TemporaryFolder()
+        try folder.write(server.authority, to: "ca.pem")
+        for roots in [TrustPolicy.Roots.pem(server.authority), .file(folder.file("ca.pem"))] {
+            let agent = Agent(configured: { $0.trust = TrustPolicy(roots: roots) })
+            #expect(try await agent.send(Request<String>(server.url("/"))).value == "believed")
+        }
+        #expect(await ending(of: Request<Bytes>(server.url("/")), from: Agent()) == .failed(.tlsUntrusted))
+    }
+
+    @Test func aClientCertificateIsShownToAServerThatAsks() async throws {
+        let server = try LoopbackServer(.valid, requiresClientCertificate: true)
+        server.script("/", .text("known"))
+        let folder = try TemporaryFolder()
+        try server.writeClientIdentity(to: folder.path)
+        let certificate = try #require(folder.contents(of: "cert.pem"))
+        let key = try #require(folder.contents(of: "key.pem"))
+        let identities: [ClientIdentity] = [
+            .file(certificate: folder.file("cert.pem"), key: folder.file("key.pem")),
+            .pem(certificate: certificate, key: key), .pem(certificate: certificate + key),
+        ]
+        var request = Request<String>(server.url("/"))
+        for identity in identities {
+            request.trust = TrustPolicy(roots: .pem(server.authority), identity: identity)
+            #expect(try await Agent().send(request).value == "known")
+            #expect(!"\(identity)".contains("BEGIN"))
+        }
+        #expect(server.clientCertificateCount == 3)
+    }
+
+    @Test func withoutAClientCertificateAServerThatAsksIsNotReached() async throws {
+        let server = try LoopbackServer(.valid, requiresClientCertificate: true)
+        server.script("/", .text("known"))
+        let error = await #expect(throws: NetError.self) {
+            try await Agent(trusting: server).send(Request<Bytes>(server.url("/")))
+        }
+        #expect(error?.response == nil)
+        #expect(server.requestCount == 0)
+        #expect(server.clientCertificateCount == 0)
+    }
+
+    @Test func aClientCertificateIsNotShownToAnotherOrigin() async throws {
+        let other = try LoopbackServer(.valid, host: "127.0.0.2", requiresClientCertificate: true)
+        other.script("/", .text("known"))
+        let server = try LoopbackServer(.valid, requiresClientCertificate: true)
+        server.script("/", .redirect(to: other.url("/")))
+        let folder = try TemporaryFolder()
+        try server.writeClientIdentity(to: folder.path)
+        var request = Request<Bytes>(server.url("/"))
+        request.trust = TrustPolicy(
+            roots: .pem(server.authority + other.authority),
+            identity: .file(certificate: folder.file("cert.pem"), key: folder.file("key.pem")))
+        await #expect(throws: NetError.self) { try await Agent().send(request) }
+        #expect(server.clientCertificateCount == 1)
+        #expect(other.clientCertificateCount == 0)
+        #expect(other.requestCount == 0)
+    }
+
+    @Test func anIdentityThatCannotBeUsedIsToldAsSuch() async throws {
+        let server = try LoopbackServer(.valid, requiresClientCertificate: true)
+        let folder = try TemporaryFolder()
+        try server.writeClientIdentity(to: folder.path)
+        let certificate = try #require(folder.contents(of: "cert.pem"))
+        let identities: [ClientIdentity] = [
+            .file(certificate: folder.file("none.pem")), .pem(certificate: Array("no certificate".utf8)),
+            .pem(certificate: certificate), .file(certificate: folder.file("cert.pem"), key: folder.file("cert.pem")),
+        ]
+        for identity in identities {
+            var request = Request<Bytes>(server.url("/"))
+            request.trust = TrustPolicy(roots: .pem(server.authority), identity: identity)
+            let error = try await expectFailure(.tlsIdentity, of: request)
+            #expect(!error.isRetryable)
+        }
+        #expect(server.requestCount == 0)
+    }
+
+    @Test func theLowestVersionIsKept() async throws {
+        let server = try LoopbackServer(.valid, isTLS1_2Only: true)
+        server.script("/", .text("1.2"))
+        var request = Request<String>(server.url("/"))
+        request.trust = TrustPolicy(authorityOf: server)
+        #expect(try await Agent().send(request).metrics.last?.tlsVersion == "TLSv1.2")
+        request.trust?.minimumVersion = .tls1_3
+        #expect(await ending(of: request, from: Agent()) == .failed(.tlsHandshake))
+        #expect(server.requestCount == 1)
+    }
+
+    @Test func tls1_1IsNeverSpoken() async throws {
+        let server = try LoopbackServer(.tls1_1)
+        server.script("/", .text("1.1"))
+        for acceptsAnything in [false, true] {
+            var request = Request<Bytes>(server.url("/"))
+            request.trust = TrustPolicy(roots: .pem(server.authority), acceptsAnything: acceptsAnything)
+            #expect(await ending(of: request, from: Agent()) == .failed(.tlsHandshake))
+        }
+        #expect(server.requestCount == 0)
+    }
+}
