@@ -46,7 +46,7 @@ let package = Package(
         .executableTarget(
             name: "NetKitCLI", dependencies: ["NetKit", "CNetCore", "CNetTesting"], swiftSettings: strict),
         .testTarget(
-            name: "NetKitTests", dependencies: ["NetKit", "NetKitTesting", "NetKitCLI", "CNetTesting"],
+            name: "NetKitTests", dependencies: ["NetKit", "NetKitTesting", "NetKitCLI", "CNetCore", "CNetTesting"],
             swiftSettings: strict),
         .testTarget(
             name: "Conformance", dependencies: ["NetKit", "NetKitTesting", "CNetTesting"], path: "Tests/Conformance",

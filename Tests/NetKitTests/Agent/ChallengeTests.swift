@@ -2,6 +2,132 @@ import NetKit
 import Testing
 
 struct ChallengeTests {
+    private struct Cause: Error {}
+
+    private static let right = Credentials.basic(user: "me", password: "secret")
+    private static let wrong = Credentials.basic(user: "me", password: "wrong")
+
+    /// An agent whose handler gives these answers, one after the other, and keeps what it was asked.
+    private static func agent(
+        _ answers: ChallengeAnswer..., asked: Collected<Challenge> = Collected()
+    ) -> Agent {
+        Agent(configured: { configuration in
+            configuration.challengeHandler = { challenge in
+                asked.append(challenge)
+                let number = asked.values.count
+                return number <= answers.count ? answers[number - 1] : .useDefault
+            }
+        })
+    }
+
+    private static func server() throws -> LoopbackServer {
+        let server = try LoopbackServer()
+        server.script("/", Reply(body: Array("in".utf8), user: "me", password: "secret"))
+        return server
+    }
+
+    @Test func credentialsOfTheHandlerAreShown() async throws {
+        let server = try Self.server()
+        let asked = Collected<Challenge>()
+        let agent = Self.agent(.use(Self.right), asked: asked)
+        let response = try await agent.send(Request<Bytes>(server.url("/", userinfo: nil)))
+        #expect(response.status == 200)
+        #expect(response.bytes == Bytes(Array("in".utf8)))
+        #expect(server.requestCount == 2)
+        let challenge = try #require(asked.values.first)
+        #expect(challenge.scheme == "Basic")
+        #expect(challenge.realm == "nettesting")
+        #expect(challenge.url == server.url("/"))
+        #expect(!challenge.isProxy)
+        #expect(challenge.previousFailureCount == 0)
+        #expect(challenge.response.status == 401)
+    }
+
+    @Test func wrongCredentialsAreCountedAndTheHandlerIsAskedThreeTimesAtMost() async throws {
+        let server = try Self.server()
+        let asked = Collected<Challenge>()
+        let agent = Self.agent(.use(Self.wrong), .use(Self.wrong), .use(Self.wrong), .use(Self.right), asked: asked)
+        var request = Request<Bytes>(server.url("/"))
+        #expect(try await agent.send(request).status == 401)
+        #expect(asked.values.map(\.previousFailureCount) == [0, 1, 2])
+        #expect(server.requestCount == 4)
+        request.credentials = Self.wrong
+        let again = Collected<Challenge>()
+        #expect(try await Self.agent(.use(Self.right), asked: again).send(request).status == 200)
+        #expect(again.values.map(\.previousFailureCount) == [1])
+    }
+
+    @Test func theDefaultIsTheRefusalItself() async throws {
+        let server = try Self.server()
+        #expect(try await Self.agent(.useDefault).send(Request<Bytes>(server.url("/"))).status == 401)
+        #expect(server.requestCount == 1)
+    }
+
+    @Test func cancellingEndsTheRequest() async throws {
+        let server = try Self.server()
+        let error = try await expectFailure(.cancelled, of: Request<Bytes>(server.url("/")), from: Self.agent(.cancel))
+        #expect(error.response?.status == 401)
+        #expect(server.requestCount == 1)
+    }
+
+    @Test func anErrorOfTheHandlerIsUnderneath() async throws {
+        let server = try Self.server()
+        let error = try await expectFailure(
+            .authentication, of: Request<Bytes>(server.url("/")), from: Self.agent(.fail(Cause())))
+        #expect(error.underlying is Cause)
+        #expect(server.requestCount == 1)
+    }
+
+    @Test func rejectingGoesOnToTheNextChallenge() async throws {
+        let server = try LoopbackServer()
+        let refusal = Reply(
+            status: 401,
+            headers: ["WWW-Authenticate: Digest realm=\"a\", nonce=\"n\"", "WWW-Authenticate: Basic realm=\"b\""])
+        server.script("/", [refusal, .text("in")])
+        let asked = Collected<Challenge>()
+        let agent = Self.agent(.reject, .use(Self.right), asked: asked)
+        #expect(try await agent.send(Request<Bytes>(server.url("/"))).status == 200)
+        #expect(asked.values.map(\.scheme) == ["Digest", "Basic"])
+        #expect(asked.values.map(\.realm) == ["a", "b"])
+        server.script("/", refusal)
+        #expect(try await Self.agent(.reject, .reject).send(Request<Bytes>(server.url("/"))).status == 401)
+    }
+
+    @Test func aStreamAndAFileAreChallengedToo() async throws {
+        let server = try Self.server()
+        let folder = try TemporaryFolder()
+        let stream = try await Self.agent(.use(Self.right)).stream(Request<Bytes>(server.url("/")))
+        #expect(try await stream.collect(upTo: 9) == Bytes(Array("in".utf8)))
+        _ = try await Self.agent(.use(Self.right)).save(Request<Bytes>(server.url("/")), to: folder.file("body"))
+        #expect(folder.contents(of: "body") == Array("in".utf8))
+    }
+
+    @Test func aProxysChallengeIsToldAsTheProxys() async throws {
+        let server = try LoopbackServer()
+        server.script("/", .text("in"))
+        let proxy = try ProxyServer(user: "me", password: "secret")
+        let asked = Collected<Challenge>()
+        let agent = Self.agent(.use(Self.right), asked: asked)
+        var request = Request<Bytes>(server.url("/"))
+        request.proxy = Proxy(proxy.url)
+        #expect(try await agent.send(request).status == 200)
+        #expect(asked.values.map(\.isProxy) == [true])
+        #expect(server.received().values(named: "Authorization").isEmpty)
+    }
+
+    @Test func nobodyIsAskedForAnotherOriginOrForABodyThatIsGone() async throws {
+        let other = try Self.server()
+        let server = try LoopbackServer()
+        server.script("/", .redirect(to: other.url("/")))
+        let asked = Collected<Challenge>()
+        let agent = Self.agent(.use(Self.right), asked: asked)
+        #expect(try await agent.send(Request<Bytes>(server.url("/"))).status == 401)
+        let once = Request<Bytes>(other.url("/"), method: .post, body: .once(Pieces([[1]])))
+        #expect(try await agent.send(once).status == 401)
+        #expect(asked.values.isEmpty)
+        #expect(other.requestCount == 2)
+    }
+
     @Test func aChallengesURLTellsNoCredentialsWhoeverIsTheHost() async throws {
         let urls = Collected<String>()
         var configuration = Agent.Configuration()

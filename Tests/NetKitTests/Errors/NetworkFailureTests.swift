@@ -34,6 +34,55 @@ struct NetworkFailureTests {
         #expect(error.response?.url.contains("@") != true)
     }
 
+    /// Where Foundation on Linux says -1 to all of it.
+    @Test func everyFailureHasACodeOfItsOwn() async throws {
+        let deaf = try ReservedPort(acceptsConnections: false)
+        let silent = try ReservedPort(acceptsConnections: true)
+        let server = try LoopbackServer()
+        server.script("/stalled", .stalled)
+        server.script("/idle", Reply(patternLength: 500, cutAfter: 200, ending: .stall))
+        server.script("/reset", Reply(patternLength: 500, cutAfter: 100, ending: .reset))
+        server.script("/short", Reply(patternLength: 500, cutAfter: 100, ending: .close))
+        server.script("/nothing", Reply(patternLength: 500, cutAfter: 0, ending: .close))
+        server.script("/garbage", .raw("garbage\r\n\r\n"))
+        server.script("/coding", Reply(headers: ["Content-Encoding: gzip"], body: Array("no gzip".utf8)))
+        server.script("/loop", .redirect(to: "/loop"))
+        let identities: [LoopbackServer.Identity] = [.expired, .notYetValid, .wrongName, .untrusted, .garbage]
+        let secure = try identities.map { try LoopbackServer($0) }
+        func quick(_ path: String, _ limit: WritableKeyPath<Limits, Duration?>) -> Request<Bytes> {
+            var request = Request<Bytes>(path.hasPrefix("/") ? server.url(path) : path)
+            request.limits = Limits()
+            request.limits?[keyPath: limit] = .milliseconds(30)
+            return request
+        }
+        var requests = ["reset", "short", "nothing", "garbage", "coding", "loop"].map {
+            Request<Bytes>(server.url("/\($0)"))
+        }
+        requests += ["http://nohost.invalid/", "http://127.0.0.1:\(deaf.number)/"].map { Request<Bytes>($0) }
+        requests += [
+            quick("/stalled", \.firstByte), quick("/stalled", \.total), quick("/idle", \.idle),
+            quick("https://127.0.0.1:\(silent.number)/", \.connect),
+        ]
+        requests += secure.map { server in
+            var request = Request<Bytes>(server.url("/"))
+            request.trust = TrustPolicy(authorityOf: server)
+            return request
+        }
+        let agent = Agent()
+        var endings: [Ending] = []
+        for request in requests {
+            endings.append(await ending(of: request, from: agent))
+        }
+        let codes: [NetError.Code] = [
+            .reset, .cutShort, .emptyReply, .badResponse, .badCoding, .tooManyRedirects, .resolve, .refused,
+            .firstByteTimedOut, .totalTimedOut, .idleTimedOut, .connectTimedOut, .tlsExpired, .tlsNotYetValid,
+            .tlsName, .tlsUntrusted, .tlsHandshake,
+        ]
+        #expect(endings == codes.map { .failed($0) })
+        #expect(Set(codes).count == codes.count)
+        #expect(codes.allSatisfy { !$0.description.hasPrefix("code ") })
+    }
+
     @Test(arguments: [
         "canary is no HTTP\r\n\r\n", "HTTP/1.1 2x0 canary\r\n\r\n", "HTTP/9.1 200 canary\r\n\r\n",
         "HTTP/1.1 200 OK\r\ncanary\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: canary\r\n\r\n",

@@ -17,6 +17,15 @@ struct TLSFailureTests {
         #expect(server.requestCount == 0)
     }
 
+    @Test(arguments: [LoopbackServer.Identity.alert, .tls1_1, .closed])
+    func aHandshakeThatTheServerEndsIsToldAsSuch(identity: LoopbackServer.Identity) async throws {
+        let server = try LoopbackServer(identity)
+        let error = try await expectFailure(
+            .tlsHandshake, of: .withSecrets("/", on: server), from: Agent(trusting: server))
+        #expect(error.response == nil)
+        #expect(server.requestCount == 0)
+    }
+
     @Test func whatIsNotTLSFailsTheHandshake() async throws {
         let server = try LoopbackServer(.garbage)
         let error = try await expectFailure(.tlsHandshake, native: 35, of: .withSecrets("/", on: server))

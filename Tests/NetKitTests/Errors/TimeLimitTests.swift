@@ -53,6 +53,39 @@ struct TimeLimitTests {
         try await expectFailure(.totalTimedOut, native: Self.native, of: request)
     }
 
+    /// Cut to whole seconds it would be none, and every request would fail at once: a busy machine needs some tries,
+    /// a limit of nothing fails them all.
+    @Test(arguments: LimitKind.allCases)
+    func aLimitBelowASecondIsNotCutToNothing(kind: LimitKind) async throws {
+        let server = try LoopbackServer(.valid)
+        server.script("/", .text("quick"))
+        var request = Request<Bytes>(server.url("/"))
+        request.limits = Self.limits { kind.set(.milliseconds(900), in: &$0) }
+        var endings: [Ending] = []
+        while endings.last != .answered, endings.count < 20 {
+            endings.append(await ending(of: request, from: Agent(trusting: server)))
+        }
+        #expect(endings.last == .answered, "\(endings)")
+    }
+
+    @Test func theTotalLimitHoldsForADownloadThatNeverStopsMoving() async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(patternLength: 1 << 40, dripBytes: 1000))
+        let folder = try TemporaryFolder()
+        var request = Request<Bytes>.withSecrets("/", on: server)
+        request.limits = Limits.streaming
+        request.limits?.total = .milliseconds(100)
+        let error = await #expect(throws: NetError.self) {
+            try await Agent().save(request, to: folder.file("body"))
+        }
+        #expect(error?.code == .totalTimedOut)
+        #expect(folder.names.isEmpty)
+        let streamed = await #expect(throws: NetError.self) {
+            for try await _ in try await Agent().stream(request) {}
+        }
+        #expect(streamed?.code == .totalTimedOut)
+    }
+
     @Test func aRequestThatGetsNoSlotIsTheSlotLimits() async throws {
         let server = try LoopbackServer()
         server.script("/", .stalled)
@@ -107,5 +140,19 @@ struct TimeLimitTests {
         }
         #expect(endings == [.failed(.tooLarge), .answered])
         #expect(await holder.value == .answered)
+    }
+}
+
+enum LimitKind: CaseIterable {
+    case connect, firstByte, idle, slot, total
+
+    func set(_ limit: Duration, in limits: inout Limits) {
+        switch self {
+        case .connect: limits.connect = limit
+        case .firstByte: limits.firstByte = limit
+        case .idle: limits.idle = limit
+        case .slot: limits.slot = limit
+        case .total: limits.total = limit
+        }
     }
 }

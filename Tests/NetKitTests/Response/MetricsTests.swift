@@ -28,6 +28,44 @@ struct MetricsTests {
         #expect(hop.headBytes == "HTTP/1.1 200 OK\r\nContent-Length: 3000\r\n\r\n".utf8.count)
     }
 
+    @Test func everyHopTellsItsPhasesItsConnectionAndItsCipher() async throws {
+        let server = try LoopbackServer(.valid)
+        let other = try LoopbackServer(.valid, host: "127.0.0.2", isTLS1_2Only: true)
+        server.script("/a", .redirect(to: "/b"))
+        server.script("/b", .redirect(to: other.url("/c")))
+        other.script("/c", Reply(patternLength: 5000))
+        var request = Request<Bytes>(server.url("/a"))
+        request.trust = TrustPolicy(roots: .pem(server.authority + other.authority))
+        let response = try await Agent().send(request)
+        let hops = Array(response.metrics)
+        try #require(hops.count == 3)
+        #expect(hops.map(\.url) == [server.url("/a"), server.url("/b"), other.url("/c")])
+        #expect(hops.map(\.status) == [302, 302, 200])
+        #expect(hops.map(\.isReused) == [false, true, false])
+        #expect(hops.map(\.connectionsOpened) == [1, 0, 1])
+        #expect(hops.map(\.remoteAddress) == ["127.0.0.1", "127.0.0.1", "127.0.0.2"])
+        #expect(hops.map(\.remotePort) == [server.port, server.port, other.port])
+        #expect(hops.map(\.tlsVersion) == ["TLSv1.3", "TLSv1.3", "TLSv1.2"])
+        #expect(hops[0].tlsCipher.hasPrefix("TLS_") && hops[1].tlsCipher == hops[0].tlsCipher)
+        #expect(!hops[2].tlsCipher.isEmpty && hops[2].tlsCipher != hops[0].tlsCipher)
+        #expect(hops[0].connectionID != nil && hops[1].connectionID == hops[0].connectionID)
+        #expect(hops[2].connectionID != nil && hops[2].connectionID != hops[0].connectionID)
+        #expect(hops.allSatisfy { $0.httpVersion == .http1_1 })
+        #expect(hops.map(\.receivedBytes) == [0, 0, 5000])
+        #expect(hops.map(\.decodedBytes) == [0, 0, 5000])
+        #expect(
+            hops.map(\.sentBytes)
+                == [server.receivedBytes(0), server.receivedBytes(1), other.receivedBytes(0)].map(\.count))
+        #expect(hops.allSatisfy { $0.headBytes > 0 })
+        for hop in hops where !hop.isReused {
+            let phases = [hop.started, hop.resolved, hop.connected, hop.secured, hop.ready, hop.firstByte, hop.ended]
+            #expect(phases.compactMap { $0 }.count == 7)
+            #expect(phases.compactMap { $0 } == phases.compactMap { $0 }.sorted())
+        }
+        #expect([hops[1].started, hops[1].firstByte, hops[1].ended].allSatisfy { $0 != nil })
+        #expect(hops[1].secured == nil)
+    }
+
     @Test func aReusedConnectionOpensNone() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply.text("x"))

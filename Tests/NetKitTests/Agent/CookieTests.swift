@@ -1,0 +1,121 @@
+import NetKit
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Where Foundation on Linux takes cookies for whole countries, and keeps them wherever the process happens to be.
+struct CookieTests {
+    /// A server that every host name leads to.
+    private static func request(_ url: String, at server: LoopbackServer) -> Request<Bytes> {
+        var request = Request<Bytes>(url)
+        request.addressOverrides = [AddressOverride(toHost: "127.0.0.1", toPort: server.port)]
+        return request
+    }
+
+    private static func server(setting cookies: String...) throws -> LoopbackServer {
+        let server = try LoopbackServer()
+        server.script("/set", Reply(headers: cookies.map { "Set-Cookie: \($0)" }))
+        server.script("/", Reply())
+        return server
+    }
+
+    @Test func noCookieIsKeptUnlessAJarIsAskedFor() async throws {
+        let server = try Self.server(setting: "a=1")
+        let agent = Agent()
+        _ = try await agent.send(Request<Bytes>(server.url("/set")))
+        _ = try await agent.send(Request<Bytes>(server.url("/")))
+        #expect(server.received(1).values(named: "Cookie").isEmpty)
+        let error = await #expect(throws: NetError.self) { try await agent.cookies() }
+        #expect(error?.code == .usage)
+    }
+
+    @Test func aJarGivesBackWhatItWasGivenToWhoGaveIt() async throws {
+        let server = try Self.server(setting: "a=1; HttpOnly", "b=2; Path=/other", "c=3; Secure", "d=4; Max-Age=0")
+        let agent = Agent(configured: { $0.cookies = .memory })
+        _ = try await agent.send(Self.request("http://a.test/set", at: server))
+        for host in ["a.test", "b.test", "sub.a.test"] {
+            _ = try await agent.send(Self.request("http://\(host)/", at: server))
+        }
+        #expect(server.received(1).values(named: "Cookie") == ["a=1"])
+        #expect(server.received(2).values(named: "Cookie").isEmpty)
+        #expect(server.received(3).values(named: "Cookie").isEmpty)
+        let kept = try await agent.cookies()
+        #expect(Set(kept.map(\.name)).isSuperset(of: ["a", "b"]))
+        #expect(kept.first { $0.name == "a" }?.isHTTPOnly == true)
+        var request = Self.request("http://a.test/", at: server)
+        request.ignoresCookies = true
+        _ = try await agent.send(request)
+        #expect(server.received(4).values(named: "Cookie").isEmpty)
+        try agent.clearCookies()
+        _ = try await agent.send(Self.request("http://a.test/", at: server))
+        #expect(server.received(5).values(named: "Cookie").isEmpty)
+    }
+
+    @Test(arguments: [
+        ("http://shop.co.uk/set", "co.uk", "http://bank.co.uk/"), ("http://a.com/set", "com", "http://b.com/"),
+        ("http://me.github.io/set", "github.io", "http://you.github.io/"),
+    ])
+    func noCookieIsForAWholePublicSuffix(url: String, domain: String, victim: String) async throws {
+        let server = try Self.server(setting: "evil=1; Domain=\(domain)", "good=1")
+        let agent = Agent(configured: { $0.cookies = .memory })
+        _ = try await agent.send(Self.request(url, at: server))
+        _ = try await agent.send(Self.request(victim, at: server))
+        _ = try await agent.send(Self.request(url.replacing("/set", with: "/"), at: server))
+        #expect(server.received(1).values(named: "Cookie").isEmpty)
+        #expect(server.received(2).values(named: "Cookie") == ["good=1"])
+        #expect(try await agent.cookies().map(\.name) == ["good"])
+    }
+
+    @Test func aCookieMayBeForADomainAndWhatIsBelowIt() async throws {
+        let server = try Self.server(setting: "wide=1; Domain=shop.co.uk")
+        let agent = Agent(configured: { $0.cookies = .memory })
+        for url in ["http://shop.co.uk/set", "http://www.shop.co.uk/", "http://other.co.uk/"] {
+            _ = try await agent.send(Self.request(url, at: server))
+        }
+        #expect(server.received(1).values(named: "Cookie") == ["wide=1"])
+        #expect(server.received(2).values(named: "Cookie").isEmpty)
+    }
+
+    @Test func aJarInAFileIsForItsOwnerAloneAndOutlivesTheAgent() async throws {
+        let server = try Self.server(setting: "kept=1; Max-Age=9999")
+        let folder = try TemporaryFolder()
+        let path = folder.file("jar")
+        let first = Agent(configured: { $0.cookies = .file(path) })
+        _ = try await first.send(Request<Bytes>(server.url("/set")))
+        await first.shutdown()
+        #expect(folder.mode(of: "jar") == S_IFREG | 0o600)
+        #expect(folder.names == ["jar"])
+        let second = Agent(configured: { $0.cookies = .file(path) })
+        _ = try await second.send(Request<Bytes>(server.url("/")))
+        #expect(server.received(1).values(named: "Cookie") == ["kept=1"])
+        await second.shutdown()
+        #expect(folder.mode(of: "jar") == S_IFREG | 0o600)
+    }
+
+    #if os(Linux)
+    /// In a process of its own, because the working directory is the whole process's.
+    @Test func noFileAppearsUnlessItIsAskedFor() async {
+        await #expect(processExitsWith: .success) {
+            let server = try LoopbackServer()
+            server.script("/", Reply(headers: ["Set-Cookie: a=1; Max-Age=9999"]))
+            let folder = try TemporaryFolder()
+            guard unsafe chdir(folder.path) == 0 else { exit(1) }
+            unsafe setenv("HOME", folder.path, 1)
+            for retention in [Retention.off, .memory] {
+                let agent = Agent(configured: {
+                    $0.cookies = retention
+                    $0.hsts = retention
+                    $0.altSvc = retention
+                })
+                guard try await agent.send(Request<Bytes>(server.url("/"))).status == 200 else { exit(2) }
+                await agent.shutdown()
+                guard folder.names.isEmpty else { exit(3) }
+            }
+        }
+    }
+    #endif
+}
