@@ -159,7 +159,8 @@ typedef struct nc_request {
     nc_slice body_file;
     /// Where the body comes from, piece by piece; instead of `body`.
     nc_body_source body_source;
-    /// Bytes that the source gives: more or fewer end with NC_ERR_BODY_LENGTH. NC_LENGTH_UNKNOWN sends what comes.
+    /// Bytes that the source gives: more or fewer end with NC_ERR_BODY_LENGTH. The last byte is sent when the source has
+    /// said that it is the last. NC_LENGTH_UNKNOWN sends what comes.
     uint64_t body_length;
     /// Path of a file that gets the body of a response with status 200 to 299, under another name until it is whole
     /// (limits.max_body_bytes counts, and is then unlimited by default). Other bodies go the usual way.

@@ -43,17 +43,43 @@ static size_t read_file(nc_transfer *transfer, uint8_t *bytes, size_t capacity) 
     return (size_t)got;
 }
 
-/// Asks a source that has given all it announced whether that is really its end.
-static nc_status check_end(nc_transfer *transfer) {
+/// Asks a source that has given all it announced whether that is really its end; NC_PULL_MORE when it is not.
+static nc_pull ask_for_end(nc_transfer *transfer) {
     const nc_body_source *source = &transfer->description.source;
     uint8_t one;
     size_t filled = 0;
     nc_pull pulled = source->pull(source->ctx, transfer->id, &one, 1, &filled);
-    transfer->upload.is_over = true;
-    if (pulled == NC_PULL_FAIL) {
-        return NC_ERR_BODY_SOURCE;
+    transfer->upload.is_over = pulled == NC_PULL_END && filled == 0;
+    return pulled == NC_PULL_END && filled > 0 ? NC_PULL_MORE : pulled;
+}
+
+static size_t refuse_failure(nc_transfer *transfer) {
+    return refuse(transfer, NC_ERR_BODY_SOURCE, 0, nc_status_text(NC_ERR_BODY_SOURCE));
+}
+
+static size_t refuse_length(nc_transfer *transfer, bool is_long) {
+    (void)nc_transfer_note(transfer, NC_ERR_BODY_LENGTH, 0, "the source gave %s than the %llu bytes announced",
+                           is_long ? "more" : "fewer", (unsigned long long)transfer->upload.length);
+    return CURL_READFUNC_ABORT;
+}
+
+/// All that was announced is in `bytes`. The last byte is not sent before it is known to be the last, however long that
+/// takes: a server must not take a wrong body for whole.
+static size_t read_end(nc_transfer *transfer, uint8_t *bytes, size_t filled) {
+    nc_upload *upload = &transfer->upload;
+    switch (ask_for_end(transfer)) {
+    case NC_PULL_END:
+        upload->has_last = false;
+        return filled;
+    case NC_PULL_LATER:
+        upload->has_last = true;
+        upload->last = bytes[filled - 1];
+        return filled > 1 ? filled - 1 : CURL_READFUNC_PAUSE;
+    case NC_PULL_MORE:
+        return refuse_length(transfer, true);
+    default:
+        return refuse_failure(transfer);
     }
-    return (pulled == NC_PULL_MORE || pulled == NC_PULL_END) && filled > 0 ? NC_ERR_BODY_LENGTH : NC_OK;
 }
 
 static size_t read_source(nc_transfer *transfer, uint8_t *bytes, size_t capacity) {
@@ -65,31 +91,26 @@ static size_t read_source(nc_transfer *transfer, uint8_t *bytes, size_t capacity
     if (upload->is_over || left == 0) {
         return 0;
     }
+    if (upload->has_last) {
+        bytes[0] = upload->last;
+        return read_end(transfer, bytes, 1);
+    }
     nc_pull pulled = source->pull(source->ctx, transfer->id, bytes, capacity, &filled);
-    upload->is_asleep = pulled == NC_PULL_LATER;
     if (pulled == NC_PULL_LATER) {
         return CURL_READFUNC_PAUSE;
     }
     if (pulled == NC_PULL_FAIL) {
-        return refuse(transfer, NC_ERR_BODY_SOURCE, 0, nc_status_text(NC_ERR_BODY_SOURCE));
+        return refuse_failure(transfer);
     }
     if ((pulled != NC_PULL_MORE && pulled != NC_PULL_END) || filled > capacity ||
         (pulled == NC_PULL_MORE && filled == 0)) {
         return refuse(transfer, NC_ERR_BODY_SOURCE, 0, "the source of the request body answered out of range");
     }
     upload->is_over = pulled == NC_PULL_END;
-    // The last byte is not sent before it is known that it is the last: a server must not take a wrong body for whole.
-    nc_status end = is_known && filled == left && !upload->is_over ? check_end(transfer) : NC_OK;
-    if (end == NC_ERR_BODY_SOURCE) {
-        return refuse(transfer, end, 0, nc_status_text(end));
+    if (is_known && (filled > left || (upload->is_over && filled < left))) {
+        return refuse_length(transfer, filled > left);
     }
-    bool is_long = filled > left || end != NC_OK;
-    if (is_long || (is_known && upload->is_over && filled < left)) {
-        (void)nc_transfer_note(transfer, NC_ERR_BODY_LENGTH, 0, "the source gave %s than the %llu bytes announced",
-                               is_long ? "more" : "fewer", (unsigned long long)upload->length);
-        return CURL_READFUNC_ABORT;
-    }
-    return filled;
+    return is_known && filled == left && !upload->is_over ? read_end(transfer, bytes, filled) : filled;
 }
 
 size_t nc_upload_read(nc_transfer *transfer, uint8_t *bytes, size_t capacity) {
@@ -115,7 +136,7 @@ bool nc_upload_seek(nc_transfer *transfer, uint64_t offset) {
     upload->sent = offset;
     upload->has_begun = false;
     upload->is_over = false;
-    upload->is_asleep = false;
+    upload->has_last = false;
     return true;
 }
 

@@ -14,7 +14,8 @@ typedef struct nc_upload {
     int fd;         // of a file; -1
     bool has_begun; // bytes were asked for since the last rewind
     bool is_over;   // the source said so
-    bool is_asleep; // the source has nothing now
+    bool has_last;  // all that was announced has come, and its last byte waits for the source's word that it is the end
+    uint8_t last;   // that byte
 } nc_upload;
 
 /// Reads the next piece, for CURLOPT_READFUNCTION: a number of bytes, CURL_READFUNC_PAUSE or CURL_READFUNC_ABORT.

@@ -6,7 +6,8 @@ extension Body {
     /// that died may ask for it again.
     ///
     /// At most 256 KiB wait to be sent, then the sequence has to wait. What it throws ends the request with
-    /// ``NetError/Code/bodySource``; a body of another length than announced with ``NetError/Code/bodyLength``.
+    /// ``NetError/Code/bodySource``; a body of another length than announced with ``NetError/Code/bodyLength``: the last
+    /// byte of the announced ones is sent when the sequence has ended.
     /// - Parameter length: the number of bytes; nil sends them chunked (RFC 9112, 7.1).
     public static func stream<Pieces: AsyncSequence & SendableMetatype>(
         length: Int? = nil, contentType: String? = nil, _ make: @escaping @Sendable () -> Pieces

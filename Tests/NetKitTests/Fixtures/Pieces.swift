@@ -30,11 +30,13 @@ struct Pieces<Element: Sendable>: AsyncSequence, Sendable {
 
 /// What the server's pattern is: the letters from a to z, over and over.
 func pattern(_ count: Int, from start: Int = 0) -> [UInt8] {
-    var bytes = (start..<start + 26).map { UInt8(ascii: "a") + UInt8($0 % 26) }
+    var bytes = (0..<26).map { UInt8(ascii: "a") + UInt8((start + $0) % 26) }
+    bytes.reserveCapacity(max(count, bytes.count))
+    // Whole alphabets, so that each copy goes on where the one before it ends.
     while bytes.count < count {
-        bytes += bytes
+        bytes.append(contentsOf: bytes.prefix(count - bytes.count))
     }
-    return Array(bytes[..<count])
+    return Array(bytes.prefix(count))
 }
 
 /// What any thread may add to and read.
