@@ -18,11 +18,28 @@ NC_ASSUME_NONNULL_BEGIN
 /// What is under way may still come. Unknown and finished ids are ignored. Never blocks. Thread-safe.
 NC_API void nc_engine_pause(nc_engine *engine, nc_transfer_id id);
 
-/// Goes on after nc_engine_pause(), NC_PAUSE or NC_PULL_LATER.
+/// Goes on after nc_engine_pause(), NC_PAUSE and NC_PULL_LATER, whichever of them it was.
 ///
 /// One that comes before the pause it answers to (from another thread) is not lost. Unknown and finished ids are
 /// ignored. Never blocks. Thread-safe.
 NC_API void nc_engine_resume(nc_engine *engine, nc_transfer_id id);
+
+/// Why a transfer's body rests; it goes on when no reason is left.
+typedef NC_ENUM(nc_rest){
+    /// nc_engine_pause().
+    NC_REST_PAUSED = 1,
+    /// A callback answered NC_PAUSE.
+    NC_REST_VERDICT = 2,
+    /// The request body's source answered NC_PULL_LATER.
+    NC_REST_SOURCE = 4,
+} nc_rest;
+
+/// As nc_engine_resume(), but takes one reason away and leaves the others.
+///
+/// For callbacks that hold up what is theirs: a reader that has caught up, or a source that has something again, does
+/// not undo somebody else's nc_engine_pause(). A reason that is none of the three is ignored, as unknown and finished
+/// ids are. Never blocks. Thread-safe.
+NC_API void nc_engine_resume_from(nc_engine *engine, nc_transfer_id id, nc_rest reason);
 
 /// Moves a transfer that waits; the next hop of one that does not wait follows it too.
 ///
@@ -56,7 +73,7 @@ typedef struct nc_transfer_info {
     nc_transfer_state state;
     /// Its place among those that wait.
     nc_priority priority;
-    /// It is paused.
+    /// It rests because of nc_engine_pause() or NC_PAUSE.
     bool is_paused;
     /// Since submit, in nanoseconds.
     uint64_t age_ns;

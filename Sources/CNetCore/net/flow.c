@@ -5,6 +5,7 @@
 #include "net/engine_state.h"
 #include "net/files.h"
 #include "net/handle.h"
+#include "net/limits.h"
 #include "net/progress.h"
 #include "net/response.h"
 
@@ -120,7 +121,7 @@ static nc_status give_out(nc_transfer *transfer, nc_slice bytes) {
     if (transfer->has_sink && transfer->sink.on_body != NULL) {
         nc_verdict verdict = transfer->sink.on_body(transfer->sink.ctx, transfer->id, bytes);
         if (verdict == NC_PAUSE) {
-            nc_flow_pause_reading(transfer);
+            nc_flow_rest_reading(transfer);
         }
         return verdict == NC_STOP
                    ? nc_transfer_note(transfer, NC_ERR_STOPPED_BY_CALLER, 0, "the body callback stopped the transfer")
@@ -192,7 +193,11 @@ size_t nc_flow_receive(nc_transfer *transfer, nc_slice bytes) {
 /// After a reason to rest has gone: what waits in the decoder first, then what libcurl has.
 static void go_on(nc_transfer *transfer) {
     nc_flow *flow = &transfer->flow;
+    if (transfer->is_ending) {
+        return; // It has ended but for its files.
+    }
     nc_transfer_enter(transfer, transfer->phase);
+    nc_limits_shorten(transfer);
     if (flow->receive_rests == 0 && flow->coding != NULL && nc_coding_has_input(flow->coding) &&
         decode(transfer) != NC_OK) {
         nc_transfer_fail(transfer, &transfer->error);
@@ -210,35 +215,44 @@ static void go_on(nc_transfer *transfer) {
     }
 }
 
-void nc_flow_pause_reading(nc_transfer *transfer) {
+static void show_paused(nc_transfer *transfer) {
+    bool is_paused = (transfer->flow.receive_rests & NC_REST_CALLER) != 0;
+    atomic_store_explicit(&transfer->is_paused, is_paused, memory_order_relaxed);
+}
+
+static void rest_reading(nc_transfer *transfer, uint8_t reason) {
     nc_flow *flow = &transfer->flow;
     if ((flow->receive_rests & NC_REST_CALLER) == 0) {
         nc_trace_pass(&transfer->engine->trace, NC_TRACE_PAUSED, transfer->id);
     }
-    flow->receive_rests |= NC_REST_CALLER;
-    atomic_store_explicit(&transfer->is_paused, true, memory_order_relaxed);
+    flow->receive_rests |= reason;
+    show_paused(transfer);
+}
+
+void nc_flow_rest_reading(nc_transfer *transfer) {
+    rest_reading(transfer, NC_REST_VERDICT);
 }
 
 void nc_flow_pause(nc_transfer *transfer) {
     if (transfer->is_ending) {
         return; // Only its files are left, and nobody rests from closing them.
     }
-    nc_flow_pause_reading(transfer);
-    transfer->flow.send_rests |= NC_REST_CALLER;
+    rest_reading(transfer, NC_REST_PAUSED);
+    transfer->flow.send_rests |= NC_REST_PAUSED;
     if (!transfer->flow.is_over) {
         tell(transfer);
     }
 }
 
-void nc_flow_resume(nc_transfer *transfer) {
+void nc_flow_resume(nc_transfer *transfer, uint8_t reasons) {
     nc_flow *flow = &transfer->flow;
     if (transfer->is_ending) {
         return;
     }
-    bool rested = ((flow->receive_rests | flow->send_rests) & (NC_REST_CALLER | NC_REST_SOURCE)) != 0;
-    flow->receive_rests &= (uint8_t)~NC_REST_CALLER;
-    flow->send_rests &= (uint8_t) ~(NC_REST_CALLER | NC_REST_SOURCE);
-    atomic_store_explicit(&transfer->is_paused, false, memory_order_relaxed);
+    bool rested = ((flow->receive_rests | flow->send_rests) & reasons) != 0;
+    flow->receive_rests &= (uint8_t)~reasons;
+    flow->send_rests &= (uint8_t)~reasons;
+    show_paused(transfer);
     if (rested) {
         nc_trace_pass(&transfer->engine->trace, NC_TRACE_RESUMED, transfer->id);
         go_on(transfer);
@@ -246,7 +260,7 @@ void nc_flow_resume(nc_transfer *transfer) {
 }
 
 bool nc_flow_is_held(const nc_transfer *transfer) {
-    return ((transfer->flow.receive_rests | transfer->flow.send_rests) & (NC_REST_CALLER | NC_REST_SOURCE)) != 0;
+    return ((transfer->flow.receive_rests | transfer->flow.send_rests) & NC_REST_HELD) != 0;
 }
 
 static void alarm_rings(nc_timer *timer) {

@@ -11,15 +11,15 @@
 #include "net/timers.h"
 
 #include <curl/curl.h>
-#include <netcore/engine.h>
+#include <netcore/transfers.h>
 
 typedef struct nc_transfer nc_transfer;
 
-/// Why a direction rests.
+/// Why a direction rests, beside what nc_rest tells.
 enum {
-    NC_REST_CALLER = 1, // nc_engine_pause(), NC_PAUSE
-    NC_REST_PACE = 2,   // a rate
-    NC_REST_SOURCE = 4, // a source that has nothing now
+    NC_REST_PACE = 8,   // a rate
+    NC_REST_HELD = 7,   // every nc_rest: it is not the other end that is slow
+    NC_REST_CALLER = 3, // NC_REST_PAUSED and NC_REST_VERDICT
 };
 
 typedef struct nc_flow {
@@ -52,11 +52,12 @@ void nc_flow_rest_sending(nc_transfer *transfer);
 /// Bytes were sent.
 void nc_flow_sent(nc_transfer *transfer, size_t bytes);
 
-/// The reader rests, from now on.
-void nc_flow_pause_reading(nc_transfer *transfer);
-/// nc_engine_pause() and nc_engine_resume() reached the loop.
+/// A callback said NC_PAUSE: the reader rests, from now on.
+void nc_flow_rest_reading(nc_transfer *transfer);
+/// nc_engine_pause() reached the loop.
 void nc_flow_pause(nc_transfer *transfer);
-void nc_flow_resume(nc_transfer *transfer);
+/// nc_engine_resume() reached the loop; `reasons` are of nc_rest.
+void nc_flow_resume(nc_transfer *transfer, uint8_t reasons);
 /// Whether the caller holds it up, so that its idleness does not count.
 bool nc_flow_is_held(const nc_transfer *transfer);
 

@@ -195,7 +195,7 @@ static nc_status accept_head(nc_transfer *transfer) {
         if (verdict == NC_STOP) {
             status = nc_transfer_note(transfer, NC_ERR_STOPPED_BY_CALLER, 0, "the head callback stopped the transfer");
         } else if (verdict == NC_PAUSE) {
-            nc_flow_pause_reading(transfer);
+            nc_flow_rest_reading(transfer);
         }
     }
     if (status == NC_OK && transfer->description.is_head && transfer->description.has_body && !transfer->is_get) {

@@ -53,6 +53,13 @@ uint64_t nc_limits_deadline(const nc_transfer *transfer) {
     return end_of(earliest(transfer));
 }
 
+void nc_limits_shorten(nc_transfer *transfer) {
+    uint64_t deadline_ns = nc_limits_deadline(transfer);
+    if (transfer->timer.place == 0 || deadline_ns < transfer->timer.at_ns) {
+        nc_timers_set(&transfer->engine->loop.timers, &transfer->timer, deadline_ns);
+    }
+}
+
 void nc_limits_timer_due(nc_timer *timer) {
     nc_transfer *transfer = NC_CONTAINER_OF(timer, nc_transfer, timer);
     nc_engine *engine = transfer->engine;

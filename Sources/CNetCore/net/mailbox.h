@@ -14,7 +14,11 @@ typedef struct nc_answer {
 } nc_answer;
 
 /// What was asked of a transfer that is under way.
-enum { NC_ORDER_PAUSE = 1, NC_ORDER_RESUME = 2, NC_ORDER_PRIORITY = 4 };
+enum {
+    NC_ORDER_RESUME = 7, // the reasons to rest (nc_rest) that are over
+    NC_ORDER_PAUSE = 8,
+    NC_ORDER_PRIORITY = 16,
+};
 
 /// Touched only under the engine's mutex, but for the descriptors, which never change.
 typedef struct nc_mailbox {

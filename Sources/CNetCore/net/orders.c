@@ -8,7 +8,16 @@
 
 /* --- from any thread --- */
 
-/// Leaves word for a transfer; of a pause and a resume the later one counts.
+/// What was asked before and is not to be done any more: of a pause and its end the later one counts, and what goes on
+/// for other reasons goes on.
+static uint8_t outdated(uint8_t order) {
+    if (order == NC_ORDER_PAUSE) {
+        return NC_REST_PAUSED;
+    }
+    return (order & NC_REST_PAUSED) != 0 ? NC_ORDER_PAUSE : 0;
+}
+
+/// Leaves word for a transfer.
 static void leave_order(nc_engine *engine, nc_transfer_id id, uint8_t order, nc_priority priority) {
     bool needs_wake = false;
     pthread_mutex_lock(&engine->shared.mutex);
@@ -19,10 +28,8 @@ static void leave_order(nc_engine *engine, nc_transfer_id id, uint8_t order, nc_
         }
         if (order == NC_ORDER_PRIORITY) {
             transfer->ordered_priority = priority;
-        } else {
-            transfer->orders &= NC_ORDER_PRIORITY;
         }
-        transfer->orders |= order;
+        transfer->orders = (uint8_t)((transfer->orders & ~outdated(order)) | order);
         needs_wake = nc_mailbox_needs_wake(engine);
     }
     pthread_mutex_unlock(&engine->shared.mutex);
@@ -37,6 +44,12 @@ void nc_engine_pause(nc_engine *engine, nc_transfer_id id) {
 
 void nc_engine_resume(nc_engine *engine, nc_transfer_id id) {
     leave_order(engine, id, NC_ORDER_RESUME, NC_PRIORITY_NORMAL);
+}
+
+void nc_engine_resume_from(nc_engine *engine, nc_transfer_id id, nc_rest reason) {
+    if (reason == NC_REST_PAUSED || reason == NC_REST_VERDICT || reason == NC_REST_SOURCE) {
+        leave_order(engine, id, (uint8_t)reason, NC_PRIORITY_NORMAL);
+    }
 }
 
 void nc_engine_set_priority(nc_engine *engine, nc_transfer_id id, nc_priority priority) {
@@ -139,11 +152,12 @@ void nc_orders_carry_out(nc_engine *engine) {
         if ((orders & NC_ORDER_PRIORITY) != 0) {
             nc_queue_set_priority(&engine->loop.queue, transfer, priority);
         }
-        // Each may end the transfer, so it comes last.
+        // Going on may end the transfer, so it comes last; what is paused does not go on first.
         if ((orders & NC_ORDER_PAUSE) != 0) {
             nc_flow_pause(transfer);
-        } else if ((orders & NC_ORDER_RESUME) != 0) {
-            nc_flow_resume(transfer);
+        }
+        if ((orders & NC_ORDER_RESUME) != 0) {
+            nc_flow_resume(transfer, orders & NC_ORDER_RESUME);
         }
     }
 }

@@ -210,10 +210,7 @@ void nc_transfer_enter(nc_transfer *transfer, nc_phase phase) {
     if (is_same) {
         return; // The timer finds out by itself that there is more time.
     }
-    uint64_t deadline_ns = nc_limits_deadline(transfer);
-    if (transfer->timer.place == 0 || deadline_ns < transfer->timer.at_ns) {
-        nc_timers_set(&engine->loop.timers, &transfer->timer, deadline_ns);
-    }
+    nc_limits_shorten(transfer);
 }
 
 static void enqueue(nc_transfer *transfer, bool is_first) {

@@ -12,6 +12,18 @@ extension Agent {
         control?.setSuspended(false)
     }
 
+    /// Holds up one transfer's body, both ways, until ``resume(_:)``; its idleness does not count meanwhile.
+    ///
+    /// What is under way may still come. Nothing is lost or repeated. One that has ended is ignored.
+    public func pause(_ id: TransferInfo.ID) {
+        control?.pause(id)
+    }
+
+    /// Lets a transfer go on after ``pause(_:)``; one that has ended, or is not paused, is ignored.
+    public func resume(_ id: TransferInfo.ID) {
+        control?.resume(id)
+    }
+
     /// What has not ended, in no order; empty over a transport without a queue.
     public func transfers() -> [TransferInfo] {
         control?.transfers() ?? []

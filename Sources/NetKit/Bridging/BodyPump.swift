@@ -18,18 +18,19 @@ internal import CNetCore
         var failure: (any Error)?
         var maker: Waiter?
         var task: Task<Void, Never>?
+        // Nil when nobody takes any more: a maker that never returns keeps no engine.
+        var engine: Engine?
     }
 
-    private let state = Lock(State())
+    private let state: Lock<State>
     private let id: UInt64
-    private let engine: Engine
 
     init(
         _ run: @escaping @Sendable (BodySource.Put) async throws -> Void, id: UInt64, engine: Engine,
         priority: TaskPriority
     ) {
         self.id = id
-        self.engine = engine
+        state = Lock(State(engine: engine))
         let task = Task.detached(priority: priority) { [self] in
             do {
                 try await run { piece in try await put(piece) }
@@ -54,20 +55,17 @@ internal import CNetCore
         if piece.isEmpty {
             return
         }
-        let (isStarved, isClosed, isFull) = state.withLock { state in
-            defer { state.isStarved = false }
+        let (starved, isClosed, isFull) = state.withLock { state in
             if !state.isClosed {
                 state.pieces.append(piece)
                 state.waiting += piece.count
             }
-            return (state.isStarved, state.isClosed, state.waiting >= Self.maxBytes)
+            return (state.takeStarved(), state.isClosed, state.waiting >= Self.maxBytes)
         }
         if isClosed {
             throw CancellationError()
         }
-        if isStarved {
-            engine.resume(id)
-        }
+        starved?.resume(id, from: .NC_REST_SOURCE)
         if isFull {
             await waitForRoom()
         }
@@ -88,16 +86,13 @@ internal import CNetCore
     }
 
     private func finish(_ failure: (any Error)?) {
-        let isStarved = state.withLock { state in
-            defer { state.isStarved = false }
+        let starved = state.withLock { state in
             state.isFinished = true
             state.failure = failure
             state.task = nil
-            return state.isStarved
+            return state.takeStarved()
         }
-        if isStarved {
-            engine.resume(id)
-        }
+        starved?.resume(id, from: .NC_REST_SOURCE)
     }
 
     /// On the loop thread: moves what is there. Throws what the task threw, once the bytes before it are gone.
@@ -123,14 +118,16 @@ internal import CNetCore
 
     /// On the loop thread: nobody takes any more.
     func close() {
-        let (task, maker) = state.withLock { state in
+        // The engine is let go of outside the lock, as whatever else is freed here.
+        let (task, maker, _, _) = state.withLock { state in
             defer {
                 state.task = nil
                 state.maker = nil
+                state.engine = nil
                 state.pieces = []
             }
             state.isClosed = true
-            return (state.task, state.maker)
+            return (state.task, state.maker, state.engine, state.pieces)
         }
         task?.cancel()
         maker?.resume()
@@ -138,6 +135,12 @@ internal import CNetCore
 }
 
 extension BodyPump.State {
+    /// The engine, when the core was told to ask later and there is something now.
+    fileprivate mutating func takeStarved() -> Engine? {
+        defer { isStarved = false }
+        return isStarved ? engine : nil
+    }
+
     fileprivate mutating func move(into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
         var count = 0
         while count < buffer.count, first < pieces.count {

@@ -51,9 +51,14 @@ internal import CNetCore
         unsafe nc_engine_cancel(raw, id)
     }
 
-    /// Lets a transfer go on that its sink or its body's source held up.
-    func resume(_ id: UInt64) {
-        unsafe nc_engine_resume(raw, id)
+    /// Holds a transfer up, whatever its reader and its body's source do.
+    func pause(_ id: UInt64) {
+        unsafe nc_engine_pause(raw, id)
+    }
+
+    /// Lets a transfer go on, as far as this was the reason why it rested.
+    func resume(_ id: UInt64, from reason: nc_rest) {
+        unsafe nc_engine_resume_from(raw, id, reason)
     }
 
     /// Gives the C engine to `body`, for the length of the call.

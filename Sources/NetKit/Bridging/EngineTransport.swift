@@ -1,3 +1,5 @@
+internal import CNetCore
+
 /// The engine as a transport: the task that sends sleeps until the loop thread has its response.
 final class EngineTransport: Transport {
     private let engine: Result<Engine, NetError>
@@ -50,6 +52,14 @@ extension EngineTransport: TransferControl {
 
     func setPriority(_ priority: Priority, of id: UInt64) {
         try? engine.get().setPriority(priority, of: id)
+    }
+
+    func pause(_ id: UInt64) {
+        try? engine.get().pause(id)
+    }
+
+    func resume(_ id: UInt64) {
+        try? engine.get().resume(id, from: .NC_REST_PAUSED)
     }
 
     func transfers() -> [TransferInfo] {

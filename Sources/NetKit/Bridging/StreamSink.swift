@@ -72,7 +72,7 @@ extension StreamSink: ChunkSource {
             switch state.withLock({ $0.take() }) {
             case .bytes(let bytes, let paused):
                 if let (engine, id) = paused {
-                    engine.resume(id)
+                    engine.resume(id, from: .NC_REST_VERDICT)
                 }
                 return bytes
             case .ended(.success):

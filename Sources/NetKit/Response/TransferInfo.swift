@@ -20,7 +20,7 @@ public struct TransferInfo: Sendable, Hashable, Identifiable {
     public let state: State
     /// Its place among those that wait.
     public let priority: Priority
-    /// Whether it is paused.
+    /// Whether it rests, because of ``Agent/pause(_:)`` or because its reader is slow.
     public let isPaused: Bool
     /// The time since it was sent.
     public let age: Duration

@@ -2,6 +2,8 @@
 protocol TransferControl: Sendable {
     func setSuspended(_ isSuspended: Bool)
     func setPriority(_ priority: Priority, of id: UInt64)
+    func pause(_ id: UInt64)
+    func resume(_ id: UInt64)
     func transfers() -> [TransferInfo]
     func cookies() async throws(NetError) -> [Cookie]
     func setCookies(_ cookies: [Cookie]) throws(NetError)

@@ -1,0 +1,233 @@
+/// What holds a transfer up, and what lets it go on: pauses, readers, sources, and the limits meanwhile.
+#include "fixture.h"
+
+#include <netcore/transfers.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+/* --- sources that learn late where they end --- */
+
+typedef struct late_source {
+    size_t length;
+    bool has_more; // than it announced
+    atomic_bool may_end;
+    size_t at;
+} late_source;
+
+/// Gives everything at once, and only after `may_end` the end, or a byte too many.
+static nc_pull pull_late(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
+    late_source *source = ctx;
+    size_t left = source->length - source->at;
+    (void)id;
+    if (left == 0) {
+        if (!atomic_load(&source->may_end)) {
+            return NC_PULL_LATER;
+        }
+        *filled = source->has_more ? 1 : 0;
+        return source->has_more ? NC_PULL_MORE : NC_PULL_END;
+    }
+    *filled = left < capacity ? left : capacity;
+    memset(bytes, 'x', *filled);
+    source->at += *filled;
+    return NC_PULL_MORE;
+}
+
+static nc_transfer_id send_late(fixture *f, late_source *source) {
+    nc_request request = fixture_request(f, "/echo");
+    request.method = nc_slice_of("PUT");
+    request.body_source = (nc_body_source){source, pull_late, NULL};
+    request.body_length = source->length;
+    return fixture_submit(f, &request);
+}
+
+static void engine__the_last_byte_waits_for_its_sources_word(void **state) {
+    static const size_t lengths[] = {1, 2, 100, 200000};
+    (void)state;
+    for (size_t i = 0; i < 8; i++) {
+        fixture f;
+        late_source source = {.length = lengths[i / 2], .has_more = i % 2 == 1};
+        fixture_start(&f, NCT_PLAIN);
+        fixture_script(&f, "/echo", (nct_reply){.status = 200});
+        nc_transfer_id id = send_late(&f, &source);
+        assert_true(nct_server_wait_for_received_bytes(f.server, source.length - 1, FIXTURE_LIMIT_MS));
+        nc_engine_resume_from(f.engine, id, NC_REST_SOURCE); // Asked in vain.
+        assert_ended(fixture_get(&f, "/other"), NC_OK, 0, "");
+        assert_int_equal(nct_server_received_bytes(f.server), source.length - 1);
+        atomic_store(&source.may_end, true);
+        nc_engine_resume_from(f.engine, id, NC_REST_SOURCE);
+        answer one = fixture_wait(&f, id);
+        if (source.has_more) {
+            assert_ended(one, NC_ERR_BODY_LENGTH, 0, "the source gave more than");
+            assert_int_equal(nct_server_request_count(f.server), 1);
+        } else {
+            assert_answered(one, 200, "");
+            assert_int_equal(nct_server_received_bytes(f.server), source.length);
+        }
+        fixture_stop(&f);
+    }
+}
+
+/* --- readers --- */
+
+typedef struct watcher {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    nc_verdict verdict;
+    size_t received;
+    bool is_done;
+    nc_error error;
+} watcher;
+
+static nc_verdict watch_body(void *ctx, nc_transfer_id id, nc_slice bytes) {
+    watcher *self = ctx;
+    (void)id;
+    pthread_mutex_lock(&self->mutex);
+    self->received += bytes.length;
+    nc_verdict verdict = self->verdict;
+    pthread_cond_signal(&self->changed);
+    pthread_mutex_unlock(&self->mutex);
+    return verdict;
+}
+
+static void watch_end(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
+    watcher *self = ctx;
+    (void)id;
+    (void)response;
+    pthread_mutex_lock(&self->mutex);
+    self->is_done = true;
+    self->error = *error;
+    pthread_cond_signal(&self->changed);
+    pthread_mutex_unlock(&self->mutex);
+}
+
+/// Waits until so many bytes have come, or, with SIZE_MAX, until the end.
+static void wait_for_bytes(watcher *self, size_t count) {
+    struct timespec until;
+    int code = 0;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += FIXTURE_LIMIT_MS / 1000;
+    pthread_mutex_lock(&self->mutex);
+    while (code == 0 && !self->is_done && self->received < count) {
+        code = pthread_cond_timedwait(&self->changed, &self->mutex, &until);
+    }
+    pthread_mutex_unlock(&self->mutex);
+    assert_int_equal(code, 0);
+}
+
+static size_t received_by(watcher *self) {
+    pthread_mutex_lock(&self->mutex);
+    size_t received = self->received;
+    pthread_mutex_unlock(&self->mutex);
+    return received;
+}
+
+static void let_read(watcher *self) {
+    pthread_mutex_lock(&self->mutex);
+    self->verdict = NC_CONTINUE;
+    pthread_mutex_unlock(&self->mutex);
+}
+
+static nc_transfer_id watch(fixture *f, watcher *self, const nc_request *request) {
+    nc_sink sink = {.ctx = self, .on_body = watch_body, .on_done = watch_end};
+    nc_transfer_id id = 0;
+    pthread_mutex_init(&self->mutex, NULL);
+    pthread_cond_init(&self->changed, NULL);
+    assert_status(nc_engine_submit(f->engine, request, &sink, &id, NULL), NC_OK);
+    return id;
+}
+
+static bool is_paused(fixture *f) {
+    nc_transfer_info info;
+    // Whatever was ordered before is done when another transfer has gone through the engine.
+    assert_ended(fixture_get(f, "/other"), NC_OK, 0, "");
+    assert_int_equal(nc_engine_list(f->engine, &info, 1), 1);
+    return info.is_paused;
+}
+
+static void engine__what_holds_for_one_reason_goes_on_for_that_reason(void **state) {
+    static const nc_rest others[] = {NC_REST_VERDICT, NC_REST_SOURCE, (nc_rest)8, (nc_rest)0, (nc_rest)7};
+    watcher self = {.verdict = NC_PAUSE};
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/long", (nct_reply){.pattern_length = 30000000});
+    nc_request request = fixture_request(&f, "/long");
+    nc_transfer_id id = watch(&f, &self, &request);
+    wait_for_bytes(&self, 1);
+    assert_true(is_paused(&f));
+    size_t before = received_by(&self);
+    // A pause stays, whatever else is over, in whatever order they were asked for.
+    nc_engine_pause(f.engine, id);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        nc_engine_resume_from(f.engine, id, others[i]);
+        assert_true(is_paused(&f));
+    }
+    nc_engine_resume_from(f.engine, id, NC_REST_VERDICT);
+    nc_engine_pause(f.engine, id);
+    assert_true(is_paused(&f));
+    assert_int_equal(received_by(&self), before);
+    // And so does the reader's own rest.
+    nc_engine_resume_from(f.engine, id, NC_REST_PAUSED);
+    wait_for_bytes(&self, before + 1);
+    nc_engine_resume_from(f.engine, id, NC_REST_PAUSED);
+    assert_true(is_paused(&f));
+    let_read(&self);
+    nc_engine_pause(f.engine, id);
+    nc_engine_resume(f.engine, id);
+    wait_for_bytes(&self, SIZE_MAX);
+    assert_status(self.error.status, NC_OK);
+    assert_int_equal(received_by(&self), 30000000);
+    fixture_stop(&f);
+}
+
+/* --- limits --- */
+
+static uint64_t read_ns(void *ctx) {
+    return atomic_load((atomic_uint_fast64_t *)ctx);
+}
+
+static int64_t no_realtime(void *ctx) {
+    (void)ctx;
+    return 0;
+}
+
+static void engine__idleness_counts_again_after_a_long_rest_regression_1(void **state) {
+    static const uint64_t step_ns = 20000000000u;
+    atomic_uint_fast64_t now_ns = 1;
+    const nc_clock clock = {&now_ns, read_ns, no_realtime};
+    const nc_engine_options options = {.clock = &clock};
+    watcher self = {.verdict = NC_PAUSE};
+    fixture f;
+    (void)state;
+    fixture_start_with(&f, NULL, &options);
+    fixture_script(&f, "/stall",
+                   (nct_reply){.pattern_length = 1000, .is_cut = true, .cut_after = 100, .ending = NCT_STALL});
+    nc_request request = fixture_request(&f, "/stall");
+    request.limits.total_ms = NC_UNLIMITED;
+    request.limits.idle_ms = 10000;
+    nc_transfer_id id = watch(&f, &self, &request);
+    wait_for_bytes(&self, 1);
+    // While it rests the limit passes, and is not counted.
+    atomic_fetch_add(&now_ns, step_ns);
+    assert_true(is_paused(&f));
+    let_read(&self);
+    nc_engine_resume(f.engine, id);
+    assert_false(is_paused(&f));
+    atomic_fetch_add(&now_ns, step_ns);
+    assert_ended(fixture_get(&f, "/other"), NC_OK, 0, "");
+    wait_for_bytes(&self, SIZE_MAX);
+    assert_status(self.error.status, NC_ERR_IDLE_TIMED_OUT);
+    fixture_stop(&f);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(engine__the_last_byte_waits_for_its_sources_word),
+        harness_case(engine__what_holds_for_one_reason_goes_on_for_that_reason),
+        harness_case(engine__idleness_counts_again_after_a_long_rest_regression_1),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
