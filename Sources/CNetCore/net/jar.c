@@ -26,20 +26,24 @@ void nc_jar_deinit(nc_jar *jar) {
 
 /* --- between text and libcurl --- */
 
-/// Hands each line of a text to libcurl. The byte behind the text's end is there, and is the text's own.
-static void put_lines(CURL *easy, nc_buf *text) {
-    nc_slice rest = nc_buf_slice(text);
+/// Hands each line of a text to libcurl; false when memory is short. The text is not written to: other threads read
+/// the jar's.
+static bool put_lines(CURL *easy, nc_slice text) {
+    nc_buf copy = nc_buf_init(MAX_JAR_BYTES);
+    CURLcode code = CURLE_OK;
     nc_slice line;
-    while (nc_cookie_lines_next(&line, &rest)) {
-        uint8_t *end = text->data + (line.data - text->data) + line.length;
-        uint8_t last = *end;
-        *end = '\0';
-        (void)curl_easy_setopt(easy, CURLOPT_COOKIELIST, (const char *)line.data);
-        *end = last;
+    while (code != CURLE_OUT_OF_MEMORY && nc_cookie_lines_next(&line, &text)) {
+        nc_buf_reset(&copy);
+        nc_buf_append(&copy, line);
+        nc_buf_append_byte(&copy, '\0');
+        code = nc_buf_status(&copy) != NC_OK ? CURLE_OUT_OF_MEMORY
+                                             : curl_easy_setopt(easy, CURLOPT_COOKIELIST, (const char *)copy.data);
     }
+    nc_buf_deinit(&copy);
+    return code != CURLE_OUT_OF_MEMORY;
 }
 
-/// Takes all cookies out as text, ended by a NUL that does not count. False when memory is short.
+/// Takes all cookies out as text. False when memory is short.
 static bool take_lines(CURL *easy, nc_buf *out) {
     struct curl_slist *cookies = NULL;
     nc_buf_reset(out);
@@ -51,7 +55,7 @@ static bool take_lines(CURL *easy, nc_buf *out) {
         nc_buf_append_byte(out, '\n');
     }
     curl_slist_free_all(cookies);
-    return nc_buf_status(out) == NC_OK && nc_buf_reserve(out, 1) == NC_OK;
+    return nc_buf_status(out) == NC_OK;
 }
 
 /* --- saving --- */
@@ -115,8 +119,9 @@ static void tell(nc_lane *lane) {
     CURL *easy = curl_easy_init();
     if (easy != NULL && curl_easy_setopt(easy, CURLOPT_SHARE, lane->share) == CURLE_OK) {
         (void)curl_easy_setopt(easy, CURLOPT_COOKIELIST, "ALL");
-        put_lines(easy, &jar->text);
-        lane->cookies_seen = jar->version;
+        if (put_lines(easy, nc_buf_slice(&jar->text))) {
+            lane->cookies_seen = jar->version;
+        }
     }
     curl_easy_cleanup(easy);
 }
@@ -147,8 +152,7 @@ static void replace_text(nc_engine *engine, nc_buf *text, bool saves, nc_lane *s
     nc_jar *jar = &engine->jar;
     bool is_shorter = false;
     int64_t now_s = engine->clock.realtime_ns(engine->clock.ctx) / 1000000000;
-    // put_lines() needs a byte behind the end.
-    if (nc_cookie_lines_bound(text, now_s, &is_shorter) != NC_OK || nc_buf_reserve(text, 1) != NC_OK) {
+    if (nc_cookie_lines_bound(text, now_s, &is_shorter) != NC_OK) {
         return;
     }
     if (!is_same_text(text, &jar->text)) {
@@ -171,18 +175,13 @@ static void replace_text(nc_engine *engine, nc_buf *text, bool saves, nc_lane *s
 }
 
 /// Adds lines to what the jar holds, through a handle of its own.
-static void add(nc_engine *engine, nc_buf *lines, bool clears, bool saves) {
+static void add(nc_engine *engine, nc_slice lines, bool clears, bool saves) {
     nc_buf text = nc_buf_init(MAX_JAR_BYTES);
     CURL *easy = curl_easy_init();
-    if (easy != NULL && nc_buf_reserve(lines, 1) == NC_OK) {
-        (void)curl_easy_setopt(easy, CURLOPT_COOKIEFILE, ""); // switches libcurl's cookies on
-        if (!clears) {
-            put_lines(easy, &engine->jar.text);
-        }
-        put_lines(easy, lines);
-        if (take_lines(easy, &text)) {
-            replace_text(engine, &text, saves, NULL);
-        }
+    if (easy != NULL && curl_easy_setopt(easy, CURLOPT_COOKIEFILE, "") == CURLE_OK && // switches cookies on
+        (clears || put_lines(easy, nc_buf_slice(&engine->jar.text))) && put_lines(easy, lines) &&
+        take_lines(easy, &text)) {
+        replace_text(engine, &text, saves, NULL);
     }
     curl_easy_cleanup(easy);
     nc_buf_deinit(&text);
@@ -198,7 +197,7 @@ void nc_jar_take_orders(nc_engine *engine) {
     jar->is_taking = true;
     pthread_mutex_unlock(&engine->shared.mutex);
     if (lines.length > 0 || clears) {
-        add(engine, &lines, clears, true);
+        add(engine, nc_buf_slice(&lines), clears, true);
     }
     nc_buf_deinit(&lines);
     pthread_mutex_lock(&engine->shared.mutex);
@@ -215,7 +214,7 @@ void nc_jar_learn(nc_lane *lane, CURL *easy) {
         if (lane->cookies_seen == engine->jar.version) {
             replace_text(engine, &text, true, lane);
         } else {
-            add(engine, &text, false, true); // It could not be told of the last change, so both are joined.
+            add(engine, nc_buf_slice(&text), false, true); // It could not be told of the last change, so both are joined.
         }
     }
     nc_buf_deinit(&text);
@@ -259,7 +258,7 @@ nc_status nc_jar_read(nc_engine *engine, nc_error *told) {
 
 void nc_jar_load(nc_engine *engine) {
     if (engine->jar.saving.length > 0) {
-        add(engine, &engine->jar.saving, true, false);
+        add(engine, nc_buf_slice(&engine->jar.saving), true, false);
         nc_buf_reset(&engine->jar.saving);
     }
 }
