@@ -292,7 +292,7 @@ void scripted_check(const scripted_part *part, bool may_be_cancelled, const char
         fail_msg("%s%s: %zu ends", name, when, ends);
     }
     if (status != expected_status(part->kind) && !(may_be_cancelled && status == NC_ERR_CANCELLED)) {
-        fail_msg("%s%s: ended with %s", name, when, nc_status_name(status));
+        fail_msg("%s%s: ended with %s, %s", name, when, nc_status_name(status), part->fetch.message);
     }
     if (status == NC_OK && !is_right(part)) {
         fail_msg("%s%s: a success with status %u and %zu bytes", name, when, nc_response_status(part->fetch.response),

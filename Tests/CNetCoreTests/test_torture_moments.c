@@ -293,8 +293,13 @@ static void cancel__at_every_point_by_every_seed_ends_each_transfer_once(void **
     scripted_set(&stage);
     size_t descriptors = torture_open_descriptors();
     count_points(&stage, counts);
+    // One point alone, to look closer at it.
+    size_t only = (size_t)torture_number("NETCORE_TORTURE_POINT", NC_TRACE_COUNT);
     for (size_t point = 0; point < NC_TRACE_COUNT; point++) {
         size_t hits = 0;
+        if (only != NC_TRACE_COUNT && only != point) {
+            continue;
+        }
         for (size_t i = 0; i < seeds; i++) {
             uint64_t chance = torture_mix(seed, point << 32 | i);
             moment at = moment_of((nc_trace_point)point, 1 + chance / 4096 % counts[point], chance);

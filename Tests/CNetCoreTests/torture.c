@@ -133,6 +133,7 @@ static void on_done(void *ctx, nc_transfer_id id, nc_response *response, const n
         atomic_fetch_add(&fetch->cancelled_count, 1);
     }
     pthread_mutex_lock(&done_mutex);
+    memcpy(fetch->message, error->message, sizeof fetch->message);
     atomic_fetch_add(&fetch->done_count, 1);
     pthread_cond_broadcast(&done_condition);
     pthread_mutex_unlock(&done_mutex);

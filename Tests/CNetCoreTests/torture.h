@@ -61,6 +61,8 @@ typedef struct torture_fetch {
     atomic_size_t cancelled_count;
     /// The last status.
     _Atomic nc_status status;
+    /// What was said about it.
+    char message[NC_ERROR_MESSAGE_BYTES];
     /// The last transfer's response, when `keeps_response` is set; the test releases it.
     nc_response *response;
     /// Whether to retain the response.

@@ -14,10 +14,19 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/// One line, but for trailers that came while the reader rested: libcurl keeps those, and gives them all as one.
 size_t nc_exchange_on_header(char *bytes, size_t one, size_t length, void *data) {
     nc_transfer *transfer = ((nc_handle *)data)->transfer;
     (void)one;
-    return nc_head_take_line(transfer, nc_slice_make(bytes, length)) == NC_OK ? length : 0;
+    for (size_t at = 0; at < length;) {
+        const char *end = transfer->has_head ? memchr(bytes + at, '\n', length - at) : NULL;
+        size_t count = end != NULL ? (size_t)(end - bytes) + 1 - at : length - at;
+        if (nc_head_take_line(transfer, nc_slice_make(bytes + at, count)) != NC_OK) {
+            return 0;
+        }
+        at += count;
+    }
+    return length;
 }
 
 /// Up to 8.0 libcurl keeps a pointer to the fields of a handle's last response, which it has freed, and appends to one

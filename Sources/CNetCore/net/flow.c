@@ -18,15 +18,20 @@ static const uint64_t max_discarded_bytes = 64u * 1024u;
 static void tell(nc_transfer *transfer) {
     nc_flow *flow = &transfer->flow;
     bool decodes = flow->coding != NULL && nc_coding_has_input(flow->coding);
-    int wanted =
-        (flow->receive_rests != 0 || decodes ? CURLPAUSE_RECV : 0) | (flow->send_rests != 0 ? CURLPAUSE_SEND : 0);
-    if (transfer->handle == NULL || wanted == flow->told) {
+    bool receives = transfer->has_head && !transfer->is_head_held;
+    // Within a head libcurl would keep its lines and later give them all as one, so that rest begins with the body,
+    // and before there is a connection it takes no orders: the callbacks rest by themselves when they are called.
+    int wanted = (receives && (flow->receive_rests != 0 || decodes) ? CURLPAUSE_RECV : 0) |
+                 (flow->send_rests != 0 ? CURLPAUSE_SEND : 0);
+    if (transfer->handle == NULL || !transfer->was_connected || wanted == flow->told) {
         return;
     }
     flow->told = wanted; // Before the call: what libcurl gives again in it may rest anew.
     transfer->lane->is_dirty = true;
-    if (curl_easy_pause(transfer->handle->easy, wanted) != CURLE_OK && transfer->error.status == NC_OK &&
-        !transfer->ends_early) {
+    CURLcode code = curl_easy_pause(transfer->handle->easy, wanted);
+    if (code == CURLE_BAD_FUNCTION_ARGUMENT) {
+        flow->told = 0; // There is no connection yet, or none any more; the callbacks rest by themselves.
+    } else if (code != CURLE_OK && transfer->error.status == NC_OK && !transfer->ends_early) {
         (void)nc_transfer_note(transfer, NC_ERR_NO_MEMORY, 0, "no memory to go on with a paused transfer");
     }
     nc_jar_settle(transfer->lane);
@@ -197,7 +202,7 @@ static void go_on(nc_transfer *transfer) {
         return; // It has ended but for its files.
     }
     nc_transfer_enter(transfer, transfer->phase);
-    nc_limits_shorten(transfer);
+    nc_limits_arm(transfer); // While it was held only the total limit counted.
     if (flow->receive_rests == 0 && flow->coding != NULL && nc_coding_has_input(flow->coding) &&
         decode(transfer) != NC_OK) {
         nc_transfer_fail(transfer, &transfer->error);

@@ -49,12 +49,8 @@ static limit earliest(const nc_transfer *transfer) {
     return end_of(all) < end_of(phase) ? all : phase;
 }
 
-uint64_t nc_limits_deadline(const nc_transfer *transfer) {
-    return end_of(earliest(transfer));
-}
-
-void nc_limits_shorten(nc_transfer *transfer) {
-    uint64_t deadline_ns = nc_limits_deadline(transfer);
+void nc_limits_arm(nc_transfer *transfer) {
+    uint64_t deadline_ns = end_of(earliest(transfer));
     if (transfer->timer.place == 0 || deadline_ns < transfer->timer.at_ns) {
         nc_timers_set(&transfer->engine->loop.timers, &transfer->timer, deadline_ns);
     }

@@ -4,10 +4,8 @@
 
 #include "net/transfer.h"
 
-/// The earliest moment at which one of its limits is over; UINT64_MAX when none ever is.
-uint64_t nc_limits_deadline(const nc_transfer *transfer);
-/// Brings the timer forward when a limit counts again that did not while the transfer rested.
-void nc_limits_shorten(nc_transfer *transfer);
+/// A limit begins to count: sets the timer when it is to ring earlier than was known.
+void nc_limits_arm(nc_transfer *transfer);
 /// Ends the transfer when its time is over; sets the timer anew when something moved meanwhile.
 void nc_limits_timer_due(nc_timer *timer);
 

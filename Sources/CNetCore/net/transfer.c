@@ -162,9 +162,10 @@ static void leave_hop(nc_transfer *transfer) {
         nc_progress_note(transfer, true);
         (void)curl_multi_remove_handle(transfer->lane->multi, transfer->handle->easy);
         transfer->lane->is_dirty = true;
-        if (transfer->attempts > 1 || transfer->handle->has_extras) {
+        if (transfer->attempts != 1 || transfer->handle->has_extras) {
             // libcurl 7.88 counts its retries on dead connections for a handle's whole life, and gives up at the sixth;
-            // and what few requests ask for (secrets among it) is forgotten most surely with the handle.
+            // one that was taken from it before it had a connection keeps its buffer, whose size is then fixed; and
+            // what few requests ask for (secrets among it) is forgotten most surely with the handle.
             nc_handle_free(transfer->handle);
         } else {
             nc_handle_give(transfer->lane, transfer->handle);
@@ -207,10 +208,9 @@ void nc_transfer_enter(nc_transfer *transfer, nc_phase phase) {
     transfer->phase = phase;
     atomic_store_explicit(&transfer->shown_phase, (unsigned)phase, memory_order_relaxed);
     transfer->phase_began_ns = engine->loop.now_ns;
-    if (is_same) {
-        return; // The timer finds out by itself that there is more time.
+    if (!is_same) {
+        nc_limits_arm(transfer); // In the same phase the timer finds out by itself that there is more time.
     }
-    nc_limits_shorten(transfer);
 }
 
 static void enqueue(nc_transfer *transfer, bool is_first) {

@@ -1,0 +1,297 @@
+/// Orders at awkward moments: before libcurl has a connection for a transfer, and when it is over but for its files.
+#include "scripted.h"
+
+#include <netcore/cookies.h>
+#include <netcore/transfers.h>
+#include <string.h>
+#include <unistd.h>
+
+/// Files whose closing waits until it may.
+typedef struct slow_closing {
+    nc_file_ops inner;
+    torture_gate begun;
+    torture_gate allowed;
+} slow_closing;
+
+static int close_slowly(void *ctx, int fd) {
+    slow_closing *slow = ctx;
+    torture_gate_open(&slow->begun);
+    (void)torture_gate_wait(&slow->allowed);
+    return slow->inner.close(slow->inner.ctx, fd);
+}
+
+typedef struct scenery {
+    scripted_stage stage;
+    slow_closing slow;
+    nc_engine *engine;
+} scenery;
+
+/// File operations are given one context: the system's need none.
+static void set(scenery *at) {
+    *at = (scenery){.slow = {.inner = nc_file_ops_system(), .begun = TORTURE_GATE_INIT, .allowed = TORTURE_GATE_INIT}};
+    scripted_set(&at->stage);
+    nc_file_ops ops = at->slow.inner;
+    ops.ctx = &at->slow;
+    ops.close = close_slowly;
+    at->engine = torture_engine(&(nc_engine_options){.cookies = NC_COOKIES_MEMORY, .file_ops = &ops});
+}
+
+static void strike(scenery *at) {
+    assert_status(nc_engine_close(at->engine, TORTURE_PATIENCE_MS), NC_OK);
+    scripted_strike(&at->stage);
+}
+
+/// Everything that can be ordered, while the files are being closed.
+static void order_about(scenery *at, nc_transfer_id id) {
+    assert_true(torture_gate_wait(&at->slow.begun));
+    nc_engine_pause(at->engine, id);
+    torture_let_loop_read(at->engine);
+    nc_engine_resume(at->engine, id);
+    nc_engine_set_priority(at->engine, id, NC_PRIORITY_HIGH);
+    torture_let_loop_read(at->engine);
+    torture_gate_open(&at->slow.allowed);
+}
+
+static void orders__while_the_files_of_a_head_request_close_change_nothing(void **state) {
+    scenery at;
+    char url[TORTURE_URL_BYTES];
+    torture_fetch fetch = {0};
+    (void)state;
+    set(&at);
+    const nct_reply reply = {.headers = "Set-Cookie: a=1\r\n"};
+    assert_int_equal(nct_server_script(at.stage.plain, "/head", &reply), 0);
+    // What ends early on purpose is a success.
+    nc_request request = {.method = nc_slice_of("HEAD"),
+                          .url = torture_url(url, "http", at.stage.plain, "/head"),
+                          .body_file = nc_slice_of(at.stage.upload_path)};
+    nc_transfer_id id = torture_submit(at.engine, &request, &fetch);
+    order_about(&at, id);
+    assert_true(torture_await(&fetch, 1, TORTURE_PATIENCE_MS));
+    assert_status(fetch.status, NC_OK);
+    strike(&at);
+    assert_int_equal(fetch.done_count, 1);
+}
+
+typedef struct reader {
+    torture_fetch fetch; // first, because it is also the context of torture_sink()
+    nc_engine *engine;
+} reader;
+
+static nc_verdict rest_each_time(void *ctx, nc_transfer_id id, nc_slice bytes) {
+    reader *at = ctx;
+    (void)bytes;
+    nc_engine_resume(at->engine, id);
+    return NC_PAUSE;
+}
+
+static void orders__while_files_close_after_a_reader_rested_change_nothing(void **state) {
+    scenery at;
+    char url[TORTURE_URL_BYTES];
+    (void)state;
+    set(&at);
+    reader reading = {.engine = at.engine};
+    const nct_reply zipped = {.headers = "Content-Encoding: gzip\r\nSet-Cookie: a=1\r\n",
+                              .body = at.stage.zipped.data,
+                              .body_length = at.stage.zipped.length};
+    assert_int_equal(nct_server_script(at.stage.plain, "/zipped", &zipped), 0);
+    nc_request request = {.method = nc_slice_of("POST"),
+                          .url = torture_url(url, "http", at.stage.plain, "/zipped"),
+                          .body_file = nc_slice_of(at.stage.upload_path),
+                          .accepts_codings = true};
+    nc_sink sink = torture_sink(&reading.fetch);
+    nc_transfer_id id = 0;
+    sink.on_body = rest_each_time;
+    assert_status(nc_engine_submit(at.engine, &request, &sink, &id, NULL), NC_OK);
+    order_about(&at, id);
+    assert_true(torture_await(&reading.fetch, 1, TORTURE_PATIENCE_MS));
+    assert_status(reading.fetch.status, NC_OK);
+    strike(&at);
+    assert_int_equal(reading.fetch.done_count, 1);
+}
+
+static nc_verdict read_on(void *ctx, nc_transfer_id id, nc_slice bytes) {
+    (void)ctx;
+    (void)id;
+    (void)bytes;
+    return NC_CONTINUE;
+}
+
+/// The authorities are read first.
+static void wait_until_connecting(nc_engine *engine, size_t expected) {
+    nc_transfer_info info[4];
+    size_t connecting = 0;
+    while (connecting < expected) {
+        torture_let_loop_read(engine);
+        assert_int_equal(nc_engine_list(engine, info, 4), expected);
+        connecting = 0;
+        for (size_t i = 0; i < expected; i++) {
+            connecting += info[i].state == NC_TRANSFER_CONNECTING;
+        }
+    }
+}
+
+/// libcurl holds what may share a connection back until the first handshake is over, and refuses to pause it then.
+static void pause__before_there_is_a_connection_is_not_a_failure(void **state) {
+    char url[TORTURE_URL_BYTES];
+    torture_fetch fetches[3] = {{.done_count = 0}};
+    nc_transfer_id ids[3];
+    nct_server *server = NULL;
+    (void)state;
+    const nct_server_options late = {.identity = NCT_TLS_VALID, .is_accepting_late = true};
+    const nct_reply page = {.pattern_length = 5000};
+    assert_int_equal(nct_server_start(&server, &late), 0);
+    assert_int_equal(nct_server_script(server, "/page", &page), 0);
+    nc_trust *trust = torture_trust(server);
+    nc_engine *engine = torture_engine(&(nc_engine_options){.trust = trust, .cookies = NC_COOKIES_MEMORY});
+    nc_request request = {.url = torture_url(url, "https", server, "/page")};
+    for (size_t i = 0; i < 3; i++) {
+        ids[i] = torture_submit(engine, &request, &fetches[i]);
+    }
+    wait_until_connecting(engine, 3);
+    for (size_t i = 0; i < 3; i++) {
+        nc_engine_pause(engine, ids[i]);
+    }
+    torture_let_loop_read(engine);
+    nc_engine_resume(engine, ids[1]);
+    torture_let_loop_read(engine);
+    nct_server_accept_now(server);
+    assert_true(torture_await(&fetches[1], 1, TORTURE_PATIENCE_MS));
+    nc_engine_resume(engine, ids[0]);
+    nc_engine_resume(engine, ids[2]);
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(torture_await(&fetches[i], 1, TORTURE_PATIENCE_MS));
+        if (fetches[i].status != NC_OK) {
+            fail_msg("number %zu ended with %s: %s", i, nc_status_name(fetches[i].status), fetches[i].message);
+        }
+    }
+    assert_status(nc_engine_close(engine, TORTURE_PATIENCE_MS), NC_OK);
+    nc_trust_release(trust);
+    nct_server_stop(server);
+}
+
+/// libcurl fixes a handle's buffer when it first looks for a connection, and gives it back with one only.
+static void cancel__before_there_is_a_connection_leaves_no_spoilt_handle(void **state) {
+    char url[TORTURE_URL_BYTES];
+    torture_fetch fetches[3] = {{.done_count = 0}};
+    nc_transfer_id ids[3];
+    nct_server *server = NULL;
+    (void)state;
+    const nct_server_options late = {.identity = NCT_TLS_VALID, .is_accepting_late = true};
+    const nct_reply page = {.pattern_length = 5000};
+    assert_int_equal(nct_server_start(&server, &late), 0);
+    assert_int_equal(nct_server_script(server, "/page", &page), 0);
+    nc_trust *trust = torture_trust(server);
+    nc_engine *engine = torture_engine(&(nc_engine_options){.trust = trust, .cookies = NC_COOKIES_MEMORY});
+    nc_request request = {.url = torture_url(url, "https", server, "/page")};
+    for (size_t i = 0; i < 2; i++) {
+        ids[i] = torture_submit(engine, &request, &fetches[i]);
+    }
+    wait_until_connecting(engine, 2);
+    nc_engine_cancel(engine, ids[1]);
+    assert_true(torture_await(&fetches[1], 1, TORTURE_PATIENCE_MS));
+    // This one would like another buffer.
+    nc_sink sink = torture_sink(&fetches[2]);
+    sink.on_body = read_on;
+    assert_status(nc_engine_submit(engine, &request, &sink, &ids[2], NULL), NC_OK);
+    nct_server_accept_now(server);
+    assert_true(torture_await(&fetches[0], 1, TORTURE_PATIENCE_MS));
+    assert_true(torture_await(&fetches[2], 1, TORTURE_PATIENCE_MS));
+    assert_status(fetches[0].status, NC_OK);
+    assert_status(fetches[2].status, NC_OK);
+    assert_status(nc_engine_close(engine, TORTURE_PATIENCE_MS), NC_OK);
+    nc_trust_release(trust);
+    nct_server_stop(server);
+}
+
+/// While it rests only the total limit counts, and the timer is set to that.
+static void resume__lets_the_limits_count_again(void **state) {
+    char url[TORTURE_URL_BYTES];
+    torture_fetch fetch = {0};
+    (void)state;
+    nct_server *server = torture_start(NCT_PLAIN);
+    const nct_reply silent = {.is_cut = true, .ending = NCT_STALL};
+    assert_int_equal(nct_server_script(server, "/silent", &silent), 0);
+    nc_engine *engine = torture_engine(&(nc_engine_options){.cookies = NC_COOKIES_MEMORY});
+    nc_request request = {.url = torture_url(url, "http", server, "/silent"), .limits.first_byte_ms = 10};
+    nc_engine_set_suspended(engine, true);
+    nc_transfer_id id = torture_submit(engine, &request, &fetch);
+    nc_engine_pause(engine, id);
+    nc_engine_set_suspended(engine, false);
+    assert_true(nct_server_wait_for_requests(server, 1, TORTURE_PATIENCE_MS));
+    torture_let_loop_read(engine);
+    nc_engine_resume(engine, id);
+    assert_true(torture_await(&fetch, 1, TORTURE_PATIENCE_MS));
+    assert_status(fetch.status, NC_ERR_FIRST_BYTE_TIMED_OUT);
+    assert_status(nc_engine_close(engine, TORTURE_PATIENCE_MS), NC_OK);
+    nct_server_stop(server);
+}
+
+/// libcurl has read them with the last of the body, and hands all of them over at once.
+static void trailers__behind_a_reader_that_rests_come_one_by_one(void **state) {
+    char url[TORTURE_URL_BYTES];
+    (void)state;
+    nct_server *server = torture_start(NCT_PLAIN);
+    const nct_reply page = {.pattern_length = 300, .chunk_bytes = 100, .trailers = "X-One: 1\r\nX-Two: 2\r\n"};
+    assert_int_equal(nct_server_script(server, "/page", &page), 0);
+    reader reading = {.engine = torture_engine(&(nc_engine_options){.cookies = NC_COOKIES_MEMORY})};
+    reading.fetch.keeps_response = true;
+    nc_request request = {.url = torture_url(url, "http", server, "/page")};
+    nc_sink sink = torture_sink(&reading.fetch);
+    nc_transfer_id id = 0;
+    sink.on_body = rest_each_time;
+    assert_status(nc_engine_submit(reading.engine, &request, &sink, &id, NULL), NC_OK);
+    assert_true(torture_await(&reading.fetch, 1, TORTURE_PATIENCE_MS));
+    assert_status(reading.fetch.status, NC_OK);
+    assert_int_equal(nc_response_trailer_count(reading.fetch.response), 2);
+    assert_slice_equals(nc_response_trailer_at(reading.fetch.response, 0).value, "1");
+    assert_slice_equals(nc_response_trailer_at(reading.fetch.response, 1).name, "X-Two");
+    nc_response_release(reading.fetch.response);
+    assert_status(nc_engine_close(reading.engine, TORTURE_PATIENCE_MS), NC_OK);
+    nct_server_stop(server);
+}
+
+/// The jar is read by callers while the loop hands its lines to libcurl.
+static void cookies__are_read_whole_while_the_loop_uses_them(void **state) {
+    enum { REQUESTS = 200 };
+    char url[TORTURE_URL_BYTES];
+    torture_fetch fetch = {0};
+    (void)state;
+    nct_server *server = torture_start(NCT_PLAIN);
+    nc_engine *engine = torture_engine(&(nc_engine_options){.cookies = NC_COOKIES_MEMORY});
+    nc_request request = {.url = torture_url(url, "http", server, "/none")};
+    assert_status(nc_engine_set_cookies(engine,
+                                        nc_slice_of("a.example\tFALSE\t/\tFALSE\t0\tname\tvalue\n"
+                                                    "b.example\tFALSE\t/\tFALSE\t0\tname\tvalue"),
+                                        NULL),
+                  NC_OK);
+    for (size_t i = 0; i < REQUESTS; i++) {
+        nc_buf jar = nc_buf_init(4096);
+        assert_status(nc_engine_set_cookies(engine, nc_slice_of("# another version of the jar"), NULL), NC_OK);
+        assert_status(nc_engine_copy_cookies(engine, &jar, NULL), NC_OK);
+        (void)torture_submit(engine, &request, &fetch);
+        for (size_t j = 0; j < 20; j++) {
+            nc_buf_reset(&jar);
+            assert_status(nc_engine_copy_cookies(engine, &jar, NULL), NC_OK);
+            assert_null(memchr(jar.data, 0, jar.length));
+        }
+        nc_buf_deinit(&jar);
+    }
+    assert_true(torture_await(&fetch, REQUESTS, TORTURE_PATIENCE_MS));
+    assert_int_equal(fetch.ok_count, REQUESTS);
+    assert_status(nc_engine_close(engine, TORTURE_PATIENCE_MS), NC_OK);
+    nct_server_stop(server);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(pause__before_there_is_a_connection_is_not_a_failure),
+        harness_case(cancel__before_there_is_a_connection_leaves_no_spoilt_handle),
+        harness_case(resume__lets_the_limits_count_again),
+        harness_case(trailers__behind_a_reader_that_rests_come_one_by_one),
+        harness_case(cookies__are_read_whole_while_the_loop_uses_them),
+        harness_case(orders__while_the_files_of_a_head_request_close_change_nothing),
+        harness_case(orders__while_files_close_after_a_reader_rested_change_nothing),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
