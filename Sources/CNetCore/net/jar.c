@@ -214,7 +214,8 @@ void nc_jar_learn(nc_lane *lane, CURL *easy) {
         if (lane->cookies_seen == engine->jar.version) {
             replace_text(engine, &text, true, lane);
         } else {
-            add(engine, nc_buf_slice(&text), false, true); // It could not be told of the last change, so both are joined.
+            add(engine, nc_buf_slice(&text), false,
+                true); // It could not be told of the last change, so both are joined.
         }
     }
     nc_buf_deinit(&text);
