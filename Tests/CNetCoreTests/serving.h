@@ -1,0 +1,35 @@
+/// Servers in a process of their own (programs/serve), for runs that count descriptors and memory.
+///
+///     serving servers;
+///     serving_start(&servers);
+///     … torture_url is serving_url(url, &servers, false, "/page") …
+///     serving_stop(&servers);
+#ifndef NETCORE_TEST_SERVING_H
+#define NETCORE_TEST_SERVING_H
+
+#include "torture.h"
+
+#include <stdio.h>
+#include <sys/types.h>
+
+typedef struct serving {
+    pid_t process;
+    FILE *orders;
+    FILE *answers;
+    unsigned plain_port;
+    unsigned tls_port;
+    nc_trust *trust;
+    char authority_path[64];
+} serving;
+
+/// Starts the process; fails the case when it cannot. Before the first engine, because it forks.
+void serving_start(serving *servers);
+/// Gives an order, such as "release", and waits until it is obeyed; see programs/serve.c.
+bool serving_obey(serving *servers, const char *order);
+/// Ends the process.
+void serving_stop(serving *servers);
+
+/// Writes the URL of a path and views it.
+nc_slice serving_url(char *url, const serving *servers, bool is_tls, const char *path);
+
+#endif

@@ -1,0 +1,232 @@
+/// A long mixture of everything: each request ends as it must, and neither memory nor descriptors are lost on the way.
+///
+/// NETCORE_TORTURE_SOAK says how many; memory is judged from 100,000 on, because a short run has not settled.
+#include "coded.h"
+#include "serving.h"
+
+#include <netcore/transfers.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OUTSTANDING = 64, UPLOAD_BYTES = 2500, STEPS = 10, STEP_MS = 3600 * 1000, CLOSE_MS = 20000 };
+enum { JUDGED_FROM = 100000, CHANCES = 200 };
+
+/// What one request of the mixture is.
+typedef enum kind {
+    KIND_PLAIN,     // over a connection that is kept
+    KIND_TLS,       // the same over TLS
+    KIND_CLOSING,   // over a connection of its own
+    KIND_HANDSHAKE, // the same over TLS
+    KIND_UPLOAD,    // from memory
+    KIND_PULLED,    // from a source, chunked
+    KIND_REDIRECT,
+    KIND_CANCEL, // in the middle of a body that never ends
+    KIND_ZIPPED,
+    KIND_STREAM, // to a reader that rests
+    KIND_COUNT,
+} kind;
+
+static const struct {
+    const char *path;
+    bool is_tls;
+    int chances; // of CHANCES
+} kinds[KIND_COUNT] = {
+    [KIND_PLAIN] = {"/page", false, 90},     [KIND_TLS] = {"/page", true, 40},
+    [KIND_CLOSING] = {"/closing", false, 2}, [KIND_HANDSHAKE] = {"/closing", true, 1},
+    [KIND_UPLOAD] = {"/echo", false, 16},    [KIND_PULLED] = {"/echo", true, 10},
+    [KIND_REDIRECT] = {"/moved", false, 15}, [KIND_CANCEL] = {"/stalled", false, 2},
+    [KIND_ZIPPED] = {"/zipped", false, 12},  [KIND_STREAM] = {"/large", false, 12},
+};
+
+struct soak;
+
+/// One of the requests that are under way at a time; it begins anew from its own end.
+typedef struct rider {
+    struct soak *soak;
+    kind kind;
+    size_t received;
+    size_t sent;
+    uint32_t rests;
+} rider;
+
+typedef struct soak {
+    const serving *servers;
+    nc_engine *engine;
+    uint64_t seed;
+    size_t count;
+    size_t begun; // by the loop, after the first few
+    rider riders[OUTSTANDING];
+    uint8_t upload[UPLOAD_BYTES];
+    char urls[KIND_COUNT][TORTURE_URL_BYTES];
+    size_t of_kind[KIND_COUNT];
+    size_t wrong_count;
+    torture_fetch all;
+} soak;
+
+static void begin(soak *at, rider *one);
+
+/* --- what the loop calls --- */
+
+static nc_pull pull(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
+    rider *one = ctx;
+    size_t left = UPLOAD_BYTES - one->sent;
+    (void)id;
+    *filled = left < capacity ? left : capacity;
+    memcpy(bytes, one->soak->upload + one->sent, *filled);
+    one->sent += *filled;
+    return left == *filled ? NC_PULL_END : NC_PULL_MORE;
+}
+
+static nc_verdict on_body(void *ctx, nc_transfer_id id, nc_slice bytes) {
+    rider *one = ctx;
+    one->received += bytes.length;
+    if (one->kind == KIND_CANCEL) {
+        nc_engine_cancel(one->soak->engine, id);
+        return NC_CONTINUE;
+    }
+    if (one->rests < 2) {
+        one->rests++;
+        nc_engine_resume(one->soak->engine, id);
+        return NC_PAUSE;
+    }
+    return NC_CONTINUE;
+}
+
+static bool is_right(const rider *one, nc_response *response, nc_status status) {
+    nc_slice body = nc_response_body(response);
+    if (one->kind == KIND_CANCEL) {
+        return status == NC_ERR_CANCELLED;
+    }
+    if (status != NC_OK || nc_response_status(response) != 200) {
+        return false;
+    }
+    switch (one->kind) {
+    case KIND_UPLOAD:
+    case KIND_PULLED:
+        return nc_slice_is_equal(body, nc_slice_make(one->soak->upload, UPLOAD_BYTES));
+    case KIND_ZIPPED:
+        return nc_slice_is_equal(body, coded_text());
+    case KIND_STREAM:
+        return one->received == 30000;
+    default:
+        return body.length == 300;
+    }
+}
+
+static void on_done(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
+    rider *one = ctx;
+    soak *at = one->soak;
+    if (!is_right(one, response, error->status)) {
+        at->wrong_count++;
+        print_error("%s: %s, %s\n", kinds[one->kind].path, nc_status_name(error->status), error->message);
+    }
+    if (at->begun < at->count) {
+        begin(at, one);
+    }
+    nc_sink counting = torture_sink(&at->all);
+    counting.on_done(counting.ctx, id, response, error);
+}
+
+/* --- requests --- */
+
+static kind choose(const soak *at) {
+    int chance = (int)(torture_mix(at->seed, at->begun) % CHANCES);
+    kind chosen = KIND_PLAIN;
+    while (chance >= kinds[chosen].chances) {
+        chance -= kinds[chosen].chances;
+        chosen++;
+    }
+    return chosen;
+}
+
+static void begin(soak *at, rider *one) {
+    *one = (rider){.soak = at, .kind = choose(at)};
+    at->begun++;
+    at->of_kind[one->kind]++;
+    bool reads = one->kind == KIND_STREAM || one->kind == KIND_CANCEL;
+    const nc_sink sink = {.ctx = one, .on_body = reads ? on_body : NULL, .on_done = on_done};
+    nc_request request = {.url = nc_slice_of(at->urls[one->kind]), .accepts_codings = one->kind == KIND_ZIPPED};
+    nc_transfer_id id;
+    if (one->kind == KIND_UPLOAD) {
+        request.method = nc_slice_of("POST");
+        request.body = nc_slice_make(at->upload, UPLOAD_BYTES);
+    } else if (one->kind == KIND_PULLED) {
+        request.method = nc_slice_of("POST");
+        request.body_source = (nc_body_source){.ctx = one, .pull = pull};
+        request.body_length = NC_LENGTH_UNKNOWN;
+    }
+    nc_status status = nc_engine_submit(at->engine, &request, &sink, &id, NULL);
+    if (status != NC_OK) {
+        fail_msg("submit: %s", nc_status_name(status));
+    }
+}
+
+static size_t resident_kib(void) {
+    unsigned long total = 0;
+    unsigned long resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%lu %lu", &total, &resident), 2);
+    (void)fclose(file);
+    return resident * 4;
+}
+
+/// Runs to the end; the resident memory at a tenth of the way and at the end.
+static void ride(soak *at, size_t *early_kib, size_t *late_kib) {
+    uint64_t began_ms = torture_now_ms();
+    nc_engine_set_suspended(at->engine, true); // When it is let go, only the loop begins more.
+    for (size_t i = 0; i < OUTSTANDING; i++) {
+        begin(at, &at->riders[i]);
+    }
+    nc_engine_set_suspended(at->engine, false);
+    for (size_t step = 1; step <= STEPS; step++) {
+        size_t done = at->count * step / STEPS;
+        assert_true(torture_await(&at->all, done, STEP_MS));
+        *late_kib = resident_kib();
+        *early_kib = step == 1 ? *late_kib : *early_kib;
+        uint64_t elapsed_ms = torture_now_ms() - began_ms + 1;
+        if (at->count >= JUDGED_FROM) {
+            print_message("%zu requests, %llu a second, %zu KiB resident\n", done,
+                          (unsigned long long)(done * 1000 / elapsed_ms), *late_kib);
+        }
+    }
+}
+
+static void soak__loses_neither_memory_nor_descriptors(void **state) {
+    static soak at;
+    serving servers;
+    size_t early_kib = 0;
+    size_t late_kib = 0;
+    (void)state;
+    serving_start(&servers);
+    size_t descriptors = torture_open_descriptors();
+    at = (soak){.servers = &servers, .count = (size_t)torture_number("NETCORE_TORTURE_SOAK", 3000)};
+    at.seed = torture_seed();
+    for (size_t i = 0; i < UPLOAD_BYTES; i++) {
+        at.upload[i] = (uint8_t)torture_mix(i, 1);
+    }
+    for (size_t i = 0; i < KIND_COUNT; i++) {
+        (void)serving_url(at.urls[i], &servers, kinds[i].is_tls, kinds[i].path);
+    }
+    at.engine = torture_engine(&(nc_engine_options){.trust = servers.trust, .max_per_host = OUTSTANDING});
+    ride(&at, &early_kib, &late_kib);
+    assert_status(nc_engine_close(at.engine, CLOSE_MS), NC_OK);
+    assert_int_equal(at.wrong_count, 0);
+    assert_int_equal(at.all.done_count, at.count);
+    assert_int_equal(at.all.cancelled_count, at.of_kind[KIND_CANCEL]);
+    assert_true(torture_wait_for_descriptors(descriptors));
+    double growth = ((double)late_kib - (double)early_kib) * 100 / (double)early_kib;
+    print_message("%zu requests; resident memory %zu KiB at a tenth, %zu KiB at the end (%+.2f %%); "
+                  "%zu descriptors before, %zu after\n",
+                  at.count, early_kib, late_kib, growth, descriptors, torture_open_descriptors());
+    assert_true(at.count < JUDGED_FROM || growth < 1);
+    serving_stop(&servers);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(soak__loses_neither_memory_nor_descriptors),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
