@@ -110,7 +110,9 @@ const char *torture_program(const char *name) {
     path[length] = '\0';
     char *slash = strrchr(path, '/');
     assert_non_null(slash);
-    (void)snprintf(slash + 1, sizeof path - (size_t)(slash + 1 - path), "programs/%s", name);
+    *slash = '\0';
+    bool is_beside = slash - path >= 9 && strcmp(slash - 9, "/programs") == 0; // A program asks for another one.
+    (void)snprintf(slash, sizeof path - (size_t)(slash - path), "%s/%s", is_beside ? "" : "/programs", name);
     return path;
 }
 

@@ -1,0 +1,130 @@
+/// Weighs transfers: many open at once on one engine, with the servers in a process of their own.
+///
+///     weigh open|tls|waiting|idle COUNT
+///
+/// open and tls: COUNT transfers in the middle of their bodies at the same time, all of which then complete; waiting:
+/// COUNT requests that wait for a slot; idle: the CPU time of COUNT slow transfers during two seconds. Prints resident
+/// memory (or time) and the aim; fails only when a transfer does.
+#include "serving.h"
+
+#include <netcore/transfers.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { LONG_MS = 120000, IDLE_S = 2 };
+
+typedef struct weighing {
+    const char *what;
+    size_t count;
+    bool is_tls;
+    bool is_waiting;
+    double aim;
+} weighing;
+
+static const weighing kinds[] = {
+    {.what = "open", .aim = 30},
+    {.what = "tls", .is_tls = true, .aim = 85},
+    {.what = "waiting", .is_waiting = true, .aim = 8},
+    {.what = "idle", .aim = 10},
+};
+
+static double resident_kib(void) {
+    unsigned long total = 0;
+    unsigned long resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%lu %lu", &total, &resident), 2);
+    (void)fclose(file);
+    return (double)resident * (double)sysconf(_SC_PAGESIZE) / 1024;
+}
+
+static double cpu_ms(void) {
+    struct rusage usage;
+    assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000 +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000;
+}
+
+/// Says what came out beside what is aimed at.
+static void report(const weighing *at, double value, const char *unit) {
+    printf("%s %zu: %.1f %s (aim %.0f)\n", at->what, at->count, value, unit, at->aim);
+}
+
+static nc_engine *engine_of(const weighing *at, const serving *servers) {
+    return torture_engine(&(nc_engine_options){.trust = servers->trust,
+                                               .max_in_flight = (uint32_t)at->count,
+                                               .max_per_host = (uint32_t)at->count,
+                                               .max_waiting = (uint32_t)at->count + 1});
+}
+
+/// One request of the kind under way to its end, so that what is made once exists.
+static void warm_up(nc_engine *engine, const weighing *at, const serving *servers) {
+    char url[TORTURE_URL_BYTES];
+    torture_fetch fetch = {0};
+    nc_request request = {.url = serving_url(url, servers, at->is_tls, "/page")};
+    (void)torture_submit(engine, &request, &fetch);
+    assert_true(torture_await(&fetch, 1, LONG_MS));
+    assert_status(fetch.status, NC_OK);
+}
+
+static void weigh(const weighing *at, serving *servers) {
+    char url[TORTURE_URL_BYTES];
+    char order[64];
+    torture_fetch fetch = {0};
+    nc_engine *engine = engine_of(at, servers);
+    const nc_request request = {.url = serving_url(url, servers, at->is_tls, "/stalled"),
+                                .limits = {.total_ms = NC_UNLIMITED, .connect_ms = LONG_MS, .slot_ms = LONG_MS}};
+    warm_up(engine, at, servers);
+    double before_kib = resident_kib();
+    uint64_t began_ms = torture_now_ms();
+    nc_engine_set_suspended(engine, at->is_waiting);
+    for (size_t i = 0; i < at->count; i++) {
+        (void)torture_submit(engine, &request, &fetch);
+    }
+    (void)snprintf(order, sizeof order, "stalled %zu %zu", at->is_tls ? 0 : at->count, at->is_tls ? at->count : 0);
+    if (at->is_waiting) {
+        nc_engine_wake(engine);
+        assert_int_equal(nc_engine_list(engine, NULL, 0), at->count);
+        usleep(300000); // The loop has long taken them over.
+    } else {
+        assert_true(serving_obey(servers, order));
+        printf("%zu at once after %llu ms\n", at->count, (unsigned long long)(torture_now_ms() - began_ms));
+    }
+    if (strcmp(at->what, "idle") == 0) {
+        sleep(1); // The engine still has the last heads to read.
+        double before_ms = cpu_ms();
+        sleep(IDLE_S);
+        report(at, cpu_ms() - before_ms, "ms of CPU in 2 s");
+    } else {
+        report(at, (resident_kib() - before_kib) / (double)at->count, "KiB each");
+    }
+    if (at->is_waiting) {
+        assert_status(nc_engine_close(engine, LONG_MS), NC_OK);
+        assert_int_equal(fetch.cancelled_count, at->count);
+        return;
+    }
+    assert_true(serving_obey(servers, "release"));
+    assert_true(torture_await(&fetch, at->count, LONG_MS));
+    assert_int_equal(fetch.ok_count, at->count);
+    printf("all %zu completed after %llu ms\n", at->count, (unsigned long long)(torture_now_ms() - began_ms));
+    assert_status(nc_engine_close(engine, LONG_MS), NC_OK);
+}
+
+int main(int count, char **arguments) {
+    serving servers;
+    harness_allow_descriptors();
+    for (size_t i = 0; count == 3 && i < sizeof kinds / sizeof kinds[0]; i++) {
+        weighing at = kinds[i];
+        at.count = strtoull(arguments[2], NULL, 10);
+        if (strcmp(at.what, arguments[1]) == 0 && at.count > 0) {
+            serving_start(&servers);
+            weigh(&at, &servers);
+            serving_stop(&servers);
+            return 0;
+        }
+    }
+    fprintf(stderr, "weigh open|tls|waiting|idle COUNT\n");
+    return 2;
+}
