@@ -72,6 +72,12 @@ static nc_status broken_pipe_status(const nc_outcome *outcome, nc_status otherwi
     return strstr(outcome->detail, "unexpected eof") != NULL ? NC_ERR_CUT_SHORT : otherwise;
 }
 
+/// A server that refuses the client's certificate, or misses it, says so by an alert; over TLS 1.3 after the handshake.
+static bool tells_of_identity(const nc_outcome *outcome) {
+    return strstr(outcome->detail, " alert ") != NULL &&
+           (strstr(outcome->detail, "certificate") != NULL || strstr(outcome->detail, "unknown ca") != NULL);
+}
+
 static nc_status status_of(const nc_outcome *outcome) {
     switch (outcome->code) {
     case CURLE_OK:
@@ -109,7 +115,7 @@ static nc_status status_of(const nc_outcome *outcome) {
         return outcome->is_connected ? NC_ERR_TOTAL_TIMED_OUT : NC_ERR_CONNECT_TIMED_OUT;
     case CURLE_SSL_CONNECT_ERROR:
     case CURLE_SSL_CIPHER:
-        return NC_ERR_TLS_HANDSHAKE;
+        return tells_of_identity(outcome) ? NC_ERR_TLS_IDENTITY : NC_ERR_TLS_HANDSHAKE;
     case CURLE_GOT_NOTHING:
         return NC_ERR_EMPTY_REPLY;
     case CURLE_SEND_ERROR:
@@ -117,8 +123,8 @@ static nc_status status_of(const nc_outcome *outcome) {
     case CURLE_SSL_CLIENTCERT:
         return NC_ERR_TLS_IDENTITY;
     case CURLE_RECV_ERROR: // Also what libcurl says of broken chunks; its text alone tells them apart.
-        if (strstr(outcome->detail, "certificate required") != NULL) {
-            return NC_ERR_TLS_IDENTITY; // TLS 1.3 tells so only after the handshake.
+        if (tells_of_identity(outcome)) {
+            return NC_ERR_TLS_IDENTITY;
         }
         return broken_pipe_status(outcome,
                                   strstr(outcome->detail, "chunk") != NULL ? NC_ERR_BAD_RESPONSE : NC_ERR_RECEIVE);
@@ -194,6 +200,16 @@ static nc_outcome look_at_proxy(const nc_outcome *outcome) {
     return seen;
 }
 
+/// Servers of HTTP/1 answer the HTTP/2 preface in many ways, but never in HTTP/2.
+static bool is_no_http2(const nc_outcome *outcome) {
+    if (!outcome->insists_on_http2 || !outcome->is_connected || !outcome->has_no_head) {
+        return false;
+    }
+    return outcome->code == CURLE_GOT_NOTHING || outcome->code == CURLE_RECV_ERROR ||
+           outcome->code == CURLE_SEND_ERROR || outcome->code == CURLE_WEIRD_SERVER_REPLY ||
+           outcome->code == CURLE_UNSUPPORTED_PROTOCOL || outcome->code == CURLE_PARTIAL_FILE;
+}
+
 nc_status nc_outcome_judge(const nc_outcome *said, nc_error *err) {
     nc_outcome seen = look_at_proxy(said);
     const nc_outcome *outcome = &seen;
@@ -204,6 +220,15 @@ nc_status nc_outcome_judge(const nc_outcome *said, nc_error *err) {
     if (is_proxys(outcome, status)) {
         status = NC_ERR_PROXY;
         seen.place = outcome->proxy.length > 0 ? outcome->proxy : outcome->place;
+    }
+    if (is_no_http2(outcome)) {
+        status = NC_ERR_HTTP2;
+    }
+    if (outcome->unix_socket != NULL && outcome->code == CURLE_COULDNT_CONNECT) {
+        // libcurl would tell of the host, which nobody looked for.
+        return nc_error_set(err, status, (int32_t)outcome->code, -1, "%s: %s%s%s", nc_status_text(status),
+                            outcome->unix_socket, outcome->os_error != 0 ? ", " : "",
+                            outcome->os_error != 0 ? strerror((int)outcome->os_error) : "");
     }
     int place = (int)(outcome->place.length < 96 ? outcome->place.length : 96);
     if (status == NC_ERR_REFUSED || status == NC_ERR_RESOLVE || status == NC_ERR_UNREACHABLE) {

@@ -18,6 +18,9 @@ typedef struct nc_outcome {
     long proxy_verify_result; // CURLINFO_PROXY_SSL_VERIFYRESULT
     bool is_connected;        // the connection was ready for the request
     bool is_in_head;          // a head has begun and is not complete
+    bool has_no_head;         // and not even a byte of one came
+    bool insists_on_http2;    // NC_HTTP_2_PRIOR_KNOWLEDGE
+    const char *unix_socket;  // that was asked instead of the place; NULL for none
 } nc_outcome;
 
 /// Fills `err` and returns its status; NC_OK for CURLE_OK.

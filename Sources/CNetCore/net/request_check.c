@@ -281,11 +281,15 @@ static nc_status check_bodies(const nc_request *request, nc_error *err) {
 }
 
 static nc_status check_protocol(const nc_request *request, nc_error *err) {
+    bool is_endless = request->body_source.pull != NULL && request->body_length == NC_LENGTH_UNKNOWN;
     switch (request->http) {
     case NC_HTTP_AUTO:
     case NC_HTTP_1_1:
-    case NC_HTTP_1_0:
         return NC_OK;
+    case NC_HTTP_1_0:
+        return is_endless ? nc_error_set(err, NC_ERR_UNSUPPORTED, 0, -1,
+                                         "a body of unknown length cannot be sent over HTTP/1.0")
+                          : NC_OK;
     case NC_HTTP_2_PRIOR_KNOWLEDGE:
     case NC_HTTP_3:
         break;

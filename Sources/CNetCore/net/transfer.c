@@ -374,6 +374,7 @@ static void judge(nc_transfer *transfer, CURLcode code) {
     (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_SSL_VERIFYRESULT, &verify_result);
     (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_PROXY_SSL_VERIFYRESULT, &proxy_verify_result);
     const nc_kept_proxy *proxy = nc_handle_proxy(transfer);
+    const nc_extras *extras = transfer->description.extras;
     const nc_outcome outcome = {
         .code = code,
         .detail = transfer->handle->detail,
@@ -386,6 +387,9 @@ static void judge(nc_transfer *transfer, CURLcode code) {
         .socket_error = transfer->socket_error,
         .is_connected = transfer->was_connected,
         .is_in_head = transfer->is_in_head,
+        .has_no_head = transfer->first_byte_ns == 0,
+        .insists_on_http2 = transfer->description.http == NC_HTTP_2_PRIOR_KNOWLEDGE,
+        .unix_socket = extras != NULL && !transfer->is_elsewhere ? extras->unix_socket : NULL,
     };
     (void)nc_outcome_judge(&outcome, &transfer->error);
 }

@@ -1,0 +1,233 @@
+/// The client's own certificate: whom it is shown, whom not, and what is wrong with one that cannot be.
+#include "fixture.h"
+
+#include <openssl/pem.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/// A TLS server that looks at its clients, and a certificate that it trusts.
+typedef struct club {
+    fixture f;
+    char directory[64];
+} club;
+
+static const char *member_file(club *c, const char *name) {
+    return fixture_text(&c->f, "%s/%s", c->directory, name);
+}
+
+static void club_start(club *c, nct_client_check check) {
+    *c = (club){0};
+    fixture_start_with(&c->f, &(nct_server_options){.identity = NCT_TLS_VALID, .client_check = check}, NULL);
+    fixture_script(&c->f, "/in", (nct_reply){.body = "in", .body_length = 2});
+    (void)snprintf(c->directory, sizeof c->directory, "/tmp/netcore-member-XXXXXX");
+    assert_non_null(mkdtemp(c->directory));
+    assert_int_equal(nct_server_client_identity_write(c->f.server, c->directory), 0);
+}
+
+static void club_stop(club *c) {
+    static const char *const names[] = {"cert.pem", "key.pem", "client.p12", "locked.pem"};
+    for (size_t i = 0; i < 4; i++) {
+        (void)unlink(member_file(c, names[i]));
+    }
+    assert_int_equal(rmdir(c->directory), 0);
+    fixture_stop(&c->f);
+}
+
+/// What a member's policy is made from; it believes `other` as well unless NULL.
+static nc_trust_options member(club *c, const nct_server *other) {
+    const char *both =
+        fixture_text(&c->f, "%s%s", nct_server_ca_pem(c->f.server), other != NULL ? nct_server_ca_pem(other) : "");
+    return (nc_trust_options){.roots = NC_ROOTS_BYTES,
+                              .ca_pem = nc_slice_of(both),
+                              .identity_file = nc_slice_of(member_file(c, "cert.pem")),
+                              .identity_key_file = nc_slice_of(member_file(c, "key.pem"))};
+}
+
+static answer ask_as(club *c, const nc_trust_options *options, const char *url) {
+    nc_request request = {.url = nc_slice_of(url), .trust = fixture_trust(&c->f, options)};
+    return fixture_send(&c->f, &request);
+}
+
+static void engine__a_server_that_asks_is_shown_the_certificate(void **state) {
+    static const nct_client_check checks[] = {NCT_CLIENT_ASKED, NCT_CLIENT_REQUIRED};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        club c;
+        club_start(&c, checks[i]);
+        const nc_trust_options options = member(&c, NULL);
+        assert_answered(ask_as(&c, &options, fixture_url(&c.f, "/in")), 200, "in");
+        assert_int_equal(nct_server_client_certificate_count(c.f.server), 1);
+        club_stop(&c);
+    }
+}
+
+/// Over TLS 1.3 the server's word comes after the handshake, and the kernel drops it when more bytes of ours were on
+/// their way to a socket that it has closed.
+static void assert_refused(nc_status status) {
+    if (status != NC_ERR_RESET) {
+        assert_status(status, NC_ERR_TLS_IDENTITY);
+    }
+}
+
+static void engine__a_server_that_insists_refuses_who_shows_none(void **state) {
+    (void)state;
+    for (int is_old = 0; is_old < 2; is_old++) {
+        fixture f;
+        const nct_server_options options = {
+            .identity = NCT_TLS_VALID, .client_check = NCT_CLIENT_REQUIRED, .is_tls_1_2_only = is_old == 1};
+        fixture_start_with(&f, &options, NULL);
+        nc_status status = fixture_get(&f, "/in").error.status;
+        if (is_old) {
+            assert_status(status, NC_ERR_TLS_HANDSHAKE); // TLS 1.2 has no word for it.
+        } else {
+            assert_refused(status);
+        }
+        assert_int_equal(nct_server_request_count(f.server), 0);
+        fixture_stop(&f);
+    }
+}
+
+static void engine__who_shows_nothing_never_gets_a_members_connection(void **state) {
+    club c;
+    (void)state;
+    club_start(&c, NCT_CLIENT_ASKED);
+    const nc_trust_options with = member(&c, NULL);
+    nc_trust_options without = with;
+    without.identity_file = without.identity_key_file = (nc_slice){0};
+    for (size_t i = 0; i < 3; i++) {
+        assert_answered(ask_as(&c, &with, fixture_url(&c.f, "/in")), 200, "in");
+        assert_answered(ask_as(&c, &without, fixture_url(&c.f, "/in")), 200, "in");
+    }
+    size_t members = nct_server_request_connection(c.f.server, 0);
+    size_t others = nct_server_request_connection(c.f.server, 1);
+    assert_int_not_equal(members, others);
+    for (size_t i = 2; i < 6; i++) {
+        assert_int_equal(nct_server_request_connection(c.f.server, i), i % 2 == 0 ? members : others);
+    }
+    // A resumed session would carry who its first client was.
+    assert_int_equal(nct_server_resumed_count(c.f.server), 0);
+    assert_int_equal(nct_server_client_certificate_count(c.f.server), 1);
+    club_stop(&c);
+}
+
+static void engine__a_redirect_to_another_origin_is_not_shown_the_certificate(void **state) {
+    club c;
+    nct_server *other = NULL;
+    const nct_server_options asks = {.identity = NCT_TLS_VALID, .client_check = NCT_CLIENT_ASKED};
+    (void)state;
+    club_start(&c, NCT_CLIENT_REQUIRED);
+    assert_int_equal(nct_server_start(&other, &asks), 0);
+    assert_int_equal(nct_server_script(other, "/there", &(nct_reply){.body = "out", .body_length = 3}), 0);
+    const nc_trust_options options = member(&c, other);
+    const char *there = fixture_url_of(&c.f, other, "127.0.0.1", "/there");
+    // The other server does not trust whoever signed for the member, and so ends the handshake when it sees that.
+    assert_refused(ask_as(&c, &options, there).error.status);
+    assert_int_equal(nct_server_request_count(other), 0);
+    fixture_script(&c.f, "/away", (nct_reply){.location = there});
+    fixture_script(&c.f, "/stay", (nct_reply){.location = "/in"});
+    assert_answered(ask_as(&c, &options, fixture_url(&c.f, "/away")), 200, "out");
+    assert_answered(ask_as(&c, &options, fixture_url(&c.f, "/stay")), 200, "in");
+    assert_int_equal(nct_server_client_certificate_count(c.f.server), 1); // on one connection
+    nct_server_stop(other);
+    club_stop(&c);
+}
+
+static void engine__a_proxy_is_not_shown_the_certificate(void **state) {
+    club c;
+    (void)state;
+    club_start(&c, NCT_CLIENT_ASKED); // plays the proxy: its paths are whole URLs
+    fixture_script(&c.f, "*", (nct_reply){.body = "through", .body_length = 7});
+    const nc_trust_options options = member(&c, NULL);
+    const nc_proxy proxy = {.choice = NC_PROXY_URL, .url = nc_slice_of(fixture_url(&c.f, ""))};
+    nc_request request = {
+        .url = nc_slice_of("http://a.example/x"), .trust = fixture_trust(&c.f, &options), .proxy = &proxy};
+    assert_answered(fixture_send(&c.f, &request), 200, "through");
+    assert_int_equal(nct_server_client_certificate_count(c.f.server), 0);
+    club_stop(&c);
+}
+
+/* --- keys --- */
+
+/// Writes the member's key once more, under a pass phrase.
+static void lock_key(club *c, const char *phrase) {
+    FILE *in = fopen(member_file(c, "key.pem"), "r");
+    FILE *out = fopen(member_file(c, "locked.pem"), "w");
+    assert_non_null(in);
+    assert_non_null(out);
+    EVP_PKEY *key = PEM_read_PrivateKey(in, NULL, NULL, NULL);
+    assert_non_null(key);
+    assert_int_equal(PEM_write_PKCS8PrivateKey(out, key, EVP_aes_256_cbc(), phrase, (int)strlen(phrase), NULL, NULL),
+                     1);
+    EVP_PKEY_free(key);
+    assert_int_equal(fclose(in), 0);
+    assert_int_equal(fclose(out), 0);
+}
+
+static void engine__a_locked_key_opens_with_its_pass_phrase_alone(void **state) {
+    static const struct {
+        const char *phrase;
+        nc_status status;
+    } cases[] = {{"open sesame", NC_OK}, {"open barley", NC_ERR_TLS_IDENTITY}, {"", NC_ERR_TLS_IDENTITY}};
+    club c;
+    (void)state;
+    club_start(&c, NCT_CLIENT_REQUIRED);
+    lock_key(&c, "open sesame");
+    for (size_t i = 0; i < 3; i++) {
+        nc_trust_options options = member(&c, NULL);
+        options.identity_key_file = nc_slice_of(member_file(&c, "locked.pem"));
+        options.identity_password = nc_slice_of(cases[i].phrase);
+        answer one = ask_as(&c, &options, fixture_url(&c.f, "/in"));
+        assert_status(one.error.status, cases[i].status);
+        assert_null(strstr(one.error.message, "sesame"));
+        assert_null(strstr(one.error.message, "barley"));
+    }
+    assert_int_equal(nct_server_request_count(c.f.server), 1);
+    club_stop(&c);
+}
+
+static void engine__an_identity_that_cannot_be_used_is_an_error_before_any_byte(void **state) {
+    club c;
+    char elsewhere[] = "/tmp/netcore-other-XXXXXX";
+    (void)state;
+    club_start(&c, NCT_CLIENT_REQUIRED);
+    assert_non_null(mkdtemp(elsewhere));
+    assert_int_equal(nct_identity_write(NCT_TLS_VALID, elsewhere), 0);
+    const char *const keys[] = {fixture_text(&c.f, "%s/key.pem", elsewhere), // of another certificate
+                                member_file(&c, "missing.pem"), member_file(&c, "cert.pem"), c.directory};
+    for (size_t i = 0; i < 4; i++) {
+        nc_trust_options options = member(&c, NULL);
+        options.identity_key_file = nc_slice_of(keys[i]);
+        assert_status(ask_as(&c, &options, fixture_url(&c.f, "/in")).error.status, NC_ERR_TLS_IDENTITY);
+    }
+    assert_int_equal(nct_server_connection_count(c.f.server), 0);
+    // Plain requests do not need it.
+    nct_server *plain = NULL;
+    assert_int_equal(nct_server_start(&plain, NULL), 0);
+    nc_trust_options options = member(&c, NULL);
+    options.identity_key_file = nc_slice_of(keys[0]);
+    answer one = ask_as(&c, &options, fixture_url_of(&c.f, plain, "127.0.0.1", "/"));
+    assert_answered(one, 404, "");
+    nct_server_stop(plain);
+    static const char *const names[] = {"ca.pem", "cert.pem", "key.pem"};
+    for (size_t i = 0; i < 3; i++) {
+        (void)unlink(fixture_text(&c.f, "%s/%s", elsewhere, names[i]));
+    }
+    assert_int_equal(rmdir(elsewhere), 0);
+    club_stop(&c);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(engine__a_server_that_asks_is_shown_the_certificate),
+        harness_case(engine__a_server_that_insists_refuses_who_shows_none),
+        harness_case(engine__who_shows_nothing_never_gets_a_members_connection),
+        harness_case(engine__a_redirect_to_another_origin_is_not_shown_the_certificate),
+        harness_case(engine__a_proxy_is_not_shown_the_certificate),
+        harness_case(engine__a_locked_key_opens_with_its_pass_phrase_alone),
+        harness_case(engine__an_identity_that_cannot_be_used_is_an_error_before_any_byte),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
