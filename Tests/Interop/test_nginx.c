@@ -1,118 +1,64 @@
 /// The engine against nginx: HTTP/1.1 and HTTP/2, plain and TLS, kept connections, gzip, 1 byte to 1 GiB.
-#include "harness.h"
-#include "nettesting.h"
+#include "servers.h"
 
-#include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { LIMIT_MS = 60000, GIBIBYTE = 1024 * 1024 * 1024 };
 
-static char folder[] = "/tmp/netcore-nginx-XXXXXX";
-static pid_t nginx;
-static uint16_t plain_port;
-static uint16_t tls_port;
+static server plain;
+static server secure;
 
 /* --- the server --- */
 
-static void path_of(char *out, size_t size, const char *name) {
-    assert_true(snprintf(out, size, "%s/%s", folder, name) < (int)size);
-}
-
-/// Listens on a port of the kernel's choice. nginx inherits the socket, so that nobody else can take the port and a
-/// connection may come before nginx is up: it waits in the socket's queue.
-static int listen_somewhere(uint16_t *port) {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof address;
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-    assert_true(fd >= 0);
-    assert_return_code(bind(fd, (struct sockaddr *)&address, length), errno);
-    assert_return_code(listen(fd, 511), errno);
-    assert_return_code(getsockname(fd, (struct sockaddr *)&address, &length), errno);
-    *port = ntohs(address.sin_port);
-    return fd;
-}
-
 static void write_config(void) {
-    char path[256];
-    path_of(path, sizeof path, "nginx.conf");
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
+    const char *root = server_path("files");
     // As root, workers would change to a user who cannot read the folder.
-    if (geteuid() == 0)
-        fputs("user root;\n", file);
-    fprintf(
-        file,
-        "daemon off; worker_processes 1; pid %s/pid; error_log %s/error.log;\n"
-        "events { worker_connections 1024; }\n"
-        "http { access_log off; sendfile on; keepalive_requests 100000; gzip on; gzip_types *; gzip_min_length 1;\n"
-        "client_body_temp_path %s/b; proxy_temp_path %s/p; fastcgi_temp_path %s/f; uwsgi_temp_path %s/u;\n"
-        "scgi_temp_path %s/s; root %s/files;\n"
-        "server { listen 127.0.0.1:%u; location /giant { gzip off; } location /moved { return 302 /one; } }\n"
-        "server { listen 127.0.0.1:%u ssl http2; ssl_certificate %s/cert.pem; ssl_certificate_key %s/key.pem; } }\n",
-        folder, folder, folder, folder, folder, folder, folder, folder, plain_port, tls_port, folder, folder);
-    assert_int_equal(fclose(file), 0);
-}
-
-static void write_file(const char *name, uint64_t length) {
-    char path[256];
-    path_of(path, sizeof path, name);
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-    assert_true(fd >= 0);
-    // Large files are holes, which read as zeros.
-    for (uint64_t i = 0; i < length && length <= 65536; i++) {
-        const char byte = (char)('a' + i % 26);
-        assert_int_equal(write(fd, &byte, 1), 1);
-    }
-    assert_return_code(ftruncate(fd, (off_t)length), errno);
-    close(fd);
+    const char *user = geteuid() == 0 ? "user root;\n" : "";
+    const char *temporary = server_path("t");
+    server_write_file(
+        "nginx.conf",
+        server_text(
+            "%sdaemon off; worker_processes 1; pid %s; error_log %s;\n"
+            "events { worker_connections 1024; }\n"
+            "http { access_log off; sendfile on; keepalive_requests 100000; gzip on; gzip_types *; gzip_min_length 1;\n"
+            "client_body_temp_path %s/b; proxy_temp_path %s/p; fastcgi_temp_path %s/f; uwsgi_temp_path %s/u;\n"
+            "scgi_temp_path %s/s; root %s;\n"
+            "server { listen 127.0.0.1:%u; location /giant { gzip off; } location /moved { return 302 /one; } }\n"
+            "server { listen 127.0.0.1:%u ssl http2; ssl_certificate %s; ssl_certificate_key %s; } }\n",
+            user, server_path("pid"), server_path("error.log"), temporary, temporary, temporary, temporary, temporary,
+            root, plain.port, secure.port, server_path("cert.pem"), server_path("key.pem")),
+        0);
 }
 
 static int start_nginx(void **state) {
-    char path[256];
-    char inherited[32];
     (void)state;
-    assert_non_null(mkdtemp(folder));
-    path_of(path, sizeof path, "files");
-    assert_return_code(mkdir(path, 0755), errno);
-    write_file("files/one", 1);
-    write_file("files/page", 65536);
-    write_file("files/giant", GIBIBYTE);
-    assert_int_equal(nct_identity_write(NCT_TLS_VALID, folder), 0);
-    int plain_fd = listen_somewhere(&plain_port);
-    int tls_fd = listen_somewhere(&tls_port);
+    servers_begin();
+    assert_int_equal(mkdir(server_path("files"), 0755), 0);
+    assert_int_equal(mkdir(server_path("t"), 0755), 0);
+    server_write_file("files/one", NULL, 1);
+    server_write_file("files/page", NULL, 65536);
+    server_write_file("files/giant", NULL, 0);
+    // A hole, which reads as zeros.
+    assert_int_equal(truncate(server_path("files/giant"), GIBIBYTE), 0);
+    server_listen(&plain);
+    server_listen(&secure);
     write_config();
-    path_of(path, sizeof path, "nginx.conf");
-    nginx = fork();
-    if (nginx == 0) {
-        // How nginx hands its sockets to its next version, and takes them from whoever starts it.
-        (void)snprintf(inherited, sizeof inherited, "%d;%d;", plain_fd, tls_fd);
-        setenv("NGINX", inherited, 1);
-        execlp("nginx", "nginx", "-p", folder, "-c", path, NULL);
-        execl("/usr/sbin/nginx", "nginx", "-p", folder, "-c", path, NULL);
-        _exit(127);
-    }
-    close(plain_fd);
-    close(tls_fd);
+    // How nginx hands its sockets to its next version, and takes them from whoever starts it.
+    server_run_with(&plain, &secure,
+                    (const char *[]){"nginx", "-p", server_path(""), "-c", server_path("nginx.conf"), NULL},
+                    "NGINX=3;4;");
     return 0;
 }
 
 static int stop_nginx(void **state) {
-    char command[300];
     (void)state;
-    kill(nginx, SIGTERM);
-    waitpid(nginx, NULL, 0);
-    (void)snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
+    server_stop(&plain);
+    server_stop(&secure);
+    servers_end();
+    return 0;
 }
 
 /* --- asking --- */
@@ -121,9 +67,7 @@ static nc_engine *new_engine(void) {
     nc_engine *engine;
     nc_trust *trust;
     nc_error err;
-    char path[256];
-    path_of(path, sizeof path, "ca.pem");
-    nc_trust_options options = {.roots = NC_ROOTS_FILE, .ca_file = nc_slice_of(path)};
+    nc_trust_options options = {.roots = NC_ROOTS_FILE, .ca_file = nc_slice_of(server_path("ca.pem"))};
     assert_int_equal(nc_trust_new(&trust, &options, &err), NC_OK);
     assert_int_equal(nc_engine_new(&engine, &(nc_engine_options){.trust = trust}, &err), NC_OK);
     nc_trust_release(trust);
@@ -131,7 +75,7 @@ static nc_engine *new_engine(void) {
 }
 
 static nc_request request_for(char *url, size_t size, bool is_tls, const char *path) {
-    assert_true(snprintf(url, size, "%s://localhost:%u%s", is_tls ? "https" : "http", is_tls ? tls_port : plain_port,
+    assert_true(snprintf(url, size, "%s://localhost:%u%s", is_tls ? "https" : "http", is_tls ? secure.port : plain.port,
                          path) < (int)size);
     return (nc_request){.url = nc_slice_of(url)};
 }
@@ -333,6 +277,9 @@ static void nginx__body_of_a_gibibyte_is_refused_by_the_default_limit(void **sta
 
 int main(void) {
     harness_begin();
+    if (!server_is_installed("nginx")) {
+        return server_missing("nginx");
+    }
     const struct CMUnitTest cases[] = {
         harness_case(nginx__serves_one_byte_and_a_page_over_http_1_1),
         harness_case(nginx__keeps_one_connection_for_a_hundred_requests),

@@ -18,6 +18,7 @@
 
 #include "nettesting/base.h"
 #include "nettesting/identity.h"
+#include "nettesting/process.h"
 #include "nettesting/proxy.h"
 #include "nettesting/reply.h"
 #include "nettesting/server.h"
