@@ -192,13 +192,26 @@ static long http_version_of(const nc_transfer *transfer, bool is_secure) {
     }
 }
 
+/// libcurl 7.88 cannot send a second request over an HTTP/2 connection in the clear: it begins the protocol anew inside
+/// itself ("Error in the HTTP2 framing layer"; mended in 8.0). Then each request gets a connection of its own.
+static bool is_alone_on_connection(long version, bool is_secure) {
+    return version == CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE && !is_secure &&
+           curl_version_info(CURLVERSION_NOW)->version_num < 0x080000;
+}
+
 static void set_protocol(option_row *row, nc_handle *handle, const nc_transfer *transfer) {
     bool is_secure = false;
     (void)nc_url_has_web_scheme(nc_transfer_url(transfer), &is_secure);
     long version = http_version_of(transfer, is_secure);
     // To wait for a connection whose protocol is not known yet pays only where it will soon be known (by ALPN), or is
     // agreed on: over plain HTTP libcurl would hold every other transfer back until the first reply of all has ended.
-    bool shares = version != CURL_HTTP_VERSION_1_1 && version != CURL_HTTP_VERSION_1_0;
+    bool is_alone = is_alone_on_connection(version, is_secure);
+    bool shares = version != CURL_HTTP_VERSION_1_1 && version != CURL_HTTP_VERSION_1_0 && !is_alone;
+    if (is_alone) {
+        SET(row, CURLOPT_FRESH_CONNECT, 1L);
+        SET(row, CURLOPT_FORBID_REUSE, 1L);
+        handle->has_extras = true;
+    }
     if (handle->http_version != version) {
         SET(row, CURLOPT_HTTP_VERSION, version);
         handle->http_version = version;

@@ -414,7 +414,7 @@ void nc_transfer_hop_done(nc_transfer *transfer, CURLcode code) {
         return; // The reader rests, and bytes wait for it.
     }
     judge(transfer, code);
-    if (nc_response_http_version(transfer->response) >= NC_HTTP_VERSION_2) {
+    if (nc_response_http_version(transfer->response) >= NC_HTTP_VERSION_2 && transfer->handle->shares_connections) {
         nc_queue_found_multiplexed(&transfer->engine->loop.queue, transfer);
     }
     leave_hop(transfer);

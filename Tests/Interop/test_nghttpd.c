@@ -1,0 +1,403 @@
+/// The engine against nghttpd, nghttp2's own server: HTTP/2 without asking (h2c) and over TLS.
+#include "servers.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    PAGE_BYTES = 65536,
+    ECHO_BYTES = 16 * 1024 * 1024,
+    GIANT_BYTES = 4 * 1024 * 1024,
+    HUGE_BYTES = 256 * 1024 * 1024
+};
+
+static server clear_server;
+static server tls_server;
+static server odd_server; // narrow windows, padding, no Content-Length, few streams, answers before it has the body
+
+/* --- the servers --- */
+
+static int start_nghttpd(void **state) {
+    (void)state;
+    servers_begin();
+    const char *files = server_path("files");
+    assert_int_equal(mkdir(files, 0755), 0);
+    server_write_file("files/one", "a", 0);
+    server_write_file("files/page", NULL, PAGE_BYTES);
+    server_write_file("files/giant", NULL, GIANT_BYTES);
+    server_write_file("files/huge", "", 0);
+    // A hole, larger than all that sockets and libcurl take in while nobody reads.
+    assert_int_equal(truncate(server_path("files/huge"), HUGE_BYTES), 0);
+    server_reserve(&clear_server);
+    server_reserve(&tls_server);
+    server_reserve(&odd_server);
+    server_run(&clear_server,
+               (const char *[]){"nghttpd", "-a", "127.0.0.1", "-d", files, "--no-tls", "--echo-upload",
+                                server_text("%u", clear_server.port), NULL},
+               NULL);
+    server_run(&tls_server,
+               (const char *[]){"nghttpd", "-a", "127.0.0.1", "-d", files, "--echo-upload", "-p", "/one=/page,/giant",
+                                server_text("%u", tls_server.port), server_path("key.pem"), server_path("cert.pem"),
+                                NULL},
+               NULL);
+    server_run(&odd_server,
+               (const char *[]){"nghttpd",
+                                "-a",
+                                "127.0.0.1",
+                                "-d",
+                                files,
+                                "--no-tls",
+                                "-m",
+                                "5",
+                                "-b",
+                                "255",
+                                "--no-content-length",
+                                "--early-response",
+                                "--trailer",
+                                "x-sum: 42",
+                                "--trailer",
+                                "x-end: now",
+                                "-w",
+                                "16",
+                                "-W",
+                                "16",
+                                "-c",
+                                "0",
+                                server_text("%u", odd_server.port),
+                                NULL},
+               NULL);
+    return 0;
+}
+
+static int stop_nghttpd(void **state) {
+    (void)state;
+    server_stop(&clear_server);
+    server_stop(&tls_server);
+    server_stop(&odd_server);
+    servers_end();
+    return 0;
+}
+
+static nc_request clear_request(fixture *f, const server *one, const char *path) {
+    nc_request request = ask_for(f, one, "http", path);
+    request.http = NC_HTTP_2_PRIOR_KNOWLEDGE;
+    return request;
+}
+
+/// libcurl 7.88 gives each request in the clear a connection of its own.
+static bool shares_clear_connections(void) {
+    return strncmp(nc_capabilities_query().curl_version, "7.", 2) != 0;
+}
+
+static void assert_pattern(nc_slice body, size_t length) {
+    assert_int_equal(body.length, length);
+    for (size_t i = 0; i < length; i++) {
+        if (body.data[i] != 'a' + i % 26) {
+            fail_msg("byte %zu is wrong", i);
+        }
+    }
+}
+
+/* --- cases --- */
+
+static void nghttpd__speaks_http_2_in_the_clear_without_an_upgrade(void **state) {
+    fixture f;
+    (void)state;
+    ask_start(&f, NULL);
+    nc_request request = clear_request(&f, &clear_server, "/one");
+    answer one = fixture_send(&f, &request);
+    assert_answered(one, 200, "a");
+    assert_int_equal(nc_response_http_version(one.response), NC_HTTP_VERSION_2);
+    assert_false(nc_response_is_close_delimited(one.response));
+    request.method = nc_slice_of("HEAD");
+    assert_answered(fixture_send(&f, &request), 200, "");
+    request = clear_request(&f, &clear_server, "/missing");
+    one = fixture_send(&f, &request);
+    assert_int_equal(nc_response_status(one.response), 404);
+    assert_int_equal(nc_response_hop_at(one.response, 0).connections_opened, shares_clear_connections() ? 0 : 1);
+    fixture_stop(&f);
+}
+
+static void nghttpd__is_not_asked_for_http_2_in_the_clear_unless_told_to(void **state) {
+    fixture f;
+    (void)state;
+    ask_start(&f, NULL);
+    nc_request request = ask_for(&f, &clear_server, "http", "/one");
+    // Its preface is missing, so nghttpd hangs up: there is no answer that could be taken for HTTP/1.1.
+    answer one = fixture_send(&f, &request);
+    assert_true(one.error.status != NC_OK);
+    assert_int_equal(nc_response_status(one.response), 0);
+    fixture_stop(&f);
+}
+
+static void assert_streams(fixture *f, nc_request request, size_t body_bytes, unsigned max_connections) {
+    enum { STREAMS = 300 };
+    nc_transfer_id ids[STREAMS];
+    uint32_t connections = 0;
+    for (int i = 0; i < STREAMS; i++) {
+        ids[i] = fixture_submit(f, &request);
+    }
+    for (int i = 0; i < STREAMS; i++) {
+        answer one = fixture_wait(f, ids[i]);
+        assert_ended(one, NC_OK, 0, "");
+        assert_int_equal(nc_response_http_version(one.response), NC_HTTP_VERSION_2);
+        assert_pattern(nc_response_body(one.response), body_bytes);
+        connections += nc_response_hop_at(one.response, 0).connections_opened;
+    }
+    assert_in_range(connections, 1, max_connections);
+}
+
+static void nghttpd__answers_300_requests_in_the_clear(void **state) {
+    fixture f;
+    (void)state;
+    ask_start(&f, NULL);
+    assert_streams(&f, clear_request(&f, &clear_server, "/page"), PAGE_BYTES, shares_clear_connections() ? 1 : 300);
+    fixture_stop(&f);
+}
+
+static void nghttpd__answers_300_streams_over_one_tls_connection(void **state) {
+    fixture f;
+    (void)state;
+    ask_start(&f, NULL);
+    assert_streams(&f, ask_for(&f, &tls_server, "https", "/page"), PAGE_BYTES, 1);
+    fixture_stop(&f);
+}
+
+static void nghttpd__that_allows_few_streams_answers_them_all(void **state) {
+    fixture f;
+    (void)state;
+    ask_start(&f, NULL);
+    assert_streams(&f, clear_request(&f, &odd_server, "/page"), PAGE_BYTES, 300);
+    fixture_stop(&f);
+}
+
+static void nghttpd__trailers_arrive_apart_from_the_head(void **state) {
+    fixture f;
+    nc_slice value;
+    (void)state;
+    ask_start(&f, NULL);
+    nc_request request = clear_request(&f, &odd_server, "/page");
+    answer one = fixture_send(&f, &request);
+    assert_pattern(nc_response_body(one.response), PAGE_BYTES);
+    assert_int_equal(nc_response_trailer_count(one.response), 2);
+    assert_slice_equals(nc_response_trailer_at(one.response, 0).name, "x-sum");
+    assert_slice_equals(nc_response_trailer_at(one.response, 0).value, "42");
+    assert_slice_equals(nc_response_trailer_at(one.response, 1).name, "x-end");
+    assert_slice_equals(nc_response_trailer_at(one.response, 1).value, "now");
+    assert_false(nc_response_find_header(one.response, nc_slice_of("x-sum"), &value));
+    fixture_stop(&f);
+}
+
+static void nghttpd__pushes_nothing_into_an_answer(void **state) {
+    fixture f;
+    (void)state;
+    ask_start(&f, NULL);
+    nc_request request = ask_for(&f, &tls_server, "https", "/one");
+    for (int i = 0; i < 3; i++) {
+        answer one = fixture_send(&f, &request);
+        assert_answered(one, 200, "a");
+        assert_int_equal(nc_response_hop_at(one.response, 0).received_bytes, 1);
+        assert_int_equal(nc_response_hop_at(one.response, 0).connections_opened, i == 0);
+    }
+    fixture_stop(&f);
+}
+
+static void assert_echo(fixture *f, nc_request request) {
+    request.method = nc_slice_of("PUT");
+    request.body_file = nc_slice_of(server_path("upload"));
+    answer one = fixture_send(f, &request);
+    assert_ended(one, NC_OK, 0, "");
+    assert_int_equal(nc_response_status(one.response), 200);
+    assert_pattern(nc_response_body(one.response), ECHO_BYTES);
+    assert_true(nc_response_hop_at(one.response, 0).sent_bytes >= ECHO_BYTES);
+}
+
+static void nghttpd__sends_back_16_mib_that_were_uploaded_from_a_file(void **state) {
+    fixture f;
+    (void)state;
+    server_write_file("upload", NULL, ECHO_BYTES);
+    ask_start(&f, NULL);
+    assert_echo(&f, clear_request(&f, &clear_server, "/echo"));
+    assert_echo(&f, ask_for(&f, &tls_server, "https", "/echo"));
+    fixture_stop(&f);
+}
+
+static nc_pull pull_some(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
+    size_t *left = ctx;
+    (void)id;
+    *filled = *left < capacity ? *left : capacity;
+    memset(bytes, 'u', *filled);
+    *left -= *filled;
+    return *left == 0 ? NC_PULL_END : NC_PULL_MORE;
+}
+
+static void nghttpd__takes_a_body_of_unknown_length(void **state) {
+    fixture f;
+    size_t left = 300000;
+    (void)state;
+    ask_start(&f, NULL);
+    nc_request request = clear_request(&f, &clear_server, "/echo");
+    request.method = nc_slice_of("POST");
+    request.body_source = (nc_body_source){.ctx = &left, .pull = pull_some};
+    request.body_length = NC_LENGTH_UNKNOWN;
+    answer one = fixture_send(&f, &request);
+    assert_ended(one, NC_OK, 0, "");
+    assert_int_equal(nc_response_body(one.response).length, 300000);
+    fixture_stop(&f);
+}
+
+static void nghttpd__that_answers_before_it_has_the_upload_is_never_a_short_success(void **state) {
+    fixture f;
+    size_t left = 8 * 1024 * 1024;
+    (void)state;
+    ask_start(&f, NULL);
+    nc_request request = clear_request(&f, &odd_server, "/page");
+    request.method = nc_slice_of("POST");
+    request.body_source = (nc_body_source){.ctx = &left, .pull = pull_some};
+    request.body_length = left;
+    answer one = fixture_send(&f, &request);
+    // nghttpd answers, then resets the stream without an error (RFC 9113, 8.1); libcurl 7.88 takes that for one.
+    if (one.error.status == NC_OK) {
+        assert_pattern(nc_response_body(one.response), PAGE_BYTES);
+    } else {
+        assert_status(one.error.status, NC_ERR_HTTP2);
+    }
+    assert_int_equal(nc_response_status(one.response), 200);
+    fixture_stop(&f);
+}
+
+typedef struct heads {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    unsigned count;
+    unsigned ended;
+    unsigned worked;
+    unsigned final; // ends that are neither success nor worth another try
+} heads;
+
+static nc_verdict pause_at_head(void *ctx, nc_transfer_id id, const nc_response *response, bool is_last) {
+    heads *seen = ctx;
+    (void)id;
+    (void)response;
+    (void)is_last;
+    pthread_mutex_lock(&seen->mutex);
+    seen->count++;
+    pthread_cond_broadcast(&seen->changed);
+    pthread_mutex_unlock(&seen->mutex);
+    return NC_PAUSE;
+}
+
+static void note_end(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
+    heads *seen = ctx;
+    (void)id;
+    pthread_mutex_lock(&seen->mutex);
+    seen->ended++;
+    if (error->status == NC_OK && nc_response_body(response).length == GIANT_BYTES) {
+        seen->worked++;
+    } else if (!nc_status_is_retryable(error->status)) {
+        seen->final++;
+    }
+    pthread_cond_broadcast(&seen->changed);
+    pthread_mutex_unlock(&seen->mutex);
+}
+
+static void wait_for(heads *seen, const unsigned *value, unsigned count) {
+    pthread_mutex_lock(&seen->mutex);
+    while (*value < count) {
+        pthread_cond_wait(&seen->changed, &seen->mutex);
+    }
+    pthread_mutex_unlock(&seen->mutex);
+}
+
+/// Starts transfers that stand still at their heads, with most of their bodies still to come.
+static void start_standing(fixture *f, heads *seen, nc_request request, nc_transfer_id *ids, unsigned count) {
+    const nc_sink sink = {.ctx = seen, .on_head = pause_at_head, .on_done = note_end};
+    for (unsigned i = 0; i < count; i++) {
+        nc_error err;
+        assert_status(nc_engine_submit(f->engine, &request, &sink, &ids[i], &err), NC_OK);
+    }
+    wait_for(seen, &seen->count, count);
+}
+
+static nc_verdict stop_at_head(void *ctx, nc_transfer_id id, const nc_response *response, bool is_last) {
+    (void)ctx;
+    (void)id;
+    (void)response;
+    (void)is_last;
+    return NC_STOP;
+}
+
+static void nghttpd__one_stream_that_is_stopped_leaves_the_others(void **state) {
+    enum { STREAMS = 8, STOPPED = 3 };
+    fixture f;
+    heads seen = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+    (void)state;
+    ask_start(&f, NULL);
+    nc_request request = ask_for(&f, &tls_server, "https", "/giant");
+    for (int i = 0; i < STREAMS; i++) {
+        nc_transfer_id id;
+        const nc_sink sink = {.ctx = &seen, .on_head = i == STOPPED ? stop_at_head : NULL, .on_done = note_end};
+        assert_status(nc_engine_submit(f.engine, &request, &sink, &id, NULL), NC_OK);
+    }
+    wait_for(&seen, &seen.ended, STREAMS);
+    assert_int_equal(seen.worked, STREAMS - 1);
+    assert_int_equal(seen.final, 1);
+    // The connection they shared is still the one that is used.
+    request = ask_for(&f, &tls_server, "https", "/one");
+    answer one = fixture_send(&f, &request);
+    assert_answered(one, 200, "a");
+    assert_int_equal(nc_response_hop_at(one.response, 0).connections_opened, 0);
+    fixture_stop(&f);
+}
+
+static void nghttpd__that_dies_ends_every_stream_and_is_found_again(void **state) {
+    enum { STREAMS = 5 };
+    fixture f;
+    heads seen = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+    nc_transfer_id ids[STREAMS];
+    (void)state;
+    ask_start(&f, NULL);
+    nc_request request = clear_request(&f, &odd_server, "/huge");
+    request.limits.max_body_bytes = HUGE_BYTES;
+    start_standing(&f, &seen, request, ids, STREAMS);
+    server_kill(&odd_server);
+    for (unsigned i = 0; i < STREAMS; i++) {
+        nc_engine_resume(f.engine, ids[i]);
+    }
+    wait_for(&seen, &seen.ended, STREAMS);
+    assert_int_equal(seen.worked, 0);
+    assert_int_equal(seen.final, 0);
+    server_run(&odd_server,
+               (const char *[]){"nghttpd", "-a", "127.0.0.1", "-d", server_path("files"), "--no-tls",
+                                server_text("%u", odd_server.port), NULL},
+               NULL);
+    request = clear_request(&f, &odd_server, "/one");
+    answer one = fixture_send(&f, &request);
+    assert_answered(one, 200, "a");
+    assert_int_equal(nc_response_hop_at(one.response, 0).connections_opened, 1);
+    fixture_stop(&f);
+}
+
+int main(void) {
+    harness_begin();
+    if (!server_is_installed("nghttpd")) {
+        return server_missing("nghttpd");
+    }
+    const struct CMUnitTest cases[] = {
+        harness_case(nghttpd__speaks_http_2_in_the_clear_without_an_upgrade),
+        harness_case(nghttpd__is_not_asked_for_http_2_in_the_clear_unless_told_to),
+        harness_case(nghttpd__answers_300_requests_in_the_clear),
+        harness_case(nghttpd__answers_300_streams_over_one_tls_connection),
+        harness_case(nghttpd__that_allows_few_streams_answers_them_all),
+        harness_case(nghttpd__trailers_arrive_apart_from_the_head),
+        harness_case(nghttpd__pushes_nothing_into_an_answer),
+        harness_case(nghttpd__sends_back_16_mib_that_were_uploaded_from_a_file),
+        harness_case(nghttpd__takes_a_body_of_unknown_length),
+        harness_case(nghttpd__that_answers_before_it_has_the_upload_is_never_a_short_success),
+        harness_case(nghttpd__one_stream_that_is_stopped_leaves_the_others),
+        harness_case(nghttpd__that_dies_ends_every_stream_and_is_found_again), // last: it restarts a server
+    };
+    return cmocka_run_group_tests(cases, start_nghttpd, stop_nghttpd);
+}
