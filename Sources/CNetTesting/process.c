@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -134,11 +137,15 @@ static void run_program(const order *one) {
 
 /// In the guardian.
 static void guard_program(const order *one) {
-    setpgid(0, 0);
+    setpgid(0, 0); // An interrupt from the terminal is the test's affair.
+    // What the program leaves behind comes to the guardian, which waits for all of it.
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
     pid_t program = fork();
     if (program == 0) {
+        setpgid(0, 0);
         run_program(one);
     }
+    setpgid(program, program);
     int program_fd = open_pidfd(program);
     dup2(one->leash_fd, STDIN_FILENO);
     dup2(program_fd, STDOUT_FILENO);
@@ -147,8 +154,9 @@ static void guard_program(const order *one) {
     struct pollfd events[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = STDOUT_FILENO, .events = POLLIN}};
     while (poll(events, 2, -1) < 0 && errno == EINTR) {
     }
-    // The program, its children and the guardian itself.
-    kill(0, SIGKILL);
+    kill(-program, SIGKILL);
+    while (waitpid(-1, NULL, 0) > 0 || errno == EINTR) {
+    }
     _exit(1);
 }
 
