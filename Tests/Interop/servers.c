@@ -67,6 +67,15 @@ void server_write_file(const char *name, const char *text, size_t length) {
     assert_int_equal(fclose(file), 0);
 }
 
+const char *server_read_text(const char *path) {
+    char bytes[TEXT_BYTES];
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    size_t length = fread(bytes, 1, sizeof bytes, file);
+    (void)fclose(file);
+    return server_text("%.*s", (int)length, bytes);
+}
+
 /* --- servers --- */
 
 void server_reserve(server *one) {

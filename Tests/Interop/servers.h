@@ -35,6 +35,9 @@ const char *server_text(const char *format, ...) NC_PRINTF(1, 2);
 /// Writes a file into the folder: `text`, or when that is NULL `length` bytes, byte i being 'a' + i % 26.
 void server_write_file(const char *name, const char *text, size_t length);
 
+/// What a file holds, at most 64 KiB of it; lives until the test ends.
+const char *server_read_text(const char *path);
+
 /// Chooses a port for a server that opens it by itself.
 void server_reserve(server *one);
 /// Opens a port for a server that inherits it as descriptor 3.
