@@ -252,10 +252,11 @@ static void pproxy__is_reached_over_tls_that_is_checked(void **state) {
 
 int main(void) {
     harness_begin();
-    static const char *const programs[] = {"tinyproxy", "microsocks", INTEROP_PYTHON};
+    static const char *const programs[][2] = {
+        {"tinyproxy", "tinyproxy"}, {"microsocks", "microsocks"}, {INTEROP_PYTHON, "pproxy (build/venv)"}};
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
-        if (!server_is_installed(programs[i])) {
-            return server_missing(programs[i]);
+        if (!server_is_installed(programs[i][0])) {
+            return server_missing(programs[i][1]);
         }
     }
     const struct CMUnitTest cases[] = {
