@@ -16,26 +16,59 @@ struct Arguments: Sendable {
         var file: String? { text.hasPrefix("@") ? String(text.dropFirst()) : nil }
     }
 
-    var url = ""
+    /// A -o or -O: where the body of one URL goes.
+    enum OutputChoice: Sendable {
+        case path(String)
+        /// The last segment of the URL's path, in the current folder.
+        case remoteName
+    }
+
+    /// In order; the first -o or -O is the first one's, and so is the first -T.
+    var urls: [String] = []
+    var outputs: [OutputChoice] = []
+    var uploads: [String] = []
+    var isParallel = false
+
     var method: String?
     var headers: [HeaderChange] = []
     var data: [DataPiece] = []
-    var outputPath: String?
-    var showsHead = false
     var asksForHead = false
+    var followsRedirects = false
+    var maxRedirects = 50
+    var userAgent: String?
+    var isCompressed = false
+    var keepsDotSegments = false
+
+    var login: Login?
+    var usesDigest = false
+    var usesNetrc = false
+    var cookies: [String] = []
+    var cookieFiles: [String] = []
+    var cookieJar: String?
+    var certificate: (path: String, password: String?)?
+    var key: String?
+    var authorityFile: String?
+    var isInsecure = false
+
+    var proxy: ProxyPlace?
+    var proxyLogin: Login?
+    var proxyHeaders: [Headers.Field] = []
+    var unproxied: [String] = []
+    var overrides: [AddressOverride] = []
+    var unixSocket: String?
+    var protocolChoice = ProtocolChoice.automatic
+
+    var showsHead = false
+    var headPath: String?
+    var writeOut: String?
+    var showsTiming = false
     var isVerbose = false
     var isSilent = false
     var showsErrors = false
     var failsOnStatus = false
-    var followsRedirects = false
-    var isInsecure = false
-    var isCompressed = false
-    var userAgent: String?
-    var authorityFile: String?
-    var overrides: [AddressOverride] = []
-    var protocolChoice = ProtocolChoice.automatic
-    var maxRedirects = 50
+
     var maxBodyBytes: Int?
+    var bytesPerSecond: Int?
     var connectLimit: Duration?
     var totalLimit: Duration?
     var wantsHelp = false
@@ -44,7 +77,6 @@ struct Arguments: Sendable {
     /// Reads a command line, the program's name left out.
     init(parsing words: [String]) throws(UsageError) {
         var rest = words[...]
-        var urls: [String] = []
         var areOptionsOver = false
         while let word = rest.popFirst() {
             if areOptionsOver || word == "-" || !word.hasPrefix("-") {
@@ -60,14 +92,32 @@ struct Arguments: Sendable {
         if wantsHelp || wantsVersion {
             return
         }
-        guard let first = urls.first else { throw UsageError("no URL; nk --help lists what there is") }
-        if urls.count > 1 {
-            throw UsageError("one URL at a time, and '\(urls[1])' is a second one")
+        try check()
+        urls = urls.map(Self.completed)
+    }
+
+    private func check() throws(UsageError) {
+        if urls.isEmpty {
+            throw UsageError("no URL; nk --help lists what there is")
+        }
+        if outputs.count > urls.count {
+            throw UsageError("there are more -o and -O than URLs")
+        }
+        if uploads.count > urls.count {
+            throw UsageError("there are more -T than URLs")
+        }
+        if uploads.count(where: { $0 == "-" }) > 1 {
+            throw UsageError("standard input can be sent once only")
         }
         if asksForHead && !data.isEmpty {
             throw UsageError("-I asks for the head alone, -d and --json send a body: choose one")
         }
-        url = Self.completed(first)
+        if !uploads.isEmpty && (asksForHead || !data.isEmpty) {
+            throw UsageError("-T sends a file: it goes neither with -I nor with -d and --json")
+        }
+        if key != nil && certificate == nil {
+            throw UsageError("--key goes with --cert")
+        }
     }
 
     private mutating func take(long name: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
@@ -117,5 +167,22 @@ struct UsageError: Error {
 
     init(_ message: String) {
         self.message = message
+    }
+}
+
+/// One URL of a command line, and what goes with it.
+struct Job: Sendable {
+    /// Its place in the command line, from 0.
+    let index: Int
+    let url: String
+    let output: Arguments.OutputChoice?
+    /// The file to send; "-" is standard input.
+    let upload: String?
+
+    init(_ index: Int, of arguments: Arguments) {
+        self.index = index
+        url = arguments.urls[index]
+        output = index < arguments.outputs.count ? arguments.outputs[index] : nil
+        upload = index < arguments.uploads.count ? arguments.uploads[index] : nil
     }
 }

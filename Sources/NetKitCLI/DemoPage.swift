@@ -37,7 +37,11 @@ final class DemoPage {
 
     private func write(_ text: String) {
         if fault == nil {
-            fault = Output.write([.text(text)], to: nil)
+            do throws(SystemError) {
+                try Terminal.write(text, to: Terminal.standardOutput)
+            } catch {
+                fault = "cannot write to standard output: \(error.message)"
+            }
         }
     }
 }

@@ -17,26 +17,28 @@ enum ExitCode {
     private static let table: [NetError.Code: Int32] = [
         // From the command line.
         .usage: usage, .badMethod: usage, .badHeader: usage, .tooLarge: usage,
-        .badURL: 3, .badScheme: 1, .unsupported: 4,
+        .badURL: 3, .badScheme: 1, .unsupported: 4, .closed: other, .bodyLength: read, .notRewindable: 65,
         // Resources.
         .noMemory: 27, .file: read, .descriptors: resources, .thread: resources,
         // The reply.
         .badResponse: 8, .badCoding: 61, .headTooLarge: 56, .bodyTooLarge: 63, .badRedirect: 3,
         // Trust.
         .tlsHandshake: 35, .tlsUntrusted: 60, .tlsExpired: 60, .tlsNotYetValid: 60, .tlsName: 60,
-        .tlsCertificate: 60, .tlsRoots: 77, .tlsBackend: 4,
+        .tlsCertificate: 60, .tlsRoots: 77, .tlsBackend: 4, .tlsIdentity: 58,
+        .authentication: 94,
         // The network.
         .resolve: 6, .connect: 7, .refused: 7, .unreachable: 7, .reset: 56, .cutShort: 18, .emptyReply: 52,
-        .send: 55, .receive: 56, .http2: 16,
+        .send: 55, .receive: 56, .http2: 16, .proxy: 97,
         .connectTimedOut: 28, .firstByteTimedOut: 28, .idleTimedOut: 28, .totalTimedOut: 28, .slotTimedOut: 28,
         // Control.
         .cancelled: 42, .stoppedByCaller: 42, .tooManyRedirects: 47, .redirectRefused: 1, .internal: `internal`,
+        .bodySource: read,
     ]
 
     /// One of our codes may stand for several of curl's: a reset while sending is 55, while receiving 56, in a
     /// handshake 35. There the CURLcode underneath tells; elsewhere the number underneath may be of another kind.
     static func of(_ error: NetError) -> Int32 {
-        let isNetwork = (100...109).contains(error.code.rawValue)
+        let isNetwork = (100...110).contains(error.code.rawValue)
         if isNetwork, (1...99).contains(error.nativeCode) {
             return Int32(error.nativeCode)
         }

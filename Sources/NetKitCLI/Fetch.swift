@@ -1,174 +1,144 @@
 import NetKit
 
-/// One request as the command line describes it, and what becomes of its response.
+/// One URL of a command line, from the request to the last byte of its body.
 struct Fetch {
-    private let arguments: Arguments
-    private let writesToFile: Bool
+    let job: Job
+    let arguments: Arguments
+    let agent: Agent
+    let console: Console
+    /// Whose it is to write to standard output.
+    let turn: Turn
 
-    init(_ arguments: Arguments) {
-        self.arguments = arguments
-        writesToFile = arguments.outputPath != nil && arguments.outputPath != "-"
-    }
-
-    /// Returns the exit code.
-    func run() async -> Int32 {
-        let request: Request<Bytes>
+    /// Everything but what is said at the end.
+    func run() async -> (account: Account, heads: String) {
+        var account = Account(job)
+        var heads = ""
         do throws(Failure) {
-            request = try made()
+            try await perform(&account, &heads)
         } catch {
-            return complain(error.message, exitCode: error.exitCode)
+            account.exitCode = error.exitCode
+            account.message = error.message
         }
-        let agent = Agent()
-        let code: Int32
+        return (account, heads)
+    }
+
+    private func perform(_ account: inout Account, _ heads: inout String) async throws(Failure) {
+        let output = try Output(job.output, of: job.url, turn: turn)
+        defer { output.end() }
+        let plan = try Plan(job, of: arguments)
+        account.method = plan.request.method
+        account.fileName = output.path
+        let request = shown(plan.request, name: output.path ?? plan.uploadName ?? "standard output")
+        let outcome: Result<Void, Failure>
         do throws(NetError) {
-            code = finish(try await agent.send(request), to: request)
+            let stream = try await agent.stream(request)
+            account.uploadedBytes = plan.uploadedBytes
+            outcome = try await receive(stream, plan, output, &account, &heads)
         } catch {
-            code = finish(error, to: request)
+            account.take(error)
+            console.end(job.index)
+            if heads.isEmpty, let response = error.response {
+                heads = Output.head(response.httpVersion, response.status, response.headers)
+                say(Verbose.opening(of: plan, error.metrics, heads: [response.headers]))
+                try? await showHeads(heads, output)
+            } else if heads.isEmpty {
+                say(Verbose.opening(of: plan, error.metrics, heads: []))
+            }
+            say(Verbose.closing(of: error.metrics))
+            throw Failure(error)
         }
-        await agent.shutdown()
-        return code
+        try outcome.get()
     }
 
-    private struct Failure: Error {
-        let exitCode: Int32
-        let message: String
-    }
-
-    // MARK: The request
-
-    private func made() throws(Failure) -> Request<Bytes> {
-        let body = try self.body()
-        let method = arguments.method ?? (arguments.asksForHead ? "HEAD" : body != nil ? "POST" : "GET")
-        var request = Request<Bytes>(arguments.url, method: Method(rawValue: method), headers: headers, body: body)
-        request.limits = limits
-        request.redirects = arguments.followsRedirects ? .follow : .return
-        request.trust = TrustPolicy(
-            roots: arguments.authorityFile.map { .file($0) } ?? .system, acceptsAnything: arguments.isInsecure)
-        request.protocolChoice = arguments.protocolChoice
-        request.acceptsCodings = arguments.isCompressed
-        request.addressOverrides = arguments.overrides
+    /// With a line of progress, where there is one.
+    private func shown(_ request: Request<Bytes>, name: String) -> Request<Bytes> {
+        var request = request
+        let (console, index) = (console, job.index)
+        console.begin(index, name: Verbose.printable(name.split(separator: "/").last.map(String.init) ?? name))
+        request.progress = { progress in
+            if !progress.isOver {
+                console.update(index, progress)
+            }
+        }
         return request
-    }
-
-    /// curl's defaults, and over them what -H says.
-    private var headers: Headers {
-        let sendsJSON = arguments.data.contains { $0.isJSON }
-        var headers = Headers()
-        let userAgent = arguments.userAgent ?? "nk/\(Versions.nk)"
-        if !userAgent.isEmpty {
-            headers.append(name: "User-Agent", value: userAgent)
-        }
-        headers.append(name: "Accept", value: sendsJSON ? "application/json" : "*/*")
-        if !arguments.data.isEmpty {
-            headers.append(
-                name: "Content-Type", value: sendsJSON ? "application/json" : "application/x-www-form-urlencoded")
-        }
-        for change in arguments.headers {
-            switch change {
-            case .leaveOut(let name): headers[name] = nil
-            case .send(let field): headers[field.name] = nil
-            }
-        }
-        for case .send(let field) in arguments.headers {
-            headers.append(name: field.name, value: field.value)
-        }
-        return headers
-    }
-
-    /// The pieces of -d are joined by "&", those of --json are not. A file of -d loses its line ends, as in curl.
-    private func body() throws(Failure) -> Body? {
-        if arguments.data.isEmpty {
-            return nil
-        }
-        var bytes: [UInt8] = []
-        for (index, piece) in arguments.data.enumerated() {
-            if index > 0 && !piece.isJSON {
-                bytes.append(UInt8(ascii: "&"))
-            }
-            if let file = piece.file {
-                do throws(SystemError) {
-                    let contents = try Terminal.contents(of: file)
-                    bytes += piece.isJSON ? contents : contents.filter { $0 != 13 && $0 != 10 && $0 != 0 }
-                } catch {
-                    let name = file == "-" ? "standard input" : file
-                    throw Failure(exitCode: ExitCode.read, message: "cannot read \(name): \(error.message)")
-                }
-            } else {
-                bytes += piece.text.utf8
-            }
-        }
-        return Body(Bytes(bytes))
-    }
-
-    /// The library's limits stay, but for those that would surprise a user of curl: a body may have 2 GiB, a file may
-    /// take its time, and --max-time alone rules where it is given.
-    private var limits: Limits {
-        var limits = Limits()
-        limits.maxBodyBytes = arguments.maxBodyBytes ?? 2 << 30
-        limits.maxRedirects = arguments.maxRedirects
-        if let connect = arguments.connectLimit {
-            limits.connect = connect
-        }
-        if let total = arguments.totalLimit {
-            limits.total = total
-            limits.firstByte = nil
-            limits.idle = nil
-        } else if writesToFile {
-            limits.total = nil
-        }
-        return limits
     }
 
     // MARK: The response
 
-    private func finish(_ response: Response<Bytes>, to request: Request<Bytes>) -> Int32 {
-        showTrace(of: request, response.metrics, headers: response.headers)
-        let isRefused = arguments.failsOnStatus && response.status >= 400
-        if let fault = write(response, withBody: !isRefused) {
-            return complain(fault, exitCode: ExitCode.write)
+    private func receive(
+        _ stream: ResponseStream, _ plan: Plan, _ output: Output, _ account: inout Account, _ heads: inout String
+    ) async throws(NetError) -> Result<Void, Failure> {
+        account.take(stream)
+        let earlier = stream.earlierHeads.map { Output.head($0.httpVersion, $0.status, $0.headers) }
+        heads = earlier.joined() + Output.head(stream.httpVersion, stream.status, stream.headers)
+        say(Verbose.opening(of: plan, stream.metrics, heads: stream.earlierHeads.map(\.headers) + [stream.headers]))
+        do throws(Failure) {
+            if arguments.failsOnStatus && stream.status >= 400 {
+                try await showHeads(heads, output)
+                throw Failure(ExitCode.badStatus, "\(stream.url) answered with status \(stream.status)")
+            }
+            if arguments.headPath == "-" {
+                try await output.writeFirst(heads)
+            }
+            try await output.begin()
+            if arguments.showsHead || arguments.asksForHead {
+                try output.write(heads)
+            }
+        } catch {
+            return .failure(error)
         }
-        if isRefused {
-            return complain("\(response.url) answered with status \(response.status)", exitCode: ExitCode.badStatus)
-        }
-        return ExitCode.success
-    }
-
-    /// What had arrived goes to standard output, as with curl; a file is written whole or not at all.
-    private func finish(_ error: NetError, to request: Request<Bytes>) -> Int32 {
-        showTrace(of: request, error.metrics, headers: error.response?.headers ?? [:])
-        let hasUsefulBody = error.code != .bodyTooLarge && error.code != .tooManyRedirects
-        if let response = error.response, !writesToFile {
-            _ = write(response, withBody: hasUsefulBody)
-        }
-        return complain(error.message, exitCode: ExitCode.of(error))
-    }
-
-    private func write(_ response: Response<Bytes>, withBody hasBody: Bool) -> String? {
-        var pieces: [OutputPiece] = []
-        if arguments.showsHead || arguments.asksForHead {
-            pieces.append(.text(Output.head(of: response)))
-        }
-        if hasBody && !arguments.asksForHead {
-            pieces.append(.bytes(response.bytes))
-        }
-        if pieces.isEmpty {
-            return nil
-        }
-        return Output.write(pieces, to: arguments.outputPath)
-    }
-
-    private func showTrace(of request: Request<Bytes>, _ metrics: Metrics, headers: Headers) {
-        if arguments.isVerbose {
-            for line in Verbose.lines(of: request, metrics, headers: headers) {
-                Terminal.complain(line)
+        var chunks = stream.makeAsyncIterator()
+        while let chunk = try await chunks.next() {
+            if arguments.asksForHead {
+                continue
+            }
+            do throws(Failure) {
+                try output.write(chunk)
+            } catch {
+                return .failure(error)
             }
         }
+        account.metrics = stream.metrics
+        do throws(Failure) {
+            try output.keep()
+        } catch {
+            return .failure(error)
+        }
+        let (bytes, took) = (max(account.metrics.last?.receivedBytes ?? 0, account.uploadedBytes), account.took)
+        let name = Verbose.printable(output.path ?? plan.uploadName ?? "standard output")
+        console.end(job.index) { ProgressLine.end(name: name, bytes: bytes, took: took, width: $0) }
+        say(Verbose.closing(of: stream.metrics))
+        return .success(())
     }
 
-    private func complain(_ message: String, exitCode: Int32) -> Int32 {
-        if !arguments.isSilent || arguments.showsErrors {
-            Terminal.complain("nk: (\(exitCode)) \(Verbose.printable(message))")
+    /// The heads of what has no body for anybody: a file gets none of them.
+    private func showHeads(_ heads: String, _ output: Output) async throws(Failure) {
+        if arguments.headPath == "-" {
+            try await output.writeFirst(heads)
         }
-        return exitCode
+        if output.path == nil && (arguments.showsHead || arguments.asksForHead) {
+            try await output.begin()
+            try output.write(heads)
+        }
+    }
+
+    private func say(_ lines: [String]) {
+        if arguments.isVerbose {
+            console.say(lines)
+        }
+    }
+}
+
+extension Account {
+    fileprivate mutating func take(_ stream: ResponseStream) {
+        status = stream.status
+        headers = stream.headers
+        metrics = stream.metrics
+    }
+
+    fileprivate mutating func take(_ error: NetError) {
+        status = error.response?.status ?? status
+        headers = error.response?.headers ?? headers
+        metrics = error.metrics.isEmpty ? metrics : error.metrics
     }
 }

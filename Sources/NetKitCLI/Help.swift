@@ -1,29 +1,53 @@
 /// What nk says about itself.
 enum Help {
-    /// One screen: 80 columns, 24 lines.
+    /// 80 columns, and at most 60 lines.
     static let text = """
-        Usage: nk [options] URL       fetches a URL; the options are curl's
+        Usage: nk [options] URL...    fetches URLs; the options are curl's
                nk demo                walks through the library, on a server of its own
-          -X, --request METHOD        -I, --head      HEAD, prints the head
-          -H, --header 'Name: value'  -i, --include   prints the head, then the body
-          -d, --data DATA|@FILE|@-    -v, --verbose   tells what happened
-              --json DATA|@FILE|@-    -s, --silent    no error line, unless -S
-          -A, --user-agent NAME       -f, --fail      exits 22 on status 400 and up
-          -o, --output FILE           -L, --location  follows redirects
-              --compressed            -k, --insecure  believes any certificate
-              --http1.1, --http2          --cacert FILE  believes its authorities alone
-              --resolve HOST:PORT:ADDRESS    --connect-to HOST1:PORT1:HOST2:PORT2
-              --max-redirs N          50; -1 is no limit         -h, --help
-              --max-filesize BYTES    2G; k, M, G may follow     -V, --version
-              --connect-timeout SECS  10
-          -m, --max-time SECS         300, none with -o; where it is not given, 60 s
-                                      of silence end a transfer too
-        An output file appears whole or not at all. HTTP/2 is spoken where TLS offers
-        it. A redirect from https to http is refused. No proxy and no netrc is used.
-        The body goes to standard output, the rest to standard error. Exit codes: 0 a
-        response, 2 usage, 3 bad URL, 6 unknown host, 7 no connection, 18 cut short,
-        22 -f, 23 cannot write, 28 out of time, 35 TLS, 47 redirects, 52 empty reply,
-        56 reset, 60 certificate, 63 too large, and curl's others; nk's own from 100.
+
+        The request
+          -X, --request METHOD        -T, --upload-file FILE|-  PUT; to a folder's URL
+          -H, --header 'Name: value'                            with the file's name
+          -d, --data DATA|@FILE|@-    -I, --head                HEAD, prints the head
+              --json DATA|@FILE|@-    -L, --location            follows redirects
+          -A, --user-agent NAME           --max-redirs N        50; -1 is no limit
+              --path-as-is                --compressed          asks for gzip and so on
+
+        Who asks
+          -u, --user NAME[:PASSWORD]  -b, --cookie 'a=1; b=2'|FILE
+              --digest                -c, --cookie-jar FILE     written at the end
+          -n, --netrc  ~/.netrc           --cert FILE[:PASSWORD], --key FILE
+          -k, --insecure                  --cacert FILE         believes these alone
+
+        The way
+          -x, --proxy [SCHEME://][NAME:PASSWORD@]HOST[:PORT]    http, https, socks4(a),
+          -U, --proxy-user NAME[:PASSWORD]                      socks5(h)
+              --proxy-header 'Name: value'    --noproxy HOST,HOST...|*
+              --unix-socket PATH              --resolve HOST:PORT:ADDRESS
+              --http1.1, --http2, --http3     --connect-to HOST1:PORT1:HOST2:PORT2
+              --http2-prior-knowledge
+
+        The output
+          -o, --output FILE|-         -v, --verbose             tells what happened
+          -O, --remote-name           -i, --include             the head, then the body
+          -Z, --parallel   all     -D, --dump-header FILE|-
+          -N, --no-buffer             -w, --write-out FORMAT|@FILE, with %{variables}
+          -f, --fail  22 from 400 up      --timing              each phase of each hop
+          -s, --silent                -S, --show-error          even with -s
+
+        Limits
+          -m, --max-time SECS         none; where it is not given, 60 s of silence end a
+              --connect-timeout SECS  10                        transfer
+              --limit-rate BYTES      a second, each way; k, M, G may follow
+              --max-filesize BYTES    k, M, G may follow       -h, --help  -V, --version
+
+        The first -o, -O and -T belong to the first URL, the second ones to the second.
+        An output file appears whole or not at all. HTTP/2 is spoken if TLS offers it.
+        A redirect from https to http is refused. No proxy is used but that of -x.
+        Exit codes: 0 a response, 2 usage, 3 bad URL, 6 unknown host, 7 no connection,
+        18 cut short, 22 -f, 23 cannot write, 26 cannot read, 28 out of time, 35 TLS,
+        47 redirects, 52 empty reply, 56 reset, 58 --cert, 60 certificate, 63 too large,
+        and curl's others; of several URLs the first that failed. Everything: docs/nk.md
 
         """
 

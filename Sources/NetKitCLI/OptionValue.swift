@@ -61,8 +61,8 @@ enum OptionValue {
     }
 
     /// Bytes, or KiB, MiB and GiB with a suffix; 0 is no limit of one's own.
-    static func size(_ text: String) throws(UsageError) -> Int? {
-        let fault = UsageError("--max-filesize '\(text)' is not a number of bytes, nor one with k, M or G")
+    static func size(_ text: String, of option: String) throws(UsageError) -> Int? {
+        let fault = UsageError("\(option) '\(text)' is not a number of bytes, nor one with k, M or G")
         let shifts: [Character: Int] = ["k": 10, "K": 10, "m": 20, "M": 20, "g": 30, "G": 30]
         let shift = text.last.flatMap { shifts[$0] }
         guard let number = number(shift == nil ? text[...] : text.dropLast()) else { throw fault }

@@ -1,43 +1,130 @@
 import NetKit
 
-/// A part of what is written, in order.
-enum OutputPiece {
-    case text(String)
-    case bytes(Bytes)
+/// Where one body goes: standard output, or a file that appears whole.
+final class Output {
+    private enum Place {
+        case standardOutput
+        case file(path: String)
+    }
 
-    func write(to descriptor: Int32) throws(SystemError) {
-        switch self {
-        case .text(let text):
-            try Terminal.write(text, to: descriptor)
-        case .bytes(let bytes):
-            try bytes.withSpan { (span) throws(SystemError) in try Terminal.write(span, to: descriptor) }
+    private let place: Place
+    private let turn: Turn
+    private var file: OutputFile?
+    private var hasTurn = false
+
+    /// - Parameter turn: whose it is to write to standard output.
+    init(_ choice: Arguments.OutputChoice?, of url: String, turn: Turn) throws(Failure) {
+        self.turn = turn
+        switch choice {
+        case nil, .path("-"): place = .standardOutput
+        case .path(let path): place = .file(path: path)
+        case .remoteName: place = .file(path: try Self.remoteName(of: url))
         }
     }
-}
 
-/// Where a response goes: standard output, or a file that appears whole.
-enum Output {
-    /// Returns what went wrong, as a line, or nil.
-    static func write(_ pieces: [OutputPiece], to path: String?) -> String? {
-        let isFile = path != nil && path != "-"
-        do throws(SystemError) {
-            if let path, isFile {
-                try OutputFile.write(pieces, to: path)
-            } else {
-                for piece in pieces {
-                    try piece.write(to: Terminal.standardOutput)
-                }
+    /// Nil for standard output.
+    var path: String? {
+        if case .file(let path) = place { path } else { nil }
+    }
+
+    /// Opens it, or waits for its turn.
+    func begin() async throws(Failure) {
+        if let path {
+            do throws(SystemError) {
+                file = try OutputFile(at: path)
+            } catch {
+                throw failure(error)
             }
-            return nil
-        } catch {
-            return "cannot write to \(isFile ? path ?? "" : "standard output"): \(error.message)"
+        } else {
+            await takeTurn()
         }
+    }
+
+    private func takeTurn() async {
+        if !hasTurn {
+            await turn.take()
+        }
+        hasTurn = true
+    }
+
+    /// Writes to standard output, wherever the body goes.
+    func writeFirst(_ text: String) async throws(Failure) {
+        await takeTurn()
+        do throws(SystemError) {
+            try Terminal.write(text, to: Terminal.standardOutput)
+        } catch {
+            throw Failure(writing: error, to: nil)
+        }
+        if path != nil {
+            end()
+        }
+    }
+
+    func write(_ bytes: Bytes) throws(Failure) {
+        do throws(SystemError) {
+            try bytes.withSpan { (span) throws(SystemError) in try write(span) }
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    func write(_ text: String) throws(Failure) {
+        do throws(SystemError) {
+            try write(Array(text.utf8).span)
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    private func write(_ span: Span<UInt8>) throws(SystemError) {
+        if let file {
+            try file.write(span)
+        } else {
+            try Terminal.write(span, to: Terminal.standardOutput)
+        }
+    }
+
+    /// What came is what was meant to come.
+    func keep() throws(Failure) {
+        do throws(SystemError) {
+            try file?.keep()
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    /// Lets the next one write; a file that is not kept disappears.
+    func end() {
+        file?.discard()
+        if hasTurn {
+            turn.give()
+        }
+        hasTurn = false
+    }
+
+    private func failure(_ error: SystemError) -> Failure {
+        Failure(writing: error, to: path)
+    }
+
+    /// The last segment of the URL's path, as it stands there: a name in the current folder, and no other place.
+    static func remoteName(of url: String) throws(Failure) -> String {
+        let rest = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
+        let path = rest.prefix { $0 != "?" && $0 != "#" }.drop { $0 != "/" }
+        let name = path.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? ""
+        let shown = Verbose.withoutCredentials(url)
+        if name.isEmpty {
+            throw Failure(ExitCode.write, "-O finds no file name at the end of \(shown)")
+        }
+        if name.hasPrefix(".") {
+            throw Failure(ExitCode.write, "-O takes no name that begins with a dot, as in \(shown)")
+        }
+        return name
     }
 
     /// The status line and the fields, as HTTP/1.1 spells them; the library keeps no reason phrase.
-    static func head(of response: Response<Bytes>) -> String {
-        var head = "\(response.httpVersion) \(response.status) \r\n"
-        for field in response.headers {
+    static func head(_ version: HTTPVersion, _ status: Int, _ headers: Headers) -> String {
+        var head = "\(version) \(status) \r\n"
+        for field in headers {
             head += field.value.isEmpty ? "\(field.name):\r\n" : "\(field.name): \(field.value)\r\n"
         }
         return head + "\r\n"

@@ -2,36 +2,49 @@ import NetKit
 
 /// What -v tells: "> " was asked, "< " was answered, "* " is the library's account of it. No secret is shown.
 enum Verbose {
-    /// `headers` are the last hop's.
-    static func lines(of request: Request<Bytes>, _ metrics: Metrics, headers: Headers) -> [String] {
+    /// What is known with the last head, or of what failed before it.
+    ///
+    /// - Parameter heads: the fields of the last hops, as many as are known.
+    static func opening(of plan: Plan, _ metrics: Metrics, heads: [Headers]) -> [String] {
+        let request = plan.request
         if metrics.isEmpty {
             return ["* nothing was sent to \(withoutCredentials(request.url))"].map(printable)
         }
         var lines: [String] = []
         var method = request.method
         for (index, hop) in metrics.enumerated() {
-            let isLast = index == metrics.count - 1
             lines.append(connection(of: hop))
-            if hop.ready == nil && !hop.isReused {
-                continue  // The question was never asked.
-            }
+            guard wasAsked(hop) else { continue }
+            lines += index == 0 ? plan.proxyNote.map { ["* \($0)"] } ?? [] : []
             // A server may answer in HTTP/1.0; it was still asked in HTTP/1.1.
             let isUntold = hop.httpVersion == .http1_0 || hop.httpVersion == .unknown
             let version = isUntold ? .http1_1 : hop.httpVersion
             lines.append("> \(method) \(target(of: hop.url)) \(version)")
             lines.append("> Host: \(request.headers["Host"] ?? authority(of: hop.url))")
             // A later hop may have lost fields on its way to another origin, and the library does not say which.
-            lines += index == 0 ? fields(of: request) : []
+            lines += index == 0 ? fields(of: plan) : []
             if hop.status > 0 {
+                let known = index - (metrics.count - heads.count)
                 lines.append("< \(hop.httpVersion) \(hop.status)")
-                lines += isLast ? headers.map { "< " + shown($0.name, $0.value) } : []
+                lines += known >= 0 ? heads[known].map { "< " + shown($0.name, $0.value) } : []
             } else {
                 lines.append("* no response head")
             }
-            lines.append(account(of: hop))
+            if index < metrics.count - 1 {
+                lines.append(account(of: hop))
+            }
             method = methodAfter(hop.status, method)
         }
         return lines.map(printable)
+    }
+
+    /// What is known at the end.
+    static func closing(of metrics: Metrics) -> [String] {
+        metrics.last.map { wasAsked($0) ? [account(of: $0)] : [] } ?? []
+    }
+
+    private static func wasAsked(_ hop: HopMetrics) -> Bool {
+        hop.ready != nil || hop.isReused
     }
 
     /// Without what a terminal would obey.
@@ -74,11 +87,15 @@ enum Verbose {
         return "* " + parts.joined(separator: ", ")
     }
 
-    private static func fields(of request: Request<Bytes>) -> [String] {
-        var lines = hasCredentials(request.url) ? ["> Authorization: \(hidden)"] : []
+    private static func fields(of plan: Plan) -> [String] {
+        let request = plan.request
+        let isKnown = hasCredentials(request.url) || request.credentials != nil
+        var lines = isKnown ? ["> Authorization: \(hidden)"] : []
         lines += request.headers.filter { $0.name.lowercased() != "host" }.map { "> " + shown($0.name, $0.value) }
-        if let body = request.body {
-            lines.append("> Content-Length: \(body.bytes.count)")
+        if let length = plan.bodyBytes {
+            lines.append("> Content-Length: \(length)")
+        } else if plan.pieces != nil {
+            lines.append("> Transfer-Encoding: chunked")
         }
         return lines
     }
@@ -87,7 +104,7 @@ enum Verbose {
 
     private static let hidden = "[hidden]"
 
-    private static func shown(_ name: String, _ value: String) -> String {
+    static func shown(_ name: String, _ value: String) -> String {
         "\(name): \(isSecret(name) ? hidden : value)"
     }
 
@@ -109,11 +126,19 @@ enum Verbose {
         return String(authority.split(separator: "@", omittingEmptySubsequences: false).last ?? "")
     }
 
+    /// The name and the password in a URL.
+    static func login(in url: String) -> Login? {
+        let authority = afterScheme(url).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        guard let at = authority.lastIndex(of: "@") else { return nil }
+        let login = OptionValue.login(String(authority[..<at]))
+        return Login(user: Percent.decoded(login.user), password: login.password.map(Percent.decoded))
+    }
+
     private static func hasCredentials(_ url: String) -> Bool {
         afterScheme(url).prefix { $0 != "/" && $0 != "?" && $0 != "#" }.contains("@")
     }
 
-    private static func withoutCredentials(_ url: String) -> String {
+    static func withoutCredentials(_ url: String) -> String {
         let rest = afterScheme(url)
         let path = rest.drop { $0 != "/" && $0 != "?" && $0 != "#" }
         return url[..<rest.startIndex] + authority(of: url) + path

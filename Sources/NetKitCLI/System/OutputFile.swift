@@ -3,20 +3,29 @@ import Glibc
 #else
 import Darwin
 #endif
+import Synchronization
 
-/// A file that is whole or absent: it is written beside its place and renamed into it.
-enum OutputFile {
-    /// Writes the pieces one after the other. Devices and pipes are written where they are.
-    static func write(_ pieces: [OutputPiece], to path: String) throws(SystemError) {
+/// A file that is whole or absent: it is written beside its place and renamed into it. Devices and pipes are written
+/// where they are.
+final class OutputFile {
+    private static let unfinished = Mutex<Set<String>>([])
+
+    private var descriptor: Int32
+    private let place: String
+    /// Nil when it is written in place.
+    private var temporary: String?
+
+    /// - Parameter mode: the permissions of a new file; nil takes the usual ones, or those of the file that is replaced.
+    init(at path: String, mode: mode_t? = nil) throws(SystemError) {
         var status = stat()
         let isThere = unsafe stat(path, &status) == 0
         if isThere && status.st_mode & S_IFMT != S_IFREG {
-            let descriptor = try opened(path, O_WRONLY, mode: 0)
-            try fill(descriptor, with: pieces)
+            descriptor = try Self.opened(path, O_WRONLY, mode: 0)
+            place = path
             return
         }
         // A link stays a link: what it points to is replaced.
-        let place = isThere ? resolved(path) : path
+        let place = isThere ? Self.resolved(path) : path
         let mayWrite = unsafe !isThere || access(place, W_OK) == 0
         if !mayWrite {
             throw SystemError(number: errno)
@@ -24,19 +33,68 @@ enum OutputFile {
         // In the same folder, so that the rename stays within one file system; short, so that any name leaves room.
         let folder = place.lastIndex(of: "/").map { place[...$0] } ?? ""
         let temporary = "\(folder).nk-\(getpid())-\(UInt32.random(in: 0 ... .max)).part"
-        let descriptor = try opened(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o666)
-        do throws(SystemError) {
-            if isThere {
-                fchmod(descriptor, status.st_mode & 0o7777)
-            }
-            try fill(descriptor, with: pieces)
+        descriptor = try Self.opened(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: mode ?? 0o666)
+        self.place = place
+        self.temporary = temporary
+        _ = Self.unfinished.withLock { $0.insert(temporary) }
+        if isThere, mode == nil {
+            fchmod(descriptor, status.st_mode & 0o7777)
+        }
+    }
+
+    deinit {
+        discard()
+    }
+
+    func write(_ bytes: Span<UInt8>) throws(SystemError) {
+        try Terminal.write(bytes, to: descriptor)
+    }
+
+    /// Puts the file in its place. A full disk may show as late as this.
+    func keep() throws(SystemError) {
+        let isClosed = close(descriptor) == 0
+        descriptor = -1
+        if !isClosed {
+            throw SystemError(number: errno)
+        }
+        if let temporary {
             if unsafe rename(temporary, place) != 0 {
                 throw SystemError(number: errno)
             }
-        } catch {
-            _ = unsafe unlink(temporary)
-            throw error
+            Self.forget(temporary)
+            self.temporary = nil
         }
+    }
+
+    /// Leaves its place as it was; harmless after ``keep()``.
+    func discard() {
+        if descriptor >= 0 {
+            close(descriptor)
+            descriptor = -1
+        }
+        if let temporary {
+            _ = unsafe unlink(temporary)
+            Self.forget(temporary)
+            self.temporary = nil
+        }
+    }
+
+    /// What a process does that ends at once.
+    static func discardAll() {
+        for path in unfinished.withLock({ $0 }) {
+            _ = unsafe unlink(path)
+        }
+    }
+
+    /// Writes a whole file.
+    static func write(_ text: String, to path: String, mode: mode_t? = nil) throws(SystemError) {
+        let file = try OutputFile(at: path, mode: mode)
+        try file.write(Array(text.utf8).span)
+        try file.keep()
+    }
+
+    private static func forget(_ path: String) {
+        _ = unfinished.withLock { $0.remove(path) }
     }
 
     private static func opened(_ path: String, _ flags: Int32, mode: mode_t) throws(SystemError) -> Int32 {
@@ -45,21 +103,6 @@ enum OutputFile {
             throw SystemError(number: errno)
         }
         return descriptor
-    }
-
-    /// Writes and closes. A full disk may show as late as that.
-    private static func fill(_ descriptor: Int32, with pieces: [OutputPiece]) throws(SystemError) {
-        do throws(SystemError) {
-            for piece in pieces {
-                try piece.write(to: descriptor)
-            }
-        } catch {
-            close(descriptor)
-            throw error
-        }
-        if close(descriptor) != 0 {
-            throw SystemError(number: errno)
-        }
     }
 
     private static func resolved(_ path: String) -> String {

@@ -8,6 +8,7 @@ import Darwin
 struct SystemError: Error {
     let number: Int32
     var message: String { unsafe String(cString: strerror(number)) }
+    var isBrokenPipe: Bool { number == EPIPE }
 }
 
 /// The process's three streams and its end; FoundationEssentials has no FileHandle.

@@ -1,0 +1,42 @@
+import NetKit
+
+/// What became of one URL: all that -w, --timing and the exit code are made of.
+struct Account: Sendable {
+    let job: Job
+    var method = Method.get
+    var status = 0
+    var headers: Headers = [:]
+    var metrics = Metrics()
+    /// Body bytes sent.
+    var uploadedBytes = 0
+    /// Where the body is, when it is in a file.
+    var fileName: String?
+    var exitCode = ExitCode.success
+    /// Nil when it went well, or when there is nobody to tell.
+    var message: String?
+
+    init(_ job: Job) {
+        self.job = job
+    }
+
+    /// The URL that answered, or the one that was asked.
+    var url: String { metrics.last?.url ?? Verbose.withoutCredentials(job.url) }
+
+    var took: Duration { metrics.last?.ended ?? .zero }
+
+    /// Up to a moment in each hop, one after the other, as curl counts.
+    func sum(to moment: (HopMetrics) -> Duration?) -> Duration {
+        var begin = Duration.zero
+        var sum = Duration.zero
+        for hop in metrics {
+            sum += max(.zero, (moment(hop) ?? begin) - begin)
+            begin = hop.ended ?? begin
+        }
+        return sum
+    }
+
+    /// The time that the hops before the last one took.
+    var redirectTime: Duration {
+        metrics.count > 1 ? metrics[metrics.count - 2].ended ?? .zero : .zero
+    }
+}

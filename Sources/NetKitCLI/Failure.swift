@@ -1,0 +1,28 @@
+import NetKit
+
+/// Why a URL failed: an exit code, and a line that says it.
+struct Failure: Error {
+    let exitCode: Int32
+    /// Nil: a reader that left needs no explanation.
+    let message: String?
+
+    init(_ exitCode: Int32, _ message: String?) {
+        self.exitCode = exitCode
+        self.message = message
+    }
+
+    init(_ error: NetError) {
+        self.init(ExitCode.of(error), error.message)
+    }
+
+    /// - Parameter path: nil is standard output.
+    init(writing error: SystemError, to path: String?) {
+        let place = path ?? "standard output"
+        self.init(
+            ExitCode.write, path == nil && error.isBrokenPipe ? nil : "cannot write to \(place): \(error.message)")
+    }
+
+    init(reading error: SystemError, from path: String) {
+        self.init(ExitCode.read, "cannot read \(path == "-" ? "standard input" : path): \(error.message)")
+    }
+}

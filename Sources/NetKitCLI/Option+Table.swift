@@ -1,0 +1,96 @@
+import NetKit
+
+extension Option {
+    /// What is asked.
+    static let asking: [Option] = [
+        value("X", "request") { $0.method = $1 },
+        value("H", "header") { (arguments, text) throws(UsageError) in
+            arguments.headers.append(try OptionValue.header(text))
+        },
+        value("d", "data") { $0.data.append(.init(text: $1, isJSON: false)) },
+        value(nil, "json") { $0.data.append(.init(text: $1, isJSON: true)) },
+        value("T", "upload-file") { $0.uploads.append($1) },
+        flag("I", "head") { $0.asksForHead = true },
+        flag("L", "location") { $0.followsRedirects = true },
+        value(nil, "max-redirs") { (arguments, text) throws(UsageError) in
+            arguments.maxRedirects = try OptionValue.redirects(text)
+        },
+        value("A", "user-agent") { $0.userAgent = $1 },
+        flag(nil, "compressed") { $0.isCompressed = true },
+        flag(nil, "path-as-is") { $0.keepsDotSegments = true },
+    ]
+
+    /// Who asks.
+    static let access: [Option] = [
+        value("u", "user") { $0.login = OptionValue.login($1) },
+        flag(nil, "digest") { $0.usesDigest = true },
+        flag("n", "netrc") { $0.usesNetrc = true },
+        value("b", "cookie") { arguments, text in
+            if text.contains("=") {
+                arguments.cookies.append(text)
+            } else {
+                arguments.cookieFiles.append(text)
+            }
+        },
+        value("c", "cookie-jar") { $0.cookieJar = $1 },
+        value(nil, "cert") { $0.certificate = OptionValue.certificate($1) },
+        value(nil, "key") { $0.key = $1 },
+        value(nil, "cacert") { $0.authorityFile = $1 },
+        flag("k", "insecure") { $0.isInsecure = true },
+    ]
+
+    /// Which way it goes.
+    static let network: [Option] = [
+        value("x", "proxy") { $0.proxy = OptionValue.proxy($1) },
+        value("U", "proxy-user") { $0.proxyLogin = OptionValue.login($1) },
+        value(nil, "proxy-header") { (arguments, text) throws(UsageError) in
+            arguments.proxyHeaders.append(try OptionValue.proxyHeader(text))
+        },
+        value(nil, "noproxy") { $0.unproxied = OptionValue.list($1) },
+        value(nil, "resolve") { (arguments, text) throws(UsageError) in
+            arguments.overrides.append(try OptionValue.resolve(text))
+        },
+        value(nil, "connect-to") { (arguments, text) throws(UsageError) in
+            arguments.overrides.append(try OptionValue.connectTo(text))
+        },
+        value(nil, "unix-socket") { $0.unixSocket = $1 },
+        flag(nil, "http1.1") { $0.protocolChoice = .http1 },
+        flag(nil, "http2") { $0.protocolChoice = .automatic },
+        flag(nil, "http2-prior-knowledge") { $0.protocolChoice = .http2PriorKnowledge },
+        flag(nil, "http3") { $0.protocolChoice = .http3 },
+    ]
+
+    /// What is written where.
+    static let output: [Option] = [
+        value("o", "output") { $0.outputs.append(.path($1)) },
+        flag("O", "remote-name") { $0.outputs.append(.remoteName) },
+        flag("N", "no-buffer") { _ in },  // What has come is written at once, always.
+        flag("i", "include") { $0.showsHead = true },
+        value("D", "dump-header") { $0.headPath = $1 },
+        value("w", "write-out") { $0.writeOut = $1 },
+        flag(nil, "timing") { $0.showsTiming = true },
+        flag("v", "verbose") { $0.isVerbose = true },
+        flag("s", "silent") { $0.isSilent = true },
+        flag("S", "show-error") { $0.showsErrors = true },
+        flag("f", "fail") { $0.failsOnStatus = true },
+        flag("Z", "parallel") { $0.isParallel = true },
+        flag("h", "help") { $0.wantsHelp = true },
+        flag("V", "version") { $0.wantsVersion = true },
+    ]
+
+    /// How much and how long.
+    static let limits: [Option] = [
+        value(nil, "max-filesize") { (arguments, text) throws(UsageError) in
+            arguments.maxBodyBytes = try OptionValue.size(text, of: "--max-filesize")
+        },
+        value(nil, "limit-rate") { (arguments, text) throws(UsageError) in
+            arguments.bytesPerSecond = try OptionValue.size(text, of: "--limit-rate")
+        },
+        value(nil, "connect-timeout") { (arguments, text) throws(UsageError) in
+            arguments.connectLimit = try OptionValue.seconds(text, of: "--connect-timeout")
+        },
+        value("m", "max-time") { (arguments, text) throws(UsageError) in
+            arguments.totalLimit = try OptionValue.seconds(text, of: "--max-time")
+        },
+    ]
+}

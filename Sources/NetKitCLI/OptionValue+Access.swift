@@ -1,0 +1,102 @@
+import NetKit
+
+/// A name and a password as an option gives them.
+struct Login: Sendable {
+    var user: String
+    /// Nil: nobody said.
+    var password: String?
+}
+
+/// What -x names: nobody, or a proxy's URL without the name and password in it.
+struct ProxyPlace: Sendable {
+    var url: String?
+    var login: Login?
+}
+
+extension OptionValue {
+    /// NAME:PASSWORD; the first colon parts them.
+    static func login(_ text: String) -> Login {
+        guard let colon = text.firstIndex(of: ":") else { return Login(user: text) }
+        return Login(user: String(text[..<colon]), password: String(text[text.index(after: colon)...]))
+    }
+
+    /// [SCHEME://][NAME:PASSWORD@]HOST[:PORT]; without a scheme it is http, and empty is no proxy.
+    static func proxy(_ text: String) -> ProxyPlace {
+        if text.isEmpty {
+            return ProxyPlace()
+        }
+        let slashes = text.firstRange(of: "://")
+        let scheme = slashes.map { String(text[..<$0.lowerBound]) } ?? "http"
+        var rest = text[(slashes?.upperBound ?? text.startIndex)...].prefix { $0 != "/" }
+        var login: Login?
+        if let at = rest.lastIndex(of: "@") {
+            let shown = self.login(String(rest[..<at]))
+            login = Login(user: Percent.decoded(shown.user), password: Percent.decoded(shown.password ?? ""))
+            rest = rest[rest.index(after: at)...]
+        }
+        return ProxyPlace(url: "\(scheme)://\(rest)", login: login)
+    }
+
+    /// A field for the proxy alone.
+    static func proxyHeader(_ text: String) throws(UsageError) -> Headers.Field {
+        guard case .send(let field) = try header(text) else {
+            throw UsageError("--proxy-header '\(text.prefix { $0 != ":" })' has no value")
+        }
+        return field
+    }
+
+    /// Hosts with commas between.
+    static func list(_ text: String) -> [String] {
+        text.split { $0 == "," || $0 == " " }.map(String.init)
+    }
+
+    /// FILE[:PASSWORD]; a colon in the name is written "\:".
+    static func certificate(_ text: String) -> (path: String, password: String?) {
+        var path = ""
+        var rest = text[...]
+        while let character = rest.popFirst() {
+            if character == "\\", rest.first == ":" || rest.first == "\\" {
+                path.append(rest.removeFirst())
+            } else if character == ":" {
+                return (path, String(rest))
+            } else {
+                path.append(character)
+            }
+        }
+        return (path, nil)
+    }
+}
+
+/// Percent-encoding (RFC 3986, 2.1).
+enum Percent {
+    static func decoded(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+            if byte == UInt8(ascii: "%"), digits.utf8.count == 2, !digits.hasPrefix("+"),
+                let value = UInt8(digits, radix: 16)
+            {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Everything but letters, digits and "-._~".
+    static func encoded(_ text: String) -> String {
+        var encoded = ""
+        for byte in text.utf8 {
+            let character = Character(UnicodeScalar(byte))
+            if byte < 0x80 && (character.isLetter || character.isNumber || "-._~".contains(character)) {
+                encoded.append(character)
+            } else {
+                encoded += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return encoded
+    }
+}

@@ -1,0 +1,179 @@
+import NetKit
+
+/// The request that one URL of a command line makes, and what is known of its body.
+struct Plan {
+    private(set) var request: Request<Bytes>
+    /// The body's length; nil without a body, and when only reading tells.
+    private(set) var bodyBytes: Int?
+    /// What is read while it is sent.
+    private(set) var pieces: InputPieces?
+    /// The name of the file that is sent.
+    private(set) var uploadName: String?
+
+    private let arguments: Arguments
+    private let job: Job
+
+    init(_ job: Job, of arguments: Arguments) throws(Failure) {
+        self.job = job
+        self.arguments = arguments
+        request = Request(job.url)
+        let body = try body()
+        let standard = arguments.asksForHead ? "HEAD" : job.upload != nil ? "PUT" : body != nil ? "POST" : "GET"
+        request = Request(url, method: Method(rawValue: arguments.method ?? standard), headers: headers, body: body)
+        request.limits = limits
+        request.redirects = arguments.followsRedirects ? .follow : .return
+        request.trust = TrustPolicy(
+            roots: arguments.authorityFile.map { .file($0) } ?? .system, acceptsAnything: arguments.isInsecure,
+            identity: arguments.certificate.map { certificate in
+                .file(certificate: certificate.path, key: arguments.key, password: certificate.password)
+            })
+        request.protocolChoice = arguments.protocolChoice
+        request.acceptsCodings = arguments.isCompressed
+        request.addressOverrides = arguments.overrides
+        request.keepsDotSegments = arguments.keepsDotSegments
+        request.unixSocket = arguments.unixSocket
+        request.credentials = credentials
+        request.proxy = proxy
+    }
+
+    /// Body bytes that went out with a request that was answered.
+    var uploadedBytes: Int { pieces?.count ?? bodyBytes ?? 0 }
+
+    /// A file that is sent to a folder keeps its name.
+    private var url: String {
+        guard let upload = job.upload, upload != "-" else { return job.url }
+        let path = job.url.prefix { $0 != "?" && $0 != "#" }
+        guard path.endIndex == job.url.endIndex else { return job.url }
+        let name = Percent.encoded(upload.split(separator: "/").last.map(String.init) ?? "")
+        if path.hasSuffix("/") {
+            return job.url + name
+        }
+        let rest = path.firstRange(of: "://").map { path[$0.upperBound...] } ?? path
+        return rest.contains("/") ? job.url : "\(job.url)/\(name)"
+    }
+
+    /// curl's defaults, and over them what -H says.
+    private var headers: Headers {
+        let sendsJSON = arguments.data.contains { $0.isJSON }
+        var headers = Headers()
+        let userAgent = arguments.userAgent ?? "nk/\(Versions.nk)"
+        if !userAgent.isEmpty {
+            headers.append(name: "User-Agent", value: userAgent)
+        }
+        headers.append(name: "Accept", value: sendsJSON ? "application/json" : "*/*")
+        if !arguments.data.isEmpty {
+            headers.append(
+                name: "Content-Type", value: sendsJSON ? "application/json" : "application/x-www-form-urlencoded")
+        }
+        if !arguments.cookies.isEmpty {
+            headers.append(name: "Cookie", value: arguments.cookies.joined(separator: "; "))
+        }
+        for change in arguments.headers {
+            switch change {
+            case .leaveOut(let name): headers[name] = nil
+            case .send(let field): headers[field.name] = nil
+            }
+        }
+        for case .send(let field) in arguments.headers {
+            headers.append(name: field.name, value: field.value)
+        }
+        return headers
+    }
+
+    private mutating func body() throws(Failure) -> Body? {
+        if let upload = job.upload {
+            return try self.upload(of: upload)
+        }
+        guard let bytes = try data() else { return nil }
+        bodyBytes = bytes.count
+        return Body(Bytes(bytes))
+    }
+
+    private mutating func upload(of path: String) throws(Failure) -> Body {
+        do throws(SystemError) {
+            uploadName = path == "-" ? "standard input" : path
+            if let length = try InputFile.length(of: path) {
+                bodyBytes = length
+                return .file(path)
+            }
+            let pieces = try InputPieces(path)
+            self.pieces = pieces
+            return .once(pieces)
+        } catch {
+            throw Failure(reading: error, from: path)
+        }
+    }
+
+    /// The pieces of -d are joined by "&", those of --json are not. A file of -d loses its line ends, as in curl.
+    private func data() throws(Failure) -> [UInt8]? {
+        if arguments.data.isEmpty {
+            return nil
+        }
+        var bytes: [UInt8] = []
+        for (index, piece) in arguments.data.enumerated() {
+            if index > 0 && !piece.isJSON {
+                bytes.append(UInt8(ascii: "&"))
+            }
+            if let file = piece.file {
+                do throws(SystemError) {
+                    let contents = try Terminal.contents(of: file)
+                    bytes += piece.isJSON ? contents : contents.filter { $0 != 13 && $0 != 10 && $0 != 0 }
+                } catch {
+                    throw Failure(reading: error, from: file)
+                }
+            } else {
+                bytes += piece.text.utf8
+            }
+        }
+        return bytes
+    }
+
+    /// The library's limits stay, but for those that would surprise a user of curl: a body may have any size and take
+    /// its time, and --max-time alone rules where it is given.
+    private var limits: Limits {
+        var limits = Limits.streaming
+        limits.total = arguments.totalLimit
+        limits.slot = nil
+        limits.maxBodyBytes = arguments.maxBodyBytes
+        limits.maxRedirects = arguments.maxRedirects
+        limits.maxSendBytesPerSecond = arguments.bytesPerSecond
+        limits.maxReceiveBytesPerSecond = arguments.bytesPerSecond
+        if let connect = arguments.connectLimit {
+            limits.connect = connect
+        }
+        if arguments.totalLimit != nil {
+            limits.firstByte = nil
+            limits.idle = nil
+        }
+        return limits
+    }
+
+    // MARK: Who asks
+
+    private var credentials: Credentials? {
+        guard let login = arguments.login ?? (arguments.usesDigest ? Verbose.login(in: job.url) : nil) else {
+            return nil
+        }
+        let password = login.password ?? ""
+        return arguments.usesDigest
+            ? .digest(user: login.user, password: password) : .basic(user: login.user, password: password)
+    }
+
+    private var proxy: Proxy? {
+        guard let place = arguments.proxy else { return nil }
+        guard let url = place.url else { return .direct }
+        let login = arguments.proxyLogin ?? place.login
+        return Proxy(
+            url, credentials: login.map { .basic(user: $0.user, password: $0.password ?? "") },
+            except: arguments.unproxied, headers: Headers(arguments.proxyHeaders))
+    }
+
+    /// What -v tells of it.
+    var proxyNote: String? {
+        guard let url = arguments.proxy?.url else { return nil }
+        let hasLogin = arguments.proxyLogin != nil || arguments.proxy?.login != nil
+        let fields = arguments.proxyHeaders.map { Verbose.shown($0.name, $0.value) }
+        let told = (hasLogin ? ["credentials [hidden]"] : []) + fields
+        return "through \(url)" + (told.isEmpty ? "" : " (\(told.joined(separator: ", ")))")
+    }
+}

@@ -1,0 +1,200 @@
+import NetKit
+
+/// A command line at work: its URLs, one after the other or at once, and what belongs to all of them.
+struct Session {
+    /// As many as curl has under way with -Z.
+    private static let maxParallel = 50
+
+    private let arguments: Arguments
+    private let console: Console
+    private let turn = Turn()
+    private let writeOut: WriteOut?
+
+    /// Asks for passwords and reads what options name.
+    init(_ arguments: Arguments) throws(Failure) {
+        var arguments = arguments
+        try Self.complete(&arguments.login, of: "the server")
+        try Self.complete(&arguments.proxyLogin, of: "the proxy")
+        self.arguments = arguments
+        console = Console(showsProgress: Self.showsProgress(arguments))
+        writeOut = try arguments.writeOut.map { text throws(Failure) in WriteOut(try Self.format(text)) }
+    }
+
+    private static func complete(_ login: inout Login?, of whom: String) throws(Failure) {
+        guard let user = login?.user, login?.password == nil else { return }
+        guard let password = Password.read("Password of \(Verbose.printable(user)) for \(whom): ") else {
+            throw Failure(ExitCode.usage, "no password for \(user), and standard input is no terminal to ask at")
+        }
+        login?.password = password
+    }
+
+    /// Lines of progress and a body do not stand on one terminal.
+    private static func showsProgress(_ arguments: Arguments) -> Bool {
+        let toFiles = arguments.urls.indices.allSatisfy { index in
+            guard index < arguments.outputs.count else { return false }
+            if case .path("-") = arguments.outputs[index] {
+                return false
+            }
+            return true
+        }
+        return Window.canRedraw && !arguments.isSilent
+            && (toFiles || Window.isRegularFile(Terminal.standardOutput))
+    }
+
+    private static func format(_ text: String) throws(Failure) -> String {
+        guard text.hasPrefix("@") else { return text }
+        let path = String(text.dropFirst())
+        do throws(SystemError) {
+            return String(decoding: try Terminal.contents(of: path), as: UTF8.self)
+        } catch {
+            throw Failure(reading: error, from: path)
+        }
+    }
+
+    /// Returns the exit code: that of the first URL that failed.
+    func run() async -> Int32 {
+        for name in writeOut?.unknown ?? [] {
+            warn("unknown -w variable '\(name)'")
+        }
+        var configuration = Agent.Configuration()
+        let keepsCookies = arguments.cookieJar != nil || !arguments.cookieFiles.isEmpty
+        configuration.cookies = keepsCookies ? .memory : .off
+        configuration.netrc = arguments.usesNetrc ? .home : .off
+        let agent = Agent(configuration)
+        loadCookies(into: agent)
+        let drawing = Task { await console.keepDrawing() }
+        let ended = arguments.isParallel ? await together(agent) : await inTurn(agent)
+        drawing.cancel()
+        await drawing.value
+        var code = ended.first { $0.exitCode != ExitCode.success }?.exitCode ?? ExitCode.success
+        if let fault = await finish(agent, heads: ended.map(\.heads)), code == ExitCode.success {
+            code = fault
+        }
+        await agent.shutdown()
+        return code
+    }
+
+    // MARK: The URLs
+
+    private typealias Ended = (exitCode: Int32, heads: String)
+
+    private func inTurn(_ agent: Agent) async -> [Ended] {
+        var ended: [Ended] = []
+        for index in arguments.urls.indices where !Task.isCancelled {
+            ended.append(await fetch(index, agent))
+        }
+        return ended
+    }
+
+    private func together(_ agent: Agent) async -> [Ended] {
+        let count = arguments.urls.count
+        return await withTaskGroup(of: (Int, Ended).self) { group in
+            var ended: [Ended?] = Array(repeating: nil, count: count)
+            for index in 0..<min(Self.maxParallel, count) {
+                group.addTask { (index, await fetch(index, agent)) }
+            }
+            var next = min(Self.maxParallel, count)
+            for await (index, one) in group {
+                ended[index] = one
+                if next < count, !Task.isCancelled {
+                    let index = next
+                    group.addTask { (index, await fetch(index, agent)) }
+                    next += 1
+                }
+            }
+            return ended.compactMap { $0 }
+        }
+    }
+
+    private func fetch(_ index: Int, _ agent: Agent) async -> Ended {
+        let job = Job(index, of: arguments)
+        let fetch = Fetch(job: job, arguments: arguments, agent: agent, console: console, turn: turn)
+        var (account, heads) = await fetch.run()
+        console.end(index)
+        if Interrupt.caught != nil {
+            return (account.exitCode, heads)
+        }
+        if account.exitCode != ExitCode.success, let message = account.message {
+            complain(message, exitCode: account.exitCode)
+        }
+        if arguments.showsTiming {
+            console.say(Timing.lines(of: account.metrics, width: min(100, Window.size.columns)))
+        }
+        if let fault = await write(account), account.exitCode == ExitCode.success {
+            account.exitCode = fault
+        }
+        return (account.exitCode, heads)
+    }
+
+    private func write(_ account: Account) async -> Int32? {
+        guard let written = writeOut?.written(for: account) else { return nil }
+        console.say(text: written.errors)
+        if written.output.isEmpty {
+            return nil
+        }
+        await turn.take()
+        defer { turn.give() }
+        do throws(SystemError) {
+            try Terminal.write(written.output, to: Terminal.standardOutput)
+            return nil
+        } catch {
+            return complain(Failure(writing: error, to: nil))
+        }
+    }
+
+    // MARK: What belongs to all
+
+    /// A file that is missing is no fault, as with curl: -b and -c may name one that is yet to be written.
+    private func loadCookies(into agent: Agent) {
+        for path in arguments.cookieFiles where !path.isEmpty {
+            do throws(SystemError) {
+                let cookies = try CookieFile.read(path)
+                try? agent.setCookies(cookies)
+            } catch {
+                if path != arguments.cookieJar {
+                    warn("cannot read cookies from \(path): \(error.message)")
+                }
+            }
+        }
+    }
+
+    /// Returns the exit code of what failed.
+    private func finish(_ agent: Agent, heads: [String]) async -> Int32? {
+        var code: Int32?
+        if let path = arguments.headPath, path != "-" {
+            code = save(to: path) { () throws(SystemError) in try OutputFile.write(heads.joined(), to: path) }
+        }
+        if let path = arguments.cookieJar, let cookies = try? await agent.cookies() {
+            code = save(to: path) { () throws(SystemError) in try CookieFile.write(cookies, to: path) } ?? code
+        }
+        return code
+    }
+
+    private func save(to path: String, _ write: () throws(SystemError) -> Void) -> Int32? {
+        do throws(SystemError) {
+            try write()
+            return nil
+        } catch {
+            return complain(Failure(writing: error, to: path == "-" ? nil : path))
+        }
+    }
+
+    private func warn(_ message: String) {
+        if !arguments.isSilent {
+            console.say("nk: warning: \(Verbose.printable(message))")
+        }
+    }
+
+    private func complain(_ failure: Failure) -> Int32 {
+        if let message = failure.message {
+            complain(message, exitCode: failure.exitCode)
+        }
+        return failure.exitCode
+    }
+
+    private func complain(_ message: String, exitCode: Int32) {
+        if !arguments.isSilent || arguments.showsErrors {
+            console.say("nk: (\(exitCode)) \(Verbose.printable(message))")
+        }
+    }
+}

@@ -1,0 +1,30 @@
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// The terminal that standard error is, if it is one.
+enum Window {
+    static func isTerminal(_ descriptor: Int32) -> Bool {
+        isatty(descriptor) == 1
+    }
+
+    /// Whether lines can be drawn over there.
+    static var canRedraw: Bool {
+        let kind = unsafe getenv("TERM").map { unsafe String(cString: $0) } ?? "dumb"
+        return isTerminal(Terminal.standardError) && kind != "dumb" && kind != ""
+    }
+
+    /// Asked each time, because it changes.
+    static var size: (columns: Int, rows: Int) {
+        var size = winsize()
+        let isKnown = unsafe ioctl(Terminal.standardError, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+        return isKnown ? (Int(size.ws_col), Int(max(size.ws_row, 2))) : (80, 24)
+    }
+
+    static func isRegularFile(_ descriptor: Int32) -> Bool {
+        var status = stat()
+        return unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+}
