@@ -75,7 +75,7 @@ final class Console: Sendable {
             return news.count < count
         }
         if wasShown {
-            say(text: last.map { $0(window().columns - 1) + "\n" } ?? "")
+            say(text: last.map { $0(Self.width(window().columns)) + "\n" } ?? "")
             draw()
         }
     }
@@ -91,9 +91,11 @@ final class Console: Sendable {
         guard showsProgress else { return }
         let (columns, rows) = window()
         let all = news.withLock { $0.map(\.line) }
-        var lines = all.prefix(max(1, rows - 2)).map { $0.text(width: columns - 1) }
+        let width = Self.width(columns)
+        let nameWidth = all.map { Format.columns(of: $0.name) }.max() ?? 0
+        var lines = all.prefix(max(1, rows - 2)).map { $0.text(width: width, nameWidth: nameWidth) }
         if lines.count < all.count {
-            lines.append(Format.shortened("and \(all.count - lines.count) more", to: columns - 1))
+            lines.append(Format.shortened("and \(all.count - lines.count) more", to: width))
         }
         screen.withLock { screen in
             if lines != screen.drawn {
@@ -102,6 +104,9 @@ final class Console: Sendable {
             }
         }
     }
+
+    /// Room for the "^C" that a terminal writes behind the line: it must not wrap.
+    private static func width(_ columns: Int) -> Int { max(0, columns - 2) }
 
     /// Back to the first line's first column, and nothing from there on.
     private static func erasure(of lines: [String]) -> String {

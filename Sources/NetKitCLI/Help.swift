@@ -30,7 +30,7 @@ enum Help {
         The output
           -o, --output FILE|-         -v, --verbose             tells what happened
           -O, --remote-name           -i, --include             the head, then the body
-          -Z, --parallel   all     -D, --dump-header FILE|-
+          -Z, --parallel  at once     -D, --dump-header FILE|-
           -N, --no-buffer             -w, --write-out FORMAT|@FILE, with %{variables}
           -f, --fail  22 from 400 up      --timing              each phase of each hop
           -s, --silent                -S, --show-error          even with -s

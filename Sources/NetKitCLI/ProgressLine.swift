@@ -28,12 +28,17 @@ struct ProgressLine: Sendable, Equatable {
 
     private static let nameColumns = 8...24
     private static let barColumns = 12...42
+    private static let shareColumns = 4
     private static let rateColumns = 10
     private static let timeColumns = 7
     private static let sizeColumns = 8
+    private static let stepBytes = 64 << 10
 
-    /// Never longer than `width` columns. What matters least is left out first: the bar, the size, the name.
-    func text(width: Int) -> String {
+    /// Never longer than `width` columns. What matters least is left out first: the bar, the size beside the share, the
+    /// name, the time, the rate.
+    ///
+    /// - Parameter nameWidth: columns that the longest name of all lines takes, so that what follows stands in columns.
+    func text(width: Int, nameWidth: Int) -> String {
         var room = max(0, width)
         func take(_ columns: Int) -> Bool {
             if columns > room {
@@ -43,31 +48,34 @@ struct ProgressLine: Sendable, Equatable {
             return true
         }
         let share = total.map { $0 > 0 ? min(100, Int(Double(done) / Double($0) * 100)) : 100 }
-        let first = share.map { Format.right("\($0)%", 4) } ?? Format.right(Format.size(done), Self.sizeColumns)
-        guard take(first.count) else { return Format.shortened(name, to: room) }
+        let (shareText, sizeText) = (share.map { "\($0)%" } ?? "", Format.size(done))
+        let needed = share == nil ? Self.sizeColumns : Self.shareColumns
+        guard take(needed) else { return Format.shortened(share == nil ? sizeText : shareText, to: room) }
         let hasRate = take(2 + Self.rateColumns)
         let hasTime = hasRate && take(2 + Self.timeColumns)
         let hasName = take(Self.nameColumns.lowerBound + 2)
-        let hasSize = hasTime && share != nil && take(2 + Self.sizeColumns)
-        let hasBar = hasName && share != nil && take(2 + Self.barColumns.lowerBound)
+        let hasBoth = hasName && take(2 + (share == nil ? Self.shareColumns : Self.sizeColumns))
+        let hasBar = hasBoth && take(2 + Self.barColumns.lowerBound)
         var columns: [String] = []
         if hasName {
-            let wanted = max(
-                0, min(Format.columns(of: name), Self.nameColumns.upperBound) - Self.nameColumns.lowerBound)
-            let more = hasBar ? min(wanted, room) : room
+            let names = Self.nameColumns
+            let more = min(min(max(names.lowerBound, nameWidth), names.upperBound) - names.lowerBound, room)
             room -= more
-            let width = Self.nameColumns.lowerBound + more
+            let width = names.lowerBound + more
             columns.append(Format.left(Format.shortened(name, to: width), width))
         }
-        if hasBar, let share {
-            columns.append(Self.bar(share, min(Self.barColumns.upperBound, Self.barColumns.lowerBound + room)))
+        if hasBar {
+            columns.append(bar(share, min(Self.barColumns.upperBound, Self.barColumns.lowerBound + room)))
         }
-        columns.append(first)
-        if hasSize {
-            columns.append(Format.right(Format.size(done), Self.sizeColumns))
+        if hasBoth || share != nil {
+            columns.append(Format.right(shareText, Self.shareColumns))
+        }
+        if hasBoth || share == nil {
+            columns.append(Format.right(sizeText, Self.sizeColumns))
         }
         if hasRate {
-            columns.append(Format.right(bytesPerSecond > 0 ? Format.size(bytesPerSecond) + "/s" : "-", 10))
+            columns.append(
+                Format.right(bytesPerSecond > 0 ? Format.size(bytesPerSecond) + "/s" : "-", Self.rateColumns))
         }
         if hasTime {
             columns.append(Format.right(timeLeft.map { Format.clock($0) } ?? "-:--", Self.timeColumns))
@@ -87,11 +95,18 @@ struct ProgressLine: Sendable, Equatable {
         return "\(Format.shortened(name, to: room))  \(account)"
     }
 
-    private static func bar(_ share: Int, _ columns: Int) -> String {
+    /// Where nobody knows how much there is, something that moves with the bytes.
+    private func bar(_ share: Int?, _ columns: Int) -> String {
         let room = columns - 2
+        guard let share else {
+            let places = room - 3
+            let step = done / Self.stepBytes % (2 * places)
+            return "[" + Format.left(String(repeating: " ", count: min(step, 2 * places - step)) + "<=>", room) + "]"
+        }
         let filled = room * share / 100
-        let head = filled > 0 && filled < room ? String(repeating: "=", count: filled - 1) + ">" : ""
-        let body = head.isEmpty ? String(repeating: "=", count: filled) : head
-        return "[" + Format.left(body, room) + "]"
+        let isUnderWay = filled > 0 && filled < room
+        return "["
+            + Format.left(
+                String(repeating: "=", count: isUnderWay ? filled - 1 : filled) + (isUnderWay ? ">" : ""), room) + "]"
     }
 }

@@ -75,10 +75,10 @@ enum Verbose {
     private static func account(of hop: HopMetrics) -> String {
         var parts: [String] = []
         if let firstByte = hop.firstByte {
-            parts.append("first byte after \(Format.milliseconds(firstByte))")
+            parts.append("first byte \(Format.milliseconds(firstByte))")
         }
         if let ended = hop.ended {
-            parts.append("ended after \(Format.milliseconds(ended))")
+            parts.append("end \(Format.milliseconds(ended))")
         }
         parts.append("sent \(hop.sentBytes) bytes, head \(hop.headBytes), body \(hop.receivedBytes)")
         if hop.decodedBytes != hop.receivedBytes {

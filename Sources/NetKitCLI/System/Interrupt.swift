@@ -19,25 +19,32 @@ enum Interrupt {
     private static let graceSeconds = 2.0
     private static let state = Mutex(State())
 
-    /// Before any other thread begins: they inherit the mask, and one thread waits for the signals.
+    // SAFETY: written once, before the handler is installed that reads it. libdispatch parks the main thread with every
+    // signal unblocked, so sigwait(3) would not see them all: a handler and a pipe do.
+    fileprivate nonisolated(unsafe) static var pipeEnd: Int32 = -1
+
+    /// Begins to listen. A signal that nk was started to ignore stays ignored.
     static func watch() {
-        var set = sigset_t()
-        unsafe sigemptyset(&set)
-        for signal in signals {
-            unsafe sigaddset(&set, signal)
+        var ends: [Int32] = [0, 0]
+        guard unsafe pipe(&ends) == 0 else { return }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
         }
-        unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
+        unsafe pipeEnd = ends[1]
+        for number in signals {
+            let before = signal(number, signalArrived)
+            if unsafe unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
+                _ = signal(number, SIG_IGN)
+            }
+        }
+        let readEnd = ends[0]
         DispatchQueue(label: "nk.signals").async {
-            while true {
-                var number: Int32 = 0
-                var set = sigset_t()
-                unsafe sigemptyset(&set)
-                for signal in signals {
-                    unsafe sigaddset(&set, signal)
+            var number: UInt8 = 0
+            while unsafe read(readEnd, &number, 1) != 0 {
+                if number > 0 {
+                    arrived(Int32(number))
                 }
-                if unsafe sigwait(&set, &number) == 0 {
-                    arrived(number)
-                }
+                number = 0
             }
         }
     }
@@ -60,11 +67,8 @@ enum Interrupt {
         Password.showAgain()
         OutputFile.discardAll()
         _ = signal(number, SIG_DFL)
-        var set = sigset_t()
-        unsafe sigemptyset(&set)
-        unsafe sigaddset(&set, number)
-        unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
-        raise(number)
+        kill(getpid(), number)
+        sleep(1)  // Another thread may be the one that it ends.
         _exit(128 + number)
     }
 
@@ -77,4 +81,12 @@ enum Interrupt {
         cancel()
         DispatchQueue.global().asyncAfter(deadline: .now() + graceSeconds) { die(of: number) }
     }
+}
+
+/// In the handler nothing may be called but what signal-safety(7) lists.
+private func signalArrived(_ number: Int32) {
+    let before = errno
+    var byte = UInt8(truncatingIfNeeded: number)
+    _ = unsafe write(Interrupt.pipeEnd, &byte, 1)
+    errno = before
 }
