@@ -4,7 +4,9 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <netinet/in.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 /// Long enough for anything that is under way.
@@ -59,6 +61,33 @@ static void poller__reports_what_is_wanted_and_nothing_else(void **state) {
             }
         }
         assert_int_equal(kind->wait(poller, events, 64, 0, 0), 0);
+        kind->unmake(poller);
+    }
+}
+
+/// A connection that is reset is seen for a moment with its error and nothing else: only reading tells which it is.
+static void poller__an_error_is_something_to_read_regression_1(void **state) {
+    (void)state;
+    for (size_t c = 0; c < 2; c++) {
+        nc_poll_event event = {0};
+        nc_status status = NC_OK;
+        struct sockaddr_in nobody = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        socklen_t length = sizeof nobody;
+        const nc_poller_kind *kind = nc_poller_choose(choices[c]);
+        nc_poller *poller = kind->make(&status);
+        assert_non_null(poller);
+        // A port that was free a moment ago refuses a datagram.
+        int other = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+        int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        assert_int_equal(bind(other, (struct sockaddr *)&nobody, length), 0);
+        assert_int_equal(getsockname(other, (struct sockaddr *)&nobody, &length), 0);
+        assert_int_equal(connect(fd, (struct sockaddr *)&nobody, length), 0);
+        close(other);
+        assert_status(kind->change(poller, fd, 0, NC_WANT_READ), NC_OK);
+        assert_int_equal(send(fd, "x", 1, 0), 1);
+        assert_int_equal(kind->wait(poller, &event, 1, 0, LONG_NS), 1);
+        assert_true(event.has_error && event.is_readable && !event.is_writable);
+        close(fd);
         kind->unmake(poller);
     }
 }
@@ -264,6 +293,7 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(poller__reports_what_is_wanted_and_nothing_else),
+        harness_case(poller__an_error_is_something_to_read_regression_1),
         harness_case(poller__forgives_a_descriptor_that_was_closed_behind_its_back),
         harness_case(poller__returns_when_the_time_is_up),
         harness_case(poller__rounds_a_timeout_up_and_bounds_it),

@@ -12,7 +12,7 @@ enum { NC_WANT_READ = 1, NC_WANT_WRITE = 2, NC_WANT_EDGE = 4 };
 
 typedef struct nc_poll_event {
     int fd;
-    bool is_readable;
+    bool is_readable; // also at its end, and when only reading tells what went wrong
     bool is_writable;
     bool has_error;
 } nc_poll_event;

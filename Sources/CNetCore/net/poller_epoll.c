@@ -104,7 +104,7 @@ static size_t wait_for(nc_poller *base, nc_poll_event *events, size_t capacity, 
         }
         events[count++] = (nc_poll_event){
             .fd = ready[i].data.fd,
-            .is_readable = (ready[i].events & (EPOLLIN | EPOLLHUP)) != 0,
+            .is_readable = (ready[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0,
             .is_writable = (ready[i].events & EPOLLOUT) != 0,
             .has_error = (ready[i].events & EPOLLERR) != 0,
         };

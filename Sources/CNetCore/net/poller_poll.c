@@ -101,7 +101,7 @@ static size_t wait_for(nc_poller *base, nc_poll_event *events, size_t capacity, 
         }
         events[count++] = (nc_poll_event){
             .fd = poller->entries[i].fd,
-            .is_readable = (got & (POLLIN | POLLHUP)) != 0,
+            .is_readable = (got & (POLLIN | POLLHUP | POLLERR)) != 0,
             .is_writable = (got & POLLOUT) != 0,
             .has_error = (got & (POLLERR | POLLNVAL)) != 0,
         };
