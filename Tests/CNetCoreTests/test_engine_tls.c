@@ -286,6 +286,36 @@ static void engine__the_environment_changes_nothing(void **state) {
     }
 }
 
+/// RFC 9112, 9.8: whoever ends the connection on the way can make a body that lasts until then as short as he likes.
+static void engine__a_body_that_ends_without_close_notify_is_cut_short_regression_1(void **state) {
+    static const char reply[] = "HTTP/1.1 200 OK\r\nX-Length: none\r\n\r\nabcdef";
+    static const size_t cuts[] = {sizeof reply - 7, sizeof reply - 4, sizeof reply - 1};
+    (void)state;
+    for (int is_old = 0; is_old < 2; is_old++) {
+        fixture f;
+        const nct_server_options server = {.identity = NCT_TLS_VALID, .is_tls_1_2_only = is_old != 0};
+        nct_reply scripted = {.is_raw = true, .body = reply, .body_length = sizeof reply - 1, .is_cut = true};
+        fixture_start_with(&f, &server, NULL);
+        for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+            scripted.cut_after = cuts[i];
+            scripted.ending = NCT_TRUNCATE;
+            fixture_script(&f, "/t", scripted);
+            answer cut = fixture_get(&f, "/t");
+            assert_ended(cut, NC_ERR_CUT_SHORT, CURLE_PARTIAL_FILE, "without close_notify");
+            assert_true(nc_response_body(cut.response).length <= 6);
+        }
+        scripted.ending = NCT_CLOSE;
+        fixture_script(&f, "/t", scripted);
+        answer whole = fixture_get(&f, "/t");
+        assert_answered(whole, 200, "abcdef");
+        assert_true(nc_response_is_close_delimited(whole.response));
+        // A body with a length does not need it.
+        fixture_script(&f, "/l", (nct_reply){.body = "abc", .body_length = 3, .ending = NCT_TRUNCATE});
+        assert_answered(fixture_get(&f, "/l"), 200, "abc");
+        fixture_stop(&f);
+    }
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
@@ -302,6 +332,7 @@ int main(void) {
         harness_case(engine__a_redirect_keeps_the_policy_of_its_request),
         harness_case(engine__more_policies_than_lanes_all_work),
         harness_case(engine__the_environment_changes_nothing),
+        harness_case(engine__a_body_that_ends_without_close_notify_is_cut_short_regression_1),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -102,6 +102,11 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
     if (curl_easy_getinfo(easy, CURLINFO_SCHEME, &scheme) == CURLE_OK && scheme != NULL &&
         nc_slice_is_equal_ignoring_case(nc_slice_of(scheme), nc_slice_of("https"))) {
         nc_tls_describe(easy, hop->tls_version, sizeof hop->tls_version, hop->tls_cipher, sizeof hop->tls_cipher);
+        nc_tls_release_end(transfer->tls_end); // of a connection that died before its first byte
+        if (nc_tls_watch(easy, &transfer->tls_end) != NC_OK) {
+            (void)nc_transfer_note(transfer, NC_ERR_NO_MEMORY, 0, "no memory for a connection");
+            return CURL_PREREQFUNC_ABORT;
+        }
     }
     hop->remote_port = (uint16_t)remote_port;
     size_t length = strlen(remote_ip);

@@ -1,11 +1,18 @@
 #include "net/tls_hook.h"
 
+#include "base/alloc.h"
 #include "base/trace.h"
 #include "net/engine_state.h"
 #include "trust/identity.h"
 
 #include <openssl/ssl.h>
+#include <pthread.h>
 #include <stdio.h>
+
+struct nc_tls_end {
+    unsigned references;
+    bool has_close_notify;
+};
 
 /// libcurl calls the hook for an HTTPS proxy's context as well and does not say which one it is. So the proxy's
 /// options, and they alone, ask for this bit (CURLSSLOPT_ALLOW_BEAST): it means nothing from TLS 1.1 on, and is the
@@ -45,15 +52,75 @@ CURLcode nc_tls_hook_install(CURL *easy, const nc_lane *lane) {
     return code;
 }
 
-void nc_tls_describe(CURL *easy, char *version, size_t version_bytes, char *cipher, size_t cipher_bytes) {
+/// The handle's live connection; NULL without TLS of OpenSSL's.
+static SSL *live_connection(CURL *easy) {
     const struct curl_tlssessioninfo *info = NULL;
-    const SSL *tls = NULL;
-    if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &info) == CURLE_OK && info != NULL &&
-        info->backend == CURLSSLBACKEND_OPENSSL) {
-        tls = info->internals;
-    }
+    bool is_known = curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &info) == CURLE_OK && info != NULL &&
+                    info->backend == CURLSSLBACKEND_OPENSSL;
+    return is_known ? info->internals : NULL;
+}
+
+void nc_tls_describe(CURL *easy, char *version, size_t version_bytes, char *cipher, size_t cipher_bytes) {
+    const SSL *tls = live_connection(easy);
     // Before the handshake has chosen a cipher there is neither.
     bool is_live = tls != NULL && SSL_get_current_cipher(tls) != NULL;
     (void)snprintf(version, version_bytes, "%s", is_live ? SSL_get_version(tls) : "");
     (void)snprintf(cipher, cipher_bytes, "%s", is_live ? SSL_get_cipher_name(tls) : "");
+}
+
+/* --- how a connection ends --- */
+
+static int end_index = -1;
+
+static void drop_end(void *parent, void *end, CRYPTO_EX_DATA *data, int index, long number, void *pointer) {
+    (void)parent;
+    (void)data;
+    (void)index;
+    (void)number;
+    (void)pointer;
+    nc_tls_release_end(end);
+}
+
+static void find_end_index(void) {
+    end_index = SSL_get_ex_new_index(0, NULL, NULL, NULL, drop_end);
+}
+
+static void on_info(const SSL *tls, int where, int alert) {
+    nc_tls_end *end = SSL_get_ex_data(tls, end_index);
+    if (where == SSL_CB_READ_ALERT && (alert & 0xff) == SSL_AD_CLOSE_NOTIFY && end != NULL) {
+        end->has_close_notify = true;
+    }
+}
+
+nc_status nc_tls_watch(CURL *easy, nc_tls_end **out) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    SSL *tls = live_connection(easy);
+    *out = NULL;
+    if (tls == NULL) {
+        return NC_OK;
+    }
+    (void)pthread_once(&once, find_end_index);
+    nc_tls_end *end = end_index >= 0 ? SSL_get_ex_data(tls, end_index) : NULL;
+    if (end == NULL) {
+        end = end_index >= 0 ? nc_alloc_zeroed(1, sizeof *end) : NULL;
+        if (end == NULL || SSL_set_ex_data(tls, end_index, end) != 1) {
+            nc_free(end);
+            return NC_ERR_NO_MEMORY;
+        }
+        end->references = 1;
+        SSL_set_info_callback(tls, on_info);
+    }
+    end->references++;
+    *out = end;
+    return NC_OK;
+}
+
+bool nc_tls_has_close_notify(const nc_tls_end *end) {
+    return end->has_close_notify;
+}
+
+void nc_tls_release_end(nc_tls_end *end) {
+    if (end != NULL && --end->references == 0) {
+        nc_free(end);
+    }
 }

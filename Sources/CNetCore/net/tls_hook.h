@@ -14,4 +14,15 @@ CURLcode nc_tls_hook_install(CURL *easy, const nc_lane *lane);
 /// TLS of OpenSSL's. An HTTPS proxy's connection counts where no TLS runs inside it.
 void nc_tls_describe(CURL *easy, char *version, size_t version_bytes, char *cipher, size_t cipher_bytes);
 
+/// How the TLS connection under some transfers ends; loop-confined, kept by each of them and by the connection.
+typedef struct nc_tls_end nc_tls_end;
+
+/// Watches the handle's live connection from now on. NC_OK, with NULL in `out` where no TLS of OpenSSL's is, or
+/// NC_ERR_NO_MEMORY.
+NC_NODISCARD nc_status nc_tls_watch(CURL *easy, nc_tls_end **out);
+/// Tells whether the other end has said close_notify (RFC 8446, 6.1).
+bool nc_tls_has_close_notify(const nc_tls_end *end);
+/// Drops a reference; NULL is harmless.
+void nc_tls_release_end(nc_tls_end *end);
+
 #endif

@@ -11,6 +11,7 @@
 #include "net/metrics.h"
 #include "net/outcome.h"
 #include "net/response.h"
+#include "net/tls_hook.h"
 #include "net/url_text.h"
 #include "trust/policy.h"
 
@@ -172,6 +173,8 @@ static void leave_hop(nc_transfer *transfer) {
         }
         transfer->handle = NULL;
     }
+    nc_tls_release_end(transfer->tls_end);
+    transfer->tls_end = NULL;
     if (transfer->lane != NULL) {
         transfer->lane->active_count--;
         transfer->lane = NULL;
@@ -367,6 +370,11 @@ static void judge(nc_transfer *transfer, CURLcode code) {
         if (!transfer->has_head) {
             (void)nc_transfer_note(transfer, NC_ERR_CUT_SHORT, CURLE_PARTIAL_FILE,
                                    "the connection ended within the response head");
+        } else if (nc_response_is_close_delimited(transfer->response) && transfer->tls_end != NULL &&
+                   !nc_tls_has_close_notify(transfer->tls_end)) {
+            // RFC 9112, 9.8. libcurl 7.88 takes any end for an honest one.
+            (void)nc_transfer_note(transfer, NC_ERR_CUT_SHORT, CURLE_PARTIAL_FILE,
+                                   "the connection ended without close_notify, and with it a body of unknown length");
         }
         return;
     }

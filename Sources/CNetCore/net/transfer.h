@@ -21,6 +21,7 @@ typedef struct nc_files nc_files;
 typedef struct nc_handle nc_handle;
 typedef struct nc_host nc_host;
 typedef struct nc_lane nc_lane;
+typedef struct nc_tls_end nc_tls_end;
 
 typedef enum nc_phase {
     NC_PHASE_SUBMITTED, // in the mailbox
@@ -89,6 +90,7 @@ struct nc_transfer {
     bool is_ending;    // nothing but its files is waited for
     bool is_head_held; // a challenge that libcurl may answer by itself
     bool is_saving;
+    nc_tls_end *tls_end;  // of the hop's connection; NULL without TLS
     uint64_t asked_bytes; // request bytes when the head was held
     nc_files *files;      // NULL without any
     nc_upload upload;
