@@ -59,13 +59,13 @@ static void take_length(nc_framing *framing, nc_slice value) {
 }
 
 static void take_transfer_coding(nc_framing *framing, nc_slice value) {
-    if (is_named(value, "identity")) {
-        return; // What RFC 2616 called no coding at all; a few servers still say it.
-    }
-    if (framing->is_chunked || !is_named(value, "chunked")) {
+    // "identity" is what RFC 2616 called no coding at all; a few servers still say it.
+    bool is_identity = is_named(value, "identity");
+    if (framing->has_transfer_coding || !(is_identity || is_named(value, "chunked"))) {
         framing->fault = "its Transfer-Encoding is not chunked alone";
     }
-    framing->is_chunked = true;
+    framing->has_transfer_coding = true;
+    framing->is_chunked = framing->is_chunked || !is_identity;
 }
 
 static void take_content_coding(nc_framing *framing, nc_slice value) {

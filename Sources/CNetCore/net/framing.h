@@ -11,6 +11,7 @@ typedef struct nc_framing {
     uint64_t length;
     bool has_length;
     bool is_chunked;
+    bool has_transfer_coding; // "identity" included
     bool has_location;
     bool has_cookies;
     uint32_t coding_count; // content codings, "identity" left out

@@ -86,6 +86,11 @@ static nc_status check_framing(nc_transfer *transfer) {
         return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
                                 "the response head leaves open where the body ends: %s", framing->fault);
     }
+    // RFC 9112, 6.1: HTTP/1.0 has no transfer codings, so somebody on the way may not have understood this one.
+    if (framing->has_transfer_coding && nc_response_http_version(transfer->response) == NC_HTTP_VERSION_1_0) {
+        return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
+                                "the response head leaves open where the body ends: HTTP/1.0 with Transfer-Encoding");
+    }
     // Each coding multiplies what the one before made of a few bytes.
     if (framing->coding_count > max_codings && transfer->description.accepts_codings) {
         return nc_transfer_note(transfer, NC_ERR_BAD_CODING, CURLE_BAD_CONTENT_ENCODING,
