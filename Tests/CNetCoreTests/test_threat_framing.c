@@ -134,6 +134,7 @@ static const row chunks[] = {
     // 7.1.2: a trailer field is a field.
     GOOD(CHUNKED "2\r\nhi\r\n0\r\nX-Sum: 1\r\nContent-Length: 99\r\nTransfer-Encoding: x\r\n\r\n", "hi"),
     BAD(CHUNKED "2\r\nhi\r\n0\r\nno colon\r\n\r\n"),
+    BAD(CHUNKED "2\r\nhi\r\n0\r\nspace before : colon\r\n\r\n"),
     BAD(CHUNKED "2\r\nhi\r\n0\r\n: no name\r\n\r\n"),
     // What is behind the last chunk is not the body's.
     GOOD(CHUNKED "2\r\nhi\r\n0\r\n\r\n2\r\nho\r\n0\r\n\r\n", "hi"),
@@ -142,12 +143,21 @@ static const row chunks[] = {
 static const row heads[] = {
     // 9112, 2.2: a lone LF may end a line; other CRs, and NUL, may not be in one (9110, 5.5).
     GOOD("HTTP/1.1 200 OK\nContent-Length: 2\n\nhi", "hi"),
+    BAD(OK "X-A: a\rb\r\nContent-Length: 2\r\n\r\nhi"),
+    BAD(OK "X-A: a\rContent-Length: 9\r\nContent-Length: 2\r\n\r\nhi"),
     BAD(OK "X-A: a\0b\r\nContent-Length: 2\r\n\r\nhi"),
     BAD(OK "X\0A: b\r\nContent-Length: 2\r\n\r\nhi"),
     BAD("HTTP/1.1 200 O\0K\r\nContent-Length: 2\r\n\r\nhi"),
     // 5.1: a name is a token, and a colon follows at once.
     BAD(OK "no colon\r\nContent-Length: 2\r\n\r\nhi"),
     BAD(OK ": no name\r\nContent-Length: 2\r\n\r\nhi"),
+    BAD(OK "Content-Length : 2\r\n\r\nhi"),
+    BAD(OK "Content-Length\t: 2\r\n\r\nhi"),
+    BAD(OK "X A: b\r\nContent-Length: 2\r\n\r\nhi"),
+    BAD(OK "X(A): b\r\nContent-Length: 2\r\n\r\nhi"),
+    BAD(OK "X\x01: b\r\nContent-Length: 2\r\n\r\nhi"),
+    BAD(OK "X\xc3\xa9: b\r\nContent-Length: 2\r\n\r\nhi"),
+    BAD(OK "\"X\": b\r\nContent-Length: 2\r\n\r\nhi"),
     // 5.2: a fold is a space in an ordinary field.
     GOOD(OK "X-A: a\r\n b\r\nContent-Length: 2\r\n\r\nhi", "hi"),
     BAD(OK " X-A: a\r\nContent-Length: 2\r\n\r\nhi"),

@@ -47,6 +47,26 @@ static bool parse_status_line(nc_slice line, uint16_t *status, nc_http_version *
     return *status >= 100;
 }
 
+/// RFC 9112, 2.2: a CR that does not end a line is invalid. To libcurl it is a byte like any other.
+static bool has_stray_cr(nc_slice line) {
+    size_t length = line.length;
+    while (length > 0 && (line.data[length - 1] == '\n' || line.data[length - 1] == '\r')) {
+        length--;
+    }
+    return length > 0 && memchr(line.data, '\r', length) != NULL;
+}
+
+/// RFC 9112, 5.1: a token, and the colon follows at once. libcurl takes whatever stands before a colon for a name; a
+/// length behind a name that only others understand is how two readers come to see two ends of one body.
+static bool is_field_name(nc_slice name) {
+    for (size_t i = 0; i < name.length; i++) {
+        if (!nc_ascii_is_token(name.data[i])) {
+            return false;
+        }
+    }
+    return name.length > 0;
+}
+
 static nc_status take_field(nc_transfer *transfer, nc_slice line) {
     nc_status status;
     if (line.data[0] == ' ' || line.data[0] == '\t') {
@@ -56,11 +76,11 @@ static nc_status take_field(nc_transfer *transfer, nc_slice line) {
                              nc_response_header_at(transfer->response, count > 0 ? count - 1 : 0).name);
     } else {
         const uint8_t *colon = memchr(line.data, ':', line.length);
-        if (colon == NULL || colon == line.data) {
+        size_t name_length = colon != NULL ? (size_t)(colon - line.data) : 0;
+        if (!is_field_name(nc_slice_make(line.data, name_length))) {
             return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
                                     "a line of the response head is no field");
         }
-        size_t name_length = (size_t)(colon - line.data);
         transfer->head_fields++;
         if (transfer->head_fields > transfer->description.limits.max_head_fields) {
             return nc_transfer_note(transfer, NC_ERR_HEAD_TOO_LARGE, CURLE_RECV_ERROR,
@@ -246,7 +266,8 @@ static nc_status take_trailer(nc_transfer *transfer, nc_slice line) {
     if (line.length == 0 || line.data[0] == '\r' || line.data[0] == '\n') {
         return NC_OK;
     }
-    if (colon == NULL || colon == line.data) {
+    size_t name_length = colon != NULL ? (size_t)(colon - line.data) : 0;
+    if (!is_field_name(nc_slice_make(line.data, name_length))) {
         return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
                                 "a line of the trailer is no field");
     }
@@ -255,7 +276,6 @@ static nc_status take_trailer(nc_transfer *transfer, nc_slice line) {
                                 "head and trailer have more than %u fields",
                                 transfer->description.limits.max_head_fields);
     }
-    size_t name_length = (size_t)(colon - line.data);
     nc_trace_pass(&transfer->engine->trace, NC_TRACE_TRAILER, transfer->id);
     nc_status status = nc_response_add_trailer(transfer->response, nc_slice_make(line.data, name_length),
                                                trim(nc_slice_make(colon + 1, line.length - name_length - 1)));
@@ -275,6 +295,10 @@ nc_status nc_head_take_line(nc_transfer *transfer, nc_slice line) {
                                 transfer->description.limits.max_head_bytes);
     }
     transfer->head_bytes += (uint32_t)line.length;
+    if (has_stray_cr(line)) {
+        return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
+                                "a CR within a line of the response");
+    }
     bool is_answered =
         transfer->is_head_held && !transfer->is_in_head && line.length > 5 && memcmp(line.data, "HTTP/", 5) == 0;
     if (is_answered) {
