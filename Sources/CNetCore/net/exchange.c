@@ -88,6 +88,13 @@ int nc_exchange_on_rewind(void *data, curl_off_t offset, int origin) {
     return is_there ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
 }
 
+/// Whether a reply may call itself HTTP/2 or 3 here. `easy` is NULL without TLS.
+static bool may_be_multiplexed(const nc_transfer *transfer, CURL *easy) {
+    nc_http_choice choice = transfer->description.http;
+    return choice == NC_HTTP_2_PRIOR_KNOWLEDGE || choice == NC_HTTP_3 || transfer->engine->state.uses_alt_svc ||
+           (easy != NULL && nc_tls_may_be_multiplexed(easy));
+}
+
 int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int remote_port, int local_port) {
     nc_transfer *transfer = ((nc_handle *)data)->transfer;
     nc_hop_metrics *hop = nc_response_hop(transfer->response);
@@ -99,8 +106,9 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
     CURL *easy = ((nc_handle *)data)->easy;
     const char *scheme = NULL;
     // Through an HTTPS proxy the TLS in sight may be the proxy's; and a host may have asked for https (HSTS).
-    if (curl_easy_getinfo(easy, CURLINFO_SCHEME, &scheme) == CURLE_OK && scheme != NULL &&
-        nc_slice_is_equal_ignoring_case(nc_slice_of(scheme), nc_slice_of("https"))) {
+    bool is_secure = curl_easy_getinfo(easy, CURLINFO_SCHEME, &scheme) == CURLE_OK && scheme != NULL &&
+                     nc_slice_is_equal_ignoring_case(nc_slice_of(scheme), nc_slice_of("https"));
+    if (is_secure) {
         nc_tls_describe(easy, hop->tls_version, sizeof hop->tls_version, hop->tls_cipher, sizeof hop->tls_cipher);
         nc_tls_release_end(transfer->tls_end); // of a connection that died before its first byte
         if (nc_tls_watch(easy, &transfer->tls_end) != NC_OK) {
@@ -108,6 +116,7 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
             return CURL_PREREQFUNC_ABORT;
         }
     }
+    transfer->may_be_multiplexed = may_be_multiplexed(transfer, is_secure ? easy : NULL);
     hop->remote_port = (uint16_t)remote_port;
     size_t length = strlen(remote_ip);
     memcpy(hop->remote_address, remote_ip, length < sizeof hop->remote_address ? length + 1 : 0);

@@ -30,10 +30,15 @@ static bool parse_status_line(nc_slice line, uint16_t *status, nc_http_version *
     size_t at = space != NULL ? (size_t)(space - line.data) : 0;
     bool is_short = at == 6;
     bool is_long = at == 8 && line.data[6] == '.' && nc_ascii_is_digit(line.data[7]);
-    if (!(is_short || is_long) || !nc_ascii_is_digit(line.data[5]) || line.length < at + 4) {
+    // RFC 9112, 2.3: the protocol's name is spelled so and not otherwise.
+    if (!(is_short || is_long) || memcmp(line.data, "HTTP/", 5) != 0 || !nc_ascii_is_digit(line.data[5]) ||
+        line.length < at + 4) {
         return false;
     }
     const uint8_t *digits = line.data + at + 1;
+    if (line.length > at + 4 && !is_white(digits[3])) {
+        return false; // "200OK"
+    }
     uint8_t major = line.data[5];
     uint8_t minor = at >= 8 ? line.data[7] : '0';
     *version = major == '2'   ? NC_HTTP_VERSION_2
@@ -316,6 +321,11 @@ nc_status nc_head_take_line(nc_transfer *transfer, nc_slice line) {
         if (!parse_status_line(line, &status, &version)) {
             return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
                                     "the status line is malformed");
+        }
+        if (version >= NC_HTTP_VERSION_2 && !transfer->may_be_multiplexed) {
+            // It would be believed to have no need for a length, and further requests would wait for its connection.
+            return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
+                                    "a reply in HTTP/1.1 calls itself HTTP/%c", line.data[5]);
         }
         nc_response_begin_head(transfer->response, status, version);
         transfer->framing = (nc_framing){0};

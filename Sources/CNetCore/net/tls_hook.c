@@ -68,6 +68,16 @@ void nc_tls_describe(CURL *easy, char *version, size_t version_bytes, char *ciph
     (void)snprintf(cipher, cipher_bytes, "%s", is_live ? SSL_get_cipher_name(tls) : "");
 }
 
+bool nc_tls_may_be_multiplexed(CURL *easy) {
+    const SSL *tls = live_connection(easy);
+    const unsigned char *name = NULL;
+    unsigned length = 0;
+    if (tls != NULL) {
+        SSL_get0_alpn_selected(tls, &name, &length);
+    }
+    return tls == NULL || (length == 2 && name[0] == 'h' && name[1] == '2');
+}
+
 /* --- how a connection ends --- */
 
 static int end_index = -1;

@@ -14,6 +14,9 @@ CURLcode nc_tls_hook_install(CURL *easy, const nc_lane *lane);
 /// TLS of OpenSSL's. An HTTPS proxy's connection counts where no TLS runs inside it.
 void nc_tls_describe(CURL *easy, char *version, size_t version_bytes, char *cipher, size_t cipher_bytes);
 
+/// Tells whether the handle's live connection agreed on HTTP/2 (ALPN), or is one that cannot be asked.
+bool nc_tls_may_be_multiplexed(CURL *easy);
+
 /// How the TLS connection under some transfers ends; loop-confined, kept by each of them and by the connection.
 typedef struct nc_tls_end nc_tls_end;
 
