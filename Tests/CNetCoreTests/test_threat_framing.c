@@ -214,6 +214,10 @@ static const row bodiless[] = {
     ENDS("HTTP/1.1 100 Continue\r\n\r\n", NC_ERR_EMPTY_REPLY),
     BAD("HTTP/1.1 100 Continue\r\nContent-Length: 2\r\n\r\nhi" OK "Content-Length: 2\r\n\r\nho"),
     BAD("HTTP/1.1 100 Continue\r\n\r\nnot HTTP\r\n\r\n"),
+    // 9110, 15.2.2 and 7.8: nobody asked to switch.
+    BAD("HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nhi"),
+    BAD("HTTP/1.1 101 Switching\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"),
+    BAD("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 101 Switching\r\nUpgrade: h2c\r\n\r\nhi"),
 };
 
 /* --- the table --- */

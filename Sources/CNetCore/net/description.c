@@ -250,6 +250,7 @@ void nc_description_fill(nc_description *out, const nc_request *request, void *s
         .accepts_codings = request->accepts_codings,
         .is_head = nc_slice_is_equal(request->method, nc_slice_of("HEAD")),
         .expects_continue = has_header(request, "Expect"),
+        .expects_upgrade = has_header(request, "Upgrade"),
         .ignores_cookies = request->ignores_cookies,
         .priority = request->priority,
         .http = request->http,

@@ -53,6 +53,7 @@ typedef struct nc_description {
     bool accepts_codings;
     bool is_head;
     bool expects_continue;
+    bool expects_upgrade;
     bool ignores_cookies;
     nc_priority priority;
     nc_extras *extras; // NULL when there are none

@@ -246,6 +246,11 @@ static nc_status finish_head(nc_transfer *transfer) {
     if (code < 200 && code != 101) {
         return NC_OK; // An interim head; the final one follows.
     }
+    // RFC 9110, 7.8: a server may not switch to what nobody asked for. libcurl would hand out whatever follows.
+    if (code == 101 && (!transfer->description.expects_upgrade || transfer->is_elsewhere)) {
+        return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
+                                "the server switches to a protocol that was not asked for");
+    }
     transfer->has_head = true;
     if (may_be_answered(transfer, code)) {
         transfer->is_head_held = true;
