@@ -394,7 +394,7 @@ static void judge(nc_transfer *transfer, CURLcode code) {
         .proxy_verify_result = proxy_verify_result,
         .socket_error = transfer->socket_error,
         .is_connected = transfer->was_connected,
-        .is_in_head = transfer->is_in_head,
+        .is_in_head = transfer->is_in_head || transfer->phase == NC_PHASE_REPLY,
         .has_no_head = transfer->first_byte_ns == 0,
         .insists_on_http2 = transfer->description.http == NC_HTTP_2_PRIOR_KNOWLEDGE,
         .unix_socket = extras != NULL && !transfer->is_elsewhere ? extras->unix_socket : NULL,

@@ -1,0 +1,225 @@
+/// Threats B1 and B5: heads and bodies without end, and replies that come by drips, end at a limit or come whole.
+#include "threat.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define OK "HTTP/1.1 200 OK\r\n"
+#define CHUNKED OK "Transfer-Encoding: chunked\r\n\r\n"
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+/* --- without end --- */
+
+enum { MAX_SEEN_BYTES = NC_DEFAULT_MAX_HEAD_BYTES + 128 * 1024 };
+
+static void expect_large_head(const char *what, const threat_shot *shot) {
+    nc_hop_metrics hop = nc_response_hop_at(shot->response, 0);
+    if (shot->error.status != NC_ERR_HEAD_TOO_LARGE || hop.head_bytes > MAX_SEEN_BYTES ||
+        nc_response_body(shot->response).length > 64) {
+        fail_msg("%s: %s (%s) after %llu bytes of head", what, nc_status_name(shot->error.status), shot->error.message,
+                 (unsigned long long)hop.head_bytes);
+    }
+}
+
+static void endless__a_head_without_end_ends_at_its_limit(void **state) {
+    static const struct {
+        const char *name;
+        nct_endless endless;
+    } rows[] = {{"100 Continue", NCT_ENDLESS_CONTINUE},
+                {"one line", NCT_ENDLESS_LINE},
+                {"fields", NCT_ENDLESS_FIELDS},
+                {"reason", NCT_ENDLESS_REASON},
+                {"trailer", NCT_ENDLESS_TRAILER}};
+    fixture f;
+    threat_shot shots[COUNT_OF(rows)];
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    threat_volley volley = THREAT_VOLLEY_INIT(f.engine);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const char *path = fixture_text(&f, "/%zu", i);
+        fixture_script(&f, path, (nct_reply){.endless = rows[i].endless, .body = "x", .body_length = 1});
+        nc_request request = fixture_request(&f, path);
+        request.limits.max_head_fields = NC_UNLIMITED; // The bytes are limited all the same.
+        assert_status(threat_submit(&volley, &request, &shots[i]), NC_OK);
+    }
+    threat_await(&volley, 0);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        expect_large_head(rows[i].name, &shots[i]);
+    }
+    threat_release(shots, COUNT_OF(rows));
+    fixture_stop(&f);
+}
+
+static void endless__a_huge_head_ends_at_its_limits(void **state) {
+    enum { FIELDS = 100000, LONG_FIELDS = 2048 };
+    fixture f;
+    threat_shot shots[2];
+    (void)state;
+    char *many = malloc((size_t)FIELDS * 8 + 1);
+    char *large = malloc((size_t)LONG_FIELDS * 1024 + 1);
+    assert_non_null(many);
+    assert_non_null(large);
+    for (size_t i = 0; i < FIELDS; i++) {
+        memcpy(many + i * 8, "X-Y: z\r\n", 8);
+    }
+    memset(large, 'v', (size_t)LONG_FIELDS * 1024);
+    for (size_t i = 0; i < LONG_FIELDS; i++) { // 2 MiB
+        memcpy(large + i * 1024, "X-Long: ", 8);
+        memcpy(large + i * 1024 + 1022, "\r\n", 2);
+    }
+    many[FIELDS * 8] = large[LONG_FIELDS * 1024] = '\0';
+    fixture_start(&f, NCT_PLAIN);
+    threat_volley volley = THREAT_VOLLEY_INIT(f.engine);
+    fixture_script(&f, "/many", (nct_reply){.headers = many});
+    fixture_script(&f, "/large", (nct_reply){.headers = large});
+    nc_request request = fixture_request(&f, "/many");
+    assert_status(threat_submit(&volley, &request, &shots[0]), NC_OK);
+    request.url = nc_slice_of(fixture_url(&f, "/large"));
+    request.limits.max_head_fields = NC_UNLIMITED;
+    assert_status(threat_submit(&volley, &request, &shots[1]), NC_OK);
+    threat_await(&volley, 0);
+    expect_large_head("100,000 fields", &shots[0]);
+    assert_true(nc_response_header_count(shots[0].response) <= NC_DEFAULT_MAX_HEAD_FIELDS);
+    expect_large_head("2 MiB of fields", &shots[1]);
+    threat_release(shots, 2);
+    fixture_stop(&f);
+    free(many);
+    free(large);
+}
+
+/// libcurl skips extensions without a word, so it is the idle limit that ends them: nothing of the body moves.
+static void endless__a_body_without_end_ends_at_its_limits(void **state) {
+    fixture f;
+    threat_shot shots[3];
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    threat_volley volley = THREAT_VOLLEY_INIT(f.engine);
+    fixture_script(&f, "/chunks", (nct_reply){.endless = NCT_ENDLESS_CHUNKS});
+    fixture_script(&f, "/extension", (nct_reply){.endless = NCT_ENDLESS_EXTENSION, .body = "x", .body_length = 1});
+    nc_request request = fixture_request(&f, "/chunks");
+    request.limits = (nc_limits){.max_body_bytes = 100000, .idle_ms = 100};
+    assert_status(threat_submit(&volley, &request, &shots[0]), NC_OK);
+    request.url = nc_slice_of(fixture_url(&f, "/extension"));
+    assert_status(threat_submit(&volley, &request, &shots[1]), NC_OK);
+    request.limits = (nc_limits){.total_ms = 150};
+    assert_status(threat_submit(&volley, &request, &shots[2]), NC_OK);
+    threat_await(&volley, 0);
+    assert_status(shots[0].error.status, NC_ERR_BODY_TOO_LARGE);
+    assert_true(nc_response_body(shots[0].response).length <= 100000);
+    assert_status(shots[1].error.status, NC_ERR_IDLE_TIMED_OUT);
+    assert_status(shots[2].error.status, NC_ERR_TOTAL_TIMED_OUT);
+    assert_slice_equals(nc_response_body(shots[1].response), "x");
+    threat_release(shots, 3);
+    fixture_stop(&f);
+}
+
+/* --- by drips --- */
+
+/// Each byte in a segment of its own: what a parser sees of a line depends on nothing but its end.
+static void endless__a_reply_may_come_byte_by_byte(void **state) {
+    static const char *const replies[] = {
+        OK "X-A: b\r\nContent-Length: 12\r\n\r\ndrip by drip",
+        OK "X-A: b\r\nTransfer-Encoding: chunked\r\n\r\n5\r\ndrip \r\n7;x=y\r\nby drip\r\n0\r\n\r\n",
+        CHUNKED "C\r\ndrip by drip\r\n0\r\nX-Sum: 1\r\nX-More: 2\r\n\r\n",
+        OK "X-A: b\r\n\r\ndrip by drip",
+        "HTTP/1.0 200 OK\r\n\r\ndrip by drip",
+        "HTTP/1.1 103 Hints\r\nLink: x\r\n\r\n" OK "X-A: b\r\n c\r\nContent-Length: 12\r\n\r\ndrip by drip",
+        "HTTP/1.1 200 OK\nContent-Length: 12\n\ndrip by drip",
+    };
+    fixture f;
+    threat_shot shots[COUNT_OF(replies)];
+    static const nct_identity identities[] = {NCT_PLAIN, NCT_TLS_VALID};
+    (void)state;
+    for (size_t k = 0; k < COUNT_OF(identities); k++) {
+        fixture_start(&f, identities[k]);
+        threat_volley volley = THREAT_VOLLEY_INIT(f.engine);
+        for (size_t i = 0; i < COUNT_OF(replies); i++) {
+            const char *path = fixture_text(&f, "/%zu", i);
+            fixture_script(&f, path,
+                           (nct_reply){.is_raw = true,
+                                       .body = replies[i],
+                                       .body_length = strlen(replies[i]),
+                                       .drip_bytes = 1,
+                                       .ending = NCT_CLOSE});
+            nc_request request = fixture_request(&f, path);
+            assert_status(threat_submit(&volley, &request, &shots[i]), NC_OK);
+        }
+        threat_await(&volley, 0);
+        for (size_t i = 0; i < COUNT_OF(replies); i++) {
+            assert_status(shots[i].error.status, NC_OK);
+            assert_slice_equals(nc_response_body(shots[i].response), "drip by drip");
+            assert_int_equal(nc_response_is_close_delimited(shots[i].response), i == 3 || i == 4);
+            assert_int_equal(nc_response_trailer_count(shots[i].response), i == 2 ? 2 : 0);
+        }
+        threat_release(shots, COUNT_OF(replies));
+        fixture_stop(&f);
+    }
+}
+
+/// A byte now and then, for ever: no piece of a line is a reason to go on waiting.
+static void endless__slow_heads_and_bodies_end_at_their_limits(void **state) {
+    static const struct {
+        const char *name;
+        nc_limits limits;
+        uint32_t drip_ms;
+        bool is_endless;
+        nc_status status;
+    } rows[] = {
+        // The first line never becomes whole within the limit.
+        {"first byte", {.first_byte_ms = 60}, 20, false, NC_ERR_FIRST_BYTE_TIMED_OUT},
+        {"total, in the head", {.total_ms = 90}, 20, false, NC_ERR_TOTAL_TIMED_OUT},
+        // The value of a field without end: after the first lines nothing becomes whole any more.
+        {"idle, in the head", {.idle_ms = 90}, 1, true, NC_ERR_IDLE_TIMED_OUT},
+        {"total, in a line", {.total_ms = 120}, 1, true, NC_ERR_TOTAL_TIMED_OUT},
+    };
+    fixture f;
+    threat_shot shots[COUNT_OF(rows)];
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    threat_volley volley = THREAT_VOLLEY_INIT(f.engine);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const char *path = fixture_text(&f, "/%zu", i);
+        fixture_script(&f, path,
+                       (nct_reply){.drip_bytes = 1,
+                                   .drip_ms = rows[i].drip_ms,
+                                   .pattern_length = 100000,
+                                   .endless = rows[i].is_endless ? NCT_ENDLESS_LINE : NCT_FINITE});
+        nc_request request = fixture_request(&f, path);
+        request.limits = rows[i].limits;
+        assert_status(threat_submit(&volley, &request, &shots[i]), NC_OK);
+    }
+    threat_await(&volley, 0);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        if (shots[i].error.status != rows[i].status) {
+            fail_msg("%s: %s (%s)", rows[i].name, nc_status_name(shots[i].error.status), shots[i].error.message);
+        }
+    }
+    threat_release(shots, COUNT_OF(rows));
+    fixture_stop(&f);
+}
+
+/// A body that drips is not idle, so the total limit is the one that ends it.
+static void endless__a_body_that_drips_for_ever_ends_at_the_total_limit(void **state) {
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/slow", (nct_reply){.drip_bytes = 1, .drip_ms = 1, .endless = NCT_ENDLESS_CHUNKS});
+    nc_request request = fixture_request(&f, "/slow");
+    request.limits = (nc_limits){.total_ms = 200};
+    answer one = fixture_send(&f, &request);
+    assert_status(one.error.status, NC_ERR_TOTAL_TIMED_OUT);
+    fixture_stop(&f);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(endless__a_head_without_end_ends_at_its_limit),
+        harness_case(endless__a_huge_head_ends_at_its_limits),
+        harness_case(endless__a_body_without_end_ends_at_its_limits),
+        harness_case(endless__a_reply_may_come_byte_by_byte),
+        harness_case(endless__slow_heads_and_bodies_end_at_their_limits),
+        harness_case(endless__a_body_that_drips_for_ever_ends_at_the_total_limit),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
