@@ -16,8 +16,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/// How soon a cancel or a limit must show, and what the limit is.
-enum { PROMPT_MS = 50, LIMIT_MS = 300, DNS_PORT = 53, LOOKUPS = 4 };
+/// How soon a cancel or a limit must show: long before a resolver gives up (5 s), however busy the machine is. And what
+/// the limit is.
+enum { PROMPT_MS = 2000, LIMIT_MS = 300, DNS_PORT = 53, LOOKUPS = 4 };
 
 static int name_server = -1;
 
