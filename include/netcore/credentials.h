@@ -32,7 +32,7 @@ enum {
 typedef struct nc_credentials {
     /// NC_AUTH_ bits; 0 is none. With several the strongest that the server offers is used.
     uint32_t schemes;
-    /// Name, without NUL.
+    /// Name, without NUL; for NC_AUTH_BASIC without a colon, for NC_AUTH_DIGEST without control characters.
     nc_slice user;
     /// Password, without NUL.
     nc_slice password;

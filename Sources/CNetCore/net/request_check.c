@@ -202,6 +202,32 @@ static nc_status check_known_schemes(uint32_t schemes, nc_error *err) {
     return NC_OK;
 }
 
+/// libcurl 7.88 writes the name into a digest's field as it is, but for quotes and backslashes.
+static nc_status check_digest_user(nc_slice user, nc_error *err) {
+    for (size_t i = 0; i < user.length; i++) {
+        if (user.data[i] < ' ' || user.data[i] == 0x7f) {
+            return nc_error_set(err, NC_ERR_USAGE, 0, (int64_t)i, "a user name for Digest holds a control character");
+        }
+    }
+    return NC_OK;
+}
+
+/// The same of a name in a URL, which libcurl takes before the one beside it, and whose escapes it undoes.
+static nc_status check_digest_url(nc_slice url, nc_error *err) {
+    size_t at = 0;
+    size_t length = 0;
+    nc_url_find_credentials(url, &at, &length);
+    for (size_t i = at; i + 2 < at + length; i++) {
+        uint8_t low = nc_ascii_lower(url.data[i + 2]);
+        bool is_control = url.data[i + 1] == '0' || url.data[i + 1] == '1' || (url.data[i + 1] == '7' && low == 'f');
+        if (url.data[i] == '%' && is_control) {
+            return nc_error_set(err, NC_ERR_BAD_URL, 0, (int64_t)i,
+                                "credentials for Digest in the URL hold a control character");
+        }
+    }
+    return NC_OK;
+}
+
 static nc_status check_credentials(const nc_credentials *credentials, nc_error *err) {
     const uint32_t known = NC_AUTH_BASIC | NC_AUTH_DIGEST | NC_AUTH_BEARER | NC_AUTH_NTLM | NC_AUTH_NEGOTIATE;
     if ((credentials->schemes & ~known) != 0) {
@@ -222,7 +248,8 @@ static nc_status check_credentials(const nc_credentials *credentials, nc_error *
         memchr(credentials->user.data, ':', credentials->user.length) != NULL) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a user name for Basic holds a colon");
     }
-    return check_known_schemes(credentials->schemes, err);
+    nc_status status = (credentials->schemes & NC_AUTH_DIGEST) != 0 ? check_digest_user(credentials->user, err) : NC_OK;
+    return status == NC_OK ? check_known_schemes(credentials->schemes, err) : status;
 }
 
 nc_status nc_proxy_check(const nc_proxy *proxy, nc_error *err) {
@@ -352,6 +379,9 @@ nc_status nc_request_check(const nc_request *request, nc_error *err) {
     }
     if (status == NC_OK) {
         status = check_credentials(&request->credentials, err);
+    }
+    if (status == NC_OK && (request->credentials.schemes & NC_AUTH_DIGEST) != 0) {
+        status = check_digest_url(request->url, err);
     }
     if (status == NC_OK && request->proxy != NULL) {
         status = nc_proxy_check(request->proxy, err);
