@@ -126,6 +126,7 @@ static nc_status make_loop(nc_engine *engine, nc_poller_choice choice) {
     nc_sockets_init(&engine->loop.sockets, engine->loop.poller);
     nc_queue_init(&engine->loop.queue);
     nc_list_init(&engine->loop.lanes);
+    nc_list_init(&engine->loop.turns);
     const nc_poller_kind *kind = engine->loop.poller->kind;
     status = kind->change(engine->loop.poller, engine->shared.mailbox.wake_read_fd, 0, NC_WANT_READ | NC_WANT_EDGE);
     if (status != NC_OK) {

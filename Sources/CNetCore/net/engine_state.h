@@ -44,6 +44,7 @@ struct nc_engine {
         nc_timers timers;
         nc_queue queue;
         nc_link lanes;
+        nc_link turns; // of flows
         size_t lane_count;
         nc_pace send_pace; // of all transfers together
         nc_pace receive_pace;

@@ -12,6 +12,10 @@
 /// What a redirect's own body may weigh before its connection is given up instead of read to the end.
 static const uint64_t max_discarded_bytes = 64u * 1024u;
 
+/// What a decoder gives out before mail is read again. A few bytes may decode to hundreds of MiB, and meanwhile nobody
+/// could cancel, nor any other transfer move.
+enum { MAX_PIECES_A_TURN = 64 };
+
 /* --- telling libcurl --- */
 
 /// Tells libcurl which directions rest. May call back into nc_flow_receive() and nc_upload_read().
@@ -136,12 +140,26 @@ static nc_status give_out(nc_transfer *transfer, nc_slice bytes) {
     return status == NC_OK ? NC_OK : nc_transfer_note(transfer, status, 0, "no memory for a response body");
 }
 
-/// Decodes and gives out until the decoder wants more or the reader rests.
+static void end_turn(nc_transfer *transfer) {
+    nc_flow *flow = &transfer->flow;
+    if ((flow->receive_rests & NC_REST_TURN) == 0) {
+        flow->receive_rests |= NC_REST_TURN;
+        nc_list_append(&transfer->engine->loop.turns, &flow->turn_link);
+    }
+}
+
+static void forget_turn(nc_flow *flow) {
+    flow->receive_rests &= (uint8_t)~NC_REST_TURN;
+    nc_list_remove(&flow->turn_link);
+}
+
+/// Decodes and gives out until the decoder wants more, the reader rests or the turn is over.
 static nc_status decode(nc_transfer *transfer) {
     nc_flow *flow = &transfer->flow;
     nc_slice piece;
     nc_error err;
     nc_status status = NC_OK;
+    int pieces = 0;
     do {
         status = nc_coding_next(flow->coding, &piece, &err);
         if (status == NC_OK && piece.length > 0) {
@@ -150,7 +168,11 @@ static nc_status decode(nc_transfer *transfer) {
                 return status;
             }
         }
-    } while (status == NC_OK && piece.length > 0 && (flow->receive_rests & NC_REST_CALLER) == 0);
+    } while (status == NC_OK && piece.length > 0 && (flow->receive_rests & NC_REST_CALLER) == 0 &&
+             ++pieces < MAX_PIECES_A_TURN);
+    if (pieces == MAX_PIECES_A_TURN) {
+        end_turn(transfer);
+    }
     if (status == NC_OK && nc_coding_has_input(flow->coding)) {
         status = nc_coding_keep(flow->coding, &err);
     }
@@ -288,6 +310,18 @@ static void alarm_rings(nc_timer *timer) {
     go_on(transfer);
 }
 
+void nc_flow_take_turns(nc_engine *engine) {
+    nc_link turns;
+    nc_link *link;
+    nc_list_init(&turns);
+    nc_list_move_all(&turns, &engine->loop.turns); // Whoever is not done yet comes again in the next round.
+    while ((link = nc_list_take_first(&turns)) != NULL) {
+        nc_flow *flow = NC_CONTAINER_OF(link, nc_flow, turn_link);
+        flow->receive_rests &= (uint8_t)~NC_REST_TURN;
+        go_on(NC_CONTAINER_OF(flow, nc_transfer, flow));
+    }
+}
+
 /* --- a transfer's and a hop's course --- */
 
 nc_status nc_flow_init(nc_transfer *transfer) {
@@ -311,6 +345,7 @@ nc_status nc_flow_init(nc_transfer *transfer) {
 
 void nc_flow_deinit(nc_transfer *transfer) {
     nc_flow *flow = &transfer->flow;
+    forget_turn(flow);
     nc_coding_free(flow->coding);
     flow->coding = NULL;
     if (flow->has_timer) {
@@ -322,6 +357,7 @@ void nc_flow_deinit(nc_transfer *transfer) {
 
 void nc_flow_begin_hop(nc_transfer *transfer) {
     nc_flow *flow = &transfer->flow;
+    forget_turn(flow);
     flow->receive_rests &= NC_REST_CALLER;
     flow->send_rests &= NC_REST_CALLER;
     flow->told = 0;
@@ -358,14 +394,14 @@ bool nc_flow_end_body(nc_transfer *transfer, CURLcode code) {
     if (flow->coding == NULL || transfer->error.status != NC_OK || transfer->leads_on) {
         return true;
     }
-    if (nc_coding_has_input(flow->coding) && flow->receive_rests != 0) {
+    // Only a pace can have left something here.
+    if (nc_coding_has_input(flow->coding) && flow->receive_rests == 0 && decode(transfer) != NC_OK) {
+        return true;
+    }
+    if (nc_coding_has_input(flow->coding)) {
         flow->is_over = true;
         flow->code = code;
         return false;
-    }
-    // Only a pace can have left something here.
-    if (nc_coding_has_input(flow->coding) && decode(transfer) != NC_OK) {
-        return true;
     }
     if (code == CURLE_OK && nc_coding_finish(flow->coding, &err) != NC_OK) {
         (void)nc_transfer_note(transfer, err.status, CURLE_BAD_CONTENT_ENCODING, "%s", err.message);

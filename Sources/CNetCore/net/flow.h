@@ -1,11 +1,12 @@
 /// The body's way from libcurl to whoever wants it: decoding, limits, pausing, pacing.
 ///
-/// libcurl never decodes, so a pause is nothing but a piece refused: libcurl keeps it, with what else its receive buffer
-/// holds, and gives it again. What a decoder has taken and not yet given out waits in the decoder. Confined to the loop
-/// thread.
+/// libcurl never decodes, so a pause is nothing but a piece refused: libcurl keeps it, with what else its receive
+/// buffer holds, and gives it again. What a decoder has taken and not yet given out waits in the decoder. Confined to
+/// the loop thread.
 #ifndef NETCORE_PRIVATE_FLOW_H
 #define NETCORE_PRIVATE_FLOW_H
 
+#include "base/list.h"
 #include "body/coding.h"
 #include "net/pace.h"
 #include "net/timers.h"
@@ -18,6 +19,7 @@ typedef struct nc_transfer nc_transfer;
 /// Why a direction rests, beside what nc_rest tells.
 enum {
     NC_REST_PACE = 8,   // a rate
+    NC_REST_TURN = 16,  // the decoder has had its turn, and others have theirs
     NC_REST_HELD = 7,   // every nc_rest: it is not the other end that is slow
     NC_REST_CALLER = 3, // NC_REST_PAUSED and NC_REST_VERDICT
 };
@@ -33,6 +35,7 @@ typedef struct nc_flow {
     nc_pace send_pace;
     nc_pace receive_pace;
     nc_coding *coding;
+    nc_link turn_link; // among those whose decoders go on in the next round
 } nc_flow;
 
 /// Makes room for what the transfer's limits ask; NC_OK, NC_ERR_NO_MEMORY.
@@ -58,6 +61,8 @@ void nc_flow_rest_reading(nc_transfer *transfer);
 void nc_flow_pause(nc_transfer *transfer);
 /// nc_engine_resume() reached the loop; `reasons` are of nc_rest.
 void nc_flow_resume(nc_transfer *transfer, uint8_t reasons);
+/// Lets the decoders go on that had their turn in the round before.
+void nc_flow_take_turns(nc_engine *engine);
 /// Whether the caller holds it up, so that its idleness does not count.
 bool nc_flow_is_held(const nc_transfer *transfer);
 

@@ -177,12 +177,14 @@ static void run(nc_engine *engine) {
         report_burst(engine);
         run_jobs(engine);
         read_mail(engine);
+        nc_flow_take_turns(engine);
         bool is_unsettled = settle(engine);
         if ((engine->loop.is_closing || engine->loop.is_finishing) && engine->loop.transfer_count == 0) {
             report_burst(engine);
             return;
         }
-        bool has_more = is_unsettled || engine->loop.has_ended_some || engine->loop.wants_drain;
+        bool has_more = is_unsettled || engine->loop.has_ended_some || engine->loop.wants_drain ||
+                        !nc_list_is_empty(&engine->loop.turns);
         bool may_sleep = !has_more && nc_mailbox_may_sleep(engine);
         if (!may_sleep && !engine->loop.wants_drain && ++unpolled < MAX_UNPOLLED) {
             continue; // What just ended has brought new mail; the sockets can wait for it.
