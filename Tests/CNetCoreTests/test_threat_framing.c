@@ -247,7 +247,7 @@ static void show(size_t index, const row *one, const threat_shot *shot) {
 /// Asks for every row at once.
 static void expect_rows(const row *rows, size_t count) {
     fixture f;
-    char path[16];
+    char path[32];
     size_t wrong = 0;
     threat_shot *shots = calloc(count, sizeof *shots);
     assert_non_null(shots);

@@ -18,7 +18,7 @@ enum { PLACES = 3, BYTES = 256, CASES = PLACES * BYTES, VALUE_BYTES = 8, MAX_WAN
 typedef struct probe {
     char value_text[VALUE_BYTES];
     nc_slice value;
-    char number[8];
+    char number[24];
     char url[64];
     char path[96]; // of a file
     char authorization[64];
