@@ -73,24 +73,30 @@ public final class Agent: Sendable {
 
     /// The request with everything that the agent adds.
     func completed(_ request: Request<some Sendable>, limits: Limits) throws(NetError) -> Request<Bytes> {
-        var complete = request.decoded(by: .bytes)
-        if let base = configuration.baseURL, !(request.keepsDotSegments && request.hasAbsoluteURL) {
-            complete.url = try resolveURL(request.url, at: base)
+        try completed(request.content, headers: request.headers, limits: limits)
+    }
+
+    private func completed(
+        _ asked: RequestContent, headers: Headers, limits: Limits
+    ) throws(NetError) -> Request<Bytes> {
+        var content = asked
+        if let base = configuration.baseURL, !(asked.keepsDotSegments && asked.hasAbsoluteURL) {
+            content.url = try resolveURL(asked.url, at: base)
         }
-        complete.headers = request.headers.filled(from: configuration.headers)
-        if request.expectsContinue, complete.headers["Expect"] == nil {
-            complete.headers["Expect"] = "100-continue"
+        content.limits = asked.limits ?? limits
+        if asked.limits == nil, asked.body?.isStreamed == true {
+            content.limits?.total = configuration.streamLimits.total
         }
-        complete.limits = request.limits ?? limits
-        if request.limits == nil, request.body?.isStreamed == true {
-            complete.limits?.total = configuration.streamLimits.total
+        content.redirects = asked.redirects ?? configuration.redirects
+        var headers = headers.filled(from: configuration.headers)
+        if asked.expectsContinue, headers["Expect"] == nil {
+            headers["Expect"] = "100-continue"
         }
-        complete.redirects = request.redirects ?? configuration.redirects
-        return complete
+        return Request<Bytes>(KeptContent(content), headers: headers, decoding: .bytes)
     }
 }
 
-extension Request {
+extension RequestContent {
     fileprivate var hasAbsoluteURL: Bool {
         guard let end = url.firstRange(of: "://") else { return false }
         return ["http", "https"].contains { String(url[..<end.lowerBound]).isEqualIgnoringASCIICase(to: $0) }

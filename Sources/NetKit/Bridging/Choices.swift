@@ -60,9 +60,12 @@ extension Limits {
     var cValue: nc_limits {
         func milliseconds(_ duration: Duration?) -> UInt32 {
             guard let duration else { return .max }
-            // Clamped first: a duration may have more seconds than its components can tell.
-            let (seconds, attoseconds) = min(max(duration, .zero), .milliseconds(UInt32.max - 1)).components
-            return UInt32(max(1, seconds * 1000 + attoseconds / 1_000_000_000_000_000))
+            // One division: a duration's components take two, and there are five of them in each request.
+            let attoseconds = duration.attoseconds
+            if attoseconds <= 0 {
+                return 1
+            }
+            return UInt32(clamping: min(max(attoseconds / 1_000_000_000_000_000, 1), Int128(UInt32.max - 1)))
         }
         func number(_ value: Int?) -> UInt32 { value.map { UInt32(clamping: max(1, $0)) } ?? .max }
         return nc_limits(

@@ -20,7 +20,8 @@ final class EngineTransport: Transport {
     }
 
     func send(_ request: Request<Bytes>) async throws(NetError) -> Response<Bytes> {
-        let engine = try engine.get()
+        // Result.get() looks its own type up each time, which costs more than what it does.
+        guard case .success(let engine) = engine else { throw startError }
         let sink = TransferSink(client: client)
         let outcome = await withTaskCancellationHandler {
             await sink.outcome(of: request, on: engine)
@@ -29,7 +30,14 @@ final class EngineTransport: Transport {
                 engine.cancel(id)
             }
         }
-        return Response(received: try outcome.get())
+        switch outcome {
+        case .success(let received): return Response(received: received)
+        case .failure(let error): throw error
+        }
+    }
+
+    private var startError: NetError {
+        if case .failure(let error) = engine { error } else { NetError(.internal, "the engine runs") }
     }
 
     func stream(_ request: Request<Bytes>) async throws(NetError) -> ResponseStream {

@@ -3,87 +3,160 @@
 ///     let cities = Request<[City]>("cities")
 ///     let login = Request<Token>("login", method: .post, body: try .json(credentials))
 public struct Request<Value: Sendable>: Sendable {
-    /// The method.
-    public var method: Method
-    /// The URL: absolute, or relative to the agent's base URL.
-    public var url: String
+    private var kept: KeptContent
     /// Fields in the order in which they are sent; they win over the agent's.
     public var headers: Headers
-    /// The body; nil sends none.
-    public var body: Body?
-    /// Limits; nil takes the agent's.
-    public var limits: Limits?
-    /// What becomes of redirects; nil takes the agent's policy.
-    public var redirects: RedirectPolicy?
-    /// Whom TLS believes; nil takes the agent's policy.
-    public var trust: TrustPolicy?
-    /// Which protocol is spoken.
-    public var protocolChoice = ProtocolChoice.automatic
-    /// Whether content codings are asked for and undone.
-    public var acceptsCodings = true
-    /// Address overrides, the first match wins.
-    public var addressOverrides: [AddressOverride] = []
-    /// Who asks; nil is nobody, or what the agent's netrc file says.
-    public var credentials: Credentials?
-    /// Through whom it goes; nil takes the agent's proxy.
-    public var proxy: Proxy?
-    /// The path of a Unix socket to connect to, for the URL's own origin.
-    public var unixSocket: String?
-    /// Its place among those that wait for a slot.
-    public var priority = Priority.normal
-    /// Whether the agent's cookies are left out, both ways.
-    public var ignoresCookies = false
-    /// Whether "/../" and "/./" in the path of an absolute URL are sent as they are.
-    public var keepsDotSegments = false
-    /// Whether the server is asked before the body is sent (`Expect: 100-continue`; RFC 9110, 10.1.1).
-    public var expectsContinue = false
-    /// Hears how far the transfer is, at most ten times a second; on the loop thread, so it must not block. The last
-    /// word, ``TransferProgress/isOver``, may come from another thread.
-    public var progress: (@Sendable (TransferProgress) -> Void)?
-    /// Bytes of a streamed body that wait for their reader (256 KiB); with more the server has to wait.
-    public var streamBufferBytes = 256 << 10
-    /// Where ``Agent/save(_:to:)`` wants the body; a transport that writes it there leaves the response without bytes.
-    public internal(set) var savePath: String?
-    /// The statuses that are answers; another one throws ``NetError/Code/unacceptableStatus``. Nil accepts all.
-    public var acceptedStatuses: Range<Int>?
     /// How the body becomes the value.
     public var decoding: Decoding<Value>
+
+    /// Changed as a whole: what has been handed on stays as it was.
+    var content: RequestContent {
+        get { kept.value }
+        set { kept = KeptContent(newValue) }
+    }
 
     /// A request whose body becomes a value by `decoding`.
     public init(
         _ url: String, method: Method = .get, headers: Headers = [:], body: Body? = nil,
         decoding: Decoding<Value>, acceptedStatuses: Range<Int>? = 200..<300
     ) {
-        self.method = method
-        self.url = url
+        self.init(
+            KeptContent(RequestContent(method: method, url: url, body: body, acceptedStatuses: acceptedStatuses)),
+            headers: headers, decoding: decoding)
+    }
+
+    init(_ content: KeptContent, headers: Headers, decoding: Decoding<Value>) {
+        kept = content
         self.headers = headers
-        self.body = body
         self.decoding = decoding
-        self.acceptedStatuses = acceptedStatuses
     }
 
     /// The same question with another way to read the answer.
     public func decoded<Other>(by decoding: Decoding<Other>) -> Request<Other> {
-        var other = Request<Other>(
-            url, method: method, headers: headers, body: body, decoding: decoding,
-            acceptedStatuses: acceptedStatuses)
-        other.limits = limits
-        other.redirects = redirects
-        other.trust = trust
-        other.protocolChoice = protocolChoice
-        other.acceptsCodings = acceptsCodings
-        other.addressOverrides = addressOverrides
-        other.credentials = credentials
-        other.proxy = proxy
-        other.unixSocket = unixSocket
-        other.priority = priority
-        other.ignoresCookies = ignoresCookies
-        other.keepsDotSegments = keepsDotSegments
-        other.expectsContinue = expectsContinue
-        other.progress = progress
-        other.streamBufferBytes = streamBufferBytes
-        other.savePath = savePath
-        return other
+        Request<Other>(kept, headers: headers, decoding: decoding)
+    }
+}
+
+extension Request {
+    /// The method.
+    public var method: Method {
+        get { kept.value.method }
+        set { content.method = newValue }
+    }
+
+    /// The URL: absolute, or relative to the agent's base URL.
+    public var url: String {
+        get { kept.value.url }
+        set { content.url = newValue }
+    }
+
+    /// The body; nil sends none.
+    public var body: Body? {
+        get { kept.value.body }
+        set { content.body = newValue }
+    }
+
+    /// Limits; nil takes the agent's.
+    public var limits: Limits? {
+        get { kept.value.limits }
+        set { content.limits = newValue }
+    }
+
+    /// What becomes of redirects; nil takes the agent's policy.
+    public var redirects: RedirectPolicy? {
+        get { kept.value.redirects }
+        set { content.redirects = newValue }
+    }
+
+    /// Whom TLS believes; nil takes the agent's policy.
+    public var trust: TrustPolicy? {
+        get { kept.value.trust }
+        set { content.trust = newValue }
+    }
+
+    /// Which protocol is spoken.
+    public var protocolChoice: ProtocolChoice {
+        get { kept.value.protocolChoice }
+        set { content.protocolChoice = newValue }
+    }
+
+    /// Whether content codings are asked for and undone.
+    public var acceptsCodings: Bool {
+        get { kept.value.acceptsCodings }
+        set { content.acceptsCodings = newValue }
+    }
+
+    /// Address overrides, the first match wins.
+    public var addressOverrides: [AddressOverride] {
+        get { kept.value.addressOverrides }
+        set { content.addressOverrides = newValue }
+    }
+
+    /// Who asks; nil is nobody, or what the agent's netrc file says.
+    public var credentials: Credentials? {
+        get { kept.value.credentials }
+        set { content.credentials = newValue }
+    }
+
+    /// Through whom it goes; nil takes the agent's proxy.
+    public var proxy: Proxy? {
+        get { kept.value.proxy }
+        set { content.proxy = newValue }
+    }
+
+    /// The path of a Unix socket to connect to, for the URL's own origin.
+    public var unixSocket: String? {
+        get { kept.value.unixSocket }
+        set { content.unixSocket = newValue }
+    }
+
+    /// Its place among those that wait for a slot.
+    public var priority: Priority {
+        get { kept.value.priority }
+        set { content.priority = newValue }
+    }
+
+    /// Whether the agent's cookies are left out, both ways.
+    public var ignoresCookies: Bool {
+        get { kept.value.ignoresCookies }
+        set { content.ignoresCookies = newValue }
+    }
+
+    /// Whether "/../" and "/./" in the path of an absolute URL are sent as they are.
+    public var keepsDotSegments: Bool {
+        get { kept.value.keepsDotSegments }
+        set { content.keepsDotSegments = newValue }
+    }
+
+    /// Whether the server is asked before the body is sent (`Expect: 100-continue`; RFC 9110, 10.1.1).
+    public var expectsContinue: Bool {
+        get { kept.value.expectsContinue }
+        set { content.expectsContinue = newValue }
+    }
+
+    /// Hears how far the transfer is, at most ten times a second; on the loop thread, so it must not block. The last
+    /// word, ``TransferProgress/isOver``, may come from another thread.
+    public var progress: (@Sendable (TransferProgress) -> Void)? {
+        get { kept.value.progress }
+        set { content.progress = newValue }
+    }
+
+    /// Bytes of a streamed body that wait for their reader (256 KiB); with more the server has to wait.
+    public var streamBufferBytes: Int {
+        get { kept.value.streamBufferBytes }
+        set { content.streamBufferBytes = newValue }
+    }
+
+    /// Where ``Agent/save(_:to:)`` wants the body; a transport that writes it there leaves the response without bytes.
+    public internal(set) var savePath: String? {
+        get { kept.value.savePath }
+        set { content.savePath = newValue }
+    }
+
+    /// The statuses that are answers; another one throws ``NetError/Code/unacceptableStatus``. Nil accepts all.
+    public var acceptedStatuses: Range<Int>? {
+        get { kept.value.acceptedStatuses }
+        set { content.acceptedStatuses = newValue }
     }
 }
 
