@@ -33,7 +33,7 @@ final class StubExchange: Sendable {
 
     /// The response and its whole body, or the file that it went to.
     func response() async throws(NetError) -> Response<Bytes> {
-        var (response, chunks) = try await head()
+        var (_, response, chunks) = try await head()
         var body: [UInt8] = []
         do throws(NetError) {
             while let chunk = try await chunks.next() {
@@ -54,8 +54,8 @@ final class StubExchange: Sendable {
 
     /// The response as a stream, which ends the exchange when it is read or given up.
     func stream() async throws(NetError) -> ResponseStream {
-        let (response, chunks) = try await head()
-        return ResponseStream(response, chunks: chunks, onRelease: end)
+        let (earlierHeads, response, chunks) = try await head()
+        return ResponseStream(response, after: earlierHeads, chunks: chunks, onRelease: end)
     }
 
     private func save(_ bytes: Bytes, to path: String) throws(NetError) {
@@ -68,8 +68,9 @@ final class StubExchange: Sendable {
 
     // MARK: Hops
 
-    private func head() async throws(NetError) -> (Response<Bytes>, StubChunks) {
+    private func head() async throws(NetError) -> ([ResponseHead], Response<Bytes>, StubChunks) {
         var next = request
+        var earlierHeads: [ResponseHead] = []
         var hops: [HopMetrics] = []
         while true {
             var hop = HopMetrics()
@@ -83,13 +84,17 @@ final class StubExchange: Sendable {
                     try reply.check(request.limits ?? Limits())
                     if let redirected = try StubRedirect.next(after: next, reply, followed: hops.count) {
                         next = redirected
+                        earlierHeads.append(
+                            ResponseHead(
+                                status: reply.status, headers: reply.headers, httpVersion: reply.httpVersion,
+                                url: hop.url))
                         hops.append(hop)
                         continue
                     }
                 } catch {
                     throw error.telling(response)
                 }
-                return (response, StubChunks(reply, to: next))
+                return (earlierHeads, response, StubChunks(reply, to: next))
             } catch {
                 throw error.telling(Metrics(hops + [hop]))
             }

@@ -81,21 +81,24 @@ extension ResponseStream {
     /// A stream as another transport makes it.
     ///
     /// - Parameters:
-    ///   - response: what the stream tells, its own bytes left out; trailers, metrics and how the body ended are told
-    ///     when the chunks have ended.
+    ///   - response: what the stream tells, its own bytes left out; trailers and how the body ended are told when the
+    ///     chunks have ended.
+    ///   - earlierHeads: the heads of the redirects that led here, in order.
     ///   - chunks: the body; an error that is no ``NetError`` becomes ``NetError/Code/receive``.
     ///   - onRelease: called once, when nobody will read any more: the body was read to its end, or given up.
     public init(
-        _ response: Response<Bytes>, chunks: some AsyncSequence<Bytes, some Error> & Sendable,
-        onRelease: (@Sendable () -> Void)? = nil
+        _ response: Response<Bytes>, after earlierHeads: [ResponseHead] = [],
+        chunks: some AsyncSequence<Bytes, some Error> & Sendable, onRelease: (@Sendable () -> Void)? = nil
     ) {
         var end = response
         end.value = []
         end.bytes = []
         self.init(
             ResponseHead(
-                status: response.status, headers: response.headers, httpVersion: response.httpVersion, url: response.url),
-            after: [], hops: [], source: SequenceChunks(chunks, end: end, onRelease: onRelease))
+                status: response.status, headers: response.headers, httpVersion: response.httpVersion, url: response.url
+            ),
+            after: earlierHeads, hops: Array(response.metrics),
+            source: SequenceChunks(chunks, end: end, onRelease: onRelease))
     }
 
     /// A stream of one piece.

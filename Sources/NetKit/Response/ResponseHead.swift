@@ -8,4 +8,12 @@ public struct ResponseHead: Sendable {
     public var httpVersion: HTTPVersion
     /// The URL that answered, without credentials.
     public var url: String
+
+    /// A head as a stub or another transport tells it.
+    public init(status: Int, headers: Headers = [:], httpVersion: HTTPVersion = .unknown, url: String = "") {
+        self.status = status
+        self.headers = headers
+        self.httpVersion = httpVersion
+        self.url = url
+    }
 }

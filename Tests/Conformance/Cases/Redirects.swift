@@ -49,6 +49,20 @@ extension ConformanceCase {
             #expect(response.value == "end")
             #expect(scene.requests.map(\.target) == ["/a/b/c", "/a/d?x=1", "/a/d?x=2", "/a/e"])
         },
+        ConformanceCase("a-stream-tells-the-way-it-came") { scene in
+            var first = SceneReply.redirect(to: "/b", status: 301)
+            first.fields.append(.init(name: "X-Way", value: "first"))
+            try scene.play("/a", first)
+            try scene.play("/b", .redirect(to: "/c"))
+            try scene.play("/c", SceneReply(body: pattern(9), hold: .inBody(after: 0)))
+            let stream = try await scene.agent().stream(Request<Bytes>(scene.url("/a")))
+            #expect(stream.url == scene.url("/c"))
+            #expect(stream.earlierHeads.map(\.status) == [301, 302])
+            #expect(stream.earlierHeads.map(\.url) == [scene.url("/a"), scene.url("/b")])
+            #expect(stream.earlierHeads.map { $0.headers["X-Way"] } == ["first", nil])
+            #expect(stream.metrics.map(\.status) == [301, 302, 200])
+            #expect(stream.metrics.last?.ended == nil)
+        },
         ConformanceCase("redirect-may-be-the-response") { scene in
             var reply = SceneReply.redirect(to: "/b")
             reply.body = Array("look there".utf8)
