@@ -69,6 +69,70 @@ static void engine__the_last_byte_waits_for_its_sources_word(void **state) {
     }
 }
 
+/* --- responses that do not wait for the body --- */
+
+static nc_pull pull_never(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
+    atomic_uint *pulls = ctx;
+    (void)id;
+    if (atomic_fetch_add(pulls, 1) > 0) {
+        return NC_PULL_LATER;
+    }
+    *filled = capacity < 10 ? capacity : 10;
+    memset(bytes, 'x', *filled);
+    return NC_PULL_MORE;
+}
+
+static nc_pull pull_forever(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
+    (void)ctx;
+    (void)id;
+    *filled = capacity;
+    memset(bytes, 'x', capacity);
+    return NC_PULL_MORE;
+}
+
+static bool rewind_nothing(void *ctx, nc_transfer_id id) {
+    (void)ctx;
+    (void)id;
+    return true;
+}
+
+static void engine__a_whole_response_does_not_wait_for_the_source(void **state) {
+    static const nct_identity identities[] = {NCT_PLAIN, NCT_TLS_VALID};
+    static const nct_reply replies[] = {
+        {.status = 200, .body = "enough", .body_length = 6},
+        {.status = 200, .body = "enough", .body_length = 6, .chunk_bytes = 2},
+        {.status = 200, .body = "enough", .body_length = 6, .chunk_bytes = 2, .trailers = "X: 1\r\n"},
+        {.status = 413, .body = "enough", .body_length = 6},
+        {.status = 307, .location = "/end"},
+        {.status = 204},
+        {.status = 200},
+    };
+    (void)state;
+    for (size_t i = 0; i < 2 * 2 * 2 * (sizeof replies / sizeof *replies); i++) {
+        fixture f;
+        atomic_uint pulls = 0;
+        nct_reply reply = replies[i / 8];
+        bool is_redirect = reply.status == 307;
+        reply.early = NCT_EARLY_DISCARD;
+        fixture_start(&f, identities[i % 2]);
+        fixture_script(&f, "/early", reply);
+        fixture_script(&f, "/end", (nct_reply){.body = "end", .body_length = 3, .early = NCT_EARLY_DISCARD});
+        fixture_script(&f, "/first", (nct_reply){.status = 200});
+        assert_ended(fixture_get(&f, "/first"), NC_OK, 0, ""); // A connection to use again.
+        nc_request request = fixture_request(&f, "/early");
+        request.method = nc_slice_of("PUT");
+        request.body_source = (nc_body_source){&pulls, i / 2 % 2 == 0 ? pull_never : pull_forever, rewind_nothing};
+        request.body_length = i / 4 % 2 == 0 ? NC_LENGTH_UNKNOWN : (uint64_t)1 << 40;
+        answer one = fixture_send(&f, &request);
+        assert_answered(one, is_redirect ? 200 : reply.status,
+                        is_redirect             ? "end"
+                        : reply.body_length > 0 ? "enough"
+                                                : "");
+        assert_true(nct_server_wait_for_silence(f.server, FIXTURE_LIMIT_MS));
+        fixture_stop(&f);
+    }
+}
+
 /* --- readers --- */
 
 typedef struct watcher {
@@ -182,6 +246,31 @@ static void engine__what_holds_for_one_reason_goes_on_for_that_reason(void **sta
     fixture_stop(&f);
 }
 
+static void engine__a_whole_response_waits_for_its_reader_alone(void **state) {
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/early", (nct_reply){.pattern_length = 100000, .chunk_bytes = 999, .early = NCT_EARLY_DISCARD});
+    for (int i = 0; i < 2; i++) {
+        watcher self = {.verdict = NC_PAUSE};
+        atomic_uint pulls = 0;
+        nc_request request = fixture_request(&f, "/early");
+        request.method = nc_slice_of("PUT");
+        request.body_source = (nc_body_source){&pulls, pull_never, NULL};
+        request.body_length = NC_LENGTH_UNKNOWN;
+        nc_transfer_id id = watch(&f, &self, &request);
+        for (size_t count = 1; count < 100000; count = received_by(&self) + 1) {
+            wait_for_bytes(&self, count);
+            nc_engine_resume_from(f.engine, id, NC_REST_VERDICT);
+        }
+        nc_engine_resume_from(f.engine, id, NC_REST_VERDICT);
+        wait_for_bytes(&self, SIZE_MAX);
+        assert_status(self.error.status, NC_OK);
+        assert_int_equal(received_by(&self), 100000);
+    }
+    fixture_stop(&f);
+}
+
 /* --- limits --- */
 
 static uint64_t read_ns(void *ctx) {
@@ -226,6 +315,8 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(engine__the_last_byte_waits_for_its_sources_word),
+        harness_case(engine__a_whole_response_does_not_wait_for_the_source),
+        harness_case(engine__a_whole_response_waits_for_its_reader_alone),
         harness_case(engine__what_holds_for_one_reason_goes_on_for_that_reason),
         harness_case(engine__idleness_counts_again_after_a_long_rest_regression_1),
     };

@@ -111,6 +111,9 @@ typedef nc_pull (*nc_pull_fn)(void *NC_NULLABLE ctx, nc_transfer_id id, uint8_t 
 typedef bool (*nc_rewind_fn)(void *NC_NULLABLE ctx, nc_transfer_id id);
 
 /// A request body that is asked for piece by piece.
+///
+/// A response that is whole before the source has ended ends the transfer: the source is not asked any more, and an
+/// HTTP/1.1 connection is closed.
 typedef struct nc_body_source {
     /// Handed to both functions, until on_done.
     void *NC_NULLABLE ctx;
@@ -160,8 +163,8 @@ typedef struct nc_request {
     nc_slice body_file;
     /// Where the body comes from, piece by piece; instead of `body`.
     nc_body_source body_source;
-    /// Bytes that the source gives: more or fewer end with NC_ERR_BODY_LENGTH. The last byte is sent when the source has
-    /// said that it is the last. NC_LENGTH_UNKNOWN sends what comes.
+    /// Bytes that the source gives: more or fewer end with NC_ERR_BODY_LENGTH. The last byte is sent when the source
+    /// has said that it is the last. NC_LENGTH_UNKNOWN sends what comes.
     uint64_t body_length;
     /// Path of a file that gets the body of a response with status 200 to 299, under another name until it is whole
     /// (limits.max_body_bytes counts, and is then unlimited by default). Other bodies go the usual way.

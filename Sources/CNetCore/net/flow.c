@@ -290,6 +290,12 @@ bool nc_flow_is_held(const nc_transfer *transfer) {
     return ((transfer->flow.receive_rests | transfer->flow.send_rests) & NC_REST_HELD) != 0;
 }
 
+bool nc_flow_is_drained(const nc_transfer *transfer) {
+    const nc_flow *flow = &transfer->flow;
+    bool decodes = flow->coding != NULL && nc_coding_has_input(flow->coding);
+    return flow->receive_rests == 0 && (flow->told & CURLPAUSE_RECV) == 0 && !decodes;
+}
+
 static void alarm_rings(nc_timer *timer) {
     nc_flow *flow = NC_CONTAINER_OF(timer, nc_flow, timer);
     nc_transfer *transfer = NC_CONTAINER_OF(flow, nc_transfer, flow);

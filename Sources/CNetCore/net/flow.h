@@ -66,6 +66,9 @@ void nc_flow_take_turns(nc_engine *engine);
 /// Whether the caller holds it up, so that its idleness does not count.
 bool nc_flow_is_held(const nc_transfer *transfer);
 
+/// Whether nothing that has come waits for its reader, who does not rest either.
+bool nc_flow_is_drained(const nc_transfer *transfer);
+
 /// libcurl is done with the hop: false when decoded bytes still wait for the reader, and nc_transfer_hop_done() will
 /// be called again when they have gone.
 bool nc_flow_end_body(nc_transfer *transfer, CURLcode code);

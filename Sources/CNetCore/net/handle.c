@@ -254,6 +254,7 @@ nc_status nc_handle_configure(nc_handle *handle, nc_transfer *transfer) {
     nc_description *asked = &transfer->description;
     option_row row = {handle->easy, CURLE_OK};
     handle->transfer = transfer;
+    handle->fd = -1;
     handle->detail[0] = '\0';
     SET(&row, CURLOPT_URL, (const char *)nc_transfer_url(transfer).data);
     set_headers(&row, handle, transfer);

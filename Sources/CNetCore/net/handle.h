@@ -12,6 +12,7 @@ struct nc_handle {
     CURL *easy;
     nc_engine *engine;
     nc_transfer *transfer;
+    int fd;            // the socket that libcurl last waited for; -1 before
     bool is_plain_get; // no method, body or HEAD is set
     bool has_connect_to;
     bool has_extras;         // is not used again

@@ -18,8 +18,12 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *s
                  : what == CURL_POLL_IN  ? NC_WANT_READ
                  : what == CURL_POLL_OUT ? NC_WANT_WRITE
                                          : 0;
-    (void)easy;
+    nc_handle *handle = NULL;
     (void)socket_data;
+    if (wanted != 0 && lane->source_count > 0 &&
+        curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&handle) == CURLE_OK && handle != NULL) {
+        handle->fd = fd; // CURLINFO_ACTIVESOCKET knows it only when the transfer has ended.
+    }
     return nc_sockets_want(&lane->engine->loop.sockets, fd, wanted, lane) == NC_OK ? 0 : -1;
 }
 
@@ -67,6 +71,22 @@ bool nc_lane_is_spent(const nc_lane *lane) {
     return lane->is_broken && lane->active_count == 0 && lane->roots_state != NC_ROOTS_ASKED;
 }
 
+/// Ends the transfers whose response is whole while their body's source has not ended: libcurl would go on asking it,
+/// or wait for it for ever. There is nothing else by which it tells than that it does not want to read any more.
+static void end_answered(nc_lane *lane) {
+    nc_link *next;
+    for (nc_link *link = lane->running.next; link != &lane->running; link = next) {
+        nc_transfer *transfer = NC_CONTAINER_OF(link, nc_transfer, link);
+        next = link->next;
+        if (nc_upload_is_asked(transfer) && transfer->has_head && !transfer->is_head_held &&
+            nc_flow_is_drained(transfer) && transfer->handle->fd >= 0 &&
+            !nc_sockets_is_read(&lane->engine->loop.sockets, transfer->handle->fd)) {
+            transfer->ends_early = true;
+            nc_transfer_hop_done(transfer, CURLE_OK);
+        }
+    }
+}
+
 void nc_lane_collect(nc_lane *lane) {
     while (lane->is_dirty) {
         CURLMsg *message;
@@ -80,6 +100,9 @@ void nc_lane_collect(nc_lane *lane) {
                 (void)curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&handle);
                 nc_transfer_hop_done(handle->transfer, code);
             }
+        }
+        if (lane->source_count > 0) {
+            end_answered(lane);
         }
     }
     if (lane->is_broken) {

@@ -28,6 +28,7 @@ struct nc_lane {
     size_t free_handle_count;
     size_t active_count; // transfers that are in it, waiting for roots or with libcurl
     nc_link running;     // those with libcurl
+    size_t source_count; // of these, those with a source for their body
     uint64_t used_ns;
     bool is_dirty;  // libcurl was called since its messages were last read
     bool is_broken; // libcurl gave up on it: what runs fails, nothing new begins

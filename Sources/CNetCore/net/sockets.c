@@ -75,6 +75,10 @@ nc_status nc_sockets_want(nc_sockets *sockets, int fd, int wanted, void *owner) 
     return tell(sockets, fd, entry, entry->wanted);
 }
 
+bool nc_sockets_is_read(const nc_sockets *sockets, int fd) {
+    return fd >= 0 && (size_t)fd < sockets->capacity && (sockets->entries[fd].wanted & NC_WANT_READ) != 0;
+}
+
 void *nc_sockets_owner(nc_sockets *sockets, int fd) {
     if ((size_t)fd >= sockets->capacity) {
         return NULL;

@@ -33,6 +33,8 @@ uint64_t nc_sockets_connection(const nc_sockets *sockets, int fd);
 void nc_sockets_closing(nc_sockets *sockets, int fd);
 /// `owner` wants these NC_WANT_ bits from now on; 0 is nothing.
 NC_NODISCARD nc_status nc_sockets_want(nc_sockets *sockets, int fd, int wanted, void *owner);
+/// Whether bytes from `fd` are wanted.
+bool nc_sockets_is_read(const nc_sockets *sockets, int fd);
 /// Who is to hear of an event on `fd`; NULL (and the poller mended) when nobody is.
 void *nc_sockets_owner(nc_sockets *sockets, int fd);
 /// No event is delivered to `owner` any more.

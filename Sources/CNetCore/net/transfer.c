@@ -158,6 +158,7 @@ static void leave_hop(nc_transfer *transfer) {
     nc_engine *engine = transfer->engine;
     nc_list_remove(&transfer->link);
     if (transfer->handle != NULL) {
+        transfer->lane->source_count -= transfer->description.source.pull != NULL ? 1 : 0;
         nc_engine_read_clock(engine);
         nc_metrics_record(transfer);
         nc_progress_note(transfer, true);
@@ -354,6 +355,7 @@ void nc_transfer_launch(nc_transfer *transfer) {
     }
     transfer->handle = handle;
     nc_list_append(&transfer->lane->running, &transfer->link);
+    transfer->lane->source_count += transfer->description.source.pull != NULL ? 1 : 0;
     nc_trace_pass(&engine->trace, NC_TRACE_TRANSFER_STARTED, transfer->id);
 }
 

@@ -78,6 +78,16 @@ func ending(of request: Request<some Sendable>, from agent: Agent) async -> Endi
     }
 }
 
+/// What an operation fails with; nil when it does not.
+func failure(of operation: () async throws(NetError) -> Void) async -> NetError.Code? {
+    do throws(NetError) {
+        try await operation()
+        return nil
+    } catch {
+        return error.code
+    }
+}
+
 /// Whoever holds it sees when the agent is gone.
 struct WeakAgent {
     private(set) weak var agent: Agent?

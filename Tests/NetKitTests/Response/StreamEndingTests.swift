@@ -1,16 +1,6 @@
 import NetKit
 import Testing
 
-/// What an operation fails with; nil when it does not.
-private func failure(of operation: () async throws(NetError) -> Void) async -> NetError.Code? {
-    do throws(NetError) {
-        try await operation()
-        return nil
-    } catch {
-        return error.code
-    }
-}
-
 /// How a streamed body ends before its end: by its reader, by the task, by the server, by a limit.
 @Suite(.timeLimit(.minutes(1)))
 struct StreamEndingTests {
