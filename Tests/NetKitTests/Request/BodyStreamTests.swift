@@ -231,6 +231,7 @@ struct BodyStreamTests {
         // What is under way fits into the kernels' buffers and the row of pieces; after it nothing is asked any more.
         var asked = -1
         while asked != pieces.asked.value || agent.transfers().first?.isPaused == nil {
+            try Task.checkCancellation()
             asked = pieces.asked.value
             for _ in 0..<1000 {
                 await Task.yield()

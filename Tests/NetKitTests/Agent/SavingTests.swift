@@ -1,0 +1,208 @@
+import NetKit
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Bodies that go straight to a file: whole, or not at all.
+@Suite(.timeLimit(.minutes(1)))
+struct SavingTests {
+    private static let old = Array("what was there".utf8)
+
+    private func expectPattern(_ bytes: [UInt8]?, _ count: Int) {
+        var check = PatternCheck()
+        check.take(Bytes(bytes ?? []))
+        #expect(bytes != nil)
+        #expect(check.count == count && check.isPattern)
+    }
+
+    @Test(arguments: [0, 1, 65_535, 65_536, 65_537, 20_000_003], [0, 70_000])
+    func aBodyIsSavedAsItWas(length: UInt64, chunkBytes: Int) async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(status: 201, headers: ["X: 1"], patternLength: length, chunkBytes: chunkBytes))
+        let folder = try TemporaryFolder()
+        let response = try await Agent().save(Request<Bytes>(server.url("/")), to: folder.file("body"))
+        #expect(response.status == 201)
+        #expect(response.headers["X"] == "1")
+        #expect(response.value.path == folder.file("body"))
+        #expect(response.value.byteCount == Int(length))
+        #expect(response.bytes.isEmpty)
+        #expect(folder.names == ["body"])
+        expectPattern(folder.contents(of: "body"), Int(length))
+    }
+
+    @Test func aFileThatWasThereIsReplaced() async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(patternLength: 5))
+        let folder = try TemporaryFolder()
+        try folder.write(Self.old, to: "body")
+        _ = try await Agent().save(Request<Bytes>(server.url("/")), to: folder.file("body"))
+        #expect(folder.names == ["body"])
+        expectPattern(folder.contents(of: "body"), 5)
+    }
+
+    /// As any program's new file: what the process's mask leaves of reading and writing for all, never executable.
+    @Test func aNewFileHasTheModeOfAnyNewFile() async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(patternLength: 5))
+        let folder = try TemporaryFolder()
+        let descriptor = unsafe open(folder.file("other"), O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
+        close(descriptor)
+        _ = try await Agent().save(Request<Bytes>(server.url("/")), to: folder.file("body"))
+        #expect(folder.mode(of: "body") == folder.mode(of: "other"))
+        #expect(folder.mode(of: "body") & 0o111 == 0)
+    }
+
+    @Test(arguments: [Reply.Ending.close, .reset], [0, 1000])
+    func aBodyCutShortLeavesTheOldFile(ending: Reply.Ending, chunkBytes: Int) async throws {
+        let server = try LoopbackServer()
+        var reply = Reply(patternLength: 5_000_000, chunkBytes: chunkBytes)
+        reply.cutAfter = 1_000_000
+        reply.ending = ending
+        server.script("/", reply)
+        let folder = try TemporaryFolder()
+        try folder.write(Self.old, to: "kept")
+        for name in ["kept", "new"] {
+            let error = await #expect(throws: NetError.self) {
+                _ = try await Agent().save(Request<Bytes>(server.url("/")), to: folder.file(name))
+            }
+            #expect(error?.code == (ending == .close ? .cutShort : .reset))
+        }
+        #expect(folder.names == ["kept"])
+        #expect(folder.contents(of: "kept") == Self.old)
+    }
+
+    @Test(arguments: [300, 404, 500])
+    func anotherStatusIsNotSaved(status: UInt16) async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(status: status, body: Array("no".utf8)))
+        let folder = try TemporaryFolder()
+        try folder.write(Self.old, to: "kept")
+        for name in ["kept", "new"] {
+            var accepting = Request<Bytes>(server.url("/"))
+            accepting.acceptedStatuses = 0..<1000
+            let request = accepting
+            let error = await #expect(throws: NetError.self) {
+                _ = try await Agent().save(request, to: folder.file(name))
+            }
+            #expect(error?.code == .unacceptableStatus)
+            #expect(error?.nativeCode == Int(status))
+            #expect(error?.response?.bytes == Bytes(Array("no".utf8)))
+        }
+        #expect(folder.names == ["kept"])
+        #expect(folder.contents(of: "kept") == Self.old)
+    }
+
+    @Test func aRedirectsOwnBodyIsNotSaved() async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(status: 302, body: Array("elsewhere".utf8), location: "/there"))
+        server.script("/there", Reply(patternLength: 100))
+        let folder = try TemporaryFolder()
+        let response = try await Agent().save(Request<Bytes>(server.url("/")), to: folder.file("body"))
+        #expect(response.value.byteCount == 100)
+        expectPattern(folder.contents(of: "body"), 100)
+    }
+
+    @Test func cancellingLeavesNothing() async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(patternLength: 1_000_000, cutAfter: 500_000, ending: .stall))
+        let folder = try TemporaryFolder()
+        try folder.write(Self.old, to: "kept")
+        let agent = Agent()
+        let task = Task {
+            await failure { () throws(NetError) in
+                _ = try await agent.save(Request<Bytes>(server.url("/")), to: folder.file("kept"))
+            }
+        }
+        try await server.waitForStalled(1)
+        #expect(folder.names.count == 2)
+        task.cancel()
+        #expect(await task.value == .cancelled)
+        #expect(folder.names == ["kept"])
+        #expect(folder.contents(of: "kept") == Self.old)
+        try await server.waitForSilence()
+    }
+
+    @Test func whereNothingCanBeWrittenNothingIsAsked() async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(patternLength: 100))
+        let folder = try TemporaryFolder()
+        try folder.write(Self.old, to: "file")
+        for path in [folder.file("missing/body"), folder.file("file/body"), folder.path, "/proc/nk-body"] {
+            let error = await #expect(throws: NetError.self) {
+                _ = try await Agent().save(Request<Bytes>(server.url("/")), to: path)
+            }
+            #expect(error?.code == .file)
+            #expect(error?.message.contains(path) == true)
+        }
+        #expect(server.requestCount == 0)
+        let error = await #expect(throws: NetError.self) {
+            _ = try await Agent().save(Request<Bytes>(server.url("/")), to: "")
+        }
+        #expect(error?.code == .usage)
+        #expect(folder.names == ["file"])
+    }
+
+    @Test func aBodyOverItsLimitIsNotSaved() async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(patternLength: 2_000_000, chunkBytes: 1000))
+        let folder = try TemporaryFolder()
+        var limited = Request<Bytes>(server.url("/"))
+        limited.limits = .streaming
+        limited.limits?.maxBodyBytes = 1_000_000
+        let request = limited
+        let error = await #expect(throws: NetError.self) {
+            _ = try await Agent().save(request, to: folder.file("body"))
+        }
+        #expect(error?.code == .bodyTooLarge)
+        #expect(folder.names.isEmpty)
+    }
+
+    @Test func progressIsToldToTheEnd() async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(patternLength: 3_000_000))
+        let folder = try TemporaryFolder()
+        let told = Collected<TransferProgress>()
+        var request = Request<Bytes>(server.url("/"))
+        request.progress = { told.append($0) }
+        _ = try await Agent().save(request, to: folder.file("body"))
+        let last = try #require(told.values.last { !$0.isOver })
+        #expect(last.received == 3_000_000 && last.receiveTotal == 3_000_000)
+        #expect(last.timeLeft == .zero)
+        #expect(told.values.filter(\.isOver).count == 1 && told.values.last?.isOver == true)
+    }
+
+    @Test func anUploadAndASaveMayBeOneTransfer() async throws {
+        let server = try LoopbackServer()
+        server.script("/", .echo)
+        let folder = try TemporaryFolder()
+        try folder.write(pattern(1_000_000), to: "from")
+        let request = Request<Bytes>(server.url("/"), method: .put, body: .file(folder.file("from")))
+        let response = try await Agent().save(request, to: folder.file("to"))
+        #expect(response.value.byteCount == 1_000_000)
+        expectPattern(folder.contents(of: "to"), 1_000_000)
+    }
+
+    /// Two of them to each name: either is whole.
+    @Test func manyFilesAreSavedAtOnce() async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(patternLength: 500_000))
+        let folder = try TemporaryFolder()
+        let agent = Agent()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<20 {
+                group.addTask {
+                    _ = try await agent.save(Request<Bytes>(server.url("/")), to: folder.file("\(index % 10)"))
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(folder.names == (0..<10).map { "\($0)" })
+        for name in folder.names {
+            expectPattern(folder.contents(of: name), 500_000)
+        }
+    }
+}
