@@ -1,0 +1,109 @@
+import NetKit
+import Testing
+
+/// What one connection of an event stream leaves to the next (WHATWG HTML, 9.2.3 and 9.2.6).
+@Suite(.timeLimit(.minutes(1)))
+struct EventReconnectionTests {
+    private struct Course {
+        /// The Last-Event-ID fields of each request.
+        var identifiers: [[String]] = []
+        var pauses: [Duration] = []
+        var data: [String] = []
+    }
+
+    /// Reads these texts, one a connection, and then a 204.
+    private func course(_ texts: [String], from lastEventID: String = "") async throws -> Course {
+        let server = try LoopbackServer()
+        let replies = texts.map {
+            Reply(headers: ["Content-Type: text/event-stream"], body: Array($0.utf8), chunkBytes: 3)
+        }
+        server.script("/", replies + [Reply(status: 204)])
+        let pauses = Collected<Duration>()
+        var options = ServerSentEvents.Options()
+        options.lastEventID = lastEventID
+        options.retry = .milliseconds(7)
+        options.sleep = { pauses.append($0) }
+        var course = Course()
+        for try await event in Agent().events(Request<Bytes>(server.url("/")), options: options) {
+            course.data.append(event.data)
+        }
+        course.identifiers = (0...texts.count).map { server.received($0).values(named: "Last-Event-ID") }
+        course.pauses = pauses.values
+        return course
+    }
+
+    @Test func anIdentifierOfTheCallersIsSentAtOnce() async throws {
+        let course = try await course(["data: a\n\n"], from: "41")
+        #expect(course.identifiers == [["41"], ["41"]])
+    }
+
+    /// Its blank line is enough; there need be no data.
+    @Test func anIdentifierWithoutDataCounts() async throws {
+        let course = try await course(["id: 5\n\n", "id: 6\n"])
+        #expect(course.identifiers == [[], ["5"], ["5"]])
+        #expect(course.data.isEmpty)
+    }
+
+    @Test func anEmptyIdentifierTakesItBack() async throws {
+        let course = try await course(["id: 5\ndata: a\n\n", "id\ndata: b\n\n"])
+        #expect(course.identifiers == [[], ["5"], []])
+        #expect(course.data == ["a", "b"])
+    }
+
+    @Test func anIdentifierMayBeAnyText() async throws {
+        let course = try await course(["id: é 日\ndata: a\n\n"])
+        #expect(course.identifiers == [[], ["é 日"]])
+    }
+
+    /// It need not belong to a whole event, and stays until there is another.
+    @Test func theRetryTimeCountsFromItsLine() async throws {
+        let course = try await course(["data: a\n\n", "retry: 30\n", "retry: x\ndata: b\n\n", "retry: 0\n\n"])
+        #expect(course.pauses == [7, 30, 30, 0].map { .milliseconds($0) })
+        #expect(course.data == ["a", "b"])
+    }
+
+    @Test func aRetryTimeBeyondAllNumbersIsALongOne() async throws {
+        let course = try await course(["retry: 99999999999999999999999\n"])
+        #expect(course.pauses.allSatisfy { $0 > .seconds(1_000_000) } && course.pauses.count == 1)
+    }
+
+    /// Nothing of a line or an event is carried over.
+    @Test func whatWasBegunIsForgotten() async throws {
+        let course = try await course([
+            "event: x\ndata: lost\nda", "ta: nothing\n\ndata: b\n\n", "data: c\r", "\ndata: d\n\n",
+        ])
+        #expect(course.data == ["b", "d"])
+    }
+
+    @Test func aByteOrderMarkMayBeginEachConnection() async throws {
+        let course = try await course(["\u{FEFF}data: a\n\n", "\u{FEFF}data: b\n\n"])
+        #expect(course.data == ["a", "b"])
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308])
+    func redirectsAreFollowed(status: UInt16) async throws {
+        let server = try LoopbackServer()
+        server.script("/", [.redirect(to: "/there", status: status), Reply(status: 204)])
+        server.script(
+            "/there", Reply(headers: ["Content-Type: text/event-stream"], body: Array("id: 1\ndata: a\n\n".utf8)))
+        var options = ServerSentEvents.Options()
+        options.sleep = { _ in }
+        var data: [String] = []
+        for try await event in Agent().events(Request<Bytes>(server.url("/")), options: options) {
+            data.append(event.data)
+        }
+        #expect(data == ["a"])
+        // Each connection begins where the first one did.
+        #expect(server.received(2).requestLine.hasPrefix("GET / "))
+        #expect(server.received(2).values(named: "Last-Event-ID") == ["1"])
+    }
+
+    @Test func aResponseWithoutATypeIsNoEventStream() async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(body: Array("data: a\n\n".utf8)))
+        let failed = await failure { () throws(NetError) in
+            for try await _ in Agent().events(Request<Bytes>(server.url("/"))) {}
+        }
+        #expect(failed == .badResponse)
+    }
+}
