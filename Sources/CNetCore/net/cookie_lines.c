@@ -72,16 +72,17 @@ static bool is_flag(nc_slice field) {
            nc_slice_is_equal_ignoring_case(field, nc_slice_of("FALSE"));
 }
 
-/// Seconds since 1970; false for what is no such number.
+/// Seconds since 1970; false for what is no such number, of at most 18 digits.
 static bool parse_seconds(nc_slice field, int64_t *out) {
+    enum { MAX_DIGITS = 18 };
     *out = 0;
     for (size_t i = 0; i < field.length; i++) {
-        if (!nc_ascii_is_digit(field.data[i])) {
+        if (!nc_ascii_is_digit(field.data[i]) || i == MAX_DIGITS) {
             return false;
         }
         *out = *out * 10 + (field.data[i] - '0');
     }
-    return field.length > 0 && field.length <= 18;
+    return field.length > 0;
 }
 
 static bool is_netscape(nc_slice line) {
@@ -233,10 +234,14 @@ static void compact(nc_buf *text, const entry *entries, size_t count) {
 }
 
 nc_status nc_cookie_lines_bound(nc_buf *text, int64_t now_s, bool *is_shorter) {
+    *is_shorter = false;
+    // The last line may lack its end, and gets one.
+    if (nc_buf_reserve(text, 1) != NC_OK) {
+        return nc_buf_status(text);
+    }
     nc_slice rest = nc_buf_slice(text);
     nc_slice line;
     size_t lines = 0;
-    *is_shorter = false;
     while (nc_cookie_lines_next(&line, &rest)) {
         lines++;
     }

@@ -1,0 +1,44 @@
+/// A jar as text: what is accepted, and what its bounds leave of it.
+#include "harness.h"
+
+#include "net/cookie_lines.h"
+
+#define COOKIE(expires) "a.example\tFALSE\t/\tFALSE\t" expires "\tname\tvalue"
+
+/// The number overflowed before it was found too long.
+static void lines__with_a_long_number_are_no_cookies_regression_1(void **state) {
+    nc_cookie_fault fault;
+    (void)state;
+    assert_true(nc_cookie_lines_are_good(nc_slice_of(COOKIE("999999999999999999")), false, &fault));
+    assert_false(nc_cookie_lines_are_good(nc_slice_of(COOKIE("1000000000000000000")), false, &fault));
+    assert_false(nc_cookie_lines_are_good(nc_slice_of(COOKIE("99999999999999999999999999")), false, &fault));
+    assert_int_equal(fault.line, 1);
+}
+
+/// The end that the last line got was written behind the text.
+static void bound__ends_a_last_line_without_an_end_regression_2(void **state) {
+    nc_buf text = nc_buf_init(4096);
+    bool is_shorter = true;
+    (void)state;
+    assert_status(nc_buf_reserve(&text, 1), NC_OK);
+    nc_buf_append(&text, nc_slice_of(COOKIE("0")));
+    while (text.length < text.capacity) {
+        nc_buf_append_byte(&text, 'x');
+    }
+    size_t length = text.length;
+    assert_status(nc_cookie_lines_bound(&text, 100, &is_shorter), NC_OK);
+    assert_int_equal(text.length, length + 1);
+    assert_true(text.capacity > length);
+    assert_int_equal(text.data[length], '\n');
+    assert_false(is_shorter);
+    nc_buf_deinit(&text);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(lines__with_a_long_number_are_no_cookies_regression_1),
+        harness_case(bound__ends_a_last_line_without_an_end_regression_2),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
