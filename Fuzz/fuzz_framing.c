@@ -1,0 +1,121 @@
+/// Covers: net/framing.c
+///
+/// Where a body ends, judged by a second reader: it collects all fields first and then reads RFC 9112, 6.3, while the
+/// library judges field by field. What one of them refuses, the other one refuses too.
+/// Input: pieces, a name and a value in turns; a name that begins with a blank is a fold of the field before.
+#include "input.h"
+
+#include "net/framing.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_FIELDS = 30, MAX_DIGITS = 18 };
+
+typedef struct second_reader {
+    bool is_refused;
+    bool has_length;
+    uint64_t length;
+    unsigned chunked_count;
+} second_reader;
+
+static bool is_one_of(nc_slice name, const char *a, const char *b, const char *c) {
+    return nc_slice_is_equal_ignoring_case(name, nc_slice_of(a)) ||
+           nc_slice_is_equal_ignoring_case(name, nc_slice_of(b)) ||
+           nc_slice_is_equal_ignoring_case(name, nc_slice_of(c));
+}
+
+/// One length: digits with blanks around them, below 10^18 (the library takes a little more, see check_length).
+static bool read_number(const char *text, uint64_t *out) {
+    const char *begin = text + strspn(text, " \t");
+    size_t digits = strspn(begin, "0123456789");
+    const char *end = begin + digits;
+    *out = 0;
+    for (size_t i = 0; i < digits && i < MAX_DIGITS; i++) {
+        *out = *out * 10 + (uint64_t)(begin[i] - '0');
+    }
+    return digits > 0 && end[strspn(end, " \t")] == '\0';
+}
+
+static void read_lengths(second_reader *reader, nc_slice value) {
+    char text[4096];
+    CHECK(value.length < sizeof text);
+    for (size_t at = 0; at <= value.length;) {
+        size_t length = 0;
+        uint64_t number = 0;
+        while (at + length < value.length && value.data[at + length] != ',') {
+            length++;
+        }
+        memcpy(text, value.data + at, length);
+        text[length] = '\0';
+        bool is_number = memchr(text, 0, length) == NULL && read_number(text, &number);
+        reader->is_refused = reader->is_refused || !is_number || (reader->has_length && reader->length != number);
+        reader->has_length = true;
+        reader->length = number;
+        at += length + 1;
+    }
+}
+
+static void read_field(second_reader *reader, nc_slice name, nc_slice value) {
+    if (nc_slice_is_equal_ignoring_case(name, nc_slice_of("content-length"))) {
+        read_lengths(reader, value);
+    } else if (nc_slice_is_equal_ignoring_case(name, nc_slice_of("transfer-encoding")) &&
+               !nc_slice_is_equal_ignoring_case(value, nc_slice_of("identity"))) {
+        reader->chunked_count++;
+        reader->is_refused = reader->is_refused || reader->chunked_count > 1 ||
+                             !nc_slice_is_equal_ignoring_case(value, nc_slice_of("chunked"));
+    }
+}
+
+/// Numbers of more digits than anybody sends are left out: their last value is a matter of taste.
+static bool is_moderate(nc_slice value) {
+    size_t run = 0;
+    for (size_t i = 0; i < value.length; i++) {
+        run = value.data[i] >= '0' && value.data[i] <= '9' ? run + 1 : 0;
+        if (run > MAX_DIGITS) {
+            return false;
+        }
+    }
+    return value.length < 4000;
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv) {
+    (void)argc;
+    (void)argv;
+    memory_count_blocks();
+    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    input in = input_init(data, size);
+    nc_framing framing = {0};
+    second_reader reader = {0};
+    nc_slice last = {0};
+    bool is_comparable = true;
+    for (size_t i = 0; i < MAX_FIELDS && in.left.length > 0; i++) {
+        nc_slice name = input_piece(&in);
+        nc_slice value = input_piece(&in);
+        is_comparable = is_comparable && is_moderate(value);
+        if (name.length > 0 && (name.data[0] == ' ' || name.data[0] == '\t')) {
+            nc_framing_take_fold(&framing, last);
+            reader.is_refused =
+                reader.is_refused || is_one_of(last, "content-length", "transfer-encoding", "content-encoding");
+            continue;
+        }
+        last = name;
+        nc_framing_take(&framing, name, value);
+        if (is_comparable) {
+            read_field(&reader, name, value);
+        }
+    }
+    reader.is_refused = reader.is_refused || (reader.has_length && reader.chunked_count > 0);
+    if (is_comparable) {
+        CHECK((framing.fault != NULL) == reader.is_refused);
+        CHECK(framing.has_length == reader.has_length && framing.is_chunked == (reader.chunked_count > 0));
+        CHECK(framing.fault != NULL || !framing.has_length || framing.length == reader.length);
+    }
+    CHECK(framing.fault != NULL || !framing.has_length || framing.length <= INT64_MAX);
+    input_deinit(&in);
+    CHECK(memory_live_blocks() == 0);
+    return 0;
+}
