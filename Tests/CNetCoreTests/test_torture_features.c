@@ -1,0 +1,498 @@
+/// Every allocation of ours and of libcurl's fails in turn, in each of the things that a transfer may ask for: never a
+/// crash, a hang, a leak, a file half written or a wrong success.
+///
+/// As test_torture_allocation.c, which has the plain exchanges. OpenSSL's allocations are left alone.
+#include "coded.h"
+#include "torture.h"
+
+#include <dirent.h>
+#include <netcore/cookies.h>
+#include <netcore/transfers.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PAGE_BYTES = 9000, CLOSE_MS = 10000, MAX_STATUS = 200, MAX_PARALLEL = 3, PATH_BYTES = 128, MIN_POINTS = 500 };
+
+/// What the scenes play on.
+typedef struct stage {
+    nct_server *plain;
+    nct_server *tls;
+    nct_server *local; // over a Unix socket
+    nct_proxy *http_proxy;
+    nct_proxy *socks_proxy;
+    char directory[64];
+    char upload[PATH_BYTES];
+    char saved[PATH_BYTES];
+    char jar[PATH_BYTES];
+    char netrc[PATH_BYTES];
+    char certificate[PATH_BYTES];
+    char key[PATH_BYTES];
+    char socket[PATH_BYTES];
+    uint8_t page[PAGE_BYTES];
+    size_t ended[MAX_STATUS];
+    uint64_t points;
+} stage;
+
+typedef struct scene scene;
+
+/// What the engine's callbacks know.
+typedef struct rider {
+    torture_fetch fetch; // first, because it is also the context of torture_sink()
+    stage *on;
+    nc_engine *engine;
+    size_t sent;
+    nc_buf received;
+    bool has_been_late;
+    uint32_t rests;
+} rider;
+
+struct scene {
+    const char *name;
+    const char *path;
+    bool is_tls;
+    bool reads; // to a reader that rests
+    bool is_coded;
+    bool is_saved;
+    bool may_be_refused; // libcurl lets a challenge stand that it has no memory to answer
+    size_t parallel;     // 0 means 1
+    void (*ask)(nc_request *request, rider *one);
+    void (*arrange)(nc_engine_options *options, nc_trust_options *trust, stage *on);
+    void (*order)(nc_engine *engine, const nc_transfer_id *ids);
+    stage *on;
+};
+
+/* --- what is asked --- */
+
+static nc_pull pull(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
+    rider *one = ctx;
+    if (one->sent >= PAGE_BYTES / 2 && !one->has_been_late) {
+        one->has_been_late = true;
+        nc_engine_resume(one->engine, id);
+        return NC_PULL_LATER;
+    }
+    size_t left = PAGE_BYTES - one->sent;
+    size_t length = left < capacity ? left : capacity;
+    *filled = length < 2000 ? length : 2000;
+    memcpy(bytes, one->on->page + one->sent, *filled);
+    one->sent += *filled;
+    return one->sent == PAGE_BYTES ? NC_PULL_END : NC_PULL_MORE;
+}
+
+static bool rewind_source(void *ctx, nc_transfer_id id) {
+    (void)id;
+    ((rider *)ctx)->sent = 0;
+    return true;
+}
+
+static void ask_to_pull(nc_request *request, rider *one) {
+    request->method = nc_slice_of("POST");
+    request->body_source = (nc_body_source){.ctx = one, .pull = pull, .rewind = rewind_source};
+    request->body_length = PAGE_BYTES;
+}
+
+static void ask_to_pull_chunks(nc_request *request, rider *one) {
+    ask_to_pull(request, one);
+    request->body_length = NC_LENGTH_UNKNOWN;
+}
+
+static void ask_with_file(nc_request *request, rider *one) {
+    request->method = nc_slice_of("PUT");
+    request->body_file = nc_slice_of(one->on->upload);
+}
+
+static void ask_to_save(nc_request *request, rider *one) {
+    request->save_path = nc_slice_of(one->on->saved);
+}
+
+static void ask_by_digest(nc_request *request, rider *one) {
+    (void)one;
+    request->credentials =
+        (nc_credentials){.schemes = NC_AUTH_DIGEST, .user = nc_slice_of("me"), .password = nc_slice_of("secret")};
+}
+
+static void ask_through(nc_request *request, const nct_proxy *proxy, const char *scheme) {
+    static const nc_header field = {{(const uint8_t *)"X-For-Proxy", 11}, {(const uint8_t *)"1", 1}};
+    static char url[TORTURE_URL_BYTES];
+    static nc_proxy through;
+    (void)snprintf(url, sizeof url, "%s://127.0.0.1:%u", scheme, nct_proxy_port(proxy));
+    through = (nc_proxy){
+        .choice = NC_PROXY_URL,
+        .url = nc_slice_of(url),
+        .credentials = {.schemes = NC_AUTH_BASIC, .user = nc_slice_of("me"), .password = nc_slice_of("secret")},
+        .headers = &field,
+        .header_count = 1,
+    };
+    request->proxy = &through;
+}
+
+static void ask_through_http(nc_request *request, rider *one) {
+    ask_through(request, one->on->http_proxy, "http");
+}
+
+static void ask_through_socks(nc_request *request, rider *one) {
+    ask_through(request, one->on->socks_proxy, "socks5h");
+}
+
+static void ask_for_codings(nc_request *request, rider *one) {
+    (void)one;
+    request->accepts_codings = true;
+}
+
+static void ask_with_priority(nc_request *request, rider *one) {
+    static size_t count;
+    (void)one;
+    request->priority = (nc_priority)(count++ % 3);
+}
+
+static void ask_over_unix_socket(nc_request *request, rider *one) {
+    request->unix_socket = nc_slice_of(one->on->socket);
+}
+
+static void ask_at_a_pace(nc_request *request, rider *one) {
+    ask_with_file(request, one);
+    request->limits.max_send_bytes_per_s = 10 * 1000 * 1000;
+    request->limits.max_receive_bytes_per_s = 10 * 1000 * 1000;
+}
+
+/* --- what the engine is made from --- */
+
+static void arrange_jar(nc_engine_options *options, nc_trust_options *trust, stage *on) {
+    (void)trust;
+    options->cookies = NC_COOKIES_FILE;
+    options->cookie_file = nc_slice_of(on->jar);
+}
+
+static void arrange_identity(nc_engine_options *options, nc_trust_options *trust, stage *on) {
+    (void)options;
+    trust->identity_file = nc_slice_of(on->certificate);
+    trust->identity_key_file = nc_slice_of(on->key);
+}
+
+static void arrange_netrc(nc_engine_options *options, nc_trust_options *trust, stage *on) {
+    (void)trust;
+    options->uses_netrc = true;
+    options->netrc_file = nc_slice_of(on->netrc);
+}
+
+static void arrange_memory(nc_engine_options *options, nc_trust_options *trust, stage *on) {
+    (void)trust;
+    (void)on;
+    options->uses_hsts = true;
+    options->uses_alt_svc = true;
+}
+
+static void arrange_one_slot(nc_engine_options *options, nc_trust_options *trust, stage *on) {
+    (void)trust;
+    (void)on;
+    options->max_per_host = 1;
+}
+
+static void order_about(nc_engine *engine, const nc_transfer_id *ids) {
+    nc_engine_set_suspended(engine, true);
+    nc_engine_set_priority(engine, ids[0], NC_PRIORITY_LOW);
+    nc_engine_pause(engine, ids[1]);
+    nc_engine_set_priority(engine, ids[2], NC_PRIORITY_HIGH);
+    nc_engine_resume(engine, ids[1]);
+    nc_engine_set_suspended(engine, false);
+}
+
+/* --- how it ends --- */
+
+static nc_verdict on_body(void *ctx, nc_transfer_id id, nc_slice bytes) {
+    rider *one = ctx;
+    nc_buf_append(&one->received, bytes);
+    if (nc_buf_status(&one->received) != NC_OK) {
+        return NC_STOP;
+    }
+    if (one->rests < 3) {
+        one->rests++;
+        nc_engine_resume(one->engine, id);
+        return NC_PAUSE;
+    }
+    return NC_CONTINUE;
+}
+
+static bool is_saved_whole(const scene *at) {
+    static uint8_t bytes[PAGE_BYTES + 1];
+    FILE *file = fopen(at->on->saved, "rb");
+    if (file == NULL) {
+        return false;
+    }
+    size_t length = fread(bytes, 1, sizeof bytes, file);
+    (void)fclose(file);
+    (void)unlink(at->on->saved);
+    return length == PAGE_BYTES && memcmp(bytes, at->on->page, PAGE_BYTES) == 0;
+}
+
+static bool is_whole(const scene *at, const rider *one) {
+    const nc_response *response = one->fetch.response;
+    nc_slice body = at->reads ? nc_buf_slice(&one->received) : nc_response_body(response);
+    if (nc_response_status(response) != 200) {
+        return at->may_be_refused && nc_response_status(response) == 401 && body.length == 0;
+    }
+    if (at->is_saved) {
+        return is_saved_whole(at);
+    }
+    return nc_slice_is_equal(body, at->is_coded ? coded_text() : nc_slice_make(at->on->page, PAGE_BYTES));
+}
+
+static void check_end(const scene *at, const rider *one) {
+    nc_status status = one->fetch.status;
+    at->on->ended[status]++;
+    if (status == NC_OK && !is_whole(at, one)) {
+        fail_msg("%s: a success with status %u and a wrong body", at->name, nc_response_status(one->fetch.response));
+    }
+    if (status >= NC_ERR_CONNECT_TIMED_OUT && status <= NC_ERR_SLOT_TIMED_OUT) {
+        fail_msg("%s: ended with %s after an allocation failed", at->name, nc_status_name(status));
+    }
+}
+
+/// A file that was begun is either whole under its name or gone.
+static void check_directory(const scene *at) {
+    DIR *directory = opendir(at->on->directory);
+    assert_non_null(directory);
+    for (struct dirent *entry = readdir(directory); entry != NULL; entry = readdir(directory)) {
+        if (strstr(entry->d_name, ".part") != NULL || strstr(entry->d_name, ".nk-") != NULL) {
+            fail_msg("%s: '%s' was left behind", at->name, entry->d_name);
+        }
+    }
+    closedir(directory);
+    assert_int_equal(access(at->on->saved, F_OK), -1);
+}
+
+/* --- playing --- */
+
+static bool submit(const scene *at, rider *one, nc_transfer_id *id) {
+    char url[TORTURE_URL_BYTES];
+    nc_request request = {
+        .url = torture_url(url, at->is_tls ? "https" : "http", at->is_tls ? at->on->tls : at->on->plain, at->path)};
+    if (at->ask != NULL) {
+        at->ask(&request, one);
+    }
+    nc_sink sink = torture_sink(&one->fetch);
+    sink.on_body = at->reads ? on_body : NULL;
+    return nc_engine_submit(one->engine, &request, &sink, id, NULL) == NC_OK;
+}
+
+static void fetch_all(const scene *at, nc_engine *engine) {
+    rider riders[MAX_PARALLEL];
+    bool is_accepted[MAX_PARALLEL] = {false};
+    nc_transfer_id ids[MAX_PARALLEL] = {0};
+    size_t parallel = at->parallel == 0 ? 1 : at->parallel;
+    for (size_t i = 0; i < parallel; i++) {
+        riders[i] = (rider){.on = at->on, .engine = engine, .received = nc_buf_init(1 << 20)};
+        riders[i].fetch.keeps_response = true;
+        is_accepted[i] = submit(at, &riders[i], &ids[i]);
+    }
+    if (at->order != NULL) {
+        at->order(engine, ids);
+    }
+    for (size_t i = 0; i < parallel; i++) {
+        if (is_accepted[i] && !torture_await(&riders[i].fetch, 1, TORTURE_PATIENCE_MS)) {
+            fail_msg("%s: a transfer hangs after an allocation failed", at->name);
+        }
+    }
+    assert_status(nc_engine_close(engine, CLOSE_MS), NC_OK);
+    for (size_t i = 0; i < parallel; i++) {
+        assert_int_equal(riders[i].fetch.done_count, is_accepted[i] ? 1 : 0);
+        if (is_accepted[i]) {
+            check_end(at, &riders[i]);
+            nc_response_release(riders[i].fetch.response);
+        }
+        nc_buf_deinit(&riders[i].received);
+    }
+}
+
+static void play(void *ctx) {
+    scene *at = ctx;
+    nc_engine *engine = NULL;
+    nc_trust *trust = NULL;
+    nc_trust_options trusting = {.roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of(nct_server_ca_pem(at->on->tls))};
+    nc_engine_options options = {.max_per_host = MAX_PARALLEL};
+    const nct_reply challenge[] = {
+        {.status = 401, .headers = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\"\r\n"},
+        {.pattern_length = PAGE_BYTES},
+    };
+    assert_int_equal(nct_server_script_sequence(at->on->plain, "/secret", challenge, 2), 0);
+    if (at->arrange != NULL) {
+        at->arrange(&options, &trusting, at->on);
+    }
+    if (nc_trust_new(&trust, &trusting, NULL) != NC_OK) {
+        return;
+    }
+    options.trust = trust;
+    nc_status status = nc_engine_new(&engine, &options, NULL);
+    nc_trust_release(trust);
+    if (status != NC_OK) {
+        assert_status(status, NC_ERR_NO_MEMORY);
+        return;
+    }
+    fetch_all(at, engine);
+    check_directory(at);
+}
+
+static void torture(stage *on, scene at) {
+    at.on = on;
+    memset(on->ended, 0, sizeof on->ended);
+    // Once without a failure, so that what is made once in a process exists.
+    play(&at);
+    if (on->ended[NC_OK] != (at.parallel == 0 ? 1 : at.parallel)) {
+        fail_msg("%s: does not even work with all the memory there is", at.name);
+    }
+    uint64_t began_ms = torture_now_ms();
+    uint64_t rounds = torture_number("NETCORE_TORTURE_ROUNDS", 1);
+    uint64_t points = 0;
+    for (uint64_t round = 0; round < rounds; round++) {
+        points = each_allocation_failure(play, &at);
+        assert_true(points > 20);
+    }
+    on->points += points;
+    print_message("%s: %llu points, %llu ms;", at.name, (unsigned long long)points,
+                  (unsigned long long)(torture_now_ms() - began_ms));
+    for (size_t i = 0; i < MAX_STATUS; i++) {
+        if (on->ended[i] != 0) {
+            print_message(" %zu %s", on->ended[i], nc_status_name((nc_status)i));
+        }
+    }
+    print_message("\n");
+}
+
+/* --- the stage --- */
+
+static void write_file(const char *path, nc_slice bytes) {
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes.data, 1, bytes.length, file), bytes.length);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(chmod(path, 0600), 0);
+}
+
+static void name_files(stage *on) {
+    assert_non_null(mkdtemp(on->directory));
+    const struct {
+        char *path;
+        const char *name;
+    } files[] = {{on->upload, "upload"},        {on->saved, "saved"}, {on->jar, "jar"},      {on->netrc, "netrc"},
+                 {on->certificate, "cert.pem"}, {on->key, "key.pem"}, {on->socket, "socket"}};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        (void)snprintf(files[i].path, PATH_BYTES, "%s/%s", on->directory, files[i].name);
+    }
+}
+
+static void script(stage *on) {
+    const nct_reply page = {.pattern_length = PAGE_BYTES,
+                            .chunk_bytes = 1500,
+                            .headers = "Set-Cookie: b=2; Max-Age=1000\r\nStrict-Transport-Security: max-age=1000\r\n"
+                                       "Alt-Svc: h2=\":1\"; ma=10\r\n",
+                            .trailers = "X-One: 1\r\nX-Two: 2\r\n"};
+    const nct_reply echo = {.is_echo = true};
+    const nct_reply moved = {.status = 308, .location = "/echo"};
+    const nct_reply guarded_page = {.pattern_length = PAGE_BYTES, .user = "me", .password = "secret"};
+    nct_server *const servers[] = {on->plain, on->tls, on->local};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(nct_server_script(servers[i], "/page", &page), 0);
+        assert_int_equal(nct_server_script(servers[i], "/echo", &echo), 0);
+        assert_int_equal(nct_server_script(servers[i], "/moved", &moved), 0);
+        assert_int_equal(nct_server_script(servers[i], "/guarded", &guarded_page), 0);
+    }
+    for (size_t i = 0; i < CODED_FORMATS; i++) {
+        char path[16];
+        char headers[64];
+        coded_body body = coded_body_make(i);
+        (void)snprintf(path, sizeof path, "/coded%zu", i);
+        (void)snprintf(headers, sizeof headers, "Content-Encoding: %s\r\n", body.coding);
+        const nct_reply coded = {
+            .headers = headers, .body = body.bytes.data, .body_length = body.bytes.length, .chunk_bytes = 500};
+        assert_int_equal(nct_server_script(on->plain, path, &coded), 0);
+        nc_buf_deinit(&body.bytes);
+    }
+}
+
+static void set(stage *on) {
+    *on = (stage){.directory = "/tmp/netcore-features-XXXXXX"};
+    for (size_t i = 0; i < PAGE_BYTES; i++) {
+        on->page[i] = (uint8_t)('a' + i % 26);
+    }
+    name_files(on);
+    const nct_server_options tls = {.identity = NCT_TLS_VALID, .client_check = NCT_CLIENT_ASKED};
+    const nct_server_options local = {.unix_path = on->socket};
+    const nct_proxy_options http = {.user = "me", .password = "secret"};
+    const nct_proxy_options socks = {.kind = NCT_PROXY_SOCKS5, .user = "me", .password = "secret"};
+    on->plain = torture_start(NCT_PLAIN);
+    assert_int_equal(nct_server_start(&on->tls, &tls), 0);
+    assert_int_equal(nct_server_start(&on->local, &local), 0);
+    assert_int_equal(nct_proxy_start(&on->http_proxy, &http), 0);
+    assert_int_equal(nct_proxy_start(&on->socks_proxy, &socks), 0);
+    assert_int_equal(nct_server_client_identity_write(on->tls, on->directory), 0);
+    write_file(on->upload, nc_slice_make(on->page, PAGE_BYTES));
+    write_file(on->jar, nc_slice_of("127.0.0.1\tFALSE\t/\tFALSE\t0\ta\t1\n"));
+    write_file(on->netrc, nc_slice_of("machine 127.0.0.1 login me password secret\n"));
+    script(on);
+}
+
+static void strike(stage *on) {
+    char bundle[PATH_BYTES];
+    nct_proxy_stop(on->http_proxy);
+    nct_proxy_stop(on->socks_proxy);
+    nct_server_stop(on->local);
+    nct_server_stop(on->tls);
+    nct_server_stop(on->plain);
+    (void)snprintf(bundle, sizeof bundle, "%s/client.p12", on->directory);
+    const char *const files[] = {on->upload, on->jar, on->netrc, on->certificate, on->key, bundle};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        (void)unlink(files[i]);
+    }
+    assert_int_equal(rmdir(on->directory), 0);
+}
+
+static void features__survive_any_failing_allocation(void **state) {
+    static stage on;
+    (void)state;
+    static const scene scenes[] = {
+        {.name = "pulled", .path = "/echo", .ask = ask_to_pull},
+        {.name = "pulled in chunks, redirected", .path = "/moved", .ask = ask_to_pull_chunks},
+        {.name = "file", .path = "/echo", .ask = ask_with_file},
+        {.name = "saved", .path = "/page", .ask = ask_to_save, .is_saved = true},
+        {.name = "digest", .path = "/secret", .ask = ask_by_digest, .may_be_refused = true},
+        {.name = "proxy", .path = "/page", .ask = ask_through_http},
+        {.name = "tunnel", .path = "/page", .ask = ask_through_http, .is_tls = true},
+        {.name = "SOCKS", .path = "/page", .ask = ask_through_socks},
+        {.name = "identity", .path = "/page", .arrange = arrange_identity, .is_tls = true},
+        {.name = "gzip", .path = "/coded0", .ask = ask_for_codings, .is_coded = true},
+        {.name = "br", .path = "/coded3", .ask = ask_for_codings, .is_coded = true},
+        {.name = "zstd", .path = "/coded4", .ask = ask_for_codings, .is_coded = true},
+        {.name = "gzip with rests", .path = "/coded0", .ask = ask_for_codings, .is_coded = true, .reads = true},
+        {.name = "zstd with rests", .path = "/coded4", .ask = ask_for_codings, .is_coded = true, .reads = true},
+        {.name = "trailers with rests", .path = "/page", .reads = true},
+        {.name = "priorities",
+         .path = "/page",
+         .ask = ask_with_priority,
+         .arrange = arrange_one_slot,
+         .order = order_about,
+         .parallel = MAX_PARALLEL},
+        {.name = "jar", .path = "/page", .arrange = arrange_jar},
+        {.name = "netrc", .path = "/guarded", .arrange = arrange_netrc},
+        {.name = "HSTS and Alt-Svc", .path = "/page", .arrange = arrange_memory, .is_tls = true},
+        {.name = "Unix socket", .path = "/page", .ask = ask_over_unix_socket},
+        {.name = "paced", .path = "/echo", .ask = ask_at_a_pace},
+    };
+    set(&on);
+    for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
+        torture(&on, scenes[i]);
+    }
+    print_message("%llu points of %zu features\n", (unsigned long long)on.points, sizeof scenes / sizeof scenes[0]);
+    assert_true(on.points >= MIN_POINTS);
+    strike(&on);
+}
+
+int main(void) {
+    harness_begin();
+    harness_use_curl_allocator();
+    const struct CMUnitTest cases[] = {
+        harness_case(features__survive_any_failing_allocation),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
