@@ -1,4 +1,4 @@
-/// Programs started while transfers run inherit none of the engine's descriptors.
+/// Programs started while transfers run inherit none of the engine's descriptors, and children leave them alone.
 #include "torture.h"
 
 #include <dirent.h>
@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 enum { STALLED = 20, CHILDREN = 60, BUSY = 16, MAX_KNOWN = 64, LANES = 2, FORBIDDEN = 101 };
+enum { MIXED = 100, EXITING = 25, KINDS = 5, UPLOAD_BYTES = 8 * 1024 * 1024, PAGE_BYTES = 20000, PATH_BYTES = 128 };
 
 /// The command line of the child: its path, what is open already, NULL.
 typedef struct command {
@@ -96,6 +97,182 @@ static void exec__during_transfers_hands_no_descriptor_on(void **state) {
     nct_server_stop(tls);
 }
 
+/* --- a hundred of all kinds --- */
+
+/// What the hundred are made of: each kind is one in five, and rests in the middle of something.
+typedef enum kind { KIND_PLAIN, KIND_TLS, KIND_SAVED, KIND_UPLOAD, KIND_SAVED_TLS } kind;
+
+typedef struct crowd {
+    nct_server *plain;
+    nct_server *tls;
+    nc_trust *trust;
+    nc_engine *engine;
+    torture_fetch fetches[MIXED];
+    char directory[64];
+    char upload_path[PATH_BYTES];
+    char jar_path[PATH_BYTES];
+} crowd;
+
+static bool is_saved(kind of) {
+    return of == KIND_SAVED || of == KIND_SAVED_TLS;
+}
+
+static void saved_path(const crowd *all, size_t number, char *path) {
+    (void)snprintf(path, PATH_BYTES, "%s/saved-%zu", all->directory, number);
+}
+
+static void submit_one(crowd *all, size_t number) {
+    char url[TORTURE_URL_BYTES];
+    char path[PATH_BYTES];
+    kind of = (kind)(number % KINDS);
+    bool is_tls = of == KIND_TLS || of == KIND_SAVED_TLS;
+    nc_request request = {.url = torture_url(url, is_tls ? "https" : "http", is_tls ? all->tls : all->plain,
+                                             of == KIND_UPLOAD ? "/upload" : "/stalled")};
+    saved_path(all, number, path);
+    if (is_saved(of)) {
+        request.save_path = nc_slice_of(path);
+    }
+    if (of == KIND_UPLOAD) {
+        request.method = nc_slice_of("POST");
+        request.body_file = nc_slice_of(all->upload_path);
+    }
+    all->fetches[number].keeps_response = true;
+    (void)torture_submit(all->engine, &request, &all->fetches[number]);
+}
+
+static void begin_crowd(crowd *all) {
+    const nct_reply stalled = {.pattern_length = PAGE_BYTES,
+                               .headers = "Set-Cookie: a=1; Max-Age=1000\r\n",
+                               .is_cut = true,
+                               .cut_after = 9000,
+                               .ending = NCT_STALL};
+    const nct_reply upload = {.pattern_length = PAGE_BYTES, .early = NCT_EARLY_STOP, .is_cut = true};
+    *all = (crowd){.directory = "/tmp/netcore-fork-XXXXXX"};
+    assert_non_null(mkdtemp(all->directory));
+    (void)snprintf(all->upload_path, PATH_BYTES, "%s/upload", all->directory);
+    (void)snprintf(all->jar_path, PATH_BYTES, "%s/jar", all->directory);
+    FILE *file = fopen(all->upload_path, "wb");
+    assert_non_null(file);
+    assert_int_equal(ftruncate(fileno(file), UPLOAD_BYTES), 0);
+    assert_int_equal(fclose(file), 0);
+    all->plain = torture_start(NCT_PLAIN);
+    all->tls = torture_start(NCT_TLS_VALID);
+    all->trust = torture_trust(all->tls);
+    assert_int_equal(nct_server_script(all->plain, "/stalled", &stalled), 0);
+    assert_int_equal(nct_server_script(all->plain, "/upload", &upload), 0);
+    assert_int_equal(nct_server_script(all->tls, "/stalled", &stalled), 0);
+    all->engine = torture_engine(&(nc_engine_options){.trust = all->trust,
+                                                      .max_per_host = MIXED,
+                                                      .cookies = NC_COOKIES_FILE,
+                                                      .cookie_file = nc_slice_of(all->jar_path)});
+    for (size_t i = 0; i < MIXED; i++) {
+        submit_one(all, i);
+    }
+    assert_true(nct_server_wait_for_stalled(all->plain, MIXED * 3 / KINDS, TORTURE_PATIENCE_MS));
+    assert_true(nct_server_wait_for_stalled(all->tls, MIXED * 2 / KINDS, TORTURE_PATIENCE_MS));
+}
+
+static bool is_pattern(const uint8_t *bytes, size_t length) {
+    bool is_right = length == PAGE_BYTES;
+    for (size_t i = 0; i < length && is_right; i++) {
+        is_right = bytes[i] == 'a' + i % 26;
+    }
+    return is_right;
+}
+
+static bool is_saved_pattern(const char *path) {
+    static uint8_t bytes[PAGE_BYTES + 1];
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    size_t length = fread(bytes, 1, sizeof bytes, file);
+    assert_int_equal(fclose(file), 0);
+    return is_pattern(bytes, length);
+}
+
+/// Lets them go on: all complete, with the right bytes.
+static void end_crowd(crowd *all) {
+    nct_server_release_stalled(all->plain);
+    nct_server_release_stalled(all->tls);
+    for (size_t i = 0; i < MIXED; i++) {
+        char path[PATH_BYTES];
+        torture_fetch *fetch = &all->fetches[i];
+        assert_true(torture_await(fetch, 1, TORTURE_PATIENCE_MS));
+        if (fetch->status != NC_OK) {
+            fail_msg("number %zu: %s, %s", i, nc_status_name(fetch->status), fetch->message);
+        }
+        nc_slice body = nc_response_body(fetch->response);
+        saved_path(all, i, path);
+        assert_true(is_saved((kind)(i % KINDS)) ? is_saved_pattern(path) : is_pattern(body.data, body.length));
+        (void)unlink(path);
+        nc_response_release(fetch->response);
+    }
+    assert_status(nc_engine_close(all->engine, TORTURE_PATIENCE_MS), NC_OK);
+    nc_trust_release(all->trust);
+    nct_server_stop(all->plain);
+    nct_server_stop(all->tls);
+    assert_int_equal(unlink(all->upload_path), 0);
+    assert_int_equal(unlink(all->jar_path), 0);
+    assert_int_equal(rmdir(all->directory), 0);
+}
+
+static void exec__during_100_transfers_of_all_kinds_hands_no_descriptor_on(void **state) {
+    static command child;
+    static crowd all;
+    (void)state;
+    note_known(&child);
+    begin_crowd(&all);
+    for (size_t i = 0; i < 5; i++) {
+        assert_true(run_child(&child) <= 2 * LANES);
+    }
+    end_crowd(&all);
+}
+
+static bool is_child;
+
+#if defined(__SANITIZE_ADDRESS__)
+/// A child has none of the other threads, so that what they own looks lost.
+NC_API int __lsan_is_turned_off(void);
+int __lsan_is_turned_off(void) {
+    return is_child;
+}
+#endif
+
+#if defined(__SANITIZE_THREAD__)
+/// TSan would sleep for a second in each exit(), to catch late races.
+NC_API const char *__tsan_default_options(void);
+const char *__tsan_default_options(void) {
+    return "atexit_sleep_ms=0";
+}
+#endif
+
+/// The exit handler of the child would wait for loops that it does not have, by mutexes that nobody will unlock.
+static void fork__of_children_that_exit_leaves_100_transfers_whole_regression_1(void **state) {
+    static crowd all;
+    (void)state;
+    begin_crowd(&all);
+    uint64_t began_ms = torture_now_ms();
+    for (size_t i = 0; i < EXITING; i++) {
+        int status = 0;
+        pid_t pid = fork();
+        assert_true(pid >= 0);
+        if (pid == 0) {
+            is_child = true;
+            exit(7);
+        }
+        // The loop is busy meanwhile.
+        (void)nc_engine_list(all.engine, NULL, 0);
+        nc_engine_set_priority(all.engine, 1, NC_PRIORITY_HIGH);
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+        if (torture_now_ms() - began_ms > TORTURE_PATIENCE_MS) {
+            fail_msg("a child takes a second and more to exit");
+        }
+    }
+    end_crowd(&all);
+}
+
+/* --- sockets that come and go --- */
+
 /// Asks again from inside on_done, so that sockets are opened and closed all the time.
 typedef struct carousel {
     nc_engine *engine;
@@ -156,6 +333,8 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(exec__during_transfers_hands_no_descriptor_on),
+        harness_case(exec__during_100_transfers_of_all_kinds_hands_no_descriptor_on),
+        harness_case(fork__of_children_that_exit_leaves_100_transfers_whole_regression_1),
         harness_case(exec__while_sockets_open_and_close_hands_no_descriptor_on),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

@@ -5,6 +5,7 @@
 
 #include <curl/curl.h>
 #include <openssl/crypto.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 /// How long exit() waits for live loops, in milliseconds.
@@ -30,6 +31,15 @@ static void stop_live_loops(void) {
     pthread_mutex_unlock(&mutex);
 }
 
+/// A child has none of the loops, and nobody who would unlock what they held; its exit must neither wait for them nor
+/// wake those of its parent, whose descriptors it shares.
+static void forget_loops(void) {
+    live_loops = NULL;
+    is_ending = false;
+    (void)pthread_mutex_init(&mutex, NULL);
+    is_started = nc_condition_init(&loop_ended);
+}
+
 static nc_status start(nc_error *err) {
     // libcurl may be shared with FoundationNetworking, so it is never cleaned up; and OpenSSL must not tear itself
     // down in an exit handler of its own while threads still use it. This has to come before libcurl's start.
@@ -44,7 +54,7 @@ static nc_status start(nc_error *err) {
     if (!nc_condition_init(&loop_ended)) {
         return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no condition variable");
     }
-    if (atexit(stop_live_loops) != 0) {
+    if (atexit(stop_live_loops) != 0 || pthread_atfork(NULL, NULL, forget_loops) != 0) {
         return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no room for an exit handler");
     }
     return NC_OK;
