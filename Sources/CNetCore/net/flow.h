@@ -20,7 +20,7 @@ typedef struct nc_transfer nc_transfer;
 enum {
     NC_REST_PACE = 8,   // a rate
     NC_REST_TURN = 16,  // the decoder has had its turn, and others have theirs
-    NC_REST_HELD = 7,   // every nc_rest: it is not the other end that is slow
+    NC_REST_HELD = 15,  // every nc_rest, and a rate: it is not the other end that is slow
     NC_REST_CALLER = 3, // NC_REST_PAUSED and NC_REST_VERDICT
 };
 
@@ -63,7 +63,7 @@ void nc_flow_pause(nc_transfer *transfer);
 void nc_flow_resume(nc_transfer *transfer, uint8_t reasons);
 /// Lets the decoders go on that had their turn in the round before.
 void nc_flow_take_turns(nc_engine *engine);
-/// Whether the caller holds it up, so that its idleness does not count.
+/// Whether the caller or a rate holds it up, so that its idleness does not count.
 bool nc_flow_is_held(const nc_transfer *transfer);
 
 /// Whether nothing that has come waits for its reader, who does not rest either.

@@ -225,8 +225,14 @@ static void set_protocol(option_row *row, nc_handle *handle, const nc_transfer *
 static void set_buffer(option_row *row, nc_handle *handle, const nc_transfer *transfer) {
     bool is_streamed = transfer->has_sink && transfer->sink.on_body != NULL;
     bool is_saved = transfer->description.extras != NULL && transfer->description.extras->save_path != NULL;
-    bool is_long = is_saved || (is_streamed && !transfer->description.accepts_codings);
-    long wanted = is_long ? LONG_RECEIVE_BYTES : is_streamed ? STREAM_RECEIVE_BYTES : RECEIVE_BYTES;
+    // Under a rate, what comes at once is paid for by a rest.
+    bool is_paced = transfer->description.limits.max_receive_bytes_per_s != 0 ||
+                    transfer->engine->loop.receive_pace.bytes_per_s != 0;
+    bool is_long = !is_paced && (is_saved || (is_streamed && !transfer->description.accepts_codings));
+    long wanted = is_paced      ? RECEIVE_BYTES
+                  : is_long     ? LONG_RECEIVE_BYTES
+                  : is_streamed ? STREAM_RECEIVE_BYTES
+                                : RECEIVE_BYTES;
     if (handle->receive_bytes != wanted) {
         SET(row, CURLOPT_BUFFERSIZE, wanted);
         handle->receive_bytes = wanted;

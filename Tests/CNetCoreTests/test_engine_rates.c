@@ -1,0 +1,309 @@
+/// Rates, counted in bytes against a clock that the test drives, and word of how far a transfer is.
+#include "driven.h"
+#include "fixture.h"
+#include "gate.h"
+
+#include <netcore/transfers.h>
+#include <string.h>
+#include <time.h>
+
+enum { RATE = 10000, BODY_BYTES = 150000, BURST = 1024, PIECE_BYTES = 16 * 1024 };
+
+/// Bytes that moved under a rate, of one transfer or of several.
+typedef struct ledger {
+    driven *time;
+    pthread_mutex_t mutex;
+    pthread_cond_t moved;
+    uint64_t bytes;
+    uint64_t most_ahead; // of what the rate allowed before a piece
+    size_t largest_piece;
+    unsigned done_count;
+    nc_status status; // the first that is not NC_OK
+} ledger;
+
+#define LEDGER_INIT(clock)                                                                                             \
+    { .time = (clock), .mutex = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER }
+
+static uint64_t allowed(driven *time) {
+    return BURST + (driven_passed_ms(time) + 1) * RATE / 1000;
+}
+
+static void book(ledger *one, size_t bytes) {
+    pthread_mutex_lock(&one->mutex);
+    uint64_t limit = allowed(one->time);
+    uint64_t ahead = one->bytes > limit ? one->bytes - limit : 0;
+    one->most_ahead = ahead > one->most_ahead ? ahead : one->most_ahead;
+    one->bytes += bytes;
+    one->largest_piece = bytes > one->largest_piece ? bytes : one->largest_piece;
+    pthread_cond_broadcast(&one->moved);
+    pthread_mutex_unlock(&one->mutex);
+}
+
+static nc_verdict book_piece(void *ctx, nc_transfer_id id, nc_slice bytes) {
+    (void)id;
+    book(ctx, bytes.length);
+    return NC_CONTINUE;
+}
+
+static void book_end(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
+    ledger *one = ctx;
+    (void)id;
+    (void)response;
+    pthread_mutex_lock(&one->mutex);
+    one->done_count++;
+    one->status = one->status == NC_OK ? error->status : one->status;
+    pthread_cond_broadcast(&one->moved);
+    pthread_mutex_unlock(&one->mutex);
+}
+
+/// Waits until so many bytes have moved, or so many transfers have ended.
+static void await(ledger *one, uint64_t bytes, unsigned done_count) {
+    struct timespec until;
+    int code = 0;
+    assert_int_equal(clock_gettime(CLOCK_REALTIME, &until), 0);
+    until.tv_sec += FIXTURE_LIMIT_MS / 1000;
+    pthread_mutex_lock(&one->mutex);
+    while (one->bytes < bytes && one->done_count < done_count && code == 0) {
+        code = pthread_cond_timedwait(&one->moved, &one->mutex, &until);
+    }
+    pthread_mutex_unlock(&one->mutex);
+    assert_int_equal(code, 0);
+}
+
+static bool is_over(ledger *one, unsigned transfers) {
+    pthread_mutex_lock(&one->mutex);
+    bool is_over = one->done_count == transfers;
+    pthread_mutex_unlock(&one->mutex);
+    return is_over;
+}
+
+/// Lets a tenth of a second after the other pass until all has moved.
+static void drive(ledger *one, nc_engine *engine, unsigned transfers) {
+    while (!is_over(one, transfers)) {
+        driven_advance(one->time, engine, 100);
+    }
+}
+
+static void start(fixture *f, driven *time, nc_engine_options options) {
+    driven_start(f, time, options);
+    fixture_script(f, "/down", (nct_reply){.pattern_length = BODY_BYTES});
+    fixture_script(f, "/up", (nct_reply){.status = 204});
+}
+
+static const nc_limits patient = {.idle_ms = NC_UNLIMITED, .total_ms = NC_UNLIMITED, .first_byte_ms = NC_UNLIMITED};
+
+static void engine__a_received_body_keeps_to_its_rate(void **state) {
+    driven time = driven_begin();
+    ledger one = LEDGER_INIT(&time);
+    const nc_sink sink = {.ctx = &one, .on_body = book_piece, .on_done = book_end};
+    nc_transfer_id id;
+    fixture f;
+    (void)state;
+    start(&f, &time, (nc_engine_options){0});
+    nc_request request = fixture_request(&f, "/down");
+    request.limits = patient;
+    request.limits.max_receive_bytes_per_s = RATE;
+    assert_status(nc_engine_submit(f.engine, &request, &sink, &id, NULL), NC_OK);
+    drive(&one, f.engine, 1);
+    assert_status(one.status, NC_OK);
+    assert_int_equal(one.bytes, BODY_BYTES);
+    assert_int_equal(one.most_ahead, 0);
+    assert_true(one.largest_piece <= PIECE_BYTES); // so that a rest is short
+    fixture_stop(&f);
+}
+
+/// A body source that gives as much as is asked for.
+static nc_pull give(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
+    ledger *one = ctx;
+    (void)id;
+    pthread_mutex_lock(&one->mutex);
+    size_t left = BODY_BYTES - (size_t)one->bytes;
+    pthread_mutex_unlock(&one->mutex);
+    *filled = capacity < left ? capacity : left;
+    memset(bytes, 'u', *filled);
+    book(one, *filled);
+    pthread_mutex_lock(&one->mutex);
+    uint64_t limit = allowed(one->time);
+    uint64_t ahead = one->bytes > limit ? one->bytes - limit : 0; // here the piece itself counts too
+    one->most_ahead = ahead > one->most_ahead ? ahead : one->most_ahead;
+    pthread_mutex_unlock(&one->mutex);
+    return left == *filled ? NC_PULL_END : NC_PULL_MORE;
+}
+
+static void engine__a_sent_body_keeps_to_its_rate_or_to_the_engines(void **state) {
+    (void)state;
+    for (int is_engines = 0; is_engines < 2; is_engines++) {
+        driven time = driven_begin();
+        ledger one = LEDGER_INIT(&time);
+        const nc_sink sink = {.ctx = &one, .on_done = book_end};
+        nc_transfer_id id;
+        fixture f;
+        start(&f, &time, (nc_engine_options){.max_send_bytes_per_s = is_engines ? RATE : 0});
+        nc_request request = fixture_request(&f, "/up");
+        request.method = nc_slice_of("POST");
+        request.body_source = (nc_body_source){.ctx = &one, .pull = give};
+        request.body_length = BODY_BYTES;
+        request.limits = patient;
+        request.limits.max_send_bytes_per_s = is_engines ? 0 : RATE;
+        assert_status(nc_engine_submit(f.engine, &request, &sink, &id, NULL), NC_OK);
+        drive(&one, f.engine, 1);
+        assert_status(one.status, NC_OK);
+        assert_int_equal(one.bytes, BODY_BYTES);
+        assert_int_equal(one.most_ahead, 0);
+        assert_int_equal(nct_server_received_bytes(f.server), BODY_BYTES);
+        fixture_stop(&f);
+    }
+}
+
+static void engine__all_transfers_together_keep_to_the_engines_rate(void **state) {
+    enum { TRANSFERS = 4 };
+    driven time = driven_begin();
+    ledger one = LEDGER_INIT(&time);
+    const nc_sink sink = {.ctx = &one, .on_body = book_piece, .on_done = book_end};
+    fixture f;
+    (void)state;
+    start(&f, &time, (nc_engine_options){.max_receive_bytes_per_s = RATE});
+    for (int i = 0; i < TRANSFERS; i++) {
+        nc_transfer_id id;
+        nc_request request = fixture_request(&f, "/down");
+        request.limits = patient;
+        assert_status(nc_engine_submit(f.engine, &request, &sink, &id, NULL), NC_OK);
+    }
+    drive(&one, f.engine, TRANSFERS);
+    assert_status(one.status, NC_OK);
+    assert_int_equal(one.bytes, (uint64_t)TRANSFERS * BODY_BYTES);
+    // A piece that libcurl had read for another transfer meanwhile may come on top, once each.
+    assert_true(one.most_ahead <= (uint64_t)(TRANSFERS - 1) * PIECE_BYTES);
+    fixture_stop(&f);
+}
+
+static void engine__a_rest_for_the_rates_sake_is_no_idleness(void **state) {
+    driven time = driven_begin();
+    ledger one = LEDGER_INIT(&time);
+    const nc_sink sink = {.ctx = &one, .on_body = book_piece, .on_done = book_end};
+    nc_transfer_id id;
+    fixture f;
+    (void)state;
+    start(&f, &time, (nc_engine_options){0});
+    fixture_script(&f, "/slow", (nct_reply){.pattern_length = (uint64_t)4 * PIECE_BYTES});
+    nc_request request = fixture_request(&f, "/slow");
+    request.limits = patient;
+    request.limits.idle_ms = 5000;
+    request.limits.max_receive_bytes_per_s = 1000; // a piece is worth sixteen seconds, the limit is five
+    assert_status(nc_engine_submit(f.engine, &request, &sink, &id, NULL), NC_OK);
+    for (uint64_t i = 0; i < 12 && !is_over(&one, 1); i++) {
+        await(&one, (i * 8000 < 3 * PIECE_BYTES ? i * 8000 : 0) + 1, 1);
+        driven_advance(&time, f.engine, 8000);
+    }
+    driven_advance(&time, f.engine, 60000);
+    await(&one, UINT64_MAX, 1);
+    assert_status(one.status, NC_OK);
+    assert_int_equal(one.bytes, 4 * PIECE_BYTES);
+    fixture_stop(&f);
+}
+
+static nc_verdict rest_at_first(void *ctx, nc_transfer_id id, nc_slice bytes) {
+    ledger *one = ctx;
+    (void)id;
+    bool is_first = one->bytes == 0;
+    book(one, bytes.length);
+    return is_first ? NC_PAUSE : NC_CONTINUE;
+}
+
+static void engine__the_idle_limit_holds_again_after_a_long_rest(void **state) {
+    driven time = driven_begin();
+    ledger one = LEDGER_INIT(&time);
+    const nc_sink sink = {.ctx = &one, .on_body = rest_at_first, .on_done = book_end};
+    nc_transfer_id id;
+    fixture f;
+    (void)state;
+    start(&f, &time, (nc_engine_options){0});
+    fixture_script(&f, "/stall",
+                   (nct_reply){.pattern_length = 100, .is_cut = true, .cut_after = 90, .ending = NCT_STALL});
+    nc_request request = fixture_request(&f, "/stall");
+    request.limits = patient;
+    request.limits.idle_ms = 5000;
+    assert_status(nc_engine_submit(f.engine, &request, &sink, &id, NULL), NC_OK);
+    await(&one, 1, 1);
+    for (int i = 0; i < 10; i++) { // much longer than the limit, which does not count meanwhile
+        driven_advance(&time, f.engine, 5000);
+        nc_transfer_info info;
+        assert_int_equal(nc_engine_list(f.engine, &info, 1), 1);
+    }
+    // Another transfer goes through the loop, so that it has seen that time.
+    assert_int_equal(nc_response_status(fixture_get(&f, "/up").response), 204);
+    assert_false(is_over(&one, 1));
+    nc_engine_resume(f.engine, id);
+    assert_int_equal(nc_response_status(fixture_get(&f, "/up").response), 204);
+    driven_advance(&time, f.engine, 6000);
+    await(&one, UINT64_MAX, 1);
+    assert_status(one.status, NC_ERR_IDLE_TIMED_OUT);
+    fixture_stop(&f);
+}
+
+/* --- progress --- */
+
+typedef struct told {
+    gate done;
+    unsigned count;
+    bool is_monotonic;
+    nc_progress last;
+} told;
+
+static void hear(void *ctx, nc_transfer_id id, const nc_progress *progress) {
+    told *heard = ctx;
+    (void)id;
+    heard->is_monotonic = heard->is_monotonic && progress->sent_bytes >= heard->last.sent_bytes &&
+                          progress->received_bytes >= heard->last.received_bytes;
+    heard->count++;
+    heard->last = *progress;
+}
+
+static void hear_end(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
+    (void)id;
+    (void)response;
+    (void)error;
+    gate_open(&((told *)ctx)->done);
+}
+
+static void engine__progress_is_told_once_an_interval_and_at_the_end(void **state) {
+    static uint8_t body[3000000];
+    (void)state;
+    for (int sends = 0; sends < 2; sends++) {
+        driven time = driven_begin();
+        told heard = {.done = GATE_INIT, .is_monotonic = true};
+        const nc_sink sink = {.ctx = &heard, .on_done = hear_end, .on_progress = hear};
+        nc_transfer_id id;
+        fixture f;
+        start(&f, &time, (nc_engine_options){0});
+        fixture_script(&f, "/down", (nct_reply){.pattern_length = sizeof body});
+        nc_request request = fixture_request(&f, sends ? "/up" : "/down");
+        request.method = nc_slice_of(sends ? "POST" : "GET");
+        request.body = nc_slice_make(body, sends ? sizeof body : 0);
+        assert_status(nc_engine_submit(f.engine, &request, &sink, &id, NULL), NC_OK);
+        gate_wait(&heard.done);
+        assert_true(heard.count >= 2); // with the first bytes, and at the end
+        assert_true(heard.count <= 2 + driven_passed_ms(&time) / 100);
+        assert_true(heard.is_monotonic);
+        assert_int_equal(heard.last.sent_bytes, sends ? sizeof body : 0);
+        assert_int_equal(heard.last.send_total_bytes, sends ? sizeof body : 0);
+        assert_int_equal(heard.last.received_bytes, sends ? 0 : sizeof body);
+        if (!sends) {
+            assert_int_equal(heard.last.receive_total_bytes, sizeof body);
+        }
+        fixture_stop(&f);
+    }
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(engine__a_received_body_keeps_to_its_rate),
+        harness_case(engine__a_sent_body_keeps_to_its_rate_or_to_the_engines),
+        harness_case(engine__all_transfers_together_keep_to_the_engines_rate),
+        harness_case(engine__a_rest_for_the_rates_sake_is_no_idleness),
+        harness_case(engine__the_idle_limit_holds_again_after_a_long_rest),
+        harness_case(engine__progress_is_told_once_an_interval_and_at_the_end),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
