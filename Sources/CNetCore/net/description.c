@@ -121,6 +121,7 @@ static void fill_header(nc_sent_header *out, const nc_header *header, char **sto
     out->node.data = put_field(header, storage);
     out->is_safe_elsewhere = is_safe_elsewhere(header->name);
     out->describes_body = describes_body(header->name);
+    out->is_expectation = nc_slice_is_equal_ignoring_case(header->name, nc_slice_of("Expect"));
     out->is_cookie = nc_slice_is_equal_ignoring_case(header->name, nc_slice_of("Cookie"));
 }
 
@@ -228,8 +229,9 @@ static char *accept_encoding_field(void) {
     return accept_encoding_text;
 }
 
+static char no_expect[] = "Expect:";
+
 static void fill_fixed(nc_description *out, const nc_request *request) {
-    static char no_expect[] = "Expect:";
     static char no_type[] = "Content-Type:";
     static char no_accept[] = "Accept:";
     // What libcurl would add unasked: a pause for "100 Continue" and a guessed content type (both with a body), and
@@ -298,7 +300,7 @@ struct curl_slist *nc_description_link_headers(nc_description *description, bool
     for (size_t i = 0; i < description->header_count; i++) {
         nc_sent_header *header = &description->headers[i];
         if ((is_elsewhere && !header->is_safe_elsewhere) || (drops_body && header->describes_body) ||
-            (drops_cookie && header->is_cookie)) {
+            (drops_cookie && header->is_cookie) || (header->is_expectation && !description->expects_continue)) {
             continue;
         }
         *last = &header->node;
@@ -313,6 +315,11 @@ struct curl_slist *nc_description_link_headers(nc_description *description, bool
     }
     *last = NULL;
     return first;
+}
+
+void nc_description_stop_expecting(nc_description *description) {
+    description->expects_continue = false;
+    description->fixed[0].data = no_expect;
 }
 
 bool nc_description_join_cookies(const nc_description *description, nc_buf *out) {

@@ -11,6 +11,7 @@ typedef struct nc_sent_header {
     bool is_safe_elsewhere; // may follow a redirect to another origin
     bool describes_body;    // goes when a redirect drops the body
     bool is_cookie;         // joined with those of a jar
+    bool is_expectation;
 } nc_sent_header;
 
 /// Credentials as libcurl takes them; NULL texts are not set.
@@ -87,6 +88,8 @@ void nc_proxy_keep(nc_kept_proxy *out, const nc_proxy *from, struct curl_slist *
 /// `drops_cookie`: the caller's own Cookie field goes another way.
 struct curl_slist *nc_description_link_headers(nc_description *description, bool is_elsewhere, bool drops_body,
                                                bool drops_cookie);
+/// Leaves the caller's Expect field out from now on: a server has refused it.
+void nc_description_stop_expecting(nc_description *description);
 /// Appends the values of the caller's own Cookie fields, joined; whether there is such a field.
 bool nc_description_join_cookies(const nc_description *description, nc_buf *out);
 

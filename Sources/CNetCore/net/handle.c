@@ -289,6 +289,13 @@ nc_status nc_handle_configure(nc_handle *handle, nc_transfer *transfer) {
     return status_of(row.code);
 }
 
+nc_status nc_handle_stop_expecting(nc_transfer *transfer) {
+    option_row row = {transfer->handle->easy, CURLE_OK};
+    nc_description_stop_expecting(&transfer->description);
+    set_headers(&row, transfer->handle, transfer);
+    return status_of(row.code);
+}
+
 const nc_kept_proxy *nc_handle_proxy(const nc_transfer *transfer) {
     const nc_extras *extras = transfer->description.extras;
     return extras != NULL && extras->has_proxy ? &extras->proxy : &transfer->engine->state.proxy;

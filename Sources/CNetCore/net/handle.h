@@ -33,6 +33,9 @@ void nc_handle_free(nc_handle *handle);
 const nc_kept_proxy *nc_handle_proxy(const nc_transfer *transfer);
 /// Whether libcurl may answer a challenge of this hop's by itself.
 bool nc_handle_answers_challenges(const nc_transfer *transfer);
+/// A server refuses the expectation: libcurl asks again by itself, and has to be kept from sending the field anew.
+/// NC_OK, NC_ERR_NO_MEMORY.
+NC_NODISCARD nc_status nc_handle_stop_expecting(nc_transfer *transfer);
 /// Whether TLS may be spoken although the URL says http: to a proxy, or because a host asked for it.
 bool nc_handle_may_need_tls(const nc_transfer *transfer);
 

@@ -256,6 +256,9 @@ static nc_status finish_head(nc_transfer *transfer) {
         transfer->is_head_held = true;
         transfer->asked_bytes = (uint64_t)request_bytes(transfer);
         nc_trace_pass(&transfer->engine->trace, NC_TRACE_CHALLENGED, transfer->id);
+        if (code == 417 && nc_handle_stop_expecting(transfer) != NC_OK) {
+            return nc_transfer_note(transfer, NC_ERR_NO_MEMORY, 0, "no memory to ask without an expectation");
+        }
         return NC_OK;
     }
     return accept_head(transfer);

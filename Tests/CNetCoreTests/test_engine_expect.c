@@ -1,0 +1,241 @@
+/// Bodies that wait for leave, and answers that come before the body has gone.
+#include "fixture.h"
+#include "gate.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { LARGE_BYTES = 8 * 1024 * 1024 };
+
+static const nc_header expects = {.name = {.data = (const uint8_t *)"Expect", .length = 6},
+                                  .value = {.data = (const uint8_t *)"100-continue", .length = 12}};
+
+static nc_request upload(fixture *f, const char *path, const char *body) {
+    nc_request request = fixture_request(f, path);
+    request.method = nc_slice_of("PUT");
+    request.body = nc_slice_of(body);
+    request.headers = &expects;
+    request.header_count = 1;
+    return request;
+}
+
+/// A source that counts what was asked of it.
+typedef struct counted {
+    atomic_size_t left;
+    atomic_size_t pulled;
+} counted;
+
+static nc_pull pull(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
+    counted *source = ctx;
+    (void)id;
+    size_t left = atomic_load(&source->left);
+    *filled = left < capacity ? left : capacity;
+    memset(bytes, 'x', *filled);
+    atomic_fetch_add(&source->pulled, *filled);
+    return atomic_fetch_sub(&source->left, *filled) == *filled ? NC_PULL_END : NC_PULL_MORE;
+}
+
+static nc_request upload_from(fixture *f, const char *path, counted *source) {
+    nc_request request = fixture_request(f, path);
+    request.method = nc_slice_of("PUT");
+    request.body_length = atomic_load(&source->left);
+    request.body_source = (nc_body_source){.ctx = source, .pull = pull};
+    return request;
+}
+
+/* --- leave --- */
+
+static void engine__nothing_is_expected_unless_the_caller_says_so(void **state) {
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    nc_request request = upload(&f, "/up", "a body");
+    request.header_count = 0;
+    (void)fixture_send(&f, &request);
+    assert_null(strstr(fixture_received(&f, 0), "Expect"));
+    fixture_stop(&f);
+}
+
+static void engine__a_body_follows_the_leave_to_send_it(void **state) {
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/up", (nct_reply){.is_echo = true});
+    nc_request request = upload(&f, "/up", "a body");
+    answer one = fixture_send(&f, &request);
+    assert_answered(one, 200, "a body");
+    assert_non_null(strstr(fixture_received(&f, 0), "\r\nExpect: 100-continue\r\n"));
+    assert_int_equal(nc_response_hop_count(one.response), 1);
+    fixture_stop(&f);
+}
+
+/// Reads until `part` has come; fails when the peer ends before.
+static void read_until(int fd, char *text, size_t capacity, const char *part) {
+    size_t length = strlen(text);
+    while (strstr(text, part) == NULL) {
+        ssize_t got = read(fd, text + length, capacity - 1 - length);
+        assert_true(got > 0);
+        length += (size_t)got;
+        text[length] = '\0';
+    }
+}
+
+static int listen_anywhere(uint16_t *port) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(fd, (const struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(fd, 1), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &length), 0);
+    *port = ntohs(address.sin_port);
+    return fd;
+}
+
+static void engine__a_body_goes_after_a_while_where_nobody_answers(void **state) {
+    static const char reply[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+    fixture f;
+    uint16_t port = 0;
+    char text[2000] = "";
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    int listener = listen_anywhere(&port);
+    nc_request request = upload(&f, "/", "a body");
+    request.url = nc_slice_of(fixture_text(&f, "http://127.0.0.1:%u/", port));
+    nc_transfer_id id = fixture_submit(&f, &request);
+    int fd = accept(listener, NULL, NULL);
+    assert_true(fd >= 0);
+    read_until(fd, text, sizeof text, "\r\n\r\n");
+    assert_null(strstr(text, "a body")); // not with the head
+    read_until(fd, text, sizeof text, "a body");
+    assert_int_equal(write(fd, reply, sizeof reply - 1), (ssize_t)sizeof reply - 1);
+    assert_answered(fixture_wait(&f, id), 200, "ok");
+    assert_int_equal(close(fd), 0);
+    assert_int_equal(close(listener), 0);
+    fixture_stop(&f);
+}
+
+static void engine__a_refused_expectation_is_asked_without_it(void **state) {
+    const nct_reply replies[] = {{.status = 417, .early = NCT_EARLY_INSTEAD, .body = "no", .body_length = 2},
+                                 {.is_echo = true}};
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    assert_int_equal(nct_server_script_sequence(f.server, "/up", replies, 2), 0);
+    nc_request request = upload(&f, "/up", "a body");
+    assert_answered(fixture_send(&f, &request), 200, "a body");
+    assert_int_equal(nct_server_request_count(f.server), 2);
+    assert_null(strstr(fixture_received(&f, 0), "a body"));
+    assert_null(strstr(fixture_received(&f, 1), "Expect"));
+    // A source that was not asked for a byte need not be able to begin anew.
+    counted source = {.left = 100};
+    assert_int_equal(nct_server_script_sequence(f.server, "/up", replies, 2), 0);
+    request = upload_from(&f, "/up", &source);
+    request.headers = &expects;
+    request.header_count = 1;
+    assert_int_equal(nc_response_status(fixture_send(&f, &request).response), 200);
+    assert_int_equal(atomic_load(&source.pulled), 100);
+    fixture_stop(&f);
+}
+
+static void engine__a_server_that_refuses_without_an_expectation_too_is_asked_twice(void **state) {
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/up",
+                   (nct_reply){.status = 417, .early = NCT_EARLY_INSTEAD, .body = "never", .body_length = 5});
+    nc_request request = upload(&f, "/up", "a body");
+    assert_answered(fixture_send(&f, &request), 417, "never");
+    assert_int_equal(nct_server_request_count(f.server), 2);
+    request = upload(&f, "/up", "a body"); // another request begins with what it was told
+    (void)fixture_send(&f, &request);
+    assert_non_null(strstr(fixture_received(&f, 2), "Expect"));
+    fixture_stop(&f);
+}
+
+static void engine__a_refusal_before_the_body_keeps_it_at_home(void **state) {
+    static const uint16_t codes[] = {401, 403, 413, 503};
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    for (size_t i = 0; i < 4; i++) {
+        counted source = {.left = LARGE_BYTES};
+        fixture_script(&f, "/up",
+                       (nct_reply){.status = codes[i], .early = NCT_EARLY_INSTEAD, .body = "no", .body_length = 2});
+        nc_request request = upload_from(&f, "/up", &source);
+        request.headers = &expects;
+        request.header_count = 1;
+        assert_answered(fixture_send(&f, &request), codes[i], "no");
+        assert_int_equal(atomic_load(&source.pulled), 0);
+    }
+    assert_int_equal(nct_server_received_bytes(f.server), 0);
+    fixture_script(&f, "/next", (nct_reply){.body = "ok", .body_length = 2});
+    assert_answered(fixture_get(&f, "/next"), 200, "ok"); // nothing of a body is taken for a request
+    fixture_stop(&f);
+}
+
+/* --- early answers --- */
+
+static void engine__an_answer_that_comes_early_is_not_lost(void **state) {
+    static const struct {
+        const char *what;
+        nct_reply reply;
+    } cases[] = {
+        {"reads on", {.early = NCT_EARLY_DISCARD}},
+        {"ends its side and reads on", {.early = NCT_EARLY_END, .ending = NCT_HALF_CLOSE}},
+        {"reads no more", {.early = NCT_EARLY_STOP}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fixture f;
+        counted source = {.left = LARGE_BYTES};
+        nct_reply reply = cases[i].reply;
+        reply.status = 413;
+        reply.body = "large";
+        reply.body_length = 5;
+        fixture_start(&f, NCT_PLAIN);
+        fixture_script(&f, "/up", reply);
+        fixture_script(&f, "/next", (nct_reply){.body = "ok", .body_length = 2});
+        nc_request request = upload_from(&f, "/up", &source);
+        answer one = fixture_send(&f, &request);
+        if (one.error.status != NC_OK || nc_response_status(one.response) != 413) {
+            fail_msg("a server that %s: %s, %s", cases[i].what, nc_status_name(one.error.status), one.error.message);
+        }
+        assert_slice_equals(nc_response_body(one.response), "large");
+        assert_answered(fixture_get(&f, "/next"), 200, "ok");
+        fixture_stop(&f);
+    }
+}
+
+static void engine__a_success_that_comes_early_does_not_cut_the_body(void **state) {
+    fixture f;
+    counted source = {.left = LARGE_BYTES};
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/up", (nct_reply){.early = NCT_EARLY_DISCARD, .body = "fine", .body_length = 4});
+    nc_request request = upload_from(&f, "/up", &source);
+    answer one = fixture_send(&f, &request);
+    assert_int_equal(nc_response_status(one.response), 200);
+    assert_ended(one, NC_OK, 0, "");
+    assert_int_equal(atomic_load(&source.pulled), LARGE_BYTES);
+    assert_true(nct_server_wait_for_received_bytes(f.server, LARGE_BYTES, FIXTURE_LIMIT_MS));
+    fixture_stop(&f);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(engine__nothing_is_expected_unless_the_caller_says_so),
+        harness_case(engine__a_body_follows_the_leave_to_send_it),
+        harness_case(engine__a_body_goes_after_a_while_where_nobody_answers),
+        harness_case(engine__a_refused_expectation_is_asked_without_it),
+        harness_case(engine__a_server_that_refuses_without_an_expectation_too_is_asked_twice),
+        harness_case(engine__a_refusal_before_the_body_keeps_it_at_home),
+        harness_case(engine__an_answer_that_comes_early_is_not_lost),
+        harness_case(engine__a_success_that_comes_early_does_not_cut_the_body),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
