@@ -85,9 +85,11 @@ typedef struct nc_engine_options {
     bool uses_netrc;
     /// Path of a regular file, which has to be there when the engine is made; copied.
     nc_slice netrc_file;
-    /// True remembers Strict-Transport-Security (RFC 6797) and turns http into https for such hosts.
+    /// True remembers Strict-Transport-Security (RFC 6797) and turns http into https for such hosts. Each trust policy
+    /// remembers for itself.
     bool uses_hsts;
-    /// Where that is kept from one engine to the next; copied. Empty: in memory alone.
+    /// Where that is kept from one engine to the next; copied. Empty: in memory alone. Where several policies are used,
+    /// the file holds what the last one that wrote it knew.
     nc_slice hsts_file;
     /// True follows Alt-Svc (RFC 7838).
     bool uses_alt_svc;

@@ -1,0 +1,128 @@
+/// What hosts ask to be remembered: Strict-Transport-Security and Alt-Svc, each only where that is asked for.
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char year[] = "Strict-Transport-Security: max-age=31536000\r\n";
+
+static void start(fixture *f, nct_identity identity, const nc_engine_options *options) {
+    const nct_server_options server = {.identity = identity, .names = "DNS:a.example,DNS:sub.a.example,DNS:b.example"};
+    fixture_start_with(f, &server, options);
+    fixture_script(f, "*", (nct_reply){.body = "ok", .body_length = 2});
+    fixture_script(f, "/sts", (nct_reply){.headers = year});
+    fixture_script(f, "/forget", (nct_reply){.headers = "Strict-Transport-Security: max-age=0\r\n"});
+    fixture_script(f, "/all",
+                   (nct_reply){.headers = "Strict-Transport-Security: max-age=31536000; includeSubDomains\r\n"});
+}
+
+static answer get(fixture *f, nc_trust *trust, const char *scheme, const char *host, const char *path) {
+    const nc_connect_to here = {.to_host = nc_slice_of("127.0.0.1")};
+    const char *url = fixture_text(f, "%s://%s:%u%s", scheme, host, nct_server_port(f->server), path);
+    nc_request request = {.url = nc_slice_of(url), .trust = trust, .connect_to = &here, .connect_to_count = 1};
+    request.limits.first_byte_ms = 3000;
+    return fixture_send(f, &request);
+}
+
+/// Whether http becomes https: the server speaks TLS alone, so that plain HTTP gets no answer from it.
+static bool is_upgraded(fixture *f, nc_trust *trust, const char *host) {
+    answer one = get(f, trust, "http", host, "/");
+    return one.error.status == NC_OK && nc_response_status(one.response) == 200;
+}
+
+static void engine__strict_transport_security_is_kept_only_where_it_is_asked_for(void **state) {
+    (void)state;
+    for (int asks = 0; asks < 2; asks++) {
+        fixture f;
+        start(&f, NCT_TLS_VALID, &(nc_engine_options){.uses_hsts = asks == 1});
+        assert_false(is_upgraded(&f, NULL, "a.example"));
+        assert_answered(get(&f, NULL, "https", "a.example", "/sts"), 200, "");
+        assert_int_equal(is_upgraded(&f, NULL, "a.example"), asks);
+        assert_false(is_upgraded(&f, NULL, "b.example"));
+        assert_false(is_upgraded(&f, NULL, "sub.a.example"));
+        fixture_stop(&f);
+    }
+}
+
+static void engine__strict_transport_security_reaches_below_and_ends_as_it_says(void **state) {
+    fixture f;
+    (void)state;
+    start(&f, NCT_TLS_VALID, &(nc_engine_options){.uses_hsts = true});
+    assert_answered(get(&f, NULL, "https", "a.example", "/all"), 200, "");
+    assert_true(is_upgraded(&f, NULL, "a.example"));
+    assert_true(is_upgraded(&f, NULL, "sub.a.example"));
+    assert_answered(get(&f, NULL, "https", "a.example", "/forget"), 200, "");
+    assert_false(is_upgraded(&f, NULL, "a.example"));
+    assert_false(is_upgraded(&f, NULL, "sub.a.example"));
+    assert_answered(get(&f, NULL, "https", "127.0.0.1", "/sts"), 200, "");
+    assert_false(is_upgraded(&f, NULL, "127.0.0.1")); // RFC 6797, 8.1.1: not for addresses
+    fixture_stop(&f);
+}
+
+static void engine__strict_transport_security_over_plain_http_is_ignored(void **state) {
+    fixture f;
+    (void)state;
+    start(&f, NCT_PLAIN, &(nc_engine_options){.uses_hsts = true});
+    for (int i = 0; i < 2; i++) {
+        assert_answered(get(&f, NULL, "http", "a.example", "/sts"), 200, "");
+    }
+    fixture_stop(&f);
+}
+
+static void engine__a_file_of_hosts_outlives_its_engine(void **state) {
+    char path[] = "/tmp/netcore-hsts-XXXXXX";
+    (void)state;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(close(fd), 0);
+    for (int round = 0; round < 2; round++) {
+        fixture f;
+        const nc_engine_options options = {.uses_hsts = true, .hsts_file = nc_slice_of(path)};
+        start(&f, NCT_TLS_VALID, &options);
+        assert_int_equal(is_upgraded(&f, NULL, "a.example"), round);
+        assert_answered(get(&f, NULL, "https", "a.example", "/sts"), 200, "");
+        fixture_stop(&f);
+    }
+    assert_int_equal(unlink(path), 0);
+}
+
+static void engine__another_service_is_used_only_where_that_is_asked_for(void **state) {
+    (void)state;
+    for (int asks = 0; asks < 2; asks++) {
+        fixture f;
+        nct_server *other = NULL;
+        start(&f, NCT_TLS_VALID, &(nc_engine_options){.uses_alt_svc = asks == 1});
+        assert_int_equal(nct_server_start(&other, NULL), 0);
+        const char *field = fixture_text(&f, "Alt-Svc: h2=\"127.0.0.1:%u\", http%%2F1.1=\"127.0.0.1:%u\"\r\n",
+                                         nct_server_port(other), nct_server_port(other));
+        fixture_script(&f, "/alt", (nct_reply){.headers = field, .body = "ok", .body_length = 2});
+        nc_request request = {.url = nc_slice_of(fixture_url_at(&f, "localhost", "/alt"))};
+        request.limits.connect_ms = 300; // the other one speaks no TLS, and says nothing
+        for (int i = 0; i < 2; i++) {
+            (void)fixture_send(&f, &request);
+        }
+        if (asks == 0) {
+            assert_int_equal(nct_server_request_count(f.server), 2);
+            assert_int_equal(nct_server_connection_count(other), 0);
+        } else {
+            assert_int_equal(nct_server_request_count(f.server), 1);
+            assert_int_equal(nct_server_connection_count(other), 1);
+        }
+        nct_server_stop(other);
+        fixture_stop(&f);
+    }
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(engine__strict_transport_security_is_kept_only_where_it_is_asked_for),
+        harness_case(engine__strict_transport_security_reaches_below_and_ends_as_it_says),
+        harness_case(engine__strict_transport_security_over_plain_http_is_ignored),
+        harness_case(engine__a_file_of_hosts_outlives_its_engine),
+        harness_case(engine__another_service_is_used_only_where_that_is_asked_for),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
