@@ -307,7 +307,8 @@ static void engine__a_server_that_fails_behind_a_tunnel_keeps_its_own_error(void
     assert_status(fixture_send(&r.f, &request).error.status, NC_ERR_TLS_EXPIRED);
     relayed_stop(&r);
     relayed_start(&r, NCT_TLS_VALID, NULL, "http");
-    fixture_script(&r.f, "/cut", (nct_reply){.pattern_length = 100, .is_cut = true, .cut_after = 100, .ending = NCT_CLOSE});
+    fixture_script(&r.f, "/cut",
+                   (nct_reply){.pattern_length = 100, .is_cut = true, .cut_after = 100, .ending = NCT_CLOSE});
     request = relayed_request(&r, "/cut");
     assert_status(fixture_send(&r.f, &request).error.status, NC_ERR_CUT_SHORT);
     relayed_stop(&r);

@@ -13,9 +13,8 @@ NC_NODISCARD nc_status nc_file_check(const nc_file_ops *ops, const char *path, n
 /// NC_ERR_FILE carries errno as native_code; a directory or a file over out's maximum is an error too.
 NC_NODISCARD nc_status nc_file_read_all(nc_buf *out, const nc_file_ops *ops, const char *path, nc_error *err);
 
-/// Writes a file anew under another name beside it and puts it in its place, synced: whole or not at all, with just this
-/// mode.
-/// NC_ERR_FILE carries errno as native_code; nothing is left behind.
+/// Writes a file anew under another name beside it and puts it in its place, synced: whole or not at all, with just
+/// this mode. NC_ERR_FILE carries errno as native_code; nothing is left behind.
 NC_NODISCARD nc_status nc_file_replace(const nc_file_ops *ops, const char *path, nc_slice bytes, mode_t mode,
                                        nc_error *err);
 
