@@ -112,6 +112,10 @@ static void engine__a_whole_response_does_not_wait_for_the_source(void **state) 
         fixture f;
         atomic_uint pulls = 0;
         nct_reply reply = replies[i / 8];
+        bool is_endless = i / 2 % 2 != 0;
+        if (is_endless && reply.status < 400) {
+            continue; // After a success a body that can go on goes on.
+        }
         bool is_redirect = reply.status == 307;
         reply.early = NCT_EARLY_DISCARD;
         fixture_start(&f, identities[i % 2]);
@@ -121,7 +125,7 @@ static void engine__a_whole_response_does_not_wait_for_the_source(void **state) 
         assert_ended(fixture_get(&f, "/first"), NC_OK, 0, ""); // A connection to use again.
         nc_request request = fixture_request(&f, "/early");
         request.method = nc_slice_of("PUT");
-        request.body_source = (nc_body_source){&pulls, i / 2 % 2 == 0 ? pull_never : pull_forever, rewind_nothing};
+        request.body_source = (nc_body_source){&pulls, is_endless ? pull_forever : pull_never, rewind_nothing};
         request.body_length = i / 4 % 2 == 0 ? NC_LENGTH_UNKNOWN : (uint64_t)1 << 40;
         answer one = fixture_send(&f, &request);
         assert_answered(one, is_redirect ? 200 : reply.status,

@@ -290,6 +290,10 @@ bool nc_flow_is_held(const nc_transfer *transfer) {
     return ((transfer->flow.receive_rests | transfer->flow.send_rests) & NC_REST_HELD) != 0;
 }
 
+bool nc_flow_awaits_source(const nc_transfer *transfer) {
+    return (transfer->flow.send_rests & NC_REST_SOURCE) != 0;
+}
+
 bool nc_flow_is_drained(const nc_transfer *transfer) {
     const nc_flow *flow = &transfer->flow;
     bool decodes = flow->coding != NULL && nc_coding_has_input(flow->coding);

@@ -71,14 +71,15 @@ bool nc_lane_is_spent(const nc_lane *lane) {
     return lane->is_broken && lane->active_count == 0 && lane->roots_state != NC_ROOTS_ASKED;
 }
 
-/// Ends the transfers whose response is whole while their body's source has not ended: libcurl would go on asking it,
-/// or wait for it for ever. There is nothing else by which it tells than that it does not want to read any more.
+/// Ends the transfers whose response is whole while their body's source has nothing to give: libcurl would wait for it
+/// for ever. There is nothing else by which it tells than that it does not want to read any more. A source that goes on
+/// giving is sent to its end.
 static void end_answered(nc_lane *lane) {
     nc_link *next;
     for (nc_link *link = lane->running.next; link != &lane->running; link = next) {
         nc_transfer *transfer = NC_CONTAINER_OF(link, nc_transfer, link);
         next = link->next;
-        if (nc_upload_is_asked(transfer) && transfer->has_head && !transfer->is_head_held &&
+        if (nc_flow_awaits_source(transfer) && transfer->has_head && !transfer->is_head_held &&
             nc_flow_is_drained(transfer) && transfer->handle->fd >= 0 &&
             !nc_sockets_is_read(&lane->engine->loop.sockets, transfer->handle->fd)) {
             transfer->ends_early = true;

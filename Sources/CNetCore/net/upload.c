@@ -144,7 +144,3 @@ bool nc_upload_begin_hop(nc_transfer *transfer) {
     bool sends = transfer->description.has_body && !transfer->is_get;
     return !sends || nc_upload_seek(transfer, 0);
 }
-
-bool nc_upload_is_asked(const nc_transfer *transfer) {
-    return transfer->description.source.pull != NULL && !transfer->is_get && !transfer->upload.is_over;
-}

@@ -22,8 +22,6 @@ typedef struct nc_upload {
 size_t nc_upload_read(nc_transfer *transfer, uint8_t *bytes, size_t capacity);
 /// Goes to a byte of the body; only the first one in a source. False when that cannot be.
 bool nc_upload_seek(nc_transfer *transfer, uint64_t offset);
-/// Whether the hop's body comes from a source that has not ended.
-bool nc_upload_is_asked(const nc_transfer *transfer);
 /// Gets ready for a hop: back to the first byte. False when that cannot be.
 bool nc_upload_begin_hop(nc_transfer *transfer);
 
