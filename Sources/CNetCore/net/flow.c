@@ -225,6 +225,9 @@ static void go_on(nc_transfer *transfer) {
     }
     nc_transfer_enter(transfer, transfer->phase);
     nc_limits_arm(transfer); // While it was held only the total limit counted.
+    if (transfer->lane != NULL) {
+        transfer->lane->is_dirty = true; // The response may be whole, and only its reader have been waited for.
+    }
     if (flow->receive_rests == 0 && flow->coding != NULL && nc_coding_has_input(flow->coding) &&
         decode(transfer) != NC_OK) {
         nc_transfer_fail(transfer, &transfer->error);
