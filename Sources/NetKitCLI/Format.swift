@@ -93,7 +93,8 @@ enum Format {
 
     /// The columns that a text takes on a terminal.
     static func columns(of text: String) -> Int {
-        text.reduce(0) { $0 + columns(of: $1) }
+        let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
+        return isASCII ? text.utf8.count : text.reduce(0) { $0 + columns(of: $1) }
     }
 
     private static func prefix(of text: String, _ width: Int) -> String {
@@ -110,12 +111,13 @@ enum Format {
     }
 
     /// East Asian characters and pictures are two columns wide.
+    private static let wide: [ClosedRange<UInt32>] = [
+        0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,
+        0xFFE0...0xFFE6, 0x1F300...0x1FAFF, 0x20000...0x3FFFD,
+    ]
+
     private static func columns(of character: Character) -> Int {
         guard let scalar = character.unicodeScalars.first?.value else { return 0 }
-        let wide: [ClosedRange<UInt32>] = [
-            0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,
-            0xFFE0...0xFFE6, 0x1F300...0x1FAFF, 0x20000...0x3FFFD,
-        ]
-        return wide.contains { $0.contains(scalar) } ? 2 : 1
+        return scalar >= 0x1100 && wide.contains { $0.contains(scalar) } ? 2 : 1
     }
 }

@@ -47,7 +47,7 @@ struct ProgressLine: Sendable, Equatable {
             room -= columns
             return true
         }
-        let share = total.map { $0 > 0 ? min(100, Int(Double(done) / Double($0) * 100)) : 100 }
+        let share = total.map { $0 > 0 ? Int(min(1, Double(done) / Double($0)) * 100) : 100 }
         let (shareText, sizeText) = (share.map { "\($0)%" } ?? "", Format.size(done))
         let needed = share == nil ? Self.sizeColumns : Self.shareColumns
         guard take(needed) else { return Format.shortened(share == nil ? sizeText : shareText, to: room) }

@@ -35,20 +35,37 @@ func nk(
     try await nk(arguments, input: input, output: output)
 }
 
-func nk(_ arguments: [String], input: [UInt8] = [], output: StandardOutput = .kept) async throws -> Outcome {
-    let run = try Run(arguments, input: input, output: output)
-    return await withCheckedContinuation { continuation in
-        DispatchQueue(label: "nk").async { continuation.resume(returning: run.outcome()) }
-    }
+/// - Parameters:
+///   - folder: where it runs; nil is where the tests run.
+///   - home: what it takes for its home.
+func nk(
+    _ arguments: [String], input: [UInt8] = [], output: StandardOutput = .kept, folder: String? = nil,
+    home: String? = nil
+) async throws -> Outcome {
+    let place = Run.Place(folder: folder, home: home)
+    return await (try Run(arguments, input: input, output: output, place: place)).ended()
 }
 
+/// Runs it and does not wait.
+func start(_ arguments: [String]) throws -> Run {
+    try Run(arguments, input: [], output: .kept, place: Run.Place())
+}
+
+let SIGTERMNumber = SIGTERM
+let SIGINTNumber = SIGINT
+
 /// A process under way. Its streams are files without a name, so that nobody must read while it writes.
-private struct Run: Sendable {
+struct Run: Sendable {
+    fileprivate struct Place {
+        var folder: String?
+        var home: String?
+    }
+
     private let process: pid_t
     private let output: Int32
     private let errors: Int32
 
-    init(_ arguments: [String], input: [UInt8], output kind: StandardOutput) throws {
+    fileprivate init(_ arguments: [String], input: [UInt8], output kind: StandardOutput, place: Place) throws {
         let inputFile = try Self.namelessFile(holding: input)
         defer { close(inputFile) }
         output = try Self.namelessFile()
@@ -59,10 +76,33 @@ private struct Run: Sendable {
                 close(pipe)
             }
         }
-        process = try Self.spawn(arguments, streams: [inputFile, pipe ?? output, errors])
+        process = try Self.spawn(arguments, streams: [inputFile, pipe ?? output, errors], place)
     }
 
-    func outcome() -> Outcome {
+    func send(_ signal: Int32) {
+        kill(process, signal)
+    }
+
+    /// Waits until something stands on standard output; a suite's time limit ends it otherwise.
+    func waitForOutput() async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue(label: "nk.output").async {
+                while lseek(output, 0, SEEK_END) == 0 && kill(process, 0) == 0 {
+                    sched_yield()
+                }
+                continuation.resume()
+            }
+        }
+    }
+
+    /// Waits for its end.
+    func ended() async -> Outcome {
+        await withCheckedContinuation { continuation in
+            DispatchQueue(label: "nk").async { continuation.resume(returning: outcome()) }
+        }
+    }
+
+    private func outcome() -> Outcome {
         var status: Int32 = 0
         while unsafe waitpid(process, &status, 0) < 0 && errno == EINTR {}
         defer {
@@ -75,7 +115,7 @@ private struct Run: Sendable {
             errors: String(decoding: Self.contents(of: errors), as: UTF8.self))
     }
 
-    private static func spawn(_ arguments: [String], streams: [Int32]) throws -> pid_t {
+    private static func spawn(_ arguments: [String], streams: [Int32], _ place: Place) throws -> pid_t {
         let program = try folderOfThisProgram() + "/nk"
         #if canImport(Glibc)
         var actions = unsafe posix_spawn_file_actions_t()
@@ -87,10 +127,13 @@ private struct Run: Sendable {
         for (number, stream) in streams.enumerated() {
             unsafe posix_spawn_file_actions_adddup2(&actions, stream, Int32(number))
         }
-        var words = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
+        // env(1) goes elsewhere and becomes nk.
+        let elsewhere = (place.folder.map { ["-C", $0] } ?? []) + (place.home.map { ["HOME=\($0)"] } ?? [])
+        let front = elsewhere.isEmpty ? [program] : ["/usr/bin/env"] + elsewhere + [program]
+        var words = unsafe (front + arguments).map { unsafe strdup($0) } + [nil]
         defer { unsafe words.forEach { unsafe free($0) } }
         var process: pid_t = 0
-        let number = unsafe posix_spawn(&process, program, &actions, nil, &words, environ)
+        let number = unsafe posix_spawn(&process, front[0], &actions, nil, &words, environ)
         if number != 0 {
             throw SystemFailure(call: "posix_spawn \(program)")
         }

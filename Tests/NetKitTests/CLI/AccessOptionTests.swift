@@ -1,0 +1,115 @@
+import Testing
+
+/// Who asks: names and passwords, cookies, certificates.
+@Suite(.timeLimit(.minutes(1)))
+struct AccessOptionTests {
+    private let server: LoopbackServer
+    private let folder: TemporaryFolder
+
+    init() throws {
+        server = try LoopbackServer()
+        server.script("*", .text("ok"))
+        folder = try TemporaryFolder()
+    }
+
+    private func received(_ words: [String], path: String = "/", home: String? = nil) async throws -> ReceivedRequest {
+        let outcome = try await nk(words + [server.url(path)], home: home)
+        #expect(outcome.code == 0 && outcome.text == "ok" && outcome.errors == "")
+        return server.received()
+    }
+
+    // MARK: Names and passwords
+
+    @Test(arguments: [["-u", "me:pass:word"], ["--user", "me:pass:word"], ["-ume:pass:word"]])
+    func userSendsNameAndPasswordAtOnce(words: [String]) async throws {
+        #expect(try await received(words).values(named: "Authorization") == ["Basic bWU6cGFzczp3b3Jk"])
+    }
+
+    @Test func userWinsOverTheURL() async throws {
+        #expect(try await nk("-u", "me:", server.url("/", userinfo: "a:b")).code == 0)
+        #expect(server.received().values(named: "Authorization") == ["Basic bWU6"])
+    }
+
+    @Test(arguments: [["-u", "me:hush"], []])
+    func digestAnswersAChallenge(words: [String]) async throws {
+        let challenge = "WWW-Authenticate: Digest realm=\"here\", nonce=\"n1\", qop=\"auth\", algorithm=SHA-256"
+        server.script("/d", [Reply(status: 401, headers: [challenge]), .text("in")])
+        let url = server.url("/d", userinfo: words.isEmpty ? "me:hu%73h" : nil)
+        let outcome = try await nk(["-v", "--digest"] + words + [url])
+        #expect(outcome.code == 0 && outcome.text == "in" && !outcome.errors.contains("hush"))
+        let answer = server.received(1).values(named: "Authorization").first ?? ""
+        #expect(answer.hasPrefix("Digest username=\"me\",") && answer.contains("nonce=\"n1\""))
+        #expect(!answer.contains("hush"))
+    }
+
+    @Test(arguments: ["-n", "--netrc"])
+    func netrcIsReadFromHome(option: String) async throws {
+        try folder.write(Array("machine 127.0.0.1 login me password hush\n".utf8), to: ".netrc", mode: 0o600)
+        let request = try await received([option], home: folder.path)
+        #expect(request.values(named: "Authorization") == ["Basic bWU6aHVzaA=="])
+        server.forgetRequests()
+        #expect(try await received([], home: folder.path).values(named: "Authorization").isEmpty)
+    }
+
+    // MARK: Cookies
+
+    @Test(arguments: ["-b", "--cookie"])
+    func cookiesAreSentAsGiven(option: String) async throws {
+        let request = try await received([option, "a=1; b=2", option, "c=3"])
+        #expect(request.values(named: "Cookie") == ["a=1; b=2; c=3"])
+    }
+
+    @Test(arguments: ["-c", "--cookie-jar"])
+    func theJarIsWrittenForItsOwnerAlone(option: String) async throws {
+        server.script("/set", Reply(headers: ["Set-Cookie: id=hush; Path=/", "Set-Cookie: k=v; Max-Age=4000000"]))
+        try folder.write(Array("old".utf8), to: "jar", mode: 0o644)
+        #expect(try await nk(option, folder.file("jar"), server.url("/set")).code == 0)
+        #expect(folder.mode(of: "jar") & 0o777 == 0o600)
+        #expect(folder.names == ["jar"])
+        let text = String(decoding: folder.contents(of: "jar") ?? [], as: UTF8.self)
+        #expect(text.hasPrefix("# Netscape HTTP Cookie File\n"))
+        #expect(text.contains("127.0.0.1\tFALSE\t/\tFALSE\t0\tid\thush\n") && text.contains("\tk\tv\n"))
+        #expect(try await received(["-b", folder.file("jar")]).values(named: "Cookie").isEmpty)
+        let cookies = server.received(1).values(named: "Cookie")
+        #expect(cookies == ["k=v; id=hush"] || cookies == ["id=hush; k=v"])
+    }
+
+    @Test func cookiesOfOneURLGoToTheNext() async throws {
+        server.script("/set", Reply(headers: ["Set-Cookie: id=1; Path=/"], body: Array("1".utf8)))
+        #expect(try await nk("-b", "", "-c", folder.file("jar"), server.url("/set"), server.url("/")).text == "1ok")
+        #expect(server.received(1).values(named: "Cookie") == ["id=1"])
+    }
+
+    @Test func aMissingCookieFileIsAWarning() async throws {
+        let outcome = try await nk("-b", folder.file("none"), server.url("/"))
+        #expect(outcome.code == 0 && outcome.text == "ok")
+        #expect(outcome.errorLines.count == 1 && outcome.errors.contains(folder.file("none")))
+        #expect(try await nk("-b", folder.file("j"), "-c", folder.file("j"), server.url("/")).errors == "")
+    }
+
+    @Test func aJarThatCannotBeWrittenExitsWith23() async throws {
+        let outcome = try await nk("-c", folder.file("none/jar"), server.url("/"))
+        #expect(outcome.code == 23 && outcome.text == "ok" && outcome.errorLines.count == 1)
+    }
+
+    // MARK: Certificates
+
+    @Test func aCertificateAndItsKeyAreShown() async throws {
+        let secure = try LoopbackServer(.valid, requiresClientCertificate: true)
+        secure.script("/", .text("known"))
+        try secure.writeClientIdentity(to: folder.path)
+        let words = ["-k", "--cert", folder.file("cert.pem"), "--key", folder.file("key.pem"), secure.url("/")]
+        #expect(try await nk(words).text == "known")
+        #expect(secure.clientCertificateCount == 1)
+        let both = (folder.contents(of: "cert.pem") ?? []) + (folder.contents(of: "key.pem") ?? [])
+        try folder.write(both, to: "a:b.pem")
+        #expect(try await nk("-k", "--cert", folder.path + "/a\\:b.pem:unused", secure.url("/")).text == "known")
+    }
+
+    @Test func aCertificateThatIsMissingExitsWith58() async throws {
+        let secure = try LoopbackServer(.valid, requiresClientCertificate: true)
+        let outcome = try await nk("-k", "--cert", folder.file("none") + ":hush", secure.url("/"))
+        #expect(outcome.code == 58 && outcome.errorLines.count == 1 && !outcome.errors.contains("hush"))
+        #expect(secure.requestCount == 0)
+    }
+}

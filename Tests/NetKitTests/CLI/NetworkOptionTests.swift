@@ -1,0 +1,152 @@
+import Testing
+
+/// Which way a request goes: proxies, Unix sockets, protocols, rates; and the heads on their way back.
+@Suite(.timeLimit(.minutes(1)))
+struct NetworkOptionTests {
+    private let server: LoopbackServer
+    private let folder: TemporaryFolder
+
+    init() throws {
+        server = try LoopbackServer()
+        server.script("*", .text("ok"))
+        folder = try TemporaryFolder()
+    }
+
+    // MARK: Proxies
+
+    @Test(arguments: ["-x", "--proxy"])
+    func anHTTPProxyIsAskedInAbsoluteForm(option: String) async throws {
+        let proxy = try ProxyServer()
+        for place in [proxy.url, String(proxy.url.dropFirst("http://".count))] {
+            #expect(try await nk(option, place, server.url("/p")).text == "ok")
+        }
+        #expect(proxy.requestCount == 2 && proxy.tunnelCount == 0)
+        #expect(proxy.received().requestLine == "GET \(server.url("/p")) HTTP/1.1")
+    }
+
+    @Test func aTunnelCarriesTLS() async throws {
+        let proxy = try ProxyServer()
+        let secure = try LoopbackServer(.valid)
+        secure.script("/", .text("secret"))
+        let outcome = try await nk("-k", "-x", proxy.url, "--proxy-header", "X-Way: in", secure.url("/"))
+        #expect(outcome.text == "secret")
+        #expect(proxy.tunnelCount == 1 && proxy.received().values(named: "X-Way") == ["in"])
+        #expect(secure.received().values(named: "X-Way").isEmpty)
+    }
+
+    @Test(arguments: ["socks5", "socks5h"])
+    func aSOCKSProxyIsUsed(scheme: String) async throws {
+        let proxy = try ProxyServer(.socks5, user: "me", password: "hush")
+        let place = proxy.url.replacingPrefix("socks5h://", with: "\(scheme)://me:hu%73h@")
+        let outcome = try await nk("-v", "-x", place, server.url("/"))
+        #expect(outcome.text == "ok" && proxy.tunnelCount == 1)
+        #expect(!outcome.errors.contains("hush") && !outcome.errors.contains("hu%73h"))
+    }
+
+    @Test(arguments: [["-U", "me:hush"], ["--proxy-user", "me:hush"]])
+    func theProxyLearnsWhoAsksAndNobodyElseDoes(words: [String]) async throws {
+        let proxy = try ProxyServer(user: "me", password: "hush")
+        let refused = try await nk("-x", proxy.url, server.url("/"))
+        #expect(refused.code == 0 && server.requestCount == 0)
+        let fields = ["--proxy-header", "X-Api-Key: hush"]
+        let outcome = try await nk(["-v", "-x", proxy.url] + words + fields + [server.url("/")])
+        #expect(outcome.text == "ok" && !outcome.errors.contains("hush") && !outcome.errors.contains("aHVzaA"))
+        #expect(outcome.errorLines.contains("* through \(proxy.url) (credentials [hidden], X-Api-Key: [hidden])"))
+        #expect(proxy.received(1).values(named: "Proxy-Authorization") == ["Basic bWU6aHVzaA=="])
+        #expect(server.received().values(named: "Proxy-Authorization").isEmpty)
+    }
+
+    @Test(arguments: ["127.0.0.1", "*", "other.test,127.0.0.1"])
+    func someHostsAreAskedWithoutTheProxy(list: String) async throws {
+        let proxy = try ProxyServer()
+        #expect(try await nk("-x", proxy.url, "--noproxy", list, server.url("/")).text == "ok")
+        #expect(try await nk("-x", proxy.url, "-x", "", server.url("/")).text == "ok")
+        #expect(proxy.requestCount == 0)
+    }
+
+    @Test func aProxyThatIsNotThereExitsWith7AndTellsNoSecret() async throws {
+        let port = try ReservedPort(acceptsConnections: false).number
+        for scheme in ["http", "socks5"] {
+            let outcome = try await nk("-v", "-x", "\(scheme)://me:hush@127.0.0.1:\(port)", server.url("/"))
+            #expect([7, 97].contains(outcome.code) && !outcome.errors.contains("hush"))
+        }
+        #expect(server.requestCount == 0)
+    }
+
+    // MARK: Sockets and protocols
+
+    @Test func aUnixSocketIsConnectedTo() async throws {
+        let local = try LoopbackServer(unixPath: folder.file("socket"))
+        local.script("/", .text("local"))
+        #expect(try await nk("--unix-socket", folder.file("socket"), "http://name.test/").text == "local")
+        #expect(local.received().values(named: "Host") == ["name.test"])
+        #expect(try await nk("--unix-socket", folder.file("none"), "http://name.test/").code == 7)
+    }
+
+    @Test func priorKnowledgeSpeaksHTTP2AtOnce() async throws {
+        let outcome = try await nk("--http2-prior-knowledge", server.url("/"))
+        #expect(outcome.code != 0 && outcome.errorLines.count == 1)
+        #expect(server.connectionCount == 1 && server.requestCount == 0)  // What came was no HTTP/1.1.
+    }
+
+    @Test func http3IsSpokenOrRefused() async throws {
+        let features = try await nk("--version").lines.last ?? ""
+        let outcome = try await nk("--http3", "--connect-timeout", "1", "https://127.0.0.1:\(server.port)/")
+        #expect(features.contains("HTTP3") ? outcome.code != 0 : outcome.code == 4)
+        #expect(outcome.errorLines.count == 1)
+    }
+
+    @Test func dotSegmentsStayWhenTheyAreMeant() async throws {
+        let url = server.url("/a/../b/./c")
+        #expect(try await nk(url).code == 0)
+        #expect(try await nk("--path-as-is", url).code == 0)
+        #expect(server.received(0).requestLine == "GET /b/c HTTP/1.1")
+        #expect(server.received(1).requestLine == "GET /a/../b/./c HTTP/1.1")
+    }
+
+    @Test func aRateIsKept() async throws {
+        server.script("/large", Reply(patternLength: 40_000))
+        let format = "%{stderr}%{speed_download} %{size_download}"
+        let outcome = try await nk("--limit-rate", "100k", "-w", format, server.url("/large"))
+        let numbers = outcome.errors.split(separator: " ").compactMap { Int($0) }
+        #expect(outcome.bytes.count == 40_000 && numbers.count == 2)
+        #expect(numbers[0] <= 150 << 10)
+    }
+
+    // MARK: Heads
+
+    @Test(arguments: ["-D", "--dump-header"])
+    func theHeadsOfAllHopsAreKept(option: String) async throws {
+        server.script("/old", .redirect(to: "/new"))
+        let outcome = try await nk(option, folder.file("heads"), "-L", server.url("/old"), server.url("/x"))
+        #expect(outcome.text == "okok")
+        let heads = String(decoding: folder.contents(of: "heads") ?? [], as: UTF8.self)
+        #expect(heads.hasPrefix("HTTP/1.1 302 \r\nLocation: /new\r\n") && heads.hasSuffix("\r\n\r\n"))
+        #expect(heads.split(separator: "\r\n").filter { $0.hasPrefix("HTTP/") }.count == 3)
+    }
+
+    @Test func headsMayGoBeforeTheBody() async throws {
+        let outcome = try await nk("-D", "-", server.url("/"))
+        #expect(outcome.text.hasPrefix("HTTP/1.1 200 \r\n") && outcome.text.hasSuffix("\r\n\r\nok"))
+        let file = try await nk("-D", "-", "-o", folder.file("out"), server.url("/"))
+        #expect(file.text.hasPrefix("HTTP/1.1 200 \r\n") && file.text.hasSuffix("\r\n\r\n"))
+        #expect(folder.contents(of: "out") == Array("ok".utf8))
+    }
+
+    @Test(arguments: [[], ["-N"], ["--no-buffer"]])
+    func whatHasComeIsWrittenAtOnce(words: [String]) async throws {
+        server.script("/half", Reply(patternLength: 10, cutAfter: 40 + 5, ending: .stall))
+        let run = try start(words + [server.url("/half")])
+        try await server.waitForStalled(1)
+        await run.waitForOutput()
+        run.send(SIGTERMNumber)
+        let outcome = await run.ended()
+        #expect("abcdefghij".hasPrefix(outcome.text) && outcome.text != "")
+    }
+}
+
+extension String {
+    fileprivate func replacingPrefix(_ prefix: String, with other: String) -> String {
+        hasPrefix(prefix) ? other + dropFirst(prefix.count) : self
+    }
+}

@@ -1,0 +1,105 @@
+import Testing
+
+/// Several URLs, at once or one after the other, and where their bodies go.
+@Suite(.timeLimit(.minutes(1)))
+struct SeveralURLsTests {
+    private let server: LoopbackServer
+    private let folder: TemporaryFolder
+
+    init() throws {
+        server = try LoopbackServer()
+        server.script("/a", .text("first"))
+        server.script("/b", .text("second"))
+        server.script("/cut", Reply(patternLength: 1000, cutAfter: 300, ending: .close))
+        server.script("/large", Reply(patternLength: 300_000, chunkBytes: 1000))
+        folder = try TemporaryFolder()
+    }
+
+    @Test(arguments: [[], ["-Z"], ["--parallel"]])
+    func bodiesStandWholeOneAfterTheOther(words: [String]) async throws {
+        let urls = ["/large", "/a", "/large", "/b"].map { server.url($0) }
+        let outcome = try await nk(words + urls)
+        #expect(outcome.code == 0 && outcome.errors == "")
+        let pattern = (0..<300_000).map { UInt8(ascii: "a") + UInt8($0 % 26) }
+        #expect(outcome.bytes.count == 600_011)
+        var rest = outcome.bytes[...]
+        var found: [String] = []
+        while !rest.isEmpty {
+            for (name, body) in [("large", pattern), ("a", Array("first".utf8)), ("b", Array("second".utf8))]
+            where rest.starts(with: body) {
+                found.append(name)
+                rest = rest.dropFirst(body.count)
+            }
+            if found.count > 4 || (found.isEmpty && !rest.starts(with: pattern)) {
+                break
+            }
+        }
+        #expect(found.sorted() == ["a", "b", "large", "large"])
+        #expect(!words.isEmpty || found == ["large", "a", "large", "b"])
+    }
+
+    @Test func oneAfterTheOtherUsesOneConnection() async throws {
+        #expect(try await nk(server.url("/a"), server.url("/b")).text == "firstsecond")
+        #expect(server.connectionCount == 1)
+    }
+
+    @Test func atOnceDoesNotWait() async throws {
+        server.script("/stalled", .stalled)
+        async let outcome = nk(
+            "-Z", "-o", folder.file("late"), "-o", folder.file("a"), server.url("/stalled"), server.url("/a"))
+        try await server.waitForRequests(2)
+        server.releaseStalled()
+        #expect(try await outcome.code == 0)
+        #expect(folder.contents(of: "late") == Array("late".utf8))
+        #expect(folder.contents(of: "a") == Array("first".utf8))
+    }
+
+    @Test(arguments: [[], ["-Z"]])
+    func aFailureStopsNoOtherAndItsCodeIsTheExitCode(words: [String]) async throws {
+        let urls = ["/a", "/missing", "/cut", "/b"].map { server.url($0) }
+        let outputs = ["1", "2", "3", "4"].flatMap { ["-o", folder.file($0)] }
+        let outcome = try await nk(words + ["-f"] + outputs + urls)
+        #expect(outcome.code == 22)
+        #expect(outcome.errorLines.count == 2)
+        #expect(outcome.errors.contains("nk: (22) ") && outcome.errors.contains("nk: (18) "))
+        #expect(folder.names == ["1", "4"])
+    }
+
+    @Test func outputsBelongToTheURLsInOrder() async throws {
+        let outcome = try await nk("-o", folder.file("x"), server.url("/a"), server.url("/b"))
+        #expect(outcome.text == "second" && folder.contents(of: "x") == Array("first".utf8))
+    }
+
+    @Test(arguments: ["-O", "--remote-name"])
+    func remoteNameTakesTheLastSegment(option: String) async throws {
+        server.script("/dir/name%20x.txt", .text("body"))
+        let words = [option, server.url("/dir/name%20x.txt?a=/b"), "-O", server.url("/a#/c")]
+        let outcome = try await nk(words, folder: folder.path)
+        #expect(outcome.code == 0 && outcome.bytes == [] && outcome.errors == "")
+        #expect(folder.names == ["a", "name%20x.txt"])
+    }
+
+    @Test(arguments: ["", "/", "/dir/", "/..", "/a/.", "/.bashrc", "/.", "/a/..?x"])
+    func aNameThatIsNoNameIsRefused(path: String) async throws {
+        let outcome = try await nk(["-O", server.url(path, userinfo: "me:hush")], folder: folder.path)
+        #expect(outcome.code == 23 && outcome.errorLines.count == 1)
+        #expect(outcome.errors.hasPrefix("nk: (23) -O ") && !outcome.errors.contains("hush"))
+        #expect(folder.names == [] && server.requestCount == 0)
+    }
+
+    @Test func remoteNameLeavesNoHalfFile() async throws {
+        #expect(try await nk(["-O", server.url("/cut")], folder: folder.path).code == 18)
+        #expect(folder.names == [])
+    }
+
+    @Test(arguments: [SIGTERMNumber, SIGINTNumber])
+    func aSignalLeavesNoHalfFile(number: Int32) async throws {
+        server.script("/half", Reply(patternLength: 1_000_000, cutAfter: 500_000, ending: .stall))
+        let run = try start(["-o", folder.file("half"), server.url("/half")])
+        try await server.waitForStalled(1)
+        run.send(number)
+        let outcome = await run.ended()
+        #expect(outcome.code == -number && outcome.errors == "")
+        #expect(folder.names == [])
+    }
+}

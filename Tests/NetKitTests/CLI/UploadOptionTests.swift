@@ -1,0 +1,81 @@
+import Testing
+
+/// -T: what the server gets.
+@Suite(.timeLimit(.minutes(1)))
+struct UploadOptionTests {
+    private let server: LoopbackServer
+    private let folder: TemporaryFolder
+
+    init() throws {
+        server = try LoopbackServer()
+        server.script("*", .text("ok"))
+        folder = try TemporaryFolder()
+        try folder.write(Array("contents\r\n".utf8), to: "a file.txt")
+    }
+
+    @Test(arguments: ["-T", "--upload-file"])
+    func aFileIsPutAsItIs(option: String) async throws {
+        let outcome = try await nk(option, folder.file("a file.txt"), server.url("/place"))
+        #expect(outcome.code == 0 && outcome.text == "ok" && outcome.errors == "")
+        let request = server.received()
+        #expect(request.requestLine == "PUT /place HTTP/1.1")
+        #expect(request.values(named: "Content-Length") == ["10"])
+        #expect(request.values(named: "Content-Type").isEmpty)
+        #expect(request.body == Array("contents\r\n".utf8))
+    }
+
+    @Test(arguments: [
+        ("/folder/", "PUT /folder/a%20file.txt HTTP/1.1"), ("", "PUT /a%20file.txt HTTP/1.1"),
+        ("/folder/?q=/", "PUT /folder/?q=/ HTTP/1.1"),
+    ])
+    func aFolderGetsTheNameOfTheFile(path: String, line: String) async throws {
+        #expect(try await nk("-T", folder.file("a file.txt"), server.url(path)).code == 0)
+        #expect(server.received().requestLine == line)
+    }
+
+    @Test func standardInputIsSentInChunks() async throws {
+        let input = Array(repeating: UInt8(ascii: "x"), count: 300_000)
+        let outcome = try await nk(["-T", "-", "-XPOST", server.url("/folder/")], input: input)
+        #expect(outcome.code == 0 && outcome.errors == "")
+        let request = server.received()
+        #expect(request.requestLine == "POST /folder/ HTTP/1.1")
+        #expect(request.values(named: "Transfer-Encoding") == ["chunked"])
+        #expect(server.receivedByteCount == 300_000)
+    }
+
+    @Test func anEmptyFileIsABody() async throws {
+        try folder.write([], to: "empty")
+        #expect(try await nk("-T", folder.file("empty"), server.url("/place")).code == 0)
+        #expect(server.received().values(named: "Content-Length") == ["0"])
+    }
+
+    @Test func aFileThatCannotBeReadExitsWith26AndSendsNothing() async throws {
+        for path in [folder.file("none"), folder.path] {
+            let outcome = try await nk("-T", path, server.url("/"))
+            #expect(outcome.code == 26)
+            #expect(outcome.errorLines.count == 1 && outcome.errors.contains("cannot read \(path): "))
+        }
+        #expect(server.requestCount == 0)
+    }
+
+    @Test func eachURLGetsItsOwnFile() async throws {
+        try folder.write(Array("second".utf8), to: "b")
+        let words = ["-T", folder.file("a file.txt"), server.url("/1"), "-T", folder.file("b"), server.url("/2")]
+        #expect(try await nk(words).text == "okok")
+        #expect(server.received(0).body == Array("contents\r\n".utf8))
+        #expect(server.received(1).body == Array("second".utf8))
+    }
+
+    @Test func verboseTellsWhatIsSent() async throws {
+        let file = try await nk("-v", "-T", folder.file("a file.txt"), server.url("/place"))
+        #expect(file.errorLines.contains("> Content-Length: 10"))
+        let input = try await nk(["-v", "-T", "-", server.url("/place")], input: [1])
+        #expect(input.errorLines.contains("> Transfer-Encoding: chunked"))
+    }
+
+    @Test func theSizeOfTheUploadIsCounted() async throws {
+        let format = "|%{size_upload}"
+        #expect(try await nk("-w", format, "-T", folder.file("a file.txt"), server.url("/place")).text == "ok|10")
+        #expect(try await nk(["-w", format, "-T", "-", server.url("/place")], input: [1, 2, 3]).text == "ok|3")
+    }
+}

@@ -1,0 +1,105 @@
+import NetKit
+import Testing
+
+@testable import NetKitCLI
+
+/// -w: text with variables in it.
+@Suite(.timeLimit(.minutes(1)))
+struct WriteOutTests {
+    private static var account: Account {
+        get throws {
+            var first = HopMetrics()
+            (first.started, first.resolved, first.connected) = (.milliseconds(1), .milliseconds(2), .milliseconds(5))
+            (first.ready, first.firstByte, first.ended) = (.milliseconds(6), .milliseconds(20), .milliseconds(30))
+            (first.connectionsOpened, first.headBytes, first.sentBytes) = (1, 100, 80)
+            var second = HopMetrics()
+            (second.url, second.status, second.httpVersion) = ("https://host.test/b", 200, .http2)
+            (second.started, second.ready) = (.milliseconds(30), .milliseconds(31))
+            (second.firstByte, second.ended) = (.milliseconds(40), .milliseconds(500))
+            (second.remoteAddress, second.remotePort) = ("127.0.0.1", 8443)
+            (second.headBytes, second.sentBytes, second.receivedBytes) = (50, 90, 1000)
+            var account = Account(Job(0, of: try Arguments(parsing: ["https://me:hush@host.test/a", "-o", "f"])))
+            account.status = 200
+            account.headers = ["Content-Type": "text/plain", "X-Name": "a\"b"]
+            account.metrics = Metrics([first, second])
+            account.uploadedBytes = 20
+            account.fileName = "f"
+            return account
+        }
+    }
+
+    private static func written(_ format: String) throws -> WriteOut.Written {
+        WriteOut(format).written(for: try account)
+    }
+
+    @Test(arguments: [
+        ("%{http_code} %{response_code}", "200 200"), ("%{http_version}", "2"),
+        ("%{url_effective}", "https://host.test/b"),
+        ("%{url}", "https://host.test/a"), ("%{num_redirects} %{num_connects}", "1 1"), ("%{scheme}", "HTTPS"),
+        ("%{remote_ip}:%{remote_port}", "127.0.0.1:8443"), ("%{content_type}", "text/plain"),
+        ("%{filename_effective}", "f"), ("%{header{x-name}}|%header{X-NAME}|%header{none}", "a\"b|a\"b|"),
+        ("%{size_download} %{size_upload} %{size_header} %{size_request}", "1000 20 150 150"),
+        ("%{speed_download} %{speed_upload}", "2000 40"), ("%{time_total} %{time_redirect}", "0.500000 0.030000"),
+        ("%{time_namelookup} %{time_connect} %{time_appconnect}", "0.002000 0.005000 0.000000"),
+        ("%{time_pretransfer} %{time_starttransfer}", "0.007000 0.030000"), ("%{exitcode}%{errormsg}", "0"),
+        ("a\\nb\\tc\\rd\\\\e\\q", "a\nb\tc\rd\\\\e\\q"), ("100%% %x %{", "100% %x %{"), ("%{none}!", "!"), ("", ""),
+    ])
+    func variablesHaveCurlsMeaning(format: String, text: String) throws {
+        #expect(try Self.written(format).output == text)
+    }
+
+    @Test func aPartMayGoToStandardError() throws {
+        let written = try Self.written("a%{stderr}b%{http_code}%{stdout}c")
+        #expect(written.output == "ac" && written.errors == "b200")
+    }
+
+    @Test func unknownVariablesAreNamed() {
+        #expect(WriteOut("%{none}%{http_code}%{json}%{stderr}%header{x}%{other}").unknown == ["none", "other"])
+    }
+
+    @Test func jsonHoldsEveryVariable() throws {
+        let json = try Self.written("%{json}").output
+        #expect(json.hasPrefix("{\"content_type\":\"text/plain\",\"errormsg\":null,\"exitcode\":0,"))
+        #expect(json.contains("\"http_code\":200,") && json.contains("\"time_total\":0.500000,"))
+        #expect(json.hasSuffix("}") && json.contains("\"curl_version\":\"nk/"))
+        for name in WriteOut.variables.keys {
+            #expect(json.contains("\"\(name)\":"))
+        }
+    }
+
+    @Test func aTransferFillsThem() async throws {
+        let server = try LoopbackServer()
+        server.script("/a", .redirect(to: "/b"))
+        server.script("/b", .text("body"))
+        let format = "\\n%{http_code} %{num_redirects} %{num_connects} %{size_download} %{remote_port} %{url_effective}"
+        let outcome = try await nk("-L", "-w", format, server.url("/a"))
+        #expect(outcome.text == "body\n200 1 1 4 \(server.port) \(server.url("/b"))")
+        #expect(outcome.errors == "")
+    }
+
+    @Test func aFailureFillsThemToo() async throws {
+        let port = try ReservedPort(acceptsConnections: false).number
+        let outcome = try await nk(
+            "-s", "-w", "%{http_code} %{exitcode}%{stderr}%{errormsg}", "http://127.0.0.1:\(port)/")
+        #expect(outcome.code == 7 && outcome.text == "000 7" && outcome.errors.contains("127.0.0.1:\(port)"))
+    }
+
+    @Test func theFormatMayBeAFile() async throws {
+        let server = try LoopbackServer()
+        server.script("/", .text("body"))
+        let folder = try TemporaryFolder()
+        try folder.write(Array("<%{http_code}>\n".utf8), to: "format")
+        #expect(try await nk("-w", "@" + folder.file("format"), server.url("/")).text == "body<200>\n")
+        #expect(try await nk("-w", "@-", server.url("/"), input: Array("in".utf8)).text == "bodyin")
+        let missing = try await nk("-w", "@" + folder.file("none"), server.url("/"))
+        #expect(missing.code == 26 && missing.errors.contains(folder.file("none")))
+    }
+
+    @Test func anUnknownVariableIsAWarning() async throws {
+        let server = try LoopbackServer()
+        server.script("/", .text("body"))
+        let outcome = try await nk("-w", "%{none}", server.url("/"))
+        #expect(outcome.code == 0 && outcome.text == "body")
+        #expect(outcome.errorLines == ["nk: warning: unknown -w variable 'none'"])
+    }
+}
