@@ -52,8 +52,10 @@ struct ProgressLine: Sendable, Equatable {
         let needed = share == nil ? Self.sizeColumns : Self.shareColumns
         guard take(needed) else { return Format.shortened(share == nil ? sizeText : shareText, to: room) }
         let hasRate = take(2 + Self.rateColumns)
-        let hasTime = hasRate && take(2 + Self.timeColumns)
+        let isTimed = share != nil || timeLeft != nil
+        var hasTime = isTimed && hasRate && take(2 + Self.timeColumns)
         let hasName = take(Self.nameColumns.lowerBound + 2)
+        hasTime = hasTime || (!isTimed && hasRate && take(2 + Self.timeColumns))
         let hasBoth = hasName && take(2 + (share == nil ? Self.shareColumns : Self.sizeColumns))
         let hasBar = hasBoth && take(2 + Self.barColumns.lowerBound)
         var columns: [String] = []

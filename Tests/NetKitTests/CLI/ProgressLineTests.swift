@@ -35,6 +35,11 @@ struct ProgressLineTests {
         #expect(line.text(width: 38, nameWidth: 18) == "a-lo..ar.gz   50%   300 MiB/s  1:02:03")
     }
 
+    @Test func fortyColumnsHoldNameSizeAndRateOfAnUnknownLength() {
+        let line = Self.line(64 << 10, of: nil, rate: 1000)
+        #expect(line.text(width: 38, nameWidth: 8) == "file.bin        64.0 KiB    1000 B/s")
+    }
+
     @Test(arguments: [0, 1, 3, 4, 7, 8, 11, 18, 20, 27, 29, 38, 39, 44, 50, 59, 60, 78, 118, 200])
     func noWidthIsExceeded(width: Int) {
         let names = ["", "a", "file.bin", String(repeating: "name", count: 40), String(repeating: "文件", count: 20)]
