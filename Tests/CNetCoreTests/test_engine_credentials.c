@@ -80,6 +80,24 @@ static void engine__a_digest_proves_the_password_without_telling_it(void **state
     }
 }
 
+static void engine__a_digest_over_the_body_is_proven_where_there_is_none(void **state) {
+    static const char field[] = "WWW-Authenticate: Digest realm=\"r@example\", nonce=\"n\", qop=\"auth-int\"\r\n";
+    const nct_reply replies[] = {{.status = 401, .headers = field}, {.body = "in", .body_length = 2}};
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    script(&f, "/d", replies, 2);
+    nc_request request = fixture_request(&f, "/d");
+    request.credentials = user(NC_AUTH_DIGEST);
+    assert_answered(fixture_send(&f, &request), 200, "in");
+    const char *secret = hash(&f, EVP_md5(), "me:r@example:Circle of Life");
+    const char *asked = hash(&f, EVP_md5(), fixture_text(&f, "GET:/d:%s", hash(&f, EVP_md5(), "")));
+    const char *proof =
+        fixture_text(&f, "%s:n:%s:%s:auth-int:%s", secret, parameter(&f, 1, "nc"), parameter(&f, 1, "cnonce"), asked);
+    assert_string_equal(parameter(&f, 1, "response"), hash(&f, EVP_md5(), proof));
+    fixture_stop(&f);
+}
+
 static void engine__a_stale_nonce_is_proven_anew_once(void **state) {
     const nct_reply replies[] = {
         {.status = 401, .headers = "WWW-Authenticate: Digest realm=\"r@example\", nonce=\"one\", qop=\"auth\"\r\n"},
@@ -356,6 +374,7 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(engine__a_digest_proves_the_password_without_telling_it),
+        harness_case(engine__a_digest_over_the_body_is_proven_where_there_is_none),
         harness_case(engine__a_stale_nonce_is_proven_anew_once),
         harness_case(engine__a_challenge_after_the_body_begins_it_anew_or_says_that_it_cannot),
         harness_case(engine__a_file_is_sent_again_after_a_challenge),

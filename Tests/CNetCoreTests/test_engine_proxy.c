@@ -223,10 +223,10 @@ static void engine__a_tunnel_is_asked_for_with_a_digest_and_its_refusal_told(voi
 /* --- refusals and failures --- */
 
 static void engine__a_refused_tunnel_tells_the_proxys_status(void **state) {
+    static const char asks[] = "HTTP/1.1 407 Asks\r\nProxy-Authenticate: Basic realm=\"x\"\r\n"
+                               "Content-Length: 0\r\n\r\n";
     static const char *const replies[] = {"HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno",
-                                          "HTTP/1.1 502 Bad Gateway\r\n\r\n", "HTTP/1.0 500 Oops\r\n\r\n",
-                                          "HTTP/1.1 407 Asks\r\nProxy-Authenticate: Basic realm=\"x\"\r\n"
-                                          "Content-Length: 0\r\n\r\n"};
+                                          "HTTP/1.1 502 Bad Gateway\r\n\r\n", "HTTP/1.0 500 Oops\r\n\r\n", asks};
     static const char *const codes[] = {"403", "502", "500", "407"};
     (void)state;
     for (size_t i = 0; i < sizeof replies / sizeof *replies; i++) {

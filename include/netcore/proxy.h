@@ -2,7 +2,8 @@
 ///
 /// The environment counts only where it is asked for, because whoever sets it reads what goes through. What a proxy is
 /// told (credentials, fields) never reaches the servers behind it, and what servers are told does not reach the proxy
-/// but for plain http.
+/// but for plain http without a tunnel: there a proxy gets both in one head, and passes on what it likes. A proxy's own
+/// certificate is judged by the request's trust policy; no client certificate is shown to it.
 ///
 ///     nc_proxy proxy = {.choice = NC_PROXY_URL, .url = nc_slice_of("socks5h://127.0.0.1:1080")};
 #ifndef NETCORE_PROXY_H
