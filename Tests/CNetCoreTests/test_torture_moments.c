@@ -264,35 +264,49 @@ static moment moment_of(nc_trace_point point, size_t occurrence, uint64_t chance
     };
 }
 
-/// How often an undisturbed exchange passes each point, at most.
-static void count_points(scripted_stage *stage, size_t counts[NC_TRACE_COUNT]) {
+/// How often undisturbed exchanges pass each point: none of them less than `always`, one of them `once`.
+typedef struct tally {
+    size_t always[NC_TRACE_COUNT];
+    size_t once[NC_TRACE_COUNT];
+} tally;
+
+static void count_points(scripted_stage *stage, tally *out) {
+    *out = (tally){.once = {0}};
     for (size_t i = 0; i < DRY_RUNS; i++) {
         moment at = moment_of(NC_TRACE_COUNT, 0, 0);
         run(&at, stage);
         for (size_t point = 0; point < NC_TRACE_COUNT; point++) {
             size_t count = atomic_load(&at.counts[point]);
-            counts[point] = counts[point] > count ? counts[point] : count;
+            out->once[point] = out->once[point] > count ? out->once[point] : count;
+            out->always[point] = i > 0 && out->always[point] < count ? out->always[point] : count;
         }
     }
     for (size_t point = 0; point < NC_TRACE_COUNT; point++) {
-        if (counts[point] == 0) {
+        if (out->once[point] == 0) {
             fail_msg("%s is never passed", nc_trace_name((nc_trace_point)point));
         }
+        out->always[point] = out->always[point] > 0 ? out->always[point] : 1;
     }
+}
+
+/// Which passing it is: now one that surely comes, now a late one that may not.
+static size_t choose_occurrence(const tally *counts, size_t point, size_t number, uint64_t chance) {
+    return 1 + chance / 4096 % (number % 2 == 0 ? counts->always[point] : counts->once[point]);
 }
 
 static void cancel__at_every_point_by_every_seed_ends_each_transfer_once(void **state) {
     scripted_stage stage;
-    size_t counts[NC_TRACE_COUNT] = {0};
+    tally counts;
     (void)state;
     size_t seeds = (size_t)torture_number("NETCORE_TORTURE_SEEDS", 8);
     uint64_t seed = torture_seed();
     uint64_t began_ms = torture_now_ms();
+    size_t runs = 0;
     size_t struck = 0;
     size_t fewest = seeds;
     scripted_set(&stage);
     size_t descriptors = torture_open_descriptors();
-    count_points(&stage, counts);
+    count_points(&stage, &counts);
     // One point alone, to look closer at it.
     size_t only = (size_t)torture_number("NETCORE_TORTURE_POINT", NC_TRACE_COUNT);
     for (size_t point = 0; point < NC_TRACE_COUNT; point++) {
@@ -302,8 +316,9 @@ static void cancel__at_every_point_by_every_seed_ends_each_transfer_once(void **
         }
         for (size_t i = 0; i < seeds; i++) {
             uint64_t chance = torture_mix(seed, point << 32 | i);
-            moment at = moment_of((nc_trace_point)point, 1 + chance / 4096 % counts[point], chance);
+            moment at = moment_of((nc_trace_point)point, choose_occurrence(&counts, point, i, chance), chance);
             run(&at, &stage);
+            runs++;
             hits += atomic_load(&at.counts[point]) >= at.occurrence;
         }
         struck += hits;
@@ -313,9 +328,8 @@ static void cancel__at_every_point_by_every_seed_ends_each_transfer_once(void **
         fewest = hits < fewest ? hits : fewest;
     }
     print_message("%d points, %zu seeds: %zu runs, %zu struck, at least %zu at each point; %llu ms\n",
-                  (int)NC_TRACE_COUNT, seeds, seeds * NC_TRACE_COUNT, struck, fewest,
-                  (unsigned long long)(torture_now_ms() - began_ms));
-    assert_true(fewest >= seeds / 4);
+                  (int)NC_TRACE_COUNT, seeds, runs, struck, fewest, (unsigned long long)(torture_now_ms() - began_ms));
+    assert_true(only != NC_TRACE_COUNT || fewest >= seeds / 8);
     assert_true(nct_server_wait_for_silence(stage.plain, TORTURE_PATIENCE_MS));
     assert_true(nct_server_wait_for_silence(stage.tls, TORTURE_PATIENCE_MS));
     assert_true(torture_wait_for_descriptors(descriptors));
