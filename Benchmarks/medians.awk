@@ -1,7 +1,8 @@
 # Turns result lines ("key=value ...", one a run) into a table of medians, ratios and aims.
 #
 # Keys: row, round, name; cpu (in the unit that the caller names), wall_s, rss_kb; base (the peer of the same row and
-# round that cpu is divided by, or -); aim: "ratio:1.10", "cpu:0.9" or -; rss_aim_mib or -.
+# round that cpu is divided by, or -); aim: "ratio:1.10", "cpu:0.9" or -; rss_aim_mib or -. Where aims are absolute,
+# the caller's `references` ("row:peer:cpu ...") say what a peer took on the machine where they were set.
 
 function median_of(list, count,    sorted, i, j, value) {
     for (i = 1; i <= count; i++) {
@@ -66,6 +67,15 @@ function print_peer(row, name,    cpu, cpu_spread, share, share_spread, wall, rs
         sprintf("%.2f", wall), sprintf("%.1f", rss), aim, verdict)
 }
 
+function print_reference(text,    part, cpu, off) {
+    split(text, part, ":")
+    if (!((part[1], part[2]) in base_of)) return
+    cpu = summary(part[1], part[2], "cpu")
+    off = (cpu / part[3] - 1) * 100
+    printf "%s: %s took %.2f in row %s where the aims were set; here %.2f (%+.0f %%).\n",
+        (off > 20 || off < -20) ? "VOID" : "Valid", part[2], part[3], part[1], cpu, off
+}
+
 {
     delete field
     for (i = 1; i <= NF; i++) {
@@ -98,5 +108,11 @@ END {
     for (r = 1; r <= row_count; r++) {
         count = split(names_of[row_order[r]], names, " ")
         for (n = 1; n <= count; n++) print_peer(row_order[r], names[n])
+    }
+    count = split(references, texts, " ")
+    if (count > 0) print ""
+    for (i = 1; i <= count; i++) {
+        print_reference(texts[i])
+        if (is_markdown == "yes") print ""
     }
 }
