@@ -17,7 +17,7 @@ typedef struct nc_outcome {
     nc_slice proxy;           // its host and port; empty when the environment names it
     long proxy_verify_result; // CURLINFO_PROXY_SSL_VERIFYRESULT
     bool is_connected;        // the connection was ready for the request
-    bool is_in_head;          // a head has begun and is not complete
+    bool is_in_head;          // a head is awaited, or has begun and is not complete
     bool has_no_head;         // and not even a byte of one came
     bool insists_on_http2;    // NC_HTTP_2_PRIOR_KNOWLEDGE
     const char *unix_socket;  // that was asked instead of the place; NULL for none
