@@ -1,9 +1,10 @@
 /// Threat A4: a reply that is cut after any of its bytes, by FIN, by RST or by silence, never passes for a whole one.
 ///
-/// Each framing has a row: a reply with 4 KiB of body, cut after every byte in every way. Under a sanitizer the cuts
-/// go in steps of THREAT_STRIDE, and over TLS in steps of TLS_STRIDE where the end is no lie: a handshake for each byte
-/// takes long (NETCORE_THREAT_STRIDE=1 leaves nothing out). The last bytes are always cut one by one. Silence is not
-/// waited for: once the server has fallen silent on every connection, the engine's clock is put forward.
+/// Each framing has a row: a reply with 4 KiB of body, cut after every byte by FIN (over TLS: without close_notify),
+/// which is the end that can pass for an honest one. RST, silence and honest ends go through the body in steps of
+/// NOISY_STRIDE, and under a sanitizer all do in steps of THREAT_STRIDE; head and last bytes are always cut one by one.
+/// `script/torture truncation` leaves nothing out. Silence is not waited for: once the server has fallen silent on
+/// every connection, the engine's clock is put forward.
 #include "coded.h"
 #include "threat.h"
 #include "torture.h"
@@ -19,7 +20,7 @@ enum {
     CHUNK_BYTES = 509,
     AT_ONCE = 48,    // connections open together; more of them cost each one more
     LAST_BYTES = 40, // cut at each of them, whatever the stride
-    TLS_STRIDE = 7,
+    NOISY_STRIDE = 13,
 };
 
 typedef enum framing { BY_LENGTH, BY_CHUNKS, BY_CHUNKS_AND_TRAILERS, BY_CLOSE } framing;
@@ -179,8 +180,8 @@ static void judge(const reply *one, nct_ending ending, size_t cut, const threat_
 
 /// Head and border are cut at every byte too.
 static size_t next_cut(const reply *one, nct_ending ending, size_t cut) {
-    bool is_slow = one->is_secure && ending != NCT_TRUNCATE;
-    size_t next = cut + (cut <= one->head_bytes ? 1 : threat_stride(is_slow ? TLS_STRIDE : 1));
+    bool is_quiet = ending == (one->is_secure ? NCT_TRUNCATE : NCT_CLOSE);
+    size_t next = cut + (cut <= one->head_bytes ? 1 : threat_stride(is_quiet ? 1 : NOISY_STRIDE));
     size_t last = one->length > LAST_BYTES ? one->length - LAST_BYTES : 0;
     if (cut >= last) {
         return cut + 1;
