@@ -343,50 +343,51 @@ static void redirects__show_the_client_certificate_at_home_alone(void **state) {
 
 /* --- places that are none --- */
 
+static const struct {
+    const char *location; // %u is the port of a server that must hear nothing
+    nc_status status;
+} odd_places[] = {
+    {"javascript:alert(1)", NC_ERR_REDIRECT_REFUSED},
+    {"file:///etc/passwd", NC_ERR_REDIRECT_REFUSED},
+    {"FILE:/etc/passwd", NC_ERR_REDIRECT_REFUSED},
+    {"gopher://127.0.0.1:%u/_GET%%20/", NC_ERR_REDIRECT_REFUSED},
+    {"ftp://user:" CANARY "@127.0.0.1:%u/x", NC_ERR_REDIRECT_REFUSED},
+    {"dict://127.0.0.1:%u/d:x", NC_ERR_REDIRECT_REFUSED},
+    {"scp://127.0.0.1:%u/x", NC_ERR_REDIRECT_REFUSED},
+    {"ldap://127.0.0.1:%u/x", NC_ERR_REDIRECT_REFUSED},
+    {"telnet://127.0.0.1:%u/", NC_ERR_REDIRECT_REFUSED},
+    {"smb://127.0.0.1:%u/x", NC_ERR_REDIRECT_REFUSED},
+    {"unix:/tmp/x", NC_ERR_REDIRECT_REFUSED},
+    {"data:text/plain,hello", NC_ERR_REDIRECT_REFUSED},
+    {"ws://127.0.0.1:%u/", NC_ERR_REDIRECT_REFUSED},
+    {"http:", NC_ERR_BAD_REDIRECT},
+    {"http:/127.0.0.1:%u/", NC_ERR_BAD_REDIRECT},
+    {"http:///127.0.0.1:%u/", NC_ERR_BAD_REDIRECT},
+    {"http://", NC_ERR_BAD_REDIRECT},
+    {"http://127.0.0.1:99999/", NC_ERR_BAD_REDIRECT},
+    {"http://127.0.0.1:%u:80/", NC_ERR_BAD_REDIRECT},
+    {"http://[::1/", NC_ERR_BAD_REDIRECT},
+    {"http://user:" CANARY "@/", NC_ERR_BAD_REDIRECT},
+    {"/a\x01" CANARY, NC_ERR_BAD_REDIRECT},
+    {"/a\x7f", NC_ERR_BAD_REDIRECT},
+    {"/a\tb", NC_ERR_BAD_REDIRECT},
+    {"/a\rX-Evil: 1", NC_ERR_BAD_RESPONSE},
+};
+
 static void redirects__lead_to_no_other_scheme_and_no_odd_place(void **state) {
     static char far[NC_URL_MAX_BYTES + 2];
-    static const struct {
-        const char *location; // %u is the port of a server that must hear nothing
-        nc_status status;
-    } rows[] = {
-        {"javascript:alert(1)", NC_ERR_REDIRECT_REFUSED},
-        {"file:///etc/passwd", NC_ERR_REDIRECT_REFUSED},
-        {"FILE:/etc/passwd", NC_ERR_REDIRECT_REFUSED},
-        {"gopher://127.0.0.1:%u/_GET%%20/", NC_ERR_REDIRECT_REFUSED},
-        {"ftp://user:" CANARY "@127.0.0.1:%u/x", NC_ERR_REDIRECT_REFUSED},
-        {"dict://127.0.0.1:%u/d:x", NC_ERR_REDIRECT_REFUSED},
-        {"scp://127.0.0.1:%u/x", NC_ERR_REDIRECT_REFUSED},
-        {"ldap://127.0.0.1:%u/x", NC_ERR_REDIRECT_REFUSED},
-        {"telnet://127.0.0.1:%u/", NC_ERR_REDIRECT_REFUSED},
-        {"smb://127.0.0.1:%u/x", NC_ERR_REDIRECT_REFUSED},
-        {"unix:/tmp/x", NC_ERR_REDIRECT_REFUSED},
-        {"data:text/plain,hello", NC_ERR_REDIRECT_REFUSED},
-        {"ws://127.0.0.1:%u/", NC_ERR_REDIRECT_REFUSED},
-        {"http:", NC_ERR_BAD_REDIRECT},
-        {"http:/127.0.0.1:%u/", NC_ERR_BAD_REDIRECT},
-        {"http:///127.0.0.1:%u/", NC_ERR_BAD_REDIRECT},
-        {"http://", NC_ERR_BAD_REDIRECT},
-        {"http://127.0.0.1:99999/", NC_ERR_BAD_REDIRECT},
-        {"http://127.0.0.1:%u:80/", NC_ERR_BAD_REDIRECT},
-        {"http://[::1/", NC_ERR_BAD_REDIRECT},
-        {"http://user:" CANARY "@/", NC_ERR_BAD_REDIRECT},
-        {"/a\x01" CANARY, NC_ERR_BAD_REDIRECT},
-        {"/a\x7f", NC_ERR_BAD_REDIRECT},
-        {"/a\tb", NC_ERR_BAD_REDIRECT},
-        {"/a\rX-Evil: 1", NC_ERR_BAD_RESPONSE},
-    };
     world w;
     question q;
     (void)state;
     start_world(&w, &(nc_engine_options){0});
     script_world(&w, SAME, 302, false);
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    for (size_t i = 0; i < COUNT_OF(odd_places); i++) {
         script(w.f.server, "/go",
-               (nct_reply){.location = fixture_text(&w.f, rows[i].location, nct_server_port(w.plain))});
+               (nct_reply){.location = fixture_text(&w.f, odd_places[i].location, nct_server_port(w.plain))});
         make_question(&q, &w, AUTHORIZATION, SAME);
         answer one = ask(&w, &q.request);
-        if (one.error.status != rows[i].status) {
-            fail_msg("%s: %s (%s)", rows[i].location, nc_status_name(one.error.status), one.error.message);
+        if (one.error.status != odd_places[i].status) {
+            fail_msg("%s: %s (%s)", odd_places[i].location, nc_status_name(one.error.status), one.error.message);
         }
         expect_silence(&w, &one);
     }
@@ -396,7 +397,7 @@ static void redirects__lead_to_no_other_scheme_and_no_odd_place(void **state) {
     assert_status(ask(&w, &q.request).error.status, NC_ERR_BAD_REDIRECT);
     // Nobody followed: not one connection more than the one home.
     assert_int_equal(nct_server_connection_count(w.plain) + nct_server_connection_count(w.secure), 0);
-    assert_int_equal(nct_server_request_count(w.f.server), COUNT_OF(rows) + 1);
+    assert_int_equal(nct_server_request_count(w.f.server), COUNT_OF(odd_places) + 1);
     stop_world(&w);
 }
 
