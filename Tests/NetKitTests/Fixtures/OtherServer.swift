@@ -26,7 +26,18 @@ import Darwin
     /// - Parameters:
     ///   - inherits: the server takes its open port as descriptor 3; else it opens the port that is held for it.
     ///   - arguments: the program and what it is told, for a port.
-    init(inherits: Bool = false, _ arguments: (UInt16) -> [String]) throws {
+    static func start(
+        inherits: Bool = false, _ arguments: @escaping @Sendable (UInt16) -> [String]
+    ) async throws -> OtherServer {
+        // Waiting until it is ready blocks, which no thread of the concurrency pool may.
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue(label: "OtherServer.start").async {
+                continuation.resume(with: Result { try OtherServer(inherits: inherits, arguments) })
+            }
+        }
+    }
+
+    private init(inherits: Bool, _ arguments: (UInt16) -> [String]) throws {
         var port: UInt16 = 0
         holder = unsafe inherits ? nct_port_listen(&port) : nct_port_reserve(&port)
         guard holder >= 0 else { throw Failure.noPort(errno) }
@@ -39,8 +50,9 @@ import Darwin
         let descriptors = [holder]
         let status = unsafe pointers.withUnsafeMutableBufferPointer { words in
             unsafe descriptors.withUnsafeBufferPointer { descriptors in
+                guard let arguments = unsafe words.baseAddress else { return EINVAL }
                 var options = unsafe nct_process_options(
-                    arguments: words.baseAddress!, variable: nil, port: port, descriptors: descriptors.baseAddress,
+                    arguments: arguments, variable: nil, port: port, descriptors: descriptors.baseAddress,
                     descriptor_count: 1, log_path: nil)
                 return unsafe nct_process_start(&made, &options)
             }
@@ -64,8 +76,7 @@ import Darwin
         if let ci = unsafe getenv("CI"), unsafe String(cString: ci) == "true" {
             return true
         }
-        return unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4096) { path in
-            unsafe nct_program_find(program, path.baseAddress!, path.count)
-        }
+        var path = [CChar](repeating: 0, count: 4096)
+        return unsafe nct_program_find(program, &path, path.count)
     }
 }

@@ -8,8 +8,8 @@ import Testing
 struct HTTPBinTests {
     private let server: OtherServer
 
-    init() throws {
-        server = try OtherServer(inherits: true) { _ in
+    init() async throws {
+        server = try await OtherServer.start(inherits: true) { _ in
             [
                 OtherServer.python, "-m", "gunicorn", "--bind", "fd://3", "--worker-class", "gthread", "--threads", "8",
                 "--no-control-socket", "httpbin:app",
@@ -77,7 +77,9 @@ struct HTTPBinTests {
 
     @Test(.enabled(if: OtherServer.isInstalled("microsocks"), "microsocks is missing"))
     func aProxyIsAskedWithItsOwnCredentials() async throws {
-        let proxy = try OtherServer { ["microsocks", "-i", "127.0.0.1", "-p", "\($0)", "-u", "me", "-P", "pw"] }
+        let proxy = try await OtherServer.start {
+            ["microsocks", "-i", "127.0.0.1", "-p", "\($0)", "-u", "me", "-P", "pw"]
+        }
         let agent = Agent(.init(baseURL: server.url("/")))
         var request = Request<String>("headers")
         request.proxy = Proxy("socks5h://127.0.0.1:\(proxy.port)", credentials: .basic(user: "me", password: "pw"))
