@@ -55,7 +55,7 @@ struct BodyStreamTests {
         try await expectEcho(of: .once(stream), 100, from: server)
     }
 
-    @Test(arguments: lengths)
+    @Test(arguments: [0, 1, 65_535, 65_536, 65_537, 1_000_003])
     func aReaderArrivesAsItWas(length: Int) async throws {
         let server = try LoopbackServer()
         server.script("/", .echo)
