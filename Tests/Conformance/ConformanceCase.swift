@@ -26,8 +26,8 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
     ]
 }
 
-/// The code of what the operation throws; nil when it succeeds.
-func failure(_ operation: () async throws(NetError) -> Void) async -> NetError? {
+/// What the operation throws; nil when it succeeds.
+func thrown(_ operation: () async throws(NetError) -> Void) async -> NetError? {
     do throws(NetError) {
         try await operation()
         return nil

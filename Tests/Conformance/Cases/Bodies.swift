@@ -71,14 +71,14 @@ extension ConformanceCase {
         ConformanceCase("truncated-body-is-an-error") { scene in
             let agent = scene.agent()
             try scene.play("/", SceneReply(body: pattern(100), cutAfter: 40))
-            let error = await failure { () throws(NetError) in _ = try await agent.send(Request<Bytes>(scene.url("/")))
+            let error = await thrown { () throws(NetError) in _ = try await agent.send(Request<Bytes>(scene.url("/")))
             }
             #expect(error?.code == .cutShort)
             #expect(error?.response?.status == 200)
             #expect(error?.response?.bytes == Bytes(pattern(40)))
             let stream = try await agent.stream(Request<Bytes>(scene.url("/")))
             var received: [UInt8] = []
-            let streamed = await failure { () throws(NetError) in
+            let streamed = await thrown { () throws(NetError) in
                 for try await chunk in stream {
                     received += Array(chunk)
                 }
@@ -89,7 +89,7 @@ extension ConformanceCase {
         ConformanceCase("truncated-body-is-not-saved") { scene in
             let folder = try TemporaryFolder()
             try scene.play("/", SceneReply(body: pattern(100), cutAfter: 40))
-            let error = await failure { () throws(NetError) in
+            let error = await thrown { () throws(NetError) in
                 _ = try await scene.agent().save(Request<Bytes>(scene.url("/")), to: folder.file("body"))
             }
             #expect(error?.code == .cutShort)
@@ -104,9 +104,9 @@ extension ConformanceCase {
                 request.limits?.maxBodyBytes = 1000
                 #expect(try await agent.send(request).bytes.count == 1000)
                 request.limits?.maxBodyBytes = 999
-                let error = await failure { [request] () throws(NetError) in _ = try await agent.send(request) }
+                let error = await thrown { [request] () throws(NetError) in _ = try await agent.send(request) }
                 #expect(error?.code == .bodyTooLarge)
-                let streamed = await failure { [request] () throws(NetError) in
+                let streamed = await thrown { [request] () throws(NetError) in
                     _ = try await agent.stream(request).collect(upTo: .max)
                 }
                 #expect(streamed?.code == .bodyTooLarge)
@@ -160,7 +160,7 @@ extension ConformanceCase {
             try scene.play("/", .text("body"))
             let stream = try await scene.agent().stream(Request<Bytes>(scene.url("/")))
             _ = try await stream.collect(upTo: 4)
-            let again = await failure { () throws(NetError) in _ = try await stream.collect(upTo: 4) }
+            let again = await thrown { () throws(NetError) in _ = try await stream.collect(upTo: 4) }
             #expect(again?.code == .usage)
         },
         ConformanceCase("a-body-is-saved-whole") { scene in
@@ -173,7 +173,7 @@ extension ConformanceCase {
             #expect(saved.value.path == folder.file("body"))
             #expect(saved.value.byteCount == body.count)
             #expect(saved.bytes.isEmpty)
-            let error = await failure { () throws(NetError) in
+            let error = await thrown { () throws(NetError) in
                 _ = try await agent.save(request, to: folder.file("body"))
             }
             #expect(error?.code == .unacceptableStatus)

@@ -9,8 +9,8 @@ extension ConformanceCase {
             let codes = await withTaskGroup(of: NetError.Code?.self) { group in
                 group.cancelAll()
                 let request = Request<Bytes>(scene.url("/"))
-                group.addTask { await failure { () throws(NetError) in _ = try await agent.send(request) }?.code }
-                group.addTask { await failure { () throws(NetError) in _ = try await agent.stream(request) }?.code }
+                group.addTask { await thrown { () throws(NetError) in _ = try await agent.send(request) }?.code }
+                group.addTask { await thrown { () throws(NetError) in _ = try await agent.stream(request) }?.code }
                 return await group.reduce(into: []) { $0.append($1) }
             }
             #expect(codes == [.cancelled, .cancelled])
@@ -22,8 +22,8 @@ extension ConformanceCase {
             let agent = scene.agent()
             let request = Request<Bytes>(scene.url("/"))
             let tasks = [
-                Task { await failure { () throws(NetError) in _ = try await agent.send(request) } },
-                Task { await failure { () throws(NetError) in _ = try await agent.stream(request) } },
+                Task { await thrown { () throws(NetError) in _ = try await agent.send(request) } },
+                Task { await thrown { () throws(NetError) in _ = try await agent.stream(request) } },
             ]
             try await scene.waitForHeld(2)
             for task in tasks {
@@ -35,7 +35,7 @@ extension ConformanceCase {
             try scene.play("/", SceneReply(body: pattern(9), hold: .inBody(after: 0)))
             let agent = scene.agent()
             let stream = try await agent.stream(Request<Bytes>(scene.url("/")))
-            let reading = Task { await failure { () throws(NetError) in _ = try await stream.collect(upTo: 9) } }
+            let reading = Task { await thrown { () throws(NetError) in _ = try await stream.collect(upTo: 9) } }
             try await scene.waitForHeld(1)
             reading.cancel()
             #expect(await reading.value?.code == .cancelled)
@@ -44,7 +44,7 @@ extension ConformanceCase {
             try scene.play("/", SceneReply(body: pattern(9), hold: .inBody(after: 5)))
             let agent = scene.agent()
             let sending = Task {
-                await failure { () throws(NetError) in _ = try await agent.send(Request<Bytes>(scene.url("/"))) }
+                await thrown { () throws(NetError) in _ = try await agent.send(Request<Bytes>(scene.url("/"))) }
             }
             try await scene.waitForHeld(1)
             sending.cancel()
@@ -55,7 +55,7 @@ extension ConformanceCase {
             try scene.play("/", SceneReply(body: pattern(9), hold: .inBody(after: 5)))
             let agent = scene.agent()
             let saving = Task {
-                await failure { () throws(NetError) in
+                await thrown { () throws(NetError) in
                     _ = try await agent.save(Request<Bytes>(scene.url("/")), to: folder.file("body"))
                 }
             }
@@ -94,7 +94,7 @@ extension ConformanceCase {
                     group.addTask {
                         let task = Task {
                             defer { ends.increment() }
-                            return await failure { () throws(NetError) in _ = try await agent.send(request) }
+                            return await thrown { () throws(NetError) in _ = try await agent.send(request) }
                         }
                         if index % 2 == 0 {
                             for _ in 0..<index % 16 {

@@ -6,7 +6,7 @@ extension ConformanceCase {
     static let heads: [ConformanceCase] = [
         ConformanceCase("not-http") { scene in
             try scene.play("/", .wire(.raw("this is no HTTP\r\n\r\n")))
-            let error = await failure { () throws(NetError) in
+            let error = await thrown { () throws(NetError) in
                 _ = try await scene.agent().send(Request<Bytes>(scene.url("/")))
             }
             #expect(error?.code == .badResponse)
@@ -27,7 +27,7 @@ extension ConformanceCase {
         ConformanceCase("conflicting-lengths") { scene in
             try scene.play(
                 "/", .wire(.raw("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd")))
-            let error = await failure { () throws(NetError) in
+            let error = await thrown { () throws(NetError) in
                 _ = try await scene.agent().send(Request<Bytes>(scene.url("/")))
             }
             #expect(error?.code == .badResponse)
@@ -39,7 +39,7 @@ extension ConformanceCase {
                     .raw(
                         "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
                     )))
-            let error = await failure { () throws(NetError) in
+            let error = await thrown { () throws(NetError) in
                 _ = try await scene.agent().send(Request<Bytes>(scene.url("/")))
             }
             #expect(error?.code == .badResponse)
@@ -105,7 +105,7 @@ extension ConformanceCase {
                 request.limits = Limits()
                 request.limits?.maxHeadBytes = 2000
                 request.limits?.maxHeadFields = 50
-                let error = await failure { [request] () throws(NetError) in _ = try await scene.agent().send(request) }
+                let error = await thrown { [request] () throws(NetError) in _ = try await scene.agent().send(request) }
                 #expect(error?.code == .headTooLarge)
             }
         },

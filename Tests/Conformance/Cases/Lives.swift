@@ -45,10 +45,10 @@ extension ConformanceCase {
             #expect(try await sending.value == "slow")
             await ending.value
             #expect(isDown.value == 1)
-            let error = await failure { () throws(NetError) in _ = try await agent.send(Request<Bytes>(scene.url("/")))
+            let error = await thrown { () throws(NetError) in _ = try await agent.send(Request<Bytes>(scene.url("/")))
             }
             #expect(error?.code == .closed)
-            let streamed = await failure { () throws(NetError) in
+            let streamed = await thrown { () throws(NetError) in
                 _ = try await agent.stream(Request<Bytes>(scene.url("/")))
             }
             #expect(streamed?.code == .closed)

@@ -10,13 +10,13 @@ extension ConformanceCase {
             var request = Request<Bytes>(scene.url("/"))
             request.limits = Limits()
             request.limits?.maxRedirects = 5
-            let error = await failure { [request] () throws(NetError) in _ = try await agent.send(request) }
+            let error = await thrown { [request] () throws(NetError) in _ = try await agent.send(request) }
             #expect(error?.code == .tooManyRedirects)
             #expect(scene.requests.count == 6)
-            let streamed = await failure { [request] () throws(NetError) in _ = try await agent.stream(request) }
+            let streamed = await thrown { [request] () throws(NetError) in _ = try await agent.stream(request) }
             #expect(streamed?.code == .tooManyRedirects)
             request.limits?.maxRedirects = 0
-            let first = await failure { [request] () throws(NetError) in _ = try await agent.send(request) }
+            let first = await thrown { [request] () throws(NetError) in _ = try await agent.send(request) }
             #expect(first?.code == .tooManyRedirects)
             #expect(scene.requests.count == 13)
         },
@@ -88,7 +88,7 @@ extension ConformanceCase {
             ]
             for (place, code) in places {
                 try scene.play("/", .redirect(to: place))
-                let error = await failure { () throws(NetError) in
+                let error = await thrown { () throws(NetError) in
                     _ = try await scene.agent().send(Request<Bytes>(scene.url("/")))
                 }
                 #expect(error?.code == code, "\(place)")
@@ -117,7 +117,7 @@ extension ConformanceCase {
             try scene.play("/a", .redirect(to: "/b", status: 307))
             let agent = scene.agent()
             let once = Request<Bytes>(scene.url("/a"), method: .post, body: .once(length: 2, Pieces([[1, 2]])))
-            let error = await failure { () throws(NetError) in _ = try await agent.send(once) }
+            let error = await thrown { () throws(NetError) in _ = try await agent.send(once) }
             #expect(error?.code == .notRewindable)
             let again = Request<Bytes>(
                 scene.url("/a"), method: .post, body: .stream(length: 2) { Pieces([[1, 2]]) })

@@ -6,7 +6,7 @@ extension ConformanceCase {
     static let uploads: [ConformanceCase] = [
         ConformanceCase("upload-from-anywhere") { scene in
             let content = pattern(40_000)
-            let pieces = [Bytes(Array(content[..<7])), [], Bytes(Array(content[7...]))]
+            let pieces: [Bytes] = [Bytes(Array(content[..<7])), [], Bytes(Array(content[7...]))]
             let folder = try TemporaryFolder()
             try folder.write(content, to: "body")
             let bodies: [Body] = [
@@ -42,7 +42,7 @@ extension ConformanceCase {
                     .pull(length: announced) { reader(of: Array(bytes)) },
                 ]
                 for body in bodies {
-                    let error = await failure { () throws(NetError) in
+                    let error = await thrown { () throws(NetError) in
                         _ = try await agent.send(Request<Void>(scene.url("/"), method: .post, body: body))
                     }
                     #expect(error?.code == .bodyLength, "\(announced) announced, \(given) given")
@@ -59,7 +59,7 @@ extension ConformanceCase {
                     throw Cause()
                 }
             }
-            let error = await failure { () throws(NetError) in
+            let error = await thrown { () throws(NetError) in
                 _ = try await scene.agent().send(Request<Void>(scene.url("/"), method: .post, body: body))
             }
             #expect(error?.code == .bodySource)
@@ -67,7 +67,7 @@ extension ConformanceCase {
         },
         ConformanceCase("upload-of-a-file-that-is-not-there") { scene in
             let folder = try TemporaryFolder()
-            let error = await failure { () throws(NetError) in
+            let error = await thrown { () throws(NetError) in
                 _ = try await scene.agent().send(
                     Request<Void>(scene.url("/"), method: .post, body: .file(folder.file("none"))))
             }
