@@ -26,6 +26,8 @@ enum StandardOutput {
     case kept
     /// A pipe that nobody reads.
     case closedPipe
+    /// /dev/null.
+    case device
 }
 
 /// Runs the built `nk`, which lies beside the tests, as a process of its own.
@@ -46,6 +48,16 @@ func nk(
     return await (try Run(arguments, input: input, output: output, place: place)).ended()
 }
 
+#if os(Linux)
+/// With a terminal for its standard error.
+func nk(
+    _ arguments: [String], output: StandardOutput = .kept, folder: String? = nil, terminal: PseudoTerminal
+) async throws -> Outcome {
+    let place = Run.Place(folder: folder, terminal: terminal.end)
+    return await (try Run(arguments, input: [], output: output, place: place)).ended()
+}
+#endif
+
 /// Runs it and does not wait.
 func start(_ arguments: [String]) throws -> Run {
     try Run(arguments, input: [], output: .kept, place: Run.Place())
@@ -59,6 +71,7 @@ struct Run: Sendable {
     fileprivate struct Place {
         var folder: String?
         var home: String?
+        var terminal: Int32?
     }
 
     private let process: pid_t
@@ -70,13 +83,18 @@ struct Run: Sendable {
         defer { close(inputFile) }
         output = try Self.namelessFile()
         errors = try Self.namelessFile()
-        let pipe = kind == .closedPipe ? try Self.closedPipe() : nil
+        let pipe =
+            switch kind {
+            case .kept: Int32?.none
+            case .closedPipe: try Self.closedPipe()
+            case .device: unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
+            }
         defer {
             if let pipe {
                 close(pipe)
             }
         }
-        process = try Self.spawn(arguments, streams: [inputFile, pipe ?? output, errors], place)
+        process = try Self.spawn(arguments, streams: [inputFile, pipe ?? output, place.terminal ?? errors], place)
     }
 
     func send(_ signal: Int32) {
@@ -128,7 +146,8 @@ struct Run: Sendable {
             unsafe posix_spawn_file_actions_adddup2(&actions, stream, Int32(number))
         }
         // env(1) goes elsewhere and becomes nk.
-        let elsewhere = (place.folder.map { ["-C", $0] } ?? []) + (place.home.map { ["HOME=\($0)"] } ?? [])
+        let kind = place.terminal == nil ? [] : ["TERM=xterm"]
+        let elsewhere = (place.folder.map { ["-C", $0] } ?? []) + (place.home.map { ["HOME=\($0)"] } ?? []) + kind
         let front = elsewhere.isEmpty ? [program] : ["/usr/bin/env"] + elsewhere + [program]
         var words = unsafe (front + arguments).map { unsafe strdup($0) } + [nil]
         defer { unsafe words.forEach { unsafe free($0) } }

@@ -1,0 +1,55 @@
+#if os(Linux)
+import Testing
+
+/// What nk shows on a terminal.
+@Suite(.timeLimit(.minutes(1)))
+struct TerminalTests {
+    private let server: LoopbackServer
+    private let folder: TemporaryFolder
+
+    init() throws {
+        server = try LoopbackServer()
+        server.script("/", Reply(patternLength: 50_000, dripBytes: 10_000, dripMilliseconds: 60))
+        folder = try TemporaryFolder()
+    }
+
+    /// What was drawn, without what moves the cursor.
+    private static func lines(of text: String) -> [String] {
+        let plain = text.split(separator: "\u{1b}", omittingEmptySubsequences: false).enumerated().map { index, part in
+            index == 0 ? part : part.drop { $0 != "J" && $0 != "A" }.dropFirst()
+        }
+        return plain.joined().split { $0 == "\r" || $0 == "\n" || $0 == "\r\n" }.map(String.init)
+    }
+
+    @Test(arguments: [20, 40, 80] as [UInt16])
+    func progressStaysWithinTheWidthAndEndsWithALine(columns: UInt16) async throws {
+        let terminal = try PseudoTerminal(columns: columns)
+        let outcome = try await nk(["-o", folder.file("out"), server.url("/")], terminal: terminal)
+        #expect(outcome.code == 0 && outcome.bytes == [])
+        let text = terminal.text
+        #expect(text.hasSuffix("\r\n") && text.contains(columns < 40 ? "48.8 K" : "48.8 KiB in "))
+        #expect(Self.lines(of: text).allSatisfy { $0.count < Int(columns) })
+    }
+
+    @Test func eachOfSeveralEndsWithALine() async throws {
+        let terminal = try PseudoTerminal(columns: 80)
+        let outputs = ["-o", folder.file("one"), "-o", folder.file("two"), "-o", folder.file("three")]
+        let urls = [server.url("/"), server.url("/missing"), server.url("/")]
+        let outcome = try await nk(["-Z", "-f"] + outputs + urls, terminal: terminal)
+        #expect(outcome.code == 22 && folder.names == ["one", "three"])
+        let ends = Self.lines(of: terminal.text)
+        #expect(ends.count(where: { $0.contains("  48.8 KiB in ") }) == 2)
+        #expect(ends.contains("nk: (22) \(server.url("/missing")) answered with status 404"))
+    }
+
+    @Test(arguments: [["-s", "-o", "FILE"], ["-sO"], []])
+    func thereIsNoProgressWithoutAFileOrWhenSilent(words: [String]) async throws {
+        server.script("/name", .text("body"))
+        let terminal = try PseudoTerminal(columns: 80)
+        let words = words.map { $0 == "FILE" ? folder.file("out") : $0 } + [server.url("/name")]
+        // Standard output is a file where it is kept.
+        let outcome = try await nk(words, output: .device, folder: folder.path, terminal: terminal)
+        #expect(outcome.code == 0 && terminal.text == "")
+    }
+}
+#endif
