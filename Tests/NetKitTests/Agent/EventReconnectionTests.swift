@@ -101,7 +101,7 @@ struct EventReconnectionTests {
     @Test func aResponseWithoutATypeIsNoEventStream() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(body: Array("data: a\n\n".utf8)))
-        let failed = await failure { () throws(NetError) in
+        let failed = await failureCode { () throws(NetError) in
             for try await _ in Agent().events(Request<Bytes>(server.url("/"))) {}
         }
         #expect(failed == .badResponse)

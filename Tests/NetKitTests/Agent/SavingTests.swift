@@ -113,7 +113,7 @@ struct SavingTests {
         try folder.write(Self.old, to: "kept")
         let agent = Agent()
         let task = Task {
-            await failure { () throws(NetError) in
+            await failureCode { () throws(NetError) in
                 _ = try await agent.save(Request<Bytes>(server.url("/")), to: folder.file("kept"))
             }
         }

@@ -79,7 +79,7 @@ func ending(of request: Request<some Sendable>, from agent: Agent) async -> Endi
 }
 
 /// What an operation fails with; nil when it does not.
-func failure(of operation: () async throws(NetError) -> Void) async -> NetError.Code? {
+func failureCode(of operation: () async throws(NetError) -> Void) async -> NetError.Code? {
     do throws(NetError) {
         try await operation()
         return nil

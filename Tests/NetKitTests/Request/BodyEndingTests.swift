@@ -59,7 +59,7 @@ struct BodyEndingTests {
         let agent = Agent()
         let stuck = Stuck()
         let request = put(server, .stream { stuck.pieces })
-        let task = Task { await failure { () throws(NetError) in _ = try await agent.stream(request) } }
+        let task = Task { await failureCode { () throws(NetError) in _ = try await agent.stream(request) } }
         try await stuck.isAsked.opened()
         task.cancel()
         #expect(await task.value == .cancelled)

@@ -104,7 +104,7 @@ struct PausingTests {
         let stream = try await agent.stream(Request<Bytes>(server.url("/")))
         let transfer = try #require(agent.transfers().first)
         agent.pause(transfer.id)
-        let task = Task { await failure { () throws(NetError) in for try await _ in stream {} } }
+        let task = Task { await failureCode { () throws(NetError) in for try await _ in stream {} } }
         while agent.transfers().first?.isPaused != true {
             await Task.yield()
         }

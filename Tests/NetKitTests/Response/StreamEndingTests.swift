@@ -52,7 +52,7 @@ struct StreamEndingTests {
         #expect(check.count > 0 && check.isPattern)
         // The iterator is gone, the stream is not: there is nothing more to be had of it.
         try await server.waitForSilence()
-        #expect(await failure { () throws(NetError) in for try await _ in stream {} } == .usage)
+        #expect(await failureCode { () throws(NetError) in for try await _ in stream {} } == .usage)
     }
 
     @Test func droppingEverythingFreesTheAgent() async throws {
@@ -86,7 +86,7 @@ struct StreamEndingTests {
         server.script("/", .stalled)
         let agent = Agent()
         let task = Task {
-            await failure { () throws(NetError) in _ = try await agent.stream(Request<Bytes>(server.url("/"))) }
+            await failureCode { () throws(NetError) in _ = try await agent.stream(Request<Bytes>(server.url("/"))) }
         }
         try await server.waitForStalled(1)
         task.cancel()
@@ -100,7 +100,7 @@ struct StreamEndingTests {
         let failed = await withTaskGroup(of: NetError.Code?.self) { group in
             group.cancelAll()
             group.addTask {
-                await failure { () throws(NetError) in _ = try await agent.stream(Request<Bytes>(server.url("/"))) }
+                await failureCode { () throws(NetError) in _ = try await agent.stream(Request<Bytes>(server.url("/"))) }
             }
             return await group.next() ?? nil
         }
@@ -117,7 +117,7 @@ struct StreamEndingTests {
         let hasRead = Gate()
         let stream = try await agent.stream(Request<Bytes>(server.url("/")))
         let task = Task {
-            await failure { () throws(NetError) in
+            await failureCode { () throws(NetError) in
                 for try await _ in stream {
                     hasRead.open()
                 }
@@ -137,7 +137,7 @@ struct StreamEndingTests {
         let isCancelled = Gate()
         let stream = try await agent.stream(Request<Bytes>(server.url("/")))
         let task = Task {
-            await failure { () throws(NetError) in
+            await failureCode { () throws(NetError) in
                 for try await _ in stream {
                     try? await agent.waitUntilPausedOrOver()
                     isPaused.open()
@@ -162,7 +162,7 @@ struct StreamEndingTests {
             var request = Request<Bytes>(server.url("/"))
             request.streamBufferBytes = Int.random(in: 1..<100_000, using: &random)
             let task = Task { [request] in
-                await failure { () throws(NetError) in
+                await failureCode { () throws(NetError) in
                     let check = try await agent.stream(request).checked()
                     #expect(check.count == 300_000 && check.isPattern)
                 }
@@ -212,7 +212,7 @@ struct StreamEndingTests {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 1000, cutAfter: 500, ending: .close))
         var iterator = try await Agent().stream(Request<Bytes>(server.url("/"))).makeAsyncIterator()
-        let failed = await failure { () throws(NetError) in while try await iterator.next() != nil {} }
+        let failed = await failureCode { () throws(NetError) in while try await iterator.next() != nil {} }
         #expect(failed == .cutShort)
         #expect(try await iterator.next() == nil)
     }
@@ -239,12 +239,12 @@ struct StreamEndingTests {
         let agent = Agent()
         var urls = [server.url("/"), "http://a b/", "http://127.0.0.1:1/"]
         for url in urls {
-            let failed = await failure { () throws(NetError) in _ = try await agent.stream(Request<Bytes>(url)) }
+            let failed = await failureCode { () throws(NetError) in _ = try await agent.stream(Request<Bytes>(url)) }
             #expect(failed != nil)
         }
         await agent.shutdown()
         urls = [server.url("/")]
-        #expect(await failure { () throws(NetError) in _ = try await agent.stream(Request<Bytes>(urls[0])) } != nil)
+        #expect(await failureCode { () throws(NetError) in _ = try await agent.stream(Request<Bytes>(urls[0])) } != nil)
     }
 
     // MARK: By a limit
@@ -270,7 +270,7 @@ struct StreamEndingTests {
         // One that says so in its head is not even begun.
         request.url = server.url("/announced")
         let announced = request
-        let failed = await failure { () throws(NetError) in _ = try await Agent().stream(announced) }
+        let failed = await failureCode { () throws(NetError) in _ = try await Agent().stream(announced) }
         #expect(failed == .bodyTooLarge)
     }
 
