@@ -235,6 +235,22 @@ static void engine__a_saved_body_appears_whole_or_not_at_all(void **state) {
     fixture_stop(&f);
 }
 
+static void engine__what_is_not_saved_is_limited_as_ever(void **state) {
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/told", (nct_reply){.status = 404, .pattern_length = NC_DEFAULT_MAX_BODY_BYTES + 1});
+    fixture_script(&f, "/untold",
+                   (nct_reply){.status = 404, .pattern_length = NC_DEFAULT_MAX_BODY_BYTES + 1, .chunk_bytes = 65536});
+    for (size_t i = 0; i < 2; i++) {
+        nc_request request = fixture_request(&f, i == 0 ? "/told" : "/untold");
+        request.save_path = nc_slice_of("/tmp/netcore-never-written");
+        request.limits.max_body_bytes = NC_UNLIMITED_BYTES;
+        assert_ended(fixture_send(&f, &request), NC_ERR_BODY_TOO_LARGE, 63, "limit of 67108864");
+    }
+    fixture_stop(&f);
+}
+
 static void engine__a_cancelled_save_leaves_nothing_behind(void **state) {
     fixture f;
     char folder[] = "/tmp/netcore-test.XXXXXX";
@@ -454,6 +470,7 @@ int main(void) {
         harness_case(engine__a_redirect_that_keeps_the_body_begins_it_anew),
         harness_case(engine__a_file_is_sent_as_the_body),
         harness_case(engine__a_saved_body_appears_whole_or_not_at_all),
+        harness_case(engine__what_is_not_saved_is_limited_as_ever),
         harness_case(engine__a_cancelled_save_leaves_nothing_behind),
         harness_case(engine__pausing_after_each_piece_loses_and_repeats_nothing),
         harness_case(engine__a_coded_body_may_be_paused_too),

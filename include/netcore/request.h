@@ -167,7 +167,8 @@ typedef struct nc_request {
     /// has said that it is the last. NC_LENGTH_UNKNOWN sends what comes.
     uint64_t body_length;
     /// Path of a file that gets the body of a response with status 200 to 299, under another name until it is whole
-    /// (limits.max_body_bytes counts, and is then unlimited by default). Other bodies go the usual way.
+    /// (limits.max_body_bytes counts, and is then unlimited by default). Other bodies go the usual way, of at most
+    /// NC_DEFAULT_MAX_BODY_BYTES.
     nc_slice save_path;
     /// True asks for every content coding that libcurl can undo, and undoes it.
     bool accepts_codings;

@@ -116,12 +116,18 @@ void nc_flow_sent(nc_transfer *transfer, size_t bytes) {
 
 /* --- giving out --- */
 
+uint64_t nc_flow_max_body_bytes(const nc_transfer *transfer) {
+    const nc_extras *extras = transfer->description.extras;
+    uint64_t limit = transfer->description.limits.max_body_bytes;
+    bool is_beside_file = extras != NULL && extras->save_path != NULL && !transfer->is_saving;
+    return is_beside_file && limit > NC_DEFAULT_MAX_BODY_BYTES ? NC_DEFAULT_MAX_BODY_BYTES : limit;
+}
+
 static nc_status give_out(nc_transfer *transfer, nc_slice bytes) {
-    const nc_limits *limits = &transfer->description.limits;
-    if (bytes.length > limits->max_body_bytes - transfer->body_bytes) {
+    uint64_t max_bytes = nc_flow_max_body_bytes(transfer);
+    if (bytes.length > max_bytes - transfer->body_bytes) {
         return nc_transfer_note(transfer, NC_ERR_BODY_TOO_LARGE, CURLE_FILESIZE_EXCEEDED,
-                                "the body is larger than the limit of %llu bytes",
-                                (unsigned long long)limits->max_body_bytes);
+                                "the body is larger than the limit of %llu bytes", (unsigned long long)max_bytes);
     }
     transfer->body_bytes += bytes.length;
     if (transfer->is_saving) {

@@ -66,6 +66,10 @@ void nc_flow_take_turns(nc_engine *engine);
 /// Whether the caller or a rate holds it up, so that its idleness does not count.
 bool nc_flow_is_held(const nc_transfer *transfer);
 
+/// How large the body may be: what is not saved, beside a file that was asked for, comes into memory, where the usual
+/// limit holds.
+uint64_t nc_flow_max_body_bytes(const nc_transfer *transfer);
+
 /// Whether the body's source had nothing to give when it was last asked.
 bool nc_flow_awaits_source(const nc_transfer *transfer);
 /// Whether nothing that has come waits for its reader, who does not rest either.

@@ -137,11 +137,11 @@ static nc_status expect_body(nc_transfer *transfer) {
     if (has_none || framing->coding_count > 0 || !framing->has_length) {
         return NC_OK;
     }
-    if (framing->length > transfer->description.limits.max_body_bytes) {
+    if (framing->length > nc_flow_max_body_bytes(transfer)) {
         return nc_transfer_note(transfer, NC_ERR_BODY_TOO_LARGE, CURLE_FILESIZE_EXCEEDED,
                                 "the body of %llu bytes is larger than the limit of %llu",
                                 (unsigned long long)framing->length,
-                                (unsigned long long)transfer->description.limits.max_body_bytes);
+                                (unsigned long long)nc_flow_max_body_bytes(transfer));
     }
     if (transfer->has_sink && transfer->sink.on_body != NULL) {
         return NC_OK;

@@ -50,7 +50,7 @@ import Darwin
         let descriptors = [holder]
         let status = unsafe pointers.withUnsafeMutableBufferPointer { words in
             unsafe descriptors.withUnsafeBufferPointer { descriptors in
-                guard let arguments = unsafe words.baseAddress else { return EINVAL }
+                guard let arguments = words.baseAddress else { return EINVAL }
                 var options = unsafe nct_process_options(
                     arguments: arguments, variable: nil, port: port, descriptors: descriptors.baseAddress,
                     descriptor_count: 1, log_path: nil)

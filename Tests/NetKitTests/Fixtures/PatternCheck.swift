@@ -24,7 +24,7 @@ struct PatternCheck {
                 let length = min(span.count - offset, Self.model.count - start)
                 let isSame = unsafe span.extracting(offset..<offset + length).withUnsafeBytes { piece in
                     unsafe Self.model.withUnsafeBytes { model in
-                        guard let piece = unsafe piece.baseAddress, let model = unsafe model.baseAddress else {
+                        guard let piece = piece.baseAddress, let model = model.baseAddress else {
                             return false
                         }
                         return unsafe memcmp(piece, model + start, length) == 0
