@@ -36,7 +36,8 @@ typedef struct moment {
     _Atomic nc_transfer_id ids[SCRIPTED_PARTS]; // in the order of submits
     atomic_size_t id_count;
     atomic_ullong victims; // bits of ids
-    torture_gate handed;   // main does not use the engine any more, except to end it
+    atomic_bool is_struck;
+    torture_gate handed; // main does not use the engine any more, except to end it
     torture_gate stopped;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
@@ -160,10 +161,12 @@ static void on_point(void *ctx, nc_trace_point point, nc_transfer_id id) {
     if (point == NC_TRACE_SUBMITTED) {
         atomic_store(&at->ids[atomic_fetch_add(&at->id_count, 1) % SCRIPTED_PARTS], id);
     }
-    if (at->stroke != STROKE_NONE && point == at->point && count == at->occurrence) {
-        if (point == NC_TRACE_ENGINE_STARTED) {
-            (void)torture_gate_wait(&at->handed); // Before that there is nothing to cancel.
-        }
+    bool is_moment = at->stroke != STROKE_NONE && point == at->point && count >= at->occurrence;
+    if (is_moment && point == NC_TRACE_ENGINE_STARTED) {
+        (void)torture_gate_wait(&at->handed); // Before that there is nothing to cancel.
+    }
+    // An engine passes points before whoever makes it has it in hand (a jar that is loaded): then at the next passing.
+    if (is_moment && atomic_load(&at->engine) != NULL && !atomic_exchange(&at->is_struck, true)) {
         if (at->stroke == STROKE_HOOK_ALL) {
             cancel_all(at);
         } else if (at->stroke == STROKE_HOOK) {
