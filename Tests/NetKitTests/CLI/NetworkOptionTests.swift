@@ -110,7 +110,8 @@ struct NetworkOptionTests {
         let outcome = try await nk("--limit-rate", "100k", "-w", format, server.url("/large"))
         let numbers = outcome.errors.split(separator: " ").compactMap { Int($0) }
         #expect(outcome.bytes.count == 40_000 && numbers.count == 2)
-        #expect(numbers[0] <= 150 << 10)
+        // A tenth of a second's worth and one piece of 16 KiB go unpaid; a busy machine is only slower.
+        #expect(numbers[0] <= 320 << 10)
     }
 
     // MARK: Heads
