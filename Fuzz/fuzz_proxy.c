@@ -1,11 +1,12 @@
-/// Covers: net/request_check.c net/description.c
+/// Covers: net/access_check.c net/description.c
 ///
-/// What nc_proxy_check() lets through holds nothing that could split a line to the proxy, and is copied whole into
+/// What nc_check_proxy() lets through holds nothing that could split a line to the proxy, and is copied whole into
 /// exactly the room that was reckoned.
 /// Input: choice, schemes of authentication, count of fields (a byte each), then pieces: URL, exceptions, user,
 /// password, names and values.
 #include "input.h"
 
+#include "net/access_check.h"
 #include "net/description.h"
 
 #include <stdlib.h>
@@ -108,7 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     nc_error err;
     read_question(&asked, &in);
     err = (nc_error){0};
-    nc_status status = nc_proxy_check(&asked.proxy, &err);
+    nc_status status = nc_check_proxy(&asked.proxy, &err);
     if (status == NC_OK) {
         check_accepted(&asked.proxy);
         check_kept(&asked.proxy);

@@ -1,4 +1,4 @@
-/// Covers: net/request_check.c net/description.c
+/// Covers: net/request_check.c net/access_check.c net/description.c
 ///
 /// What nc_request_check() lets through holds nothing that splits a request, and is copied whole and in order.
 /// Input: flags, counts of headers and overrides (a byte each), then pieces: method, URL, names and values, hosts with

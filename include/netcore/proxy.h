@@ -44,7 +44,7 @@ typedef struct nc_proxy {
     nc_credentials credentials;
     /// Hosts asked without it, separated by commas; "*" is all.
     nc_slice except;
-    /// Fields for the proxy alone.
+    /// Fields for the proxy alone; of a plain http request that it forwards, it alone decides what it hands on.
     const nc_header *NC_NULLABLE headers;
     /// Number of fields.
     size_t header_count;

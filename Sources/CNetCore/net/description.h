@@ -71,9 +71,6 @@ typedef struct nc_description {
 /// NC_ERR_UNSUPPORTED, NC_ERR_USAGE, NC_ERR_TOO_LARGE; err->offset is the byte at fault. Pure.
 NC_NODISCARD nc_status nc_request_check(const nc_request *request, nc_error *err);
 
-/// Refuses a proxy that cannot be meant: as above. Pure.
-NC_NODISCARD nc_status nc_proxy_check(const nc_proxy *proxy, nc_error *err);
-
 /// How many bytes nc_description_fill() needs behind `out`; 0 when that overflows.
 size_t nc_description_size(const nc_request *request);
 /// Copies a checked request into `out` and the memory at `storage`. Pure.

@@ -2,6 +2,7 @@
 
 #include "base/ascii.h"
 #include "base/error.h"
+#include "net/access_check.h"
 #include "net/url_text.h"
 
 #include <netcore/engine_options.h>
@@ -10,10 +11,8 @@
 
 enum {
     MAX_METHOD_BYTES = 64,
-    MAX_HEADERS = 1000,
     MAX_HEADER_BYTES = 1024 * 1024,
     MAX_CONNECT_TO = 100,
-    MAX_SECRET_BYTES = 64 * 1024,
     MAX_PATH_BYTES = 4095,
     MAX_SOCKET_PATH_BYTES = 107,
 };
@@ -102,7 +101,7 @@ static nc_status check_framing(const nc_header *header, const nc_request *reques
     return NC_OK;
 }
 
-static nc_status check_header(const nc_header *header, nc_error *err) {
+nc_status nc_check_header(const nc_header *header, nc_error *err) {
     if (header->name.length == 0) {
         return nc_error_set(err, NC_ERR_BAD_HEADER, 0, 0, "a header has no name");
     }
@@ -149,14 +148,14 @@ static nc_status check_uniqueness(const nc_request *request, const char *name, n
 
 static nc_status check_headers(const nc_request *request, nc_error *err) {
     size_t total = 0;
-    if (request->header_count > MAX_HEADERS) {
-        return nc_error_set(err, NC_ERR_TOO_LARGE, 0, -1, "more than %d headers", MAX_HEADERS);
+    if (request->header_count > NC_MAX_SENT_HEADERS) {
+        return nc_error_set(err, NC_ERR_TOO_LARGE, 0, -1, "more than %d headers", NC_MAX_SENT_HEADERS);
     }
     for (size_t i = 0; i < request->header_count; i++) {
         const nc_header *header = &request->headers[i];
         total += header->name.length < MAX_HEADER_BYTES ? header->name.length : MAX_HEADER_BYTES;
         total += header->value.length < MAX_HEADER_BYTES ? header->value.length : MAX_HEADER_BYTES;
-        nc_status status = check_header(header, err);
+        nc_status status = nc_check_header(header, err);
         if (status == NC_OK) {
             status = check_surroundings(header, err);
         }
@@ -183,114 +182,6 @@ static bool is_host_text(nc_slice host) {
     return host.length <= 255;
 }
 
-static bool is_text(nc_slice text, size_t max_bytes) {
-    return text.length <= max_bytes && (text.length == 0 || memchr(text.data, 0, text.length) == NULL);
-}
-
-/// Asked only where a request needs it: asking libcurl costs more than all the rest of a check.
-static nc_status check_known_schemes(uint32_t schemes, nc_error *err) {
-    if ((schemes & (NC_AUTH_NTLM | NC_AUTH_NEGOTIATE)) == 0) {
-        return NC_OK;
-    }
-    const nc_capabilities has = nc_capabilities_query();
-    bool lacks_ntlm = (schemes & NC_AUTH_NTLM) != 0 && !has.has_ntlm;
-    bool lacks_negotiate = (schemes & NC_AUTH_NEGOTIATE) != 0 && !has.has_negotiate;
-    if (lacks_ntlm || lacks_negotiate) {
-        return nc_error_set(err, NC_ERR_UNSUPPORTED, 0, -1, "libcurl %s has no %s", has.curl_version,
-                            lacks_ntlm ? "NTLM" : "Negotiate");
-    }
-    return NC_OK;
-}
-
-/// libcurl 7.88 writes the name into a digest's field as it is, but for quotes and backslashes.
-static nc_status check_digest_user(nc_slice user, nc_error *err) {
-    for (size_t i = 0; i < user.length; i++) {
-        if (user.data[i] < ' ' || user.data[i] == 0x7f) {
-            return nc_error_set(err, NC_ERR_USAGE, 0, (int64_t)i, "a user name for Digest holds a control character");
-        }
-    }
-    return NC_OK;
-}
-
-/// The same of a name in a URL, which libcurl takes before the one beside it, and whose escapes it undoes.
-static nc_status check_digest_url(nc_slice url, nc_error *err) {
-    size_t at = 0;
-    size_t length = 0;
-    nc_url_find_credentials(url, &at, &length);
-    for (size_t i = at; i + 2 < at + length; i++) {
-        uint8_t low = nc_ascii_lower(url.data[i + 2]);
-        bool is_control = url.data[i + 1] == '0' || url.data[i + 1] == '1' || (url.data[i + 1] == '7' && low == 'f');
-        if (url.data[i] == '%' && is_control) {
-            return nc_error_set(err, NC_ERR_BAD_URL, 0, (int64_t)i,
-                                "credentials for Digest in the URL hold a control character");
-        }
-    }
-    return NC_OK;
-}
-
-static nc_status check_credentials(const nc_credentials *credentials, nc_error *err) {
-    const uint32_t known = NC_AUTH_BASIC | NC_AUTH_DIGEST | NC_AUTH_BEARER | NC_AUTH_NTLM | NC_AUTH_NEGOTIATE;
-    if ((credentials->schemes & ~known) != 0) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "unknown authentication scheme");
-    }
-    if (!is_text(credentials->user, MAX_SECRET_BYTES) || !is_text(credentials->password, MAX_SECRET_BYTES) ||
-        !is_text(credentials->token, MAX_SECRET_BYTES)) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "credentials hold a NUL or are longer than %d bytes",
-                            MAX_SECRET_BYTES);
-    }
-    for (size_t i = 0; i < credentials->token.length; i++) {
-        if (credentials->token.data[i] <= ' ' || credentials->token.data[i] >= 0x7f) {
-            return nc_error_set(err, NC_ERR_USAGE, 0, (int64_t)i, "the token holds a forbidden byte");
-        }
-    }
-    // RFC 7617, 2: a name with a colon would move the border between name and password.
-    if ((credentials->schemes & NC_AUTH_BASIC) != 0 && credentials->user.length > 0 &&
-        memchr(credentials->user.data, ':', credentials->user.length) != NULL) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a user name for Basic holds a colon");
-    }
-    nc_status status = (credentials->schemes & NC_AUTH_DIGEST) != 0 ? check_digest_user(credentials->user, err) : NC_OK;
-    return status == NC_OK ? check_known_schemes(credentials->schemes, err) : status;
-}
-
-nc_status nc_proxy_check(const nc_proxy *proxy, nc_error *err) {
-    static const char *const schemes[] = {"http://", "https://", "socks4://", "socks4a://", "socks5://", "socks5h://"};
-    bool is_known = proxy->choice != NC_PROXY_URL;
-    if ((proxy->header_count > 0 && proxy->headers == NULL) || proxy->header_count > MAX_HEADERS ||
-        (proxy->choice != NC_PROXY_NONE && proxy->choice != NC_PROXY_ENVIRONMENT && proxy->choice != NC_PROXY_URL)) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "unknown proxy choice, or a count without its array");
-    }
-    for (size_t i = 0; i < sizeof schemes / sizeof *schemes && !is_known; i++) {
-        size_t length = strlen(schemes[i]);
-        is_known = proxy->url.length > length &&
-                   nc_slice_is_equal_ignoring_case(nc_slice_make(proxy->url.data, length), nc_slice_of(schemes[i]));
-    }
-    if (!is_known || proxy->url.length > NC_URL_MAX_BYTES || !is_text(proxy->except, NC_URL_MAX_BYTES)) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1,
-                            "the proxy is no http, https, socks4, socks4a, socks5 or socks5h URL");
-    }
-    for (size_t i = 0; i < proxy->url.length; i++) {
-        if (proxy->url.data[i] <= ' ' || proxy->url.data[i] == 0x7f) {
-            return nc_error_set(err, NC_ERR_USAGE, 0, (int64_t)i, "forbidden byte 0x%02x in the proxy's URL",
-                                proxy->url.data[i]);
-        }
-    }
-    bool is_https = nc_slice_is_equal_ignoring_case(
-        nc_slice_make(proxy->url.data, proxy->url.length < 8 ? proxy->url.length : 8), nc_slice_of("https://"));
-    if (proxy->choice == NC_PROXY_URL && is_https && !nc_capabilities_query().has_https_proxy) {
-        return nc_error_set(err, NC_ERR_UNSUPPORTED, 0, -1, "this libcurl has no HTTPS proxies");
-    }
-    if ((proxy->credentials.schemes & NC_AUTH_BEARER) != 0) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a proxy takes no token");
-    }
-    for (size_t i = 0; i < proxy->header_count; i++) {
-        nc_status status = check_header(&proxy->headers[i], err);
-        if (status != NC_OK) {
-            return status;
-        }
-    }
-    return check_credentials(&proxy->credentials, err);
-}
-
 static nc_status check_bodies(const nc_request *request, nc_error *err) {
     int bodies = (request->body.length > 0 ? 1 : 0) + (request->body_file.length > 0 ? 1 : 0) +
                  (request->body_source.pull != NULL ? 1 : 0);
@@ -301,7 +192,8 @@ static nc_status check_bodies(const nc_request *request, nc_error *err) {
         request->body_length != NC_LENGTH_UNKNOWN) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the body's length is out of range");
     }
-    if (!is_text(request->body_file, MAX_PATH_BYTES) || !is_text(request->save_path, MAX_PATH_BYTES)) {
+    if (!nc_check_is_text(request->body_file, MAX_PATH_BYTES) ||
+        !nc_check_is_text(request->save_path, MAX_PATH_BYTES)) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a path holds a NUL or is longer than %d bytes", MAX_PATH_BYTES);
     }
     return NC_OK;
@@ -373,18 +265,18 @@ nc_status nc_request_check(const nc_request *request, nc_error *err) {
     if (status == NC_OK) {
         status = check_bodies(request, err);
     }
-    if (status == NC_OK && !is_text(request->unix_socket, MAX_SOCKET_PATH_BYTES)) {
+    if (status == NC_OK && !nc_check_is_text(request->unix_socket, MAX_SOCKET_PATH_BYTES)) {
         status = nc_error_set(err, NC_ERR_USAGE, 0, -1, "the path of the Unix socket is longer than %d bytes",
                               MAX_SOCKET_PATH_BYTES);
     }
     if (status == NC_OK) {
-        status = check_credentials(&request->credentials, err);
+        status = nc_check_credentials(&request->credentials, err);
     }
     if (status == NC_OK && (request->credentials.schemes & NC_AUTH_DIGEST) != 0) {
-        status = check_digest_url(request->url, err);
+        status = nc_check_digest_url(request->url, err);
     }
     if (status == NC_OK && request->proxy != NULL) {
-        status = nc_proxy_check(request->proxy, err);
+        status = nc_check_proxy(request->proxy, err);
     }
     return status == NC_OK ? nc_error_clear(err) : status;
 }

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "net/access_check.h"
 
 #include <string.h>
 
@@ -30,7 +31,7 @@ static nc_status check(const nc_engine_options *options, nc_error *err) {
          !nc_slice_is_equal_ignoring_case(nc_slice_make(options->doh_url.data, 8), nc_slice_of("https://")))) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the DNS-over-HTTPS server is no https URL");
     }
-    return options->proxy != NULL ? nc_proxy_check(options->proxy, err) : NC_OK;
+    return options->proxy != NULL ? nc_check_proxy(options->proxy, err) : NC_OK;
 }
 
 static char *keep(char **storage, nc_slice text) {

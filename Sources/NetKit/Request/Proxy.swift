@@ -11,7 +11,7 @@ public struct Proxy: Sendable, Equatable {
     public var credentials: Credentials?
     /// Hosts asked without it; "*" is all.
     public var except: [String]
-    /// Fields for the proxy alone.
+    /// Fields for the proxy alone; of a plain http request that it forwards, it alone decides what it hands on.
     public var headers: Headers
     /// True asks an HTTP proxy for a tunnel (CONNECT) for http URLs too.
     public var usesTunnel: Bool
