@@ -16,7 +16,8 @@ typedef struct second_reader {
     bool is_refused;
     bool has_length;
     uint64_t length;
-    unsigned chunked_count;
+    unsigned coding_count; // "identity" included
+    bool is_chunked;
 } second_reader;
 
 static bool is_one_of(nc_slice name, const char *a, const char *b, const char *c) {
@@ -59,11 +60,12 @@ static void read_lengths(second_reader *reader, nc_slice value) {
 static void read_field(second_reader *reader, nc_slice name, nc_slice value) {
     if (nc_slice_is_equal_ignoring_case(name, nc_slice_of("content-length"))) {
         read_lengths(reader, value);
-    } else if (nc_slice_is_equal_ignoring_case(name, nc_slice_of("transfer-encoding")) &&
-               !nc_slice_is_equal_ignoring_case(value, nc_slice_of("identity"))) {
-        reader->chunked_count++;
-        reader->is_refused = reader->is_refused || reader->chunked_count > 1 ||
-                             !nc_slice_is_equal_ignoring_case(value, nc_slice_of("chunked"));
+    } else if (nc_slice_is_equal_ignoring_case(name, nc_slice_of("transfer-encoding"))) {
+        bool is_identity = nc_slice_is_equal_ignoring_case(value, nc_slice_of("identity"));
+        reader->coding_count++;
+        reader->is_chunked = reader->is_chunked || !is_identity;
+        reader->is_refused = reader->is_refused || reader->coding_count > 1 ||
+                             !(is_identity || nc_slice_is_equal_ignoring_case(value, nc_slice_of("chunked")));
     }
 }
 
@@ -108,10 +110,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             read_field(&reader, name, value);
         }
     }
-    reader.is_refused = reader.is_refused || (reader.has_length && reader.chunked_count > 0);
+    reader.is_refused = reader.is_refused || (reader.has_length && reader.is_chunked);
     if (is_comparable) {
         CHECK((framing.fault != NULL) == reader.is_refused);
-        CHECK(framing.has_length == reader.has_length && framing.is_chunked == (reader.chunked_count > 0));
+        CHECK(framing.has_length == reader.has_length && framing.is_chunked == reader.is_chunked);
         CHECK(framing.fault != NULL || !framing.has_length || framing.length == reader.length);
     }
     CHECK(framing.fault != NULL || !framing.has_length || framing.length <= INT64_MAX);
