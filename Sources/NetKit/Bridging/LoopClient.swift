@@ -94,6 +94,9 @@ internal import CNetCore
             guard let (job, executor) = unsafe running.popFirst() else { return false }
             unsafe job.runSynchronously(on: executor.asUnownedTaskExecutor())
         }
+        if unsafe running.isEmpty {
+            unsafe running = []  // A slice keeps what was taken from it, and that keeps the engine.
+        }
         return unsafe !running.isEmpty || jobs.withLock { !$0.queued.isEmpty }
     }
 

@@ -10,7 +10,10 @@ final class LoopExecutor: TaskExecutor {
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
-        // A queued job keeps its executor, and so its engine, alive.
+        // A queued job keeps its executor, and so its engine, alive; but once it is queued it may run and end, and the
+        // reference that the runtime lends to this call ends with it.
+        let kept = unsafe Unmanaged.passRetained(self)
+        defer { unsafe kept.release() }
         if client.enqueue(UnownedJob(job), on: self), !engine.wake() {
             for orphan in client.takeQueued() {
                 globalConcurrentExecutor.enqueue(orphan)

@@ -114,6 +114,29 @@ struct ExecutorTests {
         }
     }
 
+    // As many as the loop runs in one turn, and as many as it runs at its end.
+    @Test(arguments: [8, 64])
+    func whatHasRunKeepsNothingAlive(jobs: Int) async {
+        weak var executor: (any TaskExecutor)?
+        func run() async {
+            let agent = Agent()
+            let gate = Gate()
+            executor = agent.executor
+            let tasks = (0..<jobs).map { index in
+                Task(executorPreference: agent.executor) { index == 0 ? gate.wait() : true }
+            }
+            gate.open()
+            for task in tasks {
+                #expect(await task.value)
+            }
+        }
+        await run()
+        for _ in 0..<100_000 where executor != nil {
+            await Task.yield()
+        }
+        #expect(executor == nil)
+    }
+
     @Test func jobsKeepTheLoopOfAnAgentThatIsGone() async throws {
         func start(_ url: String) -> Task<Int, any Error> {
             let agent = Agent()
