@@ -1,5 +1,4 @@
 import NetKit
-import Synchronization
 
 /// Standard error: lines for the user, and below them, on a terminal, a line of progress for each transfer.
 final class Console: Sendable {
@@ -15,8 +14,8 @@ final class Console: Sendable {
     private let window: @Sendable () -> (columns: Int, rows: Int)
     private let write: @Sendable (String) -> Void
     // Two locks: the loop thread, which brings the news, never waits for the terminal.
-    private let news = Mutex<[(id: Int, line: ProgressLine)]>([])
-    private let screen = Mutex(Screen())
+    private let news = Lock<[(id: Int, line: ProgressLine)]>([])
+    private let screen = Lock(Screen())
 
     /// - Parameters:
     ///   - window: asked before each drawing.

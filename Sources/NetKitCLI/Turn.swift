@@ -1,13 +1,13 @@
-import Synchronization
+import NetKit
 
 /// One at a time: bodies on standard output come one after the other, and the others' servers wait.
 final class Turn: Sendable {
-    private struct State {
+    private struct State: Sendable {
         var isTaken = false
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     func take() async {
         await withCheckedContinuation { continuation in

@@ -4,11 +4,11 @@ import Glibc
 import Darwin
 #endif
 import Dispatch
-import Synchronization
+import NetKit
 
 /// Ctrl-C and its kin: the first one ends the transfers, so that no half file stays; the second one ends nk.
 enum Interrupt {
-    private struct State {
+    private struct State: Sendable {
         var caught: Int32?
         var isWaiting = false
         var cancel: (@Sendable () -> Void)?
@@ -17,7 +17,7 @@ enum Interrupt {
     private static let signals = [SIGINT, SIGTERM, SIGHUP]
     /// How long a transfer may take to end, in seconds: its task may hang in a write that nobody reads.
     private static let graceSeconds = 2.0
-    private static let state = Mutex(State())
+    private static let state = Lock(State())
 
     // SAFETY: written once, before the handler is installed that reads it. libdispatch parks the main thread with every
     // signal unblocked, so sigwait(3) would not see them all: a handler and a pipe do.

@@ -3,12 +3,12 @@ import Glibc
 #else
 import Darwin
 #endif
-import Synchronization
+import NetKit
 
 /// A file that is whole or absent: it is written beside its place and renamed into it. Devices and pipes are written
 /// where they are.
 final class OutputFile {
-    private static let unfinished = Mutex<Set<String>>([])
+    private static let unfinished = Lock<Set<String>>([])
 
     private var descriptor: Int32
     private let place: String
