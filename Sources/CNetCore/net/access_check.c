@@ -14,6 +14,27 @@ bool nc_check_is_text(nc_slice text, size_t max_bytes) {
     return text.length <= max_bytes && (text.length == 0 || memchr(text.data, 0, text.length) == NULL);
 }
 
+nc_status nc_check_header(const nc_header *header, nc_error *err) {
+    if (header->name.length == 0) {
+        return nc_error_set(err, NC_ERR_BAD_HEADER, 0, 0, "a header has no name");
+    }
+    for (size_t i = 0; i < header->name.length; i++) {
+        if (!nc_ascii_is_token(header->name.data[i])) {
+            return nc_error_set(err, NC_ERR_BAD_HEADER, 0, (int64_t)i,
+                                "forbidden byte 0x%02x in a header name at byte %zu", header->name.data[i], i);
+        }
+    }
+    for (size_t i = 0; i < header->value.length; i++) {
+        uint8_t byte = header->value.data[i];
+        if (byte == '\r' || byte == '\n' || byte == 0) {
+            return nc_error_set(
+                err, NC_ERR_BAD_HEADER, 0, (int64_t)i, "forbidden byte 0x%02x in the value of header %.*s at byte %zu",
+                byte, (int)(header->name.length < 64 ? header->name.length : 64), (const char *)header->name.data, i);
+        }
+    }
+    return NC_OK;
+}
+
 /// Asked only where a request needs it: asking libcurl costs more than all the rest of a check.
 static nc_status check_known_schemes(uint32_t schemes, nc_error *err) {
     if ((schemes & (NC_AUTH_NTLM | NC_AUTH_NEGOTIATE)) == 0) {
@@ -82,6 +103,7 @@ nc_status nc_check_credentials(const nc_credentials *credentials, nc_error *err)
 nc_status nc_check_proxy(const nc_proxy *proxy, nc_error *err) {
     static const char *const schemes[] = {"http://", "https://", "socks4://", "socks4a://", "socks5://", "socks5h://"};
     bool is_known = proxy->choice != NC_PROXY_URL;
+    bool is_secure;
     if ((proxy->header_count > 0 && proxy->headers == NULL) || proxy->header_count > NC_MAX_SENT_HEADERS ||
         (proxy->choice != NC_PROXY_NONE && proxy->choice != NC_PROXY_ENVIRONMENT && proxy->choice != NC_PROXY_URL)) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1, "unknown proxy choice, or a count without its array");
@@ -101,9 +123,8 @@ nc_status nc_check_proxy(const nc_proxy *proxy, nc_error *err) {
                                 proxy->url.data[i]);
         }
     }
-    bool is_https = nc_slice_is_equal_ignoring_case(
-        nc_slice_make(proxy->url.data, proxy->url.length < 8 ? proxy->url.length : 8), nc_slice_of("https://"));
-    if (proxy->choice == NC_PROXY_URL && is_https && !nc_capabilities_query().has_https_proxy) {
+    (void)nc_url_has_web_scheme(proxy->url, &is_secure);
+    if (proxy->choice == NC_PROXY_URL && is_secure && !nc_capabilities_query().has_https_proxy) {
         return nc_error_set(err, NC_ERR_UNSUPPORTED, 0, -1, "this libcurl has no HTTPS proxies");
     }
     if ((proxy->credentials.schemes & NC_AUTH_BEARER) != 0) {

@@ -101,27 +101,6 @@ static nc_status check_framing(const nc_header *header, const nc_request *reques
     return NC_OK;
 }
 
-nc_status nc_check_header(const nc_header *header, nc_error *err) {
-    if (header->name.length == 0) {
-        return nc_error_set(err, NC_ERR_BAD_HEADER, 0, 0, "a header has no name");
-    }
-    for (size_t i = 0; i < header->name.length; i++) {
-        if (!nc_ascii_is_token(header->name.data[i])) {
-            return nc_error_set(err, NC_ERR_BAD_HEADER, 0, (int64_t)i,
-                                "forbidden byte 0x%02x in a header name at byte %zu", header->name.data[i], i);
-        }
-    }
-    for (size_t i = 0; i < header->value.length; i++) {
-        uint8_t byte = header->value.data[i];
-        if (byte == '\r' || byte == '\n' || byte == 0) {
-            return nc_error_set(
-                err, NC_ERR_BAD_HEADER, 0, (int64_t)i, "forbidden byte 0x%02x in the value of header %.*s at byte %zu",
-                byte, (int)(header->name.length < 64 ? header->name.length : 64), (const char *)header->name.data, i);
-        }
-    }
-    return NC_OK;
-}
-
 static bool is_blank(uint8_t byte) {
     return byte == ' ' || byte == '\t';
 }
