@@ -40,6 +40,38 @@ check_words() { # KIND "KNOWN WORDS" WORD..
     done
 }
 
+# Reads the options that all of them take into rounds, peers, rows and markdown, and their own number into amount. The
+# caller defines usage, all_peers and all_rows.
+read_options() { # OWN-OPTION ITS-DEFAULT ARGUMENT..
+    own=$1 amount=$2
+    shift 2
+    rounds=5 peers=$all_peers rows=$all_rows markdown=
+    while [ $# -gt 0 ]; do
+        case $1 in
+        --help)
+            usage
+            exit 0
+            ;;
+        --rounds | "$own" | --only | --rows | --markdown) [ $# -ge 2 ] || fail "$1 needs a value" ;;
+        *)
+            usage >&2
+            exit 2
+            ;;
+        esac
+        case $1 in
+        --rounds) rounds=$2 ;;
+        "$own") amount=$2 ;;
+        --only) peers=$(echo "$2" | tr ',' ' ') ;;
+        --rows) rows=$(echo "$2" | tr ',' ' ') ;;
+        --markdown) markdown=$2 ;;
+        esac
+        shift 2
+    done
+    check_positive "$rounds" "$amount"
+    # shellcheck disable=SC2086 # The peers are words.
+    check_words peer "$all_peers" $peers
+}
+
 # --- build ---
 
 c_flags="-std=c11 -D_GNU_SOURCE -O2 -I$bench/transport/measure/include"

@@ -26,34 +26,10 @@ usage: script/bench bodies [--rounds N] [--mebibytes N] [--only PEER,..] [--rows
 END
 }
 
-rounds=5 mebibytes=1024 peers=$all_peers rows=$all_rows markdown=
-while [ $# -gt 0 ]; do
-    case $1 in
-    --help)
-        usage
-        exit 0
-        ;;
-    --rounds | --mebibytes | --only | --rows | --markdown) [ $# -ge 2 ] || fail "$1 needs a value" ;;
-    *)
-        usage >&2
-        exit 2
-        ;;
-    esac
-    case $1 in
-    --rounds) rounds=$2 ;;
-    --mebibytes) mebibytes=$2 ;;
-    --only) peers=$(echo "$2" | tr ',' ' ') ;;
-    --rows) rows=$(echo "$2" | tr ',' ' ') ;;
-    --markdown) markdown=$2 ;;
-    esac
-    shift 2
-done
-check_positive "$rounds" "$mebibytes"
+read_options --mebibytes 1024 "$@"
+mebibytes=$amount
 # shellcheck disable=SC2086
-{
-    check_words peer "$all_peers" $peers
-    check_words row "$all_rows" $rows
-}
+check_words row "$all_rows" $rows
 bytes=$((mebibytes * 1024 * 1024))
 
 # --- build ---
@@ -189,7 +165,7 @@ done
 
 write_facts "$rounds rounds, peers in turn, a body of $mebibytes MiB."
 table() { # yes: Markdown; no: for a terminal
-    awk -v is_markdown="$1" -v unit="CPU s" -f "$bench/medians.awk" "$work/results"
+    awk -v is_markdown="$1" -v unit="CPU s" -f "$bench/median.awk" -f "$bench/aims.awk" "$work/results"
     echo
     echo "Medians and min-max of the rounds. CPU s: user and system time of the client's whole process. Ratio: to raw"
     echo "(plain libcurl, 512 KiB buffer; it saves or discards) or to curl -T of the same round. RSS: the process's peak;"

@@ -26,34 +26,10 @@ usage: script/bench tls [--rounds N] [--connections N] [--only PEER,..] [--rows 
 END
 }
 
-rounds=5 connections=2000 peers=$all_peers rows=$all_rows markdown=
-while [ $# -gt 0 ]; do
-    case $1 in
-    --help)
-        usage
-        exit 0
-        ;;
-    --rounds | --connections | --only | --rows | --markdown) [ $# -ge 2 ] || fail "$1 needs a value" ;;
-    *)
-        usage >&2
-        exit 2
-        ;;
-    esac
-    case $1 in
-    --rounds) rounds=$2 ;;
-    --connections) connections=$2 ;;
-    --only) peers=$(echo "$2" | tr ',' ' ') ;;
-    --rows) rows=$(echo "$2" | tr ',' ' ') ;;
-    --markdown) markdown=$2 ;;
-    esac
-    shift 2
-done
-check_positive "$rounds" "$connections"
+read_options --connections 2000 "$@"
+connections=$amount
 # shellcheck disable=SC2086
-{
-    check_words peer "$all_peers" $peers
-    check_words row "$all_rows" $rows
-}
+check_words row "$all_rows" $rows
 
 # --- build ---
 
@@ -183,7 +159,7 @@ done
 
 write_facts "$rounds rounds, peers in turn, $connections connections a run (raw-defaults a twentieth)."
 table() { # yes: Markdown; no: for a terminal
-    awk -v is_markdown="$1" -v unit="CPU ms" -v references="resumed:raw:0.54 full:raw:0.81" -f "$bench/medians.awk" "$work/results"
+    awk -v is_markdown="$1" -v unit="CPU ms" -v references="resumed:raw:0.54 full:raw:0.81" -f "$bench/median.awk" -f "$bench/aims.awk" "$work/results"
     echo
     echo "Medians and min-max of the rounds. CPU ms: the client's user+system time for one connection: TCP, TLS 1.3 with an"
     echo "ECDSA P-256 leaf and root made for the run, GET of 1 KiB, close. The process is warm. Ratio: to raw of the same"

@@ -26,31 +26,8 @@ usage: script/bench transport [--rounds N] [--requests N] [--only PEER,..] [--ro
 END
 }
 
-rounds=5 requests=100000 peers=$all_peers rows=$all_rows markdown=
-while [ $# -gt 0 ]; do
-    case $1 in
-    --help)
-        usage
-        exit 0
-        ;;
-    --rounds | --requests | --only | --rows | --markdown) [ $# -ge 2 ] || fail "$1 needs a value" ;;
-    *)
-        usage >&2
-        exit 2
-        ;;
-    esac
-    case $1 in
-    --rounds) rounds=$2 ;;
-    --requests) requests=$2 ;;
-    --only) peers=$(echo "$2" | tr ',' ' ') ;;
-    --rows) rows=$(echo "$2" | tr ',' ' ') ;;
-    --markdown) markdown=$2 ;;
-    esac
-    shift 2
-done
-check_positive "$rounds" "$requests"
-# shellcheck disable=SC2086
-check_words peer "$all_peers" $peers
+read_options --requests 100000 "$@"
+requests=$amount
 for row in $rows; do
     case $row in
     1k:[1-9]* | 64k:[1-9]* | h2:[1-9]*) case ${row#*:} in *[!0-9]*) fail "no row '$row'" ;; esac ;;
@@ -151,6 +128,6 @@ write_facts "$rounds rounds, peers in turn, $requests requests a run (urlsession
 
 table() { # yes: Markdown; no: for a terminal
     awk -v is_markdown="$1" -v reference="$reference_cpu_s" -v tolerance="$tolerance_percent" \
-        -f "$here/table.awk" "$work/results"
+        -f "$bench/median.awk" -f "$here/table.awk" "$work/results"
 }
 report Transport "$markdown"

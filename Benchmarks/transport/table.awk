@@ -1,23 +1,5 @@
 # Turns result lines ("key=value ...", one a run) into the table of medians, spreads and ratios to raw.
 
-function median_of(list, count,    sorted, i, j, value) {
-    for (i = 1; i <= count; i++) {
-        value = list[i]
-        for (j = i - 1; j >= 1 && sorted[j] > value; j--) sorted[j + 1] = sorted[j]
-        sorted[j + 1] = value
-    }
-    low = sorted[1]
-    high = sorted[count]
-    if (count % 2 == 1) return sorted[(count + 1) / 2]
-    return (sorted[count / 2] + sorted[count / 2 + 1]) / 2
-}
-
-# Median of one figure over the rounds; its spread is left in low and high.
-function summary(row, name, figure,    list, round) {
-    for (round = 1; round <= rounds; round++) list[round] = figures[row, name, round, figure]
-    return median_of(list, rounds)
-}
-
 # Each round's figure is set against the same round's raw, so that a slow minute touches both.
 function ratio(row, name,    list, round, raw) {
     for (round = 1; round <= rounds; round++) {
@@ -25,10 +7,6 @@ function ratio(row, name,    list, round, raw) {
         list[round] = raw > 0 ? figures[row, name, round, "cpu"] / raw : 0
     }
     return median_of(list, rounds)
-}
-
-function spread(format) {
-    return sprintf(format "-" format, low, high)
 }
 
 function print_line(a, b, c, d, e, f, g, h, i) {

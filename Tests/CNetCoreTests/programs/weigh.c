@@ -52,8 +52,25 @@ static void report(const weighing *at, double value, const char *unit) {
     printf("%s %zu: %.1f %s (aim %.0f)\n", at->what, at->count, value, unit, at->aim);
 }
 
-static nc_engine *engine_of(const weighing *at, const serving *servers) {
+/// Tells when all transfers have come to where they are weighed.
+typedef struct arrivals {
+    nc_trace_point point;
+    size_t expected;
+    atomic_size_t count;
+    torture_gate all_are_there;
+} arrivals;
+
+static void count_arrival(void *ctx, nc_trace_point point, nc_transfer_id id) {
+    arrivals *seen = ctx;
+    (void)id;
+    if (point == seen->point && atomic_fetch_add(&seen->count, 1) + 1 == seen->expected) {
+        torture_gate_open(&seen->all_are_there);
+    }
+}
+
+static nc_engine *engine_of(const weighing *at, const serving *servers, arrivals *seen) {
     return torture_engine(&(nc_engine_options){.trust = servers->trust,
+                                               .trace = {seen, count_arrival},
                                                .max_in_flight = (uint32_t)at->count,
                                                .max_per_host = (uint32_t)at->count,
                                                .max_waiting = (uint32_t)at->count + 1});
@@ -73,7 +90,12 @@ static void weigh(const weighing *at, serving *servers) {
     char url[TORTURE_URL_BYTES];
     char order[64];
     torture_fetch fetch = {0};
-    nc_engine *engine = engine_of(at, servers);
+    arrivals seen = {
+        .point = at->is_waiting ? NC_TRACE_QUEUED : NC_TRACE_HEAD_DONE,
+        .expected = at->count + 1, // the first one warms up
+        .all_are_there = TORTURE_GATE_INIT,
+    };
+    nc_engine *engine = engine_of(at, servers, &seen);
     const nc_request request = {.url = serving_url(url, servers, at->is_tls, "/stalled"),
                                 .limits = {.total_ms = NC_UNLIMITED, .connect_ms = LONG_MS, .slot_ms = LONG_MS}};
     warm_up(engine, at, servers);
@@ -84,16 +106,12 @@ static void weigh(const weighing *at, serving *servers) {
         (void)torture_submit(engine, &request, &fetch);
     }
     (void)snprintf(order, sizeof order, "stalled %zu %zu", at->is_tls ? 0 : at->count, at->is_tls ? at->count : 0);
-    if (at->is_waiting) {
-        nc_engine_wake(engine);
-        assert_int_equal(nc_engine_list(engine, NULL, 0), at->count);
-        usleep(300000); // The loop has long taken them over.
-    } else {
+    if (!at->is_waiting) {
         assert_true(serving_obey(servers, order));
         printf("%zu at once after %llu ms\n", at->count, (unsigned long long)(torture_now_ms() - began_ms));
     }
+    assert_true(torture_gate_wait(&seen.all_are_there));
     if (strcmp(at->what, "idle") == 0) {
-        sleep(1); // The engine still has the last heads to read.
         double before_ms = cpu_ms();
         sleep(IDLE_S);
         report(at, cpu_ms() - before_ms, "ms of CPU in 2 s");

@@ -4,26 +4,6 @@
 # round that cpu is divided by, or -); aim: "ratio:1.10", "cpu:0.9" or -; rss_aim_mib or -. Where aims are absolute,
 # the caller's `references` ("row:peer:cpu ...") say what a peer took on the machine where they were set.
 
-function median_of(list, count,    sorted, i, j, value) {
-    for (i = 1; i <= count; i++) {
-        value = list[i]
-        for (j = i - 1; j >= 1 && sorted[j] > value; j--) sorted[j + 1] = sorted[j]
-        sorted[j + 1] = value
-    }
-    low = sorted[1]
-    high = sorted[count]
-    if (count % 2 == 1) return sorted[(count + 1) / 2]
-    return (sorted[count / 2] + sorted[count / 2 + 1]) / 2
-}
-
-# Median of one figure over the rounds; its spread is left in low and high.
-function summary(row, name, figure,    list, count, round) {
-    for (round = 1; round <= rounds; round++) {
-        if ((row, name, round, figure) in figures) list[++count] = figures[row, name, round, figure]
-    }
-    return median_of(list, count)
-}
-
 # Each round's figure is set against the same round's base, so that a slow minute touches both.
 function ratio(row, name,    list, count, round, base) {
     base = base_of[row, name]
@@ -33,10 +13,6 @@ function ratio(row, name,    list, count, round, base) {
         }
     }
     return count > 0 ? median_of(list, count) : 0
-}
-
-function spread(format) {
-    return sprintf(format "-" format, low, high)
 }
 
 function print_line(a, b, c, d, e, f, g, h, i, j) {
