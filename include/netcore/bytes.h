@@ -12,6 +12,7 @@
 
 #include <netcore/base.h>
 #include <netcore/status.h>
+#include <string.h>
 
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
@@ -38,16 +39,23 @@ typedef struct nc_buf {
     nc_status status;
 } nc_buf;
 
+/// Views `length` bytes at `data`. Languages that cannot call it fill the two fields.
+///
+/// Pure; call from any thread.
+static inline nc_slice nc_slice_make(const void *NC_NULLABLE data, size_t length) {
+    nc_slice slice;
+    slice.data = (const uint8_t *)data;
+    slice.length = length;
+    return slice;
+}
+
 /// Views a NUL-terminated string, without its NUL.
 ///
 /// - text: NULL gives an empty slice.
 /// Pure; call from any thread.
-NC_API nc_slice nc_slice_of(const char *NC_NULLABLE text);
-
-/// Views `length` bytes at `data`.
-///
-/// Pure; call from any thread.
-NC_API nc_slice nc_slice_make(const void *NC_NULLABLE data, size_t length);
+static inline nc_slice nc_slice_of(const char *NC_NULLABLE text) {
+    return nc_slice_make(text, text == NULL ? 0 : strlen(text));
+}
 
 /// Tells whether two slices hold the same bytes. Not constant-time: not for secrets.
 ///

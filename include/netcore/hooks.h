@@ -12,6 +12,7 @@
 #include <netcore/status.h>
 #include <sys/types.h>
 
+struct flock;
 struct stat;
 
 NC_EXTERN_C_BEGIN
@@ -65,9 +66,13 @@ typedef struct nc_random {
 /// Pure; call from any thread.
 NC_API nc_random nc_random_system(void);
 
+/// Receives one name of a directory; false ends the listing.
+typedef bool (*nc_file_name_fn)(void *NC_NULLABLE ctx, const char *name);
+
 /// File operations, with the contracts of the system calls of the same name: -1 and errno on failure.
 ///
-/// EINTR is retried by the caller of the table, not by the table.
+/// EINTR is retried by the caller of the table, not by the table. Begin with nc_file_ops_system() and replace what is
+/// to differ: the table may grow.
 typedef struct nc_file_ops {
     /// Handed to each function.
     void *NC_NULLABLE ctx;
@@ -89,6 +94,33 @@ typedef struct nc_file_ops {
     int (*NC_NONNULL rename)(void *NC_NULLABLE ctx, const char *from, const char *to);
     /// unlink(2).
     int (*NC_NONNULL unlink)(void *NC_NULLABLE ctx, const char *path);
+    /// pwrite(2).
+    ssize_t (*NC_NONNULL write_at)(void *NC_NULLABLE ctx, int fd, const void *bytes, size_t length, off_t offset);
+    /// fchmod(2).
+    int (*NC_NONNULL set_mode)(void *NC_NULLABLE ctx, int fd, mode_t mode);
+    /// futimens(2) of the time of change alone: nanoseconds since 1970-01-01T00:00:00Z.
+    int (*NC_NONNULL set_time)(void *NC_NULLABLE ctx, int fd, int64_t realtime_ns);
+    /// fcntl(2) with F_OFD_SETLK, or with F_OFD_GETLK when `is_asking`; ENOLCK where a system has neither.
+    int (*NC_NONNULL lock)(void *NC_NULLABLE ctx, int fd, struct flock *range, bool is_asking);
+    /// mkdir(2), then chmod(2): just this mode, whatever the process's umask.
+    int (*NC_NONNULL make_directory)(void *NC_NULLABLE ctx, const char *path, mode_t mode);
+    /// Calls `visit` for each name in a directory that is open, but "." and "..", from the start; errno of readdir(3).
+    int (*NC_NONNULL list)(void *NC_NULLABLE ctx, int directory_fd, nc_file_name_fn visit, void *NC_NULLABLE visit_ctx);
+    /// openat(2), with O_CLOEXEC already in `flags`.
+    int (*NC_NONNULL open_at)(void *NC_NULLABLE ctx, int directory_fd, const char *name, int flags, mode_t mode);
+    /// fstatat(2) with AT_SYMLINK_NOFOLLOW.
+    int (*NC_NONNULL status_at)(void *NC_NULLABLE ctx, int directory_fd, const char *name, struct stat *out);
+    /// renameat(2) within one directory.
+    int (*NC_NONNULL rename_at)(void *NC_NULLABLE ctx, int directory_fd, const char *from, const char *to);
+    /// unlinkat(2), with AT_REMOVEDIR when `is_directory`.
+    int (*NC_NONNULL unlink_at)(void *NC_NULLABLE ctx, int directory_fd, const char *name, bool is_directory);
+    /// renameat(2) from a name in a directory to a path; unless `replaces`, EEXIST when something is there.
+    int (*NC_NONNULL move_at)(void *NC_NULLABLE ctx, int directory_fd, const char *name, const char *path,
+                              bool replaces);
+    /// ftruncate(2).
+    int (*NC_NONNULL truncate)(void *NC_NULLABLE ctx, int fd, off_t length);
+    /// fallocate(2): room for so many bytes, which the file then has; EOPNOTSUPP where a file system cannot.
+    int (*NC_NONNULL allocate)(void *NC_NULLABLE ctx, int fd, off_t length);
 } nc_file_ops;
 
 /// Gives the system's file operations.

@@ -27,6 +27,10 @@ NC_ASSUME_NONNULL_BEGIN
     X(NC_ERR_CLOSED, 7, "the engine is closed")                                                                        \
     X(NC_ERR_BODY_LENGTH, 8, "the request body is not as long as was announced")                                       \
     X(NC_ERR_NOT_REWINDABLE, 9, "the request body cannot be sent a second time")                                       \
+    X(NC_ERR_BAD_PARAMETER, 10, "a parameter cannot be encoded")                                                       \
+    X(NC_ERR_BAD_PART, 11, "a part of the multipart body cannot be sent")                                              \
+    X(NC_ERR_BAD_PIN, 12, "a pin or a host pattern is malformed")                                                      \
+    X(NC_ERR_BAD_SHAPE, 13, "the shape document is wrong")                                                             \
     X(NC_ERR_NO_MEMORY, 20, "memory ran out")                                                                          \
     X(NC_ERR_TOO_LARGE, 21, "a bounded buffer is full")                                                                \
     X(NC_ERR_FILE, 22, "a file operation failed")                                                                      \
@@ -38,6 +42,11 @@ NC_ASSUME_NONNULL_BEGIN
     X(NC_ERR_BODY_TOO_LARGE, 43, "the response body is larger than its limit")                                         \
     X(NC_ERR_BAD_REDIRECT, 44, "a redirect names no usable place")                                                     \
     X(NC_ERR_BAD_CHARSET, 45, "the text is not valid in its charset, or the charset is unknown")                       \
+    X(NC_ERR_BAD_JSON, 46, "the text is not valid JSON")                                                               \
+    X(NC_ERR_SHAPE_MISMATCH, 47, "the JSON has not the expected shape")                                                \
+    X(NC_ERR_DIGEST_MISMATCH, 48, "the file has not the expected digest")                                              \
+    X(NC_ERR_BAD_RANGE, 49, "the server sent another part of the file than was asked for")                             \
+    X(NC_ERR_BAD_STATUS, 50, "the status is no success, so nothing was saved")                                         \
     X(NC_ERR_TLS_HANDSHAKE, 80, "the TLS handshake failed")                                                            \
     X(NC_ERR_TLS_UNTRUSTED, 81, "no trusted authority signed the certificate")                                         \
     X(NC_ERR_TLS_EXPIRED, 82, "the certificate has expired")                                                           \
@@ -48,6 +57,10 @@ NC_ASSUME_NONNULL_BEGIN
     X(NC_ERR_TLS_BACKEND, 87, "this libcurl has no OpenSSL backend")                                                   \
     X(NC_ERR_TLS_IDENTITY, 88, "the client certificate or its key cannot be used")                                     \
     X(NC_ERR_AUTHENTICATION, 89, "the authentication exchange broke")                                                  \
+    X(NC_ERR_PIN_MISMATCH, 90, "no certificate of the chain matches a pin")                                            \
+    X(NC_ERR_PLAINTEXT_REFUSED, 91, "the policy refuses plain http to this host")                                      \
+    X(NC_ERR_TLS_REVOKED, 92, "the certificate was revoked")                                                           \
+    X(NC_ERR_TLS_STAPLE, 93, "the server proved no good certificate status (OCSP)")                                    \
     X(NC_ERR_RESOLVE, 100, "the host name could not be resolved")                                                      \
     X(NC_ERR_CONNECT, 101, "the connection could not be made")                                                         \
     X(NC_ERR_REFUSED, 102, "the connection was refused")                                                               \

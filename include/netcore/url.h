@@ -1,9 +1,13 @@
-/// URL references: how a relative one becomes absolute, by RFC 3986, section 5.
+/// URLs: how a relative reference becomes absolute (RFC 3986, section 5), and how a request's path joins a base URL.
 ///
-/// Text in, text out: nothing is decoded, escaped or looked up. What libcurl will finally accept is libcurl's word.
+/// Text in, text out: nothing is decoded or looked up. Resolving takes the references that servers send as they are;
+/// joining takes what programmers write, and percent-encodes what may not stand in a URL. What libcurl will finally
+/// accept is libcurl's word.
 ///
 ///     nc_buf url = nc_buf_init(8192);
-///     nc_url_resolve(&url, nc_slice_of("http://a/b/c"), nc_slice_of("../d"), NULL);   // http://a/d
+///     nc_url_resolve(&url, nc_slice_of("http://a/b/c"), nc_slice_of("../d"), NULL);            // http://a/d
+///     nc_buf_reset(&url);
+///     nc_url_join(&url, nc_slice_of("http://a/v1"), nc_slice_of("x y"), NC_JOIN_BY_RFC, NULL);  // http://a/v1/x%20y
 #ifndef NETCORE_URL_H
 #define NETCORE_URL_H
 
@@ -24,6 +28,27 @@ NC_ASSUME_NONNULL_BEGIN
 /// Returns NC_OK, NC_ERR_BAD_URL when the base has no scheme or a byte is a control character or space,
 /// NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY. Pure; call from any thread.
 NC_API NC_NODISCARD nc_status nc_url_resolve(nc_buf *out, nc_slice base, nc_slice reference, nc_error *NC_NULLABLE err);
+
+/// What a path that begins with '/' does to the base's path.
+typedef NC_ENUM(nc_join_mode){
+    /// Takes its place (RFC 3986, 5.2): "http://h/v1" and "/x" are "http://h/x".
+    NC_JOIN_BY_RFC = 0,
+    /// Goes on from it: "http://h/v1" and "/x" are "http://h/v1/x". "//x/y" names no host then, but the path "//x/y".
+    NC_JOIN_KEEPS_BASE_PATH = 1,
+} nc_join_mode;
+
+/// Appends the URL of a request: `path` read at `base`, whose path counts as a folder, with or without its last '/'.
+///
+/// The base's query and fragment are dropped. A path that is a URL itself, with scheme and host, is the result, and the
+/// base is not looked at. Dot segments are removed as RFC 3986, 5.2.4 has it. In path, query and fragment each space,
+/// each of "<>\^`{|} and each byte of other than ASCII characters is percent-encoded, and so is a '%' that two hex
+/// digits do not follow; what is encoded already stays as it is. A host stays as it is: libcurl makes IDNA of it.
+/// - base: an absolute URL. May be empty when `path` is one.
+/// Returns NC_OK, NC_ERR_BAD_URL for a control character or bytes that are no UTF-8 (err->offset is their place), for
+/// a base without scheme, and for http and https without a host or with one that cannot be; NC_ERR_USAGE,
+/// NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY. On failure `out` holds what it held. Pure; call from any thread.
+NC_API NC_NODISCARD nc_status nc_url_join(nc_buf *out, nc_slice base, nc_slice path, nc_join_mode mode,
+                                          nc_error *NC_NULLABLE err);
 
 NC_ASSUME_NONNULL_END
 NC_EXTERN_C_END

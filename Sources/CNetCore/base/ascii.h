@@ -15,11 +15,11 @@ static inline bool nc_ascii_is_alpha(uint8_t c) {
     return nc_ascii_lower(c) >= 'a' && nc_ascii_lower(c) <= 'z';
 }
 
-/// tchar of RFC 9110, 5.6.2: what methods and header names are made of. A bit for each byte below 128, as each byte of
-/// every field's name is asked for: digits and "!#$%&'*+-." below 64, letters and "^_`|~" above.
+/// tchar of RFC 9110, 5.6.2: what methods and header names are made of. A bit for each byte, as each byte of every
+/// field's name is asked for: digits and "!#$%&'*+-." below 64, letters and "^_`|~" below 128, none above.
 static inline bool nc_ascii_is_token(uint8_t c) {
-    uint64_t bits = c < 64 ? 0x03ff6cfa00000000u : 0x57ffffffc7fffffeu;
-    return c < 128 && (bits >> (c & 63) & 1) != 0;
+    static const uint64_t bits[4] = {0x03ff6cfa00000000u, 0x57ffffffc7fffffeu, 0, 0};
+    return (bits[c >> 6] >> (c & 63) & 1) != 0;
 }
 
 #endif

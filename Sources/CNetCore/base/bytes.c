@@ -7,14 +7,6 @@
 /// The first allocation of a buffer, so that short texts do not climb through 1, 2, 4, 8.
 #define FIRST_CAPACITY 64u
 
-nc_slice nc_slice_of(const char *text) {
-    return nc_slice_make(text, text == NULL ? 0 : strlen(text));
-}
-
-nc_slice nc_slice_make(const void *data, size_t length) {
-    return (nc_slice){data, length};
-}
-
 bool nc_slice_is_equal(nc_slice a, nc_slice b) {
     // memcmp may not be handed NULL, not even for no bytes.
     return a.length == b.length && (a.length == 0 || memcmp(a.data, b.data, a.length) == 0);

@@ -12,68 +12,6 @@
 /// What is asked for when a file does not tell its size (as those of /proc do not).
 #define READ_STEP_BYTES 65536u
 
-/* --- the system's table --- */
-
-static int system_open(void *ctx, const char *path, int flags, mode_t mode) {
-    (void)ctx;
-    return openat(AT_FDCWD, path, flags, mode);
-}
-
-static ssize_t system_read(void *ctx, int fd, void *bytes, size_t length) {
-    (void)ctx;
-    return read(fd, bytes, length);
-}
-
-static ssize_t system_read_at(void *ctx, int fd, void *bytes, size_t length, off_t offset) {
-    (void)ctx;
-    return pread(fd, bytes, length, offset);
-}
-
-static ssize_t system_write(void *ctx, int fd, const void *bytes, size_t length) {
-    (void)ctx;
-    return write(fd, bytes, length);
-}
-
-static int system_sync(void *ctx, int fd) {
-    (void)ctx;
-    return fsync(fd);
-}
-
-static int system_status(void *ctx, int fd, struct stat *out) {
-    (void)ctx;
-    return fstat(fd, out);
-}
-
-static int system_close(void *ctx, int fd) {
-    (void)ctx;
-    return close(fd);
-}
-
-static int system_rename(void *ctx, const char *from, const char *to) {
-    (void)ctx;
-    return rename(from, to);
-}
-
-static int system_unlink(void *ctx, const char *path) {
-    (void)ctx;
-    return unlink(path);
-}
-
-nc_file_ops nc_file_ops_system(void) {
-    return (nc_file_ops){
-        .ctx = NULL,
-        .open = system_open,
-        .read = system_read,
-        .read_at = system_read_at,
-        .write = system_write,
-        .sync = system_sync,
-        .status = system_status,
-        .close = system_close,
-        .rename = system_rename,
-        .unlink = system_unlink,
-    };
-}
-
 /* --- reading whole files --- */
 
 static nc_status fail(nc_error *err, int code, const char *path, const char *what) {

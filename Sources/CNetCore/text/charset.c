@@ -138,30 +138,91 @@ static nc_status convert_text(nc_buf *out, iconv_t converter, nc_slice text, con
     return nc_error_clear(err);
 }
 
-nc_status nc_charset_to_utf8(nc_buf *out, nc_slice text, nc_slice charset, nc_error *err) {
+/// Checks the arguments and the name; `*is_utf8` tells whether there is nothing to convert.
+static nc_status prepare(charset_name *name, bool *is_utf8, const nc_buf *out, nc_slice text, nc_slice charset,
+                         nc_error *err) {
     static const char *const utf8_names[] = {"utf-8", "utf8", "csutf8", NULL};
-    charset_name name;
     if (out == NULL || (text.data == NULL && text.length != 0) || (charset.data == NULL && charset.length != 0)) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a buffer or slice is NULL");
     }
-    if (!parse_name(&name, charset)) {
+    if (!parse_name(name, charset)) {
         return nc_error_set(err, NC_ERR_BAD_CHARSET, 0, -1, "'%.*s' is not the name of a charset",
                             charset.length > MAX_NAME_BYTES ? (int)MAX_NAME_BYTES : (int)charset.length,
                             charset.length == 0 ? "" : (const char *)charset.data);
     }
+    *is_utf8 = is_one_of(charset, utf8_names);
+    return out->status != NC_OK ? fail_full(err, out) : NC_OK;
+}
+
+static nc_status open_converter(iconv_t *out, const char *to, const char *from, const char *charset, nc_error *err) {
+    *out = iconv_open(to, from);
+    if (*out != (iconv_t)-1) {
+        return NC_OK;
+    }
+    nc_status status = errno == ENOMEM ? NC_ERR_NO_MEMORY : NC_ERR_BAD_CHARSET;
+    return nc_error_set(err, status, errno, -1, "no converter for the charset '%s'", charset);
+}
+
+nc_status nc_charset_to_utf8(nc_buf *out, nc_slice text, nc_slice charset, nc_error *err) {
+    charset_name name;
+    iconv_t converter;
+    bool is_utf8 = false;
+    nc_status status = prepare(&name, &is_utf8, out, text, charset, err);
+    if (status == NC_OK && is_utf8) {
+        return copy_utf8(out, text, err);
+    }
+    if (status == NC_OK) {
+        status = open_converter(&converter, "UTF-8", name.text, name.text, err);
+    }
+    if (status != NC_OK) {
+        return status;
+    }
+    size_t length_before = out->length;
+    status = convert_text(out, converter, text, name.text, err);
+    if (status != NC_OK) {
+        out->length = length_before;
+    }
+    iconv_close(converter);
+    return status;
+}
+
+static nc_status write_text(nc_buf *out, iconv_t converter, nc_slice text, const char *charset, nc_error *err) {
+    char *input = (char *)(uintptr_t)text.data;
+    size_t input_left = text.length;
+    if (nc_buf_reserve(out, 1) != NC_OK) {
+        return fail_full(err, out);
+    }
+    int code = convert(converter, out, &input, &input_left);
     if (out->status != NC_OK) {
         return fail_full(err, out);
     }
-    if (is_one_of(charset, utf8_names)) {
+    if (code != 0) {
+        return nc_error_set(err, NC_ERR_BAD_CHARSET, 0, (int64_t)(text.length - input_left),
+                            "%s has not the character at byte %zu", charset, text.length - input_left);
+    }
+    return nc_error_clear(err);
+}
+
+nc_status nc_charset_from_utf8(nc_buf *out, nc_slice text, nc_slice charset, nc_error *err) {
+    charset_name name;
+    iconv_t converter;
+    bool is_utf8 = false;
+    nc_status status = prepare(&name, &is_utf8, out, text, charset, err);
+    if (status == NC_OK && (is_utf8 || text.length == 0)) {
         return copy_utf8(out, text, err);
     }
-    iconv_t converter = iconv_open("UTF-8", name.text);
-    if (converter == (iconv_t)-1) {
-        nc_status status = errno == ENOMEM ? NC_ERR_NO_MEMORY : NC_ERR_BAD_CHARSET;
-        return nc_error_set(err, status, errno, -1, "no converter for the charset '%s'", name.text);
+    size_t valid = status == NC_OK ? nc_utf8_span(text.data, text.length) : text.length;
+    if (valid < text.length) {
+        return fail_at(err, valid, text, "UTF-8");
+    }
+    if (status == NC_OK) {
+        status = open_converter(&converter, name.text, "UTF-8", name.text, err);
+    }
+    if (status != NC_OK) {
+        return status;
     }
     size_t length_before = out->length;
-    nc_status status = convert_text(out, converter, text, name.text, err);
+    status = write_text(out, converter, text, name.text, err);
     if (status != NC_OK) {
         out->length = length_before;
     }

@@ -1,20 +1,10 @@
+#include "text/url_parts.h"
+
 #include "base/ascii.h"
 #include "base/error.h"
 
 #include <netcore/url.h>
 #include <string.h>
-
-/// A URI reference in its five parts (RFC 3986, 3). A part that is absent differs from one that is empty.
-typedef struct parts {
-    nc_slice scheme;
-    nc_slice authority;
-    nc_slice path;
-    nc_slice query;
-    nc_slice fragment;
-    bool has_authority;
-    bool has_query;
-    bool has_fragment;
-} parts;
 
 static nc_slice slice_from(nc_slice text, size_t start) {
     return nc_slice_make(text.length == start ? NULL : text.data + start, text.length - start);
@@ -55,8 +45,8 @@ static bool starts_with(nc_slice text, const char *prefix) {
     return text.length >= length && memcmp(text.data, prefix, length) == 0;
 }
 
-static parts split(nc_slice text) {
-    parts out = {0};
+nc_url_parts nc_url_split(nc_slice text) {
+    nc_url_parts out = {0};
     size_t scheme = scheme_length(text);
     if (scheme != 0) {
         out.scheme = slice_until(text, scheme);
@@ -115,8 +105,8 @@ static size_t remove_dot_segments(uint8_t *path, size_t length) {
 }
 
 /// Chooses the target's parts (RFC 3986, 5.2.2, strict); `*directory` is what is put before the reference's path.
-static parts choose(const parts *base, const parts *reference, nc_slice *directory) {
-    parts target = *reference;
+static nc_url_parts choose(const nc_url_parts *base, const nc_url_parts *reference, nc_slice *directory) {
+    nc_url_parts target = *reference;
     *directory = nc_slice_make(NULL, 0);
     if (reference->scheme.length != 0) {
         return target;
@@ -162,7 +152,7 @@ static void append_path(nc_buf *out, nc_slice directory, nc_slice path, bool has
 }
 
 /// Puts the parts together (RFC 3986, 5.3).
-static void append_target(nc_buf *out, const parts *target, nc_slice directory) {
+static void append_target(nc_buf *out, const nc_url_parts *target, nc_slice directory) {
     nc_buf_append(out, target->scheme);
     nc_buf_append_byte(out, ':');
     if (target->has_authority) {
@@ -178,6 +168,12 @@ static void append_target(nc_buf *out, const parts *target, nc_slice directory) 
         nc_buf_append_byte(out, '#');
         nc_buf_append(out, target->fragment);
     }
+}
+
+void nc_url_append_resolved(nc_buf *out, const nc_url_parts *base, const nc_url_parts *reference) {
+    nc_slice directory;
+    nc_url_parts target = choose(base, reference, &directory);
+    append_target(out, &target, directory);
 }
 
 static nc_status check_bytes(nc_slice text, const char *role, nc_error *err) {
@@ -213,13 +209,10 @@ nc_status nc_url_resolve(nc_buf *out, nc_slice base, nc_slice reference, nc_erro
     if (status != NC_OK) {
         return status;
     }
-    parts base_parts = split(base);
-    parts reference_parts = split(reference);
-    nc_slice directory;
-    parts target = choose(&base_parts, &reference_parts, &directory);
-
+    nc_url_parts base_parts = nc_url_split(base);
+    nc_url_parts reference_parts = nc_url_split(reference);
     size_t length_before = out->length;
-    append_target(out, &target, directory);
+    nc_url_append_resolved(out, &base_parts, &reference_parts);
     if (out->status == NC_OK && out->length - length_before > NC_URL_MAX_BYTES) {
         out->status = NC_ERR_TOO_LARGE;
     }

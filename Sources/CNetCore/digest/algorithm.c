@@ -1,0 +1,72 @@
+#include "digest/algorithm.h"
+
+#include "base/error.h"
+
+#include <openssl/crypto.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/provider.h>
+#include <stdatomic.h>
+
+/// Fetched algorithms never change and are shared between threads; to fetch one costs more than to digest a short
+/// text. They are kept for the process, as what they come from, OpenSSL, is there for the process too. Nothing is kept
+/// of a failure, so that the next caller tries again.
+static _Atomic(EVP_MD *) fetched[2];
+
+/// Keeps the first of two algorithms that threads fetched at once.
+static EVP_MD *keep(_Atomic(EVP_MD *) *place, EVP_MD *algorithm) {
+    EVP_MD *other = NULL;
+    if (atomic_compare_exchange_strong(place, &other, algorithm)) {
+        return algorithm;
+    }
+    EVP_MD_free(algorithm);
+    return other;
+}
+
+/// Fetches an algorithm although the process is told to use FIPS algorithms alone: MD5 names things here and secures
+/// none. First with that property left out, for a process that has loaded the default provider as well; then from a
+/// context of our own, which reads no configuration. The algorithm keeps its provider, and with it the context.
+static EVP_MD *fetch_beside_fips(const char *name) {
+    EVP_MD *algorithm = EVP_MD_fetch(NULL, name, "-fips");
+    if (algorithm != NULL) {
+        return algorithm;
+    }
+    OSSL_LIB_CTX *context = OSSL_LIB_CTX_new();
+    if (context == NULL) {
+        return NULL;
+    }
+    OSSL_PROVIDER *provider = OSSL_PROVIDER_load(context, "default");
+    algorithm = provider != NULL ? EVP_MD_fetch(context, name, NULL) : NULL;
+    if (algorithm == NULL) {
+        if (provider != NULL) {
+            (void)OSSL_PROVIDER_unload(provider);
+        }
+        OSSL_LIB_CTX_free(context);
+    }
+    return algorithm;
+}
+
+nc_status nc_digest_algorithm(const EVP_MD **out, nc_digest_kind kind, nc_error *err) {
+    bool is_md5 = kind == NC_DIGEST_MD5;
+    _Atomic(EVP_MD *) *place = &fetched[is_md5 ? 0 : 1];
+    EVP_MD *algorithm = atomic_load_explicit(place, memory_order_acquire);
+    if (algorithm == NULL) {
+        // Whoever starts OpenSSL first decides whether it tears itself down at exit, under threads that still use it.
+        (void)OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
+        const char *name = is_md5 ? "MD5" : "SHA2-256";
+        ERR_set_mark();
+        algorithm = EVP_MD_fetch(NULL, name, NULL);
+        if (algorithm == NULL) {
+            algorithm = fetch_beside_fips(name);
+        }
+        unsigned long code = ERR_peek_last_error();
+        ERR_pop_to_mark();
+        if (algorithm == NULL) {
+            nc_status status = ERR_GET_REASON(code) == ERR_R_MALLOC_FAILURE ? NC_ERR_NO_MEMORY : NC_ERR_UNSUPPORTED;
+            return nc_error_set(err, status, (int32_t)ERR_GET_REASON(code), -1, "this OpenSSL has no %s", name);
+        }
+        algorithm = keep(place, algorithm);
+    }
+    *out = algorithm;
+    return NC_OK;
+}

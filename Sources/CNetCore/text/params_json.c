@@ -1,0 +1,115 @@
+#include "base/error.h"
+
+#include <netcore/json.h>
+#include <netcore/params.h>
+
+/// A tree that grows by tokens.
+typedef struct growth {
+    nc_params *params;
+    /// The name that waits for its value, as it is written.
+    nc_json_token name;
+    /// Text without its escapes.
+    nc_buf name_text;
+    nc_buf value_text;
+    bool has_root;
+    bool has_bad_root;
+} growth;
+
+static nc_slice plain_text(nc_buf *room, const nc_json_token *token) {
+    if (!token->has_escapes) {
+        return token->text;
+    }
+    nc_buf_reset(room);
+    nc_json_unescape(room, token->text);
+    return nc_buf_slice(room);
+}
+
+static bool begin_root(growth *in, nc_json_kind kind) {
+    in->has_root = true;
+    in->has_bad_root = kind != NC_JSON_OBJECT && kind != NC_JSON_ARRAY;
+    nc_params_reset(in->params, kind == NC_JSON_ARRAY ? NC_PARAMS_ARRAY : NC_PARAMS_OBJECT);
+    return !in->has_bad_root;
+}
+
+static void end_container(nc_params *params) {
+    // The root has no end of its own.
+    if (params->depth > 1) {
+        nc_params_end(params);
+    }
+}
+
+static void add_value(growth *in, const nc_json_token *token) {
+    nc_params *params = in->params;
+    nc_slice name = plain_text(&in->name_text, &in->name);
+    switch (token->kind) {
+    case NC_JSON_OBJECT:
+        nc_params_begin(params, name, NC_PARAMS_OBJECT);
+        break;
+    case NC_JSON_ARRAY:
+        nc_params_begin(params, name, NC_PARAMS_ARRAY);
+        break;
+    case NC_JSON_STRING:
+        nc_params_add_string(params, name, plain_text(&in->value_text, token));
+        break;
+    case NC_JSON_NUMBER:
+        nc_params_add_number(params, name, token->text);
+        break;
+    case NC_JSON_TRUE:
+    case NC_JSON_FALSE:
+        nc_params_add_boolean(params, name, token->kind == NC_JSON_TRUE);
+        break;
+    default:
+        nc_params_add_null(params, name);
+    }
+    // A name counts once: the values of an array that follows have none.
+    in->name = (nc_json_token){0};
+}
+
+static bool take_token(void *ctx, const nc_json_token *token) {
+    growth *in = ctx;
+    if (!in->has_root) {
+        return begin_root(in, token->kind);
+    }
+    switch (token->kind) {
+    case NC_JSON_NAME:
+        in->name = *token;
+        return true;
+    case NC_JSON_OBJECT_END:
+    case NC_JSON_ARRAY_END:
+        end_container(in->params);
+        break;
+    default:
+        add_value(in, token);
+    }
+    // A text that lost its memory is shorter than it is; the tree must not look whole.
+    nc_status lost = in->name_text.status != NC_OK ? in->name_text.status : in->value_text.status;
+    if (lost != NC_OK && in->params->nodes.status == NC_OK) {
+        in->params->nodes.status = lost;
+    }
+    return in->params->nodes.status == NC_OK;
+}
+
+nc_status nc_params_parse_json(nc_params *params, nc_slice text, nc_error *err) {
+    if (params == NULL || (text.data == NULL && text.length > 0)) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "there is no tree or no text");
+    }
+    const nc_json_options options = {.max_depth = NC_PARAMS_MAX_DEPTH};
+    growth in = {.params = params, .name_text = nc_buf_init(text.length), .value_text = nc_buf_init(text.length)};
+    nc_status status = nc_json_read(text, &options, take_token, &in, NULL, err);
+    if (status == NC_ERR_STOPPED_BY_CALLER && in.has_bad_root) {
+        status = nc_error_set(err, NC_ERR_BAD_JSON, 0, err != NULL ? err->offset : -1,
+                              "neither an object nor an array, but a single value");
+    } else if (status == NC_ERR_STOPPED_BY_CALLER) {
+        status = params->nodes.status;
+        status =
+            nc_error_set(err, status, 0, err != NULL ? err->offset : -1, "the parameters: %s", nc_status_text(status));
+    }
+    if (status != NC_OK) {
+        // Half a tree is none: what is left says why.
+        nc_params_reset(params, NC_PARAMS_OBJECT);
+        params->nodes.status = status;
+    }
+    nc_buf_deinit(&in.name_text);
+    nc_buf_deinit(&in.value_text);
+    return status == NC_OK ? nc_error_clear(err) : status;
+}

@@ -1,0 +1,245 @@
+#include "base/ascii.h"
+#include "base/error.h"
+#include "base/utf8.h"
+#include "text/url_parts.h"
+
+#include <netcore/url.h>
+#include <string.h>
+
+/// What joining and escaping may make of the longest base and the longest path: each byte becomes three at most.
+#define MAX_RAW_BYTES (2 * NC_URL_MAX_BYTES + 16)
+
+/// An authority in its three parts (RFC 3986, 3.2).
+typedef struct url_place {
+    /// Up to the last '@', that '@' included.
+    nc_slice userinfo;
+    /// With the brackets of an IP literal.
+    nc_slice host;
+    /// What follows the colon behind the host.
+    nc_slice port;
+    /// Whether there is such a colon.
+    bool has_port;
+} url_place;
+
+static bool is_hex(uint8_t c) {
+    uint8_t lower = c | 0x20;
+    return (c >= '0' && c <= '9') || (lower >= 'a' && lower <= 'f');
+}
+
+/// Bytes that RFC 3986 lets stand nowhere in a URL but in their encoded form: below 64 the controls, space and "<>,
+/// above it \^`{|} and DEL, a bit for each.
+static bool is_forbidden(uint8_t c) {
+    uint64_t bits = c < 64 ? 0x50000005ffffffffu : 0xb800000150000000u;
+    return c >= 0x80 || (bits >> (c & 63) & 1) != 0;
+}
+
+static void append_escaped(nc_buf *out, nc_slice text) {
+    static const char digits[] = "0123456789ABCDEF";
+    size_t start = 0;
+    for (size_t i = 0; i < text.length; i++) {
+        uint8_t c = text.data[i];
+        bool is_stray = c == '%' && !(i + 2 < text.length && is_hex(text.data[i + 1]) && is_hex(text.data[i + 2]));
+        if (!is_stray && !is_forbidden(c)) {
+            continue;
+        }
+        const uint8_t encoded[3] = {'%', (uint8_t)digits[c >> 4], (uint8_t)digits[c & 15]};
+        nc_buf_append(out, nc_slice_make(text.data + start, i - start));
+        nc_buf_append(out, nc_slice_make(encoded, sizeof encoded));
+        start = i + 1;
+    }
+    nc_buf_append(out, nc_slice_make(text.length == start ? NULL : text.data + start, text.length - start));
+}
+
+static nc_status check_text(nc_slice text, const char *role, nc_error *err) {
+    if (text.data == NULL && text.length > 0) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a slice is NULL");
+    }
+    if (text.length > NC_URL_MAX_BYTES) {
+        return nc_error_set(err, NC_ERR_TOO_LARGE, 0, -1, "the %s has %zu bytes, more than %u", role, text.length,
+                            NC_URL_MAX_BYTES);
+    }
+    size_t valid = nc_utf8_span(text.data, text.length);
+    for (size_t i = 0; i < valid; i++) {
+        if (text.data[i] < ' ' || text.data[i] == 0x7F) {
+            valid = i;
+        }
+    }
+    if (valid < text.length) {
+        return nc_error_set(err, NC_ERR_BAD_URL, 0, (int64_t)valid, "unexpected byte 0x%02x at byte %zu of the %s",
+                            text.data[valid], valid, role);
+    }
+    return NC_OK;
+}
+
+static bool is_host(nc_slice host) {
+    bool is_literal = host.length > 0 && host.data[0] == '[';
+    for (size_t i = 0; i < host.length; i++) {
+        uint8_t c = host.data[i];
+        bool is_bracket = is_literal && (i == 0 || i + 1 == host.length);
+        if ((c < 0x80 && is_forbidden(c)) || (!is_bracket && (c == '[' || c == ']'))) {
+            return false;
+        }
+    }
+    return host.length > (is_literal ? 2 : 0);
+}
+
+static nc_slice slice_from(nc_slice text, size_t start) {
+    return nc_slice_make(text.length == start ? NULL : text.data + start, text.length - start);
+}
+
+static bool is_web(nc_slice scheme) {
+    return nc_slice_is_equal_ignoring_case(scheme, nc_slice_of("http")) ||
+           nc_slice_is_equal_ignoring_case(scheme, nc_slice_of("https"));
+}
+
+static bool is_port(nc_slice text) {
+    uint32_t number = 0;
+    for (size_t i = 0; i < text.length; i++) {
+        number = number * 10 + (uint32_t)(text.data[i] - '0');
+        if (!nc_ascii_is_digit(text.data[i]) || number > UINT16_MAX) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Takes an authority apart; false when it has none of the forms that RFC 3986 allows: brackets that are not closed,
+/// two ports, a port that is not a number up to 65535.
+static bool split_authority(url_place *out, nc_slice authority) {
+    url_place place = {0};
+    size_t start = authority.length;
+    while (start > 0 && authority.data[start - 1] != '@') {
+        start--;
+    }
+    place.userinfo = nc_slice_make(authority.data, start);
+    nc_slice rest = slice_from(authority, start);
+    size_t end = 0;
+    if (rest.length > 0 && rest.data[0] == '[') {
+        const uint8_t *bracket = memchr(rest.data, ']', rest.length);
+        if (bracket == NULL) {
+            return false;
+        }
+        end = (size_t)(bracket - rest.data) + 1;
+    } else {
+        while (end < rest.length && rest.data[end] != ':') {
+            end++;
+        }
+    }
+    place.host = nc_slice_make(rest.data, end);
+    rest = slice_from(rest, end);
+    place.has_port = rest.length > 0;
+    place.port = place.has_port ? slice_from(rest, 1) : rest;
+    *out = place;
+    return !place.has_port || (rest.data[0] == ':' && is_port(place.port));
+}
+
+/// What no place on the network can be called; the rest of what a host may be is libcurl's word. A name and a password
+/// may stand before the host: neither is repeated.
+static nc_status check_place(const nc_url_parts *parts, nc_error *err) {
+    url_place place = {0};
+    bool is_whole = split_authority(&place, parts->authority);
+    for (size_t i = 0; i < place.userinfo.length && is_whole; i++) {
+        is_whole = !is_forbidden(place.userinfo.data[i]) || place.userinfo.data[i] >= 0x80;
+    }
+    if (!is_whole || (place.host.length > 0 && !is_host(place.host))) {
+        return nc_error_set(err, NC_ERR_BAD_URL, 0, -1, "the URL's host or port is malformed");
+    }
+    if (place.host.length == 0 && is_web(parts->scheme)) {
+        return nc_error_set(err, NC_ERR_BAD_URL, 0, -1, "the URL names no host");
+    }
+    return NC_OK;
+}
+
+/// The base as a folder: without query and fragment, and with a '/' at its end.
+static void append_folder(nc_buf *out, nc_slice base) {
+    size_t end = 0;
+    while (end < base.length && base.data[end] != '?' && base.data[end] != '#') {
+        end++;
+    }
+    nc_buf_append(out, nc_slice_make(base.data, end));
+    if (end > 0 && base.data[end - 1] != '/') {
+        nc_buf_append_byte(out, '/');
+    }
+}
+
+/// Checks the base, and makes a folder of it.
+static nc_status open_folder(nc_buf *folder, nc_slice base, nc_error *err) {
+    nc_status status = check_text(base, "base", err);
+    nc_url_parts parts = nc_url_split(base);
+    if (status == NC_OK && parts.scheme.length == 0) {
+        status = nc_error_set(err, NC_ERR_BAD_URL, 0, 0, "the base has no scheme");
+    }
+    if (status == NC_OK) {
+        status = check_place(&parts, err);
+    }
+    if (status == NC_OK) {
+        append_folder(folder, base);
+    }
+    return status;
+}
+
+/// Puts base and path together; what may not stand in a URL is still in `raw`, whose own failure is not told here.
+static nc_status resolve(nc_buf *raw, nc_slice base, nc_slice path, nc_join_mode mode, nc_error *err) {
+    nc_url_parts reference = nc_url_split(path);
+    if (reference.scheme.length > 0 && reference.has_authority) {
+        nc_url_append_resolved(raw, &reference, &reference);
+        return NC_OK;
+    }
+    nc_buf folder = nc_buf_init(MAX_RAW_BYTES);
+    nc_status status = open_folder(&folder, base, err);
+    if (status == NC_OK && mode == NC_JOIN_KEEPS_BASE_PATH && path.length > 0 && path.data[0] == '/') {
+        // The folder ends with the '/' that the path begins with. What follows is path, whatever it looks like.
+        nc_buf_append(&folder, nc_slice_make(path.data + 1, path.length - 1));
+        reference = nc_url_split(nc_buf_slice(&folder));
+    }
+    if (status == NC_OK && folder.status == NC_OK) {
+        nc_url_parts place = nc_url_split(nc_buf_slice(&folder));
+        nc_url_append_resolved(raw, &place, &reference);
+    }
+    if (raw->status == NC_OK) {
+        raw->status = folder.status;
+    }
+    nc_buf_deinit(&folder);
+    return status;
+}
+
+/// Scheme and authority as they are, then path, query and fragment encoded where they have to be.
+static void append_encoded(nc_buf *out, nc_slice raw, const nc_url_parts *parts) {
+    nc_slice front = parts->has_authority ? parts->authority : parts->scheme;
+    size_t end = front.data == NULL ? raw.length : (size_t)(front.data - raw.data) + front.length;
+    nc_buf_append(out, nc_slice_make(raw.data, end));
+    append_escaped(out, nc_slice_make(raw.data + end, raw.length - end));
+}
+
+nc_status nc_url_join(nc_buf *out, nc_slice base, nc_slice path, nc_join_mode mode, nc_error *err) {
+    if (out == NULL || (base.data == NULL && base.length > 0) ||
+        (mode != NC_JOIN_BY_RFC && mode != NC_JOIN_KEEPS_BASE_PATH)) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a buffer or slice is NULL, or the mode is unknown");
+    }
+    nc_status status = check_text(path, "path", err);
+    if (status != NC_OK) {
+        return status;
+    }
+    nc_buf raw = nc_buf_init(MAX_RAW_BYTES);
+    size_t length_before = out->length;
+    status = resolve(&raw, base, path, mode, err);
+    if (status == NC_OK && raw.status == NC_OK) {
+        nc_url_parts parts = nc_url_split(nc_buf_slice(&raw));
+        status = check_place(&parts, err);
+        if (status == NC_OK) {
+            append_encoded(out, nc_buf_slice(&raw), &parts);
+        }
+    }
+    nc_status filled = raw.status == NC_OK ? out->status : raw.status;
+    if (filled == NC_OK && out->length - length_before > NC_URL_MAX_BYTES) {
+        filled = out->status = NC_ERR_TOO_LARGE;
+    }
+    nc_buf_deinit(&raw);
+    if (status == NC_OK && filled == NC_OK) {
+        return nc_error_clear(err);
+    }
+    out->length = length_before;
+    return status != NC_OK
+               ? status
+               : nc_error_set(err, filled, 0, -1, "the joined URL does not fit: %s", nc_status_text(filled));
+}
