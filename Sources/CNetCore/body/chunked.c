@@ -1,0 +1,231 @@
+#include "body/chunked.h"
+
+#include "base/ascii.h"
+#include "base/error.h"
+
+#include <string.h>
+
+enum { MAX_DIGITS = 16 };
+
+/// What a step of the decoder came to.
+typedef enum step {
+    STEP_ON,    // the state has moved
+    STEP_EVENT, // there is something to give out
+    STEP_ENDED, // a failure
+} step;
+
+typedef struct reading {
+    nc_chunked *chunked;
+    nc_slice in;
+    nc_chunked_event *event;
+    nc_error *err;
+} reading;
+
+static void skip(reading *at, size_t count) {
+    at->in = nc_slice_make(at->in.data + count, at->in.length - count);
+    at->chunked->taken_bytes += count;
+}
+
+static step fail(reading *at, nc_status status, const char *what) {
+    at->chunked->failure = nc_error_set(at->err, status, 0, (int64_t)at->chunked->taken_bytes, "%s at byte %llu", what,
+                                        (unsigned long long)at->chunked->taken_bytes);
+    return STEP_ENDED;
+}
+
+static step refuse(reading *at, const char *what) {
+    return fail(at, NC_ERR_BAD_RESPONSE, what);
+}
+
+/// Takes one byte that has to be this one.
+static step expect(reading *at, uint8_t byte, nc_chunked_state next, const char *otherwise) {
+    if (at->in.data[0] != byte) {
+        return refuse(at, otherwise);
+    }
+    skip(at, 1);
+    at->chunked->state = next;
+    return STEP_ON;
+}
+
+static int value_of(uint8_t digit) {
+    uint8_t letter = nc_ascii_lower(digit);
+    if (nc_ascii_is_digit(digit)) {
+        return digit - '0';
+    }
+    return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
+}
+
+static step take_size(reading *at) {
+    nc_chunked *chunked = at->chunked;
+    while (at->in.length > 0) {
+        int value = value_of(at->in.data[0]);
+        if (value < 0) {
+            break;
+        }
+        if (chunked->digits == MAX_DIGITS || chunked->left > INT64_MAX >> 4) {
+            return refuse(at, "a chunk's size overflows");
+        }
+        chunked->left = chunked->left << 4 | (uint64_t)value;
+        chunked->digits++;
+        skip(at, 1);
+    }
+    if (at->in.length == 0) {
+        return STEP_ON;
+    }
+    if (chunked->digits == 0) {
+        return refuse(at, "a chunk without a size");
+    }
+    chunked->state = NC_CHUNKED_BEHIND_SIZE;
+    return STEP_ON;
+}
+
+/// One byte that says nothing.
+static step skip_paid(reading *at) {
+    nc_chunked *chunked = at->chunked;
+    if (chunked->allowance == 0) {
+        return refuse(at, "the chunk extensions are larger than the content allows");
+    }
+    chunked->allowance--;
+    skip(at, 1);
+    return STEP_ON;
+}
+
+/// Blanks there are as old as HTTP/1.1: servers fill up a size that they had left room for.
+static step take_blanks(reading *at) {
+    uint8_t byte = at->in.data[0];
+    if (byte == ' ' || byte == '\t') {
+        return skip_paid(at);
+    }
+    if (byte == '\r') {
+        return expect(at, '\r', NC_CHUNKED_AT_SIZE_LF, "");
+    }
+    at->chunked->state = NC_CHUNKED_IN_EXTENSION;
+    return byte == ';' ? skip_paid(at) : refuse(at, "a chunk's size is no hexadecimal number");
+}
+
+/// RFC 9112, 7.1.1: extensions that are not known are ignored.
+static step take_extension(reading *at) {
+    uint8_t byte = at->in.data[0];
+    if (byte == '\r') {
+        return expect(at, '\r', NC_CHUNKED_AT_SIZE_LF, "");
+    }
+    bool is_control = (byte < ' ' && byte != '\t') || byte == 0x7f;
+    return is_control ? refuse(at, "a control character in a chunk extension") : skip_paid(at);
+}
+
+static step take_content(reading *at) {
+    nc_chunked *chunked = at->chunked;
+    size_t count = at->in.length < chunked->left ? at->in.length : (size_t)chunked->left;
+    *at->event = (nc_chunked_event){NC_CHUNKED_CONTENT, nc_slice_make(at->in.data, count)};
+    chunked->left -= count;
+    // Content pays for the extensions to come, never ahead and never for long.
+    uint32_t most = NC_CHUNKED_EXTENSION_MAX_BYTES - chunked->allowance;
+    chunked->allowance += count < most ? (uint32_t)count : most;
+    chunked->state = chunked->left == 0 ? NC_CHUNKED_AT_CONTENT_CR : NC_CHUNKED_IN_CONTENT;
+    skip(at, count);
+    return STEP_EVENT;
+}
+
+/// The first byte that may not be in a line with an LF at its end: a NUL, a CR before others, the LF itself without a
+/// CR. Returns the line's length when there is none.
+static size_t find_wrong(nc_slice line) {
+    size_t last = line.length - 1;
+    for (size_t i = 0; i < last; i++) {
+        if (line.data[i] == '\0' || (line.data[i] == '\r' && i + 1 != last)) {
+            return i;
+        }
+    }
+    return last > 0 && line.data[last - 1] == '\r' ? line.length : last;
+}
+
+/// A line of the trailer is whole. The empty one ends the body.
+static step end_line(reading *at, nc_slice line) {
+    nc_chunked *chunked = at->chunked;
+    size_t wrong = find_wrong(line);
+    if (wrong < line.length) {
+        chunked->taken_bytes -= line.length - wrong;
+        return refuse(at, "a line of the trailer does not end with CR LF alone");
+    }
+    bool is_last = line.length == 2;
+    chunked->state = is_last ? NC_CHUNKED_IS_OVER : NC_CHUNKED_IN_TRAILER;
+    *at->event = (nc_chunked_event){is_last ? NC_CHUNKED_END : NC_CHUNKED_TRAILER, line};
+    return STEP_EVENT;
+}
+
+static step take_trailer(reading *at) {
+    nc_chunked *chunked = at->chunked;
+    const uint8_t *end = memchr(at->in.data, '\n', at->in.length);
+    nc_slice piece = nc_slice_make(at->in.data, end != NULL ? (size_t)(end - at->in.data) + 1 : at->in.length);
+    size_t room = NC_CHUNKED_LINE_MAX_BYTES - chunked->line.length;
+    if (piece.length > room) {
+        skip(at, room);
+        return fail(at, NC_ERR_HEAD_TOO_LARGE, "a line of the trailer is too long");
+    }
+    skip(at, piece.length);
+    if (end != NULL && chunked->line.length == 0) {
+        return end_line(at, piece);
+    }
+    nc_buf_append(&chunked->line, piece);
+    if (nc_buf_status(&chunked->line) != NC_OK) {
+        return fail(at, NC_ERR_NO_MEMORY, "no memory for a trailer");
+    }
+    return end != NULL ? end_line(at, nc_buf_slice(&chunked->line)) : STEP_ON;
+}
+
+static step take_step(reading *at) {
+    switch (at->chunked->state) {
+    case NC_CHUNKED_IN_SIZE:
+        return take_size(at);
+    case NC_CHUNKED_BEHIND_SIZE:
+        return take_blanks(at);
+    case NC_CHUNKED_IN_EXTENSION:
+        return take_extension(at);
+    case NC_CHUNKED_AT_SIZE_LF:
+        return expect(at, '\n', at->chunked->left == 0 ? NC_CHUNKED_IN_TRAILER : NC_CHUNKED_IN_CONTENT,
+                      "the line of a chunk's size does not end with CR LF");
+    case NC_CHUNKED_IN_CONTENT:
+        return take_content(at);
+    case NC_CHUNKED_AT_CONTENT_CR:
+        return expect(at, '\r', NC_CHUNKED_AT_CONTENT_LF, "no CR LF behind a chunk's content");
+    case NC_CHUNKED_AT_CONTENT_LF:
+        at->chunked->digits = 0;
+        return expect(at, '\n', NC_CHUNKED_IN_SIZE, "no CR LF behind a chunk's content");
+    default:
+        return take_trailer(at);
+    }
+}
+
+/* --- the interface --- */
+
+nc_chunked nc_chunked_init(void) {
+    return (nc_chunked){
+        .allowance = NC_CHUNKED_EXTENSION_MAX_BYTES,
+        .line = nc_buf_init(NC_CHUNKED_LINE_MAX_BYTES),
+        .failure = NC_OK,
+    };
+}
+
+void nc_chunked_deinit(nc_chunked *chunked) {
+    nc_buf_deinit(&chunked->line);
+}
+
+nc_status nc_chunked_next(nc_chunked *chunked, nc_slice *in, nc_chunked_event *event, nc_error *err) {
+    reading at = {chunked, *in, event, err};
+    if (chunked->failure != NC_OK) {
+        return nc_error_set(err, chunked->failure, 0, (int64_t)chunked->taken_bytes,
+                            "the chunks were refused at byte %llu", (unsigned long long)chunked->taken_bytes);
+    }
+    if (chunked->state == NC_CHUNKED_IS_OVER) {
+        *event = (nc_chunked_event){.kind = NC_CHUNKED_END};
+        return nc_error_clear(err);
+    }
+    if (chunked->line.length > 0 && chunked->line.data[chunked->line.length - 1] == '\n') {
+        nc_buf_reset(&chunked->line); // It was given out.
+    }
+    *event = (nc_chunked_event){.kind = NC_CHUNKED_NEEDS_MORE};
+    step taken = STEP_ON;
+    while (taken == STEP_ON && at.in.length > 0) {
+        taken = take_step(&at);
+    }
+    *in = at.in;
+    return taken == STEP_ENDED ? chunked->failure : nc_error_clear(err);
+}

@@ -1,0 +1,126 @@
+#define ZLIB_CONST
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+#include <limits.h>
+#include <netcore/gzip.h>
+#include <zlib.h>
+
+enum {
+    /// zlib's window bits, with gzip's header and trailer around.
+    BITS_GZIP = MAX_WBITS + 16,
+    MEMORY_LEVEL = 8,
+    /// The room that is made for the result at a time.
+    STEP_BYTES = 16 * 1024,
+};
+
+struct nc_gzip {
+    z_stream stream;
+};
+
+static voidpf allocate(voidpf opaque, uInt items, uInt bytes) {
+    (void)opaque;
+    size_t total;
+    return nc_size_mul(&total, items, bytes) ? nc_alloc(total) : NULL;
+}
+
+static void release(voidpf opaque, voidpf block) {
+    (void)opaque;
+    nc_free(block);
+}
+
+nc_status nc_gzip_new(nc_gzip **out, int level, nc_error *err) {
+    if (out == NULL || level < 0 || level > Z_BEST_COMPRESSION) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the level %d is not one from 0 to 9", level);
+    }
+    nc_gzip *gzip = nc_alloc_zeroed(1, sizeof *gzip);
+    if (gzip != NULL) {
+        gzip->stream.zalloc = allocate;
+        gzip->stream.zfree = release;
+        int code = deflateInit2(&gzip->stream, level == 0 ? Z_DEFAULT_COMPRESSION : level, Z_DEFLATED, BITS_GZIP,
+                                MEMORY_LEVEL, Z_DEFAULT_STRATEGY);
+        if (code != Z_OK) {
+            nc_free(gzip);
+            gzip = NULL;
+        }
+    }
+    if (gzip == NULL) {
+        return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory to compress a body");
+    }
+    *out = gzip;
+    return nc_error_clear(err);
+}
+
+void nc_gzip_free(nc_gzip *gzip) {
+    if (gzip != NULL) {
+        (void)deflateEnd(&gzip->stream);
+        nc_free(gzip);
+    }
+}
+
+static size_t least(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/// Makes room at the end of `out`: a step of it, or what its maximum still leaves.
+static nc_status make_room(nc_buf *out, nc_error *err) {
+    size_t left = out->max_bytes - least(out->max_bytes, out->length);
+    if (nc_buf_reserve(out, left == 0 ? 1 : least(left, STEP_BYTES)) != NC_OK) {
+        return nc_error_set(err, out->status, 0, -1, "the compressed body does not fit: %s",
+                            nc_status_text(out->status));
+    }
+    return NC_OK;
+}
+
+/// Runs zlib until it wants no more room: with less than all of it used, it has nothing left to say.
+static nc_status run(nc_buf *out, nc_gzip *gzip, int flush, nc_error *err) {
+    z_stream *stream = &gzip->stream;
+    for (;;) {
+        nc_status status = make_room(out, err);
+        if (status != NC_OK) {
+            return status;
+        }
+        uInt room = (uInt)least(out->capacity - out->length, UINT_MAX);
+        stream->next_out = out->data + out->length;
+        stream->avail_out = room;
+        int code = deflate(stream, flush);
+        out->length += room - stream->avail_out;
+        if (code == Z_STREAM_END || (flush == Z_NO_FLUSH && stream->avail_in == 0 && stream->avail_out > 0)) {
+            return NC_OK;
+        }
+        if (code != Z_OK && code != Z_BUF_ERROR) {
+            return nc_error_set(err, NC_ERR_INTERNAL, code, -1, "zlib could not compress the body");
+        }
+    }
+}
+
+static nc_status check(const nc_buf *out, const nc_gzip *gzip, nc_slice bytes, nc_error *err) {
+    return out != NULL && gzip != NULL && (bytes.data != NULL || bytes.length == 0)
+               ? NC_OK
+               : nc_error_set(err, NC_ERR_USAGE, 0, -1, "a buffer, a slice or the compressor is NULL");
+}
+
+nc_status nc_gzip_add(nc_buf *out, nc_gzip *gzip, nc_slice bytes, nc_error *err) {
+    nc_status status = check(out, gzip, bytes, err);
+    while (status == NC_OK && bytes.length > 0) {
+        uInt step = (uInt)least(bytes.length, UINT_MAX);
+        gzip->stream.next_in = bytes.data;
+        gzip->stream.avail_in = step;
+        status = run(out, gzip, Z_NO_FLUSH, err);
+        bytes = nc_slice_make(bytes.data + step, bytes.length - step);
+    }
+    return status == NC_OK ? nc_error_clear(err) : status;
+}
+
+nc_status nc_gzip_finish(nc_buf *out, nc_gzip *gzip, nc_error *err) {
+    nc_status status = check(out, gzip, nc_slice_make(NULL, 0), err);
+    if (status != NC_OK) {
+        return status;
+    }
+    gzip->stream.next_in = NULL;
+    gzip->stream.avail_in = 0;
+    status = run(out, gzip, Z_FINISH, err);
+    (void)deflateReset(&gzip->stream);
+    return status == NC_OK ? nc_error_clear(err) : status;
+}

@@ -1,0 +1,99 @@
+#include <netcore/multipart.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "body/multipart.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+/// A piece is read and written whole; ".nk-", sixteen digits, ".part" and a NUL.
+enum { PIECE_BYTES = 128 * 1024, PART_SUFFIX_BYTES = 26, NEW_FILE_MODE = 0666, MAX_PATH_BYTES = 4095 };
+
+static nc_status fail(nc_error *err, const char *path, const char *what, int code) {
+    return nc_error_set(err, NC_ERR_FILE, code, -1, "'%s' cannot be %s: %s", path, what, strerror(code));
+}
+
+static nc_status write_piece(const nc_file_ops *ops, int fd, const char *path, nc_slice piece, nc_error *err) {
+    for (size_t at = 0; at < piece.length;) {
+        ssize_t wrote = ops->write(ops->ctx, fd, piece.data + at, piece.length - at);
+        if (wrote > 0) {
+            at += (size_t)wrote;
+        } else if (wrote == 0 || errno != EINTR) {
+            return fail(err, path, "written", wrote == 0 ? EIO : errno);
+        }
+    }
+    return NC_OK;
+}
+
+static nc_status copy(nc_multipart_reader *reader, int fd, const char *path, nc_error *err) {
+    const nc_file_ops *ops = &reader->form->files;
+    uint8_t *piece = nc_alloc(PIECE_BYTES);
+    nc_status status = piece != NULL ? NC_OK : nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory to write a form");
+    for (nc_pull pulled = NC_PULL_MORE; status == NC_OK && pulled != NC_PULL_END;) {
+        size_t filled = 0;
+        pulled = nc_multipart_read(reader, 0, piece, PIECE_BYTES, &filled);
+        if (pulled == NC_PULL_FAIL) {
+            status = nc_multipart_reader_error(reader, err);
+        } else if (pulled == NC_PULL_LATER) {
+            status = nc_error_set(err, NC_ERR_BAD_PART, 0, -1, "a source has nothing now, and a file cannot wait");
+        } else {
+            status = write_piece(ops, fd, path, nc_slice_make(piece, filled), err);
+        }
+    }
+    nc_free(piece);
+    return status;
+}
+
+/// Whatever goes wrong, nothing is left of the file under its other name.
+static nc_status write_beside(nc_multipart_reader *reader, const char *part_path, const char *path, nc_error *err) {
+    const nc_file_ops *ops = &reader->form->files;
+    int fd = -1;
+    do {
+        fd = ops->open(ops->ctx, part_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, NEW_FILE_MODE);
+    } while (fd < 0 && errno == EINTR);
+    if (fd < 0) {
+        return fail(err, path, "written", errno);
+    }
+    nc_status status = copy(reader, fd, path, err);
+    if (status == NC_OK && ops->sync(ops->ctx, fd) != 0) {
+        status = fail(err, path, "written", errno);
+    }
+    // A full disk may show as late as this; a close that says EINTR has closed.
+    if (ops->close(ops->ctx, fd) != 0 && errno != EINTR && status == NC_OK) {
+        status = fail(err, path, "written", errno);
+    }
+    if (status == NC_OK && ops->rename(ops->ctx, part_path, path) != 0) {
+        status = fail(err, path, "replaced", errno);
+    }
+    if (status != NC_OK) {
+        (void)ops->unlink(ops->ctx, part_path);
+    }
+    return status;
+}
+
+nc_status nc_multipart_write_file(nc_multipart *form, nc_slice path, nc_error *err) {
+    char full[MAX_PATH_BYTES + 1];
+    char beside[MAX_PATH_BYTES + PART_SUFFIX_BYTES];
+    uint64_t chance = 0;
+    nc_random random = nc_random_system();
+    nc_multipart_reader *reader = NULL;
+    if (path.length == 0 || path.length > MAX_PATH_BYTES || memchr(path.data, 0, path.length) != NULL) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the path is empty, holds a NUL or is longer than %d bytes",
+                            MAX_PATH_BYTES);
+    }
+    memcpy(full, path.data, path.length);
+    full[path.length] = '\0';
+    if (!random.fill(random.ctx, (uint8_t *)&chance, sizeof chance)) {
+        return nc_error_set(err, NC_ERR_FILE, 0, -1, "no random bytes for a file name");
+    }
+    (void)snprintf(beside, sizeof beside, "%s.nk-%016llx.part", full, (unsigned long long)chance);
+    nc_status status = nc_multipart_reader_new(&reader, form, err);
+    if (status == NC_OK) {
+        status = write_beside(reader, beside, full, err);
+    }
+    nc_multipart_reader_free(reader);
+    return status == NC_OK ? nc_error_clear(err) : status;
+}

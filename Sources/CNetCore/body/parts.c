@@ -1,0 +1,397 @@
+#include "base/alloc.h"
+#include "base/ascii.h"
+#include "base/error.h"
+#include "body/content_type.h"
+#include "body/parts_head.h"
+
+#include <netcore/multipart.h>
+#include <netcore/parts.h>
+#include <string.h>
+
+/// CR LF, two hyphens, and the boundary.
+enum { MARK_BYTES = 4, VIRTUAL_BYTES = 2 };
+
+typedef enum parts_state {
+    IN_PREAMBLE,
+    BEHIND_BOUNDARY,
+    AT_SECOND_HYPHEN,
+    IN_PADDING,
+    AT_LF,
+    IN_HEAD,
+    IN_CONTENT,
+    IN_LAST_PADDING,
+    AT_LAST_LF,
+    IN_EPILOGUE,
+} parts_state;
+
+struct nc_parts {
+    nc_parts_options options;
+    uint8_t delimiter[MARK_BYTES + NC_MULTIPART_MAX_BOUNDARY_BYTES];
+    size_t delimiter_bytes;
+    parts_state state;
+    size_t matched; // bytes of the delimiter that were met
+    size_t given;   // of these, what is no content: given out, or the CR LF of the line before
+    size_t padding_bytes;
+    uint64_t part_count;
+    uint64_t taken_bytes; // of the body
+    uint64_t start;       // of the head, or of the content
+    uint64_t part_bytes;  // content given out; of the preamble, what was dropped
+    size_t line_start;    // in `head`
+    nc_buf head;
+    nc_header *fields;
+    nc_error failure;
+};
+
+/// What a step came to.
+typedef enum step {
+    STEP_ON,    // the state has moved
+    STEP_EVENT, // there is something to give out
+    STEP_ENDED, // a failure
+} step;
+
+typedef struct reading {
+    nc_parts *parts;
+    nc_slice in;
+    nc_parts_event *event;
+} reading;
+
+/* --- steps --- */
+
+static void skip(reading *at, size_t count) {
+    at->in = nc_slice_make(at->in.data + count, at->in.length - count);
+    at->parts->taken_bytes += count;
+}
+
+static step fail_at(reading *at, nc_status status, uint64_t offset, const char *what) {
+    nc_parts *parts = at->parts;
+    (void)nc_error_set(&parts->failure, status, 0, (int64_t)offset, "%s at byte %llu of the parts", what,
+                       (unsigned long long)offset);
+    return STEP_ENDED;
+}
+
+static step refuse(reading *at, const char *what) {
+    return fail_at(at, NC_ERR_BAD_RESPONSE, at->parts->taken_bytes, what);
+}
+
+static step expect(reading *at, uint8_t byte, parts_state next, const char *otherwise) {
+    if (at->in.data[0] != byte) {
+        return refuse(at, otherwise);
+    }
+    skip(at, 1);
+    at->parts->state = next;
+    return STEP_ON;
+}
+
+static step give(reading *at, nc_parts_kind kind) {
+    at->event->kind = kind;
+    return STEP_EVENT;
+}
+
+/// A run of bytes that is no boundary: content, or dropped before the first one.
+static step pass_on(reading *at, nc_slice bytes) {
+    nc_parts *parts = at->parts;
+    if (parts->state == IN_PREAMBLE) {
+        parts->part_bytes += bytes.length;
+        return parts->part_bytes > NC_PARTS_MAX_PREAMBLE_BYTES
+                   ? fail_at(at, NC_ERR_TOO_LARGE, NC_PARTS_MAX_PREAMBLE_BYTES, "no boundary until")
+                   : STEP_ON;
+    }
+    parts->part_bytes += bytes.length;
+    at->event->bytes = bytes;
+    return give(at, NC_PARTS_CONTENT);
+}
+
+/// How much of a run fits into the part; nothing once it is full. What stands before the first boundary is counted
+/// elsewhere.
+static size_t room_for(const nc_parts *parts, size_t count) {
+    uint64_t room = parts->options.max_part_bytes - parts->part_bytes;
+    return parts->state == IN_PREAMBLE || count < room ? count : (size_t)room;
+}
+
+static step fail_full(reading *at) {
+    nc_parts *parts = at->parts;
+    return fail_at(at, NC_ERR_TOO_LARGE, parts->start + parts->options.max_part_bytes,
+                   "a part is larger than its limit");
+}
+
+/// A boundary was met as far as the input went. Only its first byte can be CR, so that what breaks off begins no other.
+static step go_on_matching(reading *at) {
+    nc_parts *parts = at->parts;
+    while (at->in.length > 0 && at->in.data[0] == parts->delimiter[parts->matched]) {
+        skip(at, 1);
+        if (++parts->matched == parts->delimiter_bytes) {
+            bool is_part = parts->state == IN_CONTENT;
+            parts->matched = parts->given = 0;
+            parts->state = BEHIND_BOUNDARY;
+            return is_part ? give(at, NC_PARTS_PART_END) : STEP_ON;
+        }
+    }
+    if (at->in.length == 0) {
+        return STEP_ON;
+    }
+    size_t held = parts->matched - parts->given;
+    size_t count = room_for(parts, held);
+    if (count == 0 && held > 0) {
+        return fail_full(at);
+    }
+    nc_slice bytes = nc_slice_make(parts->delimiter + parts->given, count);
+    parts->given += count;
+    if (parts->given == parts->matched) {
+        parts->matched = parts->given = 0;
+    }
+    return count == 0 ? STEP_ON : pass_on(at, bytes);
+}
+
+/// Bytes at the end of a text that may be the beginning of a boundary.
+static size_t tail_of(const nc_parts *parts, nc_slice text) {
+    size_t most = text.length < parts->delimiter_bytes - 1 ? text.length : parts->delimiter_bytes - 1;
+    for (size_t count = most; count > 0; count--) {
+        if (memcmp(text.data + text.length - count, parts->delimiter, count) == 0) {
+            return count;
+        }
+    }
+    return 0;
+}
+
+static step take_content(reading *at) {
+    nc_parts *parts = at->parts;
+    if (parts->matched > 0) {
+        return go_on_matching(at);
+    }
+    const uint8_t *found = memmem(at->in.data, at->in.length, parts->delimiter, parts->delimiter_bytes);
+    size_t count = found != NULL ? (size_t)(found - at->in.data) : at->in.length - tail_of(parts, at->in);
+    if (count == 0) {
+        return go_on_matching(at);
+    }
+    size_t fits = room_for(parts, count);
+    if (fits == 0) {
+        return fail_full(at);
+    }
+    nc_slice bytes = nc_slice_make(at->in.data, fits);
+    skip(at, fits);
+    return pass_on(at, bytes);
+}
+
+static step take_blanks(reading *at, parts_state at_end, const char *otherwise) {
+    nc_parts *parts = at->parts;
+    uint8_t byte = at->in.data[0];
+    if ((byte == ' ' || byte == '\t') && parts->padding_bytes < NC_PARTS_MAX_PADDING_BYTES) {
+        parts->padding_bytes++;
+        skip(at, 1);
+        return STEP_ON;
+    }
+    return expect(at, '\r', at_end, otherwise);
+}
+
+static step begin_part(reading *at) {
+    nc_parts *parts = at->parts;
+    if (at->in.data[0] != '\n') {
+        return refuse(at, "the line of a boundary does not end with CR LF");
+    }
+    if (parts->part_count == parts->options.max_parts) {
+        return fail_at(at, NC_ERR_TOO_LARGE, parts->taken_bytes, "there are more parts than may be");
+    }
+    parts->part_count++;
+    skip(at, 1);
+    nc_buf_reset(&parts->head);
+    parts->line_start = 0;
+    parts->start = parts->taken_bytes;
+    parts->state = IN_HEAD;
+    return STEP_ON;
+}
+
+/// The head is whole.
+static step end_head(reading *at) {
+    nc_parts *parts = at->parts;
+    size_t count = 0;
+    nc_parts_fault fault = nc_parts_head_read(parts->head.data, parts->head.length, parts->fields, &count);
+    if (fault.status != NC_OK) {
+        return fail_at(at, fault.status, parts->start + fault.at, fault.what);
+    }
+    at->event->fields = parts->fields;
+    at->event->field_count = count;
+    parts->state = IN_CONTENT;
+    parts->start = parts->taken_bytes;
+    parts->part_bytes = 0;
+    // The CR LF of the empty line may be that of a boundary: a part of fields alone (RFC 2046, 5.1.1).
+    parts->matched = parts->given = VIRTUAL_BYTES;
+    return give(at, NC_PARTS_HEAD);
+}
+
+static step take_head(reading *at) {
+    nc_parts *parts = at->parts;
+    const uint8_t *end = memchr(at->in.data, '\n', at->in.length);
+    size_t count = end != NULL ? (size_t)(end - at->in.data) + 1 : at->in.length;
+    if (count > parts->options.max_head_bytes - parts->head.length) {
+        return fail_at(at, NC_ERR_HEAD_TOO_LARGE, parts->start + parts->options.max_head_bytes,
+                       "the fields of a part are larger than their limit");
+    }
+    nc_buf_append(&parts->head, nc_slice_make(at->in.data, count));
+    if (nc_buf_status(&parts->head) != NC_OK) {
+        return fail_at(at, NC_ERR_NO_MEMORY, parts->taken_bytes, "no memory for the fields of a part");
+    }
+    skip(at, count);
+    if (end == NULL) {
+        return STEP_ON;
+    }
+    nc_slice line = nc_slice_make(parts->head.data + parts->line_start, parts->head.length - parts->line_start);
+    size_t wrong = nc_parts_line_check(line);
+    if (wrong < line.length) {
+        return fail_at(at, NC_ERR_BAD_RESPONSE, parts->start + parts->line_start + wrong,
+                       "a forbidden byte in the fields of a part");
+    }
+    parts->line_start = parts->head.length;
+    return line.length == 2 ? end_head(at) : STEP_ON;
+}
+
+static step end_parts(reading *at) {
+    nc_parts *parts = at->parts;
+    if (parts->part_count == 0) {
+        return refuse(at, "the last boundary is the first one");
+    }
+    if (at->in.data[0] != '-') {
+        return refuse(at, "a line that begins with the boundary goes on");
+    }
+    skip(at, 1);
+    parts->padding_bytes = 0;
+    parts->state = IN_LAST_PADDING;
+    return give(at, NC_PARTS_END);
+}
+
+static step take_step(reading *at) {
+    static const char *const goes_on = "a line that begins with the boundary goes on";
+    nc_parts *parts = at->parts;
+    switch (parts->state) {
+    case BEHIND_BOUNDARY:
+        parts->padding_bytes = 0;
+        parts->state = at->in.data[0] == '-' ? AT_SECOND_HYPHEN : IN_PADDING;
+        if (parts->state == AT_SECOND_HYPHEN) {
+            skip(at, 1);
+        }
+        return STEP_ON;
+    case AT_SECOND_HYPHEN:
+        return end_parts(at);
+    case IN_PADDING:
+        return take_blanks(at, AT_LF, goes_on);
+    case AT_LF:
+        return begin_part(at);
+    case IN_HEAD:
+        return take_head(at);
+    case IN_LAST_PADDING:
+        return take_blanks(at, AT_LAST_LF, goes_on);
+    case AT_LAST_LF:
+        return expect(at, '\n', IN_EPILOGUE, "the line of a boundary does not end with CR LF");
+    case IN_EPILOGUE:
+        skip(at, at->in.length);
+        return STEP_ON;
+    default:
+        return take_content(at);
+    }
+}
+
+/* --- the interface --- */
+
+/// bchars (RFC 2046, 5.1.1), without a space at the end.
+static bool is_boundary(nc_slice text) {
+    if (text.length == 0 || text.length > NC_MULTIPART_MAX_BOUNDARY_BYTES || text.data[text.length - 1] == ' ') {
+        return false;
+    }
+    for (size_t i = 0; i < text.length; i++) {
+        uint8_t byte = text.data[i];
+        bool is_sign = byte != 0 && strchr("'()+_,-./:=? ", byte) != NULL;
+        if (!nc_ascii_is_alpha(byte) && !nc_ascii_is_digit(byte) && !is_sign) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static nc_status find_boundary(nc_slice *boundary, nc_slice content_type, nc_error *err) {
+    static const char prefix[] = "multipart/";
+    nc_slice type = nc_content_type_essence(content_type);
+    if (type.length < sizeof prefix ||
+        !nc_slice_is_equal_ignoring_case(nc_slice_make(type.data, sizeof prefix - 1), nc_slice_of(prefix))) {
+        return nc_error_set(err, NC_ERR_BAD_RESPONSE, 0, -1, "a body of type \"%.*s\" has no parts",
+                            (int)(type.length < 64 ? type.length : 64), type.length > 0 ? (const char *)type.data : "");
+    }
+    if (!nc_content_type_parameter(boundary, content_type, "boundary") || !is_boundary(*boundary)) {
+        return nc_error_set(err, NC_ERR_BAD_RESPONSE, 0, -1, "the multipart type names no boundary that may be one");
+    }
+    return NC_OK;
+}
+
+nc_status nc_parts_new(nc_parts **out, nc_slice content_type, const nc_parts_options *options, nc_error *err) {
+    nc_slice boundary = {NULL, 0};
+    nc_status status = find_boundary(&boundary, content_type, err);
+    if (status != NC_OK) {
+        return status;
+    }
+    nc_parts *parts = nc_alloc_zeroed(1, sizeof *parts);
+    nc_header *fields = nc_alloc_zeroed(NC_PARTS_MAX_FIELDS, sizeof *fields);
+    if (parts == NULL || fields == NULL) {
+        nc_free(parts);
+        nc_free(fields);
+        return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory to read parts");
+    }
+    parts->options = options != NULL ? *options : (nc_parts_options){0};
+    parts->options.max_parts = parts->options.max_parts > 0 ? parts->options.max_parts : NC_PARTS_DEFAULT_MAX_PARTS;
+    parts->options.max_part_bytes =
+        parts->options.max_part_bytes > 0 ? parts->options.max_part_bytes : NC_PARTS_DEFAULT_MAX_PART_BYTES;
+    parts->options.max_head_bytes =
+        parts->options.max_head_bytes > 0 ? parts->options.max_head_bytes : NC_PARTS_DEFAULT_MAX_HEAD_BYTES;
+    memcpy(parts->delimiter, "\r\n--", MARK_BYTES);
+    memcpy(parts->delimiter + MARK_BYTES, boundary.data, boundary.length);
+    parts->delimiter_bytes = MARK_BYTES + boundary.length;
+    // The first boundary may begin the body.
+    parts->matched = parts->given = VIRTUAL_BYTES;
+    parts->head = nc_buf_init(parts->options.max_head_bytes);
+    parts->fields = fields;
+    *out = parts;
+    return nc_error_clear(err);
+}
+
+void nc_parts_free(nc_parts *parts) {
+    if (parts == NULL) {
+        return;
+    }
+    nc_buf_deinit(&parts->head);
+    nc_free(parts->fields);
+    nc_free(parts);
+}
+
+static nc_status fail_again(const nc_parts *parts, nc_error *err) {
+    if (err != NULL) {
+        *err = parts->failure;
+    }
+    return parts->failure.status;
+}
+
+nc_status nc_parts_next(nc_parts *parts, nc_slice *in, nc_parts_event *event, nc_error *err) {
+    if (parts->failure.status != NC_OK) {
+        return fail_again(parts, err);
+    }
+    nc_parts_event told = {.kind = NC_PARTS_NEEDS_MORE};
+    reading at = {parts, *in, &told};
+    step taken = STEP_ON;
+    while (taken == STEP_ON && at.in.length > 0) {
+        taken = take_step(&at);
+    }
+    *in = at.in;
+    if (taken == STEP_ENDED) {
+        return fail_again(parts, err);
+    }
+    *event = told;
+    return nc_error_clear(err);
+}
+
+nc_status nc_parts_finish(const nc_parts *parts, nc_error *err) {
+    if (parts->failure.status != NC_OK) {
+        return fail_again(parts, err);
+    }
+    if (parts->state < IN_LAST_PADDING) {
+        return nc_error_set(err, NC_ERR_CUT_SHORT, 0, (int64_t)parts->taken_bytes,
+                            "the parts ended at byte %llu, before their last boundary",
+                            (unsigned long long)parts->taken_bytes);
+    }
+    return nc_error_clear(err);
+}
