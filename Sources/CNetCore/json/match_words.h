@@ -1,0 +1,24 @@
+/// What is wrong with a text's shape, in words.
+#ifndef NETCORE_PRIVATE_JSON_MATCH_WORDS_H
+#define NETCORE_PRIVATE_JSON_MATCH_WORDS_H
+
+#include "json/match.h"
+
+enum {
+    NC_MATCH_MAX_POINTER = 4096,
+    NC_MATCH_MAX_WORDS = 5120, // of one mismatch: its pointer, what was wanted and what was found
+};
+
+/// Each notes one mismatch and returns whether the scan goes on.
+bool nc_match_refuse_absence(nc_match *match, const nc_shape_member *member, uint64_t offset);
+/// A member that a closed object does not list.
+bool nc_match_refuse_member(nc_match *match, nc_slice name, uint64_t offset);
+/// A length or number of elements: `wanted` is "at least" or "at most".
+bool nc_match_refuse_count(nc_match *match, const char *wanted, uint64_t limit, const char *unit, const char *found,
+                           uint64_t count, uint64_t offset);
+/// A number beyond $min or $max, which is the value at `bound`.
+bool nc_match_refuse_bound(nc_match *match, const char *wanted, uint32_t bound, uint64_t offset);
+/// A value that $enum does not list.
+bool nc_match_refuse_value(nc_match *match, const nc_shape_node *node, const char *found, uint64_t offset);
+
+#endif
