@@ -3,6 +3,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "trust/bundle.h"
+#include "trust/pem.h"
 
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -10,12 +12,6 @@
 #include <openssl/x509.h>
 #include <stdio.h>
 #include <string.h>
-
-struct nc_identity {
-    X509 *leaf;
-    STACK_OF(X509) * chain; // What follows the leaf.
-    EVP_PKEY *key;
-};
 
 /// PEM text and what messages call it.
 typedef struct pem_source {
@@ -43,8 +39,9 @@ typedef struct complaint {
 
 /// What the pass phrase callback answers, and whether it was called.
 typedef struct pass_phrase {
-    nc_slice text;
+    const nc_trust_options *options;
     bool was_asked;
+    bool is_known;
 } pass_phrase;
 
 static const char no_memory[] = "no memory for the client certificate";
@@ -197,11 +194,9 @@ static int answer_pass_phrase(char *buffer, int bytes, int is_writing, void *ctx
     pass_phrase *phrase = ctx;
     (void)is_writing;
     phrase->was_asked = true;
-    if (phrase->text.length == 0 || bytes < 0 || phrase->text.length > (size_t)bytes) {
-        return -1;
-    }
-    memcpy(buffer, phrase->text.data, phrase->text.length);
-    return (int)phrase->text.length;
+    size_t length = bytes > 0 ? nc_identity_ask(buffer, (size_t)bytes, phrase->options) : 0;
+    phrase->is_known = length > 0;
+    return phrase->is_known ? (int)length : -1;
 }
 
 /// "PRIVATE KEY", or that with the name of an algorithm or "ENCRYPTED" in front.
@@ -220,7 +215,7 @@ static nc_status explain_key(const pass_phrase *phrase, const char *name, nc_err
     if (said.is_memory) {
         return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, no_memory);
     }
-    if (phrase->was_asked && phrase->text.length == 0) {
+    if (phrase->was_asked && !phrase->is_known) {
         return nc_error_set(err, NC_ERR_TLS_IDENTITY, 0, -1, "the pass phrase of the private key in %s is missing",
                             name);
     }
@@ -243,10 +238,11 @@ static nc_status decode_key(nc_identity *identity, nc_slice text, pass_phrase *p
 }
 
 /// Reads the first private key of a source.
-static nc_status read_key(nc_identity *identity, const pem_source *source, nc_slice password, nc_error *err) {
+static nc_status read_key(nc_identity *identity, const pem_source *source, const nc_trust_options *options,
+                          nc_error *err) {
     nc_status status = NC_OK;
     pem_block block = {.name = NULL};
-    pass_phrase phrase = {.text = password};
+    pass_phrase phrase = {.options = options};
     BIO *bio = open_bio(source->text);
     if (bio == NULL) {
         status = nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, no_memory);
@@ -304,11 +300,11 @@ static nc_status fill(nc_identity *identity, const nc_trust_options *options, co
     if (status == NC_OK && is_apart) {
         status = open_source(&apart, &options->identity_key_file, &options->identity_key_pem, ops, err);
     }
-    if (status == NC_OK) {
+    if (status == NC_OK && nc_bundle_is_one(certificates.text) && !is_apart) {
+        status = nc_bundle_read(identity, certificates.text, options, certificates.name, err);
+    } else if (status == NC_OK) {
         status = read_certificates(identity, &certificates, err);
-    }
-    if (status == NC_OK) {
-        status = read_key(identity, is_apart ? &apart : &certificates, options->identity_password, err);
+        status = status == NC_OK ? read_key(identity, is_apart ? &apart : &certificates, options, err) : status;
     }
     if (status == NC_OK) {
         status = check(identity, certificates.name, err);

@@ -3,8 +3,12 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "trust/identity.h"
+#include "trust/rules.h"
 
 #include <openssl/crypto.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <stdio.h>
 #include <string.h>
 
 /// A path's longest length and its NUL.
@@ -12,8 +16,9 @@ enum { MAX_PATH_BYTES = 4096 };
 
 /// Where the options of a kind have their texts.
 static const size_t ca_texts[] = {
-    offsetof(nc_trust_options, ca_file),
-    offsetof(nc_trust_options, ca_pem),
+    offsetof(nc_trust_options, ca_file),       offsetof(nc_trust_options, ca_pem),
+    offsetof(nc_trust_options, crl_file),      offsetof(nc_trust_options, ciphers),
+    offsetof(nc_trust_options, cipher_suites),
 };
 static const size_t identity_texts[] = {
     offsetof(nc_trust_options, identity_file),     offsetof(nc_trust_options, identity_key_file),
@@ -38,11 +43,8 @@ static bool has_nul(nc_slice text) {
 static nc_status check_authorities(const nc_trust_options *from, nc_error *err) {
     bool wants_file = from->roots == NC_ROOTS_FILE;
     bool wants_bytes = from->roots == NC_ROOTS_BYTES;
-    if (!wants_file && !wants_bytes && from->roots != NC_ROOTS_SYSTEM) {
+    if (!wants_file && !wants_bytes && from->roots != NC_ROOTS_SYSTEM && from->roots != NC_ROOTS_PINNED) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1, "unknown source of authorities %d", (int)from->roots);
-    }
-    if (from->min_version != NC_TLS_1_2 && from->min_version != NC_TLS_1_3) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "unknown TLS version %d", (int)from->min_version);
     }
     if (wants_file != (from->ca_file.length > 0) || wants_bytes != (from->ca_pem.length > 0)) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1,
@@ -57,6 +59,66 @@ static nc_status check_authorities(const nc_trust_options *from, nc_error *err) 
     return NC_OK;
 }
 
+static bool has_certificate_rule(const nc_trust_options *from) {
+    bool has_one = false;
+    for (size_t i = 0; i < from->rule_count && from->rules != NULL && !has_one; i++) {
+        has_one = from->rules[i].mode == NC_PIN_CERTIFICATE;
+    }
+    return has_one;
+}
+
+static nc_status check_verification(const nc_trust_options *from, nc_error *err) {
+    if (from->roots == NC_ROOTS_PINNED && !has_certificate_rule(from)) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "NC_ROOTS_PINNED goes with a rule of pinned certificates");
+    }
+    if (from->crl_file.length >= MAX_PATH_BYTES || has_nul(from->crl_file)) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the CRL file's path is too long or holds a NUL");
+    }
+    if ((from->crl_file.length > 0 || from->requires_staple) &&
+        (from->accepts_anything || from->accepts_invalid_chains)) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1,
+                            "revocation lists and stapled replies go with chains that are verified");
+    }
+    return NC_OK;
+}
+
+/// OpenSSL takes a list in which it knows one cipher of many; an unknown name among them goes unnoticed, as with curl.
+static nc_status check_ciphers(const nc_trust_options *from, nc_error *err) {
+    char text[MAX_PATH_BYTES];
+    const nc_slice lists[] = {from->ciphers, from->cipher_suites};
+    if (from->ciphers.length == 0 && from->cipher_suites.length == 0) {
+        return NC_OK;
+    }
+    SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+    nc_status status = context != NULL ? NC_OK : nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for ciphers");
+    for (size_t i = 0; i < 2 && status == NC_OK; i++) {
+        bool is_text = lists[i].length < sizeof text && !has_nul(lists[i]);
+        (void)snprintf(text, sizeof text, "%.*s", is_text ? (int)lists[i].length : 0, (const char *)lists[i].data);
+        bool is_known = is_text && (text[0] == '\0' || (i == 0 ? SSL_CTX_set_cipher_list(context, text)
+                                                               : SSL_CTX_set_ciphersuites(context, text)) == 1);
+        if (!is_known) {
+            status = nc_error_set(err, NC_ERR_USAGE, 0, -1, "OpenSSL knows no cipher of '%.128s'", text);
+        }
+    }
+    ERR_clear_error();
+    SSL_CTX_free(context);
+    return status;
+}
+
+static nc_status check_protocol(const nc_trust_options *from, nc_error *err) {
+    if (from->min_version != NC_TLS_1_2 && from->min_version != NC_TLS_1_3) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "unknown TLS version %d", (int)from->min_version);
+    }
+    if (from->max_version != NC_TLS_LIMIT_NONE && from->max_version != NC_TLS_LIMIT_1_2 &&
+        from->max_version != NC_TLS_LIMIT_1_3) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "unknown highest TLS version %d", (int)from->max_version);
+    }
+    if (from->min_version == NC_TLS_1_3 && from->max_version == NC_TLS_LIMIT_1_2) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the lowest TLS version is above the highest");
+    }
+    return check_ciphers(from, err);
+}
+
 static nc_status check_identity(const nc_trust_options *from, nc_error *err) {
     bool has_file = from->identity_file.length > 0;
     bool has_pem = from->identity_pem.length > 0;
@@ -67,7 +129,8 @@ static nc_status check_identity(const nc_trust_options *from, nc_error *err) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1,
                             "a key file goes with a client certificate's file, key bytes with its bytes");
     }
-    if (from->identity_password.length > 0 && !has_file && !has_pem) {
+    bool has_phrase = from->identity_password.length > 0 || from->identity_pass_phrase != NULL;
+    if (has_phrase && !has_file && !has_pem) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a pass phrase without a client certificate");
     }
     if (from->identity_file.length >= MAX_PATH_BYTES || from->identity_key_file.length >= MAX_PATH_BYTES) {
@@ -89,6 +152,12 @@ static nc_status check_identity(const nc_trust_options *from, nc_error *err) {
 
 /* --- copies --- */
 
+static void clear_texts(nc_trust_options *options, const size_t *places, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        *(nc_slice *)(void *)((uint8_t *)options + places[i]) = (nc_slice){0};
+    }
+}
+
 /// Makes a policy whose texts at these places are its own; the other texts are empty. The checks bound the sum.
 static nc_trust *copy(const nc_trust_options *from, const size_t *places, size_t count) {
     size_t text_bytes = 0;
@@ -101,9 +170,12 @@ static nc_trust *copy(const nc_trust_options *from, const size_t *places, size_t
     }
     atomic_init(&trust->references, 1);
     trust->text_bytes = text_bytes;
-    trust->options.roots = from->roots;
-    trust->options.min_version = from->min_version;
-    trust->options.accepts_anything = from->accepts_anything;
+    trust->options = *from;
+    trust->options.rules = NULL;
+    trust->options.rule_count = 0;
+    trust->options.observer = (nc_trust_observer){0};
+    clear_texts(&trust->options, ca_texts, CA_TEXT_COUNT);
+    clear_texts(&trust->options, identity_texts, IDENTITY_TEXT_COUNT);
     uint8_t *end = (uint8_t *)(trust + 1);
     for (size_t i = 0; i < count; i++) {
         nc_slice text = text_at(from, places[i]);
@@ -116,32 +188,53 @@ static nc_trust *copy(const nc_trust_options *from, const size_t *places, size_t
     return trust;
 }
 
+/// Makes the policy, and the one without its identity that it borrows texts from.
+static nc_trust *make(const nc_trust_options *from, nc_rules *rules) {
+    bool has_identity = from->identity_file.length > 0 || from->identity_pem.length > 0;
+    nc_trust *anonymous = copy(from, ca_texts, CA_TEXT_COUNT);
+    if (anonymous == NULL) {
+        return NULL;
+    }
+    anonymous->rules = nc_rules_retain(rules);
+    anonymous->options.identity_pass_phrase = NULL;
+    anonymous->options.identity_ctx = NULL;
+    anonymous->options.identity_release = NULL;
+    if (!has_identity) {
+        return anonymous;
+    }
+    nc_trust *trust = copy(from, identity_texts, IDENTITY_TEXT_COUNT);
+    if (trust == NULL) {
+        nc_trust_release(anonymous);
+        return NULL;
+    }
+    trust->rules = nc_rules_retain(rules);
+    trust->anonymous = anonymous;
+    for (size_t i = 0; i < CA_TEXT_COUNT; i++) {
+        *(nc_slice *)(void *)((uint8_t *)&trust->options + ca_texts[i]) = text_at(&anonymous->options, ca_texts[i]);
+    }
+    return trust;
+}
+
 nc_status nc_trust_new(nc_trust **out, const nc_trust_options *options, nc_error *err) {
     static const nc_trust_options defaults = {0};
     const nc_trust_options *from = options != NULL ? options : &defaults;
+    nc_rules *rules = NULL;
     nc_status status = check_authorities(from, err);
+    status = status == NC_OK ? check_verification(from, err) : status;
+    status = status == NC_OK ? check_protocol(from, err) : status;
     status = status == NC_OK ? check_identity(from, err) : status;
+    status = status == NC_OK ? nc_rules_new(&rules, from, err) : status;
     if (status != NC_OK) {
         return status;
     }
-    bool has_identity = from->identity_file.length > 0 || from->identity_pem.length > 0;
-    nc_trust *trust = copy(from, ca_texts, CA_TEXT_COUNT);
-    if (trust != NULL && has_identity) {
-        nc_trust *anonymous = trust;
-        trust = copy(from, identity_texts, IDENTITY_TEXT_COUNT);
-        if (trust == NULL) {
-            nc_trust_release(anonymous);
-        } else {
-            trust->anonymous = anonymous;
-            trust->options.ca_file = anonymous->options.ca_file;
-            trust->options.ca_pem = anonymous->options.ca_pem;
-        }
+    nc_trust *trust = make(from, rules);
+    if (trust != NULL) {
+        rules->observer = from->observer; // Last, as only a policy that was made releases it.
+        *out = trust;
     }
-    if (trust == NULL) {
-        return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a trust policy");
-    }
-    *out = trust;
-    return nc_error_clear(err);
+    nc_rules_release(rules);
+    return trust != NULL ? nc_error_clear(err)
+                         : nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a trust policy");
 }
 
 nc_trust *nc_trust_retain(nc_trust *trust) {
@@ -151,10 +244,12 @@ nc_trust *nc_trust_retain(nc_trust *trust) {
 
 void nc_trust_release(nc_trust *trust) {
     if (trust != NULL && atomic_fetch_sub_explicit(&trust->references, 1, memory_order_acq_rel) == 1) {
-        if (trust->anonymous != NULL) {
-            OPENSSL_cleanse(trust + 1, trust->text_bytes);
+        OPENSSL_cleanse(trust + 1, trust->text_bytes); // a pass phrase or a key among others
+        if (trust->options.identity_release != NULL) {
+            trust->options.identity_release(trust->options.identity_ctx);
         }
         nc_trust_release(trust->anonymous);
+        nc_rules_release(trust->rules);
         nc_free(trust);
     }
 }
@@ -166,20 +261,44 @@ static bool is_equal_secret(nc_slice a, nc_slice b) {
     return a.length == b.length && (a.length == 0 || CRYPTO_memcmp(a.data, b.data, a.length) == 0);
 }
 
-static bool has_equal_identity(const nc_trust_options *a, const nc_trust_options *b) {
+static bool has_equal_texts(const nc_trust_options *a, const nc_trust_options *b, const size_t *places, size_t count) {
     bool is_equal = true;
-    for (size_t i = 0; i < IDENTITY_TEXT_COUNT && is_equal; i++) {
-        is_equal = is_equal_secret(text_at(a, identity_texts[i]), text_at(b, identity_texts[i]));
+    for (size_t i = 0; i < count && is_equal; i++) {
+        is_equal = is_equal_secret(text_at(a, places[i]), text_at(b, places[i]));
     }
     return is_equal;
 }
 
+static bool has_equal_choices(const nc_trust_options *a, const nc_trust_options *b) {
+    return a->roots == b->roots && a->min_version == b->min_version && a->max_version == b->max_version &&
+           a->accepts_anything == b->accepts_anything && a->accepts_invalid_chains == b->accepts_invalid_chains &&
+           a->skips_name_check == b->skips_name_check && a->requires_staple == b->requires_staple &&
+           a->skips_alpn == b->skips_alpn && a->identity_pass_phrase == b->identity_pass_phrase &&
+           a->identity_ctx == b->identity_ctx;
+}
+
 bool nc_trust_is_equal(const nc_trust *a, const nc_trust *b) {
-    return a == b ||
-           (a->options.roots == b->options.roots && a->options.min_version == b->options.min_version &&
-            a->options.accepts_anything == b->options.accepts_anything &&
-            nc_slice_is_equal(a->options.ca_file, b->options.ca_file) &&
-            nc_slice_is_equal(a->options.ca_pem, b->options.ca_pem) && has_equal_identity(&a->options, &b->options));
+    return a == b || (has_equal_choices(&a->options, &b->options) &&
+                      has_equal_texts(&a->options, &b->options, ca_texts, CA_TEXT_COUNT) &&
+                      has_equal_texts(&a->options, &b->options, identity_texts, IDENTITY_TEXT_COUNT) &&
+                      nc_rules_is_equal(a->rules, b->rules));
+}
+
+bool nc_trust_needs_roots(const nc_trust *trust) {
+    return !trust->options.accepts_anything && !trust->options.accepts_invalid_chains;
+}
+
+bool nc_trust_checks_nothing(const nc_trust *trust) {
+    return trust->options.accepts_anything && !nc_trust_has_rules(trust);
+}
+
+bool nc_trust_may_be_overridden(const nc_trust *trust) {
+    return trust->rules->observer.decide != NULL && trust->rules->observer.allows_override;
+}
+
+bool nc_trust_has_rules(const nc_trust *trust) {
+    const nc_trust_observer *observer = &trust->rules->observer;
+    return trust->rules->count > 0 || observer->decide != NULL || observer->report != NULL;
 }
 
 bool nc_trust_has_identity(const nc_trust *trust) {

@@ -2,6 +2,8 @@
 #ifndef NETCORE_PRIVATE_POLICY_H
 #define NETCORE_PRIVATE_POLICY_H
 
+#include "trust/pattern.h"
+
 #include <netcore/hooks.h>
 #include <netcore/trust.h>
 #include <stdatomic.h>
@@ -9,11 +11,15 @@
 /// OpenSSL's X509_STORE, by the name that folders without OpenSSL may use.
 typedef struct x509_store_st nc_root_store;
 
+/// The rules by host, and the observer; trust/rules.h knows them.
+typedef struct nc_rules nc_rules;
+
 struct nc_trust {
     atomic_uint references;
+    nc_rules *rules;     // never NULL
     nc_trust *anonymous; // The equal policy without identity, whose CA texts this one borrows; NULL when it has none.
     size_t text_bytes;   // What lies behind the struct.
-    nc_trust_options options; // Each text is NUL-terminated; NULL when empty.
+    nc_trust_options options; // Each text is NUL-terminated; NULL when empty. Rules and observer are in `rules`.
 };
 
 /// The equal policy without identity, which may be the same one; the caller releases it.
@@ -24,7 +30,21 @@ nc_trust *nc_trust_without_identity(nc_trust *trust);
 /// Tells whether the policy has a client certificate.
 bool nc_trust_has_identity(const nc_trust *trust);
 
-/// Reads the policy's authorities into a new store; may block on disk. The caller owns `*out`.
+/// Tells whether chains are verified with the policy's own authorities.
+bool nc_trust_needs_roots(const nc_trust *trust);
+/// Tells whether the policy accepts whatever it is shown, by whom it may be: nothing has to be checked.
+bool nc_trust_checks_nothing(const nc_trust *trust);
+
+/// Tells whether an observer may allow what the policy refuses.
+bool nc_trust_may_be_overridden(const nc_trust *trust);
+/// Tells whether the policy has rules with pins, or an observer: what a libcurl without OpenSSL cannot do.
+bool nc_trust_has_rules(const nc_trust *trust);
+
+/// Whether a request in the clear has to be refused: the rule for the host and port enforces pins, or, unless that rule
+/// is for this very port, a narrower one for another port does.
+bool nc_trust_forbids_plaintext(const nc_trust *trust, const nc_host_name *host, uint16_t port, int64_t at_s);
+
+/// Reads the policy's authorities and revocation lists into a new store; may block on disk. The caller owns `*out`.
 /// NC_ERR_TLS_ROOTS names the file, and errno or OpenSSL's reason.
 NC_NODISCARD nc_status nc_trust_load_roots(nc_root_store **out, const nc_trust *trust, const nc_file_ops *ops,
                                            nc_error *err);

@@ -79,7 +79,7 @@ static nc_status read_file(nc_buf *pem, const nc_trust *trust, const nc_file_ops
         }
     }
     if (status == NC_ERR_FILE || status == NC_ERR_TOO_LARGE) {
-        int32_t native = err != NULL ? err->native_code : 0;
+        int32_t native = err->native_code;
         const char *reason = native != 0 ? strerror(native) : "not a readable file of at most 16 MiB";
         if (trust->options.roots == NC_ROOTS_SYSTEM) {
             return nc_error_set(
@@ -88,6 +88,52 @@ static nc_status read_file(nc_buf *pem, const nc_trust *trust, const nc_file_ops
         }
         return nc_error_set(err, NC_ERR_TLS_ROOTS, native, -1, "cannot read the CA file '%s': %s", *path, reason);
     }
+    return status;
+}
+
+/* --- revocation lists --- */
+
+static nc_status add_lists(X509_STORE *store, nc_slice pem, const char *path, nc_error *err) {
+    BIO *bio = BIO_new_mem_buf(pem.length > 0 ? (const void *)pem.data : "", (int)pem.length);
+    X509_CRL *list = NULL;
+    size_t count = 0;
+    bool is_added = bio != NULL;
+    ERR_clear_error();
+    while (is_added && (list = PEM_read_bio_X509_CRL(bio, NULL, refuse_pass_phrase, NULL)) != NULL) {
+        is_added = X509_STORE_add_crl(store, list) == 1;
+        X509_CRL_free(list);
+        count++;
+    }
+    unsigned long reason = ERR_peek_last_error();
+    bool is_end = ERR_GET_LIB(reason) == ERR_LIB_PEM && ERR_GET_REASON(reason) == PEM_R_NO_START_LINE;
+    ERR_clear_error();
+    BIO_free(bio);
+    if (!is_added) {
+        return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for revocation lists");
+    }
+    if (is_end && count > 0) {
+        return NC_OK;
+    }
+    return is_end ? nc_error_set(err, NC_ERR_TLS_ROOTS, 0, -1, "no revocation list in %s", path)
+                  : nc_error_set(err, NC_ERR_TLS_ROOTS, 0, -1, "revocation list %zu in %s cannot be read", count + 1,
+                                 path);
+}
+
+static nc_status load_lists(X509_STORE *store, const nc_trust *trust, const nc_file_ops *ops, nc_error *err) {
+    const char *path = (const char *)trust->options.crl_file.data;
+    if (path == NULL) {
+        return NC_OK;
+    }
+    nc_buf file = nc_buf_init(NC_TRUST_MAX_PEM_BYTES);
+    nc_status status = nc_file_read_all(&file, ops, path, err);
+    if (status == NC_OK) {
+        status = add_lists(store, nc_buf_slice(&file), path, err);
+    } else if (status != NC_ERR_NO_MEMORY) {
+        int32_t native = err->native_code;
+        status = nc_error_set(err, NC_ERR_TLS_ROOTS, native, -1, "cannot read the CRL file '%s': %s", path,
+                              native != 0 ? strerror(native) : "not a readable file of at most 16 MiB");
+    }
+    nc_buf_deinit(&file);
     return status;
 }
 
@@ -102,16 +148,18 @@ nc_status nc_trust_load_roots(nc_root_store **out, const nc_trust *trust, const 
     size_t count = 0;
     X509_STORE *store = X509_STORE_new();
     nc_status status = store != NULL ? NC_OK : nc_error_set(&detail, NC_ERR_NO_MEMORY, 0, -1, "no memory for a store");
-    if (status == NC_OK && trust->options.roots != NC_ROOTS_BYTES) {
+    bool is_pinned = trust->options.roots == NC_ROOTS_PINNED; // The rules have their anchors.
+    if (status == NC_OK && !is_pinned && trust->options.roots != NC_ROOTS_BYTES) {
         status = read_file(&file, trust, ops, &path, &detail);
     }
-    if (status == NC_OK) {
+    if (status == NC_OK && !is_pinned) {
         nc_slice pem = trust->options.roots == NC_ROOTS_BYTES ? trust->options.ca_pem : nc_buf_slice(&file);
         status = add_pem(store, pem, &count, &detail);
     }
-    if (status == NC_OK && count == 0) {
+    if (status == NC_OK && !is_pinned && count == 0) {
         status = nc_error_set(&detail, NC_ERR_TLS_ROOTS, 0, -1, "no certificate in %s", path);
     }
+    status = status == NC_OK ? load_lists(store, trust, ops, &detail) : status;
     if (status == NC_OK) {
         // As libcurl does it: an intermediate that the caller trusts is an anchor, and the caller's anchors win over
         // what the server sent.

@@ -1,0 +1,169 @@
+#include "trust/verify.h"
+
+#include "trust/identity.h"
+
+#include <openssl/err.h>
+#include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
+
+/// What X509_V_FLAG_X509_STRICT finds missing that restricts nothing: hints for finding issuers, and a key usage that
+/// is not stated at all.
+static bool is_missing_hint(int code, X509 *certificate) {
+    bool has_usage = (X509_get_extension_flags(certificate) & EXFLAG_KUSAGE) != 0;
+    switch (code) {
+    case X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER:
+    case X509_V_ERR_MISSING_SUBJECT_KEY_IDENTIFIER:
+        return true;
+    case X509_V_ERR_CA_CERT_MISSING_KEY_USAGE:
+    case X509_V_ERR_PATHLEN_WITHOUT_KU_KEY_CERT_SIGN:
+        return !has_usage;
+    default:
+        return false;
+    }
+}
+
+/// What the strict flag alone finds. An anchor is trusted as it is (RFC 5280, 6.1.1 d): those are not its faults.
+static bool is_strictness(int code) {
+    switch (code) {
+    case X509_V_ERR_PATHLEN_INVALID_FOR_NON_CA:
+    case X509_V_ERR_PATHLEN_WITHOUT_KU_KEY_CERT_SIGN:
+    case X509_V_ERR_KU_KEY_CERT_SIGN_INVALID_FOR_NON_CA:
+    case X509_V_ERR_ISSUER_NAME_EMPTY:
+    case X509_V_ERR_SUBJECT_NAME_EMPTY:
+    case X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER:
+    case X509_V_ERR_MISSING_SUBJECT_KEY_IDENTIFIER:
+    case X509_V_ERR_EMPTY_SUBJECT_ALT_NAME:
+    case X509_V_ERR_EMPTY_SUBJECT_SAN_NOT_CRITICAL:
+    case X509_V_ERR_CA_BCONS_NOT_CRITICAL:
+    case X509_V_ERR_AUTHORITY_KEY_IDENTIFIER_CRITICAL:
+    case X509_V_ERR_SUBJECT_KEY_IDENTIFIER_CRITICAL:
+    case X509_V_ERR_CA_CERT_MISSING_KEY_USAGE:
+    case X509_V_ERR_EXTENSIONS_REQUIRE_VERSION_3:
+    case X509_V_ERR_SIGNATURE_ALGORITHM_MISMATCH:
+    case X509_V_ERR_SIGNATURE_ALGORITHM_INCONSISTENCY:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static int look_at_fault(int is_good, X509_STORE_CTX *context) {
+    if (is_good == 1) {
+        return 1;
+    }
+    int code = X509_STORE_CTX_get_error(context);
+    X509 *certificate = X509_STORE_CTX_get_current_cert(context);
+    bool is_anchor = X509_STORE_CTX_get_error_depth(context) >= X509_STORE_CTX_get_num_untrusted(context);
+    bool is_passed = certificate != NULL && (is_missing_hint(code, certificate) || (is_anchor && is_strictness(code)));
+    if (is_passed) {
+        X509_STORE_CTX_set_error(context, X509_V_OK);
+    }
+    return is_passed ? 1 : 0;
+}
+
+/// An authority's certificate as a server's own, unless it is itself what the caller trusts.
+static bool is_authority_as_leaf(STACK_OF(X509) * chain) {
+    uint32_t flags = X509_get_extension_flags(sk_X509_value(chain, 0));
+    return sk_X509_num(chain) > 1 && (flags & EXFLAG_BCONS) != 0 && (flags & EXFLAG_CA) != 0;
+}
+
+static bool configure(X509_STORE_CTX *context, int64_t at_s, bool has_lists) {
+    X509_VERIFY_PARAM *parameters = X509_STORE_CTX_get0_param(context);
+    unsigned long flags = X509_V_FLAG_X509_STRICT | X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST;
+    if (has_lists) {
+        flags |= X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL;
+    }
+    X509_VERIFY_PARAM_set_time(parameters, (time_t)at_s);
+    X509_VERIFY_PARAM_set_auth_level(parameters, NC_TLS_SECURITY_LEVEL);
+    X509_STORE_CTX_set_verify_cb(context, look_at_fault);
+    return X509_STORE_CTX_set_default(context, "ssl_server") == 1 &&
+           X509_VERIFY_PARAM_set_flags(parameters, flags) == 1;
+}
+
+/// The revocation lists of a store, borrowed from it; NULL without memory.
+static STACK_OF(X509_CRL) * lists_of(X509_STORE *store) {
+    STACK_OF(X509_CRL) *lists = sk_X509_CRL_new_null();
+    STACK_OF(X509_OBJECT) *objects = X509_STORE_get0_objects(store);
+    for (int i = 0; lists != NULL && i < sk_X509_OBJECT_num(objects); i++) {
+        X509_CRL *list = X509_OBJECT_get0_X509_CRL(sk_X509_OBJECT_value(objects, i));
+        if (list != NULL && sk_X509_CRL_push(lists, list) <= 0) {
+            sk_X509_CRL_free(lists);
+            lists = NULL;
+        }
+    }
+    return lists;
+}
+
+int nc_verify_chain(STACK_OF(X509) * *verified, const nc_sent_chain *sent, X509_STORE *anchors, X509_STORE *lists) {
+    X509_STORE_CTX *context = X509_STORE_CTX_new();
+    STACK_OF(X509_CRL) *others = lists != NULL && lists != anchors ? lists_of(lists) : NULL;
+    int code = X509_V_ERR_OUT_OF_MEM;
+    if (context == NULL || (lists != NULL && lists != anchors && others == NULL) ||
+        X509_STORE_CTX_init(context, anchors, sent->leaf, sent->certificates) != 1 ||
+        !configure(context, sent->at_s, lists != NULL)) {
+        goto done;
+    }
+    if (others != NULL) {
+        X509_STORE_CTX_set0_crls(context, others);
+    }
+    bool is_good = X509_verify_cert(context) == 1;
+    code = X509_STORE_CTX_get_error(context);
+    if (!is_good) {
+        code = code != X509_V_OK ? code : X509_V_ERR_UNSPECIFIED;
+        goto done;
+    }
+    // What the strict flag found and was passed over leaves its number behind.
+    code = X509_V_OK;
+    STACK_OF(X509) *chain = X509_STORE_CTX_get1_chain(context);
+    if (chain == NULL) {
+        code = X509_V_ERR_OUT_OF_MEM;
+    } else if (is_authority_as_leaf(chain)) {
+        sk_X509_pop_free(chain, X509_free);
+        code = X509_V_ERR_INVALID_CA;
+    } else {
+        *verified = chain;
+    }
+done:
+    X509_STORE_CTX_free(context);
+    sk_X509_CRL_free(others);
+    ERR_clear_error();
+    return code;
+}
+
+bool nc_verify_name(X509 *leaf, const nc_host_name *host) {
+    // A common name counts for nothing, nor do stars within a label (RFC 9525, 6.3).
+    const unsigned flags = X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS;
+    if (host->length == 0) {
+        return false;
+    }
+    int answer = host->is_address ? X509_check_ip_asc(leaf, host->text, flags)
+                                  : X509_check_host(leaf, host->text, host->length, flags, NULL);
+    ERR_clear_error();
+    return answer == 1;
+}
+
+nc_status nc_verify_status(int code) {
+    switch (code) {
+    case X509_V_OK:
+        return NC_OK;
+    case X509_V_ERR_CERT_NOT_YET_VALID:
+        return NC_ERR_TLS_NOT_YET_VALID;
+    case X509_V_ERR_CERT_HAS_EXPIRED:
+        return NC_ERR_TLS_EXPIRED;
+    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+        return NC_ERR_TLS_UNTRUSTED;
+    case X509_V_ERR_CERT_REVOKED:
+        return NC_ERR_TLS_REVOKED;
+    case X509_V_ERR_OUT_OF_MEM:
+        return NC_ERR_NO_MEMORY;
+    case X509_V_ERR_HOSTNAME_MISMATCH:
+    case X509_V_ERR_IP_ADDRESS_MISMATCH:
+        return NC_ERR_TLS_NAME;
+    default:
+        return NC_ERR_TLS_CERTIFICATE;
+    }
+}

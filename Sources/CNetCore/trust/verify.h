@@ -1,0 +1,29 @@
+/// OpenSSL's verification of a chain and the comparison of its name, with the flags that every policy has.
+#ifndef NETCORE_PRIVATE_VERIFY_H
+#define NETCORE_PRIVATE_VERIFY_H
+
+#include "trust/pattern.h"
+
+#include <openssl/x509.h>
+
+/// What the other side sent.
+typedef struct nc_sent_chain {
+    X509 *leaf;
+    STACK_OF(X509) * certificates; // with or without the leaf; not trusted, may be NULL
+    int64_t at_s;                  // when
+} nc_sent_chain;
+
+/// Builds and verifies a chain from the leaf to an anchor of `anchors`; returns X509_V_OK or an X509_V_ERR_ number.
+///
+/// - lists:    a store whose revocation lists every certificate is looked up in; NULL: none.
+/// - verified: the chain, owned by the caller, when X509_V_OK is returned.
+NC_NODISCARD int nc_verify_chain(STACK_OF(X509) * *verified, const nc_sent_chain *sent, X509_STORE *anchors,
+                                 X509_STORE *lists);
+
+/// Whether the certificate is for the host, by its subject alternative names alone.
+NC_NODISCARD bool nc_verify_name(X509 *leaf, const nc_host_name *host);
+
+/// The status that an X509_V_ERR_ number is told by.
+nc_status nc_verify_status(int code);
+
+#endif
