@@ -1,0 +1,74 @@
+/// What an entry's file is: a header of fixed length, the texts (key, host, tags, metadata), the body.
+///
+/// Numbers are little-endian:
+///
+///       0  magic, 8 bytes        32  body's length, 8              56  salt, 16
+///       8  version, 4            40  created, ms since 1970, 8     72  whose key it is sealed under, 8
+///      12  flags, 4              48  lifetime in ms, 8             80  check of the body as stored, 16
+///      16  lengths of key, host, tags and metadata, 4 each         96  zeros, 16
+///     112  check of the header up to here and of the texts as stored, 16
+///
+/// Sealed, texts and each piece of NC_ENTRY_PIECE_BYTES of the body are followed by a tag.
+#ifndef NETCORE_PRIVATE_STORE_FORMAT_H
+#define NETCORE_PRIVATE_STORE_FORMAT_H
+
+#include "store/checksum.h"
+
+#include <netcore/bytes.h>
+#include <netcore/store.h>
+
+enum {
+    NC_ENTRY_HEADER_BYTES = 128,
+    /// What the check of the header covers, and what sealed texts are bound to.
+    NC_ENTRY_CHECKED_BYTES = 112,
+    NC_ENTRY_VERSION = 1,
+    NC_ENTRY_SALT_BYTES = 16,
+    NC_ENTRY_KEY_ID_BYTES = 8,
+    NC_ENTRY_TAG_BYTES = 16,
+    NC_ENTRY_PIECE_BYTES = 65536,
+};
+
+/// A header's fields.
+typedef struct nc_entry_head {
+    bool is_sealed;
+    uint32_t key_bytes;
+    uint32_t host_bytes;
+    uint32_t tags_bytes;
+    uint32_t metadata_bytes;
+    uint64_t body_bytes;
+    int64_t created_at_ms;
+    uint64_t lifetime_ms;
+    uint8_t salt[NC_ENTRY_SALT_BYTES];
+    uint8_t key_id[NC_ENTRY_KEY_ID_BYTES];
+    uint8_t body_check[NC_CHECKSUM_BYTES];
+} nc_entry_head;
+
+/// Checks a draft's lengths and takes them, and the time. NC_OK, NC_ERR_USAGE, NC_ERR_TOO_LARGE.
+NC_NODISCARD nc_status nc_entry_head_init(nc_entry_head *out, const nc_store_draft *draft, int64_t now_ms,
+                                          nc_error *err);
+/// Writes the header up to its check.
+void nc_entry_head_write(uint8_t out[NC_ENTRY_CHECKED_BYTES], const nc_entry_head *head);
+/// Writes the check of a header and of the texts behind it, as they are stored.
+void nc_entry_head_seal_off(uint8_t header[NC_ENTRY_HEADER_BYTES], nc_slice texts);
+/// Reads a header, the check aside; false for what no version of ours has written. The lengths are plausible then:
+/// their sum does not overflow.
+NC_NODISCARD bool nc_entry_head_read(nc_entry_head *out, const uint8_t header[NC_ENTRY_HEADER_BYTES]);
+/// Whether header and texts as stored are what their check says.
+NC_NODISCARD bool nc_entry_head_is_whole(const uint8_t header[NC_ENTRY_HEADER_BYTES], nc_slice texts);
+
+/// Bytes of all texts, without tag.
+size_t nc_entry_texts_bytes(const nc_entry_head *head);
+/// Bytes of header and texts in the file.
+size_t nc_entry_front_bytes(const nc_entry_head *head);
+/// Bytes of the body in the file.
+uint64_t nc_entry_stored_body_bytes(const nc_entry_head *head);
+/// Bytes of the file.
+uint64_t nc_entry_file_bytes(const nc_entry_head *head);
+
+/// Whether its lifetime is over at this time; what has one and comes from the future is over too.
+NC_NODISCARD bool nc_entry_is_expired(const nc_entry_head *head, int64_t now_ms);
+
+/// Views texts that are not (or no longer) sealed; the body is left empty and `found` is NC_STORE_HIT.
+void nc_entry_describe(nc_store_entry *out, const nc_entry_head *head, const uint8_t *texts);
+
+#endif

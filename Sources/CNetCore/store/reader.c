@@ -1,0 +1,122 @@
+#include "base/alloc.h"
+#include "base/error.h"
+#include "store/state.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct nc_store_reader {
+    const nc_store *store;
+    nc_loading loading;
+    nc_buf front;    // what the entry's slices point into
+    uint8_t *piece;  // a piece and its tag
+    size_t length;   // of the piece that is in clear; 0 before the first
+    size_t given;    // of it, to the caller
+    uint64_t offset; // of the next piece in the file
+    uint64_t number;
+    uint64_t left; // of the body, behind this piece
+};
+
+static nc_status begin(nc_store_reader *reader, nc_places *places, nc_store *store, nc_slice key, nc_error *err) {
+    reader->piece = nc_alloc(NC_ENTRY_PIECE_BYTES + NC_ENTRY_TAG_BYTES);
+    if (reader->piece == NULL) {
+        return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a reader");
+    }
+    nc_status status = nc_store_locate(places, store, key, err);
+    if (status == NC_OK) {
+        status = nc_store_find(&reader->loading, places, store, (nc_wanted){.key = key}, &reader->front, err);
+    }
+    if (status != NC_OK || reader->loading.what != NC_LOADED_HIT) {
+        return status;
+    }
+    status = nc_store_check_body(&reader->loading, store, reader->piece, err);
+    if (status == NC_OK && reader->loading.what == NC_LOADED_DAMAGED) {
+        nc_store_sweep(store, &places->name, &reader->loading);
+    }
+    return status;
+}
+
+nc_status nc_store_reader_new(nc_store_reader **out, nc_store_entry *entry, nc_store *store, nc_slice key,
+                              nc_error *err) {
+    if (out == NULL || entry == NULL || store == NULL) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a reader needs a store and a place for what it finds");
+    }
+    nc_store_reader *reader = nc_alloc_zeroed(1, sizeof *reader);
+    if (reader == NULL) {
+        return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a reader");
+    }
+    nc_places places;
+    reader->store = store;
+    reader->loading.fd = -1;
+    reader->front = nc_buf_init(SIZE_MAX / 2);
+    nc_status status = begin(reader, &places, store, key, err);
+    if (status != NC_OK || reader->loading.what != NC_LOADED_HIT) {
+        nc_loaded what = reader->loading.what;
+        nc_store_reader_free(reader);
+        if (status == NC_OK) {
+            *out = NULL;
+            status = nc_store_miss(entry, store, what, err);
+        }
+        return status;
+    }
+    nc_store_note_use(store, &places.name, &reader->loading);
+    nc_entry_describe(entry, &reader->loading.head, reader->front.data + NC_ENTRY_HEADER_BYTES);
+    reader->offset = nc_entry_front_bytes(&reader->loading.head);
+    reader->left = reader->loading.head.body_bytes;
+    *out = reader;
+    return nc_error_clear(err);
+}
+
+static nc_status read_piece(nc_store_reader *reader, nc_error *err) {
+    bool is_sealed = reader->loading.head.is_sealed;
+    size_t length = reader->left < NC_ENTRY_PIECE_BYTES ? (size_t)reader->left : NC_ENTRY_PIECE_BYTES;
+    size_t stored = length + (is_sealed ? NC_ENTRY_TAG_BYTES : 0);
+    ssize_t got = nc_store_read_at(reader->store, reader->loading.fd, reader->piece, stored, reader->offset);
+    if (got < 0) {
+        return nc_store_fail(reader->store, err, errno, NULL, "read");
+    }
+    if ((size_t)got != stored ||
+        (is_sealed && !nc_store_open_piece(reader->loading.cipher, reader->piece, length, reader->number + 1))) {
+        return nc_error_set(err, NC_ERR_FILE, 0, -1, "an entry changed while it was read");
+    }
+    reader->length = length;
+    reader->given = 0;
+    reader->offset += stored;
+    reader->number++;
+    reader->left -= length;
+    return NC_OK;
+}
+
+nc_status nc_store_reader_read(size_t *got, nc_store_reader *reader, uint8_t *into, size_t room_bytes, nc_error *err) {
+    if (got == NULL || reader == NULL || into == NULL || room_bytes == 0) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "reading needs a reader and room");
+    }
+    size_t at = 0;
+    while (at < room_bytes) {
+        if (reader->given == reader->length) {
+            nc_status status = reader->left == 0 ? NC_OK : read_piece(reader, err);
+            if (status != NC_OK) {
+                return status;
+            }
+            if (reader->given == reader->length) {
+                break;
+            }
+        }
+        size_t taken = reader->length - reader->given;
+        taken = taken < room_bytes - at ? taken : room_bytes - at;
+        memcpy(into + at, reader->piece + reader->given, taken);
+        reader->given += taken;
+        at += taken;
+    }
+    *got = at;
+    return nc_error_clear(err);
+}
+
+void nc_store_reader_free(nc_store_reader *reader) {
+    if (reader != NULL) {
+        nc_loading_end(&reader->loading, reader->store);
+        nc_buf_deinit(&reader->front);
+        nc_free(reader->piece);
+        nc_free(reader);
+    }
+}

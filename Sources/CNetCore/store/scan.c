@@ -1,0 +1,168 @@
+#include "base/alloc.h"
+#include "base/error.h"
+#include "store/state.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+    /// Files beyond the limit that are still put in order before the oldest go.
+    SLACK_ENTRIES = 65536,
+    /// Changes of ours after which others' changes are looked for.
+    MIN_CHANGES = 64,
+    /// Without locks, what nobody has touched for so long is left over.
+    LEFTOVER_AGE_MS = 3600000,
+};
+
+/// One reading of the directory.
+typedef struct scan {
+    nc_store *store;
+    nc_index fresh;
+    uint64_t leftovers;
+    uint64_t foreign;
+    nc_status status;
+    nc_error *err;
+} scan;
+
+static int64_t changed_at_ms(const struct stat *info) {
+    return (int64_t)info->st_mtim.tv_sec * 1000 + (int64_t)info->st_mtim.tv_nsec / 1000000;
+}
+
+static bool fail(scan *at, int code, const char *name) {
+    at->status = nc_store_fail(at->store, at->err, code, name, "examined");
+    return false;
+}
+
+static bool visit_entry(scan *at, const char *text, const nc_store_name *name) {
+    nc_store *store = at->store;
+    struct stat info;
+    int code = nc_store_status_at(store, text, &info);
+    if (code != 0) {
+        return code == ENOENT || fail(at, code, text); // Another process may have removed it.
+    }
+    uint64_t file_bytes = (uint64_t)info.st_size;
+    if (!S_ISREG(info.st_mode) || file_bytes <= NC_ENTRY_HEADER_BYTES) {
+        (void)nc_store_unlink(store, text);
+        store->stats.damaged++;
+        return true;
+    }
+    if (file_bytes > store->max_entry_bytes || at->fresh.record_count >= (uint64_t)store->max_entries + SLACK_ENTRIES) {
+        (void)nc_store_unlink(store, text);
+        store->stats.evictions++;
+        return true;
+    }
+    if (!nc_index_reserve(&at->fresh)) {
+        return fail(at, ENOMEM, text);
+    }
+    const nc_record *known = nc_index_find(&store->index, name);
+    int64_t used_at_ms = changed_at_ms(&info);
+    used_at_ms = known != NULL && known->used_at_ms > used_at_ms ? known->used_at_ms : used_at_ms;
+    nc_index_set(&at->fresh, name, file_bytes, used_at_ms);
+    return true;
+}
+
+static bool is_left_over(const nc_store *store, const char *text, uint64_t instance) {
+    struct stat info;
+    if (instance == store->instance) {
+        return false;
+    }
+    if (store->lock_fd >= 0) {
+        return !nc_store_is_alive(store, instance);
+    }
+    return nc_store_status_at(store, text, &info) == 0 &&
+           nc_store_now_ms(store) - changed_at_ms(&info) > LEFTOVER_AGE_MS;
+}
+
+static bool visit(void *ctx, const char *text) {
+    scan *at = ctx;
+    nc_store_name name;
+    uint64_t instance = 0;
+    if (nc_entry_name_parse(&name, text)) {
+        return visit_entry(at, text, &name);
+    }
+    if (nc_part_name_parse(&instance, text)) {
+        if (is_left_over(at->store, text, instance)) {
+            // What cannot be removed now is left for the next time.
+            at->leftovers += nc_store_unlink(at->store, text) == 0;
+        }
+    } else if (strcmp(text, NC_STORE_LOCK_NAME) != 0 && strcmp(text, NC_STORE_TAG_NAME) != 0) {
+        at->foreign++;
+    }
+    return true;
+}
+
+/// Under the mutex.
+static nc_status scan_now(scan *at) {
+    nc_store *store = at->store;
+    int code = 0;
+    do {
+        nc_index_deinit(&at->fresh);
+        code = store->files.list(store->files.ctx, store->directory_fd, visit, at) == 0 ? 0 : errno;
+    } while (code == EINTR && at->status == NC_OK);
+    if (at->status == NC_OK && code != 0) {
+        at->status = nc_store_fail(store, at->err, code, NULL, "read");
+    }
+    if (at->status == NC_OK && !nc_index_sort(&at->fresh)) {
+        at->status = nc_store_fail(store, at->err, ENOMEM, NULL, "read");
+    }
+    if (at->status != NC_OK) {
+        nc_index_deinit(&at->fresh);
+        return at->status;
+    }
+    nc_index_deinit(&store->index);
+    store->index = at->fresh;
+    store->changes_since_scan = 0;
+    store->bytes_since_scan = 0;
+    store->stats.scans++;
+    nc_store_make_room(store);
+    return NC_OK;
+}
+
+nc_status nc_store_scan(nc_store *store, uint64_t *leftovers, uint64_t *foreign, nc_error *err) {
+    pthread_mutex_lock(&store->mutex);
+    scan at = {.store = store, .fresh = {.seed = {store->index.seed[0], store->index.seed[1]}}, .err = err};
+    nc_status status = scan_now(&at);
+    pthread_mutex_unlock(&store->mutex);
+    if (leftovers != NULL) {
+        *leftovers = at.leftovers;
+    }
+    if (foreign != NULL) {
+        *foreign = at.foreign;
+    }
+    return status;
+}
+
+void nc_store_make_room(nc_store *store) {
+    nc_index *index = &store->index;
+    while (index->bytes > store->max_bytes || index->record_count > store->max_entries) {
+        char text[NC_ENTRY_NAME_BYTES];
+        nc_record *oldest = nc_index_oldest(index);
+        nc_entry_name_format(text, &oldest->name);
+        if (nc_store_unlink(store, text) != 0) {
+            // The next one who needs room begins with another.
+            nc_index_use(index, oldest, oldest->used_at_ms);
+            break;
+        }
+        nc_store_name name = oldest->name;
+        (void)nc_index_remove(index, &name);
+        store->stats.evictions++;
+    }
+}
+
+void nc_store_scan_if_shared(nc_store *store) {
+    pthread_mutex_lock(&store->mutex);
+    // An eighth of what is there: then reading the directory costs each change eight files' worth at most.
+    bool is_due =
+        store->changes_since_scan >= MIN_CHANGES &&
+        (store->changes_since_scan >= store->index.record_count / 8 || store->bytes_since_scan >= store->max_bytes / 8);
+    if (is_due) {
+        store->changes_since_scan = 0;
+        store->bytes_since_scan = 0;
+        if (nc_store_is_shared(store)) {
+            scan at = {.store = store, .fresh = {.seed = {store->index.seed[0], store->index.seed[1]}}};
+            // What is remembered stays when the directory cannot be read.
+            (void)scan_now(&at);
+        }
+    }
+    pthread_mutex_unlock(&store->mutex);
+}
