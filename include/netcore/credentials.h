@@ -18,9 +18,8 @@ NC_ASSUME_NONNULL_BEGIN
 enum {
     /// Name and password, readable (RFC 7617); sent at once when it stands alone.
     NC_AUTH_BASIC = 1,
-    /// A challenge answered with a digest (RFC 7616); one that covers the body ("auth-int" alone) is proven for
-    /// requests
-    /// without a body only, and refused by the server with 401 otherwise.
+    /// A challenge answered with a digest (RFC 7616). One that covers the body ("auth-int" alone) is proven where there
+    /// is no body, and ends other requests with NC_ERR_AUTHENTICATION.
     NC_AUTH_DIGEST = 2,
     /// A token (RFC 6750), sent at once.
     NC_AUTH_BEARER = 4,

@@ -14,6 +14,7 @@
 
 #include <netcore/base.h>
 #include <netcore/engine_options.h>
+#include <netcore/multipart.h>
 #include <netcore/request.h>
 #include <netcore/response.h>
 #include <netcore/trace.h>
@@ -48,6 +49,8 @@ typedef struct nc_progress {
     uint64_t bytes_per_s;
     /// Time left at that rate, in milliseconds; UINT64_MAX when nobody knows.
     uint64_t left_ms;
+    /// Where in a form the sending is; its count is 0 without one.
+    nc_part_progress part;
 } nc_progress;
 
 /// A head arrived: a redirect's when `is_last` is false. The response's body is still empty.

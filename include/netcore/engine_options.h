@@ -17,10 +17,15 @@
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
 
+/// nc_engine_options.max_in_flight where it is 0.
 #define NC_DEFAULT_MAX_IN_FLIGHT 256u
+/// nc_engine_options.max_per_host where it is 0.
 #define NC_DEFAULT_MAX_PER_HOST 6u
+/// nc_engine_options.max_streams where it is 0.
 #define NC_DEFAULT_MAX_STREAMS 100u
+/// nc_engine_options.max_idle_connections where it is 0.
 #define NC_DEFAULT_MAX_IDLE_CONNECTIONS 256u
+/// nc_engine_options.max_waiting where it is 0.
 #define NC_DEFAULT_MAX_WAITING 100000u
 
 /// How the loop waits for sockets.
@@ -68,12 +73,14 @@ typedef struct nc_engine_options {
     uint32_t max_per_host;
     /// Streams on one HTTP/2 connection (100).
     uint32_t max_streams;
-    /// Idle connections kept (256).
+    /// Idle connections kept (256). Those in use count too: from 256 on it is never less than max_in_flight.
     uint32_t max_idle_connections;
     /// Transfers waiting for a slot (100,000); one more ends with NC_ERR_TOO_LARGE.
     uint32_t max_waiting;
     /// Whom TLS believes where a request does not say; NULL means the default policy. Retained.
     nc_trust *NC_NULLABLE trust;
+    /// True refuses every request and redirect over plain http, also to hosts that are remembered for https.
+    bool refuses_plaintext;
     /// Proxy of requests that name none; copied. NULL means none.
     const nc_proxy *NC_NULLABLE proxy;
     /// Cookies.
@@ -85,11 +92,11 @@ typedef struct nc_engine_options {
     bool uses_netrc;
     /// Path of a regular file, which has to be there when the engine is made; copied.
     nc_slice netrc_file;
-    /// True remembers Strict-Transport-Security (RFC 6797) and turns http into https for such hosts. Each trust policy
-    /// remembers for itself.
+    /// True remembers Strict-Transport-Security (RFC 6797) and turns http into https for such hosts, at most 1,000.
+    /// What is heard under a policy that accepts anything is not believed.
     bool uses_hsts;
-    /// Where that is kept from one engine to the next; copied. Empty: in memory alone. Where several policies are used,
-    /// the file holds what the last one that wrote it knew.
+    /// Where that is kept from one engine to the next, in libcurl's format, with mode 0600; copied. Empty: in memory
+    /// alone. A file that is missing is empty; one that is something else is NC_ERR_FILE.
     nc_slice hsts_file;
     /// True follows Alt-Svc (RFC 7838).
     bool uses_alt_svc;

@@ -12,17 +12,10 @@
 #include <netcore/base.h>
 #include <netcore/bytes.h>
 #include <netcore/credentials.h>
+#include <netcore/header.h>
 
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
-
-/// One header field.
-typedef struct nc_header {
-    /// A token (RFC 9110, 5.1); compared without case, sent as spelled here.
-    nc_slice name;
-    /// Any bytes but CR, LF and NUL, without surrounding white space.
-    nc_slice value;
-} nc_header;
 
 /// Where a proxy is taken from.
 typedef NC_ENUM(nc_proxy_choice){

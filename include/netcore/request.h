@@ -8,8 +8,11 @@
 #define NETCORE_REQUEST_H
 
 #include <netcore/base.h>
+#include <netcore/body_source.h>
 #include <netcore/bytes.h>
 #include <netcore/credentials.h>
+#include <netcore/header.h>
+#include <netcore/multipart.h>
 #include <netcore/proxy.h>
 #include <netcore/trace.h>
 #include <netcore/trust.h>
@@ -25,19 +28,29 @@ NC_ASSUME_NONNULL_BEGIN
 /// Where 0 means the default, this asks for none.
 #define NC_NO_REDIRECTS UINT32_MAX
 
-#define NC_DEFAULT_CONNECT_MS 10000u
-#define NC_DEFAULT_FIRST_BYTE_MS 60000u
-#define NC_DEFAULT_IDLE_MS 60000u
-#define NC_DEFAULT_SLOT_MS 60000u
-#define NC_DEFAULT_TOTAL_MS 300000u
-#define NC_DEFAULT_MAX_BODY_BYTES (64u * 1024u * 1024u)
-#define NC_DEFAULT_MAX_HEAD_BYTES (256u * 1024u)
-#define NC_DEFAULT_MAX_HEAD_FIELDS 256u
-#define NC_DEFAULT_MAX_REDIRECTS 20u
-#define NC_DEFAULT_MAX_CODINGS 3u
+/// The last of the 64 classes of service.
+#define NC_DSCP_MAX 63u
 
-/// A body whose length is not known before: chunked over HTTP/1.1, without a length over HTTP/2.
-#define NC_LENGTH_UNKNOWN UINT64_MAX
+/// nc_limits.connect_ms where it is 0.
+#define NC_DEFAULT_CONNECT_MS 10000u
+/// nc_limits.first_byte_ms where it is 0.
+#define NC_DEFAULT_FIRST_BYTE_MS 60000u
+/// nc_limits.idle_ms where it is 0.
+#define NC_DEFAULT_IDLE_MS 60000u
+/// nc_limits.slot_ms where it is 0.
+#define NC_DEFAULT_SLOT_MS 60000u
+/// nc_limits.total_ms where it is 0.
+#define NC_DEFAULT_TOTAL_MS 300000u
+/// nc_limits.max_body_bytes where it is 0.
+#define NC_DEFAULT_MAX_BODY_BYTES (64u * 1024u * 1024u)
+/// nc_limits.max_head_bytes where it is 0.
+#define NC_DEFAULT_MAX_HEAD_BYTES (256u * 1024u)
+/// nc_limits.max_head_fields where it is 0.
+#define NC_DEFAULT_MAX_HEAD_FIELDS 256u
+/// nc_limits.max_redirects where it is 0.
+#define NC_DEFAULT_MAX_REDIRECTS 20u
+/// nc_limits.max_codings where it is 0.
+#define NC_DEFAULT_MAX_CODINGS 3u
 
 /// Limits of one request; 0 is the default beside each.
 typedef struct nc_limits {
@@ -92,36 +105,17 @@ typedef NC_ENUM(nc_priority){
     NC_PRIORITY_LOW = 2,
 } nc_priority;
 
-/// What a pull callback gave.
-typedef NC_ENUM(nc_pull){
-    /// `*filled` bytes, at least one; there may be more.
-    NC_PULL_MORE = 0,
-    /// `*filled` bytes, perhaps none, and these were the last.
-    NC_PULL_END = 1,
-    /// Nothing now; it is asked again after nc_engine_resume().
-    NC_PULL_LATER = 2,
-    /// It failed; the transfer ends with NC_ERR_BODY_SOURCE.
-    NC_PULL_FAIL = 3,
-} nc_pull;
-
-/// Fills at most `capacity` bytes of a request body; runs on the loop thread and must not block.
-typedef nc_pull (*nc_pull_fn)(void *NC_NULLABLE ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity,
-                              size_t *filled);
-/// Goes back to the body's first byte, for a redirect or a connection that died; returns whether it can.
-typedef bool (*nc_rewind_fn)(void *NC_NULLABLE ctx, nc_transfer_id id);
-
-/// A request body that is asked for piece by piece.
-///
-/// A response that is whole before the source has ended ends the transfer: the source is not asked any more, and an
-/// HTTP/1.1 connection is closed.
-typedef struct nc_body_source {
-    /// Handed to both functions, until on_done.
-    void *NC_NULLABLE ctx;
-    /// NULL: there is no source.
-    nc_pull_fn NC_NULLABLE pull;
-    /// NULL: the body can be sent once only.
-    nc_rewind_fn NC_NULLABLE rewind;
-} nc_body_source;
+/// Which way the engine's cookies go with a request.
+typedef NC_ENUM(nc_cookie_use){
+    /// Those that match are sent, and those of the answer are kept.
+    NC_COOKIES_SEND_AND_STORE = 0,
+    /// None is sent, none is kept.
+    NC_COOKIES_IGNORE = 1,
+    /// Those that match are sent; those of the answer are not kept, not for the next hop either.
+    NC_COOKIES_SEND_ONLY = 2,
+    /// None is sent; those of the answer are kept.
+    NC_COOKIES_STORE_ONLY = 3,
+} nc_cookie_use;
 
 /// What becomes of a redirect.
 typedef NC_ENUM(nc_redirect_choice){
@@ -145,6 +139,9 @@ typedef struct nc_connect_to {
     uint16_t to_port;
 } nc_connect_to;
 
+/// What a response's body has to be; <netcore/expectation.h> makes one.
+typedef struct nc_expectation nc_expectation;
+
 /// One request.
 typedef struct nc_request {
     /// A token; empty means GET.
@@ -164,8 +161,13 @@ typedef struct nc_request {
     /// Where the body comes from, piece by piece; instead of `body`.
     nc_body_source body_source;
     /// Bytes that the source gives: more or fewer end with NC_ERR_BODY_LENGTH. The last byte is sent when the source
-    /// has said that it is the last. NC_LENGTH_UNKNOWN sends what comes.
+    /// has said that it is the last. NC_LENGTH_UNKNOWN sends what comes. With 0 it is asked once, before
+    /// anything is sent; NC_PULL_LATER then means that it has nothing.
     uint64_t body_length;
+    /// A form that is the body; instead of `body`. Retained while needed; the library then sends its Content-Type in
+    /// place of the caller's, and refuses GET and HEAD (NC_ERR_USAGE), which carry no form. Part files are opened and
+    /// measured when the transfer gets its slot; each of them is opened again when its turn comes.
+    nc_multipart *NC_NULLABLE multipart;
     /// Path of a file that gets the body of a response with status 200 to 299, under another name until it is whole
     /// (limits.max_body_bytes counts, and is then unlimited by default). Other bodies go the usual way, of at most
     /// NC_DEFAULT_MAX_BODY_BYTES.
@@ -188,14 +190,25 @@ typedef struct nc_request {
     nc_slice unix_socket;
     /// Proxy; NULL means the engine's.
     const nc_proxy *NC_NULLABLE proxy;
+    /// What the body has to be, checked while it arrives; NULL expects nothing. Retained while needed.
+    nc_expectation *NC_NULLABLE expectation;
     /// Who asks.
     nc_credentials credentials;
     /// Place among those that wait.
     nc_priority priority;
-    /// True leaves the engine's cookies out, both ways.
-    bool ignores_cookies;
+    /// An nc_cookie_use; without a jar (nc_engine_options.cookies) all are alike. The caller's own Cookie fields are
+    /// sent whatever it says.
+    uint8_t cookie_use;
     /// True sends "/../" and "/./" in the path as they are.
     bool keeps_dot_segments;
+    /// True says that the receiver may rest for long (nc_engine_pause(), NC_PAUSE). Over HTTP/2 such a transfer, and
+    /// one under limits.max_receive_bytes_per_s, gets a connection of its own, of which a host has as many as over
+    /// HTTP/1.1: a stream that rests could hold up the other streams of its connection.
+    bool may_pause;
+    /// The class of service that the request's packets ask for (DSCP; RFC 2474, 3), 1 to NC_DSCP_MAX: IP_TOS or
+    /// IPV6_TCLASS of its connections, which requests of another class do not share. 0 sets nothing. A system that does
+    /// not take it sends as ever.
+    uint8_t dscp;
 } nc_request;
 
 NC_ASSUME_NONNULL_END

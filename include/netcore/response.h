@@ -10,6 +10,7 @@
 #include <netcore/base.h>
 #include <netcore/bytes.h>
 #include <netcore/request.h>
+#include <netcore/trust_verdict.h>
 
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
@@ -76,6 +77,11 @@ typedef struct nc_hop_metrics {
     /// Such as "TLS_AES_256_GCM_SHA384"; empty without TLS.
     char tls_cipher[44];
 } nc_hop_metrics;
+
+/// Gives the judgement that refused the last hop's certificate, with the chain's pins and the policy's.
+///
+/// Returns NULL when none did. Thread-safe.
+NC_API const nc_trust_verdict *NC_NULLABLE nc_response_verdict(const nc_response *response);
 
 /// Counts the trailer fields (RFC 9110, 6.5) of the last hop; they are never mixed with the head's.
 ///

@@ -12,7 +12,8 @@
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
 
-/// Names one transfer of one engine; 0 names none, and no number is ever used twice by an engine.
+/// Names one transfer of one engine; 0 names none, and no number is ever used twice by an engine, nor by the next
+/// engines of a process.
 typedef uint64_t nc_transfer_id;
 
 /// The only place where a point has its name: X(name, what has just happened).

@@ -1,5 +1,7 @@
 #include "net/access.h"
 
+#include <string.h>
+
 /// Collects the first refusal of a row of options.
 #define SET(option, value)                                                                                             \
     do {                                                                                                               \
@@ -52,15 +54,34 @@ static CURLcode set_proxy(CURL *easy, const nc_kept_proxy *proxy) {
     return code;
 }
 
+/// FNV-1a over a text and its NUL.
+static uint64_t mix(uint64_t sum, const char *text) {
+    const char *at = text != NULL ? text : "";
+    do {
+        sum = (sum ^ (uint8_t)*at) * UINT64_C(0x100000001b3);
+    } while (*at++ != 0);
+    return sum;
+}
+
+uint64_t nc_access_proxy_key(const nc_state *state, const nc_extras *extras) {
+    const nc_kept_proxy *proxy = extras != NULL && extras->has_proxy ? &extras->proxy : &state->proxy;
+    bool is_open = proxy->credentials.schemes == 0 && proxy->headers == NULL;
+    if (proxy->choice != NC_PROXY_URL || (is_open && strchr(proxy->url, '@') == NULL)) {
+        return 0;
+    }
+    uint64_t sum = mix(UINT64_C(0xcbf29ce484222325) ^ proxy->credentials.schemes, proxy->url);
+    sum = mix(mix(sum, proxy->credentials.user), proxy->credentials.password);
+    for (const struct curl_slist *field = proxy->headers; field != NULL; field = field->next) {
+        sum = mix(sum, field->data);
+    }
+    return sum != 0 ? sum : 1;
+}
+
 CURLcode nc_access_set_engine(CURL *easy, const nc_state *state) {
     CURLcode code = set_proxy(easy, &state->proxy);
     SET(CURLOPT_NETRC, state->uses_netrc ? (long)CURL_NETRC_OPTIONAL : (long)CURL_NETRC_IGNORED);
     if (state->netrc_file != NULL) {
         SET(CURLOPT_NETRC_FILE, state->netrc_file);
-    }
-    if (state->uses_hsts) {
-        SET(CURLOPT_HSTS_CTRL, (long)CURLHSTS_ENABLE);
-        SET(CURLOPT_HSTS, state->hsts_file);
     }
     if (state->uses_alt_svc) {
         SET(CURLOPT_ALTSVC_CTRL, (long)(CURLALTSVC_H1 | CURLALTSVC_H2 | CURLALTSVC_H3));

@@ -85,12 +85,21 @@ static bool parse_seconds(nc_slice field, int64_t *out) {
     return field.length > 0;
 }
 
+/// libcurl drops a dot at the beginning, and a domain of dots alone with it.
+static bool names_domain(nc_slice text) {
+    size_t dots = 0;
+    while (dots < text.length && text.data[dots] == '.') {
+        dots++;
+    }
+    return dots < text.length && memchr("; \t", text.data[dots], 3) == NULL;
+}
+
 static bool is_netscape(nc_slice line) {
     nc_slice fields[FIELDS];
     int64_t expires_s;
     size_t count = part(fields, line);
     // A cookie without a value may lack the last tab too.
-    return (count == FIELDS || count == VALUE) && fields[DOMAIN].length > 0 && is_flag(fields[REACHES_BELOW]) &&
+    return (count == FIELDS || count == VALUE) && names_domain(fields[DOMAIN]) && is_flag(fields[REACHES_BELOW]) &&
            is_flag(fields[IS_SECURE]) && parse_seconds(fields[EXPIRES], &expires_s);
 }
 
@@ -106,8 +115,7 @@ static bool is_field_with_domain(nc_slice line) {
             rest = nc_slice_make(rest.data + 1, rest.length - 1);
         }
         if (begins_with(rest, domain)) {
-            uint8_t first = rest.length > strlen(domain) ? rest.data[strlen(domain)] : ';';
-            return first != ';' && first != ' ';
+            return names_domain(nc_slice_make(rest.data + strlen(domain), rest.length - strlen(domain)));
         }
         at = memchr(rest.data, ';', rest.length);
     }

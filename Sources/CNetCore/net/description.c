@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/ascii.h"
 #include "body/coding.h"
+#include "body/multipart.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -122,6 +123,7 @@ static void fill_header(nc_sent_header *out, const nc_header *header, char **sto
     out->is_safe_elsewhere = is_safe_elsewhere(header->name);
     out->describes_body = describes_body(header->name);
     out->is_expectation = nc_slice_is_equal_ignoring_case(header->name, nc_slice_of("Expect"));
+    out->is_type = nc_slice_is_equal_ignoring_case(header->name, nc_slice_of("Content-Type"));
     out->is_cookie = nc_slice_is_equal_ignoring_case(header->name, nc_slice_of("Cookie"));
 }
 
@@ -238,22 +240,28 @@ static void fill_fixed(nc_description *out, const nc_request *request) {
     // "Accept: */*", which says nothing.
     out->fixed[0].data = out->expects_continue ? NULL : no_expect;
     out->fixed[1].data = has_header(request, "Content-Type") ? NULL : no_type;
+    if (request->multipart != NULL) {
+        out->fixed[1].data = (char *)(uintptr_t)nc_multipart_type_field(request->multipart); // libcurl only reads it
+    }
     out->fixed[2].data = has_header(request, "Accept") ? NULL : no_accept;
     bool adds_codings = request->accepts_codings && !has_header(request, "Accept-Encoding");
     out->fixed[ACCEPT_ENCODING_NODE].data = adds_codings ? accept_encoding_field() : NULL;
 }
 
 void nc_description_fill(nc_description *out, const nc_request *request, void *storage) {
-    bool is_streamed = request->body_file.length > 0 || request->body_source.pull != NULL;
+    bool is_streamed = request->body_file.length > 0 || request->body_source.pull != NULL || request->multipart != NULL;
     *out = (nc_description){
         .source = request->body_source,
+        .multipart = request->multipart,
         .body_length = request->body_source.pull != NULL ? request->body_length : request->body.length,
         .has_body = request->has_body || request->body.length > 0 || is_streamed,
         .accepts_codings = request->accepts_codings,
         .is_head = nc_slice_is_equal(request->method, nc_slice_of("HEAD")),
         .expects_continue = has_header(request, "Expect"),
         .expects_upgrade = has_header(request, "Upgrade"),
-        .ignores_cookies = request->ignores_cookies,
+        .cookie_use = request->cookie_use,
+        .may_pause = request->may_pause,
+        .dscp = request->dscp,
         .priority = request->priority,
         .http = request->http,
         .redirects = request->redirects,
@@ -300,7 +308,8 @@ struct curl_slist *nc_description_link_headers(nc_description *description, bool
     for (size_t i = 0; i < description->header_count; i++) {
         nc_sent_header *header = &description->headers[i];
         if ((is_elsewhere && !header->is_safe_elsewhere) || (drops_body && header->describes_body) ||
-            (drops_cookie && header->is_cookie) || (header->is_expectation && !description->expects_continue)) {
+            (drops_cookie && header->is_cookie) || (header->is_type && description->multipart != NULL) ||
+            (header->is_expectation && !description->expects_continue)) {
             continue;
         }
         *last = &header->node;

@@ -12,6 +12,7 @@ typedef struct nc_sent_header {
     bool describes_body;    // goes when a redirect drops the body
     bool is_cookie;         // joined with those of a jar
     bool is_expectation;
+    bool is_type; // of the body: a form brings its own
 } nc_sent_header;
 
 /// Credentials as libcurl takes them; NULL texts are not set.
@@ -48,14 +49,17 @@ typedef struct nc_description {
     char *url;
     size_t url_length;
     nc_slice body;
-    nc_body_source source;
-    uint64_t body_length; // NC_LENGTH_UNKNOWN; of a file not before it is open
+    nc_body_source source;   // of a form too
+    nc_multipart *multipart; // kept by the transfer's reader; NULL without a form
+    uint64_t body_length;    // NC_LENGTH_UNKNOWN; of a file not before it is open
     bool has_body;
     bool accepts_codings;
     bool is_head;
     bool expects_continue;
     bool expects_upgrade;
-    bool ignores_cookies;
+    uint8_t cookie_use; // nc_cookie_use
+    bool may_pause;
+    uint8_t dscp; // 0 is none
     nc_priority priority;
     nc_extras *extras; // NULL when there are none
     nc_http_choice http;

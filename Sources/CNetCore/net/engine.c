@@ -18,8 +18,15 @@ static void take_options(nc_engine *engine, const nc_engine_options *options) {
     engine->max_per_host = or_default(options->max_per_host, NC_DEFAULT_MAX_PER_HOST);
     engine->max_streams = or_default(options->max_streams, NC_DEFAULT_MAX_STREAMS);
     engine->max_idle_connections = or_default(options->max_idle_connections, NC_DEFAULT_MAX_IDLE_CONNECTIONS);
+    // libcurl counts those in use among those it keeps, and would close each as it ends where more are in flight.
+    if (engine->max_idle_connections >= NC_DEFAULT_MAX_IDLE_CONNECTIONS &&
+        engine->max_idle_connections < engine->max_in_flight) {
+        engine->max_idle_connections = engine->max_in_flight;
+    }
     engine->max_waiting = or_default(options->max_waiting, NC_DEFAULT_MAX_WAITING);
     engine->capabilities = nc_capabilities_query();
+    engine->libcurl_version = curl_version_info(CURLVERSION_NOW)->version_num;
+    engine->refuses_plaintext = options->refuses_plaintext;
     engine->clock = options->clock != NULL ? *options->clock : nc_clock_system();
     engine->files = options->file_ops != NULL ? *options->file_ops : nc_file_ops_system();
     engine->trace = options->trace;
@@ -43,6 +50,7 @@ static void free_engine(nc_engine *engine) {
     nc_trust_release(engine->trust);
     nc_pool_release(engine->pool);
     nc_jar_deinit(&engine->jar);
+    nc_strict_deinit(&engine->strict);
     nc_state_deinit(&engine->state);
     nc_free(engine);
 }
@@ -87,6 +95,8 @@ static nc_status make(nc_engine **out, const nc_engine_options *options, nc_erro
         return NC_ERR_NO_MEMORY;
     }
     atomic_init(&engine->references, 2); // the owner's and the loop's
+    nc_list_init(&engine->shared.downloads);
+    engine->shared.registry = nc_registry_init();
     take_options(engine, options);
     nc_jar_init(&engine->jar);
     nc_status status = nc_mailbox_init(&engine->shared.mailbox);
@@ -98,6 +108,9 @@ static nc_status make(nc_engine **out, const nc_engine_options *options, nc_erro
     }
     if (status == NC_OK) {
         status = nc_jar_read(engine, err);
+    }
+    if (status == NC_OK) {
+        status = nc_strict_read(engine, err);
     }
     engine->pool = nc_pool_new();
     engine->worker = nc_worker_new(WORKER_THREADS, engine->trace);
@@ -190,12 +203,21 @@ nc_status nc_engine_new(nc_engine **out, const nc_engine_options *options, nc_er
 
 /* --- asking --- */
 
-nc_status nc_engine_submit(nc_engine *engine, const nc_request *request, const nc_sink *sink, nc_transfer_id *out,
-                           nc_error *err) {
+/// What a call to submit is made of.
+typedef struct submission {
+    nc_engine *engine;
+    const nc_request *request;
+    const nc_sink *sink;
+    bool is_held; // for a download that was accepted before
+} submission;
+
+static nc_status submit(const submission *asked, nc_transfer_id *out, nc_error *err) {
+    nc_engine *engine = asked->engine;
+    const nc_sink *sink = asked->sink;
     nc_transfer *transfer = NULL;
     nc_status status = sink != NULL && sink->on_done == NULL
                            ? nc_error_set(err, NC_ERR_USAGE, 0, -1, "a sink without on_done")
-                           : nc_transfer_new(&transfer, engine, request, sink, err);
+                           : nc_transfer_new(&transfer, engine, asked->request, sink, err);
     if (status != NC_OK) {
         nc_trace_pass(&engine->trace, NC_TRACE_REFUSED, 0);
         return status;
@@ -203,7 +225,7 @@ nc_status nc_engine_submit(nc_engine *engine, const nc_request *request, const n
     bool needs_wake = false;
     transfer->submitted_ns = engine->clock.monotonic_ns(engine->clock.ctx);
     pthread_mutex_lock(&engine->shared.mutex);
-    bool is_open = !engine->shared.mailbox.is_closing && !engine->shared.mailbox.is_finishing;
+    bool is_open = !engine->shared.mailbox.is_closing && (asked->is_held || !engine->shared.mailbox.is_finishing);
     status = !is_open ? NC_ERR_CLOSED : nc_registry_add(&engine->shared.registry, transfer);
     if (status == NC_OK) {
         *out = transfer->id;
@@ -224,6 +246,16 @@ nc_status nc_engine_submit(nc_engine *engine, const nc_request *request, const n
     }
     nc_engine_drop(engine);
     return nc_error_clear(err);
+}
+
+nc_status nc_engine_submit(nc_engine *engine, const nc_request *request, const nc_sink *sink, nc_transfer_id *out,
+                           nc_error *err) {
+    return submit(&(submission){.engine = engine, .request = request, .sink = sink}, out, err);
+}
+
+nc_status nc_engine_submit_held(nc_engine *engine, const nc_request *request, const nc_sink *sink, nc_transfer_id *out,
+                                nc_error *err) {
+    return submit(&(submission){.engine = engine, .request = request, .sink = sink, .is_held = true}, out, err);
 }
 
 void nc_engine_cancel(nc_engine *engine, nc_transfer_id id) {

@@ -12,6 +12,7 @@
 #include "net/registry.h"
 #include "net/sockets.h"
 #include "net/state.h"
+#include "net/strict.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -24,15 +25,18 @@ struct nc_engine {
     uint32_t max_idle_connections;
     uint32_t max_waiting;
     nc_capabilities capabilities;
+    unsigned libcurl_version; // as 0x075801: asking libcurl takes thousands of instructions
     nc_clock clock;
     nc_file_ops files;
     nc_trace trace;
     nc_loop_client client;
     nc_trust *trust;
+    bool refuses_plaintext;
     nc_pool *pool;
     nc_worker *worker;
     nc_state state;
     nc_jar jar;
+    nc_strict strict; // the loop's
     pthread_t thread;
 
     atomic_uint references; // the owner's, the loop's, one for each waiter
@@ -51,6 +55,7 @@ struct nc_engine {
         uint64_t connection_count;
         uint64_t now_ns;       // see nc_engine_read_clock()
         size_t transfer_count; // accepted and not ended
+        size_t download_count; // the same, when the mail was last read
         bool has_ended_some;   // on_done was called in this round
         bool wants_drain;
         bool is_finishing;
@@ -62,6 +67,9 @@ struct nc_engine {
         pthread_cond_t condition; // a transfer without sink has ended, or the loop has
         nc_mailbox mailbox;
         nc_registry registry;
+        nc_link downloads; // nc_download.link
+        size_t download_count;
+        uint64_t last_download_id;
         bool has_jar;     // its file was read
         bool is_ended;    // nc_engine_wake() sends its callers elsewhere
         bool has_stopped; // nothing of the caller's is called any more
@@ -78,6 +86,10 @@ static inline uint64_t nc_engine_now(const nc_engine *engine) {
     return engine->loop.now_ns;
 }
 
+/// Submits for a download, which was accepted before: also while the engine takes nothing new and waits for what it
+/// has.
+NC_NODISCARD nc_status nc_engine_submit_held(nc_engine *engine, const nc_request *request, const nc_sink *sink,
+                                             nc_transfer_id *out, nc_error *err);
 /// The thread's body.
 void *nc_loop_main(void *engine);
 /// Drops one reference; the last one frees the engine.

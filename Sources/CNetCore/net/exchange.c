@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 size_t nc_exchange_on_header(char *bytes, size_t one, size_t length, void *data) {
     nc_transfer *transfer = ((nc_handle *)data)->transfer;
     (void)one;
+    transfer->lane->idle_turns = 0;
     for (size_t at = 0; at < length;) {
         const char *end = transfer->has_head ? memchr(bytes + at, '\n', length - at) : NULL;
         size_t count = end != NULL ? (size_t)(end - bytes) + 1 - at : length - at;
@@ -45,11 +47,15 @@ size_t nc_exchange_on_body(char *bytes, size_t one, size_t length, void *data) {
     nc_transfer *transfer = ((nc_handle *)data)->transfer;
     nc_slice piece = nc_slice_make(bytes, length);
     (void)one;
+    transfer->lane->idle_turns = 0;
     if (transfer->is_head_held && !nc_head_is_followed_by_body(transfer)) {
         return look_at_head_line(transfer, piece) == NC_OK ? length : 0;
     }
     if (!transfer->has_head) {
         return look_at_head_line(transfer, piece) == NC_OK ? length : 0;
+    }
+    if (nc_head_refuses_expectation(transfer)) {
+        return length; // The answer counts that comes without the expectation.
     }
     if (transfer->is_head_held && nc_head_release(transfer) != NC_OK) {
         return 0;
@@ -60,6 +66,7 @@ size_t nc_exchange_on_body(char *bytes, size_t one, size_t length, void *data) {
 size_t nc_exchange_on_upload(char *bytes, size_t one, size_t capacity, void *data) {
     nc_transfer *transfer = ((nc_handle *)data)->transfer;
     nc_upload *upload = &transfer->upload;
+    transfer->lane->idle_turns = 0;
     size_t room = nc_flow_send_room(transfer, capacity * one);
     if (room == 0) {
         return CURL_READFUNC_PAUSE;
@@ -105,7 +112,7 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
     transfer->connected_ns = nc_engine_now(transfer->engine);
     CURL *easy = ((nc_handle *)data)->easy;
     const char *scheme = NULL;
-    // Through an HTTPS proxy the TLS in sight may be the proxy's; and a host may have asked for https (HSTS).
+    // Through an HTTPS proxy the TLS in sight may be the proxy's.
     bool is_secure = curl_easy_getinfo(easy, CURLINFO_SCHEME, &scheme) == CURLE_OK && scheme != NULL &&
                      nc_slice_is_equal_ignoring_case(nc_slice_of(scheme), nc_slice_of("https"));
     if (is_secure) {
@@ -140,6 +147,18 @@ static int open_quietly(const struct curl_sockaddr *address) {
 #endif
 }
 
+/// Asks for a class of service (RFC 2474, 3: the upper six bits); whoever does not know it sends as ever.
+static void set_service(int fd, int family, uint8_t dscp) {
+    int octet = dscp << 2;
+    if (family == AF_INET) {
+        (void)setsockopt(fd, IPPROTO_IP, IP_TOS, &octet, sizeof octet);
+    } else if (family == AF_INET6) {
+        (void)setsockopt(fd, IPPROTO_IPV6, IPV6_TCLASS, &octet, sizeof octet);
+        // An IPv4 address in an IPv6 socket goes by the other one.
+        (void)setsockopt(fd, IPPROTO_IP, IP_TOS, &octet, sizeof octet);
+    }
+}
+
 curl_socket_t nc_exchange_open_socket(void *data, curlsocktype purpose, struct curl_sockaddr *address) {
     nc_handle *handle = data;
     (void)purpose;
@@ -147,6 +166,9 @@ curl_socket_t nc_exchange_open_socket(void *data, curlsocktype purpose, struct c
     if (fd < 0) {
         handle->transfer->socket_error = errno;
         return CURL_SOCKET_BAD;
+    }
+    if (handle->transfer->description.dscp != 0) {
+        set_service(fd, address->family, handle->transfer->description.dscp);
     }
     if (nc_sockets_opened(&handle->engine->loop.sockets, fd, ++handle->engine->loop.connection_count) != NC_OK) {
         handle->transfer->socket_error = ENOMEM;

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "net/engine_state.h"
+#include "net/form_upload.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -95,10 +96,13 @@ static void do_open(nc_work *work) {
     const nc_file_ops *ops = &files->transfer->engine->files;
     const nc_extras *extras = files->transfer->description.extras;
     nc_status status = NC_OK;
-    if (extras->body_file != NULL) {
+    if (extras != NULL && extras->body_file != NULL) {
         status = open_upload(files, ops, extras->body_file);
     }
-    if (status == NC_OK && extras->save_path != NULL) {
+    if (nc_form_upload_has_files(files->transfer->form)) {
+        status = nc_form_upload_measure(files->transfer->form, &files->error);
+    }
+    if (status == NC_OK && extras != NULL && extras->save_path != NULL) {
         (void)open_save(files, ops, extras->save_path);
     }
     nc_mailbox_put_answer(files->transfer->engine, &files->answer);
@@ -138,6 +142,12 @@ static void close_all(nc_files *files) {
     files->part_path = NULL;
 }
 
+static void do_open_part(nc_work *work) {
+    nc_files *files = NC_CONTAINER_OF(work, nc_files, work);
+    nc_form_upload_open(files->transfer->form);
+    nc_mailbox_put_answer(files->transfer->engine, &files->answer);
+}
+
 static void do_close(nc_work *work) {
     nc_files *files = NC_CONTAINER_OF(work, nc_files, work);
     close_all(files);
@@ -146,15 +156,16 @@ static void do_close(nc_work *work) {
 
 /* --- on the loop thread --- */
 
-nc_status nc_files_new(nc_files **out, nc_transfer *transfer) {
+nc_status nc_files_new(nc_files **out, nc_transfer *transfer, nc_error *err) {
     const nc_extras *extras = transfer->description.extras;
     *out = NULL;
-    if (extras == NULL || (extras->body_file == NULL && extras->save_path == NULL)) {
+    bool has_own = extras != NULL && (extras->body_file != NULL || extras->save_path != NULL);
+    if (!has_own && !nc_form_upload_has_files(transfer->form)) {
         return NC_OK;
     }
     nc_files *files = nc_alloc_zeroed(1, sizeof *files);
     if (files == NULL) {
-        return NC_ERR_NO_MEMORY;
+        return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a request with files");
     }
     files->transfer = transfer;
     files->upload_fd = -1;
@@ -175,6 +186,13 @@ static void opened(nc_answer *answer) {
     nc_transfer_files_opened(files->transfer);
 }
 
+static void part_opened(nc_answer *answer) {
+    nc_files *files = NC_CONTAINER_OF(answer, nc_files, answer);
+    files->is_working = false;
+    nc_form_upload_opened(files->transfer->form);
+    nc_transfer_part_opened(files->transfer);
+}
+
 static void closed(nc_answer *answer) {
     nc_files *files = NC_CONTAINER_OF(answer, nc_files, answer);
     files->is_working = false;
@@ -193,6 +211,12 @@ static void ask(nc_files *files, void (*run)(nc_work *), void (*arrive)(nc_answe
 
 void nc_files_open(nc_files *files) {
     ask(files, do_open, opened);
+}
+
+void nc_files_open_part(nc_files *files) {
+    if (!files->is_working && nc_form_upload_wants_file(files->transfer->form)) {
+        ask(files, do_open_part, part_opened);
+    }
 }
 
 void nc_files_close(nc_files *files, bool keeps) {

@@ -22,12 +22,15 @@ typedef struct nc_files {
     nc_error error;
 } nc_files;
 
-/// Makes what a request with files needs; NULL in `*out` when it has none.
-NC_NODISCARD nc_status nc_files_new(nc_files **out, nc_transfer *transfer);
+/// Makes what a request with files needs; NULL in `*out` when it has none. NC_OK, NC_ERR_NO_MEMORY.
+NC_NODISCARD nc_status nc_files_new(nc_files **out, nc_transfer *transfer, nc_error *err);
 void nc_files_free(nc_files *files);
 
 /// Asks the worker to open them; nc_transfer_files_opened() follows, never at once.
 void nc_files_open(nc_files *files);
+/// Asks the worker for the next file of a form; nc_transfer_part_opened() follows, never at once. Does nothing while
+/// the worker is at it.
+void nc_files_open_part(nc_files *files);
 /// Asks the worker to close them and keep what was saved, or not; nc_transfer_files_closed() follows.
 void nc_files_close(nc_files *files, bool keeps);
 /// Writes a piece of the body that is saved.

@@ -2,30 +2,25 @@
 
 #include "base/error.h"
 #include "base/trace.h"
+#include "body/multipart.h"
 #include "net/engine_state.h"
 #include "net/files.h"
 #include "net/handle.h"
 #include "net/limits.h"
 #include "net/progress.h"
+#include "net/proof.h"
 #include "net/response.h"
-
-/// What a redirect's own body may weigh before its connection is given up instead of read to the end.
-static const uint64_t max_discarded_bytes = 64u * 1024u;
-
-/// What a decoder gives out before mail is read again. A few bytes may decode to hundreds of MiB, and meanwhile nobody
-/// could cancel, nor any other transfer move.
-enum { MAX_PIECES_A_TURN = 64 };
 
 /* --- telling libcurl --- */
 
 /// Tells libcurl which directions rest. May call back into nc_flow_receive() and nc_upload_read().
 static void tell(nc_transfer *transfer) {
     nc_flow *flow = &transfer->flow;
-    bool decodes = flow->coding != NULL && nc_coding_has_input(flow->coding);
+    bool is_pending = nc_delivery_is_pending(transfer);
     bool receives = transfer->has_head && !transfer->is_head_held;
     // Within a head libcurl would keep its lines and later give them all as one, so that rest begins with the body,
     // and before there is a connection it takes no orders: the callbacks rest by themselves when they are called.
-    int wanted = (receives && (flow->receive_rests != 0 || decodes) ? CURLPAUSE_RECV : 0) |
+    int wanted = (receives && (flow->receive_rests != 0 || is_pending) ? CURLPAUSE_RECV : 0) |
                  (flow->send_rests != 0 ? CURLPAUSE_SEND : 0);
     if (transfer->handle == NULL || !transfer->was_connected || wanted == flow->told) {
         return;
@@ -114,39 +109,9 @@ void nc_flow_sent(nc_transfer *transfer, size_t bytes) {
     }
 }
 
-/* --- giving out --- */
+/* --- receiving --- */
 
-uint64_t nc_flow_max_body_bytes(const nc_transfer *transfer) {
-    const nc_extras *extras = transfer->description.extras;
-    uint64_t limit = transfer->description.limits.max_body_bytes;
-    bool is_beside_file = extras != NULL && extras->save_path != NULL && !transfer->is_saving;
-    return is_beside_file && limit > NC_DEFAULT_MAX_BODY_BYTES ? NC_DEFAULT_MAX_BODY_BYTES : limit;
-}
-
-static nc_status give_out(nc_transfer *transfer, nc_slice bytes) {
-    uint64_t max_bytes = nc_flow_max_body_bytes(transfer);
-    if (bytes.length > max_bytes - transfer->body_bytes) {
-        return nc_transfer_note(transfer, NC_ERR_BODY_TOO_LARGE, CURLE_FILESIZE_EXCEEDED,
-                                "the body is larger than the limit of %llu bytes", (unsigned long long)max_bytes);
-    }
-    transfer->body_bytes += bytes.length;
-    if (transfer->is_saving) {
-        return nc_files_write(transfer->files, bytes);
-    }
-    if (transfer->has_sink && transfer->sink.on_body != NULL) {
-        nc_verdict verdict = transfer->sink.on_body(transfer->sink.ctx, transfer->id, bytes);
-        if (verdict == NC_PAUSE) {
-            nc_flow_rest_reading(transfer);
-        }
-        return verdict == NC_STOP
-                   ? nc_transfer_note(transfer, NC_ERR_STOPPED_BY_CALLER, 0, "the body callback stopped the transfer")
-                   : NC_OK;
-    }
-    nc_status status = nc_response_append_body(transfer->response, bytes);
-    return status == NC_OK ? NC_OK : nc_transfer_note(transfer, status, 0, "no memory for a response body");
-}
-
-static void end_turn(nc_transfer *transfer) {
+void nc_flow_end_turn(nc_transfer *transfer) {
     nc_flow *flow = &transfer->flow;
     if ((flow->receive_rests & NC_REST_TURN) == 0) {
         flow->receive_rests |= NC_REST_TURN;
@@ -159,65 +124,22 @@ static void forget_turn(nc_flow *flow) {
     nc_list_remove(&flow->turn_link);
 }
 
-/// Decodes and gives out until the decoder wants more, the reader rests or the turn is over.
-static nc_status decode(nc_transfer *transfer) {
-    nc_flow *flow = &transfer->flow;
-    nc_slice piece;
-    nc_error err;
-    nc_status status = NC_OK;
-    int pieces = 0;
-    do {
-        status = nc_coding_next(flow->coding, &piece, &err);
-        if (status == NC_OK && piece.length > 0) {
-            status = give_out(transfer, piece);
-            if (status != NC_OK) {
-                return status;
-            }
-        }
-    } while (status == NC_OK && piece.length > 0 && (flow->receive_rests & NC_REST_CALLER) == 0 &&
-             ++pieces < MAX_PIECES_A_TURN);
-    if (pieces == MAX_PIECES_A_TURN) {
-        end_turn(transfer);
-    }
-    if (status == NC_OK && nc_coding_has_input(flow->coding)) {
-        status = nc_coding_keep(flow->coding, &err);
-    }
-    return status == NC_OK ? NC_OK : nc_transfer_note(transfer, status, CURLE_BAD_CONTENT_ENCODING, "%s", err.message);
-}
-
-static nc_status take(nc_transfer *transfer, nc_slice bytes) {
-    nc_flow *flow = &transfer->flow;
-    nc_error err;
-    if (transfer->leads_on) {
-        transfer->body_bytes += bytes.length;
-        transfer->ends_early = transfer->body_bytes > max_discarded_bytes;
-        return transfer->ends_early ? NC_ERR_STOPPED_BY_CALLER : NC_OK;
-    }
-    if (flow->coding == NULL) {
-        return give_out(transfer, bytes);
-    }
-    nc_status status = nc_coding_feed(flow->coding, bytes, &err);
-    if (status != NC_OK) {
-        return nc_transfer_note(transfer, status, CURLE_BAD_CONTENT_ENCODING, "%s", err.message);
-    }
-    return decode(transfer);
-}
-
 size_t nc_flow_receive(nc_transfer *transfer, nc_slice bytes) {
     nc_flow *flow = &transfer->flow;
-    bool decodes = flow->coding != NULL && nc_coding_has_input(flow->coding);
-    if (flow->receive_rests != 0 || decodes) {
+    if (flow->receive_rests != 0 || nc_delivery_is_pending(transfer)) {
         flow->told |= CURLPAUSE_RECV;
         return CURL_WRITEFUNC_PAUSE;
     }
     nc_trace_pass(&transfer->engine->trace, NC_TRACE_BODY_CHUNK, transfer->id);
     nc_transfer_enter(transfer, NC_PHASE_BODY);
-    atomic_fetch_add_explicit(&transfer->received_bytes, bytes.length, memory_order_relaxed);
-    if (take(transfer, bytes) != NC_OK) {
+    if (nc_delivery_take(transfer, bytes) != NC_OK) {
         return bytes.length + 1;
     }
     pace_receiving(transfer, bytes.length);
     nc_progress_note(transfer, false);
+    if (nc_delivery_awaits_end(transfer)) {
+        nc_limits_arm(transfer);
+    }
     return bytes.length;
 }
 
@@ -234,8 +156,7 @@ static void go_on(nc_transfer *transfer) {
     if (transfer->lane != NULL) {
         transfer->lane->is_dirty = true; // The response may be whole, and only its reader have been waited for.
     }
-    if (flow->receive_rests == 0 && flow->coding != NULL && nc_coding_has_input(flow->coding) &&
-        decode(transfer) != NC_OK) {
+    if (flow->receive_rests == 0 && nc_delivery_is_pending(transfer) && nc_delivery_go_on(transfer) != NC_OK) {
         nc_transfer_fail(transfer, &transfer->error);
         return;
     }
@@ -246,7 +167,7 @@ static void go_on(nc_transfer *transfer) {
         } else if (transfer->ends_early) {
             nc_transfer_hop_done(transfer, CURLE_WRITE_ERROR);
         }
-    } else if (flow->coding == NULL || !nc_coding_has_input(flow->coding)) {
+    } else if (!nc_delivery_is_pending(transfer)) {
         nc_transfer_hop_done(transfer, flow->code);
     }
 }
@@ -305,8 +226,7 @@ bool nc_flow_awaits_source(const nc_transfer *transfer) {
 
 bool nc_flow_is_drained(const nc_transfer *transfer) {
     const nc_flow *flow = &transfer->flow;
-    bool decodes = flow->coding != NULL && nc_coding_has_input(flow->coding);
-    return flow->receive_rests == 0 && (flow->told & CURLPAUSE_RECV) == 0 && !decodes;
+    return flow->receive_rests == 0 && (flow->told & CURLPAUSE_RECV) == 0 && !nc_delivery_is_pending(transfer);
 }
 
 static void alarm_rings(nc_timer *timer) {
@@ -349,7 +269,9 @@ nc_status nc_flow_init(nc_transfer *transfer) {
     nc_flow *flow = &transfer->flow;
     bool is_paced = limits->max_send_bytes_per_s != 0 || limits->max_receive_bytes_per_s != 0 ||
                     engine->loop.send_pace.bytes_per_s != 0 || engine->loop.receive_pace.bytes_per_s != 0;
-    if (!is_paced) {
+    const nc_multipart *form = transfer->description.multipart;
+    bool is_throttled = form != NULL && (form->packet_bytes != 0 || form->delay_ms != 0);
+    if (!is_paced && !is_throttled) {
         return NC_OK;
     }
     if (nc_timers_announce(&engine->loop.timers) != NC_OK) {
@@ -359,14 +281,16 @@ nc_status nc_flow_init(nc_transfer *transfer) {
     flow->timer.fire = alarm_rings;
     flow->send_pace = nc_pace_make(limits->max_send_bytes_per_s, nc_engine_now(engine));
     flow->receive_pace = nc_pace_make(limits->max_receive_bytes_per_s, nc_engine_now(engine));
+    if (is_throttled) {
+        nc_pace_set_packets(&flow->send_pace, form->packet_bytes, form->delay_ms);
+    }
     return NC_OK;
 }
 
 void nc_flow_deinit(nc_transfer *transfer) {
     nc_flow *flow = &transfer->flow;
     forget_turn(flow);
-    nc_coding_free(flow->coding);
-    flow->coding = NULL;
+    nc_delivery_reset(transfer);
     if (flow->has_timer) {
         nc_timers_clear(&transfer->engine->loop.timers, &flow->timer);
         nc_timers_withdraw(&transfer->engine->loop.timers);
@@ -381,49 +305,25 @@ void nc_flow_begin_hop(nc_transfer *transfer) {
     flow->send_rests &= NC_REST_CALLER;
     flow->told = 0;
     flow->is_over = false;
-    nc_coding_free(flow->coding);
-    flow->coding = NULL;
-}
-
-nc_status nc_flow_begin_body(nc_transfer *transfer) {
-    enum { MAX_FIELDS = 16 };
-    nc_slice values[MAX_FIELDS];
-    size_t count = 0;
-    nc_error err;
-    const nc_response *response = transfer->response;
-    if (transfer->framing.coding_count == 0 || !transfer->description.accepts_codings) {
-        return NC_OK;
-    }
-    for (size_t i = 0; i < nc_response_header_count(response); i++) {
-        nc_header field = nc_response_header_at(response, i);
-        if (nc_slice_is_equal_ignoring_case(field.name, nc_slice_of("Content-Encoding")) && count < MAX_FIELDS) {
-            values[count++] = field.value;
-        }
-    }
-    nc_coding_free(transfer->flow.coding);
-    transfer->flow.coding = NULL;
-    nc_status status =
-        nc_coding_new(&transfer->flow.coding, values, count, transfer->description.limits.max_codings, &err);
-    return status == NC_OK ? NC_OK : nc_transfer_note(transfer, status, CURLE_BAD_CONTENT_ENCODING, "%s", err.message);
+    nc_delivery_reset(transfer);
 }
 
 bool nc_flow_end_body(nc_transfer *transfer, CURLcode code) {
     nc_flow *flow = &transfer->flow;
-    nc_error err;
-    if (flow->coding == NULL || transfer->error.status != NC_OK || transfer->leads_on) {
+    if (transfer->error.status != NC_OK) {
         return true;
     }
     // Only a pace can have left something here.
-    if (nc_coding_has_input(flow->coding) && flow->receive_rests == 0 && decode(transfer) != NC_OK) {
+    if (nc_delivery_is_pending(transfer) && flow->receive_rests == 0 && nc_delivery_go_on(transfer) != NC_OK) {
         return true;
     }
-    if (nc_coding_has_input(flow->coding)) {
+    if (nc_delivery_is_pending(transfer)) {
         flow->is_over = true;
         flow->code = code;
         return false;
     }
-    if (code == CURLE_OK && nc_coding_finish(flow->coding, &err) != NC_OK) {
-        (void)nc_transfer_note(transfer, err.status, CURLE_BAD_CONTENT_ENCODING, "%s", err.message);
+    if (code == CURLE_OK) {
+        nc_delivery_finish(transfer);
     }
     return true;
 }

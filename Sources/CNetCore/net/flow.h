@@ -1,13 +1,12 @@
-/// The body's way from libcurl to whoever wants it: decoding, limits, pausing, pacing.
+/// When a body moves: resting, pacing and going on, in both directions.
 ///
 /// libcurl never decodes, so a pause is nothing but a piece refused: libcurl keeps it, with what else its receive
-/// buffer holds, and gives it again. What a decoder has taken and not yet given out waits in the decoder. Confined to
-/// the loop thread.
+/// buffer holds, and gives it again. What was taken of it and not yet given out waits in the delivery. Confined to the
+/// loop thread.
 #ifndef NETCORE_PRIVATE_FLOW_H
 #define NETCORE_PRIVATE_FLOW_H
 
 #include "base/list.h"
-#include "body/coding.h"
 #include "net/pace.h"
 #include "net/timers.h"
 
@@ -29,12 +28,11 @@ typedef struct nc_flow {
     uint8_t send_rests;
     int told;       // CURLPAUSE_ bits that libcurl is under
     bool has_timer; // announced
-    bool is_over;   // libcurl is done with the hop, the decoder is not
+    bool is_over;   // libcurl is done with the hop, the delivery is not
     CURLcode code;  // what libcurl said then
     nc_timer timer; // the end of a debt
     nc_pace send_pace;
     nc_pace receive_pace;
-    nc_coding *coding;
     nc_link turn_link; // among those whose decoders go on in the next round
 } nc_flow;
 
@@ -44,8 +42,6 @@ void nc_flow_deinit(nc_transfer *transfer);
 
 /// A hop begins: nothing rests but what the caller said.
 void nc_flow_begin_hop(nc_transfer *transfer);
-/// The final head says how the body is coded; NC_OK or what was noted.
-NC_NODISCARD nc_status nc_flow_begin_body(nc_transfer *transfer);
 /// Takes a piece as libcurl has it: its length, CURL_WRITEFUNC_PAUSE, or another number for a failure.
 size_t nc_flow_receive(nc_transfer *transfer, nc_slice bytes);
 /// How much may be sent now; 0 when it has to rest.
@@ -61,14 +57,12 @@ void nc_flow_rest_reading(nc_transfer *transfer);
 void nc_flow_pause(nc_transfer *transfer);
 /// nc_engine_resume() reached the loop; `reasons` are of nc_rest.
 void nc_flow_resume(nc_transfer *transfer, uint8_t reasons);
+/// A decoder has had its turn: it goes on in the next round.
+void nc_flow_end_turn(nc_transfer *transfer);
 /// Lets the decoders go on that had their turn in the round before.
 void nc_flow_take_turns(nc_engine *engine);
 /// Whether the caller or a rate holds it up, so that its idleness does not count.
 bool nc_flow_is_held(const nc_transfer *transfer);
-
-/// How large the body may be: what is not saved, beside a file that was asked for, comes into memory, where the usual
-/// limit holds.
-uint64_t nc_flow_max_body_bytes(const nc_transfer *transfer);
 
 /// Whether the body's source had nothing to give when it was last asked.
 bool nc_flow_awaits_source(const nc_transfer *transfer);

@@ -17,9 +17,11 @@ enum { MAX_FREE_HANDLES = 256 };
 /// libcurl's receive buffer: its own default where a body is collected, so that the buffers of many transfers stay in
 /// the processor's caches; more where a body goes straight on, which saves system calls (1 GiB in pieces of 16 KiB
 /// costs twice the time). A paused transfer may hold as much, and a coded one makes much of little: hence less for
-/// those.
+/// those. A stream whose buffer is full at the end of what libcurl 7.88 reads at once (32 KiB, over TLS a record of 16
+/// and the head that it unpacks) does not hear of its own end: hence more for those.
 enum {
     RECEIVE_BYTES = 16 * 1024,
+    RECORD_RECEIVE_BYTES = 20 * 1024,
     STREAM_RECEIVE_BYTES = 64 * 1024,
     LONG_RECEIVE_BYTES = 512 * 1024,
     SEND_BYTES = 128 * 1024
@@ -45,9 +47,15 @@ static nc_status status_of(CURLcode code) {
     return code == CURLE_OUT_OF_MEMORY ? NC_ERR_NO_MEMORY : NC_ERR_UNSUPPORTED;
 }
 
-static void set_safety(option_row *row, const nc_lane *lane) {
-    bool verifies = !lane->trust->options.accepts_anything;
-    long version = lane->trust->options.min_version == NC_TLS_1_3 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2;
+static void set_safety(option_row *row, nc_lane *lane) {
+    const nc_trust_options *trust = &lane->trust->options;
+    bool verifies = !trust->accepts_anything;
+    // The hook compares the name more strictly; libcurl does it again, for sessions that are resumed without a hook.
+    bool compares = verifies && !trust->skips_name_check && !nc_trust_may_be_overridden(lane->trust);
+    long version = trust->min_version == NC_TLS_1_3 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2;
+    version |= trust->max_version == NC_TLS_LIMIT_1_2   ? CURL_SSLVERSION_MAX_TLSv1_2
+               : trust->max_version == NC_TLS_LIMIT_1_3 ? CURL_SSLVERSION_MAX_TLSv1_3
+                                                        : 0;
     SET(row, CURLOPT_PROTOCOLS_STR, "http,https");
     SET(row, CURLOPT_FOLLOWLOCATION, 0L);
     // A cancel during name lookup would otherwise join libcurl's resolver thread and stall every transfer.
@@ -55,7 +63,10 @@ static void set_safety(option_row *row, const nc_lane *lane) {
     SET(row, CURLOPT_NOSIGNAL, 1L);
     SET(row, CURLOPT_SSLVERSION, version);
     SET(row, CURLOPT_SSL_VERIFYPEER, verifies ? 1L : 0L);
-    SET(row, CURLOPT_SSL_VERIFYHOST, verifies ? 2L : 0L);
+    SET(row, CURLOPT_SSL_VERIFYHOST, compares ? 2L : 0L);
+    // A resumed session brings no stapled reply.
+    SET(row, CURLOPT_SSL_SESSIONID_CACHE, trust->requires_staple ? 0L : 1L);
+    SET(row, CURLOPT_SSL_ENABLE_ALPN, trust->skips_alpn ? 0L : 1L);
     SET(row, CURLOPT_CAINFO, NULL);
     SET(row, CURLOPT_CAPATH, NULL);
     SET(row, CURLOPT_PROXY_SSLVERSION, version);
@@ -75,8 +86,12 @@ static void set_callbacks(option_row *row, nc_handle *handle) {
     SET(row, CURLOPT_HEADERDATA, handle);
     SET(row, CURLOPT_WRITEFUNCTION, nc_exchange_on_body);
     SET(row, CURLOPT_WRITEDATA, handle);
-    // Head lines come to the body callback first, before libcurl acts on them: see there.
-    SET(row, CURLOPT_HEADER, 1L);
+    // Head lines come to the body callback first, before libcurl acts on them: see there. Later versions would give it
+    // the trailers of streams as well, and need it no more.
+    SET(row, CURLOPT_HEADER, handle->engine->libcurl_version < 0x080100 ? 1L : 0L);
+    // Of a chunked body libcurl gives out what was sent, and still knows where it ends. Its own decoder takes a lone LF
+    // behind a chunk, and extensions without end.
+    SET(row, CURLOPT_HTTP_TRANSFER_DECODING, 0L);
     SET(row, CURLOPT_READFUNCTION, nc_exchange_on_upload);
     SET(row, CURLOPT_READDATA, handle);
     SET(row, CURLOPT_SEEKFUNCTION, nc_exchange_on_rewind);
@@ -181,32 +196,45 @@ static long http_version_of(const nc_transfer *transfer, bool is_secure) {
     switch (transfer->description.http) {
     case NC_HTTP_1_0:
         return CURL_HTTP_VERSION_1_0;
-    case NC_HTTP_2_PRIOR_KNOWLEDGE:
-        return CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
     case NC_HTTP_3:
         return CURL_HTTP_VERSION_3ONLY;
+    case NC_HTTP_2_PRIOR_KNOWLEDGE: // Over TLS the handshake asks; libcurl 8 would not.
     case NC_HTTP_AUTO:
+        if (!is_secure && transfer->description.http == NC_HTTP_2_PRIOR_KNOWLEDGE) {
+            return CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
+        }
         return is_secure && transfer->engine->capabilities.has_http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1;
     default:
         return CURL_HTTP_VERSION_1_1;
     }
 }
 
+static bool is_older_than_8(const nc_transfer *transfer) {
+    return transfer->engine->libcurl_version < 0x080000;
+}
+
 /// libcurl 7.88 cannot send a second request over an HTTP/2 connection in the clear: it begins the protocol anew inside
 /// itself ("Error in the HTTP2 framing layer"; mended in 8.0). Then each request gets a connection of its own.
-static bool is_alone_on_connection(long version, bool is_secure) {
-    return version == CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE && !is_secure &&
-           curl_version_info(CURLVERSION_NOW)->version_num < 0x080000;
+static bool is_alone_on_connection(const nc_transfer *transfer, long version, bool is_secure) {
+    return version == CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE && !is_secure && is_older_than_8(transfer);
+}
+
+bool nc_handle_may_be_multiplexed(const nc_transfer *transfer) {
+    bool is_secure = false;
+    (void)nc_url_has_web_scheme(nc_transfer_url(transfer), &is_secure);
+    long version = http_version_of(transfer, is_secure);
+    return version != CURL_HTTP_VERSION_1_1 && version != CURL_HTTP_VERSION_1_0 &&
+           !is_alone_on_connection(transfer, version, is_secure);
 }
 
 static void set_protocol(option_row *row, nc_handle *handle, const nc_transfer *transfer) {
     bool is_secure = false;
     (void)nc_url_has_web_scheme(nc_transfer_url(transfer), &is_secure);
     long version = http_version_of(transfer, is_secure);
+    bool is_alone = is_alone_on_connection(transfer, version, is_secure);
     // To wait for a connection whose protocol is not known yet pays only where it will soon be known (by ALPN), or is
     // agreed on: over plain HTTP libcurl would hold every other transfer back until the first reply of all has ended.
-    bool is_alone = is_alone_on_connection(version, is_secure);
-    bool shares = version != CURL_HTTP_VERSION_1_1 && version != CURL_HTTP_VERSION_1_0 && !is_alone;
+    bool shares = !transfer->is_apart && nc_handle_may_be_multiplexed(transfer);
     if (is_alone) {
         SET(row, CURLOPT_FRESH_CONNECT, 1L);
         SET(row, CURLOPT_FORBID_REUSE, 1L);
@@ -216,10 +244,14 @@ static void set_protocol(option_row *row, nc_handle *handle, const nc_transfer *
         SET(row, CURLOPT_HTTP_VERSION, version);
         handle->http_version = version;
     }
-    if (handle->shares_connections != shares) {
-        SET(row, CURLOPT_PIPEWAIT, shares ? 1L : 0L);
-        handle->shares_connections = shares;
+    // libcurl 8.14 does not look again when a handshake ends in HTTP/1.1: who waits would wait for the first reply's
+    // end.
+    bool waits = shares && (is_older_than_8(transfer) || (transfer->host != NULL && transfer->host->is_multiplexed));
+    if (handle->waits_for_connection != waits) {
+        SET(row, CURLOPT_PIPEWAIT, waits ? 1L : 0L);
+        handle->waits_for_connection = waits;
     }
+    handle->shares_connections = shares;
 }
 
 static void set_buffer(option_row *row, nc_handle *handle, const nc_transfer *transfer) {
@@ -229,10 +261,10 @@ static void set_buffer(option_row *row, nc_handle *handle, const nc_transfer *tr
     bool is_paced = transfer->description.limits.max_receive_bytes_per_s != 0 ||
                     transfer->engine->loop.receive_pace.bytes_per_s != 0;
     bool is_long = !is_paced && (is_saved || (is_streamed && !transfer->description.accepts_codings));
-    long wanted = is_paced      ? RECEIVE_BYTES
-                  : is_long     ? LONG_RECEIVE_BYTES
-                  : is_streamed ? STREAM_RECEIVE_BYTES
-                                : RECEIVE_BYTES;
+    long least = transfer->description.http == NC_HTTP_2_PRIOR_KNOWLEDGE ? STREAM_RECEIVE_BYTES
+                 : nc_handle_may_be_multiplexed(transfer)                ? RECORD_RECEIVE_BYTES
+                                                                         : RECEIVE_BYTES;
+    long wanted = is_long ? LONG_RECEIVE_BYTES : is_streamed && !is_paced ? STREAM_RECEIVE_BYTES : least;
     if (handle->receive_bytes != wanted) {
         SET(row, CURLOPT_BUFFERSIZE, wanted);
         handle->receive_bytes = wanted;
@@ -243,7 +275,8 @@ static void set_headers(option_row *row, nc_handle *handle, nc_transfer *transfe
     nc_description *asked = &transfer->description;
     // Two Cookie fields are one too many (RFC 6265, 5.4): libcurl joins its own with those of the caller.
     nc_buf cookies = nc_buf_init(SIZE_MAX);
-    bool joins = transfer->lane->has_cookies && !transfer->is_elsewhere && nc_description_join_cookies(asked, &cookies);
+    bool sends = transfer->lane->has_cookies || handle->own_cookies == NC_COOKIES_SEND_ONLY;
+    bool joins = sends && !transfer->is_elsewhere && nc_description_join_cookies(asked, &cookies);
     if (joins && cookies.length > 0) {
         nc_buf_append_byte(&cookies, 0);
         if (nc_buf_status(&cookies) != NC_OK) {
@@ -256,6 +289,21 @@ static void set_headers(option_row *row, nc_handle *handle, nc_transfer *transfe
     SET(row, CURLOPT_HTTPHEADER, nc_description_link_headers(asked, transfer->is_elsewhere, transfer->is_get, joins));
 }
 
+/// A jar of the handle's own, for a request that uses the engine's one way only.
+static void set_own_cookies(option_row *row, nc_handle *handle, const nc_transfer *transfer) {
+    uint8_t use = transfer->description.cookie_use;
+    if (transfer->engine->state.cookies == NC_COOKIES_OFF ||
+        (use != NC_COOKIES_SEND_ONLY && use != NC_COOKIES_STORE_ONLY)) {
+        return;
+    }
+    handle->own_cookies = use;
+    handle->has_extras = true;
+    SET(row, CURLOPT_COOKIEFILE, ""); // switches cookies on
+    if (use == NC_COOKIES_SEND_ONLY && row->code == CURLE_OK && !nc_jar_fill(handle)) {
+        row->code = CURLE_OUT_OF_MEMORY;
+    }
+}
+
 nc_status nc_handle_configure(nc_handle *handle, nc_transfer *transfer) {
     nc_description *asked = &transfer->description;
     option_row row = {handle->easy, CURLE_OK};
@@ -263,6 +311,7 @@ nc_status nc_handle_configure(nc_handle *handle, nc_transfer *transfer) {
     handle->fd = -1;
     handle->detail[0] = '\0';
     SET(&row, CURLOPT_URL, (const char *)nc_transfer_url(transfer).data);
+    set_own_cookies(&row, handle, transfer);
     set_headers(&row, handle, transfer);
     set_method(&row, handle, transfer);
     set_protocol(&row, handle, transfer);
@@ -296,6 +345,13 @@ nc_status nc_handle_stop_expecting(nc_transfer *transfer) {
     return status_of(row.code);
 }
 
+void nc_handle_heed_length(nc_handle *handle, bool is_heeded) {
+    if (handle->ignores_length == is_heeded) {
+        (void)curl_easy_setopt(handle->easy, CURLOPT_IGNORE_CONTENT_LENGTH, is_heeded ? 0L : 1L);
+        handle->ignores_length = !is_heeded;
+    }
+}
+
 const nc_kept_proxy *nc_handle_proxy(const nc_transfer *transfer) {
     const nc_extras *extras = transfer->description.extras;
     return extras != NULL && extras->has_proxy ? &extras->proxy : &transfer->engine->state.proxy;
@@ -313,5 +369,5 @@ bool nc_handle_may_need_tls(const nc_transfer *transfer) {
     bool is_plain = proxy->choice == NC_PROXY_NONE ||
                     (proxy->choice == NC_PROXY_URL &&
                      (proxy->url[4] == ':' || proxy->url[0] == 's' || proxy->url[0] == 'S')); // "http:", "socks…"
-    return state->uses_hsts || state->doh_url != NULL || !is_plain;
+    return state->doh_url != NULL || !is_plain;
 }

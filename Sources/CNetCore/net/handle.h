@@ -15,11 +15,15 @@ struct nc_handle {
     int fd;            // the socket that libcurl last waited for; -1 before
     bool is_plain_get; // no method, body or HEAD is set
     bool has_connect_to;
-    bool has_extras;         // is not used again
-    bool shares_connections; // waits for one that may carry several streams
-    long http_version;       // CURL_HTTP_VERSION_
-    long receive_bytes;      // of libcurl's buffer
+    bool has_extras;           // is not used again
+    bool shares_connections;   // may go over one that carries several streams
+    bool waits_for_connection; // until it is known whether one does
+    bool ignores_length;       // a stream tells its own end
+    long http_version;         // CURL_HTTP_VERSION_
+    long receive_bytes;        // of libcurl's buffer
     uint32_t connect_ms;
+    uint8_t own_cookies;   // NC_COOKIES_SEND_ONLY and NC_COOKIES_STORE_ONLY have a jar that is the handle's; else 0
+    uint64_t cookies_seen; // the jar's state that it was filled with
     char detail[CURL_ERROR_SIZE];
 };
 
@@ -36,6 +40,10 @@ bool nc_handle_answers_challenges(const nc_transfer *transfer);
 /// A server refuses the expectation: libcurl asks again by itself, and has to be kept from sending the field anew.
 /// NC_OK, NC_ERR_NO_MEMORY.
 NC_NODISCARD nc_status nc_handle_stop_expecting(nc_transfer *transfer);
+/// Whether libcurl is to stop reading at the length that a reply announces: said before it reads that field.
+void nc_handle_heed_length(nc_handle *handle, bool is_heeded);
+/// Whether the hop may become one of several streams of a connection, but for what its reader may do.
+bool nc_handle_may_be_multiplexed(const nc_transfer *transfer);
 /// Whether TLS may be spoken although the URL says http: to a proxy, or because a host asked for it.
 bool nc_handle_may_need_tls(const nc_transfer *transfer);
 

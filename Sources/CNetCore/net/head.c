@@ -1,88 +1,28 @@
 #include "net/head.h"
 
-#include "base/ascii.h"
 #include "base/trace.h"
+#include "net/challenge.h"
 #include "net/engine_state.h"
 #include "net/handle.h"
+#include "net/head_line.h"
 #include "net/metrics.h"
+#include "net/proof.h"
 #include "net/response.h"
 #include "net/url_text.h"
 
 #include <string.h>
 
-static bool is_white(uint8_t byte) {
-    return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
-}
-
-static nc_slice trim(nc_slice text) {
-    while (text.length > 0 && (text.data[0] == ' ' || text.data[0] == '\t')) {
-        text = nc_slice_make(text.data + 1, text.length - 1);
-    }
-    while (text.length > 0 && is_white(text.data[text.length - 1])) {
-        text.length--;
-    }
-    return text;
-}
-
-/// "HTTP/1.1 200 OK" or "HTTP/2 200". libcurl lets others pass ("HTTP/HTTP/1.1 100"), and reads another code there.
-static bool parse_status_line(nc_slice line, uint16_t *status, nc_http_version *version) {
-    const uint8_t *space = memchr(line.data, ' ', line.length);
-    size_t at = space != NULL ? (size_t)(space - line.data) : 0;
-    bool is_short = at == 6;
-    bool is_long = at == 8 && line.data[6] == '.' && nc_ascii_is_digit(line.data[7]);
-    // RFC 9112, 2.3: the protocol's name is spelled so and not otherwise.
-    if (!(is_short || is_long) || memcmp(line.data, "HTTP/", 5) != 0 || !nc_ascii_is_digit(line.data[5]) ||
-        line.length < at + 4) {
-        return false;
-    }
-    const uint8_t *digits = line.data + at + 1;
-    if (line.length > at + 4 && !is_white(digits[3])) {
-        return false; // "200OK"
-    }
-    uint8_t major = line.data[5];
-    uint8_t minor = at >= 8 ? line.data[7] : '0';
-    *version = major == '2'   ? NC_HTTP_VERSION_2
-               : major == '3' ? NC_HTTP_VERSION_3
-               : minor == '0' ? NC_HTTP_VERSION_1_0
-                              : NC_HTTP_VERSION_1_1;
-    if (!nc_ascii_is_digit(digits[0]) || !nc_ascii_is_digit(digits[1]) || !nc_ascii_is_digit(digits[2])) {
-        return false;
-    }
-    *status = (uint16_t)((digits[0] - '0') * 100 + (digits[1] - '0') * 10 + (digits[2] - '0'));
-    return *status >= 100;
-}
-
-/// RFC 9112, 2.2: a CR that does not end a line is invalid. To libcurl it is a byte like any other.
-static bool has_stray_cr(nc_slice line) {
-    size_t length = line.length;
-    while (length > 0 && (line.data[length - 1] == '\n' || line.data[length - 1] == '\r')) {
-        length--;
-    }
-    return length > 0 && memchr(line.data, '\r', length) != NULL;
-}
-
-/// RFC 9112, 5.1: a token, and the colon follows at once. libcurl takes whatever stands before a colon for a name; a
-/// length behind a name that only others understand is how two readers come to see two ends of one body.
-static bool is_field_name(nc_slice name) {
-    for (size_t i = 0; i < name.length; i++) {
-        if (!nc_ascii_is_token(name.data[i])) {
-            return false;
-        }
-    }
-    return name.length > 0;
-}
-
 static nc_status take_field(nc_transfer *transfer, nc_slice line) {
     nc_status status;
     if (line.data[0] == ' ' || line.data[0] == '\t') {
-        status = nc_response_extend_field(transfer->response, trim(line));
+        status = nc_response_extend_field(transfer->response, nc_head_line_trim(line));
         size_t count = nc_response_header_count(transfer->response);
         nc_framing_take_fold(&transfer->framing,
                              nc_response_header_at(transfer->response, count > 0 ? count - 1 : 0).name);
     } else {
         const uint8_t *colon = memchr(line.data, ':', line.length);
         size_t name_length = colon != NULL ? (size_t)(colon - line.data) : 0;
-        if (!is_field_name(nc_slice_make(line.data, name_length))) {
+        if (!nc_head_line_is_name(nc_slice_make(line.data, name_length))) {
             return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
                                     "a line of the response head is no field");
         }
@@ -92,9 +32,13 @@ static nc_status take_field(nc_transfer *transfer, nc_slice line) {
                                     "the response head has more than %u fields",
                                     transfer->description.limits.max_head_fields);
         }
-        nc_slice value = trim(nc_slice_make(colon + 1, line.length - name_length - 1));
+        nc_slice value = nc_head_line_trim(nc_slice_make(colon + 1, line.length - name_length - 1));
         nc_slice name = nc_slice_make(line.data, name_length);
         nc_framing_take(&transfer->framing, name, value);
+        if (name.length == 7 && nc_slice_is_equal_ignoring_case(name, nc_slice_of("Trailer")) &&
+            nc_response_http_version(transfer->response) >= NC_HTTP_VERSION_2) {
+            nc_handle_heed_length(transfer->handle, false); // in time when the length is yet to come
+        }
         transfer->lane->has_unlearnt = transfer->lane->has_unlearnt || transfer->framing.has_cookies;
         status = nc_response_add_field(transfer->response, name, value);
     }
@@ -128,8 +72,7 @@ static nc_status check_framing(nc_transfer *transfer) {
 /// A body that is announced as too large is refused before it comes, unless it is still to be decoded.
 static nc_status expect_body(nc_transfer *transfer) {
     const nc_framing *framing = &transfer->framing;
-    uint16_t status = nc_response_status(transfer->response);
-    bool has_none = transfer->description.is_head || status == 204 || status == 304;
+    bool has_none = !nc_delivery_has_content(transfer);
     nc_http_version version = nc_response_http_version(transfer->response);
     if (!has_none && !framing->has_length && !framing->is_chunked && version < NC_HTTP_VERSION_2) {
         nc_response_mark_close_delimited(transfer->response);
@@ -137,11 +80,11 @@ static nc_status expect_body(nc_transfer *transfer) {
     if (has_none || framing->coding_count > 0 || !framing->has_length) {
         return NC_OK;
     }
-    if (framing->length > nc_flow_max_body_bytes(transfer)) {
+    if (framing->length > nc_delivery_max_bytes(transfer)) {
         return nc_transfer_note(transfer, NC_ERR_BODY_TOO_LARGE, CURLE_FILESIZE_EXCEEDED,
                                 "the body of %llu bytes is larger than the limit of %llu",
                                 (unsigned long long)framing->length,
-                                (unsigned long long)nc_flow_max_body_bytes(transfer));
+                                (unsigned long long)nc_delivery_max_bytes(transfer));
     }
     if (transfer->has_sink && transfer->sink.on_body != NULL) {
         return NC_OK;
@@ -198,22 +141,44 @@ static bool may_be_answered(const nc_transfer *transfer, uint16_t code) {
     }
 }
 
+/// libcurl proves a digest over the body with the digest of no body at all, and the server refuses it.
+static nc_status check_challenge(nc_transfer *transfer, uint16_t code) {
+    const char *name = code == 407 ? "Proxy-Authenticate" : "WWW-Authenticate";
+    const nc_extras *extras = transfer->description.extras;
+    uint32_t schemes = code == 407      ? nc_handle_proxy(transfer)->credentials.schemes
+                       : extras != NULL ? extras->credentials.schemes
+                                        : 0;
+    bool has_body = transfer->description.has_body && transfer->upload.length > 0 && !transfer->is_get;
+    for (size_t i = 0; has_body && i < nc_response_header_count(transfer->response); i++) {
+        nc_header field = nc_response_header_at(transfer->response, i);
+        if ((schemes & NC_AUTH_DIGEST) != 0 && nc_slice_is_equal_ignoring_case(field.name, nc_slice_of(name)) &&
+            nc_challenge_covers_body(field.value)) {
+            return nc_transfer_note(transfer, NC_ERR_AUTHENTICATION, CURLE_AUTH_ERROR,
+                                    "the digest is to cover the body (qop=auth-int), which libcurl cannot do");
+        }
+    }
+    return NC_OK;
+}
+
 /// A plain 2xx is saved; other bodies are for the caller's eyes.
 static void decide_saving(nc_transfer *transfer) {
+    const nc_extras *extras = transfer->description.extras;
     uint16_t code = nc_response_status(transfer->response);
-    transfer->is_saving = transfer->files != NULL && transfer->description.extras->save_path != NULL && code >= 200 &&
-                          code < 300 && !transfer->leads_on;
+    transfer->is_saving = transfer->files != NULL && extras != NULL && extras->save_path != NULL && code >= 200 &&
+                          code < 300 && !transfer->leads_on && nc_proof_allows_saving(transfer);
 }
 
 /// A final head is whole: what follows from it is decided, and its reader told.
 static nc_status accept_head(nc_transfer *transfer) {
-    nc_status status = check_framing(transfer);
-    if (status == NC_OK) {
-        status = decide_redirect(transfer);
-    }
+    nc_status status = decide_redirect(transfer);
     if (status == NC_OK && !transfer->leads_on) {
         decide_saving(transfer);
-        status = nc_flow_begin_body(transfer);
+    }
+    if (status == NC_OK) {
+        status = nc_delivery_begin(transfer);
+    }
+    if (status == NC_OK && !transfer->leads_on) {
+        status = nc_proof_begin(transfer);
     }
     if (status == NC_OK && !transfer->leads_on) {
         status = expect_body(transfer);
@@ -239,12 +204,19 @@ static nc_status accept_head(nc_transfer *transfer) {
 static nc_status finish_head(nc_transfer *transfer) {
     transfer->is_in_head = false;
     nc_trace_pass(&transfer->engine->trace, NC_TRACE_HEAD_DONE, transfer->id);
+    uint16_t code = nc_response_status(transfer->response);
+    bool is_interim = code < 200 && code != 101;
+    if (!is_interim && check_framing(transfer) != NC_OK) {
+        return transfer->error.status;
+    }
     if (transfer->lane->has_unlearnt) {
         nc_jar_learn(transfer->lane, transfer->handle->easy);
     }
-    uint16_t code = nc_response_status(transfer->response);
-    if (code < 200 && code != 101) {
-        return NC_OK; // An interim head; the final one follows.
+    if (transfer->handle->own_cookies != 0) {
+        nc_jar_end_head(transfer->handle, transfer->framing.has_cookies);
+    }
+    if (is_interim) {
+        return NC_OK; // The final one follows.
     }
     // RFC 9110, 7.8: a server may not switch to what nobody asked for. libcurl would hand out whatever follows.
     if (code == 101 && (!transfer->description.expects_upgrade || transfer->is_elsewhere)) {
@@ -252,7 +224,11 @@ static nc_status finish_head(nc_transfer *transfer) {
                                 "the server switches to a protocol that was not asked for");
     }
     transfer->has_head = true;
+    nc_strict_learn(transfer);
     if (may_be_answered(transfer, code)) {
+        if ((code == 401 || code == 407) && check_challenge(transfer, code) != NC_OK) {
+            return transfer->error.status;
+        }
         transfer->is_head_held = true;
         transfer->asked_bytes = (uint64_t)request_bytes(transfer);
         nc_trace_pass(&transfer->engine->trace, NC_TRACE_CHALLENGED, transfer->id);
@@ -268,6 +244,10 @@ bool nc_head_is_followed_by_body(const nc_transfer *transfer) {
     return (uint64_t)request_bytes(transfer) == transfer->asked_bytes;
 }
 
+bool nc_head_refuses_expectation(const nc_transfer *transfer) {
+    return transfer->is_head_held && transfer->error.status == NC_OK && nc_response_status(transfer->response) == 417;
+}
+
 nc_status nc_head_release(nc_transfer *transfer) {
     transfer->is_head_held = false;
     return accept_head(transfer);
@@ -280,7 +260,7 @@ static nc_status take_trailer(nc_transfer *transfer, nc_slice line) {
         return NC_OK;
     }
     size_t name_length = colon != NULL ? (size_t)(colon - line.data) : 0;
-    if (!is_field_name(nc_slice_make(line.data, name_length))) {
+    if (!nc_head_line_is_name(nc_slice_make(line.data, name_length))) {
         return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
                                 "a line of the trailer is no field");
     }
@@ -290,12 +270,38 @@ static nc_status take_trailer(nc_transfer *transfer, nc_slice line) {
                                 transfer->description.limits.max_head_fields);
     }
     nc_trace_pass(&transfer->engine->trace, NC_TRACE_TRAILER, transfer->id);
-    nc_status status = nc_response_add_trailer(transfer->response, nc_slice_make(line.data, name_length),
-                                               trim(nc_slice_make(colon + 1, line.length - name_length - 1)));
+    nc_status status =
+        nc_response_add_trailer(transfer->response, nc_slice_make(line.data, name_length),
+                                nc_head_line_trim(nc_slice_make(colon + 1, line.length - name_length - 1)));
     return status == NC_OK ? NC_OK : nc_transfer_note(transfer, status, 0, "no memory for a trailer");
 }
 
-nc_status nc_head_take_line(nc_transfer *transfer, nc_slice line) {
+static nc_status begin_head(nc_transfer *transfer, nc_slice line) {
+    uint16_t status;
+    nc_http_version version;
+    if (!nc_head_line_parse_status(line, &status, &version)) {
+        return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
+                                "the status line is malformed");
+    }
+    if (version >= NC_HTTP_VERSION_2 && !transfer->may_be_multiplexed) {
+        // It would be believed to have no need for a length, and further requests would wait for its connection.
+        return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
+                                "a reply in HTTP/1.1 calls itself HTTP/%c", line.data[5]);
+    }
+    // At the end of the length libcurl stops reading a stream: its trailers, and the reset that refuses the rest of an
+    // upload, would still come. That the length is right is checked by nghttp2, and by nc_delivery_finish(). Otherwise
+    // it is heeded: libcurl 7.88 resets every stream that it reads to the last frame, which servers take for an attack.
+    nc_handle_heed_length(transfer->handle, version < NC_HTTP_VERSION_2 || !nc_delivery_is_sending(transfer));
+    if (transfer->handle->own_cookies != 0 && !nc_jar_begin_head(transfer->handle)) {
+        return nc_transfer_note(transfer, NC_ERR_NO_MEMORY, 0, "no memory for cookies");
+    }
+    nc_response_begin_head(transfer->response, status, version);
+    transfer->framing = (nc_framing){0};
+    transfer->is_in_head = true;
+    return NC_OK;
+}
+
+static nc_status take_line(nc_transfer *transfer, nc_slice line) {
     nc_trace_pass(&transfer->engine->trace, NC_TRACE_HEAD_LINE, transfer->id);
     if (transfer->first_byte_ns == 0) {
         transfer->first_byte_ns = nc_engine_now(transfer->engine);
@@ -308,7 +314,7 @@ nc_status nc_head_take_line(nc_transfer *transfer, nc_slice line) {
                                 transfer->description.limits.max_head_bytes);
     }
     transfer->head_bytes += (uint32_t)line.length;
-    if (has_stray_cr(line)) {
+    if (nc_head_line_has_stray_cr(line)) {
         return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
                                 "a CR within a line of the response");
     }
@@ -324,24 +330,18 @@ nc_status nc_head_take_line(nc_transfer *transfer, nc_slice line) {
         return take_trailer(transfer, line);
     }
     if (!transfer->is_in_head) {
-        uint16_t status;
-        nc_http_version version;
-        if (!parse_status_line(line, &status, &version)) {
-            return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
-                                    "the status line is malformed");
-        }
-        if (version >= NC_HTTP_VERSION_2 && !transfer->may_be_multiplexed) {
-            // It would be believed to have no need for a length, and further requests would wait for its connection.
-            return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
-                                    "a reply in HTTP/1.1 calls itself HTTP/%c", line.data[5]);
-        }
-        nc_response_begin_head(transfer->response, status, version);
-        transfer->framing = (nc_framing){0};
-        transfer->is_in_head = true;
-        return NC_OK;
+        return begin_head(transfer, line);
     }
     if (line.length == 0 || line.data[0] == '\r' || line.data[0] == '\n') {
         return finish_head(transfer);
     }
     return take_field(transfer, line);
+}
+
+nc_status nc_head_take_line(nc_transfer *transfer, nc_slice line) {
+    nc_status status = take_line(transfer, line);
+    if (status == NC_ERR_BAD_RESPONSE || status == NC_ERR_HEAD_TOO_LARGE) {
+        nc_jar_forget(transfer->lane); // libcurl took its cookies before anybody could say what it is.
+    }
+    return status;
 }

@@ -1,27 +1,24 @@
 #include "net/jar.h"
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/trace.h"
 #include "net/cookie_lines.h"
 #include "net/engine_state.h"
 
-#include <errno.h>
 #include <netcore/cookies.h>
 #include <string.h>
 
-enum { MAX_JAR_BYTES = 16 * 1024 * 1024, JAR_MODE = 0600 };
+enum { MAX_JAR_BYTES = 16 * 1024 * 1024 };
 
 void nc_jar_init(nc_jar *jar) {
     jar->text = nc_buf_init(MAX_JAR_BYTES);
     jar->orders = nc_buf_init(MAX_JAR_BYTES);
-    jar->saving = nc_buf_init(MAX_JAR_BYTES);
 }
 
 void nc_jar_deinit(nc_jar *jar) {
     nc_buf_deinit(&jar->text);
     nc_buf_deinit(&jar->orders);
-    nc_buf_deinit(&jar->saving);
+    nc_saved_file_deinit(&jar->file);
 }
 
 /* --- between text and libcurl --- */
@@ -56,59 +53,6 @@ static bool take_lines(CURL *easy, nc_buf *out) {
     }
     curl_slist_free_all(cookies);
     return nc_buf_status(out) == NC_OK;
-}
-
-/* --- saving --- */
-
-static void save(nc_work *work) {
-    nc_jar *jar = NC_CONTAINER_OF(work, nc_jar, work);
-    nc_engine *engine = NC_CONTAINER_OF(jar, nc_engine, jar);
-    nc_error err;
-    // A jar that cannot be saved stays in memory, and is tried again when it changes and when the engine ends.
-    jar->has_failed =
-        nc_file_replace(&engine->files, engine->state.cookie_file, nc_buf_slice(&jar->saving), JAR_MODE, &err) != NC_OK;
-    nc_mailbox_put_answer(engine, &jar->answer);
-}
-
-static void begin_saving(nc_engine *engine);
-
-static void saved(nc_answer *answer) {
-    nc_jar *jar = NC_CONTAINER_OF(answer, nc_jar, answer);
-    jar->is_saving = false;
-    if (jar->has_failed && !jar->has_changed) {
-        jar->has_changed = true; // For the end of the engine.
-        return;
-    }
-    begin_saving(NC_CONTAINER_OF(jar, nc_engine, jar));
-}
-
-static bool copy_for_saving(nc_jar *jar) {
-    static const char title[] = "# Netscape HTTP Cookie File\n# Written by NetKit; changes made here are lost.\n\n";
-    nc_buf_reset(&jar->saving);
-    nc_buf_append(&jar->saving, nc_slice_of(title));
-    nc_buf_append(&jar->saving, nc_buf_slice(&jar->text));
-    return nc_buf_status(&jar->saving) == NC_OK;
-}
-
-static void begin_saving(nc_engine *engine) {
-    nc_jar *jar = &engine->jar;
-    if (engine->state.cookies != NC_COOKIES_FILE || jar->is_saving || !jar->has_changed || engine->worker == NULL ||
-        !copy_for_saving(jar)) {
-        return;
-    }
-    jar->work.run = save;
-    jar->answer.arrive = saved;
-    jar->is_saving = nc_worker_submit(engine->worker, &jar->work) == NC_OK;
-    jar->has_changed = !jar->is_saving;
-}
-
-void nc_jar_save_at_end(nc_engine *engine) {
-    nc_jar *jar = &engine->jar;
-    nc_error err;
-    if (engine->state.cookies == NC_COOKIES_FILE && jar->has_changed && copy_for_saving(jar)) {
-        jar->has_failed = nc_file_replace(&engine->files, engine->state.cookie_file, nc_buf_slice(&jar->saving),
-                                          JAR_MODE, &err) != NC_OK;
-    }
 }
 
 /* --- changing --- */
@@ -162,9 +106,10 @@ static void replace_text(nc_engine *engine, nc_buf *text, bool saves, nc_lane *s
         jar->version++;
         pthread_mutex_unlock(&engine->shared.mutex);
         *text = previous;
-        jar->has_changed = jar->has_changed || saves;
         nc_trace_pass(&engine->trace, NC_TRACE_COOKIES_CHANGED, 0);
-        begin_saving(engine);
+        if (saves) {
+            nc_saved_file_note_change(&jar->file);
+        }
     }
     if (source != NULL && is_shorter) {
         tell(source);
@@ -221,6 +166,45 @@ void nc_jar_learn(nc_lane *lane, CURL *easy) {
     nc_buf_deinit(&text);
 }
 
+/* --- one way only --- */
+
+bool nc_jar_fill(nc_handle *handle) {
+    nc_jar *jar = &handle->engine->jar;
+    handle->cookies_seen = jar->version;
+    return curl_easy_setopt(handle->easy, CURLOPT_COOKIELIST, "ALL") == CURLE_OK &&
+           put_lines(handle->easy, nc_buf_slice(&jar->text));
+}
+
+bool nc_jar_begin_head(nc_handle *handle) {
+    // Not before: libcurl would send them. With them there, an answer can also take one of them back.
+    return handle->own_cookies != NC_COOKIES_STORE_ONLY || nc_jar_fill(handle);
+}
+
+void nc_jar_end_head(nc_handle *handle, bool has_set_some) {
+    nc_engine *engine = handle->engine;
+    nc_buf text = nc_buf_init(MAX_JAR_BYTES);
+    if (handle->own_cookies == NC_COOKIES_SEND_ONLY && has_set_some) {
+        (void)nc_jar_fill(handle); // libcurl may ask once more by itself.
+    } else if (handle->own_cookies == NC_COOKIES_STORE_ONLY) {
+        if (has_set_some && take_lines(handle->easy, &text)) {
+            if (handle->cookies_seen == engine->jar.version) {
+                replace_text(engine, &text, true, NULL);
+            } else {
+                add(engine, nc_buf_slice(&text), false, true);
+            }
+        }
+        (void)curl_easy_setopt(handle->easy, CURLOPT_COOKIELIST, "ALL");
+    }
+    nc_buf_deinit(&text);
+}
+
+void nc_jar_forget(nc_lane *lane) {
+    if (lane->has_cookies) {
+        lane->has_unlearnt = false;
+        tell(lane);
+    }
+}
+
 void nc_jar_settle(nc_lane *lane) {
     if (!lane->has_unlearnt || !lane->has_cookies) {
         return;
@@ -234,33 +218,32 @@ void nc_jar_settle(nc_lane *lane) {
 
 /* --- the file --- */
 
+static void write_file(nc_buf *out, const nc_engine *engine) {
+    nc_buf_append(out,
+                  nc_slice_of("# Netscape HTTP Cookie File\n# Written by NetKit; changes made here are lost.\n\n"));
+    nc_buf_append(out, nc_buf_slice(&engine->jar.text));
+}
+
 nc_status nc_jar_read(nc_engine *engine, nc_error *told) {
     nc_error own;
     nc_error *err = told != NULL ? told : &own;
-    nc_jar *jar = &engine->jar;
-    const char *path = engine->state.cookie_file;
+    nc_saved_file *file = &engine->jar.file;
     nc_cookie_fault fault;
-    if (engine->state.cookies != NC_COOKIES_FILE) {
-        return NC_OK;
-    }
-    nc_status status = nc_file_check(&engine->files, path, err);
-    if (status == NC_ERR_FILE && err->native_code == ENOENT) {
-        return nc_error_clear(err); // It will be made.
-    }
-    if (status == NC_OK) {
-        status = nc_file_read_all(&jar->saving, &engine->files, path, err);
-    }
-    if (status == NC_OK && !nc_cookie_lines_are_good(nc_buf_slice(&jar->saving), false, &fault)) {
+    nc_saved_file_init(file, engine, engine->state.cookies == NC_COOKIES_FILE ? engine->state.cookie_file : NULL,
+                       write_file);
+    nc_status status = nc_saved_file_read(file, err);
+    if (status == NC_OK && !nc_cookie_lines_are_good(nc_buf_slice(&file->text), false, &fault)) {
         return nc_error_set(err, NC_ERR_FILE, 0, (int64_t)fault.offset,
-                            "'%.96s' is no cookie file: line %zu is no cookie", path, fault.line);
+                            "'%.96s' is no cookie file: line %zu is no cookie", file->path, fault.line);
     }
     return status;
 }
 
 void nc_jar_load(nc_engine *engine) {
-    if (engine->jar.saving.length > 0) {
-        add(engine, nc_buf_slice(&engine->jar.saving), true, false);
-        nc_buf_reset(&engine->jar.saving);
+    nc_buf *text = &engine->jar.file.text;
+    if (text->length > 0) {
+        add(engine, nc_buf_slice(text), true, false);
+        nc_buf_reset(text);
     }
 }
 

@@ -7,8 +7,8 @@
 #ifndef NETCORE_PRIVATE_JAR_H
 #define NETCORE_PRIVATE_JAR_H
 
-#include "base/worker.h"
 #include "net/lane.h"
+#include "net/saved_file.h"
 
 typedef struct nc_jar {
     uint64_t version; // of the text; 0 is the empty jar that every lane begins with
@@ -16,12 +16,7 @@ typedef struct nc_jar {
     nc_buf orders;    // what nc_engine_set_cookies() was given; under the mutex
     bool clears;      // and whether to begin with nothing; under the mutex
     bool is_taking;   // orders are on their way into the text; under the mutex
-    bool is_saving;
-    bool has_failed;  // to save, the last time
-    bool has_changed; // since it was last saved
-    nc_work work;
-    nc_answer answer;
-    nc_buf saving; // the worker's copy
+    nc_saved_file file;
 } nc_jar;
 
 void nc_jar_init(nc_jar *jar);
@@ -38,9 +33,16 @@ void nc_jar_take_orders(nc_engine *engine);
 void nc_jar_refresh(nc_lane *lane);
 /// A response on this handle, or another one of its lane, set cookies.
 void nc_jar_learn(nc_lane *lane, CURL *easy);
+/// For requests that use the jar one way only, in a lane without one: fills a handle's own with what the engine's
+/// holds. False when memory is short.
+bool nc_jar_fill(nc_handle *handle);
+/// A head begins on such a handle: what the answer sets is to meet what is there. False when memory is short.
+bool nc_jar_begin_head(nc_handle *handle);
+/// A head is whole on such a handle: takes in what it set, if that is wanted, and forgets it there.
+void nc_jar_end_head(nc_handle *handle, bool has_set_some);
+/// A response was refused: takes back what it set since the lane was last asked.
+void nc_jar_forget(nc_lane *lane);
 /// libcurl was called for a lane: takes in what it set meanwhile, before another lane's turn.
 void nc_jar_settle(nc_lane *lane);
-/// Saves what is not saved yet, here and now: the loop ends, and no worker is left.
-void nc_jar_save_at_end(nc_engine *engine);
 
 #endif

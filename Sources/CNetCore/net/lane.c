@@ -4,11 +4,14 @@
 #include "base/error.h"
 #include "base/trace.h"
 #include "net/engine_state.h"
+#include "net/response.h"
 #include "trust/identity.h"
 #include "trust/policy.h"
 
 /// Lanes that an engine keeps; the one that was idle for longest gives way.
 enum { MAX_LANES = 16 };
+/// How often in a row libcurl may ask to be called at once although nothing comes of it.
+enum { MAX_IDLE_TURNS = 8 };
 
 /* --- what libcurl asks of the loop --- */
 
@@ -31,6 +34,8 @@ static int on_timer(CURLM *multi, long timeout_ms, void *data) {
     nc_lane *lane = data;
     nc_timers *timers = &lane->engine->loop.timers;
     (void)multi;
+    // 8.x asks to be called at once for as long as a response rests that it has whole: nothing else would be done.
+    timeout_ms = timeout_ms == 0 && lane->idle_turns > MAX_IDLE_TURNS ? 1 : timeout_ms;
     if (timeout_ms < 0) {
         nc_timers_clear(timers, &lane->timer);
     } else {
@@ -48,6 +53,8 @@ static void on_timer_due(nc_timer *timer) {
     if (timer->place == 0 && curl_multi_timeout(lane->multi, &left_ms) == CURLM_OK && left_ms >= 0) {
         (void)on_timer(lane->multi, left_ms > 0 ? left_ms : 1, lane);
     }
+    bool is_again = timer->place != 0 && timer->at_ns <= lane->engine->loop.now_ns + 1000000u;
+    lane->idle_turns = is_again ? lane->idle_turns + 1 : 0;
 }
 
 void nc_lane_act(nc_lane *lane, curl_socket_t fd, int events) {
@@ -71,17 +78,30 @@ bool nc_lane_is_spent(const nc_lane *lane) {
     return lane->is_broken && lane->active_count == 0 && lane->roots_state != NC_ROOTS_ASKED;
 }
 
-/// Ends the transfers whose response is whole while their body's source has nothing to give: libcurl would wait for it
-/// for ever. There is nothing else by which it tells than that it does not want to read any more. A source that goes on
-/// giving is sent to its end.
+/// Whether libcurl wants to read no more, as far as one can know: it tells nobody but the sockets.
+static bool is_read_out(const nc_transfer *transfer) {
+    int fd = transfer->handle->fd;
+    return fd < 0 || !nc_sockets_is_read(&transfer->engine->loop.sockets, fd);
+}
+
+/// Whether libcurl waits for the body's source alone. A connection's socket that it has not asked for since the
+/// transfer began is not read either (8.x reads before it asks); that of a stream may be read for others.
+static bool waits_for_source(const nc_transfer *transfer) {
+    bool is_known = transfer->handle->fd >= 0 || nc_response_http_version(transfer->response) < NC_HTTP_VERSION_2;
+    return is_known && nc_flow_awaits_source(transfer) && is_read_out(transfer);
+}
+
+/// Ends the transfers whose response is whole while libcurl would wait for ever for a source that has nothing to give.
+/// A source that goes on giving is sent to its end.
 static void end_answered(nc_lane *lane) {
     nc_link *next;
     for (nc_link *link = lane->running.next; link != &lane->running; link = next) {
         nc_transfer *transfer = NC_CONTAINER_OF(link, nc_transfer, link);
         next = link->next;
-        if (nc_flow_awaits_source(transfer) && transfer->has_head && !transfer->is_head_held &&
-            nc_flow_is_drained(transfer) && transfer->handle->fd >= 0 &&
-            !nc_sockets_is_read(&lane->engine->loop.sockets, transfer->handle->fd)) {
+        if (!transfer->has_head || transfer->is_head_held || !nc_flow_is_drained(transfer)) {
+            continue;
+        }
+        if (waits_for_source(transfer)) {
             transfer->ends_early = true;
             nc_transfer_hop_done(transfer, CURLE_OK);
         }
@@ -119,9 +139,12 @@ static void load_roots(nc_work *work) {
     lane->loaded_roots = NULL;
     lane->loaded_identity = NULL;
     nc_status status = nc_trust_load_identity(&lane->loaded_identity, lane->trust, files, &lane->load_error);
-    if (status == NC_OK && !lane->trust->options.accepts_anything &&
-        nc_trust_load_roots(&lane->loaded_roots, lane->trust, files, &lane->load_error) != NC_OK) {
-        lane->loaded_roots = NULL;
+    if (status == NC_OK && !lane->trust->options.accepts_anything) {
+        status = nc_trust_load_roots(&lane->loaded_roots, lane->trust, files, &lane->load_error);
+        if (status == NC_ERR_TLS_ROOTS && !nc_trust_needs_roots(lane->trust)) {
+            status = nc_error_clear(&lane->load_error); // Only a proxy's certificate would be held against them.
+        }
+        lane->loaded_roots = status == NC_OK ? lane->loaded_roots : NULL;
     }
     nc_mailbox_put_answer(lane->engine, &lane->answer);
 }
@@ -179,25 +202,21 @@ void nc_lane_await_roots(nc_lane *lane, nc_transfer *transfer) {
 
 /* --- making and closing --- */
 
-/// What hosts were told to remember between requests, where it was asked for.
-static bool share_state(nc_lane *lane) {
-    return (!lane->has_cookies ||
-            curl_share_setopt(lane->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE) == CURLSHE_OK) &&
-           (!lane->engine->state.uses_hsts ||
-            curl_share_setopt(lane->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_HSTS) == CURLSHE_OK);
-}
-
 static bool prepare_libcurl(nc_lane *lane) {
     nc_engine *engine = lane->engine;
+    long multiplexing = lane->is_apart ? CURLPIPE_NOTHING : CURLPIPE_MULTIPLEX;
     lane->multi = curl_multi_init();
     lane->share = curl_share_init();
     return lane->multi != NULL && lane->share != NULL &&
            curl_share_setopt(lane->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS) == CURLSHE_OK &&
            curl_share_setopt(lane->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) == CURLSHE_OK &&
-           share_state(lane) && curl_multi_setopt(lane->multi, CURLMOPT_SOCKETFUNCTION, on_socket) == CURLM_OK &&
+           (!lane->has_cookies ||
+            curl_share_setopt(lane->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE) == CURLSHE_OK) &&
+           curl_multi_setopt(lane->multi, CURLMOPT_SOCKETFUNCTION, on_socket) == CURLM_OK &&
            curl_multi_setopt(lane->multi, CURLMOPT_SOCKETDATA, lane) == CURLM_OK &&
            curl_multi_setopt(lane->multi, CURLMOPT_TIMERFUNCTION, on_timer) == CURLM_OK &&
            curl_multi_setopt(lane->multi, CURLMOPT_TIMERDATA, lane) == CURLM_OK &&
+           curl_multi_setopt(lane->multi, CURLMOPT_PIPELINING, multiplexing) == CURLM_OK &&
            curl_multi_setopt(lane->multi, CURLMOPT_MAXCONNECTS, (long)engine->max_idle_connections) == CURLM_OK &&
            curl_multi_setopt(lane->multi, CURLMOPT_MAX_CONCURRENT_STREAMS, (long)engine->max_streams) == CURLM_OK;
 }
@@ -241,15 +260,18 @@ static void make_way(nc_engine *engine) {
     }
 }
 
-static nc_lane *make(nc_engine *engine, nc_trust *trust, bool has_cookies) {
+static nc_lane *make(nc_engine *engine, nc_lane_key key) {
     nc_lane *lane = nc_alloc_zeroed(1, sizeof *lane);
     if (lane == NULL || nc_timers_announce(&engine->loop.timers) != NC_OK) {
         nc_free(lane);
         return NULL;
     }
     lane->engine = engine;
-    lane->trust = nc_trust_retain(trust);
-    lane->has_cookies = has_cookies;
+    lane->trust = nc_trust_retain(key.trust);
+    lane->has_cookies = key.has_cookies;
+    lane->is_apart = key.is_apart;
+    lane->dscp = key.dscp;
+    lane->proxy_key = key.proxy_key;
     lane->timer.fire = on_timer_due;
     nc_list_init(&lane->awaiting_roots);
     nc_list_init(&lane->running);
@@ -263,16 +285,21 @@ static nc_lane *make(nc_engine *engine, nc_trust *trust, bool has_cookies) {
     return lane;
 }
 
-nc_lane *nc_lane_for(nc_engine *engine, nc_trust *trust, bool has_cookies, nc_error *err) {
+static bool has_key(const nc_lane *lane, nc_lane_key key) {
+    return lane->has_cookies == key.has_cookies && lane->is_apart == key.is_apart && lane->dscp == key.dscp &&
+           lane->proxy_key == key.proxy_key && nc_trust_is_equal(lane->trust, key.trust);
+}
+
+nc_lane *nc_lane_for(nc_engine *engine, nc_lane_key key, nc_error *err) {
     for (nc_link *link = engine->loop.lanes.next; link != &engine->loop.lanes; link = link->next) {
         nc_lane *lane = NC_CONTAINER_OF(link, nc_lane, link);
-        if (!lane->is_broken && lane->has_cookies == has_cookies && nc_trust_is_equal(lane->trust, trust)) {
+        if (!lane->is_broken && has_key(lane, key)) {
             lane->used_ns = engine->loop.now_ns;
             return lane;
         }
     }
     make_way(engine);
-    nc_lane *lane = make(engine, trust, has_cookies);
+    nc_lane *lane = make(engine, key);
     if (lane == NULL) {
         (void)nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a set of connections");
         return NULL;

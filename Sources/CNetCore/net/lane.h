@@ -11,6 +11,7 @@
 #include "net/timers.h"
 #include "trust/identity.h"
 #include "trust/policy.h"
+#include "trust/report.h"
 
 typedef enum nc_roots_state { NC_ROOTS_NOT_ASKED, NC_ROOTS_ASKED, NC_ROOTS_READY, NC_ROOTS_FAILED } nc_roots_state;
 
@@ -21,6 +22,9 @@ struct nc_lane {
     CURLM *multi;
     CURLSH *share;
     bool has_cookies;
+    bool is_apart;         // its connections carry one transfer at a time
+    uint8_t dscp;          // the class of service of its connections; 0 is none
+    uint64_t proxy_key;    // see nc_access_proxy_key()
     bool has_unlearnt;     // the share was changed by a response, and the jar does not know
     uint64_t cookies_seen; // the jar's state that the share holds
     nc_timer timer;
@@ -29,6 +33,7 @@ struct nc_lane {
     size_t active_count; // transfers that are in it, waiting for roots or with libcurl
     nc_link running;     // those with libcurl
     size_t source_count; // of these, those with a source for their body
+    unsigned idle_turns; // of `timer` in a row, at once, in which libcurl gave and took nothing
     uint64_t used_ns;
     bool is_dirty;  // libcurl was called since its messages were last read
     bool is_broken; // libcurl gave up on it: what runs fails, nothing new begins
@@ -37,6 +42,7 @@ struct nc_lane {
     nc_root_store *roots;
     nc_identity *identity;
     nc_error roots_error;
+    nc_report_gate reports; // what the policy's observer was told
     nc_link awaiting_roots;
     // The worker's until the answer is back in the mailbox.
     nc_work work;
@@ -46,8 +52,17 @@ struct nc_lane {
     nc_error load_error;
 };
 
-/// Finds the lane for a policy, with the jar's cookies or without, or makes it; NULL with `err` filled when that fails.
-nc_lane *nc_lane_for(nc_engine *engine, nc_trust *trust, bool has_cookies, nc_error *err);
+/// What tells the lanes of an engine apart.
+typedef struct nc_lane_key {
+    nc_trust *trust;
+    bool has_cookies;
+    bool is_apart;
+    uint8_t dscp;
+    uint64_t proxy_key;
+} nc_lane_key;
+
+/// Finds the lane for a key or makes it; NULL with `err` filled when that fails.
+nc_lane *nc_lane_for(nc_engine *engine, nc_lane_key key, nc_error *err);
 /// Closes a lane with no transfer in it, and all its connections.
 void nc_lane_close(nc_lane *lane);
 

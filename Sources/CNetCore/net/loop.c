@@ -1,6 +1,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/trace.h"
+#include "net/download_state.h"
 #include "net/engine_state.h"
 #include "net/orders.h"
 
@@ -53,6 +54,7 @@ static void read_mail(nc_engine *engine) {
     nc_link *link;
     nc_mailbox_take(engine, &mail);
     engine->loop.wants_drain = engine->loop.wants_drain || mail.wants_drain;
+    engine->loop.download_count = mail.download_count;
     while ((link = nc_list_take_first(&mail.answers)) != NULL) {
         nc_answer *answer = NC_CONTAINER_OF(link, nc_answer, link);
         answer->arrive(answer);
@@ -72,6 +74,7 @@ static void read_mail(nc_engine *engine) {
     engine->loop.is_finishing = mail.is_finishing;
     if (mail.is_closing && !engine->loop.is_closing) {
         engine->loop.is_closing = true;
+        nc_download_cancel_all(engine);
         nc_trace_pass(&engine->trace, NC_TRACE_ENGINE_CLOSING, 0);
         cancel_all(engine);
     }
@@ -179,7 +182,8 @@ static void run(nc_engine *engine) {
         read_mail(engine);
         nc_flow_take_turns(engine);
         bool is_unsettled = settle(engine);
-        if ((engine->loop.is_closing || engine->loop.is_finishing) && engine->loop.transfer_count == 0) {
+        if ((engine->loop.is_closing || engine->loop.is_finishing) && engine->loop.transfer_count == 0 &&
+            engine->loop.download_count == 0) {
             report_burst(engine);
             return;
         }
@@ -205,7 +209,8 @@ static void close_lanes(nc_engine *engine) {
     nc_worker_free(engine->worker);
     engine->worker = NULL;
     read_mail(engine);
-    nc_jar_save_at_end(engine);
+    nc_saved_file_save_at_end(&engine->jar.file);
+    nc_saved_file_save_at_end(&engine->strict.file);
     while (!nc_list_is_empty(&engine->loop.lanes)) {
         nc_lane_close(NC_CONTAINER_OF(engine->loop.lanes.next, nc_lane, link));
     }
@@ -223,10 +228,11 @@ static void end(nc_engine *engine) {
     pthread_mutex_unlock(&engine->shared.mutex);
     while (engine->client.drain != NULL && engine->client.drain(engine->client.ctx, MAX_JOBS)) {
     }
+    // Who listens to the points may be the client itself.
+    nc_trace_pass(&engine->trace, NC_TRACE_ENGINE_STOPPED, 0);
     if (engine->client.release != NULL) {
         engine->client.release(engine->client.ctx);
     }
-    nc_trace_pass(&engine->trace, NC_TRACE_ENGINE_STOPPED, 0);
     pthread_mutex_lock(&engine->shared.mutex);
     engine->shared.has_stopped = true;
     pthread_cond_broadcast(&engine->shared.condition);

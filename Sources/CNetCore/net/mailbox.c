@@ -80,6 +80,7 @@ void nc_mailbox_take(nc_engine *engine, nc_mail *mail) {
     mailbox->has_cookie_orders = false;
     mail->wants_drain = mailbox->wants_drain;
     mail->is_finishing = mailbox->is_finishing;
+    mail->download_count = engine->shared.download_count;
     mail->is_closing = mailbox->is_closing;
     mailbox->wants_drain = false;
     pthread_mutex_unlock(&engine->shared.mutex);

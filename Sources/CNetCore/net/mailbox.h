@@ -43,6 +43,7 @@ typedef struct nc_mail {
     nc_link answers;
     bool has_orders;
     bool has_cookie_orders;
+    size_t download_count;
     bool is_suspended;
     bool wants_drain;
     bool is_finishing;

@@ -38,9 +38,12 @@ void nc_metrics_note(nc_transfer *transfer) {
     }
     hop->ready_ns = transfer->was_connected ? moment(transfer, CURLINFO_PRETRANSFER_TIME_T) : 0;
     hop->first_byte_ns = transfer->first_byte_ns != 0 ? moment(transfer, CURLINFO_STARTTRANSFER_TIME_T) : 0;
-    hop->sent_bytes = (uint64_t)request_bytes + number(easy, CURLINFO_SIZE_UPLOAD_T);
+    // libcurl 8.7 and later count the body among the request's bytes.
+    bool counts_body = transfer->engine->libcurl_version >= 0x080700;
+    hop->sent_bytes = (uint64_t)request_bytes + (counts_body ? 0 : number(easy, CURLINFO_SIZE_UPLOAD_T));
     hop->head_bytes = transfer->head_bytes;
-    hop->received_bytes = number(easy, CURLINFO_SIZE_DOWNLOAD_T);
+    // Not CURLINFO_SIZE_DOWNLOAD_T, in which libcurl 8 counts the framing of chunks too.
+    hop->received_bytes = atomic_load_explicit(&transfer->received_bytes, memory_order_relaxed);
     hop->decoded_bytes = transfer->body_bytes;
 }
 

@@ -17,6 +17,9 @@ enum {
     FIRST_NOT_VERIFIABLE = 21,
 };
 
+/// CURLE_TOO_LARGE, which libcurl's headers before 8.6 do not have.
+enum { TOO_LARGE = 100 };
+
 static nc_status certificate_status(const nc_outcome *outcome) {
     switch (outcome->verify_result) {
     case 0: // The chain is good, so what libcurl refused is the name.
@@ -79,7 +82,7 @@ static bool tells_of_identity(const nc_outcome *outcome) {
 }
 
 static nc_status status_of(const nc_outcome *outcome) {
-    switch (outcome->code) {
+    switch ((int)outcome->code) {
     case CURLE_OK:
         return NC_OK;
     case CURLE_URL_MALFORMAT:
@@ -111,6 +114,8 @@ static nc_status status_of(const nc_outcome *outcome) {
         return NC_ERR_CUT_SHORT;
     case CURLE_OUT_OF_MEMORY: // libcurl 7.88 says this also of a head line beyond its own 100 KiB.
         return outcome->is_in_head ? NC_ERR_HEAD_TOO_LARGE : NC_ERR_NO_MEMORY;
+    case TOO_LARGE: // libcurl 8.6 and later, of the same.
+        return outcome->is_in_head ? NC_ERR_HEAD_TOO_LARGE : NC_ERR_TOO_LARGE;
     case CURLE_OPERATION_TIMEDOUT:
         return outcome->is_connected ? NC_ERR_TOTAL_TIMED_OUT : NC_ERR_CONNECT_TIMED_OUT;
     case CURLE_SSL_CONNECT_ERROR:

@@ -29,7 +29,13 @@ static void refill(nc_pace *pace, uint64_t now_ns) {
     pace->left = (double)pace->left + earned >= (double)burst ? burst : pace->left + (int64_t)earned;
 }
 
+void nc_pace_set_packets(nc_pace *pace, size_t packet_bytes, uint32_t delay_ms) {
+    pace->packet_bytes = packet_bytes;
+    pace->delay_ns = (uint64_t)delay_ms * 1000000u;
+}
+
 void nc_pace_spend(nc_pace *pace, uint64_t bytes, uint64_t now_ns) {
+    pace->next_ns = pace->delay_ns != 0 && bytes > 0 ? now_ns + pace->delay_ns : 0;
     if (pace->bytes_per_s != 0) {
         refill(pace, now_ns);
         pace->left -= bytes < (uint64_t)INT64_MAX / 4 ? (int64_t)bytes : INT64_MAX / 4;
@@ -38,16 +44,22 @@ void nc_pace_spend(nc_pace *pace, uint64_t bytes, uint64_t now_ns) {
 
 uint64_t nc_pace_ready_ns(const nc_pace *pace) {
     if (pace->bytes_per_s == 0 || pace->left > 0) {
-        return 0;
+        return pace->next_ns;
     }
     double wait_ns = ((double)-pace->left + 1) * ns_per_s / (double)pace->bytes_per_s;
-    return wait_ns >= 9e18 ? UINT64_MAX : pace->refilled_ns + (uint64_t)wait_ns + 1;
+    uint64_t paid_ns = wait_ns >= 9e18 ? UINT64_MAX : pace->refilled_ns + (uint64_t)wait_ns + 1;
+    return paid_ns > pace->next_ns ? paid_ns : pace->next_ns;
 }
 
 size_t nc_pace_room(nc_pace *pace, uint64_t now_ns) {
+    size_t packet = pace->packet_bytes != 0 ? pace->packet_bytes : SIZE_MAX;
+    if (now_ns < pace->next_ns) {
+        return 0;
+    }
     if (pace->bytes_per_s == 0) {
-        return SIZE_MAX;
+        return packet;
     }
     refill(pace, now_ns);
-    return pace->left > 0 ? (size_t)pace->left : 0;
+    size_t left = pace->left > 0 ? (size_t)pace->left : 0;
+    return left < packet ? left : packet;
 }

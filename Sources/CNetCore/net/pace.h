@@ -11,10 +11,15 @@ typedef struct nc_pace {
     uint64_t bytes_per_s; // 0: no limit
     int64_t left;         // bytes; negative is debt
     uint64_t refilled_ns;
+    size_t packet_bytes; // at once; 0: no limit
+    uint64_t delay_ns;   // after each piece
+    uint64_t next_ns;    // when the delay ends
 } nc_pace;
 
 /// Begins with a tenth of a second's worth.
 nc_pace nc_pace_make(uint64_t bytes_per_s, uint64_t now_ns);
+/// Lets pieces of so many bytes at most go, and waits after each.
+void nc_pace_set_packets(nc_pace *pace, size_t packet_bytes, uint32_t delay_ms);
 /// Spends bytes that went.
 void nc_pace_spend(nc_pace *pace, uint64_t bytes, uint64_t now_ns);
 /// When the next byte may go: `now_ns` or earlier means now.

@@ -1,6 +1,7 @@
 #include "net/progress.h"
 
 #include "net/engine_state.h"
+#include "net/form_upload.h"
 
 enum { NS_PER_MS = 1000000, INTERVAL_NS = 100 * NS_PER_MS, WINDOW_NS = 1000 * NS_PER_MS };
 
@@ -48,6 +49,7 @@ void nc_progress_note(nc_transfer *transfer, bool is_last) {
         .sent_bytes = atomic_load_explicit(&transfer->upload.sent, memory_order_relaxed),
         .send_total_bytes = sends ? transfer->upload.length : 0,
         .received_bytes = atomic_load_explicit(&transfer->received_bytes, memory_order_relaxed),
+        .part = nc_form_upload_progress(sends ? transfer->form : NULL),
         .receive_total_bytes =
             transfer->has_head && transfer->framing.has_length ? transfer->framing.length : NC_LENGTH_UNKNOWN,
     };

@@ -28,14 +28,15 @@ void nc_queue_deinit(nc_queue *queue) {
     }
 }
 
-/// Lower-cases "s" (https) or "p" (http) and the authority. Two spellings of a default port count as two hosts: only
-/// a limit depends on it. Names too long to be real ones share a key by their beginning.
-static size_t make_key(uint8_t *key, nc_slice url, uint64_t *hash) {
+/// "s" (https) or "p" (http), in capitals for transfers that share no connection, and the lower-cased authority. Two
+/// spellings of a default port count as two hosts: only a limit depends on it. Names too long to be real ones share a
+/// key by their beginning.
+static size_t make_key(uint8_t *key, nc_slice url, bool is_apart, uint64_t *hash) {
     bool is_secure;
     nc_slice authority = nc_url_authority(url);
     size_t length = 0;
     (void)nc_url_has_web_scheme(url, &is_secure);
-    key[length++] = is_secure ? 's' : 'p';
+    key[length++] = is_secure ? (is_apart ? 'S' : 's') : (is_apart ? 'P' : 'p');
     for (size_t i = 0; i < authority.length && length < MAX_KEY_BYTES; i++) {
         key[length++] = nc_ascii_lower(authority.data[i]);
     }
@@ -63,10 +64,10 @@ static void forget_idle_hosts(nc_queue *queue) {
     }
 }
 
-static nc_host *host_for(nc_queue *queue, nc_slice url) {
+static nc_host *host_for(nc_queue *queue, nc_slice url, bool is_apart) {
     uint8_t key[MAX_KEY_BYTES];
     uint64_t hash;
-    size_t length = make_key(key, url, &hash);
+    size_t length = make_key(key, url, is_apart, &hash);
     for (nc_host *host = queue->buckets[hash % NC_HOST_BUCKETS]; host != NULL; host = host->next_in_bucket) {
         if (host->hash == hash && host->key_length == length && memcmp(host->key, key, length) == 0) {
             return host;
@@ -129,7 +130,7 @@ nc_status nc_queue_add(nc_queue *queue, nc_transfer *transfer, bool is_first) {
     if (queue->waiting_count >= transfer->engine->max_waiting) {
         return NC_ERR_TOO_LARGE;
     }
-    nc_host *host = host_for(queue, nc_transfer_url(transfer));
+    nc_host *host = host_for(queue, nc_transfer_url(transfer), transfer->is_apart);
     if (host == NULL) {
         return NC_ERR_NO_MEMORY;
     }

@@ -2,8 +2,17 @@
 
 #include "base/alloc.h"
 
-enum { PLACE_BITS = 24 };
+#include <stdatomic.h>
+
+// A slot is used 2^28 times before its ids could be those of another engine.
+enum { PLACE_BITS = 24, GENERATION_BITS = 28, ENGINE_BITS = 64 - PLACE_BITS - GENERATION_BITS };
 static const uint32_t max_slots = 1u << PLACE_BITS;
+
+nc_registry nc_registry_init(void) {
+    static atomic_uint_fast64_t made;
+    uint64_t number = atomic_fetch_add_explicit(&made, 1, memory_order_relaxed) & ((1u << ENGINE_BITS) - 1);
+    return (nc_registry){.first_generation = number << GENERATION_BITS};
+}
 
 void nc_registry_deinit(nc_registry *registry) {
     nc_free(registry->slots);
@@ -33,7 +42,7 @@ nc_status nc_registry_add(nc_registry *registry, nc_transfer *transfer) {
                 return status;
             }
         }
-        registry->slots[registry->count] = (nc_registry_slot){0};
+        registry->slots[registry->count] = (nc_registry_slot){.generation = registry->first_generation};
         place = ++registry->count;
     } else {
         registry->first_free = registry->slots[place - 1].next_free;

@@ -16,7 +16,11 @@ typedef struct nc_registry {
     uint32_t count;
     uint32_t capacity;
     uint32_t first_free; // place + 1; 0 when none is free
+    uint64_t first_generation;
 } nc_registry;
+
+/// An empty registry, whose ids are none of those of the 4,095 that were made before it.
+nc_registry nc_registry_init(void);
 
 void nc_registry_deinit(nc_registry *registry);
 /// Gives the transfer its id. NC_OK, NC_ERR_NO_MEMORY, NC_ERR_TOO_LARGE beyond 2^24 at once.

@@ -2,6 +2,7 @@
 
 #include "base/ascii.h"
 #include "base/error.h"
+#include "body/multipart.h"
 #include "net/access_check.h"
 #include "net/url_text.h"
 
@@ -91,7 +92,7 @@ static nc_status check_framing(const nc_header *header, const nc_request *reques
     }
     bool is_source = request->body_source.pull != NULL;
     uint64_t expected = is_source ? request->body_length : request->body.length;
-    if (request->body_file.length > 0 || (is_source && expected == NC_LENGTH_UNKNOWN)) {
+    if (request->body_file.length > 0 || request->multipart != NULL || (is_source && expected == NC_LENGTH_UNKNOWN)) {
         return nc_error_set(err, NC_ERR_BAD_HEADER, 0, -1, "Content-Length of such a body is set by the library alone");
     }
     if (!is_number || length != expected) {
@@ -163,13 +164,17 @@ static bool is_host_text(nc_slice host) {
 
 static nc_status check_bodies(const nc_request *request, nc_error *err) {
     int bodies = (request->body.length > 0 ? 1 : 0) + (request->body_file.length > 0 ? 1 : 0) +
-                 (request->body_source.pull != NULL ? 1 : 0);
+                 (request->body_source.pull != NULL ? 1 : 0) + (request->multipart != NULL ? 1 : 0);
     if (bodies > 1) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1, "more than one request body");
     }
     if (request->body_source.pull != NULL && request->body_length > INT64_MAX &&
         request->body_length != NC_LENGTH_UNKNOWN) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the body's length is out of range");
+    }
+    bool is_get = request->method.length == 0 || nc_slice_is_equal(request->method, nc_slice_of("GET"));
+    if (request->multipart != NULL && (is_get || nc_slice_is_equal(request->method, nc_slice_of("HEAD")))) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "GET and HEAD carry no form");
     }
     if (!nc_check_is_text(request->body_file, MAX_PATH_BYTES) ||
         !nc_check_is_text(request->save_path, MAX_PATH_BYTES)) {
@@ -179,7 +184,8 @@ static nc_status check_bodies(const nc_request *request, nc_error *err) {
 }
 
 static nc_status check_protocol(const nc_request *request, nc_error *err) {
-    bool is_endless = request->body_source.pull != NULL && request->body_length == NC_LENGTH_UNKNOWN;
+    bool is_endless = (request->body_source.pull != NULL && request->body_length == NC_LENGTH_UNKNOWN) ||
+                      (request->multipart != NULL && request->multipart->has_endless_source);
     switch (request->http) {
     case NC_HTTP_AUTO:
     case NC_HTTP_1_1:
@@ -210,6 +216,13 @@ static nc_status check_choices(const nc_request *request, nc_error *err) {
     if (request->redirects != NC_REDIRECTS_FOLLOW && request->redirects != NC_REDIRECTS_RETURN &&
         request->redirects != NC_REDIRECTS_FOLLOW_DOWNGRADE) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1, "unknown redirect choice %d", (int)request->redirects);
+    }
+    if (request->cookie_use > NC_COOKIES_STORE_ONLY) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "unknown use of cookies %u", request->cookie_use);
+    }
+    if (request->dscp > NC_DSCP_MAX) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "%u is no class of service from 0 to %u", request->dscp,
+                            NC_DSCP_MAX);
     }
     if (request->connect_to_count > MAX_CONNECT_TO) {
         return nc_error_set(err, NC_ERR_TOO_LARGE, 0, -1, "more than %d address overrides", MAX_CONNECT_TO);

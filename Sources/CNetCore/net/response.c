@@ -22,6 +22,9 @@ struct nc_response {
     size_t hop_count;
     nc_hop first_hop;
     nc_block more_hops;
+    nc_trust_verdict *verdict; // of a refused certificate; NULL without one
+    nc_json *check;            // of the body; NULL when nothing is expected
+    bool is_checked;
 };
 
 /// What is reserved at once on the strength of a Content-Length; more must really arrive.
@@ -51,8 +54,14 @@ void nc_response_release(nc_response *response) {
     nc_block_deinit(&response->body, pool);
     nc_block_deinit(&response->more_fields, pool);
     nc_block_deinit(&response->more_hops, pool);
+    nc_free(response->verdict);
+    nc_json_free(response->check);
     nc_pool_give(pool, response, sizeof *response);
     nc_pool_release(pool);
+}
+
+const nc_trust_verdict *nc_response_verdict(const nc_response *response) {
+    return response->verdict;
 }
 
 /* --- filling --- */
@@ -165,6 +174,15 @@ nc_status nc_response_extend_field(nc_response *response, nc_slice more) {
     return NC_OK;
 }
 
+void nc_response_set_verdict(nc_response *response, const nc_trust_verdict *verdict) {
+    if (response->verdict == NULL) {
+        response->verdict = nc_alloc(sizeof *response->verdict);
+    }
+    if (response->verdict != NULL) {
+        *response->verdict = *verdict;
+    }
+}
+
 void nc_response_mark_close_delimited(nc_response *response) {
     response->is_close_delimited = true;
 }
@@ -180,6 +198,16 @@ nc_status nc_response_append_body(nc_response *response, nc_slice bytes) {
 
 void nc_response_drop_body(nc_response *response) {
     response->body.length = 0;
+}
+
+void nc_response_take_check(nc_response *response, nc_json *check, bool is_checked) {
+    nc_json_free(response->check);
+    response->check = check;
+    response->is_checked = is_checked;
+}
+
+nc_json *nc_response_check(nc_response *response) {
+    return response->check;
 }
 
 /* --- reading --- */
@@ -256,4 +284,20 @@ nc_hop_metrics nc_response_hop_at(const nc_response *response, size_t index) {
     nc_hop_metrics metrics = hop->metrics;
     metrics.url = nc_slice_make(response->text.data + hop->url_at, hop->url_length);
     return metrics;
+}
+
+bool nc_response_was_checked(const nc_response *response) {
+    return response->is_checked;
+}
+
+nc_json_failure nc_response_json_failure(const nc_response *response) {
+    return response->check != NULL ? *nc_json_failure_of(response->check) : (nc_json_failure){0};
+}
+
+size_t nc_response_mismatch_count(const nc_response *response) {
+    return response->check != NULL ? nc_json_mismatch_count(response->check) : 0;
+}
+
+nc_shape_mismatch nc_response_mismatch_at(const nc_response *response, size_t index) {
+    return response->check != NULL ? nc_json_mismatch_at(response->check, index) : (nc_shape_mismatch){0};
 }

@@ -4,7 +4,7 @@
 
 #include "base/pool.h"
 
-#include <netcore/response.h>
+#include <netcore/expectation.h>
 
 enum { NC_INLINE_FIELDS = 16 };
 
@@ -39,6 +39,9 @@ NC_NODISCARD nc_status nc_response_add_trailer(nc_response *response, nc_slice n
 /// Continues the last field's value after an obsolete line fold (RFC 9112, 5.2: as a space).
 NC_NODISCARD nc_status nc_response_extend_field(nc_response *response, nc_slice more);
 
+/// Keeps the judgement that refused a certificate; without memory there is none.
+void nc_response_set_verdict(nc_response *response, const nc_trust_verdict *verdict);
+
 /// Nothing but the connection's end tells where the body ends.
 void nc_response_mark_close_delimited(nc_response *response);
 /// Makes room for a body of a known length, as far as a stranger's word is worth it.
@@ -46,5 +49,10 @@ NC_NODISCARD nc_status nc_response_expect_body(nc_response *response, uint64_t b
 NC_NODISCARD nc_status nc_response_append_body(nc_response *response, nc_slice bytes);
 /// Forgets the body (of a redirect, or of an attempt that is made again).
 void nc_response_drop_body(nc_response *response);
+
+/// Takes over the check that the body goes through; NULL takes the one before away.
+void nc_response_take_check(nc_response *response, nc_json *check, bool is_checked);
+/// The check, NULL when there is none.
+nc_json *nc_response_check(nc_response *response);
 
 #endif

@@ -3,6 +3,9 @@
 #include "base/alloc.h"
 #include "base/trace.h"
 #include "net/engine_state.h"
+#include "net/origin.h"
+#include "net/response.h"
+#include "trust/handshake.h"
 #include "trust/identity.h"
 
 #include <openssl/ssl.h>
@@ -21,25 +24,65 @@ static bool is_proxy_context(const SSL_CTX *context) {
     return (SSL_CTX_get_options(context) & SSL_OP_DONT_INSERT_EMPTY_FRAGMENTS) != 0;
 }
 
+/// The handshake is the handle's that opened the connection; one of libcurl's own (DNS over HTTPS) has no transfer.
+static void note_refusal(void *easy, const nc_trust_verdict *verdict) {
+    nc_handle *handle = NULL;
+    bool is_known = curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&handle) == CURLE_OK && handle != NULL;
+    if (!is_known || handle->transfer == NULL) {
+        return;
+    }
+    int32_t native = verdict->status == NC_ERR_NO_MEMORY ? 0 : (int32_t)CURLE_PEER_FAILED_VERIFICATION;
+    (void)nc_transfer_note(handle->transfer, verdict->status, native, "%s", verdict->message);
+    nc_response_set_verdict(handle->transfer->response, verdict);
+}
+
+/// Has the policy judge the origin that the handle's URL names: the one that libcurl connects for.
+static CURLcode watch_origin(CURL *easy, SSL_CTX *tls, nc_lane *lane) {
+    const char *url = NULL;
+    nc_origin origin;
+    if (curl_easy_getinfo(easy, CURLINFO_EFFECTIVE_URL, &url) != CURLE_OK || url == NULL ||
+        nc_origin_of(&origin, url) != NC_OK) {
+        return CURLE_OUT_OF_MEMORY;
+    }
+    const nc_handshake handshake = {
+        .trust = lane->trust,
+        .roots = lane->roots,
+        .gate = &lane->reports,
+        .host = origin.host,
+        .port = origin.port,
+        .clock = &lane->engine->clock,
+        .ctx = easy,
+        .refused = note_refusal,
+    };
+    return nc_handshake_install(tls, &handshake) ? CURLE_OK : CURLE_OUT_OF_MEMORY;
+}
+
 static CURLcode fill_context(CURL *easy, void *context, void *data) {
     SSL_CTX *tls = context;
-    const nc_lane *lane = data;
-    (void)easy;
+    nc_lane *lane = data;
+    bool is_proxys = is_proxy_context(tls);
     // SSLKEYLOGFILE in the environment must not make libcurl write our session keys to a file.
     SSL_CTX_set_keylog_callback(tls, NULL);
-    SSL_CTX_set_security_level(tls, NC_TLS_SECURITY_LEVEL);
+    if (!nc_handshake_configure(tls, lane->trust)) {
+        return CURLE_SSL_CIPHER;
+    }
     if (lane->roots != NULL) {
         // Parsed once a lane; libcurl would read the bundle again for each connection (18 ms).
         SSL_CTX_set1_cert_store(tls, lane->roots);
     }
-    if (lane->identity != NULL && !is_proxy_context(tls) && !nc_identity_apply(lane->identity, tls)) {
+    // Pins are the origin's affair; a proxy's own certificate is verified, and its name compared, by libcurl.
+    CURLcode code = is_proxys || nc_trust_checks_nothing(lane->trust) ? CURLE_OK : watch_origin(easy, tls, lane);
+    if (code != CURLE_OK) {
+        return code;
+    }
+    if (lane->identity != NULL && !is_proxys && !nc_identity_apply(lane->identity, tls)) {
         return CURLE_SSL_CERTPROBLEM;
     }
     nc_trace_pass(&lane->engine->trace, NC_TRACE_TLS_CONFIGURED, 0);
     return CURLE_OK;
 }
 
-CURLcode nc_tls_hook_install(CURL *easy, const nc_lane *lane) {
+CURLcode nc_tls_hook_install(CURL *easy, nc_lane *lane) {
     CURLcode code = curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, fill_context);
     if (code == CURLE_OK) {
         code = curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, lane);

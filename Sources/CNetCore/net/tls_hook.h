@@ -6,9 +6,9 @@
 
 #include <curl/curl.h>
 
-/// Has every TLS context of this handle filled from the lane's authorities and identity. It takes
-/// CURLOPT_PROXY_SSL_OPTIONS for itself.
-CURLcode nc_tls_hook_install(CURL *easy, const nc_lane *lane);
+/// Has every TLS context of this handle filled from the lane's authorities and identity, and every handshake with an
+/// origin judged by its policy. It takes CURLOPT_PROXY_SSL_OPTIONS for itself.
+CURLcode nc_tls_hook_install(CURL *easy, nc_lane *lane);
 
 /// Names the protocol version ("TLSv1.3") and the cipher of the handle's live connection, cut to fit; empty without
 /// TLS of OpenSSL's. An HTTPS proxy's connection counts where no TLS runs inside it.

@@ -3,13 +3,17 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/trace.h"
+#include "net/access.h"
 #include "net/engine_state.h"
 #include "net/files.h"
+#include "net/form_upload.h"
 #include "net/handle.h"
 #include "net/head.h"
 #include "net/limits.h"
 #include "net/metrics.h"
 #include "net/outcome.h"
+#include "net/plaintext.h"
+#include "net/proof.h"
 #include "net/response.h"
 #include "net/tls_hook.h"
 #include "net/url_text.h"
@@ -38,8 +42,9 @@ nc_status nc_transfer_new(nc_transfer **out, nc_engine *engine, const nc_request
     if (sink != NULL) {
         transfer->sink = *sink;
     }
-    transfer->redirected_url = nc_buf_init(NC_URL_MAX_BYTES + 1);
-    transfer->next_url = nc_buf_init(NC_URL_MAX_BYTES + 1);
+    // Room for the NUL, and for the letter by which https is longer than http.
+    transfer->redirected_url = nc_buf_init(NC_URL_MAX_BYTES + 2);
+    transfer->next_url = nc_buf_init(NC_URL_MAX_BYTES + 2);
     (void)nc_error_clear(&transfer->error);
     nc_description_fill(&transfer->description, request, transfer + 1);
     transfer->response = nc_response_new(engine->pool);
@@ -51,20 +56,28 @@ nc_status nc_transfer_new(nc_transfer **out, nc_engine *engine, const nc_request
     atomic_init(&transfer->shown_priority, (unsigned)request->priority);
     transfer->upload.fd = -1;
     transfer->upload.length = transfer->description.body_length;
-    if (nc_files_new(&transfer->files, transfer) != NC_OK) {
+    status = nc_form_upload_new(transfer, err);
+    if (status == NC_OK) {
+        status = nc_files_new(&transfer->files, transfer, err);
+    }
+    if (status != NC_OK) {
+        nc_form_upload_free(transfer->form);
         nc_response_release(transfer->response);
         nc_pool_give(engine->pool, transfer, total);
-        return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a request with files");
+        return status;
     }
     transfer->trust = nc_trust_retain(request->trust != NULL ? request->trust : engine->trust);
+    transfer->expectation = request->expectation != NULL ? nc_expectation_retain(request->expectation) : NULL;
     *out = transfer;
     return NC_OK;
 }
 
 void nc_transfer_free(nc_transfer *transfer) {
     nc_files_free(transfer->files);
+    nc_form_upload_free(transfer->form);
     nc_response_release(transfer->response);
     nc_trust_release(transfer->trust);
+    nc_expectation_release(transfer->expectation);
     nc_buf_deinit(&transfer->redirected_url);
     nc_buf_deinit(&transfer->next_url);
     nc_pool_give(transfer->engine->pool, transfer, transfer->bytes);
@@ -217,10 +230,19 @@ void nc_transfer_enter(nc_transfer *transfer, nc_phase phase) {
     }
 }
 
+/// libcurl 7.88 takes nothing more from an HTTP/2 connection while what it holds belongs to a stream that rests: the
+/// others wait with it. So a stream that is likely to rest travels alone.
+static bool is_likely_to_rest(const nc_transfer *transfer) {
+    return transfer->description.may_pause || transfer->description.limits.max_receive_bytes_per_s != 0 ||
+           transfer->engine->loop.receive_pace.bytes_per_s != 0;
+}
+
 static void enqueue(nc_transfer *transfer, bool is_first) {
     nc_engine *engine = transfer->engine;
     nc_trace_pass(&engine->trace, NC_TRACE_QUEUED, transfer->id);
-    nc_status status = nc_queue_add(&engine->loop.queue, transfer, is_first);
+    nc_status status = nc_strict_upgrade(transfer);
+    transfer->is_apart = is_likely_to_rest(transfer) && nc_handle_may_be_multiplexed(transfer);
+    status = status == NC_OK ? nc_queue_add(&engine->loop.queue, transfer, is_first) : status;
     if (status == NC_OK) {
         nc_transfer_enter(transfer, NC_PHASE_SLOT);
     } else {
@@ -271,13 +293,20 @@ static void begin_hop(nc_transfer *transfer) {
 /// Beyond the origin that the caller named, its certificate is not shown.
 static nc_lane *lane_for(nc_transfer *transfer, nc_error *err) {
     nc_engine *engine = transfer->engine;
-    bool has_cookies = engine->state.cookies != NC_COOKIES_OFF && !transfer->description.ignores_cookies;
+    nc_lane_key key = {
+        .trust = transfer->trust,
+        .has_cookies =
+            engine->state.cookies != NC_COOKIES_OFF && transfer->description.cookie_use == NC_COOKIES_SEND_AND_STORE,
+        .is_apart = transfer->is_apart,
+        .dscp = transfer->description.dscp,
+        .proxy_key = nc_access_proxy_key(&engine->state, transfer->description.extras),
+    };
     if (!transfer->is_elsewhere) {
-        return nc_lane_for(engine, transfer->trust, has_cookies, err);
+        return nc_lane_for(engine, key, err);
     }
-    nc_trust *trust = nc_trust_without_identity(transfer->trust);
-    nc_lane *lane = nc_lane_for(engine, trust, has_cookies, err);
-    nc_trust_release(trust);
+    key.trust = nc_trust_without_identity(transfer->trust);
+    nc_lane *lane = nc_lane_for(engine, key, err);
+    nc_trust_release(key.trust);
     return lane;
 }
 
@@ -291,11 +320,21 @@ void nc_transfer_files_opened(nc_transfer *transfer) {
     transfer->upload.fd = files->upload_fd;
     if (files->upload_fd >= 0) {
         transfer->upload.length = files->upload_bytes;
+    } else if (transfer->form != NULL) {
+        transfer->upload.length = nc_form_upload_length(transfer->form);
     }
     if (files->error.status != NC_OK) {
         nc_transfer_fail(transfer, &files->error);
     } else {
         nc_transfer_start(transfer);
+    }
+}
+
+void nc_transfer_part_opened(nc_transfer *transfer) {
+    if (transfer->is_ending) {
+        nc_files_close(transfer->files, transfer->is_saving && transfer->error.status == NC_OK);
+    } else {
+        nc_flow_resume(transfer, NC_REST_SOURCE);
     }
 }
 
@@ -326,7 +365,10 @@ void nc_transfer_start(nc_transfer *transfer) {
     lane->active_count++;
     (void)nc_url_has_web_scheme(nc_transfer_url(transfer), &is_secure);
     is_secure = is_secure || nc_handle_may_need_tls(transfer);
-    if (is_secure && !transfer->engine->capabilities.has_trust_policies && !transfer->trust->options.accepts_anything) {
+    if (nc_plaintext_check(transfer) != NC_OK) {
+        nc_transfer_fail(transfer, &transfer->error);
+    } else if (is_secure && !transfer->engine->capabilities.has_trust_policies &&
+               !nc_trust_checks_nothing(transfer->trust)) {
         fail(transfer, NC_ERR_TLS_BACKEND, "this libcurl has no OpenSSL backend, so trust cannot be checked");
     } else if (is_secure && nc_lane_needs_roots(lane)) {
         nc_lane_await_roots(lane, transfer);
@@ -416,14 +458,33 @@ static void follow(nc_transfer *transfer) {
     enqueue(transfer, true);
 }
 
+/// A connection that ends without close_notify is an error to libcurl 8, and an end like any other to 7.88.
+static CURLcode as_plain_end(const nc_transfer *transfer, CURLcode code) {
+    if (code != CURLE_RECV_ERROR || strstr(transfer->handle->detail, "unexpected eof") == NULL) {
+        return code;
+    }
+    if (!transfer->has_head) {
+        return transfer->is_in_head ? code : CURLE_GOT_NOTHING;
+    }
+    return nc_response_is_close_delimited(transfer->response) && transfer->tls_end != NULL ? CURLE_OK : code;
+}
+
 void nc_transfer_hop_done(nc_transfer *transfer, CURLcode code) {
+    code = as_plain_end(transfer, code);
+    if (code == CURLE_OK && nc_head_refuses_expectation(transfer)) {
+        leave_hop(transfer);
+        enqueue(transfer, true);
+        return;
+    }
     if (transfer->is_head_held && transfer->error.status == NC_OK && nc_head_release(transfer) != NC_OK) {
         transfer->is_head_held = false; // What it found wrong is noted.
     }
+    code = nc_delivery_is_whole_before_reset(transfer, code) ? CURLE_OK : code;
     if (!nc_flow_end_body(transfer, code)) {
         return; // The reader rests, and bytes wait for it.
     }
     judge(transfer, code);
+    nc_proof_end(transfer);
     if (nc_response_http_version(transfer->response) >= NC_HTTP_VERSION_2 && transfer->handle->shares_connections) {
         nc_queue_found_multiplexed(&transfer->engine->loop.queue, transfer);
     }

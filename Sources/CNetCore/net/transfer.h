@@ -6,6 +6,7 @@
 #define NETCORE_PRIVATE_TRANSFER_H
 
 #include "base/list.h"
+#include "net/delivery.h"
 #include "net/description.h"
 #include "net/flow.h"
 #include "net/framing.h"
@@ -18,6 +19,7 @@
 #include <stdatomic.h>
 
 typedef struct nc_files nc_files;
+typedef struct nc_form_upload nc_form_upload;
 typedef struct nc_handle nc_handle;
 typedef struct nc_host nc_host;
 typedef struct nc_lane nc_lane;
@@ -44,6 +46,7 @@ struct nc_transfer {
     bool has_sink;
     nc_description description;
     nc_trust *trust;
+    nc_expectation *expectation; // NULL when the body may be anything
     nc_response *response;
     nc_error error; // what ended it; the first word counts
 
@@ -59,7 +62,7 @@ struct nc_transfer {
     atomic_uint shown_phase;
     atomic_uint shown_priority;
     atomic_bool is_paused;
-    atomic_ullong received_bytes; // of the hop's body, before decoding
+    atomic_ullong received_bytes; // of the hop's body, chunks undone, codings not
 
     // The loop's.
     nc_phase phase;
@@ -80,6 +83,7 @@ struct nc_transfer {
     nc_redirect_answer answer;
     uint32_t followed;
     bool is_elsewhere; // a redirect has left the first origin, for good
+    bool is_apart;     // shares its connection with no other stream
     bool is_get;       // a redirect has dropped method and body
     uint32_t attempts; // connections that libcurl tried the hop's request on
     bool was_connected;
@@ -95,7 +99,9 @@ struct nc_transfer {
     uint64_t asked_bytes; // request bytes when the head was held
     nc_files *files;      // NULL without any
     nc_upload upload;
+    nc_form_upload *form; // NULL without a form
     nc_flow flow;
+    nc_delivery delivery;
     nc_progress_state progress;
     uint32_t head_bytes;
     uint32_t head_fields;
@@ -127,6 +133,8 @@ void nc_transfer_hop_done(nc_transfer *transfer, CURLcode code);
 void nc_transfer_files_opened(nc_transfer *transfer);
 /// Its files are closed, and with that it is over.
 void nc_transfer_files_closed(nc_transfer *transfer);
+/// A file of its form is open, or could not be.
+void nc_transfer_part_opened(nc_transfer *transfer);
 /// Ends it for a reason of our own; `err` is copied.
 void nc_transfer_fail(nc_transfer *transfer, const nc_error *err);
 /// Keeps the first reason why a transfer fails; libcurl's callbacks then return an error.

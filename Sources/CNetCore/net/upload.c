@@ -140,7 +140,29 @@ bool nc_upload_seek(nc_transfer *transfer, uint64_t offset) {
     return true;
 }
 
+/// libcurl never asks for a body of no bytes, so that a source which gives some would not be noticed.
+static bool has_nothing(nc_transfer *transfer) {
+    transfer->upload.has_begun = true;
+    switch (ask_for_end(transfer)) {
+    case NC_PULL_END:
+    case NC_PULL_LATER:
+        return true;
+    case NC_PULL_MORE:
+        (void)refuse_length(transfer, true);
+        return false;
+    default:
+        (void)refuse_failure(transfer);
+        return false;
+    }
+}
+
 bool nc_upload_begin_hop(nc_transfer *transfer) {
     bool sends = transfer->description.has_body && !transfer->is_get;
-    return !sends || nc_upload_seek(transfer, 0);
+    if (!sends) {
+        return true;
+    }
+    if (!nc_upload_seek(transfer, 0)) {
+        return false;
+    }
+    return transfer->description.source.pull == NULL || transfer->upload.length > 0 || has_nothing(transfer);
 }

@@ -2,11 +2,16 @@
 
 #include <string.h>
 
+static bool begins_with(nc_slice url, const char *scheme, size_t length) {
+    // As it is written nearly always, before it is compared letter by letter.
+    return url.length >= length &&
+           (memcmp(url.data, scheme, length) == 0 ||
+            nc_slice_is_equal_ignoring_case(nc_slice_make(url.data, length), nc_slice_make(scheme, length)));
+}
+
 bool nc_url_has_web_scheme(nc_slice url, bool *is_secure) {
-    *is_secure =
-        url.length >= 8 && nc_slice_is_equal_ignoring_case(nc_slice_make(url.data, 8), nc_slice_of("https://"));
-    return *is_secure ||
-           (url.length >= 7 && nc_slice_is_equal_ignoring_case(nc_slice_make(url.data, 7), nc_slice_of("http://")));
+    *is_secure = begins_with(url, "https://", 8);
+    return *is_secure || begins_with(url, "http://", 7);
 }
 
 static size_t find_byte(nc_slice text, size_t from, uint8_t byte) {
@@ -23,12 +28,13 @@ static nc_slice find_authority(nc_slice url) {
     if (at + 3 > url.length) {
         return nc_slice_make(url.data, 0);
     }
-    at += 3;
-    size_t end = at;
-    while (end < url.length && url.data[end] != '/' && url.data[end] != '?' && url.data[end] != '#') {
+    const uint8_t *begin = url.data + at + 3;
+    const uint8_t *stop = url.data + url.length;
+    const uint8_t *end = begin;
+    while (end < stop && *end != '/' && *end != '?' && *end != '#') {
         end++;
     }
-    return nc_slice_make(url.data + at, end - at);
+    return nc_slice_make(begin, (size_t)(end - begin));
 }
 
 /// How much of an authority is "user:password@": up to its last '@'.

@@ -1,0 +1,266 @@
+#include "net/delivery.h"
+
+#include "base/trace.h"
+#include "net/engine_state.h"
+#include "net/files.h"
+#include "net/handle.h"
+#include "net/head.h"
+#include "net/proof.h"
+#include "net/response.h"
+
+#include <string.h>
+
+/// What a redirect's own body may weigh before its connection is given up instead of read to the end.
+static const uint64_t max_discarded_bytes = 64u * 1024u;
+
+/// What a decoder gives out before mail is read again. A few bytes may decode to hundreds of MiB, and meanwhile nobody
+/// could cancel, nor any other transfer move.
+enum { MAX_PIECES_A_TURN = 64 };
+
+/* --- giving out --- */
+
+uint64_t nc_delivery_max_bytes(const nc_transfer *transfer) {
+    const nc_extras *extras = transfer->description.extras;
+    uint64_t limit = transfer->description.limits.max_body_bytes;
+    bool is_beside_file = extras != NULL && extras->save_path != NULL && !transfer->is_saving;
+    return is_beside_file && limit > NC_DEFAULT_MAX_BODY_BYTES ? NC_DEFAULT_MAX_BODY_BYTES : limit;
+}
+
+/// To the file, the sink or the response, whichever wants it.
+static nc_status hand_over(nc_transfer *transfer, nc_slice bytes) {
+    if (transfer->is_saving) {
+        return nc_files_write(transfer->files, bytes);
+    }
+    if (transfer->has_sink && transfer->sink.on_body != NULL) {
+        nc_verdict verdict = transfer->sink.on_body(transfer->sink.ctx, transfer->id, bytes);
+        if (verdict == NC_PAUSE) {
+            nc_flow_rest_reading(transfer);
+        }
+        return verdict == NC_STOP
+                   ? nc_transfer_note(transfer, NC_ERR_STOPPED_BY_CALLER, 0, "the body callback stopped the transfer")
+                   : NC_OK;
+    }
+    nc_status status = nc_response_append_body(transfer->response, bytes);
+    return status == NC_OK ? NC_OK : nc_transfer_note(transfer, status, 0, "no memory for a response body");
+}
+
+static nc_status give_out(nc_transfer *transfer, nc_slice bytes) {
+    uint64_t max_bytes = nc_delivery_max_bytes(transfer);
+    if (bytes.length > max_bytes - transfer->body_bytes) {
+        return nc_transfer_note(transfer, NC_ERR_BODY_TOO_LARGE, CURLE_FILESIZE_EXCEEDED,
+                                "the body is larger than the limit of %llu bytes", (unsigned long long)max_bytes);
+    }
+    transfer->body_bytes += bytes.length;
+    nc_status status = hand_over(transfer, bytes);
+    return status == NC_OK ? nc_proof_take(transfer, bytes) : status;
+}
+
+/* --- content codings --- */
+
+/// Decodes and gives out until the decoder wants more, the reader rests or the turn is over.
+static nc_status decode(nc_transfer *transfer) {
+    nc_coding *coding = transfer->delivery.coding;
+    nc_slice piece;
+    nc_error err;
+    nc_status status = NC_OK;
+    int pieces = 0;
+    do {
+        status = nc_coding_next(coding, &piece, &err);
+        if (status == NC_OK && piece.length > 0) {
+            status = give_out(transfer, piece);
+            if (status != NC_OK) {
+                return status;
+            }
+        }
+    } while (status == NC_OK && piece.length > 0 && (transfer->flow.receive_rests & NC_REST_CALLER) == 0 &&
+             ++pieces < MAX_PIECES_A_TURN);
+    if (pieces == MAX_PIECES_A_TURN) {
+        nc_flow_end_turn(transfer);
+    }
+    if (status == NC_OK && nc_coding_has_input(coding)) {
+        status = nc_coding_keep(coding, &err);
+    }
+    return status == NC_OK ? NC_OK : nc_transfer_note(transfer, status, CURLE_BAD_CONTENT_ENCODING, "%s", err.message);
+}
+
+static nc_status take_content(nc_transfer *transfer, nc_slice bytes) {
+    nc_coding *coding = transfer->delivery.coding;
+    nc_error err;
+    atomic_fetch_add_explicit(&transfer->received_bytes, bytes.length, memory_order_relaxed);
+    if (transfer->leads_on) {
+        transfer->body_bytes += bytes.length;
+        transfer->ends_early = transfer->body_bytes > max_discarded_bytes;
+        return transfer->ends_early ? NC_ERR_STOPPED_BY_CALLER : NC_OK;
+    }
+    if (coding == NULL) {
+        return give_out(transfer, bytes);
+    }
+    nc_status status = nc_coding_feed(coding, bytes, &err);
+    if (status != NC_OK) {
+        return nc_transfer_note(transfer, status, CURLE_BAD_CONTENT_ENCODING, "%s", err.message);
+    }
+    return decode(transfer);
+}
+
+/* --- chunks --- */
+
+static bool must_wait(const nc_transfer *transfer) {
+    return (transfer->flow.receive_rests & (NC_REST_CALLER | NC_REST_TURN)) != 0 ||
+           nc_coding_has_input(transfer->delivery.coding);
+}
+
+static nc_status take_chunks(nc_transfer *transfer, nc_slice *in) {
+    nc_chunked_event event;
+    nc_error err;
+    nc_status status = NC_OK;
+    while (status == NC_OK && in->length > 0 && !must_wait(transfer)) {
+        if (nc_chunked_next(&transfer->delivery.chunked, in, &event, &err) != NC_OK) {
+            return nc_transfer_note(transfer, err.status, CURLE_RECV_ERROR, "%s", err.message);
+        }
+        switch (event.kind) {
+        case NC_CHUNKED_CONTENT:
+            status = take_content(transfer, event.bytes);
+            break;
+        case NC_CHUNKED_TRAILER:
+            status = nc_head_take_line(transfer, event.bytes);
+            break;
+        case NC_CHUNKED_END:
+            *in = nc_slice_make(NULL, 0); // What is behind the body is nobody's.
+            break;
+        default:
+            break;
+        }
+    }
+    return status;
+}
+
+nc_status nc_delivery_take(nc_transfer *transfer, nc_slice bytes) {
+    nc_delivery *delivery = &transfer->delivery;
+    if (!delivery->is_chunked) {
+        return take_content(transfer, bytes);
+    }
+    nc_status status = take_chunks(transfer, &bytes);
+    if (status == NC_OK && bytes.length > 0) {
+        nc_buf_reset(&delivery->kept);
+        nc_buf_append(&delivery->kept, bytes);
+        delivery->kept_at = 0;
+        status = nc_buf_status(&delivery->kept);
+        if (status != NC_OK) {
+            return nc_transfer_note(transfer, status, 0, "no memory for a response body");
+        }
+    }
+    return status;
+}
+
+/* --- a body's course --- */
+
+bool nc_delivery_is_pending(const nc_transfer *transfer) {
+    const nc_delivery *delivery = &transfer->delivery;
+    return delivery->kept_at < delivery->kept.length || nc_coding_has_input(delivery->coding);
+}
+
+nc_status nc_delivery_go_on(nc_transfer *transfer) {
+    nc_delivery *delivery = &transfer->delivery;
+    nc_status status = nc_coding_has_input(delivery->coding) ? decode(transfer) : NC_OK;
+    if (status == NC_OK && delivery->kept_at < delivery->kept.length) {
+        nc_slice rest =
+            nc_slice_make(delivery->kept.data + delivery->kept_at, delivery->kept.length - delivery->kept_at);
+        status = take_chunks(transfer, &rest);
+        delivery->kept_at = delivery->kept.length - rest.length;
+    }
+    return status;
+}
+
+void nc_delivery_reset(nc_transfer *transfer) {
+    nc_delivery *delivery = &transfer->delivery;
+    nc_chunked_deinit(&delivery->chunked);
+    nc_buf_deinit(&delivery->kept);
+    nc_coding_free(delivery->coding);
+    *delivery = (nc_delivery){.kept = nc_buf_init(SIZE_MAX)};
+}
+
+bool nc_delivery_has_content(const nc_transfer *transfer) {
+    uint16_t status = nc_response_status(transfer->response);
+    return !transfer->description.is_head && status != 204 && status != 304;
+}
+
+static nc_status begin_coding(nc_transfer *transfer) {
+    enum { MAX_FIELDS = 16 };
+    nc_slice values[MAX_FIELDS];
+    size_t count = 0;
+    nc_error err;
+    const nc_response *response = transfer->response;
+    if (transfer->framing.coding_count == 0 || !transfer->description.accepts_codings) {
+        return NC_OK;
+    }
+    for (size_t i = 0; i < nc_response_header_count(response); i++) {
+        nc_header field = nc_response_header_at(response, i);
+        if (nc_slice_is_equal_ignoring_case(field.name, nc_slice_of("Content-Encoding")) && count < MAX_FIELDS) {
+            values[count++] = field.value;
+        }
+    }
+    nc_status status =
+        nc_coding_new(&transfer->delivery.coding, values, count, transfer->description.limits.max_codings, &err);
+    return status == NC_OK ? NC_OK : nc_transfer_note(transfer, status, CURLE_BAD_CONTENT_ENCODING, "%s", err.message);
+}
+
+nc_status nc_delivery_begin(nc_transfer *transfer) {
+    nc_delivery_reset(transfer);
+    if (transfer->framing.is_chunked && nc_response_http_version(transfer->response) < NC_HTTP_VERSION_2 &&
+        nc_response_status(transfer->response) >= 200 && nc_delivery_has_content(transfer)) {
+        transfer->delivery.is_chunked = true;
+        transfer->delivery.chunked = nc_chunked_init();
+    }
+    return transfer->leads_on ? NC_OK : begin_coding(transfer);
+}
+
+bool nc_delivery_is_sending(const nc_transfer *transfer) {
+    curl_off_t sent = 0;
+    if (!transfer->description.has_body || transfer->is_get || transfer->upload.is_over) {
+        return false;
+    }
+    return curl_easy_getinfo(transfer->handle->easy, CURLINFO_SIZE_UPLOAD_T, &sent) != CURLE_OK ||
+           (uint64_t)sent != transfer->upload.length;
+}
+
+bool nc_delivery_awaits_end(const nc_transfer *transfer) {
+    if (!transfer->has_head || !transfer->framing.has_length ||
+        atomic_load_explicit(&transfer->received_bytes, memory_order_relaxed) != transfer->framing.length ||
+        nc_response_http_version(transfer->response) < NC_HTTP_VERSION_2 || transfer->is_head_held ||
+        !nc_flow_is_drained(transfer)) {
+        return false;
+    }
+    return !nc_delivery_is_sending(transfer);
+}
+
+/// RFC 9113, 8.1: a server that has answered may reset the stream of an upload that it does not want to the end, and
+/// its answer counts. libcurl calls that an error, and names it in its text alone when it is one; an answer that needs
+/// no body, or has one of its announced length, is whole all the same. Without a length nobody can tell: libcurl drops
+/// what came in one read with the reset.
+bool nc_delivery_is_whole_before_reset(const nc_transfer *transfer, CURLcode code) {
+    bool is_clean = code == CURLE_HTTP2_STREAM && strstr(transfer->handle->detail, "not closed cleanly") == NULL;
+    if (!is_clean || !transfer->has_head || transfer->is_head_held ||
+        nc_response_http_version(transfer->response) < NC_HTTP_VERSION_2) {
+        return false;
+    }
+    return !nc_delivery_has_content(transfer) ||
+           (transfer->framing.has_length &&
+            atomic_load_explicit(&transfer->received_bytes, memory_order_relaxed) == transfer->framing.length);
+}
+
+void nc_delivery_finish(nc_transfer *transfer) {
+    const nc_delivery *delivery = &transfer->delivery;
+    nc_error err;
+    if (transfer->error.status != NC_OK || transfer->ends_early) {
+        return;
+    }
+    if (transfer->framing.has_length && nc_delivery_has_content(transfer) &&
+        atomic_load_explicit(&transfer->received_bytes, memory_order_relaxed) != transfer->framing.length) {
+        (void)nc_transfer_note(transfer, NC_ERR_CUT_SHORT, CURLE_PARTIAL_FILE, "the body is not as long as announced");
+    } else if (delivery->is_chunked && !nc_chunked_is_whole(&delivery->chunked)) {
+        (void)nc_transfer_note(transfer, NC_ERR_CUT_SHORT, CURLE_PARTIAL_FILE,
+                               "the connection ended within the last chunk or the trailer");
+    } else if (delivery->coding != NULL && nc_coding_finish(delivery->coding, &err) != NC_OK) {
+        (void)nc_transfer_note(transfer, err.status, CURLE_BAD_CONTENT_ENCODING, "%s", err.message);
+    }
+}

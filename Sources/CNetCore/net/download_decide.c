@@ -1,0 +1,155 @@
+#include "net/download_decide.h"
+
+#include <curl/curl.h>
+#include <string.h>
+
+/// A Last-Modified this much older than Date is strong: whoever changed it twice within a second did so long ago.
+/// RFC 9110, 8.8.2.2 asks for a second, its forerunner for a minute.
+enum { STRONG_AGE_S = 60, DATE_BYTES = 64 };
+
+/* --- reading --- */
+
+static nc_slice field_of(const nc_response *response, const char *name) {
+    nc_slice value = {0};
+    (void)nc_response_find_header(response, nc_slice_of(name), &value);
+    return value;
+}
+
+static bool read_date(time_t *out, nc_slice text) {
+    char copy[DATE_BYTES];
+    if (text.length == 0 || text.length >= sizeof copy) {
+        return false;
+    }
+    memcpy(copy, text.data, text.length);
+    copy[text.length] = '\0';
+    *out = curl_getdate(copy, NULL);
+    return *out != (time_t)-1;
+}
+
+static bool is_strong_tag(nc_slice tag) {
+    return tag.length >= 2 && tag.data[0] == '"' && tag.data[tag.length - 1] == '"';
+}
+
+static bool is_strong_date(nc_slice modified, nc_slice date) {
+    time_t changed;
+    time_t now;
+    return read_date(&changed, modified) && read_date(&now, date) && changed <= now - STRONG_AGE_S;
+}
+
+static size_t count_fields(const nc_response *response, const char *name) {
+    size_t count = 0;
+    for (size_t i = 0; i < nc_response_header_count(response); i++) {
+        count += nc_slice_is_equal_ignoring_case(nc_response_header_at(response, i).name, nc_slice_of(name)) ? 1 : 0;
+    }
+    return count;
+}
+
+static void take_digests(nc_download_facts *out, const nc_response *response) {
+    // Content-Digest is of what is sent: the file only when it is sent whole (RFC 9530, 2).
+    bool is_whole = out->status != 206;
+    for (size_t i = 0; i < nc_response_header_count(response); i++) {
+        nc_header field = nc_response_header_at(response, i);
+        if (nc_slice_is_equal_ignoring_case(field.name, nc_slice_of("Repr-Digest")) ||
+            (is_whole && nc_slice_is_equal_ignoring_case(field.name, nc_slice_of("Content-Digest")))) {
+            nc_digests_take(&out->digests, field.value, true);
+        } else if (nc_slice_is_equal_ignoring_case(field.name, nc_slice_of("Digest"))) {
+            nc_digests_take(&out->digests, field.value, false);
+        }
+    }
+}
+
+void nc_download_read_facts(nc_download_facts *out, const nc_response *response) {
+    *out = (nc_download_facts){.status = nc_response_status(response)};
+    nc_slice coding = field_of(response, "Content-Encoding");
+    nc_slice type = field_of(response, "Content-Type");
+    nc_slice multipart = nc_slice_of("multipart/byteranges");
+    out->is_coded = coding.length > 0 && !nc_slice_is_equal_ignoring_case(coding, nc_slice_of("identity"));
+    out->is_multipart = type.length >= multipart.length &&
+                        nc_slice_is_equal_ignoring_case(nc_slice_make(type.data, multipart.length), multipart);
+    // Two of them would leave it open which is meant.
+    out->has_range = count_fields(response, "Content-Range") == 1 &&
+                     nc_content_range_parse(&out->range, field_of(response, "Content-Range"));
+    out->has_length = nc_decimal_read(&out->length, field_of(response, "Content-Length"));
+    out->refuses_ranges = nc_slice_is_equal_ignoring_case(field_of(response, "Accept-Ranges"), nc_slice_of("none"));
+    out->validators.etag = field_of(response, "ETag");
+    out->validators.modified = field_of(response, "Last-Modified");
+    out->validators.is_strong =
+        is_strong_tag(out->validators.etag) ||
+        (out->validators.etag.length == 0 && is_strong_date(out->validators.modified, field_of(response, "Date")));
+    take_digests(out, response);
+}
+
+/* --- deciding --- */
+
+bool nc_download_may_resume(const nc_validators *validators, bool trusts_server) {
+    return validators->is_strong || trusts_server;
+}
+
+nc_slice nc_download_if_range(const nc_validators *validators) {
+    if (is_strong_tag(validators->etag)) {
+        return validators->etag;
+    }
+    // RFC 9110, 13.1.5: a weak tag may not stand there, and a date only when it is strong.
+    return validators->etag.length == 0 && validators->is_strong ? validators->modified : nc_slice_of("");
+}
+
+/// Whether an answer is of the version that is held. What one has and the other has not proves nothing when the
+/// server is trusted, and otherwise too little.
+static bool agrees(const nc_download_question *held, const nc_download_facts *facts) {
+    nc_slice old_tag = held->validators.etag;
+    nc_slice old_date = held->validators.modified;
+    nc_slice new_tag = facts->validators.etag;
+    nc_slice new_date = facts->validators.modified;
+    if (!nc_digests_agree(&held->digests, &facts->digests) ||
+        (old_tag.length > 0 && new_tag.length > 0 && !nc_slice_is_equal(old_tag, new_tag)) ||
+        (old_date.length > 0 && new_date.length > 0 && !nc_slice_is_equal(old_date, new_date))) {
+        return false;
+    }
+    if (held->trusts_server) {
+        return true;
+    }
+    if (is_strong_tag(old_tag)) {
+        return new_tag.length > 0;
+    }
+    return held->validators.is_strong && new_date.length > 0;
+}
+
+static bool is_range_asked_for(const nc_download_question *asked, const nc_download_facts *facts) {
+    const nc_content_range *range = &facts->range;
+    if (!facts->has_range || range->is_unsatisfied || facts->is_multipart || range->first != asked->first ||
+        range->total == NC_LENGTH_UNKNOWN) {
+        return false;
+    }
+    uint64_t last = asked->last == NC_LENGTH_UNKNOWN ? range->total - 1 : asked->last;
+    return range->last == last && (asked->total == NC_LENGTH_UNKNOWN || range->total == asked->total) &&
+           (!facts->has_length || facts->length == range->last - range->first + 1);
+}
+
+/// RFC 9110, 15.5.17: right only when the range begins behind the end, and the end is where what is held ends.
+static bool has_all(const nc_download_question *asked, const nc_download_facts *facts) {
+    return facts->has_range && facts->range.is_unsatisfied && asked->held > 0 && facts->range.total == asked->held &&
+           asked->first >= asked->held && (asked->total == NC_LENGTH_UNKNOWN || asked->total == asked->held);
+}
+
+/// A 416 need not name the version; one that does may not name another.
+static bool contradicts(const nc_download_question *held, const nc_download_facts *facts) {
+    nc_slice tag = facts->validators.etag;
+    nc_slice date = facts->validators.modified;
+    return (tag.length > 0 && held->validators.etag.length > 0 && !nc_slice_is_equal(tag, held->validators.etag)) ||
+           (date.length > 0 && held->validators.modified.length > 0 &&
+            !nc_slice_is_equal(date, held->validators.modified));
+}
+
+nc_download_step nc_download_decide(const nc_download_question *asked, const nc_download_facts *facts) {
+    if (facts->status == 206 && !asked->has_range) {
+        return NC_DOWNLOAD_FAIL_RANGE;
+    }
+    if (facts->status == 206) {
+        bool is_good = !facts->is_coded && is_range_asked_for(asked, facts) && agrees(asked, facts);
+        return is_good ? NC_DOWNLOAD_TAKE_PART : NC_DOWNLOAD_ASK_WHOLE;
+    }
+    if (facts->status == 416 && asked->has_range) {
+        return has_all(asked, facts) && !contradicts(asked, facts) ? NC_DOWNLOAD_HAS_ALL : NC_DOWNLOAD_ASK_WHOLE;
+    }
+    return facts->status >= 200 && facts->status < 300 ? NC_DOWNLOAD_TAKE_WHOLE : NC_DOWNLOAD_FAIL_STATUS;
+}

@@ -1,0 +1,91 @@
+#include "net/download_files.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define RETRYING(result, call)                                                                                         \
+    do {                                                                                                               \
+        (result) = (call);                                                                                             \
+    } while ((result) < 0 && errno == EINTR)
+
+nc_status nc_files_fail(nc_error *err, const char *name, const char *what, int code) {
+    nc_status status = code == EMFILE || code == ENFILE ? NC_ERR_DESCRIPTORS : NC_ERR_FILE;
+    return nc_error_set(err, status, code, -1, "'%s' cannot be %s: %s", name, what, strerror(code));
+}
+
+int nc_files_open_at(const nc_file_ops *ops, int folder_fd, const char *name, int flags, mode_t mode) {
+    int fd;
+    RETRYING(fd, ops->open_at(ops->ctx, folder_fd, name, flags | O_CLOEXEC, mode));
+    return fd;
+}
+
+int nc_files_open_path(const nc_file_ops *ops, const char *path, int flags) {
+    int fd;
+    RETRYING(fd, ops->open(ops->ctx, path, flags | O_CLOEXEC, 0));
+    return fd;
+}
+
+int nc_files_sync(const nc_file_ops *ops, int fd) {
+    int result;
+    RETRYING(result, ops->sync(ops->ctx, fd));
+    return result;
+}
+
+int nc_files_status(const nc_file_ops *ops, int fd, struct stat *out) {
+    int result;
+    RETRYING(result, ops->status(ops->ctx, fd, out));
+    return result;
+}
+
+int nc_files_status_at(const nc_file_ops *ops, int folder_fd, const char *name, struct stat *out) {
+    int result;
+    RETRYING(result, ops->status_at(ops->ctx, folder_fd, name, out));
+    return result;
+}
+
+ssize_t nc_files_read_at(const nc_file_ops *ops, int fd, void *bytes, size_t length, uint64_t offset) {
+    size_t at = 0;
+    while (at < length) {
+        ssize_t got;
+        RETRYING(got, ops->read_at(ops->ctx, fd, (uint8_t *)bytes + at, length - at, (off_t)(offset + at)));
+        if (got < 0) {
+            return -1;
+        }
+        if (got == 0) {
+            break;
+        }
+        at += (size_t)got;
+    }
+    return (ssize_t)at;
+}
+
+bool nc_files_write_at(const nc_file_ops *ops, int fd, nc_slice bytes, uint64_t offset) {
+    size_t at = 0;
+    while (at < bytes.length) {
+        ssize_t wrote;
+        RETRYING(wrote, ops->write_at(ops->ctx, fd, bytes.data + at, bytes.length - at, (off_t)(offset + at)));
+        if (wrote <= 0) {
+            errno = wrote == 0 ? EIO : errno;
+            return false;
+        }
+        at += (size_t)wrote;
+    }
+    return true;
+}
+
+int nc_files_unlink_at(const nc_file_ops *ops, int folder_fd, const char *name) {
+    int result;
+    RETRYING(result, ops->unlink_at(ops->ctx, folder_fd, name, false));
+    return result < 0 && errno == ENOENT ? 0 : result;
+}
+
+void nc_files_close_fd(const nc_file_ops *ops, int *fd) {
+    if (*fd >= 0) {
+        (void)ops->close(ops->ctx, *fd); // Whatever it says, the descriptor is gone.
+        *fd = -1;
+    }
+}

@@ -1,0 +1,27 @@
+/// System calls of downloads, EINTR retried; each failure is one line with the name in it.
+#ifndef NETCORE_PRIVATE_DOWNLOAD_FILES_H
+#define NETCORE_PRIVATE_DOWNLOAD_FILES_H
+
+#include <netcore/bytes.h>
+#include <netcore/hooks.h>
+#include <sys/types.h>
+
+struct stat;
+
+/// "'NAME' cannot be WHAT: REASON", with NC_ERR_FILE, or NC_ERR_DESCRIPTORS for EMFILE and ENFILE.
+nc_status nc_files_fail(nc_error *err, const char *name, const char *what, int code);
+
+int nc_files_open_at(const nc_file_ops *ops, int folder_fd, const char *name, int flags, mode_t mode);
+int nc_files_open_path(const nc_file_ops *ops, const char *path, int flags);
+int nc_files_sync(const nc_file_ops *ops, int fd);
+int nc_files_status(const nc_file_ops *ops, int fd, struct stat *out);
+int nc_files_status_at(const nc_file_ops *ops, int folder_fd, const char *name, struct stat *out);
+/// Reads until `length` bytes or the end; -1 and errno.
+ssize_t nc_files_read_at(const nc_file_ops *ops, int fd, void *bytes, size_t length, uint64_t offset);
+/// Writes all; false and errno.
+bool nc_files_write_at(const nc_file_ops *ops, int fd, nc_slice bytes, uint64_t offset);
+/// Removes a name; what is missing is removed already.
+int nc_files_unlink_at(const nc_file_ops *ops, int folder_fd, const char *name);
+void nc_files_close_fd(const nc_file_ops *ops, int *fd);
+
+#endif

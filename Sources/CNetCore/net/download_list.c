@@ -1,0 +1,162 @@
+#include <netcore/download_list.h>
+
+#include "base/error.h"
+#include "net/download_files.h"
+#include "net/download_partial.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/// A walk through a directory. Names are gathered first: what is removed meanwhile would disturb the listing.
+typedef struct walk {
+    nc_file_ops ops;
+    nc_slice folder;
+    int folder_fd;
+    nc_buf names; // each with its NUL
+} walk;
+
+static bool gather(void *ctx, const char *name) {
+    walk *on = ctx;
+    if (nc_partial_is_record_name(name)) {
+        nc_buf_append(&on->names, nc_slice_make(name, strlen(name) + 1));
+    }
+    return nc_buf_status(&on->names) == NC_OK;
+}
+
+static nc_status begin(walk *on, nc_slice folder, const nc_file_ops *files, nc_error *err) {
+    char path[4096];
+    *on = (walk){.ops = files != NULL ? *files : nc_file_ops_system(),
+                 .folder = folder,
+                 .folder_fd = -1,
+                 .names = nc_buf_init(SIZE_MAX / 2)};
+    if (folder.length == 0 || folder.length >= sizeof path || memchr(folder.data, 0, folder.length) != NULL) {
+        return nc_error_set(err, NC_ERR_FILE, ENAMETOOLONG, -1, "this is no path of a directory");
+    }
+    memcpy(path, folder.data, folder.length);
+    path[folder.length] = '\0';
+    on->folder_fd = nc_files_open_path(&on->ops, path, O_RDONLY | O_DIRECTORY);
+    if (on->folder_fd < 0) {
+        return nc_files_fail(err, path, "opened as a directory", errno);
+    }
+    if (on->ops.list(on->ops.ctx, on->folder_fd, gather, on) != 0) {
+        return nc_files_fail(err, path, "listed", errno);
+    }
+    nc_status status = nc_buf_status(&on->names);
+    return status == NC_OK ? NC_OK : nc_error_set(err, status, 0, -1, "no memory for a list of downloads");
+}
+
+static void end(walk *on) {
+    nc_files_close_fd(&on->ops, &on->folder_fd);
+    nc_buf_deinit(&on->names);
+}
+
+/// The next name; NULL at the end.
+static const char *next_name(const walk *on, size_t *at) {
+    if (*at >= on->names.length) {
+        return NULL;
+    }
+    const char *name = (const char *)on->names.data + *at;
+    *at += strlen(name) + 1;
+    return name;
+}
+
+static void write_part_name(char out[NC_PARTIAL_NAME_BYTES], const char *record) {
+    (void)snprintf(out, NC_PARTIAL_NAME_BYTES, "%.*s", (int)(strlen(record) - strlen(".nk")), record);
+}
+
+static bool show(const walk *on, const char *name, const nc_record *record, nc_download_entry_fn visit, void *ctx) {
+    char part[NC_PARTIAL_NAME_BYTES];
+    char path[4096 + NC_PARTIAL_NAME_BYTES];
+    write_part_name(part, name);
+    bool has_slash = on->folder.data[on->folder.length - 1] == '/';
+    (void)snprintf(path, sizeof path, "%.*s%s%s", (int)on->folder.length, (const char *)on->folder.data,
+                   has_slash ? "" : "/", part);
+    const nc_download_entry entry = {
+        .url = record->url,
+        .path = record->path,
+        .partial_path = nc_slice_of(path),
+        .received_bytes = nc_record_proven(record),
+        .total_bytes = record->total,
+        .changed_at_ms = record->time_ms,
+        .has_validator = record->validators.is_strong,
+        .is_active = nc_partial_is_locked(&on->ops, on->folder_fd, part),
+    };
+    return visit(ctx, &entry);
+}
+
+nc_status nc_download_list(nc_download_entry_fn visit, void *ctx, nc_slice folder, const nc_file_ops *files,
+                           nc_error *err) {
+    walk on;
+    nc_status status = begin(&on, folder, files, err);
+    size_t at = 0;
+    const char *name = NULL;
+    bool goes_on = true;
+    while (status == NC_OK && goes_on && (name = next_name(&on, &at)) != NULL) {
+        nc_record record;
+        nc_buf texts = nc_buf_init(NC_RECORD_MAX_BYTES);
+        bool is_good = false;
+        status = nc_partial_read_record(&on.ops, on.folder_fd, name, &record, &texts, &is_good, err);
+        if (status == NC_OK && is_good) {
+            goes_on = show(&on, name, &record, visit, ctx);
+        }
+        nc_buf_deinit(&texts);
+    }
+    end(&on);
+    return status == NC_OK ? nc_error_clear(err) : status;
+}
+
+static bool is_old(const walk *on, const char *name, const nc_record *record, bool is_good, int64_t before_ms) {
+    struct stat info;
+    if (before_ms == INT64_MAX) {
+        return true;
+    }
+    if (is_good) {
+        return record->time_ms < before_ms;
+    }
+    return nc_files_status_at(&on->ops, on->folder_fd, name, &info) == 0 && (int64_t)info.st_mtime * 1000 < before_ms;
+}
+
+/// The part first: a record without one is still found, and removed another time.
+static nc_status remove_one(const walk *on, const char *name, const char *part, nc_error *err) {
+    char fresh[NC_PARTIAL_NAME_BYTES + 1];
+    (void)snprintf(fresh, sizeof fresh, "%s~", name);
+    const char *const names[] = {part, fresh, name};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (nc_files_unlink_at(&on->ops, on->folder_fd, names[i]) != 0) {
+            return nc_files_fail(err, names[i], "removed", errno);
+        }
+    }
+    return NC_OK;
+}
+
+nc_status nc_download_purge(uint64_t *removed, nc_slice folder, int64_t before_ms, const nc_file_ops *files,
+                            nc_error *err) {
+    walk on;
+    uint64_t count = 0;
+    nc_status status = begin(&on, folder, files, err);
+    size_t at = 0;
+    const char *name = NULL;
+    while (status == NC_OK && (name = next_name(&on, &at)) != NULL) {
+        char part[NC_PARTIAL_NAME_BYTES];
+        nc_record record;
+        nc_buf texts = nc_buf_init(NC_RECORD_MAX_BYTES);
+        bool is_good = false;
+        write_part_name(part, name);
+        status = nc_partial_read_record(&on.ops, on.folder_fd, name, &record, &texts, &is_good, err);
+        bool is_due = status == NC_OK && is_old(&on, name, &record, is_good, before_ms) &&
+                      !nc_partial_is_locked(&on.ops, on.folder_fd, part);
+        if (is_due) {
+            status = remove_one(&on, name, part, err);
+            count += status == NC_OK ? 1 : 0;
+        }
+        nc_buf_deinit(&texts);
+    }
+    end(&on);
+    if (removed != NULL) {
+        *removed = count;
+    }
+    return status == NC_OK ? nc_error_clear(err) : status;
+}

@@ -1,0 +1,460 @@
+#include "net/download_partial.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "net/download_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netcore/body_source.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/// The longest ending of ours is ".part.nk~".
+enum { ENDING_BYTES = 9, MAX_NAME_BYTES = 255, BLOCK_BYTES = 256 * 1024, PART_MODE = 0666, RECORD_MODE = 0600 };
+enum { MAX_OPENINGS = 8 };
+
+/* --- names --- */
+
+void nc_partial_init(nc_partial *partial, const nc_file_ops *ops, bool skips_sync, const atomic_bool *is_cancelled) {
+    *partial =
+        (nc_partial){.ops = *ops, .skips_sync = skips_sync, .is_cancelled = is_cancelled, .folder_fd = -1, .fd = -1};
+}
+
+void nc_partial_deinit(nc_partial *partial) {
+    nc_files_close_fd(&partial->ops, &partial->fd);
+    nc_files_close_fd(&partial->ops, &partial->folder_fd);
+    nc_free(partial->folder);
+    partial->folder = NULL;
+}
+
+nc_status nc_partial_open_folder(nc_partial *partial, nc_slice path, nc_error *err) {
+    partial->folder = nc_alloc(path.length + 2);
+    if (partial->folder == NULL) {
+        return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a path");
+    }
+    memcpy(partial->folder, path.length > 0 ? (const char *)path.data : ".", path.length > 0 ? path.length : 1);
+    partial->folder[path.length > 0 ? path.length : 1] = '\0';
+    partial->folder_fd = nc_files_open_path(&partial->ops, partial->folder, O_RDONLY | O_DIRECTORY);
+    return partial->folder_fd >= 0 ? NC_OK : nc_files_fail(err, partial->folder, "opened as a directory", errno);
+}
+
+/// A name that has no room for our endings is shortened; a number made of all of it takes the place of the rest.
+static void write_part_name(char *out, nc_slice name) {
+    uint32_t mixed = 2166136261u;
+    if (name.length + ENDING_BYTES <= MAX_NAME_BYTES) {
+        (void)snprintf(out, NC_PARTIAL_NAME_BYTES, "%.*s.part", (int)name.length, (const char *)name.data);
+        return;
+    }
+    for (size_t i = 0; i < name.length; i++) {
+        mixed = (mixed ^ name.data[i]) * 16777619u;
+    }
+    size_t length = MAX_NAME_BYTES - ENDING_BYTES - 9;
+    while (length > 0 && (name.data[length] & 0xC0) == 0x80) {
+        length--;
+    }
+    (void)snprintf(out, NC_PARTIAL_NAME_BYTES, "%.*s-%08x.part", (int)length, (const char *)name.data, mixed);
+}
+
+nc_status nc_partial_set_name(nc_partial *partial, nc_slice name, nc_error *err) {
+    char part[NC_PARTIAL_NAME_BYTES];
+    if (name.length > MAX_NAME_BYTES) {
+        return nc_error_set(err, NC_ERR_FILE, ENAMETOOLONG, -1, "the name of %zu bytes is too long for a file",
+                            name.length);
+    }
+    memcpy(partial->name, name.data, name.length);
+    partial->name[name.length] = '\0';
+    write_part_name(part, name);
+    int length = (int)strlen(part);
+    (void)snprintf(partial->part, sizeof partial->part, "%s", part);
+    (void)snprintf(partial->record, sizeof partial->record, "%.*s.nk", length < 252 ? length : 252, part);
+    (void)snprintf(partial->fresh, sizeof partial->fresh, "%.*s.nk~", length < 251 ? length : 251, part);
+    return NC_OK;
+}
+
+static bool ends_with(const char *name, const char *ending) {
+    size_t length = strlen(name);
+    size_t wanted = strlen(ending);
+    return length > wanted && strcmp(name + length - wanted, ending) == 0;
+}
+
+bool nc_partial_is_record_name(const char *name) {
+    return ends_with(name, ".part.nk");
+}
+
+/* --- records --- */
+
+nc_status nc_partial_read_record(const nc_file_ops *ops, int folder_fd, const char *name, nc_record *record,
+                                 nc_buf *texts, bool *is_good, nc_error *err) {
+    struct stat info;
+    *is_good = false;
+    int fd = nc_files_open_at(ops, folder_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+    if (fd < 0) {
+        // A link or a socket in its place is none.
+        bool is_none = errno == ENOENT || errno == ELOOP || errno == ENXIO;
+        return is_none ? NC_OK : nc_files_fail(err, name, "opened", errno);
+    }
+    nc_status status = NC_OK;
+    nc_buf text = nc_buf_init(NC_RECORD_MAX_BYTES);
+    if (nc_files_status(ops, fd, &info) != 0) {
+        status = nc_files_fail(err, name, "examined", errno);
+    } else if (S_ISREG(info.st_mode) && info.st_size > 0 && info.st_size <= NC_RECORD_MAX_BYTES) {
+        size_t length = (size_t)info.st_size;
+        ssize_t got = nc_buf_reserve(&text, length) == NC_OK ? nc_files_read_at(ops, fd, text.data, length, 0) : -2;
+        if (got == -2) {
+            status = nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for the record of a download");
+        } else if (got < 0) {
+            status = nc_files_fail(err, name, "read", errno);
+        } else {
+            *is_good = nc_record_read(record, texts, nc_slice_make(text.data, (size_t)got));
+            if (!*is_good && nc_buf_status(texts) == NC_ERR_NO_MEMORY) {
+                status = nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for the record of a download");
+            }
+        }
+    }
+    nc_buf_deinit(&text);
+    nc_files_close_fd(ops, &fd);
+    return status;
+}
+
+typedef struct search {
+    nc_partial *partial;
+    nc_slice url;
+    nc_error *err;
+    nc_status status;
+    bool is_found;
+} search;
+
+static bool look_at(void *ctx, const char *name) {
+    search *on = ctx;
+    nc_partial *partial = on->partial;
+    bool is_good = false;
+    if (!nc_partial_is_record_name(name)) {
+        return true;
+    }
+    nc_record record;
+    nc_buf texts = nc_buf_init(NC_RECORD_MAX_BYTES);
+    on->status = nc_partial_read_record(&partial->ops, partial->folder_fd, name, &record, &texts, &is_good, on->err);
+    if (on->status == NC_OK && is_good && nc_slice_is_equal(record.url, on->url)) {
+        size_t at = record.path.length;
+        while (at > 0 && record.path.data[at - 1] != '/') {
+            at--;
+        }
+        nc_slice last = nc_slice_make(record.path.data + at, record.path.length - at);
+        // The part tells which name it was made for; a target elsewhere need not be called the same.
+        bool is_same = last.length > 0 && nc_partial_set_name(partial, last, on->err) == NC_OK &&
+                       strcmp(partial->record, name) == 0;
+        if (!is_same) {
+            size_t stem = strlen(name) - strlen(".part.nk");
+            on->status = nc_partial_set_name(partial, nc_slice_make(name, stem), on->err);
+        }
+        on->is_found = on->status == NC_OK;
+    }
+    nc_buf_deinit(&texts);
+    return on->status == NC_OK && !on->is_found;
+}
+
+nc_status nc_partial_find_url(nc_partial *partial, nc_slice url, nc_error *err) {
+    search on = {.partial = partial, .url = url, .err = err};
+    int result = partial->ops.list(partial->ops.ctx, partial->folder_fd, look_at, &on);
+    if (on.status != NC_OK || on.is_found) {
+        return on.status;
+    }
+    return result == 0 ? NC_OK : nc_files_fail(err, partial->folder, "listed", errno);
+}
+
+static int rename_fresh(const nc_partial *partial) {
+    int result;
+    do {
+        result = partial->ops.rename_at(partial->ops.ctx, partial->folder_fd, partial->fresh, partial->record);
+    } while (result < 0 && errno == EINTR);
+    return result;
+}
+
+/// Writes the record under its other name; whatever was there, even a link, is removed and not followed.
+static nc_status write_record(nc_partial *partial, nc_slice text, bool syncs, nc_error *err) {
+    const nc_file_ops *ops = &partial->ops;
+    if (nc_files_unlink_at(ops, partial->folder_fd, partial->fresh) != 0) {
+        return nc_files_fail(err, partial->fresh, "removed", errno);
+    }
+    int fd = nc_files_open_at(ops, partial->folder_fd, partial->fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
+                              RECORD_MODE);
+    if (fd < 0) {
+        return nc_files_fail(err, partial->fresh, "written", errno);
+    }
+    bool is_written = nc_files_write_at(ops, fd, text, 0) && (!syncs || nc_files_sync(ops, fd) == 0);
+    int code = errno;
+    nc_files_close_fd(ops, &fd);
+    if (is_written && rename_fresh(partial) == 0) {
+        return NC_OK;
+    }
+    code = is_written ? errno : code;
+    (void)nc_files_unlink_at(ops, partial->folder_fd, partial->fresh);
+    return nc_files_fail(err, partial->record, "written", code);
+}
+
+nc_status nc_partial_claim(nc_partial *partial, nc_slice record, nc_error *err) {
+    bool syncs = !partial->skips_sync;
+    if (syncs && nc_files_sync(&partial->ops, partial->fd) != 0) {
+        return nc_files_fail(err, partial->part, "written", errno);
+    }
+    return write_record(partial, record, syncs, err);
+}
+
+/* --- the part --- */
+
+static nc_status lock(nc_partial *partial, nc_error *err) {
+    struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int result;
+    do {
+        result = partial->ops.lock(partial->ops.ctx, partial->fd, &range, false);
+    } while (result < 0 && errno == EINTR);
+    if (result == 0 || errno == ENOLCK || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP) {
+        return NC_OK; // Where a file system knows no locks, one process at a time is the caller's affair.
+    }
+    if (errno == EAGAIN || errno == EACCES) {
+        return nc_error_set(err, NC_ERR_FILE, EBUSY, -1, "'%s/%s' is being downloaded by somebody else",
+                            partial->folder, partial->part);
+    }
+    return nc_files_fail(err, partial->part, "locked", errno);
+}
+
+bool nc_partial_is_locked(const nc_file_ops *ops, int folder_fd, const char *part) {
+    struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int fd = nc_files_open_at(ops, folder_fd, part, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+    bool is_locked = fd >= 0 && ops->lock(ops->ctx, fd, &range, true) == 0 && range.l_type != F_UNLCK;
+    nc_files_close_fd(ops, &fd);
+    return is_locked;
+}
+
+/// Whether the open file is the one of the part's name still; whoever finished it has renamed it.
+static bool is_named(const nc_partial *partial, const struct stat *open) {
+    struct stat named;
+    return nc_files_status_at(&partial->ops, partial->folder_fd, partial->part, &named) == 0 &&
+           named.st_ino == open->st_ino && named.st_dev == open->st_dev;
+}
+
+/// Opens and locks the part, when it is a file of our own. `fd` stays -1 when there is none; what stands in its place
+/// (a link, a pipe, a second name of another file) is removed.
+static nc_status open_part(nc_partial *partial, struct stat *info, nc_error *err) {
+    const nc_file_ops *ops = &partial->ops;
+    for (int i = 0; i < MAX_OPENINGS; i++) {
+        partial->fd = nc_files_open_at(ops, partial->folder_fd, partial->part, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0);
+        if (partial->fd < 0 && errno == ENOENT) {
+            return NC_OK;
+        }
+        bool is_stranger = partial->fd < 0 && (errno == ELOOP || errno == ENXIO);
+        if (partial->fd < 0 && !is_stranger) {
+            return nc_files_fail(err, partial->part, "opened", errno);
+        }
+        if (partial->fd >= 0 && nc_files_status(ops, partial->fd, info) != 0) {
+            return nc_files_fail(err, partial->part, "examined", errno);
+        }
+        is_stranger = is_stranger || !S_ISREG(info->st_mode) || info->st_nlink > 1 || info->st_uid != geteuid();
+        if (!is_stranger) {
+            nc_status status = lock(partial, err);
+            if (status == NC_OK && is_named(partial, info)) {
+                return NC_OK;
+            }
+            if (status != NC_OK) {
+                nc_files_close_fd(ops, &partial->fd); // Without the lock it is not ours to touch.
+                return status;
+            }
+        }
+        nc_files_close_fd(ops, &partial->fd);
+        if (is_stranger && nc_files_unlink_at(ops, partial->folder_fd, partial->part) != 0) {
+            return nc_files_fail(err, partial->part, "removed", errno);
+        }
+    }
+    return nc_files_fail(err, partial->part, "opened", EBUSY);
+}
+
+static bool is_cancelled(const nc_partial *partial) {
+    return partial->is_cancelled != NULL && atomic_load_explicit(partial->is_cancelled, memory_order_relaxed);
+}
+
+/// Receives a block of the file.
+typedef void (*block_fn)(void *ctx, nc_slice block);
+
+static nc_status read_through(nc_partial *partial, uint64_t start, uint64_t length, block_fn take, void *ctx,
+                              nc_error *err) {
+    uint8_t *block = nc_alloc(BLOCK_BYTES);
+    if (block == NULL) {
+        return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory to read a download");
+    }
+    nc_status status = NC_OK;
+    for (uint64_t at = 0; at < length && status == NC_OK;) {
+        size_t wanted = length - at < BLOCK_BYTES ? (size_t)(length - at) : BLOCK_BYTES;
+        ssize_t got = nc_files_read_at(&partial->ops, partial->fd, block, wanted, start + at);
+        if (is_cancelled(partial)) {
+            status = nc_error_set(err, NC_ERR_CANCELLED, 0, -1, "%s", nc_status_text(NC_ERR_CANCELLED));
+        } else if (got != (ssize_t)wanted) {
+            status = nc_files_fail(err, partial->part, "read", got < 0 ? errno : EIO);
+        } else {
+            take(ctx, nc_slice_make(block, wanted));
+            at += wanted;
+        }
+    }
+    nc_free(block);
+    return status;
+}
+
+static void add_to_sum(void *ctx, nc_slice block) {
+    nc_checksum_update(ctx, block);
+}
+
+/// Reads what the record says is there; false when it is something else.
+static nc_status prove(nc_partial *partial, const nc_record *record, nc_checksum *sums, bool *is_good, nc_error *err) {
+    uint8_t found[NC_CHECKSUM_BYTES];
+    nc_status status = NC_OK;
+    *is_good = true;
+    for (size_t i = 0; i < record->piece_count && status == NC_OK && *is_good; i++) {
+        const nc_record_piece *piece = &record->pieces[i];
+        sums[i] = nc_checksum_init();
+        status = read_through(partial, piece->start, piece->proven, add_to_sum, &sums[i], err);
+        nc_checksum sum = sums[i];
+        nc_checksum_finish(found, &sum);
+        *is_good = memcmp(found, piece->sum, sizeof found) == 0;
+    }
+    return status;
+}
+
+static bool fits(const nc_record *record, uint64_t size) {
+    for (size_t i = 0; i < record->piece_count; i++) {
+        const nc_record_piece *piece = &record->pieces[i];
+        if (piece->proven > 0 && piece->start + piece->proven > size) {
+            return false;
+        }
+    }
+    return true;
+}
+
+nc_status nc_partial_open(nc_partial *partial, nc_slice url, nc_record *record, nc_buf *texts, nc_checksum *sums,
+                          bool *has_record, nc_error *err) {
+    struct stat info = {0};
+    bool is_good = false;
+    *has_record = false;
+    nc_status status = open_part(partial, &info, err);
+    if (status != NC_OK || partial->fd < 0) {
+        return status;
+    }
+    status = nc_partial_read_record(&partial->ops, partial->folder_fd, partial->record, record, texts, &is_good, err);
+    is_good = is_good && nc_slice_is_equal(record->url, url) && fits(record, (uint64_t)info.st_size);
+    if (status == NC_OK && is_good) {
+        status = prove(partial, record, sums, has_record, err);
+    }
+    return status;
+}
+
+/* --- beginning anew --- */
+
+// What is new has nothing to be cut off, and ext4 would take cutting it for a file that is being replaced: closing it
+// would wait until all of it is on disk.
+static nc_status resize(nc_partial *partial, bool is_new, uint64_t allocated_bytes, nc_error *err) {
+    const nc_file_ops *ops = &partial->ops;
+    int result;
+    do {
+        result = is_new ? 0 : ops->truncate(ops->ctx, partial->fd, 0);
+    } while (result < 0 && errno == EINTR);
+    while (result == 0 && allocated_bytes > 0) {
+        result = ops->allocate(ops->ctx, partial->fd, (off_t)allocated_bytes);
+        if (result == 0 || errno != EINTR) {
+            allocated_bytes = 0;
+        }
+    }
+    if (result < 0 && (errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL)) {
+        result = 0; // The file system allocates as it is written.
+    }
+    return result == 0 ? NC_OK : nc_files_fail(err, partial->part, "written", errno);
+}
+
+nc_status nc_partial_begin(nc_partial *partial, nc_slice record, uint64_t allocated_bytes, nc_error *err) {
+    struct stat info = {0};
+    nc_status status = partial->fd < 0 ? open_part(partial, &info, err) : NC_OK;
+    // The record first: whatever lies there later, it is known whose it is, and that nothing of it is proven.
+    status = status == NC_OK && record.length > 0 ? write_record(partial, record, false, err) : status;
+    bool is_new = partial->fd < 0;
+    if (status == NC_OK && is_new) {
+        partial->fd = nc_files_open_at(&partial->ops, partial->folder_fd, partial->part,
+                                       O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, PART_MODE);
+        status = partial->fd < 0 ? nc_files_fail(err, partial->part, "written", errno) : lock(partial, err);
+        if (status != NC_OK) {
+            nc_files_close_fd(&partial->ops, &partial->fd);
+        }
+    }
+    return status == NC_OK ? resize(partial, is_new, allocated_bytes, err) : status;
+}
+
+void nc_partial_discard(nc_partial *partial) {
+    const nc_file_ops *ops = &partial->ops;
+    struct stat info;
+    if (partial->folder_fd < 0 || partial->part[0] == '\0') {
+        return;
+    }
+    bool is_ours = partial->fd >= 0 && nc_files_status(ops, partial->fd, &info) == 0 && is_named(partial, &info);
+    if (is_ours) {
+        (void)nc_files_unlink_at(ops, partial->folder_fd, partial->part);
+        (void)nc_files_unlink_at(ops, partial->folder_fd, partial->record);
+        (void)nc_files_unlink_at(ops, partial->folder_fd, partial->fresh);
+    }
+}
+
+/* --- the end --- */
+
+typedef struct hashing {
+    nc_digest *sha256;
+    nc_digest *md5;
+} hashing;
+
+static void add_to_digests(void *ctx, nc_slice block) {
+    const hashing *on = ctx;
+    if (on->sha256 != NULL) {
+        nc_digest_update(on->sha256, block);
+    }
+    if (on->md5 != NULL) {
+        nc_digest_update(on->md5, block);
+    }
+}
+
+static nc_status compare(nc_digest *digest, const uint8_t *wanted, const char *name, nc_error *err) {
+    uint8_t found[NC_DIGEST_MAX_BYTES];
+    char texts[2][2 * NC_DIGEST_MAX_BYTES + 1];
+    if (digest == NULL) {
+        return NC_OK;
+    }
+    size_t length = nc_digest_bytes(nc_digest_kind_of(digest));
+    nc_status status = nc_digest_finish(found, digest, err);
+    if (status != NC_OK || memcmp(found, wanted, length) == 0) {
+        return status;
+    }
+    for (size_t i = 0; i < length; i++) {
+        (void)snprintf(texts[0] + 2 * i, 3, "%02x", found[i]);
+        (void)snprintf(texts[1] + 2 * i, 3, "%02x", wanted[i]);
+    }
+    return nc_error_set(err, NC_ERR_DIGEST_MISMATCH, 0, -1, "the file's %s is %s, not %s", name, texts[0], texts[1]);
+}
+
+nc_status nc_partial_check(nc_partial *partial, const nc_download_digests *digests, nc_error *err) {
+    hashing on = {0};
+    struct stat info;
+    if (!digests->has_sha256 && !digests->has_md5) {
+        return NC_OK;
+    }
+    nc_status status = digests->has_sha256 ? nc_digest_new(&on.sha256, NC_DIGEST_SHA256, err) : NC_OK;
+    if (status == NC_OK && digests->has_md5) {
+        status = nc_digest_new(&on.md5, NC_DIGEST_MD5, err);
+    }
+    if (status == NC_OK && nc_files_status(&partial->ops, partial->fd, &info) != 0) {
+        status = nc_files_fail(err, partial->part, "examined", errno);
+    }
+    if (status == NC_OK) {
+        status = read_through(partial, 0, (uint64_t)info.st_size, add_to_digests, &on, err);
+    }
+    status = status == NC_OK ? compare(on.sha256, digests->sha256, "SHA-256", err) : status;
+    status = status == NC_OK ? compare(on.md5, digests->md5, "MD5", err) : status;
+    nc_digest_free(on.sha256);
+    nc_digest_free(on.md5);
+    return status;
+}

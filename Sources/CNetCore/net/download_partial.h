@@ -1,0 +1,71 @@
+/// The files of a download that is not whole: NAME.part, locked while somebody is at it, and its record.
+///
+/// Everything here may wait for the disk and runs on a worker; the loop writes to `fd` alone. A record is written under
+/// another name and renamed, so that the old one counts until the new one is whole.
+#ifndef NETCORE_PRIVATE_DOWNLOAD_PARTIAL_H
+#define NETCORE_PRIVATE_DOWNLOAD_PARTIAL_H
+
+#include "net/download_record.h"
+
+#include <netcore/hooks.h>
+#include <stdatomic.h>
+
+enum { NC_PARTIAL_NAME_BYTES = 256 };
+
+/// The bytes at the end of a piece that the server has to send again, to show that it is the same resource still.
+enum { NC_PARTIAL_OVERLAP_BYTES = 4096, NC_PARTIAL_MIN_OVERLAP_BYTES = 16 };
+
+typedef struct nc_partial {
+    nc_file_ops ops;
+    const atomic_bool *is_cancelled; // a long look through a file ends when it becomes true
+    bool skips_sync;
+    char *folder;
+    int folder_fd;
+    int fd;                           // -1 while there is none
+    char name[NC_PARTIAL_NAME_BYTES]; // of the file that it will be; empty while nobody knows
+    char part[NC_PARTIAL_NAME_BYTES];
+    char record[NC_PARTIAL_NAME_BYTES];
+    char fresh[NC_PARTIAL_NAME_BYTES];
+} nc_partial;
+
+void nc_partial_init(nc_partial *partial, const nc_file_ops *ops, bool skips_sync, const atomic_bool *is_cancelled);
+/// Closes what is open; the files stay.
+void nc_partial_deinit(nc_partial *partial);
+
+/// Opens the folder. NC_ERR_FILE with errno, NC_ERR_NO_MEMORY.
+NC_NODISCARD nc_status nc_partial_open_folder(nc_partial *partial, nc_slice path, nc_error *err);
+/// Settles the name of the file. NC_ERR_FILE (ENAMETOOLONG).
+NC_NODISCARD nc_status nc_partial_set_name(nc_partial *partial, nc_slice name, nc_error *err);
+/// Settles the name as that of a partial download of this URL, if there is one.
+NC_NODISCARD nc_status nc_partial_find_url(nc_partial *partial, nc_slice url, nc_error *err);
+
+/// Opens and locks what there is of a URL, and proves it. `*has_record` is false when nothing of it can be used.
+/// `sums` gets the running check of each piece. NC_ERR_FILE (EBUSY: somebody is at it), NC_ERR_NO_MEMORY,
+/// NC_ERR_CANCELLED.
+NC_NODISCARD nc_status nc_partial_open(nc_partial *partial, nc_slice url, nc_record *record, nc_buf *texts,
+                                       nc_checksum *sums, bool *has_record, nc_error *err);
+/// Begins anew: an empty file, or one of `allocated_bytes`, and this record; an empty one is not written.
+NC_NODISCARD nc_status nc_partial_begin(nc_partial *partial, nc_slice record, uint64_t allocated_bytes, nc_error *err);
+/// Syncs what was written, then puts this record in the old one's place.
+nc_status nc_partial_claim(nc_partial *partial, nc_slice record, nc_error *err);
+/// Reads the file through and compares. NC_ERR_DIGEST_MISMATCH, NC_ERR_FILE, NC_ERR_CANCELLED.
+NC_NODISCARD nc_status nc_partial_check(nc_partial *partial, const nc_download_digests *digests, nc_error *err);
+/// Puts the whole file in its place and removes the record.
+NC_NODISCARD nc_status nc_partial_place(nc_partial *partial, const char *path, bool replaces, nc_error *err);
+/// Removes the files.
+void nc_partial_discard(nc_partial *partial);
+
+/// Whether a path names a directory; false for what cannot be looked at.
+bool nc_partial_is_directory(const nc_file_ops *ops, const char *path);
+/// Whether there is anything at a path, links not followed. NC_ERR_FILE for what may not be replaced: a directory,
+/// or anything unless `may_exist`.
+NC_NODISCARD nc_status nc_partial_check_place(const nc_file_ops *ops, const char *path, bool may_exist, nc_error *err);
+/// Reads the record of this name in an open folder. NC_OK and false for a damaged one.
+NC_NODISCARD nc_status nc_partial_read_record(const nc_file_ops *ops, int folder_fd, const char *name,
+                                              nc_record *record, nc_buf *texts, bool *is_good, nc_error *err);
+/// Whether a name is that of a record.
+bool nc_partial_is_record_name(const char *name);
+/// Whether somebody holds the part of this name.
+bool nc_partial_is_locked(const nc_file_ops *ops, int folder_fd, const char *part);
+
+#endif

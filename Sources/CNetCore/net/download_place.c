@@ -1,0 +1,157 @@
+#include "base/alloc.h"
+#include "base/error.h"
+#include "net/download_files.h"
+#include "net/download_partial.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { COPY_BYTES = 256 * 1024 };
+
+bool nc_partial_is_directory(const nc_file_ops *ops, const char *path) {
+    int fd = nc_files_open_path(ops, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+    bool is_directory = fd >= 0;
+    nc_files_close_fd(ops, &fd);
+    return is_directory;
+}
+
+nc_status nc_partial_check_place(const nc_file_ops *ops, const char *path, bool may_exist, nc_error *err) {
+    struct stat info;
+    if (nc_files_status_at(ops, AT_FDCWD, path, &info) != 0) {
+        return errno == ENOENT ? NC_OK : nc_files_fail(err, path, "written", errno);
+    }
+    if (S_ISDIR(info.st_mode)) {
+        return nc_files_fail(err, path, "written", EISDIR);
+    }
+    return may_exist ? NC_OK : nc_files_fail(err, path, "written", EEXIST);
+}
+
+/// The directory of a path, whose names are to be on disk.
+static nc_status sync_directory(const nc_file_ops *ops, const char *path, nc_error *err) {
+    const char *slash = strrchr(path, '/');
+    size_t length = slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
+    char *directory = nc_alloc(length + 2);
+    if (directory == NULL) {
+        return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a path");
+    }
+    memcpy(directory, length > 0 ? path : ".", length > 0 ? length : 1);
+    directory[length > 0 ? length : 1] = '\0';
+    int fd = nc_files_open_path(ops, directory, O_RDONLY | O_DIRECTORY);
+    bool is_synced = fd >= 0 && (nc_files_sync(ops, fd) == 0 || errno == EINVAL);
+    nc_status status = is_synced ? NC_OK : nc_files_fail(err, directory, "synced", errno);
+    nc_files_close_fd(ops, &fd);
+    nc_free(directory);
+    return status;
+}
+
+static int move(const nc_file_ops *ops, int folder_fd, const char *name, const char *path, bool replaces) {
+    int result;
+    do {
+        result = ops->move_at(ops->ctx, folder_fd, name, path, replaces);
+    } while (result < 0 && errno == EINTR);
+    return result;
+}
+
+/// A file of this name's own beside the place, empty and locked: no other download's part, and no other copy's.
+static nc_status begin_copy(nc_partial *copy, const nc_partial *partial, const char *path, nc_error *err) {
+    const char *slash = strrchr(path, '/');
+    const char *last = slash == NULL ? path : slash + 1;
+    size_t parent_bytes = slash == path ? 1 : (size_t)(last - path) - (slash != NULL);
+    struct stat info;
+    nc_partial_init(copy, &partial->ops, partial->skips_sync, partial->is_cancelled);
+    nc_status status = nc_partial_open_folder(copy, nc_slice_make(path, parent_bytes), err);
+    if (status == NC_OK) {
+        status = nc_partial_set_name(copy, nc_slice_of(last), err);
+    }
+    if (status == NC_OK && nc_files_status(&partial->ops, partial->fd, &info) != 0) {
+        status = nc_files_fail(err, partial->part, "examined", errno);
+    }
+    if (status != NC_OK) {
+        return status;
+    }
+    // It has no record: what is left of it is of use to nobody, and begun anew by the next copy.
+    size_t length = strlen(copy->part);
+    (void)snprintf(copy->part + length, sizeof copy->part - length, ".new");
+    copy->record[0] = '\0';
+    copy->fresh[0] = '\0';
+    return nc_partial_begin(copy, (nc_slice){0}, (uint64_t)info.st_size, err);
+}
+
+static nc_status copy_bytes(const nc_partial *copy, const nc_partial *partial, nc_error *err) {
+    uint8_t *block = nc_alloc(COPY_BYTES);
+    uint64_t at = 0;
+    nc_status status = NC_OK;
+    if (block == NULL) {
+        return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory to copy a download");
+    }
+    for (ssize_t got = 1; status == NC_OK && got > 0;) {
+        got = nc_files_read_at(&partial->ops, partial->fd, block, COPY_BYTES, at);
+        if (got < 0) {
+            status = nc_files_fail(err, partial->part, "read", errno);
+        } else if (!nc_files_write_at(&copy->ops, copy->fd, nc_slice_make(block, (size_t)got), at)) {
+            status = nc_files_fail(err, copy->part, "written", errno);
+        } else if (partial->is_cancelled != NULL && atomic_load_explicit(partial->is_cancelled, memory_order_relaxed)) {
+            status = nc_error_set(err, NC_ERR_CANCELLED, 0, -1, "%s", nc_status_text(NC_ERR_CANCELLED));
+        }
+        at += got > 0 ? (uint64_t)got : 0;
+    }
+    if (status == NC_OK && !copy->skips_sync && nc_files_sync(&copy->ops, copy->fd) != 0) {
+        status = nc_files_fail(err, copy->part, "written", errno);
+    }
+    nc_free(block);
+    return status;
+}
+
+/// Another file system: a copy beside the place, which is then renamed as the part would be. The part goes when the
+/// copy's name is on disk.
+static nc_status copy_over(const nc_partial *partial, const char *path, bool replaces, nc_error *err) {
+    nc_partial copy;
+    nc_status status = begin_copy(&copy, partial, path, err);
+    if (status == NC_OK) {
+        status = copy_bytes(&copy, partial, err);
+    }
+    if (status == NC_OK && move(&copy.ops, copy.folder_fd, copy.part, path, replaces) != 0) {
+        status = nc_files_fail(err, path, "written", errno);
+    }
+    if (status != NC_OK) {
+        nc_partial_discard(&copy);
+    } else if (!partial->skips_sync && nc_files_sync(&copy.ops, copy.folder_fd) != 0 && errno != EINVAL) {
+        status = nc_files_fail(err, copy.folder, "synced", errno);
+    } else {
+        (void)nc_files_unlink_at(&partial->ops, partial->folder_fd, partial->part);
+    }
+    nc_partial_deinit(&copy);
+    return status;
+}
+
+nc_status nc_partial_place(nc_partial *partial, const char *path, bool replaces, nc_error *err) {
+    const nc_file_ops *ops = &partial->ops;
+    struct stat open;
+    struct stat named;
+    if (!partial->skips_sync && nc_files_sync(ops, partial->fd) != 0) {
+        return nc_files_fail(err, partial->part, "written", errno);
+    }
+    if (nc_files_status(ops, partial->fd, &open) != 0 ||
+        nc_files_status_at(ops, partial->folder_fd, partial->part, &named) != 0) {
+        return nc_files_fail(err, partial->part, "found again", errno);
+    }
+    if (open.st_ino != named.st_ino || open.st_dev != named.st_dev) {
+        return nc_files_fail(err, partial->part, "found again", ENOENT);
+    }
+    nc_status status = NC_OK;
+    if (move(ops, partial->folder_fd, partial->part, path, replaces) != 0) {
+        status = errno == EXDEV ? copy_over(partial, path, replaces, err) : nc_files_fail(err, path, "written", errno);
+    }
+    if (status != NC_OK) {
+        return status;
+    }
+    // The file is there: a record that stays is litter, not a failure, and the next look at the folder clears it.
+    (void)nc_files_unlink_at(ops, partial->folder_fd, partial->record);
+    (void)nc_files_unlink_at(ops, partial->folder_fd, partial->fresh);
+    partial->part[0] = '\0';
+    return partial->skips_sync ? NC_OK : sync_directory(ops, path, err);
+}

@@ -1,0 +1,355 @@
+#include "net/hsts.h"
+
+#include "base/alloc.h"
+#include "base/ascii.h"
+
+#include <netcore/hooks.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { MAX_NAME_BYTES = 253, STAMP_BYTES = 17 };
+
+/// A name that is remembered without an end.
+static const int64_t forever_s = INT64_MAX;
+/// max-age counts at most this (a hundred years), so that no sum overflows.
+static const int64_t longest_s = (int64_t)100 * 366 * 86400;
+
+struct nc_strict_host {
+    int64_t until_s;
+    bool covers_below;
+    size_t length;
+    char name[MAX_NAME_BYTES + 1];
+};
+
+void nc_hsts_deinit(nc_hsts *list) {
+    for (size_t i = 0; i < list->count; i++) {
+        nc_free(list->hosts[i]);
+    }
+    nc_free(list->hosts);
+    *list = (nc_hsts){0};
+}
+
+/* --- names --- */
+
+/// Whether the last label is a number: such a host is an IPv4 address in one of its spellings.
+static bool is_address(nc_slice host) {
+    size_t at = host.length;
+    while (at > 0 && host.data[at - 1] != '.') {
+        at--;
+    }
+    if (host.length > at + 1 && host.data[at] == '0' && nc_ascii_lower(host.data[at + 1]) == 'x') {
+        return true;
+    }
+    while (at < host.length && nc_ascii_is_digit(host.data[at])) {
+        at++;
+    }
+    return at == host.length;
+}
+
+/// The host of an authority in lower case, without a final dot; false for addresses and what is no name.
+static bool take_name(nc_strict_host *out, nc_slice authority) {
+    nc_slice host = authority;
+    for (size_t i = 0; i < authority.length; i++) {
+        if (authority.data[i] == ':') {
+            host.length = i;
+            break;
+        }
+    }
+    host.length -= host.length > 0 && host.data[host.length - 1] == '.' ? 1 : 0;
+    if (host.length == 0 || host.length > MAX_NAME_BYTES || is_address(host)) {
+        return false;
+    }
+    for (size_t i = 0; i < host.length; i++) {
+        uint8_t c = nc_ascii_lower(host.data[i]);
+        bool is_dot = c == '.' && i > 0 && out->name[i - 1] != '.';
+        if (!nc_ascii_is_alpha(c) && !nc_ascii_is_digit(c) && c != '-' && c != '_' && !is_dot) {
+            return false;
+        }
+        out->name[i] = (char)c;
+    }
+    out->name[host.length] = '\0';
+    out->length = host.length;
+    return true;
+}
+
+/* --- the list --- */
+
+/// Where a name stands, or would stand.
+static size_t place_of(const nc_hsts *list, const char *name, bool *is_there) {
+    size_t low = 0;
+    size_t high = list->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(list->hosts[middle]->name, name);
+        if (order == 0) {
+            *is_there = true;
+            return middle;
+        }
+        if (order < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    *is_there = false;
+    return low;
+}
+
+static void remove_at(nc_hsts *list, size_t place) {
+    nc_free(list->hosts[place]);
+    list->count--;
+    memmove(list->hosts + place, list->hosts + place + 1, (list->count - place) * sizeof *list->hosts);
+}
+
+static void make_way(nc_hsts *list) {
+    size_t first = 0;
+    for (size_t i = 1; i < list->count; i++) {
+        first = list->hosts[i]->until_s < list->hosts[first]->until_s ? i : first;
+    }
+    if (list->count >= NC_HSTS_MAX_HOSTS) {
+        remove_at(list, first);
+    }
+}
+
+static bool grow(nc_hsts *list) {
+    size_t capacity = list->capacity > 0 ? list->capacity * 2 : 8;
+    nc_strict_host **hosts =
+        list->count < list->capacity ? list->hosts : nc_realloc(list->hosts, capacity * sizeof *hosts);
+    if (hosts == NULL) {
+        return false;
+    }
+    list->capacity = list->count < list->capacity ? list->capacity : capacity;
+    list->hosts = hosts;
+    return true;
+}
+
+/// Makes the list say what `host` says. False when memory is short.
+static bool put(nc_hsts *list, const nc_strict_host *host) {
+    bool is_there;
+    size_t place = place_of(list, host->name, &is_there);
+    if (!is_there) {
+        make_way(list);
+        place = place_of(list, host->name, &is_there);
+        nc_strict_host *entry = grow(list) ? nc_alloc_zeroed(1, sizeof *entry) : NULL;
+        if (entry == NULL) {
+            return false;
+        }
+        memmove(list->hosts + place + 1, list->hosts + place, (list->count - place) * sizeof *list->hosts);
+        list->hosts[place] = entry;
+        list->count++;
+    }
+    *list->hosts[place] = *host;
+    return true;
+}
+
+bool nc_hsts_covers(const nc_hsts *list, nc_slice authority, int64_t now_s) {
+    nc_strict_host asked;
+    if (list->count == 0 || !take_name(&asked, authority)) {
+        return false;
+    }
+    for (const char *name = asked.name;;) {
+        bool is_there;
+        size_t place = place_of(list, name, &is_there);
+        if (is_there && list->hosts[place]->until_s > now_s &&
+            (name == asked.name || list->hosts[place]->covers_below)) {
+            return true;
+        }
+        const char *dot = strchr(name, '.');
+        if (dot == NULL) {
+            return false;
+        }
+        name = dot + 1;
+    }
+}
+
+/* --- the field --- */
+
+static nc_slice trim(nc_slice text) {
+    while (text.length > 0 && (text.data[0] == ' ' || text.data[0] == '\t')) {
+        text = nc_slice_make(text.data + 1, text.length - 1);
+    }
+    while (text.length > 0 && (text.data[text.length - 1] == ' ' || text.data[text.length - 1] == '\t')) {
+        text.length--;
+    }
+    return text;
+}
+
+/// Takes the text up to a separator outside quotes off the front.
+static nc_slice take_until(nc_slice *left, uint8_t separator) {
+    bool is_quoted = false;
+    size_t length = 0;
+    while (length < left->length && (is_quoted || left->data[length] != separator)) {
+        is_quoted = is_quoted != (left->data[length] == '"');
+        length++;
+    }
+    nc_slice taken = nc_slice_make(left->data, length);
+    size_t used = length < left->length ? length + 1 : length;
+    *left = nc_slice_make(left->data + used, left->length - used);
+    return taken;
+}
+
+/// A number of seconds, quoted or not.
+static bool read_age(int64_t *age_s, nc_slice value) {
+    if (value.length >= 2 && value.data[0] == '"' && value.data[value.length - 1] == '"') {
+        value = nc_slice_make(value.data + 1, value.length - 2);
+    }
+    int64_t number = 0;
+    for (size_t i = 0; i < value.length; i++) {
+        if (!nc_ascii_is_digit(value.data[i])) {
+            return false;
+        }
+        number = number > longest_s / 10 ? longest_s : number * 10 + (value.data[i] - '0');
+    }
+    *age_s = number < longest_s ? number : longest_s;
+    return value.length > 0;
+}
+
+/// RFC 6797, 6.1: a directive that stands twice, or a max-age that is missing, spoils the field; unknown ones do not.
+static bool read_field(int64_t *age_s, bool *covers_below, nc_slice field) {
+    bool has_age = false;
+    *covers_below = false;
+    while (field.length > 0) {
+        nc_slice value = take_until(&field, ';');
+        bool has_value = memchr(value.data, '=', value.length) != NULL;
+        nc_slice name = trim(take_until(&value, '='));
+        value = trim(value);
+        if (nc_slice_is_equal_ignoring_case(name, nc_slice_of("max-age"))) {
+            if (has_age || !read_age(age_s, value)) {
+                return false;
+            }
+            has_age = true;
+        } else if (nc_slice_is_equal_ignoring_case(name, nc_slice_of("includeSubDomains"))) {
+            if (*covers_below || has_value) {
+                return false;
+            }
+            *covers_below = true;
+        }
+    }
+    return has_age;
+}
+
+bool nc_hsts_note(nc_hsts *list, nc_slice authority, nc_slice field, int64_t now_s) {
+    nc_strict_host host = {0};
+    int64_t age_s = 0;
+    bool is_there;
+    if (!take_name(&host, authority) || !read_field(&age_s, &host.covers_below, field)) {
+        return false;
+    }
+    size_t place = place_of(list, host.name, &is_there);
+    if (age_s == 0) {
+        if (is_there) {
+            remove_at(list, place);
+        }
+        return is_there;
+    }
+    host.until_s = now_s + age_s;
+    if (is_there && list->hosts[place]->until_s == host.until_s &&
+        list->hosts[place]->covers_below == host.covers_below) {
+        return false;
+    }
+    return put(list, &host);
+}
+
+void nc_hsts_upgrade(nc_buf *out, nc_slice url) {
+    enum { SCHEME = 4 }; // "http"
+    size_t end = SCHEME + 3;
+    while (end < url.length && memchr("/?#", url.data[end], 3) == NULL) {
+        end++;
+    }
+    size_t kept = end >= 3 && memcmp(url.data + end - 3, ":80", 3) == 0 ? end - 3 : end;
+    nc_buf_append(out, nc_slice_of("https"));
+    nc_buf_append(out, nc_slice_make(url.data + SCHEME, kept - SCHEME));
+    nc_buf_append(out, nc_slice_make(url.data + end, url.length - end));
+}
+
+/* --- as text --- */
+
+/// "YYYYMMDD HH:MM:SS" in universal time.
+static bool read_stamp(int64_t *at_s, nc_slice text) {
+    static const char form[] = "dddddddd dd:dd:dd";
+    int fields[6] = {0};
+    static const uint8_t field_of[STAMP_BYTES] = {0, 0, 0, 0, 1, 1, 2, 2, 9, 3, 3, 9, 4, 4, 9, 5, 5};
+    if (text.length != STAMP_BYTES) {
+        return false;
+    }
+    for (size_t i = 0; i < STAMP_BYTES; i++) {
+        if (form[i] != 'd' ? text.data[i] != form[i] : !nc_ascii_is_digit(text.data[i])) {
+            return false;
+        }
+        if (form[i] == 'd') {
+            fields[field_of[i]] = fields[field_of[i]] * 10 + (text.data[i] - '0');
+        }
+    }
+    struct tm parts = {.tm_year = fields[0] - 1900,
+                       .tm_mon = fields[1] - 1,
+                       .tm_mday = fields[2],
+                       .tm_hour = fields[3],
+                       .tm_min = fields[4],
+                       .tm_sec = fields[5]};
+    *at_s = timegm(&parts);
+    return fields[1] >= 1 && fields[1] <= 12 && fields[2] >= 1 && fields[2] <= 31 && fields[3] < 24 && fields[4] < 60 &&
+           fields[5] < 60;
+}
+
+static bool read_line(nc_strict_host *host, nc_slice line) {
+    nc_slice when = line;
+    nc_slice name = take_until(&when, ' ');
+    when = trim(when);
+    if (when.length < 2 || when.data[0] != '"' || when.data[when.length - 1] != '"') {
+        return false;
+    }
+    when = nc_slice_make(when.data + 1, when.length - 2);
+    host->covers_below = name.length > 0 && name.data[0] == '.';
+    if (host->covers_below) {
+        name = nc_slice_make(name.data + 1, name.length - 1);
+    }
+    if (nc_slice_is_equal(when, nc_slice_of("unlimited"))) {
+        host->until_s = forever_s;
+    } else if (!read_stamp(&host->until_s, when)) {
+        return false;
+    }
+    return memchr(name.data, ':', name.length) == NULL && take_name(host, name);
+}
+
+nc_status nc_hsts_read(nc_hsts *list, nc_slice text, int64_t now_s, size_t *number) {
+    for (*number = 1; text.length > 0; ++*number) {
+        nc_strict_host host = {0};
+        const uint8_t *end = memchr(text.data, '\n', text.length);
+        nc_slice line = nc_slice_make(text.data, end != NULL ? (size_t)(end - text.data) : text.length);
+        size_t used = line.length + (end != NULL ? 1 : 0);
+        text = nc_slice_make(text.data + used, text.length - used);
+        line = trim(line);
+        if (line.length == 0 || line.data[0] == '#') {
+            continue;
+        }
+        if (!read_line(&host, line)) {
+            return NC_ERR_FILE;
+        }
+        if (host.until_s > now_s && !put(list, &host)) {
+            return NC_ERR_NO_MEMORY;
+        }
+    }
+    return NC_OK;
+}
+
+void nc_hsts_write(const nc_hsts *list, nc_buf *out, int64_t now_s) {
+    nc_buf_append(out, nc_slice_of("# Hosts that asked for https alone (RFC 6797), in curl's format.\n"
+                                   "# Written by NetKit; changes made here are lost.\n"));
+    for (size_t i = 0; i < list->count; i++) {
+        const nc_strict_host *host = list->hosts[i];
+        char line[MAX_NAME_BYTES + 32];
+        char stamp[32] = "unlimited";
+        struct tm parts;
+        time_t until = (time_t)host->until_s;
+        if (host->until_s <= now_s) {
+            continue;
+        }
+        if (host->until_s != forever_s && gmtime_r(&until, &parts) != NULL) {
+            (void)snprintf(stamp, sizeof stamp, "%04d%02d%02d %02d:%02d:%02d", (parts.tm_year + 1900) % 10000,
+                           parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
+        }
+        int length = snprintf(line, sizeof line, "%s%s \"%s\"\n", host->covers_below ? "." : "", host->name, stamp);
+        nc_buf_append(out, nc_slice_make(line, (size_t)length));
+    }
+}

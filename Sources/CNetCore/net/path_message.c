@@ -1,0 +1,273 @@
+#include "net/path_message.h"
+
+#if defined(__linux__)
+#include <linux/if.h>
+#include <linux/if_addr.h>
+#include <linux/if_link.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* --- lengths --- */
+
+static nc_slice skip(nc_slice bytes, size_t count) {
+    return nc_slice_make(bytes.data + count, bytes.length - count);
+}
+
+/// Copies a fixed head off the front: payloads need not be aligned.
+static bool take_head(nc_slice *bytes, void *head, size_t size) {
+    size_t padded = NLMSG_ALIGN(size);
+    if (bytes->length < size) {
+        return false;
+    }
+    memcpy(head, bytes->data, size);
+    *bytes = skip(*bytes, padded < bytes->length ? padded : bytes->length);
+    return true;
+}
+
+/// Cuts the next attribute off; false at the end, and at one whose length cannot be.
+static bool next_attribute(nc_slice *bytes, uint16_t *type, nc_slice *value) {
+    struct rtattr head;
+    if (bytes->length < sizeof head) {
+        return false;
+    }
+    memcpy(&head, bytes->data, sizeof head);
+    if (head.rta_len < sizeof head || head.rta_len > bytes->length) {
+        return false;
+    }
+    *type = (uint16_t)(head.rta_type & (uint16_t)NLA_TYPE_MASK);
+    *value = nc_slice_make(bytes->data + sizeof head, head.rta_len - sizeof head);
+    size_t padded = RTA_ALIGN((size_t)head.rta_len);
+    *bytes = skip(*bytes, padded < bytes->length ? padded : bytes->length);
+    return true;
+}
+
+static uint32_t number(nc_slice value) {
+    uint32_t number = 0;
+    if (value.length >= sizeof number) {
+        memcpy(&number, value.data, sizeof number);
+    }
+    return number;
+}
+
+/// Text in an attribute ends at its NUL.
+static nc_slice text(nc_slice value) {
+    const uint8_t *end = value.length == 0 ? NULL : memchr(value.data, 0, value.length);
+    return nc_slice_make(value.data, end == NULL ? value.length : (size_t)(end - value.data));
+}
+
+bool nc_path_message_next(nc_slice *datagram, struct nlmsghdr *header, nc_slice *payload) {
+    if (datagram->length < sizeof *header) {
+        return false;
+    }
+    memcpy(header, datagram->data, sizeof *header);
+    if (header->nlmsg_len < sizeof *header || header->nlmsg_len > datagram->length) {
+        return false;
+    }
+    *payload = nc_slice_make(datagram->data + NLMSG_HDRLEN, header->nlmsg_len - NLMSG_HDRLEN);
+    size_t padded = NLMSG_ALIGN((size_t)header->nlmsg_len);
+    *datagram = skip(*datagram, padded < datagram->length ? padded : datagram->length);
+    return true;
+}
+
+/* --- links and addresses --- */
+
+static nc_slice driver_of(nc_slice information) {
+    uint16_t type;
+    nc_slice value;
+    while (next_attribute(&information, &type, &value)) {
+        if (type == IFLA_INFO_KIND) {
+            return text(value);
+        }
+    }
+    return nc_slice_make(NULL, 0);
+}
+
+bool nc_path_message_link(nc_slice payload, nc_path_link *link, nc_path_looks *looks) {
+    struct ifinfomsg head;
+    // A bridge tells of its ports as AF_BRIDGE, wireless of its scans: such news is not of the link.
+    if (!take_head(&payload, &head, sizeof head) || head.ifi_family != AF_UNSPEC || head.ifi_index <= 0) {
+        return false;
+    }
+    *link = (nc_path_link){
+        .index = (uint32_t)head.ifi_index,
+        .is_up = (head.ifi_flags & IFF_UP) != 0,
+        .is_running = (head.ifi_flags & IFF_RUNNING) != 0,
+    };
+    *looks = (nc_path_looks){.is_loopback = (head.ifi_flags & IFF_LOOPBACK) != 0, .hardware = head.ifi_type};
+    uint16_t type;
+    nc_slice value;
+    while (next_attribute(&payload, &type, &value)) {
+        if (type == IFLA_IFNAME) {
+            looks->name = text(value);
+        } else if (type == IFLA_LINKINFO) {
+            looks->driver = driver_of(value);
+        }
+    }
+    size_t length = looks->name.length < sizeof link->name ? looks->name.length : sizeof link->name - 1;
+    if (length > 0) {
+        memcpy(link->name, looks->name.data, length);
+    }
+    looks->name = nc_slice_make(looks->name.data, length);
+    // Scans of wireless links are told as news of a link without a name.
+    return length > 0;
+}
+
+static uint8_t family_of(uint8_t family) {
+    return family == AF_INET ? 4 : family == AF_INET6 ? 6 : 0;
+}
+
+static size_t bytes_of(uint8_t family) {
+    return family == 4 ? 4 : NC_PATH_ADDRESS_BYTES;
+}
+
+bool nc_path_message_address(nc_slice payload, nc_path_address *address) {
+    struct ifaddrmsg head;
+    if (!take_head(&payload, &head, sizeof head) || family_of(head.ifa_family) == 0 || head.ifa_index == 0) {
+        return false;
+    }
+    uint32_t flags = head.ifa_flags;
+    *address = (nc_path_address){
+        .index = head.ifa_index, .family = family_of(head.ifa_family), .prefix_bits = head.ifa_prefixlen};
+    bool has_local = false;
+    uint16_t type;
+    nc_slice value;
+    while (next_attribute(&payload, &type, &value)) {
+        // Where both are told, IFA_ADDRESS is the peer's.
+        bool is_address = type == IFA_LOCAL || (type == IFA_ADDRESS && !has_local);
+        if (is_address && value.length >= bytes_of(address->family)) {
+            memcpy(address->bytes, value.data, bytes_of(address->family));
+            has_local = has_local || type == IFA_LOCAL;
+        } else if (type == IFA_FLAGS && value.length >= sizeof flags) {
+            flags = number(value);
+        }
+    }
+    bool is_unsure = (flags & IFA_F_TENTATIVE) != 0 && (flags & IFA_F_OPTIMISTIC) == 0;
+    address->is_usable = head.ifa_scope < RT_SCOPE_LINK && !is_unsure && (flags & IFA_F_DADFAILED) == 0;
+    return true;
+}
+
+/* --- routes --- */
+
+/// Whether a destination is all addresses of its family, or one of the parts that stand for them.
+static bool reach_of(const struct rtmsg *head, nc_slice destination, nc_path_reach *reach) {
+    uint8_t first = destination.length > 0 ? destination.data[0] : 0;
+    if (head->rtm_dst_len == 0) {
+        *reach = NC_PATH_REACH_ALL;
+        return true;
+    }
+    // 2000::/3 is all of IPv6 that has been given out.
+    if (head->rtm_family == AF_INET6 && head->rtm_dst_len == 3 && first == 0x20) {
+        *reach = NC_PATH_REACH_ALL;
+        return true;
+    }
+    *reach = first == 0 ? NC_PATH_REACH_LOW : NC_PATH_REACH_HIGH;
+    return head->rtm_dst_len == 1 && (first & 0x7F) == 0;
+}
+
+static void copy_gateway(nc_path_route *route, nc_slice value) {
+    size_t length = value.length < sizeof route->gateway ? value.length : sizeof route->gateway;
+    if (length > 0) {
+        memcpy(route->gateway, value.data, length);
+    }
+}
+
+static void add_way(nc_path_ways *ways, const nc_path_route *route) {
+    if (ways->count < NC_PATH_MAX_WAYS) {
+        ways->routes[ways->count++] = *route;
+    }
+}
+
+static void add_shared_ways(nc_path_ways *ways, const nc_path_route *route, nc_slice hops) {
+    struct rtnexthop hop;
+    while (hops.length >= sizeof hop) {
+        memcpy(&hop, hops.data, sizeof hop);
+        if (hop.rtnh_len < sizeof hop || hop.rtnh_len > hops.length) {
+            return;
+        }
+        nc_path_route way = *route;
+        way.index = (uint32_t)hop.rtnh_ifindex;
+        way.is_shared = true;
+        nc_slice rest = nc_slice_make(hops.data + sizeof hop, hop.rtnh_len - sizeof hop);
+        uint16_t type;
+        nc_slice value;
+        while (next_attribute(&rest, &type, &value)) {
+            if (type == RTA_GATEWAY || type == RTA_VIA) {
+                copy_gateway(&way, value);
+            }
+        }
+        add_way(ways, &way);
+        size_t padded = RTA_ALIGN((size_t)hop.rtnh_len); // as RTNH_ALIGN does, which takes an int
+        hops = skip(hops, padded < hops.length ? padded : hops.length);
+    }
+}
+
+bool nc_path_message_route(nc_slice payload, nc_path_ways *ways) {
+    struct rtmsg head;
+    ways->count = 0;
+    if (!take_head(&payload, &head, sizeof head) || family_of(head.rtm_family) == 0 ||
+        (head.rtm_flags & RTM_F_CLONED) != 0) {
+        return false;
+    }
+    nc_path_route route = {.family = family_of(head.rtm_family), .service = head.rtm_tos, .table = head.rtm_table};
+    route.refuses = head.rtm_type == RTN_UNREACHABLE || head.rtm_type == RTN_BLACKHOLE || head.rtm_type == RTN_PROHIBIT;
+    nc_slice destination = {NULL, 0};
+    nc_slice hops = {NULL, 0};
+    uint16_t type;
+    nc_slice value;
+    while (next_attribute(&payload, &type, &value)) {
+        switch (type) {
+        case RTA_DST:
+            destination = value;
+            break;
+        case RTA_OIF:
+            route.index = number(value);
+            break;
+        case RTA_PRIORITY:
+            route.metric = number(value);
+            break;
+        case RTA_TABLE:
+            route.table = number(value);
+            break;
+        case RTA_MULTIPATH:
+            hops = value;
+            break;
+        case RTA_GATEWAY:
+        case RTA_VIA:
+            copy_gateway(&route, value);
+            break;
+        default:
+            break;
+        }
+    }
+    bool leads_out = head.rtm_type == RTN_UNICAST || route.refuses;
+    if (!leads_out || route.table == NC_PATH_LOCAL_TABLE || !reach_of(&head, destination, &route.reach)) {
+        return false;
+    }
+    if (hops.length > 0) {
+        add_shared_ways(ways, &route, hops);
+    } else {
+        add_way(ways, &route);
+    }
+    return ways->count > 0;
+}
+
+bool nc_path_message_way(nc_slice payload, nc_path_way *way) {
+    struct rtmsg head;
+    if (!take_head(&payload, &head, sizeof head) || family_of(head.rtm_family) == 0) {
+        return false;
+    }
+    *way = (nc_path_way){
+        .family = family_of(head.rtm_family),
+        .is_reached = head.rtm_type == RTN_UNICAST || head.rtm_type == RTN_LOCAL,
+    };
+    uint16_t type;
+    nc_slice value;
+    while (next_attribute(&payload, &type, &value)) {
+        if (type == RTA_OIF) {
+            way->index = number(value);
+        }
+    }
+    return true;
+}
+
+#endif

@@ -1,0 +1,34 @@
+/// Where a path monitor hears of changes: one seam, several systems. Confined to one thread at a time.
+#ifndef NETCORE_PRIVATE_PATH_SOURCE_H
+#define NETCORE_PRIVATE_PATH_SOURCE_H
+
+#include <netcore/path.h>
+
+enum { NC_PATH_MAX_PLACES = 16 };
+
+/// A numeric address.
+typedef struct nc_path_place {
+    uint8_t family; // 4 or 6
+    uint8_t bytes[16];
+    uint32_t scope; // the interface of a link-local address; 0 is none
+} nc_path_place;
+
+typedef struct nc_path_source nc_path_source;
+
+/// Opens a source that knows its links, addresses and routes when this returns.
+NC_NODISCARD nc_status nc_path_source_open(nc_path_source **out, nc_error *err);
+/// NULL is harmless.
+void nc_path_source_close(nc_path_source *source);
+/// Readable when something has changed.
+int nc_path_source_fd(const nc_path_source *source);
+/// How long to wait for that at most, in milliseconds; -1 is for ever.
+int nc_path_source_patience_ms(const nc_path_source *source);
+/// Takes what the system has told; tells after each change, in order. Never blocks.
+void nc_path_source_read(nc_path_source *source, void (*changed)(void *ctx), void *ctx);
+
+/// How the internet is reached.
+void nc_path_source_state(nc_path_source *source, nc_path_state *out);
+/// How an address is reached, by the system's own route lookup.
+void nc_path_source_state_of(nc_path_source *source, const nc_path_place *place, nc_path_state *out);
+
+#endif

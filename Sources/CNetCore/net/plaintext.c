@@ -1,0 +1,33 @@
+#include "net/plaintext.h"
+
+#include "net/engine_state.h"
+#include "net/origin.h"
+#include "net/url_text.h"
+
+#include <string.h>
+
+nc_status nc_plaintext_check(nc_transfer *transfer) {
+    const nc_engine *engine = transfer->engine;
+    nc_slice url = nc_transfer_url(transfer);
+    nc_origin origin = {.port = 0};
+    bool is_secure = false;
+    (void)nc_url_has_web_scheme(url, &is_secure);
+    if (is_secure || (!engine->refuses_plaintext && !nc_trust_has_rules(transfer->trust))) {
+        return NC_OK;
+    }
+    nc_status status = nc_origin_of(&origin, (const char *)url.data);
+    if (status == NC_ERR_NO_MEMORY) {
+        return nc_transfer_note(transfer, status, 0, "no memory for a request");
+    }
+    if (status != NC_OK && !engine->refuses_plaintext) {
+        return NC_OK; // libcurl has the last word on what is no URL.
+    }
+    int64_t now_s = engine->clock.realtime_ns(engine->clock.ctx) / 1000000000;
+    bool is_pinned = nc_trust_forbids_plaintext(transfer->trust, &origin.host, origin.port, now_s);
+    if (!is_pinned && !engine->refuses_plaintext) {
+        return NC_OK;
+    }
+    nc_report_plaintext(transfer->trust, &transfer->lane->reports, &origin.host, origin.port, nc_engine_now(engine));
+    return nc_transfer_note(transfer, NC_ERR_PLAINTEXT_REFUSED, 0, "%s: %s:%u",
+                            nc_status_text(NC_ERR_PLAINTEXT_REFUSED), origin.host.text, (unsigned)origin.port);
+}

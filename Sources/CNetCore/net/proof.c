@@ -1,0 +1,94 @@
+#include "net/proof.h"
+
+#include "base/error.h"
+#include "body/content_type.h"
+#include "net/response.h"
+
+/// The first word about why a transfer fails counts; it keeps the place of what is wrong.
+static nc_status note(nc_transfer *transfer, const nc_error *err) {
+    if (transfer->error.status == NC_OK) {
+        transfer->error = *err;
+    }
+    return err->status;
+}
+
+/// RFC 8259, 8.1: what is exchanged is UTF-8, and a parameter that says something else is not JSON's.
+static nc_status check_charset(nc_transfer *transfer, nc_slice content_type) {
+    nc_slice charset;
+    if (!nc_content_type_parameter(&charset, content_type, "charset")) {
+        return NC_OK;
+    }
+    bool is_utf8 = nc_slice_is_equal_ignoring_case(charset, nc_slice_of("utf-8")) ||
+                   nc_slice_is_equal_ignoring_case(charset, nc_slice_of("utf8")) ||
+                   nc_slice_is_equal_ignoring_case(charset, nc_slice_of("us-ascii"));
+    return is_utf8 ? NC_OK
+                   : nc_transfer_note(transfer, NC_ERR_BAD_CHARSET, 0, "JSON is UTF-8, the response says '%.*s'",
+                                      charset.length < 64 ? (int)charset.length : 64, (const char *)charset.data);
+}
+
+bool nc_proof_allows_saving(const nc_transfer *transfer) {
+    const nc_expectation *expectation = transfer->expectation;
+    nc_slice type = {0};
+    (void)nc_response_find_header(transfer->response, nc_slice_of("Content-Type"), &type);
+    return expectation == NULL ||
+           (nc_expectation_speaks_of_status(expectation, nc_response_status(transfer->response)) &&
+            nc_expectation_speaks_of_type(expectation, type));
+}
+
+nc_status nc_proof_begin(nc_transfer *transfer) {
+    nc_response *response = transfer->response;
+    const nc_expectation *expectation = transfer->expectation;
+    nc_json *check = NULL;
+    nc_error err;
+    nc_response_take_check(response, NULL, false);
+    if (expectation == NULL || transfer->description.is_head ||
+        !nc_expectation_speaks_of_status(expectation, nc_response_status(response))) {
+        return NC_OK;
+    }
+    nc_slice type = {0};
+    (void)nc_response_find_header(response, nc_slice_of("Content-Type"), &type);
+    bool is_checked = nc_expectation_speaks_of_type(expectation, type);
+    if (is_checked && check_charset(transfer, type) != NC_OK) {
+        return NC_ERR_BAD_CHARSET;
+    }
+    const nc_expectation_options *options = nc_expectation_options_of(expectation);
+    nc_status status = options->shape == NULL
+                           ? nc_json_new(&check, &options->json, &err)
+                           : nc_json_new_matching(&check, options->shape, &options->matching, &options->json, &err);
+    if (status != NC_OK) {
+        return note(transfer, &err);
+    }
+    nc_response_take_check(response, check, is_checked);
+    return NC_OK;
+}
+
+nc_status nc_proof_take(nc_transfer *transfer, nc_slice bytes) {
+    nc_error err;
+    if (transfer->expectation == NULL || !nc_response_was_checked(transfer->response)) {
+        return NC_OK;
+    }
+    nc_status status = nc_json_feed(nc_response_check(transfer->response), bytes, &err);
+    return status == NC_OK ? NC_OK : note(transfer, &err);
+}
+
+void nc_proof_end(nc_transfer *transfer) {
+    nc_error err;
+    nc_json *check = transfer->expectation != NULL ? nc_response_check(transfer->response) : NULL;
+    if (check == NULL || transfer->error.status != NC_OK || transfer->leads_on) {
+        return;
+    }
+    bool is_blank = nc_json_is_blank(check);
+    if (is_blank && nc_expectation_options_of(transfer->expectation)->allows_empty) {
+        return;
+    }
+    if (!nc_response_was_checked(transfer->response) && transfer->body_bytes > 0) {
+        return; // Of a type that nothing is said about.
+    }
+    if (nc_json_finish(check, &err) == NC_OK) {
+        return;
+    }
+    if (is_blank) {
+        (void)nc_error_set(&err, NC_ERR_BAD_JSON, 0, err.offset, "the body is empty where JSON is expected");
+    }
+    (void)note(transfer, &err);
+}

@@ -1,0 +1,80 @@
+#include "net/saved_file.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "net/engine_state.h"
+
+#include <errno.h>
+
+enum { MAX_TEXT_BYTES = 16 * 1024 * 1024, MODE = 0600 };
+
+void nc_saved_file_init(nc_saved_file *file, nc_engine *engine, const char *path, nc_saved_file_write_fn write) {
+    *file = (nc_saved_file){.engine = engine, .path = path, .write = write, .text = nc_buf_init(MAX_TEXT_BYTES)};
+}
+
+void nc_saved_file_deinit(nc_saved_file *file) {
+    nc_buf_deinit(&file->text);
+}
+
+nc_status nc_saved_file_read(nc_saved_file *file, nc_error *err) {
+    if (file->path == NULL) {
+        return NC_OK;
+    }
+    nc_status status = nc_file_check(&file->engine->files, file->path, err);
+    if (status == NC_ERR_FILE && err->native_code == ENOENT) {
+        return nc_error_clear(err); // It will be made.
+    }
+    return status == NC_OK ? nc_file_read_all(&file->text, &file->engine->files, file->path, err) : status;
+}
+
+static bool replace(nc_saved_file *file) {
+    nc_error err;
+    return nc_file_replace(&file->engine->files, file->path, nc_buf_slice(&file->text), MODE, &err) == NC_OK;
+}
+
+static bool write_text(nc_saved_file *file) {
+    nc_buf_reset(&file->text);
+    file->write(&file->text, file->engine);
+    return nc_buf_status(&file->text) == NC_OK;
+}
+
+static void save(nc_work *work) {
+    nc_saved_file *file = NC_CONTAINER_OF(work, nc_saved_file, work);
+    // What cannot be saved stays in memory, and is tried again when it changes and when the engine ends.
+    file->has_failed = !replace(file);
+    nc_mailbox_put_answer(file->engine, &file->answer);
+}
+
+static void begin_saving(nc_saved_file *file);
+
+static void saved(nc_answer *answer) {
+    nc_saved_file *file = NC_CONTAINER_OF(answer, nc_saved_file, answer);
+    file->is_saving = false;
+    if (file->has_failed && !file->has_changed) {
+        file->has_changed = true; // For the end of the engine.
+        return;
+    }
+    begin_saving(file);
+}
+
+static void begin_saving(nc_saved_file *file) {
+    if (file->path == NULL || file->is_saving || !file->has_changed || file->engine->worker == NULL ||
+        !write_text(file)) {
+        return;
+    }
+    file->work.run = save;
+    file->answer.arrive = saved;
+    file->is_saving = nc_worker_submit(file->engine->worker, &file->work) == NC_OK;
+    file->has_changed = !file->is_saving;
+}
+
+void nc_saved_file_note_change(nc_saved_file *file) {
+    file->has_changed = true;
+    begin_saving(file);
+}
+
+void nc_saved_file_save_at_end(nc_saved_file *file) {
+    if (file->path != NULL && file->has_changed && write_text(file)) {
+        file->has_failed = !replace(file);
+    }
+}

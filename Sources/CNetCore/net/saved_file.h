@@ -1,0 +1,38 @@
+/// A small file that follows what the engine remembers: replaced on a worker thread when that has changed, and a last
+/// time, if it has to be, when the engine ends. Confined to the loop thread, but for reading it.
+#ifndef NETCORE_PRIVATE_SAVED_FILE_H
+#define NETCORE_PRIVATE_SAVED_FILE_H
+
+#include "base/worker.h"
+#include "net/mailbox.h"
+
+#include <netcore/bytes.h>
+
+/// Appends what is to be saved.
+typedef void (*nc_saved_file_write_fn)(nc_buf *out, const nc_engine *engine);
+
+typedef struct nc_saved_file {
+    nc_engine *engine;
+    const char *path; // NULL: nothing is saved
+    nc_saved_file_write_fn write;
+    bool is_saving;
+    bool has_failed;  // to save, the last time
+    bool has_changed; // since it was last saved
+    nc_work work;
+    nc_answer answer;
+    nc_buf text; // the worker's while it saves
+} nc_saved_file;
+
+/// Says what follows what; `path` and `engine` outlive the file.
+void nc_saved_file_init(nc_saved_file *file, nc_engine *engine, const char *path, nc_saved_file_write_fn write);
+void nc_saved_file_deinit(nc_saved_file *file);
+
+/// Reads it to file->text, before the loop begins. One that is missing is empty; otherwise NC_ERR_FILE,
+/// NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY.
+NC_NODISCARD nc_status nc_saved_file_read(nc_saved_file *file, nc_error *err);
+/// What is to be saved has changed.
+void nc_saved_file_note_change(nc_saved_file *file);
+/// Saves what is not saved yet, here and now: the loop ends, and no worker is left.
+void nc_saved_file_save_at_end(nc_saved_file *file);
+
+#endif

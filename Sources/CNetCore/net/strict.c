@@ -1,0 +1,72 @@
+#include "net/strict.h"
+
+#include "base/error.h"
+#include "net/engine_state.h"
+#include "net/url_text.h"
+
+static int64_t now_s(const nc_engine *engine) {
+    return engine->clock.realtime_ns(engine->clock.ctx) / 1000000000;
+}
+
+static void write_file(nc_buf *out, const nc_engine *engine) {
+    nc_hsts_write(&engine->strict.list, out, now_s(engine));
+}
+
+nc_status nc_strict_read(nc_engine *engine, nc_error *told) {
+    nc_error own;
+    nc_error *err = told != NULL ? told : &own;
+    nc_strict *strict = &engine->strict;
+    size_t line = 0;
+    nc_saved_file_init(&strict->file, engine, engine->state.uses_hsts ? engine->state.hsts_file : NULL, write_file);
+    nc_status status = nc_saved_file_read(&strict->file, err);
+    if (status != NC_OK) {
+        return status;
+    }
+    status = nc_hsts_read(&strict->list, nc_buf_slice(&strict->file.text), now_s(engine), &line);
+    nc_buf_reset(&strict->file.text);
+    if (status == NC_ERR_FILE) {
+        return nc_error_set(err, NC_ERR_FILE, 0, -1, "'%.96s' is no HSTS file: line %zu is no host and date",
+                            strict->file.path, line);
+    }
+    return status == NC_OK ? NC_OK : nc_error_set(err, status, 0, -1, "%s", nc_status_text(status));
+}
+
+void nc_strict_deinit(nc_strict *strict) {
+    nc_hsts_deinit(&strict->list);
+    nc_saved_file_deinit(&strict->file);
+}
+
+void nc_strict_learn(nc_transfer *transfer) {
+    nc_engine *engine = transfer->engine;
+    nc_slice url = nc_transfer_url(transfer);
+    nc_slice field;
+    bool is_secure = false;
+    // RFC 6797, 8.1: never over a connection that anybody could have answered.
+    if (engine->state.uses_hsts && nc_url_has_web_scheme(url, &is_secure) && is_secure &&
+        !transfer->trust->options.accepts_anything &&
+        nc_response_find_header(transfer->response, nc_slice_of("Strict-Transport-Security"), &field) &&
+        nc_hsts_note(&engine->strict.list, nc_url_authority(url), field, now_s(engine))) {
+        nc_saved_file_note_change(&engine->strict.file);
+    }
+}
+
+nc_status nc_strict_upgrade(nc_transfer *transfer) {
+    const nc_engine *engine = transfer->engine;
+    nc_slice url = nc_transfer_url(transfer);
+    bool is_secure = false;
+    if (!engine->state.uses_hsts || !nc_url_has_web_scheme(url, &is_secure) || is_secure ||
+        !nc_hsts_covers(&engine->strict.list, nc_url_authority(url), now_s(engine))) {
+        return NC_OK;
+    }
+    nc_buf_reset(&transfer->next_url);
+    nc_hsts_upgrade(&transfer->next_url, url);
+    nc_buf_append_byte(&transfer->next_url, 0); // for libcurl
+    nc_status status = nc_buf_status(&transfer->next_url);
+    if (status == NC_OK) {
+        transfer->next_url.length--; // the NUL stays behind it
+        nc_buf plain = transfer->redirected_url;
+        transfer->redirected_url = transfer->next_url;
+        transfer->next_url = plain;
+    }
+    return status;
+}

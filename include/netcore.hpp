@@ -1,0 +1,301 @@
+/// C++17 over netcore.h: owners that free themselves, failures as exceptions, callbacks as lambdas. Nothing more.
+///
+/// Requests, options and limits are the C structs, filled in with netcore::view(); everything that is not wrapped is
+/// called as it is, with .get(). An owner moves and does not copy; share() makes a second one where C counts
+/// references.
+///
+///     netcore::engine engine;
+///     nc_request request{};
+///     request.url = netcore::view("https://example.com/");
+///     std::cout << engine.fetch(request).text();
+#ifndef NETCORE_HPP
+#define NETCORE_HPP
+
+#include <netcore.h>
+
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace netcore {
+
+/// Views text or bytes that outlive the call they are given to.
+inline nc_slice view(std::string_view text) noexcept {
+    return nc_slice_make(text.data(), text.size());
+}
+
+/// Views what the library gave, for as long as what it was taken from lives.
+inline std::string_view text(nc_slice slice) noexcept {
+    return slice.length == 0 ? std::string_view()
+                             : std::string_view(reinterpret_cast<const char *>(slice.data), slice.length);
+}
+
+/// What every failure throws; what() is the library's line.
+class error : public std::runtime_error {
+  public:
+    explicit error(const nc_error &detail) : std::runtime_error(detail.message), detail_(detail) {}
+    /// A failure of a call that gives no detail.
+    explicit error(nc_status status) : std::runtime_error(nc_status_text(status)) {
+        detail_.status = status;
+        detail_.offset = -1;
+    }
+    /// The status; never NC_OK.
+    nc_status status() const noexcept { return detail_.status; }
+    /// All of it: the number underneath and the offset too.
+    const nc_error &detail() const noexcept { return detail_; }
+    /// True when the same may succeed later.
+    bool is_retryable() const noexcept { return nc_status_is_retryable(detail_.status); }
+
+  private:
+    nc_error detail_{};
+};
+
+/// Throws unless the status is NC_OK.
+inline void check(nc_status status, const nc_error &detail) {
+    if (status != NC_OK) {
+        nc_error whole = detail;
+        whole.status = status;
+        throw error(whole);
+    }
+}
+
+/// The same for a call that gives no detail.
+inline void check(nc_status status) {
+    if (status != NC_OK) {
+        throw error(status);
+    }
+}
+
+/// Owns one reference, or the whole of what has none.
+template <class T, void (*Release)(T *)> class owner {
+  public:
+    owner() noexcept = default;
+    /// Takes over `raw`.
+    explicit owner(T *raw) noexcept : raw_(raw) {}
+    owner(owner &&other) noexcept : raw_(std::exchange(other.raw_, nullptr)) {}
+    owner &operator=(owner &&other) noexcept {
+        owner(std::move(other)).swap(*this);
+        return *this;
+    }
+    owner(const owner &) = delete;
+    owner &operator=(const owner &) = delete;
+    ~owner() { Release(raw_); }
+    /// What C wants; still owned here.
+    T *get() const noexcept { return raw_; }
+    /// Gives it up.
+    T *take() noexcept { return std::exchange(raw_, nullptr); }
+    explicit operator bool() const noexcept { return raw_ != nullptr; }
+    void swap(owner &other) noexcept { std::swap(raw_, other.raw_); }
+
+  private:
+    T *raw_ = nullptr;
+};
+
+/// A trust policy: authorities and pins.
+class trust : public owner<nc_trust, nc_trust_release> {
+  public:
+    explicit trust(const nc_trust_options &options) : owner(made(options)) {}
+
+  private:
+    static nc_trust *made(const nc_trust_options &options) {
+        nc_error err{};
+        nc_trust *raw = nullptr;
+        check(nc_trust_new(&raw, &options, &err), err);
+        return raw;
+    }
+};
+
+/// A compiled shape that JSON must have.
+class shape : public owner<nc_shape, nc_shape_release> {
+  public:
+    explicit shape(std::string_view document) : owner(made(document)) {}
+
+  private:
+    static nc_shape *made(std::string_view document) {
+        nc_error err{};
+        nc_shape *raw = nullptr;
+        check(nc_shape_parse(&raw, view(document), &err), err);
+        return raw;
+    }
+};
+
+/// What a body has to be, checked while it arrives.
+class expectation : public owner<nc_expectation, nc_expectation_release> {
+  public:
+    explicit expectation(const nc_expectation_options &options) : owner(made(options)) {}
+    explicit expectation(const shape &wanted) : owner(made(options_of(wanted))) {}
+
+  private:
+    static nc_expectation_options options_of(const shape &wanted) {
+        check(wanted ? NC_OK : NC_ERR_USAGE); // without a shape, any JSON would do
+        nc_expectation_options options{};
+        options.shape = wanted.get();
+        return options;
+    }
+    static nc_expectation *made(const nc_expectation_options &options) {
+        nc_error err{};
+        nc_expectation *raw = nullptr;
+        check(nc_expectation_new(&raw, &options, &err), err);
+        return raw;
+    }
+};
+
+/// What came back; its views live as long as it does. One that was moved from has nothing in it.
+class response : public owner<nc_response, nc_response_release> {
+  public:
+    using owner::owner;
+    unsigned status() const noexcept { return get() == nullptr ? 0 : nc_response_status(get()); }
+    nc_slice body() const noexcept { return get() == nullptr ? nc_slice{} : nc_response_body(get()); }
+    std::string_view text() const noexcept { return netcore::text(body()); }
+    std::string_view url() const noexcept {
+        return get() == nullptr ? std::string_view() : netcore::text(nc_response_url(get()));
+    }
+    /// The first field of this name; empty when there is none.
+    std::string_view header(std::string_view name) const noexcept {
+        nc_slice value{};
+        const bool is_there = get() != nullptr && nc_response_find_header(get(), view(name), &value);
+        return is_there ? netcore::text(value) : std::string_view();
+    }
+    /// A second owner of the same response.
+    response share() const noexcept { return response(get() == nullptr ? nullptr : nc_response_retain(get())); }
+};
+
+/// A directory of entries. Calls may wait for the disk.
+class store : public owner<nc_store, nc_store_free> {
+  public:
+    explicit store(const nc_store_options &options) : owner(made(options)) {}
+    /// Puts a body under a key.
+    void put(nc_slice key, nc_slice body) {
+        nc_error err{};
+        nc_store_draft draft{};
+        draft.key = key;
+        check(nc_store_put(get(), &draft, body, &err), err);
+    }
+    /// Reads a body into `out`; false when there is none.
+    bool find(nc_slice key, std::string &out, size_t max_bytes = 64u << 20) {
+        nc_error err{};
+        nc_store_entry entry{};
+        nc_buf room = nc_buf_init(max_bytes);
+        const std::unique_ptr<nc_buf, void (*)(nc_buf *)> guard(&room, nc_buf_deinit);
+        check(nc_store_get(&entry, get(), key, &room, &err), err);
+        if (entry.found != NC_STORE_HIT) {
+            return false;
+        }
+        out.assign(netcore::text(entry.body));
+        return true;
+    }
+
+  private:
+    static nc_store *made(const nc_store_options &options) {
+        nc_error err{};
+        nc_store *raw = nullptr;
+        check(nc_store_new(&raw, &options, &err), err);
+        return raw;
+    }
+};
+
+/// Where a transfer's events go: on the engine's loop thread, where nothing may block. What a lambda holds is let go
+/// after on_done. An exception out of on_head or on_body stops the transfer; out of the others it ends the program.
+struct events {
+    /// A head; the response is borrowed.
+    std::function<nc_verdict(nc_transfer_id, const nc_response *, bool is_last)> on_head;
+    /// A piece of the body; without it the response collects them.
+    std::function<nc_verdict(nc_transfer_id, nc_slice)> on_body;
+    /// How far it is.
+    std::function<void(const nc_progress &)> on_progress;
+    /// Once, last; error.status is NC_OK or what ended it.
+    std::function<void(nc_transfer_id, response, const nc_error &)> on_done;
+};
+
+/// One loop thread with its connections. Thread-safe, but for its end.
+class engine {
+  public:
+    explicit engine(const nc_engine_options &options = {}) {
+        nc_error err{};
+        check(nc_engine_new(&raw_, &options, &err), err);
+    }
+    engine(engine &&other) noexcept : raw_(std::exchange(other.raw_, nullptr)) {}
+    engine &operator=(engine &&) = delete;
+    /// Cancels what is under way and waits until its on_done has been called, so that lambdas may refer to what
+    /// outlives the engine. In a callback, on the loop thread, it cannot wait.
+    ~engine() {
+        if (nc_engine_close(raw_, NC_UNLIMITED) == NC_ERR_USAGE) {
+            nc_engine_release(raw_);
+        }
+    }
+    nc_engine *get() const noexcept { return raw_; }
+
+    /// Asks and waits. Throws what ended it; not on the loop thread. NC_ERR_USAGE where the engine was moved from.
+    response fetch(const nc_request &request) {
+        check(raw_ == nullptr ? NC_ERR_USAGE : NC_OK);
+        nc_error err{};
+        nc_transfer_id id = 0;
+        nc_response *raw = nullptr;
+        check(nc_engine_submit(raw_, &request, nullptr, &id, &err), err);
+        const nc_status status = nc_engine_wait(raw_, id, NC_UNLIMITED, &raw, &err);
+        response result(raw);
+        check(status, err);
+        return result;
+    }
+
+    /// Asks, and tells what happens. Throws when the request was not accepted; nothing is called then.
+    nc_transfer_id submit(const nc_request &request, events told) {
+        check(raw_ == nullptr ? NC_ERR_USAGE : NC_OK);
+        nc_error err{};
+        nc_transfer_id id = 0;
+        nc_sink sink{};
+        const bool has_body = static_cast<bool>(told.on_body);
+        const bool has_progress = static_cast<bool>(told.on_progress);
+        auto kept = std::make_unique<events>(std::move(told));
+        sink.ctx = kept.get();
+        sink.on_head = head_came;
+        sink.on_body = has_body ? body_came : nullptr;
+        sink.on_progress = has_progress ? progress_came : nullptr;
+        sink.on_done = done_came;
+        check(nc_engine_submit(raw_, &request, &sink, &id, &err), err);
+        static_cast<void>(kept.release()); // on_done may have come by now, and owns it
+        return id;
+    }
+
+    /// Harmless when it has ended; from any thread.
+    void cancel(nc_transfer_id id) noexcept {
+        if (raw_ != nullptr) {
+            nc_engine_cancel(raw_, id);
+        }
+    }
+
+  private:
+    static nc_verdict head_came(void *ctx, nc_transfer_id id, const nc_response *head, bool is_last) noexcept {
+        try {
+            const auto &told = *static_cast<events *>(ctx);
+            return told.on_head ? told.on_head(id, head, is_last) : NC_CONTINUE;
+        } catch (...) {
+            return NC_STOP;
+        }
+    }
+    static nc_verdict body_came(void *ctx, nc_transfer_id id, nc_slice bytes) noexcept {
+        try {
+            return static_cast<events *>(ctx)->on_body(id, bytes);
+        } catch (...) {
+            return NC_STOP;
+        }
+    }
+    static void progress_came(void *ctx, nc_transfer_id, const nc_progress *progress) noexcept {
+        static_cast<events *>(ctx)->on_progress(*progress);
+    }
+    static void done_came(void *ctx, nc_transfer_id id, nc_response *raw, const nc_error *detail) noexcept {
+        const std::unique_ptr<events> told(static_cast<events *>(ctx));
+        if (told->on_done) {
+            told->on_done(id, response(nc_response_retain(raw)), *detail);
+        }
+    }
+
+    nc_engine *raw_ = nullptr;
+};
+
+} // namespace netcore
+
+#endif
