@@ -1,6 +1,8 @@
 #define _GNU_SOURCE 1
 #include "certificate.h"
 
+#include "x509.h"
+
 #include <openssl/bio.h>
 #include <openssl/ec.h>
 #include <openssl/evp.h>
@@ -39,32 +41,14 @@ static const struct extension authority_extensions[] = {
 
 #define LEAF_EXTENSION_COUNT 6
 
-static bool set_serial(X509 *certificate) {
-    unsigned char bytes[16];
-    if (RAND_bytes(bytes, sizeof bytes) != 1)
-        return false;
-    // RFC 5280, 4.1.2.2: positive, and not 0.
-    bytes[0] = (unsigned char)((bytes[0] & 0x7F) | 0x40);
-    BIGNUM *number = BN_bin2bn(bytes, sizeof bytes, NULL);
-    bool is_set = number != NULL && BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate)) != NULL;
-    BN_free(number);
-    return is_set;
-}
-
 static bool set_name(X509 *certificate, const char *common_name) {
     return X509_NAME_add_entry_by_txt(X509_get_subject_name(certificate), "CN", MBSTRING_ASC,
                                       (const unsigned char *)common_name, -1, -1, 0) == 1;
 }
 
 static bool add_extensions(X509 *certificate, X509 *issuer, const struct statement *statement) {
-    X509V3_CTX context;
-    X509V3_set_ctx(&context, issuer, certificate, NULL, NULL, 0);
     for (size_t i = 0; i < statement->extension_count; i++) {
-        const struct extension *wanted = &statement->extensions[i];
-        X509_EXTENSION *extension = X509V3_EXT_conf_nid(NULL, &context, wanted->nid, wanted->value);
-        bool is_added = extension != NULL && X509_add_ext(certificate, extension, -1) == 1;
-        X509_EXTENSION_free(extension);
-        if (!is_added)
+        if (!nct_x509_extend(certificate, issuer, statement->extensions[i].nid, statement->extensions[i].value))
             return false;
     }
     return true;
@@ -76,7 +60,7 @@ static X509 *sign(EVP_PKEY *key, const struct statement *statement, X509 *issuer
     if (certificate == NULL)
         return NULL;
     X509 *signer = issuer == NULL ? certificate : issuer;
-    if (X509_set_version(certificate, X509_VERSION_3) == 1 && set_serial(certificate) &&
+    if (X509_set_version(certificate, X509_VERSION_3) == 1 && nct_x509_set_serial(certificate) &&
         set_name(certificate, statement->common_name) &&
         X509_set_issuer_name(certificate, X509_get_subject_name(signer)) == 1 &&
         X509_gmtime_adj(X509_getm_notBefore(certificate), statement->begins_after_s) != NULL &&
@@ -192,5 +176,6 @@ void nct_certificate_deinit(nct_certificate *certificate) {
     X509_free(certificate->authority);
     EVP_PKEY_free(certificate->authority_key);
     free(certificate->ca_pem);
+    free(certificate->staple);
     *certificate = (nct_certificate){0};
 }

@@ -19,6 +19,10 @@ typedef struct nct_certificate {
     X509 *authority;
     /// Its private key.
     EVP_PKEY *authority_key;
+    /// The OCSP reply that is stapled; malloc'ed, NULL for none.
+    void *staple;
+    /// Its length.
+    size_t staple_length;
 } nct_certificate;
 
 /// Makes the leaf that `identity` names; false when OpenSSL refused.

@@ -3,6 +3,7 @@
 #ifndef NCT_CONNECTION_H
 #define NCT_CONNECTION_H
 
+#include "choice.h"
 #include "outgoing.h"
 #include "record.h"
 #include "table.h"
@@ -28,6 +29,8 @@ typedef struct nct_desk {
     size_t paused;
     /// The epoll descriptor.
     int poller;
+    /// Chooses replies.
+    nct_chooser chooser;
     /// No request is read before it was released.
     bool is_never_reading;
     /// Bytes on their way in or out, within one call.

@@ -40,9 +40,9 @@ static nct_step stall(nct_connection *connection, nct_phase resumed_phase) {
     return wait_for(connection, EPOLLRDHUP);
 }
 
-static nct_step pause_until_due(nct_connection *connection) {
+static nct_step pause_for(nct_connection *connection, uint32_t milliseconds) {
     connection->phase = NCT_PHASE_PAUSED;
-    connection->due_ms = nct_exchange_now_ms() + connection->outgoing.script->drip_ms;
+    connection->due_ms = nct_exchange_now_ms() + milliseconds;
     connection->desk->paused++;
     return wait_for(connection, EPOLLRDHUP);
 }
@@ -80,6 +80,8 @@ static nct_step begin_reply(nct_connection *connection, nct_script *script, nct_
     if (!nct_outgoing_begin(&connection->outgoing, script, request))
         return NCT_STEP_CLOSE;
     connection->stall_ticket = 0;
+    if (script->delay_ms != 0)
+        return pause_for(connection, script->delay_ms);
     connection->phase = NCT_PHASE_SEND;
     return NCT_STEP_NEXT;
 }
@@ -94,15 +96,26 @@ static nct_step answer(nct_connection *connection) {
     nct_request *request = &connection->request;
     nct_script *script = connection->script;
     connection->script = NULL;
+    const nct_chooser *chooser = &connection->desk->chooser;
     nct_record_request(&connection->desk->record, connection->number, &request->first, request->length);
+    if (chooser->received != NULL)
+        chooser->received(chooser->context, connection->number, (const char *)nct_bytes_first(&request->first),
+                          request->first.length, request->length);
     return begin_reply(connection, script, request);
+}
+
+/// The reply for a head that is whole, retained.
+static nct_script *script_for(nct_desk *desk, const nct_request *request, size_t connection) {
+    if (desk->chooser.choose == NULL)
+        return nct_table_next(&desk->table, nct_bytes_first(&request->path), request->path.length);
+    nct_script *script = nct_choice_make(&desk->chooser, request, connection);
+    return script != NULL ? script : nct_script_retain(desk->table.fallback);
 }
 
 /// Chooses the reply for a head that is whole.
 static void choose_reply(nct_connection *connection) {
     nct_request *request = &connection->request;
-    nct_script *script =
-        nct_table_next(&connection->desk->table, nct_bytes_first(&request->path), request->path.length);
+    nct_script *script = script_for(connection->desk, request, connection->number);
     const nct_bytes *shown = &request->fields[NCT_FIELD_AUTHORIZATION];
     if (script->challenge != NULL && !nct_basic_is_equal(&script->credentials, nct_bytes_first(shown), shown->length)) {
         nct_script *challenge = nct_script_retain(script->challenge);
@@ -180,6 +193,9 @@ static nct_step end_reply(nct_connection *connection) {
         connection->phase = NCT_PHASE_READ;
         return NCT_STEP_NEXT;
     }
+    const nct_chooser *chooser = &connection->desk->chooser;
+    if (chooser->replied != NULL && connection->stall_ticket == 0)
+        chooser->replied(chooser->context, connection->number);
     bool is_stopping = connection->is_early && script->early == NCT_EARLY_STOP;
     if ((script->ending == NCT_STALL || is_stopping) && connection->stall_ticket == 0)
         return stall(connection, NCT_PHASE_SEND);
@@ -213,6 +229,8 @@ static nct_wire_result send_piece(nct_connection *connection) {
         capacity = drip_bytes < capacity ? drip_bytes : capacity;
     }
     size_t length = nct_outgoing_read(outgoing, connection->desk->scratch, capacity);
+    if (length == 0)
+        return NCT_WIRE_ENDED;
     size_t count = 0;
     nct_wire_result result = nct_wire_write(&connection->wire, connection->desk->scratch, length, &count);
     outgoing->sent += count;
@@ -229,7 +247,7 @@ static nct_step send_reply(nct_connection *connection) {
             return wait_as(connection, result);
         bool is_dripping = outgoing->script->drip_bytes != 0 && outgoing->script->drip_ms != 0;
         if (is_dripping && outgoing->sent < outgoing->limit)
-            return pause_until_due(connection);
+            return pause_for(connection, outgoing->script->drip_ms);
     }
     return end_reply(connection);
 }

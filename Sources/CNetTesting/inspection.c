@@ -11,6 +11,9 @@ int nct_server_script(nct_server *server, const char *path, const nct_reply *rep
 int nct_server_script_sequence(nct_server *server, const char *path, const nct_reply *replies, size_t count) {
     if (count == 0)
         return EINVAL;
+    for (size_t i = 0; i < count; i++)
+        if (replies[i].has_file)
+            return EINVAL;
     return nct_table_set(&server->desk.table, path, replies, count) ? 0 : ENOMEM;
 }
 

@@ -3,8 +3,10 @@
 
 #include "head.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PATTERN_PERIOD 26
 
@@ -41,9 +43,16 @@ static nct_range choose_part(const nct_script *script, const nct_request *reques
     return nct_range_parse(nct_bytes_first(range), range->length, body_length);
 }
 
+/// Bytes of the body as the script has it.
+static uint64_t body_length_of(const nct_script *script) {
+    if (script->has_file)
+        return script->file_length;
+    return script->pattern_length != 0 ? script->pattern_length : script->body.length;
+}
+
 static bool make_head(nct_outgoing *outgoing, nct_request *request) {
     const nct_script *script = outgoing->script;
-    nct_head_facts facts = {.body_length = script->pattern_length != 0 ? script->pattern_length : script->body.length};
+    nct_head_facts facts = {.body_length = body_length_of(script)};
     if (script->is_echo && request != NULL) {
         outgoing->body = request->body;
         request->body = (nct_bytes){0};
@@ -76,8 +85,9 @@ bool nct_outgoing_begin(nct_outgoing *outgoing, nct_script *script, nct_request 
     // sent then.
     if (script->unit != NULL && (has_body || !script->is_endless_body))
         outgoing->total_length = UINT64_MAX;
-    bool is_cut = script->is_cut && script->cut_after < outgoing->total_length;
-    outgoing->limit = is_cut ? script->cut_after : outgoing->total_length;
+    uint64_t cut_after = script->cut_after + (script->is_cut_in_body ? outgoing->head.length : 0);
+    bool is_cut = script->is_cut && cut_after < outgoing->total_length;
+    outgoing->limit = is_cut ? cut_after : outgoing->total_length;
     return true;
 }
 
@@ -100,21 +110,34 @@ static void read_unit(const char *unit, uint64_t offset, uint8_t *bytes, size_t 
     repeat(bytes, filled, length);
 }
 
-static void read_body(const nct_outgoing *outgoing, uint64_t offset, uint8_t *bytes, size_t length) {
+/// Reads a part of the file; 0 when it is not there any more.
+static size_t read_file(const nct_script *script, uint64_t offset, uint8_t *bytes, size_t length) {
+    for (;;) {
+        ssize_t count = pread(script->file, bytes, length, (off_t)(script->file_offset + offset));
+        if (count >= 0 || errno != EINTR)
+            return count > 0 ? (size_t)count : 0;
+    }
+}
+
+/// Returns how many bytes were copied: all, but of a file.
+static size_t read_body(const nct_outgoing *outgoing, uint64_t offset, uint8_t *bytes, size_t length) {
     const nct_script *script = outgoing->script;
     offset += outgoing->body_offset;
+    if (script->has_file)
+        return read_file(script, offset, bytes, length);
     if (script->is_echo || script->pattern_length == 0) {
         memcpy(bytes, nct_bytes_first(script->is_echo ? &outgoing->body : &script->body) + offset, length);
-        return;
+        return length;
     }
     size_t filled = least(length, PATTERN_PERIOD);
     for (size_t i = 0; i < filled; i++)
         bytes[i] = (uint8_t)('a' + (offset + i) % PATTERN_PERIOD);
     repeat(bytes, filled, length);
+    return length;
 }
 
 /// Copies a run of bytes of the body's chunks at `position`; returns at
-/// least 1.
+/// least 1, or 0 when a file has ended too early.
 static size_t read_chunks(const nct_outgoing *outgoing, uint64_t position, uint8_t *bytes, size_t capacity) {
     uint64_t chunk = outgoing->script->chunk_bytes;
     uint64_t index = position / framed_chunk(chunk);
@@ -131,7 +154,7 @@ static size_t read_chunks(const nct_outgoing *outgoing, uint64_t position, uint8
         memcpy(bytes, line + offset, count);
     } else if (offset < line_length + length) {
         count = least(line_length + length - offset, capacity);
-        read_body(outgoing, index * chunk + offset - line_length, bytes, count);
+        count = read_body(outgoing, index * chunk + offset - line_length, bytes, count);
     } else {
         uint64_t behind = offset - line_length - length;
         count = least(2 - behind, capacity);
@@ -141,7 +164,7 @@ static size_t read_chunks(const nct_outgoing *outgoing, uint64_t position, uint8
 }
 
 /// Copies a run of bytes at `position`, which is before the end; returns at
-/// least 1.
+/// least 1, or 0 when a file has ended too early.
 static size_t read_run(const nct_outgoing *outgoing, uint64_t position, uint8_t *bytes, size_t capacity) {
     const nct_script *script = outgoing->script;
     if (position < outgoing->head.length) {
@@ -153,9 +176,7 @@ static size_t read_run(const nct_outgoing *outgoing, uint64_t position, uint8_t 
     if (position < outgoing->framed_length) {
         if (script->chunk_bytes != 0)
             return read_chunks(outgoing, position, bytes, capacity);
-        size_t count = least(outgoing->framed_length - position, capacity);
-        read_body(outgoing, position, bytes, count);
-        return count;
+        return read_body(outgoing, position, bytes, least(outgoing->framed_length - position, capacity));
     }
     position -= outgoing->framed_length;
     if (position < script->tail.length) {
@@ -170,8 +191,12 @@ static size_t read_run(const nct_outgoing *outgoing, uint64_t position, uint8_t 
 size_t nct_outgoing_read(const nct_outgoing *outgoing, uint8_t *bytes, size_t capacity) {
     size_t wanted = least(outgoing->limit - outgoing->sent, capacity);
     size_t filled = 0;
-    while (filled < wanted)
-        filled += read_run(outgoing, outgoing->sent + filled, bytes + filled, wanted - filled);
+    while (filled < wanted) {
+        size_t count = read_run(outgoing, outgoing->sent + filled, bytes + filled, wanted - filled);
+        if (count == 0)
+            break;
+        filled += count;
+    }
     return filled;
 }
 

@@ -35,7 +35,8 @@ typedef struct nct_outgoing {
 /// `script`; false when memory ran out.
 bool nct_outgoing_begin(nct_outgoing *outgoing, nct_script *script, nct_request *request);
 
-/// Fills `bytes` with what follows `sent`, up to `limit`; returns how many.
+/// Fills `bytes` with what follows `sent`, up to `limit`; returns how many, 0
+/// when a file has ended too early.
 size_t nct_outgoing_read(const nct_outgoing *outgoing, uint8_t *bytes, size_t capacity);
 
 /// Frees what it holds and leaves none.

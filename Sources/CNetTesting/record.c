@@ -59,7 +59,7 @@ static void keep(nct_record *record, size_t connection, const nct_bytes *first, 
     size_t needed = record->kept.length + record->rows.length + first->length + sizeof row;
     // One refusal ends the recording, so that a row's index is always its
     // request's number.
-    if (record->is_full || needed > NCT_RECORD_TOTAL_BYTES ||
+    if (record->is_full || record->is_forgetful || needed > NCT_RECORD_TOTAL_BYTES ||
         !nct_bytes_append(&record->kept, nct_bytes_first(first), first->length) ||
         !nct_bytes_append(&record->rows, &row, sizeof row))
         record->is_full = true;

@@ -68,6 +68,8 @@ typedef struct nct_record {
     uint64_t released_stall;
     /// The space is used up.
     bool is_full;
+    /// Requests are counted and not kept.
+    bool is_forgetful;
 } nct_record;
 
 /// Makes an empty record.

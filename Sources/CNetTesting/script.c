@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #define DEFAULT_CHUNK_BYTES 16
 
@@ -37,6 +38,7 @@ static void decide(nct_script *script, const nct_reply *reply) {
     script->early = reply->early;
     script->endless = reply->is_raw ? NCT_FINITE : reply->endless;
     script->is_cut = reply->is_cut;
+    script->is_cut_in_body = reply->is_cut_in_body;
     script->is_raw = reply->is_raw;
     script->is_echo = reply->is_echo && !reply->is_raw;
     script->is_endless_body = script->endless >= NCT_ENDLESS_CHUNKS && script->endless <= NCT_ENDLESS_TRAILER;
@@ -51,6 +53,10 @@ static void decide(nct_script *script, const nct_reply *reply) {
     script->is_framed = has_line(reply->headers, "Transfer-Encoding") ||
                         (script->chunk_bytes == 0 && has_line(reply->headers, "Content-Length"));
     script->is_typed = has_line(reply->headers, "Content-Type");
+    script->file = reply->file;
+    script->file_offset = reply->file_offset;
+    script->file_length = reply->file_length;
+    script->delay_ms = reply->delay_ms;
 }
 
 /// Writes what follows the chunks, and chooses what is repeated after that.
@@ -96,8 +102,12 @@ nct_script *nct_script_new(const nct_reply *reply) {
     atomic_init(&script->references, 1);
     decide(script, reply);
     if (nct_bytes_append(&script->body, reply->body, reply->body_length) && append_lines(&script->lines, reply) &&
-        append_optional(&script->interim, reply->interim) && append_tail(script, reply) && add_challenge(script, reply))
+        append_optional(&script->interim, reply->interim) && append_tail(script, reply) &&
+        add_challenge(script, reply)) {
+        // The file is taken over last, so that a failure leaves it to the caller.
+        script->has_file = reply->has_file;
         return script;
+    }
     nct_script_release(script);
     return NULL;
 }
@@ -111,6 +121,8 @@ void nct_script_release(nct_script *script) {
     if (script == NULL || atomic_fetch_sub_explicit(&script->references, 1, memory_order_acq_rel) != 1)
         return;
     nct_script_release(script->challenge);
+    if (script->has_file)
+        close(script->file);
     nct_bytes_deinit(&script->interim);
     nct_bytes_deinit(&script->lines);
     nct_bytes_deinit(&script->body);

@@ -47,6 +47,8 @@ typedef struct nct_script {
     nct_endless endless;
     /// `cut_after` counts.
     bool is_cut;
+    /// It counts from the body's first byte.
+    bool is_cut_in_body;
     /// The request's body is the reply's.
     bool is_echo;
     /// There is no head, and HEAD is not respected.
@@ -62,6 +64,16 @@ typedef struct nct_script {
     bool is_typed;
     /// Range is respected.
     bool answers_ranges;
+    /// The body is the file's.
+    bool has_file;
+    /// The descriptor; owned when `has_file` is set.
+    int file;
+    /// Where in it the body begins.
+    uint64_t file_offset;
+    /// Bytes of it.
+    uint64_t file_length;
+    /// Milliseconds before the reply begins.
+    uint32_t delay_ms;
 } nct_script;
 
 /// Makes a reply ready; NULL when memory ran out. Give it up with

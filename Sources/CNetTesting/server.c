@@ -153,6 +153,13 @@ static int make_context(nct_server *server, const nct_server_options *options) {
         return EPROTO;
     if (server->desk.greeting != NULL)
         return 0;
+    if (options->staple != NULL) {
+        server->certificate.staple = malloc(options->staple_length);
+        if (server->certificate.staple == NULL)
+            return ENOMEM;
+        memcpy(server->certificate.staple, options->staple, options->staple_length);
+        server->certificate.staple_length = options->staple_length;
+    }
     server->desk.context = nct_wire_context_new(&server->certificate, options);
     return server->desk.context == NULL ? EPROTO : 0;
 }
@@ -182,6 +189,8 @@ int nct_server_start(nct_server **out, const nct_server_options *options) {
     server->listener = server->waker = server->desk.poller = -1;
     nct_record_init(&server->desk.record);
     server->desk.is_never_reading = options->is_never_reading;
+    server->desk.chooser = (nct_chooser){options->choose, options->received, options->replied, options->context};
+    server->desk.record.is_forgetful = options->is_forgetful;
     int failure = make_replies(&server->desk, options->identity);
     if (failure == 0)
         failure = make_context(server, options);

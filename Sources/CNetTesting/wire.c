@@ -7,6 +7,8 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <openssl/err.h>
+#include <openssl/pem.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -69,6 +71,47 @@ static bool set_tickets(SSL_CTX *context, nct_tickets tickets) {
     return tickets != NCT_TICKETS_KEPT || SSL_CTX_set_session_ticket_cb(context, NULL, keep_ticket, NULL) == 1;
 }
 
+/// Shows the options' own chain, decoys and all. Weak ones are no fault here.
+static bool show_chain(SSL_CTX *context, const nct_server_options *options) {
+    SSL_CTX_set_security_level(context, 0);
+    BIO *chain = BIO_new_mem_buf(options->chain_pem, -1);
+    BIO *key_text = BIO_new_mem_buf(options->key_pem, -1);
+    X509 *leaf = chain == NULL ? NULL : PEM_read_bio_X509(chain, NULL, NULL, NULL);
+    EVP_PKEY *key = key_text == NULL ? NULL : PEM_read_bio_PrivateKey(key_text, NULL, NULL, NULL);
+    bool is_shown = leaf != NULL && key != NULL && SSL_CTX_use_certificate(context, leaf) == 1 &&
+                    SSL_CTX_use_PrivateKey(context, key) == 1;
+    X509 *more = NULL;
+    while (is_shown && (more = PEM_read_bio_X509(chain, NULL, NULL, NULL)) != NULL) {
+        is_shown = SSL_CTX_add0_chain_cert(context, more) == 1;
+        if (!is_shown)
+            X509_free(more);
+    }
+    ERR_clear_error();
+    X509_free(leaf);
+    EVP_PKEY_free(key);
+    BIO_free(chain);
+    BIO_free(key_text);
+    return is_shown;
+}
+
+static bool show(SSL_CTX *context, const nct_certificate *certificate, const nct_server_options *options) {
+    if (options->chain_pem != NULL)
+        return show_chain(context, options);
+    return SSL_CTX_use_certificate(context, certificate->leaf) == 1 &&
+           SSL_CTX_use_PrivateKey(context, certificate->key) == 1;
+}
+
+/// OpenSSL frees what it is handed.
+static int staple(SSL *ssl, void *data) {
+    const nct_certificate *kept = data;
+    void *copy = OPENSSL_memdup(kept->staple, kept->staple_length);
+    if (copy == NULL || SSL_set_tlsext_status_ocsp_resp(ssl, copy, (long)kept->staple_length) != 1) {
+        OPENSSL_free(copy);
+        return SSL_TLSEXT_ERR_NOACK;
+    }
+    return SSL_TLSEXT_ERR_OK;
+}
+
 SSL_CTX *nct_wire_context_new(const nct_certificate *certificate, const nct_server_options *options) {
     static const unsigned char session_name[] = "nettesting";
     SSL_CTX *context = SSL_CTX_new(TLS_server_method());
@@ -80,9 +123,13 @@ SSL_CTX *nct_wire_context_new(const nct_certificate *certificate, const nct_serv
     if (set_versions(context, options) && set_client_check(context, certificate, options->client_check) &&
         set_tickets(context, options->tickets) &&
         SSL_CTX_set_session_id_context(context, session_name, sizeof session_name - 1) == 1 &&
-        SSL_CTX_use_certificate(context, certificate->leaf) == 1 &&
-        SSL_CTX_use_PrivateKey(context, certificate->key) == 1)
+        show(context, certificate, options)) {
+        if (certificate->staple != NULL) {
+            (void)SSL_CTX_set_tlsext_status_cb(context, staple);
+            (void)SSL_CTX_set_tlsext_status_arg(context, (void *)(uintptr_t)certificate);
+        }
         return context;
+    }
     SSL_CTX_free(context);
     return NULL;
 }

@@ -9,8 +9,14 @@ struct StubChunks: AsyncSequence, Sendable {
     private let maxBytes: Int
     private var next = 0
     private var count = 0
+    private let check: JSONCheck?
+    // Told behind the piece that is wrong, as the engine does.
+    private var failure: NetError?
+    /// What errors of a stream tell of its response.
+    var head: Response<Bytes>?
 
-    init(_ reply: StubReply, to request: Request<Bytes>) {
+    init(_ reply: StubReply, to request: Request<Bytes>) throws(NetError) {
+        check = try JSONCheck(for: request, status: reply.status, headers: reply.headers)
         let hasBody = request.method != .head && reply.status != 204 && reply.status != 304
         steps = hasBody ? reply.body : []
         maxBytes = (request.limits ?? Limits()).maxBodyBytes ?? .max
@@ -32,7 +38,15 @@ struct StubChunks: AsyncSequence, Sendable {
 
     /// The next bytes; nil at the end.
     mutating func next() async throws(NetError) -> Bytes? {
-        while next < steps.count {
+        do throws(NetError) {
+            return try await nextBytes()
+        } catch {
+            throw head.map { error.telling($0) } ?? error
+        }
+    }
+
+    private mutating func nextBytes() async throws(NetError) -> Bytes? {
+        while next < steps.count, failure == nil {
             next += 1
             switch steps[next - 1] {
             case .bytes(let bytes):
@@ -40,6 +54,7 @@ struct StubChunks: AsyncSequence, Sendable {
                     throw NetError(.bodyTooLarge, "the body is larger than \(maxBytes) bytes")
                 }
                 count += bytes.count
+                take(bytes)
                 if !bytes.isEmpty {
                     return bytes
                 }
@@ -49,6 +64,18 @@ struct StubChunks: AsyncSequence, Sendable {
                 throw error
             }
         }
+        if let failure {
+            throw failure
+        }
+        try check?.finish()
         return nil
+    }
+
+    private mutating func take(_ bytes: Bytes) {
+        do throws(NetError) {
+            try check?.feed(bytes)
+        } catch {
+            failure = error
+        }
     }
 }

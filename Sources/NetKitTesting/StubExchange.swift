@@ -44,7 +44,7 @@ final class StubExchange: Sendable {
             throw error.telling(response)
         }
         response.fill(body)
-        if let path = request.savePath, (200..<300).contains(response.status) {
+        if let path = request.savePath, (200..<300).contains(response.status), try isExpected(response) {
             try save(response.bytes, to: path)
             response.value = []
             response.bytes = []
@@ -54,8 +54,17 @@ final class StubExchange: Sendable {
 
     /// The response as a stream, which ends the exchange when it is read or given up.
     func stream() async throws(NetError) -> ResponseStream {
-        let (earlierHeads, response, chunks) = try await head()
+        var (earlierHeads, response, chunks) = try await head()
+        chunks.head = response
         return ResponseStream(response, after: earlierHeads, chunks: chunks, onRelease: end)
+    }
+
+    /// A body that is not what was expected is for the caller's eyes, as far as the head tells.
+    private func isExpected(_ response: Response<Bytes>) throws(NetError) -> Bool {
+        if request.expectation == nil {
+            return true
+        }
+        return try JSONCheck(for: request, status: response.status, headers: response.headers) != nil
     }
 
     private func save(_ bytes: Bytes, to path: String) throws(NetError) {
@@ -94,7 +103,11 @@ final class StubExchange: Sendable {
                 } catch {
                     throw error.telling(response)
                 }
-                return (earlierHeads, response, StubChunks(reply, to: next))
+                do throws(NetError) {
+                    return (earlierHeads, response, try StubChunks(reply, to: next))
+                } catch {
+                    throw error.telling(response)
+                }
             } catch {
                 throw error.telling(Metrics(hops + [hop]))
             }
@@ -150,11 +163,12 @@ extension Response where Value == Bytes {
 
 extension NetError {
     /// The error with what had come, unless it tells a response of its own.
-    fileprivate func telling(_ partial: Response<Bytes>) -> NetError {
+    func telling(_ partial: Response<Bytes>) -> NetError {
         response != nil
             ? self
             : NetError(
-                code, message, nativeCode: nativeCode, offset: offset, response: partial, underlying: underlying)
+                code, message, nativeCode: nativeCode, offset: offset, response: partial, jsonFaults: jsonFaults,
+                underlying: underlying)
     }
 
     /// The error with the hops so far, unless it tells some of its own.

@@ -33,7 +33,7 @@ public final class StubGate: Sendable {
 
     /// Waits until replies came to it this many times in all.
     ///
-    /// Throws ``NetError/Code/cancelled`` when the task is cancelled first.
+    /// Throws `NetError.Code.cancelled` when the task is cancelled first.
     public func waitForArrivals(_ count: Int) async throws(NetError) {
         try await state.wait { $0.arrivals >= count }
     }

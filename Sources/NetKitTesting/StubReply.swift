@@ -68,7 +68,7 @@ extension StubReply {
 
     /// A value as JSON.
     ///
-    /// Throws ``NetError/Code/unencodable`` for what JSON cannot say.
+    /// Throws `NetError.Code.unencodable` for what JSON cannot say.
     public static func encoding(_ value: some Encodable, status: Int = 200) throws(NetError) -> StubReply {
         .bytes(try Body.json(value).bytes, contentType: "application/json", status: status)
     }

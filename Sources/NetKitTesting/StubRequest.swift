@@ -32,15 +32,9 @@ public struct StubRequest: Sendable {
         return address.firstIndex(of: "?").map { String(address[address.index(after: $0)...]) }
     }
 
-    /// The fields in order, with the body's Content-Type where no other is named. What the agent's credentials would
+    /// The fields in order, with the body's Content-Type and Content-Encoding where no other is named. What the agent's credentials would
     /// add is not among them: see ``request``.
-    public var headers: Headers {
-        var headers = request.headers
-        if let type = request.body?.contentType, headers["Content-Type"] == nil {
-            headers.append(name: "Content-Type", value: type)
-        }
-        return headers
-    }
+    public var headers: Headers { request.sentFields }
 
     /// The body, as far as it has come.
     public var body: Bytes { Bytes(received) }

@@ -29,7 +29,7 @@ public final class StubTransport: Transport {
     private let fallback: Answer?
 
     /// A stub that answers what ``answer(_:method:with:_:)`` says, and ends any other request with
-    /// ``NetError/Code/usage``.
+    /// `NetError.Code.usage`.
     public init() {
         fallback = nil
     }
@@ -61,6 +61,8 @@ public final class StubTransport: Transport {
     /// - Parameters:
     ///   - place: a path such as "/cities", an absolute URL without a query, or "*" for any.
     ///   - method: nil is any.
+    ///   - reply: the first reply.
+    ///   - more: those to the requests after it.
     public func answer(_ place: String, method: Method? = nil, with reply: StubReply, _ more: StubReply...) {
         answer(place, method: method, with: [reply] + more)
     }
@@ -78,7 +80,7 @@ public final class StubTransport: Transport {
 
     /// Waits until this many requests in all have come, and their bodies, where the reply waits for them.
     ///
-    /// Throws ``NetError/Code/cancelled`` when the task is cancelled first.
+    /// Throws `NetError.Code.cancelled` when the task is cancelled first.
     public func waitForRequests(_ count: Int) async throws(NetError) {
         try await state.wait { $0.requests.count { $0.isWhole } >= count }
     }

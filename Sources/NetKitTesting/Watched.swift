@@ -38,7 +38,7 @@ final class Watched<State: Sendable>: Sendable {
         return result
     }
 
-    /// Waits until the state meets the condition; throws ``NetError/Code/cancelled`` when the task is cancelled first.
+    /// Waits until the state meets the condition; throws `NetError.Code.cancelled` when the task is cancelled first.
     func wait(until condition: @escaping @Sendable (State) -> Bool) async throws(NetError) {
         let id = guarded.withLock { guarded in
             guarded.nextID += 1
@@ -84,7 +84,7 @@ final class Watched<State: Sendable>: Sendable {
     }
 }
 
-/// The operation's result, or ``NetError/Code/cancelled`` as soon as the task is cancelled, however long the operation
+/// The operation's result, or `NetError.Code.cancelled` as soon as the task is cancelled, however long the operation
 /// takes to notice it.
 func promptly<Value: Sendable>(
     _ operation: @escaping @Sendable () async throws(NetError) -> Value

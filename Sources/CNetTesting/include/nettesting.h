@@ -17,10 +17,13 @@
 #define NETTESTING_H
 
 #include "nettesting/base.h"
+#include "nettesting/choice.h"
 #include "nettesting/identity.h"
+#include "nettesting/made.h"
 #include "nettesting/process.h"
 #include "nettesting/proxy.h"
 #include "nettesting/reply.h"
+#include "nettesting/scene.h"
 #include "nettesting/server.h"
 
 #endif

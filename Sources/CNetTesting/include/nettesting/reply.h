@@ -108,6 +108,8 @@ typedef struct nct_reply {
     uint64_t cut_after;
     /// True makes `cut_after` count, also when it is 0.
     bool is_cut;
+    /// True makes `cut_after` count from the body's first byte.
+    bool is_cut_in_body;
     /// What follows the reply or the cut.
     nct_ending ending;
     /// When not NULL, a Location header with this value is added (and status 0
@@ -142,6 +144,19 @@ typedef struct nct_reply {
     const char *NCT_NULLABLE user;
     /// The password; NULL means the empty one.
     const char *NCT_NULLABLE password;
+    /// True makes the body bytes of `file`, read as they are sent, instead of
+    /// `body` and the pattern. Only with nct_choice_answer(), which takes the
+    /// descriptor over; a file that turns out to be shorter ends the connection.
+    bool has_file;
+    /// The descriptor; a regular file's.
+    int file;
+    /// Where in it the body begins.
+    uint64_t file_offset;
+    /// Bytes of it.
+    uint64_t file_length;
+    /// Milliseconds before the reply begins. A client that leaves meanwhile is
+    /// noticed.
+    uint32_t delay_ms;
 } nct_reply;
 
 NCT_ASSUME_NONNULL_END

@@ -2,6 +2,7 @@
 #ifndef NETTESTING_SERVER_H
 #define NETTESTING_SERVER_H
 
+#include "choice.h"
 #include "identity.h"
 #include "reply.h"
 
@@ -44,6 +45,25 @@ typedef struct nct_server_options {
     nct_client_check client_check;
     /// What is done about session tickets.
     nct_tickets tickets;
+    /// When not NULL, the chain that is shown instead, PEM, the leaf first, as it
+    /// stands here, whatever it is; `identity` is NCT_TLS_VALID.
+    const char *NCT_NULLABLE chain_pem;
+    /// Its leaf's private key, PEM.
+    const char *NCT_NULLABLE key_pem;
+    /// When not NULL, the OCSP reply that is stapled.
+    const void *NCT_NULLABLE staple;
+    /// Bytes in `staple`.
+    size_t staple_length;
+    /// When not NULL, chooses every reply; what is scripted does not count then.
+    nct_choose_fn NCT_NULLABLE choose;
+    /// When not NULL, hears of every request.
+    nct_received_fn NCT_NULLABLE received;
+    /// When not NULL, hears of every reply.
+    nct_replied_fn NCT_NULLABLE replied;
+    /// What these are given; it outlives the server.
+    void *NCT_NULLABLE context;
+    /// True counts requests and keeps none of their bytes.
+    bool is_forgetful;
 } nct_server_options;
 
 /// Starts a server; unknown paths are answered with 404 and an empty body.
@@ -82,7 +102,8 @@ int nct_server_script(nct_server *server, const char *path, const nct_reply *rep
 /// As nct_server_script(), with a reply for each of `count` successive
 /// requests; the last one answers all after it.
 ///
-/// Returns 0, EINVAL when `count` is 0 or ENOMEM. Thread-safe.
+/// Returns 0, EINVAL when `count` is 0 or a reply has a file, or ENOMEM.
+/// Thread-safe.
 int nct_server_script_sequence(nct_server *server, const char *path, const nct_reply *replies, size_t count);
 
 /// Begins to accept, when the options said later; harmless otherwise.

@@ -1,0 +1,71 @@
+import NetKit
+
+/// A reply as a ``MockServer`` is told it.
+struct MockReply: Sendable {
+    var status = 200
+    /// Lines, each ended by CR LF.
+    var fields = ""
+    var trailers = ""
+    var body: [UInt8] = []
+    /// The body is the whole reply, its head included; the connection ends after it.
+    var isWhole = false
+    /// It ends by a reset.
+    var isReset = false
+
+    /// Throws ``NetKit/NetError/Code/usage`` for what no server can be told in advance, and
+    /// ``NetKit/NetError/Code/badHeader`` for a field that cannot be sent.
+    init(_ reply: StubReply) throws(NetError) {
+        if reply.gate != nil {
+            throw Self.gated
+        }
+        guard reply.failure == nil else {
+            isWhole = true
+            isReset = true
+            return
+        }
+        guard (200...999).contains(reply.status) else {
+            throw NetError(.usage, "\(reply.status) is no final status")
+        }
+        status = reply.status
+        fields = try Self.lines(reply.headers)
+        trailers = try Self.lines(reply.trailers)
+        for step in reply.body where !isReset {
+            switch step {
+            case .bytes(let bytes): body.append(contentsOf: bytes)
+            case .wait: throw Self.gated
+            case .fail: isReset = true
+            }
+        }
+        if isReset || reply.isCloseDelimited {
+            write(reply)
+        }
+    }
+
+    private static var gated: NetError {
+        NetError(.usage, "a mock server's replies cannot wait for a gate; a StubTransport's can")
+    }
+
+    private static func lines(_ fields: Headers) throws(NetError) -> String {
+        var lines = ""
+        for field in fields {
+            let line = "\(field.name): \(field.value)"
+            if field.name.isEmpty || line.utf8.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F }) {
+                throw NetError(.badHeader, "the field '\(field.name)' cannot be sent")
+            }
+            lines += "\(line)\r\n"
+        }
+        return lines
+    }
+
+    /// Puts the head before the body, as the server would not: without a length, or with one that is not kept.
+    private mutating func write(_ reply: StubReply) {
+        var head = "HTTP/1.1 \(status) \r\n\(fields)"
+        if isReset, reply.headers["Content-Length"] == nil {
+            head += "Content-Length: \(body.count + 1)\r\n"
+        } else if !isReset {
+            head += "Connection: close\r\n"
+        }
+        body = Array("\(head)\r\n".utf8) + body
+        isWhole = true
+    }
+}

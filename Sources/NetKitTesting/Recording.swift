@@ -1,0 +1,183 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+public import NetKit
+
+/// Exchanges as they stand in a file: what was asked and what came back, without secrets. JSON, to be read and edited.
+public struct Recording: Sendable, Codable, Equatable {
+    /// A field.
+    public struct Field: Sendable, Codable, Equatable {
+        /// Its name.
+        public var name: String
+        /// Its value.
+        public var value: String
+    }
+
+    /// A body: text where it is UTF-8, else Base64.
+    public struct Content: Sendable, Codable, Equatable {
+        /// The text.
+        public var text: String?
+        /// The bytes.
+        public var base64: Data?
+
+        init(_ bytes: Bytes) {
+            text = String(validating: Array(bytes), as: UTF8.self)
+            base64 = text == nil ? bytes.data : nil
+        }
+
+        init(text: String) {
+            self.text = text
+        }
+
+        var bytes: Bytes {
+            text.map { Bytes(Array($0.utf8)) } ?? base64.map { Bytes($0) } ?? []
+        }
+    }
+
+    /// What was asked.
+    public struct Question: Sendable, Codable, Equatable {
+        /// The method.
+        public var method: String
+        /// The absolute URL.
+        public var url: String
+        /// The fields, for whoever reads the file: they are not compared.
+        public var fields: [Field]
+        /// The body; nil for none, and for one that was read while it was sent.
+        public var body: Content?
+    }
+
+    /// What came back.
+    public struct Reply: Sendable, Codable, Equatable {
+        /// The status.
+        public var status: Int
+        /// The URL that answered, where redirects led elsewhere.
+        public var url: String?
+        /// The fields.
+        public var fields: [Field]
+        /// The body, its content codings undone.
+        public var body: Content
+        /// The fields after the body.
+        public var trailers: [Field]?
+    }
+
+    /// How it failed.
+    public struct Failure: Sendable, Codable, Equatable {
+        /// The number of the error's code.
+        public var code: Int32
+        /// What it said.
+        public var message: String
+    }
+
+    /// One request and its end.
+    public struct Exchange: Sendable, Codable, Equatable {
+        /// What was asked.
+        public var request: Question
+        /// What came back; nil when it failed.
+        public var response: Reply?
+        /// How it failed; nil when it did not.
+        public var failure: Failure?
+    }
+
+    /// The form of the file: 1.
+    public var version = 1
+    /// In the order in which they were asked.
+    public var exchanges: [Exchange] = []
+
+    /// An empty one.
+    public init() {}
+
+    /// Reads one.
+    ///
+    /// Throws ``NetKit/NetError/Code/file`` when there is none to read and ``NetKit/NetError/Code/undecodable`` for what
+    /// is none.
+    public init(contentsOf path: String) throws(NetError) {
+        let data: Data
+        do {
+            data = try Data(contentsOf: URL(filePath: path))
+        } catch {
+            throw NetError(.file, "the recording cannot be read: \(error)", underlying: error)
+        }
+        do {
+            self = try JSONDecoder().decode(Self.self, from: data)
+        } catch {
+            throw NetError(.undecodable, "'\(path)' is no recording: \(error)", underlying: error)
+        }
+        if version != 1 {
+            throw NetError(.undecodable, "'\(path)' is a recording of version \(version), not 1")
+        }
+    }
+
+    /// Writes it, whole or not at all; two recordings of the same exchanges are the same text.
+    public func write(to path: String) throws(NetError) {
+        do {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            try encoder.encode(self).write(to: URL(filePath: path), options: .atomic)
+        } catch {
+            throw NetError(.file, "the recording cannot be written: \(error)", underlying: error)
+        }
+    }
+}
+
+extension Recording.Question {
+    /// A request without its secrets.
+    init(_ request: Request<Bytes>, _ body: Bytes?, without redaction: Redaction) {
+        let fields = request.sentFields
+        method = request.method.rawValue
+        url = redaction.hiding(url: request.url)
+        self.fields = .init(redaction.hiding(fields))
+        self.body = body.map { .init($0, fields["Content-Type"], without: redaction) }
+    }
+
+    /// Whether it asks for the same: fields are not compared, because they change with versions and times, and of JSON
+    /// the order of names is not, because a dictionary has none.
+    func matches(_ other: Self) -> Bool {
+        guard method == other.method, url == other.url, let body else {
+            return method == other.method && url == other.url
+        }
+        return other.body.map(body.isSame) ?? false
+    }
+}
+
+extension Recording.Content {
+    init(_ bytes: Bytes, _ type: String?, without redaction: Redaction) {
+        if let shown = redaction.hiding(body: bytes, contentType: type) {
+            self.init(text: shown)
+        } else {
+            self.init(bytes)
+        }
+    }
+}
+
+extension Recording.Content {
+    fileprivate func isSame(as other: Self) -> Bool {
+        if self == other {
+            return true
+        }
+        guard let own = try? JSONValue(bytes), let their = try? JSONValue(other.bytes) else { return false }
+        return own.inOrder == their.inOrder
+    }
+}
+
+extension JSONValue {
+    /// The same with the members of each object in the order of their names.
+    fileprivate var inOrder: JSONValue {
+        switch self {
+        case .array(let values): return .array(values.map(\.inOrder))
+        case .object(let members):
+            let ordered = members.map { Member(name: $0.name, value: $0.value.inOrder) }
+            return .object(ordered.sorted { $0.name < $1.name })
+        default: return self
+        }
+    }
+}
+
+extension [Recording.Field] {
+    init(_ headers: Headers) {
+        self = headers.map { Recording.Field(name: $0.name, value: $0.value) }
+    }
+
+    var headers: Headers { Headers(map { Headers.Field(name: $0.name, value: $0.value) }) }
+}

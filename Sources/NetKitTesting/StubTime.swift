@@ -1,0 +1,62 @@
+public import NetKit
+
+/// Time that passes only when somebody waits: a wait is over at once, and written down.
+///
+///     let time = StubTime()
+///     configuration.interceptors = [Retry(time: time.source)]
+///     …
+///     #expect(time.waits == [.seconds(1), .seconds(2)])
+///
+/// Thread-safe.
+public final class StubTime: Sendable {
+    private struct State: Sendable {
+        var now: Duration
+        var waits: [Duration] = []
+        var gate: StubGate?
+    }
+
+    private let state: Watched<State>
+    private let startEpochSeconds: Double
+
+    /// Time that begins at 0, and at this many seconds since 1970.
+    public init(epochSeconds: Double = 784_111_777) {
+        state = Watched(State(now: .zero))
+        startEpochSeconds = epochSeconds
+    }
+
+    /// The time for an interceptor.
+    public var source: TimeSource {
+        TimeSource(
+            now: { self.now },
+            epochSeconds: { self.startEpochSeconds + self.now / .seconds(1) },
+            sleep: { try await self.sleep($0) })
+    }
+
+    /// The time that has passed.
+    public var now: Duration { state.value.now }
+
+    /// What was waited for so far, in order.
+    public var waits: [Duration] { state.value.waits }
+
+    /// Lets time pass.
+    public func advance(by time: Duration) {
+        state.change { $0.now += time }
+    }
+
+    /// Waits that begin from now on last until the gate is open.
+    public func hold(by gate: StubGate) {
+        state.change { $0.gate = gate }
+    }
+
+    private func sleep(_ time: Duration) async throws {
+        let gate = state.change { state in
+            state.waits.append(time)
+            return state.gate
+        }
+        if let gate {
+            try await gate.pass()
+        }
+        try Task.checkCancellation()
+        state.change { $0.now += max(.zero, time) }
+    }
+}
