@@ -6,25 +6,21 @@ extension Agent {
     func decode<Value>(
         _ received: Response<Bytes>, by decoding: Decoding<Value>
     ) async throws(NetError) -> Response<Value> {
-        let outcome: Result<Value, any Error>
-        if decoding.isInstant || received.bytes.count <= Self.inlineDecodingBytes {
-            outcome = Result { try decoding.decode(received) }
-        } else {
-            outcome = await withTaskExecutorPreference(globalConcurrentExecutor) {
-                await Self.decodeElsewhere(received, by: decoding)
+        if received.bytes.count <= Self.inlineDecodingBytes {
+            do {
+                return received.replacingValue(by: try decoding.decode(received))
+            } catch {
+                throw NetError(decoding: error, to: Value.self, from: received)
             }
+        }
+        let outcome = await withTaskExecutorPreference(globalConcurrentExecutor) {
+            await Self.decodeElsewhere(received, by: decoding)
         }
         switch outcome {
         case .success(let value):
-            return received.map { _ in value }
-        case .failure(let error as NetError):
-            throw NetError(
-                error.code, error.message, nativeCode: error.nativeCode, offset: error.offset, response: received,
-                underlying: error.underlying)
+            return received.replacingValue(by: value)
         case .failure(let error):
-            throw NetError(
-                .undecodable, "the body from \(received.place) is no \(Value.self): \(error)", response: received,
-                underlying: error)
+            throw NetError(decoding: error, to: Value.self, from: received)
         }
     }
 

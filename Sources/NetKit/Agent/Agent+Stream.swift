@@ -6,9 +6,22 @@ extension Agent {
     ///
     /// Without limits of its own the request gets ``Configuration/streamLimits``.
     public func stream(_ request: Request<some Sendable>) async throws(NetError) -> ResponseStream {
+        let groups = [flights.group] + [request.completionGroup].compactMap { $0 }
+        try flights.begin()
+        groups.dropFirst().forEach { $0.enter() }
+        do throws(NetError) {
+            let stream = isBare(request) ? try await bareStream(request) : try await streamThroughChain(request)
+            return stream.replaced(by: CountedChunks(stream, in: groups))
+        } catch {
+            groups.forEach { $0.leave() }
+            throw error
+        }
+    }
+
+    private func bareStream(_ request: Request<some Sendable>) async throws(NetError) -> ResponseStream {
         let request = try completed(request, limits: configuration.streamLimits)
         do throws(NetError) {
-            let stream = try await openStream(request)
+            let stream = try await exchange.stream(request)
             if control == nil {
                 request.progress?(.over)
             }
@@ -19,47 +32,37 @@ extension Agent {
         }
     }
 
-    private func openStream(_ request: Request<Bytes>) async throws(NetError) -> ResponseStream {
-        try checkCancellation()
-        guard let handler = configuration.challengeHandler else { return try await transport.stream(request) }
-        var rounds = ChallengeRounds(request, configuration: configuration, handler: handler)
-        while true {
-            let stream = try await transport.stream(rounds.request)
-            let head = Response<Bytes>(
-                status: stream.status, headers: stream.headers, metrics: Metrics([stream.hop]))
-            guard try await rounds.mayTryAgain(after: head) else { return stream }
-            stream.supersede()
-            try checkCancellation()
-        }
-    }
-
     /// Saves the response's body to a file: it appears whole or not at all, and replaces one that was there.
     ///
     /// Another status than 200 to 299 throws ``NetError/Code/unacceptableStatus`` with the response, whatever the
     /// request accepts, and leaves the file as it was. Without limits of its own the request gets
-    /// ``Configuration/streamLimits``.
+    /// ``Configuration/streamLimits``. The file comes from the network, never from a cache (``Caching``), and is stored in
+    /// none: send or stream the request for that.
     public func save(
         _ request: Request<some Sendable>, to path: String
     ) async throws(NetError) -> Response<SavedFile> {
-        var request = try completed(request, limits: configuration.streamLimits)
-        if path.isEmpty {
-            throw NetError(.usage, "the path of the file to save to is empty")
-        }
-        request.savePath = path
-        let received = try await answer(to: request)
+        try flights.begin()
+        defer { flights.group.leave() }
+        guard isBare(request) else { return try await saveThroughChain(request, to: path) }
+        let received = try await answer(to: try saving(request, to: path))
         guard (200..<300).contains(received.status) else {
             throw NetError(unacceptable: received)
         }
+        try request.checkHead(received, types: nil)
         return received.map { SavedFile(path: path, byteCount: $0.metrics.last?.decodedBytes ?? 0) }
     }
-}
 
-extension ResponseStream {
-    fileprivate var hop: HopMetrics {
-        var hop = HopMetrics()
-        hop.url = url
-        hop.status = status
-        hop.httpVersion = httpVersion
-        return hop
+    /// The request as the transport is to save it.
+    func saving(_ request: Request<some Sendable>, to path: String) throws(NetError) -> Request<Bytes> {
+        var request = try completed(request, limits: configuration.streamLimits)
+        request.savePath = try Self.checkedPath(path)
+        return request
+    }
+
+    static func checkedPath(_ path: String) throws(NetError) -> String {
+        if path.isEmpty {
+            throw NetError(.usage, "the path of the file to save to is empty")
+        }
+        return path
     }
 }

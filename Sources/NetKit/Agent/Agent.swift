@@ -14,25 +14,65 @@ public final class Agent: Sendable {
     ///
     /// It saves the change of thread of each request, and asks in return that the task never blocks: while it runs,
     /// no transfer of this agent goes on.
-    public let executor: any TaskExecutor
+    public var executor: any TaskExecutor { engine?.executor ?? globalConcurrentExecutor }
 
     let transport: any Transport
+    // Nil over another transport.
+    let engine: EngineTransport?
+    let exchange: Exchange
+    let chain: CallChain
+    let registry: RunRegistry
+    /// What is under way.
+    let flights = Flights()
+    /// Who reads the agent's events.
+    let hub = EventHub()
+    let connectivity: Connectivity
+    /// The configuration's, and the interceptors that watch too.
+    let observers: [any Observer]
+    /// The interceptors that are asked before a call ends.
+    let endings: [any CallEnding]
+    // Neither interceptors nor observers, and nothing to add: only a request's own can ask for more.
+    let hasBareCalls: Bool
+    let addsToRequests: Bool
+    /// The configuration's fields, with User-Agent and Accept-Language.
+    let defaultHeaders: Headers
 
     /// An agent with an engine of its own.
     ///
-    /// Never fails: should the engine not start, the first ``send(_:)`` says so.
-    public init(_ configuration: Configuration = Configuration()) {
+    /// Never fails: should the engine not start, the first `send(_:)` says so.
+    public convenience init(_ configuration: Configuration = Configuration()) {
         let engine = EngineTransport(configuration.engineOptions)
-        self.configuration = configuration
-        executor = engine.executor
-        transport = engine
+        self.init(configuration, engine, engine: engine)
     }
 
     /// An agent over another transport, such as a stub.
-    public init(_ configuration: Configuration = Configuration(), transport: any Transport) {
+    public convenience init(_ configuration: Configuration = Configuration(), transport: any Transport) {
+        self.init(configuration, transport, engine: nil)
+    }
+
+    private init(_ configuration: Configuration, _ transport: any Transport, engine: EngineTransport?) {
         self.configuration = configuration
+        defaultHeaders = configuration.defaultHeaders
         self.transport = transport
-        executor = globalConcurrentExecutor
+        self.engine = engine
+        registry = RunRegistry(flights)
+        exchange = Exchange(transport: transport, configuration: configuration, hub: hub, flights: flights)
+        connectivity = Connectivity(
+            allowsCellular: configuration.allowsCellular, reachability: configuration.reachability,
+            proxy: configuration.proxy)
+        chain = CallChain(configuration.interceptors, end: exchange)
+        let metrics = configuration.transferHooks.metrics.map { MetricsHook(tell: $0) }
+        observers =
+            configuration.observers + configuration.interceptors.watching + [metrics].compactMap { $0 }
+        endings = configuration.interceptors.ending
+        addsToRequests = configuration.addsToRequests
+        hasBareCalls =
+            configuration.interceptors.isEmpty && configuration.observers.isEmpty && configuration.allowsCellular
+            && !addsToRequests && configuration.transferHooks.isEmpty
+    }
+
+    deinit {
+        hub.finish()
     }
 
     /// Sends a request and decodes its response.
@@ -40,9 +80,22 @@ public final class Agent: Sendable {
     /// Throws ``NetError``: what the transport met, a status that the request does not accept, a body that does not
     /// decode; ``NetError/Code/cancelled`` soon after the task is cancelled.
     public func send<Value>(_ request: Request<Value>) async throws(NetError) -> Response<Value> {
+        try flights.begin()
+        defer { flights.group.leave() }
+        guard isBare(request) else { return try await sendThroughChain(request) }
         let received = try await answer(to: try completed(request, limits: configuration.limits))
-        if let accepted = request.acceptedStatuses, !accepted.contains(received.status) {
-            throw NetError(unacceptable: received)
+        return try await accepted(received, by: request)
+    }
+
+    /// The response as the request wants it.
+    @inline(__always)
+    func accepted<Value>(
+        _ received: Response<Bytes>, by request: Request<Value>
+    ) async throws(NetError) -> Response<Value> {
+        try request.checkHead(received, types: request.decoding.types)
+        try request.checkBody(received.bytes, of: received)
+        if let instant = request.decoding.instant {
+            return instant(received)
         }
         return try await decode(received, by: request.decoding)
     }
@@ -50,17 +103,10 @@ public final class Agent: Sendable {
     /// The response, whatever its status.
     func answer(to request: Request<Bytes>) async throws(NetError) -> Response<Bytes> {
         defer { request.progress?(.over) }
-        try checkCancellation()
-        guard let handler = configuration.challengeHandler else { return try await transport.send(request) }
-        var rounds = ChallengeRounds(request, configuration: configuration, handler: handler)
-        while true {
-            let received = try await transport.send(rounds.request)
-            guard try await rounds.mayTryAgain(after: received) else { return received }
-            try checkCancellation()
-        }
+        return try await exchange.send(request)
     }
 
-    func checkCancellation() throws(NetError) {
+    static func checkCancellation() throws(NetError) {
         if Task.isCancelled {
             throw NetError(.cancelled, "the task was cancelled before it was sent")
         }
@@ -71,52 +117,70 @@ public final class Agent: Sendable {
         await transport.shutdown()
     }
 
-    /// The request with everything that the agent adds.
+    /// The bare request with everything that the agent adds.
     func completed(_ request: Request<some Sendable>, limits: Limits) throws(NetError) -> Request<Bytes> {
-        try completed(request.content, headers: request.headers, limits: limits)
+        var content = request.content
+        try content.placeParameters()
+        if configuration.baseURL != nil, !(content.keepsDotSegments && content.hasAbsoluteURL) {
+            content.url = try configuration.url(for: content.url)
+        }
+        return completed(content, headers: request.headers.filled(from: defaultHeaders), limits: limits)
     }
 
-    private func completed(
-        _ asked: RequestContent, headers: Headers, limits: Limits
-    ) throws(NetError) -> Request<Bytes> {
-        var content = asked
-        if let base = configuration.baseURL, !(asked.keepsDotSegments && asked.hasAbsoluteURL) {
-            content.url = try resolveURL(asked.url, at: base)
+    /// A request whose URL is absolute, with what else the agent adds.
+    func completed(_ placed: consuming RequestContent, headers: consuming Headers, limits: Limits) -> Request<Bytes> {
+        if placed.limits == nil {
+            placed.limits = limits
+            if placed.body?.isStreamed == true {
+                placed.limits?.total = configuration.streamLimits.total
+            }
         }
-        content.limits = asked.limits ?? limits
-        if asked.limits == nil, asked.body?.isStreamed == true {
-            content.limits?.total = configuration.streamLimits.total
+        if placed.redirects == nil {
+            placed.redirects = configuration.redirects
         }
-        content.redirects = asked.redirects ?? configuration.redirects
-        var headers = headers.filled(from: configuration.headers)
-        if asked.expectsContinue, headers["Expect"] == nil {
+        if let serviceClass = configuration.serviceClass, placed.rare?.value.serviceClass == nil {
+            placed.rareParts.serviceClass = serviceClass
+        }
+        if placed.expectsContinue, headers["Expect"] == nil {
             headers["Expect"] = "100-continue"
         }
-        return Request<Bytes>(KeptContent(content), headers: headers, decoding: .bytes)
-    }
-}
-
-extension RequestContent {
-    fileprivate var hasAbsoluteURL: Bool {
-        guard let end = url.firstRange(of: "://") else { return false }
-        return ["http", "https"].contains { String(url[..<end.lowerBound]).isEqualIgnoringASCIICase(to: $0) }
+        if let tell = placed.progress {
+            placed.progress = TransferProgress.ending(tell)
+        }
+        return Request<Bytes>(KeptContent(placed), headers: headers, decoding: .bytes)
     }
 }
 
 extension NetError {
-    /// A status that was not asked for.
-    init(unacceptable received: Response<Bytes>) {
+    /// A status that was not asked for; a type that was not either is beneath it.
+    init(unacceptable received: Response<Bytes>, underlying: NetError? = nil) {
         self.init(
             .unacceptableStatus, "status \(received.status) from \(received.place)", nativeCode: received.status,
-            response: received)
+            response: received, underlying: underlying)
     }
 }
 
 extension TransferProgress {
-    /// The last word.
+    /// The last word, as whoever ends a call says it: how far that came is known to ``ending(_:)``.
     static var over: TransferProgress {
         var progress = TransferProgress()
         progress.isOver = true
         return progress
+    }
+
+    /// A handler for one call, whose last word is what was told before it, and over.
+    static func ending(_ tell: @escaping @Sendable (TransferProgress) -> Void) -> @Sendable (TransferProgress) -> Void {
+        let last = Lock(TransferProgress())
+        return { progress in
+            let told = last.withLock { last in
+                if !progress.isOver {
+                    last = progress
+                }
+                return last
+            }
+            var word = told
+            word.isOver = progress.isOver
+            tell(word)
+        }
     }
 }

@@ -1,44 +1,69 @@
-/// A request that is sent again while a handler has credentials for it.
+/// Who is asked for credentials.
+struct ChallengeDesk: Sendable {
+    let handler: (@Sendable (Challenge) async -> ChallengeAnswer)?
+    let store: CredentialStore?
+    let watch: Watch?
+}
+
+/// A request that is sent again while there are credentials for it.
 struct ChallengeRounds {
+    /// What was shown last, and what becomes of it.
+    private struct Shown {
+        let credentials: Credentials
+        let space: ProtectionSpace
+        let isProxy: Bool
+        let isToBeKept: Bool
+    }
+
     private static let maxRounds = 3
 
-    private let handler: @Sendable (Challenge) async -> ChallengeAnswer
+    private let desk: ChallengeDesk
     private let agentProxy: Proxy?
     private var rounds = 0
     private var serverFailures: Int
     private var proxyFailures: Int
+    private var shown: Shown?
     /// The request as it is to be sent now.
     private(set) var request: Request<Bytes>
 
-    init(
-        _ request: Request<Bytes>, configuration: Agent.Configuration,
-        handler: @escaping @Sendable (Challenge) async -> ChallengeAnswer
-    ) {
+    init(_ request: Request<Bytes>, agentProxy: Proxy?, desk: ChallengeDesk) {
         self.request = request
-        self.handler = handler
-        agentProxy = configuration.proxy
+        self.desk = desk
+        self.agentProxy = agentProxy
         serverFailures = request.credentials == nil ? 0 : 1
-        proxyFailures = (request.proxy ?? configuration.proxy)?.credentials == nil ? 0 : 1
+        proxyFailures = (request.proxy ?? agentProxy)?.credentials == nil ? 0 : 1
     }
 
-    /// Asks the handler; true when the request is to be sent again.
+    /// Asks for credentials; true when the request is to be sent again.
     mutating func mayTryAgain(after response: Response<Bytes>) async throws(NetError) -> Bool {
         let isProxy = response.status == 407
+        await settle(response)
         guard response.status == 401 || isProxy, rounds < Self.maxRounds, request.body?.isRepeatable ?? true,
             isProxy || request.url.hasSameOrigin(as: response.url)
         else { return false }
         let fields = response.headers.values(named: isProxy ? "Proxy-Authenticate" : "WWW-Authenticate")
         for item in AuthenticateField.items(in: fields) {
-            let challenge = Challenge(
+            var challenge = Challenge(
                 url: response.url.isEmpty ? request.url.withoutUserinfo : response.url, scheme: item.scheme,
                 realm: item.realm, isProxy: isProxy, previousFailureCount: isProxy ? proxyFailures : serverFailures,
                 response: response)
-            switch await handler(challenge) {
+            let space = space(of: challenge)
+            if let space, let store = desk.store {
+                challenge.proposed = try await store.credentials(for: space)
+            }
+            let answer = await desk.handler?(challenge) ?? .useDefault
+            desk.watch?.tell(.challenged(challenge, answer), of: request)
+            switch answer {
             case .use(let credentials):
-                take(credentials, isProxy: isProxy)
+                show(credentials, challenge, space)
+                return true
+            case .keep(let credentials):
+                show(credentials, challenge, space, isToBeKept: true)
                 return true
             case .useDefault:
-                return false
+                guard challenge.previousFailureCount == 0, let proposed = challenge.proposed else { return false }
+                show(proposed, challenge, space, isFromStore: true)
+                return true
             case .cancel:
                 throw NetError(.cancelled, "the challenge handler cancelled the request", response: response)
             case .reject:
@@ -52,14 +77,40 @@ struct ChallengeRounds {
         return false
     }
 
-    private mutating func take(_ credentials: Credentials, isProxy: Bool) {
+    /// What was shown last was accepted or refused.
+    private mutating func settle(_ response: Response<Bytes>) async {
+        guard let shown, let store = desk.store else { return }
+        self.shown = nil
+        if response.status == (shown.isProxy ? 407 : 401) {
+            await store.refuse(shown.credentials, for: shown.space)
+        } else if shown.isToBeKept {
+            await store.keep(shown.credentials, for: shown.space)
+        }
+    }
+
+    private func space(of challenge: Challenge) -> ProtectionSpace? {
+        guard challenge.isProxy else { return ProtectionSpace(url: challenge.url, realm: challenge.realm) }
+        guard case .url(let url) = (request.proxy ?? agentProxy)?.choice else { return nil }
+        let place = url.contains("://") ? url : "http://\(url)"
+        return ProtectionSpace(url: place, realm: challenge.realm, isProxy: true)
+    }
+
+    private mutating func show(
+        _ credentials: Credentials, _ challenge: Challenge, _ space: ProtectionSpace?, isFromStore: Bool = false,
+        isToBeKept: Bool = false
+    ) {
         rounds += 1
-        if isProxy {
+        if challenge.isProxy {
             request.proxy = (request.proxy ?? agentProxy)?.asked(with: credentials)
             proxyFailures += 1
         } else {
             request.credentials = credentials
             serverFailures += 1
+        }
+        if let space, isFromStore || isToBeKept || credentials == challenge.proposed {
+            shown = Shown(
+                credentials: credentials, space: space, isProxy: challenge.isProxy,
+                isToBeKept: isToBeKept)
         }
     }
 }

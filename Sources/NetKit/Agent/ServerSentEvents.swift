@@ -144,11 +144,3 @@ extension Agent {
         return ServerSentEvents(agent: self, request: request, options: options)
     }
 }
-
-extension String {
-    fileprivate var trimmingBlanks: String {
-        let start = drop { $0 == " " || $0 == "\t" }
-        guard let end = start.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return "" }
-        return String(start[...end])
-    }
-}

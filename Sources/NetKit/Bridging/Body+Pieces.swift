@@ -25,6 +25,8 @@ extension Body {
             try await Self.readFile(path, take)
         case .source(let source):
             try await source.forEachPiece(take)
+        case .multipart:
+            try await checkedForm?.forEachPiece(take)
         }
     }
 
@@ -59,7 +61,7 @@ extension Body {
 }
 
 extension BodySource {
-    fileprivate func forEachPiece(_ take: (Bytes) async throws(NetError) -> Void) async throws(NetError) {
+    func forEachPiece(_ take: (Bytes) async throws(NetError) -> Void) async throws(NetError) {
         var count = 0
         // What ended it on this side of the maker, which may throw something else because of it.
         var refusal: NetError?

@@ -1,6 +1,7 @@
 internal import CNetCore
 
-/// Where the core pulls one transfer's body from: begins it, begins it again, and remembers what failed.
+/// Where the core pulls one transfer's body from, or the parts of its form: begins it, begins it again, and remembers
+/// what failed.
 ///
 /// The transfer's sink keeps it, and with that its context, until on_done.
 @safe final class BodyFeed: Sendable {
@@ -11,6 +12,8 @@ internal import CNetCore
     }
 
     private let source: BodySource
+    /// The feeds of a form's parts; a form itself is read by the core.
+    private let parts: [BodyFeed]
     private let priority = Task.currentPriority
     // SAFETY: include/netcore/request.h: pull and rewind run on the loop thread, and on_done, which ends the feed, too.
     private nonisolated(unsafe) var current = Current.none
@@ -19,16 +22,38 @@ internal import CNetCore
     private nonisolated(unsafe) var failure: (any Error)?
 
     init?(_ body: Body?, engine: Engine) {
-        guard case .source(let source) = body?.content else { return nil }
-        self.source = source
+        switch body?.content {
+        case .source(let source):
+            self.source = source
+            parts = []
+        case .multipart(let kept):
+            let sources = kept.form.sources
+            if sources.isEmpty {
+                return nil
+            }
+            source = .nothing
+            parts = sources.map { BodyFeed($0, engine: engine) }
+        default:
+            return nil
+        }
         unsafe self.engine = engine
     }
+
+    private init(_ source: BodySource, engine: Engine) {
+        self.source = source
+        parts = []
+        unsafe self.engine = engine
+    }
+
+    /// The sources of a form's parts, in order.
+    var partSources: [nc_body_source] { unsafe parts.map { unsafe $0.cValue } }
 
     /// On the loop thread, from on_done: nothing will be pulled any more. Returns what the body's maker threw.
     func end() -> (any Error)? {
         unsafe engine = nil
         stop()
-        return unsafe failure
+        let thrown = parts.map { $0.end() }
+        return unsafe failure ?? thrown.lazy.compactMap(\.self).first
     }
 
     private func stop() {

@@ -12,6 +12,19 @@ extension RedirectPolicy {
     }
 }
 
+extension CookieUse {
+    var cValue: UInt8 {
+        let value: nc_cookie_use =
+            switch self {
+            case .sendAndStore: .NC_COOKIES_SEND_AND_STORE
+            case .sendOnly: .NC_COOKIES_SEND_ONLY
+            case .storeOnly: .NC_COOKIES_STORE_ONLY
+            case .ignore: .NC_COOKIES_IGNORE
+            }
+        return UInt8(value.rawValue)
+    }
+}
+
 extension ProtocolChoice {
     var cValue: nc_http_choice {
         switch self {
@@ -51,6 +64,11 @@ extension TransferProgress {
         received = Int(clamping: progress.received_bytes)
         receiveTotal = total(progress.receive_total_bytes)
         bytesPerSecond = Int(clamping: progress.bytes_per_s)
+        if progress.part.count > 0 {
+            part = Part(
+                index: progress.part.index, count: progress.part.count, sent: Int(clamping: progress.part.sent_bytes),
+                total: total(progress.part.total_bytes))
+        }
         timeLeft = progress.left_ms == .max ? nil : .milliseconds(Int64(clamping: progress.left_ms))
     }
 }

@@ -1,11 +1,20 @@
 internal import CNetCore
 
 extension Decoding where Value == String {
-    /// Text in the charset that the Content-Type names, else in UTF-8; a byte that does not fit is an error.
-    public static var text: Decoding {
+    /// Text in the charset that its byte order mark tells, else the Content-Type, else the document itself (HTML's meta
+    /// element, XML's declaration, within 1024 bytes), else in UTF-8. The mark is no part of the text; a byte that does
+    /// not fit, and a charset that nobody knows, are ``NetError/Code/badCharset``.
+    public static var text: Decoding { text(otherwise: "utf-8") }
+
+    /// Text as ``text`` reads it, in this charset where nothing tells another.
+    ///
+    /// - Parameter charset: an IANA name, letter case ignored, such as "iso-8859-1".
+    public static func text(otherwise charset: String) -> Decoding {
         Decoding({ response in
-            let charset = response.headers["Content-Type"].flatMap(Self.charset) ?? "utf-8"
-            return try response.bytes.decoded(from: charset)
+            let found = TextCharset(
+                of: response.bytes, contentType: response.headers["Content-Type"], otherwise: charset)
+            let text = try response.bytes.decoded(from: found.name)
+            return found.hasMark ? String(text.unicodeScalars.dropFirst()) : text
         })
     }
 
@@ -14,20 +23,6 @@ extension Decoding where Value == String {
     /// - Parameter charset: an IANA name, letter case ignored, such as "gb18030", "Shift_JIS" or "windows-1252".
     public static func text(charset: String) -> Decoding {
         Decoding({ try $0.bytes.decoded(from: charset) })
-    }
-
-    /// The charset parameter of a Content-Type (RFC 9110, 8.3.2).
-    private static func charset(in contentType: String) -> String? {
-        for parameter in contentType.split(separator: ";").dropFirst() {
-            let pair = parameter.split(separator: "=", maxSplits: 1).map { part in
-                part.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
-            }
-            if pair.count == 2, String(pair[0]).isEqualIgnoringASCIICase(to: "charset") {
-                let name = pair[1].filter { $0 != "\"" }
-                return name.isEmpty ? nil : String(name)
-            }
-        }
-        return nil
     }
 }
 

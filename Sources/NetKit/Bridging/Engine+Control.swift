@@ -11,6 +11,13 @@ extension Engine {
         unsafe withRaw { unsafe nc_engine_set_priority($0, id, priority.cValue) }
     }
 
+    /// What a ticket may do to its transfers.
+    var grip: CallTicket.Grip {
+        CallTicket.Grip(
+            setPaused: { [self] in $1 ? pause($0) : resume($0, from: .NC_REST_PAUSED) },
+            setPriority: { [self] in setPriority($1, of: $0) })
+    }
+
     /// What has not ended; a transfer that ends meanwhile is left out.
     func transfers() -> [TransferInfo] {
         var capacity = 64

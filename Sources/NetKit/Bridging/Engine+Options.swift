@@ -9,6 +9,7 @@ extension Engine {
         var maxIdleConnections: UInt32
         var maxWaiting: UInt32
         var trust: TrustPolicy
+        var refusesPlaintext: Bool
         var proxy: Proxy?
         var cookies: Retention
         var netrc: NetrcChoice
@@ -35,6 +36,7 @@ extension Engine {
                 unsafe settings.max_streams = maxStreams
                 unsafe settings.max_idle_connections = maxIdleConnections
                 unsafe settings.max_waiting = maxWaiting
+                unsafe settings.refuses_plaintext = refusesPlaintext
                 unsafe settings.cookies = cookies.cValue
                 unsafe settings.cookie_file = text.put(cookies.path)
                 unsafe settings.uses_netrc = netrc != .off

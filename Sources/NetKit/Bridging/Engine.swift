@@ -4,17 +4,20 @@ internal import CNetCore
 @safe final class Engine: Sendable {
     // SAFETY: include/netcore/engine.h: an engine is thread-safe and stays valid until its one release, in deinit.
     private nonisolated(unsafe) let raw: OpaquePointer
+    private let shelf: TrustShelf
 
     /// Starts the loop thread. It keeps `client` until it ends.
     init(_ options: Options, client: LoopClient) throws(NetError) {
         var error = nc_error()
-        let trust = try OwnedTrust(options.trust)
+        let shelf = TrustShelf()
+        let trust = try shelf.trust(for: options.trust)
         try options.check()
         var made: OpaquePointer?
         let kept = unsafe Unmanaged.passRetained(client)
         let status = unsafe options.withDescription { settings in
-            unsafe settings.trust = trust.raw
+            unsafe settings.trust = trust?.raw
             unsafe settings.loop_client = client.cValue
+            unsafe settings.trace = client.trace
             return unsafe nc_engine_new(&made, &settings, &error)
         }
         guard status == .NC_OK, let made = unsafe made else {
@@ -22,6 +25,7 @@ internal import CNetCore
             throw NetError(error)
         }
         unsafe raw = made
+        self.shelf = shelf
     }
 
     deinit {
@@ -33,17 +37,32 @@ internal import CNetCore
         try request.checkBeforeSubmit()
         var id: UInt64 = 0
         var error = nc_error()
-        let trust = try OwnedTrust(request.trust)
+        let trust = try shelf.trust(for: request.trust)
+        let form = try request.body?.coreForm(feed: sink.feed)
+        let expectation = try OwnedExpectation(request)
         let kept = unsafe Unmanaged.passRetained(sink)
         var target = unsafe sink.cValue(keptAs: kept)
         let status = unsafe request.withDescription(trust: trust, feed: sink.feed) { description in
-            unsafe nc_engine_submit(raw, &description, &target, &id, &error)
+            unsafe description.may_pause = Sink.mayPause
+            unsafe description.multipart = form?.raw
+            unsafe description.expectation = expectation.raw
+            return unsafe nc_engine_submit(raw, &description, &target, &id, &error)
         }
         if status != .NC_OK {
             unsafe kept.release()
             throw NetError(error)
         }
         return id
+    }
+
+    /// The policy of a request, or the engine's.
+    func trust(for request: Request<Bytes>) throws(NetError) -> OwnedTrust? {
+        try shelf.trust(for: request.trust)
+    }
+
+    /// Changes the policy of requests that bring none, from the next one on.
+    func setTrust(_ policy: TrustPolicy) throws(NetError) {
+        try shelf.setDefault(policy)
     }
 
     /// Asks for the end of a transfer; nothing happens when it has ended.
@@ -86,6 +105,8 @@ internal import CNetCore
 
 /// Hears of a transfer's events; the engine keeps it from submit until on_done.
 protocol TransferListener: AnyObject, Sendable {
+    /// Whether it lets the server wait for a reader.
+    static var mayPause: Bool { get }
     /// Where the body comes from, when it is made while it is sent.
     var feed: BodyFeed? { get }
     /// The listener as C sees it; `kept` is the reference that on_done gives back.

@@ -2,26 +2,60 @@ internal import CNetCore
 
 /// The engine as a transport: the task that sends sleeps until the loop thread has its response.
 final class EngineTransport: Transport {
-    private let engine: Result<Engine, NetError>
-    private let client = LoopClient()
+    /// An engine with those who serve it.
+    private final class Session: Sendable {
+        let engine: Result<Engine, NetError>
+        let client: LoopClient
+        let executor: any TaskExecutor
+
+        init(_ options: Engine.Options, passed: (@Sendable () -> Void)?) {
+            client = LoopClient(passed: passed)
+            do throws(NetError) {
+                let engine = try Engine(options, client: client)
+                self.engine = .success(engine)
+                executor = LoopExecutor(engine: engine, client: client)
+            } catch {
+                engine = .failure(error)
+                executor = globalConcurrentExecutor
+            }
+        }
+    }
+
+    private struct Sessions: Sendable {
+        var current: Session
+        /// Those that a reset has left, until they have ended.
+        var old: [Session] = []
+        var isSuspended = false
+    }
+
+    private let options: Engine.Options
+    private let passed: (@Sendable () -> Void)?
+    private let sessions: Lock<Sessions>
     private let blocks = BlockPool()
-    let executor: any TaskExecutor
+
+    private var session: Session { sessions.withLock { $0.current } }
+    private var engine: Result<Engine, NetError> { session.engine }
+
+    /// Runs jobs on the loop thread.
+    var executor: any TaskExecutor { session.executor }
 
     /// An engine that cannot be started is told by the first request, so that agents are made without `try`.
-    init(_ options: Engine.Options) {
-        do throws(NetError) {
-            let engine = try Engine(options, client: client)
-            self.engine = .success(engine)
-            executor = LoopExecutor(engine: engine, client: client)
-        } catch {
-            engine = .failure(error)
-            executor = globalConcurrentExecutor
-        }
+    ///
+    /// - Parameter passed: hears of each point that the engine passes.
+    init(_ options: Engine.Options, passed: (@Sendable () -> Void)? = nil) {
+        self.options = options
+        self.passed = passed
+        sessions = Lock(Sessions(current: Session(options, passed: passed)))
     }
 
     func send(_ request: Request<Bytes>) async throws(NetError) -> Response<Bytes> {
         // Result.get() looks its own type up each time, which costs more than what it does.
-        guard case .success(let engine) = engine else { throw startError }
+        let session = session
+        let client = session.client
+        guard case .success(let engine) = session.engine else { throw startError }
+        if let plan = request.download {
+            return Response(received: try await DownloadSink(request, plan: plan, engine: engine).outcome().get())
+        }
         let sink = TransferSink(client: client)
         let outcome = await withTaskCancellationHandler {
             await sink.outcome(of: request, on: engine)
@@ -41,37 +75,95 @@ final class EngineTransport: Transport {
     }
 
     func stream(_ request: Request<Bytes>) async throws(NetError) -> ResponseStream {
-        let sink = StreamSink(request, engine: try engine.get(), client: client, blocks: blocks)
+        let session = session
+        let sink = StreamSink(
+            request, engine: try session.engine.get(), client: session.client, blocks: blocks)
         return try await sink.open(request)
     }
 
     func shutdown() async {
-        if case .success(let engine) = engine {
+        await end(session)
+    }
+
+    private func end(_ session: Session) async {
+        if case .success(let engine) = session.engine {
             engine.finish()
-            await client.waitForEnd()
+            await session.client.waitForEnd()
+        }
+    }
+
+    /// Goes on with a new engine, and returns when the old one has ended.
+    func reset(cancelling: Bool) async {
+        let fresh = Session(options, passed: passed)
+        if let kept = try? await cookies(), let lines = try? kept.map({ try $0.netscapeLine + "\n" }).joined(),
+            !lines.isEmpty
+        {
+            try? fresh.engine.get().setCookies(lines)
+        }
+        let (old, isSuspended) = sessions.withLock { sessions in
+            let old = sessions.current
+            sessions.old.append(old)
+            sessions.current = fresh
+            return (old, sessions.isSuspended)
+        }
+        if isSuspended {
+            try? fresh.engine.get().setSuspended(true)
+        }
+        if cancelling, let engine = try? old.engine.get() {
+            for transfer in engine.transfers() {
+                engine.cancel(transfer.id)
+            }
+        }
+        await end(old)
+        sessions.withLock { sessions in sessions.old.removeAll { $0 === old } }
+    }
+
+    /// The engines that have something under way. Each has numbers of its own, so that a transfer's is known to one.
+    private func engines(_ change: (inout Sessions) -> Void = { _ in }) -> [Engine] {
+        sessions.withLock { sessions in
+            change(&sessions)
+            return (sessions.old + [sessions.current]).compactMap { try? $0.engine.get() }
         }
     }
 }
 
 extension EngineTransport: TransferControl {
     func setSuspended(_ isSuspended: Bool) {
-        try? engine.get().setSuspended(isSuspended)
+        for engine in engines({ $0.isSuspended = isSuspended }) {
+            engine.setSuspended(isSuspended)
+        }
     }
 
     func setPriority(_ priority: Priority, of id: UInt64) {
-        try? engine.get().setPriority(priority, of: id)
+        for engine in engines() {
+            engine.setPriority(priority, of: id)
+        }
+    }
+
+    func cancel(_ id: UInt64) {
+        for engine in engines() {
+            engine.cancel(id)
+        }
     }
 
     func pause(_ id: UInt64) {
-        try? engine.get().pause(id)
+        for engine in engines() {
+            engine.pause(id)
+        }
     }
 
     func resume(_ id: UInt64) {
-        try? engine.get().resume(id, from: .NC_REST_PAUSED)
+        for engine in engines() {
+            engine.resume(id, from: .NC_REST_PAUSED)
+        }
     }
 
     func transfers() -> [TransferInfo] {
         (try? engine.get().transfers()) ?? []
+    }
+
+    func setTrust(_ policy: TrustPolicy) throws(NetError) {
+        try engine.get().setTrust(policy)
     }
 
     /// The core waits for the loop there, which no thread of the cooperative pool should.

@@ -10,12 +10,18 @@ internal import CNetCore
     }
 
     private let jobs = Lock(Jobs())
+    fileprivate let passed: (@Sendable () -> Void)?
     // SAFETY: include/netcore/engine.h: on_done, burst_done and drain all run on the one loop thread, and these are
     // touched from nowhere else.
     private nonisolated(unsafe) var endedHere: [Waiter] = []  // of tasks on the loop's executor
     private nonisolated(unsafe) var endedElsewhere: [Waiter] = []
     private nonisolated(unsafe) var filled: [StreamSink] = []
     private nonisolated(unsafe) var running: ArraySlice<(UnownedJob, LoopExecutor)> = []
+
+    /// - Parameter passed: hears of each point that the engine passes, on whatever thread; may cancel, and nothing else.
+    init(passed: (@Sendable () -> Void)? = nil) {
+        self.passed = passed
+    }
 
     /// On the loop thread, from on_done.
     func resumeAfterRound(_ waiter: Waiter, onLoop: Bool) {
@@ -126,6 +132,12 @@ internal import CNetCore
         }
     }
 
+    /// Who listens to the engine's points; the engine keeps it as its client.
+    var trace: nc_trace {
+        unsafe passed == nil
+            ? nc_trace() : nc_trace(ctx: Unmanaged.passUnretained(self).toOpaque(), on_point: clientPassed)
+    }
+
     /// The client as C sees it; the engine gives its reference back through `release`.
     var cValue: nc_loop_client {
         unsafe nc_loop_client(
@@ -147,4 +159,9 @@ private func clientBurstDone(_ context: UnsafeMutableRawPointer?) {
 private func clientRelease(_ context: UnsafeMutableRawPointer?) {
     guard let context = unsafe context else { return }
     unsafe Unmanaged<LoopClient>.fromOpaque(context).takeRetainedValue().loopEnded()
+}
+
+private func clientPassed(_ context: UnsafeMutableRawPointer?, _ point: nc_trace_point, _ id: nc_transfer_id) {
+    guard let context = unsafe context else { return }
+    unsafe Unmanaged<LoopClient>.fromOpaque(context).takeUnretainedValue().passed?()
 }

@@ -15,11 +15,21 @@ internal import CNetCore
         unsafe nc_response_release(raw)
     }
 
+    /// Gives the C core's response to `body`, for the length of the call.
+    func withRaw<Result>(_ body: (OpaquePointer) -> Result) -> Result {
+        unsafe body(raw)
+    }
+
     var status: Int { Int(unsafe nc_response_status(raw)) }
 
     var httpVersion: HTTPVersion { HTTPVersion(unsafe nc_response_http_version(raw)) }
 
     var url: String { unsafe nc_response_url(raw).text }
+
+    var isProvenJSON: Bool {
+        unsafe nc_response_was_checked(raw) && nc_response_json_failure(raw).fault == .NC_JSON_FAULT_NONE
+            && nc_response_mismatch_count(raw) == 0
+    }
 
     var bodyCount: Int { unsafe nc_response_body(raw).length }
 
@@ -56,6 +66,12 @@ internal import CNetCore
     }
 
     var isCloseDelimited: Bool { unsafe nc_response_is_close_delimited(raw) }
+
+    /// The judgement that refused the last hop's certificate.
+    var verdict: TrustVerdict? {
+        guard let verdict = unsafe nc_response_verdict(raw) else { return nil }
+        return unsafe TrustVerdict(verdict)
+    }
 
     var hopCount: Int { unsafe nc_response_hop_count(raw) }
 

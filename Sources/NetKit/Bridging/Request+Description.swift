@@ -3,7 +3,7 @@ internal import CNetCore
 extension Request where Value == Bytes {
     /// Describes the request to the C core, for the length of the call: text is copied once, to the stack.
     func withDescription(
-        trust: borrowing OwnedTrust, feed: BodyFeed?, _ submit: (inout nc_request) -> nc_status
+        trust: OwnedTrust?, feed: BodyFeed?, _ submit: (inout nc_request) -> nc_status
     ) -> nc_status {
         let fields = sentFields
         return unsafe TextSpace.with(bytes: textBytes + fields.textBytes) { text in
@@ -14,9 +14,11 @@ extension Request where Value == Bytes {
             unsafe description.http = protocolChoice.cValue
             unsafe description.redirects = (redirects ?? .follow).cValue
             unsafe description.limits = (limits ?? Limits()).cValue
-            unsafe description.trust = trust.raw
-            unsafe description.priority = priority.cValue
-            unsafe description.ignores_cookies = ignoresCookies
+            unsafe description.trust = trust?.raw
+            // Told afterwards alone, it could come when the slot is taken.
+            unsafe description.priority = (ticket?.priority ?? priority).cValue
+            unsafe description.cookie_use = cookieUse.cValue
+            unsafe description.dscp = serviceClass?.rawValue ?? 0
             unsafe description.keeps_dot_segments = keepsDotSegments
             unsafe description.unix_socket = text.put(unixSocket)
             unsafe description.save_path = text.put(savePath)
@@ -52,14 +54,6 @@ extension Request where Value == Bytes {
         return bytes
     }
 
-    /// The fields with the body's own Content-Type, where none is named.
-    private var sentFields: Headers {
-        guard let contentType = self.body?.contentType, headers["Content-Type"] == nil else { return headers }
-        var headers = headers
-        headers.append(name: "Content-Type", value: contentType)
-        return headers
-    }
-
     private func withOverrides(
         in text: inout TextSpace, _ body: (UnsafeMutableBufferPointer<nc_connect_to>, inout TextSpace) -> nc_status
     ) -> nc_status {
@@ -89,6 +83,8 @@ extension Request where Value == Bytes {
         case .file(let path):
             unsafe description.has_body = true
             unsafe description.body_file = text.put(path)
+            return unsafe submit(&description)
+        case .multipart:
             return unsafe submit(&description)
         case .source(let source):
             unsafe description.has_body = true

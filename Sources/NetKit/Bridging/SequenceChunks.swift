@@ -65,7 +65,12 @@
 extension ResponseStream {
     /// A stream as a stub or another transport makes it.
     ///
-    /// - Parameter chunks: the body; an error that is no ``NetError`` becomes ``NetError/Code/receive``.
+    /// - Parameters:
+    ///   - status: the status code, 100 to 999.
+    ///   - headers: the fields of the head.
+    ///   - url: the URL that answered; empty for none.
+    ///   - trailers: the fields after the body.
+    ///   - chunks: the body; an error that is no ``NetError`` becomes ``NetError/Code/receive``.
     public init(
         status: Int, headers: Headers = [:], url: String = "", trailers: Headers = [:],
         chunks: some AsyncSequence<Bytes, some Error> & Sendable
@@ -99,6 +104,12 @@ extension ResponseStream {
             ),
             after: earlierHeads, hops: Array(response.metrics),
             source: SequenceChunks(chunks, end: end, onRelease: onRelease))
+        cacheNote = response.cacheNote
+    }
+
+    /// A response that is whole already, as a stream of one piece.
+    package init(whole response: Response<Bytes>) {
+        self.init(response)
     }
 
     /// A stream of one piece.

@@ -2,12 +2,20 @@ internal import CNetCore
 
 extension NetError {
     /// What the C core says of a failure, and what had arrived by then.
-    init(_ error: nc_error, received: PooledResponse? = nil, underlying: (any Error)? = nil) {
+    init(
+        _ error: nc_error, received: PooledResponse? = nil, jsonFaults: [JSONFault] = [], underlying: (any Error)? = nil
+    ) {
+        let verdict = error.status == .NC_OK ? nil : received?.verdict
+        let isPins = error.status == .NC_ERR_PIN_MISMATCH
+        let isFormat = error.status == .NC_ERR_BAD_JSON || error.status == .NC_ERR_SHAPE_MISMATCH
+        let faults = isFormat && jsonFaults.isEmpty ? received?.jsonFaults ?? [] : jsonFaults
         self.init(
-            Code(error.status), error.text, nativeCode: Int(error.native_code),
+            Code(error.status), isPins ? verdict?.message ?? error.text : error.text,
+            nativeCode: Int(error.native_code),
             offset: error.offset >= 0 ? Int(error.offset) : nil,
             response: received.flatMap { $0.status == 0 ? nil : Response(received: $0) },
-            metrics: received.map { Metrics(received: $0) }, underlying: underlying)
+            metrics: received.map { Metrics(received: $0) }, jsonFaults: faults, underlying: underlying,
+            trust: verdict)
     }
 }
 
@@ -25,6 +33,10 @@ extension NetError.Code {
         case .NC_ERR_CLOSED: self = .closed
         case .NC_ERR_BODY_LENGTH: self = .bodyLength
         case .NC_ERR_NOT_REWINDABLE: self = .notRewindable
+        case .NC_ERR_BAD_PARAMETER: self = .badParameter
+        case .NC_ERR_BAD_PART: self = .badPart
+        case .NC_ERR_BAD_PIN: self = .badPin
+        case .NC_ERR_BAD_SHAPE: self = .badShape
         case .NC_ERR_NO_MEMORY: self = .noMemory
         case .NC_ERR_TOO_LARGE: self = .tooLarge
         case .NC_ERR_FILE: self = .file
@@ -36,6 +48,11 @@ extension NetError.Code {
         case .NC_ERR_BODY_TOO_LARGE: self = .bodyTooLarge
         case .NC_ERR_BAD_REDIRECT: self = .badRedirect
         case .NC_ERR_BAD_CHARSET: self = .badCharset
+        case .NC_ERR_BAD_JSON: self = .badJSON
+        case .NC_ERR_SHAPE_MISMATCH: self = .shapeMismatch
+        case .NC_ERR_DIGEST_MISMATCH: self = .digestMismatch
+        case .NC_ERR_BAD_RANGE: self = .badRange
+        case .NC_ERR_BAD_STATUS: self = .unacceptableStatus
         case .NC_ERR_TLS_HANDSHAKE: self = .tlsHandshake
         case .NC_ERR_TLS_UNTRUSTED: self = .tlsUntrusted
         case .NC_ERR_TLS_EXPIRED: self = .tlsExpired
@@ -45,6 +62,10 @@ extension NetError.Code {
         case .NC_ERR_TLS_ROOTS: self = .tlsRoots
         case .NC_ERR_TLS_BACKEND: self = .tlsBackend
         case .NC_ERR_TLS_IDENTITY: self = .tlsIdentity
+        case .NC_ERR_PIN_MISMATCH: self = .pinMismatch
+        case .NC_ERR_PLAINTEXT_REFUSED: self = .plaintextRefused
+        case .NC_ERR_TLS_REVOKED: self = .tlsRevoked
+        case .NC_ERR_TLS_STAPLE: self = .tlsStaple
         case .NC_ERR_RESOLVE: self = .resolve
         case .NC_ERR_CONNECT: self = .connect
         case .NC_ERR_REFUSED: self = .refused

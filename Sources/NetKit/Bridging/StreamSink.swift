@@ -5,15 +5,18 @@ internal import CNetCore
 ///
 /// The engine holds a reference from submit until on_done; the stream that was opened holds another.
 @safe final class StreamSink: TransferListener {
+    static let mayPause = true
     let feed: BodyFeed?
     private let state: Lock<StreamState>
     private let client: LoopClient
     private let progress: (@Sendable (TransferProgress) -> Void)?
+    private let tap: TransferTap?
 
     init(_ request: Request<Bytes>, engine: Engine, client: LoopClient, blocks: BlockPool) {
         feed = BodyFeed(request.body, engine: engine)
         state = Lock(StreamState(engine: engine, blocks: blocks, maxBytes: max(1, request.streamBufferBytes)))
         progress = request.progress
+        tap = request.tap
         self.client = client
     }
 
@@ -44,6 +47,8 @@ internal import CNetCore
             if state.withLock({ $0.isSubmitted(as: id) }) {
                 engine.cancel(id)
             }
+            request.ticket?.began(id, engine.grip)
+            tap?.began(id)
         } catch {
             fail(error)
         }
@@ -119,10 +124,12 @@ extension StreamSink {
     fileprivate func headArrived(_ response: OpaquePointer, isLast: Bool) -> nc_verdict {
         guard isLast else {
             let head = unsafe ResponseHead(copying: response)
+            tap?.headArrived(head, false)
             state.withLock { $0.earlierHeads.append(head) }
             return .NC_CONTINUE
         }
         let head = unsafe StreamHead(copying: response, after: state.withLock { $0.earlierHeads })
+        tap?.headArrived(head.last, true)
         return react(to: state.withLock { $0.headArrived(head) })
     }
 

@@ -6,6 +6,7 @@ internal import Synchronization
 /// The engine holds a reference from submit until on_done. Cancelling may come before, during and after submit, from
 /// any thread. One word says how far things are; who changes it learns from what it was what is to be done.
 @safe final class TransferSink: TransferListener {
+    static let mayPause = false
     typealias Outcome = Result<PooledResponse, NetError>
 
     /// What the word holds; any other number is the id of a transfer under way, and ids begin far above.
@@ -18,12 +19,13 @@ internal import Synchronization
 
     private let phase = Atomic(Phase.idle)
     private let client: LoopClient
-    // SAFETY: the waiter, where it began, the feed and the progress handler are written before the request is submitted and read in on_done, which submit precedes. The
+    // SAFETY: the waiter, where it began, the feed, the tap and the progress handler are written before the request is submitted and read in on_done, which submit precedes. The
     // outcome is written before the phase becomes ended (releasing) and read after it is seen so (acquiring).
     private nonisolated(unsafe) var waiter: Waiter?
     private nonisolated(unsafe) var startedOnLoop = false
     private nonisolated(unsafe) var progress: (@Sendable (TransferProgress) -> Void)?
     private nonisolated(unsafe) var ownFeed: BodyFeed?
+    private nonisolated(unsafe) var tap: TransferTap?
     private nonisolated(unsafe) var outcome: Outcome?
 
     init(client: LoopClient) {
@@ -44,6 +46,7 @@ internal import Synchronization
         unsafe startedOnLoop = engine.isOnLoop
         unsafe progress = request.progress
         unsafe ownFeed = BodyFeed(request.body, engine: engine)
+        unsafe tap = request.tap
         let (mayStart, _) = phase.compareExchange(
             expected: Phase.idle, desired: Phase.starting, ordering: .acquiringAndReleasing)
         guard mayStart else {
@@ -57,6 +60,8 @@ internal import Synchronization
             if found == Phase.cancelledEarly {
                 engine.cancel(id)
             }
+            request.ticket?.began(id, engine.grip)
+            unsafe tap?.began(id)
         } catch {
             end(with: .failure(error))?.resume()
         }
@@ -97,11 +102,23 @@ internal import Synchronization
         unsafe self.progress?(progress)
     }
 
+    fileprivate func headArrived(_ response: OpaquePointer, isLast: Bool) {
+        unsafe tap?.headArrived(ResponseHead(copying: response), isLast)
+    }
+
     func cValue(keptAs kept: Unmanaged<TransferSink>) -> nc_sink {
         unsafe nc_sink(
-            ctx: kept.toOpaque(), on_head: nil, on_body: nil, on_done: transferDone,
+            ctx: kept.toOpaque(), on_head: tap == nil ? nil : transferHead, on_body: nil, on_done: transferDone,
             on_progress: progress == nil ? nil : transferProgress)
     }
+}
+
+private func transferHead(
+    _ context: UnsafeMutableRawPointer?, _ id: UInt64, _ response: OpaquePointer, _ isLast: Bool
+) -> nc_verdict {
+    guard let context = unsafe context else { return .NC_CONTINUE }
+    unsafe Unmanaged<TransferSink>.fromOpaque(context).takeUnretainedValue().headArrived(response, isLast: isLast)
+    return .NC_CONTINUE
 }
 
 private func transferDone(

@@ -1,25 +1,31 @@
 internal import CNetCore
 
-/// Reads a request's URL at a base (RFC 3986, 5.2). A base's path is taken as a folder, with or without its last "/".
-func resolveURL(_ reference: String, at base: String) throws(NetError) -> String {
-    var folder = base
-    if let path = base.firstIndex(where: { $0 == "?" || $0 == "#" }) {
-        folder = String(base[..<path])
+/// A request's URL at a base: RFC 3986, 5.2, with the base's path as a folder, and percent-encoded where it has to be.
+func joinURL(_ path: String, to base: String, keepsBasePath: Bool) throws(NetError) -> String {
+    try unsafe makeURL { url, error in
+        unsafe base.withSlice { base in
+            unsafe path.withSlice { path in
+                unsafe nc_url_join(
+                    &url, base, path, keepsBasePath ? .NC_JOIN_KEEPS_BASE_PATH : .NC_JOIN_BY_RFC, &error)
+            }
+        }
     }
-    if !folder.hasSuffix("/") {
-        folder += "/"
-    }
-    return try resolveReference(reference, at: folder)
 }
 
 /// Reads a reference at the URL that gave it (RFC 3986, 5.2).
 package func resolveReference(_ reference: String, at base: String) throws(NetError) -> String {
-    var buffer = unsafe nc_buf_init(Int(NC_URL_MAX_BYTES) * 2)
+    try unsafe makeURL { url, error in
+        unsafe base.withSlice { base in
+            unsafe reference.withSlice { reference in unsafe nc_url_resolve(&url, base, reference, &error) }
+        }
+    }
+}
+
+private func makeURL(_ make: (inout nc_buf, inout nc_error) -> nc_status) throws(NetError) -> String {
+    var buffer = unsafe nc_buf_init(Int(NC_URL_MAX_BYTES) * 6)
     defer { unsafe nc_buf_deinit(&buffer) }
     var error = nc_error()
-    let status = unsafe base.withSlice { base in
-        unsafe reference.withSlice { reference in unsafe nc_url_resolve(&buffer, base, reference, &error) }
-    }
+    let status = unsafe make(&buffer, &error)
     if status != .NC_OK {
         throw NetError(error)
     }

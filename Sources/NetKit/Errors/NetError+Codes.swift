@@ -17,6 +17,14 @@ extension NetError.Code: CustomStringConvertible {
     public static let bodyLength = Self(rawValue: 8)
     /// The request's body cannot be sent a second time.
     public static let notRewindable = Self(rawValue: 9)
+    /// A parameter cannot be encoded.
+    public static let badParameter = Self(rawValue: 10)
+    /// A part of the multipart body cannot be sent.
+    public static let badPart = Self(rawValue: 11)
+    /// A pin or a host pattern is malformed.
+    public static let badPin = Self(rawValue: 12)
+    /// The shape document is wrong.
+    public static let badShape = Self(rawValue: 13)
     /// Memory ran out.
     public static let noMemory = Self(rawValue: 20)
     /// Something is larger than its limit.
@@ -39,6 +47,14 @@ extension NetError.Code: CustomStringConvertible {
     public static let badRedirect = Self(rawValue: 44)
     /// The text is not valid in its charset, or the charset is unknown.
     public static let badCharset = Self(rawValue: 45)
+    /// The text is not valid JSON (RFC 8259).
+    public static let badJSON = Self(rawValue: 46)
+    /// The JSON has not the expected shape.
+    public static let shapeMismatch = Self(rawValue: 47)
+    /// A downloaded file has not the digest that was expected; nothing of it is kept.
+    public static let digestMismatch = Self(rawValue: 48)
+    /// The server sent another part of the file than was asked for.
+    public static let badRange = Self(rawValue: 49)
     /// The TLS handshake failed.
     public static let tlsHandshake = Self(rawValue: 80)
     /// No trusted authority signed the certificate.
@@ -57,6 +73,14 @@ extension NetError.Code: CustomStringConvertible {
     public static let tlsBackend = Self(rawValue: 87)
     /// The client's own certificate or its key cannot be used.
     public static let tlsIdentity = Self(rawValue: 88)
+    /// No certificate of the chain matches a pin.
+    public static let pinMismatch = Self(rawValue: 90)
+    /// The policy refuses plain http to this host.
+    public static let plaintextRefused = Self(rawValue: 91)
+    /// The certificate was revoked.
+    public static let tlsRevoked = Self(rawValue: 92)
+    /// The server proved no good certificate status (OCSP, RFC 6066).
+    public static let tlsStaple = Self(rawValue: 93)
     /// The host name could not be resolved.
     public static let resolve = Self(rawValue: 100)
     /// The connection could not be made.
@@ -109,6 +133,36 @@ extension NetError.Code: CustomStringConvertible {
     public static let unencodable = Self(rawValue: 201)
     /// The status is not one that the request accepts.
     public static let unacceptableStatus = Self(rawValue: 202)
+    /// The body's Content-Type is not one that the request accepts.
+    public static let unacceptableType = Self(rawValue: 203)
+    /// The host failed too often lately, so it is not asked.
+    public static let circuitOpen = Self(rawValue: 204)
+
+    /// The same request is under way, and this one was not to be sent; ``NetError/nativeCode`` is the other call's number.
+    public static let ignored = Self(rawValue: 205)
+    /// A start that had to succeed before this one has not; ``NetError/failedPart`` is that one, and nothing was sent.
+    public static let earlierFailed = Self(rawValue: 206)
+    /// The request may not go over a modem, and the system would send it there.
+    public static let cellularRefused = Self(rawValue: 220)
+    /// There is no way now: the request was written down, to be sent later.
+    public static let queued = Self(rawValue: 221)
+
+    /// A page of a list leads back to one that was there before it.
+    public static let pageRepeated = Self(rawValue: 210)
+
+    /// The text is no well-formed XML, or refers to an entity; the message names line and column.
+    public static let badXML = Self(rawValue: 230)
+    /// The body is no image that can be read.
+    public static let badImage = Self(rawValue: 231)
+
+    /// The request's parameters will not do, says ``ValidateParameters``; nothing was sent.
+    public static let invalidParameters = Self(rawValue: 240)
+
+    /// The response will not do, says ``ValidateResponse`` or its service.
+    public static let invalidValue = Self(rawValue: 241)
+
+    /// The cache alone was asked, and has no answer that may be used; ``Response/cache`` of ``NetError/response`` says why.
+    public static let notCached = Self(rawValue: 250)
 
     /// Whether the same request may succeed when it is sent again: passing network faults and time limits.
     public var isRetryable: Bool {
@@ -122,18 +176,22 @@ extension NetError.Code: CustomStringConvertible {
 
     private static let names: [Int32: String] = [
         1: "usage", 2: "badURL", 3: "badMethod", 4: "badHeader", 5: "badScheme", 6: "unsupported", 7: "closed",
-        8: "bodyLength", 9: "notRewindable",
+        8: "bodyLength", 9: "notRewindable", 10: "badParameter", 11: "badPart", 12: "badPin", 13: "badShape",
         20: "noMemory", 21: "tooLarge", 22: "file", 23: "descriptors", 24: "thread",
         40: "badResponse", 41: "badCoding", 42: "headTooLarge", 43: "bodyTooLarge", 44: "badRedirect",
-        45: "badCharset",
+        45: "badCharset", 46: "badJSON", 47: "shapeMismatch", 48: "digestMismatch", 49: "badRange",
         80: "tlsHandshake", 81: "tlsUntrusted", 82: "tlsExpired", 83: "tlsNotYetValid", 84: "tlsName",
         85: "tlsCertificate", 86: "tlsRoots", 87: "tlsBackend", 88: "tlsIdentity",
+        90: "pinMismatch", 91: "plaintextRefused", 92: "tlsRevoked", 93: "tlsStaple",
         100: "resolve", 101: "connect", 102: "refused", 103: "unreachable", 104: "reset", 105: "cutShort",
         106: "emptyReply", 107: "send", 108: "receive", 109: "http2", 110: "proxy", 89: "authentication",
         120: "connectTimedOut", 121: "firstByteTimedOut", 122: "idleTimedOut", 123: "totalTimedOut",
         124: "slotTimedOut",
         150: "cancelled", 151: "stoppedByCaller", 152: "tooManyRedirects", 153: "redirectRefused",
         155: "bodySource", 199: "internal",
-        200: "undecodable", 201: "unencodable", 202: "unacceptableStatus",
+        200: "undecodable", 201: "unencodable", 202: "unacceptableStatus", 203: "unacceptableType",
+        204: "circuitOpen", 205: "ignored", 206: "earlierFailed", 210: "pageRepeated", 220: "cellularRefused",
+        221: "queued", 230: "badXML", 231: "badImage", 240: "invalidParameters",
+        241: "invalidValue", 250: "notCached",
     ]
 }

@@ -20,11 +20,13 @@ public struct NetError: Error, Sendable, CustomStringConvertible {
         let offset: Int?
         let response: Response<Bytes>?
         let metrics: Metrics
+        let jsonFaults: [JSONFault]
         let underlying: (any Error)?
+        let trust: TrustVerdict?
 
         init(
             code: Code, message: String, nativeCode: Int, offset: Int?, response: Response<Bytes>?,
-            metrics: Metrics, underlying: (any Error)?
+            metrics: Metrics, jsonFaults: [JSONFault], underlying: (any Error)?, trust: TrustVerdict?
         ) {
             self.code = code
             self.message = message
@@ -32,7 +34,9 @@ public struct NetError: Error, Sendable, CustomStringConvertible {
             self.offset = offset
             self.response = response
             self.metrics = metrics
+            self.jsonFaults = jsonFaults
             self.underlying = underlying
+            self.trust = trust
         }
     }
 
@@ -42,15 +46,31 @@ public struct NetError: Error, Sendable, CustomStringConvertible {
     /// An error of a transport, an interceptor or a test.
     ///
     /// - Parameters:
+    ///   - code: what kind of failure it is.
     ///   - message: line ends and control characters in it become spaces.
+    ///   - nativeCode: the number of the library underneath, an errno, or a status.
+    ///   - offset: the place in what was malformed, in bytes.
+    ///   - response: what came back nevertheless.
     ///   - metrics: nil takes the response's.
+    ///   - jsonFaults: what is wrong with the JSON of the body.
+    ///   - underlying: the error that caused this one.
+    ///   - trust: the judgement of the server's certificate.
     public init(
         _ code: Code, _ message: String, nativeCode: Int = 0, offset: Int? = nil, response: Response<Bytes>? = nil,
-        metrics: Metrics? = nil, underlying: (any Error)? = nil
+        metrics: Metrics? = nil, jsonFaults: [JSONFault] = [], underlying: (any Error)? = nil,
+        trust: TrustVerdict? = nil
     ) {
         storage = Storage(
             code: code, message: message.onOneLine, nativeCode: nativeCode, offset: offset, response: response,
-            metrics: metrics ?? response?.metrics ?? Metrics(), underlying: underlying)
+            metrics: metrics ?? response?.metrics ?? Metrics(), jsonFaults: jsonFaults, underlying: underlying,
+            trust: trust)
+    }
+
+    /// The same error with the response that it is about.
+    func telling(_ response: Response<Bytes>) -> NetError {
+        NetError(
+            code, message, nativeCode: nativeCode, offset: offset, response: response, jsonFaults: jsonFaults,
+            underlying: underlying, trust: trust)
     }
 
     /// What kind of failure it is.
@@ -71,8 +91,16 @@ public struct NetError: Error, Sendable, CustomStringConvertible {
     /// What each hop cost, also when no head arrived; empty when nothing was sent.
     public var metrics: Metrics { storage.metrics }
 
-    /// The error that a decoder, a body's source or a challenge handler threw.
+    /// Where a text is not the JSON that was wanted, in the order of the text; with ``Code/badJSON`` and
+    /// ``Code/shapeMismatch``, and under ``Code/undecodable`` where that is why.
+    public var jsonFaults: [JSONFault] { storage.jsonFaults }
+
+    /// The error that a decoder, a body's source or a challenge handler threw; under ``Code/unacceptableStatus`` that of
+    /// the content type, where it would not have done either.
     public var underlying: (any Error)? { storage.underlying }
+
+    /// The judgement that refused a certificate, with the chain's pins and the policy's; nil when none did.
+    public var trust: TrustVerdict? { storage.trust }
 
     /// Whether the same request may succeed when it is sent again; whether that is *safe* depends on its method.
     public var isRetryable: Bool { code.isRetryable }

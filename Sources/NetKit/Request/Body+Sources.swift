@@ -8,7 +8,10 @@ extension Body {
     /// At most 256 KiB wait to be sent, then the sequence has to wait. What it throws ends the request with
     /// ``NetError/Code/bodySource``; a body of another length than announced with ``NetError/Code/bodyLength``: the last
     /// byte of the announced ones is sent when the sequence has ended.
-    /// - Parameter length: the number of bytes; nil sends them chunked (RFC 9112, 7.1).
+    /// - Parameters:
+    ///   - length: the number of bytes; nil sends them chunked (RFC 9112, 7.1).
+    ///   - contentType: the Content-Type that is sent when the request names none.
+    ///   - make: gives the sequence from its beginning.
     public static func stream<Pieces: AsyncSequence & SendableMetatype>(
         length: Int? = nil, contentType: String? = nil, _ make: @escaping @Sendable () -> Pieces
     ) -> Body where Pieces.Element == Bytes {
@@ -33,7 +36,10 @@ extension Body {
     /// What an asynchronous sequence gives that can be read once only: asked for a second time, the request ends with
     /// ``NetError/Code/notRewindable``.
     ///
-    /// - Parameter length: the number of bytes; nil sends them chunked (RFC 9112, 7.1).
+    /// - Parameters:
+    ///   - length: the number of bytes; nil sends them chunked (RFC 9112, 7.1).
+    ///   - contentType: the Content-Type that is sent when the request names none.
+    ///   - pieces: the bytes, piece by piece.
     public static func once<Pieces: AsyncSequence & Sendable>(
         length: Int? = nil, contentType: String? = nil, _ pieces: Pieces
     ) -> Body where Pieces.Element == Bytes {
@@ -58,7 +64,10 @@ extension Body {
     /// What a function reads when the network has room; made anew for each time that the body is sent.
     ///
     /// It runs on the loop thread: while it runs, no transfer of the agent goes on, so it must not block.
-    /// - Parameter length: the number of bytes; nil sends them chunked (RFC 9112, 7.1).
+    /// - Parameters:
+    ///   - length: the number of bytes; nil sends them chunked (RFC 9112, 7.1).
+    ///   - contentType: the Content-Type that is sent when the request names none.
+    ///   - make: gives a reader that begins at the beginning.
     public static func pull(
         length: Int? = nil, contentType: String? = nil, _ make: @escaping @Sendable () throws -> Reader
     ) -> Body {

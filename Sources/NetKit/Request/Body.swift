@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// What a request carries.
 public struct Body: Sendable {
     /// Where the bytes are.
@@ -11,11 +5,14 @@ public struct Body: Sendable {
         case bytes(Bytes)
         case file(String)
         case source(BodySource)
+        case multipart(any KeptForm)
     }
 
     var content: Content
     /// The Content-Type that is sent when the request names none.
     public var contentType: String?
+    /// The Content-Encoding that is sent when the request names none, such as "gzip".
+    public var contentEncoding: String?
 
     init(_ content: Content, contentType: String?) {
         self.content = content
@@ -36,20 +33,14 @@ public struct Body: Sendable {
         set { content = .bytes(newValue) }
     }
 
+    /// The bytes, where they are the whole body as it is sent; nil for one that is put together or read while it is sent.
+    var wholeBytes: Bytes? {
+        if case .bytes(let bytes) = content { bytes } else { nil }
+    }
+
     /// Text, in UTF-8.
     public static func text(_ text: String, contentType: String = "text/plain; charset=utf-8") -> Body {
         Body(Bytes(Array(text.utf8)), contentType: contentType)
-    }
-
-    /// A value as JSON.
-    ///
-    /// Throws ``NetError/Code/unencodable`` for what JSON cannot say, such as a number that is not finite.
-    public static func json(_ value: some Encodable) throws(NetError) -> Body {
-        do {
-            return Body(Bytes(Array(try JSONEncoder().encode(value))), contentType: "application/json")
-        } catch {
-            throw NetError(.unencodable, "the value is not expressible in JSON: \(error)", underlying: error)
-        }
     }
 
     /// The content of a regular file, read as it is sent.
@@ -59,11 +50,24 @@ public struct Body: Sendable {
 
     /// Whether it is read while it is sent, which may take long.
     var isStreamed: Bool {
-        if case .bytes = content { false } else { true }
+        switch content {
+        case .bytes: false
+        case .file, .source: true
+        case .multipart(let kept): kept.form.isStreamed
+        }
     }
 
     /// Whether it can be sent a second time, as a redirect may ask.
     public var isRepeatable: Bool {
-        if case .source(let source) = content { source.isRepeatable } else { true }
+        switch content {
+        case .bytes, .file: true
+        case .source(let source): source.isRepeatable
+        case .multipart(let kept): kept.form.sources.allSatisfy { $0.isRepeatable }
+        }
+    }
+
+    /// The form that it is; nil for another body.
+    var multipartForm: MultipartBody? {
+        if case .multipart(let kept) = content { kept.form } else { nil }
     }
 }

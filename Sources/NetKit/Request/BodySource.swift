@@ -15,4 +15,7 @@ struct BodySource: Sendable {
     /// Whether the maker can begin again.
     let isRepeatable: Bool
     let maker: Maker
+
+    /// No bytes.
+    static let nothing = BodySource(length: 0, isRepeatable: true, maker: .reader { { _ in 0 } })
 }

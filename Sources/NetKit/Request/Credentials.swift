@@ -18,7 +18,7 @@ public struct Credentials: Sendable, Hashable {
     let password: String
     let token: String
 
-    private init(_ schemes: Schemes, user: String = "", password: String = "", token: String = "") {
+    init(_ schemes: Schemes, user: String = "", password: String = "", token: String = "") {
         self.schemes = schemes
         self.user = user
         self.password = password

@@ -24,6 +24,8 @@ public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
     }
 
     private var storage: Storage
+    /// Names that were set to nil: what an agent adds by itself is left out of them.
+    private var withheld: [String] = []
 
     /// No field, or these, in this order.
     public init(_ fields: [Field] = []) {
@@ -40,7 +42,7 @@ public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
     }
 
     /// The first value of this name. Setting replaces every field of the name by one, in the first one's place;
-    /// nil removes them.
+    /// nil removes them, and a request so changed gets none of the name from its agent either.
     public subscript(name: String) -> String? {
         get {
             switch storage {
@@ -54,16 +56,30 @@ public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
             var fields = Array(self)
             let place = fields.firstIndex { $0.name.isEqualIgnoringASCIICase(to: name) }
             fields.removeAll { $0.name.isEqualIgnoringASCIICase(to: name) }
+            withheld.removeAll { $0.isEqualIgnoringASCIICase(to: name) }
             if let newValue {
                 fields.insert(Field(name: name, value: newValue), at: place ?? fields.count)
+            } else {
+                withheld.append(name)
             }
             storage = .fields(fields)
         }
     }
 
     /// Every value of this name, in order.
-    public func values(named name: String) -> [String] {
-        filter { $0.name.isEqualIgnoringASCIICase(to: name) }.map(\.value)
+    public func values(named name: String) -> [String] { only([name]).map(\.value) }
+
+    /// The fields of these names, in order. Most often there are none, and then nothing is made.
+    func only(_ names: [String]) -> [Field] {
+        guard case .fields(let fields) = storage else { return filter { $0.isOne(of: names) } }
+        guard let first = fields.firstIndex(where: { $0.isOne(of: names) }) else { return [] }
+        return fields[first...].filter { $0.isOne(of: names) }
+    }
+
+    /// Whether there is a field of one of these names.
+    func hasAny(_ names: [String]) -> Bool {
+        guard case .fields(let fields) = storage else { return contains { $0.isOne(of: names) } }
+        return fields.contains { $0.isOne(of: names) }
     }
 
     /// Adds a field at the end, whatever is there of its name.
@@ -73,13 +89,27 @@ public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
         storage = .fields(fields)
     }
 
-    /// These fields, and those of `other` whose names do not occur here.
+    /// These fields, and those of `other` whose names do not occur here and were not set to nil.
     func filled(from other: Headers) -> Headers {
         if other.isEmpty {
             return self
         }
-        let missing = other.filter { candidate in !contains { $0.name.isEqualIgnoringASCIICase(to: candidate.name) } }
-        return Headers(Array(self) + missing)
+        if isEmpty && withheld.isEmpty && other.withheld.isEmpty {
+            return other  // Most requests bring nothing of their own: nothing is copied.
+        }
+        let missing = other.filter { candidate in
+            !contains { $0.name.isEqualIgnoringASCIICase(to: candidate.name) }
+                && !withheld.contains { $0.isEqualIgnoringASCIICase(to: candidate.name) }
+        }
+        var filled = Headers(Array(self) + missing)
+        filled.withheld = withheld
+        return filled
+    }
+}
+
+extension Headers.Field {
+    fileprivate func isOne(of names: [String]) -> Bool {
+        names.contains { name.isEqualIgnoringASCIICase(to: $0) }
     }
 }
 

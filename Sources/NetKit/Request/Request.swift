@@ -1,9 +1,9 @@
 /// What to ask: a value, sent by an ``Agent`` as often as one likes.
 ///
-///     let cities = Request<[City]>("cities")
+///     let cities = Request<[City]>("cities", parameters: ["count": 10])
 ///     let login = Request<Token>("login", method: .post, body: try .json(credentials))
 public struct Request<Value: Sendable>: Sendable {
-    private var kept: KeptContent
+    private(set) var kept: KeptContent
     /// Fields in the order in which they are sent; they win over the agent's.
     public var headers: Headers
     /// How the body becomes the value.
@@ -17,12 +17,12 @@ public struct Request<Value: Sendable>: Sendable {
 
     /// A request whose body becomes a value by `decoding`.
     public init(
-        _ url: String, method: Method = .get, headers: Headers = [:], body: Body? = nil,
+        _ url: String, method: Method = .get, parameters: Parameters? = nil, headers: Headers = [:], body: Body? = nil,
         decoding: Decoding<Value>, acceptedStatuses: Range<Int>? = 200..<300
     ) {
-        self.init(
-            KeptContent(RequestContent(method: method, url: url, body: body, acceptedStatuses: acceptedStatuses)),
-            headers: headers, decoding: decoding)
+        let content = RequestContent(
+            method: method, url: url, body: body, parameters: parameters, acceptedStatuses: acceptedStatuses)
+        self.init(KeptContent(content), headers: headers, decoding: decoding)
     }
 
     init(_ content: KeptContent, headers: Headers, decoding: Decoding<Value>) {
@@ -70,8 +70,8 @@ extension Request {
 
     /// Whom TLS believes; nil takes the agent's policy.
     public var trust: TrustPolicy? {
-        get { kept.value.trust }
-        set { content.trust = newValue }
+        get { kept.value.rare?.value.trust }
+        set { content.rareParts.trust = newValue }
     }
 
     /// Which protocol is spoken.
@@ -88,26 +88,26 @@ extension Request {
 
     /// Address overrides, the first match wins.
     public var addressOverrides: [AddressOverride] {
-        get { kept.value.addressOverrides }
-        set { content.addressOverrides = newValue }
+        get { kept.value.rare?.value.addressOverrides ?? [] }
+        set { content.rareParts.addressOverrides = newValue }
     }
 
     /// Who asks; nil is nobody, or what the agent's netrc file says.
     public var credentials: Credentials? {
-        get { kept.value.credentials }
-        set { content.credentials = newValue }
+        get { kept.value.rare?.value.credentials }
+        set { content.rareParts.credentials = newValue }
     }
 
     /// Through whom it goes; nil takes the agent's proxy.
     public var proxy: Proxy? {
-        get { kept.value.proxy }
-        set { content.proxy = newValue }
+        get { kept.value.rare?.value.proxy }
+        set { content.rareParts.proxy = newValue }
     }
 
     /// The path of a Unix socket to connect to, for the URL's own origin.
     public var unixSocket: String? {
-        get { kept.value.unixSocket }
-        set { content.unixSocket = newValue }
+        get { kept.value.rare?.value.unixSocket }
+        set { content.rareParts.unixSocket = newValue }
     }
 
     /// Its place among those that wait for a slot.
@@ -116,10 +116,17 @@ extension Request {
         set { content.priority = newValue }
     }
 
-    /// Whether the agent's cookies are left out, both ways.
-    public var ignoresCookies: Bool {
-        get { kept.value.ignoresCookies }
-        set { content.ignoresCookies = newValue }
+    /// How its packets are to be treated on their way; nil takes the agent's choice, and says nothing where that says
+    /// nothing.
+    public var serviceClass: ServiceClass? {
+        get { kept.value.rare?.value.serviceClass }
+        set { content.rareParts.serviceClass = newValue }
+    }
+
+    /// Which way the agent's cookies go with it, where it has a jar (``Agent/Configuration/cookies``).
+    public var cookieUse: CookieUse {
+        get { kept.value.cookieUse }
+        set { content.cookieUse = newValue }
     }
 
     /// Whether "/../" and "/./" in the path of an absolute URL are sent as they are.
@@ -147,10 +154,10 @@ extension Request {
         set { content.streamBufferBytes = newValue }
     }
 
-    /// Where ``Agent/save(_:to:)`` wants the body; a transport that writes it there leaves the response without bytes.
+    /// Where `save(_:to:)` wants the body; a transport that writes it there leaves the response without bytes.
     public internal(set) var savePath: String? {
-        get { kept.value.savePath }
-        set { content.savePath = newValue }
+        get { kept.value.rare?.value.savePath }
+        set { content.rareParts.savePath = newValue }
     }
 
     /// The statuses that are answers; another one throws ``NetError/Code/unacceptableStatus``. Nil accepts all.
@@ -160,30 +167,61 @@ extension Request {
     }
 }
 
+extension Request {
+    /// The content types that are answers: "text/json", "application/*", "*/*", or "*+json" for a suffix (RFC 6839).
+    /// Another one throws ``NetError/Code/unacceptableType``; a body without a type is judged by what it is.
+    ///
+    /// Nil takes those of the decoding: application/json, text/json, text/javascript and *+json where JSON is wanted, and
+    /// otherwise any.
+    public var acceptedTypes: [String]? {
+        get { kept.value.rare?.value.acceptedTypes }
+        set { content.rareParts.acceptedTypes = newValue }
+    }
+
+    /// What JSON the body has to be; see ``expecting(_:)-(JSONExpectation)``.
+    public var expectation: JSONExpectation? {
+        get { kept.value.rare?.value.expectation }
+        set { content.rareParts.expectation = newValue }
+    }
+}
+
 extension Request where Value == Bytes {
     /// Asks for the body as it is, whatever the status.
-    public init(_ url: String, method: Method = .get, headers: Headers = [:], body: Body? = nil) {
-        self.init(url, method: method, headers: headers, body: body, decoding: .bytes, acceptedStatuses: nil)
+    public init(
+        _ url: String, method: Method = .get, parameters: Parameters? = nil, headers: Headers = [:], body: Body? = nil
+    ) {
+        self.init(
+            url, method: method, parameters: parameters, headers: headers, body: body, decoding: .bytes,
+            acceptedStatuses: nil)
     }
 }
 
 extension Request where Value == Void {
     /// Asks for nothing but a status from 200 to 299.
-    public init(_ url: String, method: Method = .get, headers: Headers = [:], body: Body? = nil) {
-        self.init(url, method: method, headers: headers, body: body, decoding: .nothing)
+    public init(
+        _ url: String, method: Method = .get, parameters: Parameters? = nil, headers: Headers = [:], body: Body? = nil
+    ) {
+        self.init(
+            url, method: method, parameters: parameters, headers: headers, body: body, decoding: .nothing)
     }
 }
 
 extension Request where Value == String {
     /// Asks for text, read in the charset that the Content-Type names, else UTF-8; statuses from 200 to 299.
-    public init(_ url: String, method: Method = .get, headers: Headers = [:], body: Body? = nil) {
-        self.init(url, method: method, headers: headers, body: body, decoding: .text)
+    public init(
+        _ url: String, method: Method = .get, parameters: Parameters? = nil, headers: Headers = [:], body: Body? = nil
+    ) {
+        self.init(
+            url, method: method, parameters: parameters, headers: headers, body: body, decoding: .text)
     }
 }
 
 extension Request where Value: Decodable {
     /// Asks for a JSON body that becomes a `Value`; statuses from 200 to 299.
-    public init(_ url: String, method: Method = .get, headers: Headers = [:], body: Body? = nil) {
-        self.init(url, method: method, headers: headers, body: body, decoding: .json)
+    public init(
+        _ url: String, method: Method = .get, parameters: Parameters? = nil, headers: Headers = [:], body: Body? = nil
+    ) {
+        self.init(
+            url, method: method, parameters: parameters, headers: headers, body: body, decoding: .json)
     }
 }

@@ -1,28 +1,38 @@
 extension String {
     /// The part between the scheme and the path, with and without a name and a password in front.
     private var authority: (scheme: Substring, host: Substring)? {
-        guard let mark = firstRange(of: "://") else { return nil }
-        let end = self[mark.upperBound...].firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? endIndex
-        let whole = self[mark.upperBound..<end]
-        let host = whole.lastIndex(of: "@").map { whole[whole.index(after: $0)...] } ?? whole
-        return (self[..<mark.lowerBound], host)
+        // By bytes: a search by characters costs more than all else that is done with the URL.
+        let bytes = utf8
+        var rest = bytes[...]
+        while let colon = rest.firstIndex(of: UInt8(ascii: ":")) {
+            rest = rest[bytes.index(after: colon)...]
+            guard rest.starts(with: [UInt8(ascii: "/"), UInt8(ascii: "/")]) else { continue }
+            rest = rest.dropFirst(2)
+            let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+            rest = rest[..<(end ?? bytes.endIndex)]
+            let start = rest.lastIndex(of: UInt8(ascii: "@")).map { bytes.index(after: $0) } ?? rest.startIndex
+            return (self[..<colon], self[start..<rest.endIndex])
+        }
+        return nil
     }
 
     /// Scheme, host and port alike; an empty URL is a stub's and stands for any.
     package func hasSameOrigin(as other: String) -> Bool {
         guard !other.isEmpty else { return true }
-        func origin(_ url: String) -> String? {
-            guard let (scheme, host) = url.authority else { return nil }
-            let port = scheme.lowercased() == "https" ? ":443" : ":80"
-            let name = host.hasSuffix(port) ? host.dropLast(port.count) : host
-            return "\(scheme)://\(name)".lowercased()
-        }
-        return origin(self) == origin(other)
+        return origin == other.origin
+    }
+
+    /// Scheme and host in lower case, and the port where it is not the scheme's own; nil where there is no host.
+    var origin: String? {
+        guard let (scheme, host) = authority else { return nil }
+        let port = scheme.lowercased() == "https" ? ":443" : ":80"
+        let name = host.hasSuffix(port) ? host.dropLast(port.count) : host
+        return "\(scheme)://\(name)".lowercased()
     }
 
     /// The URL without a name and a password in it.
     package var withoutUserinfo: String {
-        guard let (scheme, host) = authority else { return self }
+        guard utf8.contains(UInt8(ascii: "@")), let (scheme, host) = authority else { return self }
         return "\(scheme)://" + self[host.startIndex...]
     }
 }

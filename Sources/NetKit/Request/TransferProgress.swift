@@ -12,8 +12,22 @@ public struct TransferProgress: Sendable, Hashable {
     public var bytesPerSecond = 0
     /// The time left at that rate; nil when nobody knows.
     public var timeLeft: Duration?
-    /// Whether the transfer has ended, well or not: nothing comes after it.
+    /// Where in a form of several parts the sending is; nil without one.
+    public var part: Part?
+    /// Whether the transfer has ended, well or not: nothing comes after it, and the counts are the final ones.
     public var isOver = false
+
+    /// How far the part under way is; the parts before it are whole.
+    public struct Part: Sendable, Hashable {
+        /// The part's place in the form, from 0.
+        public var index: Int
+        /// Parts in the form; each value of parameters is one.
+        public var count: Int
+        /// Bytes of its content that were sent.
+        public var sent: Int
+        /// Bytes of its content; nil when nobody knows.
+        public var total: Int?
+    }
 
     /// Nothing has moved.
     public init() {}

@@ -12,4 +12,6 @@ public struct Challenge: Sendable {
     public let previousFailureCount: Int
     /// The 401 or 407; of a streamed one the head alone.
     public let response: Response<Bytes>
+    /// What the agent's ``CredentialStore`` has for it, which ``ChallengeAnswer/useDefault`` shows the first time.
+    public internal(set) var proposed: Credentials?
 }

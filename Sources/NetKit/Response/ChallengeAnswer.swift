@@ -2,7 +2,9 @@
 public enum ChallengeAnswer: Sendable {
     /// The request is sent again with these.
     case use(Credentials)
-    /// The 401 or 407 is the response.
+    /// As ``use(_:)``, and when they were accepted the agent's ``CredentialStore`` keeps them.
+    case keep(Credentials)
+    /// The first time, what the agent's ``CredentialStore`` has is shown; otherwise the 401 or 407 is the response.
     case useDefault
     /// The request ends with ``NetError/Code/cancelled``.
     case cancel

@@ -19,16 +19,27 @@ public struct Response<Value: Sendable>: Sendable {
     /// Whether nothing but the end of the connection told where the body ended: without TLS it may have been cut short
     /// without anybody's knowing.
     public var isCloseDelimited = false
+    /// What the cache has to say of it, and to do with it.
+    var cacheNote: CacheNote?
+
+    /// What the cache had to do with it; nil where none was asked.
+    public var cache: CacheReport? { cacheNote?.report }
 
     /// A response with another value in it.
     public func map<Other, Failure: Error>(
         _ transform: (Response) throws(Failure) -> Other
     ) throws(Failure) -> Response<Other> {
+        replacingValue(by: try transform(self))
+    }
+
+    /// The same response around another value.
+    func replacingValue<Other>(by value: Other) -> Response<Other> {
         var other = Response<Other>(
-            value: try transform(self), status: status, headers: headers, bytes: bytes, httpVersion: httpVersion,
+            value: value, status: status, headers: headers, bytes: bytes, httpVersion: httpVersion,
             metrics: metrics, source: source)
         other.trailers = trailers
         other.isCloseDelimited = isCloseDelimited
+        other.cacheNote = cacheNote
         return other
     }
 

@@ -4,4 +4,6 @@ public enum ResponseSource: Sendable, Hashable {
     case network
     /// A stub, in tests.
     case stub
+    /// The cache; ``Response/cache`` tells more.
+    case cache
 }

@@ -22,6 +22,10 @@ public struct ResponseStream: AsyncSequence, Sendable {
     /// The heads of the redirects that led here, in order; what they said in their bodies is dropped.
     public let earlierHeads: [ResponseHead]
 
+    /// What the cache had to do with it; nil where none was asked.
+    public var cache: CacheReport? { cacheNote?.report }
+
+    var cacheNote: CacheNote?
     private let hops: [HopMetrics]
     private let owner: StreamOwner
 
@@ -44,6 +48,26 @@ public struct ResponseStream: AsyncSequence, Sendable {
 
     /// Whether nothing but the end of the connection told where the body ended; false until then.
     public var isCloseDelimited: Bool { owner.source.ending?.isCloseDelimited ?? false }
+
+    var source: any ChunkSource { owner.source }
+
+    /// The same head before another body.
+    func replaced(by source: any ChunkSource) -> ResponseStream {
+        let head = ResponseHead(status: status, headers: headers, httpVersion: httpVersion, url: url)
+        var stream = ResponseStream(head, after: earlierHeads, hops: hops, source: source)
+        stream.cacheNote = cacheNote
+        return stream
+    }
+
+    /// The same head before another body, behind these redirects.
+    func replaced(
+        by source: any ChunkSource, after heads: [ResponseHead], _ earlierHops: [HopMetrics]
+    ) -> ResponseStream {
+        let head = ResponseHead(status: status, headers: headers, httpVersion: httpVersion, url: url)
+        var stream = ResponseStream(head, after: heads + earlierHeads, hops: earlierHops + hops, source: source)
+        stream.cacheNote = cacheNote
+        return stream
+    }
 
     /// Lets go of it, because another transfer takes its place.
     func supersede() {

@@ -4,4 +4,12 @@ public struct SavedFile: Sendable, Hashable {
     public let path: String
     /// Its length in bytes.
     public let byteCount: Int
+    /// Of these, bytes that an earlier attempt had fetched; 0 for what was not downloaded.
+    public internal(set) var resumedBytes = 0
+
+    /// A file of this length.
+    public init(path: String, byteCount: Int) {
+        self.path = path
+        self.byteCount = byteCount
+    }
 }

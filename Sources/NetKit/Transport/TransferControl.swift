@@ -2,9 +2,11 @@
 protocol TransferControl: Sendable {
     func setSuspended(_ isSuspended: Bool)
     func setPriority(_ priority: Priority, of id: UInt64)
+    func cancel(_ id: UInt64)
     func pause(_ id: UInt64)
     func resume(_ id: UInt64)
     func transfers() -> [TransferInfo]
+    func setTrust(_ policy: TrustPolicy) throws(NetError)
     func cookies() async throws(NetError) -> [Cookie]
     func setCookies(_ cookies: [Cookie]) throws(NetError)
     func clearCookies() throws(NetError)

@@ -1,4 +1,9 @@
 /// Whom a TLS connection believes. Connections checked under one policy are never used under another.
+///
+/// The chain is verified first, then the name (subject alternative names alone), then pins are looked for in the chain
+/// that was verified. A rule that is malformed fails the call that adds it, or the request; it never means "no pin".
+///
+///     configuration.trust = try .pinned("api.example.com", ["sha256/…", "sha256/…"])  // the second one is the backup
 public struct TrustPolicy: Sendable, Hashable {
     /// Where trusted authorities come from.
     public enum Roots: Sendable, Hashable {
@@ -8,9 +13,11 @@ public struct TrustPolicy: Sendable, Hashable {
         case file(String)
         /// PEM certificates in memory, 16 MiB at most.
         case pem([UInt8])
+        /// Nobody but the certificates that a rule pins for the host.
+        case pinned
     }
 
-    /// The lowest TLS version that is spoken.
+    /// A TLS version that is spoken.
     public enum TLSVersion: Sendable, Hashable {
         /// TLS 1.2 (RFC 5246).
         case tls1_2
@@ -22,19 +29,44 @@ public struct TrustPolicy: Sendable, Hashable {
     public var roots: Roots
     /// The lowest TLS version that is spoken.
     public var minimumVersion: TLSVersion
-    /// True accepts every certificate and name: no protection against an active attacker.
+    /// The highest TLS version that is spoken; nil is the newest there is.
+    public var maximumVersion: TLSVersion?
+    /// True accepts every certificate and name: no protection against an active attacker. Where a rule with pins covers
+    /// the host, the key that the server proves to hold must be pinned all the same.
     public var acceptsAnything: Bool
     /// The client's own certificate, for servers that ask for one.
     public var identity: ClientIdentity?
+    /// Pins by host; the narrowest rule that covers a host counts for it.
+    public var rules: [PinRule] = []
+    /// True lets chains pass that do not verify: then pins decide, a host without an enforced pin is refused, and of keys
+    /// only the leaf's counts, or one from which the chain to the leaf verifies.
+    public var acceptsInvalidChains = false
+    /// True does not compare names; of keys only the leaf's counts then.
+    public var skipsNameCheck = false
+    /// Path of PEM revocation lists, at least one for each authority; a certificate whose list is missing is refused.
+    public var revocationLists: String?
+    /// True asks for a stapled OCSP reply (RFC 6066, 8) and refuses a certificate without a good one.
+    public var requiresStaple = false
+    /// Ciphers up to TLS 1.2, in OpenSSL's syntax; nil is its default.
+    public var ciphers: String?
+    /// Cipher suites of TLS 1.3, in OpenSSL's syntax; nil is its default.
+    public var cipherSuites: String?
+    /// False offers no protocol by ALPN (RFC 7301), so that HTTP/1.1 is spoken.
+    public var usesALPN = true
+    /// Who is told of refusals, and may refuse more.
+    public var observer: TrustObserver?
+    /// Whether the observer may also allow what the policy refuses. Whoever sets it answers for every connection.
+    public let allowsOverride: Bool
 
     /// The system's authorities and TLS 1.2, unless said otherwise.
     public init(
         roots: Roots = .system, minimumVersion: TLSVersion = .tls1_2, acceptsAnything: Bool = false,
-        identity: ClientIdentity? = nil
+        identity: ClientIdentity? = nil, allowsOverride: Bool = false
     ) {
         self.roots = roots
         self.minimumVersion = minimumVersion
         self.acceptsAnything = acceptsAnything
         self.identity = identity
+        self.allowsOverride = allowsOverride
     }
 }

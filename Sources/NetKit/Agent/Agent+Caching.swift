@@ -1,0 +1,108 @@
+/// What is stored for a request, and what would be done about it.
+public struct CachedAnswer<Value: Sendable>: Sendable {
+    /// What would be done, and why.
+    public let report: CacheReport
+    /// What is stored, of an older version and past its time too; nil where nothing is, or where it cannot be decoded.
+    public let response: Response<Value>?
+
+    /// What would be done.
+    public var decision: CacheDecision { report.decision }
+}
+
+extension Agent {
+    /// What is stored for a request and whether it would be used, without sending anything.
+    ///
+    /// Throws ``NetError/Code/usage`` for a request that is not cached, and what makes a request one that cannot be sent.
+    public func cached<Value>(_ request: Request<Value>) async throws(NetError) -> CachedAnswer<Value> {
+        let (caching, side) = try await side(of: request)
+        let look = await side.look(at: caching.now)
+        let report = look.report(.none)
+        guard let piece = look.stored else { return CachedAnswer(report: report, response: nil) }
+        var received = side.response(of: piece, at: caching.now)
+        received.cacheNote = CacheNote(report)
+        let response = try? await decode(received, by: request.decoding)
+        return CachedAnswer(report: report, response: response)
+    }
+
+    /// Stores an answer under a request, as if it had answered that one (YTKNetwork's shared cache).
+    ///
+    /// False when the rules store no such answer. Throws what the store throws.
+    @discardableResult
+    public func store(
+        _ response: Response<some Sendable>, for request: Request<some Sendable>
+    ) async throws(NetError) -> Bool {
+        let (caching, side) = try await side(of: request)
+        let now = caching.now
+        let look = await side.look(at: now)
+        var received = Response<Bytes>(status: response.status, headers: response.headers, bytes: response.bytes)
+        received.httpVersion = response.httpVersion
+        var hop = HopMetrics()
+        hop.url = response.url
+        received.metrics = Metrics([hop])
+        guard look.key != nil, let answer = side.answer(for: received, asked: now, received: now) else { return false }
+        try await side.put(answer, response.bytes, after: look)
+        return true
+    }
+
+    /// Removes what is stored for a request; false when there was nothing.
+    @discardableResult
+    public func removeCached(_ request: Request<some Sendable>) async throws(NetError) -> Bool {
+        let (caching, side) = try await side(of: request)
+        let look = await side.look(at: caching.now)
+        guard let key = look.key else { return false }
+        return try await caching.store(for: try await prepared(Call(request.decoded(by: .bytes))).request).remove(key)
+    }
+
+    /// Fetches what a request is to find in the cache later, whatever is stored.
+    public func warm(_ request: Request<some Sendable>) async throws(NetError) {
+        var request = request
+        switch try rules(of: request).renewing {
+        case .off: throw NetError(.usage, "the request is not cached")
+        case .application(var policy):
+            policy.writesAsynchronously = false
+            request.caching = .application(policy)
+        case .http(var policy):
+            policy.writesAsynchronously = false
+            request.caching = .http(policy)
+        }
+        _ = try await send(request)
+    }
+
+    /// The response as the request wants it, which a cache may keep then.
+    func kept<Value>(
+        _ received: Response<Bytes>, by request: Request<Value>
+    ) async throws(NetError) -> Response<Value> {
+        let response = try await accepted(received.withoutStore, by: request)
+        await received.cacheNote?.store?()
+        return response
+    }
+
+    // MARK: Which cache
+
+    /// Those of the request, or of the cache.
+    func rules(of request: Request<some Sendable>) throws(NetError) -> CacheRules {
+        let caching = try caching(for: request)
+        return request.caching ?? caching.rules
+    }
+
+    private func caching(for request: Request<some Sendable>) throws(NetError) -> Caching {
+        for interceptor in configuration.interceptors + request.interceptors {
+            if let caching = interceptor as? Caching {
+                return caching
+            }
+        }
+        throw NetError(.usage, "the agent has no Caching among its interceptors")
+    }
+
+    private func side(
+        of request: Request<some Sendable>
+    ) async throws(NetError) -> (Caching, any CacheSide) {
+        let caching = try caching(for: request)
+        let call = try await prepared(Call(request.decoded(by: .bytes)))
+        switch caching.side(for: call, exchange.cacheContext) {
+        case nil: throw NetError(.usage, "the request is not cached")
+        case .application(let side)?: return (caching, side)
+        case .http(let side)?: return (caching, side)
+        }
+    }
+}

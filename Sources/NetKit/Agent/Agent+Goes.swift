@@ -1,0 +1,176 @@
+extension Agent {
+    /// Sends a request whose body goes to its output, or to memory, in as many goes as it is held up and let go on.
+    ///
+    /// - Parameter control: the reins that interrupt it; nil where nobody does.
+    func sendInGoes<Value>(
+        _ request: Request<Value>, _ control: RunControl?
+    ) async throws(NetError) -> Response<Value> {
+        let progress = request.progress.map(TransferProgress.ending)
+        defer { progress?(.over) }
+        let limit = (request.limits ?? configuration.limits).maxBodyBytes
+        let memory = request.output == nil ? MemoryOutput(maxBytes: limit ?? .max) : nil
+        var asked = request.decoded(by: .bytes)
+        asked.expectation = nil
+        asked.output = nil
+        asked.progress = progress
+        var course = BodyCourse(asked, output: request.output ?? memory ?? MemoryOutput(maxBytes: 0))
+        while true {
+            try await control?.passage()
+            let go = await go(course, control) { head throws(NetError) in
+                try request.checkHead(head, types: request.decoding.types)
+            }
+            course = go.course
+            if case .failure = go.result, go.wasInterrupted, !Task.isCancelled {
+                continue
+            }
+            var received = try go.result.get()
+            guard let memory else { return try await decode(received, by: request.decoding) }
+            received.bytes = memory.bytes
+            received.value = received.bytes
+            return try await accepted(received, by: request)
+        }
+    }
+
+    private func go(
+        _ course: BodyCourse, _ control: RunControl?,
+        _ check: @escaping @Sendable (Response<Bytes>) throws(NetError) -> Void
+    ) async -> Go {
+        let wasInterrupted = Lock(false)
+        let task = Task {
+            var course = course
+            let result: Result<Response<Bytes>, NetError>
+            do throws(NetError) {
+                result = .success(try await self.fetch(&course, check))
+            } catch {
+                result = .failure(error)
+            }
+            return (course, result)
+        }
+        control?.setInterruption {
+            wasInterrupted.withLock { $0 = true }
+            task.cancel()
+        }
+        defer { control?.setInterruption(nil) }
+        let (course, result) = await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+        return Go(course: course, result: result, wasInterrupted: wasInterrupted.withLock { $0 })
+    }
+
+    /// One go, to the end of the body.
+    private func fetch(
+        _ course: inout BodyCourse, _ check: @Sendable (Response<Bytes>) throws(NetError) -> Void
+    ) async throws(NetError) -> Response<Bytes> {
+        if course.isTorn || (course.offset > 0 && !course.asksForRest) {
+            try await startOver(&course)
+        }
+        if let head = course.head, course.offset == course.total {
+            // It was held up behind its last byte.
+            try await Self.told { try await course.output.finish() }
+            return head
+        }
+        let isRest = course.asksForRest
+        let shift = Lock(0)
+        var stream = try await opened(course, shift)
+        if course.asksForRest, !course.goesOn(with: stream.headOnly) {
+            // A part of something else, or of nothing, is no answer: the whole is asked for.
+            let isPart = stream.status == 206 || stream.status == 416
+            if !isPart {
+                try await refuse(stream, unless: check)
+            }
+            try await startOver(&course)
+            if isPart {
+                stream.supersede()
+                shift.withLock { $0 = 0 }
+                stream = try await opened(course, shift)
+            }
+        }
+        if course.offset == 0 {
+            try await refuse(stream, unless: check)
+            course.begin(with: stream.headOnly)
+        }
+        shift.withLock { $0 = course.offset }
+        for try await piece in stream {
+            course.writes()
+            try await Self.told { try await course.output.write(piece) }
+            course.wrote(piece.count)
+        }
+        course.ended(stream.metrics)
+        if isRest, let total = course.total, course.offset < total {
+            throw NetError(.cutShort, "the body ended at byte \(course.offset) of \(total)", response: course.head)
+        }
+        try await Self.told { try await course.output.finish() }
+        return course.whole(stream)
+    }
+
+    private func opened(_ course: BodyCourse, _ shift: Lock<Int>) async throws(NetError) -> ResponseStream {
+        var request = course.next
+        if let tell = request.progress {
+            request.progress = { progress in
+                if progress.isOver {
+                    return
+                }
+                var progress = progress
+                let before = shift.withLock { $0 }
+                progress.received += before
+                progress.receiveTotal = progress.receiveTotal.map { $0 + before }
+                tell(progress)
+            }
+        }
+        return try await stream(request)
+    }
+
+    private func startOver(_ course: inout BodyCourse) async throws(NetError) {
+        let output = course.output
+        try await Self.told { try await output.startOver() }
+        course.startedOver()
+    }
+
+    /// Throws with the whole body when the head is that of no answer.
+    private func refuse(
+        _ stream: ResponseStream, unless check: @Sendable (Response<Bytes>) throws(NetError) -> Void
+    ) async throws(NetError) {
+        do throws(NetError) {
+            try check(stream.headOnly)
+        } catch {
+            var received = stream.headOnly
+            received.bytes = try await stream.collect(upTo: configuration.limits.maxBodyBytes ?? .max)
+            received.value = received.bytes
+            received.metrics = stream.metrics
+            throw error.telling(received)
+        }
+    }
+
+    /// What an output throws, as a request's error.
+    private static func told(_ body: () async throws -> Void) async throws(NetError) {
+        do {
+            try await body()
+        } catch let error as NetError {
+            throw error
+        } catch {
+            throw NetError(.stoppedByCaller, "the body's output failed: \(error)", underlying: error)
+        }
+    }
+}
+
+/// What came of one go.
+private struct Go: Sendable {
+    let course: BodyCourse
+    let result: Result<Response<Bytes>, NetError>
+    /// Whether it was held up; then a failure is no failure.
+    let wasInterrupted: Bool
+}
+
+extension BodyCourse {
+    /// The response, once the last go is over: the first go's head, and what all of them cost.
+    fileprivate func whole(_ stream: ResponseStream) -> Response<Bytes> {
+        var response = head ?? stream.headOnly
+        response.trailers = stream.trailers
+        response.isCloseDelimited = stream.isCloseDelimited
+        response.metrics = Metrics(hops)
+        response.source = .network
+        return response
+    }
+}

@@ -1,0 +1,222 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension Agent {
+    /// Whether a call of this request needs neither a chain nor anybody to tell.
+    func isBare(_ request: Request<some Sendable>) -> Bool { hasBareCalls && !request.hasNotes && !hub.isHeard }
+
+    /// What a call of this request goes through.
+    private func chain(for request: Request<Bytes>) -> CallChain {
+        let needsPath = request.asksForPath || !configuration.allowsCellular
+        guard request.hasNotes || needsPath else { return chain }
+        let service = request.service
+        let own = request.hasNotes ? request.interceptors : []
+        guard service != nil || !own.isEmpty || needsPath else { return chain }
+        let outer = chain.interceptors + (service?.configuration.interceptors ?? []) + own
+        let innermost = (service?.innermost ?? []) + (needsPath ? [connectivity] : [])
+        return CallChain(outer + innermost, end: exchange)
+    }
+
+    /// Who watches a call of this request, but for those that it brings itself.
+    func observers(of request: Request<some Sendable>) -> [any Observer] {
+        let all = hub.isHeard ? observers + [hub] : observers
+        guard request.hasNotes else { return all }
+        let metrics = request.transferHooks.metrics.map { MetricsHook(tell: $0) }
+        return all.filter { metrics == nil || !($0 is MetricsHook) }
+            + (request.service?.configuration.interceptors.watching ?? []) + request.interceptors.watching
+            + [metrics].compactMap { $0 }
+    }
+
+    /// One call from its start to its end, told to who watches it.
+    private func watched<Value: Sendable>(
+        _ request: Request<some Sendable>, _ kind: Call.Kind, savingTo path: String? = nil,
+        _ work: (Call) async throws(NetError) -> (Value, Response<Bytes>)
+    ) async throws(NetError) -> Value {
+        let (value, received, watch) = try await begun(request, kind, savingTo: path, work)
+        await watch?.stopping(.answered(received))
+        watch?.stopped()
+        return value
+    }
+
+    /// One call up to its answer; a failure is its end.
+    private func begun<Value: Sendable>(
+        _ request: Request<some Sendable>, _ kind: Call.Kind, savingTo path: String? = nil,
+        _ work: (Call) async throws(NetError) -> (Value, Response<Bytes>)
+    ) async throws(NetError) -> (Value, Response<Bytes>, Watch?) {
+        let group = request.completionGroup
+        group?.enter()
+        defer { group?.leave() }
+        let watch = Watch(request, observers(of: request))
+        var call = Call(request.decoded(by: .bytes), kind: kind, watch: watch)
+        do throws(NetError) {
+            do throws(NetError) {
+                let isPlain = !addsToRequests && !request.hasNotes
+                call = isPlain ? try preparedPlain(call) : try await prepared(call)
+                if let path {
+                    call.request.savePath = try Self.checkedPath(path)
+                }
+                if call.request.body != nil {
+                    let hooks = call.request.hooks(over: configuration.transferHooks)
+                    call.request = call.request.renewing(by: hooks.newBody, watch)
+                }
+                let begun = call
+                let (value, received) = try await flights.aboard { () async throws(NetError) in
+                    try await work(begun)
+                }
+                if !endings.isEmpty || request.hasNotes {
+                    try await mayEnd(call, .answered(received))
+                }
+                return (value, received, watch)
+            } catch {
+                let error = request.hasNotes ? request.service?.mapped(error) ?? error : error
+                // Who has stopped the call has had his say.
+                if error.code != .stoppedByCaller {
+                    try await mayEnd(call, .failed(error))
+                }
+                throw error
+            }
+        } catch {
+            await watch?.stopping(.failed(error))
+            watch?.stopped()
+            throw error
+        }
+    }
+
+    /// Asks those who may stop a call before its caller is told how it ended.
+    private func mayEnd(_ call: Call, _ outcome: Event.Outcome) async throws(NetError) {
+        let chain = chain(for: call.request)
+        for ending in chain === self.chain ? endings : chain.interceptors.ending {
+            try await ending.mayEnd(call, outcome)
+        }
+    }
+
+    func sendThroughChain<Value>(_ request: Request<Value>) async throws(NetError) -> Response<Value> {
+        if request.isListed {
+            return try await sendListed(request)
+        }
+        if request.output != nil {
+            return try await sendInGoes(request, nil)
+        }
+        return try await watched(request, .send) { call throws(NetError) in
+            let received = try await whole(call)
+            return (try await kept(received, by: request), received.withoutStore)
+        }
+    }
+
+    func saveThroughChain(
+        _ request: Request<some Sendable>, to path: String
+    ) async throws(NetError) -> Response<SavedFile> {
+        if request.isListed {
+            return try await saveListed(request, to: path)
+        }
+        return try await watched(request, .save, savingTo: path) { call throws(NetError) in
+            let reply = try await reply(to: call)
+            let received = reply.response
+            if call.request.download != nil, case .file(let file) = reply.body {
+                return (received.map { _ in file }, received)
+            }
+            guard (200..<300).contains(received.status) else {
+                throw NetError(unacceptable: received)
+            }
+            try call.request.checkHead(received, types: nil)
+            if case .file(let file) = reply.body {
+                return (received.map { _ in file }, received)
+            }
+            let bytes = try await reply.collected(upTo: call.request.limits?.maxBodyBytes)
+            try call.request.checkBody(bytes, of: received)
+            try await Self.write(bytes, to: path)
+            return (received.map { _ in SavedFile(path: path, byteCount: bytes.count) }, received)
+        }
+    }
+
+    func streamThroughChain(_ request: Request<some Sendable>) async throws(NetError) -> ResponseStream {
+        if request.isListed {
+            return try await streamListed(request)
+        }
+        let (stream, _, watch) = try await begun(request, .stream) { call throws(NetError) in
+            let stream = try await opened(call)
+            return (stream, stream.headOnly)
+        }
+        return watch.map { stream.replaced(by: WatchedChunks(stream, watch: $0)) } ?? stream
+    }
+
+    /// An answer of whatever kind it is.
+    func openedThroughChain(_ request: Request<some Sendable>) async throws(NetError) -> Answer {
+        let (answer, received, watch) = try await begun(request, .send) { call throws(NetError) in
+            let reply = try await reply(to: call)
+            return (reply, reply.response)
+        }
+        if let watch, case .stream(let stream) = answer.body {
+            return Answer(stream.replaced(by: WatchedChunks(stream, watch: watch)))
+        }
+        await watch?.stopping(.answered(received))
+        watch?.stopped()
+        return answer
+    }
+
+    // MARK: Replies of the kind that was asked for
+
+    private func reply(to call: Call) async throws(NetError) -> Answer {
+        defer { call.request.progress?(.over) }
+        try Self.checkCancellation()
+        return try await Next(chain(for: call.request))(call)
+    }
+
+    func whole(_ call: Call) async throws(NetError) -> Response<Bytes> {
+        let reply = try await reply(to: call)
+        switch reply.body {
+        case .bytes: return reply.response
+        // A hook may have put the body there.
+        case .file where call.request.hooks(over: configuration.transferHooks).head != nil: return reply.response
+        case .file, .stream: break
+        }
+        var response = reply.response
+        response.bytes = try await reply.collected(upTo: call.request.limits?.maxBodyBytes)
+        response.value = response.bytes
+        return response
+    }
+
+    private func opened(_ call: Call) async throws(NetError) -> ResponseStream {
+        let reply: Answer
+        do throws(NetError) {
+            try Self.checkCancellation()
+            reply = try await Next(chain(for: call.request))(call)
+        } catch {
+            call.request.progress?(.over)
+            throw error
+        }
+        if case .stream(let stream) = reply.body {
+            if control == nil {
+                call.request.progress?(.over)
+            }
+            return stream
+        }
+        call.request.progress?(.over)
+        var response = reply.response
+        response.bytes = try await reply.collected(upTo: call.request.limits?.maxBodyBytes)
+        return ResponseStream(response)
+    }
+
+    @concurrent
+    private static func write(_ bytes: Bytes, to path: String) async throws(NetError) {
+        do {
+            try bytes.data.write(to: URL(filePath: path), options: .atomic)
+        } catch {
+            throw NetError(.file, "the body cannot be saved: \(error)", underlying: error)
+        }
+    }
+}
+
+extension Answer {
+    /// The whole body, from wherever it is but a file.
+    fileprivate func collected(upTo maxBytes: Int?) async throws(NetError) -> Bytes {
+        switch body {
+        case .bytes(let bytes): return bytes
+        case .stream(let stream): return try await stream.collect(upTo: maxBytes ?? .max)
+        case .file: throw NetError(.usage, "an interceptor left in a file what was not to be saved")
+        }
+    }
+}

@@ -1,0 +1,34 @@
+extension Agent {
+    /// Sends a request as if it were started, on behalf of a caller who waits: it is listed, its accessories and hooks
+    /// are told, and it can be cancelled by its tag.
+    func sendListed<Value>(_ request: Request<Value>) async throws(NetError) -> Response<Value> {
+        try await launch(request, on: .here, StartOptions(), nil, nil).outcome()
+    }
+
+    /// Saves in the same way; there are no hooks for a file.
+    func saveListed(
+        _ request: Request<some Sendable>, to path: String
+    ) async throws(NetError) -> Response<SavedFile> {
+        var launch = Launch<Response<SavedFile>>(delivery: .here)
+        launch.accessories = request.accessories
+        let handle = launch.begin(control(of: request), in: registry) { control async throws(NetError) in
+            var request = request
+            request.forgetCompany()
+            request.ticket = control.ticket
+            return try await self.saveThroughChain(request, to: path)
+        }
+        return try await handle.outcome()
+    }
+}
+
+extension CallHandle {
+    /// What came of it, on behalf of a caller who waits: cancelling him cancels it.
+    func outcome() async throws(NetError) -> Value {
+        let outcome = await withTaskCancellationHandler {
+            await promise.outcome()
+        } onCancel: {
+            cancel()
+        }
+        return try outcome.get()
+    }
+}

@@ -1,0 +1,165 @@
+extension Agent {
+    /// Starts a request, or what describes one, and tells a delegate, or nobody.
+    ///
+    /// It runs to its end whether or not anybody holds the handle, the delegate or the agent. Its accessories are told
+    /// that it starts before this returns. Its end is told where `delivery` says, in one go: accessories will stop, the
+    /// filter, the delegate, the closure, accessories did stop; then closures and accessories are let go, and the
+    /// delegate hears ``RunDelegate/runCleared(_:)``. The same holds for an answer from a cache, for an error before
+    /// anything is sent, and for a cancelled start, of which delegate and closure hear only if the options say so.
+    /// - Parameters:
+    ///   - call: what is sent.
+    ///   - delivery: where its end is told.
+    ///   - options: who else accompanies it, and which scope ends it.
+    ///   - delegate: kept weakly.
+    @discardableResult
+    public func start<Call: RequestConvertible>(
+        _ call: Call, on delivery: Delivery = .main, options: StartOptions = .init(),
+        delegate: (any RunDelegate)? = nil
+    ) -> CallHandle<Response<Call.Value>> {
+        launch(call, on: delivery, options, delegate, nil)
+    }
+
+    /// As ``start(_:on:options:delegate:)-(Call,_,_,_)``, and calls one closure of two on the main actor,
+    /// after the delegate.
+    @discardableResult
+    public func start<Call: RequestConvertible>(
+        _ call: Call, options: StartOptions = .init(), delegate: (any RunDelegate)? = nil,
+        success: @escaping @MainActor (Response<Call.Value>) -> Void, failure: @escaping @MainActor (NetError) -> Void
+    ) -> CallHandle<Response<Call.Value>> {
+        start(call, options: options, delegate: delegate) { result in
+            switch result {
+            case .success(let response): success(response)
+            case .failure(let error): failure(error)
+            }
+        }
+    }
+
+    /// As ``start(_:on:options:delegate:)-(Call,_,_,_)``, and calls a closure on the main actor, after the delegate.
+    @discardableResult
+    public func start<Call: RequestConvertible>(
+        _ call: Call, options: StartOptions = .init(), delegate: (any RunDelegate)? = nil,
+        completion: @escaping @MainActor (Result<Response<Call.Value>, NetError>) -> Void
+    ) -> CallHandle<Response<Call.Value>> {
+        launch(call, on: .main, options, delegate) { result in
+            MainActor.assumeIsolated { completion(result) }
+        }
+    }
+
+    /// As ``start(_:on:options:delegate:)-(Call,_,_,_)``, and calls one closure of two there, after the delegate.
+    @discardableResult
+    public func start<Call: RequestConvertible>(
+        _ call: Call, on delivery: Delivery, options: StartOptions = .init(), delegate: (any RunDelegate)? = nil,
+        success: @escaping @Sendable (Response<Call.Value>) -> Void, failure: @escaping @Sendable (NetError) -> Void
+    ) -> CallHandle<Response<Call.Value>> {
+        launch(call, on: delivery, options, delegate) { result in
+            switch result {
+            case .success(let response): success(response)
+            case .failure(let error): failure(error)
+            }
+        }
+    }
+
+    /// As ``start(_:on:options:delegate:)-(Call,_,_,_)``, and calls a closure there, after the delegate.
+    @discardableResult
+    public func start<Call: RequestConvertible>(
+        _ call: Call, on delivery: Delivery, options: StartOptions = .init(), delegate: (any RunDelegate)? = nil,
+        completion: @escaping @Sendable (Result<Response<Call.Value>, NetError>) -> Void
+    ) -> CallHandle<Response<Call.Value>> {
+        launch(call, on: delivery, options, delegate, completion)
+    }
+
+    /// All starts of requests come by here.
+    func launch<Call: RequestConvertible>(
+        _ call: Call, on delivery: Delivery, _ options: StartOptions, _ delegate: (any RunDelegate)?,
+        _ completion: (@Sendable (Result<Response<Call.Value>, NetError>) -> Void)?
+    ) -> CallHandle<Response<Call.Value>> {
+        let handle = CallHandle(control: control(of: call), promise: Promise<Response<Call.Value>>())
+        begin(handle, call, on: delivery, options, delegate, completion)
+        return handle
+    }
+
+    /// The reins of a request that is not started yet.
+    func control<Call: RequestConvertible>(of call: Call) -> RunControl {
+        var run = Run(kind: .request)
+        if let call = call as? any Startable {
+            run.tag = call.tag
+            run.userInfo = call.userInfo
+        }
+        let request = call as? Request<Call.Value>
+        if request == nil {
+            run.name = String(describing: Call.self)
+        }
+        let group = request == nil ? ObjectIdentifier(Call.self) : request?.group
+        let control = RunControl(run, group: group, transfers: self.control)
+        if let request {
+            control.describe(request)
+            if let group = request.completionGroup {
+                control.join(group)
+            }
+        }
+        return control
+    }
+
+    /// Starts what has its reins.
+    func begin<Call: RequestConvertible>(
+        _ handle: CallHandle<Response<Call.Value>>, _ call: Call, on delivery: Delivery, _ options: StartOptions,
+        _ delegate: (any RunDelegate)?, _ completion: (@Sendable (Result<Response<Call.Value>, NetError>) -> Void)?
+    ) {
+        var launch = Launch<Response<Call.Value>>(delivery: delivery, options: options)
+        launch.delegate = delegate
+        launch.completion = completion
+        if let call = call as? any Startable {
+            launch.accessories = call.accessories
+            launch.hooks = call.hooks(for: Response<Call.Value>.self)
+        }
+        let progress = ProgressRelay(launch)
+        let course = StartCourse(options)
+        launch.begin(handle, in: registry) { control async throws(NetError) in
+            try await self.run(call, control, progress, course)
+        }
+    }
+
+    /// The work of a start that is one request.
+    private func run<Call: RequestConvertible>(
+        _ call: Call, _ control: RunControl, _ progress: ProgressRelay?, _ course: StartCourse
+    ) async throws(NetError) -> Response<Call.Value> {
+        var request = try await call.groupedRequest()
+        if !(call is Request<Call.Value>) {
+            control.describe(request)
+            control.accompany(request.accessories)
+            if let group = request.completionGroup {
+                control.join(group)
+            }
+            try await control.passage()
+        }
+        request.forgetCompany()
+        request.ticket = control.ticket
+        course.tracking?.watch(&request)
+        try await takeTurn(control, request)
+        let slot = try await course.lane?.slots.take(for: request.decoded(by: .bytes))
+        defer { slot?.giveBack() }
+        guard let progress else { return try await sendStarted(request, control, course) }
+        return try await progress.follow(request, control) { request async throws(NetError) in
+            try await self.sendStarted(request, control, course)
+        }
+    }
+
+    private func sendStarted<Value>(
+        _ request: Request<Value>, _ control: RunControl, _ course: StartCourse
+    ) async throws(NetError) -> Response<Value> {
+        course.letsGo ? try await sendInGoes(request, control) : try await send(request)
+    }
+}
+
+/// What of a start's options its work needs.
+private struct StartCourse: Sendable {
+    let lane: CallLane?
+    let tracking: CallProgress?
+    let letsGo: Bool
+
+    init(_ options: StartOptions) {
+        lane = options.lane
+        tracking = options.tracking
+        letsGo = options.pausing == .lettingGo
+    }
+}

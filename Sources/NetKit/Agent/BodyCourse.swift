@@ -1,0 +1,122 @@
+/// How far the fetching of one body is that may take several goes: decisions alone.
+struct BodyCourse: Sendable {
+    /// What is asked at first.
+    let request: Request<Bytes>
+    let output: any BodyOutput
+    /// The head that the bytes so far belong to.
+    private(set) var head: Response<Bytes>?
+    /// Bytes in the output.
+    private(set) var offset = 0
+    /// Bytes of the whole body; nil when nobody knows.
+    private(set) var total: Int?
+    /// Whether the output may hold a part of a piece.
+    private(set) var isTorn = false
+    /// What the goes before this one cost.
+    private(set) var hops: [HopMetrics] = []
+    private var validator: String?
+
+    init(_ request: Request<Bytes>, output: any BodyOutput) {
+        self.request = request
+        self.output = output
+    }
+
+    /// What is asked now: the rest of the body, when the answer so far can be gone on with.
+    var next: Request<Bytes> {
+        guard offset > 0, let validator else { return request }
+        var rest = request
+        rest.headers["Range"] = "bytes=\(offset)-"
+        rest.headers["If-Range"] = validator
+        return rest
+    }
+
+    /// Whether ``next`` asks for a part.
+    var asksForRest: Bool { offset > 0 && validator != nil }
+
+    /// Whether the head, which answers a request for the rest, is that of the rest (RFC 9110, 13.1.5 and 15.3.7).
+    func goesOn(with head: Response<Bytes>) -> Bool {
+        guard head.status == 206, head.headers["Content-Encoding"] == nil,
+            let range = ContentRange(head.headers["Content-Range"]), range.start == offset
+        else { return false }
+        if let total, let said = range.total, said != total {
+            return false
+        }
+        let tag = head.headers["ETag"]
+        return validator?.hasPrefix("\"") != true || tag == nil || tag == validator
+    }
+
+    /// The body begins with this head.
+    mutating func begin(with head: Response<Bytes>) {
+        self.head = head
+        offset = 0
+        let isWhole = request.method == .get && request.headers["Range"] == nil && head.status == 200
+        let isCoded = head.headers["Content-Encoding"] != nil
+        let refusesRanges = head.headers["Accept-Ranges"]?.isEqualIgnoringASCIICase(to: "none") == true
+        validator = isWhole && !isCoded && !refusesRanges ? head.headers.strongValidator : nil
+        total = isCoded ? nil : head.headers["Content-Length"].flatMap { Int($0) }
+    }
+
+    /// A piece is about to be written, or was.
+    mutating func writes() { isTorn = true }
+
+    mutating func wrote(_ count: Int) {
+        offset += count
+        isTorn = false
+    }
+
+    /// A go is over.
+    mutating func ended(_ metrics: Metrics) {
+        hops += Array(metrics)
+    }
+
+    /// The output is empty again.
+    mutating func startedOver() {
+        head = nil
+        offset = 0
+        total = nil
+        validator = nil
+        isTorn = false
+    }
+}
+
+/// The field Content-Range of a part (RFC 9110, 14.4).
+private struct ContentRange {
+    let start: Int
+    let total: Int?
+
+    init?(_ field: String?) {
+        guard let field, field.utf8.count > 6, field.prefix(6).lowercased() == "bytes " else { return nil }
+        let halves = field.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
+        guard halves.count == 2 else { return nil }
+        let ends = halves[0].split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, let start = Self.number(ends[0]), let end = Self.number(ends[1]), start <= end else {
+            return nil
+        }
+        guard let total = Self.number(halves[1]) else {
+            guard halves[1] == "*" else { return nil }
+            self.start = start
+            self.total = nil
+            return
+        }
+        guard end < total else { return nil }
+        self.start = start
+        self.total = total
+    }
+
+    /// Digits alone: no sign, no blank.
+    private static func number(_ text: Substring) -> Int? {
+        text.utf8.allSatisfy { (48...57).contains($0) } ? Int(text) : nil
+    }
+}
+
+extension Headers {
+    /// What If-Range may carry: a strong entity tag, or a date that is strong by its distance (RFC 9110, 8.8.2.2).
+    fileprivate var strongValidator: String? {
+        if let tag = self["ETag"] {
+            return tag.hasPrefix("\"") ? tag : nil
+        }
+        guard let changed = self["Last-Modified"], let changedAt = HTTPDate.epochSeconds(of: changed),
+            let sent = self["Date"].flatMap(HTTPDate.epochSeconds(of:)), sent - changedAt >= 60
+        else { return nil }
+        return changed
+    }
+}

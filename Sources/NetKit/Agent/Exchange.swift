@@ -1,0 +1,117 @@
+/// The end of every chain: the transport, and the rounds in which a handler is asked for credentials.
+struct Exchange: CallEnd {
+    let transport: any Transport
+    let configuration: Agent.Configuration
+    /// Whom the agent tells what happens to it.
+    let hub: EventHub
+    /// What is under way, and whether it may go on.
+    let flights: Flights
+    /// What a cache in front of this agent's transport has to know.
+    let cacheContext: CacheContext
+
+    init(transport: any Transport, configuration: Agent.Configuration, hub: EventHub, flights: Flights) {
+        self.transport = transport
+        self.configuration = configuration
+        self.hub = hub
+        self.flights = flights
+        cacheContext = CacheContext(
+            appVersion: configuration.appVersion,
+            jar: configuration.cookies == .off ? nil : transport as? any TransferControl,
+            hooks: configuration.transferHooks)
+    }
+
+    func exchange(_ call: Call) async throws(NetError) -> Answer {
+        guard let watch = call.watch else { return try await reply(to: call) }
+        let number = watch.exchangeStarts(call.request)
+        let heads = WatchedHeads(watch, hub: hub)
+        do throws(NetError) {
+            var tapped = call
+            tapped.request.tap = heads.tap
+            let reply = try await reply(to: tapped)
+            heads.complete(reply)
+            watch.tell(.exchangeEnded(number, .answered(reply.response)), of: call.request)
+            return reply
+        } catch {
+            watch.tell(.exchangeEnded(number, .failed(error)), of: call.request)
+            throw error
+        }
+    }
+
+    private func reply(to call: Call) async throws(NetError) -> Answer {
+        let hooks = call.request.hooks(over: configuration.transferHooks)
+        if hooks.redirect != nil || hooks.head != nil {
+            return try await HookedExchange(exchange: self, hooks: hooks, call: call).answer()
+        }
+        return try await plain(call, hooks)
+    }
+
+    /// One transfer, or those that challenges make of it.
+    func plain(_ call: Call, _ hooks: TransferHooks) async throws(NetError) -> Answer {
+        if call.kind == .stream {
+            return Answer(try await stream(call.request, hooks, call.watch))
+        }
+        let response = try await send(call.request, hooks, call.watch)
+        if let file = call.request.download?.file {
+            return Answer(response, in: file)
+        }
+        guard call.kind == .save, let path = call.request.savePath, (200..<300).contains(response.status) else {
+            return Answer(response)
+        }
+        return Answer(response, in: SavedFile(path: path, byteCount: response.metrics.last?.decodedBytes ?? 0))
+    }
+
+    /// The response, whatever its status.
+    func send(
+        _ request: Request<Bytes>, _ hooks: TransferHooks? = nil, _ watch: Watch? = nil
+    ) async throws(NetError) -> Response<Bytes> {
+        try mayGoOn()
+        do throws(NetError) {
+            guard let desk = desk(hooks, watch) else { return try await transport.send(request) }
+            return try await answer(to: request, asking: desk)
+        } catch {
+            throw request.explained(error)
+        }
+    }
+
+    private func answer(
+        to request: Request<Bytes>, asking desk: ChallengeDesk
+    ) async throws(NetError) -> Response<Bytes> {
+        var rounds = ChallengeRounds(request, agentProxy: configuration.proxy, desk: desk)
+        while true {
+            let received = try await transport.send(rounds.request)
+            guard try await rounds.mayTryAgain(after: received) else { return received }
+            try mayGoOn()
+        }
+    }
+
+    /// The stream, whatever its status.
+    func stream(
+        _ request: Request<Bytes>, _ hooks: TransferHooks? = nil, _ watch: Watch? = nil
+    ) async throws(NetError) -> ResponseStream {
+        try mayGoOn()
+        guard let desk = desk(hooks, watch) else { return try await transport.stream(request) }
+        var rounds = ChallengeRounds(request, agentProxy: configuration.proxy, desk: desk)
+        while true {
+            let stream = try await transport.stream(rounds.request)
+            guard try await rounds.mayTryAgain(after: stream.headOnly) else { return stream }
+            stream.supersede()
+            try mayGoOn()
+        }
+    }
+
+    private func mayGoOn() throws(NetError) {
+        try Agent.checkCancellation()
+        if flights.isCancelled {
+            throw NetError(.cancelled, "the agent was invalidated")
+        }
+    }
+
+    /// Nil where nobody is asked.
+    private func desk(_ hooks: TransferHooks?, _ watch: Watch?) -> ChallengeDesk? {
+        let handler = (hooks ?? configuration.transferHooks).challenge ?? configuration.challengeHandler
+        if handler == nil, configuration.credentialStore == nil {
+            return nil
+        }
+        return ChallengeDesk(handler: handler, store: configuration.credentialStore, watch: watch)
+    }
+}

@@ -1,0 +1,225 @@
+/// An exchange in which the app is asked what becomes of redirects, and of the response at its head.
+struct HookedExchange {
+    let exchange: Exchange
+    let hooks: TransferHooks
+    let call: Call
+
+    /// The response that no redirect follows, as the hooks want it.
+    func answer() async throws(NetError) -> Answer {
+        let policy = call.request.redirects ?? .follow
+        let begun = ContinuousClock.now
+        var course = call
+        var trail = RedirectTrail()
+        if hooks.redirect != nil {
+            course.request.redirects = .return
+        }
+        while true {
+            let answer = try await once(course)
+            guard let next = try await next(after: answer, of: course, policy, count: trail.count) else {
+                let whole = trail.leading(to: answer)
+                return hooks.head == nil || isDownload ? whole : try await judged(whole, of: course)
+            }
+            trail.add(answer)
+            answer.discard()
+            course.request = next
+            course.request.redirects = .return
+            try course.request.limits?.spend(ContinuousClock.now - begun, of: call.request.limits?.total)
+        }
+    }
+
+    /// A download asks before it opens its file.
+    private var isDownload: Bool { call.request.download != nil }
+
+    private func once(_ call: Call) async throws(NetError) -> Answer {
+        if let ask = hooks.head, let plan = call.request.download {
+            plan.judge = judge(of: call, asking: ask)
+            defer { plan.judge = nil }
+            return try await exchange.plain(call, hooks)
+        }
+        if hooks.head == nil {
+            return try await exchange.plain(call, hooks)
+        }
+        var request = call.request
+        request.savePath = nil
+        if call.kind != .stream, let progress = request.progress {
+            // The end of a call is told behind the chain.
+            request.progress = { if !$0.isOver { progress($0) } }
+        }
+        return Answer(try await exchange.stream(request, hooks, call.watch))
+    }
+
+    // MARK: Redirects
+
+    private func next(
+        after answer: Answer, of course: Call, _ policy: RedirectPolicy, count: Int
+    ) async throws(NetError) -> Request<Bytes>? {
+        guard let ask = hooks.redirect else { return nil }
+        var head = ResponseHead(of: answer)
+        head.url = head.url.isEmpty ? course.request.url.withoutUserinfo : head.url
+        let step: RedirectStep
+        do throws(NetError) {
+            guard let found = try RedirectStep(head, after: course.request, policy: policy, count: count) else {
+                return nil
+            }
+            step = found
+        } catch {
+            throw error.telling(answer.response)
+        }
+        let decision: RedirectAnswer
+        do {
+            decision = try await ask(step)
+        } catch {
+            throw NetError(asking: error, .stoppedByCaller, "the redirect's hook failed", response: answer.response)
+        }
+        let next: Request<Bytes>
+        switch decision {
+        case .follow: next = step.next
+        case .send(let other): next = other
+        case .deliver: return nil
+        case .fail(let error):
+            throw NetError(
+                asking: error, .redirectRefused, "a hook refused the redirect", response: answer.response)
+        }
+        if next.body?.isRepeatable == false {
+            throw NetError(
+                .notRewindable, "a redirect asks for a body that can be sent once only", response: answer.response)
+        }
+        if isDownload {
+            // Its transfer tells the head of a file alone.
+            call.watch?.tell(.headReceived(head), of: course.request)
+        }
+        call.watch?.tell(.redirected(head, to: next.url), of: course.request)
+        var kept = next
+        kept.tap = course.request.tap
+        return kept
+    }
+
+    // MARK: The head
+
+    private func judged(_ answer: Answer, of course: Call) async throws(NetError) -> Answer {
+        guard let ask = hooks.head, case .stream(let stream) = answer.body else { return answer }
+        let head = stream.headOnly
+        let decision: HeadAnswer
+        do {
+            decision = try await ask(course.request, ResponseHead(of: answer))
+        } catch {
+            throw NetError(asking: error, .stoppedByCaller, "the head's hook failed", response: head)
+        }
+        call.watch?.tell(.headDecided(decision), of: course.request)
+        switch decision {
+        case .cancel:
+            throw NetError(.cancelled, "a hook cancelled the transfer at its head", response: head)
+        case .download(let path):
+            return try await saved(stream, to: path)
+        case .stream:
+            return answer
+        case .allow:
+            break
+        }
+        if call.kind == .stream {
+            return answer
+        }
+        if call.kind == .save, let path = call.request.savePath, (200..<300).contains(answer.status) {
+            return try await saved(stream, to: path)
+        }
+        let bytes: Bytes
+        do throws(NetError) {
+            bytes = try await stream.collect(upTo: call.request.limits?.maxBodyBytes ?? .max)
+        } catch {
+            throw error.telling(headOf: stream)
+        }
+        var response = stream.source.ending ?? head
+        response.bytes = bytes
+        response.value = bytes
+        return Answer(response)
+    }
+
+    private typealias HeadHook = @Sendable (Request<Bytes>, ResponseHead) async throws -> HeadAnswer
+
+    private func judge(of course: Call, asking ask: @escaping HeadHook) -> DownloadPlan.Judge {
+        var request = course.request
+        request.download = nil  // It has the judge.
+        return { [request, watch = call.watch] head throws(NetError) in
+            let decision: HeadAnswer
+            do {
+                decision = try await ask(request, head)
+            } catch {
+                throw NetError(asking: error, .stoppedByCaller, "the head's hook failed", response: nil)
+            }
+            watch?.tell(.headDecided(decision), of: request)
+            return decision
+        }
+    }
+
+    private func saved(_ stream: ResponseStream, to path: String) async throws(NetError) -> Answer {
+        let file = try WholeFile(path)
+        var count = 0
+        for try await chunk in stream {
+            try file.write(chunk)
+            count += chunk.count
+        }
+        try file.keep()
+        return Answer(stream.source.ending ?? stream.headOnly, in: SavedFile(path: path, byteCount: count))
+    }
+}
+
+extension Limits {
+    /// What is left of the whole time.
+    fileprivate mutating func spend(_ elapsed: Duration, of total: Duration?) throws(NetError) {
+        guard let total else { return }
+        if elapsed >= total {
+            throw NetError(.totalTimedOut, "the redirects took longer than \(total)")
+        }
+        self.total = total - elapsed
+    }
+}
+
+/// The redirects that led to a response.
+private struct RedirectTrail {
+    private var heads: [ResponseHead] = []
+    private var hops: [HopMetrics] = []
+    var count: Int { heads.count }
+
+    mutating func add(_ answer: Answer) {
+        heads.append(ResponseHead(of: answer))
+        hops += Array(answer.metrics)
+    }
+
+    /// The response with what came before it.
+    func leading(to answer: Answer) -> Answer {
+        if heads.isEmpty {
+            return answer
+        }
+        var response = answer.response
+        response.metrics = Metrics(hops + Array(answer.metrics))
+        switch answer.body {
+        case .bytes: return Answer(response)
+        case .file(let file): return Answer(response, in: file)
+        case .stream(let stream):
+            return Answer(stream.replaced(by: FollowedChunks(stream, after: hops), after: heads, hops))
+        }
+    }
+}
+
+/// A streamed body that redirects led to: its end tells of their hops as well.
+private final class FollowedChunks: ChunkSource {
+    private let stream: ResponseStream
+    private let hops: [HopMetrics]
+
+    init(_ stream: ResponseStream, after hops: [HopMetrics]) {
+        self.stream = stream
+        self.hops = hops
+    }
+
+    func next() async throws(NetError) -> Bytes? { try await stream.source.next() }
+
+    func abandon(isSuperseded: Bool) { stream.source.abandon(isSuperseded: isSuperseded) }
+
+    func beginReading() -> Bool { stream.source.beginReading() }
+
+    var ending: Response<Bytes>? {
+        guard var ending = stream.source.ending else { return nil }
+        ending.metrics = Metrics(hops + Array(ending.metrics))
+        return ending
+    }
+}

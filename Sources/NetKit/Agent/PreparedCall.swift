@@ -1,0 +1,97 @@
+/// A call that is made and not yet started: it has its number, can come after others, and is started once.
+///
+///     let login = agent.prepare(signIn) { result in … }
+///     let cities = agent.prepare(Request<[City]>("cities")) { result in show(result) }
+///     try cities.come(after: login.handle.succeeded)
+///     try await agent.send(Batch([cities]).collectingAll)        // or cities.start()
+///
+/// As a member of a ``Batch`` or a step it is started there, once, and has ended for them when everybody was told of it:
+/// its own completion comes before theirs. One that is let go without a start ends as cancelled. Thread-safe.
+public final class PreparedCall<Value: Sendable>: Errand {
+    /// What is told at its end.
+    public typealias Completion = @Sendable (Result<Response<Value>, NetError>) -> Void
+
+    /// The hold on it, before its start too: cancelled before, it ends at its start without being sent.
+    public let handle: CallHandle<Response<Value>>
+    private let beginning: Lock<(@Sendable () -> Void)?>
+
+    init(_ handle: CallHandle<Response<Value>>, begin: @escaping @Sendable () -> Void) {
+        self.handle = handle
+        beginning = Lock(begin)
+    }
+
+    deinit {
+        let isUnused = beginning.withLock { $0 != nil }
+        if isUnused {
+            let error = NetError(.cancelled, "the call was let go before it was started")
+            handle.control.ended(with: error)
+            handle.promise.fulfil(.failure(error))
+        }
+    }
+
+    /// The request's tag.
+    public var tag: Int { handle.run.tag }
+
+    /// Its number, unique in the process.
+    public var id: UInt64 { handle.id }
+
+    /// Starts it; a second start does nothing.
+    @discardableResult
+    public func start() -> CallHandle<Response<Value>> {
+        let begin = beginning.withLock { begin in
+            defer { begin = nil }
+            return begin
+        }
+        begin?()
+        return handle
+    }
+
+    /// Makes it wait for others, beside those of its options.
+    ///
+    /// Throws ``NetError/Code/usage`` when one of them waits for it, or when it was started already.
+    public func come(after earlier: EarlierStart...) throws(NetError) {
+        if beginning.withLock({ $0 == nil }) {
+            throw NetError(.usage, "what was started cannot be made to wait for others")
+        }
+        try handle.control.come(after: earlier)
+    }
+
+    /// Starts it, and returns when everybody was told.
+    public func run(through sender: some RequestSender) async throws(NetError) -> Response<Value> {
+        let parts = sender as? PartSender
+        let part = parts?.tracking?.part()
+        start()
+        let result: Result<Response<Value>, NetError>
+        do throws(NetError) {
+            if let parts {
+                result = .success(try await parts.outcome(of: handle))
+            } else {
+                result = .success(try await handle.outcome())
+            }
+        } catch {
+            result = .failure(error)
+        }
+        part?.ended(result)
+        return try result.get()
+    }
+}
+
+extension Agent {
+    /// Makes a call of a request, or of what describes one, without starting it.
+    ///
+    /// - Parameters:
+    ///   - call: what is sent.
+    ///   - delivery: where its end is told.
+    ///   - options: as for a start.
+    ///   - delegate: kept weakly, from its start on.
+    ///   - completion: called at its end, after the delegate.
+    public func prepare<Call: RequestConvertible>(
+        _ call: Call, on delivery: Delivery = .main, options: StartOptions = .init(),
+        delegate: (any RunDelegate)? = nil, completion: PreparedCall<Call.Value>.Completion? = nil
+    ) -> PreparedCall<Call.Value> {
+        let handle = CallHandle(control: control(of: call), promise: Promise<Response<Call.Value>>())
+        return PreparedCall(handle) { [weak delegate] in
+            self.begin(handle, call, on: delivery, options, delegate, completion)
+        }
+    }
+}

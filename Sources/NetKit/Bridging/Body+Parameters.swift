@@ -1,0 +1,63 @@
+internal import CNetCore
+
+extension Body {
+    /// Parameters as JSON: an object or an array, with every digit of its numbers.
+    ///
+    /// Throws ``NetError/Code/badParameter``, naming the path ("a.b[2]"), for what JSON cannot say: sets, bytes, numbers
+    /// that are not finite, text that is not Unicode; and for a root that is neither object nor array.
+    public static func json(_ parameters: Parameters, style: JSONStyle = JSONStyle()) throws(NetError) -> Body {
+        switch parameters {
+        case .object, .array, .set: break
+        default: throw NetError(.badParameter, "the root of JSON parameters is an object or an array")
+        }
+        var options = nc_json_style(
+            is_sorted: style.isSorted, is_pretty: style.isPretty, keeps_slashes: style.keepsSlashes)
+        let bytes = try unsafe parameters.written { text, tree, error in
+            unsafe nc_json_write(&text, tree, &options, &error)
+        }
+        return Body(bytes, contentType: "application/json")
+    }
+
+    /// Parameters as JSON; nil sends no body and no type, as AFNetworking has it.
+    public static func json(_ parameters: Parameters?, style: JSONStyle = JSONStyle()) throws(NetError) -> Body? {
+        guard let parameters else { return nil }
+        let body: Body = try json(parameters, style: style)
+        return body
+    }
+
+    /// Text in a charset that the type names.
+    ///
+    /// Throws ``NetError/Code/badCharset`` for an unknown charset, and with its place for a character that it has not.
+    /// - Parameters:
+    ///   - text: any text.
+    ///   - charset: an IANA name, letter case ignored, such as "gb18030", "Shift_JIS" or "windows-1252".
+    ///   - type: the media type, to which the charset is added.
+    public static func text(_ text: String, charset: String, type: String = "text/plain") throws(NetError) -> Body {
+        // No charset takes more than eight bytes for one of UTF-8's, shifts and byte order mark aside.
+        var buffer = unsafe nc_buf_init(text.utf8.count * 8 + 64)
+        defer { unsafe nc_buf_deinit(&buffer) }
+        var error = nc_error()
+        let status = unsafe text.withSlice { text in
+            unsafe charset.withSlice { unsafe nc_charset_from_utf8(&buffer, text, $0, &error) }
+        }
+        if status != .NC_OK {
+            throw NetError(error)
+        }
+        return Body(unsafe Bytes(copying: buffer), contentType: "\(type); charset=\(charset)")
+    }
+}
+
+extension Parameters {
+    fileprivate func written(
+        _ write: (inout nc_buf, UnsafePointer<nc_params>, inout nc_error) -> nc_status
+    ) throws(NetError) -> Bytes {
+        var buffer = unsafe nc_buf_init(Int(Int32.max))
+        defer { unsafe nc_buf_deinit(&buffer) }
+        var error = nc_error()
+        let status = unsafe withTree { unsafe write(&buffer, $0, &error) }
+        if status != .NC_OK {
+            throw NetError(error)
+        }
+        return unsafe Bytes(copying: buffer)
+    }
+}

@@ -1,0 +1,125 @@
+/// What a request carries that is to be downloaded: where to, how, and who hears of it.
+final class DownloadPlan: Sendable {
+    /// What can be done to the download under way.
+    struct Reins: Sendable {
+        let pause: @Sendable () -> Void
+        let resume: @Sendable () -> Void
+        let setPriority: @Sendable (Priority) -> Void
+    }
+
+    private struct State: Sendable {
+        var reins: Reins?
+        var isPaused = false
+        var priority: Priority?
+        var file: SavedFile?
+        var token: ResumeToken?
+        var judge: Judge?
+    }
+
+    /// Decides by the head what becomes of an answer that is to be saved.
+    typealias Judge = @Sendable (ResponseHead) async throws(NetError) -> HeadAnswer
+
+    let path: String
+    let options: DownloadOptions
+    /// Asked in this order.
+    let destinations: [DownloadDestination]
+    private let tellEvent: (@Sendable (DownloadEvent) -> Void)?
+    private let state = Lock(State())
+
+    init(
+        path: String, options: DownloadOptions, destinations: [DownloadDestination],
+        tell: (@Sendable (DownloadEvent) -> Void)?
+    ) {
+        self.path = path
+        self.options = options
+        self.destinations = destinations
+        tellEvent = tell
+    }
+
+    func tell(_ event: DownloadEvent) {
+        tellEvent?(event)
+    }
+
+    /// Asked before the destinations; nil for nobody.
+    var judge: Judge? {
+        get { state.withLock { $0.judge } }
+        set { state.withLock { $0.judge = newValue } }
+    }
+
+    /// Whether anybody is asked when the head is there.
+    var isAsked: Bool { !destinations.isEmpty || judge != nil }
+
+    /// Where the file goes; nil leaves it at the path. Throws when the transfer is to end.
+    func destination(for head: ResponseHead) async throws(NetError) -> String? {
+        switch try await judge?(head) {
+        case .cancel: throw NetError(.cancelled, "a hook cancelled the transfer at its head")
+        case .download(""): throw NetError(.usage, "a hook sent the download to an empty path")
+        case .download(let path): return path
+        case .allow, .stream, nil: break
+        }
+        for destination in destinations {
+            if let place = await destination(head) {
+                return place
+            }
+        }
+        return nil
+    }
+
+    /// An attempt is under way; what was ordered before counts for it too.
+    func began(_ reins: Reins) {
+        let (isPaused, priority) = state.withLock { state in
+            state.reins = reins
+            state.file = nil
+            return (state.isPaused, state.priority)
+        }
+        if isPaused {
+            reins.pause()
+        }
+        if let priority {
+            reins.setPriority(priority)
+        }
+    }
+
+    /// An attempt is over: what it left.
+    func ended(file: SavedFile?, token: ResumeToken?) {
+        state.withLock { state in
+            state.reins = nil
+            state.file = file
+            state.token = token
+        }
+    }
+
+    /// The file of the attempt that succeeded.
+    var file: SavedFile? { state.withLock { $0.file } }
+
+    /// What the last attempt left.
+    var token: ResumeToken? { state.withLock { $0.token } }
+
+    func setPaused(_ isPaused: Bool) {
+        let reins = state.withLock { state in
+            state.isPaused = isPaused
+            return state.reins
+        }
+        isPaused ? reins?.pause() : reins?.resume()
+    }
+
+    func setPriority(_ priority: Priority) {
+        let reins = state.withLock { state in
+            state.priority = priority
+            return state.reins
+        }
+        reins?.setPriority(priority)
+    }
+}
+
+private enum DownloadNote: RequestNote {
+    static let standard: DownloadPlan? = nil
+}
+
+extension Request {
+    /// What is to be downloaded; nil for other calls.
+    var download: DownloadPlan? {
+        get { hasNotes ? self[DownloadNote.self] : nil }
+        set { self[DownloadNote.self] = newValue }
+    }
+}

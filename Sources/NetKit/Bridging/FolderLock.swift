@@ -1,0 +1,36 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// Holds a folder for one owner, among all processes and in this one, until it is let go or its process ends, however
+/// that ends. No file is left behind by it.
+final class FolderLock: Sendable {
+    private let descriptor: Int32
+
+    /// Throws ``NetError/Code/file``, at once, when somebody else holds it, or it cannot be opened.
+    init(_ path: String) throws(NetError) {
+        descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw Self.failure("'\(path)' cannot be opened")
+        }
+        if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            let isHeld = errno == EWOULDBLOCK
+            let failure = Self.failure(isHeld ? "'\(path)' is used by another queue" : "'\(path)' cannot be locked")
+            close(descriptor)
+            throw failure
+        }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    private static func failure(_ what: String) -> NetError {
+        let code = errno
+        return NetError(.file, "\(what): \(unsafe String(cString: strerror(code)))", nativeCode: Int(code))
+    }
+}

@@ -1,0 +1,191 @@
+internal import CNetCore
+
+/// A text checked as it comes: pieces in, one verdict out, memory as deep as the text and no larger.
+///
+///     let check = try JSONCheck(JSONExpectation(["id": .integer]))
+///     for piece in pieces { try check.feed(piece) }
+///     try check.finish()
+///
+/// The verdict and the words are the same however the text is cut. Thread-safe, and meant for one thread at a time.
+@safe public final class JSONCheck: Sendable {
+    private let allowsEmptyBody: Bool
+    // Whether nothing but white space has come.
+    private let isBlank: Lock<Bool>
+    // SAFETY: include/netcore/json.h: a check is for one thread at a time, which the lock sees to; this is its owner.
+    private nonisolated(unsafe) let raw: OpaquePointer
+
+    /// Begins a check.
+    ///
+    /// Throws ``NetError/Code/badShape``, and ``NetError/Code/usage`` for limits out of range.
+    public init(_ expectation: JSONExpectation = JSONExpectation()) throws(NetError) {
+        var made: OpaquePointer?
+        var error = nc_error()
+        var rules = expectation.rules.cValue
+        var matching = expectation.matching
+        let status: nc_status
+        if let shape = expectation.shape {
+            status = unsafe try shape.withCompiled { compiled in
+                unsafe nc_json_new_matching(&made, compiled, &matching, &rules, &error)
+            }
+        } else {
+            status = unsafe nc_json_new(&made, &rules, &error)
+        }
+        guard status == .NC_OK, let made = unsafe made else {
+            throw NetError(error)
+        }
+        unsafe raw = made
+        isBlank = Lock(true)
+        allowsEmptyBody = expectation.allowsEmptyBody
+    }
+
+    /// The check that a request asks for, of a response with this head; nil when its expectation does not speak of it.
+    ///
+    /// For transports that are not the engine. Throws ``NetError/Code/badCharset`` too.
+    public convenience init?(for request: Request<Bytes>, status: Int, headers: Headers) throws(NetError) {
+        let head = Response<Bytes>(status: status, headers: headers)
+        guard let expectation = request.expectation, request.method != .head,
+            request.acceptedStatuses?.contains(status) ?? true,
+            MediaTypes.accept(headers["Content-Type"], request.acceptedTypes ?? MediaTypes.json)
+        else { return nil }
+        try head.checkJSONCharset()
+        try self.init(expectation)
+    }
+
+    deinit {
+        unsafe nc_json_free(raw)
+    }
+
+    /// Takes the next piece.
+    ///
+    /// Throws ``NetError/Code/badJSON`` or ``NetError/Code/shapeMismatch`` with ``NetError/jsonFaults`` at the first
+    /// byte that is wrong, and again whenever it is called afterwards.
+    public func feed(_ piece: Bytes) throws(NetError) {
+        let error = unsafe piece.withSlice { slice in
+            isBlank.withLock { isBlank in
+                var error = nc_error()
+                isBlank = unsafe isBlank && slice.isBlank
+                return unsafe nc_json_feed(raw, slice, &error) == .NC_OK ? nil : failure(error)
+            }
+        }
+        if let error {
+            throw error
+        }
+    }
+
+    /// Says that the text has ended.
+    ///
+    /// Throws as ``feed(_:)``, also for a text that ends early.
+    public func finish() throws(NetError) {
+        let error = isBlank.withLock { isBlank in
+            if isBlank && allowsEmptyBody {
+                return NetError?.none
+            }
+            var error = nc_error()
+            return unsafe nc_json_finish(raw, &error) == .NC_OK ? nil : failure(error)
+        }
+        if let error {
+            throw error
+        }
+    }
+
+    /// What is wrong so far, in the order of the text.
+    public var faults: [JSONFault] {
+        isBlank.withLock { _ in faultsHere }
+    }
+
+    private func failure(_ error: nc_error) -> NetError {
+        NetError(error, jsonFaults: faultsHere)
+    }
+
+    private var faultsHere: [JSONFault] {
+        let count = unsafe nc_json_mismatch_count(raw)
+        var faults = (0..<count).map { index in
+            unsafe JSONFault(nc_json_mismatch_at(raw, index))
+        }
+        if let fault = unsafe JSONFault(nc_json_failure_of(raw).pointee) {
+            faults.append(fault)
+        }
+        return faults
+    }
+}
+
+extension JSONExpectation {
+    /// Checks a whole text.
+    func check(_ bytes: Bytes) throws(NetError) {
+        let check = try JSONCheck(self)
+        try check.feed(bytes)
+        try check.finish()
+    }
+
+    var matching: nc_shape_options {
+        nc_shape_options(max_mismatches: UInt32(clamping: max(1, maxMismatches)), is_lenient: isLenient)
+    }
+}
+
+extension JSONRules {
+    var cValue: nc_json_options {
+        func bytes(_ limit: Int?) -> UInt64 { limit.map { UInt64(max(1, $0)) } ?? 0 }
+        return nc_json_options(
+            max_depth: UInt32(clamping: max(1, maxDepth)), max_names: 0, max_bytes: bytes(maxBytes),
+            max_number_bytes: bytes(maxNumberBytes), allows_lone_surrogates: allowsLoneSurrogates,
+            refuses_duplicate_names: refusesDuplicateNames)
+    }
+}
+
+extension JSONFault {
+    init(_ mismatch: nc_shape_mismatch) {
+        unsafe self.init(
+            pointer: mismatch.pointer.text, wanted: mismatch.wanted.text, found: mismatch.found.text,
+            offset: Int(mismatch.offset), line: Int(mismatch.line), column: Int(mismatch.column))
+    }
+
+    /// Nil when nothing is wrong.
+    init?(_ failure: nc_json_failure) {
+        guard failure.fault != .NC_JSON_FAULT_NONE else { return nil }
+        let wanted = unsafe withUnsafeBytes(of: failure.wanted) { unsafe Self.text(in: $0) }
+        let found = unsafe withUnsafeBytes(of: failure.found) { unsafe Self.text(in: $0) }
+        self.init(
+            pointer: nil, wanted: wanted, found: found, offset: Int(failure.offset), line: Int(failure.line),
+            column: Int(failure.column))
+    }
+
+    /// Up to the NUL.
+    private static func text(in bytes: UnsafeRawBufferPointer) -> String {
+        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+}
+
+extension Bytes {
+    /// Whether there is nothing but JSON's white space.
+    var isBlank: Bool {
+        unsafe withSlice { unsafe $0.isBlank }
+    }
+
+    /// Whether they were found to be JSON as they came.
+    var isProvenJSON: Bool {
+        if case .received(let received) = storage { received.isProvenJSON } else { false }
+    }
+
+    /// Throws ``NetError/Code/badJSON`` unless the bytes are JSON; bytes that were checked as they came are.
+    func proveJSON(_ rules: JSONRules = JSONRules()) throws(NetError) {
+        if isProvenJSON {
+            return
+        }
+        var failure = nc_json_failure()
+        var error = nc_error()
+        var options = rules.cValue
+        let status = unsafe withSlice { unsafe nc_json_check($0, &options, &failure, &error) }
+        if status != .NC_OK {
+            throw NetError(error, jsonFaults: JSONFault(failure).map { [$0] } ?? [])
+        }
+    }
+}
+
+extension nc_slice {
+    fileprivate var isBlank: Bool {
+        guard let data = unsafe self.data else { return true }
+        return unsafe UnsafeBufferPointer(start: data, count: length).allSatisfy {
+            $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09
+        }
+    }
+}

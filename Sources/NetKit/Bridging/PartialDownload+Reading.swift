@@ -1,0 +1,56 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+internal import CNetCore
+
+extension PartialDownload {
+    private final class Listing {
+        var found: [PartialDownload] = []
+    }
+
+    /// The partial downloads of a directory; waits for the disk.
+    static func list(in folder: String) throws(NetError) -> [PartialDownload] {
+        let listing = Listing()
+        var error = nc_error()
+        let status = unsafe folder.withSlice { folder in
+            unsafe nc_download_list(
+                { context, entry in
+                    guard let context = unsafe context else { return false }
+                    let listing = unsafe Unmanaged<Listing>.fromOpaque(context).takeUnretainedValue()
+                    unsafe listing.found.append(PartialDownload(entry.pointee))
+                    return true
+                }, Unmanaged.passUnretained(listing).toOpaque(), folder, nil, &error)
+        }
+        if status != .NC_OK {
+            throw NetError(error)
+        }
+        return listing.found.sorted { $0.partialPath < $1.partialPath }
+    }
+
+    /// Removes those that were last proven before a moment, and returns how many; waits for the disk.
+    static func purge(in folder: String, before moment: Date?) throws(NetError) -> Int {
+        var removed: UInt64 = 0
+        var error = nc_error()
+        // A date beyond what C counts is as good as the farthest.
+        let milliseconds =
+            moment.map { Int64(max(-9e18, min(9e18, ($0.timeIntervalSince1970 * 1000).rounded()))) } ?? .max
+        let status = unsafe folder.withSlice { folder in
+            unsafe nc_download_purge(&removed, folder, milliseconds, nil, &error)
+        }
+        if status != .NC_OK {
+            throw NetError(error)
+        }
+        return Int(clamping: removed)
+    }
+
+    private init(_ entry: nc_download_entry) {
+        let total = unsafe entry.total_bytes
+        unsafe self.init(
+            url: entry.url.text, path: entry.path.text, partialPath: entry.partial_path.text,
+            receivedBytes: Int(clamping: entry.received_bytes), totalBytes: total == .max ? nil : Int(clamping: total),
+            changed: Date(timeIntervalSince1970: Double(entry.changed_at_ms) / 1000),
+            hasValidator: entry.has_validator, isActive: entry.is_active)
+    }
+}

@@ -1,0 +1,39 @@
+internal import CNetCore
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+extension TrustPolicy {
+    /// Judges a chain as a handshake at that time would, without a network, the observer and OCSP.
+    ///
+    /// Reads the files of authorities and revocation lists; a chain that cannot be read is refused, as a verdict.
+    /// - Parameters:
+    ///   - chain: certificates as a server sends them, the leaf first: PEM, or DER one after the other.
+    ///   - host: of the URL, a name or an address.
+    ///   - port: of the URL, 1 to 65535.
+    ///   - date: when the handshake would be.
+    public func evaluate(
+        chain: [UInt8], host: String, port: Int = 443, at date: Date = Date()
+    ) throws(NetError) -> TrustVerdict {
+        let trust = try OwnedTrust(self)
+        guard let number = UInt16(exactly: port), number > 0 else {
+            throw NetError(.usage, "\(port) is no port")
+        }
+        // A date beyond all reckoning is one at which no certificate is good.
+        let seconds = Int64(max(-9e15, min(9e15, date.timeIntervalSince1970.rounded(.down))))
+        var error = nc_error()
+        var verdict = nc_trust_verdict()
+        let status = unsafe Bytes(chain).withSlice { chain in
+            unsafe host.withSlice { host in
+                var question = unsafe nc_trust_question(chain: chain, host: host, port: number, at_s: seconds)
+                return unsafe nc_trust_evaluate(&verdict, trust.raw, &question, &error)
+            }
+        }
+        if status != .NC_OK {
+            throw NetError(error)
+        }
+        return unsafe TrustVerdict(&verdict)
+    }
+}

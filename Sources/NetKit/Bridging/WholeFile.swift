@@ -1,0 +1,80 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// A file that is whole or absent: it is written beside its place, synced and renamed into it.
+final class WholeFile {
+    private let path: String
+    private let temporary: String
+    private var descriptor: Int32
+
+    init(_ path: String) throws(NetError) {
+        if path.isEmpty || path.utf8.contains(0) {
+            throw NetError(.usage, "the path is empty or holds a NUL")
+        }
+        self.path = path
+        temporary = "\(path).nk-\(UInt64.random(in: 0 ... .max)).part"
+        descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+        if descriptor < 0 {
+            throw failure("written")
+        }
+    }
+
+    deinit {
+        if descriptor >= 0 {
+            close(descriptor)
+            discard()
+        }
+    }
+
+    private func failure(_ what: String) -> NetError {
+        let code = errno
+        return NetError(
+            .file, "'\(path)' cannot be \(what): \(unsafe String(cString: strerror(code)))", nativeCode: Int(code))
+    }
+
+    private func discard() {
+        _ = unsafe unlink(temporary)
+    }
+
+    /// Writes every byte, however many calls it takes.
+    func write(_ bytes: Bytes) throws(NetError) {
+        var offset = 0
+        while offset < bytes.count {
+            let count = bytes.withSpan { span in
+                unsafe span.extracting(offset...).withUnsafeBytes { unsafe systemWrite(descriptor, $0) }
+            }
+            if count < 0, errno != EINTR {
+                throw failure("written")
+            }
+            offset += max(0, count)
+        }
+    }
+
+    /// Puts the file in its place. A full disk may show as late as this.
+    func keep() throws(NetError) {
+        let isSynced = fsync(descriptor) == 0
+        let syncCode = errno
+        let isClosed = close(descriptor) == 0 || errno == EINTR
+        descriptor = -1
+        if !isSynced || !isClosed {
+            errno = isSynced ? errno : syncCode
+            let failure = failure("written")
+            discard()
+            throw failure
+        }
+        if unsafe rename(temporary, path) != 0 {
+            let failure = failure("replaced")
+            discard()
+            throw failure
+        }
+    }
+}
+
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    unsafe write(descriptor, bytes.baseAddress, bytes.count)
+}

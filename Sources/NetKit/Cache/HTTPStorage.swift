@@ -1,0 +1,133 @@
+/// Which responses a private cache stores, and what of them (RFC 9111, 3).
+enum HTTPStorage {
+    /// Statuses whose responses may be stored without a word on how long (RFC 9110, 15.1).
+    static func isHeuristicallyCacheable(_ status: Int) -> Bool {
+        [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501].contains(status)
+    }
+
+    /// Statuses whose meaning is known here, for `must-understand` (RFC 9111, 5.2.2.3).
+    private static func isUnderstood(_ status: Int) -> Bool {
+        isHeuristicallyCacheable(status)
+            || [
+                201, 202, 302, 303, 307, 400, 401, 402, 403, 406, 407, 408, 409, 411, 412, 413, 415, 416, 417, 421, 422,
+                426, 500, 502, 503, 504, 505,
+            ].contains(status)
+    }
+
+    /// Methods that change nothing at the server (RFC 9110, 9.2.1).
+    static func isSafe(_ method: Method) -> Bool {
+        [.get, .head, .options, "TRACE"].contains(method)
+    }
+
+    /// Whether a response is stored under its request's URL.
+    ///
+    /// - Parameters:
+    ///   - freshness: of the response.
+    ///   - keepsAll: whether responses are stored too that can be neither used nor asked about.
+    static func isStorable(
+        _ status: Int, _ headers: Headers, of method: Method, url: String, request: CacheControl,
+        freshness: HTTPFreshness, keepsAll: Bool = false
+    ) -> Bool {
+        let control = CacheControl(headers)
+        // Parts and answers to conditions are not whole responses.
+        guard status >= 200, status != 206, status != 304, !request.hasNoStore, !hasVaryStar(headers) else {
+            return false
+        }
+        if control.hasMustUnderstand ? !isUnderstood(status) : control.hasNoStore {
+            return false
+        }
+        let isExplicit = freshness.lifetime != nil && !freshness.flags.contains(.heuristic)
+        if method == .post {
+            // What a POST answers with stands for what a GET would (RFC 9110, 9.3.3).
+            return isExplicit && isSameURL(headers["Content-Location"], as: url)
+        }
+        guard method == .get else { return false }
+        let isGuessed = freshness.flags.contains(.heuristic)
+        let canBeAsked = keepsAll || headers["ETag"] != nil || headers["Last-Modified"] != nil
+        return isExplicit || isGuessed || (canBeAsked && (isHeuristicallyCacheable(status) || control.isPublic))
+    }
+
+    private static func hasVaryStar(_ headers: Headers) -> Bool {
+        headers.values(named: "Vary").contains { FieldList.members(of: $0).contains("*") }
+    }
+
+    private static func isSameURL(_ reference: String?, as url: String) -> Bool {
+        guard let reference else { return false }
+        let whole = url.prefix { $0 != "#" }
+        if reference == whole {
+            return true
+        }
+        return reference.hasPrefix("/") && whole.hasSuffix(reference)
+            && String(whole.dropLast(reference.count)).isOriginAlone
+    }
+
+    /// Fields of one connection, and of proxies, are no part of what is stored (RFC 9111, 3.1).
+    private static let passing: Set<String> = [
+        "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
+        "proxy-connection", "te", "transfer-encoding", "upgrade",
+    ]
+
+    /// What a stored response tells, whatever a 304 says: they belong to the stored body (RFC 9111, 3.2).
+    private static let ofTheBody: Set<String> = ["content-length", "content-encoding", "content-range"]
+
+    /// The fields that are stored. Age is not among them: it is told anew each time.
+    static func storedFields(_ headers: Headers) -> Headers {
+        var left = passing
+        left.insert("age")
+        for value in headers.values(named: "Connection") {
+            left.formUnion(FieldList.members(of: value).map { $0.lowercased() })
+        }
+        left.formUnion(CacheControl(headers).noCacheFields.map { $0.lowercased() })
+        return Headers(headers.filter { !left.contains($0.name.lowercased()) })
+    }
+
+    /// The stored fields with those of a 304, or of a HEAD's response, in their place (RFC 9111, 3.2).
+    static func freshened(_ stored: Headers, by news: Headers) -> Headers {
+        var taken = storedFields(news).filter { !ofTheBody.contains($0.name.lowercased()) }
+        let names = Set(taken.map { $0.name.lowercased() })
+        var fields: [Headers.Field] = []
+        for field in stored {
+            let name = field.name.lowercased()
+            if !names.contains(name) {
+                fields.append(field)
+                continue
+            }
+            // All of a name stand where the first of them stood.
+            fields += taken.filter { $0.name.lowercased() == name }
+            taken.removeAll { $0.name.lowercased() == name }
+        }
+        return Headers(fields + taken)
+    }
+
+    /// Whether a 304 speaks of what is stored: a strong ETag in it has to be the stored one (RFC 9111, 4.3.4).
+    static func isAbout(_ stored: Headers, _ notModified: Headers) -> Bool {
+        guard let tag = notModified["ETag"], tag.hasPrefix("\"") else { return true }
+        guard let known = stored["ETag"] else { return true }
+        return EntityTag.isSame(tag, known)
+    }
+}
+
+extension String {
+    /// Whether it is a scheme and an authority, and nothing behind them.
+    fileprivate var isOriginAlone: Bool {
+        guard let mark = firstRange(of: "://") else { return false }
+        return !self[mark.upperBound...].contains("/")
+    }
+}
+
+/// What names a version of a resource (RFC 9110, 8.8.3).
+enum EntityTag {
+    /// Compared weakly (RFC 9110, 8.8.3.2).
+    static func isSame(_ left: String, _ right: String) -> Bool {
+        opaque(left) == opaque(right)
+    }
+
+    /// Whether an If-None-Match names this tag, or any.
+    static func isNamed(_ tag: String, in field: String) -> Bool {
+        FieldList.members(of: field).contains { $0 == "*" || isSame($0, tag) }
+    }
+
+    private static func opaque(_ tag: String) -> Substring {
+        tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]
+    }
+}

@@ -1,0 +1,54 @@
+internal import Synchronization
+
+/// The answer that is stored under a key, ready to be given.
+final class StoredPiece: Sendable {
+    let key: CacheKey
+    let answer: StoredAnswer
+    let body: Bytes
+    /// As it came: its head, its body, and the URL that gave it.
+    let response: Response<Bytes>
+
+    init(key: CacheKey, answer: StoredAnswer, body: Bytes) {
+        let head = answer.head
+        self.key = key
+        self.answer = answer
+        self.body = body
+        var hop = HopMetrics()
+        hop.url = head.url
+        hop.status = head.status
+        hop.httpVersion = head.httpVersion
+        hop.decodedBytes = body.count
+        response = Response(
+            value: body, status: head.status, headers: answer.headers, bytes: body, httpVersion: head.httpVersion,
+            metrics: Metrics([hop]), source: .cache)
+    }
+
+    /// Whether it is what a request expects of an answer.
+    func isExpected(by request: Request<Bytes>) -> Bool {
+        do throws(NetError) {
+            try request.checkHead(response, types: nil)
+            try request.checkBody(body, of: response)
+            return true
+        } catch {
+            return false
+        }
+    }
+}
+
+/// What an entry's bytes were found to say: a store in memory gives the same entry many times.
+final class EntryReading: Sendable {
+    fileprivate let piece = AtomicLazyReference<StoredPiece>()
+}
+
+extension CacheEntry {
+    /// Its answer, as it stands under a key; nil for an entry that is none.
+    func piece(under key: CacheKey) -> StoredPiece? {
+        if let read = reading.piece.load(), read.key == key {
+            return read
+        }
+        guard case .answer(let answer)? = StoredMetadata(metadata) else { return nil }
+        let piece = StoredPiece(key: key, answer: answer, body: body)
+        _ = reading.piece.storeIfNil(piece)
+        return piece
+    }
+}

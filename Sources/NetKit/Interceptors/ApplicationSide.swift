@@ -1,0 +1,166 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A request by an app's policy.
+final class ApplicationSide: CacheSide {
+    let policy: CachePolicy
+    let call: Call
+    let caching: Caching
+    let context: CacheContext
+
+    init(policy: CachePolicy, call: Call, caching: Caching, context: CacheContext) {
+        self.policy = policy
+        self.call = call
+        self.caching = caching
+        self.context = context
+    }
+
+    var request: Request<Bytes> { call.request }
+    var mode: CacheMode { policy.mode }
+    var writesAsynchronously: Bool { policy.writesAsynchronously }
+    var maximumBodyBytes: Int { policy.maximumBodyBytes }
+
+    private var criteria: CacheCriteria {
+        CacheCriteria(
+            maximumAge: policy.maximumAge.wholeMilliseconds, version: policy.version,
+            appVersion: policy.appVersion ?? context.appVersion, revalidates: policy.revalidates)
+    }
+
+    // MARK: What is stored
+
+    func look(at now: Int64) async -> CacheLook {
+        let criteria = criteria
+        if criteria.maximumAge < 0 {
+            return CacheLook(.fetch(.invalidTime))
+        }
+        guard let key = try? await key() else { return CacheLook(.fetch(.uncacheable)) }
+        if policy.ignoresStored {
+            return CacheLook(.fetch(.ignored), key: key)
+        }
+        let found: CacheEntry?
+        do throws(NetError) {
+            found = try await caching.store(for: request).entry(for: key)
+        } catch {
+            return CacheLook(CacheDecision(now: now, policy: criteria, entry: .unreadable), key: key)
+        }
+        guard let found else {
+            return CacheLook(CacheDecision(now: now, policy: criteria, entry: .nothing), key: key)
+        }
+        guard let piece = found.piece(under: key) else {
+            return CacheLook(CacheDecision(now: now, policy: criteria, entry: .unreadable), key: key)
+        }
+        return judged(piece, policy.sensitiveData == nil ? [] : await sensitiveHash(), criteria, now)
+    }
+
+    private func judged(
+        _ piece: StoredPiece, _ sensitive: [UInt8]?, _ criteria: CacheCriteria, _ now: Int64
+    ) -> CacheLook {
+        let head = piece.answer.head
+        var facts = CacheFacts(
+            received: head.received, version: head.version, appVersion: head.appVersion,
+            hasSameSensitiveData: sensitive == head.sensitive, hasValidator: head.hasValidator)
+        // The last reason there is: what would not be used anyway need not be looked into.
+        if CacheDecision.mismatch(criteria, facts) == nil {
+            facts.hasValidData = piece.isExpected(by: request)
+        }
+        var look = CacheLook(CacheDecision(now: now, policy: criteria, entry: .answer(facts)), key: piece.key)
+        look.stored = piece
+        look.isOwn = CacheDecision.mismatch(criteria, facts) == nil
+        look.age = now >= facts.received ? now - facts.received : nil
+        look.lifetime = criteria.maximumAge
+        return allowingStale(look)
+    }
+
+    /// While a new answer is fetched, an old one may do.
+    private func allowingStale(_ look: CacheLook) -> CacheLook {
+        guard case .staleWhileRevalidate(let window) = policy.mode, !look.decision.isUse, isWithin(window, look) else {
+            return look
+        }
+        var look = look
+        look.decision = .use(.staleWhileRevalidate)
+        return look
+    }
+
+    private func isWithin(_ window: Duration, _ look: CacheLook) -> Bool {
+        guard look.isOwn, let age = look.age, let lifetime = look.lifetime else { return false }
+        return age - lifetime <= max(0, window.wholeMilliseconds)
+    }
+
+    func mayStandIn(_ look: CacheLook, at now: Int64) -> Bool {
+        switch policy.mode {
+        case .networkElseCache: look.isOwn
+        case .staleIfError(let window): isWithin(window, look)
+        default: false
+        }
+    }
+
+    // MARK: What is to be stored
+
+    func answer(for response: Response<Bytes>, asked: Int64, received: Int64) -> StoredAnswer? {
+        guard !policy.isReadOnly, policy.maximumAge > .zero, response.status != 206, response.status != 304,
+            request.acceptedStatuses?.contains(response.status) ?? (200..<300).contains(response.status),
+            (try? request.checkHead(response, types: nil)) != nil, !response.isCloseDelimited
+        else { return nil }
+        if case .acceptedWhere(let isWanted) = policy.storing, !isWanted(response) {
+            return nil
+        }
+        var head = StoredAnswer.Head()
+        head.status = response.status
+        head.httpVersion = response.httpVersion
+        head.url = response.url
+        head.received = received
+        head.version = policy.version
+        head.appVersion = policy.appVersion ?? context.appVersion
+        head.hasValidator = response.headers["ETag"] != nil || response.headers["Last-Modified"] != nil
+        // A session has no place on a disk, and a jar has it already.
+        let fields = HTTPStorage.storedFields(response.headers).filter {
+            !["set-cookie", "set-cookie2"].contains($0.name.lowercased())
+        }
+        return StoredAnswer(head, headers: Headers(fields))
+    }
+
+    func freshened(_ stored: StoredAnswer, by headers: Headers, asked: Int64, received: Int64) -> StoredAnswer {
+        var head = stored.head
+        head.received = received
+        return StoredAnswer(head, headers: HTTPStorage.freshened(stored.headers, by: headers))
+    }
+
+    func put(_ answer: StoredAnswer, _ body: Bytes, after look: CacheLook) async throws(NetError) {
+        guard let key = look.key, !policy.isReadOnly, policy.maximumAge > .zero else { return }
+        guard let sensitive = await sensitiveHash() else { return }
+        var head = answer.head
+        head.sensitive = sensitive
+        let metadata = StoredMetadata.answer(StoredAnswer(head, headers: answer.headers)).bytes
+        let entry = CacheEntry(
+            body: body, metadata: metadata, host: request.url.hostName, tags: policy.tags,
+            created: Date(timeIntervalSince1970: Double(head.received) / 1000))
+        try await caching.store(for: request).put(entry, for: key)
+    }
+
+    func response(of piece: StoredPiece, at now: Int64) -> Response<Bytes> { piece.response }
+
+    /// Removes what is stored; false when there was nothing.
+    func remove() async throws(NetError) -> Bool {
+        try await caching.store(for: request).remove(try await key())
+    }
+
+    // MARK: Keys
+
+    private func key() async throws(NetError) -> CacheKey {
+        let fields = request.sentFields.only(policy.keyFields)
+        let scope = try await caching.scope(of: request, named: policy.scope, context, countsCookies: true)
+        let counted = try call.counted()
+        return try CacheKey(
+            method: request.method, url: counted.url.withoutUserinfo, headers: Headers(fields),
+            body: counted.body?.wholeBytes, scope: scope)
+    }
+
+    /// Empty where there are none; nil where they cannot be hashed.
+    private func sensitiveHash() async -> [UInt8]? {
+        guard let data = policy.sensitiveData else { return [] }
+        return try? await caching.secret.hash(["sensitive", data])
+    }
+}

@@ -1,0 +1,56 @@
+/// What goes on after its caller has its answer, and can be waited for.
+final class BackgroundWork: Sendable {
+    private struct State: Sendable {
+        var underWay = 0
+        var names: Set<CacheKey> = []
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Lock(State())
+
+    /// Begins a piece of work.
+    ///
+    /// - Parameter name: while work of this name is under way, more of it is not begun.
+    func begin(_ name: CacheKey? = nil, _ work: @escaping @Sendable () async -> Void) {
+        let isNew = state.withLock { state in
+            if let name, !state.names.insert(name).inserted {
+                return false
+            }
+            state.underWay += 1
+            return true
+        }
+        guard isNew else { return }
+        Task {
+            await work()
+            end(name)
+        }
+    }
+
+    private func end(_ name: CacheKey?) {
+        let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            if let name {
+                state.names.remove(name)
+            }
+            state.underWay -= 1
+            guard state.underWay == 0 else { return [] }
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        waiting.forEach { $0.resume() }
+    }
+
+    /// Returns when none is under way.
+    func finish() async {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                if state.underWay > 0 {
+                    state.waiting.append(continuation)
+                }
+                return state.underWay == 0
+            }
+            if isOver {
+                continuation.resume()
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+/// What was found for a request, and what is to be done about it.
+struct CacheLook: Sendable {
+    var decision: CacheDecision
+    /// Where an answer to this request belongs; nil where that cannot be told, and then none is stored.
+    var key: CacheKey?
+    /// A hash of whose answer it is, where the key does not say; empty for anybody's.
+    var owner: [UInt8] = []
+    /// Whatever is stored, of another version too.
+    var stored: StoredPiece?
+    /// Whether it may stand in when the network fails, or be the last known answer: all but its age is right.
+    var isOwn = false
+    /// How old it is, in milliseconds; nil where nothing is stored, or the clock has gone back.
+    var age: Int64?
+    /// How long it is good, in milliseconds.
+    var lifetime: Int64?
+
+    init(_ decision: CacheDecision, key: CacheKey? = nil) {
+        self.decision = decision
+        self.key = key
+    }
+
+    /// What may be told of it.
+    func report(_ outcome: CacheReport.Outcome, _ decision: CacheDecision? = nil) -> CacheReport {
+        CacheReport(
+            decision: decision ?? self.decision, outcome: outcome, age: age.map { .milliseconds($0) },
+            storedEpochSeconds: stored.map { Double($0.answer.head.received) / 1000 },
+            lifetime: lifetime.map { .milliseconds($0) })
+    }
+}
+
+/// One request by one set of rules: what is stored for it, and what is made of what comes back.
+protocol CacheSide: Sendable {
+    var mode: CacheMode { get }
+    var writesAsynchronously: Bool { get }
+    var maximumBodyBytes: Int { get }
+
+    /// What is stored, and what is to be done about it.
+    func look(at now: Int64) async -> CacheLook
+    /// Whether it may be given in place of what the network or the server failed to give.
+    func mayStandIn(_ look: CacheLook, at now: Int64) -> Bool
+    /// The entry for a response that is to be stored; nil for one that is not.
+    func answer(for response: Response<Bytes>, asked: Int64, received: Int64) -> StoredAnswer?
+    /// The same answer, after the server has said that it still holds.
+    func freshened(_ stored: StoredAnswer, by headers: Headers, asked: Int64, received: Int64) -> StoredAnswer
+    /// Puts it where ``look(at:)`` finds it.
+    func put(_ answer: StoredAnswer, _ body: Bytes, after look: CacheLook) async throws(NetError)
+    /// What a caller gets of what is stored.
+    func response(of piece: StoredPiece, at now: Int64) -> Response<Bytes>
+}

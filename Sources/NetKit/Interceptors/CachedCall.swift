@@ -1,0 +1,237 @@
+/// One call on its way past what is stored for it.
+struct CachedCall<Side: CacheSide>: Sendable {
+    let side: Side
+    let caching: Caching
+    let call: Call
+    let next: Next
+
+    /// In the order that the mode wants.
+    func answer() async throws(NetError) -> Answer {
+        let look = await side.look(at: caching.now)
+        switch side.mode {
+        case .cacheElseNetwork, .staleWhileRevalidate, .staleIfError:
+            return look.decision.isUse ? used(look) : try await asked(look)
+        case .networkElseCache, .cacheThenNetwork:
+            return try await asked(look.asking(.networkFirst))
+        case .cacheOnly:
+            if look.decision.isUse {
+                return hit(look)
+            }
+            throw missed(look)
+        case .nativeLoad:
+            guard look.isOwn else { return try await asked(look) }
+            refresh(look)
+            return hit(look.using(.lastKnown))
+        }
+    }
+
+    // MARK: From the cache
+
+    private func used(_ look: CacheLook) -> Answer {
+        if look.decision.reason == .staleWhileRevalidate {
+            refresh(look)
+        }
+        return hit(look)
+    }
+
+    func hit(_ look: CacheLook) -> Answer {
+        guard let piece = look.stored else { return Answer(Response(status: 504)) }
+        return hit(look, side.response(of: piece, at: caching.now))
+    }
+
+    /// What is stored, as the answer.
+    func hit(_ look: CacheLook, _ stored: Response<Bytes>) -> Answer {
+        let isFresh = look.age.map { age in look.lifetime.map { age <= $0 } ?? false } ?? false
+        var response = stored
+        response.cacheNote = CacheNote(look.report(isFresh ? .hit : .staleHit))
+        tell(response)
+        return Answer(response)
+    }
+
+    private func missed(_ look: CacheLook) -> NetError {
+        var response = Response<Bytes>(status: 0)
+        response.cacheNote = CacheNote(look.report(.none))
+        tell(response)
+        return NetError(.notCached, "the cache alone was asked, and says: \(look.decision)", response: response)
+    }
+
+    func tell(_ response: Response<Bytes>) {
+        if let watch = call.watch, let report = response.cache {
+            watch.tell(.cacheReported(report), of: call.request)
+        }
+    }
+
+    // MARK: From the network
+
+    /// What the network says; what is stored where it may stand in.
+    func asked(_ look: CacheLook) async throws(NetError) -> Answer {
+        let answer: Answer
+        do throws(NetError) {
+            answer = try await exchanged(look)
+        } catch {
+            if error.isFailureToAnswer, side.mayStandIn(look, at: caching.now) {
+                return hit(look.using(.staleIfError))
+            }
+            throw error
+        }
+        let isFailure = [500, 502, 503, 504].contains(answer.status)
+        if isFailure, side.mode != .networkElseCache, side.mayStandIn(look, at: caching.now) {
+            answer.discard()
+            return hit(look.using(.staleIfError))
+        }
+        return answer
+    }
+
+    /// Asks, on the condition that what is stored has changed where that can be asked.
+    private func exchanged(_ look: CacheLook) async throws(NetError) -> Answer {
+        guard case .revalidate = look.decision, let piece = look.stored, let conditional = conditional(piece) else {
+            return try await plain(look, call)
+        }
+        let sent = caching.now
+        let answer = try await next(conditional)
+        guard answer.status == 304 else { return storing(answer, look, asked: sent) }
+        answer.discard()
+        guard HTTPStorage.isAbout(piece.answer.headers, answer.headers) else { return try await plain(look, call) }
+        return await refreshed(piece, by: answer, look, asked: sent)
+    }
+
+    func plain(_ look: CacheLook, _ call: Call) async throws(NetError) -> Answer {
+        let sent = caching.now
+        return storing(try await next(call), look, asked: sent)
+    }
+
+    private func conditional(_ piece: StoredPiece) -> Call? {
+        var call = call
+        let headers = piece.answer.headers
+        let (tag, modified) = (headers["ETag"], headers["Last-Modified"])
+        guard tag != nil || modified != nil, !call.request.hasPreconditions else { return nil }
+        if let tag {
+            call.request.headers.append(name: "If-None-Match", value: tag)
+        }
+        if let modified {
+            call.request.headers.append(name: "If-Modified-Since", value: modified)
+        }
+        // An answer without a body is no JSON; what comes with one is checked behind the chain.
+        call.request.expectation = nil
+        return call
+    }
+
+    /// What is stored, with what the server says of it now.
+    private func refreshed(
+        _ piece: StoredPiece, by answer: Answer, _ look: CacheLook, asked: Int64
+    ) async -> Answer {
+        let received = caching.now
+        let fresh = side.freshened(piece.answer, by: answer.headers, asked: asked, received: received)
+        let kept = StoredPiece(key: piece.key, answer: fresh, body: piece.body)
+        let side = side
+        await keep {
+            () async throws(NetError) in try await side.put(kept.answer, kept.body, after: look)
+        }
+        var response = side.response(of: kept, at: received)
+        response.metrics = answer.metrics
+        response.cacheNote = CacheNote(look.report(.revalidated))
+        tell(response)
+        return Answer(response)
+    }
+
+    // MARK: Storing
+
+    /// The answer, which is stored when the caller has found it to be in order, or when it was read to its end.
+    func storing(_ answer: Answer, _ look: CacheLook, asked: Int64) -> Answer {
+        if call.kind == .stream, case .bytes = answer.body {
+            return storing(Answer(ResponseStream(answer.response)), look, asked: asked)
+        }
+        var report = look.report(.network)
+        let (side, received) = (side, caching.now)
+        let stored = side.answer(for: answer.response, asked: asked, received: received)
+        report.isStorable = stored != nil
+        defer { call.watch?.tell(.cacheReported(report), of: call.request) }
+        switch answer.body {
+        case .bytes(let bytes):
+            var response = answer.response
+            let store = stored.map { stored -> @Sendable () async -> Void in
+                { await keep { () async throws(NetError) in try await put(stored, bytes, after: look) } }
+            }
+            response.cacheNote = CacheNote(report, store: store)
+            return Answer(response)
+        case .stream(var stream):
+            if stored != nil {
+                let chunks = StoringChunks(stream, upTo: side.maximumBodyBytes) { bytes, ending in
+                    await keepStream(bytes, ending, look, asked: asked, received: received)
+                }
+                stream = stream.replaced(by: chunks)
+            }
+            stream.cacheNote = CacheNote(report)
+            return Answer(stream)
+        case .file:
+            return answer
+        }
+    }
+
+    /// How the body ended is known at its end alone; what it is, too.
+    private func keepStream(
+        _ bytes: Bytes, _ ending: Response<Bytes>, _ look: CacheLook, asked: Int64, received: Int64
+    ) async {
+        guard let stored = side.answer(for: ending, asked: asked, received: received),
+            (try? call.request.checkBody(bytes, of: ending)) != nil
+        else { return }
+        await keep { () async throws(NetError) in try await put(stored, bytes, after: look) }
+    }
+
+    /// Stores at once or after the call; what cannot be stored is told to those who watch.
+    private func keep(_ put: @escaping @Sendable () async throws(NetError) -> Void) async {
+        let (watch, request) = (call.watch, call.request)
+        let work = { @Sendable in
+            do throws(NetError) {
+                try await put()
+            } catch {
+                watch?.tell(.notStored(error), of: request)
+            }
+        }
+        if side.writesAsynchronously {
+            caching.background.begin(nil, work)
+        } else {
+            await work()
+        }
+    }
+
+    // MARK: In the background
+
+    /// Asks for what the next caller is to get.
+    private func refresh(_ look: CacheLook) {
+        var request = call.request
+        request.progress = nil
+        let quiet = CachedCall(side: side, caching: caching, call: Call(request, kind: .send, watch: nil), next: next)
+        let asking = look.asking(look.decision.reason)
+        let asked = request
+        caching.background.begin(look.key) {
+            guard let answer = try? await quiet.exchanged(asking), case .bytes(let bytes) = answer.body else { return }
+            let response = answer.response
+            guard (try? asked.checkHead(response, types: nil)) != nil,
+                (try? asked.checkBody(bytes, of: response)) != nil
+            else { return }
+            await response.cacheNote?.store?()
+        }
+    }
+}
+
+extension CacheLook {
+    /// Used after all.
+    func using(_ reason: CacheReason) -> CacheLook {
+        var look = self
+        look.decision = .use(reason)
+        return look
+    }
+
+    /// The network is asked whatever is stored, and about what is stored where that can be.
+    func asking(_ reason: CacheReason) -> CacheLook {
+        var look = self
+        look.decision = isOwn && stored?.answer.head.hasValidator == true ? .revalidate(reason) : .fetch(reason)
+        return look
+    }
+}
+
+extension NetError {
+    /// The network or the server failed, and not the caller.
+    var isFailureToAnswer: Bool { isRetryable || code == .circuitOpen }
+}

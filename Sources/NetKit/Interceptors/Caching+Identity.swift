@@ -1,0 +1,74 @@
+extension Caching {
+    /// Whose answers a request gets, as a hash; empty for anybody's.
+    ///
+    /// - Parameters:
+    ///   - name: what the policy says; nil tells users apart by what they show.
+    ///   - countsCookies: whether cookies are among that.
+    func scope(
+        of request: Request<Bytes>, named name: String?, _ context: CacheContext, countsCookies: Bool
+    ) async throws(NetError) -> String {
+        if let name {
+            return name.isEmpty ? "" : Bytes(try await secret.hash(["scope", name])).hexText
+        }
+        var shown = request.shownCredentials
+        if countsCookies, request.hasCookies(context) {
+            shown += try await cookies(of: request, context)
+        }
+        return shown.isEmpty ? "" : Bytes(try await secret.hash(["shown"] + shown)).hexText
+    }
+
+    /// Whose cookies a request is sent with, as a hash; empty without any.
+    func owner(of request: Request<Bytes>, _ context: CacheContext) async throws(NetError) -> [UInt8] {
+        guard request.hasCookies(context) else { return [] }
+        let cookies = try await cookies(of: request, context)
+        return cookies.isEmpty ? [] : try await secret.hash(["cookies"] + cookies)
+    }
+
+    private func cookies(of request: Request<Bytes>, _ context: CacheContext) async throws(NetError) -> [String] {
+        var cookies = request.headers.values(named: "Cookie")
+        if let jar = context.jar, request.cookieUse.sends {
+            let host = request.url.hostName
+            cookies += try await jar.cookies().filter { $0.isFor(host) }.map { "\($0.name)=\($0.value)" }.sorted()
+        }
+        return cookies
+    }
+}
+
+extension Request {
+    /// Whether it may be sent with cookies.
+    fileprivate func hasCookies(_ context: CacheContext) -> Bool {
+        headers.hasAny(["Cookie"]) || (context.jar != nil && cookieUse.sends)
+    }
+
+    /// What tells who asks, cookies aside.
+    fileprivate var shownCredentials: [String] {
+        var shown = headers.values(named: "Authorization")
+        if let credentials {
+            shown += [credentials.user, credentials.password, credentials.token]
+        }
+        let bare = url.withoutUserinfo
+        if bare.utf8.count != url.utf8.count {
+            shown.append(url)
+        }
+        return shown
+    }
+}
+
+extension Cookie {
+    fileprivate func isFor(_ host: String) -> Bool {
+        let domain = domain.lowercased()
+        return host == domain || (includesSubdomains && host.hasSuffix("." + domain))
+    }
+}
+
+extension String {
+    /// The host of an absolute URL in lower case, without a port; empty where there is none.
+    var hostName: String {
+        guard let origin, let mark = origin.firstRange(of: "://") else { return "" }
+        let place = origin[mark.upperBound...]
+        if place.hasPrefix("[") {
+            return String(place.prefix { $0 != "]" }) + "]"
+        }
+        return String(place.prefix { $0 != ":" })
+    }
+}

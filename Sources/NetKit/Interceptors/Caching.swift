@@ -1,0 +1,122 @@
+/// Keeps answers, and gives them again: by an app's rules or by the server's.
+///
+///     let caching = Caching(DiskCacheStore(directory: path))
+///     configuration.interceptors = [caching]
+///     request.caching = .application(CachePolicy(maximumAge: .seconds(300)))
+///
+/// Put it before what is not wanted for an answer that is at hand, such as ``Retry`` and ``RateLimit``. An answer from
+/// the cache goes through the same decoding, the same checks and the same observers as one from the network, and
+/// ``Response/cache`` tells what was decided. Saves to files and downloads pass by (with ``CacheMode/cacheOnly`` they are
+/// ``NetError/Code/notCached``), and so do bodies that are read while they are sent.
+/// A store that fails is as good as an empty one. Thread-safe.
+public final class Caching: Interceptor {
+    /// For requests that name none.
+    public let rules: CacheRules
+    let time: TimeSource
+    let secret: CacheSecret
+    let background = BackgroundWork()
+    private let stores: @Sendable (Request<Bytes>) -> any CacheStore
+
+    /// With one store for all requests.
+    ///
+    /// - Parameters:
+    ///   - store: where answers are kept.
+    ///   - rules: for requests that name none.
+    ///   - hashKey: the key of the hashes that stand for users and sensitive data, 32 random bytes; nil makes one, and
+    ///     keeps it in the store.
+    ///   - time: where time comes from.
+    public init(
+        _ store: any CacheStore, rules: CacheRules = .off, hashKey: Bytes? = nil, time: TimeSource = .system
+    ) {
+        self.rules = rules
+        self.time = time
+        secret = CacheSecret(hashKey) { store }
+        stores = { _ in store }
+    }
+
+    /// With a store for each directory that a filter names.
+    ///
+    /// - Parameters:
+    ///   - directories: name the store of a request.
+    ///   - rules: for requests that name none.
+    ///   - hashKey: the key of the hashes that stand for users and sensitive data, 32 random bytes; nil makes one, and
+    ///     keeps it in the store of no request in particular.
+    ///   - time: where time comes from.
+    public init(
+        in directories: CacheDirectories, rules: CacheRules = .off, hashKey: Bytes? = nil, time: TimeSource = .system
+    ) {
+        self.rules = rules
+        self.time = time
+        secret = CacheSecret(hashKey) { directories.standard }
+        stores = { directories.store(for: $0) }
+    }
+
+    /// Answers from what is stored, or lets the call go on and stores what comes back.
+    public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
+        switch side(for: call, next.cacheContext) {
+        case nil: return try await next(call)
+        case .application(let side)?:
+            guard call.kind != .save else { return try await saved(call, side.mode, next) }
+            return try await CachedCall(side: side, caching: self, call: call, next: next).answer()
+        case .http(let side)?:
+            guard call.kind != .save else { return try await saved(call, side.mode, next) }
+            return try await HTTPCachedCall(side: side, caching: self, call: call, next: next).answer()
+        }
+    }
+
+    /// A file is neither stored nor made of what is stored; where the network is not to be asked, there is none.
+    private func saved(_ call: Call, _ mode: CacheMode, _ next: Next) async throws(NetError) -> Answer {
+        if mode == .cacheOnly {
+            throw NetError(.notCached, "files are saved from the network, and the cache alone was to be asked")
+        }
+        return try await next(call)
+    }
+
+    /// Waits until nothing is stored or refreshed in the background any more.
+    public func finish() async {
+        await background.finish()
+    }
+
+    // MARK: Whose rules
+
+    enum Side: Sendable {
+        case application(ApplicationSide)
+        case http(HTTPSide)
+    }
+
+    /// Nil for a request that is neither stored nor answered from what is.
+    func side(for call: Call, _ context: CacheContext) -> Side? {
+        let request = call.request
+        let own = request.hasNotes ? request.caching : nil
+        guard request.body == nil || request.body?.wholeBytes != nil else { return nil }
+        switch own ?? rules {
+        case .off: return nil
+        case .application(let policy):
+            let methods = policy.methods ?? (own == nil ? [.get, .head] : nil)
+            if methods?.contains(request.method) == false || request.hasPreconditions {
+                return nil
+            }
+            return .application(
+                ApplicationSide(policy: policy, call: call, caching: self, context: context))
+        case .http(let policy):
+            return .http(HTTPSide(policy: policy, request: request, caching: self, context: context))
+        }
+    }
+
+    func store(for request: Request<Bytes>) -> any CacheStore { stores(request) }
+
+    /// Milliseconds since 1970.
+    var now: Int64 {
+        let milliseconds = (time.epochSeconds() * 1000).rounded(.down)
+        return Int64(min(max(milliseconds, -0x1p62), 0x1p62))
+    }
+}
+
+private let preconditionNames = [
+    "Range", "If-Range", "If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since",
+]
+
+extension Request {
+    /// Whether it asks for a part, or for an answer on a condition.
+    var hasPreconditions: Bool { headers.hasAny(preconditionNames) }
+}

@@ -1,0 +1,207 @@
+/// One call by its server's rules: what a GET is answered with, and what other methods make of it.
+struct HTTPCachedCall: Sendable {
+    let side: HTTPSide
+    let caching: Caching
+    let call: Call
+    let next: Next
+
+    private var plain: CachedCall<HTTPSide> { CachedCall(side: side, caching: caching, call: call, next: next) }
+    private var request: Request<Bytes> { call.request }
+
+    func answer() async throws(NetError) -> Answer {
+        if !HTTPStorage.isSafe(request.method) {
+            return try await changing()
+        }
+        guard request.method == .get || request.method == .head else { return try await next(call) }
+        if side.control.isOnlyIfCached {
+            let look = await side.look(at: caching.now)
+            return look.decision.isUse ? whole(look) : gatewayTimeout(look)
+        }
+        if request.method == .head {
+            return try await headed()
+        }
+        return request.hasPreconditions ? try await conditional() : try await plain.answer()
+    }
+
+    /// RFC 9111, 5.2.1.7.
+    private func gatewayTimeout(_ look: CacheLook) -> Answer {
+        var response = Response<Bytes>(status: 504)
+        response.source = .cache
+        response.cacheNote = CacheNote(look.report(.none))
+        plain.tell(response)
+        return Answer(response)
+    }
+
+    private func whole(_ look: CacheLook) -> Answer {
+        guard request.method == .head, let piece = look.stored else { return plain.hit(look) }
+        var response = side.response(of: piece, at: caching.now)
+        response.bytes = []
+        response.value = []
+        return plain.hit(look, response)
+    }
+
+    // MARK: Methods that change something
+
+    /// What succeeds makes what is stored under the URL, and under those that the answer names, of no use
+    /// (RFC 9111, 4.4).
+    private func changing() async throws(NetError) -> Answer {
+        let look = await side.look(at: caching.now)
+        let sent = caching.now
+        let answer = try await next(call)
+        guard (200..<400).contains(answer.status) else { return answer }
+        var urls = [request.url]
+        for name in ["Location", "Content-Location"] {
+            guard let reference = answer.headers[name],
+                let url = try? resolveReference(reference, at: request.url), url.hasSameOrigin(as: request.url)
+            else { continue }
+            urls.append(url)
+        }
+        for url in urls {
+            await side.forget(url)
+        }
+        return request.method == .post ? plain.storing(answer, look, asked: sent) : answer
+    }
+
+    // MARK: HEAD
+
+    private func headed() async throws(NetError) -> Answer {
+        let look = await side.look(at: caching.now)
+        if look.decision.isUse, !request.hasPreconditions {
+            return whole(look)
+        }
+        let sent = caching.now
+        let answer = try await next(call)
+        if answer.status == 200, look.isOwn, let piece = look.stored {
+            // Another length or version: what is stored is no longer what there is (RFC 9111, 4.3.5).
+            if piece.answer.headers.isSameVersion(as: answer.headers) {
+                await freshen(piece, by: answer.headers, look, asked: sent)
+            } else {
+                await side.forget(request.url)
+            }
+        }
+        return plain.storing(answer, look, asked: sent)
+    }
+
+    private func freshen(_ piece: StoredPiece, by headers: Headers, _ look: CacheLook, asked: Int64) async {
+        let fresh = side.freshened(piece.answer, by: headers, asked: asked, received: caching.now)
+        try? await side.put(fresh, piece.body, after: look)
+    }
+
+    // MARK: Conditions and parts of the caller's own
+
+    private func conditional() async throws(NetError) -> Answer {
+        let headers = request.headers
+        if headers["If-Match"] != nil || headers["If-Unmodified-Since"] != nil || headers["If-Range"] != nil {
+            return try await next(call)
+        }
+        let look = await side.look(at: caching.now)
+        if headers["Range"] != nil {
+            return try await part(look)
+        }
+        if look.decision.isUse, let piece = look.stored {
+            let response = side.response(of: piece, at: caching.now)
+            return plain.hit(look, headers.isCurrent(response.headers) ? response.notModified : response)
+        }
+        let sent = caching.now
+        let answer = try await next(call)
+        if answer.status == 304, look.isOwn, let piece = look.stored,
+            HTTPStorage.isAbout(piece.answer.headers, answer.headers)
+        {
+            await freshen(piece, by: answer.headers, look, asked: sent)
+        }
+        return plain.storing(answer, look, asked: sent)
+    }
+
+    /// One range of a body that is stored as a whole; any other goes to the server and is not stored.
+    private func part(_ look: CacheLook) async throws(NetError) -> Answer {
+        guard look.decision.isUse, let piece = look.stored, piece.answer.head.status == 200,
+            piece.answer.headers["Content-Encoding"] == nil,
+            request.headers["If-None-Match"] == nil, request.headers["If-Modified-Since"] == nil,
+            let range = ByteRange.read(request.headers["Range"] ?? "", of: piece.body.count)
+        else { return try await next(call) }
+        return plain.hit(look, side.response(of: piece, at: caching.now).part(range))
+    }
+}
+
+extension HTTPSide {
+    /// Takes what is stored for a URL out of reach, for this user and for those who showed nothing.
+    func forget(_ url: String) async {
+        let store = caching.store(for: request)
+        if let key = try? await key(of: url) {
+            _ = try? await store.remove(key)
+        }
+        if let key = try? CacheKey(url: url.withoutUserinfo, scope: HTTPSide.scope("")) {
+            _ = try? await store.remove(key)
+        }
+    }
+}
+
+/// One range of bytes (RFC 9110, 14.1.2).
+enum ByteRange {
+    /// Nil for several ranges, for what is no range of bytes, and for one that lies behind the end.
+    static func read(_ field: String, of count: Int) -> Range<Int>? {
+        guard field.lowercased().hasPrefix("bytes=") else { return nil }
+        let spec = String(field.dropFirst(6)).trimmingBlanks
+        guard let dash = spec.firstIndex(of: "-"), !spec.contains(","), count > 0 else { return nil }
+        let (first, last) = (String(spec[..<dash]), String(spec[spec.index(after: dash)...]))
+        if first.isEmpty {
+            guard let suffix = DeltaSeconds.read(last), suffix > 0 else { return nil }
+            return max(0, count - Int(min(suffix, Int64(count))))..<count
+        }
+        guard let start = DeltaSeconds.read(first), start < count else { return nil }
+        if last.isEmpty {
+            return Int(start)..<count
+        }
+        guard let end = DeltaSeconds.read(last), end >= start else { return nil }
+        return Int(start)..<Int(min(end, Int64(count - 1))) + 1
+    }
+}
+
+extension Response where Value == Bytes {
+    /// A part of it, as a 206.
+    fileprivate func part(_ range: Range<Int>) -> Response {
+        var part = self
+        part.status = 206
+        part.bytes = Bytes(bytes.withSpan { span in range.map { span[$0] } })
+        part.value = part.bytes
+        part.headers["Content-Range"] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(bytes.count)"
+        part.headers["Content-Length"] = String(range.count)
+        return part
+    }
+
+    /// What a 304 tells of it (RFC 9110, 15.4.5).
+    fileprivate var notModified: Response {
+        let kept: Set<String> = [
+            "age", "cache-control", "content-location", "date", "etag", "expires", "last-modified", "vary",
+        ]
+        var head = self
+        head.status = 304
+        head.bytes = []
+        head.value = []
+        head.headers = Headers(headers.filter { kept.contains($0.name.lowercased()) })
+        return head
+    }
+}
+
+extension Headers {
+    /// Whether the caller has what is stored, by its If-None-Match, else by its If-Modified-Since (RFC 9110, 13.2.2).
+    fileprivate func isCurrent(_ stored: Headers) -> Bool {
+        let tags = values(named: "If-None-Match")
+        if !tags.isEmpty {
+            guard let tag = stored["ETag"] else { return tags.contains("*") }
+            return EntityTag.isNamed(tag, in: tags.joined(separator: ", "))
+        }
+        guard let since = self["If-Modified-Since"].flatMap({ HTTPDate.epochSeconds(ofAnyCase: $0) }),
+            let modified = (stored["Last-Modified"] ?? stored["Date"]).flatMap({ HTTPDate.epochSeconds(ofAnyCase: $0) })
+        else { return false }
+        return modified <= since
+    }
+
+    /// Whether nothing that both tell differs.
+    fileprivate func isSameVersion(as other: Headers) -> Bool {
+        ["Content-Length", "ETag", "Last-Modified"].allSatisfy { name in
+            guard let mine = self[name], let others = other[name] else { return true }
+            return mine == others
+        }
+    }
+}

@@ -1,0 +1,124 @@
+/// A redirect that is about to be followed, see ``TransferHooks/redirect``.
+public struct RedirectStep: Sendable {
+    /// The redirect's head.
+    public let head: ResponseHead
+    /// What was asked.
+    public let request: Request<Bytes>
+    /// What would be asked next (RFC 9110, 15.4): at another origin without credentials and fields that say who asks.
+    public let next: Request<Bytes>
+    /// How many redirects were followed before.
+    public let count: Int
+
+    /// Nil when the response is none that is followed; throws what would end the call if nobody were asked.
+    init?(
+        _ head: ResponseHead, after request: Request<Bytes>, policy: RedirectPolicy, count: Int
+    ) throws(NetError) {
+        var asked = request
+        asked.redirects = policy
+        guard let next = try Self.next(after: asked, head, followed: count) else { return nil }
+        self.head = head
+        self.request = asked
+        self.next = next
+        self.count = count
+    }
+}
+
+/// What becomes of a redirect.
+public enum RedirectAnswer: Sendable {
+    /// ``RedirectStep/next`` is asked.
+    case follow
+    /// This is asked instead: any URL, fields and credentials.
+    case send(Request<Bytes>)
+    /// The redirect itself is the response.
+    case deliver
+    /// The call ends with ``NetError/Code/redirectRefused``, and this underneath; with a ``NetError`` as it is.
+    case fail(any Error)
+}
+
+extension RedirectStep {
+    // What may follow to another origin: it says what is wanted, not who wants it.
+    private static let safeElsewhere: Set<String> = [
+        "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-encoding",
+        "content-language", "content-length", "content-type", "expect", "pragma", "range", "user-agent",
+    ]
+
+    /// The request that a redirect leads to, or nil when this head is the response's: a pure decision, as the engine's.
+    package static func next(
+        after request: Request<Bytes>, _ head: ResponseHead, followed: Int
+    ) throws(NetError) -> Request<Bytes>? {
+        let policy = request.redirects ?? .follow
+        guard [301, 302, 303, 307, 308].contains(head.status), policy != .return,
+            let location = head.headers["Location"], !location.isEmpty
+        else { return nil }
+        let limit = max(0, (request.limits ?? Limits()).maxRedirects)
+        if followed >= limit {
+            throw NetError(.tooManyRedirects, "redirected more than \(limit) times")
+        }
+        var next = request
+        next.url = try place(of: location, at: request.url)
+        if policy != .followDowngrades, hasScheme("https", request.url), hasScheme("http", next.url) {
+            throw NetError(.redirectRefused, "redirect from https to http is refused")
+        }
+        if becomesGet(request.method, head.status) {
+            next.method = .get
+            next.body = nil
+            next.headers = next.headers.without { $0.hasPrefix("content-") || $0 == "expect" }
+        }
+        if !request.url.hasSameOrigin(as: next.url) {
+            next.headers = next.headers.without { !safeElsewhere.contains($0) }
+            next.credentials = nil
+            next.unixSocket = nil
+        }
+        return next
+    }
+
+    private static func place(of location: String, at url: String) throws(NetError) -> String {
+        let base = String(url.prefix { $0 != "#" })
+        var next: String
+        do throws(NetError) {
+            next = try resolveReference(escaped(location), at: base)
+        } catch {
+            throw NetError(.badRedirect, "the Location field is no URL", underlying: error)
+        }
+        guard hasScheme("http", next) || hasScheme("https", next) else {
+            throw NetError(.redirectRefused, "redirect to another scheme than http and https is refused")
+        }
+        let host = next.firstRange(of: "://").map { next[$0.upperBound...].prefix { !"/?#".contains($0) } }
+        if (host ?? "").isEmpty {
+            throw NetError(.badRedirect, "the Location field names no host")
+        }
+        // RFC 9110, 10.2.2: a Location without a fragment inherits that of the URL asked.
+        if !location.contains("#") {
+            next += url.dropFirst(base.count)
+        }
+        return next
+    }
+
+    /// Servers send spaces and raw UTF-8 in Location; both are escaped, as browsers do.
+    private static func escaped(_ location: String) -> String {
+        if location.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x80 }) {
+            return location
+        }
+        let hex = Array("0123456789ABCDEF".utf8)
+        var bytes: [UInt8] = []
+        for byte in location.utf8 {
+            bytes += byte == 0x20 || byte >= 0x80 ? [0x25, hex[Int(byte >> 4)], hex[Int(byte & 15)]] : [byte]
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func hasScheme(_ scheme: String, _ url: String) -> Bool {
+        url.prefix { $0 != ":" }.lowercased() == scheme
+    }
+
+    /// RFC 9110, 15.4: 303 asks for a GET; 301 and 302 turn a POST into a GET by long custom; 307 and 308 keep all.
+    private static func becomesGet(_ method: Method, _ status: Int) -> Bool {
+        status == 303 ? method != .head : (status == 301 || status == 302) && method == .post
+    }
+}
+
+extension Headers {
+    fileprivate func without(_ isLeftOut: (String) -> Bool) -> Headers {
+        Headers(filter { !isLeftOut($0.name.lowercased()) })
+    }
+}

@@ -1,0 +1,45 @@
+extension Request {
+    /// Whether a response is an answer. A status that will not do is the error, with that of the type beneath it.
+    ///
+    /// - Parameter types: those of the decoding.
+    func checkHead(_ received: Response<Bytes>, types: [String]?) throws(NetError) {
+        let expectsJSON = expectation != nil
+        let wanted = acceptedTypes ?? (expectsJSON ? MediaTypes.json : types)
+        if let acceptedStatuses, !acceptedStatuses.contains(received.status) {
+            throw NetError(unacceptable: received, underlying: received.typeError(wanted))
+        }
+        try received.checkType(wanted)
+        if expectsJSON {
+            try received.checkJSONCharset()
+        }
+    }
+
+    /// The same for a response whose body is still to come.
+    ///
+    /// - Parameter types: those that whoever reads the stream wants, where the request does not say.
+    package func checkHead(of stream: ResponseStream, types: [String]?) throws(NetError) {
+        try checkHead(
+            Response(status: stream.status, headers: stream.headers, metrics: stream.metrics), types: types)
+    }
+
+    /// Whether the body is what was expected, where no transport has seen to it.
+    func checkBody(_ bytes: Bytes, of received: Response<Bytes>) throws(NetError) {
+        guard let expectation, !bytes.isProvenJSON else { return }
+        do throws(NetError) {
+            try expectation.check(bytes)
+        } catch {
+            throw error.telling(received)
+        }
+    }
+
+    /// That a body is no JSON says less than that it is of another type.
+    func explained(_ error: NetError) -> NetError {
+        guard error.code == .badJSON, let received = error.response else { return error }
+        do throws(NetError) {
+            try received.checkType(acceptedTypes ?? MediaTypes.json)
+            return error
+        } catch {
+            return error
+        }
+    }
+}

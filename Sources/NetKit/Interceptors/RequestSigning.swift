@@ -1,0 +1,77 @@
+/// Signs each request, so that the server sees who made it and that nobody changed it: HMAC-SHA256 (RFC 2104).
+///
+///     configuration.interceptors = [Retry(), RequestSigning(keyID: "app", key: secret)]
+///
+/// What is signed are these lines, with a line feed between two: the method; the path and query as they are sent; each
+/// signed field as `name:value`, the name in lower case, in the order of ``fields``, a missing one left empty; the
+/// timestamp; the body's SHA-256 in hex. ``timestampField`` says the timestamp, ``signatureField`` says
+/// `keyId=…,signature=…` in hex. Behind ``Retry`` each try is signed anew. A form of parts, and a body that is read while
+/// it is sent, cannot be signed: ``NetError/Code/usage``.
+public struct RequestSigning: Interceptor {
+    /// The name of the key, for the server.
+    public let keyID: String
+    /// Fields that are signed (host and content-type).
+    public var fields = ["host", "content-type"]
+    /// The field for the seconds since 1970.
+    public var timestampField = "X-Timestamp"
+    /// The field for key and signature.
+    public var signatureField = "X-Signature"
+    /// The time.
+    public var time: TimeSource
+    private let key: Bytes
+
+    /// - Parameters:
+    ///   - keyID: tells the server which key it is.
+    ///   - key: the secret; longer ones than 64 bytes are digested first.
+    ///   - time: tells the time.
+    public init(keyID: String, key: Bytes, time: TimeSource = .system) {
+        self.keyID = keyID
+        self.key = key
+        self.time = time
+    }
+
+    /// Adds the two fields.
+    public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
+        var call = call
+        let timestamp = String(Int64(time.epochSeconds()))
+        let text = try signedText(of: call.request, at: timestamp)
+        let signature = try Digest.hmacSHA256(key: key, Bytes(Array(text.utf8))).hexText
+        call.request.headers[timestampField] = timestamp
+        call.request.headers[signatureField] = "keyId=\(keyID),signature=\(signature)"
+        return try await next(call)
+    }
+
+    /// What is signed for a request, so that a server's author can compare.
+    public func signedText(of request: Request<Bytes>, at timestamp: String) throws(NetError) -> String {
+        let body = request.body ?? Body([])
+        guard let bytes = body.wholeBytes else {
+            throw NetError(.usage, "a body that is put together or read while it is sent cannot be signed")
+        }
+        let place = request.url.placeOnServer
+        var lines = [request.method.rawValue, place.target]
+        for name in fields.map({ $0.lowercased() }) {
+            var value = request.headers[name]
+            if value == nil, name == "host" {
+                value = place.host
+            }
+            if value == nil, name == "content-type" {
+                value = request.body?.contentType
+            }
+            lines.append("\(name):\((value ?? "").trimmingBlanks)")
+        }
+        lines.append(timestamp)
+        lines.append(try Digest.of(bytes, .sha256).hexText)
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension String {
+    /// The host with a port that is not the scheme's, and path and query: what the first lines of a request say.
+    var placeOnServer: (host: String, target: String) {
+        let origin = self.origin ?? ""
+        let host = origin.firstRange(of: "://").map { String(origin[$0.upperBound...]) } ?? ""
+        guard let mark = firstRange(of: "://") else { return (host, self) }
+        let target = self[mark.upperBound...].drop { $0 != "/" && $0 != "?" && $0 != "#" }.prefix { $0 != "#" }
+        return (host, target.hasPrefix("/") ? String(target) : "/" + target)
+    }
+}

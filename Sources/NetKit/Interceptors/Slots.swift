@@ -1,0 +1,130 @@
+/// So many at once, and a queue for the others: the most urgent first, and those alike as they came.
+final class Slots: Sendable {
+    fileprivate struct Waiter: Sendable {
+        let number: UInt64
+        let rank: Int
+        let promise: Promise<Void>
+    }
+
+    fileprivate struct State: Sendable {
+        var free: Int
+        var last: UInt64 = 0
+        var waiting: [Waiter] = []
+        /// Waiters that have a slot and may not know yet.
+        var granted: Set<UInt64> = []
+    }
+
+    private let state: Lock<State>
+    private let time: TimeSource
+
+    init(_ count: Int, time: TimeSource) {
+        state = Lock(State(free: max(1, count)))
+        self.time = time
+    }
+
+    /// Who waits now.
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+    /// Waits for a slot.
+    ///
+    /// Throws ``NetError/Code/slotTimedOut`` after ``Limits/slot``, and ``NetError/Code/cancelled``.
+    func take(for request: Request<Bytes>) async throws(NetError) -> TakenSlot {
+        let promise = Promise<Void>()
+        let number = state.withLock { state -> UInt64? in
+            if state.free > 0 {
+                state.free -= 1
+                return nil
+            }
+            state.last += 1
+            state.enqueue(Waiter(number: state.last, rank: request.priority.rank, promise: promise))
+            return state.last
+        }
+        guard let number else { return TakenSlot(self) }
+        let timer = request.limits?.slot.map { limit in Task { await expire(number, after: limit) } }
+        defer { timer?.cancel() }
+        do throws(NetError) {
+            try await promise.value()
+            state.withLock { _ = $0.granted.remove(number) }
+            return TakenSlot(self)
+        } catch {
+            giveUp(number)
+            throw error
+        }
+    }
+
+    /// Hands a slot on, or keeps it for whoever comes.
+    fileprivate func giveBack() {
+        let next = state.withLock { state -> Waiter? in
+            guard !state.waiting.isEmpty else {
+                state.free += 1
+                return nil
+            }
+            let next = state.waiting.removeFirst()
+            state.granted.insert(next.number)
+            return next
+        }
+        next?.promise.fulfil(.success(()))
+    }
+
+    private func expire(_ number: UInt64, after limit: Duration) async {
+        guard (try? await time.sleep(limit)) != nil else { return }
+        let waiter = state.withLock { $0.remove(number) }
+        waiter?.promise.fulfil(.failure(NetError(.slotTimedOut, "no slot of the service came free in time")))
+    }
+
+    /// Leaves the queue; a slot that came too late goes on.
+    private func giveUp(_ number: UInt64) {
+        let hasSlot = state.withLock { state in
+            _ = state.remove(number)
+            return state.granted.remove(number) != nil
+        }
+        if hasSlot {
+            giveBack()
+        }
+    }
+}
+
+extension Slots.State {
+    fileprivate mutating func enqueue(_ waiter: Slots.Waiter) {
+        let place = waiting.firstIndex { $0.rank < waiter.rank } ?? waiting.count
+        waiting.insert(waiter, at: place)
+    }
+
+    fileprivate mutating func remove(_ number: UInt64) -> Slots.Waiter? {
+        waiting.firstIndex { $0.number == number }.map { waiting.remove(at: $0) }
+    }
+}
+
+/// A slot that is taken; given back once, with its last owner at the latest.
+final class TakenSlot: Sendable {
+    private let slots: Slots
+    private let isTaken = Lock(true)
+
+    fileprivate init(_ slots: Slots) {
+        self.slots = slots
+    }
+
+    deinit {
+        giveBack()
+    }
+
+    func giveBack() {
+        let wasTaken = isTaken.withLock { isTaken in
+            defer { isTaken = false }
+            return isTaken
+        }
+        if wasTaken {
+            slots.giveBack()
+        }
+    }
+}
+
+extension Priority {
+    fileprivate var rank: Int {
+        switch self {
+        case .high: 2
+        case .normal: 1
+        case .low: 0
+        }
+    }
+}

@@ -1,0 +1,88 @@
+/// A place in a trace (W3C Trace Context, level 1): which trace, which span of it, and whether it is recorded.
+public struct TraceParent: Sendable, Hashable, CustomStringConvertible {
+    /// 32 lower-case hex digits, not all of them 0.
+    public let traceID: String
+    /// 16 lower-case hex digits, not all of them 0.
+    public let spanID: String
+    /// Whether the caller may have recorded it.
+    public let isSampled: Bool
+
+    /// The first span of a new trace.
+    public init(isSampled: Bool = true) {
+        self.init(traceID: Self.digits(32), isSampled: isSampled)
+    }
+
+    private init(traceID: String, isSampled: Bool) {
+        self.traceID = traceID
+        spanID = Self.digits(16)
+        self.isSampled = isSampled
+    }
+
+    /// Reads a `traceparent` field; nil for what is none. Fields of later versions are read as far as they are known.
+    public init?(_ field: String) {
+        let parts = field.trimmingBlanks.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count >= 4, Self.isHex(parts[0], 2), parts[0] != "ff", parts[0] != "00" || parts.count == 4,
+            Self.isHex(parts[1], 32), Self.isHex(parts[2], 16), Self.isHex(parts[3], 2),
+            let flags = UInt8(parts[3], radix: 16), parts[1].contains(where: { $0 != "0" }),
+            parts[2].contains(where: { $0 != "0" })
+        else { return nil }
+        traceID = parts[1]
+        spanID = parts[2]
+        isSampled = flags & 1 == 1
+    }
+
+    /// Another span of the same trace.
+    public func child() -> TraceParent {
+        TraceParent(traceID: traceID, isSampled: isSampled)
+    }
+
+    /// The field's value.
+    public var description: String { "00-\(traceID)-\(spanID)-0\(isSampled ? 1 : 0)" }
+
+    private static func isHex(_ text: String, _ count: Int) -> Bool {
+        text.utf8.count == count && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+    }
+
+    private static func digits(_ count: Int) -> String {
+        var text = ""
+        while !text.contains(where: { $0 != "0" }) {
+            text = ""
+            for _ in 0..<count {
+                text.append(String(UInt8.random(in: 0...15), radix: 16))
+            }
+        }
+        return text
+    }
+}
+
+/// Tells servers which trace a request belongs to (`traceparent`).
+///
+/// A request that says so itself keeps what it says. Else it is a span below the one under way, or the first one of a
+/// new trace. Behind ``Retry`` each try is a span of its own.
+public struct Tracing: Interceptor {
+    private let parent: @Sendable () -> TraceParent?
+    private let isSampled: Bool
+
+    /// - Parameters:
+    ///   - isSampled: whether new traces are recorded.
+    ///   - parent: the span under way, from a task-local value say; nil begins a new trace.
+    public init(isSampled: Bool = true, parent: @escaping @Sendable () -> TraceParent? = { nil }) {
+        self.isSampled = isSampled
+        self.parent = parent
+    }
+
+    /// Adds the field.
+    public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
+        if call.request.headers["traceparent"].flatMap(TraceParent.init) != nil {
+            return try await next(call)
+        }
+        var call = call
+        if call.request.headers["traceparent"] != nil {
+            // What belongs to a field that cannot be read goes with it (3.3).
+            call.request.headers["tracestate"] = nil
+        }
+        let span = parent()?.child() ?? TraceParent(isSampled: isSampled)
+        call.request.headers["traceparent"] = span.description
+        return try await next(call)
+    }
+}

@@ -1,0 +1,91 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// How a JSON body is read.
+public struct JSONDecoding: Sendable {
+    /// What JSON is accepted.
+    public var rules = JSONRules()
+    /// Whether members and elements that are null are left out, at any depth.
+    public var removesNulls = false
+    /// Makes a decoder for each response.
+    public var makeDecoder: @Sendable () -> JSONDecoder = { JSONDecoder() }
+
+    /// The defaults.
+    public init() {}
+
+    /// Reads a `Value`: JSON is proven first, then decoded. An empty body is nil where `Value` is an Optional.
+    func value<Value: Decodable>(in response: Response<Bytes>) throws -> Value {
+        if let absent = try checkedAbsence(of: Value.self, in: response) {
+            return absent
+        }
+        let bytes = response.bytes
+        let text = removesNulls ? try JSONValue(bytes, rules: rules).removingNulls.bytes : bytes
+        if !removesNulls {
+            try bytes.proveJSON(rules)
+        }
+        return try makeDecoder().decode(Value.self, from: text.borrowedData)
+    }
+
+    /// Reads a tree.
+    func tree(in response: Response<Bytes>) throws -> JSONValue {
+        try response.checkJSONCharset()
+        let tree = try JSONValue(response.bytes, rules: rules)
+        return removesNulls ? tree.removingNulls : tree
+    }
+
+    /// Reads a tree; nil for an empty body.
+    func optionalTree(in response: Response<Bytes>) throws -> JSONValue? {
+        try response.checkJSONCharset()
+        return response.bytes.isBlank ? nil : try tree(in: response)
+    }
+
+    private func checkedAbsence<Value>(of type: Value.Type, in response: Response<Bytes>) throws -> Value? {
+        try response.checkJSONCharset()
+        guard let type = Value.self as? any OptionalValue.Type, response.bytes.isBlank else { return nil }
+        return type.absent as? Value
+    }
+}
+
+extension Decoding where Value: Decodable {
+    /// A JSON body, by a decoder with default settings.
+    ///
+    /// The body is proven to be JSON (RFC 8259) in UTF-8 first. One that is empty or blank is nil where `Value` is an
+    /// Optional, and otherwise ``NetError/Code/undecodable`` as is all that is no JSON; ``NetError/jsonFaults`` names
+    /// the place.
+    public static var json: Decoding { json(JSONDecoding()) }
+
+    /// A JSON body, as these choices say.
+    public static func json(_ choices: JSONDecoding) -> Decoding {
+        Decoding(types: MediaTypes.json) { try choices.value(in: $0) }
+    }
+
+    /// A JSON body, by a decoder that `makeDecoder` sets up anew for each response.
+    public static func json(_ makeDecoder: @escaping @Sendable () -> JSONDecoder) -> Decoding {
+        var choices = JSONDecoding()
+        choices.makeDecoder = makeDecoder
+        return json(choices)
+    }
+}
+
+extension Decoding where Value == JSONValue {
+    /// A JSON body as a tree.
+    public static var tree: Decoding { tree(JSONDecoding()) }
+
+    /// A JSON body as a tree; a decoder among the choices does not matter.
+    public static func tree(_ choices: JSONDecoding) -> Decoding {
+        Decoding(types: MediaTypes.json) { try choices.tree(in: $0) }
+    }
+}
+
+extension Decoding where Value == JSONValue? {
+    /// A JSON body as a tree; nil when it is empty or blank.
+    public static var tree: Decoding { tree(JSONDecoding()) }
+
+    /// A JSON body as a tree, nil when it is empty or blank; a decoder among the choices does not matter.
+    public static func tree(_ choices: JSONDecoding) -> Decoding {
+        Decoding(types: MediaTypes.json) { try choices.optionalTree(in: $0) }
+    }
+}

@@ -1,0 +1,73 @@
+/// A number with all of its digits, as they are written: equal when they are written alike.
+public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
+    /// The digits.
+    public let text: String
+
+    /// A number from its text; nil when JSON has no such number (RFC 8259, 6).
+    public init?(_ text: String) {
+        var rest = Substring(text).utf8
+        if rest.first == UInt8(ascii: "-") {
+            rest = rest.dropFirst()
+        }
+        let whole = rest.prefix(while: Self.isDigit)
+        rest = rest.dropFirst(whole.count)
+        guard let first = whole.first, first != UInt8(ascii: "0") || whole.count == 1 else { return nil }
+        if rest.first == UInt8(ascii: ".") {
+            rest = rest.dropFirst()
+            guard Self.takeDigits(&rest) else { return nil }
+        }
+        if rest.first == UInt8(ascii: "e") || rest.first == UInt8(ascii: "E") {
+            rest = rest.dropFirst()
+            if rest.first == UInt8(ascii: "-") || rest.first == UInt8(ascii: "+") {
+                rest = rest.dropFirst()
+            }
+            guard Self.takeDigits(&rest) else { return nil }
+        }
+        guard rest.isEmpty else { return nil }
+        self.text = text
+    }
+
+    init(checked text: String) {
+        self.text = text
+    }
+
+    /// An integer.
+    public init(_ value: some BinaryInteger) {
+        text = String(value)
+    }
+
+    /// The integer, also for 1.0 and 1e2; nil when it is none or larger than an `Int`.
+    public var integer: Int? {
+        Int(text) ?? Double(text).flatMap { Int(exactly: $0) }
+    }
+
+    /// The nearest `Double`; nil beyond its range.
+    public var double: Double? {
+        Double(text).flatMap { $0.isFinite ? $0 : nil }
+    }
+
+    /// The digits.
+    public var description: String { text }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
+    private static func takeDigits(_ rest: inout Substring.UTF8View) -> Bool {
+        let digits = rest.prefix(while: isDigit)
+        rest = rest.dropFirst(digits.count)
+        return !digits.isEmpty
+    }
+}
+
+extension JSONNumber: ExpressibleByIntegerLiteral {
+    /// An integer.
+    public init(integerLiteral value: Int) {
+        text = String(value)
+    }
+}
+
+extension JSONNumber: ExpressibleByFloatLiteral {
+    /// A number; a literal that is not finite becomes 0.
+    public init(floatLiteral value: Double) {
+        text = value.isFinite ? "\(value)" : "0"
+    }
+}

@@ -1,0 +1,77 @@
+extension Response where Value == Bytes {
+    /// The body, read another way.
+    ///
+    /// Throws as `send(_:)` does when a body is not what a decoding expects.
+    public func decoded<Other>(by decoding: Decoding<Other>) throws(NetError) -> Other {
+        do {
+            return try decoding.decode(self)
+        } catch {
+            throw NetError(decoding: error, to: Other.self, from: self)
+        }
+    }
+
+    /// Throws ``NetError/Code/unacceptableType`` unless the Content-Type is one of these.
+    func checkType(_ accepted: [String]?) throws(NetError) {
+        if let error = typeError(accepted) {
+            throw error
+        }
+    }
+
+    /// The error that the Content-Type is none of these; nil when it is.
+    func typeError(_ accepted: [String]?) -> NetError? {
+        guard let accepted, !MediaTypes.accept(headers["Content-Type"], accepted) else { return nil }
+        return NetError(
+            .unacceptableType,
+            "the body from \(place) is \"\(headers["Content-Type"] ?? "")\", not \(accepted.joined(separator: ", "))",
+            response: self)
+    }
+
+    /// Throws ``NetError/Code/badCharset`` when the Content-Type names another charset than UTF-8: JSON has no other
+    /// (RFC 8259, 8.1).
+    func checkJSONCharset() throws(NetError) {
+        guard let charset = headers["Content-Type"].flatMap(charsetName),
+            !["utf-8", "utf8", "us-ascii"].contains(charset.lowercased())
+        else { return }
+        throw NetError(
+            .badCharset, "the JSON from \(place) says that it is in \(charset), and JSON comes in UTF-8",
+            response: self)
+    }
+}
+
+extension NetError {
+    /// What a decoding threw.
+    init<Value>(decoding error: any Error, to type: Value.Type, from received: Response<Bytes>) {
+        guard let error = error as? NetError else {
+            self.init(
+                .undecodable, "the body from \(received.place) is no \(Value.self): \(error)", response: received,
+                underlying: error)
+            return
+        }
+        guard error.code == .badJSON else {
+            self = error.telling(received)
+            return
+        }
+        self.init(
+            .undecodable, "the body from \(received.place) is no JSON: \(error.message)", offset: error.offset,
+            response: received, jsonFaults: error.jsonFaults, underlying: error)
+    }
+
+    /// The body that came with a status that was not accepted, read as JSON; nil when there is none, or none such.
+    ///
+    ///     catch let error as NetError { let problem = error.decodedBody(as: Problem.self) }
+    public func decodedBody<Value: Decodable & Sendable>(
+        as type: Value.Type, by decoding: Decoding<Value> = .json
+    ) -> Value? {
+        guard var response else { return nil }
+        // Whatever was proven was proven of a whole body.
+        response.bytes = Bytes(Array(response.bytes))
+        guard !response.bytes.isBlank, (try? response.checkType(decoding.types)) != nil else { return nil }
+        return try? decoding.decode(response)
+    }
+
+    /// The body that came with a status that was not accepted, as a tree; nil when there is none, or none such.
+    public var jsonBody: JSONValue? {
+        guard let response, (try? response.checkType(MediaTypes.json)) != nil else { return nil }
+        return try? Decoding<JSONValue>.tree.decode(response)
+    }
+}

@@ -1,0 +1,210 @@
+/// A decoder that has nothing to decode: it answers each question with a value that it makes up.
+struct ProbeDecoder: Decoder {
+    /// Shared by the containers that a decoder hands out.
+    final class Kept {
+        var value = ShapeProbe.Questions()
+        /// Questions of the kind that is tampered with, so far.
+        var asked: [String] = []
+        var scalarCount = 0
+    }
+
+    let probe: ShapeProbe
+    let questions = Kept()
+    /// The member, by its order, or the scalar whose answer is not as it should be.
+    let tampering: (index: Int, answer: ShapeProbe.Experiment)?
+    var codingPath: [any CodingKey] = []
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+
+    init(_ probe: ShapeProbe, tampering: (index: Int, answer: ShapeProbe.Experiment)?) {
+        self.probe = probe
+        self.tampering = tampering
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        try experiment()
+        questions.value.isObject = true
+        return KeyedDecodingContainer(KeyedProbe(decoder: self))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        try experiment()
+        questions.value.isArray = true
+        return UnkeyedProbe(decoder: self)
+    }
+
+    func singleValueContainer() -> any SingleValueDecodingContainer {
+        SingleProbe(decoder: self)
+    }
+
+    private func experiment() throws {
+        if tampering?.answer == .otherContainer {
+            throw error(.wrong, [Int].self, nil)
+        }
+    }
+
+    /// What the type hears when the answer to a question is not as it should be.
+    func error(_ answer: ShapeProbe.Experiment, _ type: any Any.Type, _ key: (any CodingKey)?) -> DecodingError {
+        let context = DecodingError.Context(codingPath: key.map { [$0] } ?? [], debugDescription: "as an experiment")
+        if answer == .missing, let key {
+            return .keyNotFound(key, context)
+        }
+        return .typeMismatch(type, context)
+    }
+}
+
+/// Questions about members.
+private struct KeyedProbe<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let decoder: ProbeDecoder
+    var codingPath: [any CodingKey] { [] }
+    // A dictionary asks what there is, and there is nothing.
+    var allKeys: [Key] { [] }
+
+    /// Whether a member is there is asked where it need not be.
+    func contains(_ key: Key) -> Bool {
+        decoder.questions.value.ask(key.stringValue, nil, isOptional: true)
+        return true
+    }
+
+    func decodeNil(forKey key: Key) throws -> Bool {
+        decoder.questions.value.ask(key.stringValue, nil, isNullable: true)
+        return false
+    }
+
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        try experiment(type, key)
+        let (value, shape) = try decoder.probe.value(of: type)
+        decoder.questions.value.ask(key.stringValue, shape)
+        return value
+    }
+
+    func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
+        try experiment(type, key)
+        let shape = try decoder.probe.shape(of: type)
+        decoder.questions.value.ask(key.stringValue, shape, isOptional: true, isNullable: true)
+        return nil
+    }
+
+    /// Fails where this member's answer is tampered with.
+    private func experiment(_ type: any Any.Type, _ key: Key) throws {
+        let kept = decoder.questions
+        // The first question only: who then asks for something else is to be answered.
+        guard !kept.asked.contains(key.stringValue) else { return }
+        kept.asked.append(key.stringValue)
+        if let tampering = decoder.tampering, [.missing, .wrong].contains(tampering.answer),
+            tampering.index == kept.asked.count - 1
+        {
+            throw decoder.error(tampering.answer, type, key)
+        }
+    }
+
+    func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<Nested> {
+        decoder.questions.value.ask(key.stringValue, .object)
+        return try ProbeDecoder(decoder.probe, tampering: nil).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        decoder.questions.value.ask(key.stringValue, .array)
+        return try ProbeDecoder(decoder.probe, tampering: nil).unkeyedContainer()
+    }
+
+    func superDecoder() throws -> any Decoder {
+        decoder.questions.value.ask("super", .any, isOptional: true)
+        return ProbeDecoder(decoder.probe, tampering: nil)
+    }
+
+    func superDecoder(forKey key: Key) throws -> any Decoder {
+        decoder.questions.value.ask(key.stringValue, .any, isOptional: true)
+        return ProbeDecoder(decoder.probe, tampering: nil)
+    }
+}
+
+/// Questions about elements: there is one, and then none.
+private struct UnkeyedProbe: UnkeyedDecodingContainer {
+    let decoder: ProbeDecoder
+    private(set) var currentIndex = 0
+    var codingPath: [any CodingKey] { [] }
+    var count: Int? { nil }
+    var isAtEnd: Bool { currentIndex > 0 }
+
+    init(decoder: ProbeDecoder) {
+        self.decoder = decoder
+    }
+
+    private mutating func take(_ shape: JSONShape) {
+        currentIndex += 1
+        decoder.questions.value.elements.append(shape)
+    }
+
+    mutating func decodeNil() -> Bool {
+        take(.any)
+        return false
+    }
+
+    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        let (value, shape) = try decoder.probe.value(of: type)
+        take(shape)
+        return value
+    }
+
+    mutating func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type
+    ) throws -> KeyedDecodingContainer<Nested> {
+        take(.object)
+        return try ProbeDecoder(decoder.probe, tampering: nil).container(keyedBy: type)
+    }
+
+    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        take(.array)
+        return try ProbeDecoder(decoder.probe, tampering: nil).unkeyedContainer()
+    }
+
+    mutating func superDecoder() throws -> any Decoder {
+        take(.any)
+        return ProbeDecoder(decoder.probe, tampering: nil)
+    }
+}
+
+/// Questions about the value itself.
+private struct SingleProbe: SingleValueDecodingContainer {
+    let decoder: ProbeDecoder
+    var codingPath: [any CodingKey] { [] }
+
+    func decodeNil() -> Bool {
+        decoder.questions.value.isNullable = true
+        return false
+    }
+
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        let kept = decoder.questions
+        defer { kept.scalarCount += 1 }
+        if let tampering = decoder.tampering, tampering.answer == .wrong, tampering.index == kept.scalarCount {
+            throw decoder.error(.wrong, type, nil)
+        }
+        let isStrange = decoder.tampering?.answer == .strange
+        if let value = isStrange ? Self.strange(type) ?? Self.plain(type) : Self.plain(type) {
+            kept.value.scalars.append(decoder.probe.strategies.shape(of: type) ?? .any)
+            return value
+        }
+        let (value, shape) = try decoder.probe.value(of: type)
+        kept.value.scalars.append(shape)
+        return value
+    }
+
+    private static func strange<Value>(_ type: Value.Type) -> Value? {
+        let values: [Any] = [
+            "\u{1}no such case\u{1}", 113, Int8(113), Int16(113), Int32(113), Int64(113), UInt(113), UInt8(113),
+            UInt16(113), UInt32(113), UInt64(113),
+        ]
+        return values.lazy.compactMap { $0 as? Value }.first
+    }
+
+    private static func plain<Value>(_ type: Value.Type) -> Value? {
+        let values: [Any] = [
+            false, "", 0, Int8(0), Int16(0), Int32(0), Int64(0), UInt(0), UInt8(0), UInt16(0), UInt32(0), UInt64(0),
+            Double(0), Float(0),
+        ]
+        return values.lazy.compactMap { $0 as? Value }.first
+    }
+}

@@ -1,0 +1,219 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Writes down every exchange as an HTTP archive (HAR 1.2), which browsers' tools show as a waterfall.
+///
+///     let recorder = HARRecorder()
+///     configuration.observers = [recorder]
+///     …
+///     let text = try recorder.archive()
+///
+/// Each hop and each try is an entry of its own. Secrets are hidden unless you say otherwise; cookies are told in the
+/// fields alone. Of a redirect the transport keeps no fields. Thread-safe.
+public final class HARRecorder: Observer {
+    fileprivate struct Recorded: Sendable {
+        let number: Int
+        let epochSeconds: Double
+        var request: Request<Bytes>
+        var outcome: Event.Outcome?
+    }
+
+    private struct State: Sendable {
+        // Of calls that have not ended, by their numbers.
+        var open: [UInt64: [Recorded]] = [:]
+        var ended: [Recorded] = []
+    }
+
+    private let state = Lock(State())
+    private let redaction: Redaction?
+    private let maxBodyBytes: Int
+    private let maxExchanges: Int
+    private let time: TimeSource
+
+    /// - Parameters:
+    ///   - redaction: hides secrets; nil writes them down.
+    ///   - maxBodyBytes: a body of at most so many bytes is written down, where it is in memory; of those that are
+    ///     neither form nor JSON only without redaction.
+    ///   - maxExchanges: the oldest ones beyond this are forgotten.
+    ///   - time: tells the time.
+    public init(
+        hiding redaction: Redaction? = Redaction(), maxBodyBytes: Int = 0, maxExchanges: Int = 10_000,
+        time: TimeSource = .system
+    ) {
+        self.redaction = redaction
+        self.maxBodyBytes = maxBodyBytes
+        self.maxExchanges = max(1, maxExchanges)
+        self.time = time
+    }
+
+    /// Takes note.
+    public func observe(_ event: Event) {
+        switch event.change {
+        case .exchangeStarted(let number):
+            let exchange = Recorded(number: number, epochSeconds: time.epochSeconds(), request: event.request)
+            state.withLock { $0.open[event.callID, default: []].append(exchange) }
+        case .exchangeEnded(let number, let outcome):
+            state.withLock { state in
+                guard let index = state.open[event.callID]?.lastIndex(where: { $0.number == number }) else { return }
+                state.open[event.callID]?[index].outcome = outcome
+            }
+        case .stopping(let outcome): end(event.callID, outcome)
+        default: break
+        }
+    }
+
+    private func end(_ call: UInt64, _ outcome: Event.Outcome) {
+        state.withLock { [maxExchanges] state in
+            guard var exchanges = state.open.removeValue(forKey: call) else { return }
+            // A stream was told with its head; now its end is known.
+            if let last = exchanges.indices.last, exchanges[last].isUnended {
+                exchanges[last].outcome = exchanges[last].outcome?.completed(by: outcome)
+            }
+            state.ended += exchanges
+            if state.ended.count > maxExchanges {
+                state.ended.removeFirst(state.ended.count - maxExchanges)
+            }
+        }
+    }
+
+    /// Exchanges that were written down.
+    public var count: Int { state.withLock { $0.ended.count + $0.open.values.reduce(0) { $0 + $1.count } } }
+
+    /// The archive, in the order in which exchanges began: a JSON text.
+    public func archive() throws(NetError) -> Bytes {
+        let exchanges = state.withLock { $0.ended + $0.open.values.joined() }
+        let entries = exchanges.sorted { $0.epochSeconds < $1.epochSeconds }.flatMap(entries)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .withoutEscapingSlashes]
+        do {
+            let creator = HAR.Creator(name: "NetKit", version: LibraryVersion.text)
+            return Bytes(try encoder.encode(HAR(log: HAR.Log(creator: creator, entries: entries))))
+        } catch {
+            throw NetError(.unencodable, "the archive is not expressible in JSON: \(error)", underlying: error)
+        }
+    }
+
+    // MARK: Entries
+
+    private func entries(of exchange: Recorded) -> [HAR.Entry] {
+        let (response, error, metrics) = exchange.outcome?.parts ?? (nil, nil, Metrics())
+        var hops = Array(metrics)
+        if hops.isEmpty {
+            var hop = HopMetrics()
+            hop.status = response?.status ?? 0
+            hops = [hop]
+        }
+        var begin = Duration.zero
+        var method = exchange.request.method
+        return hops.indices.map { index in
+            let hop = hops[index]
+            let isLast = index == hops.count - 1
+            let timings = HAR.Timings(hop, from: begin)
+            let next = isLast ? "" : hops[index + 1].url
+            let entry = HAR.Entry(
+                startedDateTime: Self.date(exchange.epochSeconds + begin / .seconds(1)), time: timings.sum,
+                request: request(exchange.request, method, hop, isFirst: index == 0),
+                response: self.response(isLast ? response : nil, hop, next: next), timings: timings,
+                serverIPAddress: hop.remoteAddress.isEmpty ? nil : hop.remoteAddress,
+                connection: hop.connectionID.map(String.init), comment: isLast ? error?.description : nil)
+            begin = hop.ended ?? begin
+            method = method.afterRedirect(hop.status)
+            return entry
+        }
+    }
+
+    private func request(
+        _ request: Request<Bytes>, _ method: Method, _ hop: HopMetrics, isFirst: Bool
+    ) -> HAR.Request {
+        let url = hop.url.isEmpty ? request.url.withoutUserinfo : hop.url
+        let keepsBody = isFirst || method == request.method
+        let type = request.headers["Content-Type"] ?? request.body?.contentType
+        let text = keepsBody ? request.body.flatMap { self.text(of: $0.bytes, type) } : nil
+        let size = request.body.map { $0.wholeBytes?.count ?? -1 } ?? 0
+        return HAR.Request(
+            method: method.rawValue, url: shown(url), httpVersion: hop.httpVersion.description,
+            headers: isFirst ? pairs(request.headers) : [], queryString: query(of: shown(url)),
+            postData: text.map { HAR.PostData(mimeType: type ?? "", text: $0) }, bodySize: keepsBody ? size : 0)
+    }
+
+    private func response(_ response: Response<Bytes>?, _ hop: HopMetrics, next: String) -> HAR.Response {
+        let type = response?.headers["Content-Type"]
+        let saved = hop.decodedBytes - hop.receivedBytes
+        return HAR.Response(
+            status: hop.status, httpVersion: hop.httpVersion.description,
+            headers: response.map { pairs($0.headers) } ?? [],
+            content: HAR.Content(
+                size: hop.decodedBytes, compression: saved > 0 ? saved : nil, mimeType: type ?? "",
+                text: response.flatMap { text(of: $0.bytes, type ?? "unknown") }),
+            redirectURL: shown(next), headersSize: hop.headBytes > 0 ? hop.headBytes : -1, bodySize: hop.receivedBytes)
+    }
+
+    private func shown(_ url: String) -> String { redaction?.hiding(url: url) ?? url }
+
+    private func pairs(_ headers: Headers) -> [HAR.Pair] {
+        (redaction?.hiding(headers) ?? headers).map { HAR.Pair(name: $0.name, value: $0.value) }
+    }
+
+    private func text(of bytes: Bytes, _ type: String?) -> String? {
+        guard !bytes.isEmpty, bytes.count <= maxBodyBytes else { return nil }
+        if let redaction {
+            return redaction.hiding(body: bytes, contentType: type)
+        }
+        return String(validating: Array(bytes), as: UTF8.self)
+    }
+
+    private func query(of url: String) -> [HAR.Pair] {
+        let address = url.prefix { $0 != "#" }
+        guard let mark = address.firstIndex(of: "?") else { return [] }
+        return address[address.index(after: mark)...].split(separator: "&").map { pair in
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
+                String($0).percentDecoded
+            }
+            return HAR.Pair(name: parts.first ?? "", value: parts.count > 1 ? parts[1] : "")
+        }
+    }
+
+    private static func date(_ epochSeconds: Double) -> String {
+        Date(timeIntervalSince1970: epochSeconds).formatted(
+            Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+}
+
+extension HARRecorder.Recorded {
+    /// The response has come, but its body may not have ended.
+    fileprivate var isUnended: Bool {
+        guard case .answered(let response) = outcome else { return false }
+        return response.metrics.last?.ended == nil
+    }
+}
+
+extension Event.Outcome {
+    fileprivate var parts: (Response<Bytes>?, NetError?, Metrics) {
+        switch self {
+        case .answered(let response): (response, nil, response.metrics)
+        case .failed(let error): (error.response, error, error.metrics)
+        }
+    }
+
+    /// What is known at the end, over what was known with the head.
+    fileprivate func completed(by end: Event.Outcome) -> Event.Outcome {
+        guard case .answered(let head) = self else { return self }
+        let (response, error, metrics) = end.parts
+        let hops = metrics.count >= head.metrics.count ? metrics : head.metrics
+        if let error {
+            return .failed(NetError(error.code, error.message, response: response ?? head, metrics: hops))
+        }
+        return response.map { .answered($0.metrics.count >= head.metrics.count ? $0 : head) } ?? self
+    }
+}
+
+extension Method {
+    /// The method of the request that follows a redirect (RFC 9110, 15.4).
+    func afterRedirect(_ status: Int) -> Method {
+        let becomesGet = status == 303 ? self != .head : (status == 301 || status == 302) && self == .post
+        return becomesGet ? .get : self
+    }
+}

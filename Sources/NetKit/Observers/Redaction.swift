@@ -1,0 +1,185 @@
+/// Hides secrets in what is written down about requests: by the names of fields, query keys and body fields.
+public struct Redaction: Sendable {
+    /// Names that stand for secrets. Case, "-" and "_" do not count.
+    public struct Names: Sendable {
+        /// Parts of names, in lower-case letters and digits.
+        public var parts: Set<String>
+        /// Ends of names.
+        public var ends: Set<String>
+
+        /// Names with these parts, or these ends.
+        public init(parts: Set<String> = [], ends: Set<String> = []) {
+            self.parts = parts
+            self.ends = ends
+        }
+
+        /// Usual names of secrets.
+        public static let usual = Names(
+            parts: [
+                "authorization", "cookie", "token", "secret", "password", "passwd", "passphrase", "credential",
+                "session", "signature",
+            ], ends: ["key", "auth", "pwd", "pin", "otp", "jwt", "sig"])
+
+        /// Whether it stands for a secret.
+        public func contains(_ name: String) -> Bool {
+            let bare = name.lowercased().filter { $0 != "-" && $0 != "_" }
+            return parts.contains { bare.contains($0) } || ends.contains { bare.hasSuffix($0) }
+        }
+    }
+
+    /// What stands in a secret's place.
+    public static let mark = "[hidden]"
+
+    /// Names of header fields.
+    public var headers: Names
+    /// Names in queries and fragments.
+    public var queryKeys: Names
+    /// Names in form and JSON bodies, however deep.
+    public var bodyFields: Names
+
+    /// Usual names of secrets, unless said otherwise.
+    public init(headers: Names = .usual, queryKeys: Names = .usual, bodyFields: Names = .usual) {
+        self.headers = headers
+        self.queryKeys = queryKeys
+        self.bodyFields = bodyFields
+    }
+
+    /// The fields, with the secrets' values hidden.
+    public func hiding(_ fields: Headers) -> Headers {
+        Headers(fields.map { Headers.Field(name: $0.name, value: value(of: $0)) })
+    }
+
+    /// The value of a field, hidden if need be; of those with a URL its secrets alone.
+    private func value(of field: Headers.Field) -> String {
+        if headers.contains(field.name) {
+            return Self.mark
+        }
+        let isURL = ["location", "content-location", "referer"].contains(field.name.lowercased())
+        return isURL ? hiding(url: field.value) : field.value
+    }
+
+    /// The URL without userinfo, and with the values of secret keys hidden in its query and its fragment.
+    public func hiding(url: String) -> String {
+        var shown = ""
+        var rest = url.withoutUserinfo[...]
+        for mark in ["?", "#"] {
+            guard let place = rest.firstIndex(of: Character(mark)) else { continue }
+            shown += shown.isEmpty ? String(rest[..<place]) : hiding(pairs: rest[..<place], queryKeys)
+            shown += mark
+            rest = rest[rest.index(after: place)...]
+        }
+        return shown.isEmpty ? String(rest) : shown + hiding(pairs: rest, queryKeys)
+    }
+
+    private func hiding(pairs: Substring, _ names: Names) -> String {
+        pairs.split(separator: "&", omittingEmptySubsequences: false).map { pair in
+            guard let mark = pair.firstIndex(of: "=") else { return String(pair) }
+            let name = String(pair[..<mark]).percentDecoded
+            return names.contains(name) ? "\(pair[...mark])\(Self.mark)" : String(pair)
+        }.joined(separator: "&")
+    }
+
+    /// A form or a JSON text with the secrets' values hidden; nil for any other body, of which nothing is safe to show.
+    public func hiding(body: Bytes, contentType: String?) -> String? {
+        let type = String((contentType ?? "").prefix { $0 != ";" }).trimmingBlanks.lowercased()
+        if type == "application/x-www-form-urlencoded" {
+            return hiding(pairs: String(decoding: Array(body), as: UTF8.self)[...], bodyFields)
+        }
+        guard type.isEmpty || type == "application/json" || type.hasSuffix("+json"), body.isJSON else { return nil }
+        return hiding(json: Array(body))
+    }
+}
+
+extension Redaction {
+    /// A valid text: a string before a colon is a name.
+    private func hiding(json: [UInt8]) -> String {
+        var shown: [UInt8] = []
+        var at = 0
+        while at < json.count {
+            guard json[at] == UInt8(ascii: "\"") else {
+                shown.append(json[at])
+                at += 1
+                continue
+            }
+            let end = Self.endOfString(json, from: at)
+            let colon = Self.skippingBlanks(json, from: end)
+            shown += json[at..<end]
+            if colon < json.count, json[colon] == UInt8(ascii: ":"), isSecret(json[at..<end]) {
+                shown += Array(":\"\(Self.mark)\"".utf8)
+                at = Self.endOfValue(json, from: Self.skippingBlanks(json, from: colon + 1))
+            } else {
+                at = end
+            }
+        }
+        return String(decoding: shown, as: UTF8.self)
+    }
+
+    /// Whether a name stands for a secret, its escapes undone.
+    private func isSecret(_ quoted: ArraySlice<UInt8>) -> Bool {
+        let name = JSONText.string(Bytes(Array(quoted))) ?? String(decoding: quoted, as: UTF8.self)
+        return bodyFields.contains(name)
+    }
+
+    private static func skippingBlanks(_ json: [UInt8], from start: Int) -> Int {
+        json[start...].firstIndex { ![9, 10, 13, 32].contains($0) } ?? json.count
+    }
+
+    /// Behind the string's closing quote.
+    private static func endOfString(_ json: [UInt8], from start: Int) -> Int {
+        var at = start + 1
+        while at < json.count, json[at] != UInt8(ascii: "\"") {
+            at += json[at] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        return min(json.count, at + 1)
+    }
+
+    /// Behind a value: a string, a number or word, or everything up to the bracket that closes it.
+    private static func endOfValue(_ json: [UInt8], from start: Int) -> Int {
+        var at = start
+        var depth = 0
+        while at < json.count {
+            switch json[at] {
+            case UInt8(ascii: "\""):
+                at = endOfString(json, from: at)
+                if depth == 0 {
+                    return at
+                }
+                continue
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                depth -= 1
+                if depth <= 0 {
+                    return depth < 0 ? at : at + 1
+                }
+            case UInt8(ascii: ","), 9, 10, 13, 32:
+                if depth == 0 {
+                    return at
+                }
+            default:
+                break
+            }
+            at += 1
+        }
+        return at
+    }
+}
+
+extension String {
+    /// With "%XX" and "+" undone; what is malformed stays.
+    var percentDecoded: String {
+        var bytes: [UInt8] = []
+        var rest = Array(utf8)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), rest.count >= 2,
+                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte == UInt8(ascii: "+") ? 32 : byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,98 @@
+/// Writes lines about every call: what was asked, as a line for curl if wanted, and what came back. No secret is in
+/// them, as far as ``Redaction`` knows its name.
+///
+///     configuration.observers = [RequestLog { print($0) }]
+public struct RequestLog: Observer {
+    /// What is hidden.
+    public var redaction: Redaction
+    /// Whether each exchange is told as a line for curl, too.
+    public var showsCurl = false
+    /// Whether fields are told.
+    public var showsHeaders = true
+    /// Body bytes that are told of forms and JSON texts (2 KiB), both ways; of other bodies their length alone.
+    public var maxBodyBytes = 2 << 10
+    private let write: @Sendable (String) -> Void
+
+    /// - Parameters:
+    ///   - redaction: hides secrets.
+    ///   - write: gets one line at a time, without its end, on any thread.
+    public init(_ redaction: Redaction = Redaction(), write: @escaping @Sendable (String) -> Void) {
+        self.redaction = redaction
+        self.write = write
+    }
+
+    /// Writes what there is to say.
+    public func observe(_ event: Event) {
+        switch event.change {
+        case .exchangeStarted(let number): asked(event, number)
+        case .exchangeEnded(_, let outcome): answered(event, outcome)
+        case .waiting(let time, let reason):
+            line(
+                event, reason == .retry ? "tries again in \(Self.text(time))" : "waits \(Self.text(time)) for its turn")
+        case .credentialsRefused(let reason): line(event, "credentials are refused: \(reason)")
+        case .cacheReported(let report):
+            line(event, "cache: \(report.decision)" + (report.isHit ? ", and it is the answer" : ""))
+        case .notStored(let error): line(event, "cache: cannot store the answer: \(error.message)")
+        case .stopping(.failed(let error)): line(event, "failed after \(Self.text(event.elapsed)): \(error)")
+        case .stopping(.answered): line(event, "ended after \(Self.text(event.elapsed))")
+        case .suspended: line(event, "is held up")
+        case .resumed: line(event, "goes on")
+        case .redirected(let head, let url):
+            line(event, "redirected by \(head.status) to \(redaction.hiding(url: url))")
+        default: break
+        }
+    }
+
+    private func asked(_ event: Event, _ number: Int) {
+        let request = event.request
+        line(event, "> \(request.method) \(redaction.hiding(url: request.url))" + (number > 1 ? " (\(number))" : ""))
+        fields(event, ">", request.headers)
+        if let body = request.body {
+            let type = request.headers["Content-Type"] ?? body.contentType
+            self.body(event, ">", body.wholeBytes, type)
+        }
+        if showsCurl {
+            line(event, request.curlLine(hiding: redaction))
+        }
+    }
+
+    private func answered(_ event: Event, _ outcome: Event.Outcome) {
+        guard case .answered(let response) = outcome else { return }
+        line(event, "< \(response.status) after \(Self.text(event.elapsed))")
+        fields(event, "<", response.headers)
+        if !response.bytes.isEmpty {
+            body(event, "<", response.bytes, response.headers["Content-Type"] ?? "unknown")
+        }
+    }
+
+    private func fields(_ event: Event, _ mark: String, _ fields: Headers) {
+        guard showsHeaders else { return }
+        for field in redaction.hiding(fields) {
+            line(event, "\(mark) \(field.name): \(field.value)")
+        }
+    }
+
+    private func body(_ event: Event, _ mark: String, _ bytes: Bytes?, _ type: String?) {
+        guard let bytes else {
+            line(event, "\(mark) a body that is put together or read while it is sent")
+            return
+        }
+        if bytes.count <= maxBodyBytes, let text = redaction.hiding(body: bytes, contentType: type) {
+            line(event, "\(mark) \(text)")
+        } else {
+            line(event, "\(mark) \(bytes.count) bytes")
+        }
+    }
+
+    /// One line, whatever is in it: a server must not write lines of its own.
+    private func line(_ event: Event, _ text: String) {
+        let scalars = text.unicodeScalars.map { scalar in
+            let isControl =
+                scalar.properties.generalCategory == .control || scalar == "\u{2028}" || scalar == "\u{2029}"
+            return isControl ? " " : scalar
+        }
+        write("#\(event.callID) " + String(String.UnicodeScalarView(scalars)))
+    }
+
+    private static func text(_ time: Duration) -> String { "\(Int((time / .milliseconds(1)).rounded())) ms" }
+}

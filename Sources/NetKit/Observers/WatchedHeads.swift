@@ -1,0 +1,76 @@
+/// Tells the heads of one exchange to whoever watches the call: at once where the transport tells them, otherwise when
+/// the exchange is over.
+final class WatchedHeads: Sendable {
+    private struct State: Sendable {
+        var heads = 0
+        var hasFinal = false
+        var transfers: [UInt64] = []
+    }
+
+    private weak let watch: Watch?
+    private weak let hub: EventHub?
+    private let state = Lock(State())
+
+    init(_ watch: Watch, hub: EventHub?) {
+        self.watch = watch
+        self.hub = hub
+    }
+
+    deinit {
+        end()
+    }
+
+    /// What a transport tells; it keeps this as long as its transfer is under way.
+    var tap: TransferTap {
+        TransferTap(
+            began: { [self] in began($0) }, headArrived: { [self] in arrived($0, isLast: $1) })
+    }
+
+    private func began(_ transfer: UInt64) {
+        state.withLock { $0.transfers.append(transfer) }
+        if let watch {
+            hub?.began(transfer, of: watch)
+        }
+    }
+
+    private func arrived(_ head: ResponseHead, isLast: Bool) {
+        state.withLock { state in
+            state.heads += 1
+            state.hasFinal = isLast
+        }
+        watch?.tell(.headReceived(head))
+        if !isLast {
+            let place = head.headers["Location"].flatMap { try? resolveReference($0, at: head.url) }
+            watch?.tell(.redirected(head, to: place ?? ""))
+        }
+    }
+
+    /// The transport has nothing more to tell: what it did not tell itself is told now.
+    func complete(_ answer: Answer) {
+        guard !state.withLock({ $0.hasFinal || $0.heads > 0 }) else { return }
+        let hops = answer.metrics
+        for (index, hop) in hops.enumerated().dropLast() {
+            let head = ResponseHead(status: hop.status, httpVersion: hop.httpVersion, url: hop.url)
+            watch?.tell(.headReceived(head))
+            watch?.tell(.redirected(head, to: hops[index + 1].url))
+        }
+        watch?.tell(.headReceived(ResponseHead(of: answer)))
+    }
+
+    /// No transfer of this exchange is under way any more; where its body is a stream, with that.
+    private func end() {
+        let transfers = state.withLock { $0.transfers }
+        if !transfers.isEmpty {
+            hub?.ended(transfers)
+        }
+    }
+}
+
+extension ResponseHead {
+    /// The head of an answer.
+    init(of answer: Answer) {
+        let response = answer.response
+        self.init(
+            status: answer.status, headers: answer.headers, httpVersion: response.httpVersion, url: answer.url)
+    }
+}

@@ -1,0 +1,128 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// One place in a tree of parameters that is being encoded; lives for that alone.
+final class ParameterNode {
+    private enum Content {
+        case nothing
+        case value(Parameters)
+        case fields([(name: String, node: ParameterNode)])
+        case values([ParameterNode])
+    }
+
+    private var content = Content.nothing
+    /// Where each field is.
+    private var places: [String: Int] = [:]
+    private var isSet = false
+    /// Whether the keys are a dictionary's own: they are data, and have no order.
+    private(set) var isDictionary = false
+
+    /// What has been encoded; an object without fields for a value that encoded nothing at all.
+    var parameters: Parameters {
+        switch content {
+        case .nothing: return .object([])
+        case .value(let value): return value
+        case .fields(let fields):
+            let made = fields.map { Parameters.Field(name: $0.name, value: $0.node.parameters) }
+            return .object(isDictionary ? made.sorted { $0.name < $1.name } : made)
+        case .values(let nodes):
+            let values = nodes.map(\.parameters)
+            return isSet ? .set(Set(values)) : .array(values)
+        }
+    }
+
+    var count: Int {
+        if case .values(let nodes) = content { nodes.count } else { 0 }
+    }
+
+    func put(_ value: Parameters) {
+        content = .value(value)
+    }
+
+    /// Makes this an object, if it is none yet.
+    func beginFields() {
+        if case .fields = content { return }
+        content = .fields([])
+    }
+
+    /// Makes this an array, if it is none yet.
+    func beginValues() {
+        if case .values = content { return }
+        content = .values([])
+    }
+
+    /// The node of a field; one that is there already is begun anew, in its place.
+    func field(_ name: String) -> ParameterNode {
+        let node = ParameterNode()
+        guard case .fields(var fields) = content else { return node }
+        content = .nothing
+        if let place = places[name] {
+            fields[place].node = node
+        } else {
+            places[name] = fields.count
+            fields.append((name, node))
+        }
+        content = .fields(fields)
+        return node
+    }
+
+    /// The node of one more value.
+    func element() -> ParameterNode {
+        let node = ParameterNode()
+        guard case .values(var nodes) = content else { return node }
+        content = .nothing
+        nodes.append(node)
+        content = .values(nodes)
+        return node
+    }
+
+    /// Encodes a value here.
+    func take(_ value: some Encodable, at path: [any CodingKey], by encoder: ParameterEncoder) throws {
+        if let known = try known(value, by: encoder) {
+            put(known)
+            return
+        }
+        isSet = value is any MarkedSet
+        isDictionary = value is any MarkedDictionary
+        try value.encode(to: NodeEncoder(node: self, codingPath: path, strategy: encoder))
+    }
+
+    private func known(_ value: some Encodable, by encoder: ParameterEncoder) throws -> Parameters? {
+        switch value {
+        case let value as Date: try encoder.parameters(of: value)
+        case let value as Data: try encoder.parameters(of: value)
+        case let value as URL: .string(value.absoluteString)
+        case let value as Decimal: .number(value.description)
+        default: nil
+        }
+    }
+}
+
+// Types without their elements, for a question that generic code cannot ask otherwise.
+private protocol MarkedSet {}
+extension Set: MarkedSet {}
+private protocol MarkedDictionary {}
+extension Dictionary: MarkedDictionary where Key == String {}
+
+/// A key that is a name or a place.
+struct NameKey: CodingKey {
+    let stringValue: String
+    let intValue: Int?
+
+    init(_ name: String) {
+        stringValue = name
+        intValue = nil
+    }
+
+    init(stringValue: String) {
+        self.init(stringValue)
+    }
+
+    init(intValue: Int) {
+        stringValue = String(intValue)
+        self.intValue = intValue
+    }
+}

@@ -1,0 +1,13 @@
+extension Parameters {
+    /// These fields, and those of `other` whose names do not occur here; what has no fields stays as it is.
+    public func filled(from other: Parameters?) -> Parameters {
+        guard case .object(let fields) = self, case .object(let more) = other, !more.isEmpty else { return self }
+        let names = Set(fields.map(\.name))
+        return .object(fields + more.filter { !names.contains($0.name) })
+    }
+
+    /// Whether it holds named values.
+    var hasFields: Bool {
+        if case .object = self { true } else { false }
+    }
+}

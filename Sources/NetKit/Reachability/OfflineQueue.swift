@@ -1,0 +1,272 @@
+/// Keeps requests while there is no way to their host, in files that survive a restart, and sends them in order when
+/// there is one.
+///
+///     let queue = try OfflineQueue(folder: path, reachability: reachability)
+///     configuration.interceptors = [queue, Retry()]          // the outermost: secrets are added behind it
+///     let agent = Agent(configuration)
+///     Task { await agent.drain(queue) }                      // as long as the app runs
+///
+/// Kept are sends that may be repeated: idempotent methods (RFC 9110, 9.2.2) and requests with an `Idempotency-Key`. Such a
+/// call ends with ``NetError/Code/queued``; what becomes of it later is told to the queue's closure. While something
+/// is kept, further requests that change something queue up behind it, so that none overtakes another.
+///
+/// **Secrets are not written down.** Fields whose names stand for secrets (``Redaction/Names/usual``: Authorization,
+/// Cookie, tokens) and ``Request/credentials`` are left out, to be added again by the agent, by interceptors behind the
+/// queue or by `prepare`; a request with a secret in its URL, or in a form or JSON body, is not kept. Thread-safe.
+public final class OfflineQueue: Interceptor {
+    /// What became of a kept request; it is kept no more.
+    public enum Outcome: Sendable {
+        /// It was answered, whatever the status.
+        case answered(QueuedRequest, Response<Bytes>)
+        /// It failed for good.
+        case failed(QueuedRequest, NetError)
+        /// Its lifetime ended before it could be sent.
+        case expired(QueuedRequest)
+    }
+
+    private struct State: Sendable {
+        var kept: [QueuedRequest]
+        var last: Int
+        var writing = 0
+        var isDraining = false
+        var more = Promise<Void>()
+    }
+
+    private let folder: QueueFolder
+    private let reachability: Reachability
+    private let lifetime: Duration
+    private let maxCount: Int
+    private let proxy: Proxy?
+    private let rules: QueueRules
+    private let time: TimeSource
+    private let prepare: @Sendable (inout Request<Bytes>) async throws(NetError) -> Void
+    private let onOutcome: @Sendable (Outcome) -> Void
+    private let state: Lock<State>
+
+    /// A queue of what the folder holds, which is made when it is not there. One queue at a time uses a folder.
+    ///
+    /// Throws ``NetError/Code/file`` when the folder cannot be used.
+    /// - Parameters:
+    ///   - folder: where requests are kept, a file each; made if it is not there.
+    ///   - reachability: tells when there is a way.
+    ///   - lifetime: how long a request is kept (a day).
+    ///   - maxCount: requests kept at once (1,000); further ones fail as they would without a queue.
+    ///   - maxBodyBytes: the largest body in memory that is kept (1 MiB). Files are not copied.
+    ///   - proxy: that of the agent, for requests that bring none.
+    ///   - redaction: tells what is a secret.
+    ///   - time: tells the time.
+    ///   - isWanted: may leave requests out, such as GET.
+    ///   - prepare: adds what was left out, before a kept request is sent.
+    ///   - onOutcome: hears what became of each.
+    public init(
+        folder: String, reachability: Reachability, lifetime: Duration = .seconds(24 * 60 * 60),
+        maxCount: Int = 1_000, maxBodyBytes: Int = 1 << 20, proxy: Proxy? = nil, redaction: Redaction = Redaction(),
+        time: TimeSource = .system, isWanted: @escaping @Sendable (Request<Bytes>) -> Bool = { _ in true },
+        prepare: @escaping @Sendable (inout Request<Bytes>) async throws(NetError) -> Void = { _ in },
+        onOutcome: @escaping @Sendable (Outcome) -> Void = { _ in }
+    ) throws(NetError) {
+        self.folder = try QueueFolder(folder)
+        self.reachability = reachability
+        self.lifetime = max(.zero, lifetime)
+        self.maxCount = max(0, maxCount)
+        self.proxy = proxy
+        self.time = time
+        self.prepare = prepare
+        self.onOutcome = onOutcome
+        rules = QueueRules(maxBodyBytes: max(0, maxBodyBytes), redaction: redaction, isWanted: isWanted)
+        let (kept, last) = try self.folder.load()
+        state = Lock(State(kept: kept, last: last))
+    }
+
+    /// What is kept, in the order in which it will be sent.
+    public var requests: [QueuedRequest] { state.withLock { $0.kept } }
+
+    /// Gives one up; false when it is not, or no longer, kept. One that is under way goes on.
+    @discardableResult
+    public func remove(_ id: QueuedRequest.ID) -> Bool {
+        let wasKept = state.withLock { state in
+            let count = state.kept.count
+            state.kept.removeAll { $0.id == id }
+            return state.kept.count < count
+        }
+        folder.remove(id)
+        return wasKept
+    }
+
+    // MARK: Keeping
+
+    /// Lets the call go on where there is a way, or keeps it.
+    public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
+        if call.request[DrainedNote.self] || rules.refusal(of: call) != nil {
+            return try await next(call)
+        }
+        if await hasNoWay(call.request) || mustWaitItsTurn(call.request), let id = await keep(call.request) {
+            throw Self.told(id, nil)
+        }
+        do throws(NetError) {
+            return try await next(call)
+        } catch  where saysNoWay(error) {
+            guard let id = await keep(call.request) else { throw error }
+            throw Self.told(id, error)
+        }
+    }
+
+    /// Why a call would not be kept; nil when it would.
+    public func refusal(of call: Call) -> String? {
+        rules.refusal(of: call)
+    }
+
+    private static func told(_ id: Int, _ error: NetError?) -> NetError {
+        NetError(
+            .queued, "kept as number \(id), to be sent when there is a way to the network", nativeCode: id,
+            underlying: error)
+    }
+
+    private func hasNoWay(_ request: Request<Bytes>) async -> Bool {
+        guard reachability.status == .notReachable, case .host(let host) = PathTarget(of: request, proxy: proxy) else {
+            return false
+        }
+        return await reachability.state(of: host).status == .notReachable
+    }
+
+    /// A change may not overtake one that is kept.
+    private func mustWaitItsTurn(_ request: Request<Bytes>) -> Bool {
+        !request.method.isSafe && state.withLock { !$0.kept.isEmpty }
+    }
+
+    private func saysNoWay(_ error: NetError) -> Bool {
+        error.neverReachedTheServer && (error.code == .unreachable || reachability.status == .notReachable)
+    }
+
+    /// Writes it down and returns its number; nil when that cannot be done.
+    @concurrent
+    private func keep(_ request: Request<Bytes>) async -> Int? {
+        let number: Int? = state.withLock { [maxCount] state in
+            guard state.kept.count + state.writing < maxCount else { return nil }
+            state.last += 1
+            state.writing += 1
+            return state.last
+        }
+        guard let number else { return nil }
+        let record = rules.record(request, id: number, keptAt: time.epochSeconds(), lifetime: lifetime)
+        let isWritten: Bool
+        do throws(NetError) {
+            try folder.write(record)
+            isWritten = true
+        } catch {
+            isWritten = false
+        }
+        // Only what is in its file may be sent: otherwise it could be sent, and then written.
+        let waiting = state.withLock { state in
+            state.writing -= 1
+            if isWritten {
+                state.kept.insert(record, at: state.kept.firstIndex { $0.id > number } ?? state.kept.count)
+            }
+            return state.more
+        }
+        guard isWritten else { return nil }
+        waiting.fulfil(.success(()))
+        return number
+    }
+
+    // MARK: Sending
+
+    /// Sends what is kept, and what will be, until the task is cancelled.
+    func drain(by send: (Request<Bytes>) async throws(NetError) -> Response<Bytes>) async {
+        let isFirst = state.withLock { state in
+            defer { state.isDraining = true }
+            return !state.isDraining
+        }
+        guard isFirst else { return }
+        defer { state.withLock { $0.isDraining = false } }
+        var failures = 0
+        while !Task.isCancelled {
+            do throws(NetError) {
+                if let kept = try await nextToSend() {
+                    let isOver = try await self.send(kept, by: send)
+                    failures = isOver ? 0 : failures + 1
+                    if !isOver {
+                        try await rest(after: failures)
+                    }
+                }
+            } catch {
+                return  // cancelled
+            }
+        }
+    }
+
+    /// The first one, when there is a way; nil when what was first is over.
+    private func nextToSend() async throws(NetError) -> QueuedRequest? {
+        let (first, more) = state.withLock { state in
+            if state.kept.isEmpty {
+                state.more = Promise()
+            }
+            return (state.kept.first, state.more)
+        }
+        guard let first else {
+            try await more.value()
+            return nil
+        }
+        let left = first.expiresAt - time.epochSeconds()
+        if left <= 0 {
+            remove(first.id)
+            onOutcome(.expired(first))
+            return nil
+        }
+        if reachability.status == .notReachable {
+            do throws(NetError) {
+                try await reachability.wait(for: .seconds(left), time: time) { $0.status != .notReachable }
+            } catch  where error.code == .totalTimedOut {
+                return nil
+            }
+        }
+        return first
+    }
+
+    /// Returns whether it is over; otherwise it stays the first.
+    private func send(
+        _ kept: QueuedRequest, by send: (Request<Bytes>) async throws(NetError) -> Response<Bytes>
+    ) async throws(NetError) -> Bool {
+        do throws(NetError) {
+            var request = kept.request
+            try await prepare(&request)
+            request[DrainedNote.self] = true
+            let response = try await send(request)
+            if QueueRules.passingStatuses.contains(response.status) {
+                return false
+            }
+            remove(kept.id)
+            onOutcome(.answered(kept, response))
+        } catch {
+            if error.code == .cancelled && Task.isCancelled {
+                throw error
+            }
+            if error.isRetryable {
+                return false
+            }
+            remove(kept.id)
+            onOutcome(.failed(kept, error))
+        }
+        return true
+    }
+
+    /// Waits before the same one is tried again.
+    private func rest(after failures: Int) async throws(NetError) {
+        do {
+            try await time.sleep(QueueRules.rest(after: failures))
+            try Task.checkCancellation()
+        } catch {
+            throw NetError(.cancelled, "the task was cancelled while it waited", underlying: error)
+        }
+    }
+}
+
+/// Says that a request comes out of the queue.
+private enum DrainedNote: RequestNote {
+    static let standard = false
+}
+
+extension Method {
+    /// Whether it only reads (RFC 9110, 9.2.1).
+    fileprivate var isSafe: Bool { ["GET", "HEAD", "OPTIONS", "TRACE"].contains(rawValue) }
+}

@@ -1,0 +1,102 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A folder of requests, each in a file of its own that is whole or absent: it is written beside its place, synced and
+/// renamed into it.
+struct QueueFolder: Sendable {
+    let path: String
+
+    /// Makes the folder, for its owner alone, when it is not there.
+    init(_ path: String) throws(NetError) {
+        self.path = path
+        if path.isEmpty || path.utf8.contains(0) {
+            throw NetError(.usage, "the path of the queue's folder is empty or holds a NUL")
+        }
+        do {
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw NetError(.file, "the queue's folder cannot be made: \(error)", underlying: error)
+        }
+    }
+
+    private func file(_ id: Int) -> String { "\(path)/\(Self.name(id)).json" }
+
+    /// Where the body of a request is copied to.
+    func bodyFile(_ id: Int) -> String { "\(path)/\(Self.name(id)).body" }
+
+    private static func name(_ id: Int) -> String {
+        let digits = String(id)
+        return String(repeating: "0", count: max(0, 12 - digits.count)) + digits
+    }
+
+    /// What is there, in order, and the last number that is taken. What is no request of this form is left alone, and
+    /// keeps its number; what a broken write left behind goes.
+    func load() throws(NetError) -> (kept: [QueuedRequest], last: Int) {
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: path)
+        } catch {
+            throw NetError(.file, "the queue's folder cannot be read: \(error)", underlying: error)
+        }
+        for name in names where Self.isLeftover(name, among: names) {
+            try? FileManager.default.removeItem(atPath: "\(path)/\(name)")
+        }
+        let kept = names.compactMap { name -> QueuedRequest? in
+            guard let id = Self.number(of: name),
+                let data = try? Data(contentsOf: URL(filePath: "\(path)/\(name)")),
+                let request = try? JSONDecoder().decode(QueuedRequest.self, from: data), request.id == id
+            else { return nil }
+            return request
+        }
+        return (kept.sorted { $0.id < $1.id }, names.compactMap(Self.number).max() ?? 0)
+    }
+
+    /// The number of a description's name, behind which there is room for more.
+    private static func number(of name: String) -> Int? {
+        guard name.hasSuffix(".json"), let number = Int(name.dropLast(5)), (1...1 << 52).contains(number) else {
+            return nil
+        }
+        return number
+    }
+
+    /// What a broken write left behind, and the copy of a body whose request was never written down or is gone.
+    private static func isLeftover(_ name: String, among names: [String]) -> Bool {
+        if name.hasSuffix(".part") {
+            return name.contains(".json.nk-") || name.contains(".body.nk-")
+        }
+        guard name.hasSuffix(".body"), Int(name.dropLast(5)) != nil else { return false }
+        return !names.contains(name.dropLast(5) + ".json")
+    }
+
+    func write(_ request: QueuedRequest) throws(NetError) {
+        let data: Data
+        do {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            data = try encoder.encode(request)
+        } catch {
+            throw NetError(.unencodable, "the request cannot be written down: \(error)", underlying: error)
+        }
+        let file = try WholeFile(file(request.id))
+        try file.write(Bytes(data))
+        try file.keep()
+    }
+
+    /// Copies a body, as it is sent, into its file.
+    func copy(_ body: Body, for id: Int) async throws(NetError) {
+        let file = try WholeFile(bodyFile(id))
+        try await body.forEachPiece { piece throws(NetError) in
+            try file.write(piece)
+        }
+        try file.keep()
+    }
+
+    func remove(_ id: Int) {
+        try? FileManager.default.removeItem(atPath: file(id))
+        try? FileManager.default.removeItem(atPath: bodyFile(id))
+    }
+}

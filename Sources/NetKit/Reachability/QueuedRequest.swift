@@ -1,0 +1,120 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// A request that an ``OfflineQueue`` or an ``UploadQueue`` keeps: what of it stands in its file.
+public struct QueuedRequest: Sendable, Hashable, Codable, Identifiable {
+    /// A field.
+    public struct Field: Sendable, Hashable, Codable {
+        /// Its name.
+        public let name: String
+        /// Its value.
+        public let value: String
+    }
+
+    /// Its place in the order, from 1; no other one that the folder holds has it.
+    public let id: Int
+    /// The method.
+    public let method: String
+    /// The absolute URL.
+    public let url: String
+    /// The fields, without those that hold secrets.
+    public let fields: [Field]
+    /// The body, where it is in memory.
+    public let body: Data?
+    /// The path of the file that is the body.
+    public let bodyFile: String?
+    /// What the body says of itself.
+    public let contentType: String?
+    /// What the body says of itself.
+    public let contentEncoding: String?
+    /// When it was kept, in seconds since 1970.
+    public let keptAt: Double
+    /// When it is given up, in seconds since 1970.
+    public let expiresAt: Double
+    /// Not sent before, in seconds since 1970, since a server has said so (Retry-After); nil at any time.
+    public internal(set) var notBefore: Double?
+
+    /// The request to send, whatever the status of its answer.
+    public var request: Request<Bytes> {
+        var sent: Body?
+        if let body {
+            sent = Body(Bytes(body), contentType: contentType)
+        } else if let bodyFile {
+            sent = .file(bodyFile, contentType: contentType)
+        }
+        sent?.contentEncoding = contentEncoding
+        return Request<Bytes>(
+            url, method: Method(rawValue: method),
+            headers: Headers(fields.map { Headers.Field(name: $0.name, value: $0.value) }), body: sent)
+    }
+}
+
+/// What may be written down of requests.
+struct QueueRules: Sendable {
+    var maxBodyBytes: Int
+    var redaction: Redaction
+    var isWanted: @Sendable (Request<Bytes>) -> Bool
+
+    /// Why a request cannot be kept; nil when it can.
+    func refusal(of call: Call) -> String? {
+        let request = call.request
+        if call.kind != .send {
+            return "what comes back would go to nobody: it is streamed or saved"
+        }
+        if !request.method.isIdempotent, request.headers["Idempotency-Key"] == nil {
+            return "to send it twice may do harm: it has no Idempotency-Key"
+        }
+        if !isWanted(request) {
+            return "it is not wanted"
+        }
+        // What is secret in fields can be left out and added again; here it cannot.
+        if redaction.hiding(url: request.url) != request.url {
+            return "there is a secret in its URL"
+        }
+        return request.body.flatMap { refusal(of: $0, in: request) }
+    }
+
+    private func refusal(of body: Body, in request: Request<Bytes>) -> String? {
+        if case .file = body.content {
+            return nil
+        }
+        guard let bytes = body.wholeBytes else { return "its body is read while it is sent" }
+        if bytes.count > maxBodyBytes {
+            return "its body is larger than \(maxBodyBytes) bytes"
+        }
+        let type = request.headers["Content-Type"] ?? body.contentType
+        let text = String(decoding: Array(bytes), as: UTF8.self)
+        if let shown = redaction.hiding(body: bytes, contentType: type), shown != text {
+            return "there is a secret in its body"
+        }
+        return nil
+    }
+
+    /// Statuses that may be others later.
+    static let passingStatuses: Set<Int> = [408, 429, 502, 503, 504]
+
+    /// The wait before the same one is tried again: a second, then twice as long each time, five minutes at most.
+    static func rest(after failures: Int) -> Duration {
+        min(.seconds(300), .seconds(1) * (1 << min(max(0, failures - 1), 9)))
+    }
+
+    /// What is written down; the fields without secrets.
+    func record(_ request: Request<Bytes>, id: Int, keptAt: Double, lifetime: Duration) -> QueuedRequest {
+        let fields = request.headers.filter { field in
+            field.name.isEqualIgnoringASCIICase(to: "Idempotency-Key") || !redaction.headers.contains(field.name)
+        }
+        var file: String?
+        if case .file(let path) = request.body?.content {
+            file = path
+        }
+        return QueuedRequest(
+            id: id, method: request.method.rawValue, url: request.url,
+            fields: fields.map { .init(name: $0.name, value: $0.value) },
+            body: file == nil ? request.body?.wholeBytes?.data : nil, bodyFile: file,
+            contentType: request.body?.contentType, contentEncoding: request.body?.contentEncoding, keptAt: keptAt,
+            expiresAt: keptAt + lifetime / .seconds(1))
+    }
+}

@@ -1,0 +1,155 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension Body {
+    /// A value as JSON.
+    ///
+    /// Throws ``NetError/Code/unencodable``, naming the path, for what JSON cannot say, such as a number that is not
+    /// finite.
+    public static func json(_ value: some Encodable, style: JSONStyle = JSONStyle()) throws(NetError) -> Body {
+        let encoder = JSONEncoder()
+        if style.isSorted {
+            encoder.outputFormatting.insert(.sortedKeys)
+        }
+        if style.isPretty {
+            encoder.outputFormatting.insert(.prettyPrinted)
+        }
+        if style.keepsSlashes {
+            encoder.outputFormatting.insert(.withoutEscapingSlashes)
+        }
+        do {
+            return Body(Bytes(try encoder.encode(value)), contentType: "application/json")
+        } catch {
+            throw NetError(encoding: error, as: "JSON")
+        }
+    }
+
+    /// A value as a property list, of type application/x-plist.
+    ///
+    /// Throws ``NetError/Code/unencodable``, naming the path, for what a property list cannot say.
+    public static func propertyList(
+        _ value: some Encodable, format: PropertyListFormat = .xml
+    ) throws(NetError) -> Body {
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = format == .xml ? .xml : .binary
+        do {
+            return Body(Bytes(try encoder.encode(value)), contentType: "application/x-plist")
+        } catch {
+            throw NetError(encoding: error, as: "a property list")
+        }
+    }
+
+    /// Parameters as a property list: an object or an array, of type application/x-plist.
+    ///
+    /// Throws ``NetError/Code/unencodable``, naming the path, for what a property list cannot say: null, a set, a name
+    /// that occurs twice, a number of more than 64 bits.
+    public static func propertyList(
+        _ parameters: Parameters, format: PropertyListFormat = .xml
+    ) throws(NetError) -> Body {
+        switch parameters {
+        case .object, .array: try propertyList(PropertyListValue(parameters), format: format)
+        default: throw NetError(.unencodable, "the root of a property list is an object or an array")
+        }
+    }
+
+    /// Parameters as a property list; nil sends no body and no type.
+    public static func propertyList(
+        _ parameters: Parameters?, format: PropertyListFormat = .xml
+    ) throws(NetError) -> Body? {
+        guard let parameters else { return nil }
+        let body: Body = try propertyList(parameters, format: format)
+        return body
+    }
+}
+
+/// Parameters on their way into a property list, whose encoder gives null and repeated names a meaning of its own.
+private struct PropertyListValue: Encodable {
+    struct Key: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) {
+            self.stringValue = stringValue
+        }
+
+        init?(intValue: Int) {
+            nil
+        }
+    }
+
+    let value: Parameters
+
+    init(_ value: Parameters) {
+        self.value = value
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        func refuse(_ what: String) -> EncodingError {
+            .invalidValue(value, .init(codingPath: encoder.codingPath, debugDescription: what))
+        }
+        switch value {
+        case .null: throw refuse("null, which a property list cannot say")
+        case .set: throw refuse("a set, which a property list cannot say")
+        case .object(let fields):
+            var container = encoder.container(keyedBy: Key.self)
+            var names = Set<String>()
+            for field in fields {
+                guard names.insert(field.name).inserted else { throw refuse("the name '\(field.name)' occurs twice") }
+                try container.encode(PropertyListValue(field.value), forKey: Key(stringValue: field.name))
+            }
+        case .array(let values):
+            var container = encoder.unkeyedContainer()
+            for value in values {
+                try container.encode(PropertyListValue(value))
+            }
+        case .boolean(let value): try Self.encode(value, to: encoder)
+        case .integer(let value): try Self.encode(value, to: encoder)
+        case .double(let value): try Self.encode(value, to: encoder)
+        case .string(let value): try Self.encode(value, to: encoder)
+        case .bytes(let bytes): try Self.encode(Data(bytes), to: encoder)
+        case .number(let digits):
+            if let value = Int64(digits) {
+                try Self.encode(value, to: encoder)
+            } else if let value = UInt64(digits) {
+                try Self.encode(value, to: encoder)
+            } else if let value = Double(digits), value.isFinite, digits.contains(where: { ".eE".contains($0) }) {
+                try Self.encode(value, to: encoder)
+            } else {
+                throw refuse("the number \(digits), which a property list cannot say")
+            }
+        }
+    }
+
+    private static func encode(_ value: some Encodable, to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(value)
+    }
+}
+
+extension NetError {
+    /// What an encoder says of a value, with the path to it ("a.b[2]").
+    fileprivate init(encoding error: any Error, as form: String) {
+        guard case .invalidValue(let value, let context) = Self.innermost(error) else {
+            self.init(.unencodable, "the value is not expressible as \(form): \(error)", underlying: error)
+            return
+        }
+        let path = context.codingPath.reduce(into: "") { path, key in
+            if let index = key.intValue {
+                path += "[\(index)]"
+            } else {
+                path += (path.isEmpty ? "" : ".") + key.stringValue
+            }
+        }
+        let what = context.debugDescription.isEmpty ? "\(value)" : context.debugDescription
+        self.init(.unencodable, "'\(path)' is not expressible as \(form): \(what)", underlying: error)
+    }
+
+    /// PropertyListEncoder puts an error of the root around each, whose path says nothing.
+    private static func innermost(_ error: any Error) -> EncodingError? {
+        guard let error = error as? EncodingError, case .invalidValue(_, let context) = error else { return nil }
+        return context.underlyingError.flatMap { innermost($0) } ?? error
+    }
+}

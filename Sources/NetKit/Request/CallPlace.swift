@@ -1,0 +1,24 @@
+/// Where a request goes, its query and fragment left out: as it was written, and as a path or URL from the root.
+struct CallPlace: Sendable {
+    private let written: Substring
+    private let origin: Substring
+    private let path: Substring
+
+    /// - Parameter completed: the absolute URL.
+    init(_ written: String, completed: String) {
+        self.written = written.prefix { $0 != "?" && $0 != "#" }
+        let place = completed.withoutUserinfo.prefix { $0 != "?" && $0 != "#" }
+        let begin = place.firstRange(of: "://")?.upperBound ?? place.startIndex
+        let slash = place[begin...].firstIndex(of: "/") ?? place.endIndex
+        origin = place[..<slash]
+        path = slash == place.endIndex ? "/" : place[slash...]
+    }
+
+    /// Whether `other` goes where this says: a URL says its host, too, and a path does not.
+    func matches(_ other: CallPlace) -> Bool {
+        if written == other.written {
+            return true
+        }
+        return path == other.path && (!written.contains("://") || origin.lowercased() == other.origin.lowercased())
+    }
+}

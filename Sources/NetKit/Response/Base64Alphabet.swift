@@ -1,0 +1,9 @@
+/// The alphabets of base64 (RFC 4648).
+public enum Base64Alphabet: Sendable, Hashable {
+    /// "+" and "/", padded with "=" (section 4).
+    case standard
+    /// "-" and "_", without padding, as JSON Web Tokens have it (section 5).
+    case url
+    /// "-" and "_", padded with "=".
+    case paddedURL
+}

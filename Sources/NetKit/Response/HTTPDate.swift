@@ -1,0 +1,99 @@
+/// A date as HTTP writes it (RFC 9110, 5.6.7).
+package enum HTTPDate {
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+    private static let days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+    private static let longDays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+
+    /// Seconds since 1970 of a date in whatever case, as a cache should read it (RFC 9111, 4.2).
+    static func epochSeconds(ofAnyCase text: String) -> Int64? {
+        let words = text.split(separator: " ", omittingEmptySubsequences: false).map { word in
+            let lowered = word.lowercased()
+            return lowered == "gmt" ? "GMT" : lowered.prefix(1).uppercased() + lowered.dropFirst()
+        }
+        // The month of the second form stands behind a day and a hyphen.
+        let spelled = words.map { word -> String in
+            guard word.contains("-") else { return word }
+            return word.split(separator: "-", omittingEmptySubsequences: false)
+                .map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined(separator: "-")
+        }
+        return epochSeconds(of: spelled.joined(separator: " "))
+    }
+
+    /// Seconds since 1970 of `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or
+    /// `Sun Nov  6 08:49:37 1994`; nil for anything else.
+    package static func epochSeconds(of text: String) -> Int64? {
+        var words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        // The third form alone fills a day of one digit up with a blank.
+        if words.count == 6, words[2].isEmpty, words[3].count == 1 {
+            words.remove(at: 2)
+        }
+        if words.count == 6, words[5] == "GMT", words[0].hasSuffix(","), days.contains(String(words[0].dropLast())) {
+            return seconds(day: words[1], month: words[2], year: words[3], time: words[4])
+        }
+        if words.count == 4, words[3] == "GMT", words[0].hasSuffix(","),
+            longDays.contains(String(words[0].dropLast()))
+        {
+            let date = words[1].split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+            guard date.count == 3, date[2].count == 2, let short = number(date[2], digits: 2) else { return nil }
+            // Two digits stand for the last year that ends in them and is not far ahead.
+            let year = short < 70 ? 2000 + short : 1900 + short
+            return seconds(day: date[0], month: date[1], year: String(year), time: words[2])
+        }
+        if words.count == 5, days.contains(words[0]) {
+            let day = words[2].count == 1 ? "0" + words[2] : words[2]
+            return seconds(day: day, month: words[1], year: words[4], time: words[3])
+        }
+        return nil
+    }
+
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`, of seconds since 1970 from the year 1 to 9999.
+    package static func text(ofEpochSeconds seconds: Int64) -> String {
+        let day = (seconds - (seconds % 86400 + 86400) % 86400) / 86400
+        // The inverse of ``epochDay(year:month:day:)``.
+        let shifted = day + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let fromMarch = (5 * dayOfYear + 2) / 153
+        let month = Int(fromMarch < 10 ? fromMarch + 2 : fromMarch - 10)
+        let year = yearOfEra + era * 400 + (month < 2 ? 1 : 0)
+        let time = seconds - day * 86400
+        func two(_ number: Int64) -> String { (number < 10 ? "0" : "") + String(number) }
+        let years = String(repeating: "0", count: max(0, 4 - String(year).count)) + String(year)
+        let date = "\(two(dayOfYear - (153 * fromMarch + 2) / 5 + 1)) \(months[month]) \(years)"
+        return "\(days[Int((day % 7 + 10) % 7)]), \(date) "
+            + "\(two(time / 3600)):\(two(time / 60 % 60)):\(two(time % 60)) GMT"
+    }
+
+    private static func seconds(day: String, month: String, year: String, time: String) -> Int64? {
+        let clock = time.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        guard clock.count == 3, let hour = number(clock[0], digits: 2), let minute = number(clock[1], digits: 2),
+            let second = number(clock[2], digits: 2), hour < 24, minute < 60, second <= 60,
+            let day = number(day, digits: 2), let month = months.firstIndex(of: month),
+            let year = number(year, digits: 4), year >= 1, (1...length(of: month, in: year)).contains(day)
+        else { return nil }
+        return (epochDay(year: year, month: month + 1, day: day) * 24 + hour) * 3600 + minute * 60 + second
+    }
+
+    private static func number(_ text: String, digits: Int) -> Int64? {
+        text.utf8.count == digits && text.utf8.allSatisfy { (48...57).contains($0) } ? Int64(text) : nil
+    }
+
+    private static func length(of month: Int, in year: Int64) -> Int64 {
+        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+        return month == 1 ? (isLeap ? 29 : 28) : [3, 5, 8, 10].contains(month) ? 30 : 31
+    }
+
+    /// Days since 1970 in the Gregorian calendar: years begin in March, so that a leap day is a year's last.
+    private static func epochDay(year: Int64, month: Int, day: Int64) -> Int64 {
+        let year = month <= 2 ? year - 1 : year
+        let era = year / 400
+        let yearOfEra = year - era * 400
+        let dayOfYear = (153 * Int64(month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return era * 146_097 + dayOfEra - 719_468
+    }
+}

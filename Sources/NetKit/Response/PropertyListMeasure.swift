@@ -1,0 +1,191 @@
+/// How deep and how much a property list is, measured before a decoder goes into it: Foundation's goes as deep as the
+/// list says, and a binary list may hold itself. Pure.
+enum PropertyListMeasure {
+    static let maxDepth = 128
+    static let maxValues = 1_000_000
+
+    /// Throws ``NetError/Code/undecodable`` for what is too much, and for what is neither XML nor binary.
+    static func check(_ bytes: Bytes) throws(NetError) {
+        if bytes.starts(with: "bplist".utf8) {
+            var list = try BinaryPropertyList(Array(bytes))
+            try list.check()
+        } else if isXML(bytes) {
+            var text = XMLPropertyList()
+            try bytes.withSpan { span throws(NetError) in try text.check(span) }
+        } else {
+            throw NetError(.undecodable, "the body is no property list: neither XML nor binary")
+        }
+    }
+
+    static var tooDeep: NetError { NetError(.undecodable, "the property list is more than \(maxDepth) deep") }
+
+    private static func isXML(_ bytes: Bytes) -> Bool {
+        let text = bytes.dropFirst(bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0)
+        return text.first { !MarkupScan.isBlank($0) } == UInt8(ascii: "<")
+    }
+}
+
+/// Counts tags as a reader would at most: in what may be skipped, tags that open count until its end and those that close
+/// do not, so that no two opinions of where a comment ends hide a depth.
+private struct XMLPropertyList {
+    private var depth = 0
+    private var at = 0
+
+    mutating func check(_ text: Span<UInt8>) throws(NetError) {
+        while at < text.count {
+            guard text[at] == UInt8(ascii: "<") else {
+                at += 1
+                continue
+            }
+            let next = at + 1 < text.count ? text[at + 1] : 0
+            if next == UInt8(ascii: "/") {
+                depth = max(0, depth - 1)
+                at += 2
+            } else if next == UInt8(ascii: "?") {
+                try skip("?", 1, behind: at + 2, in: text)
+            } else if next == UInt8(ascii: "!") {
+                try skipMarked(text)
+            } else {
+                takeTag(text)
+            }
+            if depth > PropertyListMeasure.maxDepth {
+                throw PropertyListMeasure.tooDeep
+            }
+        }
+    }
+
+    private mutating func takeTag(_ text: Span<UInt8>) {
+        at += 1
+        while at < text.count, text[at] != UInt8(ascii: ">") {
+            at += 1
+        }
+        if text[at - 1] != UInt8(ascii: "/") {
+            depth += 1
+        }
+    }
+
+    /// A comment, or characters as they are; a document type is no tag.
+    private mutating func skipMarked(_ text: Span<UInt8>) throws(NetError) {
+        let next = at + 2 < text.count ? text[at + 2] : 0
+        if next == UInt8(ascii: "-") {
+            try skip("-", 2, behind: at + 4, in: text)
+        } else if next == UInt8(ascii: "[") {
+            // It may well hold markup, which is no structure.
+            try skip("]", 2, behind: at + 3, in: text, countsTags: false)
+        } else {
+            at += 2
+        }
+    }
+
+    /// To behind `count` of these signs and a ">".
+    private mutating func skip(
+        _ sign: Unicode.Scalar, _ count: Int, behind start: Int, in text: Span<UInt8>, countsTags: Bool = true
+    ) throws(NetError) {
+        var signs = 0
+        var opened = depth
+        at = min(start, text.count)
+        while at < text.count {
+            let byte = text[at]
+            at += 1
+            if byte == UInt8(ascii: ">"), signs >= count {
+                return
+            }
+            signs = byte == UInt8(ascii: sign) ? signs + 1 : 0
+            if byte == UInt8(ascii: "<"), countsTags, at < text.count, text[at] != UInt8(ascii: "/") {
+                opened += 1
+            }
+            if opened > PropertyListMeasure.maxDepth {
+                throw PropertyListMeasure.tooDeep
+            }
+        }
+    }
+}
+
+/// The objects of a binary property list, as far as they hold each other.
+private struct BinaryPropertyList {
+    private let bytes: [UInt8]
+    private let offsetBytes: Int
+    private let referenceBytes: Int
+    private let count: Int
+    private let root: Int
+    private let table: Int
+    /// Of each object that was measured: values in it, itself included, and how deep it is; 0 while it is measured.
+    private var measured: [Int: (values: Int, depth: Int)] = [:]
+
+    private static var malformed: NetError { NetError(.undecodable, "the binary property list is malformed") }
+
+    init(_ bytes: [UInt8]) throws(NetError) {
+        guard bytes.count >= 40 else { throw Self.malformed }
+        let trailer = bytes.count - 32
+        self.bytes = bytes
+        offsetBytes = Int(bytes[trailer + 6])
+        referenceBytes = Int(bytes[trailer + 7])
+        count = try Self.number(bytes, at: trailer + 8, 8)
+        root = try Self.number(bytes, at: trailer + 16, 8)
+        table = try Self.number(bytes, at: trailer + 24, 8)
+        let (tableBytes, isTooLarge) = count.multipliedReportingOverflow(by: offsetBytes)
+        guard (1...8).contains(offsetBytes), (1...8).contains(referenceBytes), !isTooLarge, table <= trailer,
+            tableBytes <= trailer - table, root < count
+        else { throw Self.malformed }
+    }
+
+    private static func number(_ bytes: [UInt8], at place: Int, _ length: Int) throws(NetError) -> Int {
+        guard place >= 0, length <= bytes.count - place else { throw malformed }
+        let value = bytes[place..<place + length].reduce(into: UInt64(0)) { $0 = $0 << 8 | UInt64($1) }
+        guard value <= UInt64(Int32.max) else { throw malformed }
+        return Int(value)
+    }
+
+    /// The objects that one refers to.
+    private func references(of object: Int) throws(NetError) -> [Int] {
+        var place = try Self.number(bytes, at: table + object * offsetBytes, offsetBytes)
+        guard place < table else { throw Self.malformed }
+        let kind = bytes[place] >> 4
+        guard [0xA, 0xB, 0xC, 0xD].contains(kind) else { return [] }
+        var length = Int(bytes[place] & 0xF)
+        place += 1
+        if length == 0xF {
+            guard place < table, bytes[place] >> 4 == 1, bytes[place] & 0xF <= 3 else { throw Self.malformed }
+            let size = 1 << Int(bytes[place] & 0xF)
+            length = try Self.number(bytes, at: place + 1, size)
+            place += 1 + size
+        }
+        let all = kind == 0xD ? 2 * length : length
+        guard place <= table, all <= (table - place) / referenceBytes else { throw Self.malformed }
+        var found: [Int] = []
+        found.reserveCapacity(all)
+        for index in 0..<all {
+            found.append(try Self.number(bytes, at: place + index * referenceBytes, referenceBytes))
+        }
+        return found
+    }
+
+    mutating func check() throws(NetError) {
+        _ = try measure(root, within: PropertyListMeasure.maxDepth)
+    }
+
+    /// As deep as it may be at most, which is less than any stack holds.
+    private mutating func measure(_ object: Int, within levels: Int) throws(NetError) -> (values: Int, depth: Int) {
+        guard object < count else { throw Self.malformed }
+        if let known = measured[object] {
+            guard known.depth > 0 else {
+                throw NetError(.undecodable, "the binary property list holds itself")
+            }
+            guard known.depth <= levels else { throw PropertyListMeasure.tooDeep }
+            return known
+        }
+        guard levels > 0 else { throw PropertyListMeasure.tooDeep }
+        measured[object] = (0, 0)
+        var sum = (values: 1, depth: 1)
+        for reference in try references(of: object) {
+            let inner = try measure(reference, within: levels - 1)
+            sum = (sum.values + inner.values, max(sum.depth, inner.depth + 1))
+            guard sum.values <= PropertyListMeasure.maxValues else {
+                throw NetError(
+                    .undecodable, "the property list has more than \(PropertyListMeasure.maxValues) values")
+            }
+        }
+        measured[object] = sum
+        return sum
+    }
+}

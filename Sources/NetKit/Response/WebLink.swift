@@ -1,0 +1,125 @@
+/// A link that a response's `Link` field names (RFC 8288).
+public struct WebLink: Sendable, Hashable {
+    /// Where it leads: a URL, or a reference that is read at the URL that answered.
+    public var target: String
+    /// What it is, in lower case: "next", "prev", "first", "last", "alternate".
+    public var relations: [String]
+    /// What else is said of it, names in lower case: "title", "type", "hreflang".
+    public var parameters: [String: String]
+}
+
+extension Response {
+    /// The links of the response itself, in order; what cannot be read is left out, and so are links of something else
+    /// (`anchor`).
+    public var links: [WebLink] {
+        headers.values(named: "Link").flatMap { LinkField.links(in: $0) }.filter { $0.parameters["anchor"] == nil }
+    }
+
+    /// Where the first link of this relation leads, as an absolute URL; nil when there is none.
+    ///
+    /// Throws ``NetError/Code/badURL`` for one that leads nowhere.
+    public func link(_ relation: String) throws(NetError) -> String? {
+        let relation = relation.lowercased()
+        guard let target = links.first(where: { $0.relations.contains(relation) })?.target else { return nil }
+        return url.isEmpty ? target : try resolveReference(target, at: url)
+    }
+}
+
+/// The grammar of `Link` (RFC 8288, 3 and appendix B.2); pure.
+private struct LinkField {
+    private var rest: Substring.UTF8View
+
+    /// A broken link is left out, and what comes after the next comma is read again.
+    static func links(in value: String) -> [WebLink] {
+        var field = LinkField(rest: value[...].utf8)
+        var links: [WebLink] = []
+        while true {
+            field.skip { $0 == 0x20 || $0 == 0x09 || $0 == UInt8(ascii: ",") }
+            if field.rest.isEmpty {
+                return links
+            }
+            if let link = field.link() {
+                links.append(link)
+            }
+            field.skipToComma()
+        }
+    }
+
+    private mutating func link() -> WebLink? {
+        guard take(UInt8(ascii: "<")) else { return nil }
+        let target = take { $0 != UInt8(ascii: ">") && $0 > 0x20 && $0 != UInt8(ascii: "<") }
+        guard take(UInt8(ascii: ">")) else { return nil }
+        var link = WebLink(target: target, relations: [], parameters: [:])
+        skipBlanks()
+        while take(UInt8(ascii: ";")) {
+            skipBlanks()
+            let name = take { !Self.isDelimiter($0) }.lowercased()
+            skipBlanks()
+            var value = ""
+            if take(UInt8(ascii: "=")) {
+                skipBlanks()
+                value = takeValue()
+            }
+            // Of a name that occurs twice the first counts (RFC 8288, 3.3 and 3.4.1).
+            if !name.isEmpty, link.parameters[name] == nil {
+                link.parameters[name] = value
+            }
+            skipBlanks()
+        }
+        let words = link.parameters.removeValue(forKey: "rel")?.split { $0 == " " || $0 == "\t" } ?? []
+        link.relations = words.map { $0.lowercased() }
+        return link
+    }
+
+    private mutating func takeValue() -> String {
+        guard take(UInt8(ascii: "\"")) else { return take { !Self.isDelimiter($0) } }
+        var bytes: [UInt8] = []
+        while let byte = rest.popFirst(), byte != UInt8(ascii: "\"") {
+            if byte == UInt8(ascii: "\\"), let quoted = rest.popFirst() {
+                bytes.append(quoted)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// A comma in quotes or in a target ends no link.
+    private mutating func skipToComma() {
+        var closing: UInt8?
+        while let byte = rest.first, closing != nil || byte != UInt8(ascii: ",") {
+            rest = rest.dropFirst()
+            if closing == UInt8(ascii: "\""), byte == UInt8(ascii: "\\") {
+                rest = rest.dropFirst()
+            } else if byte == closing {
+                closing = nil
+            } else if closing == nil {
+                closing = byte == UInt8(ascii: "\"") ? byte : byte == UInt8(ascii: "<") ? UInt8(ascii: ">") : nil
+            }
+        }
+    }
+
+    private mutating func take(_ byte: UInt8) -> Bool {
+        guard rest.first == byte else { return false }
+        rest = rest.dropFirst()
+        return true
+    }
+
+    private mutating func take(while belongs: (UInt8) -> Bool) -> String {
+        let taken = rest.prefix(while: belongs)
+        rest = rest[taken.endIndex...]
+        return String(decoding: taken, as: UTF8.self)
+    }
+
+    private mutating func skip(while belongs: (UInt8) -> Bool) {
+        rest = rest.drop(while: belongs)
+    }
+
+    private mutating func skipBlanks() {
+        skip { $0 == 0x20 || $0 == 0x09 }
+    }
+
+    private static func isDelimiter(_ byte: UInt8) -> Bool {
+        byte <= 0x20 || [UInt8(ascii: ";"), UInt8(ascii: ","), UInt8(ascii: "="), UInt8(ascii: "\"")].contains(byte)
+    }
+}

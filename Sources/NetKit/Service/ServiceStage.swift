@@ -1,0 +1,70 @@
+/// What a service does with each exchange: the last word on parameters, a slot for it, and judgement of the answer.
+struct ServiceStage: Interceptor {
+    let service: Service
+
+    func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
+        var call = call
+        if let adjust = service.configuration.adjustParameters {
+            let asked = call.request
+            try await call.setSentParameters { (parameters) async throws(NetError) -> Parameters? in
+                do {
+                    return try await adjust(parameters, asked)
+                } catch {
+                    throw NetError(asking: error, .badParameter, "the parameters could not be adjusted")
+                }
+            }
+        }
+        guard let slots = service.slots else { return try await judged(try await next(call)) }
+        let slot = try await slots.take(for: call.request)
+        let answer = try await judged(try await next(call))
+        if case .stream(let stream) = answer.body {
+            return Answer(stream.replaced(by: HeldChunks(stream, slot: slot)))
+        }
+        slot.giveBack()
+        return answer
+    }
+
+    private func judged(_ answer: Answer) async throws(NetError) -> Answer {
+        guard let judge = service.configuration.judge, case .bytes = answer.body else { return answer }
+        do {
+            try await judge(answer.response)
+            return answer
+        } catch {
+            throw NetError(
+                asking: error, .invalidValue, "the service \(service.name) says no", response: answer.response)
+        }
+    }
+}
+
+/// A streamed body that holds a slot until its end.
+private final class HeldChunks: ChunkSource {
+    private let stream: ResponseStream
+    private let slot: TakenSlot
+
+    init(_ stream: ResponseStream, slot: TakenSlot) {
+        self.stream = stream
+        self.slot = slot
+    }
+
+    func next() async throws(NetError) -> Bytes? {
+        do throws(NetError) {
+            let piece = try await stream.source.next()
+            if piece == nil {
+                slot.giveBack()
+            }
+            return piece
+        } catch {
+            slot.giveBack()
+            throw error
+        }
+    }
+
+    func abandon(isSuperseded: Bool) {
+        stream.source.abandon(isSuperseded: isSuperseded)
+        slot.giveBack()
+    }
+
+    func beginReading() -> Bool { stream.source.beginReading() }
+
+    var ending: Response<Bytes>? { stream.source.ending }
+}

@@ -1,0 +1,80 @@
+/// Those who are told of one start; what they gave is kept until they were, and not a moment longer.
+final class Audience<Value: Sendable>: Sendable {
+    typealias Outcome = Result<Value, NetError>
+
+    private struct Kept: Sendable {
+        var hooks: OutcomeHooks<Value>
+        var completion: (@Sendable (Outcome) -> Void)?
+    }
+
+    private let kept: Lock<Kept?>
+    private let delivery: Delivery
+    private let tellsCancellation: Bool
+    private weak let delegate: (any RunDelegate)?
+
+    init(_ launch: Launch<Value>) {
+        kept = Lock(Kept(hooks: launch.hooks, completion: launch.completion))
+        delivery = launch.delivery
+        tellsCancellation = launch.options.tellsCancellation
+        delegate = launch.delegate
+    }
+
+    /// Lets the preprocessor see the outcome, where the caller runs.
+    func preprocess(_ outcome: Outcome) async -> Outcome {
+        guard !isSilent(outcome), let hooks = kept.withLock({ $0?.hooks }) else { return outcome }
+        return await hooks.preprocess(outcome)
+    }
+
+    /// Tells everybody, all in one go, and returns what they were told.
+    func tell(_ outcome: Outcome, of control: RunControl, forgetting: @escaping @Sendable () -> Void) async -> Outcome {
+        await delivery.run { [self] in
+            var told = outcome
+            if control.beginsStopping(), !outcome.isCancelled {
+                told = .failure(NetError(.cancelled, "the start was cancelled when its outcome was about to be told"))
+            }
+            told = announce(told, control)
+            forgetting()
+            control.ended(with: told.failure)
+            delegate?.runCleared(control.run)
+            return told
+        }
+    }
+
+    /// When it returns, the closures are gone.
+    private func announce(_ outcome: Outcome, _ control: RunControl) -> Outcome {
+        let kept = kept.withLock { kept in
+            defer { kept = nil }
+            return kept
+        }
+        let run = control.run
+        let accessories = control.accessories
+        var outcome = outcome
+        for accessory in accessories {
+            accessory.willStop(run)
+        }
+        if !isSilent(outcome), let kept {
+            outcome = kept.hooks.filter(outcome)
+            switch outcome {
+            case .success(let value): delegate?.run(run, finishedWith: value)
+            case .failure(let error): delegate?.run(run, failedWith: error)
+            }
+            kept.completion?(outcome)
+        }
+        for accessory in accessories {
+            accessory.didStop(run)
+        }
+        return outcome
+    }
+
+    private func isSilent(_ outcome: Outcome) -> Bool { !tellsCancellation && outcome.isCancelled }
+}
+
+extension Result where Failure == NetError {
+    fileprivate var failure: NetError? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+
+    fileprivate var isCancelled: Bool {
+        if case .failure(let error) = self { error.code == .cancelled } else { false }
+    }
+}

@@ -1,0 +1,44 @@
+extension CallProgress {
+    /// What parts and their whole are together.
+    static func sum(
+        _ own: Snapshot, _ parts: [(snapshot: Snapshot, weight: Double)], expected: Int
+    ) -> Snapshot {
+        var sum = own
+        sum.upload = Way(total: 0)
+        sum.download = Way(total: 0)
+        sum.parts = BatchProgress()
+        let missing = max(0, expected - parts.count)
+        var weight = Double(missing)
+        var done = 0.0
+        for (part, partWeight) in parts {
+            sum.upload.add(part.upload, isOver: part.isOver)
+            sum.download.add(part.download, isOver: part.isOver)
+            sum.parts.finished += part.parts.finished
+            sum.parts.failed += part.parts.failed
+            sum.parts.total += part.parts.total
+            weight += partWeight
+            done += partWeight * (part.isOver ? 1 : part.fractionCompleted ?? 0)
+        }
+        sum.parts.total += missing
+        if missing > 0 {
+            sum.upload.total = nil
+            sum.download.total = nil
+        }
+        sum.fractionCompleted = own.isOver ? 1 : weight > 0 ? min(1, done / weight) : nil
+        return sum
+    }
+}
+
+extension CallProgress.Way {
+    fileprivate mutating func add(_ other: Self, isOver: Bool) {
+        completed += other.completed
+        bytesPerSecond += other.bytesPerSecond
+        if isOver {
+            total = total.map { $0 + other.completed }
+        } else if let mine = total, let its = other.total {
+            total = mine + its
+        } else {
+            total = nil
+        }
+    }
+}

@@ -1,0 +1,83 @@
+extension UploadQueue {
+    /// Sends what is kept, and what will be, until the task is cancelled, or until nothing is left.
+    func drain(
+        untilEmpty: Bool, by send: @escaping @Sendable (Request<Bytes>) async throws(NetError) -> Response<Bytes>
+    ) async {
+        let isFirst = state.withLock { state in
+            defer { state.isDraining = true }
+            return !state.isDraining
+        }
+        guard isFirst else { return }
+        await withTaskGroup { group in
+            for _ in 0..<maxConcurrent {
+                group.addTask { await self.work(untilEmpty, send) }
+            }
+        }
+        state.withLock { $0.isDraining = false }
+    }
+
+    /// One of those that send.
+    private func work(
+        _ untilEmpty: Bool, _ send: @Sendable (Request<Bytes>) async throws(NetError) -> Response<Bytes>
+    ) async {
+        while !Task.isCancelled {
+            let now = time.now()
+            switch state.withLock({ $0.next(at: now, untilEmpty: untilEmpty) }) {
+            case .send(let upload):
+                switch await attempt(upload, send) {
+                case .over(let outcome): end(outcome, of: upload.id)
+                case .again(let field):
+                    if !Task.isCancelled {
+                        rest(upload, asked: field.flatMap { RetryAfter.wait($0, epochSeconds: time.epochSeconds()) })
+                    }
+                }
+                let news = state.withLock { state in
+                    state.underWay.remove(upload.id)
+                    return state.renewed()
+                }
+                news.fulfil(.success(()))
+            case .wait(let news, let rest):
+                await wait(for: news, orFor: rest)
+            case .end:
+                return
+            }
+        }
+    }
+
+    private enum Attempt {
+        case over(Outcome)
+        /// It stays where it is, to be tried again; with what the server says of when.
+        case again(retryAfter: String?)
+    }
+
+    private func attempt(
+        _ upload: QueuedRequest, _ send: @Sendable (Request<Bytes>) async throws(NetError) -> Response<Bytes>
+    ) async -> Attempt {
+        if upload.expiresAt <= time.epochSeconds() {
+            return .over(.expired(upload))
+        }
+        do throws(NetError) {
+            var request = upload.request
+            try await prepare(&request)
+            let response = try await send(request)
+            return QueueRules.passingStatuses.contains(response.status)
+                ? .again(retryAfter: response.headers["Retry-After"]) : .over(.answered(upload, response))
+        } catch {
+            return error.isRetryable || error.code == .cancelled
+                ? .again(retryAfter: error.response?.headers["Retry-After"]) : .over(.failed(upload, error))
+        }
+    }
+
+    private func wait(for news: Promise<Void>, orFor rest: Duration?) async {
+        guard let rest else {
+            _ = try? await news.value()
+            return
+        }
+        await withTaskGroup { group in
+            group.addTask { _ = try? await news.value() }
+            group.addTask { [time] in try? await time.sleep(rest) }
+            _ = await group.next()
+            group.cancelAll()
+        }
+    }
+}
