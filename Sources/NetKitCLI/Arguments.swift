@@ -8,10 +8,17 @@ struct Arguments: Sendable {
         case leaveOut(String)
     }
 
-    /// A -d or --json, before its file is read.
+    /// A -d, --data-urlencode or --json, before its file is read.
     struct DataPiece: Sendable {
+        enum Kind: Sendable {
+            case plain
+            case encoded
+            case json
+        }
+
         var text: String
-        var isJSON: Bool
+        var kind = Kind.plain
+        var isJSON: Bool { kind == .json }
         /// The file that `@file` names; "-" is standard input.
         var file: String? { text.hasPrefix("@") ? String(text.dropFirst()) : nil }
     }
@@ -32,12 +39,16 @@ struct Arguments: Sendable {
     var method: String?
     var headers: [HeaderChange] = []
     var data: [DataPiece] = []
+    var form: [FormField] = []
     var asksForHead = false
+    var sendsDataInURL = false
     var followsRedirects = false
     var maxRedirects = 50
     var userAgent: String?
     var isCompressed = false
     var keepsDotSegments = false
+    /// The file of the shape that the body has to have.
+    var shapePath: String?
 
     var login: Login?
     var usesDigest = false
@@ -49,6 +60,7 @@ struct Arguments: Sendable {
     var key: String?
     var authorityFile: String?
     var isInsecure = false
+    var trust = TrustArguments()
 
     var proxy: ProxyPlace?
     var proxyLogin: Login?
@@ -56,21 +68,34 @@ struct Arguments: Sendable {
     var unproxied: [String] = []
     var overrides: [AddressOverride] = []
     var unixSocket: String?
+    var serviceClass: ServiceClass?
     var protocolChoice = ProtocolChoice.automatic
 
     var showsHead = false
     var headPath: String?
     var writeOut: String?
     var showsTiming = false
+    /// Where the same goes as a picture.
+    var timingPath: String?
     var isVerbose = false
     var isSilent = false
     var showsErrors = false
     var failsOnStatus = false
 
+    var downloads = DownloadArguments()
+    var cache = CacheArguments()
+
     var maxBodyBytes: Int?
     var bytesPerSecond: Int?
     var connectLimit: Duration?
     var totalLimit: Duration?
+    /// Tries after the first one.
+    var retries = 0
+    var retriesAllErrors = false
+    /// The time between two starts.
+    var startInterval: Duration?
+    var printsCurl = false
+    var archivePath: String?
     var wantsHelp = false
     var wantsVersion = false
 
@@ -109,12 +134,22 @@ struct Arguments: Sendable {
         if uploads.count(where: { $0 == "-" }) > 1 {
             throw UsageError("standard input can be sent once only")
         }
-        if asksForHead && !data.isEmpty {
+        if sendsDataInURL && data.contains(where: { $0.isJSON }) {
+            throw UsageError("-G puts -d and --data-urlencode into the URL, where --json cannot go")
+        }
+        if asksForHead && !data.isEmpty && !sendsDataInURL {
             throw UsageError("-I asks for the head alone, -d and --json send a body: choose one")
         }
-        if !uploads.isEmpty && (asksForHead || !data.isEmpty) {
+        if !uploads.isEmpty && (asksForHead || (!data.isEmpty && !sendsDataInURL)) {
             throw UsageError("-T sends a file: it goes neither with -I nor with -d and --json")
         }
+        if !form.isEmpty && (asksForHead || !data.isEmpty || !uploads.isEmpty) {
+            throw UsageError("-F sends a form: it goes neither with -I nor with -d, --json and -T")
+        }
+        if form.count(where: { $0.readsStandardInput }) > 1 {
+            throw UsageError("standard input can be sent once only")
+        }
+        try cache.check()
         if key != nil && certificate == nil {
             throw UsageError("--key goes with --cert")
         }

@@ -1,9 +1,42 @@
 /// From the command line to the exit code.
 enum Command {
     static func run(_ words: [String]) async -> Int32 {
-        if words.first == "demo" {
-            return await demo(words.dropFirst())
+        let rest = words.dropFirst()
+        switch words.first {
+        case "cache": return await CacheCommand.run(rest)
+        case "completions": return answer(rest, CompletionsCommand.run)
+        case "demo": return await demo(rest)
+        case "downloads": return await DownloadsCommand.run(rest)
+        case "image": return await ImageCommand.run(rest)
+        case "join": return answer(rest, JoinCommand.run)
+        case "key": return answer(rest, KeyCommand.run)
+        case "manual": return answer(rest, ManualCommand.run)
+        case "mock": return await MockCommand.run(rest)
+        case "multipart": return await MultipartCommand.run(rest)
+        case "parts": return await PartsCommand.run(rest)
+        case "path": return await PathCommand.run(rest)
+        case "pins": return await PinsCommand.run(rest)
+        case "query": return QueryCommand.run(rest)
+        case "run": return await RunCommand.run(rest)
+        case "serve": return await ServeCommand.run(rest)
+        case "trust": return TrustCommand.run(rest)
+        case "validate": return ValidateCommand.run(rest)
+        default: return await fetch(words)
         }
+    }
+
+    /// A subcommand that answers with a text, or with one line and exit code 2.
+    private static func answer(
+        _ words: ArraySlice<String>, _ run: (ArraySlice<String>) throws(UsageError) -> String
+    ) -> Int32 {
+        do throws(UsageError) {
+            return show(try run(words))
+        } catch {
+            return complain(Failure(ExitCode.usage, error.message))
+        }
+    }
+
+    private static func fetch(_ words: [String]) async -> Int32 {
         do throws(UsageError) {
             let arguments = try Arguments(parsing: words)
             if arguments.wantsHelp || arguments.wantsVersion {
@@ -31,7 +64,7 @@ enum Command {
         return code
     }
 
-    private static func show(_ text: String) -> Int32 {
+    static func show(_ text: String) -> Int32 {
         do throws(SystemError) {
             try Terminal.write(text, to: Terminal.standardOutput)
             return ExitCode.success
@@ -41,13 +74,16 @@ enum Command {
     }
 
     private static func demo(_ words: ArraySlice<String>) async -> Int32 {
+        if words.contains("-h") || words.contains("--help") {
+            return show(Demo.help)
+        }
         if let word = words.first {
             return complain(Failure(ExitCode.usage, "demo takes no '\(word)'"))
         }
         return await Demo.run()
     }
 
-    private static func complain(_ failure: Failure) -> Int32 {
+    static func complain(_ failure: Failure) -> Int32 {
         if let message = failure.message {
             Terminal.complain("nk: (\(failure.exitCode)) \(Verbose.printable(message))")
         }

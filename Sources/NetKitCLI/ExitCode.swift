@@ -7,32 +7,45 @@ enum ExitCode {
     static let badStatus: Int32 = 22
     static let write: Int32 = 23
     static let read: Int32 = 26
+    static let tooLarge: Int32 = 63
+    static let pinMismatch: Int32 = 90
     /// A step of the demonstration came out otherwise than it should.
     static let demo: Int32 = 1
 
     private static let `internal`: Int32 = 100
     private static let resources: Int32 = 101
     private static let other: Int32 = 102
+    private static let badJSON: Int32 = 103
+    private static let shapeMismatch: Int32 = 104
+    static let badType: Int32 = 105
+    private static let badDigest: Int32 = 106
+    private static let notCached: Int32 = 107
+    private static let badImage: Int32 = 108
+    /// A text of `nk validate` is not as it should be.
+    static let invalid: Int32 = 1
 
     private static let table: [NetError.Code: Int32] = [
         // From the command line.
         .usage: usage, .badMethod: usage, .badHeader: usage, .tooLarge: usage,
+        .badParameter: usage, .badPart: read, .badPin: usage, .badShape: usage,
         .badURL: 3, .badScheme: 1, .unsupported: 4, .closed: other, .bodyLength: read, .notRewindable: 65,
         // Resources.
         .noMemory: 27, .file: read, .descriptors: resources, .thread: resources,
         // The reply.
-        .badResponse: 8, .badCoding: 61, .headTooLarge: 56, .bodyTooLarge: 63, .badRedirect: 3,
+        .badResponse: 8, .badCoding: 61, .headTooLarge: 56, .bodyTooLarge: tooLarge, .badRedirect: 3,
+        .badImage: badImage, .badJSON: badJSON, .shapeMismatch: shapeMismatch, .unacceptableType: badType,
+        .unacceptableStatus: badStatus, .digestMismatch: badDigest, .badRange: 33,
         // Trust.
         .tlsHandshake: 35, .tlsUntrusted: 60, .tlsExpired: 60, .tlsNotYetValid: 60, .tlsName: 60,
         .tlsCertificate: 60, .tlsRoots: 77, .tlsBackend: 4, .tlsIdentity: 58,
-        .authentication: 94,
+        .authentication: 94, .pinMismatch: pinMismatch, .plaintextRefused: 1, .tlsRevoked: 60, .tlsStaple: 91,
         // The network.
         .resolve: 6, .connect: 7, .refused: 7, .unreachable: 7, .reset: 56, .cutShort: 18, .emptyReply: 52,
         .send: 55, .receive: 56, .http2: 16, .proxy: 97,
         .connectTimedOut: 28, .firstByteTimedOut: 28, .idleTimedOut: 28, .totalTimedOut: 28, .slotTimedOut: 28,
         // Control.
         .cancelled: 42, .stoppedByCaller: 42, .tooManyRedirects: 47, .redirectRefused: 1, .internal: `internal`,
-        .bodySource: read,
+        .bodySource: read, .notCached: notCached,
     ]
 
     /// One of our codes may stand for several of curl's: a reset while sending is 55, while receiving 56, in a

@@ -23,21 +23,28 @@ struct Fetch {
     }
 
     private func perform(_ account: inout Account, _ heads: inout String) async throws(Failure) {
-        let output = try Output(job.output, of: job.url, turn: turn)
-        defer { output.end() }
         let plan = try Plan(job, of: arguments)
         account.method = plan.request.method
+        if let job = try DownloadJob(job, of: arguments) {
+            return try await download(job, plan, &account, &heads)
+        }
+        let output = try Output(job.output, of: job.url, turn: turn)
+        defer { output.end() }
         account.fileName = output.path
         let request = shown(plan.request, name: output.path ?? plan.uploadName ?? "standard output")
         let outcome: Result<Void, Failure>
         do throws(NetError) {
-            let stream = try await agent.stream(request)
-            account.uploadedBytes = plan.uploadedBytes
-            outcome = try await receive(stream, plan, output, &account, &heads)
+            if arguments.cache.deliversTwice {
+                outcome = try await receiveAll(agent.answers(to: request), plan, output, &account, &heads)
+            } else {
+                let stream = try await agent.stream(request)
+                account.uploadedBytes = plan.uploadedBytes
+                outcome = try await receive(stream, plan, output, &account, &heads)
+            }
         } catch {
             account.take(error)
             console.end(job.index)
-            if heads.isEmpty, let response = error.response {
+            if heads.isEmpty, let response = error.response, response.status > 0 {
                 heads = Output.head(response.httpVersion, response.status, response.headers)
                 say(Verbose.opening(of: plan, error.metrics, heads: [response.headers]))
                 try? await showHeads(heads, output)
@@ -51,7 +58,7 @@ struct Fetch {
     }
 
     /// With a line of progress, where there is one.
-    private func shown(_ request: Request<Bytes>, name: String) -> Request<Bytes> {
+    func shown(_ request: Request<Bytes>, name: String) -> Request<Bytes> {
         var request = request
         let (console, index) = (console, job.index)
         console.begin(index, name: Verbose.printable(name.split(separator: "/").last.map(String.init) ?? name))
@@ -65,24 +72,47 @@ struct Fetch {
 
     // MARK: The response
 
+    /// What is stored and then what the network says; a file keeps the last one.
+    private func receiveAll(
+        _ answers: Answers<Bytes>, _ plan: Plan, _ output: Output, _ account: inout Account, _ heads: inout String
+    ) async throws(NetError) -> Result<Void, Failure> {
+        var outcome = Result<Void, Failure>.success(())
+        for try await answer in answers {
+            outcome = try await receive(ResponseStream(whole: answer), plan, output, &account, &heads)
+            if case .failure = outcome {
+                return outcome
+            }
+        }
+        account.uploadedBytes = plan.uploadedBytes
+        return outcome
+    }
+
     private func receive(
         _ stream: ResponseStream, _ plan: Plan, _ output: Output, _ account: inout Account, _ heads: inout String
     ) async throws(NetError) -> Result<Void, Failure> {
         account.take(stream)
+        let shown = heads.utf8.count
         let earlier = stream.earlierHeads.map { Output.head($0.httpVersion, $0.status, $0.headers) }
-        heads = earlier.joined() + Output.head(stream.httpVersion, stream.status, stream.headers)
-        say(Verbose.opening(of: plan, stream.metrics, heads: stream.earlierHeads.map(\.headers) + [stream.headers]))
+        heads += earlier.joined() + Output.head(stream.httpVersion, stream.status, stream.headers.telling(stream.cache))
+        let told = stream.earlierHeads.map(\.headers) + [stream.headers]
+        say(
+            stream.cache.flatMap { $0.sendsNothing ? ["* the cache answers (\($0.reason)), and nothing is sent"] : nil }
+                ?? Verbose.opening(of: plan, stream.metrics, heads: told))
         do throws(Failure) {
             if arguments.failsOnStatus && stream.status >= 400 {
                 try await showHeads(heads, output)
                 throw Failure(ExitCode.badStatus, "\(stream.url) answered with status \(stream.status)")
+            }
+            if let unexpected = unexpected(stream, plan.request) {
+                try await showHeads(heads, output)
+                throw unexpected
             }
             if arguments.headPath == "-" {
                 try await output.writeFirst(heads)
             }
             try await output.begin()
             if arguments.showsHead || arguments.asksForHead {
-                try output.write(heads)
+                try output.write(String(decoding: heads.utf8.dropFirst(shown), as: UTF8.self))
             }
         } catch {
             return .failure(error)
@@ -107,8 +137,23 @@ struct Fetch {
         let (bytes, took) = (max(account.metrics.last?.receivedBytes ?? 0, account.uploadedBytes), account.took)
         let name = Verbose.printable(output.path ?? plan.uploadName ?? "standard output")
         console.end(job.index) { ProgressLine.end(name: name, bytes: bytes, took: took, width: $0) }
-        say(Verbose.closing(of: stream.metrics))
+        if stream.cache?.sendsNothing != true {
+            say(Verbose.closing(of: stream.metrics))
+        }
         return .success(())
+    }
+
+    /// What is not of the kind that --expect speaks of.
+    private func unexpected(_ stream: ResponseStream, _ request: Request<Bytes>) -> Failure? {
+        guard request.expectation != nil else { return nil }
+        if request.acceptedStatuses?.contains(stream.status) == false {
+            return Failure(ExitCode.badStatus, "\(stream.url) answered with status \(stream.status)")
+        }
+        let type = stream.headers["Content-Type"] ?? ""
+        if !request.accepts(contentType: type) {
+            return Failure(ExitCode.badType, "\(stream.url) answered with the type \"\(type)\", which is none of JSON")
+        }
+        return nil
     }
 
     /// The heads of what has no body for anybody: a file gets none of them.
@@ -122,7 +167,7 @@ struct Fetch {
         }
     }
 
-    private func say(_ lines: [String]) {
+    func say(_ lines: [String]) {
         if arguments.isVerbose {
             console.say(lines)
         }
@@ -136,7 +181,7 @@ extension Account {
         metrics = stream.metrics
     }
 
-    fileprivate mutating func take(_ error: NetError) {
+    mutating func take(_ error: NetError) {
         status = error.response?.status ?? status
         headers = error.response?.headers ?? headers
         metrics = error.metrics.isEmpty ? metrics : error.metrics

@@ -4,12 +4,16 @@ enum Help {
     static let text = """
         Usage: nk [options] URL...    fetches URLs; the options are curl's
                nk demo                walks through the library, on a server of its own
+               nk run|validate|query|join|multipart|key|pins|trust   each of these has
+                  cache|downloads|path|image|parts|serve|mock|manual   a --help
 
         The request
           -X, --request METHOD        -T, --upload-file FILE|-  PUT; to a folder's URL
           -H, --header 'Name: value'                            with the file's name
           -d, --data DATA|@FILE|@-    -I, --head                HEAD, prints the head
               --json DATA|@FILE|@-    -L, --location            follows redirects
+              --data-urlencode [NAME=]TEXT|[NAME]@FILE      -G, --get  data in the URL
+          -F, --form NAME=VALUE|@FILE|<FILE             --form-string NAME=VALUE
           -A, --user-agent NAME           --max-redirs N        50; -1 is no limit
               --path-as-is                --compressed          asks for gzip and so on
 
@@ -18,6 +22,7 @@ enum Help {
               --digest                -c, --cookie-jar FILE     written at the end
           -n, --netrc  ~/.netrc           --cert FILE[:PASSWORD], --key FILE
           -k, --insecure                  --cacert FILE         believes these alone
+              --pin 'HOST=sha256/...'     --pinnedpubkey, --tls-max, --crlfile, ...
 
         The way
           -x, --proxy [SCHEME://][NAME:PASSWORD@]HOST[:PORT]    http, https, socks4(a),
@@ -30,16 +35,22 @@ enum Help {
         The output
           -o, --output FILE|-         -v, --verbose             tells what happened
           -O, --remote-name           -i, --include             the head, then the body
+          -J  the server's name       -C -, --resume            where a download ended
+              --segments N, --sha256 HEX, --md5 HEX             of a download
+              --cache SECS, --cache-dir DIR, --cache-mode http|..., --offline
           -Z, --parallel  at once     -D, --dump-header FILE|-
           -N, --no-buffer             -w, --write-out FORMAT|@FILE, with %{variables}
           -f, --fail  22 from 400 up      --timing              each phase of each hop
           -s, --silent                -S, --show-error          even with -s
+              --har FILE|-                --curl    prints the lines for curl instead
+              --expect SHAPE.json     the body has to be JSON of this shape
 
         Limits
           -m, --max-time SECS         none; where it is not given, 60 s of silence end a
               --connect-timeout SECS  10                        transfer
               --limit-rate BYTES      a second, each way; k, M, G may follow
               --max-filesize BYTES    k, M, G may follow       -h, --help  -V, --version
+              --retry N, --retry-all-errors   waits 1 s, 2 s, ...; --rate N/s|m|h|d
 
         The first -o, -O and -T belong to the first URL, the second ones to the second.
         An output file appears whole or not at all. HTTP/2 is spoken if TLS offers it.

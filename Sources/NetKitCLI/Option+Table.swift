@@ -7,8 +7,16 @@ extension Option {
         value("H", "header") { (arguments, text) throws(UsageError) in
             arguments.headers.append(try OptionValue.header(text))
         },
-        value("d", "data") { $0.data.append(.init(text: $1, isJSON: false)) },
-        value(nil, "json") { $0.data.append(.init(text: $1, isJSON: true)) },
+        value("d", "data") { $0.data.append(.init(text: $1)) },
+        value(nil, "data-urlencode") { $0.data.append(.init(text: $1, kind: .encoded)) },
+        value(nil, "json") { $0.data.append(.init(text: $1, kind: .json)) },
+        flag("G", "get") { $0.sendsDataInURL = true },
+        value("F", "form") { (arguments, text) throws(UsageError) in
+            arguments.form += try FormField.parsed(text)
+        },
+        value(nil, "form-string") { (arguments, text) throws(UsageError) in
+            arguments.form.append(try FormField(literal: text))
+        },
         value("T", "upload-file") { $0.uploads.append($1) },
         flag("I", "head") { $0.asksForHead = true },
         flag("L", "location") { $0.followsRedirects = true },
@@ -18,6 +26,7 @@ extension Option {
         value("A", "user-agent") { $0.userAgent = $1 },
         flag(nil, "compressed") { $0.isCompressed = true },
         flag(nil, "path-as-is") { $0.keepsDotSegments = true },
+        value(nil, "expect") { $0.shapePath = $1 },
     ]
 
     /// Who asks.
@@ -54,6 +63,9 @@ extension Option {
             arguments.overrides.append(try OptionValue.connectTo(text))
         },
         value(nil, "unix-socket") { $0.unixSocket = $1 },
+        value(nil, "dscp") { (arguments, text) throws(UsageError) in
+            arguments.serviceClass = try OptionValue.serviceClass(text)
+        },
         flag(nil, "http1.1") { $0.protocolChoice = .http1 },
         flag(nil, "http2") { $0.protocolChoice = .automatic },
         flag(nil, "http2-prior-knowledge") { $0.protocolChoice = .http2PriorKnowledge },
@@ -69,6 +81,9 @@ extension Option {
         value("D", "dump-header") { $0.headPath = $1 },
         value("w", "write-out") { $0.writeOut = $1 },
         flag(nil, "timing") { $0.showsTiming = true },
+        value(nil, "timing-svg") { $0.timingPath = $1 },
+        value(nil, "har") { $0.archivePath = $1 },
+        flag(nil, "curl") { $0.printsCurl = true },
         flag("v", "verbose") { $0.isVerbose = true },
         flag("s", "silent") { $0.isSilent = true },
         flag("S", "show-error") { $0.showsErrors = true },
@@ -91,6 +106,13 @@ extension Option {
         },
         value("m", "max-time") { (arguments, text) throws(UsageError) in
             arguments.totalLimit = try OptionValue.seconds(text, of: "--max-time")
+        },
+        value(nil, "retry") { (arguments, text) throws(UsageError) in
+            arguments.retries = try OptionValue.retries(text)
+        },
+        flag(nil, "retry-all-errors") { $0.retriesAllErrors = true },
+        value(nil, "rate") { (arguments, text) throws(UsageError) in
+            arguments.startInterval = try OptionValue.startInterval(text)
         },
     ]
 }

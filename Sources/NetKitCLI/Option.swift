@@ -25,5 +25,5 @@ struct Option: Sendable {
     }
 
     /// Every option there is; docs/nk.md describes the same ones.
-    static let all = asking + access + network + output + limits
+    static let all = asking + access + trust + network + output + downloads + limits + cache
 }

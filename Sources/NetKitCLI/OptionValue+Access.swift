@@ -45,6 +45,18 @@ extension OptionValue {
         return field
     }
 
+    /// A class of service: a name such as "ef" or "af21", or a number from 1 to 63; 0 and "default" are none.
+    static func serviceClass(_ text: String) throws(UsageError) -> ServiceClass? {
+        if text == "0" || text.lowercased() == "default" || text.lowercased() == "cs0" {
+            return nil
+        }
+        guard let known = ServiceClass(name: text) else {
+            throw UsageError(
+                "--dscp '\(text)' is no class of service: a number from 0 to 63, or ef, cs1 to cs7, af11 to af43")
+        }
+        return known
+    }
+
     /// Hosts with commas between.
     static func list(_ text: String) -> [String] {
         text.split { $0 == "," || $0 == " " }.map(String.init)

@@ -19,28 +19,42 @@ struct Plan {
         request = Request(job.url)
         let body = try body()
         let standard = arguments.asksForHead ? "HEAD" : job.upload != nil ? "PUT" : body != nil ? "POST" : "GET"
-        request = Request(url, method: Method(rawValue: arguments.method ?? standard), headers: headers, body: body)
+        request = Request(
+            try url(), method: Method(rawValue: arguments.method ?? standard), headers: headers, body: body)
         request.limits = limits
         request.redirects = arguments.followsRedirects ? .follow : .return
-        request.trust = TrustPolicy(
-            roots: arguments.authorityFile.map { .file($0) } ?? .system, acceptsAnything: arguments.isInsecure,
-            identity: arguments.certificate.map { certificate in
-                .file(certificate: certificate.path, key: arguments.key, password: certificate.password)
-            })
+        request.trust = try arguments.trust.policy(
+            for: request.url, authorities: arguments.authorityFile, isInsecure: arguments.isInsecure,
+            identity: arguments.identity)
         request.protocolChoice = arguments.protocolChoice
         request.acceptsCodings = arguments.isCompressed
         request.addressOverrides = arguments.overrides
         request.keepsDotSegments = arguments.keepsDotSegments
         request.unixSocket = arguments.unixSocket
+        request.serviceClass = arguments.serviceClass
         request.credentials = credentials
         request.proxy = proxy
+        request.caching = arguments.cache.rules
+        if let path = arguments.shapePath {
+            request = request.expecting(try ValidateCommand.shape(in: path))
+        }
     }
 
     /// Body bytes that went out with a request that was answered.
     var uploadedBytes: Int { pieces?.count ?? bodyBytes ?? 0 }
 
+    /// With what -G puts into its query.
+    private func url() throws(Failure) -> String {
+        guard arguments.sendsDataInURL, let data = try data() else { return place }
+        do throws(NetError) {
+            return try QueryEncoding { _ in String(decoding: data, as: UTF8.self) }.url(place, with: [:])
+        } catch {
+            throw Failure(ExitCode.usage, "-G: \(error.message); --data-urlencode escapes it")
+        }
+    }
+
     /// A file that is sent to a folder keeps its name.
-    private var url: String {
+    private var place: String {
         guard let upload = job.upload, upload != "-" else { return job.url }
         let path = job.url.prefix { $0 != "?" && $0 != "#" }
         guard path.endIndex == job.url.endIndex else { return job.url }
@@ -61,7 +75,7 @@ struct Plan {
             headers.append(name: "User-Agent", value: userAgent)
         }
         headers.append(name: "Accept", value: sendsJSON ? "application/json" : "*/*")
-        if !arguments.data.isEmpty {
+        if !arguments.data.isEmpty && !arguments.sendsDataInURL {
             headers.append(
                 name: "Content-Type", value: sendsJSON ? "application/json" : "application/x-www-form-urlencoded")
         }
@@ -84,7 +98,12 @@ struct Plan {
         if let upload = job.upload {
             return try self.upload(of: upload)
         }
-        guard let bytes = try data() else { return nil }
+        if !arguments.form.isEmpty {
+            let form = try FormField.body(of: arguments.form)
+            bodyBytes = form.length
+            return form.body
+        }
+        guard !arguments.sendsDataInURL, let bytes = try data() else { return nil }
         bodyBytes = bytes.count
         return Body(Bytes(bytes))
     }
@@ -104,7 +123,7 @@ struct Plan {
         }
     }
 
-    /// The pieces of -d are joined by "&", those of --json are not. A file of -d loses its line ends, as in curl.
+    /// The pieces of -d are joined by "&", those of --json are not.
     private func data() throws(Failure) -> [UInt8]? {
         if arguments.data.isEmpty {
             return nil
@@ -114,16 +133,7 @@ struct Plan {
             if index > 0 && !piece.isJSON {
                 bytes.append(UInt8(ascii: "&"))
             }
-            if let file = piece.file {
-                do throws(SystemError) {
-                    let contents = try Terminal.contents(of: file)
-                    bytes += piece.isJSON ? contents : contents.filter { $0 != 13 && $0 != 10 && $0 != 0 }
-                } catch {
-                    throw Failure(reading: error, from: file)
-                }
-            } else {
-                bytes += piece.text.utf8
-            }
+            bytes += try piece.bytes()
         }
         return bytes
     }

@@ -8,15 +8,32 @@ struct Session {
     private let arguments: Arguments
     private let console: Console
     private let turn = Turn()
+    /// What pins that only report have found, told at the end of each URL.
+    private let pinReports: Lock<[String]>
     private let writeOut: WriteOut?
+    private let layers: Layers
 
     /// Asks for passwords and reads what options name.
     init(_ arguments: Arguments) throws(Failure) {
         var arguments = arguments
         try Self.complete(&arguments.login, of: "the server")
         try Self.complete(&arguments.proxyLogin, of: "the proxy")
+        let told = Lock<[String]>([])
+        if arguments.trust.reportsOnly {
+            arguments.trust.observer = TrustObserver(report: { event in
+                told.withLock { $0.append(event.verdict.message) }
+            })
+        }
+        pinReports = told
         self.arguments = arguments
-        console = Console(showsProgress: Self.showsProgress(arguments))
+        let console = Console(showsProgress: Self.showsProgress(arguments))
+        self.console = console
+        let isSilent = arguments.isSilent
+        layers = try Layers(arguments) { message in
+            if !isSilent {
+                console.say("nk: warning: \(Verbose.printable(message))")
+            }
+        }
         writeOut = try arguments.writeOut.map { text throws(Failure) in WriteOut(try Self.format(text)) }
     }
 
@@ -53,10 +70,20 @@ struct Session {
 
     /// Returns the exit code: that of the first URL that failed.
     func run() async -> Int32 {
+        if arguments.printsCurl {
+            return printCurlLines()
+        }
         for name in writeOut?.unknown ?? [] {
             warn("unknown -w variable '\(name)'")
         }
+        for line in arguments.trust.warnings {
+            warn(line)
+        }
         var configuration = Agent.Configuration()
+        // What is sent is what the command line says.
+        configuration.userAgent = nil
+        configuration.interceptors = layers.interceptors
+        configuration.observers = layers.observers
         let keepsCookies = arguments.cookieJar != nil || !arguments.cookieFiles.isEmpty
         configuration.cookies = keepsCookies ? .memory : .off
         configuration.netrc = arguments.usesNetrc ? .home : .off
@@ -67,16 +94,35 @@ struct Session {
         drawing.cancel()
         await drawing.value
         var code = ended.first { $0.exitCode != ExitCode.success }?.exitCode ?? ExitCode.success
-        if let fault = await finish(agent, heads: ended.map(\.heads)), code == ExitCode.success {
+        if let fault = await finish(agent, ended), code == ExitCode.success {
             code = fault
         }
+        await layers.caching?.finish()
         await agent.shutdown()
         return code
     }
 
+    /// The lines for curl that do the same, instead of doing it.
+    private func printCurlLines() -> Int32 {
+        for index in arguments.urls.indices {
+            do throws(Failure) {
+                let plan = try Plan(Job(index, of: arguments), of: arguments)
+                let line = plan.request.curlLine(hiding: nil) + "\n"
+                do throws(SystemError) {
+                    try Terminal.write(line, to: Terminal.standardOutput)
+                } catch {
+                    throw Failure(writing: error, to: nil)
+                }
+            } catch {
+                return complain(error)
+            }
+        }
+        return ExitCode.success
+    }
+
     // MARK: The URLs
 
-    private typealias Ended = (exitCode: Int32, heads: String)
+    private typealias Ended = (exitCode: Int32, heads: String, metrics: Metrics)
 
     private func inTurn(_ agent: Agent) async -> [Ended] {
         var ended: [Ended] = []
@@ -111,8 +157,13 @@ struct Session {
         let fetch = Fetch(job: job, arguments: arguments, agent: agent, console: console, turn: turn)
         var (account, heads) = await fetch.run()
         console.end(index)
+        for line in pinReports.withLock({ told in
+            defer { told = [] }; return told
+        }) {
+            warn(line)
+        }
         if Interrupt.caught != nil {
-            return (account.exitCode, heads)
+            return (account.exitCode, heads, account.metrics)
         }
         if account.exitCode != ExitCode.success, let message = account.message {
             complain(message, exitCode: account.exitCode)
@@ -123,7 +174,7 @@ struct Session {
         if let fault = await write(account), account.exitCode == ExitCode.success {
             account.exitCode = fault
         }
-        return (account.exitCode, heads)
+        return (account.exitCode, heads, account.metrics)
     }
 
     private func write(_ account: Account) async -> Int32? {
@@ -159,10 +210,28 @@ struct Session {
     }
 
     /// Returns the exit code of what failed.
-    private func finish(_ agent: Agent, heads: [String]) async -> Int32? {
+    private func finish(_ agent: Agent, _ ended: [Ended]) async -> Int32? {
         var code: Int32?
         if let path = arguments.headPath, path != "-" {
-            code = save(to: path) { () throws(SystemError) in try OutputFile.write(heads.joined(), to: path) }
+            code = save(to: path) { () throws(SystemError) in
+                try OutputFile.write(ended.map(\.heads).joined(), to: path)
+            }
+        }
+        if let path = arguments.timingPath {
+            let picture = TimingPicture.text(of: ended.map(\.metrics))
+            let fault = save(to: path) { () throws(SystemError) in
+                try path == "-"
+                    ? Terminal.write(picture, to: Terminal.standardOutput) : OutputFile.write(picture, to: path)
+            }
+            code = fault ?? code
+        }
+        if let path = arguments.archivePath, let recorder = layers.recorder, let archive = try? recorder.archive() {
+            let text = String(decoding: Array(archive), as: UTF8.self) + "\n"
+            let fault = save(to: path) { () throws(SystemError) in
+                try path == "-"
+                    ? Terminal.write(text, to: Terminal.standardOutput) : OutputFile.write(text, to: path, mode: 0o600)
+            }
+            code = fault ?? code
         }
         if let path = arguments.cookieJar, let cookies = try? await agent.cookies() {
             code = save(to: path) { () throws(SystemError) in try CookieFile.write(cookies, to: path) } ?? code

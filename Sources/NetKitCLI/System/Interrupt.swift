@@ -49,6 +49,12 @@ enum Interrupt {
         }
     }
 
+    /// Listens to SIGINT also when nk was started to ignore it, as a shell starts what a script sends to the background:
+    /// a server that is sent the signal by its number is meant to end.
+    static func watchIgnored() {
+        _ = signal(SIGINT, signalArrived)
+    }
+
     /// What the first signal does.
     static func onFirst(_ cancel: @escaping @Sendable () -> Void) {
         state.withLock { $0.cancel = cancel }
@@ -67,8 +73,13 @@ enum Interrupt {
         Password.showAgain()
         OutputFile.discardAll()
         _ = signal(number, SIG_DFL)
-        kill(getpid(), number)
-        sleep(1)  // Another thread may be the one that it ends.
+        // This thread takes it: libdispatch's own block every signal, and the main thread does between two waits, so that
+        // one for the process may come when nobody waits for it any more.
+        var one = sigset_t()
+        unsafe sigemptyset(&one)
+        unsafe sigaddset(&one, number)
+        unsafe pthread_sigmask(SIG_UNBLOCK, &one, nil)
+        raise(number)
         _exit(128 + number)
     }
 

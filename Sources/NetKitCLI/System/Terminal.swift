@@ -77,11 +77,10 @@ enum Terminal {
         }
     }
 
-    /// Colours are for terminals whose owner did not refuse them (no-color.org).
+    /// Colours are for terminals that have some, and whose owner did not refuse them (no-color.org).
     static var hasColours: Bool {
-        let refusal = unsafe getenv("NO_COLOR")
-        let isRefused = unsafe refusal.map { unsafe $0.pointee != 0 } ?? false
-        return isatty(standardOutput) == 1 && !isRefused
+        func variable(_ name: String) -> String { unsafe getenv(name).map { unsafe String(cString: $0) } ?? "" }
+        return isatty(standardOutput) == 1 && variable("NO_COLOR").isEmpty && variable("TERM") != "dumb"
     }
 
     /// Ends the process.

@@ -23,6 +23,13 @@ enum Window {
         return isKnown ? (Int(size.ws_col), Int(max(size.ws_row, 2))) : (80, 24)
     }
 
+    /// Columns for what goes to standard output: those of its terminal, else of standard error's, else 80.
+    static var outputColumns: Int {
+        var size = winsize()
+        let isKnown = unsafe ioctl(Terminal.standardOutput, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+        return isKnown ? Int(size.ws_col) : self.size.columns
+    }
+
     static func isRegularFile(_ descriptor: Int32) -> Bool {
         var status = stat()
         return unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG

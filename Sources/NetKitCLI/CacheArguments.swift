@@ -1,0 +1,156 @@
+import NetKit
+
+/// What a command line says of the cache.
+struct CacheArguments: Sendable {
+    /// How old an answer may be; nil where nothing says.
+    var maximumAge: Duration?
+    var version: Int64?
+    var directory: String?
+    var mode: CacheMode?
+    /// Whether the server's word counts, and not the command line's.
+    var isHTTP = false
+    var isOffline = false
+
+    private var isWanted: Bool { maximumAge != nil || mode != nil || isHTTP || isOffline }
+
+    /// Whether a stored answer and the network's are both written.
+    var deliversTwice: Bool { isWanted && !isOffline && mode == .cacheThenNetwork }
+
+    func check() throws(UsageError) {
+        if !isWanted && (version != nil || directory != nil) {
+            throw UsageError("--cache-version and --cache-dir go with --cache, --cache-mode or --offline")
+        }
+        if isHTTP && (maximumAge != nil || version != nil) {
+            throw UsageError("--cache-mode http goes by the server's word: neither --cache nor --cache-version counts")
+        }
+    }
+
+    /// Nil without a cache.
+    var rules: CacheRules? {
+        guard isWanted else { return nil }
+        let mode = isOffline ? .cacheOnly : mode ?? .cacheElseNetwork
+        if isHTTP {
+            var policy = HTTPCachePolicy(mode: mode)
+            policy.writesAsynchronously = false
+            return .http(policy)
+        }
+        // Without a limit an answer is good for ever.
+        var policy = CachePolicy(maximumAge: maximumAge ?? .seconds(1 << 40), version: version ?? 0, mode: mode)
+        policy.writesAsynchronously = false
+        return .application(policy)
+    }
+
+    /// Nil without a cache.
+    func caching() throws(Failure) -> Caching? {
+        guard let rules else { return nil }
+        do throws(NetError) {
+            if let directory {
+                return Caching(DiskCacheStore(directory: directory), rules: rules)
+            }
+            return Caching(DiskCacheStore(directory: try DiskCacheStore.defaultDirectory(app: "nk")), rules: rules)
+        } catch {
+            throw Failure(error)
+        }
+    }
+}
+
+extension Option {
+    /// What is kept.
+    static let cache: [Option] = [
+        value(nil, "cache") { (arguments, text) throws(UsageError) in
+            arguments.cache.maximumAge = try OptionValue.age(text, of: "--cache")
+        },
+        value(nil, "cache-version") { (arguments, text) throws(UsageError) in
+            guard let version = Int64(text) else {
+                throw UsageError("--cache-version '\(text)' is not a whole number of 64 bits")
+            }
+            arguments.cache.version = version
+        },
+        value(nil, "cache-dir") { (arguments, text) throws(UsageError) in
+            if text.isEmpty {
+                throw UsageError("--cache-dir needs the name of a folder")
+            }
+            arguments.cache.directory = text
+        },
+        value(nil, "cache-mode") { (arguments, text) throws(UsageError) in
+            arguments.cache.isHTTP = text == "http"
+            arguments.cache.mode = text == "http" ? nil : try OptionValue.cacheMode(text)
+        },
+        flag(nil, "offline") { $0.cache.isOffline = true },
+    ]
+}
+
+extension OptionValue {
+    /// Decimal seconds, from 0.
+    static func age(_ text: String, of option: String) throws(UsageError) -> Duration {
+        let digits = !text.isEmpty && text.utf8.allSatisfy { (48...57).contains($0) || $0 == 46 }
+        guard digits, let seconds = Double(text), seconds <= 1e12 else {
+            throw UsageError("\(option) '\(text)' is not a number of seconds")
+        }
+        return .milliseconds(Int64((seconds * 1000).rounded()))
+    }
+
+    /// A mode's name; stale-while-revalidate and stale-if-error may have "=SECONDS" behind them.
+    static func cacheMode(_ text: String) throws(UsageError) -> CacheMode {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let day = Duration.seconds(86_400)
+        switch (parts[0], parts.count) {
+        case ("cache-else-network", 1): return .cacheElseNetwork
+        case ("network-else-cache", 1): return .networkElseCache
+        case ("cache-then-network", 1): return .cacheThenNetwork
+        case ("cache-only", 1): return .cacheOnly
+        case ("native", 1): return .nativeLoad
+        case ("stale-while-revalidate", let count):
+            return .staleWhileRevalidate(count == 1 ? day : try age(parts[1], of: "--cache-mode \(parts[0])"))
+        case ("stale-if-error", let count):
+            return .staleIfError(count == 1 ? day : try age(parts[1], of: "--cache-mode \(parts[0])"))
+        default: throw UsageError("--cache-mode knows no '\(text)'; docs/nk.md lists what there is")
+        }
+    }
+}
+
+extension Headers {
+    /// With what the cache did, as RFC 9211 writes it, where one was asked.
+    func telling(_ report: CacheReport?) -> Headers {
+        guard let report else { return self }
+        var headers = self
+        headers.append(name: "Cache-Status", value: report.cacheStatus)
+        return headers
+    }
+}
+
+extension CacheReport {
+    /// Whether the answer came without an exchange.
+    var sendsNothing: Bool { [.hit, .staleHit].contains(outcome) }
+
+    /// A member of Cache-Status: "nk; hit; ttl=57; age=3; detail=fresh".
+    fileprivate var cacheStatus: String {
+        var parts = ["nk"]
+        switch outcome {
+        case .hit, .staleHit: parts.append("hit")
+        case .revalidated: parts += ["fwd=stale", "fwd-status=304"]
+        case .network, .none: parts.append("fwd=\(forwarding)")
+        }
+        if isStorable {
+            parts.append("stored")
+        }
+        if let age {
+            if isHit, let lifetime {
+                parts.append("ttl=\((lifetime - age).components.seconds)")
+            }
+            parts.append("age=\(age.components.seconds)")
+        }
+        return (parts + ["detail=\(reason)"]).joined(separator: "; ")
+    }
+
+    private var forwarding: String {
+        switch reason {
+        case .absent, .invalidMetadata, .invalidData: "uri-miss"
+        case .varies: "vary-miss"
+        case .expired, .stale, .noCache: "stale"
+        case .requestDirective: "request"
+        case .uncacheable, .ignored, .networkFirst, .invalidTime: "bypass"
+        default: "miss"
+        }
+    }
+}

@@ -1,0 +1,160 @@
+import NetKit
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// `nk cache`: what is in a cache's folder.
+enum CacheCommand {
+    static let help = """
+        Usage: nk cache list DIR          name, bytes, age, status and URL of each
+               nk cache show DIR NAME     what is kept of it: its key, head and body
+               nk cache rm DIR NAME... | --all | --host HOST | --tag TAG
+               nk cache stats DIR         how many there are, and how large
+               nk cache verify DIR        reads every byte; removes what is damaged
+                                          or left over
+
+        NAME is what list shows, or its first digits where they are enough.
+        Exit code: 0, 1 when verify found damage or NAME is not there, 2 usage,
+        26 no such folder.
+
+        """
+
+    static func run(_ words: ArraySlice<String>) async -> Int32 {
+        if words.contains("-h") || words.contains("--help") {
+            return Command.show(help)
+        }
+        do throws(Failure) {
+            return Command.show(try await text(Array(words)))
+        } catch {
+            return Command.complain(error)
+        }
+    }
+
+    private static func text(_ words: [String]) async throws(Failure) -> String {
+        guard words.count >= 2, ["list", "show", "rm", "stats", "verify"].contains(words[0]) else {
+            throw Failure(ExitCode.usage, "cache takes list, show, rm, stats or verify, and a folder; nk cache --help")
+        }
+        let store = try store(at: words[1])
+        let rest = Array(words.dropFirst(2))
+        if rest.isEmpty != ["list", "stats", "verify"].contains(words[0]) {
+            throw Failure(ExitCode.usage, "cache \(words[0]) takes other words than these; nk cache --help")
+        }
+        do {
+            switch words[0] {
+            case "list": return try await list(store)
+            case "show": return try await show(try await found(rest, in: store), in: store)
+            case "rm": return try await remove(rest, from: store)
+            case "stats": return try await stats(store)
+            default: return try verified(try await store.verify())
+            }
+        } catch {
+            throw error as? Failure ?? (error as? NetError).map { Failure($0) } ?? Failure(1, "\(error)")
+        }
+    }
+
+    /// A folder that is missing is not made.
+    private static func store(at path: String) throws(Failure) -> DiskCacheStore {
+        var isFolder = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder else {
+            throw Failure(ExitCode.read, "there is no folder \(path)")
+        }
+        return DiskCacheStore(directory: path)
+    }
+
+    // MARK: What is there
+
+    private static func answers(in store: DiskCacheStore) async throws(NetError) -> [(CacheListing, CachedHead)] {
+        try await store.list().compactMap { line in line.entry.cachedHead.map { (line, $0) } }
+            .sorted { ($0.1.receivedEpochSeconds, $0.0.key.name) > ($1.1.receivedEpochSeconds, $1.0.key.name) }
+    }
+
+    private static func list(_ store: DiskCacheStore) async throws(NetError) -> String {
+        let now = Date().timeIntervalSince1970
+        var text = ""
+        for (line, head) in try await answers(in: store) {
+            let age = Format.clock(.seconds(Int64(max(0, now - head.receivedEpochSeconds))))
+            let columns = [
+                line.key.name, Format.right(String(line.bodyBytes), 9), Format.right(age, 7), String(head.status),
+                Verbose.printable(head.url),
+            ]
+            text += columns.joined(separator: "  ") + "\n"
+        }
+        return text
+    }
+
+    private static func found(_ names: [String], in store: DiskCacheStore) async throws -> CacheListing {
+        guard names.count == 1 else { throw Failure(ExitCode.usage, "cache show takes one name") }
+        return try await named(names[0], in: store)
+    }
+
+    private static func named(_ name: String, in store: DiskCacheStore) async throws -> CacheListing {
+        let lines = try await store.list().filter { !name.isEmpty && $0.key.name.hasPrefix(name) }
+        guard let line = lines.first, lines.count == 1 else {
+            throw Failure(1, lines.isEmpty ? "there is no answer '\(name)'" : "'\(name)' begins several names")
+        }
+        return line
+    }
+
+    private static func show(_ line: CacheListing, in store: DiskCacheStore) async throws -> String {
+        guard let entry = try await store.entry(for: line.key), let head = entry.cachedHead else {
+            throw Failure(1, "\(line.key.name) is no answer, or has just gone")
+        }
+        let key = line.key.explanation.split(separator: "\n").map { "# \(Verbose.printable(String($0)))\n" }.joined()
+        let made = Date(timeIntervalSince1970: head.receivedEpochSeconds).formatted(.iso8601)
+        let versions = "# received \(made)\n# version \(head.version)\n"
+        let app = head.appVersion.isEmpty ? "" : "# app version \(Verbose.printable(head.appVersion))\n"
+        return key + versions + app + Output.head(head.httpVersion, head.status, head.headers)
+            + entry.body.withSpan { span in String(decoding: span.indices.map { span[$0] }, as: UTF8.self) }
+    }
+
+    // MARK: What goes
+
+    private static func remove(_ words: [String], from store: DiskCacheStore) async throws -> String {
+        let count: Int
+        switch (words[0], words.count) {
+        case ("--all", 1): count = try await store.removeAll()
+        case ("--host", 2): count = try await store.removeAll(from: words[1])
+        case ("--tag", 2): count = try await store.removeAll(tagged: words[1])
+        case _ where words.contains { $0.hasPrefix("-") }:
+            throw Failure(ExitCode.usage, "cache rm takes names, --all, --host HOST or --tag TAG")
+        default:
+            var removed = 0
+            for word in words {
+                removed += try await store.remove(try await named(word, in: store).key) ? 1 : 0
+            }
+            count = removed
+        }
+        return "removed \(count)\n"
+    }
+
+    // MARK: Figures
+
+    private static func stats(_ store: DiskCacheStore) async throws(NetError) -> String {
+        let usage = try await store.usage()
+        return """
+            entries  \(usage.entries)
+            bytes    \(usage.bytes)
+            limit    \(usage.maximumBytes)
+
+            """
+    }
+
+    private static func verified(_ report: DiskCacheStore.Report) throws -> String {
+        let text = """
+            good       \(report.good)
+            damaged    \(report.damaged)
+            expired    \(report.expired)
+            locked     \(report.locked)
+            leftovers  \(report.leftovers)
+            foreign    \(report.foreign)
+
+            """
+        if report.damaged > 0 {
+            _ = Command.show(text)
+            throw Failure(1, "\(report.damaged) damaged files were removed")
+        }
+        return text
+    }
+}

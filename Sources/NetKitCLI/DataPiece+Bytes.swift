@@ -1,0 +1,55 @@
+import NetKit
+
+extension Arguments.DataPiece {
+    /// What is sent of it, once its file is read. A file of -d loses its line ends, as in curl.
+    func bytes() throws(Failure) -> [UInt8] {
+        switch kind {
+        case .encoded:
+            return try encodedBytes()
+        case .plain:
+            guard let file else { return Array(text.utf8) }
+            return try contents(of: file).filter { $0 != 13 && $0 != 10 && $0 != 0 }
+        case .json:
+            guard let file else { return Array(text.utf8) }
+            return try contents(of: file)
+        }
+    }
+
+    /// curl's --data-urlencode: CONTENT, =CONTENT, NAME=CONTENT, @FILE or NAME@FILE; the name stays as it is.
+    private func encodedBytes() throws(Failure) -> [UInt8] {
+        guard let mark = text.firstIndex(where: { $0 == "=" || $0 == "@" }) else { return Percent.form(text.utf8) }
+        let name = text[..<mark]
+        let rest = String(text[text.index(after: mark)...])
+        let content = text[mark] == "@" ? try contents(of: rest) : Array(rest.utf8)
+        return Array(name.utf8) + (name.isEmpty ? [] : [UInt8(ascii: "=")]) + Percent.form(content)
+    }
+
+    private func contents(of file: String) throws(Failure) -> [UInt8] {
+        do throws(SystemError) {
+            return try Terminal.contents(of: file)
+        } catch {
+            throw Failure(reading: error, from: file)
+        }
+    }
+}
+
+extension Percent {
+    /// As curl does for forms: everything but letters, digits and "-._~", and a space as "+".
+    fileprivate static func form(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var escaped: [UInt8] = []
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                escaped.append(byte)
+            case UInt8(ascii: " "):
+                escaped.append(UInt8(ascii: "+"))
+            default:
+                escaped += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return escaped
+    }
+}

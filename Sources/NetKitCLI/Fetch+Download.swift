@@ -1,0 +1,52 @@
+import NetKit
+
+extension Fetch {
+    /// Into a file that is resumed and checked.
+    func download(
+        _ download: DownloadJob, _ plan: Plan, _ account: inout Account, _ heads: inout String
+    ) async throws(Failure) {
+        let request = shown(plan.request, name: download.path)
+        let (console, isSilent) = (console, arguments.isSilent)
+        do throws(NetError) {
+            let response = try await agent.download(request, to: download.path, options: download.options) { event in
+                if case .resumed(let offset, let total) = event, !isSilent {
+                    console.say("nk: \(Self.line(offset: offset, total: total))")
+                }
+            }
+            account.take(response)
+            account.fileName = response.value.path
+            heads = Output.head(response.httpVersion, response.status, response.headers)
+            say(Verbose.opening(of: plan, response.metrics, heads: [response.headers]))
+            let fetched = response.value.byteCount - response.value.resumedBytes
+            let (name, took) = (Verbose.printable(response.value.path), account.took)
+            console.end(job.index) { ProgressLine.end(name: name, bytes: fetched, took: took, width: $0) }
+            say(Verbose.closing(of: response.metrics))
+        } catch {
+            account.take(error)
+            console.end(job.index)
+            if let response = error.response {
+                heads = Output.head(response.httpVersion, response.status, response.headers)
+            }
+            say(Verbose.opening(of: plan, error.metrics, heads: error.response.map { [$0.headers] } ?? []))
+            say(Verbose.closing(of: error.metrics))
+            let isFile = error.code == .file || error.code == .descriptors
+            throw isFile ? Failure(ExitCode.write, error.message) : Failure(error)
+        }
+    }
+
+    private static func line(offset: Int, total: Int?) -> String {
+        if offset == 0 {
+            return "nothing of the partial file can be used; it begins anew"
+        }
+        let size = total.map { " of \(Format.size($0))" } ?? ""
+        return "goes on at \(Format.size(offset))\(size)"
+    }
+}
+
+extension Account {
+    fileprivate mutating func take(_ response: Response<SavedFile>) {
+        status = response.status
+        headers = response.headers
+        metrics = response.metrics
+    }
+}

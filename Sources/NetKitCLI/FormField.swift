@@ -1,0 +1,146 @@
+import NetKit
+
+/// A -F or --form-string: one part of a form, as curl spells it.
+struct FormField: Sendable {
+    enum Content: Sendable {
+        case text(String)
+        /// `@path`: a file, with its name.
+        case file(String)
+        /// `<path>`: what a file holds, as a field.
+        case contents(String)
+    }
+
+    var name: String
+    var content: Content
+    var type: String?
+    var fileName: String?
+    var headers = Headers()
+
+    /// Whether its content is standard input.
+    var readsStandardInput: Bool {
+        switch content {
+        case .text: false
+        case .file(let path), .contents(let path): path == "-"
+        }
+    }
+
+    /// `name=value`, of which nothing has a meaning of its own.
+    init(literal text: String) throws(UsageError) {
+        let (name, value) = try Self.halves(of: text)
+        self.init(name, .text(String(value)))
+    }
+
+    private init(_ name: String, _ content: Content) {
+        self.name = name
+        self.content = content
+    }
+
+    /// `name=value`, `name=@file` or `name=<file`, each with `;type=`, `;filename=` and `;headers=` behind it. Several
+    /// files, with commas between, are as many parts of the same name.
+    static func parsed(_ text: String) throws(UsageError) -> [FormField] {
+        let (name, value) = try halves(of: text)
+        var rest = FormText(value)
+        if name.isEmpty && (value.first == "(" || value.hasPrefix(")")) {
+            throw UsageError("-F '\(text)': a form within a form is not sent")
+        }
+        let mark = value.first == "@" || value.first == "<" ? rest.take() : nil
+        var fields: [FormField] = []
+        repeat {
+            let word = rest.word(endsAtComma: mark == "@")
+            var field = FormField(name, mark == "@" ? .file(word) : mark == "<" ? .contents(word) : .text(word))
+            if mark != nil && word.isEmpty {
+                throw UsageError("-F '\(text)' names no file")
+            }
+            while rest.next == ";" {
+                try field.takeAttribute(of: &rest, endsAtComma: mark == "@", in: text)
+            }
+            fields.append(field)
+        } while mark == "@" && rest.take(",")
+        return fields
+    }
+
+    private static func halves(of text: String) throws(UsageError) -> (name: String, value: Substring) {
+        guard let sign = text.firstIndex(of: "=") else {
+            throw UsageError("-F '\(text)' is not name=value")
+        }
+        return (String(text[..<sign]), text[text.index(after: sign)...])
+    }
+
+    private mutating func takeAttribute(
+        of rest: inout FormText, endsAtComma: Bool, in text: String
+    ) throws(UsageError) {
+        _ = rest.take(";")
+        rest.skipBlanks()
+        if rest.take(prefix: "type=") {
+            let type = rest.type(endsAtComma: endsAtComma)
+            if type.split(separator: "/", maxSplits: 1).count != 2 {
+                throw UsageError("-F '\(text)': '\(type)' is no media type")
+            }
+            self.type = type
+        } else if rest.take(prefix: "filename=") {
+            fileName = rest.word(endsAtComma: endsAtComma)
+        } else if rest.take(prefix: "headers=") {
+            let field = rest.word(endsAtComma: endsAtComma)
+            guard case .send(let header) = try OptionValue.header(field) else {
+                throw UsageError("-F '\(text)': header '\(field)' has no value")
+            }
+            headers.append(name: header.name, value: header.value)
+        } else {
+            let word = rest.word(endsAtComma: endsAtComma)
+            throw UsageError(
+                "-F '\(text)': '\(word)' is no type=, filename= or headers=; --form-string takes any value")
+        }
+    }
+}
+
+extension FormField {
+    /// The form that these make, and its length; nil when only reading tells.
+    static func body(of fields: [FormField], boundary: String? = nil) throws(Failure) -> (body: Body, length: Int?) {
+        var form = MultipartBody(boundary: boundary)
+        for field in fields {
+            try field.append(to: &form)
+        }
+        do throws(NetError) {
+            let body = try Body.multipart(form)
+            return (body, try body.measureForm())
+        } catch {
+            throw Failure(error.code == .badPart ? ExitCode.usage : ExitCode.of(error), error.message)
+        }
+    }
+
+    private func append(to form: inout MultipartBody) throws(Failure) {
+        switch content {
+        case .text(let text):
+            if type == nil && fileName == nil && headers.isEmpty {
+                form.append(text, name: name)
+            } else {
+                let body = Body(Bytes(Array(text.utf8)), contentType: type)
+                form.append(body, name: name, fileName: fileName, headers: headers)
+            }
+        case .contents(let path):
+            let body = Body(Bytes(try read(path) { path throws(SystemError) in try Terminal.contents(of: path) }))
+            form.append(typed(body), name: name, fileName: fileName, headers: headers)
+        case .file(let path):
+            // What is no regular file is read as it comes.
+            let isRegular = try read(path) { path throws(SystemError) in try InputFile.length(of: path) } != nil
+            let body: Body =
+                isRegular ? .file(path) : .once(try read(path) { path throws(SystemError) in try InputPieces(path) })
+            let last = path.split(separator: "/").last.map(String.init) ?? path
+            form.append(typed(body), name: name, fileName: fileName ?? last, headers: headers)
+        }
+    }
+
+    private func typed(_ body: Body) -> Body {
+        var body = body
+        body.contentType = type
+        return body
+    }
+
+    private func read<Value>(_ path: String, _ read: (String) throws(SystemError) -> Value) throws(Failure) -> Value {
+        do throws(SystemError) {
+            return try read(path)
+        } catch {
+            throw Failure(reading: error, from: path)
+        }
+    }
+}

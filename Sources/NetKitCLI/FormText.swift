@@ -1,0 +1,78 @@
+/// What stands behind `name=` in a -F, read from its start; as curl reads it.
+struct FormText {
+    private var rest: Substring
+
+    init(_ text: Substring) {
+        rest = text
+    }
+
+    var next: Character? { rest.first }
+
+    mutating func take() -> Character? {
+        rest.popFirst()
+    }
+
+    mutating func take(_ mark: Character) -> Bool {
+        let isThere = rest.first == mark
+        if isThere {
+            rest.removeFirst()
+        }
+        return isThere
+    }
+
+    mutating func take(prefix: String) -> Bool {
+        let isThere = rest.prefix(prefix.count).lowercased() == prefix
+        if isThere {
+            rest.removeFirst(prefix.count)
+        }
+        return isThere
+    }
+
+    mutating func skipBlanks() {
+        rest = rest.drop { $0 == " " || $0 == "\t" }
+    }
+
+    /// Up to the next semicolon (or comma), without blanks around it; or what stands in quotes, where a backslash
+    /// escapes a quote and another backslash.
+    mutating func word(endsAtComma: Bool) -> String {
+        skipBlanks()
+        let whole = rest
+        if take("\"") {
+            var word = ""
+            while let letter = rest.popFirst() {
+                if letter == "\"" {
+                    _ = plain(endsAtComma: endsAtComma)
+                    return word
+                }
+                let escapes = letter == "\\" && (rest.first == "\"" || rest.first == "\\")
+                word.append(escapes ? rest.removeFirst() : letter)
+            }
+            rest = whole  // A quote that nothing closes is a letter.
+        }
+        return plain(endsAtComma: endsAtComma)
+    }
+
+    /// A media type with its parameters: up to the next attribute (or comma).
+    mutating func type(endsAtComma: Bool) -> String {
+        var type = word(endsAtComma: endsAtComma)
+        while rest.first == ";", !isAttribute {
+            rest.removeFirst()
+            type += ";" + plain(endsAtComma: endsAtComma)
+        }
+        return type
+    }
+
+    private var isAttribute: Bool {
+        let behind = rest.dropFirst().drop { $0 == " " || $0 == "\t" }.lowercased()
+        return ["filename=", "headers=", "encoder=", "type="].contains { behind.hasPrefix($0) }
+    }
+
+    private mutating func plain(endsAtComma: Bool) -> String {
+        var word = rest.prefix { $0 != ";" && !(endsAtComma && $0 == ",") }
+        rest = rest[word.endIndex...]
+        while let last = word.last, last == " " || last == "\t" {
+            word.removeLast()
+        }
+        return String(word)
+    }
+}

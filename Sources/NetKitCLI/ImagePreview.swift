@@ -1,0 +1,63 @@
+import NetKitImages
+
+/// An image as characters: upper half blocks, the upper pixel in the foreground's colour and the lower one in the
+/// background's.
+enum ImagePreview {
+    static func text(of image: Image, in depth: ColourDepth) -> String {
+        var text = ""
+        for row in stride(from: 0, to: image.height, by: 2) {
+            var last = ""
+            for column in 0..<image.width {
+                let upper = depth.code(colour(of: image, column, row), isForeground: true)
+                let lower =
+                    row + 1 < image.height
+                    ? depth.code(colour(of: image, column, row + 1), isForeground: false) : "49"
+                let code = "\u{1b}[\(upper);\(lower)m"
+                // Most pixels are as the one before.
+                text += code == last ? "▀" : code + "▀"
+                last = code
+            }
+            text += "\u{1b}[0m\n"
+        }
+        return text
+    }
+
+    /// What is transparent shows black.
+    private static func colour(of image: Image, _ column: Int, _ row: Int) -> (red: Int, green: Int, blue: Int) {
+        let start = (row * image.width + column) * 4
+        let alpha = Int(image.pixels[start + 3])
+        func shown(_ channel: Int) -> Int { Int(image.pixels[start + channel]) * alpha / 255 }
+        return (shown(0), shown(1), shown(2))
+    }
+}
+
+/// How many colours a terminal has.
+enum ColourDepth {
+    /// 16 million.
+    case direct
+    /// 256: a cube of 6 by 6 by 6.
+    case indexed
+
+    /// The parameters of the escape sequence that chooses a colour (ECMA-48, SGR).
+    func code(_ colour: (red: Int, green: Int, blue: Int), isForeground: Bool) -> String {
+        let begin = isForeground ? "38" : "48"
+        switch self {
+        case .direct:
+            return "\(begin);2;\(colour.red);\(colour.green);\(colour.blue)"
+        case .indexed:
+            func step(_ value: Int) -> Int { (value * 5 + 127) / 255 }
+            return "\(begin);5;\(16 + 36 * step(colour.red) + 6 * step(colour.green) + step(colour.blue))"
+        }
+    }
+
+    /// What a terminal says of itself; nil without colours.
+    init?(term: String, colourTerm: String) {
+        if ["truecolor", "24bit"].contains(colourTerm) || term.hasSuffix("-direct") {
+            self = .direct
+        } else if term.contains("256color") {
+            self = .indexed
+        } else {
+            return nil
+        }
+    }
+}

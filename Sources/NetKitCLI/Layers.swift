@@ -1,0 +1,74 @@
+import NetKit
+
+/// What a command line puts between its URLs and the network, and who watches.
+struct Layers {
+    let interceptors: [any Interceptor]
+    let observers: [any Observer]
+    let recorder: HARRecorder?
+    /// What keeps answers; nil where none is kept.
+    let caching: Caching?
+
+    /// - Parameter warn: says a line that is no error.
+    init(_ arguments: Arguments, warn: @escaping @Sendable (String) -> Void) throws(Failure) {
+        var interceptors: [any Interceptor] = []
+        caching = try arguments.cache.caching()
+        if let caching {
+            interceptors.append(caching)
+        }
+        if let interval = arguments.startInterval {
+            interceptors.append(RateLimit(1, per: interval, scope: .all))
+        }
+        if arguments.retries > 0 {
+            interceptors.append(Self.retry(arguments))
+        }
+        self.interceptors = interceptors
+        recorder = arguments.archivePath == nil ? nil : HARRecorder()
+        var observers: [any Observer] = arguments.retries > 0 ? [RetryNotes(count: arguments.retries, warn: warn)] : []
+        if let recorder {
+            observers.append(recorder)
+        }
+        self.observers = observers
+    }
+
+    /// As curl does it: a second, twice as long each time, ten minutes at most; any method, because the user says so.
+    private static func retry(_ arguments: Arguments) -> Retry {
+        var retry = Retry(maxRetries: arguments.retries, budget: nil)
+        retry.baseDelay = .seconds(1)
+        retry.maxDelay = .seconds(600)
+        retry.maxServerDelay = .seconds(86400)
+        retry.hasJitter = false
+        retry.retriesAnyMethod = true
+        retry.retriesAnyError = arguments.retriesAllErrors
+        return retry
+    }
+}
+
+/// Says when and why a request is sent again.
+private struct RetryNotes: Observer {
+    let count: Int
+    let warn: @Sendable (String) -> Void
+    private let problems = Lock<[UInt64: (String, Int)]>([:])
+
+    init(count: Int, warn: @escaping @Sendable (String) -> Void) {
+        self.count = count
+        self.warn = warn
+    }
+
+    func observe(_ event: Event) {
+        switch event.change {
+        case .exchangeEnded(let number, .answered(let response)):
+            problems.withLock { $0[event.callID] = ("status \(response.status)", number) }
+        case .exchangeEnded(let number, .failed(let error)):
+            problems.withLock { $0[event.callID] = (error.message, number) }
+        case .waiting(let time, .retry):
+            guard let (problem, number) = problems.withLock({ $0[event.callID] }) else { return }
+            let when = time > .zero ? "in \(Format.seconds(time))" : "at once"
+            let left = count - number
+            warn("\(problem); tries again \(when), \(left > 0 ? "\(left) more" : "no more") after that")
+        case .stopping:
+            problems.withLock { _ = $0.removeValue(forKey: event.callID) }
+        default:
+            break
+        }
+    }
+}

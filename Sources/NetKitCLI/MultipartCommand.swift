@@ -1,0 +1,114 @@
+import NetKit
+
+/// `nk multipart`: a form's bytes on standard output, its type and its length on standard error.
+enum MultipartCommand {
+    private static let help = """
+        Usage: nk multipart [-F PART]... [--form-string NAME=VALUE]...
+                            [--boundary TEXT]
+
+        Writes a multipart/form-data body to standard output, and its Content-Type and
+        Content-Length to standard error. PART is what it is to nk -F:
+
+          NAME=VALUE          a field
+          NAME=@FILE          a file; several with commas between; - is standard input
+          NAME=<FILE          a field with a file's content
+          ...;type=TYPE;filename=NAME;headers='Name: value'
+
+        Exit code 2 and one line for what cannot be read, 26 for a file that cannot.
+
+        """
+
+    static func run(_ words: ArraySlice<String>) async -> Int32 {
+        do throws(Failure) {
+            let asked = try Asked(words)
+            if asked.wantsHelp {
+                try write { () throws(SystemError) in try Terminal.write(help, to: Terminal.standardOutput) }
+                return ExitCode.success
+            }
+            try await write(asked)
+            return ExitCode.success
+        } catch {
+            if let message = error.message {
+                Terminal.complain("nk: (\(error.exitCode)) \(Verbose.printable(message))")
+            }
+            return error.exitCode
+        }
+    }
+
+    private struct Asked {
+        var fields: [FormField] = []
+        var boundary: String?
+        var wantsHelp = false
+
+        init(_ words: ArraySlice<String>) throws(Failure) {
+            do throws(UsageError) {
+                var rest = words
+                while let word = rest.popFirst() {
+                    try take(word, &rest)
+                }
+                if fields.count(where: { $0.readsStandardInput }) > 1 {
+                    throw UsageError("standard input can be sent once only")
+                }
+            } catch {
+                throw Failure(ExitCode.usage, error.message)
+            }
+        }
+
+        private mutating func take(_ word: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
+            switch word {
+            case "-h", "--help": wantsHelp = true
+            case "-F", "--form": fields += try FormField.parsed(try value(of: word, &rest))
+            case "--form-string": fields.append(try FormField(literal: try value(of: word, &rest)))
+            case "--boundary": boundary = try value(of: word, &rest)
+            case _ where word.hasPrefix("-F"): fields += try FormField.parsed(String(word.dropFirst(2)))
+            default: throw UsageError("multipart takes no '\(word)'; nk multipart --help")
+            }
+            if boundary == "" {
+                throw UsageError("the boundary is empty")
+            }
+        }
+
+        private func value(of option: String, _ rest: inout ArraySlice<String>) throws(UsageError) -> String {
+            guard let value = rest.popFirst() else { throw UsageError("option \(option) needs a value") }
+            return value
+        }
+    }
+
+    private static func write(_ asked: Asked) async throws(Failure) {
+        let (body, length) = try FormField.body(of: asked.fields, boundary: asked.boundary)
+        Terminal.complain("Content-Type: \(body.contentType ?? "")")
+        if let length {
+            Terminal.complain("Content-Length: \(length)")
+        }
+        var failure: Failure?
+        var count = 0
+        do throws(NetError) {
+            try await body.forEachPiece { piece throws(NetError) in
+                count += piece.count
+                do throws(Failure) {
+                    try write { () throws(SystemError) in
+                        try piece.withSpan { span throws(SystemError) in
+                            try Terminal.write(span, to: Terminal.standardOutput)
+                        }
+                    }
+                } catch {
+                    failure = error
+                    throw NetError(.stoppedByCaller, "standard output is closed")
+                }
+            }
+        } catch {
+            throw failure ?? Failure(error)
+        }
+        if length == nil {
+            Terminal.complain("Content-Length: \(count)")
+        }
+    }
+
+    private static func write(_ write: () throws(SystemError) -> Void) throws(Failure) {
+        do throws(SystemError) {
+            try write()
+        } catch {
+            throw Failure(writing: error, to: nil)
+        }
+    }
+}

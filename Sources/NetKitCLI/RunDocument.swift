@@ -1,0 +1,214 @@
+import NetKit
+
+/// What `nk run` reads: a batch or a chain, described.
+struct RunDocument: Sendable {
+    enum Kind: String, Sendable {
+        case batch
+        case chain
+    }
+
+    struct Step: Sendable {
+        var name: String
+        var method: Method?
+        var url: RunText
+        var query: JSONValue?
+        var headers: [(name: String, value: RunText)] = []
+        var body: RunText?
+        var json: JSONValue?
+        /// The names of the steps that it comes after.
+        var earlier: [String] = []
+        var statuses = 200..<300
+        var total: Duration?
+    }
+
+    var kind = Kind.batch
+    var base: String?
+    var headers: Headers = [:]
+    var limit: Int?
+    var collects = false
+    var total: Duration?
+    var steps: [Step] = []
+
+    private static var shape: JSONShape {
+        let step = JSONShape.object([
+            "name?": .string(minLength: 1, maxLength: 64), "url": .string, "method?": .string(minLength: 1),
+            "query?": .object, "headers?": .object, "body?": .string, "json?": .any, "after?": [.string],
+            "status?": .array(of: .integer(min: 100, max: 999), minItems: 2, maxItems: 2),
+            "timeout_s?": .number(min: 0.001, max: 604_800),
+        ]).closed
+        return JSONShape.object([
+            "kind?": .oneOf("batch", "chain"), "base?": .string, "headers?": .object,
+            "limit?": .integer(min: 1, max: 1_000_000), "collect?": .boolean,
+            "timeout_s?": .number(min: 0.001, max: 604_800), "steps": [step],
+        ]).closed
+    }
+
+    /// Throws a line with the place and with what is wanted there.
+    init(_ bytes: Bytes) throws(RunFault) {
+        let tree: JSONValue
+        do throws(NetError) {
+            let check = try JSONCheck(JSONExpectation(Self.shape))
+            try check.feed(bytes)
+            try check.finish()
+            tree = try JSONValue(bytes)
+        } catch {
+            throw RunFault(error)
+        }
+        kind = tree["kind"]?.string.flatMap(Kind.init) ?? .batch
+        base = tree["base"]?.string
+        limit = tree["limit"]?.number?.integer
+        collects = tree["collect"]?.boolean ?? false
+        total = Self.duration(tree["timeout_s"])
+        headers = Headers(try Self.texts(tree["headers"], at: "/headers").map { .init(name: $0.name, value: $0.value) })
+        for (index, step) in (tree["steps"]?.elements ?? []).enumerated() {
+            steps.append(try Self.step(step, index))
+        }
+        try check(tree)
+    }
+
+    private static func step(_ value: JSONValue, _ index: Int) throws(RunFault) -> Step {
+        let place = "/steps/\(index)"
+        var step = Step(
+            name: value["name"]?.string ?? "\(index + 1)", method: value["method"]?.string.map(Method.init(rawValue:)),
+            url: try RunText(value["url"]?.string ?? "", at: place + "/url"))
+        step.query = value["query"]
+        for field in try texts(value["headers"], at: place + "/headers") {
+            step.headers.append((field.name, try RunText(field.value, at: "\(place)/headers/\(field.name)")))
+        }
+        if let body = value["body"]?.string {
+            step.body = try RunText(body, at: place + "/body")
+        }
+        step.json = value["json"]
+        if step.body != nil && step.json != nil {
+            throw RunFault(place, wanted: "\"body\" or \"json\"", found: "both")
+        }
+        step.earlier = (value["after"]?.elements ?? []).compactMap(\.string)
+        if let statuses = value["status"]?.elements?.compactMap({ $0.number?.integer }), statuses.count == 2 {
+            if statuses[0] > statuses[1] {
+                throw RunFault(place + "/status", wanted: "the lowest and the highest status", found: "\(statuses)")
+            }
+            step.statuses = statuses[0]..<statuses[1] + 1
+        }
+        step.total = duration(value["timeout_s"])
+        return step
+    }
+
+    private static func texts(
+        _ value: JSONValue?, at place: String
+    ) throws(RunFault) -> [(name: String, value: String)] {
+        var texts: [(name: String, value: String)] = []
+        for member in value?.members ?? [] {
+            guard let text = member.value.string else {
+                throw RunFault("\(place)/\(member.name)", wanted: "string", found: member.value.description)
+            }
+            texts.append((member.name, text))
+        }
+        return texts
+    }
+
+    private static func duration(_ value: JSONValue?) -> Duration? {
+        value?.number?.double.map { .milliseconds(Int($0 * 1000)) }
+    }
+}
+
+// MARK: What no shape can say
+
+extension RunDocument {
+    /// Every text of a step, with its place.
+    private static func texts(of step: Step, at place: String) throws(RunFault) -> [RunText] {
+        var texts = [step.url] + step.headers.map(\.value)
+        if let body = step.body {
+            texts.append(body)
+        }
+        for (name, value) in [("query", step.query), ("json", step.json)] {
+            texts += try value?.runTexts(at: "\(place)/\(name)") ?? []
+        }
+        return texts
+    }
+
+    private mutating func check(_ tree: JSONValue) throws(RunFault) {
+        try checkKind(tree)
+        var places: [String: Int] = [:]
+        for (index, step) in steps.enumerated() where places.updateValue(index, forKey: step.name) != nil {
+            throw RunFault("/steps/\(index)/name", wanted: "a name of its own", found: "\"\(step.name)\" again")
+        }
+        for (index, step) in steps.enumerated() {
+            for (number, name) in step.earlier.enumerated() where places[name] == nil {
+                throw RunFault(
+                    "/steps/\(index)/after/\(number)", wanted: "the name of a step", found: "\"\(name)\"")
+            }
+            // Without a word about it a step of a chain comes after the one that is written before it.
+            if kind == .chain, index > 0, tree["steps"]?[index]?["after"] == nil {
+                steps[index].earlier = [steps[index - 1].name]
+            }
+        }
+        try checkOrder()
+        for (index, step) in steps.enumerated() {
+            let before = names(before: index, places)
+            for text in try Self.texts(of: step, at: "/steps/\(index)") {
+                for name in text.names where !before.contains(name) {
+                    throw RunFault(
+                        text.place, wanted: "a step that comes before \"\(step.name)\"",
+                        found: places[name] == nil ? "\"\(name)\", which is no step" : "\"\(name)\"")
+                }
+            }
+        }
+    }
+
+    private func checkKind(_ tree: JSONValue) throws(RunFault) {
+        if kind == .chain, let name = ["limit", "collect"].first(where: { tree[$0] != nil }) {
+            throw RunFault("/\(name)", wanted: "nothing in a chain", found: "\(name)")
+        }
+        if kind == .batch, let index = steps.firstIndex(where: { !$0.earlier.isEmpty }) {
+            throw RunFault("/steps/\(index)/after", wanted: "nothing in a batch", found: "names of steps")
+        }
+    }
+
+    private func checkOrder() throws(RunFault) {
+        do throws(NetError) {
+            var graph = StepGraph()
+            for step in steps {
+                graph.add(step.name, after: step.earlier, Request<Bytes>(""))
+            }
+            try graph.check()
+        } catch {
+            throw RunFault("/steps", wanted: "an order", found: error.message)
+        }
+    }
+
+    private func names(before index: Int, _ places: [String: Int]) -> Set<String> {
+        var names: Set<String> = []
+        var rest = steps[index].earlier
+        while let name = rest.popLast() {
+            if names.insert(name).inserted, let place = places[name] {
+                rest += steps[place].earlier
+            }
+        }
+        return names
+    }
+}
+
+/// A place in a document where something else is wanted.
+struct RunFault: Error {
+    /// ":LINE:COLUMN" where that is known.
+    let place: String
+    let message: String
+
+    init(_ pointer: String, wanted: String, found: String) {
+        place = ""
+        message = "wanted \(wanted), found \(found), at \(pointer.isEmpty ? "the root" : pointer)"
+    }
+
+    init(_ error: NetError) {
+        guard let fault = error.jsonFaults.first else {
+            place = ""
+            message = error.message
+            return
+        }
+        place = ":\(fault.line):\(fault.column)"
+        message =
+            (fault.pointer == nil ? "not JSON: " : "")
+            + "wanted \(fault.wanted), found \(fault.found)"
+            + (fault.pointer.map { ", at \($0.isEmpty ? "the root" : $0)" } ?? "")
+    }
+}

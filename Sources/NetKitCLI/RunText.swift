@@ -1,0 +1,170 @@
+import NetKit
+
+/// A text of a step, with `${name/pointer}` in it where another step's answer goes.
+struct RunText: Sendable {
+    enum Piece: Sendable {
+        case text(String)
+        /// The name of a step, and a JSON Pointer (RFC 6901) into its answer; empty for the whole.
+        case value(of: String, pointer: String)
+    }
+
+    /// Its place in the document.
+    let place: String
+    let pieces: [Piece]
+
+    /// The steps that it speaks of.
+    var names: [String] {
+        pieces.compactMap { piece in
+            if case .value(let name, _) = piece { name } else { nil }
+        }
+    }
+
+    /// Reads `$${` as the text `${`.
+    init(_ text: String, at place: String) throws(RunFault) {
+        self.place = place
+        var pieces: [Piece] = []
+        var plain = ""
+        var rest = text[...]
+        while let mark = rest.firstRange(of: "${") {
+            let front = rest[..<mark.lowerBound]
+            rest = rest[mark.upperBound...]
+            if front.hasSuffix("$") {
+                plain += front.dropLast() + "${"
+                continue
+            }
+            plain += front
+            guard let end = rest.firstIndex(of: "}") else {
+                throw RunFault(place, wanted: "'}'", found: "the end of the text")
+            }
+            let reference = rest[..<end]
+            rest = rest[rest.index(after: end)...]
+            let name = reference.prefix { $0 != "/" }
+            if name.isEmpty {
+                throw RunFault(place, wanted: "the name of a step", found: "\"\(reference)\"")
+            }
+            pieces += [.text(plain), .value(of: String(name), pointer: String(reference[name.endIndex...]))]
+            plain = ""
+        }
+        pieces.append(.text(plain + rest))
+        self.pieces = pieces.filter { piece in
+            if case .text("") = piece { false } else { true }
+        }
+    }
+
+    /// With the answers in their places.
+    ///
+    /// - Parameter encode: what an answer's text becomes.
+    func text(
+        _ answers: RunAnswers, encode: (String) -> String = { $0 }
+    ) throws(NetError) -> String {
+        var text = ""
+        for piece in pieces {
+            switch piece {
+            case .text(let plain): text += plain
+            case .value(let name, let pointer): text += encode(try answers.value(of: name, pointer).runText)
+            }
+        }
+        return text
+    }
+
+    /// As ``text(_:encode:)``, but a text that is nothing but an answer becomes that answer, a number a number.
+    func value(_ answers: RunAnswers) throws(NetError) -> JSONValue {
+        if pieces.count == 1, case .value(let name, let pointer) = pieces[0] {
+            return try answers.value(of: name, pointer)
+        }
+        return .string(try text(answers))
+    }
+}
+
+/// What earlier steps answered.
+struct RunAnswers {
+    let bytes: (String) throws(NetError) -> Bytes
+
+    func value(of name: String, _ pointer: String) throws(NetError) -> JSONValue {
+        let bytes = try bytes(name)
+        if pointer.isEmpty {
+            return .string(String(decoding: bytes, as: UTF8.self))
+        }
+        let tree: JSONValue
+        do throws(NetError) {
+            tree = try JSONValue(bytes)
+        } catch {
+            throw NetError(
+                error.code, "\"\(name)\" has answered no JSON: \(error.message)", jsonFaults: error.jsonFaults)
+        }
+        guard let value = tree.value(at: pointer) else {
+            throw NetError(.badParameter, "\"\(name)\" has answered nothing at \(pointer)")
+        }
+        return value
+    }
+}
+
+extension JSONValue {
+    /// The value that a JSON Pointer leads to (RFC 6901); of a name that occurs twice the last.
+    func value(at pointer: String) -> JSONValue? {
+        var value = self
+        for word in pointer.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
+            let name = String(word).replacing("~1", with: "/").replacing("~0", with: "~")
+            let isIndex = name == "0" || (name.utf8.allSatisfy { (48...57).contains($0) } && name.first != "0")
+            guard let next = value.members != nil ? value[name] : isIndex ? Int(name).flatMap({ value[$0] }) : nil
+            else { return nil }
+            value = next
+        }
+        return value
+    }
+
+    /// A text as it is, null as nothing, anything else as JSON.
+    var runText: String { isNull ? "" : string ?? description }
+
+    /// The texts in it.
+    func runTexts(at place: String) throws(RunFault) -> [RunText] {
+        var texts: [RunText] = []
+        switch self {
+        case .string(let text): texts.append(try RunText(text, at: place))
+        case .array(let elements):
+            for (index, element) in elements.enumerated() {
+                texts += try element.runTexts(at: "\(place)/\(index)")
+            }
+        case .object(let members):
+            for member in members {
+                texts += try member.value.runTexts(at: "\(place)/\(member.name)")
+            }
+        default: break
+        }
+        return texts
+    }
+
+    /// With answers in the places of the texts that speak of them.
+    func filled(_ answers: RunAnswers) throws(NetError) -> JSONValue {
+        switch self {
+        case .string(let text):
+            guard let text = try? RunText(text, at: "") else { return self }
+            return try text.value(answers)
+        case .array(let elements):
+            var filled: [JSONValue] = []
+            for element in elements {
+                filled.append(try element.filled(answers))
+            }
+            return .array(filled)
+        case .object(let members):
+            var filled: [Member] = []
+            for member in members {
+                filled.append(Member(name: member.name, value: try member.value.filled(answers)))
+            }
+            return .object(filled)
+        default: return self
+        }
+    }
+
+    /// As a query wants it.
+    var parameters: Parameters {
+        switch self {
+        case .null: .null
+        case .boolean(let value): .boolean(value)
+        case .number(let number): .number(number.text)
+        case .string(let text): .string(text)
+        case .array(let elements): .array(elements.map(\.parameters))
+        case .object(let members): .object(members.map { .init(name: $0.name, value: $0.value.parameters) })
+        }
+    }
+}

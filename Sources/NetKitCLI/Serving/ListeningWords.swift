@@ -1,0 +1,130 @@
+import NetKit
+
+/// What `nk serve` and `nk mock` are told alike.
+struct ListeningWords {
+    var address = "127.0.0.1"
+    var port: UInt16 = 0
+    var isQuiet = false
+    /// The file that gets the authority of a server that speaks TLS.
+    var authorityPath: String?
+    var wantsHelp = false
+    /// What is served.
+    var path: String?
+
+    /// Options of these commands; see ``Subcommand``.
+    static let options: [Subcommand.Option] = [
+        .init(nil, "port", "N", "the port; 0 lets the system choose (0)"),
+        .init(nil, "bind", "ADDRESS", "the address to listen on (127.0.0.1)"),
+        .init(nil, "tls", "FILE", "speaks TLS; FILE gets the authority to trust, in PEM"),
+        .init("s", "silent", nil, "tells of no request"),
+    ]
+
+    /// Reads the words; `take` is asked about options that are a command's own.
+    init(
+        _ words: ArraySlice<String>, of command: String,
+        _ take: (String, inout ArraySlice<String>) throws(UsageError) -> Bool = { (_, _) throws(UsageError) in false }
+    ) throws(UsageError) {
+        var rest = words
+        var areOptionsOver = false
+        while let word = rest.popFirst() {
+            if areOptionsOver || word == "-" || !word.hasPrefix("-") {
+                if path != nil {
+                    throw UsageError("\(command) takes one of its kind, and '\(word)' is a second one")
+                }
+                path = word
+                continue
+            }
+            switch word {
+            case "--": areOptionsOver = true
+            case "-h", "--help": wantsHelp = true
+            case "-s", "--silent": isQuiet = true
+            case "--port": port = try Self.port(try Self.value(of: word, &rest))
+            case "--bind": address = try Self.value(of: word, &rest)
+            case "--tls": authorityPath = try Self.value(of: word, &rest)
+            default:
+                if try !take(word, &rest) {
+                    throw UsageError("\(command) has no option \(word)")
+                }
+            }
+        }
+    }
+
+    static func value(of option: String, _ rest: inout ArraySlice<String>) throws(UsageError) -> String {
+        guard let value = rest.popFirst(), !value.isEmpty else { throw UsageError("option \(option) needs a value") }
+        return value
+    }
+
+    private static func port(_ text: String) throws(UsageError) -> UInt16 {
+        guard text.utf8.allSatisfy({ (48...57).contains($0) }), let port = UInt16(text) else {
+            throw UsageError("--port '\(text)' is not a number from 0 to 65535")
+        }
+        return port
+    }
+
+    /// Serves until a signal, or `ending`, says so: the URL is the first line of standard output.
+    func listen(with service: any Serving, until ending: Ending) async -> Int32 {
+        do throws(Failure) {
+            let server: ListeningServer
+            do throws(SystemError) {
+                server = try ListeningServer(service, address: address, port: port, isSecure: authorityPath != nil)
+            } catch {
+                throw Failure(ExitCode.usage, "cannot listen on \(address), port \(port): \(error.message)")
+            }
+            if let authorityPath {
+                do throws(SystemError) {
+                    try OutputFile.write(server.authority, to: authorityPath)
+                } catch {
+                    throw Failure(writing: error, to: authorityPath)
+                }
+            }
+            Interrupt.watchIgnored()
+            Interrupt.onFirst { ending.end(ExitCode.success) }
+            let host = address.contains(":") ? "[\(address)]" : address
+            do throws(SystemError) {
+                let scheme = authorityPath == nil ? "http" : "https"
+                try Terminal.write("\(scheme)://\(host):\(server.port)/\n", to: Terminal.standardOutput)
+            } catch {
+                throw Failure(writing: error, to: nil)
+            }
+            let code = await ending.wait()
+            withExtendedLifetime(server) {}
+            return code
+        } catch {
+            return Command.complain(error)
+        }
+    }
+}
+
+/// The end of a server, which anybody may bring about, once.
+final class Ending: Sendable {
+    private struct State: Sendable {
+        var code: Int32?
+        var waiter: CheckedContinuation<Int32, Never>?
+    }
+
+    private let state = Lock(State())
+
+    func end(_ code: Int32) {
+        let waiter = state.withLock { state -> CheckedContinuation<Int32, Never>? in
+            defer { state.waiter = nil }
+            state.code = state.code ?? code
+            return state.waiter
+        }
+        waiter?.resume(returning: code)
+    }
+
+    /// The exit code; one waits.
+    func wait() async -> Int32 {
+        await withCheckedContinuation { continuation in
+            let code = state.withLock { state -> Int32? in
+                if state.code == nil {
+                    state.waiter = continuation
+                }
+                return state.code
+            }
+            if let code {
+                continuation.resume(returning: code)
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+import FoundationEssentials
+import NetKit
+
+/// What `nk mock` reads: who is answered what.
+struct MockDocument: Sendable {
+    struct Route: Sendable {
+        /// Nil: any.
+        var method: String?
+        var path: PathPattern
+        /// Members that the query has to have.
+        var query: [(name: String, value: String)] = []
+        /// One or more.
+        var replies: [Reply]
+        /// After the last reply comes the first one again, not the last one.
+        var cycles = false
+    }
+
+    struct Reply: Sendable {
+        enum Fault: String, Sendable, CaseIterable {
+            /// RST.
+            case reset
+            /// FIN.
+            case close
+            /// FIN in the middle of the body.
+            case truncate
+            /// Nothing more comes, and the connection stays open.
+            case stall
+            /// Bytes that are no HTTP.
+            case garbage
+        }
+
+        var status = 200
+        var headers = Headers()
+        var body: [UInt8] = []
+        var delay = Duration.zero
+        var fault: Fault?
+        var afterBytes: Int?
+        var dripBytes: Int?
+        var dripInterval = Duration.zero
+        var chunkBytes: Int?
+    }
+
+    var routes: [Route] = []
+    /// For what no route knows.
+    var otherwise = Reply(status: 404)
+
+    private static var reply: JSONShape {
+        JSONShape.object([
+            "status?": .integer(min: 200, max: 999), "headers?": .object, "body?": .string, "json?": .any,
+            "base64?": .string, "file?": .string(minLength: 1), "delay_ms?": .integer(min: 0, max: 86_400_000),
+            "fault?": .oneOf("reset", "close", "truncate", "stall", "garbage"),
+            "after_bytes?": .integer(min: 0, max: 1_099_511_627_776),
+            "drip_bytes?": .integer(min: 1, max: 1_073_741_824),
+            "drip_ms?": .integer(min: 0, max: 86_400_000), "chunk_bytes?": .integer(min: 1, max: 1_073_741_824),
+        ]).closed
+    }
+
+    private static var shape: JSONShape {
+        let route = JSONShape.object([
+            "method?": .string(minLength: 1), "path": .string(minLength: 1), "query?": .object, "reply?": reply,
+            "replies?": .array(of: reply, minItems: 1), "cycle?": .boolean,
+        ]).closed
+        return JSONShape.object(["routes": [route], "otherwise?": reply]).closed
+    }
+
+    /// Throws a line with the place and with what is wanted there, or the failure of a file.
+    ///
+    /// - Parameter file: reads what a "file" names.
+    init(_ bytes: Bytes, file: (String) throws(Failure) -> [UInt8]) throws(MockFault) {
+        let tree: JSONValue
+        do throws(NetError) {
+            let check = try JSONCheck(JSONExpectation(Self.shape))
+            try check.feed(bytes)
+            try check.finish()
+            tree = try JSONValue(bytes)
+        } catch {
+            throw .document(RunFault(error))
+        }
+        for (index, route) in (tree["routes"]?.elements ?? []).enumerated() {
+            routes.append(try Self.route(route, at: "/routes/\(index)", file))
+        }
+        if let value = tree["otherwise"] {
+            otherwise = try Self.reply(value, at: "/otherwise", status: 404, file)
+        }
+    }
+
+    private static func route(
+        _ value: JSONValue, at place: String, _ file: (String) throws(Failure) -> [UInt8]
+    ) throws(MockFault) -> Route {
+        let path = value["path"]?.string ?? ""
+        guard path.utf8.first == UInt8(ascii: "/"), !path.contains("?"), !path.contains("#") else {
+            let wanted =
+                path.hasPrefix("/") ? "a path without a query, which \"query\" is for" : "a path that begins with '/'"
+            throw .document(RunFault(place + "/path", wanted: wanted, found: "\"\(path)\""))
+        }
+        var replies: [Reply] = []
+        switch (value["reply"], value["replies"]?.elements) {
+        case (let one?, nil): replies = [try reply(one, at: place + "/reply", file)]
+        case (nil, let several?):
+            for (index, one) in several.enumerated() {
+                replies.append(try reply(one, at: "\(place)/replies/\(index)", file))
+            }
+        case (let one, _):
+            throw .document(
+                RunFault(place, wanted: "\"reply\" or \"replies\"", found: one == nil ? "neither" : "both"))
+        }
+        var query: [(name: String, value: String)] = []
+        for member in value["query"]?.members ?? [] {
+            guard let text = member.value.string else {
+                throw .document(
+                    RunFault("\(place)/query/\(member.name)", wanted: "string", found: member.value.description))
+            }
+            query.append((member.name, text))
+        }
+        return Route(
+            method: value["method"]?.string, path: PathPattern(path), query: query, replies: replies,
+            cycles: value["cycle"]?.boolean ?? false)
+    }
+
+    private static func reply(
+        _ value: JSONValue, at place: String, status: Int = 200, _ file: (String) throws(Failure) -> [UInt8]
+    ) throws(MockFault) -> Reply {
+        var reply = Reply(status: value["status"]?.number?.integer ?? status)
+        for member in value["headers"]?.members ?? [] {
+            let field = "\(place)/headers/\(member.name)"
+            guard !member.name.isEmpty, member.name.utf8.allSatisfy(isOfToken) else {
+                throw .document(RunFault(field, wanted: "a name of letters, digits and hyphens", found: "another one"))
+            }
+            for text in try texts(member.value, at: field) {
+                guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 9 }) else {
+                    throw .document(RunFault(field, wanted: "one line", found: "a control character"))
+                }
+                reply.headers.append(name: member.name, value: text)
+            }
+        }
+        try takeBody(of: value, at: place, &reply, file)
+        func milliseconds(_ name: String) -> Duration { .milliseconds(value[name]?.number?.integer ?? 0) }
+        (reply.delay, reply.dripInterval) = (milliseconds("delay_ms"), milliseconds("drip_ms"))
+        reply.fault = value["fault"]?.string.flatMap(Reply.Fault.init)
+        reply.afterBytes = value["after_bytes"]?.number?.integer
+        reply.dripBytes = value["drip_bytes"]?.number?.integer
+        reply.chunkBytes = value["chunk_bytes"]?.number?.integer
+        if reply.afterBytes != nil, reply.fault == nil || reply.fault == .garbage {
+            throw .document(
+                RunFault(place, wanted: "after_bytes with a fault that cuts", found: "after_bytes alone"))
+        }
+        if value["drip_ms"] != nil, reply.dripBytes == nil {
+            throw .document(RunFault(place, wanted: "drip_bytes with drip_ms", found: "drip_ms alone"))
+        }
+        return reply
+    }
+
+    /// RFC 9110, 5.6.2.
+    private static func isOfToken(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+
+    private static func takeBody(
+        of value: JSONValue, at place: String, _ reply: inout Reply, _ file: (String) throws(Failure) -> [UInt8]
+    ) throws(MockFault) {
+        let given = ["body", "json", "base64", "file"].filter { value[$0] != nil }
+        guard given.count <= 1 else {
+            throw .document(RunFault(place, wanted: "one body", found: given.joined(separator: " and ")))
+        }
+        var type: String?
+        if let text = value["body"]?.string {
+            (reply.body, type) = (Array(text.utf8), "text/plain; charset=utf-8")
+        } else if let tree = value["json"] {
+            (reply.body, type) = (Array(tree.description.utf8), "application/json")
+        } else if let text = value["base64"]?.string {
+            guard let data = Data(base64Encoded: text) else {
+                throw .document(RunFault(place + "/base64", wanted: "base64", found: "\"\(text.prefix(20))\""))
+            }
+            reply.body = Array(data)
+        } else if let path = value["file"]?.string {
+            do throws(Failure) {
+                (reply.body, type) = (try file(path), ListeningServer.mediaType(of: path))
+            } catch {
+                throw .file(error)
+            }
+        }
+        if let type, reply.headers["Content-Type"] == nil {
+            reply.headers["Content-Type"] = type
+        }
+    }
+
+    private static func texts(_ value: JSONValue, at place: String) throws(MockFault) -> [String] {
+        let texts = value.string.map { [$0] } ?? value.elements?.compactMap(\.string) ?? []
+        guard !texts.isEmpty, value.string != nil || texts.count == value.elements?.count else {
+            throw .document(RunFault(place, wanted: "a string, or an array of them", found: value.description))
+        }
+        return texts
+    }
+}
+
+/// Why a document cannot be served.
+enum MockFault: Error {
+    case document(RunFault)
+    case file(Failure)
+}

@@ -1,0 +1,142 @@
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+import NetKit
+
+/// A file that is open to be served; it closes with the last reference unless it was given away.
+final class ServedFile {
+    let length: Int
+    /// Nanoseconds since 1970.
+    let modified: Int64
+    /// Tells states of a file apart: its place, length and times.
+    let tag: String
+    let descriptor: Int32
+    private var isOurs = true
+
+    fileprivate init(_ descriptor: Int32, _ status: stat) {
+        self.descriptor = descriptor
+        length = Int(status.st_size)
+        #if canImport(Glibc)
+        let (written, changed) = (status.st_mtim, status.st_ctim)
+        #else
+        let (written, changed) = (status.st_mtimespec, status.st_ctimespec)
+        #endif
+        modified = Int64(written.tv_sec) * 1_000_000_000 + Int64(written.tv_nsec)
+        let change = Int64(changed.tv_sec) * 1_000_000_000 + Int64(changed.tv_nsec)
+        tag = [Int64(bitPattern: UInt64(status.st_ino)), modified, change, Int64(status.st_size)]
+            .map { String($0, radix: 36) }.joined(separator: ".")
+    }
+
+    deinit {
+        if isOurs {
+            close(descriptor)
+        }
+    }
+
+    /// Somebody else closes it.
+    func giveAway() {
+        isOurs = false
+    }
+}
+
+/// A folder that is served: nothing beyond it can be opened, whatever a path or a link says.
+struct ServedFolder: Sendable {
+    enum Entry {
+        case file(ServedFile)
+        case folder
+        case nothing
+        /// It is there, and may not be read.
+        case forbidden
+    }
+
+    /// Without links, and without a slash at its end ("" is the root).
+    private let place: String
+
+    init(_ path: String) throws(SystemError) {
+        guard let real = unsafe realpath(path, nil) else { throw SystemError(number: errno) }
+        defer { unsafe free(real) }
+        let place = unsafe String(cString: real)
+        var status = stat()
+        guard unsafe stat(place, &status) == 0 else { throw SystemError(number: errno) }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw SystemError(number: ENOTDIR) }
+        guard unsafe access(place, R_OK | X_OK) == 0 else { throw SystemError(number: errno) }
+        self.place = place == "/" ? "" : place
+    }
+
+    /// - Parameter segments: names, none of which is "", "." or "..", or has a slash in it.
+    func entry(_ segments: [String]) -> Entry {
+        let path = place + "/" + segments.joined(separator: "/")
+        // Where the file really is can be asked of what is open alone: between a look and an opening a link may change.
+        // Opened by O_PATH, a pipe or a device does not notice.
+        #if canImport(Glibc)
+        let found = unsafe open(path, pathOnly | O_CLOEXEC)
+        #else
+        let found = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        #endif
+        guard found >= 0 else { return errno == EACCES ? .forbidden : .nothing }
+        defer { close(found) }
+        var status = stat()
+        guard let real = Self.place(of: found), contains(real), unsafe fstat(found, &status) == 0
+        else { return .nothing }
+        switch status.st_mode & S_IFMT {
+        case S_IFDIR: return .folder
+        case S_IFREG:
+            #if canImport(Glibc)
+            let file = unsafe open("/proc/self/fd/\(found)", O_RDONLY | O_CLOEXEC)
+            #else
+            let file = fcntl(found, F_DUPFD_CLOEXEC, 0)
+            #endif
+            guard file >= 0 else { return .forbidden }
+            return .file(ServedFile(file, status))
+        default: return .nothing
+        }
+    }
+
+    /// Byte by byte: names that Unicode takes for the same are different folders.
+    private func contains(_ real: String) -> Bool {
+        let (real, place) = (real.utf8, place.utf8)
+        return real.starts(with: place) && (real.count == place.count || real.dropFirst(place.count).first == 0x2F)
+    }
+
+    /// What a folder lists: names, those of folders with a slash behind them, sorted; nil when it may not be read.
+    func names(in segments: [String]) -> [String]? {
+        guard case .folder = entry(segments), let folder = unsafe opendir(place + "/" + segments.joined(separator: "/"))
+        else { return nil }
+        defer { unsafe closedir(folder) }
+        var names: [String] = []
+        while let next = unsafe readdir(folder) {
+            let name = unsafe withUnsafeBytes(of: next.pointee.d_name) { bytes in
+                unsafe String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            guard let name, name != ".", name != ".." else { continue }
+            switch entry(segments + [name]) {
+            case .folder: names.append(name + "/")
+            case .file: names.append(name)
+            case .nothing, .forbidden: break
+            }
+        }
+        return names.sorted { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }
+    }
+
+    private static func place(of descriptor: Int32) -> String? {
+        #if canImport(Glibc)
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let length = unsafe bytes.withUnsafeMutableBytes { buffer in
+            guard let first = buffer.baseAddress else { return -1 }
+            return unsafe readlink(
+                "/proc/self/fd/\(descriptor)", first.assumingMemoryBound(to: CChar.self), buffer.count)
+        }
+        return length > 0 && length < bytes.count ? String(decoding: bytes.prefix(length), as: UTF8.self) : nil
+        #else
+        var bytes = [CChar](repeating: 0, count: Int(MAXPATHLEN))
+        return unsafe fcntl(descriptor, F_GETPATH, &bytes) == 0 ? String(cString: bytes) : nil
+        #endif
+    }
+}
+
+#if canImport(Glibc)
+/// O_PATH, which stands behind _GNU_SOURCE in <fcntl.h>; the same number on every Linux that Swift knows.
+private let pathOnly: Int32 = 0o10_000_000
+#endif

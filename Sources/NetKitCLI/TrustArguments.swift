@@ -1,0 +1,152 @@
+import NetKit
+
+/// What a command line says of pins and TLS beyond --cacert, -k, --cert and --key.
+struct TrustArguments: Sendable {
+    /// A --pin: whom it is for, and what it is.
+    struct Pin: Sendable {
+        let hosts: String
+        let text: String
+    }
+
+    var pins: [Pin] = []
+    /// --pinnedpubkey, in curl's syntax: hashes, or a file with a key. For the host of each URL.
+    var pinnedKeys: String?
+    var reportsOnly = false
+    var minimumVersion = TrustPolicy.TLSVersion.tls1_2
+    var maximumVersion: TrustPolicy.TLSVersion?
+    var revocationLists: String?
+    var ciphers: String?
+    var cipherSuites: String?
+    var requiresStaple = false
+    var usesALPN = true
+    /// Who is told of pins that only report.
+    var observer: TrustObserver?
+
+    /// What is unwise about the pins; what is malformed is told where it is used.
+    var warnings: [String] {
+        guard let rules = try? rules(for: nil) else { return [] }
+        var policy = TrustPolicy()
+        policy.rules = rules
+        return (try? policy.warnings()) ?? []
+    }
+
+    /// The policy for one URL; nil is that of a command without any.
+    func policy(
+        for url: String?, authorities: String?, isInsecure: Bool, identity: ClientIdentity? = nil
+    ) throws(Failure) -> TrustPolicy {
+        var policy = TrustPolicy(
+            roots: authorities.map { .file($0) } ?? .system, minimumVersion: minimumVersion,
+            acceptsAnything: isInsecure, identity: identity)
+        policy.maximumVersion = maximumVersion
+        policy.revocationLists = revocationLists
+        policy.ciphers = ciphers
+        policy.cipherSuites = cipherSuites
+        policy.requiresStaple = requiresStaple
+        policy.usesALPN = usesALPN
+        policy.observer = observer
+        policy.rules = try rules(for: url)
+        return policy
+    }
+
+    /// A rule for each host; pins of one host belong together.
+    private func rules(for url: String?) throws(Failure) -> [PinRule] {
+        var rules: [PinRule] = []
+        func add(_ pin: PinRule.Pin, for hosts: String) {
+            if let index = rules.firstIndex(where: { $0.hosts.lowercased() == hosts.lowercased() }) {
+                rules[index].pins.append(pin)
+                return
+            }
+            var rule = PinRule(hosts, pins: [pin])
+            rule.reportsOnly = reportsOnly
+            rules.append(rule)
+        }
+        for pin in pins {
+            add(.hash(pin.text), for: pin.hosts)
+        }
+        if let pinnedKeys, let url {
+            for pin in try Self.keys(pinnedKeys) {
+                add(pin, for: Self.host(of: url))
+            }
+        }
+        return rules
+    }
+
+    /// `sha256//…;sha256//…`, or the name of a file.
+    private static func keys(_ text: String) throws(Failure) -> [PinRule.Pin] {
+        if text.hasPrefix("sha256//") {
+            return text.split(separator: ";", omittingEmptySubsequences: false).map { .hash(String($0)) }
+        }
+        do throws(SystemError) {
+            return [.bytes(try Terminal.contents(of: text))]
+        } catch {
+            // As with curl, a pin that cannot be read is a pin that nobody matches.
+            throw Failure(ExitCode.pinMismatch, "cannot read the public key \(text): \(error.message)")
+        }
+    }
+
+    /// The host of a URL as it is written; what is no host is no pattern either, and so an error.
+    static func host(of url: String) -> String {
+        let rest = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
+        var authority = rest.prefix { !"/?#\\".contains($0) }
+        if let at = authority.lastIndex(of: "@") {
+            authority = authority[authority.index(after: at)...]
+        }
+        if authority.hasPrefix("["), let end = authority.firstIndex(of: "]") {
+            return String(authority[...end])
+        }
+        return String(authority.prefix { $0 != ":" })
+    }
+}
+
+extension Arguments {
+    /// The client's certificate of --cert and --key.
+    var identity: ClientIdentity? {
+        certificate.map { .file(certificate: $0.path, key: key, password: $0.password) }
+    }
+}
+
+extension Option {
+    /// Whom TLS believes, and how it is spoken.
+    static let trust: [Option] = [
+        value(nil, "pin") { (arguments, text) throws(UsageError) in
+            arguments.trust.pins.append(try OptionValue.pin(text))
+        },
+        value(nil, "pinnedpubkey") { $0.trust.pinnedKeys = $1 },
+        flag(nil, "pin-report-only") { $0.trust.reportsOnly = true },
+        flag(nil, "tlsv1.2") { $0.trust.minimumVersion = .tls1_2 },
+        flag(nil, "tlsv1.3") { $0.trust.minimumVersion = .tls1_3 },
+        value(nil, "tls-max") { (arguments, text) throws(UsageError) in
+            arguments.trust.maximumVersion = try OptionValue.tlsVersion(text)
+        },
+        value(nil, "crlfile") { $0.trust.revocationLists = $1 },
+        value(nil, "ciphers") { $0.trust.ciphers = $1 },
+        value(nil, "tls13-ciphers") { $0.trust.cipherSuites = $1 },
+        flag(nil, "cert-status") { $0.trust.requiresStaple = true },
+        flag(nil, "no-alpn") { $0.trust.usesALPN = false },
+    ]
+}
+
+extension OptionValue {
+    /// `HOST=PIN`; a pin may end in "=", a host pattern holds none.
+    static func pin(_ text: String) throws(UsageError) -> TrustArguments.Pin {
+        guard let equals = text.firstIndex(of: "="), equals != text.startIndex, !isPin(text) else {
+            throw UsageError("--pin takes HOST=sha256/…, not '\(text)'")
+        }
+        return .init(hosts: String(text[..<equals]), text: String(text[text.index(after: equals)...]))
+    }
+
+    /// Whether a text is a pin by itself, however malformed.
+    static func isPin(_ text: String) -> Bool {
+        text.hasPrefix("sha256/") || (text.utf8.count == 64 && text.allSatisfy(\.isHexDigit))
+    }
+
+    /// nil is the newest.
+    static func tlsVersion(_ text: String) throws(UsageError) -> TrustPolicy.TLSVersion? {
+        switch text {
+        case "default": nil
+        case "1.2": .tls1_2
+        case "1.3": .tls1_3
+        default: throw UsageError("--tls-max takes 1.2, 1.3 or default, not '\(text)'")
+        }
+    }
+}
