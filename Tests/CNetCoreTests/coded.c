@@ -1,5 +1,7 @@
 #include "coded.h"
 
+#include <netcore/engine_options.h>
+
 #include <string.h>
 #include <zlib.h>
 
@@ -55,82 +57,12 @@ nc_buf coded_deflate(nc_slice plain, int window_bits) {
 
 coded_body coded_body_make(size_t format) {
     static const int window_bits[] = {CODED_GZIP, CODED_ZLIB, CODED_RAW};
-    if (format == 3 && nc_coding_has_brotli()) {
+    if (format == 3 && nc_capabilities_query().has_brotli) {
         return (coded_body){"br", coded_copy(nc_slice_make(br_bytes, sizeof br_bytes))};
     }
-    if (format == 4 && nc_coding_has_zstd()) {
+    if (format == 4 && nc_capabilities_query().has_zstd) {
         return (coded_body){"zstd", coded_copy(nc_slice_make(zstd_bytes, sizeof zstd_bytes))};
     }
     size_t kind = format < 3 ? format : 0;
     return (coded_body){kind == 0 ? "gzip" : "deflate", coded_deflate(coded_text(), window_bits[kind])};
-}
-
-nc_coding *coded_chain(const char *codings) {
-    nc_slice value = nc_slice_of(codings);
-    nc_coding *coding = NULL;
-    nc_error err;
-    nc_status status = nc_coding_new(&coding, &value, 1, 16, &err);
-    assert_status(err.status, status);
-    assert_status(status, harness_has_failed_allocation() ? NC_ERR_NO_MEMORY : NC_OK);
-    return coding;
-}
-
-nc_status coded_drain(nc_coding *coding, nc_buf *out, nc_error *err) {
-    for (;;) {
-        nc_slice piece = {NULL, 0};
-        nc_status status = nc_coding_next(coding, &piece, err);
-        if (status != NC_OK || piece.length == 0) {
-            assert_true(!nc_coding_has_input(coding));
-            return status;
-        }
-        assert_true(piece.length <= NC_CODING_PIECE_BYTES && nc_coding_has_input(coding));
-        nc_buf_append(out, piece);
-    }
-}
-
-nc_status coded_decode(nc_buf *out, const char *codings, nc_slice body, size_t step, nc_error *err) {
-    nc_coding *coding = coded_chain(codings);
-    nc_status status = NC_OK;
-    for (size_t at = 0; at < body.length && status == NC_OK; at += step) {
-        guarded fed = guarded_copy(nc_slice_make(body.data + at, body.length - at < step ? body.length - at : step));
-        status = nc_coding_feed(coding, fed.slice, err);
-        if (status == NC_OK) {
-            status = coded_drain(coding, out, err);
-        }
-        guarded_deinit(&fed);
-    }
-    if (status == NC_OK) {
-        status = nc_coding_finish(coding, err);
-    } else {
-        // A failure is for good.
-        assert_status(nc_coding_finish(coding, NULL), status);
-    }
-    assert_status(err->status, status);
-    nc_coding_free(coding);
-    return status;
-}
-
-static nc_status decode_in_steps(const char *codings, nc_slice body, const nc_slice *plain, size_t step) {
-    nc_buf out = nc_buf_init(MAX_PLAIN_BYTES);
-    nc_error err;
-    nc_status status = coded_decode(&out, codings, body, step, &err);
-    if (plain != NULL && status != NC_OK) {
-        print_error("%s, %zu bytes in steps of %zu: %s\n", codings, body.length, step, err.message);
-    }
-    if (plain != NULL) {
-        assert_status(status, NC_OK);
-        assert_true(nc_slice_is_equal(nc_buf_slice(&out), *plain));
-    }
-    nc_buf_deinit(&out);
-    return status;
-}
-
-void coded_assert_plain(const char *codings, nc_slice body, nc_slice plain) {
-    (void)decode_in_steps(codings, body, &plain, 1);
-    (void)decode_in_steps(codings, body, &plain, SIZE_MAX / 2);
-}
-
-void coded_assert_status(const char *codings, nc_slice body, nc_status status) {
-    assert_status(decode_in_steps(codings, body, NULL, 1), status);
-    assert_status(decode_in_steps(codings, body, NULL, SIZE_MAX / 2), status);
 }

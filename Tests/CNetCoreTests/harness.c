@@ -14,7 +14,9 @@
 /// A scenario that needs more failures than this does not end by itself.
 #define MAX_FAILURE_POINTS 1000000u
 /// How long an engine may take to free itself after its release.
+#ifndef SETTLE_MS
 #define SETTLE_MS 10000u
+#endif
 
 static atomic_size_t live_blocks;
 static atomic_uint_fast64_t allocations;

@@ -15,6 +15,22 @@ static void lines__with_a_long_number_are_no_cookies_regression_1(void **state) 
     assert_int_equal(fault.line, 1);
 }
 
+/// libcurl keeps such a cookie, and writes it without a domain.
+static void lines__with_a_domain_of_dots_alone_are_refused_regression_3(void **state) {
+    static const char *const bad[] = {
+        ".\tFALSE\t/\tFALSE\t0\ta\tb",        "..\tTRUE\t/\tFALSE\t0\ta\tb", "#HttpOnly_.\tFALSE\t/\tFALSE\t0\ta\tb",
+        "Set-Cookie: a=b; domain=.",          "Set-Cookie: a=b; domain=. ;", "Set-Cookie: a=b; domain=..; path=/",
+        "Set-Cookie: a=b; domain=\t; path=/",
+    };
+    nc_cookie_fault fault;
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_false(nc_cookie_lines_are_good(nc_slice_of(bad[i]), true, &fault));
+    }
+    assert_true(nc_cookie_lines_are_good(nc_slice_of(".a.test\tTRUE\t/\tFALSE\t0\ta\tb"), false, &fault));
+    assert_true(nc_cookie_lines_are_good(nc_slice_of("Set-Cookie: a=b; domain=.a.test"), true, &fault));
+}
+
 /// The end that the last line got was written behind the text.
 static void bound__ends_a_last_line_without_an_end_regression_2(void **state) {
     nc_buf text = nc_buf_init(4096);
@@ -38,6 +54,7 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(lines__with_a_long_number_are_no_cookies_regression_1),
+        harness_case(lines__with_a_domain_of_dots_alone_are_refused_regression_3),
         harness_case(bound__ends_a_last_line_without_an_end_regression_2),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

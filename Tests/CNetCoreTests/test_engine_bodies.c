@@ -96,9 +96,7 @@ static void engine__a_source_that_gives_more_or_less_than_announced_is_an_error(
     for (size_t i = 0; i < sizeof announced / sizeof *announced; i++) {
         text_source source = {.text = "piece by piece", .length = 14, .step = 3};
         nc_request request = upload_of(&f, "/echo", &source, announced[i]);
-        if (announced[i] > 0) {
-            assert_ended(fixture_send(&f, &request), NC_ERR_BODY_LENGTH, 0, "the source gave");
-        }
+        assert_ended(fixture_send(&f, &request), NC_ERR_BODY_LENGTH, 0, "the source gave");
     }
     assert_int_equal(nct_server_request_count(f.server), 0);
     fixture_stop(&f);

@@ -1,6 +1,7 @@
 /// Credentials: what each scheme puts on the wire, where it stays, and what a challenge does to a body.
 #include "fixture.h"
 
+#include <curl/curl.h>
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,6 +96,43 @@ static void engine__a_digest_over_the_body_is_proven_where_there_is_none(void **
     const char *proof =
         fixture_text(&f, "%s:n:%s:%s:auth-int:%s", secret, parameter(&f, 1, "nc"), parameter(&f, 1, "cnonce"), asked);
     assert_string_equal(parameter(&f, 1, "response"), hash(&f, EVP_md5(), proof));
+    fixture_stop(&f);
+}
+
+static void engine__a_digest_over_a_body_is_an_error_and_not_a_wrong_proof(void **state) {
+    static const struct {
+        const char *challenge;
+        bool is_refused;
+    } rows[] = {
+        {"Digest realm=\"r\", nonce=\"n\", qop=\"auth-int\"", true},
+        {"Digest qop=auth-int, realm=\"r\", nonce=\"n\"", true},
+        {"digest realm=\"a, \\\" b\", nonce=\"n\", QOP = \" AUTH-INT , other\"", true},
+        {"Basic realm=\"r\", Digest realm=\"r\", nonce=\"n\", qop=\"auth-int\"", true},
+        {"Digest realm=\"r\", nonce=\"n\", qop=\"auth-int,auth\"", false},
+        {"Digest realm=\"r\", nonce=\"n\", qop=\"auth\"", false},
+        {"Digest realm=\"qop=auth-int\", nonce=\"n\"", false},
+        {"Digest realm=\"r\", nonce=\"n\", opaque=\"auth-int", false},
+    };
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *path = fixture_text(&f, "/%zu", i);
+        char *field = (char *)(uintptr_t)fixture_text(&f, "WWW-Authenticate: %s\r\n", rows[i].challenge);
+        const nct_reply replies[] = {{.status = 401, .headers = field}, {.body = "in", .body_length = 2}};
+        script(&f, path, replies, 2);
+        nc_request request = fixture_request(&f, path);
+        request.credentials = user(NC_AUTH_DIGEST | NC_AUTH_BASIC);
+        request.body = nc_slice_of("body");
+        request.method = nc_slice_of("PUT");
+        answer one = fixture_send(&f, &request);
+        if (rows[i].is_refused) {
+            assert_ended(one, NC_ERR_AUTHENTICATION, CURLE_AUTH_ERROR, "qop=auth-int");
+            assert_int_equal(nc_response_status(one.response), 401);
+        } else {
+            assert_answered(one, 200, "in");
+        }
+    }
     fixture_stop(&f);
 }
 
@@ -375,6 +413,7 @@ int main(void) {
     const struct CMUnitTest cases[] = {
         harness_case(engine__a_digest_proves_the_password_without_telling_it),
         harness_case(engine__a_digest_over_the_body_is_proven_where_there_is_none),
+        harness_case(engine__a_digest_over_a_body_is_an_error_and_not_a_wrong_proof),
         harness_case(engine__a_stale_nonce_is_proven_anew_once),
         harness_case(engine__a_challenge_after_the_body_begins_it_anew_or_says_that_it_cannot),
         harness_case(engine__a_file_is_sent_again_after_a_challenge),

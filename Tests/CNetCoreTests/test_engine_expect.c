@@ -141,6 +141,39 @@ static void engine__a_refused_expectation_is_asked_without_it(void **state) {
     fixture_stop(&f);
 }
 
+static void engine__a_refused_expectation_is_asked_without_it_on_another_connection_too_regression_1(void **state) {
+    const nct_reply refusals[] = {
+        {.status = 417, .headers = "Connection: close\r\n", .early = NCT_EARLY_INSTEAD, .ending = NCT_CLOSE},
+        {.status = 417,
+         .headers = "Connection: close\r\n",
+         .early = NCT_EARLY_INSTEAD,
+         .body = "no",
+         .body_length = 2,
+         .ending = NCT_CLOSE},
+        {.status = 417, .early = NCT_EARLY_INSTEAD, .pattern_length = 40000, .chunk_bytes = 1000, .ending = NCT_CLOSE},
+    };
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        const nct_reply replies[] = {refusals[i], {.is_echo = true}, refusals[i], {.is_echo = true}};
+        nct_server_forget(f.server);
+        assert_int_equal(nct_server_script_sequence(f.server, "/up", replies, 4), 0);
+        nc_request request = upload(&f, "/up", "a body");
+        assert_answered(fixture_send(&f, &request), 200, "a body");
+        assert_int_equal(nct_server_request_count(f.server), 2);
+        assert_null(strstr(fixture_received(&f, 0), "a body"));
+        assert_null(strstr(fixture_received(&f, 1), "Expect"));
+        counted source = {.left = 100};
+        request = upload_from(&f, "/up", &source);
+        request.headers = &expects;
+        request.header_count = 1;
+        assert_int_equal(nc_response_status(fixture_send(&f, &request).response), 200);
+        assert_int_equal(atomic_load(&source.pulled), 100);
+    }
+    fixture_stop(&f);
+}
+
 static void engine__a_server_that_refuses_without_an_expectation_too_is_asked_twice(void **state) {
     fixture f;
     (void)state;
@@ -232,6 +265,7 @@ int main(void) {
         harness_case(engine__a_body_follows_the_leave_to_send_it),
         harness_case(engine__a_body_goes_after_a_while_where_nobody_answers),
         harness_case(engine__a_refused_expectation_is_asked_without_it),
+        harness_case(engine__a_refused_expectation_is_asked_without_it_on_another_connection_too_regression_1),
         harness_case(engine__a_server_that_refuses_without_an_expectation_too_is_asked_twice),
         harness_case(engine__a_refusal_before_the_body_keeps_it_at_home),
         harness_case(engine__an_answer_that_comes_early_is_not_lost),

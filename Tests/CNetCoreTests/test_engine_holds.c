@@ -320,6 +320,20 @@ static void engine__idleness_counts_again_after_a_long_rest_regression_1(void **
     fixture_stop(&f);
 }
 
+static void engine__over_http_1_1_what_may_pause_uses_the_same_connections(void **state) {
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    for (int turn = 0; turn < 4; turn++) {
+        nc_request request = fixture_request(&f, "/short");
+        request.may_pause = turn % 2 == 1;
+        answer one = fixture_send(&f, &request);
+        assert_ended(one, NC_OK, 0, "");
+        assert_int_equal(nc_response_hop_at(one.response, 0).connections_opened, turn == 0);
+    }
+    fixture_stop(&f);
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
@@ -328,6 +342,7 @@ int main(void) {
         harness_case(engine__a_whole_response_waits_for_its_reader_alone),
         harness_case(engine__what_holds_for_one_reason_goes_on_for_that_reason),
         harness_case(engine__idleness_counts_again_after_a_long_rest_regression_1),
+        harness_case(engine__over_http_1_1_what_may_pause_uses_the_same_connections),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -311,6 +311,29 @@ static void engine__connections_to_one_host_stay_within_their_limit(void **state
     fixture_stop(&f);
 }
 
+static void engine__more_in_flight_than_idle_ones_are_kept_use_their_connections_again(void **state) {
+    enum { AT_ONCE = NC_DEFAULT_MAX_IDLE_CONNECTIONS + 44 };
+    const nc_engine_options options = {.max_in_flight = AT_ONCE, .max_per_host = AT_ONCE};
+    fixture f;
+    nc_transfer_id ids[AT_ONCE];
+    (void)state;
+    fixture_start_with(&f, NULL, &options);
+    stall_at(&f, "/s", 20);
+    nc_request request = fixture_request(&f, "/s");
+    for (size_t round = 0; round < 2; round++) {
+        for (size_t i = 0; i < AT_ONCE; i++) {
+            ids[i] = fixture_submit(&f, &request);
+        }
+        assert_true(nct_server_wait_for_stalled(f.server, AT_ONCE, FIXTURE_LIMIT_MS));
+        nct_server_release_stalled(f.server);
+        for (size_t i = 0; i < AT_ONCE; i++) {
+            assert_answered(fixture_wait(&f, ids[i]), 200, "0123456789");
+        }
+    }
+    assert_int_equal(nct_server_connection_count(f.server), AT_ONCE);
+    fixture_stop(&f);
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
@@ -325,6 +348,7 @@ int main(void) {
         harness_case(engine__waiting_for_a_slot_ends_at_its_limit),
         harness_case(engine__the_row_of_the_waiting_is_bounded),
         harness_case(engine__connections_to_one_host_stay_within_their_limit),
+        harness_case(engine__more_in_flight_than_idle_ones_are_kept_use_their_connections_again),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -116,8 +116,10 @@ static void engine__dot_segments_go_as_they_are_where_that_is_asked_for(void **s
         (void)fixture_send(&f, &request);
     }
     (void)fixture_get(&f, "/a/../b"); // and the next request as ever
-    static const char *const lines[] = {"GET /a/c/%2e%2e/d?x=/../y HTTP", "GET /a/./b/../c/%2e%2e/d?x=/../y HTTP",
-                                        "GET /b HTTP"};
+    // libcurl 8 reads %2e as a dot.
+    const bool is_older = nc_capabilities_query().curl_version[0] < '8';
+    const char *const lines[] = {is_older ? "GET /a/c/%2e%2e/d?x=/../y HTTP" : "GET /a/d?x=/../y HTTP",
+                                 "GET /a/./b/../c/%2e%2e/d?x=/../y HTTP", "GET /b HTTP"};
     for (size_t i = 0; i < 3; i++) {
         assert_memory_equal(fixture_received(&f, i), lines[i], strlen(lines[i]));
     }

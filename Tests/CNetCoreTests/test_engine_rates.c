@@ -295,6 +295,104 @@ static void engine__progress_is_told_once_an_interval_and_at_the_end(void **stat
     }
 }
 
+/* --- a form in packets --- */
+
+enum { PACKET_BYTES = 100, PARTS_BYTES = 950, DELAY_MS = 60000, STEP_MS = 5000 };
+
+typedef struct packets {
+    driven *time;
+    size_t given;
+    size_t largest;
+    uint64_t last_ns;
+    uint64_t shortest_ns;
+    size_t last_index;
+    bool goes_back;
+    nc_progress last;
+    gate done;
+    nc_status status;
+} packets;
+
+static nc_pull give_packet(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
+    packets *one = ctx;
+    (void)id;
+    uint64_t now_ns = driven_ns(one->time);
+    size_t left = PARTS_BYTES - one->given;
+    *filled = left < capacity ? left : capacity;
+    memset(bytes, 'x', *filled);
+    if (one->last_ns != 0 && now_ns - one->last_ns < one->shortest_ns) {
+        one->shortest_ns = now_ns - one->last_ns;
+    }
+    one->last_ns = now_ns;
+    one->largest = *filled > one->largest ? *filled : one->largest;
+    one->given += *filled;
+    return one->given == PARTS_BYTES ? NC_PULL_END : NC_PULL_MORE;
+}
+
+static void hear_part(void *ctx, nc_transfer_id id, const nc_progress *progress) {
+    packets *one = ctx;
+    (void)id;
+    one->goes_back = one->goes_back || progress->part.index < one->last_index;
+    one->last_index = progress->part.index;
+    one->last = *progress;
+}
+
+static void end_form(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
+    packets *one = ctx;
+    (void)id;
+    (void)response;
+    one->status = error->status;
+    gate_open(&one->done);
+}
+
+static bool is_form_done(packets *one) {
+    pthread_mutex_lock(&one->done.mutex);
+    bool is_over = one->done.count > 0;
+    pthread_mutex_unlock(&one->done.mutex);
+    return is_over;
+}
+
+static void engine__a_throttled_form_goes_in_packets_with_rests_between(void **state) {
+    driven time = driven_begin();
+    packets one = {.time = &time, .shortest_ns = UINT64_MAX, .done = GATE_INIT};
+    const nc_sink sink = {.ctx = &one, .on_done = end_form, .on_progress = hear_part};
+    const nc_multipart_options options = {.packet_bytes = PACKET_BYTES, .delay_ms = DELAY_MS};
+    const nc_part part = {.name = nc_slice_of("f"), .source = {&one, give_packet, NULL}, .source_length = PARTS_BYTES};
+    nc_transfer_id id;
+    fixture f;
+    (void)state;
+    driven_start(&f, &time, (nc_engine_options){0});
+    fixture_script(&f, "/up", (nct_reply){.status = 204});
+    nc_multipart *form = NULL;
+    assert_status(nc_multipart_new(&form, &options, NULL), NC_OK);
+    assert_status(nc_multipart_add_field(form, nc_slice_of("f"), nc_slice_of("one"), NULL), NC_OK);
+    assert_status(nc_multipart_add(form, &part, NULL), NC_OK);
+    nc_request request = fixture_request(&f, "/up");
+    request.method = nc_slice_of("POST");
+    request.multipart = form;
+    request.limits = (nc_limits){.idle_ms = DELAY_MS / 2, // which a rest does not count
+                                 .slot_ms = NC_UNLIMITED,
+                                 .connect_ms = NC_UNLIMITED,
+                                 .first_byte_ms = NC_UNLIMITED,
+                                 .total_ms = NC_UNLIMITED};
+    assert_status(nc_engine_submit(f.engine, &request, &sink, &id, NULL), NC_OK);
+    while (!is_form_done(&one)) {
+        driven_advance(&time, f.engine, STEP_MS);
+    }
+    assert_status(one.status, NC_OK);
+    assert_int_equal(one.given, PARTS_BYTES);
+    assert_true(one.largest <= PACKET_BYTES);
+    assert_true(one.shortest_ns >= (uint64_t)DELAY_MS * 1000000u);
+    assert_true(driven_passed_ms(&time) >= PARTS_BYTES / PACKET_BYTES * DELAY_MS);
+    assert_false(one.goes_back);
+    assert_int_equal(one.last.part.count, 2);
+    assert_int_equal(one.last.part.index, 1);
+    assert_int_equal(one.last.part.sent_bytes, PARTS_BYTES);
+    assert_int_equal(one.last.part.total_bytes, PARTS_BYTES);
+    assert_int_equal(one.last.sent_bytes, one.last.send_total_bytes);
+    nc_multipart_release(form);
+    fixture_stop(&f);
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
@@ -303,6 +401,7 @@ int main(void) {
         harness_case(engine__all_transfers_together_keep_to_the_engines_rate),
         harness_case(engine__a_rest_for_the_rates_sake_is_no_idleness),
         harness_case(engine__the_idle_limit_holds_again_after_a_long_rest),
+        harness_case(engine__a_throttled_form_goes_in_packets_with_rests_between),
         harness_case(engine__progress_is_told_once_an_interval_and_at_the_end),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

@@ -1,9 +1,11 @@
 /// What hosts ask to be remembered: Strict-Transport-Security and Alt-Svc, each only where that is asked for.
 #include "fixture.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char year[] = "Strict-Transport-Security: max-age=31536000\r\n";
@@ -26,10 +28,13 @@ static answer get(fixture *f, nc_trust *trust, const char *scheme, const char *h
     return fixture_send(f, &request);
 }
 
-/// Whether http becomes https: the server speaks TLS alone, so that plain HTTP gets no answer from it.
+/// Whether http becomes https: the server speaks TLS alone, so that plain HTTP gets no answer from it. But libcurl 8.x
+/// sends a request for http over a connection to the same port that speaks TLS; hence also the response's URL.
 static bool is_upgraded(fixture *f, nc_trust *trust, const char *host) {
     answer one = get(f, trust, "http", host, "/");
-    return one.error.status == NC_OK && nc_response_status(one.response) == 200;
+    bool is_answered = one.error.status == NC_OK && nc_response_status(one.response) == 200;
+    nc_slice url = nc_response_url(one.response);
+    return is_answered && url.length > 6 && memcmp(url.data, "https:", 6) == 0;
 }
 
 static void engine__strict_transport_security_is_kept_only_where_it_is_asked_for(void **state) {
@@ -88,6 +93,80 @@ static void engine__a_file_of_hosts_outlives_its_engine(void **state) {
     assert_int_equal(unlink(path), 0);
 }
 
+static void engine__what_one_lane_hears_all_lanes_know(void **state) {
+    fixture f;
+    (void)state;
+    start(&f, NCT_TLS_VALID, &(nc_engine_options){.uses_hsts = true, .cookies = NC_COOKIES_MEMORY});
+    nc_trust *other = NULL;
+    const nc_trust_options strict = {
+        .roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of(nct_server_ca_pem(f.server)), .min_version = NC_TLS_1_3};
+    assert_status(nc_trust_new(&other, &strict, NULL), NC_OK);
+    // Two policies, and a stream apart from the rest.
+    const nc_connect_to here = {.to_host = nc_slice_of("127.0.0.1")};
+    const char *url = fixture_text(&f, "https://a.example:%u/sts", nct_server_port(f.server));
+    nc_request request = {.url = nc_slice_of(url), .connect_to = &here, .connect_to_count = 1, .may_pause = true};
+    assert_answered(fixture_send(&f, &request), 200, "");
+    assert_answered(get(&f, other, "https", "b.example", "/sts"), 200, "");
+    assert_true(is_upgraded(&f, NULL, "a.example"));
+    assert_true(is_upgraded(&f, other, "a.example"));
+    assert_true(is_upgraded(&f, NULL, "b.example"));
+    nc_trust_release(other);
+    fixture_stop(&f);
+}
+
+static void engine__strict_transport_security_is_not_believed_without_a_verified_server(void **state) {
+    fixture f;
+    nc_trust *any = NULL;
+    (void)state;
+    start(&f, NCT_TLS_VALID, &(nc_engine_options){.uses_hsts = true});
+    assert_status(nc_trust_new(&any, &(nc_trust_options){.accepts_anything = true}, NULL), NC_OK);
+    assert_answered(get(&f, any, "https", "a.example", "/sts"), 200, "");
+    assert_false(is_upgraded(&f, NULL, "a.example"));
+    nc_trust_release(any);
+    fixture_stop(&f);
+}
+
+static void engine__a_hop_that_was_upgraded_says_so(void **state) {
+    fixture f;
+    (void)state;
+    start(&f, NCT_TLS_VALID, &(nc_engine_options){.uses_hsts = true});
+    assert_answered(get(&f, NULL, "https", "a.example", "/sts"), 200, "");
+    answer one = get(&f, NULL, "http", "a.example", "/x?y");
+    assert_answered(one, 200, "ok");
+    assert_int_equal(nc_response_hop_count(one.response), 1);
+    assert_slice_equals(nc_response_hop_at(one.response, 0).url,
+                        fixture_text(&f, "https://a.example:%u/x?y", nct_server_port(f.server)));
+    fixture_stop(&f);
+}
+
+static void engine__a_file_of_hosts_is_private_and_must_be_one(void **state) {
+    char path[] = "/tmp/netcore-hsts-XXXXXX";
+    struct stat info;
+    nc_engine *engine = NULL;
+    nc_error err;
+    (void)state;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(fchmod(fd, 0644), 0);
+    const nc_engine_options options = {.uses_hsts = true, .hsts_file = nc_slice_of(path)};
+    fixture f;
+    start(&f, NCT_TLS_VALID, &options);
+    assert_answered(get(&f, NULL, "https", "a.example", "/sts"), 200, "");
+    fixture_stop(&f);
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 07777, 0600);
+    assert_int_equal(pwrite(fd, "not a list of hosts\n", 20, 0), 20); // the old file: replaced, not written over
+    assert_status(nc_engine_new(&engine, &options, &err), NC_OK);
+    assert_status(nc_engine_close(engine, 10000), NC_OK);
+    assert_int_equal(close(fd), 0);
+    fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    assert_int_equal(write(fd, "# hosts\nnot a list of hosts\n", 28), 28);
+    assert_int_equal(close(fd), 0);
+    assert_status(nc_engine_new(&engine, &options, &err), NC_ERR_FILE);
+    assert_non_null(strstr(err.message, "is no HSTS file: line 2"));
+    assert_int_equal(unlink(path), 0);
+}
+
 static void engine__another_service_is_used_only_where_that_is_asked_for(void **state) {
     (void)state;
     for (int asks = 0; asks < 2; asks++) {
@@ -122,6 +201,10 @@ int main(void) {
         harness_case(engine__strict_transport_security_reaches_below_and_ends_as_it_says),
         harness_case(engine__strict_transport_security_over_plain_http_is_ignored),
         harness_case(engine__a_file_of_hosts_outlives_its_engine),
+        harness_case(engine__what_one_lane_hears_all_lanes_know),
+        harness_case(engine__strict_transport_security_is_not_believed_without_a_verified_server),
+        harness_case(engine__a_hop_that_was_upgraded_says_so),
+        harness_case(engine__a_file_of_hosts_is_private_and_must_be_one),
         harness_case(engine__another_service_is_used_only_where_that_is_asked_for),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

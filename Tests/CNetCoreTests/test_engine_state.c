@@ -50,7 +50,7 @@ static void engine__a_jar_sends_back_what_it_was_given(void **state) {
     assert_non_null(first);
     assert_null(strstr(first + 1, "Cookie:"));
     request = fixture_request(&f, "/");
-    request.ignores_cookies = true;
+    request.cookie_use = NC_COOKIES_IGNORE;
     (void)fixture_send(&f, &request);
     assert_null(received_with(&f, 3, "Cookie:"));
     assert_status(nc_engine_copy_cookies(f.engine, &text, NULL), NC_OK);

@@ -66,6 +66,22 @@ static void registry__knows_no_foreign_ids(void **state) {
     nc_registry_deinit(&registry);
 }
 
+static void registry__ids_of_one_are_none_of_anothers(void **state) {
+    nc_registry registries[] = {nc_registry_init(), nc_registry_init()};
+    nc_transfer transfers[2][3] = {0};
+    (void)state;
+    for (size_t i = 0; i < 6; i++) {
+        assert_status(nc_registry_add(&registries[i / 3], &transfers[i / 3][i % 3]), NC_OK);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        assert_null(nc_registry_find(&registries[0], transfers[1][i].id));
+        assert_null(nc_registry_find(&registries[1], transfers[0][i].id));
+        assert_ptr_equal(nc_registry_find(&registries[1], transfers[1][i].id), &transfers[1][i]);
+    }
+    nc_registry_deinit(&registries[0]);
+    nc_registry_deinit(&registries[1]);
+}
+
 static void add_many(void *ctx) {
     static nc_transfer transfers[500];
     nc_registry registry = {0};
@@ -91,6 +107,7 @@ int main(void) {
     const struct CMUnitTest cases[] = {
         harness_case(registry__never_gives_an_id_twice),
         harness_case(registry__knows_no_foreign_ids),
+        harness_case(registry__ids_of_one_are_none_of_anothers),
         harness_case(registry__keeps_what_it_has_when_memory_runs_out),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

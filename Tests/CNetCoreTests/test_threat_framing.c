@@ -114,8 +114,23 @@ static const row chunks[] = {
     BAD(CHUNKED "g\r\nhi\r\n0\r\n\r\n"),
     BAD(CHUNKED "2\r\nhi!\r\n0\r\n\r\n"),
     BAD(CHUNKED "2\r\nhi0\r\n\r\n"),
-    // Known leniency of libcurl: behind the content of a chunk a lone LF will do. The reader stays in step.
-    GOOD(CHUNKED "3\r\nhi\r\n0\r\n\r\n", "hi\r"),
+    // Every line ends with CR LF, and with nothing else.
+    BAD(CHUNKED "3\r\nhi\r\n0\r\n\r\n"),
+    BAD(CHUNKED "2\r\nhi\n0\r\n\r\n"),
+    BAD(CHUNKED "2\nhi\r\n0\r\n\r\n"),
+    BAD(CHUNKED "2\r\r\nhi\r\n0\r\n\r\n"),
+    BAD(CHUNKED "2\r\nhi\r0\r\n\r\n"),
+    BAD(CHUNKED "2\r\nhi\r\n0\n\n"),
+    BAD(CHUNKED "2\r\nhi\r\n0\r\n\n"),
+    BAD(CHUNKED "2\r\nhi\r\n0\r\nX: y\n\r\n"),
+    BAD(CHUNKED "2\r\nhi\r\n0\r\nX: y\rZ: z\r\n\r\n"),
+    BAD(CHUNKED "2\r\nhi\r\n0\r\n\rX"),
+    BAD(CHUNKED "2;x\n;y\r\nhi\r\n0\r\n\r\n"),
+    BAD(CHUNKED "2;x\r;y\r\nhi\r\n0\r\n\r\n"),
+    BAD(CHUNKED "2;\0\r\nhi\r\n0\r\n\r\n"),
+    BAD(CHUNKED "2,\r\nhi\r\n0\r\n\r\n"),
+    BAD(CHUNKED "2 2\r\nhi\r\n0\r\n\r\n"),
+    BAD(CHUNKED "2\x0b\r\nhi\r\n0\r\n\r\n"),
     BAD(CHUNKED "2\r\nhi\r\n\r\n0\r\n\r\n"),
     // A recipient must foresee what overflows.
     BAD(CHUNKED "8000000000000000\r\nhi\r\n0\r\n\r\n"),
@@ -127,10 +142,12 @@ static const row chunks[] = {
     ENDS(CHUNKED "2\r\nhi\r\n", NC_ERR_CUT_SHORT),
     ENDS(CHUNKED "2\r\nhi\r\n0\r\n", NC_ERR_CUT_SHORT),
     ENDS(CHUNKED "2\r\nhi\r\n0\r\nX: y\r\n", NC_ERR_CUT_SHORT),
+    ENDS(CHUNKED "2\r\nhi\r\n0\r\n\r", NC_ERR_CUT_SHORT),
     GOOD(CHUNKED "0002\r\nhi\r\n0\r\n\r\n", "hi"),
     GOOD(CHUNKED "A\r\n0123456789\r\na\r\n0123456789\r\n000\r\n\r\n", "01234567890123456789"),
     // 7.1.1: extensions that are not known are ignored.
     GOOD(CHUNKED "2;a=b;c=\"d\"\r\nhi\r\n0;x\r\n\r\n", "hi"),
+    GOOD(CHUNKED "2 ; a = b \r\nhi\r\n0\t\r\n\r\n", "hi"),
     // 7.1.2: a trailer field is a field.
     GOOD(CHUNKED "2\r\nhi\r\n0\r\nX-Sum: 1\r\nContent-Length: 99\r\nTransfer-Encoding: x\r\n\r\n", "hi"),
     BAD(CHUNKED "2\r\nhi\r\n0\r\nno colon\r\n\r\n"),

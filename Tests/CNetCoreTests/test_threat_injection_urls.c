@@ -8,6 +8,7 @@
 #include <netcore/cookies.h>
 #include <openssl/evp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { PLACES = 3, BYTES = 256, TEXT_BYTES = 160 };
@@ -123,6 +124,10 @@ static void read_url(meaning *out, nc_slice url) {
         // libcurl 7.88 escapes what is not ASCII in a path, and leaves it in a query.
         target += rest.data[i] >= 0x80 && !is_query ? sprintf(target, "%%%02x", rest.data[i])
                                                     : sprintf(target, "%c", rest.data[i]);
+    }
+    // libcurl 8 leaves a query out that is empty.
+    if (strchr(out->target, '?') == target - 1 && atoi(nc_capabilities_query().curl_version) >= 8) {
+        target[-1] = '\0';
     }
 }
 

@@ -124,18 +124,10 @@ static void make_reply(reply *one, const row *of, bool is_secure) {
 
 /* --- expectations --- */
 
-/// Where the reply is whole to whoever reads it strictly. The very last byte of a chunked one is the LF behind the CR
-/// that ends the trailer section: without it every byte of the content and each trailer field is there, and the last
-/// chunk was seen, which is when RFC 9112, 8 calls the message complete. libcurl reads it so, and tells nothing more.
-static size_t needed_bytes(const reply *one, nct_ending ending) {
-    bool is_chunked = one->of->framed == BY_CHUNKS || one->of->framed == BY_CHUNKS_AND_TRAILERS;
-    return is_chunked && (ending == NCT_CLOSE || ending == NCT_TRUNCATE) ? one->length - 1 : one->length;
-}
-
 /// Whether NC_OK is right after `cut` bytes.
 static bool may_be_ok(const reply *one, nct_ending ending, size_t cut) {
     if (one->of->framed != BY_CLOSE) {
-        return cut >= needed_bytes(one, ending);
+        return cut >= one->length;
     }
     // RFC 9112, 6.3, rule 8: the end of the connection ends the body; over TLS (9.8) only with close_notify. What gzip
     // holds tells its own end, so there a cut shows all the same.

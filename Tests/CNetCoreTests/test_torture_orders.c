@@ -130,77 +130,79 @@ static void wait_until_connecting(nc_engine *engine, size_t expected) {
     }
 }
 
-/// libcurl holds what may share a connection back until the first handshake is over, and refuses to pause it then.
-static void pause__before_there_is_a_connection_is_not_a_failure(void **state) {
+/// Transfers over TLS to a server that lets nobody in yet.
+typedef struct doorstep {
     char url[TORTURE_URL_BYTES];
-    torture_fetch fetches[3] = {{.done_count = 0}};
+    nct_server *server;
+    nc_trust *trust;
+    nc_engine *engine;
+    nc_request request;
+    torture_fetch fetches[3];
     nc_transfer_id ids[3];
-    nct_server *server = NULL;
-    (void)state;
+} doorstep;
+
+static void gather(doorstep *at, size_t count) {
     const nct_server_options late = {.identity = NCT_TLS_VALID, .is_accepting_late = true};
     const nct_reply page = {.pattern_length = 5000};
-    assert_int_equal(nct_server_start(&server, &late), 0);
-    assert_int_equal(nct_server_script(server, "/page", &page), 0);
-    nc_trust *trust = torture_trust(server);
-    nc_engine *engine = torture_engine(&(nc_engine_options){.trust = trust, .cookies = NC_COOKIES_MEMORY});
-    nc_request request = {.url = torture_url(url, "https", server, "/page")};
-    for (size_t i = 0; i < 3; i++) {
-        ids[i] = torture_submit(engine, &request, &fetches[i]);
+    *at = (doorstep){.server = NULL};
+    assert_int_equal(nct_server_start(&at->server, &late), 0);
+    assert_int_equal(nct_server_script(at->server, "/page", &page), 0);
+    at->trust = torture_trust(at->server);
+    at->engine = torture_engine(&(nc_engine_options){.trust = at->trust, .cookies = NC_COOKIES_MEMORY});
+    at->request.url = torture_url(at->url, "https", at->server, "/page");
+    for (size_t i = 0; i < count; i++) {
+        at->ids[i] = torture_submit(at->engine, &at->request, &at->fetches[i]);
     }
-    wait_until_connecting(engine, 3);
+    wait_until_connecting(at->engine, count);
+}
+
+static void leave(doorstep *at) {
+    assert_status(nc_engine_close(at->engine, TORTURE_PATIENCE_MS), NC_OK);
+    nc_trust_release(at->trust);
+    nct_server_stop(at->server);
+}
+
+/// libcurl holds what may share a connection back until the first handshake is over, and refuses to pause it then.
+static void pause__before_there_is_a_connection_is_not_a_failure(void **state) {
+    doorstep at;
+    (void)state;
+    gather(&at, 3);
     for (size_t i = 0; i < 3; i++) {
-        nc_engine_pause(engine, ids[i]);
+        nc_engine_pause(at.engine, at.ids[i]);
     }
-    torture_let_loop_read(engine);
-    nc_engine_resume(engine, ids[1]);
-    torture_let_loop_read(engine);
-    nct_server_accept_now(server);
-    assert_true(torture_await(&fetches[1], 1, TORTURE_PATIENCE_MS));
-    nc_engine_resume(engine, ids[0]);
-    nc_engine_resume(engine, ids[2]);
+    torture_let_loop_read(at.engine);
+    nc_engine_resume(at.engine, at.ids[1]);
+    torture_let_loop_read(at.engine);
+    nct_server_accept_now(at.server);
+    assert_true(torture_await(&at.fetches[1], 1, TORTURE_PATIENCE_MS));
+    nc_engine_resume(at.engine, at.ids[0]);
+    nc_engine_resume(at.engine, at.ids[2]);
     for (size_t i = 0; i < 3; i++) {
-        assert_true(torture_await(&fetches[i], 1, TORTURE_PATIENCE_MS));
-        if (fetches[i].status != NC_OK) {
-            fail_msg("number %zu ended with %s: %s", i, nc_status_name(fetches[i].status), fetches[i].message);
+        assert_true(torture_await(&at.fetches[i], 1, TORTURE_PATIENCE_MS));
+        if (at.fetches[i].status != NC_OK) {
+            fail_msg("number %zu ended with %s: %s", i, nc_status_name(at.fetches[i].status), at.fetches[i].message);
         }
     }
-    assert_status(nc_engine_close(engine, TORTURE_PATIENCE_MS), NC_OK);
-    nc_trust_release(trust);
-    nct_server_stop(server);
+    leave(&at);
 }
 
 /// libcurl fixes a handle's buffer when it first looks for a connection, and gives it back with one only.
 static void cancel__before_there_is_a_connection_leaves_no_spoilt_handle(void **state) {
-    char url[TORTURE_URL_BYTES];
-    torture_fetch fetches[3] = {{.done_count = 0}};
-    nc_transfer_id ids[3];
-    nct_server *server = NULL;
+    doorstep at;
     (void)state;
-    const nct_server_options late = {.identity = NCT_TLS_VALID, .is_accepting_late = true};
-    const nct_reply page = {.pattern_length = 5000};
-    assert_int_equal(nct_server_start(&server, &late), 0);
-    assert_int_equal(nct_server_script(server, "/page", &page), 0);
-    nc_trust *trust = torture_trust(server);
-    nc_engine *engine = torture_engine(&(nc_engine_options){.trust = trust, .cookies = NC_COOKIES_MEMORY});
-    nc_request request = {.url = torture_url(url, "https", server, "/page")};
-    for (size_t i = 0; i < 2; i++) {
-        ids[i] = torture_submit(engine, &request, &fetches[i]);
-    }
-    wait_until_connecting(engine, 2);
-    nc_engine_cancel(engine, ids[1]);
-    assert_true(torture_await(&fetches[1], 1, TORTURE_PATIENCE_MS));
+    gather(&at, 2);
+    nc_engine_cancel(at.engine, at.ids[1]);
+    assert_true(torture_await(&at.fetches[1], 1, TORTURE_PATIENCE_MS));
     // This one would like another buffer.
-    nc_sink sink = torture_sink(&fetches[2]);
+    nc_sink sink = torture_sink(&at.fetches[2]);
     sink.on_body = read_on;
-    assert_status(nc_engine_submit(engine, &request, &sink, &ids[2], NULL), NC_OK);
-    nct_server_accept_now(server);
-    assert_true(torture_await(&fetches[0], 1, TORTURE_PATIENCE_MS));
-    assert_true(torture_await(&fetches[2], 1, TORTURE_PATIENCE_MS));
-    assert_status(fetches[0].status, NC_OK);
-    assert_status(fetches[2].status, NC_OK);
-    assert_status(nc_engine_close(engine, TORTURE_PATIENCE_MS), NC_OK);
-    nc_trust_release(trust);
-    nct_server_stop(server);
+    assert_status(nc_engine_submit(at.engine, &at.request, &sink, &at.ids[2], NULL), NC_OK);
+    nct_server_accept_now(at.server);
+    assert_true(torture_await(&at.fetches[0], 1, TORTURE_PATIENCE_MS));
+    assert_true(torture_await(&at.fetches[2], 1, TORTURE_PATIENCE_MS));
+    assert_status(at.fetches[0].status, NC_OK);
+    assert_status(at.fetches[2].status, NC_OK);
+    leave(&at);
 }
 
 /// While it rests only the total limit counts, and the timer is set to that.

@@ -79,7 +79,7 @@ static void httpbin__cookies_are_set_kept_and_deleted(void **state) {
     assert_non_null(strstr((const char *)jar.data, "\tb\ttwo"));
     nc_buf_deinit(&jar);
     nc_request request = httpbin_request(&f, "/cookies");
-    request.ignores_cookies = true;
+    request.cookie_use = NC_COOKIES_IGNORE;
     one = fixture_send(&f, &request);
     assert_null(strstr(ask_body(&f, one), "two"));
     fixture_stop(&f);

@@ -165,6 +165,33 @@ static void nghttpd__answers_300_streams_over_one_tls_connection(void **state) {
     fixture_stop(&f);
 }
 
+/// libcurl 7.88 joins no hosts on one connection, whatever names the certificate has; each is judged by its own rule.
+static void nghttpd__two_hosts_of_one_server_are_two_connections(void **state) {
+    static const char wrong[] = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+    fixture f;
+    (void)state;
+    ask_start(&f, NULL);
+    const nc_slice right_pins[] = {nc_slice_of(server_path("cert.pem"))};
+    const nc_slice wrong_pins[] = {nc_slice_of(wrong)};
+    const nc_trust_rule rules[] = {
+        {.hosts = nc_slice_of("localhost"), .mode = NC_PIN_PUBLIC_KEY, .files = right_pins, .file_count = 1},
+        {.hosts = nc_slice_of("127.0.0.1"), .mode = NC_PIN_PUBLIC_KEY, .pins = wrong_pins, .pin_count = 1}};
+    const nc_trust_options options = {
+        .roots = NC_ROOTS_FILE, .ca_file = nc_slice_of(server_path("ca.pem")), .rules = rules, .rule_count = 2};
+    nc_request named = ask_for(&f, &tls_server, "https", "/one");
+    named.trust = fixture_trust(&f, &options);
+    nc_request numbered = named;
+    numbered.url = nc_slice_of(server_text("https://127.0.0.1:%u/one", tls_server.port));
+    for (int i = 0; i < 2; i++) {
+        answer one = fixture_send(&f, &named);
+        assert_answered(one, 200, "a");
+        assert_int_equal(nc_response_http_version(one.response), NC_HTTP_VERSION_2);
+        assert_int_equal(nc_response_hop_at(one.response, 0).is_reused, i == 1);
+        assert_status(fixture_send(&f, &numbered).error.status, NC_ERR_PIN_MISMATCH);
+    }
+    fixture_stop(&f);
+}
+
 static void nghttpd__that_allows_few_streams_answers_them_all(void **state) {
     fixture f;
     (void)state;
@@ -321,6 +348,38 @@ static void start_standing(fixture *f, heads *seen, nc_request request, nc_trans
     wait_for(seen, &seen->count, count);
 }
 
+static void nghttpd__streams_that_rest_hold_nobody_up(void **state) {
+    enum { STREAMS = 6 }; // as many as a host has connections by default
+    fixture f;
+    heads seen = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+    nc_transfer_id ids[STREAMS];
+    (void)state;
+    ask_start(&f, NULL);
+    nc_request request = ask_for(&f, &tls_server, "https", "/giant");
+    request.may_pause = true;
+    start_standing(&f, &seen, request, ids, STREAMS);
+    request.may_pause = false;
+    answer one = fixture_send(&f, &request);
+    assert_ended(one, NC_OK, 0, "");
+    assert_pattern(nc_response_body(one.response), GIANT_BYTES);
+    for (unsigned i = 0; i < STREAMS; i++) {
+        nc_engine_resume(f.engine, ids[i]);
+    }
+    wait_for(&seen, &seen.ended, STREAMS);
+    assert_int_equal(seen.worked, STREAMS);
+    fixture_stop(&f);
+}
+
+static void nghttpd__streams_that_may_rest_take_no_more_connections_than_a_host_has(void **state) {
+    fixture f;
+    (void)state;
+    ask_start(&f, &(nc_engine_options){.max_per_host = 2});
+    nc_request request = ask_for(&f, &tls_server, "https", "/page");
+    request.may_pause = true;
+    assert_streams(&f, request, PAGE_BYTES, 2);
+    fixture_stop(&f);
+}
+
 static nc_verdict stop_at_head(void *ctx, nc_transfer_id id, const nc_response *response, bool is_last) {
     (void)ctx;
     (void)id;
@@ -390,12 +449,15 @@ int main(void) {
         harness_case(nghttpd__is_not_asked_for_http_2_in_the_clear_unless_told_to),
         harness_case(nghttpd__answers_300_requests_in_the_clear),
         harness_case(nghttpd__answers_300_streams_over_one_tls_connection),
+        harness_case(nghttpd__two_hosts_of_one_server_are_two_connections),
         harness_case(nghttpd__that_allows_few_streams_answers_them_all),
         harness_case(nghttpd__trailers_arrive_apart_from_the_head),
         harness_case(nghttpd__pushes_nothing_into_an_answer),
         harness_case(nghttpd__sends_back_16_mib_that_were_uploaded_from_a_file),
         harness_case(nghttpd__takes_a_body_of_unknown_length),
         harness_case(nghttpd__that_answers_before_it_has_the_upload_is_never_a_short_success),
+        harness_case(nghttpd__streams_that_rest_hold_nobody_up),
+        harness_case(nghttpd__streams_that_may_rest_take_no_more_connections_than_a_host_has),
         harness_case(nghttpd__one_stream_that_is_stopped_leaves_the_others),
         harness_case(nghttpd__that_dies_ends_every_stream_and_is_found_again), // last: it restarts a server
     };

@@ -1,0 +1,79 @@
+#include "family.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static nct_made *make(const nct_made *issuer, const char *name, const char *names, bool is_authority) {
+    nct_made *made =
+        nct_make(&(nct_wish){.issuer = issuer, .common_name = name, .names = names, .is_authority = is_authority});
+    assert_non_null(made);
+    return made;
+}
+
+void family_make(family *f) {
+    static const char here[] = "DNS:localhost,IP:127.0.0.1";
+    *f = (family){0};
+    f->root = make(NULL, "Root", NULL, true);
+    f->middle = make(f->root, "Middle", NULL, true);
+    f->leaf = make(f->middle, "leaf", here, false);
+    f->other = make(f->middle, "other", "DNS:other.example", false);
+    f->loner = make(NULL, "loner", here, false);
+    f->foreign = make(NULL, "Foreign", NULL, true);
+    f->evil = make(f->foreign, "leaf", here, false);
+    f->expired = nct_make(
+        &(nct_wish){.issuer = f->root, .common_name = "old", .names = here, .begins_in_days = -9, .ends_in_days = -1});
+    assert_non_null(f->expired);
+}
+
+void family_free(family *f) {
+    nct_made *const all[] = {f->root, f->middle, f->leaf, f->other, f->loner, f->foreign, f->evil, f->expired};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        nct_made_free(all[i]);
+    }
+    for (size_t i = 0; i < f->text_count; i++) {
+        free(f->texts[i]);
+    }
+}
+
+nc_slice family_join(family *f, const nct_made *first, ...) {
+    char *text = calloc(1, 16384);
+    va_list more;
+    assert_non_null(text);
+    assert_true(f->text_count < sizeof f->texts / sizeof *f->texts);
+    f->texts[f->text_count++] = text;
+    va_start(more, first);
+    for (const nct_made *made = first; made != NULL; made = va_arg(more, const nct_made *)) {
+        strncat(text, nct_made_pem(made), 16383 - strlen(text));
+    }
+    va_end(more);
+    return nc_slice_of(text);
+}
+
+int64_t family_now(void) {
+    return (int64_t)time(NULL);
+}
+
+nc_trust *family_trust(const nc_trust_options *options) {
+    nc_trust *trust = NULL;
+    nc_error err;
+    nc_status status = nc_trust_new(&trust, options, &err);
+    if (status != NC_OK) {
+        fail_msg("%s: %s", nc_status_name(status), err.message);
+    }
+    return trust;
+}
+
+nc_trust_verdict family_judge(const nc_trust_options *options, nc_slice chain, const char *host) {
+    nc_trust *trust = family_trust(options);
+    const nc_trust_question question = {.chain = chain, .host = nc_slice_of(host), .at_s = family_now()};
+    nc_trust_verdict verdict;
+    nc_error err;
+    assert_status(nc_trust_evaluate(&verdict, trust, &question, &err), NC_OK);
+    nc_trust_release(trust);
+    return verdict;
+}
+
+nc_status family_status(const nc_trust_options *options, nc_slice chain, const char *host) {
+    return family_judge(options, chain, host).status;
+}

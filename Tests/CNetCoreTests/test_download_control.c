@@ -1,0 +1,315 @@
+#include "fetched.h"
+
+#include <netcore/transfers.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STRONG "ETag: \"v1\"\r\n"
+
+enum { LARGE = 1200000, SMALL = 20000 };
+
+static const nct_reply large = {.headers = STRONG, .pattern_length = LARGE, .answers_ranges = true};
+
+static size_t count_ranges(fetching *on) {
+    size_t count = 0;
+    for (size_t i = 0; i < nct_server_request_count(on->f.server); i++) {
+        count += strstr(fixture_received(&on->f, i), "Range: bytes=") != NULL ? 1 : 0;
+    }
+    return count;
+}
+
+/* --- segments --- */
+
+static void segments__fetch_one_file_in_several_ranges(void **state) {
+    (void)state;
+    fetching on;
+    fetching_start(&on);
+    nct_reply slow = large;
+    slow.drip_bytes = 30000;
+    slow.drip_ms = 1;
+    fetching_script(&on, slow);
+    fetched got = fetch(&on, &(nc_download_options){.segments = 4, .proof_ms = 1});
+    assert_fetched(got, NC_OK);
+    assert_int_equal(got.byte_count, LARGE);
+    assert_pattern(on.file, LARGE);
+    assert_int_equal(count_ranges(&on), 3);
+    assert_non_null(strstr(fixture_received(&on.f, 1), "If-Range: \"v1\"\r\n"));
+    assert_int_equal(place_count(on.at.root), 1);
+    fetching_stop(&on);
+}
+
+static void segments__fall_back_to_one_when_the_server_ignores_ranges(void **state) {
+    (void)state;
+    fetching on;
+    fetching_start(&on);
+    nct_reply deaf = large;
+    deaf.answers_ranges = false;
+    fetching_script(&on, deaf);
+    assert_fetched(fetch(&on, &(nc_download_options){.segments = 4}), NC_OK);
+    assert_pattern(on.file, LARGE);
+    fetching_stop(&on);
+}
+
+static void segments__fall_back_to_one_when_the_server_refuses_the_others(void **state) {
+    (void)state;
+    fetching on;
+    fetching_start(&on);
+    const nct_reply row[] = {large, {.status = 503, .ending = NCT_CLOSE}};
+    fetching_script_row(&on, row, 2);
+    assert_fetched(fetch(&on, &(nc_download_options){.segments = 4}), NC_OK);
+    assert_pattern(on.file, LARGE);
+    fetching_stop(&on);
+}
+
+static void segments__do_not_mix_versions(void **state) {
+    (void)state;
+    fetching on;
+    fetching_start(&on);
+    nct_reply other = large;
+    other.headers = "ETag: \"v2\"\r\n";
+    const nct_reply row[] = {large, other};
+    fetching_script_row(&on, row, 2);
+    assert_fetched(fetch(&on, &(nc_download_options){.segments = 4}), NC_OK);
+    assert_pattern(on.file, LARGE);
+    fetching_stop(&on);
+}
+
+static void segments__are_not_asked_for_without_a_strong_validator(void **state) {
+    (void)state;
+    fetching on;
+    fetching_start(&on);
+    nct_reply weak = large;
+    weak.headers = "ETag: W/\"v1\"\r\n";
+    fetching_script(&on, weak);
+    assert_fetched(fetch(&on, &(nc_download_options){.segments = 4}), NC_OK);
+    assert_int_equal(nct_server_request_count(on.f.server), 1);
+    assert_pattern(on.file, LARGE);
+    fetching_stop(&on);
+}
+
+static void segments__are_resumed_each(void **state) {
+    (void)state;
+    fetching on;
+    fetching_start(&on);
+    nct_reply slow = large;
+    slow.is_cut = true;
+    slow.cut_after = 100000;
+    slow.ending = NCT_STALL;
+    fetching_script(&on, slow);
+    fetch_begin(&on, &(nc_download_options){.segments = 4});
+    assert_true(nct_server_wait_for_stalled(on.f.server, 4, FIXTURE_LIMIT_MS));
+    gate_wait(&on.moved);
+    nc_download_cancel(on.f.engine, on.id);
+    fetched got = fetch_end(&on);
+    assert_fetched(got, NC_ERR_CANCELLED);
+    assert_string_equal(got.partial, on.partial);
+    fetching_script(&on, large);
+    fetched again = fetch(&on, &(nc_download_options){.segments = 2});
+    assert_fetched(again, NC_OK);
+    assert_int_equal(again.resumed_bytes, got.byte_count);
+    assert_true(again.resumed_bytes > 0);
+    assert_pattern(on.file, LARGE);
+    assert_int_equal(place_count(on.at.root), 1);
+    fetching_stop(&on);
+}
+
+/* --- orders --- */
+
+static nct_reply stalled(void) {
+    return (nct_reply){.headers = STRONG,
+                       .pattern_length = SMALL,
+                       .answers_ranges = true,
+                       .is_cut = true,
+                       .cut_after = 9000,
+                       .ending = NCT_STALL};
+}
+
+/// Begins a download that has some bytes and gets no more.
+static void begin_stalled(fetching *on, const nc_download_options *options) {
+    fetching_script(on, stalled());
+    fetch_begin(on, options);
+    assert_true(nct_server_wait_for_stalled(on->f.server, 1, FIXTURE_LIMIT_MS));
+    gate_wait(&on->moved);
+}
+
+static void cancel__keeps_and_proves_what_is_there(void **state) {
+    (void)state;
+    fetching on;
+    fetching_start(&on);
+    begin_stalled(&on, &(nc_download_options){0});
+    nc_download_cancel(on.f.engine, on.id);
+    fetched got = fetch_end(&on);
+    assert_fetched(got, NC_ERR_CANCELLED);
+    assert_string_equal(got.partial, on.partial);
+    assert_true(got.byte_count > 0);
+    fetching_script(&on, (nct_reply){.headers = STRONG, .pattern_length = SMALL, .answers_ranges = true});
+    fetched again = fetch(&on, &(nc_download_options){0});
+    assert_fetched(again, NC_OK);
+    assert_int_equal(again.resumed_bytes, got.byte_count);
+    assert_pattern(on.file, SMALL);
+    nc_download_cancel(on.f.engine, on.id); // Of what has ended, and of what never was.
+    nc_download_cancel(on.f.engine, 12345);
+    fetching_stop(&on);
+}
+
+static void cancel__at_once_leaves_nothing(void **state) {
+    (void)state;
+    fetching on;
+    fetching_start(&on);
+    fetching_script(&on, stalled());
+    for (int i = 0; i < 20; i++) {
+        fetch_begin(&on, &(nc_download_options){0});
+        nc_download_cancel(on.f.engine, on.id);
+        assert_fetched(fetch_end(&on), NC_ERR_CANCELLED);
+        assert_false(fetch_exists(on.file));
+    }
+    fetching_stop(&on);
+}
+
+static void cancel__ends_the_wait_for_a_destination(void **state) {
+    (void)state;
+    fetching on;
+    fetching_start(&on);
+    fetching_script(&on, (nct_reply){.headers = STRONG, .pattern_length = SMALL});
+    fetch_begin(&on, &(nc_download_options){.asks_destination = true});
+    gate_wait(&on.head);
+    nc_download_cancel(on.f.engine, on.id);
+    assert_fetched(fetch_end(&on), NC_ERR_CANCELLED);
+    assert_int_equal(place_count(on.at.root), 0);
+    fetching_stop(&on);
+}
+
+static void release__ends_downloads_and_keeps_what_is_there(void **state) {
+    (void)state;
+    fetching on;
+    fetching_start(&on);
+    begin_stalled(&on, &(nc_download_options){0});
+    assert_status(nc_engine_close(on.f.engine, FIXTURE_LIMIT_MS), NC_OK);
+    on.f.engine = NULL;
+    fetched got = fetch_end(&on);
+    assert_fetched(got, NC_ERR_CANCELLED);
+    assert_true(fetch_exists(on.partial) && fetch_exists(on.record));
+    fetching_stop(&on);
+}
+
+static void finish__waits_for_downloads(void **state) {
+    (void)state;
+    fetching on;
+    fetching_start(&on);
+    begin_stalled(&on, &(nc_download_options){0});
+    nc_engine_finish(on.f.engine);
+    nc_error err;
+    nc_download_id id = 0;
+    nc_request request = fixture_request(&on.f, "/file");
+    nc_download_options options = {.request = &request, .path = nc_slice_of("/tmp/never")};
+    nc_download_sink sink = {0};
+    assert_status(nc_download_start(on.f.engine, &options, &sink, &id, &err), NC_ERR_CLOSED);
+    nct_server_release_stalled(on.f.server);
+    assert_fetched(fetch_end(&on), NC_OK);
+    assert_pattern(on.file, SMALL);
+    fetching_stop(&on);
+}
+
+static void pause__holds_it_until_it_is_resumed(void **state) {
+    (void)state;
+    fetching on;
+    fetching_start(&on);
+    // Paused before it begins: nothing of the body is taken, although all of it was sent.
+    fetching_script(&on, (nct_reply){.headers = STRONG, .pattern_length = SMALL});
+    fetch_begin(&on, &(nc_download_options){.asks_destination = true});
+    gate_wait(&on.head);
+    nc_download_pause(on.f.engine, on.id);
+    nc_download_set_priority(on.f.engine, on.id, NC_PRIORITY_HIGH);
+    nc_download_place(on.f.engine, on.id, nc_slice_of(""));
+    nc_transfer_info info = {0};
+    while (nc_engine_list(on.f.engine, &info, 1) != 1 || !info.is_paused || info.priority != NC_PRIORITY_HIGH) {
+        assert_false(on.done.count > 0);
+    }
+    nc_download_resume(on.f.engine, on.id);
+    assert_fetched(fetch_end(&on), NC_OK);
+    assert_pattern(on.file, SMALL);
+    fetching_stop(&on);
+}
+
+static void rate__of_a_download_is_kept(void **state) {
+    (void)state;
+    fetching on;
+    fetching_start(&on);
+    fetching_script(&on, (nct_reply){.headers = STRONG, .pattern_length = SMALL});
+    nc_request request = fixture_request(&on.f, "/file");
+    request.limits.max_receive_bytes_per_s = 100000;
+    fetched got = fetch(&on, &(nc_download_options){.request = &request});
+    assert_fetched(got, NC_OK);
+    assert_true(got.tellings > 1);
+    assert_true(got.last.bytes_per_s > 0 && got.last.bytes_per_s < 1000000);
+    fetching_stop(&on);
+}
+
+/* --- memory --- */
+
+static void run_once(void *ctx) {
+    fetching *on = ctx;
+    nc_error err;
+    nc_engine *engine = NULL;
+    fetching one = *on;
+    if (nc_engine_new(&engine, NULL, &err) != NC_OK) {
+        return;
+    }
+    one.f.engine = engine;
+    (void)unlink(one.file);
+    char url[200];
+    snprintf(url, sizeof url, "http://127.0.0.1:%u/file", nct_server_port(on->f.server));
+    const nc_request plain = {.url = nc_slice_of(url)};
+    one.done = (gate)GATE_INIT;
+    one.now = (fetched){0};
+    nc_download_sink sink = fetch_sink(&one);
+    const nc_download_options options = {
+        .request = &plain, .path = nc_slice_of(one.file), .segments = 2, .skips_sync = true};
+    nc_status status = nc_download_start(engine, &options, &sink, &one.id, &err);
+    if (status == NC_OK) {
+        gate_wait(&one.done);
+        status = one.now.error.status;
+    }
+    assert_status(nc_engine_close(engine, FIXTURE_LIMIT_MS), NC_OK);
+    if (status == NC_OK) {
+        if (!harness_has_failed_allocation()) {
+            harness_fail_allocation(0); // What looks at the file allocates too.
+        }
+        assert_pattern(on->file, 600000);
+    } else {
+        assert_false(fetch_exists(on->file));
+    }
+}
+
+static void download__survives_every_allocation_failing(void **state) {
+    (void)state;
+    fetching on;
+    fetching_start(&on);
+    fetching_script(&on, (nct_reply){.headers = STRONG, .pattern_length = 600000, .answers_ranges = true});
+    (void)each_allocation_failure(run_once, &on);
+    fetching_stop(&on);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(segments__fetch_one_file_in_several_ranges),
+        harness_case(segments__fall_back_to_one_when_the_server_ignores_ranges),
+        harness_case(segments__fall_back_to_one_when_the_server_refuses_the_others),
+        harness_case(segments__do_not_mix_versions),
+        harness_case(segments__are_not_asked_for_without_a_strong_validator),
+        harness_case(segments__are_resumed_each),
+        harness_case(cancel__keeps_and_proves_what_is_there),
+        harness_case(cancel__at_once_leaves_nothing),
+        harness_case(cancel__ends_the_wait_for_a_destination),
+        harness_case(release__ends_downloads_and_keeps_what_is_there),
+        harness_case(finish__waits_for_downloads),
+        harness_case(pause__holds_it_until_it_is_resumed),
+        harness_case(rate__of_a_download_is_kept),
+        harness_case(download__survives_every_allocation_failing),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}

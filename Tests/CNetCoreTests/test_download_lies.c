@@ -1,0 +1,305 @@
+#include "fetched.h"
+#include "torture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/// The resource has two versions of one length; the server begins with the first.
+enum { TOTAL = 3000, HEAD_ROOM = 600, MAX_REPLY = TOTAL * 2 + HEAD_ROOM };
+
+#define TAG "ETag: \"v1\"\r\nLast-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
+#define NEW_TAG "ETag: \"v2\"\r\nLast-Modified: Mon, 07 Nov 1994 08:49:37 GMT\r\n"
+
+static uint8_t versions[2][TOTAL];
+
+/// A reply, byte for byte.
+typedef struct wire {
+    char bytes[MAX_REPLY];
+    size_t length;
+} wire;
+
+static void say(wire *out, const char *format, ...) NC_PRINTF(2, 3);
+
+static void say(wire *out, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    out->length += (size_t)vsnprintf(out->bytes + out->length, sizeof out->bytes - out->length, format, arguments);
+    va_end(arguments);
+}
+
+static void give(wire *out, const uint8_t *bytes, size_t length) {
+    memcpy(out->bytes + out->length, bytes, length);
+    out->length += length;
+}
+
+/// What a lie is told about: the range that was asked for begins at `first`, because `cut` bytes are held.
+typedef struct moment {
+    size_t first;
+    size_t cut;
+} moment;
+
+/// "206", its fields and the bytes from `from` of a version, `length` of them.
+static void part(wire *out, const char *fields, const char *range, nc_slice body) {
+    say(out, "HTTP/1.1 206 Partial Content\r\nConnection: close\r\n%s%sContent-Length: %zu\r\n\r\n", fields, range,
+        body.length);
+    give(out, body.data, body.length);
+}
+
+static nc_slice from(int version, size_t at) {
+    return nc_slice_make(versions[version] + at, TOTAL - at);
+}
+
+static const char *range_of(size_t first, size_t last, const char *total) {
+    static char text[96];
+    snprintf(text, sizeof text, "Content-Range: bytes %zu-%zu/%s\r\n", first, last, total);
+    return text;
+}
+
+typedef enum lie {
+    HONEST,
+    WHOLE_OLD,
+    WHOLE_NEW,
+    WRONG_START,
+    START_BEFORE,
+    START_BEHIND,
+    NO_RANGE,
+    OTHER_TOTAL,
+    UNKNOWN_TOTAL,
+    BROKEN_RANGE,
+    TWO_RANGES,
+    OTHER_UNIT,
+    END_BEYOND,
+    END_BEFORE,
+    WEAK_TAG,
+    NO_TAG,
+    OTHER_TAG,
+    OTHER_DATE,
+    SAME_TAG_NEW_BYTES,
+    OLD_BYTES_FROM_START,
+    MULTIPART,
+    CODED,
+    SHORTER,
+    LONGER,
+    LENGTH_DISAGREES,
+    UNSATISFIED_OTHER,
+    UNSATISFIED_HERE,
+    UNSATISFIED_SILENT,
+    NO_CONTENT,
+    ERROR_PAGE,
+    NOT_MODIFIED,
+    NEW_CUT,
+    CUT_IN_HEAD,
+    DIGEST_OF_ANOTHER,
+    LIES
+} lie;
+
+static void tell_about_range(wire *out, lie what, moment at) {
+    size_t last = TOTAL - 1;
+    switch (what) {
+    case WRONG_START:
+        part(out, TAG, range_of(0, TOTAL - 1 - at.first, "3000"), from(0, at.first));
+        break;
+    case START_BEFORE:
+        part(out, TAG, range_of(at.first == 0 ? 0 : at.first - 1, last, "3000"),
+             from(0, at.first == 0 ? 0 : at.first - 1));
+        break;
+    case START_BEHIND:
+        part(out, TAG, range_of(at.first + 1, last, "3000"), from(0, at.first + 1));
+        break;
+    case NO_RANGE:
+        part(out, TAG, "", from(0, at.first));
+        break;
+    case OTHER_TOTAL:
+        part(out, TAG, range_of(at.first, last, "3001"), from(0, at.first));
+        break;
+    case UNKNOWN_TOTAL:
+        part(out, TAG, range_of(at.first, last, "*"), from(0, at.first));
+        break;
+    case BROKEN_RANGE:
+        part(out, TAG, "Content-Range: bytes of it\r\n", from(0, at.first));
+        break;
+    case TWO_RANGES:
+        say(out, "HTTP/1.1 206 Partial Content\r\nConnection: close\r\n" TAG "%s", range_of(at.first, last, "3000"));
+        say(out, "%sContent-Length: %zu\r\n\r\n", range_of(0, last, "3000"), TOTAL - at.first);
+        give(out, versions[1] + at.first, TOTAL - at.first);
+        break;
+    case OTHER_UNIT:
+        part(out, TAG, "Content-Range: lines 1-2/3\r\n", from(0, at.first));
+        break;
+    case END_BEYOND:
+        part(out, TAG, range_of(at.first, TOTAL, "3000"), from(0, at.first));
+        break;
+    default:
+        part(out, TAG, range_of(at.first, last - 1, "3000"), nc_slice_make(versions[0] + at.first, last - at.first));
+        break;
+    }
+}
+
+static void tell_about_version(wire *out, lie what, moment at) {
+    const char *range = range_of(at.first, TOTAL - 1, "3000");
+    switch (what) {
+    case WEAK_TAG:
+        part(out, "ETag: W/\"v1\"\r\n", range, from(1, at.first));
+        break;
+    case NO_TAG:
+        part(out, "X-None: 1\r\n", range, from(1, at.first));
+        break;
+    case OTHER_TAG:
+        part(out, NEW_TAG, range, from(1, at.first));
+        break;
+    case OTHER_DATE:
+        part(out, "ETag: \"v1\"\r\nLast-Modified: Mon, 07 Nov 1994 08:49:37 GMT\r\n", range, from(1, at.first));
+        break;
+    case SAME_TAG_NEW_BYTES:
+        part(out, TAG, range, from(1, at.first));
+        break;
+    case OLD_BYTES_FROM_START:
+        part(out, TAG, range, nc_slice_make(versions[0], TOTAL - at.first));
+        break;
+    case MULTIPART:
+        part(out, TAG "Content-Type: multipart/byteranges; boundary=x\r\n", range, from(0, at.first));
+        break;
+    case CODED:
+        part(out, TAG "Content-Encoding: gzip\r\n", range, from(0, at.first));
+        break;
+    default:
+        part(out, TAG "Repr-Digest: sha-256=:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=:\r\n", range,
+             from(0, at.first));
+        break;
+    }
+}
+
+static void tell_about_length(wire *out, lie what, moment at) {
+    const char *range = range_of(at.first, TOTAL - 1, "3000");
+    switch (what) {
+    case SHORTER:
+        say(out, "HTTP/1.1 206 Partial Content\r\nConnection: close\r\n" TAG "%sContent-Length: %zu\r\n\r\n", range,
+            TOTAL - at.first);
+        give(out, versions[0] + at.first, (TOTAL - at.first) / 2);
+        break;
+    case LONGER:
+        say(out, "HTTP/1.1 206 Partial Content\r\nTransfer-Encoding: chunked\r\n" TAG "%s\r\n%zx\r\n", range,
+            TOTAL - at.first + 100);
+        give(out, versions[0] + at.first, TOTAL - at.first);
+        give(out, versions[1], 100);
+        say(out, "\r\n0\r\n\r\n");
+        break;
+    default:
+        say(out, "HTTP/1.1 206 Partial Content\r\nConnection: close\r\n" TAG "%sContent-Length: %zu\r\n\r\n", range,
+            TOTAL - at.first - 1);
+        give(out, versions[0] + at.first, TOTAL - at.first - 1);
+        break;
+    }
+}
+
+static void tell(wire *out, lie what, moment at) {
+    out->length = 0;
+    if (what >= WRONG_START && what <= END_BEFORE) {
+        tell_about_range(out, what, at);
+    } else if ((what >= WEAK_TAG && what <= CODED) || what == DIGEST_OF_ANOTHER) {
+        tell_about_version(out, what, at);
+    } else if (what >= SHORTER && what <= LENGTH_DISAGREES) {
+        tell_about_length(out, what, at);
+    } else if (what == HONEST) {
+        part(out, TAG, range_of(at.first, TOTAL - 1, "3000"), from(0, at.first));
+    } else if (what == WHOLE_OLD || what == WHOLE_NEW || what == NEW_CUT) {
+        say(out, "HTTP/1.1 200 OK\r\nConnection: close\r\n%sContent-Length: %d\r\n\r\n",
+            what == WHOLE_OLD ? TAG : NEW_TAG, TOTAL);
+        give(out, versions[what != WHOLE_OLD], what == NEW_CUT ? at.cut : TOTAL);
+    } else if (what == UNSATISFIED_OTHER || what == UNSATISFIED_HERE) {
+        say(out, "HTTP/1.1 416 No\r\nConnection: close\r\nContent-Range: bytes */%zu\r\nContent-Length: 0\r\n\r\n",
+            what == UNSATISFIED_HERE ? at.cut : (size_t)TOTAL + 7);
+    } else {
+        static const char *const plain[] = {
+            [UNSATISFIED_SILENT] = "HTTP/1.1 416 No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+            [NO_CONTENT] = "HTTP/1.1 404 No\r\nConnection: close\r\nContent-Length: 2\r\n\r\nno",
+            [ERROR_PAGE] = "HTTP/1.1 500 Oops\r\nConnection: close\r\nContent-Length: 4\r\n\r\noops",
+            [NOT_MODIFIED] = "HTTP/1.1 304 Same\r\nConnection: close\r\n\r\n",
+            [CUT_IN_HEAD] = "HTTP/1.1 206 Partial Content\r\nContent-Ra",
+        };
+        say(out, "%s", plain[what]);
+    }
+}
+
+/// As the library asks: the last bytes that are held come again.
+static size_t overlap_of(size_t held) {
+    size_t wanted = held / 8 < 16 ? 16 : held / 8;
+    wanted = wanted > 4096 ? 4096 : wanted;
+    return wanted > held ? held : wanted;
+}
+
+static bool is_version(const char *path, int version) {
+    nc_buf bytes = place_read(path);
+    bool is_same = nc_slice_is_equal(nc_buf_slice(&bytes), from(version, 0));
+    nc_buf_deinit(&bytes);
+    return is_same;
+}
+
+static nct_reply raw(const wire *from_wire) {
+    return (nct_reply){.is_raw = true, .body = from_wire->bytes, .body_length = from_wire->length, .ending = NCT_CLOSE};
+}
+
+/// One lie at one cut: after it and after what may follow it, the file is one version or is not there.
+static void check_lie(fetching *on, lie what, size_t cut) {
+    static wire replies[4];
+    const nc_download_options options = {.skips_sync = true};
+    moment at = {.first = cut - overlap_of(cut), .cut = cut};
+    replies[0].length = 0;
+    say(&replies[0], "HTTP/1.1 200 OK\r\n" TAG "Content-Length: %d\r\n\r\n", TOTAL);
+    give(&replies[0], versions[0], cut);
+    tell(&replies[1], what, at);
+    tell(&replies[2], WHOLE_NEW, at);
+    const nct_reply row[] = {raw(&replies[0]), raw(&replies[1]), raw(&replies[2])};
+    fetching_script_row(on, row, 3);
+    fetched got = fetch(on, &options);
+    assert_fetched(got, NC_ERR_CUT_SHORT);
+    assert_int_equal(got.byte_count, cut);
+    // The lie, then as often as it takes until the server has told all of its replies.
+    for (int i = 0; i < 3 && got.error.status != NC_OK; i++) {
+        got = fetch(on, &options);
+        bool is_there = fetch_exists(on->file);
+        if (is_there != (got.error.status == NC_OK)) {
+            fail_msg("lie %d at %zu: %s and the file is %s", (int)what, cut, nc_status_name(got.error.status),
+                     is_there ? "there" : "missing");
+        }
+        if (is_there && !is_version(on->file, 0) && !is_version(on->file, 1)) {
+            fail_msg("lie %d at %zu: the file is a mix", (int)what, cut);
+        }
+    }
+    if (got.error.status != NC_OK) {
+        fail_msg("lie %d at %zu: never ends well: %s", (int)what, cut, got.error.message);
+    }
+    if (what == HONEST && got.resumed_bytes != cut) {
+        fail_msg("at %zu an honest server is not believed", cut);
+    }
+    assert_int_equal(place_count(on->at.root), 1);
+    assert_int_equal(remove(on->file), 0);
+}
+
+static void download__is_one_version_whatever_the_server_says(void **state) {
+    (void)state;
+    uint64_t cuts = torture_number("NETCORE_TORTURE_CUTS", 4);
+    uint64_t chance = 17;
+    fetching on;
+    for (size_t i = 0; i < TOTAL; i++) {
+        versions[0][i] = (uint8_t)torture_next(&chance);
+        versions[1][i] = (uint8_t)(versions[0][i] ^ 0x55);
+    }
+    fetching_start(&on);
+    for (uint64_t i = 0; i < cuts; i++) {
+        // The ends and what is in between.
+        size_t cut = i == 0 ? 1 : i == 1 ? TOTAL - 1 : 1 + (size_t)((TOTAL - 2) * i / cuts);
+        for (int what = 0; what < LIES; what++) {
+            check_lie(&on, (lie)what, cut);
+        }
+    }
+    fetching_stop(&on);
+    print_message("%d lies, each at %llu cuts\n", (int)LIES, (unsigned long long)cuts);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {harness_case(download__is_one_version_whatever_the_server_says)};
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}

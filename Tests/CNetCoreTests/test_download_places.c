@@ -1,0 +1,345 @@
+#include "fetched.h"
+
+#include <netcore/download_list.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define STRONG "ETag: \"v1\"\r\n"
+
+static const nct_reply whole = {.headers = STRONG, .pattern_length = 20000, .answers_ranges = true};
+
+static void script_named(fetching *on, const char *disposition) {
+    fetching_script(on, (nct_reply){.headers = fixture_text(&on->f, STRONG "Content-Disposition: %s\r\n", disposition),
+                                    .pattern_length = 20000,
+                                    .answers_ranges = true});
+}
+
+static nc_download_options into_root(const fetching *on) {
+    return (nc_download_options){.path = nc_slice_of(on->at.root)};
+}
+
+static void download__into_a_directory_is_called_as_the_head_says(void **state) {
+    (void)state;
+    fetching on;
+    fetching_start(&on);
+    script_named(&on, "attachment; filename=\"../../a b.txt\"");
+    nc_download_options options = into_root(&on);
+    fetched got = fetch(&on, &options);
+    assert_fetched(got, NC_OK);
+    assert_string_equal(got.path, place_path(on.at.root, "a b.txt"));
+    assert_pattern(got.path, 20000);
+    options.ignores_disposition = true;
+    got = fetch(&on, &options);
+    assert_fetched(got, NC_OK);
+    assert_string_equal(got.path, on.file);
+    assert_int_equal(place_count(on.at.root), 2);
+    fetching_stop(&on);
+}
+
+static void download__into_a_directory_replaces_nothing_unless_told_to(void **state) {
+    (void)state;
+    fetching on;
+    fetching_start(&on);
+    place_write(on.file, nc_slice_of("old"));
+    fetching_script(&on, whole);
+    nc_download_options options = into_root(&on);
+    fetched got = fetch(&on, &options);
+    assert_fetched(got, NC_ERR_FILE);
+    assert_int_equal(got.error.native_code, EEXIST);
+    assert_file(on.file, nc_slice_of("old"));
+    assert_int_equal(place_count(on.at.root), 1);
+    options.existing = NC_EXISTING_REPLACE;
+    assert_fetched(fetch(&on, &options), NC_OK);
+    assert_pattern(on.file, 20000);
+    fetching_stop(&on);
+}
+
+static void download__of_a_named_file_may_be_told_to_replace_nothing(void **state) {
+    (void)state;
+    fetching on;
+    fetching_start(&on);
+    place_write(on.file, nc_slice_of("old"));
+    fetching_script(&on, whole);
+    fetched got = fetch(&on, &(nc_download_options){.existing = NC_EXISTING_REFUSE});
+    assert_fetched(got, NC_ERR_FILE);
+    assert_int_equal(got.error.native_code, EEXIST);
+    assert_int_equal(nct_server_request_count(on.f.server), 0);
+    fetching_stop(&on);
+}
+
+static void download__into_a_directory_is_resumed_under_the_name_it_had(void **state) {
+    (void)state;
+    fetching on;
+    fetching_start(&on);
+    const char *named = STRONG "Content-Disposition: attachment; filename=named\r\n";
+    const nct_reply row[] = {
+        {.headers = named, .pattern_length = 20000, .is_cut = true, .cut_after = 9000, .ending = NCT_CLOSE},
+        {.headers = named, .pattern_length = 20000, .answers_ranges = true}};
+    fetching_script_row(&on, row, 2);
+    nc_download_options options = into_root(&on);
+    fetched got = fetch(&on, &options);
+    assert_fetched(got, NC_ERR_CUT_SHORT);
+    assert_string_equal(got.partial, place_path(on.at.root, "named.part"));
+    got = fetch(&on, &options);
+    assert_fetched(got, NC_OK);
+    assert_true(got.resumed_bytes > 0);
+    assert_pattern(place_path(on.at.root, "named"), 20000);
+    assert_int_equal(place_count(on.at.root), 1);
+    fetching_stop(&on);
+}
+
+static void download__lies_in_a_folder_of_choice_until_it_is_whole(void **state) {
+    (void)state;
+    fetching on;
+    fetching_start(&on);
+    assert_int_equal(mkdir(on.at.store, 0700), 0);
+    const nct_reply row[] = {
+        {.headers = STRONG, .pattern_length = 20000, .is_cut = true, .cut_after = 9000, .ending = NCT_CLOSE}, whole};
+    fetching_script_row(&on, row, 2);
+    nc_download_options options = {.partial_folder = nc_slice_of(on.at.store)};
+    fetched got = fetch(&on, &options);
+    assert_fetched(got, NC_ERR_CUT_SHORT);
+    assert_string_equal(got.partial, place_path(on.at.store, "file.part"));
+    got = fetch(&on, &options);
+    assert_fetched(got, NC_OK);
+    assert_true(got.resumed_bytes > 0);
+    assert_pattern(on.file, 20000);
+    assert_int_equal(place_count(on.at.store), 0);
+    fetching_stop(&on);
+}
+
+static void download__goes_where_it_is_told_by_the_head(void **state) {
+    (void)state;
+    fetching on;
+    fetching_start(&on);
+    fetching_script(&on, whole);
+    assert_int_equal(mkdir(on.at.store, 0700), 0);
+    on.placed = on.at.store;
+    fetched got = fetch(&on, &(nc_download_options){.asks_destination = true});
+    assert_fetched(got, NC_OK);
+    assert_string_equal(got.path, place_path(on.at.store, "file"));
+    assert_pattern(got.path, 20000);
+    on.placed = "";
+    got = fetch(&on, &(nc_download_options){.asks_destination = true});
+    assert_fetched(got, NC_OK);
+    assert_string_equal(got.path, on.file);
+    fetching_stop(&on);
+}
+
+/// The download fails with this, before or after it was asked for, and leaves `left` names.
+static void check_failure(fetching *on, const nc_download_options *options, int code, size_t left) {
+    fetched got = fetch(on, options);
+    if (got.error.status != NC_ERR_FILE || got.error.native_code != code) {
+        fail_msg("not %d: %s, %s", code, nc_status_name(got.error.status), got.error.message);
+    }
+    assert_true(got.error.message[0] != '\0');
+    assert_int_equal(place_count(on->at.root), left);
+}
+
+static void download__says_clearly_why_there_is_no_place_for_it(void **state) {
+    (void)state;
+    fetching on;
+    fetching_start(&on);
+    fetching_script(&on, whole);
+    char path[700];
+    assert_int_equal(mkdir(place_path(on.at.root, "file"), 0700), 0);
+    nc_download_options options = into_root(&on);
+    check_failure(&on, &options, EISDIR, 1);
+    snprintf(path, sizeof path, "%s/none/file", on.at.root);
+    options.path = nc_slice_of(path);
+    check_failure(&on, &options, ENOENT, 1);
+    memset(path + strlen(on.at.root) + 1, 'n', 300);
+    path[strlen(on.at.root) + 301] = '\0';
+    options.path = nc_slice_of(path);
+    check_failure(&on, &options, ENAMETOOLONG, 1);
+    if (geteuid() != 0) {
+        assert_int_equal(chmod(on.at.root, 0500), 0);
+        snprintf(path, sizeof path, "%s/other", on.at.root);
+        check_failure(&on, &options, EACCES, 1);
+        assert_int_equal(chmod(on.at.root, 0700), 0);
+    }
+    fetching_stop(&on);
+}
+
+static void download__of_a_long_name_has_a_short_partial(void **state) {
+    (void)state;
+    fetching on;
+    fetching_start(&on);
+    fetching_script(&on, whole);
+    char path[400];
+    snprintf(path, sizeof path, "%s/", on.at.root);
+    memset(path + strlen(on.at.root) + 1, 'n', 255);
+    path[strlen(on.at.root) + 256] = '\0';
+    assert_fetched(fetch(&on, &(nc_download_options){.path = nc_slice_of(path)}), NC_OK);
+    assert_pattern(path, 20000);
+    assert_int_equal(place_count(on.at.root), 1);
+    fetching_stop(&on);
+}
+
+static void remove_partial(fetching *on) {
+    assert_int_equal(unlink(on->partial), 0);
+}
+
+static void download__notices_that_its_file_vanished(void **state) {
+    (void)state;
+    fetching on;
+    fetching_start(&on);
+    nct_reply slow = whole;
+    slow.is_cut = true;
+    slow.cut_after = 9000;
+    slow.ending = NCT_STALL;
+    fetching_script(&on, slow);
+    fetch_begin(&on, &(nc_download_options){0});
+    assert_true(nct_server_wait_for_stalled(on.f.server, 1, FIXTURE_LIMIT_MS));
+    gate_wait(&on.moved);
+    remove_partial(&on);
+    nct_server_release_stalled(on.f.server);
+    fetched got = fetch_end(&on);
+    assert_fetched(got, NC_ERR_FILE);
+    assert_int_equal(got.error.native_code, ENOENT);
+    assert_false(fetch_exists(on.file));
+    fetching_stop(&on);
+}
+
+/* --- digests --- */
+
+/// Of "abc".
+static const uint8_t abc_md5[] = {0x90, 0x01, 0x50, 0x98, 0x3c, 0xd2, 0x4f, 0xb0,
+                                  0xd6, 0x96, 0x3f, 0x7d, 0x28, 0xe1, 0x7f, 0x72};
+#define ABC_SHA "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0="
+
+static void check_digest(const char *headers, const char *body, const uint8_t *md5, bool is_right) {
+    fetching on;
+    fetching_start(&on);
+    place_write(on.file, nc_slice_of("old"));
+    fetching_script(&on, (nct_reply){.headers = headers, .body = body, .body_length = 3});
+    fetched got = fetch(&on, &(nc_download_options){.md5 = md5});
+    assert_fetched(got, is_right ? NC_OK : NC_ERR_DIGEST_MISMATCH);
+    assert_file(on.file, nc_slice_of(is_right ? body : "old"));
+    assert_string_equal(got.partial, "");
+    assert_int_equal(place_count(on.at.root), 1);
+    fetching_stop(&on);
+}
+
+static void download__has_the_digest_that_was_expected_or_is_not_there(void **state) {
+    (void)state;
+    check_digest(NULL, "abc", abc_md5, true);
+    check_digest(NULL, "abd", abc_md5, false);
+    check_digest("Repr-Digest: sha-256=:" ABC_SHA ":\r\n", "abc", NULL, true);
+    check_digest("Repr-Digest: sha-256=:" ABC_SHA ":\r\n", "abd", NULL, false);
+    check_digest("Content-Digest: sha-256=:" ABC_SHA ":\r\n", "abd", NULL, false);
+    check_digest("Digest: SHA-256=" ABC_SHA "\r\n", "abd", NULL, false);
+    check_digest("Digest: SHA-256=" ABC_SHA "\r\n", "abc", abc_md5, true);
+    check_digest("Digest: MD5=AAAAAAAAAAAAAAAAAAAAAA==\r\n", "abc", abc_md5, false);
+}
+
+/* --- the inventory --- */
+
+typedef struct listing {
+    size_t count;
+    uint64_t received;
+    uint64_t total;
+    char url[200];
+    char path[200];
+    bool has_validator;
+    bool is_active;
+} listing;
+
+static bool note(void *ctx, const nc_download_entry *entry) {
+    listing *found = ctx;
+    found->count++;
+    found->received = entry->received_bytes;
+    found->total = entry->total_bytes;
+    found->has_validator = entry->has_validator;
+    found->is_active = entry->is_active;
+    snprintf(found->url, sizeof found->url, "%.*s", (int)entry->url.length, (const char *)entry->url.data);
+    snprintf(found->path, sizeof found->path, "%.*s", (int)entry->path.length, (const char *)entry->path.data);
+    return true;
+}
+
+static void inventory__lists_and_purges_what_is_not_whole(void **state) {
+    (void)state;
+    fetching on;
+    fetching_start(&on);
+    listing found = {0};
+    uint64_t removed = 0;
+    nc_error err;
+    nc_slice root = nc_slice_of(on.at.root);
+    nct_reply cut = {
+        .headers = STRONG, .pattern_length = 20000, .is_cut = true, .cut_after = 9000, .ending = NCT_CLOSE};
+    fetching_script(&on, cut);
+    fetched got = fetch(&on, &(nc_download_options){0});
+    assert_fetched(got, NC_ERR_CUT_SHORT);
+    place_write(place_path(on.at.root, "mine.part"), nc_slice_of("precious"));
+    assert_status(nc_download_list(note, &found, root, NULL, &err), NC_OK);
+    assert_int_equal(found.count, 1);
+    assert_int_equal(found.received, got.byte_count);
+    assert_int_equal(found.total, 20000);
+    assert_string_equal(found.url, fixture_url(&on.f, "/file"));
+    assert_string_equal(found.path, on.file);
+    assert_true(found.has_validator && !found.is_active);
+    assert_status(nc_download_purge(&removed, root, 1000, NULL, &err), NC_OK);
+    assert_int_equal(removed, 0);
+    assert_status(nc_download_purge(&removed, root, INT64_MAX, NULL, &err), NC_OK);
+    assert_int_equal(removed, 1);
+    assert_int_equal(place_count(on.at.root), 1);
+    assert_status(nc_download_list(note, &found, nc_slice_of("/nowhere/at all"), NULL, &err), NC_ERR_FILE);
+    assert_int_equal(err.native_code, ENOENT);
+    fetching_stop(&on);
+}
+
+static void inventory__leaves_what_somebody_is_at(void **state) {
+    (void)state;
+    fetching on;
+    fetching_start(&on);
+    nct_reply slow = whole;
+    slow.is_cut = true;
+    slow.cut_after = 9000;
+    slow.ending = NCT_STALL;
+    fetching_script(&on, slow);
+    fetch_begin(&on, &(nc_download_options){.proof_ms = 1});
+    assert_true(nct_server_wait_for_stalled(on.f.server, 1, FIXTURE_LIMIT_MS));
+    gate_wait(&on.moved);
+    listing found = {0};
+    uint64_t removed = 7;
+    nc_error err;
+    assert_status(nc_download_list(note, &found, nc_slice_of(on.at.root), NULL, &err), NC_OK);
+    assert_true(found.count == 1 && found.is_active);
+    assert_status(nc_download_purge(&removed, nc_slice_of(on.at.root), INT64_MAX, NULL, &err), NC_OK);
+    assert_int_equal(removed, 0);
+    // Nor does a second download of the same get in.
+    fetching other = on;
+    nc_download_options options = {0};
+    fetched second = fetch(&other, &options);
+    assert_fetched(second, NC_ERR_FILE);
+    assert_int_equal(second.error.native_code, EBUSY);
+    on.f = other.f; // It has what both were given.
+    nct_server_release_stalled(on.f.server);
+    assert_fetched(fetch_end(&on), NC_OK);
+    assert_pattern(on.file, 20000);
+    fetching_stop(&on);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(download__into_a_directory_is_called_as_the_head_says),
+        harness_case(download__into_a_directory_replaces_nothing_unless_told_to),
+        harness_case(download__of_a_named_file_may_be_told_to_replace_nothing),
+        harness_case(download__into_a_directory_is_resumed_under_the_name_it_had),
+        harness_case(download__lies_in_a_folder_of_choice_until_it_is_whole),
+        harness_case(download__goes_where_it_is_told_by_the_head),
+        harness_case(download__says_clearly_why_there_is_no_place_for_it),
+        harness_case(download__of_a_long_name_has_a_short_partial),
+        harness_case(download__notices_that_its_file_vanished),
+        harness_case(download__has_the_digest_that_was_expected_or_is_not_there),
+        harness_case(inventory__lists_and_purges_what_is_not_whole),
+        harness_case(inventory__leaves_what_somebody_is_at),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}

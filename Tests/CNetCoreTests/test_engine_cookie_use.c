@@ -1,0 +1,221 @@
+/// Requests that use the cookie jar one way only: what they send, and what they leave in it.
+#include "fixture.h"
+
+#include <netcore/cookies.h>
+#include <stdio.h>
+#include <string.h>
+
+static void start(fixture *f) {
+    fixture_start_with(f, NULL, &(nc_engine_options){.cookies = NC_COOKIES_MEMORY});
+}
+
+static void script_cookie(fixture *f, const char *path, const char *cookie) {
+    fixture_script(f, path, (nct_reply){.headers = fixture_text(f, "Set-Cookie: %s\r\n", cookie)});
+}
+
+/// What the jar holds, as "a=1; b=2" in its own order.
+static const char *jar(fixture *f) {
+    nc_buf text = nc_buf_init(1 << 20);
+    nc_buf out = nc_buf_init(1 << 20);
+    assert_status(nc_engine_copy_cookies(f->engine, &text, NULL), NC_OK);
+    nc_buf_append_byte(&text, 0);
+    for (char *line = strtok((char *)text.data, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        char *value = strrchr(line, '\t');
+        *value = '\0';
+        nc_buf_append(&out, nc_slice_of(fixture_text(f, "%s%s=%s", out.length > 0 ? "; " : "", strrchr(line, '\t') + 1,
+                                                     value + 1)));
+    }
+    nc_buf_append_byte(&out, 0);
+    const char *kept = fixture_text(f, "%s", (const char *)out.data);
+    nc_buf_deinit(&out);
+    nc_buf_deinit(&text);
+    return kept;
+}
+
+/// The Cookie field of the last request; "" without one.
+static const char *sent(fixture *f) {
+    const char *field = strstr(fixture_received(f, nct_server_request_count(f->server) - 1), "\r\nCookie: ");
+    return field == NULL ? "" : fixture_text(f, "%.*s", (int)strcspn(field + 10, "\r"), field + 10);
+}
+
+static answer get(fixture *f, const char *path, nc_cookie_use use) {
+    nc_request request = fixture_request(f, path);
+    request.cookie_use = (uint8_t)use;
+    return fixture_send(f, &request);
+}
+
+static void engine__each_use_of_cookies_is_what_it_says(void **state) {
+    static const struct {
+        nc_cookie_use use;
+        const char *sent;
+        const char *kept;
+    } cases[] = {
+        {NC_COOKIES_SEND_AND_STORE, "old=1", "new=2"},
+        {NC_COOKIES_IGNORE, "", "old=1"},
+        {NC_COOKIES_SEND_ONLY, "old=1", "old=1"},
+        {NC_COOKIES_STORE_ONLY, "", "new=2"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fixture f;
+        start(&f);
+        script_cookie(&f, "/old", "old=1; Path=/");
+        fixture_script(&f, "/new",
+                       (nct_reply){.headers = "Set-Cookie: old=; Path=/; Max-Age=0\r\nSet-Cookie: new=2; Path=/\r\n"});
+        (void)fixture_get(&f, "/old");
+        assert_answered(get(&f, "/new", cases[i].use), 200, "");
+        assert_string_equal(sent(&f), cases[i].sent);
+        assert_string_equal(jar(&f), cases[i].kept); // a cookie that is taken back is an answer's, too
+        (void)fixture_get(&f, "/");                  // and the next request goes by the jar
+        assert_string_equal(sent(&f), cases[i].kept);
+        fixture_stop(&f);
+    }
+}
+
+static void engine__without_a_jar_no_use_keeps_or_sends_any(void **state) {
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    script_cookie(&f, "/", "a=1");
+    for (int use = NC_COOKIES_SEND_AND_STORE; use <= NC_COOKIES_STORE_ONLY; use++) {
+        (void)get(&f, "/", (nc_cookie_use)use);
+        assert_answered(get(&f, "/", (nc_cookie_use)use), 200, "");
+        assert_string_equal(sent(&f), "");
+    }
+    fixture_stop(&f);
+}
+
+static void engine__one_way_holds_for_every_hop(void **state) {
+    fixture f;
+    (void)state;
+    start(&f);
+    fixture_script(&f, "/hop", (nct_reply){.location = "/there", .headers = "Set-Cookie: hop=1; Path=/\r\n"});
+    script_cookie(&f, "/there", "there=2; Path=/");
+    (void)get(&f, "/hop", NC_COOKIES_SEND_ONLY);
+    assert_string_equal(sent(&f), ""); // what the first hop brought is not there for the second
+    assert_string_equal(jar(&f), "");
+    (void)get(&f, "/hop", NC_COOKIES_STORE_ONLY);
+    assert_string_equal(sent(&f), "");
+    assert_non_null(strstr(jar(&f), "hop=1"));
+    assert_non_null(strstr(jar(&f), "there=2"));
+    fixture_stop(&f);
+}
+
+static void engine__one_way_holds_where_libcurl_asks_again_by_itself(void **state) {
+    const nct_reply asked[] = {
+        {.status = 401,
+         .headers = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\"\r\nSet-Cookie: c=401; Path=/\r\n"},
+        {.status = 200}};
+    static const struct {
+        nc_cookie_use use;
+        const char *sent, *kept;
+    } cases[] = {{NC_COOKIES_SEND_ONLY, "old=1", "old=1"}, {NC_COOKIES_STORE_ONLY, "", "c=401"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fixture f;
+        start(&f);
+        script_cookie(&f, "/old", "old=1; Path=/");
+        (void)fixture_get(&f, "/old");
+        assert_int_equal(nct_server_script_sequence(f.server, "/asked", asked, 2), 0);
+        nc_request request = fixture_request(&f, "/asked");
+        request.cookie_use = (uint8_t)cases[i].use;
+        request.credentials =
+            (nc_credentials){.schemes = NC_AUTH_DIGEST, .user = nc_slice_of("me"), .password = nc_slice_of("secret")};
+        assert_answered(fixture_send(&f, &request), 200, "");
+        assert_int_equal(nct_server_request_count(f.server), 3);
+        assert_string_equal(sent(&f), cases[i].sent);
+        assert_non_null(strstr(jar(&f), cases[i].kept));
+        fixture_stop(&f);
+    }
+}
+
+static void engine__the_callers_own_cookie_goes_whatever_the_jar_does(void **state) {
+    const nc_header own = {nc_slice_of("Cookie"), nc_slice_of("mine=3")};
+    fixture f;
+    (void)state;
+    start(&f);
+    script_cookie(&f, "/", "jar=1");
+    (void)fixture_get(&f, "/");
+    for (int use = NC_COOKIES_IGNORE; use <= NC_COOKIES_STORE_ONLY; use++) {
+        nc_request request = fixture_request(&f, "/");
+        request.headers = &own;
+        request.header_count = 1;
+        request.cookie_use = (uint8_t)use;
+        (void)fixture_send(&f, &request);
+        assert_string_equal(sent(&f), use == NC_COOKIES_SEND_ONLY ? "jar=1; mine=3" : "mine=3");
+        const char *field = strstr(fixture_received(&f, nct_server_request_count(f.server) - 1), "Cookie:");
+        assert_null(strstr(field + 1, "Cookie:"));
+    }
+    fixture_stop(&f);
+}
+
+static void engine__stores_of_many_at_once_lose_nothing(void **state) {
+    enum { COUNT = 40 };
+    fixture f;
+    nc_transfer_id ids[COUNT];
+    (void)state;
+    start(&f);
+    for (size_t i = 0; i < COUNT; i++) {
+        const char *path = fixture_text(&f, "/%zu", i);
+        // In small pieces, so that many heads are under way together.
+        fixture_script(&f, path,
+                       (nct_reply){.headers = fixture_text(&f, "Set-Cookie: n%zu=v; Path=/\r\nX-Rest: 1\r\n", i),
+                                   .drip_bytes = 23,
+                                   .pattern_length = 50});
+        nc_request request = fixture_request(&f, path);
+        request.cookie_use = i % 2 == 0 ? NC_COOKIES_STORE_ONLY : NC_COOKIES_SEND_AND_STORE;
+        ids[i] = fixture_submit(&f, &request);
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_status(fixture_wait(&f, ids[i]).error.status, NC_OK);
+    }
+    const char *kept = jar(&f);
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_non_null(strstr(kept, fixture_text(&f, "n%zu=v", i)));
+    }
+    fixture_stop(&f);
+}
+
+static void engine__a_refused_response_stores_none(void **state) {
+    fixture f;
+    (void)state;
+    start(&f);
+    fixture_script_raw(&f, "/",
+                       "HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nhi");
+    assert_status(get(&f, "/", NC_COOKIES_STORE_ONLY).error.status, NC_ERR_BAD_RESPONSE);
+    assert_string_equal(jar(&f), "");
+    fixture_script_raw(&f, "/cut", "HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\nX-");
+    assert_status(get(&f, "/cut", NC_COOKIES_STORE_ONLY).error.status, NC_ERR_CUT_SHORT);
+    assert_string_equal(jar(&f), "");
+    fixture_stop(&f);
+}
+
+static void engine__an_unknown_use_of_cookies_is_refused(void **state) {
+    fixture f;
+    nc_transfer_id id;
+    nc_error err;
+    (void)state;
+    start(&f);
+    nc_request request = fixture_request(&f, "/");
+    request.cookie_use = NC_COOKIES_STORE_ONLY + 1;
+    assert_status(nc_engine_submit(f.engine, &request, NULL, &id, &err), NC_ERR_USAGE);
+    request.cookie_use = 255;
+    assert_status(nc_engine_submit(f.engine, &request, NULL, &id, &err), NC_ERR_USAGE);
+    assert_non_null(strstr(err.message, "255"));
+    fixture_stop(&f);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(engine__each_use_of_cookies_is_what_it_says),
+        harness_case(engine__without_a_jar_no_use_keeps_or_sends_any),
+        harness_case(engine__one_way_holds_for_every_hop),
+        harness_case(engine__one_way_holds_where_libcurl_asks_again_by_itself),
+        harness_case(engine__the_callers_own_cookie_goes_whatever_the_jar_does),
+        harness_case(engine__stores_of_many_at_once_lose_nothing),
+        harness_case(engine__a_refused_response_stores_none),
+        harness_case(engine__an_unknown_use_of_cookies_is_refused),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}

@@ -1,0 +1,240 @@
+/// The list of hosts that asked for https alone: names, fields, and its text (RFC 6797).
+#include "harness.h"
+
+#include "net/hsts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const int64_t now_s = 1800000000; // 2027-01-15 08:00:00
+
+static bool note(nc_hsts *list, const char *authority, const char *field) {
+    return nc_hsts_note(list, nc_slice_of(authority), nc_slice_of(field), now_s);
+}
+
+static bool covers(const nc_hsts *list, const char *authority) {
+    return nc_hsts_covers(list, nc_slice_of(authority), now_s);
+}
+
+static void hsts__a_field_is_taken_as_the_grammar_says_or_not_at_all(void **state) {
+    static const struct {
+        const char *field;
+        bool is_taken;
+        bool is_below;
+    } rows[] = {
+        {"max-age=1", true, false},
+        {"MAX-AGE=31536000", true, false},
+        {"max-age=\"1000\"", true, false},
+        {" max-age = 5 ; includeSubDomains ", true, true},
+        {"includesubdomains;max-age=5", true, true},
+        {"max-age=5; preload; future=\"a;b\"; includeSubDomains", true, true},
+        {"max-age=5;;", true, false},
+        {"max-age=99999999999999999999999999", true, false},
+        {"max-age=0", false, false},
+        {"max-age", false, false},
+        {"max-age=", false, false},
+        {"max-age=\"\"", false, false},
+        {"max-age=-1", false, false},
+        {"max-age=1x", false, false},
+        {"max-age=1 2", false, false},
+        {"max-age=1; max-age=1", false, false},
+        {"max-age=1; includeSubDomains; includeSubDomains", false, false},
+        {"max-age=1; includeSubDomains=1", false, false},
+        {"includeSubDomains", false, false},
+        {"future=\"max-age=5\"", false, false},
+        {"", false, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        nc_hsts list = {0};
+        if (note(&list, "a.example", rows[i].field) != rows[i].is_taken ||
+            covers(&list, "a.example") != rows[i].is_taken || covers(&list, "b.a.example") != rows[i].is_below) {
+            fail_msg("'%s' is taken otherwise than it should", rows[i].field);
+        }
+        nc_hsts_deinit(&list);
+    }
+}
+
+static void hsts__names_are_compared_whole_and_without_case(void **state) {
+    nc_hsts list = {0};
+    (void)state;
+    assert_true(note(&list, "A.Example:8443", "max-age=9; includeSubDomains"));
+    assert_true(covers(&list, "a.example"));
+    assert_true(covers(&list, "a.EXAMPLE."));
+    assert_true(covers(&list, "x.y.a.example:80"));
+    assert_false(covers(&list, "ba.example"));
+    assert_false(covers(&list, "example"));
+    assert_false(covers(&list, "a.example.org"));
+    assert_false(covers(&list, ""));
+    assert_false(covers(&list, "."));
+    assert_false(covers(&list, ":80"));
+    nc_hsts_deinit(&list);
+}
+
+static void hsts__addresses_and_what_is_no_name_are_never_remembered(void **state) {
+    static const char *const hosts[] = {"127.0.0.1", "127.1",        "2130706433", "0x7f.1",     "0x7F000001",
+                                        "a.0x1",     "[::1]",        "[::1]:1",    "",           ":1",
+                                        "a b",       "a%62.example", ".example",   "a..example", "a.example.."};
+    char longest[300];
+    nc_hsts list = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+        assert_false(note(&list, hosts[i], "max-age=9"));
+    }
+    memset(longest, 'a', sizeof longest - 1);
+    longest[254] = '\0';
+    assert_false(note(&list, longest, "max-age=9"));
+    longest[253] = '\0';
+    assert_true(note(&list, longest, "max-age=9"));
+    assert_true(note(&list, "127.0.0.1.example", "max-age=9"));
+    assert_int_equal(list.count, 2);
+    nc_hsts_deinit(&list);
+}
+
+static void hsts__what_has_ended_counts_no_more_and_zero_ends_at_once(void **state) {
+    nc_hsts list = {0};
+    (void)state;
+    assert_true(note(&list, "a.example", "max-age=10"));
+    assert_false(note(&list, "a.example", "max-age=10")); // nothing new
+    assert_true(nc_hsts_covers(&list, nc_slice_of("a.example"), now_s + 9));
+    assert_false(nc_hsts_covers(&list, nc_slice_of("a.example"), now_s + 10));
+    assert_true(note(&list, "a.example", "max-age=0; includeSubDomains"));
+    assert_false(covers(&list, "a.example"));
+    assert_false(note(&list, "a.example", "max-age=0"));
+    nc_hsts_deinit(&list);
+}
+
+static void hsts__the_list_is_bounded_and_what_ends_first_gives_way(void **state) {
+    nc_hsts list = {0};
+    (void)state;
+    for (int i = 0; i < NC_HSTS_MAX_HOSTS + 10; i++) {
+        char name[32];
+        char field[32];
+        (void)snprintf(name, sizeof name, "h%d.example", i);
+        (void)snprintf(field, sizeof field, "max-age=%d", 100 + i);
+        assert_true(note(&list, name, field));
+    }
+    assert_int_equal(list.count, NC_HSTS_MAX_HOSTS);
+    assert_false(covers(&list, "h9.example"));
+    assert_true(covers(&list, "h10.example"));
+    assert_true(covers(&list, "h1009.example"));
+    nc_hsts_deinit(&list);
+}
+
+static void hsts__only_the_scheme_and_port_80_change(void **state) {
+    static const char *const rows[][2] = {
+        {"http://a.example", "https://a.example"},
+        {"HTTP://a.example:80/x?y:80#z", "https://a.example/x?y:80#z"},
+        {"http://a.example:8080/:80", "https://a.example:8080/:80"},
+        {"http://u:80@a.example/", "https://u:80@a.example/"},
+        {"http://a.example:80", "https://a.example"},
+        {"http://a.example?q", "https://a.example?q"},
+        {"http://[::1]:80/", "https://[::1]/"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        nc_buf url = nc_buf_init(100);
+        nc_hsts_upgrade(&url, nc_slice_of(rows[i][0]));
+        assert_slice_equals(nc_buf_slice(&url), rows[i][1]);
+        nc_buf_deinit(&url);
+    }
+}
+
+static bool holds(const nc_buf *text, const char *piece) {
+    return memmem(text->data, text->length, piece, strlen(piece)) != NULL;
+}
+
+static void hsts__what_is_written_reads_back(void **state) {
+    nc_hsts list = {0};
+    nc_hsts again = {0};
+    nc_buf text = nc_buf_init(4096);
+    nc_buf second = nc_buf_init(4096);
+    size_t line = 0;
+    (void)state;
+    assert_true(note(&list, "b.example", "max-age=86400; includeSubDomains"));
+    assert_true(note(&list, "a.example", "max-age=3600"));
+    assert_int_equal(nc_hsts_read(&list, nc_slice_of(".c.example \"unlimited\""), now_s, &line), NC_OK);
+    assert_true(nc_hsts_note(&list, nc_slice_of("gone.example"), nc_slice_of("max-age=1"), now_s - 1));
+    nc_hsts_write(&list, &text, now_s);
+    assert_true(holds(&text, "\na.example \"20270115 09:00:00\"\n"));
+    assert_true(holds(&text, "\n.b.example \"20270116 08:00:00\"\n"));
+    assert_true(holds(&text, "\n.c.example \"unlimited\"\n"));
+    assert_false(holds(&text, "gone"));
+    assert_int_equal(nc_hsts_read(&again, nc_buf_slice(&text), now_s, &line), NC_OK);
+    nc_hsts_write(&again, &second, now_s);
+    assert_true(nc_slice_is_equal(nc_buf_slice(&text), nc_buf_slice(&second)));
+    assert_true(covers(&again, "x.b.example"));
+    assert_true(covers(&again, "x.c.example"));
+    assert_false(covers(&again, "x.a.example"));
+    nc_buf_deinit(&text);
+    nc_buf_deinit(&second);
+    nc_hsts_deinit(&list);
+    nc_hsts_deinit(&again);
+}
+
+static void hsts__a_text_that_is_something_else_names_its_line(void **state) {
+    static const char *const lines[] = {
+        "a.example",
+        "a.example 20270115 09:00:00",
+        "a.example \"\"",
+        "a.example \"20270115\"",
+        "a.example \"20271315 09:00:00\"",
+        "a.example \"20270100 09:00:00\"",
+        "a.example \"99991231 23:59:60\"",
+        "a.example \"20270115 24:00:00\"",
+        "a.example \"20270115 09:60:00\"",
+        "a.example \"2027x115 09:00:00\"",
+        "a.example \"20270115T09:00:00\"",
+        "a.example \"forever\"",
+        "127.0.0.1 \"unlimited\"",
+        "a.example:80 \"unlimited\"",
+        ". \"unlimited\"",
+        "\"unlimited\"",
+        "\177ELF",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        nc_hsts list = {0};
+        char text[200];
+        size_t line = 0;
+        (void)snprintf(text, sizeof text, "# a comment\n\n%s\nb.example \"unlimited\"\n", lines[i]);
+        nc_status status = nc_hsts_read(&list, nc_slice_of(text), now_s, &line);
+        if (status != NC_ERR_FILE || line != 3) {
+            fail_msg("'%s' is %s at line %zu", lines[i], nc_status_name(status), line);
+        }
+        nc_hsts_deinit(&list);
+    }
+}
+
+static void take_everything(void *ctx) {
+    nc_hsts list = {0};
+    size_t line = 0;
+    (void)ctx;
+    (void)note(&list, "b.example", "max-age=9");
+    nc_status status =
+        nc_hsts_read(&list, nc_slice_of("a.example \"unlimited\"\n.c.example \"unlimited\""), now_s, &line);
+    assert_true(status == NC_OK || status == NC_ERR_NO_MEMORY);
+    assert_int_equal(covers(&list, "c.example"), status == NC_OK);
+    nc_hsts_deinit(&list);
+}
+
+static void hsts__loses_nothing_when_memory_is_short(void **state) {
+    (void)state;
+    each_allocation_failure(take_everything, NULL);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(hsts__a_field_is_taken_as_the_grammar_says_or_not_at_all),
+        harness_case(hsts__names_are_compared_whole_and_without_case),
+        harness_case(hsts__addresses_and_what_is_no_name_are_never_remembered),
+        harness_case(hsts__what_has_ended_counts_no_more_and_zero_ends_at_once),
+        harness_case(hsts__the_list_is_bounded_and_what_ends_first_gives_way),
+        harness_case(hsts__only_the_scheme_and_port_80_change),
+        harness_case(hsts__what_is_written_reads_back),
+        harness_case(hsts__a_text_that_is_something_else_names_its_line),
+        harness_case(hsts__loses_nothing_when_memory_is_short),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}

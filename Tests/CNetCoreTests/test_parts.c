@@ -1,0 +1,346 @@
+/// Multipart bodies, taken apart: RFC 2046, 5.1.1, to the letter, and the same for every way of cutting what came.
+#include "harness.h"
+
+#include <netcore/parts.h>
+#include <stdio.h>
+#include <string.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+#define MIXED "multipart/mixed; boundary=b"
+
+/// What came out: "{name=value,}" for a head, the content, "}" at a part's end, "." at the last boundary.
+typedef struct told {
+    nc_buf text;
+    nc_status status;
+    int64_t offset;
+} told;
+
+static void put(told *out, const char *text) {
+    nc_buf_append(&out->text, nc_slice_of(text));
+}
+
+static void put_event(told *out, const nc_parts_event *event) {
+    switch (event->kind) {
+    case NC_PARTS_HEAD:
+        put(out, "{");
+        for (size_t i = 0; i < event->field_count; i++) {
+            nc_buf_append(&out->text, event->fields[i].name);
+            put(out, "=");
+            nc_buf_append(&out->text, event->fields[i].value);
+            put(out, ",");
+        }
+        put(out, "|");
+        break;
+    case NC_PARTS_CONTENT:
+        assert_true(event->bytes.length > 0);
+        nc_buf_append(&out->text, event->bytes);
+        break;
+    default:
+        put(out, event->kind == NC_PARTS_PART_END ? "}" : event->kind == NC_PARTS_END ? "." : "");
+    }
+}
+
+static void feed(nc_parts *parts, nc_slice in, told *out) {
+    guarded copy = guarded_copy(in);
+    nc_slice rest = copy.slice;
+    nc_parts_event event = {.kind = NC_PARTS_HEAD};
+    nc_error err;
+    while (out->status == NC_OK && event.kind != NC_PARTS_NEEDS_MORE) {
+        out->status = nc_parts_next(parts, &rest, &event, &err);
+        if (out->status == NC_OK) {
+            put_event(out, &event);
+        } else {
+            assert_int_equal(err.status, out->status);
+            out->offset = err.offset;
+        }
+    }
+    assert_true(out->status != NC_OK || rest.length == 0);
+    guarded_deinit(&copy);
+}
+
+static void finish(nc_parts *parts, told *out) {
+    nc_error err;
+    if (out->status == NC_OK) {
+        out->status = nc_parts_finish(parts, &err);
+        out->offset = err.offset;
+    } else {
+        // It fails again in the same way, whatever comes.
+        nc_slice more = nc_slice_of("\r\n--b--");
+        nc_parts_event event;
+        assert_status(nc_parts_next(parts, &more, &event, &err), out->status);
+        assert_int_equal(err.offset, out->offset);
+        assert_status(nc_parts_finish(parts, NULL), out->status);
+    }
+    nc_parts_free(parts);
+}
+
+static nc_parts *begin(const char *type, const nc_parts_options *options) {
+    nc_parts *parts = NULL;
+    nc_error err;
+    assert_status(nc_parts_new(&parts, nc_slice_of(type), options, &err), NC_OK);
+    return parts;
+}
+
+static told read_in_pieces(const char *type, const nc_parts_options *options, nc_slice text, size_t piece) {
+    nc_parts *parts = begin(type, options);
+    told out = {nc_buf_init(1 << 20), NC_OK, -1};
+    while (text.length > 0 && out.status == NC_OK) {
+        size_t count = text.length < piece ? text.length : piece;
+        feed(parts, nc_slice_make(text.data, count), &out);
+        text = nc_slice_make(text.data + count, text.length - count);
+    }
+    finish(parts, &out);
+    return out;
+}
+
+typedef struct row {
+    const char *text;
+    size_t length;
+    const char *told;
+    nc_status status;
+    int64_t offset;
+} row;
+
+#define WHOLE(text, told)                                                                                              \
+    { (text), sizeof(text) - 1, (told), NC_OK, -1 }
+#define CUT(text, told)                                                                                                \
+    { (text), sizeof(text) - 1, (told), NC_ERR_CUT_SHORT, sizeof(text) - 1 }
+#define BAD(text, offset, told)                                                                                        \
+    { (text), sizeof(text) - 1, (told), NC_ERR_BAD_RESPONSE, (offset) }
+
+static const row rows[] = {
+    WHOLE("--b\r\n\r\nhi\r\n--b--", "{|hi}."),
+    WHOLE("--b\r\nA: 1\r\nContent-Type:text/plain \r\n\r\nhi\r\n--b\r\n\r\nyou\r\n--b--\r\n",
+          "{A=1,Content-Type=text/plain,|hi}{|you}."),
+    WHOLE("a preamble\r\n\r\n--b\r\n\r\n1\r\n--b--\r\nan epilogue\r\n--b\r\n", "{|1}."),
+    WHOLE("--b \t\r\n\r\n1\r\n--b-- \t", "{|1}."),
+    WHOLE("--b\r\n\r\n\r\n--b--", "{|}."),
+    WHOLE("--b\r\n\r\n--b--", "{|}."),
+    WHOLE("--b\r\nA: 1\r\n\r\n--b--", "{A=1,|}."), // fields alone
+    WHOLE("--b\r\n\r\n\r\n\r\n--b--", "{|\r\n}."),
+    WHOLE("--b\r\n\r\n\r\r\n-\r\n--\r\n--c\n--b--\r\r\n--b--", "{|\r\r\n-\r\n--\r\n--c\n--b--\r}."),
+    WHOLE("--b\r\nA: 1\r\n  2\r\n\t3\r\nB:\r\n\r\n\r\n--b--", "{A=1    2  \t3,B=,|}."),
+    WHOLE("--b\r\nA: \xC3\xA9\t\"x\"\r\n\r\n--b--", "{A=\xC3\xA9\t\"x\",|}."),
+    WHOLE("x\r\n--\r\n--b\r\n\r\n--b--", "{|}."),
+    CUT("", ""),
+    CUT("--", ""),
+    CUT("--b", ""),
+    CUT("no boundary at all", ""),
+    CUT("--b\r\n", ""),
+    CUT("--b\r\nA: 1\r\n", ""),
+    CUT("--b\r\nA: 1\r\n\r\n", "{A=1,|"),
+    CUT("--b\r\n\r\nhi", "{|hi"),
+    CUT("--b\r\n\r\nhi\r", "{|hi"),
+    CUT("--b\r\n\r\nhi\r\n--", "{|hi"),
+    CUT("--b\r\n\r\nhi\r\n--b", "{|hi}"),
+    CUT("--b\r\n\r\nhi\r\n--b\r\n", "{|hi}"),
+    CUT("--b\r\n\r\nhi\r\n--b-", "{|hi}"),
+    // A line that begins with the boundary holds nothing else.
+    BAD("--bb\r\n\r\nhi\r\n--b--", 3, ""),
+    BAD("--bb\r\n--b\r\n\r\n1\r\n--b--", 3, ""),
+    BAD("--b \t \r\n\r\n1\r\n--b\t--", 17, "{|1}"),
+    BAD("--b x\r\n\r\nhi\r\n--b--", 4, ""),
+    BAD("--b-\r\n\r\nhi\r\n--b--", 4, ""),
+    BAD("--b\r\n\r\nhi\r\n--bc", 14, "{|hi}"),
+    BAD("--b\r\n\r\nhi\r\n--b-x", 15, "{|hi}"),
+    BAD("--b\r\n\r\nhi\r\n--b--x", 16, "{|hi}."),
+    BAD("--b\r\n\r\nhi\r\n--b--\rx", 17, "{|hi}."),
+    BAD("--b\n\nhi\n--b--", 3, ""),
+    BAD("--b\r\r\n", 4, ""),
+    BAD("--b--", 3 + 1, ""), // RFC 2046: one part at least
+    // Fields.
+    BAD("--b\r\n--b--\r\n\r\n", 5 + 5, ""),
+    BAD("--b\r\nA 1\r\n\r\n", 6, ""),
+    BAD("--b\r\nA : 1\r\n\r\n", 6, ""),
+    BAD("--b\r\n: 1\r\n\r\n", 5, ""),
+    BAD("--b\r\n A: 1\r\n\r\n", 5, ""),
+    BAD("--b\r\nA: 1\n\r\n", 9, ""),
+    BAD("--b\r\nA: 1\rB: 2\r\n\r\n", 9, ""),
+    BAD("--b\r\nA: 1\r\r\n\r\n", 9, ""),
+    BAD("--b\r\nA: \0\r\n\r\n", 8, ""),
+    BAD("--b\r\nA: \x7f\r\n\r\n", 8, ""),
+    BAD("--b\r\nA: 1\r\n\n", 11, ""),
+    BAD("--b\r\nA: 1\r\nB\r\n\r\n", 12, ""),
+};
+
+static void expect_row(const row *one, const told *out) {
+    nc_slice text = nc_buf_slice(&out->text);
+    if (out->status != one->status || out->offset != one->offset || !nc_slice_is_equal(text, nc_slice_of(one->told))) {
+        fail_msg("'%s': %s at %lld, \"%.*s\"", one->text, nc_status_name(out->status), (long long)out->offset,
+                 (int)text.length, (const char *)text.data);
+    }
+}
+
+static void parts__are_told_or_refused_however_they_are_cut(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        nc_slice text = nc_slice_make(rows[i].text, rows[i].length);
+        static const size_t pieces[] = {1, 2, 3, 7, SIZE_MAX};
+        for (size_t p = 0; p < COUNT_OF(pieces); p++) {
+            told out = read_in_pieces(MIXED, NULL, text, pieces[p]);
+            expect_row(&rows[i], &out);
+            nc_buf_deinit(&out.text);
+        }
+    }
+}
+
+static void expect_split(void *ctx, nc_slice head, nc_slice tail) {
+    told out = {nc_buf_init(1 << 20), NC_OK, -1};
+    nc_parts *parts = begin(MIXED, NULL);
+    feed(parts, head, &out);
+    feed(parts, tail, &out);
+    finish(parts, &out);
+    expect_row(ctx, &out);
+    nc_buf_deinit(&out.text);
+}
+
+static void parts__are_the_same_for_every_cut_in_two(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        each_split(nc_slice_make(rows[i].text, rows[i].length), expect_split, (void *)(uintptr_t)&rows[i]);
+    }
+}
+
+static void parts__cut_after_any_byte_are_not_whole(void **state) {
+    (void)state;
+    static const char text[] = "x\r\n--b\r\nA: 1\r\n\r\nhi\r\nyou\r\n--b \r\n\r\n\r\n--b--";
+    for (size_t length = 0; length < sizeof text - 1; length++) {
+        told out = read_in_pieces(MIXED, NULL, nc_slice_make(text, length), 5);
+        assert_status(out.status, NC_ERR_CUT_SHORT);
+        assert_int_equal(out.offset, length);
+        nc_buf_deinit(&out.text);
+    }
+}
+
+static void parts__take_the_boundary_from_the_type(void **state) {
+    (void)state;
+    static const struct {
+        const char *type;
+        const char *boundary; // NULL: refused
+    } types[] = {
+        {"multipart/x-mixed-replace;boundary=b", "b"},
+        {"Multipart/Form-Data; a=\"x;boundary=c\"; BOUNDARY=\"b ?=\" ; z=1", "b ?="},
+        {"multipart/mixed; boundary='()+_,-./:=?aZ9", "'()+_,-./:=?aZ9"},
+        {"multipart/mixed; boundary=1234567890123456789012345678901234567890123456789012345678901234567890",
+         "1234567890123456789012345678901234567890123456789012345678901234567890"},
+        {"multipart/mixed; boundary=12345678901234567890123456789012345678901234567890123456789012345678901", NULL},
+        {"multipart/mixed", NULL},
+        {"multipart/mixed; boundary=", NULL},
+        {"multipart/mixed; boundary=\"\"", NULL},
+        {"multipart/mixed; boundary=\"b \"", NULL},
+        {"multipart/mixed; boundary=\"b\xC3\xA9\"", NULL},
+        {"multipart/mixed; boundary=a*b", NULL},
+        {"multipart/; boundary=b", NULL},
+        {"text/html; boundary=b", NULL},
+        {"multipartx/mixed; boundary=b", NULL},
+        {"", NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(types); i++) {
+        nc_parts *parts = NULL;
+        nc_error err;
+        nc_status status = nc_parts_new(&parts, nc_slice_of(types[i].type), NULL, &err);
+        assert_status(status, types[i].boundary != NULL ? NC_OK : NC_ERR_BAD_RESPONSE);
+        nc_parts_free(parts);
+        if (types[i].boundary != NULL) {
+            char text[256];
+            int length = snprintf(text, sizeof text, "--%s\r\n\r\nhi\r\n--%s--", types[i].boundary, types[i].boundary);
+            told out = read_in_pieces(types[i].type, NULL, nc_slice_make(text, (size_t)length), 4);
+            assert_status(out.status, NC_OK);
+            assert_slice_equals(nc_buf_slice(&out.text), "{|hi}.");
+            nc_buf_deinit(&out.text);
+        }
+    }
+}
+
+static void expect_limit(const nc_parts_options *options, const char *text, nc_status status, int64_t offset) {
+    for (size_t piece = 1; piece < 40; piece++) {
+        told out = read_in_pieces(MIXED, options, nc_slice_of(text), piece);
+        if (out.status != status || out.offset != offset) {
+            fail_msg("'%s': %s at %lld", text, nc_status_name(out.status), (long long)out.offset);
+        }
+        nc_buf_deinit(&out.text);
+    }
+}
+
+static void parts__keep_their_limits(void **state) {
+    (void)state;
+    const nc_parts_options two = {.max_parts = 2};
+    expect_limit(&two, "--b\r\n\r\n--b\r\n\r\n--b--", NC_OK, -1);
+    expect_limit(&two, "--b\r\n\r\n--b\r\n\r\n--b\r\n\r\n--b--", NC_ERR_TOO_LARGE, 18);
+    const nc_parts_options small = {.max_part_bytes = 4};
+    expect_limit(&small, "--b\r\n\r\n1234\r\n--b\r\n\r\n\r\n--\r\n--b--", NC_OK, -1);
+    expect_limit(&small, "--b\r\n\r\n12345\r\n--b--", NC_ERR_TOO_LARGE, 11);
+    expect_limit(&small, "--b\r\n\r\n123\r\n-\r\n--b--", NC_ERR_TOO_LARGE, 11);
+    expect_limit(&small, "--b\r\n\r\n1234\r\n-\r\n--b--", NC_ERR_TOO_LARGE, 11);
+    const nc_parts_options brief = {.max_head_bytes = 8};
+    expect_limit(&brief, "--b\r\nA: 1\r\n\r\n--b--", NC_OK, -1);
+    expect_limit(&brief, "--b\r\nA: 12\r\n\r\n--b--", NC_ERR_HEAD_TOO_LARGE, 13);
+    expect_limit(&brief, "--b\r\nA: \0012345678\r\n\r\n--b--", NC_ERR_HEAD_TOO_LARGE, 13);
+}
+
+static told read_repeated(const char *front, const char *piece, size_t count, const char *back) {
+    nc_buf text = nc_buf_init(1 << 20);
+    nc_buf_append(&text, nc_slice_of(front));
+    for (size_t i = 0; i < count; i++) {
+        nc_buf_append(&text, nc_slice_of(piece));
+    }
+    nc_buf_append(&text, nc_slice_of(back));
+    assert_status(nc_buf_status(&text), NC_OK);
+    told out = read_in_pieces(MIXED, NULL, nc_buf_slice(&text), 1000);
+    nc_buf_deinit(&text);
+    nc_buf_deinit(&out.text);
+    return out;
+}
+
+static void parts__bound_what_says_nothing(void **state) {
+    (void)state;
+    static const char end[] = "\r\n\r\nhi\r\n--b--";
+    assert_status(read_repeated("--b", " ", NC_PARTS_MAX_PADDING_BYTES, end).status, NC_OK);
+    told padded = read_repeated("--b", " ", NC_PARTS_MAX_PADDING_BYTES + 1, end);
+    assert_status(padded.status, NC_ERR_BAD_RESPONSE);
+    assert_int_equal(padded.offset, 3 + NC_PARTS_MAX_PADDING_BYTES);
+    assert_status(read_repeated("", "p", NC_PARTS_MAX_PREAMBLE_BYTES, "\r\n--b\r\n\r\n--b--").status, NC_OK);
+    told preamble = read_repeated("", "p", NC_PARTS_MAX_PREAMBLE_BYTES + 1, "\r\n--b\r\n\r\n--b--");
+    assert_status(preamble.status, NC_ERR_TOO_LARGE);
+    assert_int_equal(preamble.offset, NC_PARTS_MAX_PREAMBLE_BYTES);
+    assert_status(read_repeated("--b\r\n", "A:1\r\n", NC_PARTS_MAX_FIELDS, end).status, NC_OK);
+    told fields = read_repeated("--b\r\n", "A:1\r\n", NC_PARTS_MAX_FIELDS + 1, end);
+    assert_status(fields.status, NC_ERR_HEAD_TOO_LARGE);
+    assert_int_equal(fields.offset, 5 + 5 * NC_PARTS_MAX_FIELDS);
+}
+
+static void read_without_memory(void *ctx) {
+    (void)ctx;
+    nc_parts *parts = NULL;
+    nc_error err;
+    nc_status status = nc_parts_new(&parts, nc_slice_of(MIXED), NULL, &err);
+    nc_parts_event event;
+    static const char *const pieces[] = {"--b\r\nA", ": 1\r\nB: 2\r\n\r\nh", "i\r\n--b--"};
+    for (size_t i = 0; i < COUNT_OF(pieces) && status == NC_OK; i++) {
+        nc_slice in = nc_slice_of(pieces[i]);
+        while (status == NC_OK && in.length > 0) {
+            status = nc_parts_next(parts, &in, &event, &err);
+        }
+    }
+    assert_true(status == NC_ERR_NO_MEMORY ? harness_has_failed_allocation() : nc_parts_finish(parts, &err) == NC_OK);
+    nc_parts_free(parts);
+}
+
+static void parts__survive_every_allocation_failure(void **state) {
+    (void)state;
+    assert_true(each_allocation_failure(read_without_memory, NULL) > 2);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(parts__are_told_or_refused_however_they_are_cut),
+        harness_case(parts__are_the_same_for_every_cut_in_two),
+        harness_case(parts__cut_after_any_byte_are_not_whole),
+        harness_case(parts__take_the_boundary_from_the_type),
+        harness_case(parts__keep_their_limits),
+        harness_case(parts__bound_what_says_nothing),
+        harness_case(parts__survive_every_allocation_failure),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}

@@ -1,0 +1,430 @@
+#include "faulty.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+static nc_store *open_at(const char *directory) {
+    nc_store *store = NULL;
+    nc_error err;
+    nc_store_options options = NC_STORE_OPTIONS_INIT;
+    options.directory = directory;
+    assert_status(nc_store_new(&store, &options, &err), NC_OK);
+    return store;
+}
+
+static void assert_refused(const char *directory, int code) {
+    nc_store *store = NULL;
+    nc_error err;
+    nc_store_options options = NC_STORE_OPTIONS_INIT;
+    options.directory = directory;
+    assert_status(nc_store_new(&store, &options, &err), NC_ERR_FILE);
+    assert_int_equal(err.native_code, code);
+    // What is wrong is named, without the slash at its end.
+    assert_non_null(strstr(err.message, "/store"));
+    assert_null(store);
+}
+
+static void put(nc_store *store, const char *key, const char *body) {
+    nc_error err;
+    nc_store_draft draft = {.key = nc_slice_of(key)};
+    assert_status(nc_store_put(store, &draft, nc_slice_of(body), &err), NC_OK);
+}
+
+static nc_store_found find(nc_store *store, const char *key, const char *body) {
+    nc_buf room = nc_buf_init(1 << 20);
+    nc_store_entry entry;
+    assert_status(nc_store_get(&entry, store, nc_slice_of(key), &room, NULL), NC_OK);
+    if (entry.found == NC_STORE_HIT) {
+        assert_slice_equals(entry.body, body);
+    }
+    nc_buf_deinit(&room);
+    return entry.found;
+}
+
+static mode_t mode_of(const char *path) {
+    struct stat info;
+    assert_int_equal(lstat(path, &info), 0);
+    return info.st_mode & 07777;
+}
+
+/* --- the directory --- */
+
+static void store__is_for_its_user_alone_whatever_the_umask(void **state) {
+    (void)state;
+    static const mode_t masks[] = {0, 022, 077, 0777};
+    for (size_t i = 0; i < sizeof masks / sizeof masks[0]; i++) {
+        place at = place_make();
+        char deep[128];
+        snprintf(deep, sizeof deep, "%s/a/b", at.store);
+        mode_t before = umask(masks[i]);
+        nc_store *store = open_at(deep);
+        put(store, "k", "v");
+        umask(before);
+        assert_int_equal(mode_of(at.store), 0700);
+        assert_int_equal(mode_of(deep), 0700);
+        assert_int_equal(mode_of(place_entry(deep)), 0600);
+        assert_int_equal(mode_of(place_path(deep, "lock")), 0600);
+        assert_int_equal(mode_of(place_path(deep, "CACHEDIR.TAG")), 0600);
+        nc_store_free(store);
+        place_remove(&at);
+    }
+}
+
+static void store__closes_a_directory_that_was_open_to_others(void **state) {
+    (void)state;
+    place at = place_make();
+    assert_int_equal(mkdir(at.store, 0755), 0);
+    assert_int_equal(chmod(at.store, 0777), 0);
+    nc_store_free(open_at(at.store));
+    assert_int_equal(mode_of(at.store), 0700);
+    place_remove(&at);
+}
+
+static void store__leaves_somebody_elses_directory_as_it_is(void **state) {
+    (void)state;
+    place at = place_make();
+    assert_int_equal(mkdir(at.store, 0755), 0);
+    place_write(place_path(at.store, "letter.txt"), nc_slice_of("dear"));
+    assert_int_equal(chmod(at.store, 0755), 0);
+    nc_store *store = open_at(at.store);
+    put(store, "k", "v");
+    assert_status(nc_store_remove_all(NULL, store, NULL), NC_OK);
+    nc_store_report report;
+    assert_status(nc_store_verify(&report, store, NULL), NC_OK);
+    assert_int_equal(report.foreign, 1);
+    nc_store_free(store);
+    assert_int_equal(mode_of(at.store), 0755);
+    assert_int_equal(access(place_path(at.store, "letter.txt"), F_OK), 0);
+    // A tag would keep the letter out of backups.
+    assert_int_equal(access(place_path(at.store, "CACHEDIR.TAG"), F_OK), -1);
+    assert_int_equal(chmod(at.store, 01777), 0);
+    assert_refused(at.store, EPERM);
+    assert_int_equal(mode_of(at.store), 01777);
+    place_remove(&at);
+}
+
+static void store__names_what_stands_in_the_directorys_place_and_keeps_it(void **state) {
+    (void)state;
+    place at = place_make();
+    place_write(at.store, nc_slice_of("precious"));
+    assert_refused(at.store, ENOTDIR);
+    char below[128];
+    snprintf(below, sizeof below, "%s/below", at.store);
+    assert_refused(below, ENOTDIR);
+    nc_buf kept = place_read(at.store);
+    assert_slice_equals(nc_buf_slice(&kept), "precious");
+    nc_buf_deinit(&kept);
+    assert_int_equal(unlink(at.store), 0);
+    assert_int_equal(mkfifo(at.store, 0600), 0);
+    assert_refused(at.store, ENOTDIR);
+    assert_int_equal(unlink(at.store), 0);
+    // A link is not followed, with a slash behind it neither.
+    assert_int_equal(symlink("/tmp", at.store), 0);
+    assert_refused(at.store, ENOTDIR);
+    snprintf(below, sizeof below, "%s//", at.store);
+    assert_refused(below, ENOTDIR);
+    place_remove(&at);
+}
+
+static void store__refuses_a_directory_of_another_user(void **state) {
+    (void)state;
+    place at = place_make();
+    assert_int_equal(mkdir(at.store, 0700), 0);
+    if (geteuid() == 0) {
+        assert_int_equal(chown(at.store, 65534, 65534), 0);
+        assert_refused(at.store, EPERM);
+    } else {
+        nc_store *store = NULL;
+        nc_store_options options = NC_STORE_OPTIONS_INIT;
+        options.directory = "/";
+        assert_status(nc_store_new(&store, &options, NULL), NC_ERR_FILE);
+    }
+    place_remove(&at);
+}
+
+static void store__tells_backup_programs_what_it_is(void **state) {
+    (void)state;
+    place at = place_make();
+    nc_store_free(open_at(at.store));
+    nc_buf tag = place_read(place_path(at.store, "CACHEDIR.TAG"));
+    static const char signature[] = "Signature: 8a477f597d28d172789f06886806bc55\n";
+    assert_true(tag.length > sizeof signature - 1);
+    assert_memory_equal(tag.data, signature, sizeof signature - 1);
+    nc_buf_deinit(&tag);
+    place_remove(&at);
+}
+
+/* --- the default place --- */
+
+static void assert_default(const char *cache, const char *home, const char *expected) {
+    char *old_cache = getenv("XDG_CACHE_HOME") == NULL ? NULL : strdup(getenv("XDG_CACHE_HOME"));
+    char *old_home = getenv("HOME") == NULL ? NULL : strdup(getenv("HOME"));
+    cache == NULL ? unsetenv("XDG_CACHE_HOME") : setenv("XDG_CACHE_HOME", cache, 1);
+    home == NULL ? unsetenv("HOME") : setenv("HOME", home, 1);
+    nc_buf out = nc_buf_init(4096);
+    assert_status(nc_store_default_directory(&out, "app", NULL), NC_OK);
+    if (expected != NULL) {
+        assert_slice_equals(nc_buf_slice(&out), expected);
+    }
+    assert_true(out.data[0] == '/' && strlen((char *)out.data) == out.length);
+    nc_buf_deinit(&out);
+    old_cache == NULL ? unsetenv("XDG_CACHE_HOME") : setenv("XDG_CACHE_HOME", old_cache, 1);
+    old_home == NULL ? unsetenv("HOME") : setenv("HOME", old_home, 1);
+    free(old_cache);
+    free(old_home);
+}
+
+static void default_directory__follows_the_base_directory_specification(void **state) {
+    (void)state;
+    assert_default("/var/cache/me", "/home/me", "/var/cache/me/app/netkit");
+    assert_default(NULL, "/home/me", "/home/me/.cache/app/netkit");
+    assert_default("", "/home/me", "/home/me/.cache/app/netkit");
+    assert_default("relative", "/home/me", "/home/me/.cache/app/netkit");
+    assert_default(NULL, NULL, NULL);
+    assert_default(NULL, "relative", NULL);
+}
+
+static void default_directory__takes_one_name_for_an_application(void **state) {
+    (void)state;
+    static const char *const wrong[] = {"", ".", "..", "a/b", "/a", "a\n", "\x7f", "../../etc"};
+    nc_buf out = nc_buf_init(4096);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        nc_error err;
+        assert_status(nc_store_default_directory(&out, wrong[i], &err), NC_ERR_USAGE);
+        assert_int_equal(out.length, 0);
+    }
+    assert_status(nc_store_default_directory(&out, "...", NULL), NC_OK);
+    nc_buf_deinit(&out);
+    nc_buf small = nc_buf_init(4);
+    assert_status(nc_store_default_directory(&small, "app", NULL), NC_ERR_TOO_LARGE);
+    nc_buf_deinit(&small);
+}
+
+/* --- what others plant --- */
+
+typedef void (*plant_fn)(const char *path);
+
+static char victim[512];
+
+static void plant_link(const char *path) {
+    assert_int_equal(symlink(victim, path), 0);
+}
+static void plant_dangling_link(const char *path) {
+    assert_int_equal(symlink("/nonexistent/netkit", path), 0);
+}
+static void plant_hard_link(const char *path) {
+    assert_int_equal(link(victim, path), 0);
+}
+static void plant_fifo(const char *path) {
+    assert_int_equal(mkfifo(path, 0666), 0);
+}
+static void plant_socket(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+    close(fd);
+}
+static void plant_directory(const char *path) {
+    assert_int_equal(mkdir(path, 0777), 0);
+}
+static void plant_full_directory(const char *path) {
+    char inner[600];
+    assert_int_equal(mkdir(path, 0777), 0);
+    snprintf(inner, sizeof inner, "%s/inner", path);
+    place_write(inner, nc_slice_of("x"));
+}
+static void plant_empty_file(const char *path) {
+    place_write(path, nc_slice_of(""));
+}
+
+static const plant_fn plants[] = {plant_link,   plant_dangling_link, plant_hard_link,      plant_fifo,
+                                  plant_socket, plant_directory,     plant_full_directory, plant_empty_file};
+enum { PLANTS = sizeof plants / sizeof plants[0] };
+
+/// Makes a store with one entry, and a file that nobody may touch.
+static void begin_planting(place *at, char *entry) {
+    *at = place_make();
+    snprintf(victim, sizeof victim, "%s/victim", at->root);
+    place_write(victim, nc_slice_of("untouched"));
+    nc_store *store = open_at(at->store);
+    put(store, "k", "v");
+    snprintf(entry, 512, "%s", place_entry(at->store));
+    nc_store_free(store);
+}
+
+static void end_planting(place *at) {
+    nc_buf kept = place_read(victim);
+    assert_slice_equals(nc_buf_slice(&kept), "untouched");
+    nc_buf_deinit(&kept);
+    assert_int_equal(access("/nonexistent/netkit", F_OK), -1);
+    assert_int_equal(place_parts(at->store), 0);
+    place_remove(at);
+}
+
+static void entry__that_was_replaced_by_something_else_is_a_miss_and_can_be_put(void **state) {
+    (void)state;
+    for (size_t i = 0; i < PLANTS; i++) {
+        for (int is_open = 0; is_open < 2; is_open++) {
+            place at;
+            char entry[512];
+            begin_planting(&at, entry);
+            nc_store *store = is_open ? open_at(at.store) : NULL;
+            assert_int_equal(unlink(entry), 0);
+            plants[i](entry);
+            store = is_open ? store : open_at(at.store);
+            assert_true(find(store, "k", "v") != NC_STORE_HIT);
+            put(store, "k", "again");
+            assert_int_equal(find(store, "k", "again"), NC_STORE_HIT);
+            nc_store_free(store);
+            store = open_at(at.store);
+            assert_int_equal(find(store, "k", "again"), NC_STORE_HIT);
+            nc_store_free(store);
+            end_planting(&at);
+        }
+    }
+}
+
+static void entry__is_put_over_whatever_is_planted_at_its_name(void **state) {
+    (void)state;
+    for (size_t i = 0; i < PLANTS; i++) {
+        place at;
+        char entry[512];
+        begin_planting(&at, entry);
+        nc_store *store = open_at(at.store);
+        assert_int_equal(unlink(entry), 0);
+        plants[i](entry);
+        put(store, "k", "again");
+        assert_int_equal(find(store, "k", "again"), NC_STORE_HIT);
+        assert_status(nc_store_remove_all(NULL, store, NULL), NC_OK);
+        // What cannot be removed, a directory that is not empty, stays and is no entry.
+        assert_true(find(store, "k", "") != NC_STORE_HIT);
+        nc_store_free(store);
+        end_planting(&at);
+    }
+}
+
+static void lock_and_tag__are_not_written_through_what_is_planted(void **state) {
+    (void)state;
+    for (size_t i = 0; i < PLANTS; i++) {
+        place at;
+        char entry[512];
+        char name[512];
+        begin_planting(&at, entry);
+        snprintf(name, sizeof name, "%s/CACHEDIR.TAG", at.store);
+        assert_int_equal(unlink(name), 0);
+        plants[i](name);
+        nc_store_free(open_at(at.store));
+        snprintf(name, sizeof name, "%s/lock", at.store);
+        assert_int_equal(unlink(name), 0);
+        plants[i](name);
+        if (plants[i] == plant_full_directory) {
+            assert_refused(at.store, EISDIR);
+        } else {
+            nc_store *store = open_at(at.store);
+            assert_int_equal(find(store, "k", "v"), NC_STORE_HIT);
+            nc_store_free(store);
+        }
+        end_planting(&at);
+    }
+}
+
+static void parts__of_nobody_are_removed_and_of_open_stores_are_not(void **state) {
+    (void)state;
+    place at = place_make();
+    nc_store *store = open_at(at.store);
+    nc_store_writer *writer = NULL;
+    assert_status(nc_store_writer_new(&writer, store, &(nc_store_draft){.key = nc_slice_of("k")}, NULL), NC_OK);
+    assert_status(nc_store_writer_append(writer, nc_slice_of("half"), NULL), NC_OK);
+    place_write(place_path(at.store, "part-0000000000000007-0000000000000000"), nc_slice_of("left"));
+    assert_int_equal(place_parts(at.store), 2);
+    nc_store *other = open_at(at.store);
+    assert_int_equal(place_parts(at.store), 1);
+    nc_store_free(other);
+    assert_status(nc_store_writer_append(writer, nc_slice_of(" and half"), NULL), NC_OK);
+    assert_status(nc_store_writer_commit(writer, NULL), NC_OK);
+    nc_store_writer_free(writer);
+    assert_int_equal(find(store, "k", "half and half"), NC_STORE_HIT);
+    // Names that are only like ours are somebody else's.
+    static const char *const foreign[] = {
+        "part-0000000000000007-000000000000000",  "part-0000000000000007-00000000000000000",
+        "part-000000000000000G-0000000000000000", "00112233445566778899aabbccddeeff.4",
+        "00112233445566778899aabbccddeeff.",      "00112233445566778899aabbccddeeff",
+        "00112233445566778899AABBCCDDEEFF.0",     "00112233445566778899aabbccddeeff.00"};
+    enum { FOREIGN = sizeof foreign / sizeof foreign[0] };
+    for (size_t i = 0; i < FOREIGN; i++) {
+        place_write(place_path(at.store, foreign[i]), nc_slice_of("mine"));
+    }
+    nc_store_report report;
+    assert_status(nc_store_verify(&report, store, NULL), NC_OK);
+    assert_int_equal(report.foreign, FOREIGN);
+    assert_int_equal(report.good, 1);
+    assert_int_equal(place_count(at.store), FOREIGN + 3);
+    nc_store_free(store);
+    place_remove(&at);
+}
+
+static int no_lock(void *ctx, int fd, struct flock *range, bool is_asking) {
+    (void)ctx;
+    (void)fd;
+    (void)range;
+    (void)is_asking;
+    errno = ENOLCK;
+    return -1;
+}
+
+static void parts__are_left_for_an_hour_where_there_are_no_locks(void **state) {
+    (void)state;
+    place at = place_make();
+    nc_file_ops files = nc_file_ops_system();
+    files.lock = no_lock;
+    nc_store_options options = NC_STORE_OPTIONS_INIT;
+    options.directory = at.store;
+    options.file_ops = &files;
+    nc_store *store = NULL;
+    nc_store_free(open_at(at.store));
+    const char *part = place_path(at.store, "part-0000000000000007-0000000000000000");
+    place_write(part, nc_slice_of("left"));
+    assert_status(nc_store_new(&store, &options, NULL), NC_OK);
+    put(store, "k", "v");
+    assert_int_equal(find(store, "k", "v"), NC_STORE_HIT);
+    nc_store_free(store);
+    assert_int_equal(place_parts(at.store), 1);
+    int fd = open(place_path(at.store, "part-0000000000000007-0000000000000000"), O_RDWR | O_CLOEXEC);
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    assert_int_equal(files.set_time(NULL, fd, (int64_t)(now.tv_sec - 3700) * 1000000000), 0);
+    close(fd);
+    assert_status(nc_store_new(&store, &options, NULL), NC_OK);
+    nc_store_free(store);
+    assert_int_equal(place_parts(at.store), 0);
+    place_remove(&at);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(store__is_for_its_user_alone_whatever_the_umask),
+        harness_case(store__closes_a_directory_that_was_open_to_others),
+        harness_case(store__leaves_somebody_elses_directory_as_it_is),
+        harness_case(store__names_what_stands_in_the_directorys_place_and_keeps_it),
+        harness_case(store__refuses_a_directory_of_another_user),
+        harness_case(store__tells_backup_programs_what_it_is),
+        harness_case(default_directory__follows_the_base_directory_specification),
+        harness_case(default_directory__takes_one_name_for_an_application),
+        harness_case(entry__that_was_replaced_by_something_else_is_a_miss_and_can_be_put),
+        harness_case(entry__is_put_over_whatever_is_planted_at_its_name),
+        harness_case(lock_and_tag__are_not_written_through_what_is_planted),
+        harness_case(parts__of_nobody_are_removed_and_of_open_stores_are_not),
+        harness_case(parts__are_left_for_an_hour_where_there_are_no_locks),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}

@@ -1,0 +1,273 @@
+/// AFNetworking's own table of rules, row by row, with the stricter answers that docs/trust.md gives reasons for.
+#include "family.h"
+
+#include <string.h>
+
+/// Policies of one rule for every host.
+typedef struct one_rule {
+    nc_slice pins[4];
+    nc_trust_rule rule;
+    nc_trust_options options;
+} one_rule;
+
+static const nc_trust_options *keys(one_rule *r, const family *f, const nct_made *pinned) {
+    *r = (one_rule){.pins = {nc_slice_of(nct_made_pin(pinned))}};
+    r->rule = (nc_trust_rule){.hosts = nc_slice_of("**"), .mode = NC_PIN_PUBLIC_KEY, .pins = r->pins, .pin_count = 1};
+    r->options = (nc_trust_options){
+        .roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of(nct_made_pem(f->root)), .rules = &r->rule, .rule_count = 1};
+    return &r->options;
+}
+
+static const nc_trust_options *certificates(one_rule *r, const family *f, const nct_made *pinned) {
+    (void)keys(r, f, pinned);
+    r->pins[0] = nc_slice_of(nct_made_pem(pinned));
+    r->rule = (nc_trust_rule){
+        .hosts = nc_slice_of("**"), .mode = NC_PIN_CERTIFICATE, .certificates = r->pins, .certificate_count = 1};
+    return &r->options;
+}
+
+static void table__defaults_pin_nothing_and_check_chain_and_name(void **state) {
+    family f;
+    (void)state;
+    family_make(&f);
+    const nc_trust_options plain = {.roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of(nct_made_pem(f.root))};
+    nc_slice chain = family_join(&f, f.leaf, f.middle, NULL);
+    assert_status(family_status(&plain, chain, "localhost"), NC_OK);
+    assert_status(family_status(&plain, chain, "other.example"), NC_ERR_TLS_NAME);
+    assert_status(family_status(&plain, nc_slice_of(nct_made_pem(f.loner)), "localhost"), NC_ERR_TLS_UNTRUSTED);
+    const nc_trust_options system = {0};
+    assert_status(family_status(&system, chain, "localhost"), NC_ERR_TLS_UNTRUSTED);
+    family_free(&f);
+}
+
+static void table__r1_letting_invalid_chains_pass_with_a_name_takes_pins(void **state) {
+    family f;
+    one_rule r;
+    (void)state;
+    family_make(&f);
+    nc_slice chain = family_join(&f, f.leaf, f.middle, NULL);
+    nc_trust_options options = {
+        .roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of(nct_made_pem(f.root)), .accepts_invalid_chains = true};
+    nc_trust_verdict verdict = family_judge(&options, chain, "localhost");
+    assert_status(verdict.status, NC_ERR_TLS_UNTRUSTED); // although the chain is good
+    assert_non_null(strstr(verdict.message, "takes an enforced pin"));
+    // A rule of mode none is no pin, and neither is one that only reports or has lapsed.
+    const nc_trust_rule none = {.hosts = nc_slice_of("**")};
+    options.rules = &none;
+    options.rule_count = 1;
+    assert_status(family_status(&options, chain, "localhost"), NC_ERR_TLS_UNTRUSTED);
+    (void)keys(&r, &f, f.leaf);
+    r.options.accepts_invalid_chains = true;
+    assert_status(family_status(&r.options, chain, "localhost"), NC_OK);
+    r.rule.reports_only = true;
+    assert_status(family_status(&r.options, chain, "localhost"), NC_ERR_TLS_UNTRUSTED);
+    r.rule.reports_only = false;
+    r.rule.expires_at_s = 1;
+    assert_status(family_status(&r.options, chain, "localhost"), NC_OK);
+    r.rule.lapses = true;
+    assert_status(family_status(&r.options, chain, "localhost"), NC_ERR_TLS_UNTRUSTED);
+    // Pins for another host are none here.
+    r.rule = (nc_trust_rule){
+        .hosts = nc_slice_of("other.example"), .mode = NC_PIN_PUBLIC_KEY, .pins = r.pins, .pin_count = 1};
+    assert_status(family_status(&r.options, chain, "localhost"), NC_ERR_TLS_UNTRUSTED);
+    family_free(&f);
+}
+
+static void table__r2_the_name_is_compared_unless_it_is_said_not_to(void **state) {
+    family f;
+    (void)state;
+    family_make(&f);
+    nc_slice chain = family_join(&f, f.leaf, f.middle, NULL);
+    nc_trust_options options = {.roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of(nct_made_pem(f.root))};
+    assert_status(family_status(&options, chain, "elsewhere.example"), NC_ERR_TLS_NAME);
+    // No host is not "no check", as it is there.
+    assert_status(family_status(&options, chain, ""), NC_ERR_TLS_NAME);
+    assert_status(family_status(&options, chain, "not a host"), NC_ERR_TLS_NAME);
+    options.skips_name_check = true;
+    nc_trust_verdict verdict = family_judge(&options, chain, "elsewhere.example");
+    assert_status(verdict.status, NC_OK);
+    assert_int_equal(verdict.notes, NC_NOTE_NAME_UNCHECKED); // and that is told
+    // The chain is verified all the same.
+    assert_status(family_status(&options, nc_slice_of(nct_made_pem(f.loner)), "localhost"), NC_ERR_TLS_UNTRUSTED);
+    family_free(&f);
+}
+
+static void table__r3_without_pins_a_valid_chain_or_none_at_all_is_asked_for(void **state) {
+    family f;
+    (void)state;
+    family_make(&f);
+    nc_trust_options options = {.roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of(nct_made_pem(f.root))};
+    assert_status(family_status(&options, nc_slice_of(nct_made_pem(f.expired)), "localhost"), NC_ERR_TLS_EXPIRED);
+    options.accepts_invalid_chains = true;
+    options.skips_name_check = true;
+    nc_trust_verdict verdict = family_judge(&options, nc_slice_of(nct_made_pem(f.expired)), "elsewhere.example");
+    assert_status(verdict.status, NC_OK);
+    assert_int_equal(verdict.notes, NC_NOTE_NAME_UNCHECKED | NC_NOTE_CHAIN_UNCHECKED);
+    assert_status(family_status(&options, nc_slice_of(nct_made_pem(f.loner)), "localhost"), NC_OK);
+    family_free(&f);
+}
+
+static void table__r4_pins_do_not_make_an_invalid_chain_valid(void **state) {
+    family f;
+    one_rule r;
+    (void)state;
+    family_make(&f);
+    assert_status(family_status(keys(&r, &f, f.loner), nc_slice_of(nct_made_pem(f.loner)), "localhost"),
+                  NC_ERR_TLS_UNTRUSTED);
+    assert_status(family_status(certificates(&r, &f, f.loner), nc_slice_of(nct_made_pem(f.loner)), "localhost"),
+                  NC_ERR_TLS_UNTRUSTED);
+    assert_status(family_status(keys(&r, &f, f.expired), nc_slice_of(nct_made_pem(f.expired)), "localhost"),
+                  NC_ERR_TLS_EXPIRED);
+    family_free(&f);
+}
+
+static void table__r5_pinned_certificates_are_the_only_anchors(void **state) {
+    family f;
+    one_rule r;
+    (void)state;
+    family_make(&f);
+    nc_slice chain = family_join(&f, f.leaf, f.middle, NULL);
+    const nct_made *const places[] = {f.leaf, f.middle, f.root};
+    for (size_t i = 0; i < 3; i++) {
+        assert_status(family_status(certificates(&r, &f, places[i]), chain, "localhost"), NC_OK);
+        assert_status(family_status(&r.options, chain, "other.example"), NC_ERR_TLS_NAME);
+        // With invalid chains the pinned ones are still what the chain has to lead to, and the name is compared.
+        r.options.accepts_invalid_chains = true;
+        assert_status(family_status(&r.options, chain, "localhost"), NC_OK);
+        assert_status(family_status(&r.options, chain, "other.example"), NC_ERR_TLS_NAME);
+        assert_status(family_status(&r.options, nc_slice_of(nct_made_pem(f.evil)), "localhost"), NC_ERR_PIN_MISMATCH);
+        r.options.skips_name_check = true;
+        assert_status(family_status(&r.options, chain, "other.example"), NC_OK);
+        // Nobody else is an anchor.
+        r.options = (nc_trust_options){.roots = NC_ROOTS_PINNED, .rules = &r.rule, .rule_count = 1};
+        assert_status(family_status(&r.options, chain, "localhost"), NC_OK);
+        assert_status(family_status(&r.options, nc_slice_of(nct_made_pem(f.loner)), "localhost"), NC_ERR_TLS_UNTRUSTED);
+    }
+    assert_status(family_status(certificates(&r, &f, f.foreign), chain, "localhost"), NC_ERR_PIN_MISMATCH);
+    (void)certificates(&r, &f, f.loner);
+    r.options.accepts_invalid_chains = true;
+    assert_status(family_status(&r.options, nc_slice_of(nct_made_pem(f.loner)), "localhost"), NC_OK);
+    // A pinned certificate that has expired is not revived: the chain has to verify.
+    (void)certificates(&r, &f, f.expired);
+    r.options.accepts_invalid_chains = true;
+    assert_status(family_status(&r.options, nc_slice_of(nct_made_pem(f.expired)), "localhost"), NC_ERR_PIN_MISMATCH);
+    family_free(&f);
+}
+
+/// The same intermediate, signed by somebody else: the chain leads to it as well as to the root.
+static void table__r5_a_pinned_certificate_may_be_another_way_up(void **state) {
+    family f;
+    one_rule r;
+    (void)state;
+    family_make(&f);
+    nct_made *twin = nct_make(
+        &(nct_wish){.issuer = f.foreign, .same_key_as = f.middle, .common_name = "Middle", .is_authority = true});
+    assert_non_null(twin);
+    nc_slice chain = family_join(&f, f.leaf, f.middle, NULL);
+    assert_status(family_status(certificates(&r, &f, twin), chain, "localhost"), NC_OK);
+    assert_status(family_status(&r.options, chain, "other.example"), NC_ERR_TLS_NAME);
+    nct_made_free(twin);
+    family_free(&f);
+}
+
+static void table__r6_a_pinned_key_stands_anywhere_in_the_verified_chain(void **state) {
+    family f;
+    one_rule r;
+    (void)state;
+    family_make(&f);
+    nc_slice chain = family_join(&f, f.leaf, f.middle, NULL);
+    const nct_made *const places[] = {f.leaf, f.middle, f.root};
+    for (size_t i = 0; i < 3; i++) {
+        nc_trust_verdict verdict = family_judge(keys(&r, &f, places[i]), chain, "localhost");
+        assert_status(verdict.status, NC_OK);
+        assert_true(verdict.is_verified);
+        assert_int_equal(verdict.chain_count, 3);
+        assert_string_equal(nc_verdict_chain_pin(&verdict, i), nct_made_pin(places[i]));
+    }
+    assert_status(family_status(keys(&r, &f, f.foreign), chain, "localhost"), NC_ERR_PIN_MISMATCH);
+    nc_slice decoy = family_join(&f, f.evil, f.leaf, f.middle, NULL);
+    (void)keys(&r, &f, f.leaf);
+    nc_slice both = family_join(&f, f.root, f.foreign, NULL);
+    r.options.ca_pem = both;
+    assert_status(family_status(&r.options, decoy, "localhost"), NC_ERR_PIN_MISMATCH);
+    family_free(&f);
+}
+
+/// A15: there, nothing but a key among those sent was asked for.
+static void table__r6_invalid_chains_have_their_name_compared_and_no_decoys(void **state) {
+    family f;
+    one_rule r;
+    (void)state;
+    family_make(&f);
+    nc_slice loner = nc_slice_of(nct_made_pem(f.loner));
+    (void)keys(&r, &f, f.loner);
+    r.options.accepts_invalid_chains = true;
+    assert_status(family_status(&r.options, loner, "localhost"), NC_OK);
+    assert_status(family_status(&r.options, loner, "other.example"), NC_ERR_TLS_NAME);
+    // The key that signed the handshake may be in a certificate that is past its time.
+    (void)keys(&r, &f, f.expired);
+    r.options.accepts_invalid_chains = true;
+    assert_status(family_status(&r.options, nc_slice_of(nct_made_pem(f.expired)), "localhost"), NC_OK);
+    // A pinned key that is sent along must have signed what stands before it.
+    (void)keys(&r, &f, f.middle);
+    r.options.accepts_invalid_chains = true;
+    assert_status(family_status(&r.options, family_join(&f, f.leaf, f.middle, NULL), "localhost"), NC_OK);
+    assert_status(family_status(&r.options, family_join(&f, f.evil, f.middle, NULL), "localhost"), NC_ERR_PIN_MISMATCH);
+    assert_status(family_status(&r.options, family_join(&f, f.loner, f.leaf, f.middle, NULL), "localhost"),
+                  NC_ERR_PIN_MISMATCH);
+    family_free(&f);
+}
+
+/// A18: there, an authority's key spoke for any leaf when the name was not compared.
+static void table__r6_without_a_name_the_leafs_key_alone_counts(void **state) {
+    family f;
+    one_rule r;
+    (void)state;
+    family_make(&f);
+    nc_slice chain = family_join(&f, f.leaf, f.middle, NULL);
+    for (int is_invalid = 0; is_invalid < 2; is_invalid++) {
+        const nct_made *const authorities[] = {f.middle, f.root};
+        for (size_t i = 0; i < 2; i++) {
+            (void)keys(&r, &f, authorities[i]);
+            r.options.skips_name_check = true;
+            r.options.accepts_invalid_chains = is_invalid != 0;
+            assert_status(family_status(&r.options, chain, "elsewhere.example"), NC_ERR_PIN_MISMATCH);
+        }
+        (void)keys(&r, &f, f.leaf);
+        r.options.skips_name_check = true;
+        r.options.accepts_invalid_chains = is_invalid != 0;
+        assert_status(family_status(&r.options, chain, "elsewhere.example"), NC_OK);
+    }
+    family_free(&f);
+}
+
+static void table__empty_pins_are_refused_when_the_policy_is_made(void **state) {
+    static const nc_pin_mode modes[] = {NC_PIN_PUBLIC_KEY, NC_PIN_CERTIFICATE};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const nc_trust_rule rule = {.hosts = nc_slice_of("**"), .mode = modes[i]};
+        const nc_trust_options options = {.rules = &rule, .rule_count = 1};
+        nc_trust *trust = NULL;
+        nc_error err;
+        assert_status(nc_trust_new(&trust, &options, &err), NC_ERR_BAD_PIN);
+        assert_non_null(strstr(err.message, "0 of at least 1 pins"));
+    }
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(table__defaults_pin_nothing_and_check_chain_and_name),
+        harness_case(table__r1_letting_invalid_chains_pass_with_a_name_takes_pins),
+        harness_case(table__r2_the_name_is_compared_unless_it_is_said_not_to),
+        harness_case(table__r3_without_pins_a_valid_chain_or_none_at_all_is_asked_for),
+        harness_case(table__r4_pins_do_not_make_an_invalid_chain_valid),
+        harness_case(table__r5_pinned_certificates_are_the_only_anchors),
+        harness_case(table__r5_a_pinned_certificate_may_be_another_way_up),
+        harness_case(table__r6_a_pinned_key_stands_anywhere_in_the_verified_chain),
+        harness_case(table__r6_invalid_chains_have_their_name_compared_and_no_decoys),
+        harness_case(table__r6_without_a_name_the_leafs_key_alone_counts),
+        harness_case(table__empty_pins_are_refused_when_the_policy_is_made),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}

@@ -1,0 +1,312 @@
+#include "recorded.h"
+
+#include <string.h>
+
+static void xml__tells_elements_text_and_attributes_in_order(void **state) {
+    (void)state;
+    assert_events("<?xml version=\"1.0\"?>\n<a x=\"1\" y='&lt;&#x41;'>one<b/>two<![CDATA[<three>]]></a>\n",
+                  "<a x=1 y=<A>one<b></b>two<three></a>");
+    assert_events("<a>\r\n\t</a>", "<a>\n\t</a>");
+}
+
+static void xml__tells_comments_instructions_and_the_document_type(void **state) {
+    (void)state;
+    assert_events("<!DOCTYPE p PUBLIC '-//X//Y' 'http://h/p.dtd'><!-- c --><?go now?><p/>",
+                  "(doctype p -//X//Y http://h/p.dtd)(! c )(?go now)<p></p>");
+}
+
+static void xml__resolves_namespaces(void **state) {
+    (void)state;
+    assert_events("<a xmlns='u:1' xmlns:p='u:2' k='v' p:k='w'><p:b/></a>",
+                  "<a{u:1} xmlns:=u:1 xmlns:p=u:2 k=v p:k{u:2}=w><p:b{u:2}></p:b{u:2}></a{u:1}>");
+    // What AFNetworking's parser reads with namespaces off is read.
+    assert_events("<q:a q:b='1'/>", "<q:a q:b=1></q:a>");
+}
+
+static void xml__tells_where_a_text_is_malformed(void **state) {
+    (void)state;
+    nc_xml_error error = assert_refused("<a>\n  <b>\n  </c>\n</a>", NC_XML_MALFORMED);
+    assert_int_equal(error.line, 3);
+    assert_true(error.column >= 3 && error.column <= 7);
+    assert_non_null(strstr(error.message, "mismatch"));
+    assert_int_equal(assert_refused("<a>\n\n", NC_XML_MALFORMED).line, 3);
+}
+
+static void xml__refuses_what_is_no_document(void **state) {
+    (void)state;
+    static const char *const wrong[] = {
+        "",
+        " ",
+        "text",
+        "<a",
+        "<a>",
+        "</a>",
+        "<a></b>",
+        "<a/><b/>",
+        "<a/>x",
+        "<a x=1/>",
+        "<a x='1' x=''/>",
+        "<a x='<'/>",
+        "<a>&</a>",
+        "<1/>",
+        "<a>]]></a>",
+        "<a>\x01</a>",
+        "<a>&#0;",
+        "<!-- -- -->",
+        "<a>\xC3\x28</a>",
+        "<a>\xFF</a>",
+        "<?xml x?><a/>",
+        "<a b/>",
+        "<!DOCTYPE a",
+        "<a>&#x110000;</a>",
+        "<a xmlns:p='u' xmlns:q='u' p:x='1' q:x='2'/>",
+        "{\"json\": true}",
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        recorded what = record_text(wrong[i]);
+        recorded_deinit(&what);
+        if (what.status != NC_XML_MALFORMED) {
+            fail_msg("\"%s\" ended with %d", wrong[i], (int)what.status);
+        }
+    }
+}
+
+static void xml__expands_no_entity(void **state) {
+    (void)state;
+    static const char *const wrong[] = {
+        "<!DOCTYPE a [<!ENTITY e 'text'>]><a>&e;</a>",
+        "<!DOCTYPE a [<!ENTITY e 'text'>]><a x='&e;'/>",
+        "<!DOCTYPE a [<!ENTITY e SYSTEM 'file:///etc/passwd'>]><a>&e;</a>",
+        "<!DOCTYPE a SYSTEM 'file:///etc/passwd'><a>&e;</a>",
+        "<!DOCTYPE a SYSTEM 'file:///etc/passwd'><a x='&e;'/>",
+        "<!DOCTYPE a [<!ENTITY a 'x'><!ENTITY b '&a;&a;&a;'><!ENTITY c '&b;&b;&b;'>]><a>&c;</a>",
+        "<!DOCTYPE a [<!ENTITY % p SYSTEM 'http://127.0.0.1:1/x'>%p;]><a>&e;</a>",
+        "<a>&nbsp;</a>",
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        recorded what = record_text(wrong[i]);
+        if (what.status != NC_XML_ENTITY || memchr(what.events.data, ':', what.events.length) == NULL) {
+            if (what.status != NC_XML_ENTITY) {
+                fail_msg("\"%s\" ended with %d: %s", wrong[i], (int)what.status, what.error.message);
+            }
+        }
+        assert_null(what.events.length == 0 ? NULL : memmem(what.events.data, what.events.length, "root:", 5));
+        recorded_deinit(&what);
+    }
+    assert_string_equal(assert_refused(wrong[0], NC_XML_ENTITY).message, "entity \"e\" is not expanded");
+}
+
+static void xml__leaves_declarations_of_a_document_type_alone(void **state) {
+    (void)state;
+    assert_events("<!DOCTYPE a [<!ENTITY e 'x'><!ATTLIST a d CDATA 'default'><!ELEMENT a ANY>]><a x='1'/>",
+                  "(doctype a  )<a x=1></a>");
+}
+
+/* --- charsets --- */
+
+static void assert_text_of(nc_slice bytes, const char *charset, const char *expected) {
+    nc_xml_options options = {.charset = charset};
+    recorded what = record(bytes, nc_slice_of(""), 0, &options);
+    assert_string_equal(what.error.message, "");
+    assert_slice_equals(nc_buf_slice(&what.events), expected);
+    recorded_deinit(&what);
+}
+
+static void xml__reads_the_charset_that_counts(void **state) {
+    (void)state;
+    nc_slice latin = nc_slice_of("<?xml version='1.0' encoding='ISO-8859-1'?><a>\xE9</a>");
+    assert_text_of(latin, NULL, "<a>\xC3\xA9</a>");
+    // What the transfer says counts more than what the text says of itself, and a byte order mark most.
+    nc_slice wrong = nc_slice_of("<?xml version='1.0' encoding='UTF-16'?><a>\xE9</a>");
+    assert_text_of(wrong, "iso-8859-1", "<a>\xC3\xA9</a>");
+    assert_text_of(nc_slice_of("<?xml version='1.0' encoding='ISO-8859-1'?><a>\xC3\xA9</a>"), "utf-8",
+                   "<a>\xC3\xA9</a>");
+    assert_text_of(nc_slice_of("\xEF\xBB\xBF<a>\xC3\xA9</a>"), "iso-8859-1", "<a>\xC3\xA9</a>");
+    assert_text_of(nc_slice_make((const uint8_t *)"\xFE\xFF\0<\0a\0/\0>", 10), "utf-8", "<a></a>");
+    assert_text_of(nc_slice_make((const uint8_t *)"\xFF\xFE<\0a\0/\0>\0", 10), NULL, "<a></a>");
+    assert_text_of(nc_slice_of("<a>\xC4\xE3</a>"), "gb18030", "<a>\xE4\xBD\xA0</a>");
+}
+
+#define SLICE(text) nc_slice_make((const uint8_t *)(text), sizeof(text) - 1)
+
+/// Bytes of no charset are refused wherever the pieces are cut, behind the root's end too, and what is right is read.
+static void xml__bytes_of_no_charset_are_refused_however_they_come(void **state) {
+    (void)state;
+    const struct {
+        const char *charset;
+        nc_slice bytes;
+        const char *expected; // NULL: refused
+    } cases[] = {
+        {"gb18030", SLICE("<?x?><b/>\xFF"), NULL},
+        {"gb18030", SLICE("<a>\x81\x30\x81\x30\xC4\xE3</a>"), "<a>\xC2\x80\xE4\xBD\xA0</a>"},
+        {"gb18030", SLICE("<a>\x81\x30\x81</a>"), NULL},
+        {"gb18030", SLICE("<a/> \x81"), NULL},
+        {"Shift_JIS", SLICE("<a>\x82\xA0</a>"), "<a>\xE3\x81\x82</a>"},
+        {"Shift_JIS", SLICE("<a>\x82</a>"), NULL},
+        {"us-ascii", SLICE("<a>\xE9</a>"), NULL},
+        {"utf-16", SLICE("<\0a\0/\0>\0"), "<a></a>"},
+        {"utf-16", SLICE("\0<\0a\0/\0>"), "<a></a>"},
+        {"utf-16le", SLICE("<\0a\0/\0>\0\0"), NULL},
+        {"utf-16le", SLICE("<\0a\0>\0\0\xD8<\0/\0a\0>\0"), NULL},
+        {"utf-8", SLICE("<a>\xED\xA0\x80</a>"), NULL},
+        {NULL, SLICE("<a/>\xFF"), NULL},
+        {NULL, SLICE("<a>\xC3</a>"), NULL},
+        {NULL, SLICE("\0<\0a\0/\0>"), "<a></a>"},
+        {NULL, SLICE("<\0\0\0a\0\0\0/\0\0\0>\0\0\0"), "<a></a>"},
+        {NULL, SLICE("<?xml version='1.0'  encoding = \"Shift_JIS\" ?><a>\x82\xA0</a>"), "<a>\xE3\x81\x82</a>"},
+        {NULL, SLICE("<?xml version='1.0' encoding='ISO-2022-JP'?><a>\x1B$B$\"\x1B(B</a>"), "<a>\xE3\x81\x82</a>"},
+        {NULL, SLICE("<?xml version='1.0' encoding='us-ascii'?><a>\xE9</a>"), NULL},
+        {NULL, SLICE("<?xml version='1.0' encoding='UTF-16'?><a/>"), NULL},
+        {NULL, SLICE("<?xml version='1.0' encoding='char'?><a/>"), NULL},
+        {NULL, SLICE("<?xml version='1.0' standalone='yes' encoding='iso-8859-1'?><a>\xE9</a>"), NULL},
+        {NULL, SLICE("<?xml encoding='iso-8859-1'"), NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        nc_xml_options options = {.charset = cases[i].charset};
+        for (size_t step = 0; step <= cases[i].bytes.length; step++) {
+            recorded what = record(cases[i].bytes, nc_slice_of(""), step, &options);
+            if (cases[i].expected == NULL) {
+                assert_int_equal(what.status, NC_XML_MALFORMED);
+            } else {
+                assert_string_equal(what.error.message, "");
+                assert_slice_equals(nc_buf_slice(&what.events), cases[i].expected);
+            }
+            recorded_deinit(&what);
+        }
+    }
+}
+
+/// A declaration longer than the room that is kept for one says nothing of a charset.
+static void xml__a_declaration_of_any_length_ends(void **state) {
+    (void)state;
+    static const size_t lengths[] = {900, 1024, 5000};
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t step = 0; step < 2; step++) {
+            nc_buf text = nc_buf_init(1 << 20);
+            nc_buf_append(&text, nc_slice_of("<?xml version='1.0'"));
+            while (text.length < lengths[i]) {
+                nc_buf_append_byte(&text, ' ');
+            }
+            nc_buf_append(&text, nc_slice_of("encoding='iso-8859-1'?><a>\xE9</a>"));
+            recorded what = record(nc_buf_slice(&text), nc_slice_of(""), step, NULL);
+            assert_int_equal(what.status, lengths[i] < 1000 ? NC_XML_OK : NC_XML_MALFORMED);
+            recorded_deinit(&what);
+            nc_buf_deinit(&text);
+        }
+    }
+}
+
+static void xml__refuses_unknown_charsets(void **state) {
+    (void)state;
+    static const char *const wrong[] = {"", "no-such", "utf-8//TRANSLIT", "utf-8 ", "\xFF"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        nc_xml_options options = {.charset = wrong[i]};
+        recorded what = record(nc_slice_of("<a/>"), nc_slice_of(""), 0, &options);
+        assert_int_equal(what.status, NC_XML_BAD_CHARSET);
+        recorded_deinit(&what);
+    }
+    assert_refused("<?xml version='1.0' encoding='no-such'?><a/>", NC_XML_MALFORMED);
+    // libxml2 itself ends such a text without an error.
+    assert_refused("\xFE\xFF"
+                   "ersion=\"DATA '><!-- c --><?go b CDATA '><!-- c --><?go on?></a>",
+                   NC_XML_MALFORMED);
+}
+
+/* --- pieces --- */
+
+static const char *split_text =
+    "<?xml version='1.0' encoding='utf-8'?>\r\n<!DOCTYPE a [<!ENTITY e 'x'>]><!-- \xE2\x82\xAC -->"
+    "<a xmlns:p='u' p:k='&amp;\xC3\xA9'>t\xE2\x82\xAC&lt;\r\n<![CDATA[ ]] > ]]><b c=\"d\"/><?go on?></a>\n<!--e-->";
+
+static void compare_split(void *ctx, nc_slice head, nc_slice tail) {
+    recorded what = record(head, tail, 0, NULL);
+    assert_slice_equals(nc_buf_slice(&what.events), ctx);
+    recorded_deinit(&what);
+}
+
+static void xml__does_not_depend_on_the_pieces(void **state) {
+    (void)state;
+    char expected[512] = {0};
+    recorded whole = record_text(split_text);
+    assert_int_equal(whole.status, NC_XML_OK);
+    memcpy(expected, whole.events.data, whole.events.length);
+    recorded_deinit(&whole);
+    each_split(nc_slice_of(split_text), compare_split, expected);
+    for (size_t step = 1; step < 8; step++) {
+        recorded what = record(nc_slice_of(split_text), nc_slice_of(""), step, NULL);
+        assert_slice_equals(nc_buf_slice(&what.events), expected);
+        recorded_deinit(&what);
+    }
+}
+
+static void xml__is_never_well_formed_before_its_end(void **state) {
+    (void)state;
+    // The root ends before the last comment; every cut before that is an error, and none is a crash.
+    size_t length = strlen(split_text) - strlen("\n<!--e-->");
+    for (size_t count = 0; count < length; count++) {
+        guarded copy = guarded_copy(nc_slice_make((const uint8_t *)split_text, count));
+        recorded what = record(copy.slice, nc_slice_of(""), 0, NULL);
+        assert_int_equal(what.status, NC_XML_MALFORMED);
+        recorded_deinit(&what);
+        guarded_deinit(&copy);
+    }
+}
+
+static bool stop_at_second(void *ctx, const nc_xml_event *event) {
+    (void)event;
+    int *count = ctx;
+    return ++*count < 2;
+}
+
+static void xml__stops_when_the_reader_wants_no_more(void **state) {
+    (void)state;
+    int count = 0;
+    nc_xml_parser *parser = NULL;
+    nc_xml_error error;
+    assert_int_equal(nc_xml_parser_new(&parser, NULL, stop_at_second, &count, &error), NC_XML_OK);
+    nc_slice text = nc_slice_of("<a><b/><c/></a>");
+    assert_int_equal(nc_xml_parser_feed(parser, text.data, text.length, &error), NC_XML_STOPPED);
+    assert_int_equal(nc_xml_parser_feed(parser, text.data, text.length, &error), NC_XML_STOPPED);
+    assert_int_equal(nc_xml_parser_finish(parser, NULL), NC_XML_STOPPED);
+    assert_int_equal(count, 2);
+    nc_xml_parser_free(parser);
+    nc_xml_parser_free(NULL);
+}
+
+static void xml__refuses_wrong_calls(void **state) {
+    (void)state;
+    nc_xml_error error;
+    nc_xml_parser *parser = NULL;
+    nc_xml_options deep = {.max_depth = NC_XML_MAX_DEPTH + 1};
+    int count = -1000;
+    assert_int_equal(nc_xml_parser_new(&parser, &deep, stop_at_second, &count, &error), NC_XML_USAGE);
+    assert_int_equal(nc_xml_parser_new(&parser, NULL, stop_at_second, &count, NULL), NC_XML_OK);
+    assert_int_equal(nc_xml_parser_feed(parser, NULL, 1, &error), NC_XML_USAGE);
+    assert_int_equal(nc_xml_parser_feed(parser, (const uint8_t *)"<a/>", 4, &error), NC_XML_OK);
+    assert_int_equal(nc_xml_parser_finish(parser, &error), NC_XML_OK);
+    assert_int_equal(nc_xml_parser_finish(parser, &error), NC_XML_OK);
+    assert_int_equal(nc_xml_parser_feed(parser, (const uint8_t *)"<", 1, &error), NC_XML_USAGE);
+    nc_xml_parser_free(parser);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(xml__tells_elements_text_and_attributes_in_order),
+        harness_case(xml__tells_comments_instructions_and_the_document_type),
+        harness_case(xml__resolves_namespaces),
+        harness_case(xml__tells_where_a_text_is_malformed),
+        harness_case(xml__refuses_what_is_no_document),
+        harness_case(xml__expands_no_entity),
+        harness_case(xml__leaves_declarations_of_a_document_type_alone),
+        harness_case(xml__reads_the_charset_that_counts),
+        harness_case(xml__bytes_of_no_charset_are_refused_however_they_come),
+        harness_case(xml__a_declaration_of_any_length_ends),
+        harness_case(xml__refuses_unknown_charsets),
+        harness_case(xml__does_not_depend_on_the_pieces),
+        harness_case(xml__is_never_well_formed_before_its_end),
+        harness_case(xml__stops_when_the_reader_wants_no_more),
+        harness_case(xml__refuses_wrong_calls),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}

@@ -1,0 +1,146 @@
+// What netcore.hpp is not to be done to: each step ends, throws where it has to, and leaves nothing.
+#include <netcore.hpp>
+
+#include <atomic>
+#include <cstdlib>
+#include <future>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+int failures = 0;
+
+void step(const char *name, bool is_right) {
+    failures += is_right ? 0 : 1;
+    std::cout << (is_right ? "ok " : "failed ") << name << std::endl;
+}
+
+std::string place(const char *path) {
+    const char *plain = std::getenv("NETCORE_PLAIN");
+    return std::string(plain == nullptr ? "" : plain) + path;
+}
+
+template <class Call> nc_status status_of(Call call) {
+    try {
+        call();
+    } catch (const netcore::error &error) {
+        return error.status();
+    }
+    return NC_OK;
+}
+
+nc_request request_for(const std::string &url) {
+    nc_request request{};
+    request.url = netcore::view(url);
+    return request;
+}
+
+// What was moved from is empty: it says nothing, fails, and is never taken for "no rule".
+bool moved() {
+    const std::string url = place("/cities");
+    netcore::engine first;
+    netcore::engine engine(std::move(first));
+    netcore::response response = engine.fetch(request_for(url));
+    netcore::response other(std::move(response));
+    netcore::response &same = other;
+    other = std::move(same);
+    const bool is_kept = other.status() == 200 && !other.text().empty() && !other.header("content-type").empty();
+    const bool is_empty = response.status() == 0 && response.text().empty() && response.url().empty() &&
+                          response.header("content-type").empty() && !response.share();
+    netcore::shape shape("{}");
+    const netcore::shape taken(std::move(shape));
+    const bool is_refused = status_of([&] { netcore::expectation any(shape); }) == NC_ERR_USAGE &&
+                            status_of([&] { first.fetch(request_for(url)); }) == NC_ERR_USAGE &&
+                            status_of([&] { first.submit(request_for(url), {}); }) == NC_ERR_USAGE;
+    first.cancel(1);
+    return is_kept && is_empty && is_refused;
+}
+
+// Whatever is thrown in a callback, the transfer ends as stopped, and what lambdas hold is let go.
+bool thrown() {
+    netcore::engine engine;
+    const std::string url = place("/slow");
+    auto held = std::make_shared<int>(0);
+    for (const bool in_head : {true, false}) {
+        std::promise<nc_status> ended;
+        netcore::events told;
+        told.on_head = [in_head, held](nc_transfer_id, const nc_response *, bool) {
+            return in_head ? throw 1 : NC_CONTINUE; // not even a std::exception
+        };
+        told.on_body = [held](nc_transfer_id, nc_slice) -> nc_verdict { throw std::bad_alloc(); };
+        told.on_done = [&](nc_transfer_id, netcore::response, const nc_error &error) { ended.set_value(error.status); };
+        engine.submit(request_for(url), std::move(told));
+        if (ended.get_future().get() != NC_ERR_STOPPED_BY_CALLER) {
+            return false;
+        }
+    }
+    // A request that is refused calls nothing, and keeps nothing.
+    netcore::events told;
+    told.on_done = [held](nc_transfer_id, netcore::response, const nc_error &) { std::abort(); };
+    const bool is_refused =
+        status_of([&] { engine.submit(request_for("http://"), std::move(told)); }) == NC_ERR_BAD_URL;
+    { const netcore::engine last(std::move(engine)); }
+    return is_refused && held.use_count() == 1;
+}
+
+// The engine ends in its own callback, where it cannot wait.
+bool ended_inside() {
+    std::promise<nc_status> ended;
+    auto engine = std::make_shared<netcore::engine>();
+    const std::string url = place("/slow");
+    netcore::events told;
+    told.on_body = [&](nc_transfer_id, nc_slice) {
+        engine.reset();
+        return NC_CONTINUE;
+    };
+    told.on_done = [&](nc_transfer_id, netcore::response, const nc_error &error) { ended.set_value(error.status); };
+    engine->submit(request_for(url), std::move(told));
+    return ended.get_future().get() == NC_ERR_CANCELLED;
+}
+
+// The destructor has waited for each on_done, however many threads asked.
+bool in_flight() {
+    for (int round = 0; round < 10; round++) {
+        std::atomic<int> asked{0};
+        std::atomic<int> told{0};
+        {
+            netcore::engine engine;
+            std::vector<std::thread> threads;
+            for (int number = 0; number < 8; number++) {
+                threads.emplace_back([&, number] {
+                    const std::string url = place(number % 2 == 0 ? "/slow" : "/film");
+                    for (int count = 0; count < 10; count++) {
+                        netcore::events events;
+                        events.on_done = [&](nc_transfer_id, netcore::response, const nc_error &) { told++; };
+                        const nc_transfer_id id = engine.submit(request_for(url), std::move(events));
+                        asked++;
+                        if (count % 3 == 0) {
+                            engine.cancel(id);
+                        }
+                    }
+                });
+            }
+            for (std::thread &thread : threads) {
+                thread.join();
+            }
+        }
+        if (asked != 80 || told != 80) {
+            return false;
+        }
+    }
+    return true;
+}
+
+} // namespace
+
+int main() {
+    step("moved", moved());
+    step("thrown", thrown());
+    step("ended_inside", ended_inside());
+    step("in_flight", in_flight());
+    return failures == 0 ? 0 : 1;
+}
