@@ -24,6 +24,24 @@ extension ConformanceCase {
             }
             #expect(scene.requests.count == 2 * bodies.count)
         },
+        ConformanceCase("upload-of-a-form") { scene in
+            let folder = try TemporaryFolder()
+            try folder.write(Array("from a file".utf8), to: "f.txt")
+            var form = MultipartBody(boundary: "B")
+            form.append("1", name: "a")
+            form.append(.file(folder.file("f.txt")), name: "f")
+            form.append(.stream(length: 5) { Pieces([Array("piece".utf8)]) }, name: "s")
+            let named = "Content-Disposition: form-data; name="
+            let expected =
+                "--B\r\n\(named)\"a\"\r\n\r\n1\r\n--B\r\n\(named)\"f\"; filename=\"f.txt\"\r\n"
+                + "Content-Type: text/plain\r\n\r\nfrom a file\r\n--B\r\n\(named)\"s\"\r\n\r\npiece\r\n--B--\r\n"
+            try scene.play("/", SceneReply())
+            let agent = scene.agent()
+            for _ in 0..<2 {
+                _ = try await agent.send(Request<Void>(scene.url("/"), method: .post, body: try .multipart(form)))
+                #expect(scene.requests.last?.body == Array(expected.utf8))
+            }
+        },
         ConformanceCase("upload-of-nothing") { scene in
             try scene.play("/", SceneReply())
             let agent = scene.agent()

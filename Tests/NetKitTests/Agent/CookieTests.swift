@@ -47,12 +47,47 @@ struct CookieTests {
         #expect(Set(kept.map(\.name)).isSuperset(of: ["a", "b"]))
         #expect(kept.first { $0.name == "a" }?.isHTTPOnly == true)
         var request = Self.request("http://a.test/", at: server)
-        request.ignoresCookies = true
+        request.cookieUse = .ignore
         _ = try await agent.send(request)
         #expect(server.received(4).values(named: "Cookie").isEmpty)
         try agent.clearCookies()
         _ = try await agent.send(Self.request("http://a.test/", at: server))
         #expect(server.received(5).values(named: "Cookie").isEmpty)
+    }
+
+    @Test(arguments: [CookieUse.sendAndStore, .sendOnly, .storeOnly, .ignore])
+    func aRequestSaysWhichWayCookiesGo(use: CookieUse) async throws {
+        let server = try Self.server(setting: "old=1; Path=/")
+        server.script("/new", Reply(headers: ["Set-Cookie: old=; Path=/; Max-Age=0", "Set-Cookie: new=2; Path=/"]))
+        let agent = Agent(configured: { $0.cookies = .memory })
+        _ = try await agent.send(Request<Bytes>(server.url("/set")))
+        var request = Request<Bytes>(server.url("/new"))
+        request.cookieUse = use
+        _ = try await agent.send(request)
+        #expect(server.received(1).values(named: "Cookie") == (use.sends ? ["old=1"] : []))
+        #expect(try await agent.cookies().map(\.name) == [use.stores ? "new" : "old"])
+        _ = try await agent.send(Request<Bytes>(server.url("/")))
+        #expect(server.received(2).values(named: "Cookie") == [use.stores ? "new=2" : "old=1"])
+    }
+
+    /// A download that is paused or broken asks again: it must not forget.
+    @Test func downloadsAndStreamsHaveTheSameChoice() async throws {
+        let server = try Self.server(setting: "old=1; Path=/")
+        server.script("/file", Reply(headers: ["Set-Cookie: new=2; Path=/"], body: Array("content".utf8)))
+        let folder = try TemporaryFolder()
+        let agent = Agent(configured: { $0.cookies = .memory })
+        _ = try await agent.send(Request<Bytes>(server.url("/set")))
+        var request = Request<Bytes>(server.url("/file"))
+        request.cookieUse = .sendOnly
+        _ = try await agent.download(request, to: folder.file("file"))
+        for try await _ in try await agent.stream(request) {}
+        #expect(server.received(1).values(named: "Cookie") == ["old=1"])
+        #expect(server.received(2).values(named: "Cookie") == ["old=1"])
+        #expect(try await agent.cookies().map(\.name) == ["old"])
+        request.cookieUse = .storeOnly
+        _ = try await agent.download(request, to: folder.file("file"))
+        #expect(server.received(3).values(named: "Cookie").isEmpty)
+        #expect(Set(try await agent.cookies().map(\.name)) == ["new", "old"])
     }
 
     @Test(arguments: [

@@ -2,7 +2,7 @@ import NetKit
 import Testing
 
 /// What one connection of an event stream leaves to the next (WHATWG HTML, 9.2.3 and 9.2.6).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct EventReconnectionTests {
     private struct Course {
         /// The Last-Event-ID fields of each request.

@@ -2,7 +2,7 @@ import NetKit
 import Testing
 
 /// The engine, and so its connections, end with the agent: when the server sees the last one close, the agent is gone.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct LifetimeTests {
     @Test func anAgentThatIsLetGoIsFreedAndClosesItsConnections() async throws {
         let server = try LoopbackServer()

@@ -8,7 +8,7 @@ import Darwin
 #endif
 
 /// Bodies that go straight to a file: whole, or not at all.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SavingTests {
     private static let old = Array("what was there".utf8)
 

@@ -16,7 +16,7 @@ struct SendingTests {
         #expect(names.filter { $0.lowercased().hasPrefix("x-") } == ["x-BOTH", "X-Own", "x-own", "X-Agent"])
     }
 
-    @Test func theBareRequestSaysNothingOfItsOwn() async throws {
+    @Test func theBareRequestSaysWhoAsksAndNothingElse() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply())
         var request = Request<Bytes>(server.url("/?a=1&b=%20#fragment"))
@@ -24,7 +24,7 @@ struct SendingTests {
         _ = try await Agent().send(request)
         let received = server.received()
         #expect(received.requestLine == "GET /?a=1&b=%20 HTTP/1.1")
-        #expect(received.fields.map(\.name) == ["Host"])
+        #expect(received.fields.map(\.name) == ["Host", "User-Agent"])
         #expect(received.values(named: "Host") == ["127.0.0.1:\(server.port)"])
         #expect(received.body.isEmpty)
     }

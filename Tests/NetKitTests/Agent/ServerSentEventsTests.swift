@@ -2,7 +2,7 @@ import NetKit
 import Testing
 
 /// Event streams (WHATWG HTML, 9.2).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ServerSentEventsTests {
     private static let type = "Content-Type: text/event-stream"
 

@@ -2,7 +2,7 @@ import NetKit
 import Testing
 
 /// What waits, what runs, and in which order.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TransfersTests {
     /// An agent with one slot, and a request that holds it until the server releases it.
     private static func busy(

@@ -1,7 +1,7 @@
 import NetKit
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ExecutorTests {
     @Test func aThousandRequestsWorkOnTheLoopsThread() async throws {
         let server = try LoopbackServer()

@@ -1,7 +1,7 @@
 import Testing
 
 /// Who asks: names and passwords, cookies, certificates.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct AccessOptionTests {
     private let server: LoopbackServer
     private let folder: TemporaryFolder

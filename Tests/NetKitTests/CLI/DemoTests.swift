@@ -1,6 +1,6 @@
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct DemoTests {
     @Test func theDemonstrationComesOutAsExpected() async throws {
         let outcome = try await nk("demo")

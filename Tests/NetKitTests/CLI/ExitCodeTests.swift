@@ -1,7 +1,7 @@
 import Testing
 
 /// curl's exit codes, each with one line that names the offender.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ExitCodeTests {
     private let server: LoopbackServer
     private let folder: TemporaryFolder

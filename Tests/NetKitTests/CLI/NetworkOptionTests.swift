@@ -1,7 +1,7 @@
 import Testing
 
 /// Which way a request goes: proxies, Unix sockets, protocols, rates; and the heads on their way back.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct NetworkOptionTests {
     private let server: LoopbackServer
     private let folder: TemporaryFolder
@@ -81,6 +81,18 @@ struct NetworkOptionTests {
         #expect(try await nk("--unix-socket", folder.file("socket"), "http://name.test/").text == "local")
         #expect(local.received().values(named: "Host") == ["name.test"])
         #expect(try await nk("--unix-socket", folder.file("none"), "http://name.test/").code == 7)
+    }
+
+    @Test(arguments: ["46", "ef", "AF21", "0", "default"])
+    func aClassOfServiceIsTaken(name: String) async throws {
+        #expect(try await nk("--dscp", name, server.url("/")).code == 0)
+    }
+
+    @Test(arguments: ["64", "-1", "af14", "", "fast"])
+    func whatIsNoClassOfServiceIsRefused(name: String) async throws {
+        let outcome = try await nk("--dscp", name, server.url("/"))
+        #expect(outcome.code == 2 && outcome.errorLines.count == 1)
+        #expect(server.requestCount == 0)
     }
 
     @Test func priorKnowledgeSpeaksHTTP2AtOnce() async throws {

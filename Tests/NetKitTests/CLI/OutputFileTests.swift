@@ -1,7 +1,7 @@
 import Testing
 
 /// Files appear whole or not at all.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct OutputFileTests {
     private let server: LoopbackServer
     private let folder: TemporaryFolder

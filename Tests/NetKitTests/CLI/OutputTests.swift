@@ -1,7 +1,7 @@
 import Testing
 
 /// What is written where.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct OutputTests {
     private let server: LoopbackServer
 

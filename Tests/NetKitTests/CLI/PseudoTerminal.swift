@@ -1,9 +1,10 @@
 #if os(Linux)
+import Dispatch
 import Glibc
 
 /// A terminal that nobody looks at, for one test.
 final class PseudoTerminal: Sendable {
-    /// What a process gets for its standard error.
+    /// What a process gets for its standard error, or its standard input as well.
     let end: Int32
     private let master: Int32
 
@@ -23,6 +24,48 @@ final class PseudoTerminal: Sendable {
     deinit {
         close(end)
         close(master)
+    }
+
+    /// Reads until the text ends so, as somebody who waits for a question.
+    func waitForText(endingIn ending: String) async -> String {
+        await withCheckedContinuation { continuation in
+            DispatchQueue(label: "nk.terminal").async { [self] in
+                var seen = ""
+                while !seen.hasSuffix(ending) {
+                    var one = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
+                    guard unsafe poll(&one, 1, 30_000) == 1 else { break }
+                    seen += text
+                }
+                continuation.resume(returning: seen)
+            }
+        }
+    }
+
+    /// Does something while everything that is written to it is read and forgotten: a process that tells how far it is
+    /// may write more than 4 KiB on a slow machine.
+    func watched<Result>(_ body: () async throws -> Result) async rethrows -> Result {
+        let isOver = DispatchSemaphore(value: 0)
+        DispatchQueue(label: "nk.terminal").async { [self] in
+            while isOver.wait(timeout: .now()) == .timedOut {
+                var one = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
+                _ = unsafe poll(&one, 1, 50)
+                _ = text
+            }
+        }
+        defer { isOver.signal() }
+        return try await body()
+    }
+
+    /// Types a line.
+    func type(_ line: String) {
+        let bytes = Array((line + "\n").utf8)
+        _ = unsafe write(master, bytes, bytes.count)
+    }
+
+    /// Whether it shows what is typed.
+    var isEchoing: Bool {
+        var settings = termios()
+        return unsafe tcgetattr(end, &settings) == 0 && settings.c_lflag & tcflag_t(ECHO) != 0
     }
 
     /// What was written to it, 4 KiB at most: nobody reads while a process writes.

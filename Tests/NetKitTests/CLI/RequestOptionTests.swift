@@ -1,7 +1,7 @@
 import Testing
 
 /// What each option makes of the request, as the server receives it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RequestOptionTests {
     private let server: LoopbackServer
 

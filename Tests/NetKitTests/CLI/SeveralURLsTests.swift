@@ -1,7 +1,7 @@
 import Testing
 
 /// Several URLs, at once or one after the other, and where their bodies go.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SeveralURLsTests {
     private let server: LoopbackServer
     private let folder: TemporaryFolder

@@ -2,7 +2,7 @@
 import Testing
 
 /// What nk shows on a terminal.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TerminalTests {
     private let server: LoopbackServer
     private let folder: TemporaryFolder
@@ -40,6 +40,32 @@ struct TerminalTests {
         let ends = Self.lines(of: terminal.text)
         #expect(ends.count(where: { $0.contains("  48.8 KiB in ") }) == 2)
         #expect(ends.contains("nk: (22) \(server.url("/missing")) answered with status 404"))
+    }
+
+    @Test(arguments: [("-u", "the server", "Authorization"), ("-U", "the proxy", "Proxy-Authorization")])
+    func aMissingPasswordIsAskedForAndNotShown(option: String, whom: String, field: String) async throws {
+        server.script("/name", .text("body"))
+        let terminal = try PseudoTerminal(columns: 80)
+        let proxy = option == "-U" ? ["-x", server.url("")] : []
+        let run = try start(["-s", option, "me"] + proxy + [server.url("/name")], asking: terminal)
+        let question = await terminal.waitForText(endingIn: ": ")
+        #expect(question == "Password of me for \(whom): ")
+        #expect(!terminal.isEchoing)
+        terminal.type("se cret")
+        let outcome = await run.ended()
+        #expect(outcome.code == 0 && outcome.text == "body")
+        #expect(server.received().values(named: field) == ["Basic bWU6c2UgY3JldA=="])
+        #expect(terminal.text == "\r\n" && terminal.isEchoing)
+    }
+
+    @Test func aTerminalThatIsClosedInsteadOfAPasswordIsAnError() async throws {
+        let terminal = try PseudoTerminal(columns: 80)
+        let run = try start(["-s", "-u", "me", server.url("/")], asking: terminal)
+        _ = await terminal.waitForText(endingIn: ": ")
+        terminal.type("\u{4}")
+        let outcome = await run.ended()
+        #expect(outcome.code == 2 && terminal.isEchoing && server.requestCount == 0)
+        #expect(terminal.text.contains("no password for me"))
     }
 
     @Test(arguments: [["-s", "-o", "FILE"], ["-sO"], []])

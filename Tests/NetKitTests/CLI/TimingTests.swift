@@ -4,7 +4,7 @@ import Testing
 @testable import NetKitCLI
 
 /// The waterfall of --timing, as text.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TimingTests {
     private static func hop(
         _ url: String, _ status: Int, milliseconds: [Int?], isReused: Bool = false, connection: Int? = 1

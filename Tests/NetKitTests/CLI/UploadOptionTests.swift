@@ -1,7 +1,7 @@
 import Testing
 
 /// -T: what the server gets.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct UploadOptionTests {
     private let server: LoopbackServer
     private let folder: TemporaryFolder

@@ -1,7 +1,7 @@
 import Testing
 
 /// Command lines that cannot be read exit with 2, and the line says why.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct UsageTests {
     @Test(arguments: [
         ([], "no URL"), (["-s"], "no URL"), (["-o", "x", "-O", "a"], "more -o and -O"),
@@ -28,7 +28,8 @@ struct UsageTests {
         (["--resolve", "name:80:127.0.0.1,127.0.0.2", "a"], "several addresses"),
         (["--resolve", "-name:80", "a"], "-name:80"),
         (["--connect-to", "a:b", "a"], "HOST1:PORT1:HOST2:PORT2"), (["--connect-to", "a:1:b:c", "a"], "a:1:b:c"),
-        (["-I", "-d", "x", "a"], "-I"), (["demo", "quickly"], "'quickly'"),
+        (["-I", "-d", "x", "a"], "-I"), (["-G", "--json", "{}", "a"], "-G"), (["-G", "-d", "a#b", "a"], "byte 1"),
+        (["-G", "-d", "a b", "a"], "--data-urlencode"), (["demo", "quickly"], "'quickly'"),
     ])
     func anUnreadableCommandLineExitsWith2(words: [String], offender: String) async throws {
         let outcome = try await nk(words)
@@ -56,7 +57,7 @@ struct UsageTests {
         "--connect-timeout", "--max-time", "-O", "-T", "-u", "-b", "-c", "-x", "-U", "--proxy-header", "--noproxy",
         "--cert", "--key", "--unix-socket", "--http2-prior-knowledge", "--http3", "--limit-rate", "--digest", "-n",
         "-N",
-        "-w", "-D", "--path-as-is", "--timing", "-Z",
+        "-w", "-D", "--path-as-is", "--timing", "-Z", "-G", "--data-urlencode", "--expect",
     ])
     func helpNamesEveryOption(option: String) async throws {
         #expect(try await nk("--help").text.contains(option))

@@ -1,7 +1,7 @@
 import Testing
 
 /// What -v tells on standard error.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct VerboseTests {
     private let server: LoopbackServer
 

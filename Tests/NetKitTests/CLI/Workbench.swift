@@ -58,6 +58,14 @@ func nk(
 }
 #endif
 
+#if os(Linux)
+/// Runs it with a terminal to ask at, and does not wait.
+func start(_ arguments: [String], asking terminal: PseudoTerminal) throws -> Run {
+    let place = Run.Place(terminal: terminal.end, readsTerminal: true)
+    return try Run(arguments, input: [], output: .kept, place: place)
+}
+#endif
+
 /// Runs it and does not wait.
 func start(_ arguments: [String]) throws -> Run {
     try Run(arguments, input: [], output: .kept, place: Run.Place())
@@ -72,6 +80,7 @@ struct Run: Sendable {
         var folder: String?
         var home: String?
         var terminal: Int32?
+        var readsTerminal = false
     }
 
     private let process: pid_t
@@ -94,21 +103,48 @@ struct Run: Sendable {
                 close(pipe)
             }
         }
-        process = try Self.spawn(arguments, streams: [inputFile, pipe ?? output, place.terminal ?? errors], place)
+        let typed = place.readsTerminal ? place.terminal : nil
+        process = try Self.spawn(
+            arguments, streams: [typed ?? inputFile, pipe ?? output, place.terminal ?? errors], place)
     }
 
     func send(_ signal: Int32) {
         kill(process, signal)
     }
 
-    /// Waits until something stands on standard output; a suite's time limit ends it otherwise.
+    /// Waits until something stands on standard output, or the process has ended.
     func waitForOutput() async {
         await withCheckedContinuation { continuation in
             DispatchQueue(label: "nk.output").async {
-                while lseek(output, 0, SEEK_END) == 0 && kill(process, 0) == 0 {
+                // One that has ended can still be sent signals until it is waited for.
+                var state = unsafe siginfo_t()
+                while unsafe lseek(output, 0, SEEK_END) == 0 && state.si_signo == 0 {
+                    _ = unsafe waitid(P_PID, id_t(process), &state, WEXITED | WNOHANG | WNOWAIT)
                     sched_yield()
                 }
                 continuation.resume()
+            }
+        }
+    }
+
+    /// The first line of standard output, once it is there; nil when the process has ended without one.
+    func firstLine() async -> String? {
+        await withCheckedContinuation { continuation in
+            DispatchQueue(label: "nk.line").async {
+                var line: String?
+                while line == nil {
+                    // Asked first: what a process wrote before its end is there then.
+                    var state = unsafe siginfo_t()
+                    _ = unsafe waitid(P_PID, id_t(process), &state, WEXITED | WNOHANG | WNOWAIT)
+                    let bytes = Self.contents(of: output)
+                    if let end = bytes.firstIndex(of: UInt8(ascii: "\n")) {
+                        line = String(decoding: bytes[..<end], as: UTF8.self)
+                    } else if unsafe state.si_signo != 0 {
+                        break
+                    }
+                    sched_yield()
+                }
+                continuation.resume(returning: line)
             }
         }
     }
@@ -137,11 +173,21 @@ struct Run: Sendable {
         let program = try folderOfThisProgram() + "/nk"
         #if canImport(Glibc)
         var actions = unsafe posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
         #else
         var actions: posix_spawn_file_actions_t? = nil
+        var attributes: posix_spawnattr_t? = nil
         #endif
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        // As a terminal's shell starts it: no signal is blocked, as on the threads of the tests, and none is ignored, as
+        // where these run behind an "&".
+        var (blocked, usual) = (Self.signals(), Self.signals([SIGINT, SIGTERM, SIGHUP]))
+        unsafe posix_spawnattr_setsigmask(&attributes, &blocked)
+        unsafe posix_spawnattr_setsigdefault(&attributes, &usual)
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         for (number, stream) in streams.enumerated() {
             unsafe posix_spawn_file_actions_adddup2(&actions, stream, Int32(number))
         }
@@ -152,11 +198,20 @@ struct Run: Sendable {
         var words = unsafe (front + arguments).map { unsafe strdup($0) } + [nil]
         defer { unsafe words.forEach { unsafe free($0) } }
         var process: pid_t = 0
-        let number = unsafe posix_spawn(&process, front[0], &actions, nil, &words, environ)
+        let number = unsafe posix_spawn(&process, front[0], &actions, &attributes, &words, environ)
         if number != 0 {
             throw SystemFailure(call: "posix_spawn \(program)")
         }
         return process
+    }
+
+    private static func signals(_ numbers: [Int32] = []) -> sigset_t {
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        for number in numbers {
+            unsafe sigaddset(&signals, number)
+        }
+        return signals
     }
 
     private static func namelessFile(holding bytes: [UInt8] = []) throws -> Int32 {

@@ -4,7 +4,7 @@ import Testing
 @testable import NetKitCLI
 
 /// -w: text with variables in it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct WriteOutTests {
     private static var account: Account {
         get throws {

@@ -38,7 +38,11 @@ struct NetErrorTests {
             (.stoppedByCaller, "stoppedByCaller"), (.internal, "internal"), (.undecodable, "undecodable"),
             (.unencodable, "unencodable"), (.unacceptableStatus, "unacceptableStatus"),
             (.bodyLength, "bodyLength"), (.notRewindable, "notRewindable"), (.tlsIdentity, "tlsIdentity"),
+            (.badParameter, "badParameter"), (.badPart, "badPart"), (.badPin, "badPin"), (.badShape, "badShape"),
+            (.badJSON, "badJSON"), (.shapeMismatch, "shapeMismatch"), (.pinMismatch, "pinMismatch"),
+            (.plaintextRefused, "plaintextRefused"), (.tlsRevoked, "tlsRevoked"), (.tlsStaple, "tlsStaple"),
             (.proxy, "proxy"), (.authentication, "authentication"), (.bodySource, "bodySource"),
+            (.circuitOpen, "circuitOpen"), (.ignored, "ignored"), (.earlierFailed, "earlierFailed"),
         ]
         for (code, name) in codes {
             #expect(code.description == name)

@@ -15,4 +15,12 @@ extension Agent {
             await Task.yield()
         }
     }
+
+    /// Waits until so many starts say that they wait: a moment after their transfers do.
+    func waitUntilRunsWait(_ count: Int) async throws {
+        while runs().count(where: { $0.state == .waiting }) < count {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
 }

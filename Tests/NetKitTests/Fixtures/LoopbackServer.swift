@@ -89,6 +89,9 @@ import Dispatch
 
     var requestCount: Int { unsafe nct_server_request_count(raw) }
 
+    /// Handshakes that resumed a session.
+    var resumedCount: Int { unsafe nct_server_resumed_count(raw) }
+
     var connectionCount: Int { unsafe nct_server_connection_count(raw) }
 
     /// The exact bytes of a request, the first 64 KiB of it.

@@ -1,5 +1,4 @@
 import NetKit
-import Synchronization
 
 /// A sequence of bodies' pieces that counts what was asked of it.
 struct Pieces<Element: Sendable>: AsyncSequence, Sendable {
@@ -41,11 +40,20 @@ func pattern(_ count: Int, from start: Int = 0) -> [UInt8] {
 
 /// What any thread may add to and read.
 final class Collected<Value: Sendable>: Sendable {
-    private let storage = Mutex<[Value]>([])
+    private let storage = Lock<[Value]>([])
 
     var values: [Value] { storage.withLock { $0 } }
 
     func append(_ value: Value) {
         storage.withLock { $0.append(value) }
+    }
+
+    func removeAll() {
+        // What is let go of may come back here.
+        let last = storage.withLock { values in
+            defer { values = [] }
+            return values
+        }
+        _ = last
     }
 }

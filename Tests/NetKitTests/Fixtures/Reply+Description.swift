@@ -48,6 +48,7 @@ extension Reply {
         unsafe described.pattern_length = patternLength
         unsafe described.is_echo = isEcho
         unsafe described.is_raw = isRaw
+        unsafe described.answers_ranges = answersRanges
         unsafe described.chunk_bytes = chunkBytes
         unsafe described.cut_after = cutAfter ?? 0
         unsafe described.is_cut = cutAfter != nil

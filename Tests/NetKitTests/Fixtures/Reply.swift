@@ -19,6 +19,8 @@ struct Reply: Sendable {
     /// The body is the whole reply, head included.
     var isRaw = false
     var chunkBytes = 0
+    /// Ranges get 206 or 416, where If-Range names what `headers` hold.
+    var answersRanges = false
     /// The number of bytes of the whole reply after which the ending comes.
     var cutAfter: UInt64?
     var ending = Ending.keep

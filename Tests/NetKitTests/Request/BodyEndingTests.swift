@@ -2,7 +2,7 @@ import NetKit
 import Testing
 
 /// What becomes of a body's maker when the transfer ends early, or begins again.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct BodyEndingTests {
     private func put(_ server: LoopbackServer, _ body: Body) -> Request<Bytes> {
         Request<Bytes>(server.url("/"), method: .put, body: body)

@@ -2,7 +2,7 @@ import NetKit
 import Testing
 
 /// Bodies that are made, or read, while they are sent.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct BodyStreamTests {
     private static let lengths = [0, 1, 65_535, 65_536, 65_537, 8_000_003]
 

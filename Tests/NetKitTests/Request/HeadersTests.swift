@@ -77,6 +77,34 @@ struct HeadersTests {
         #expect(headers != ["Accept": "a"])
     }
 
+    @Test func aDescriptionTellsTheFieldsAndNoSecret() async throws {
+        #expect("\(Headers())" == "[:]")
+        let headers: Headers = ["Accept": "a, b", "X-Quoted": "say \"yes\"\u{1b}", "accept": "c"]
+        #expect("\(headers)" == #"["Accept": "a, b", "X-Quoted": "say \"yes\"\u{1B}", "accept": "c"]"#)
+        let secret: Headers = [
+            "Authorization": "Bearer s3cret", "cookie": "id=s3cret", "Set-Cookie": "id=s3cret; Path=/",
+            "PROXY-AUTHORIZATION": "Basic s3cret", "X-Api-Key": "s3cret",
+            "Location": "http://me:s3cret@h/?token=s3cret",
+        ]
+        let server = try LoopbackServer()
+        server.script("/", Reply(headers: secret.map { "\($0.name): \($0.value)" }))
+        let response = try await Agent().send(Request<Bytes>(server.url("/")))
+        for fields in [secret, response.headers] {
+            var dumped = ""
+            dump(fields, to: &dumped)
+            dump(fields.first, to: &dumped)
+            let shown = [
+                "\(fields)", String(reflecting: fields), "\(Array(fields))", String(describing: Optional(fields)),
+                dumped,
+                "\(Response(status: 200, headers: fields))",
+            ]
+            for text in shown {
+                #expect(text.contains("Authorization") && text.contains("[hidden]") && !text.contains("s3cret"))
+            }
+        }
+        #expect(secret["Authorization"] == "Bearer s3cret")
+    }
+
     @Test func copiesAreIndependent() {
         let original: Headers = ["A": "1"]
         var copy = original

@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ProgressTests {
     @Test func anUploadIsToldToItsEnd() async throws {
         let server = try LoopbackServer()
@@ -105,6 +105,40 @@ struct ProgressTests {
             }
             for await _ in updates {}
         }
+    }
+
+    @Test func theLastWordTellsTheFinalCounts() async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(patternLength: 200_000))
+        server.script("/cut", Reply(patternLength: 200_000, cutAfter: 100_000, ending: .close))
+        let agent = Agent()
+        for path in ["/", "/cut"] {
+            for kind in 0..<4 {
+                let told = Collected<TransferProgress>()
+                var request = Request<Bytes>(server.url(path), method: .post, body: Body(Bytes(pattern(10_000))))
+                request.progress = { told.append($0) }
+                switch kind {
+                case 0: _ = try? await agent.send(request)
+                case 1: _ = try? await agent.stream(request).collect(upTo: 1_000_000)
+                case 2:
+                    request.observers = [LoadingIndicator(show: {}, hide: {})]
+                    _ = try? await agent.send(request)
+                default:
+                    let options = StartOptions(pausing: .lettingGo)
+                    _ = try? await agent.start(request, options: options).value
+                }
+                while told.values.last?.isOver != true {
+                    await Task.yield()
+                }
+                let last = try #require(told.values.last)
+                let before = try #require(told.values.dropLast().last)
+                #expect(last.sent == before.sent && last.sendTotal == 10_000 && last.sent == 10_000)
+                #expect(last.received == before.received && last.receiveTotal == 200_000)
+                #expect(path == "/cut" ? last.received < 200_000 : last.received == 200_000)
+                #expect(path == "/cut" || last.fractionCompleted == 1)
+            }
+        }
+        await agent.shutdown()
     }
 
     @Test func aFractionNeedsToKnowTheTotal() {

@@ -2,7 +2,7 @@ import NetKit
 import Testing
 
 /// A reader that is slow, and a server that has to wait for it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct BackpressureTests {
     /// What the engine may have taken over what the reader asked to have waiting: the piece that fills it, as large as
     /// libcurl's buffer.

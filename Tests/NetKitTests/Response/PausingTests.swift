@@ -2,7 +2,7 @@ import NetKit
 import Testing
 
 /// Pausing one transfer by its id.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct PausingTests {
     private static let length = 3_000_003
 
@@ -30,12 +30,14 @@ struct PausingTests {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 20_000_000))
         let agent = Agent()
+        agent.suspend()
         let task = Task { try await agent.send(Request<Bytes>(server.url("/"))) }
         let pausing = Task {
             var pauses = 0
             while !Task.isCancelled {
                 for transfer in agent.transfers() {
                     agent.pause(transfer.id)
+                    agent.resume()  // Nothing begins before the first pause, however late this task is.
                     await Task.yield()
                     agent.resume(transfer.id)
                     pauses += 1

@@ -1,7 +1,7 @@
 import NetKit
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ResponseLinesTests {
     private func lines(_ chunks: [[UInt8]], upTo maxBytes: Int = 1 << 20) async throws -> [String] {
         let stream = ResponseStream(status: 200, chunks: Pieces(chunks.map { Bytes($0) }))

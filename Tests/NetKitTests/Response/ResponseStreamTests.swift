@@ -2,7 +2,7 @@ import NetKit
 import Testing
 
 /// Bodies in pieces: what comes is what was sent, whatever its length and framing and however it is read.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ResponseStreamTests {
     private static let lengths: [UInt64] = [0, 1, 65_535, 65_536, 65_537, 262_144, 20_000_003]
 

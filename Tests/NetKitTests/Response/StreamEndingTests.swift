@@ -2,7 +2,7 @@ import NetKit
 import Testing
 
 /// How a streamed body ends before its end: by its reader, by the task, by the server, by a limit.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct StreamEndingTests {
     /// Bytes and then nothing until the server is told; the length says that there is more.
     private static let held = Reply(patternLength: 1_000_000, cutAfter: 100_000, ending: .stall)

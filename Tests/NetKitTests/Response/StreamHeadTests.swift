@@ -2,7 +2,7 @@ import NetKit
 import Testing
 
 /// What a stream tells before its body has come.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct StreamHeadTests {
     private let server: LoopbackServer
 

@@ -10,6 +10,7 @@ struct StubTransportTests {
         var configuration = Agent.Configuration(baseURL: "http://h/v1", headers: ["A": "agent", "B": "agent"])
         configuration.limits.total = .seconds(7)
         configuration.redirects = .return
+        configuration.userAgent = nil
         let agent = Agent(configuration, transport: stub)
         let body = Body([1], contentType: "x/y")
         _ = try await agent.send(Request<Void>("p", method: .put, headers: ["b": "request"], body: body))

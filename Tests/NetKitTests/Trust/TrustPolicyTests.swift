@@ -81,6 +81,24 @@ struct TrustPolicyTests {
         #expect(server.requestCount == 0)
     }
 
+    @Test func aPassPhraseIsAskedForWhereItIsNeeded() async throws {
+        let server = try LoopbackServer(.valid, requiresClientCertificate: true)
+        server.script("/", .text("known"))
+        let folder = try TemporaryFolder()
+        try server.writeClientIdentity(to: folder.path)
+        var request = Request<String>(server.url("/"))
+        func identity(_ answer: String?) -> ClientIdentity {
+            .file(certificate: folder.file("client.p12"), passPhrase: .init { answer })
+        }
+        request.trust = TrustPolicy(roots: .pem(server.authority), identity: identity("secret"))
+        #expect(try await Agent().send(request).value == "known")
+        for wrong in ["wrong", "", nil, String(repeating: "x", count: 2000)] {
+            request.trust?.identity = identity(wrong)
+            #expect(await ending(of: request, from: Agent()) == .failed(.tlsIdentity))
+        }
+        #expect(server.requestCount == 1)
+    }
+
     @Test func theLowestVersionIsKept() async throws {
         let server = try LoopbackServer(.valid, isTLS1_2Only: true)
         server.script("/", .text("1.2"))

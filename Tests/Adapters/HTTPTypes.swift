@@ -1,0 +1,57 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
+/// As in swift-http-types.
+public struct HTTPField: Sendable {
+    public struct Name: Sendable {
+        public let rawName: String
+
+        public init?(_ name: String) {
+            rawName = name
+        }
+    }
+
+    public var name: Name
+    public var value: String
+
+    public init(name: Name, value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// As in swift-http-types.
+public struct HTTPFields: Sendable, RandomAccessCollection {
+    private var fields: [HTTPField] = []
+    public var startIndex: Int { fields.startIndex }
+    public var endIndex: Int { fields.endIndex }
+
+    public init() {}
+
+    public subscript(position: Int) -> HTTPField { fields[position] }
+
+    public mutating func append(_ field: HTTPField) {
+        fields.append(field)
+    }
+}
+
+/// As in swift-http-types.
+public struct HTTPRequest: Sendable {
+    public struct Method: Sendable {
+        public let rawValue: String
+    }
+
+    public var method: Method
+    public var scheme: String?
+    public var authority: String?
+    public var path: String?
+    public var headerFields: HTTPFields
+}
+
+/// As in swift-http-types.
+public struct HTTPResponse: Sendable {
+    public struct Status: Sendable {
+        public init(code: Int, reasonPhrase: String = "") {}
+    }
+
+    public init(status: Status, headerFields: HTTPFields = .init()) {}
+}

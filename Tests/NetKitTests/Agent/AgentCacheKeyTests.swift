@@ -1,0 +1,89 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+struct AgentCacheKeyTests {
+    private func agent(_ change: (inout Agent.Configuration) -> Void = { _ in }) -> Agent {
+        var configuration = Agent.Configuration(baseURL: "http://h")
+        change(&configuration)
+        return Agent(configuration, transport: StubTransport())
+    }
+
+    @Test func argumentsThatChangeEachTimeCanBeLeftOutOfTheKey() throws {
+        let agent = agent()
+        func key(_ parameters: Parameters, _ method: NetKit.Method = .get) throws -> CacheKey {
+            var request = Request<Bytes>("x", method: method, parameters: parameters)
+            request.cacheKeyParameters = { all in
+                var counted = all
+                counted["ts"] = nil
+                return counted
+            }
+            return try agent.cacheKey(for: request)
+        }
+        for method in [NetKit.Method.get, .post] {
+            #expect(try key(["q": 1, "ts": 1], method) == key(["q": 1, "ts": 2], method))
+            #expect(try key(["q": 1, "ts": 1], method) != key(["q": 2, "ts": 1], method))
+        }
+        #expect(try key(["q": 1, "ts": 1]) == agent.cacheKey(for: Request<Bytes>("x", parameters: ["q": 1])))
+    }
+
+    @Test func theFilterSeesWhatTheAgentAddsToo() throws {
+        let agent = agent { $0.parameters = ["ts": 7, "v": 1] }
+        var request = Request<Bytes>("x", parameters: ["q": 1])
+        let whole = try agent.cacheKey(for: request)
+        #expect(try whole != self.agent().cacheKey(for: request))
+        request.cacheKeyParameters = { .object($0.fields.filter { $0.name != "ts" }) }
+        #expect(try agent.cacheKey(for: request) == self.agent { $0.parameters = ["v": 1] }.cacheKey(for: request))
+        #expect(try agent.cacheKey(for: request) != whole)
+    }
+
+    // Y1: hosts, filters and CDNs did not count, and one's answer was another's.
+    @Test func whereARequestGoesCounts() throws {
+        let plain = Request<Bytes>("x")
+        var elsewhere = plain
+        elsewhere.baseURL = "http://other"
+        var onCDN = plain
+        onCDN.usesCDN = true
+        let agent = agent { $0.cdnURL = "http://cdn" }
+        let filtering = self.agent { $0.urlFilters = [.adding(["f": 1])] }
+        let keys = try [
+            agent.cacheKey(for: plain), agent.cacheKey(for: elsewhere), agent.cacheKey(for: onCDN),
+            filtering.cacheKey(for: plain),
+        ]
+        #expect(Set(keys).count == 4)
+    }
+
+    @Test func whereSomebodyIsAskedTheKeyIsKnownAtTheStart() async throws {
+        var request = Request<Bytes>("x", parameters: ["a": 0])
+        request.parameterSource = ParameterSource { _ in ["n": 1] }
+        let asking = agent { $0.computedParameters = { _ in ["m": 2] } }
+        let error = #expect(throws: NetError.self) { try asking.cacheKey(for: request) }
+        #expect(error?.code == .usage)
+        let key = try await asking.cacheKey(forStarting: request)
+        #expect(try key == agent().cacheKey(for: Request<Bytes>("x", parameters: ["m": 2, "n": 1])))
+    }
+
+    @Test func aFormOfPartsHasNoKey() throws {
+        var form = MultipartBody()
+        form.append("1", name: "a")
+        let request = Request<Bytes>("x", method: .post, body: try .multipart(form))
+        let error = #expect(throws: NetError.self) { try agent().cacheKey(for: request) }
+        #expect(error?.code == .unsupported)
+    }
+
+    @Test func aCallTellsItsKeyToInterceptors() async throws {
+        let keys = Collected<CacheKey>()
+        let agent = agent {
+            $0.interceptors = [
+                Wrapping { call, _ in
+                    do throws(NetError) { keys.append(try call.cacheKey(scope: "me")) } catch {}
+                    return Answer(Response(status: 200, "x"))
+                }
+            ]
+        }
+        var request = Request<Bytes>("x", parameters: ["a": 1, "ts": 9])
+        request.cacheKeyParameters = { _ in ["a": 1] }
+        _ = try await agent.send(request)
+        #expect(keys.values == [try agent.cacheKey(for: Request<Bytes>("x", parameters: ["a": 1]), scope: "me")])
+    }
+}

@@ -1,0 +1,196 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct CredentialStoreTests {
+    private static let right = Credentials.basic(user: "me", password: "secret")
+    private static let wrong = Credentials.basic(user: "me", password: "wrong")
+    private let server: LoopbackServer
+
+    init() throws {
+        server = try LoopbackServer()
+        server.script("/", Reply(body: Array("in".utf8), user: "me", password: "secret"))
+    }
+
+    private var space: ProtectionSpace {
+        ProtectionSpace(scheme: "http", host: "127.0.0.1", port: Int(server.port), realm: "nettesting")
+    }
+
+    private func agent(
+        _ store: CredentialStore, _ handler: (@Sendable (Challenge) async -> ChallengeAnswer)? = nil
+    ) -> Agent {
+        Agent(configured: { configuration in
+            configuration.credentialStore = store
+            configuration.challengeHandler = handler
+        })
+    }
+
+    private func status(_ agent: Agent) async throws -> Int {
+        try await agent.send(Request<Bytes>(server.url("/"))).status
+    }
+
+    @Test func whatBelongsToTheSpaceIsShownOnTheFirstChallenge() async throws {
+        let store = CredentialStore()
+        #expect(try await status(agent(store)) == 401)
+        try await store.set(Self.right, for: space)
+        #expect(try await status(agent(store)) == 200)
+        #expect(server.requestCount == 3)
+        let stream = try await agent(store).stream(Request<Bytes>(server.url("/")))
+        #expect(stream.status == 200)
+    }
+
+    @Test func aHostsCredentialsStandForItsRealms() async throws {
+        let store = CredentialStore()
+        var host = space
+        host.realm = nil
+        try await store.set(Self.right, for: host)
+        #expect(try await status(agent(store)) == 200)
+        try await store.set(Self.wrong, for: space)
+        #expect(try await store.credentials(for: space) == Self.wrong)
+        var other = space
+        other.realm = "other"
+        #expect(try await store.credentials(for: other) == Self.right)
+    }
+
+    @Test func wrongOnesAreShownOnceForgottenAndReported() async throws {
+        let refused = Collected<ProtectionSpace>()
+        let store = CredentialStore { refused.append($0) }
+        try await store.set(Self.wrong, for: space)
+        #expect(try await status(agent(store)) == 401)
+        #expect(server.requestCount == 2)
+        #expect(refused.values == [space])
+        #expect(try await store.spaces().isEmpty)
+    }
+
+    @Test func theHandlerComesFirstAndSeesWhatTheStoreHas() async throws {
+        let store = CredentialStore()
+        try await store.set(Self.wrong, for: space)
+        let seen = Collected<Credentials?>()
+        let agent = agent(store) { challenge in
+            seen.append(challenge.proposed)
+            return challenge.previousFailureCount == 0 ? .useDefault : .keep(Self.right)
+        }
+        #expect(try await status(agent) == 200)
+        #expect(seen.values == [Self.wrong, nil])
+        #expect(try await store.credentials(for: space) == Self.right)
+        #expect(try await status(self.agent(store)) == 200)
+    }
+
+    @Test func refusedOnesAreNotKept() async throws {
+        let store = CredentialStore()
+        let agent = agent(store) { $0.previousFailureCount == 0 ? .keep(Self.wrong) : .useDefault }
+        #expect(try await status(agent) == 401)
+        #expect(try await store.credentials(for: space) == nil)
+    }
+
+    @Test func anotherHostPortOrKindHasOthers() async throws {
+        let store = CredentialStore()
+        for other in [
+            ProtectionSpace(scheme: "https", host: "127.0.0.1", port: Int(server.port), realm: "nettesting"),
+            ProtectionSpace(scheme: "http", host: "localhost", port: Int(server.port), realm: "nettesting"),
+            ProtectionSpace(scheme: "http", host: "127.0.0.1", port: 1, realm: "nettesting"),
+            ProtectionSpace(scheme: "http", host: "127.0.0.1", port: Int(server.port), realm: "other"),
+            ProtectionSpace(
+                scheme: "http", host: "127.0.0.1", port: Int(server.port), realm: "nettesting", isProxy: true),
+        ] {
+            try await store.set(Self.right, for: other)
+        }
+        #expect(try await status(agent(store)) == 401)
+        #expect(server.requestCount == 1)
+        #expect(try await store.spaces().count == 5)
+    }
+
+    @Test func aProxysCredentialsAreThoseOfItsPlace() async throws {
+        let stub = StubTransport { asked in
+            let isKnown = asked.request.proxy?.credentials == Self.right
+            return isKnown
+                ? .text("in")
+                : StubReply(status: 407, headers: ["Proxy-Authenticate": "Basic realm=\"p\""], body: [])
+        }
+        let store = CredentialStore()
+        let place = ProtectionSpace(scheme: "http", host: "proxy", port: 3128, realm: "p", isProxy: true)
+        try await store.set(Self.right, for: place)
+        var configuration = Agent.Configuration()
+        configuration.proxy = Proxy("http://proxy:3128")
+        configuration.credentialStore = store
+        let agent = Agent(configuration, transport: stub)
+        #expect(try await agent.send(Request<Bytes>("http://h/")).status == 200)
+    }
+
+    // MARK: The file
+
+    @Test(arguments: [nil, [UInt8](repeating: 7, count: 32)])
+    func whatIsKeptIsThereInTheNextRunAndForItsOwnerAlone(key: [UInt8]?) async throws {
+        let folder = try TemporaryTree()
+        let path = folder.path + "/credentials"
+        let first = CredentialStore(folder: path, sealKey: key)
+        try await first.set(Self.right, for: space, isKept: true)
+        try await first.set(.bearer("t"), for: ProtectionSpace(scheme: "https", host: "h", port: 443))
+        let second = CredentialStore(folder: path, sealKey: key)
+        #expect(try await second.credentials(for: space) == Self.right)
+        #expect(try await second.spaces() == [space])
+        #expect(try await status(agent(second)) == 200)
+        let files = folder.files
+        #expect(!files.isEmpty)
+        for file in files {
+            #expect(file.mode & 0o077 == 0, "\(file.path)")
+            let isReadable = file.bytes.firstRange(of: Array("secret".utf8)) != nil
+            #expect(!isReadable || key == nil)
+        }
+        let other = CredentialStore(folder: path, sealKey: [UInt8](repeating: 8, count: 32))
+        #expect(try await other.credentials(for: space) == nil)
+        try await second.removeAll()
+        #expect(try await CredentialStore(folder: path, sealKey: key).spaces().isEmpty)
+    }
+
+    @Test func aStoreInMemoryKeepsNothing() async throws {
+        let store = CredentialStore()
+        let space = space
+        let code = await failureCode { () async throws(NetError) in
+            try await store.set(Self.right, for: space, isKept: true)
+        }
+        #expect(code == .usage)
+    }
+
+    @Test func nothingTellsTheSecrets() async throws {
+        let store = CredentialStore()
+        try await store.set(Self.right, for: space)
+        var dumped = ""
+        dump(store, to: &dumped)
+        dump(agent(store).configuration, to: &dumped)
+        #expect(!dumped.contains("secret") && !"\(store)".contains("secret"))
+        #expect("\(store)" == "CredentialStore(1)")
+    }
+
+    @Test func manyTasksMayChangeItAtOnce() async throws {
+        let folder = try TemporaryTree()
+        let path = folder.path + "/credentials"
+        let store = CredentialStore(folder: path)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for port in 1...10 {
+                group.addTask {
+                    try await store.set(
+                        Self.right, for: ProtectionSpace(scheme: "http", host: "h", port: port), isKept: true)
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await CredentialStore(folder: path).spaces().count == 10)
+    }
+
+    @Test(arguments: [
+        ("http://H:80/x", "http", "h", 80), ("https://h", "https", "h", 443),
+        ("http://[::1]:8080/", "http", "[::1]", 8080),
+        ("https://[::1]/", "https", "[::1]", 443), ("http://u:p@h:81/?a:b", "http", "h", 81),
+    ])
+    func aSpaceIsReadFromAURL(url: String, scheme: String, host: String, port: Int) throws {
+        let space = try #require(ProtectionSpace(url: url, realm: "r"))
+        #expect(space == ProtectionSpace(scheme: scheme, host: host, port: port, realm: "r"))
+    }
+
+    @Test(arguments: ["", "/path", "http://", "h:80"])
+    func whatNamesNoHostIsNoSpace(url: String) {
+        #expect(ProtectionSpace(url: url) == nil)
+    }
+}

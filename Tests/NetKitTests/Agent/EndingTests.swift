@@ -1,0 +1,258 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+/// Invalidating, resetting, and waiting for what is under way.
+@Suite(.timeLimit(.minutes(5)))
+struct EndingTests {
+    private func closedCode(_ agent: Agent, _ url: String) async -> NetError.Code? {
+        await failureCode { () async throws(NetError) in _ = try await agent.send(Request<Bytes>(url)) }
+    }
+
+    @Test func anAgentThatIsInvalidatedLetsWhatRunsGoOnAndSendsNothingNew() async throws {
+        let server = try LoopbackServer()
+        server.script("/", .stalled)
+        let agent = Agent()
+        let url = server.url("/")
+        let running = Task { try await agent.send(Request<Bytes>(url)) }
+        try await server.waitForStalled(1)
+        let events = agent.events
+        let invalidated = Task { await agent.invalidate() }
+        // It has closed when a request is refused.
+        while await closedCode(agent, server.url("/none")) != .closed {
+            await Task.yield()
+        }
+        #expect(agent.inFlightCount == 1)
+        server.releaseStalled()
+        #expect(try await running.value.bytes.text == "late")
+        await invalidated.value
+        #expect(await closedCode(agent, url) == .closed)
+        var last: String?
+        for await event in events {
+            last = event.word
+            if last == "invalidated" { break }
+        }
+        #expect(last == "invalidated")
+        let stream = await failureCode { () async throws(NetError) in _ = try await agent.stream(Request<Bytes>(url)) }
+        let saved = await failureCode { () async throws(NetError) in
+            _ = try await agent.save(Request<Bytes>(url), to: "/nowhere")
+        }
+        let loaded = await failureCode { () async throws(NetError) in
+            _ = try await agent.download(Request<Bytes>(url), to: "/nowhere")
+        }
+        #expect([stream, saved, loaded] == [.closed, .closed, .closed])
+        let started = agent.start(Request<Bytes>(url), on: .executor(globalConcurrentExecutor))
+        #expect(await failureCode { () async throws(NetError) in _ = try await started.value } == .closed)
+    }
+
+    @Test func invalidatingMayCancelWhatRuns() async throws {
+        let server = try LoopbackServer()
+        server.script("/", .stalled)
+        let agent = Agent()
+        let url = server.url("/")
+        let sent = Task { await ending(of: Request<Bytes>(url), from: agent) }
+        let started = agent.start(Request<Bytes>(url), on: .executor(globalConcurrentExecutor))
+        try await server.waitForStalled(2)
+        await agent.invalidate(cancelling: true)
+        #expect(await sent.value == .failed(.cancelled))
+        #expect(await failureCode { () async throws(NetError) in _ = try await started.value } == .cancelled)
+        #expect(agent.inFlightCount == 0)
+        #expect(await closedCode(agent, url) == .closed)
+    }
+
+    @Test func whatRunsMaySendOnItsWayToItsEnd() async throws {
+        let stub = StubTransport()
+        let gate = StubGate()
+        stub.answer("/first", with: .text("a").held(by: gate))
+        stub.answer("/second", with: .text("b"))
+        let agent = Agent(.init(baseURL: "http://stub"), transport: stub)
+        let chain = Chain(Request<String>("/first")).then { _ in Request<String>("/second") }
+        let running = Task { try await agent.send(chain) }
+        try await gate.waitForArrivals(1)
+        let invalidated = Task { await agent.invalidate() }
+        while await closedCode(agent, "/none") != .closed {
+            await Task.yield()
+        }
+        gate.open()
+        _ = try await running.value
+        await invalidated.value
+        #expect(stub.requests.map(\.path).filter { $0 != "/none" } == ["/first", "/second"])
+        #expect(stub.isShutDown)
+    }
+
+    @Test func invalidatingTwiceIsToldOnce() async throws {
+        let count = Counter()
+        var configuration = Agent.Configuration()
+        configuration.transferHooks.invalidated = { count.increment() }
+        let agent = Agent(configuration, transport: StubTransport())
+        await agent.invalidate()
+        await agent.invalidate(cancelling: true)
+        #expect(count.value == 1)
+    }
+
+    @Test func aResetAgentGoesOnOverNewConnections() async throws {
+        let server = try LoopbackServer()
+        server.script("/", .text("x"))
+        let agent = Agent(configured: { $0.cookies = .memory })
+        let url = server.url("/")
+        try agent.setCookies([Cookie(name: "a", value: "b", domain: "127.0.0.1")])
+        _ = try await agent.send(Request<Bytes>(url))
+        _ = try await agent.send(Request<Bytes>(url))
+        #expect(server.connectionCount == 1)
+        await agent.reset()
+        _ = try await agent.send(Request<Bytes>(url))
+        #expect(server.connectionCount == 2)
+        #expect(server.received(2).values(named: "Cookie") == ["a=b"])
+        await agent.invalidate()
+        #expect(await closedCode(agent, url) == .closed)
+        await agent.reset()
+        #expect(try await agent.send(Request<Bytes>(url)).status == 200)
+        #expect(server.connectionCount == 3)
+    }
+
+    @Test func resettingLetsWhatRunsEndOrCancelsIt() async throws {
+        let server = try LoopbackServer()
+        server.script("/", .stalled)
+        let agent = Agent()
+        let url = server.url("/")
+        let first = Task { try await agent.send(Request<Bytes>(url)) }
+        try await server.waitForStalled(1)
+        let before = try #require(agent.transfers().first)
+        let reset = Task { await agent.reset() }
+        while !agent.transfers().isEmpty {
+            await Task.yield()
+        }
+        let second = Task { await ending(of: Request<Bytes>(url), from: agent) }
+        try await server.waitForStalled(2)
+        #expect(agent.transfers().first.map { $0.id != before.id } == true)
+        let cancelling = Task { await agent.reset(cancelling: true) }
+        #expect(await second.value == .failed(.cancelled))
+        await cancelling.value
+        server.releaseStalled()
+        #expect(try await first.value.bytes.text == "late")
+        await reset.value
+    }
+
+    @Test func whatAResetLeavesKeepsItsPauseAndGoesOnByItsNumber() async throws {
+        let server = try LoopbackServer()
+        server.script("/", .stalled)
+        let agent = Agent()
+        let first = Task { [url = server.url("/")] in try await agent.send(Request<Bytes>(url)) }
+        try await server.waitForStalled(1)
+        let id = try #require(agent.transfers().first?.id)
+        agent.pause(id)
+        let reset = Task { await agent.reset() }
+        while !agent.transfers().isEmpty {
+            await Task.yield()
+        }
+        server.releaseStalled()
+        agent.resume(id)
+        #expect(try await first.value.bytes.text == "late")
+        await reset.value
+    }
+
+    @Test func whatWaitsKeepsItsPlaceOverAResetAndTheAgentStaysSuspended() async throws {
+        let server = try LoopbackServer()
+        for path in ["/0", "/1", "/2", "/new"] {
+            server.script(path, .text("x"))
+        }
+        let agent = Agent(configured: { $0.maxInFlight = 1 })
+        agent.suspend()
+        let requests = ["/0", "/1", "/2"].map { Request<Bytes>(server.url($0)) }
+        var waiting: [Task<Response<Bytes>, any Error>] = []
+        for request in requests {
+            waiting.append(Task { try await agent.send(request) })
+            while agent.transfers().count < waiting.count {
+                await Task.yield()
+            }
+        }
+        let ids = agent.transfers().sorted { $0.url < $1.url }.map(\.id)
+        agent.setPriority(.high, of: ids[1])
+        let reset = Task { await agent.reset() }
+        while !agent.transfers().isEmpty {
+            await Task.yield()
+        }
+        agent.setPriority(.low, of: ids[0])
+        let new = Task { [url = server.url("/new")] in try await agent.send(Request<Bytes>(url)) }
+        while agent.transfers().isEmpty {
+            await Task.yield()
+        }
+        #expect(agent.transfers().map(\.state) == [.waiting] && server.requestCount == 0)
+        agent.resume()
+        for task in waiting {
+            #expect(try await task.value.status == 200)
+        }
+        #expect(try await new.value.status == 200)
+        await reset.value
+        let order = (0..<4).map { server.received($0).requestLine.split(separator: " ")[1] }.filter { $0 != "/new" }
+        #expect(order == ["/1", "/2", "/0"])
+    }
+
+    @Test func settlingWaitsForAllThatIsUnderWay() async throws {
+        let stub = StubTransport()
+        let gate = StubGate()
+        stub.answer("/", with: .text("x").held(by: gate))
+        let agent = Agent(.init(baseURL: "http://stub"), transport: stub)
+        await agent.settle()
+        let told = Collected<String>()
+        for number in 0..<10 {
+            agent.start(Request<String>("/"), on: .executor(globalConcurrentExecutor)) { _ in told.append("\(number)") }
+        }
+        let stream = Task { try await agent.stream(Request<Bytes>("/")) }
+        try await gate.waitForArrivals(11)
+        #expect(agent.inFlightCount >= 11)
+        gate.open()
+        _ = try await stream.value.collect(upTo: 10)
+        await agent.settle()
+        #expect(told.values.count == 10)
+        #expect(agent.inFlightCount == 0)
+    }
+
+    @Test func aGroupIsEmptyWhenItsRequestsWereTold() async throws {
+        let stub = StubTransport()
+        let gate = StubGate()
+        stub.answer("/", with: .text("x").held(by: gate))
+        let other = StubGate()
+        stub.answer("/other", with: .text("x").held(by: other))
+        let agent = Agent(.init(baseURL: "http://stub"), transport: stub)
+        let group = CompletionGroup()
+        var request = Request<String>("/")
+        request.completionGroup = group
+        let told = Counter()
+        agent.start(request, on: .executor(globalConcurrentExecutor)) { _ in told.increment() }
+        agent.start(Batch([request, request]), on: .executor(globalConcurrentExecutor), options: StartOptions()) { _ in
+            told.increment()
+        }
+        let outside = agent.start(Request<String>("/other"), on: .executor(globalConcurrentExecutor))
+        try await gate.waitForArrivals(3)
+        let waiting = Task { await group.wait() }
+        gate.open()
+        await waiting.value
+        #expect(group.count == 0 && told.value >= 1)
+        #expect(agent.inFlightCount >= 1)
+        other.open()
+        _ = try await outside.value
+    }
+
+    @Test func aGroupIsWaitedForFromManyTasksAndGivenUpByThoseThatAreCancelled() async throws {
+        let group = CompletionGroup()
+        group.enter()
+        let cancelled = Task { await group.wait() }
+        cancelled.cancel()
+        await cancelled.value
+        #expect(group.count == 1)
+        let waiting = (0..<50).map { _ in Task { await group.wait() } }
+        let busy = (0..<50).map { _ in
+            Task {
+                group.enter()
+                await Task.yield()
+                group.leave()
+            }
+        }
+        for task in busy { await task.value }
+        group.leave()
+        for task in waiting { await task.value }
+        #expect(group.count == 0)
+        await group.wait()
+    }
+}

@@ -1,0 +1,123 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+struct PlaceTests {
+    private let stub = StubTransport { _ in .text("x") }
+
+    /// The URL that a request is sent to.
+    private func place(
+        _ path: String = "get", base: String? = "http://agent/v1", cdn: String? = nil,
+        _ change: (inout Request<Bytes>) -> Void
+    ) async throws -> String? {
+        var configuration = Agent.Configuration(baseURL: base)
+        configuration.cdnURL = cdn
+        var request = Request<Bytes>(path)
+        change(&request)
+        _ = try await Agent(configuration, transport: stub).send(request)
+        return stub.requests.last?.url
+    }
+
+    @Test func aRequestsOwnBaseComesBeforeTheAgents() async throws {
+        #expect(try await place { $0.baseURL = "http://own/a" } == "http://own/a/get")
+        #expect(try await place { $0.baseURL = "" } == "http://agent/v1/get")
+        #expect(try await place { $0.baseURL = nil } == "http://agent/v1/get")
+        #expect(try await place(base: nil) { $0.baseURL = "http://own" } == "http://own/get")
+    }
+
+    @Test func aCDNIsTakenOnlyByRequestsThatWantOne() async throws {
+        #expect(try await place(cdn: "http://cdn") { $0.cdnURL = "http://own-cdn" } == "http://agent/v1/get")
+        #expect(try await place(cdn: "http://cdn") { $0.usesCDN = true } == "http://cdn/get")
+    }
+
+    @Test func aRequestsOwnCDNComesBeforeTheAgents() async throws {
+        let url = try await place(cdn: "http://cdn") {
+            $0.usesCDN = true
+            $0.cdnURL = "http://own-cdn/x"
+        }
+        #expect(url == "http://own-cdn/x/get")
+    }
+
+    // Y8: without a CDN the URL stayed relative.
+    @Test func withoutACDNARequestThatWantsOneGoesToTheBase() async throws {
+        #expect(try await place { $0.usesCDN = true } == "http://agent/v1/get")
+        #expect(try await place(cdn: "") { $0.usesCDN = true } == "http://agent/v1/get")
+        let own = try await place {
+            $0.usesCDN = true
+            $0.baseURL = "http://own"
+        }
+        #expect(own == "http://own/get")
+    }
+
+    @Test func anAbsoluteURLIsSentToWhereItSays() async throws {
+        let url = try await place("http://there/x?y=1", cdn: "http://cdn") {
+            $0.usesCDN = true
+            $0.baseURL = "http://own"
+        }
+        #expect(url == "http://there/x?y=1")
+    }
+
+    // Y10: such a URL ended the process.
+    @Test func whatIsNoURLIsEncodedOrToldAndNeverACrash() async throws {
+        #expect(try await place("中文 a") { $0.baseURL = "http://own" } == "http://own/%E4%B8%AD%E6%96%87%20a")
+        let count = stub.requests.count
+        let code = await failureCode { () async throws(NetError) in
+            var request = Request<Bytes>("x")
+            request.baseURL = "nothing here"
+            _ = try await Agent(transport: stub).send(request)
+        }
+        #expect(code == .badURL)
+        #expect(stub.requests.count == count)
+    }
+
+    // Y11: a leading "/" loses the base's path unless it is asked to stay.
+    @Test func aLeadingSlashKeepsTheBasePathWhenAsked() async throws {
+        for (isKept, url) in [(false, "http://own/get"), (true, "http://own/a/get")] {
+            var configuration = Agent.Configuration()
+            configuration.keepsBasePath = isKept
+            var request = Request<Bytes>("/get")
+            request.baseURL = "http://own/a"
+            _ = try await Agent(configuration, transport: stub).send(request)
+            #expect(stub.requests.last?.url == url)
+        }
+    }
+
+    @Test func aCompleteRequestGetsNothingFromItsAgent() async throws {
+        var configuration = Agent.Configuration(baseURL: "http://agent", headers: ["X-Agent": "1"])
+        configuration.parameters = ["a": 1]
+        configuration.urlFilters = [.adding(["f": 1], filtersAbsoluteURLs: true)]
+        configuration.computedHeaders = { _ in ["X-Computed": "1"] }
+        let agent = Agent(configuration, transport: stub)
+        var request = Request<Bytes>("http://there/x", method: .put, headers: ["X-Own": "1"], body: .text("body"))
+        request.isComplete = true
+        _ = try await agent.send(request)
+        let asked = try #require(stub.requests.last)
+        #expect(asked.url == "http://there/x")
+        #expect(asked.headers.map(\.name) == ["X-Own", "Content-Type"])
+        #expect(asked.body.text == "body")
+        #expect(asked.request.limits == Limits())
+        request.url = "relative"
+        let server = try LoopbackServer()
+        #expect(await ending(of: request, from: Agent(.init(baseURL: server.url("/")))) == .failed(.badURL))
+    }
+
+    @Test func streamsAndSavesGoToTheSamePlaces() async throws {
+        let folder = try TemporaryFolder()
+        let agent = Agent(.init(baseURL: "http://agent"), transport: stub)
+        var request = Request<Bytes>("x", parameters: ["a": 1])
+        request.baseURL = "http://own"
+        _ = try await agent.stream(request).collect(upTo: 10)
+        _ = try await agent.save(request, to: folder.file("f"))
+        #expect(stub.requests.map(\.url) == ["http://own/x?a=1", "http://own/x?a=1"])
+        #expect(await failureCode { () async throws(NetError) in _ = try await agent.save(request, to: "") } == .usage)
+    }
+
+    // Y16: one configuration for all.
+    @Test func twoAgentsKnowNothingOfEachOther() async throws {
+        let agents = ["http://a", "http://b"].map { Agent(.init(baseURL: $0), transport: stub) }
+        for agent in agents {
+            _ = try await agent.send(Request<Bytes>("x"))
+        }
+        #expect(stub.requests.map(\.url) == ["http://a/x", "http://b/x"])
+    }
+}

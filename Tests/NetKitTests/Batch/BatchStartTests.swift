@@ -1,0 +1,426 @@
+import Dispatch
+import NetKit
+import NetKitTesting
+import Testing
+
+/// Batches and chains that are started: who is told, when, and how they are held.
+@Suite(.timeLimit(.minutes(5)))
+struct BatchStartTests {
+    private let stub = StubTransport()
+    private let gate = StubGate()
+    private let log = Collected<String>()
+
+    private var agent: Agent { Agent(.init(baseURL: "http://stub"), transport: stub) }
+
+    private func text(_ path: String) -> Request<String> { Request(path) }
+
+    private func batch(_ paths: String...) -> Batch<MemberArray<Request<String>>> {
+        var batch = Batch(paths.map(text))
+        batch.tag = 5
+        batch.userInfo = ["screen": "list"]
+        batch.accessories = [Escort("own", log)]
+        return batch
+    }
+
+    // MARK: Batches
+
+    @Test func whoeverGoesWithABatchIsToldOnceAndInOrder() async throws {
+        stub.answer("*", with: .text("x"))
+        let (log, hearing) = (log, Listener(log))
+        let handle = agent.start(batch("/a", "/b"), delegate: hearing) { result in
+            log.append("closure \((try? result.get().values.count) ?? 0) \(place())")
+        }
+        #expect(log.values.count == 1)
+        #expect(try await handle.value.values == ["x", "x"])
+        #expect(
+            log.values == [
+                "own will start elsewhere", "own will stop main", "finished main", "closure 2 main",
+                "own did stop main",
+                "cleared main",
+            ])
+        #expect(hearing.runs.values.map(\.kind) == [.batch, .batch])
+        #expect(hearing.runs.values[0].tag == 5)
+        #expect(hearing.runs.values[0].userInfo["screen"] as? String == "list")
+        #expect(hearing.runs.values.allSatisfy { $0.id == handle.id })
+    }
+
+    @Test func aFailedBatchIsToldOnce() async throws {
+        stub.answer("/bad", with: .failure(.reset))
+        stub.answer("*", with: .text("x"))
+        let (log, hearing) = (log, Listener(log))
+        let handle = agent.start(batch("/a", "/bad"), delegate: hearing) { _ in
+            log.append("success")
+        } failure: { error in
+            log.append("failure \(error.failedPart?.index ?? -1)")
+        }
+        #expect(await failureCode { () async throws(NetError) in _ = try await handle.value } == .reset)
+        #expect(
+            log.values == [
+                "own will start elsewhere", "own will stop main", "failed reset main", "failure 1",
+                "own did stop main", "cleared main",
+            ])
+    }
+
+    @Test func anEmptyBatchIsToldAsWell() async throws {
+        let log = log
+        let handle = agent.start(batch()) { _ in
+            log.append("success")
+        } failure: { _ in
+            log.append("failure")
+        }
+        _ = try await handle.value
+        #expect(log.values == ["own will start elsewhere", "own will stop main", "success", "own did stop main"])
+    }
+
+    @Test func aCancelledBatchEndsSilentlyAndItsMembersWithIt() async throws {
+        stub.answer("*", with: .text("x").held(by: gate))
+        let (log, hearing) = (log, Listener(log))
+        let agent = agent
+        let handle = agent.start(batch("/a", "/b"), delegate: hearing) { _ in log.append("closure") }
+        try await gate.waitForArrivals(2)
+        handle.cancel()
+        #expect(await failureCode { () async throws(NetError) in _ = try await handle.value } == .cancelled)
+        #expect(
+            log.values == [
+                "own will start elsewhere", "own will stop main", "own did stop main", "cleared main",
+            ])
+        await agent.shutdown()
+    }
+
+    @Test func aCancelledBatchIsToldWhereThatIsWanted() async throws {
+        stub.answer("*", with: .text("x").held(by: gate))
+        let log = log
+        let handle = agent.start(batch("/a"), options: .init(tellsCancellation: true)) { _ in
+            log.append("success")
+        } failure: {
+            log.append("failure \($0.code)")
+        }
+        try await gate.waitForArrivals(1)
+        handle.cancel()
+        _ = await handle.result
+        #expect(log.values.contains("failure cancelled"))
+    }
+
+    @Test func batchesAreFoundByTheirTagAndCancelledByIt() async throws {
+        stub.answer("*", with: .text("x").held(by: gate))
+        let agent = agent
+        let handle = agent.start(batch("/a", "/b"))
+        try await gate.waitForArrivals(2)
+        #expect(agent.runs().map(\.kind) == [.batch])
+        #expect(agent.runs().map(\.state) == [.running])
+        #expect(agent.cancel(tag: 4) == 0)
+        #expect(agent.cancel(tag: 5) == 1)
+        #expect(await failureCode { () async throws(NetError) in _ = try await handle.value } == .cancelled)
+        #expect(agent.runs().isEmpty)
+    }
+
+    @Test func nobodyHasToHoldABatchThatWasStarted() async throws {
+        stub.answer("*", with: .text("x").held(by: gate))
+        let (log, ended) = (log, Gate())
+        do {
+            agent.start(batch("/a", "/b")) { _ in
+                log.append("success")
+                ended.open()
+            } failure: { _ in
+                ended.open()
+            }
+        }
+        try await gate.waitForArrivals(2)
+        gate.open()
+        try await ended.opened()
+        #expect(log.values.contains("success"))
+    }
+
+    @Test func aScopeThatIsLetGoCancelsItsBatches() async throws {
+        stub.answer("*", with: .text("x").held(by: gate))
+        var scope: CallScope? = CallScope()
+        let handle = agent.start(batch("/a"), options: .init(scope: scope))
+        try await gate.waitForArrivals(1)
+        scope = nil
+        #expect(await failureCode { () async throws(NetError) in _ = try await handle.value } == .cancelled)
+    }
+
+    /// YTKNetwork overwrote the delegates and closures of a batch's members, and toggled their accessories twice (Y24).
+    @Test(arguments: [true, false])
+    func theMembersOwnAccessoriesAreToldOnceEach(isStarted: Bool) async throws {
+        stub.answer("*", with: .text("x"))
+        var (first, second) = (text("/a"), text("/b"))
+        first.accessories = [Escort("a", log)]
+        second.accessories = [Escort("b", log)]
+        second.observers = [CallNotes(log: log)]
+        let batch = Batch(first, second)
+        if isStarted {
+            _ = try await agent.start(batch).value
+        } else {
+            _ = try await agent.send(batch)
+        }
+        #expect(
+            log.values.filter { $0.hasPrefix("a ") }.map { $0.prefix(11) } == [
+                "a will star", "a will stop", "a did stop ",
+            ])
+        #expect(
+            log.values.filter { $0.hasPrefix("b ") }.map { $0.prefix(11) } == [
+                "b will star", "b will stop", "b did stop ",
+            ])
+        #expect(log.values.filter { $0.hasPrefix("call") } == ["call started", "call over"])
+    }
+
+    // MARK: Held up
+
+    @Test func aBatchThatIsHeldUpSendsNothingMore() async throws {
+        stub.answer("*", with: .text("x").held(by: gate))
+        let agent = agent
+        let handle = agent.start(batch("/a", "/b", "/c").limited(to: 1))
+        try await gate.waitForArrivals(1)
+        handle.pause()
+        #expect(handle.run.isPaused)
+        gate.open()
+        // The member under way ends, and the next one waits.
+        try await stub.waitForRequests(1)
+        for _ in 0..<100 {
+            await Task.yield()
+        }
+        #expect(stub.requests.count == 1)
+        handle.resume()
+        #expect(try await handle.value.values == ["x", "x", "x"])
+    }
+
+    @Test func aBatchThatIsHeldUpCanBeCancelled() async throws {
+        stub.answer("*", with: .text("x"))
+        let agent = agent
+        agent.suspend()
+        let handle = agent.start(batch("/a"))
+        handle.pause()
+        handle.cancel()
+        #expect(await failureCode { () async throws(NetError) in _ = try await handle.value } == .cancelled)
+    }
+
+    @Test func transfersOfABatchAreHeldUpAndGoOn() async throws {
+        let server = try LoopbackServer()
+        server.script("*", Reply(patternLength: 2_000_000))
+        let agent = Agent()
+        agent.suspend()
+        var tagged = Request<Bytes>(server.url("/b"))
+        tagged.tag = 1
+        let handle = agent.start(Batch(Request<Bytes>(server.url("/a")), tagged))
+        try await agent.waitUntilWaiting(2)
+        handle.pause()
+        agent.resume()
+        while agent.transfers().count(where: \.isPaused) < 2 {
+            await Task.yield()
+        }
+        handle.resume()
+        let (first, second) = try await handle.value.values
+        #expect(first.count == 2_000_000 && second.count == 2_000_000)
+        await agent.shutdown()
+    }
+
+    @Test func aMemberIsFoundAndCancelledByItsTag() async throws {
+        stub.answer("*", with: .text("x").held(by: gate))
+        let agent = agent
+        var tagged = text("/b")
+        tagged.tag = 8
+        let handle = agent.start(Batch(text("/a"), tagged))
+        try await gate.waitForArrivals(2)
+        #expect(agent.cancel(tag: 8) == 1)
+        do throws(NetError) {
+            _ = try await handle.value
+            Issue.record("the batch succeeded")
+        } catch {
+            #expect(error.code == .cancelled)
+            #expect(error.failedPart?.tag == 8)
+        }
+    }
+
+    // MARK: Chains
+
+    /// YTKNetwork let a chain go only when its delegate had the method (Y25).
+    @Test func whoeverGoesWithAChainIsToldOnceAndItIsLetGo() async throws {
+        stub.answer("*", with: .text("x"))
+        let (log, agent) = (log, agent)
+        var token: LifeToken? = LifeToken { log.append("gone") }
+        var chain: Chain<(String, String)>? = Chain(text("/a")).then { [token] _ in
+            _ = token
+            return text("/b")
+        }
+        chain?.accessories = [Escort("own", log)]
+        chain?.tag = 3
+        token = nil
+        let handle = agent.start(try #require(chain)) { values in
+            log.append("success \(values.values.1)")
+        } failure: { _ in
+            log.append("failure")
+        }
+        chain = nil
+        _ = try await handle.value
+        #expect(
+            log.values.filter { $0 != "gone" } == [
+                "own will start elsewhere", "own will stop main", "success x", "own did stop main",
+            ])
+        #expect(log.values.contains("gone"))
+        #expect(agent.runs().isEmpty)
+    }
+
+    @Test func aChainsFailureNamesTheStepToItsDelegate() async throws {
+        stub.answer("/b", with: .status(500))
+        stub.answer("*", with: .text("x"))
+        let (log, hearing) = (log, Listener(log))
+        let chain = Chain(text("/a")).then("second") { _ in text("/b") }
+        let handle = agent.start(chain, delegate: hearing) { result in
+            if case .failure(let error) = result {
+                log.append(error.failedPart?.name ?? "")
+            }
+        }
+        _ = await handle.result
+        #expect(log.values == ["failed unacceptableStatus main", "second", "cleared main"])
+        #expect(hearing.runs.values.map(\.kind) == [.chain, .chain])
+    }
+
+    /// There a chain that was stopped in the callback of a step reported that it had finished (Y25).
+    @Test func aChainThatAStepCancelsDoesNotFinish() async throws {
+        stub.answer("*", with: .text("x"))
+        let (log, handles) = (log, Collected<CallHandle<ChainOutcome<(String, String)>>>())
+        let held = gate
+        stub.answer("/a", with: .text("x").held(by: held))
+        let chain = Chain(text("/a")).then { _ in
+            handles.values[0].cancel()
+            return text("/b")
+        }
+        let handle = agent.start(chain) { _ in
+            log.append("success")
+        } failure: { _ in
+            log.append("failure")
+        }
+        handles.append(handle)
+        held.open()
+        #expect(await failureCode { () async throws(NetError) in _ = try await handle.value } == .cancelled)
+        handles.removeAll()
+        #expect(log.values.isEmpty)
+        #expect(stub.requests.map(\.path) == ["/a"])
+    }
+
+    @Test func aGraphIsStartedLikeAChain() async throws {
+        stub.answer("*", with: .text("x"))
+        var graph = StepGraph()
+        let step = graph.add("one", text("/a"))
+        graph.accessories = [Escort("own", log)]
+        let handle = agent.start(graph)
+        #expect(handle.run.kind == .chain)
+        #expect(try await handle.value[step] == "x")
+        #expect(log.values.count == 3)
+    }
+
+    // MARK: Let go in their own callbacks
+
+    @Test func agentBatchAndChainMayBeLetGoInTheirCallbacks() async throws {
+        stub.answer("*", with: .text("x"))
+        for _ in 0..<50 {
+            let (agents, ended) = (Collected<Agent>(), Gate())
+            agents.append(agent)
+            let made = Batch(Chain(text("/a")).then { _ in text("/b") }, text("/c"))
+            agents.values[0].start(made) { _ in
+                agents.removeAll()
+                ended.open()
+            } failure: { _ in
+                ended.open()
+            }
+            try await ended.opened()
+        }
+    }
+
+    @Test func aThousandBatchesThatAreCancelledEndOnceEach() async throws {
+        stub.answer("*", with: .text("x"))
+        let (agent, ends) = (agent, Counter())
+        let handles = (0..<1_000).map { index in
+            var batch = Batch([text("/\(index)"), text("/b")])
+            batch.accessories = [AccessoryBlocks(didStop: { _ in ends.increment() })]
+            let handle = agent.start(batch)
+            if index % 2 == 0 {
+                handle.cancel()
+            }
+            return handle
+        }
+        for handle in handles {
+            _ = await handle.result
+        }
+        #expect(ends.value == 1_000)
+        #expect(agent.runs().isEmpty)
+    }
+}
+
+/// Whether code runs on the main actor, whose thread need not be the process's first one.
+private func place() -> String {
+    DispatchQueue.getSpecific(key: mark) == true ? "main" : "elsewhere"
+}
+
+private let mark: DispatchSpecificKey<Bool> = {
+    let key = DispatchSpecificKey<Bool>()
+    DispatchQueue.main.setSpecific(key: key, value: true)
+    return key
+}()
+
+/// Writes down what accessories are told.
+private struct Escort: Accessory {
+    let name: String
+    let log: Collected<String>
+
+    init(_ name: String, _ log: Collected<String>) {
+        self.name = name
+        self.log = log
+    }
+
+    func willStart(_ run: NetKit.Run) { log.append("\(name) will start \(place())") }
+    func willStop(_ run: NetKit.Run) { log.append("\(name) will stop \(place())") }
+    func didStop(_ run: NetKit.Run) { log.append("\(name) did stop \(place())") }
+}
+
+/// Writes down what a delegate is told.
+private final class Listener: RunDelegate {
+    let log: Collected<String>
+    let runs = Collected<NetKit.Run>()
+
+    init(_ log: Collected<String>) {
+        self.log = log
+    }
+
+    func run(_ run: NetKit.Run, finishedWith value: any Sendable) {
+        runs.append(run)
+        log.append("finished \(place())")
+    }
+
+    func run(_ run: NetKit.Run, failedWith error: NetError) {
+        runs.append(run)
+        log.append("failed \(error.code) \(place())")
+    }
+
+    func runCleared(_ run: NetKit.Run) {
+        runs.append(run)
+        log.append("cleared \(place())")
+    }
+}
+
+/// Writes down when a call begins and ends.
+private struct CallNotes: Observer {
+    let log: Collected<String>
+
+    func observe(_ event: Event) {
+        switch event.change {
+        case .started: log.append("call started")
+        case .stopping: log.append("call over")
+        default: break
+        }
+    }
+}
+
+/// Tells when it is let go.
+private final class LifeToken: Sendable {
+    private let end: @Sendable () -> Void
+
+    init(_ end: @escaping @Sendable () -> Void) {
+        self.end = end
+    }
+
+    deinit {
+        end()
+    }
+}

@@ -1,0 +1,60 @@
+import FoundationEssentials
+import Testing
+
+/// -G and --data-urlencode, as the server receives them.
+@Suite(.timeLimit(.minutes(5)))
+struct DataOptionTests {
+    private let server: LoopbackServer
+
+    init() throws {
+        server = try LoopbackServer()
+        server.script("*", .text("ok"))
+    }
+
+    private func received(_ words: [String], path: String = "/p?q=1#f") async throws -> ReceivedRequest {
+        let outcome = try await nk(words + [server.url(path)])
+        #expect(outcome.code == 0 && outcome.errors == "")
+        return server.received()
+    }
+
+    @Test func dataGoesIntoTheURLInOrder() async throws {
+        let request = try await received(["-G", "-d", "a=1", "--data-urlencode", "b=c d/?é", "-d", "e"])
+        #expect(request.requestLine == "GET /p?q=1&a=1&b=c+d%2F%3F%C3%A9&e HTTP/1.1")
+        #expect(request.values(named: "Content-Type").isEmpty && request.body.isEmpty)
+    }
+
+    @Test(arguments: [["-G"], ["--get"], ["-G", "-d", ""]])
+    func withoutDataTheURLStays(words: [String]) async throws {
+        #expect(try await received(words).requestLine == "GET /p?q=1 HTTP/1.1")
+    }
+
+    @Test func theMethodMayBeAnother() async throws {
+        #expect(try await received(["-G", "-X", "POST", "-d", "a=1"], path: "/").requestLine == "POST /?a=1 HTTP/1.1")
+        server.forgetRequests()
+        #expect(try await received(["-G", "-I", "-d", "a=1"], path: "/").requestLine == "HEAD /?a=1 HTTP/1.1")
+    }
+
+    @Test(arguments: [
+        ("a b", "a+b"), ("=a=b", "a%3Db"), ("n=", "n="), ("n m=a=b", "n m=a%3Db"), ("", ""), ("-._~*", "-._~%2A"),
+    ])
+    func encodedDataFollowsCurl(data: String, expected: String) async throws {
+        let request = try await received(["--data-urlencode", data])
+        #expect(request.body == Array(expected.utf8))
+        #expect(request.values(named: "Content-Type") == ["application/x-www-form-urlencoded"])
+    }
+
+    @Test func aFileIsEncodedWithItsLineEnds() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/data"
+        try Data([0, 10, 32, 0xFF]).write(to: URL(filePath: path))
+        #expect(try await received(["--data-urlencode", "@\(path)"]).body == Array("%00%0A+%FF".utf8))
+        server.forgetRequests()
+        #expect(try await received(["--data-urlencode", "n@\(path)"]).body == Array("n=%00%0A+%FF".utf8))
+    }
+
+    @Test func aFileThatIsNotThereIsTold() async throws {
+        let outcome = try await nk("--data-urlencode", "@/nowhere/at/all", server.url("/"))
+        #expect(outcome.code == 26 && outcome.errors.contains("/nowhere/at/all"))
+        #expect(server.requestCount == 0)
+    }
+}

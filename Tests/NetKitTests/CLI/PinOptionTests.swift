@@ -1,0 +1,134 @@
+import Testing
+
+/// --pin, --pinnedpubkey and what else is said of TLS, and the two commands for pins.
+struct PinOptionTests {
+    private static let wrong = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+
+    /// A server, its authority in a file, and what `nk pins` says of it.
+    private struct Place {
+        let server: LoopbackServer
+        let folder: TemporaryFolder
+        let authority: String
+        let shown: Outcome
+        let pins: [String]
+    }
+
+    private func place() async throws -> Place {
+        let server = try LoopbackServer(.valid)
+        server.script("/", .text("ok"))
+        let folder = try TemporaryFolder()
+        try folder.write(server.authority, to: "ca.pem")
+        let shown = try await nk("pins", "--cacert", folder.file("ca.pem"), "127.0.0.1:\(server.port)")
+        let pins = shown.lines.filter { $0.hasPrefix("  pin ") }.compactMap { $0.split(separator: " ").last }
+        return Place(
+            server: server, folder: folder, authority: folder.file("ca.pem"), shown: shown, pins: pins.map(String.init))
+    }
+
+    @Test func pinsShowsTheVerifiedChainAndSendsNothing() async throws {
+        let place = try await place()
+        #expect(place.shown.code == 0)
+        #expect(place.shown.errors.isEmpty)
+        #expect(place.pins.count == 2)
+        #expect(place.shown.lines.first == "certificate 1 (leaf)")
+        #expect(place.shown.lines.contains("  names     DNS:localhost, IP Address:127.0.0.1, IP Address:127.0.0.1"))
+        #expect(place.shown.text.contains("--pin '127.0.0.1:\(place.server.port)=\(place.pins[0])'"))
+        #expect(place.server.requestCount == 0)
+        let doubtful = try await nk("pins", "127.0.0.1:\(place.server.port)")
+        #expect(doubtful.code == 0)
+        #expect(doubtful.errors.hasPrefix("nk: note: no trusted authority"))
+        #expect(doubtful.text.contains(place.pins[0]))
+    }
+
+    @Test func pinsReadsAFileAndSaysWhyItCannot() async throws {
+        let place = try await place()
+        let shown = try await nk("pins", place.authority)
+        #expect(shown.code == 0)
+        #expect(shown.text.contains(place.pins[1]))
+        #expect(try await nk("pins", place.folder.file("none.pem")).code == 26)
+        try place.folder.write(Array("no certificate".utf8), to: "text.pem")
+        #expect(try await nk("pins", place.folder.file("text.pem")).code == 60)
+        #expect(try await nk("pins").code == 2)
+        #expect(try await nk("pins", "a", "b").code == 2)
+        #expect(try await nk("pins", "--nothing").code == 2)
+        #expect(try await nk("pins", "--help").code == 0)
+    }
+
+    @Test func whatPinsPrintsIsWhatAPolicyTakes() async throws {
+        let place = try await place()
+        for pin in place.pins {
+            let outcome = try await nk(
+                "-sS", "--cacert", place.authority, "--pin", "127.0.0.1:\(place.server.port)=\(pin)",
+                place.server.url("/"))
+            #expect(outcome.code == 0)
+            #expect(outcome.text == "ok")
+        }
+        let refused = try await nk(
+            "-sS", "--cacert", place.authority, "--pin", "127.0.0.1=\(Self.wrong)", place.server.url("/"))
+        #expect(refused.code == 90)
+        for pin in place.pins + [Self.wrong] {
+            #expect(refused.errors.contains(pin))
+        }
+    }
+
+    @Test func pinnedpubkeyTakesCurlsSyntaxForTheHostOfTheURL() async throws {
+        let place = try await place()
+        let right = place.pins[0].replacing("sha256/", with: "sha256//", maxReplacements: 1)
+        let wrong = Self.wrong.replacing("sha256/", with: "sha256//", maxReplacements: 1)
+        let cases: [(String, Int32)] = [
+            (right, 0), (wrong, 90), ("\(wrong);\(right)", 0), ("\(right);sha256//x", 2), (place.authority, 0),
+            (place.folder.file("none.pem"), 90), ("sha256//", 2),
+        ]
+        for (keys, code) in cases {
+            let outcome = try await nk(
+                "-sS", "--cacert", place.authority, "--pinnedpubkey", keys, place.server.url("/"))
+            #expect(outcome.code == code, "\(keys): \(outcome.errors)")
+        }
+    }
+
+    @Test func aPinWithoutABackupIsWarnedOfAndOneThatOnlyReportsReports() async throws {
+        let place = try await place()
+        let lone = try await nk(
+            "-o", place.folder.file("out"), "--cacert", place.authority, "--pin", "127.0.0.1=\(place.pins[0])",
+            place.server.url("/"))
+        #expect(lone.errors.contains("warning: the rule for 127.0.0.1 has no backup pin"))
+        let told = try await nk(
+            "-o", place.folder.file("out"), "--cacert", place.authority, "--pin-report-only", "--pin",
+            "127.0.0.1=\(Self.wrong)", place.server.url("/"))
+        #expect(told.code == 0)
+        #expect(told.errors.contains("warning: no certificate of the chain matches a pin"))
+    }
+
+    @Test func versionsAreKeptAndContradictionsAreNoted() async throws {
+        let place = try await place()
+        let cases: [([String], Int32)] = [
+            (["--tlsv1.2"], 0), (["--tlsv1.3"], 0), (["--tls-max", "1.2"], 0), (["--tls-max", "default"], 0),
+            (["--tls-max", "1.1"], 2), (["--tlsv1.3", "--tls-max", "1.2"], 2), (["--ciphers", "NO-SUCH"], 2),
+            (["--crlfile", place.folder.file("none.pem")], 77), (["--cert-status"], 91), (["--no-alpn"], 0),
+            (["--pin", "no pin"], 2), (["--pin", Self.wrong], 2), (["--pin", "=\(Self.wrong)"], 2),
+        ]
+        for (words, code) in cases {
+            let outcome = try await nk(["-sS", "--cacert", place.authority] + words + [place.server.url("/")])
+            #expect(outcome.code == code, "\(words): \(outcome.errors)")
+        }
+    }
+
+    @Test func trustTellsItsOwnUsage() async throws {
+        let place = try await place()
+        let file = place.authority
+        #expect(try await nk("trust", "--help").code == 0)
+        let cases: [[String]] = [
+            [], ["--host", "a"], ["--chain", file], ["--host", "a", "--chain", file, "--port", "0"],
+            ["--host", "a", "--chain", file, "--time", "noon"], ["--host", "a", "--chain", file, "more"],
+            ["--host"], ["--host", "a", "--chain", file, "--pin", "x"],
+        ]
+        for words in cases {
+            #expect(try await nk(["trust"] + words).code == 2, "\(words)")
+        }
+        let long = ["trust", "--host", "127.0.0.1", "--ca", file, "--chain", file]
+        #expect(try await nk(long + ["--time", "2001-01-01T00:00:00Z"]).text.hasPrefix("refused: "))
+        for far in ["0", "-9223372036854775808", "9223372036854775807"] {
+            #expect(try await nk(long + ["--time", far]).code == 1)
+        }
+        #expect(try await nk(["trust", "--host", "a", "--chain", place.folder.file("none")]).code == 26)
+    }
+}

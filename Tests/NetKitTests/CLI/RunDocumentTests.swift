@@ -1,0 +1,146 @@
+import NetKit
+import Testing
+
+@testable import NetKitCLI
+
+/// What `nk run` reads.
+@Suite(.timeLimit(.minutes(5)))
+struct RunDocumentTests {
+    private func fault(in text: String) -> String? {
+        do throws(RunFault) {
+            _ = try RunDocument(Bytes(Array(text.utf8)))
+            return nil
+        } catch {
+            return error.place + ": " + error.message
+        }
+    }
+
+    private func document(_ text: String) throws -> RunDocument { try RunDocument(Bytes(Array(text.utf8))) }
+
+    @Test(arguments: [
+        ("{", ":1:2: not JSON: wanted a name or '}', found the end of the text"),
+        ("[]", ":1:1: wanted object, found array, at the root"),
+        ("{}", ":1:2: wanted array, found nothing, at /steps"),
+        (#"{"steps": 3}"#, ":1:11: wanted array, found number, at /steps"),
+        (#"{"steps": [], "x": 1}"#, ":1:15: wanted no such member, found a member, at /x"),
+        (#"{"steps": [{}]}"#, ":1:13: wanted string, found nothing, at /steps/0/url"),
+        ("{\"steps\": [\n {\"url\": 7}]}", ":2:10: wanted string, found number, at /steps/0/url"),
+        (#"{"kind": "other", "steps": []}"#, #":1:10: wanted one of "batch", "chain", found "other", at /kind"#),
+    ])
+    func aWrongShapeIsToldWithItsPlace(text: String, message: String) {
+        let fault = fault(in: text) ?? ""
+        // What is wanted may be said in other words one day; the place and what is there may not.
+        let place = message.prefix { $0 != " " }
+        #expect(fault.hasPrefix(place))
+        #expect(fault.hasSuffix(message.split(separator: ",").last.map(String.init) ?? "?"))
+    }
+
+    @Test(arguments: [
+        (
+            #"{"steps":[{"url":"a","after":["1"]}]}"#,
+            "wanted nothing in a batch, found names of steps, at /steps/0/after"
+        ),
+        (#"{"kind":"chain","limit":3,"steps":[]}"#, "wanted nothing in a chain, found limit, at /limit"),
+        (#"{"kind":"chain","collect":true,"steps":[]}"#, "wanted nothing in a chain, found collect, at /collect"),
+        (
+            #"{"kind":"chain","steps":[{"url":"a","after":["z"]}]}"#,
+            #"wanted the name of a step, found "z", at /steps/0/after/0"#
+        ),
+        (
+            #"{"kind":"chain","steps":[{"url":"a","after":["2"]},{"url":"b"}]}"#,
+            #"wanted an order, found steps wait for each other: "1" after "2" after "1", at /steps"#
+        ),
+        (
+            #"{"kind":"chain","steps":[{"url":"${2}"},{"url":"b"}]}"#,
+            #"wanted a step that comes before "1", found "2", at /steps/0/url"#
+        ),
+        (
+            #"{"kind":"chain","steps":[{"url":"a"},{"url":"b","json":[{"k":"${q/x}"}]}]}"#,
+            #"wanted a step that comes before "2", found "q", which is no step, at /steps/1/json/0/k"#
+        ),
+        (#"{"steps":[{"url":"${1}"}]}"#, #"wanted a step that comes before "1", found "1", at /steps/0/url"#),
+        (
+            #"{"steps":[{"url":"a","name":"x"},{"url":"b","name":"x"}]}"#,
+            #"wanted a name of its own, found "x" again, at /steps/1/name"#
+        ),
+        (#"{"steps":[{"url":"a${b"}]}"#, "wanted '}', found the end of the text, at /steps/0/url"),
+        (#"{"steps":[{"url":"a${/b}"}]}"#, #"wanted the name of a step, found "/b", at /steps/0/url"#),
+        (#"{"steps":[{"url":"a","headers":{"X":1}}]}"#, "wanted string, found 1, at /steps/0/headers/X"),
+        (#"{"headers":{"X":[]},"steps":[]}"#, "wanted string, found [], at /headers/X"),
+        (#"{"steps":[{"url":"a","body":"x","json":1}]}"#, #"wanted "body" or "json", found both, at /steps/0"#),
+        (
+            #"{"steps":[{"url":"a","status":[300,200]}]}"#,
+            "wanted the lowest and the highest status, found [300, 200], at /steps/0/status"
+        ),
+    ])
+    func whatNoShapeSaysIsToldWithItsPointer(text: String, message: String) {
+        #expect(fault(in: text) == ": " + message)
+    }
+
+    @Test(arguments: [
+        #""limit": 0"#, #""limit": 1.5"#, #""timeout_s": 0"#, #""timeout_s": "1""#, #""collect": 1"#, #""base": null"#,
+        #""headers": []"#, #""kind": null"#, #""steps": [{"url": "a", "status": [200]}]"#,
+        #""steps": [{"url": "a", "status": [99, 100]}]"#, #""steps": [{"url": "a", "name": ""}]"#,
+        #""steps": [{"url": "a", "query": []}]"#, #""steps": [{"url": "a", "after": "b"}]"#,
+        #""steps": [{"url": "a", "method": ""}]"#, #""steps": ["a"]"#, #""steps": [null]"#,
+    ])
+    func whatIsOutOfRangeIsRefused(member: String) {
+        let text = member.hasPrefix("\"steps\"") ? "{\(member)}" : "{\(member), \"steps\": []}"
+        #expect(fault(in: text)?.hasPrefix(":1:") == true)
+    }
+
+    @Test func aBatchMayBeEmpty() throws {
+        let document = try document(#"{"steps": []}"#)
+        #expect(document.kind == .batch && document.steps.isEmpty && document.limit == nil && !document.collects)
+    }
+
+    @Test func stepsHaveNumbersForNamesAndFollowEachOtherInAChain() throws {
+        let document = try document(
+            #"{"kind":"chain","steps":[{"url":"a"},{"url":"b","name":"x"},{"url":"c"},{"url":"d","after":[]}]}"#)
+        #expect(document.steps.map(\.name) == ["1", "x", "3", "4"])
+        #expect(document.steps.map(\.earlier) == [[], ["1"], ["x"], []])
+    }
+
+    // MARK: Texts with answers in them
+
+    private func answers(_ text: String) -> RunAnswers {
+        RunAnswers { name throws(NetError) in
+            guard name == "a" else { throw NetError(.usage, "no \(name)") }
+            return Bytes(Array(text.utf8))
+        }
+    }
+
+    @Test(arguments: [
+        ("${a/id}", "7"), ("x${a/id}y${a/name}", "x7yb c"),
+        ("${a}", #"{"id": 7, "name": "b c", "l": [1, {"~/": null}]}"#),
+        ("$${a}", "${a}"), ("$${a${a/id}", "${a7"), ("$", "$"), ("", ""), ("a$b", "a$b"), ("${a/l/0}", "1"),
+        ("${a/l/1}", #"{"~/":null}"#), ("${a/l/1/~0~1}", ""),
+    ])
+    func answersStandInTheirPlaces(text: String, filled: String) throws {
+        let answers = answers(#"{"id": 7, "name": "b c", "l": [1, {"~/": null}]}"#)
+        #expect(try RunText(text, at: "").text(answers) == filled)
+    }
+
+    @Test func answersInURLsAreEncoded() throws {
+        #expect(
+            try RunText("u/${a/x}", at: "").text(answers(#"{"x": "/../b?c#d%"}"#), encode: Percent.encoded)
+                == "u/%2F..%2Fb%3Fc%23d%25")
+    }
+
+    @Test func aTextThatIsAnAnswerBecomesIt() throws {
+        let value = try JSONValue(parsing: #"{"n": "${a/id}", "t": "x${a/id}", "deep": ["${a/l}"], "is": true}"#)
+        #expect(
+            try value.filled(answers(#"{"id": 7, "l": [1.50, null]}"#)).description
+                == #"{"n":7,"t":"x7","deep":[[1.50,null]],"is":true}"#)
+    }
+
+    @Test(arguments: ["${a/x}", "${a/l/2}", "${a/l/-}", "${a/l/01}", "${a/id/x}", "${a/l/}"])
+    func whatAnAnswerHasNotIsToldByItsPointer(text: String) throws {
+        #expect(throws: NetError.self) { try RunText(text, at: "").text(answers(#"{"id": 7, "l": [1, 2]}"#)) }
+    }
+
+    @Test func anAnswerThatIsNoJSONIsTold() throws {
+        #expect(throws: NetError.self) { try RunText("${a/x}", at: "").text(answers("<html>")) }
+        #expect(try RunText("${a}", at: "").text(answers("<html>")) == "<html>")
+    }
+}

@@ -1,0 +1,190 @@
+import FoundationEssentials
+import NetKit
+import Testing
+
+@testable import NetKitCLI
+
+/// A server of nk under way; it is ended with the test.
+struct Served {
+    let run: Run
+    /// Without the last slash.
+    let url: String
+
+    init(_ arguments: [String]) async throws {
+        run = try start(arguments)
+        url = String(try #require(await run.firstLine()).dropLast())
+    }
+
+    /// Ends it, and gives what it left behind.
+    func ended(by signal: Int32 = SIGTERMNumber) async -> Outcome {
+        run.send(signal)
+        return await run.ended()
+    }
+}
+
+/// `nk serve`: the files of a folder, and nothing else.
+@Suite(.timeLimit(.minutes(5)))
+struct ServeCommandTests {
+    private let agent = Agent(configured: { $0.userAgent = nil })
+
+    private func answer(
+        _ url: String, _ headers: Headers = [:], _ method: NetKit.Method = .get
+    ) async throws -> Response<Bytes> {
+        var request = Request<Bytes>(url, method: method)
+        request.headers = headers
+        request.acceptedStatuses = nil
+        request.keepsDotSegments = true
+        request.redirects = .return
+        return try await agent.send(request)
+    }
+
+    @Test func filesOfAFolderAreServedUntilASignalComes() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write(Array("0123456789".utf8), to: "digits.txt")
+        try folder.write(Array("<p>".utf8), to: "a & b.html")
+        for signal in [SIGINTNumber, SIGTERMNumber] {
+            let server = try await Served(["serve", folder.path])
+            let whole = try await answer("\(server.url)/digits.txt")
+            #expect(whole.status == 200 && whole.value == Bytes(Array("0123456789".utf8)))
+            #expect(whole.headers["Content-Type"] == "text/plain" && whole.headers["Accept-Ranges"] == "bytes")
+            let head = try await answer("\(server.url)/digits.txt", [:], .head)
+            #expect(head.headers["Content-Length"] == "10" && head.value.count == 0)
+            let part = try await answer("\(server.url)/digits.txt", ["Range": "bytes=2-4"])
+            #expect(part.status == 206 && part.value == Bytes(Array("234".utf8)))
+            #expect(part.headers["Content-Range"] == "bytes 2-4/10")
+            let tag = try #require(whole.headers["ETag"])
+            #expect(try await answer("\(server.url)/digits.txt", ["If-None-Match": tag]).status == 304)
+            let list = try await answer(server.url + "/")
+            #expect(
+                String(decoding: list.value, as: UTF8.self).contains(#"<a href="./a%20%26%20b.html">a &amp; b.html"#))
+            #expect(try await answer("\(server.url)/digits.txt", [:], .post).status == 405)
+            let outcome = await server.ended(by: signal)
+            #expect(outcome.code == 0)
+            #expect(outcome.errorLines.first == "200 GET /digits.txt 10")
+            #expect(outcome.errorLines.count == 6)
+        }
+        await agent.shutdown()
+    }
+
+    @Test(arguments: [
+        "/../secret", "/%2e%2e/secret", "/in/../../secret", "/..%2fsecret", "/link", "/up/secret", "/up/",
+        "//../secret",
+        "/./../secret", "/in%00", "/%zz", "/%", "/digits/", "/served/digits",
+    ])
+    func nothingBeyondTheFolderIsServed(path: String) async throws {
+        let tree = try TemporaryTree()
+        let files = FileManager.default
+        try files.createDirectory(atPath: tree.file("served"), withIntermediateDirectories: false)
+        try Data("secret".utf8).write(to: URL(filePath: tree.file("secret")))
+        try Data("1".utf8).write(to: URL(filePath: tree.file("served/digits")))
+        try files.createSymbolicLink(atPath: tree.file("served/link"), withDestinationPath: tree.file("secret"))
+        try files.createSymbolicLink(atPath: tree.file("served/up"), withDestinationPath: "..")
+        let server = try await Served(["serve", "--silent", tree.file("served")])
+        let answer = try await answer(server.url + path)
+        #expect([400, 404].contains(answer.status))
+        #expect(answer.value != Bytes(Array("secret".utf8)))
+        let outcome = await server.ended()
+        #expect(outcome.code == 0 && outcome.errors == "")
+        await agent.shutdown()
+    }
+
+    /// "é" as one character and as two is the same to Unicode, and two folders to the system.
+    @Test func aFolderOfTheSameCharactersIsAnotherOne() async throws {
+        let tree = try TemporaryTree()
+        let files = FileManager.default
+        let (served, other) = (tree.file("caf\u{E9}"), tree.file("cafe\u{301}"))
+        for folder in [served, other] {
+            try files.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        }
+        try Data("secret".utf8).write(to: URL(filePath: other + "/secret"))
+        try Data("mark".utf8).write(to: URL(filePath: served + "/\u{301}mark"))
+        try files.createSymbolicLink(atPath: served + "/link", withDestinationPath: other + "/secret")
+        let server = try await Served(["serve", "--silent", served])
+        #expect(try await answer(server.url + "/link").status == 404)
+        #expect(try await answer(server.url + "/%CC%81mark").value == Bytes(Array("mark".utf8)))
+        #expect(await server.ended().code == 0)
+        await agent.shutdown()
+    }
+
+    @Test(arguments: [
+        (["serve", "--port", "x"], 2, "--port 'x'"), (["serve", "--port", "65536"], 2, "'65536'"),
+        (["serve", "--bind", "nohost"], 2, "nohost"), (["serve", "--nope"], 2, "no option --nope"),
+        (["serve", "a", "b"], 2, "'b'"), (["serve", "/nothing/here"], 26, "/nothing/here"),
+        (["serve", "/dev/null"], 26, "Not a directory"), (["serve", "--port"], 2, "needs a value"),
+    ])
+    func whatCannotBeServedIsOneLine(words: [String], code: Int32, offender: String) async throws {
+        let outcome = try await nk(words)
+        #expect(outcome.code == code && outcome.bytes == [])
+        #expect(outcome.errorLines.count == 1 && outcome.errors.contains(offender))
+    }
+}
+
+/// The conditions of requests, by RFC 9110.
+struct FileConditionsTests {
+    private let conditions = FileConditions(tag: "\"v1\"", modified: 784_111_777, length: 10)
+    private static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+    private static let earlier = "Sun, 06 Nov 1994 08:49:36 GMT"
+
+    @Test(arguments: [
+        ("bytes=0-0", FileConditions.Outcome.part(first: 0, length: 1)), ("bytes=2-", .part(first: 2, length: 8)),
+        ("bytes=-3", .part(first: 7, length: 3)), ("bytes=-30", .part(first: 0, length: 10)),
+        ("bytes=5-99", .part(first: 5, length: 5)), ("Bytes=5-5", .part(first: 5, length: 1)),
+        ("bytes=10-", .unsatisfiable), ("bytes=-0", .unsatisfiable), ("bytes=3-2", .whole), ("bytes=0-1,3-4", .whole),
+        ("lines=0-1", .whole), ("bytes=a-b", .whole), ("bytes=-", .whole), ("bytes=+1-2", .whole),
+        ("bytes=9999999999999999999-", .whole), ("bytes=", .whole),
+    ])
+    func aRangeIsTakenOrLeft(range: String, outcome: FileConditions.Outcome) {
+        #expect(conditions.outcome(["Range": range], isGet: true) == outcome)
+        #expect(conditions.outcome(["Range": range], isGet: false) == .whole)
+    }
+
+    @Test(arguments: [
+        (["If-None-Match": "\"v1\""], FileConditions.Outcome.notModified),
+        (["If-None-Match": "W/\"v1\""], .notModified),
+        (["If-None-Match": "\"v0\" , \"v1\""], .notModified), (["If-None-Match": "*"], .notModified),
+        (["If-None-Match": "\"v0\"", "If-Modified-Since": date], .whole), (["If-Modified-Since": date], .notModified),
+        (["If-Modified-Since": earlier], .whole), (["If-Modified-Since": "soon"], .whole),
+        (["If-Match": "\"v1\""], .whole), (["If-Match": "W/\"v1\""], .preconditionFailed), (["If-Match": "*"], .whole),
+        (["If-Match": "\"v0\""], .preconditionFailed), (["If-Unmodified-Since": earlier], .preconditionFailed),
+        (["If-Unmodified-Since": date], .whole), (["If-Match": "\"v1\"", "If-Unmodified-Since": earlier], .whole),
+        (["Range": "bytes=1-2", "If-Range": "\"v1\""], .part(first: 1, length: 2)),
+        (["Range": "bytes=1-2", "If-Range": "W/\"v1\""], .whole),
+        (["Range": "bytes=1-2", "If-Range": earlier], .whole),
+        (["Range": "bytes=1-2", "If-Range": date], .part(first: 1, length: 2)),
+        (["Range": "bytes=1-2", "If-None-Match": "\"v1\""], .notModified),
+    ])
+    func conditionsCountInTheirOrder(fields: [String: String], outcome: FileConditions.Outcome) {
+        let headers = Headers(fields.map { .init(name: $0.key, value: $0.value) })
+        #expect(conditions.outcome(headers, isGet: true) == outcome)
+    }
+
+    @Test func anEmptyFileHasNoRanges() {
+        let empty = FileConditions(tag: "\"\"", modified: 0, length: 0)
+        #expect(empty.outcome(["Range": "bytes=0-0"], isGet: true) == .unsatisfiable)
+        #expect(empty.outcome(["Range": "bytes=-1"], isGet: true) == .unsatisfiable)
+        #expect(empty.outcome([:], isGet: true) == .whole)
+    }
+
+    @Test(arguments: [
+        (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
+        (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"), (4_107_542_399, "Sun, 28 Feb 2100 23:59:59 GMT"),
+        (-1, "Wed, 31 Dec 1969 23:59:59 GMT"), (1_798_761_599, "Thu, 31 Dec 2026 23:59:59 GMT"),
+    ])
+    func aDateIsWrittenAsItIsRead(seconds: Int64, text: String) {
+        #expect(HTTPDate.text(ofEpochSeconds: seconds) == text)
+        #expect(HTTPDate.epochSeconds(of: text) == seconds)
+    }
+
+    @Test(arguments: [
+        ("/a/b", ["a", "b"]), ("/", []), ("//a//b/", ["a", "b"]), ("/a/./b", ["a", "b"]), ("/a/../b", ["b"]),
+        ("/../../b", ["b"]), ("/%61%2e", ["a."]), ("/%2E%2E/b", ["b"]), ("/%C3%BC", ["ü"]),
+    ])
+    func aPathIsReadInParts(path: String, parts: [String]) {
+        #expect(ServedRequest.segments(of: path) == parts)
+    }
+
+    @Test(arguments: ["/%", "/%4", "/%zz", "/%+1", "/a%2Fb", "/a%00", "/%FF"])
+    func whatNoFileIsCalledIsNoPath(path: String) {
+        #expect(ServedRequest.segments(of: path) == nil)
+    }
+}

@@ -1,0 +1,135 @@
+import Testing
+
+@testable import NetKit
+
+/// What an app's policy makes of an entry.
+struct CacheDecisionTests {
+    private func decided(
+        now: Int64 = 1000, _ policy: CacheCriteria, _ entry: CacheFinding
+    ) -> CacheDecision {
+        CacheDecision(now: now, policy: policy, entry: entry)
+    }
+
+    @Test func theReasonsAreLookedForInYTKNetworksOrder() {
+        // Everything is wrong at first; then one after the other is put right.
+        var policy = CacheCriteria(maximumAge: -1, version: 2, appVersion: "2")
+        var facts = CacheFacts(
+            received: 0, version: 1, appVersion: "1", hasSameSensitiveData: false, hasValidData: false)
+        #expect(decided(policy, .unreadable) == .fetch(.invalidTime))
+        policy.maximumAge = 10
+        #expect(decided(policy, .unreadable) == .fetch(.invalidMetadata))
+        #expect(decided(policy, .nothing) == .fetch(.absent))
+        #expect(decided(policy, .answer(facts)) == .fetch(.expired))
+        facts.received = 995
+        #expect(decided(policy, .answer(facts)) == .fetch(.versionMismatch))
+        facts.version = 2
+        #expect(decided(policy, .answer(facts)) == .fetch(.sensitiveDataMismatch))
+        facts.hasSameSensitiveData = true
+        #expect(decided(policy, .answer(facts)) == .fetch(.appVersionMismatch))
+        facts.appVersion = "2"
+        #expect(decided(policy, .answer(facts)) == .fetch(.invalidData))
+        facts.hasValidData = true
+        #expect(decided(policy, .answer(facts)) == .use(.fresh))
+    }
+
+    @Test func theReasonsHaveYTKNetworksNumbers() {
+        let reasons: [CacheReason] = [
+            .expired, .versionMismatch, .sensitiveDataMismatch, .appVersionMismatch, .invalidTime, .invalidMetadata,
+            .invalidData,
+        ]
+        #expect(reasons.map(\.ytkCode) == [-1, -2, -3, -4, -5, -6, -7])
+        #expect(CacheReason.absent.ytkCode == -6 && CacheReason.fresh.ytkCode == nil)
+    }
+
+    @Test(arguments: [
+        (1000, 1000, true), (1001, 1000, true), (1010, 1000, true), (1011, 1000, false), (999, 1000, false),
+        (Int64.max, Int64.min, false), (Int64.min, Int64.max, false), (0, Int64.min, false),
+    ])
+    func anAgeOfExactlyTheLimitIsAHitAndTheFutureIsNone(now: Int64, received: Int64, isUsed: Bool) {
+        let decision = decided(
+            now: now, CacheCriteria(maximumAge: 10), .answer(CacheFacts(received: received, hasValidator: true)))
+        #expect(decision == (isUsed ? .use(.fresh) : .revalidate(.expired)))
+    }
+
+    @Test func whatIsAnothersIsNotAskedAbout() {
+        let facts = CacheFacts(received: 0, version: 1, hasValidator: true)
+        #expect(decided(CacheCriteria(maximumAge: 10), .answer(facts)) == .fetch(.expired))
+        let same = CacheCriteria(maximumAge: 10, version: 1)
+        #expect(decided(same, .answer(facts)) == .revalidate(.expired))
+        #expect(
+            decided(CacheCriteria(maximumAge: 10, version: 1, revalidates: false), .answer(facts)) == .fetch(.expired))
+    }
+
+    /// 10⁶ moments, births and policies, most of them near the edges, against the rule in words.
+    @Test func noClockMakesAnEntryYounger() {
+        var random = Sequence64(state: 7)
+        var uses = 0
+        for _ in 0..<1_000_000 {
+            let now = random.moment()
+            let received = random.next() % 3 == 0 ? random.moment() : now &- Int64(random.next() % 64) &+ 20
+            let maximumAge = Int64(random.next() % 40) - 4
+            let isSame = random.next() % 8 != 0
+            var facts = CacheFacts(received: received, version: isSame ? 3 : 4)
+            facts.hasValidator = random.next() % 2 == 0
+            let decision = CacheDecision(
+                now: now, policy: CacheCriteria(maximumAge: maximumAge, version: 3), entry: .answer(facts))
+            // In 128 bits nothing overflows.
+            let age = Int128(now) - Int128(received)
+            let isUsable = maximumAge >= 0 && age >= 0 && age <= Int128(maximumAge) && isSame
+            if decision.isUse != isUsable {
+                Issue.record("\(now) \(received) \(maximumAge) \(isSame): \(decision)")
+                return
+            }
+            uses += isUsable ? 1 : 0
+        }
+        #expect(uses > 100_000 && uses < 900_000)
+    }
+
+    /// The same for what servers say.
+    @Test func noClockMakesAResponseYounger() {
+        var random = Sequence64(state: 11)
+        var uses = 0
+        let request = CacheControl([:])
+        for _ in 0..<250_000 {
+            let now = random.moment()
+            var entry = HTTPFreshness()
+            entry.received = random.next() % 3 == 0 ? random.moment() : now &- Int64(random.next() % 64) &+ 20
+            entry.initialAge = Int64(random.next() % 8)
+            entry.lifetime = random.next() % 5 == 0 ? nil : Int64(random.next() % 60)
+            entry.flags = random.next() % 8 == 0 ? .noCache : []
+            let decision = CacheDecision(now: now, request: request, entry: entry, hasValidator: false)
+            let resident = Int128(now) - Int128(entry.received)
+            let age = resident + Int128(entry.initialAge)
+            let isUsable = resident >= 0 && age < Int128(entry.lifetime ?? 0) && entry.flags.isEmpty
+            if decision.isUse != isUsable {
+                Issue.record("\(now) \(entry): \(decision)")
+                return
+            }
+            uses += isUsable ? 1 : 0
+        }
+        #expect(uses > 20_000 && uses < 230_000)
+    }
+}
+
+/// Numbers that look random and are the same each time (xorshift64*).
+private struct Sequence64 {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state ^= state >> 12
+        state ^= state << 25
+        state ^= state >> 27
+        return state &* 2_685_821_657_736_338_717
+    }
+
+    /// Now and then, in 2038, at the ends of time.
+    mutating func moment() -> Int64 {
+        switch next() % 5 {
+        case 0: Int64(truncatingIfNeeded: next())
+        case 1: Int64.max - Int64(next() % 100)
+        case 2: Int64.min + Int64(next() % 100)
+        case 3: 2_147_483_648_000 + Int64(next() % 100)
+        default: Int64(next() % 100) - 50
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import Dispatch
+import NetKit
+
+/// Whether code runs on the main queue, whose thread need not be the process's first one.
+func whereNow() -> String {
+    DispatchQueue.getSpecific(key: mainMark) == true ? "main" : "elsewhere"
+}
+
+private let mainMark: DispatchSpecificKey<Bool> = {
+    let key = DispatchSpecificKey<Bool>()
+    DispatchQueue.main.setSpecific(key: key, value: true)
+    return key
+}()
+
+/// Writes down what accessories are told.
+final class Accompanying: Accessory {
+    let name: String
+    let log: Collected<String>
+    let runs = Collected<NetKit.Run>()
+
+    init(_ name: String, _ log: Collected<String>) {
+        self.name = name
+        self.log = log
+    }
+
+    func willStart(_ run: NetKit.Run) { note("will start", run) }
+    func willStop(_ run: NetKit.Run) { note("will stop", run) }
+    func didStop(_ run: NetKit.Run) { note("did stop", run) }
+
+    private func note(_ what: String, _ run: NetKit.Run) {
+        runs.append(run)
+        log.append("\(name) \(what) \(whereNow())")
+    }
+}
+
+/// Writes down what a delegate is told.
+final class Hearing: RunDelegate {
+    let log: Collected<String>
+    let runs = Collected<NetKit.Run>()
+    let sent = Collected<TransferProgress>()
+    let received = Collected<TransferProgress>()
+
+    init(_ log: Collected<String>) {
+        self.log = log
+    }
+
+    func run(_ run: NetKit.Run, finishedWith value: any Sendable) {
+        runs.append(run)
+        log.append("finished \((value as? Response<String>)?.value ?? "\(value)") \(whereNow())")
+    }
+
+    func run(_ run: NetKit.Run, failedWith error: NetError) {
+        runs.append(run)
+        log.append("failed \(error.code) \(whereNow())")
+    }
+
+    func run(_ run: NetKit.Run, sent progress: TransferProgress) {
+        sent.append(progress)
+        log.append("sent \(whereNow())")
+    }
+
+    func run(_ run: NetKit.Run, received progress: TransferProgress) {
+        received.append(progress)
+        log.append("received \(whereNow())")
+    }
+
+    func runCleared(_ run: NetKit.Run) {
+        runs.append(run)
+        log.append("cleared \(whereNow())")
+    }
+}
+
+/// Writes down when a call begins and ends.
+struct CallLog: Observer {
+    let log: Collected<String>
+
+    func observe(_ event: Event) {
+        switch event.change {
+        case .started: log.append("call started")
+        case .stopping(.answered): log.append("call answered")
+        case .stopping(.failed(let error)): log.append("call failed \(error.code)")
+        default: break
+        }
+    }
+}
+
+/// Tells when it is let go.
+final class Token: Sendable {
+    private let end: @Sendable () -> Void
+
+    init(_ end: @escaping @Sendable () -> Void) {
+        self.end = end
+    }
+
+    deinit {
+        end()
+    }
+}

@@ -1,0 +1,16 @@
+import NetKit
+
+/// An errand that needs no agent: its value is known.
+struct Known: Errand {
+    struct Outcome: ErrandOutcome {
+        let value: String
+        let isFromCache: Bool
+    }
+
+    var value = "known"
+    var isFromCache = true
+
+    func run(through sender: some RequestSender) async throws(NetError) -> Outcome {
+        Outcome(value: value, isFromCache: isFromCache)
+    }
+}

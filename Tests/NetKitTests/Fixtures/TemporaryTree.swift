@@ -1,0 +1,44 @@
+import FoundationEssentials
+
+/// A folder that is gone after the test, with folders and files in it.
+final class TemporaryTree: Sendable {
+    let path: String
+
+    init() throws {
+        path = "/tmp/nk-test-\(UInt64.random(in: 0 ... .max))"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    func file(_ name: String) -> String { "\(path)/\(name)" }
+}
+
+extension TemporaryTree {
+    /// All files in it, however deep.
+    var files: [(path: String, mode: Int, bytes: [UInt8])] {
+        let manager = FileManager.default
+        let paths = (try? manager.subpathsOfDirectory(atPath: path)) ?? []
+        return paths.compactMap { name in
+            guard let attributes = try? manager.attributesOfItem(atPath: file(name)),
+                attributes[.type] as? FileAttributeType == .typeRegular
+            else { return nil }
+            let mode = attributes[.posixPermissions] as? Int
+            return (name, mode ?? 0o777, Array(manager.contents(atPath: file(name)) ?? Data()))
+        }
+    }
+
+    /// The names in one of its folders, sorted.
+    func names(in folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: file(folder)).sorted()
+    }
+
+    /// Changes the last byte of a file.
+    func damage(_ name: String) throws {
+        var bytes = FileManager.default.contents(atPath: file(name)) ?? Data()
+        bytes[bytes.count - 1] ^= 1
+        try bytes.write(to: URL(filePath: file(name)))
+    }
+}

@@ -1,0 +1,140 @@
+import FoundationEssentials
+import NetKit
+import NetKitTesting
+import Testing
+
+/// Whose answers are whose, and what is told of it on the disk.
+@Suite(.timeLimit(.minutes(5)))
+struct CachingIdentityTests {
+    private typealias Change = @Sendable (inout Request<String>) -> Void
+
+    private static let users: [Change] = [
+        { _ in },
+        { $0.headers["Authorization"] = "Bearer a" },
+        { $0.headers["Authorization"] = "Bearer b" },
+        { $0.credentials = .basic(user: "u", password: "a") },
+        { $0.credentials = .basic(user: "u", password: "b") },
+        { $0.headers["Cookie"] = "session=a" },
+        { $0.headers["Cookie"] = "session=b" },
+        { $0.url = "http://u:a@stub/" },
+        { $0.url = "http://u:b@stub/" },
+    ]
+
+    @Test(arguments: [CacheRules.app(50), .server()])
+    func nobodyGetsAnothersAnswer(rules: CacheRules) async throws {
+        let scene = CacheScene(rules)
+        let fields: Headers = ["Cache-Control": "max-age=50"]
+        scene.stub.answer(
+            "/", with: (0..<100).map { StubReply(headers: fields, body: [.text("\($0)")]) })
+        // The first two of each: what a name shows is what it gets again, and no other name gets it.
+        var seen: [String: Int] = [:]
+        for (index, change) in Self.users.enumerated() {
+            var request = Request<String>("/")
+            change(&request)
+            for _ in 0..<2 {
+                let value = try await scene.agent.send(request).value
+                if let owner = seen[value], owner != index {
+                    // What came to a request without cookies is nobody's in particular to a server's rules.
+                    #expect(owner == 0 && [5, 6].contains(index))
+                }
+                seen[value] = seen[value] ?? index
+            }
+        }
+        #expect(seen.count >= 7)
+    }
+
+    @Test func aNamedScopeStandsForAllThatIsShown() async throws {
+        for rules in [
+            { (scope: String) in CacheRules.app(50) { $0.scope = scope } },
+            { (scope: String) in CacheRules.server { $0.scope = scope } },
+        ] {
+            let scene = CacheScene()
+            let fields: Headers = ["Cache-Control": "max-age=50"]
+            scene.stub.answer(
+                "/", with: (0..<9).map { StubReply(headers: fields, body: [.text("\($0)")]) })
+            var request = Request<String>("/").cached(rules("alice"))
+            #expect(try await scene.agent.send(request).value == "0")
+            request.headers["Authorization"] = "Bearer another"
+            #expect(try await scene.agent.send(request).value == "0")
+            #expect(try await scene.agent.send(request.cached(rules("bob"))).value == "1")
+            #expect(try await scene.agent.send(request.cached(rules(""))).value == "2")
+            request.headers["Authorization"] = nil
+            #expect(try await scene.agent.send(request.cached(rules(""))).value == "2")
+        }
+    }
+
+    @Test func theAgentsCookiesTellUsersApart() async throws {
+        let server = try LoopbackServer()
+        server.script("/", [.text("1"), .text("2"), .text("3")])
+        for rules in [CacheRules.app(50), .app(50) { $0.scope = "" }] {
+            var configuration = Agent.Configuration()
+            configuration.cookies = .memory
+            configuration.interceptors = [Caching(MemoryCacheStore(), rules: rules)]
+            let agent = Agent(configuration)
+            let request = Request<String>(server.url("/"))
+            try agent.setCookies([Cookie(name: "session", value: "a", domain: "127.0.0.1")])
+            let first = try await agent.send(request)
+            #expect(first.cache?.outcome == .network)
+            #expect(try await agent.send(request).cache?.outcome == .hit)
+            try agent.setCookies([Cookie(name: "session", value: "b", domain: "127.0.0.1")])
+            let isShared = if case .application(let policy) = rules { policy.scope != nil } else { false }
+            #expect(try await agent.send(request).cache?.outcome == (isShared ? .hit : .network))
+            await agent.shutdown()
+        }
+    }
+
+    @Test func nothingOnTheDiskTellsWhoAsked() async throws {
+        let folder = try TemporaryTree()
+        let path = folder.file("cache")
+        let scene = CacheScene(store: DiskCacheStore(directory: path))
+        let fields: Headers = ["Cache-Control": "max-age=50", "Set-Cookie": "session=\(canary)"]
+        scene.stub.answer("/", with: StubReply(headers: fields, body: [.text("x")]))
+        var request = Request<String>("http://\(canary):\(canary)@stub/")
+        request.headers["Authorization"] = "Bearer \(canary)"
+        request.headers["Cookie"] = "session=\(canary)"
+        request.headers["X-Key"] = canary
+        _ = try await scene.agent.send(
+            request.cached(.app(50) { ($0.sensitiveData, $0.scope) = (canary, canary) }))
+        _ = try await scene.agent.send(request.cached(.app(50)))
+        let files = try FileManager.default.contentsOfDirectory(atPath: path)
+        #expect(files.count >= 4)
+        for file in files {
+            // Foundation loses memory where it reads an empty file.
+            let attributes = try FileManager.default.attributesOfItem(atPath: path + "/" + file)
+            guard let size = attributes[.size] as? any BinaryInteger, Int(clamping: size) > 0 else { continue }
+            let data = FileManager.default.contents(atPath: path + "/" + file) ?? Data()
+            #expect(String(decoding: data, as: UTF8.self).contains(canary) == false, "\(file)")
+        }
+    }
+
+    @Test func hashesAreTheSameInTheNextProcessAndAnotherKeyMakesOthers() async throws {
+        let folder = try TemporaryTree()
+        let path = folder.file("cache")
+        let rules = CacheRules.app(50) { ($0.sensitiveData, $0.scope) = ("secret", "alice") }
+        for (key, outcome) in [
+            (nil, CacheReport.Outcome.network), (nil, .hit), (Bytes(Array(repeating: 7, count: 32)), .network),
+            (nil, .hit),
+        ] {
+            var configuration = Agent.Configuration(baseURL: "http://stub")
+            configuration.interceptors = [Caching(DiskCacheStore(directory: path), rules: rules, hashKey: key)]
+            let stub = StubTransport()
+            stub.answer("/", with: .text("x"))
+            let answer = try await Agent(configuration, transport: stub).send(Request<String>("/"))
+            #expect(answer.cache?.outcome == outcome)
+        }
+    }
+
+    @Test func bodiesWithOneMD5AreTwoAnswers() async throws {
+        let (one, other) = try CollidingBlocks.pair
+        #expect(one != other)
+        #expect(try Digest.of(one, .md5) == Digest.of(other, .md5))
+        let folder = try TemporaryTree()
+        let scene = CacheScene(.app(50), store: DiskCacheStore(directory: folder.file("c")))
+        scene.stub.answer("/", with: .text("one"), .text("other"))
+        for (body, value) in [(one, "one"), (other, "other"), (one, "one"), (other, "other")] {
+            let request = Request<String>("/", method: .post, body: Body(body)).cached(.app(50))
+            #expect(try await scene.agent.send(request).value == value)
+        }
+        #expect(scene.stub.requests.count == 2)
+    }
+}

@@ -1,0 +1,187 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+/// In which order the cache and the network are asked.
+@Suite(.timeLimit(.minutes(5)))
+struct CachingModeTests {
+    private let scene = CacheScene()
+    private let shape: JSONShape = ["a": .integer]
+    private let request = Request<String>("/")
+
+    private func send(_ rules: CacheRules) async throws -> Response<String> {
+        try await scene.agent.send(request.cached(rules))
+    }
+
+    @Test func withoutANetworkTheLastAnswerStandsIn() async throws {
+        scene.stub.answer("/", with: .text("1"), .text("2"), .failure(.refused))
+        #expect(try await send(.app(5, .networkElseCache)).value == "1")
+        #expect(try await send(.app(5, .networkElseCache)).value == "2")
+        scene.pass(1000)
+        let stored = try await send(.app(5, .networkElseCache))
+        #expect(stored.value == "2" && stored.cache?.outcome == .staleHit && stored.cache?.reason == .staleIfError)
+        // Another version's answer does not, and neither does one when the caller is at fault.
+        await #expect(throws: NetError.self) { try await send(.app(5, .networkElseCache) { $0.version = 1 }) }
+        scene.stub.answer("/", with: .failure(.badURL))
+        await #expect(throws: NetError.self) { try await send(.app(5, .networkElseCache)) }
+    }
+
+    @Test func theCacheAloneSendsNothing() async throws {
+        let thrown = await #expect(throws: NetError.self) { try await send(.app(5, .cacheOnly)) }
+        #expect(thrown?.code == .notCached && thrown?.response?.cache?.reason == .absent)
+        #expect(thrown?.message.contains("absent") == true)
+        #expect(scene.stub.requests.isEmpty)
+        scene.stub.answer("/", with: .text("1"))
+        _ = try await send(.app(5))
+        #expect(try await send(.app(5, .cacheOnly)).value == "1")
+        scene.pass(6)
+        let late = await #expect(throws: NetError.self) { try await send(.app(5, .cacheOnly)) }
+        #expect(late?.response?.cache?.decision == .fetch(.expired) && late?.response?.cache?.age == .seconds(6))
+        #expect(scene.stub.requests.count == 1)
+    }
+
+    @Test func twoAnswersComeInOneCall() async throws {
+        scene.stub.answer("/", with: .text("1"), .text("2"))
+        _ = try await send(.app(50))
+        let before = scene.names.count
+        var answers: [String] = []
+        for try await answer in scene.agent.answers(to: request.cached(.app(50))) {
+            answers.append("\(answer.value) \(answer.cache?.outcome == .hit)")
+        }
+        #expect(answers == ["1 true", "2 false"])
+        #expect(
+            scene.names.dropFirst(before) == [
+                "started", "cache use (fresh)", "exchange 1", "answered 200", "cache fetch (networkFirst)",
+                "stopping 200", "stopped",
+            ])
+        #expect(try await send(.app(50)).value == "2")
+    }
+
+    @Test func oneAnswerComesWhereNothingIsStoredOrItIsOver() async throws {
+        scene.stub.answer("/", with: .text("1"), .text("2"))
+        for (count, value) in [(1, "1"), (1, "2")] {
+            var answers: [String] = []
+            for try await answer in scene.agent.answers(to: request.cached(.app(5))) {
+                answers.append(answer.value)
+            }
+            #expect(answers.count == count && answers.last == value)
+            scene.pass(6)
+        }
+        #expect(scene.names.count { $0 == "stopped" } == 2)
+    }
+
+    @Test func aFailureAfterTheStoredAnswerEndsTheSequenceOnce() async throws {
+        scene.stub.answer("/", with: .text("1"), .failure(.reset))
+        _ = try await send(.app(50))
+        var answers = scene.agent.answers(to: request.cached(.app(50))).makeAsyncIterator()
+        #expect(try await answers.next()?.value == "1")
+        await #expect(throws: NetError.self) { try await answers.next() }
+        #expect(try await answers.next() == nil)
+        #expect(scene.names.suffix(2) == ["stopping reset", "stopped"])
+    }
+
+    @Test func aSequenceThatIsLetGoEndsOnce() async throws {
+        scene.stub.answer("/", with: .text("1"))
+        _ = try await send(.app(50))
+        for try await _ in scene.agent.answers(to: request.cached(.app(50))) { break }
+        #expect(scene.names.suffix(2) == ["stopping cancelled", "stopped"])
+        #expect(scene.names.count { $0 == "stopped" } == 2)
+    }
+
+    @Test func anOldAnswerDoesWhileANewOneIsFetched() async throws {
+        scene.stub.answer("/", with: .text("1"), .text("2"), .text("3"))
+        let rules = CacheRules.app(5, .staleWhileRevalidate(.seconds(10)))
+        _ = try await send(rules)
+        scene.pass(15)
+        let old = try await send(rules)
+        #expect(old.value == "1" && old.cache?.reason == .staleWhileRevalidate && old.cache?.outcome == .staleHit)
+        await scene.caching.finish()
+        let fresh = try await send(rules)
+        #expect(fresh.value == "2" && fresh.cache?.outcome == .hit)
+        scene.pass(16)
+        #expect(try await send(rules).value == "3")
+        #expect(scene.stub.requests.count == 3)
+    }
+
+    @Test func oneRefreshIsUnderWayAtATime() async throws {
+        let gate = StubGate()
+        scene.stub.answer("/", with: .text("1"), .text("2").held(by: gate))
+        let rules = CacheRules.app(5, .staleWhileRevalidate(.seconds(100)))
+        _ = try await send(rules)
+        scene.pass(6)
+        for _ in 0..<5 {
+            #expect(try await send(rules).value == "1")
+        }
+        try await gate.waitForArrivals(1)
+        gate.open()
+        await scene.caching.finish()
+        #expect(scene.stub.requests.count == 2)
+    }
+
+    @Test(arguments: [StubReply.failure(.reset), .failure(.connectTimedOut), .status(500), .status(503)])
+    func whenTheServerFailsAnOldAnswerDoesForAWhile(reply: StubReply) async throws {
+        scene.stub.answer("/", with: .text("1"), reply)
+        let rules = CacheRules.app(5, .staleIfError(.seconds(10)))
+        _ = try await send(rules)
+        scene.pass(15)
+        let old = try await send(rules)
+        #expect(old.value == "1" && old.cache?.reason == .staleIfError)
+        scene.pass(1)
+        await #expect(throws: NetError.self) { try await send(rules) }
+        #expect(scene.stub.requests.count == 3)
+    }
+
+    @Test func theLastKnownAnswerComesAtOnceAndTheNetworksTheNextTime() async throws {
+        scene.stub.answer("/", with: .text("1"), .text("2"), .text("3"))
+        let rules = CacheRules.app(5, .nativeLoad)
+        #expect(try await send(rules).value == "1")
+        scene.pass(1_000_000)
+        let known = try await send(rules)
+        #expect(known.value == "1" && known.cache?.reason == .lastKnown && known.cache?.outcome == .staleHit)
+        await scene.caching.finish()
+        #expect(try await send(rules).value == "2")
+        await scene.caching.finish()
+        // What another version stored is not what this one knows.
+        let other = try await send(.app(5, .nativeLoad) { $0.version = 1 })
+        #expect(other.cache?.outcome == .network)
+    }
+
+    @Test func whatIsOverIsAskedAboutAndNotSentAgain() async throws {
+        let tag = "\"v1\""
+        scene.stub.answer(
+            "/", with: StubReply(headers: ["ETag": tag, "A": "1"], body: [.text("1")]),
+            StubReply(status: 304, headers: ["A": "2"]), .text("3"))
+        _ = try await send(.app(5))
+        scene.pass(6)
+        let held = try await send(.app(5))
+        #expect(
+            held.value == "1" && held.cache?.decision == .revalidate(.expired) && held.cache?.outcome == .revalidated)
+        #expect(held.headers["A"] == "2" && held.headers["ETag"] == tag)
+        #expect(scene.stub.requests[1].headers["If-None-Match"] == tag)
+        scene.pass(5)
+        #expect(try await send(.app(5)).cache?.outcome == .hit)
+        scene.pass(1)
+        #expect(try await send(.app(5) { $0.revalidates = false }).value == "3")
+        #expect(scene.stub.requests[2].headers["If-None-Match"] == nil)
+    }
+
+    @Test func aNotModifiedOfAnotherVersionIsNotBelieved() async throws {
+        scene.stub.answer(
+            "/", with: StubReply(headers: ["ETag": "\"a\""], body: [.text("1")]),
+            StubReply(status: 304, headers: ["ETag": "\"b\""]), .text("2"))
+        _ = try await send(.app(5))
+        scene.pass(6)
+        #expect(try await send(.app(5)).value == "2")
+        #expect(scene.stub.requests.count == 3)
+    }
+
+    @Test func anExpectationHoldsForAnAnswerThatIsAskedAbout() async throws {
+        let fields: Headers = ["ETag": "\"a\"", "Content-Type": "application/json"]
+        scene.stub.answer(
+            "/", with: StubReply(headers: fields, body: [.text("{\"a\": 1}")]), StubReply(status: 304, headers: fields))
+        let wanted = Request<Bytes>("/").cached(.app(5)).expecting(shape)
+        _ = try await scene.agent.send(wanted)
+        scene.pass(6)
+        #expect(try await scene.agent.send(wanted).bytes.text == "{\"a\": 1}")
+    }
+}

@@ -1,0 +1,55 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+/// Which parameters tell two requests of one cache apart.
+struct CachingParametersTests {
+    private func request(_ parameters: Parameters, _ method: NetKit.Method = .get) -> Request<String> {
+        var request = Request<String>("x", method: method, parameters: parameters)
+        request.caching = .app(50)
+        request.cacheKeyParameters = { all in
+            var counted = all
+            counted["ts"] = nil
+            return counted
+        }
+        return request
+    }
+
+    @Test(arguments: [NetKit.Method.get, .post])
+    func argumentsThatChangeEachTimeMakeNoOtherAnswer(method: NetKit.Method) async throws {
+        let scene = CacheScene { $0.parameters = ["ts": 0, "v": 1] }
+        scene.stub.answer("*", with: .text("first"), .text("second"))
+        #expect(try await scene.agent.send(request(["q": 1, "ts": 1], method)).value == "first")
+        #expect(try await scene.agent.send(request(["q": 1, "ts": 2], method)).value == "first")
+        #expect(try await scene.agent.send(request(["q": 2, "ts": 2], method)).value == "second")
+        #expect(scene.stub.requests.count == 2)
+    }
+
+    @Test func withoutAFilterEveryArgumentCounts() async throws {
+        let scene = CacheScene()
+        scene.stub.answer("*", with: .text("first"), .text("second"))
+        var request = request(["ts": 1])
+        request.cacheKeyParameters = nil
+        #expect(try await scene.agent.send(request).value == "first")
+        request.parameters = ["ts": 2]
+        #expect(try await scene.agent.send(request).value == "second")
+    }
+
+    @Test func parametersThatWereReformedCountAsTheyAreThen() async throws {
+        let stub = StubTransport()
+        stub.answer("*", with: .text("first"), .text("second"))
+        var configuration = Agent.Configuration(baseURL: "http://h")
+        configuration.interceptors = [
+            ReformParameters { parameters, _ in
+                var parameters = parameters
+                let asked = parameters?["q"]
+                parameters?["user"] = asked
+                return parameters
+            }, Caching(MemoryCacheStore()),
+        ]
+        let agent = Agent(configuration, transport: stub)
+        #expect(try await agent.send(request(["q": 1, "ts": 1])).value == "first")
+        #expect(try await agent.send(request(["q": 1, "ts": 2])).value == "first")
+        #expect(try await agent.send(request(["q": 2, "ts": 2])).value == "second")
+    }
+}

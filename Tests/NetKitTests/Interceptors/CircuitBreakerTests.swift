@@ -1,0 +1,122 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+struct CircuitBreakerTests {
+    private let stub = StubTransport()
+    private let time = StubTime()
+    private let breaker: CircuitBreaker
+    private let agent: Agent
+
+    init() {
+        breaker = CircuitBreaker(maxFailures: 3, openTime: .seconds(30), time: time.source)
+        var configuration = Agent.Configuration()
+        configuration.interceptors = [breaker]
+        agent = Agent(configuration, transport: stub)
+    }
+
+    private func send(_ url: String = "http://a/") async -> Ending {
+        await ending(of: Request<Void>(url), from: agent)
+    }
+
+    private func open() async {
+        stub.answer("*", with: .failure(.refused))
+        for _ in 0..<3 {
+            _ = await send()
+        }
+    }
+
+    @Test func failuresInARowOpenItAndTheHostIsLeftAlone() async throws {
+        await open()
+        #expect(breaker.state(of: "http://a/other") == .open)
+        let error = await #expect(throws: NetError.self) { try await agent.send(Request<Bytes>("http://a/")) }
+        #expect(error?.code == .circuitOpen)
+        #expect(error?.isRetryable == false)
+        #expect(error?.message == "http://a failed too often, and is asked again in 30 s")
+        #expect(stub.requests.count == 3)
+    }
+
+    @Test func anotherHostIsAsked() async throws {
+        await open()
+        stub.answer("*", with: .text("x"))
+        #expect(await send("http://b/") == .answered)
+        #expect(breaker.state(of: "http://b/") == .closed)
+    }
+
+    @Test func aSuccessInBetweenBeginsTheCountAnew() async throws {
+        stub.answer("/", with: .status(503), .failure(.reset), .status(404), .status(500), .status(502), .text("x"))
+        for _ in 0..<6 {
+            _ = await send()
+        }
+        #expect(stub.requests.count == 6)
+        #expect(breaker.state(of: "http://a/") == .closed)
+    }
+
+    @Test(arguments: [NetError.Code.badURL, .tlsExpired, .slotTimedOut, .bodySource, .redirectRefused])
+    func errorsThatAreNotTheHostsDoNotCount(code: NetError.Code) async throws {
+        stub.answer("/", with: .failure(code))
+        for _ in 0..<5 {
+            #expect(await send() == .failed(code))
+        }
+    }
+
+    @Test func aTrialThatSucceedsClosesIt() async throws {
+        await open()
+        time.advance(by: .seconds(30))
+        #expect(breaker.state(of: "http://a/") == .halfOpen)
+        stub.answer("*", with: .text("x"))
+        #expect(await send() == .answered)
+        #expect(breaker.state(of: "http://a/") == .closed)
+        stub.answer("*", with: .failure(.reset))
+        #expect(await send() == .failed(.reset))
+        #expect(breaker.state(of: "http://a/") == .closed)
+    }
+
+    @Test func aTrialThatFailsOpensItAgainAtOnce() async throws {
+        await open()
+        time.advance(by: .seconds(30))
+        #expect(await send() == .failed(.refused))
+        #expect(breaker.state(of: "http://a/") == .open)
+        time.advance(by: .seconds(29))
+        #expect(await send() == .failed(.circuitOpen))
+    }
+
+    @Test func oneAloneTriesAndACancelledTrialLeavesItToTheNext() async throws {
+        await open()
+        time.advance(by: .seconds(30))
+        let gate = StubGate()
+        stub.answer("*", with: .text("x").held(by: gate))
+        let trial = Task { await send() }
+        try await gate.waitForArrivals(1)
+        #expect(await send() == .failed(.circuitOpen))
+        trial.cancel()
+        #expect(await trial.value == .failed(.cancelled))
+        gate.open()
+        #expect(await send() == .answered)
+    }
+
+    @Test func whatBeganBeforeItOpenedSaysNothingAfterwards() async throws {
+        let gate = StubGate()
+        stub.answer("/slow", with: .text("x").held(by: gate))
+        let slow = Task { await send("http://a/slow") }
+        try await gate.waitForArrivals(1)
+        await open()
+        gate.open()
+        #expect(await slow.value == .answered)
+        #expect(breaker.state(of: "http://a/") == .open)
+    }
+
+    @Test func whatIsAFailureMayBeSaidOtherwise() async throws {
+        let breaker = CircuitBreaker(maxFailures: 1, time: time.source) { outcome in
+            if case .success(429) = outcome { true } else { false }
+        }
+        var configuration = Agent.Configuration()
+        configuration.interceptors = [breaker]
+        let agent = Agent(configuration, transport: stub)
+        stub.answer("/", with: .status(503), .status(429))
+        _ = try await agent.send(Request<Bytes>("http://a/"))
+        #expect(breaker.state(of: "http://a/") == .closed)
+        _ = try await agent.send(Request<Bytes>("http://a/"))
+        #expect(breaker.state(of: "http://a/") == .open)
+    }
+}

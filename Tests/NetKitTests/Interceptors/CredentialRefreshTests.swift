@@ -1,0 +1,281 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct CredentialRefreshTests {
+    private struct Refused: Error {}
+
+    private let refreshes = Counter()
+
+    /// A service that takes the token "new" alone.
+    private func service(_ answer: @escaping @Sendable () -> StubReply = { .status(401) }) -> StubTransport {
+        StubTransport { asked in
+            switch asked.path {
+            case "/refresh": .text("new")
+            default: asked.headers["X-Token"] == "new" ? .text("welcome") : answer()
+            }
+        }
+    }
+
+    private func agent(
+        _ transport: any Transport, rule: VerdictRule = .unauthorized,
+        refresh: @escaping @Sendable (String?) async throws -> String
+    ) -> (Agent, CredentialRefresh<String>) {
+        let refreshes = refreshes
+        let interceptor = CredentialRefresh("old", rule: rule) { request, token in
+            request.headers["X-Token"] = token
+        } refresh: { old in
+            refreshes.increment()
+            return try await refresh(old)
+        }
+        var configuration = Agent.Configuration(baseURL: "http://stub")
+        configuration.interceptors = [interceptor]
+        return (Agent(configuration, transport: transport), interceptor)
+    }
+
+    /// How many of these many calls at once ended how.
+    private func endings(of count: Int, from agent: Agent) async -> [Ending: Int] {
+        await withTaskGroup(of: Ending.self) { group in
+            for _ in 0..<count {
+                group.addTask { await ending(of: Request<String>("/"), from: agent) }
+            }
+            return await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+        }
+    }
+
+    @Test func twoHundredCallsWithAnOldTokenMakeOneRefreshAndAllSucceed() async throws {
+        let stub = service()
+        let (agent, refresh) = agent(stub) { _ in "new" }
+        #expect(await endings(of: 200, from: agent) == [.answered: 200])
+        #expect(refreshes.value == 1)
+        #expect(refresh.token == "new")
+        #expect(try await agent.send(Request<String>("/")).value == "welcome")
+        #expect(refreshes.value == 1)
+    }
+
+    @Test func callsThatAreAllUnderWayAtOnceMakeOneRefresh() async throws {
+        let gate = StubGate()
+        let stub = service { StubReply.status(401).held(by: gate) }
+        let (agent, _) = agent(stub) { _ in "new" }
+        async let ended = endings(of: 200, from: agent)
+        try await gate.waitForArrivals(200)
+        gate.open()
+        #expect(await ended == [.answered: 200])
+        #expect(refreshes.value == 1)
+        #expect(stub.requests.count == 400)
+    }
+
+    @Test func aRefreshThatFailsFailsAllThatWereUnderWayOnceEach() async throws {
+        let gate = StubGate()
+        let stub = service { StubReply.status(401).held(by: gate) }
+        let (agent, refresh) = agent(stub) { _ in throw Refused() }
+        async let ended = endings(of: 200, from: agent)
+        try await gate.waitForArrivals(200)
+        gate.open()
+        #expect(await ended == [.failed(.authentication): 200])
+        #expect(refreshes.value == 1)
+        #expect(stub.requests.count == 200)
+        #expect(refresh.token == "old")
+    }
+
+    @Test func afterAFailedRefreshTheNextCallMayBeginAnother() async throws {
+        let attempts = Counter()
+        let (agent, _) = agent(service()) { _ in
+            if attempts.increment() == 1 {
+                throw Refused()
+            }
+            return "new"
+        }
+        let error = await #expect(throws: NetError.self) { try await agent.send(Request<String>("/")) }
+        #expect(error?.code == .authentication)
+        #expect(error?.underlying is Refused)
+        #expect(try await agent.send(Request<String>("/")).value == "welcome")
+        #expect(refreshes.value == 2)
+    }
+
+    @Test func aCallThatIsRefusedWithTheNewTokenIsNotRefreshedAgain() async throws {
+        let stub = StubTransport { _ in .status(401) }
+        let (agent, _) = agent(stub) { _ in "useless" }
+        #expect(try await agent.send(Request<Bytes>("/")).status == 401)
+        #expect(refreshes.value == 1)
+        #expect(stub.requests.map { $0.headers["X-Token"] } == ["old", "useless"])
+    }
+
+    @Test func aCallThatStartsDuringARefreshWaitsForIt() async throws {
+        let gate = StubGate()
+        let stub = StubTransport { asked in
+            if asked.path == "/refresh" {
+                return StubReply.text("new").held(by: gate)
+            }
+            return asked.headers["X-Token"] == "new" ? .text("welcome") : .status(401)
+        }
+        let accounts = Agent(.init(baseURL: "http://stub"), transport: stub)
+        let (agent, _) = agent(stub) { _ in try await accounts.send(Request<String>("refresh")).value }
+        async let first = agent.send(Request<String>("/first")).value
+        try await gate.waitForArrivals(1)
+        async let second = agent.send(Request<String>("/second")).value
+        gate.open()
+        #expect(try await [first, second] == ["welcome", "welcome"])
+        #expect(stub.requests.count { $0.path == "/second" } == 1)
+        #expect(refreshes.value == 1)
+    }
+
+    @Test func theRefreshMayGoThroughTheAgentThatWaitsForIt() async throws {
+        let place = Collected<Agent>()
+        defer { place.removeAll() }  // The agent holds the closure, which holds the agent.
+        let stub = StubTransport { asked in
+            if asked.path == "/refresh" {
+                return asked.headers["X-Token"] == nil ? .text("new") : .status(500)
+            }
+            return asked.headers["X-Token"] == "new" ? .text("welcome") : .status(401)
+        }
+        let (agent, _) = agent(stub) { _ in
+            try await place.values[0].send(Request<String>("refresh")).value
+        }
+        place.append(agent)
+        #expect(try await agent.send(Request<String>("/")).value == "welcome")
+        #expect(refreshes.value == 1)
+    }
+
+    @Test func aRefreshThatIsRefusedItselfDoesNotWaitForItself() async throws {
+        let place = Collected<Agent>()
+        defer { place.removeAll() }  // The agent holds the closure, which holds the agent.
+        let stub = StubTransport { _ in .status(401) }
+        let (agent, _) = agent(stub) { _ in
+            try await place.values[0].send(Request<String>("refresh")).value
+        }
+        place.append(agent)
+        let error = await #expect(throws: NetError.self) { try await agent.send(Request<String>("/")) }
+        #expect(error?.code == .authentication)
+        #expect((error?.underlying as? NetError)?.code == .unacceptableStatus)
+        #expect(refreshes.value == 1)
+    }
+
+    @Test func aRequestMayPassByFromAnyTask() async throws {
+        let stub = service()
+        let (agent, _) = agent(stub) { _ in "new" }
+        var request = Request<Bytes>("/")
+        request.bypassesCredentialRefresh = true
+        #expect(try await agent.send(request).status == 401)
+        #expect(refreshes.value == 0)
+        #expect(stub.requests.first?.headers["X-Token"] == nil)
+    }
+
+    @Test func aCallThatGivesUpLeavesTheRefreshToTheOthers() async throws {
+        let gate = StubGate()
+        let stub = service()
+        let (agent, _) = agent(stub) { _ in
+            try await Agent(transport: StubTransport { _ in StubReply.text("new").held(by: gate) })
+                .send(Request<String>("http://accounts/")).value
+        }
+        let first = Task { await ending(of: Request<String>("/"), from: agent) }
+        try await gate.waitForArrivals(1)
+        let second = Task { await ending(of: Request<String>("/"), from: agent) }
+        first.cancel()
+        #expect(await first.value == .failed(.cancelled))
+        gate.open()
+        #expect(await second.value == .answered)
+        #expect(refreshes.value == 1)
+    }
+
+    @Test func aBodyThatCanBeReadOnceIsNotSentAgain() async throws {
+        let stub = service()
+        let (agent, _) = agent(stub) { _ in "new" }
+        let request = Request<Bytes>("/", method: .post, body: .once(Pieces([Bytes([1])])))
+        #expect(try await agent.send(request).status == 401)
+        #expect(stub.requests.count == 1)
+        #expect(refreshes.value == 0)
+    }
+
+    @Test func replacedCredentialsCountAtOnce() async throws {
+        let stub = service()
+        let (agent, refresh) = agent(stub) { _ in throw Refused() }
+        refresh.replace("new")
+        #expect(try await agent.send(Request<String>("/")).value == "welcome")
+        refresh.replace(nil)
+        #expect(await ending(of: Request<String>("/"), from: agent) == .failed(.authentication))
+        #expect(stub.requests.map { $0.headers["X-Token"] } == ["new", nil])
+    }
+
+    @Test func streamsAreOpenedAgainWithTheNewToken() async throws {
+        let stub = service { .json(#"{"id": "expired_access_token"}"#) }
+        let (agent, _) = agent(stub, rule: .identifiers) { _ in "new" }
+        let stream = try await agent.stream(Request<Bytes>("/"))
+        #expect(try await stream.collect(upTo: 100).text == "welcome")
+        #expect(refreshes.value == 1)
+    }
+
+    // MARK: What an answer means
+
+    @Test(arguments: [200, 400])
+    func anIdentifierInTheBodyTellsThatTheTokenIsOver(status: Int) async throws {
+        let stub = service { .json(#" {"data": {"id": 1}, "id": "expired_access_token"}"#, status: status) }
+        let (agent, _) = agent(stub, rule: .identifiers) { _ in "new" }
+        #expect(try await agent.send(Request<String>("/")).value == "welcome")
+        #expect(refreshes.value == 1)
+    }
+
+    @Test(arguments: ["illegal_access_token", "no_permission_for_this_api"])
+    func anIdentifierThatRefusesIsAnEventWithTheRequestToContinue(identifier: String) async throws {
+        let stub = service { .json(#"{"id": "\#(identifier)"}"#) }
+        let (bare, refresh) = agent(stub, rule: .identifiers) { _ in "new" }
+        let events = Collected<Event>()
+        var configuration = bare.configuration
+        configuration.observers = [Watcher(events: events)]
+        let agent = Agent(configuration, transport: stub)
+        var request = Request<String>("/page")
+        request.headers["X-Own"] = "1"
+        #expect(await ending(of: request, from: agent) == .failed(.authentication))
+        #expect(refreshes.value == 0)
+        let refused = events.values.filter { event in
+            if case .credentialsRefused(identifier) = event.change { true } else { false }
+        }
+        let event = try #require(refused.first)
+        #expect(refused.count == 1)
+        #expect(event.request.url == "http://stub/page")
+        #expect(event.request.headers["X-Own"] == "1")
+        refresh.replace("new")
+        #expect(try await agent.send(event.request.decoded(by: .text)).value == "welcome")
+    }
+
+    @Test(arguments: [
+        #"{"id": 5}"#, #"{"id": "other"}"#, #"{"data": {"id": "expired_access_token"}}"#, #"["expired_access_token"]"#,
+        #"{"id": "expired_access_token""#, "", "expired_access_token", #""expired_access_token""#,
+    ])
+    func anythingElseInTheBodySaysNothing(body: String) async throws {
+        let stub = service { .json(body) }
+        let (agent, _) = agent(stub, rule: .identifiers) { _ in "new" }
+        #expect(try await agent.send(Request<String>("/")).value == body)
+        #expect(refreshes.value == 0)
+    }
+
+    @Test func aBodyTooLongForTheRuleIsLeftWhole() async throws {
+        let long = #"{"id": "expired_access_token", "x": "\#(String(repeating: "x", count: 64 << 10))"}"#
+        let stub = service { .json(long) }
+        let (agent, _) = agent(stub, rule: .identifiers) { _ in "new" }
+        #expect(try await agent.stream(Request<Bytes>("/")).collect(upTo: 1 << 20).text == long)
+        #expect(refreshes.value == 0)
+    }
+
+    @Test func aRuleMayReadAFieldOfTheHeadOrOneDeepInTheBody() async throws {
+        let head = VerdictRule { $0.headers["X-State"] == "over" ? .expired : .accepted }
+        let (first, _) = agent(service { StubReply(headers: ["X-State": "over"]) }, rule: head) { _ in "new" }
+        #expect(try await first.send(Request<String>("/")).value == "welcome")
+        let deep = VerdictRule.field(["error", "code"], expired: ["over"])
+        let (second, _) = agent(service { .json(#"{"error": {"code": "over"}}"#) }, rule: deep) { _ in "new" }
+        #expect(try await second.send(Request<String>("/")).value == "welcome")
+    }
+}
+
+/// Keeps every event.
+/// Writes down the course of calls, but not what each exchange meets on its way.
+struct Watcher: Observer {
+    let events: Collected<Event>
+
+    func observe(_ event: Event) {
+        if !event.isDetail {
+            events.append(event)
+        }
+    }
+}

@@ -1,0 +1,286 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+/// A private cache by RFC 9111, in the order of its chapters: what came first, then what is asked, after how long.
+@Suite(.timeLimit(.minutes(5)))
+struct HTTPCachingTests {
+    private static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+    private let scene = CacheScene(.server())
+
+    /// What becomes of a second request: from the cache, on a condition, or from the network.
+    private func outcome(
+        _ fields: Headers, after seconds: Int = 0, _ asking: Headers = [:], first: Headers = [:], status: Int = 200,
+        second: StubReply = .text("2")
+    ) async throws -> CacheReport.Outcome? {
+        scene.stub.answer("/", with: StubReply(status: status, headers: fields, body: [.text("1")]), second)
+        _ = try await scene.agent.send(Request<Bytes>("/", headers: first))
+        scene.pass(seconds)
+        return try await scene.agent.send(Request<Bytes>("/", headers: asking)).cache?.outcome
+    }
+
+    @Test(
+        arguments: [
+            (["Cache-Control": "max-age=60"], 59, true), (["Cache-Control": "max-age=60"], 60, false),
+            (["Cache-Control": "max-age=60", "Age": "30"], 29, true),
+            (["Cache-Control": "max-age=60", "Age": "30"], 30, false),
+            (["Cache-Control": "max-age=0", "Expires": "Sun, 06 Nov 2094 08:49:37 GMT"], 0, false),
+            (["Cache-Control": "s-maxage=60"], 0, false), (["Cache-Control": "private, max-age=60"], 0, true),
+            (["Expires": "Sun, 06 Nov 1994 08:50:37 GMT", "Date": date], 59, true),
+            (["Expires": "Sun, 06 Nov 1994 08:50:37 GMT", "Date": date], 60, false), (["Expires": "0"], 0, false),
+            (["Date": date, "Last-Modified": "Sun, 06 Nov 1994 08:32:57 GMT"], 99, true), ([:], 0, false),
+            (["Cache-Control": "no-store, max-age=60"], 0, false),
+            (["Cache-Control": "no-cache, max-age=60"], 0, false),
+            (["Cache-Control": "no-cache=\"a\", max-age=60"], 0, true),
+            (["Vary": "*", "Cache-Control": "max-age=60"], 0, false),
+            (["Pragma": "no-cache", "Cache-Control": "max-age=60"], 0, true),
+            (["Cache-Control": "max-age=60"], -1, false),
+        ] as [(Headers, Int, Bool)])
+    func aResponseIsUsedWhileItIsFresh(fields: Headers, seconds: Int, isHit: Bool) async throws {
+        #expect(try await outcome(fields, after: seconds) == (isHit ? .hit : .network))
+    }
+
+    @Test(
+        arguments: [
+            ("max-age=10", 10, true), ("max-age=10", 11, false), ("max-age=0", 0, false), ("no-cache", 0, false),
+            ("no-store", 0, false), ("min-fresh=50", 10, true), ("min-fresh=51", 10, false), ("nothing-known", 0, true),
+            ("max-stale", 1_000_000, true), ("max-stale=5", 65, true), ("max-stale=5", 66, false),
+            ("only-if-cached", 59, true),
+        ] as [(String, Int, Bool)])
+    func aRequestHasASay(control: String, seconds: Int, isHit: Bool) async throws {
+        let result = try await outcome(["Cache-Control": "max-age=60"], after: seconds, ["Cache-Control": control])
+        #expect(result == (isHit ? (seconds >= 60 ? .staleHit : .hit) : .network))
+    }
+
+    @Test func pragmaCountsWhereNothingElseIsSaid() async throws {
+        #expect(try await outcome(["Cache-Control": "max-age=60"], ["Pragma": "no-cache"]) == .network)
+        #expect(
+            try await outcome(["Cache-Control": "max-age=60"], ["Pragma": "no-cache", "Cache-Control": "x"]) == .hit)
+    }
+
+    @Test func anImmutableResponseIsNotAskedAboutByAReload() async throws {
+        let fields: Headers = ["Cache-Control": "max-age=60, immutable", "ETag": "\"a\""]
+        #expect(try await outcome(fields, ["Cache-Control": "max-age=0"]) == .hit)
+        _ = try await scene.agent.removeCached(Request<Bytes>("/"))
+        #expect(try await outcome(fields, ["Cache-Control": "no-cache"], second: .status(304)) == .revalidated)
+    }
+
+    @Test func whatIsNotThereAndMayNotBeAskedForIs504() async throws {
+        let request = Request<Bytes>("/", headers: ["Cache-Control": "only-if-cached"])
+        let answer = try await scene.agent.send(request)
+        #expect(answer.status == 504 && answer.source == .cache && answer.cache?.outcome == CacheReport.Outcome.none)
+        #expect(scene.stub.requests.isEmpty)
+    }
+
+    @Test func theAgeIsToldAndTheDateStays() async throws {
+        let fields: Headers = ["Cache-Control": "max-age=60", "Age": "5", "Date": Self.date]
+        scene.stub.answer("/", with: StubReply(headers: fields, body: [.text("1")]))
+        _ = try await scene.agent.send(Request<Bytes>("/"))
+        scene.time.advance(by: .milliseconds(3900))
+        let stored = try await scene.agent.send(Request<Bytes>("/"))
+        #expect(stored.headers.values(named: "Age") == ["8"])
+        #expect(stored.headers["Date"] == Self.date)
+    }
+
+    @Test(arguments: [200, 203, 204, 300, 301, 302, 308, 400, 404, 410, 499, 500, 503, 599])
+    func anyStatusIsUsedWhereItsTimeIsTold(status: Int) async throws {
+        #expect(try await outcome(["Cache-Control": "max-age=60"], status: status) == .hit)
+        let modified: Headers = ["Last-Modified": "Sun, 06 Nov 1993 08:49:37 GMT", "Date": Self.date]
+        _ = try await scene.agent.removeCached(Request<Bytes>("/"))
+        let isGuessed = [200, 203, 204, 300, 301, 308, 404, 410].contains(status)
+        #expect(try await outcome(modified, status: status) == (isGuessed ? .hit : .network))
+    }
+
+    @Test func partsAndAnswersToConditionsAreNotStored() async throws {
+        for (status, asking) in [
+            (206, Headers(dictionaryLiteral: ("Range", "bytes=0-1"))), (304, ["If-None-Match": "\"x\""]),
+        ] {
+            let fields: Headers = ["Cache-Control": "max-age=60", "Content-Range": "bytes 0-1/2"]
+            #expect(try await outcome(fields, first: asking, status: status) == .network)
+            _ = try await scene.agent.removeCached(Request<Bytes>("/"))
+        }
+    }
+
+    // MARK: Validation
+
+    @Test func aStaleResponseIsAskedAboutByBothOfItsValidators() async throws {
+        let fields: Headers = ["Cache-Control": "max-age=60", "ETag": "W/\"a\"", "Last-Modified": Self.date, "A": "1"]
+        let notModified = StubReply(
+            status: 304, headers: ["Cache-Control": "max-age=100", "A": "2", "Content-Length": "99"])
+        #expect(try await outcome(fields, after: 60, second: notModified) == .revalidated)
+        #expect(scene.stub.requests[1].headers["If-None-Match"] == "W/\"a\"")
+        #expect(scene.stub.requests[1].headers["If-Modified-Since"] == Self.date)
+        scene.pass(99)
+        let stored = try await scene.agent.send(Request<Bytes>("/"))
+        #expect(stored.cache?.outcome == .hit && stored.bytes.text == "1")
+        #expect(stored.headers["A"] == "2" && stored.headers["Content-Length"] == nil && stored.status == 200)
+    }
+
+    @Test func aNewResponseTakesTheOldOnesPlace() async throws {
+        let fields: Headers = ["Cache-Control": "max-age=60", "ETag": "\"a\""]
+        #expect(
+            try await outcome(fields, after: 60, second: StubReply(headers: fields, body: [.text("2")])) == .network)
+        #expect(try await scene.agent.send(Request<Bytes>("/")).bytes.text == "2")
+    }
+
+    @Test(
+        arguments: [
+            (["If-None-Match": "\"a\""], 304), (["If-None-Match": "\"x\", W/\"a\""], 304),
+            (["If-None-Match": "*"], 304),
+            (["If-None-Match": "\"b\""], 200), (["If-Modified-Since": date], 304),
+            (["If-Modified-Since": "Sun, 06 Nov 1994 08:49:36 GMT"], 200),
+            (["If-None-Match": "\"b\"", "If-Modified-Since": date], 200), (["If-Modified-Since": "soon"], 200),
+        ] as [(Headers, Int)])
+    func aConditionOfTheCallersIsAnsweredFromAFreshResponse(asking: Headers, status: Int) async throws {
+        let fields: Headers = ["Cache-Control": "max-age=60", "ETag": "\"a\"", "Last-Modified": Self.date, "A": "1"]
+        _ = try await outcome(fields)
+        let answer = try await scene.agent.send(Request<Bytes>("/", headers: asking))
+        #expect(answer.status == status && answer.source == .cache && answer.headers["ETag"] == "\"a\"")
+        #expect(answer.bytes.isEmpty == (status == 304) && (answer.headers["A"] == nil) == (status == 304))
+        #expect(scene.stub.requests.count == 1)
+    }
+
+    @Test func aConditionOfTheCallersGoesOnWhereNothingFreshIsStored() async throws {
+        let fields: Headers = ["Cache-Control": "max-age=60", "ETag": "\"a\""]
+        let asking: Headers = ["If-None-Match": "\"mine\""]
+        #expect(try await outcome(fields, after: 60, asking, second: .status(304)) == .network)
+        #expect(scene.stub.requests[1].headers.values(named: "If-None-Match") == ["\"mine\""])
+    }
+
+    @Test(
+        arguments: [
+            ("bytes=1-2", "12", "bytes 1-2/5"), ("bytes=-1", "4", "bytes 4-4/5"), ("bytes=3-", "34", "bytes 3-4/5"),
+        ])
+    func aPartComesFromAWholeResponse(range: String, text: String, place: String) async throws {
+        scene.stub.answer("/", with: StubReply(headers: ["Cache-Control": "max-age=60"], body: [.text("01234")]))
+        _ = try await scene.agent.send(Request<Bytes>("/"))
+        let part = try await scene.agent.send(Request<Bytes>("/", headers: ["Range": range]))
+        #expect(part.status == 206 && part.bytes.text == text && part.headers["Content-Range"] == place)
+        // What cannot be had from it goes to the server.
+        _ = try await scene.agent.send(Request<Bytes>("/", headers: ["Range": "bytes=0-0,2-2"]))
+        _ = try await scene.agent.send(Request<Bytes>("/", headers: ["Range": "bytes=0-0", "If-Range": "\"x\""]))
+        #expect(scene.stub.requests.count == 3)
+    }
+
+    // MARK: Vary
+
+    @Test func aResponseIsForTheFieldsThatChoseIt() async throws {
+        let fields: Headers = ["Cache-Control": "max-age=60", "Vary": "Foo, Bar"]
+        scene.stub.answer("/", with: (1...9).map { StubReply(headers: fields, body: [.text("\($0)")]) })
+        let asked: [(Headers, String)] = [
+            (["Foo": "1"], "1"), (["Foo": "2"], "2"), (["Foo": "1"], "1"), ([:], "3"),
+            (["Foo": "2", "Other": "x"], "2"),
+            (["Foo": "1", "Bar": ""], "4"), (["foo": " 1 "], "1"), (["Foo": "1", "Foo": "2"], "5"),
+            (["Foo": "1,2"], "5"),
+        ]
+        for (headers, text) in asked {
+            #expect(try await scene.agent.send(Request<Bytes>("/", headers: headers)).bytes.text == text)
+        }
+        // What changes the resource takes all of them out of reach.
+        scene.stub.answer("/", method: .put, with: .status(204))
+        _ = try await scene.agent.send(Request<Bytes>("/", method: .put))
+        let answer = try await scene.agent.send(Request<Bytes>("/", headers: ["Foo": "1"]))
+        #expect(answer.cache?.reason == .absent)
+    }
+
+    @Test func aResponseMayBeginToVary() async throws {
+        let varying: Headers = ["Cache-Control": "max-age=60", "Vary": "A"]
+        let other: Headers = ["Cache-Control": "max-age=60", "Vary": "B"]
+        scene.stub.answer(
+            "/", with: StubReply(headers: ["Cache-Control": "max-age=1"], body: [.text("1")]),
+            StubReply(headers: varying, body: [.text("2")]), StubReply(headers: other, body: [.text("3")]),
+            StubReply(headers: ["Cache-Control": "max-age=60"], body: [.text("4")]))
+        for (headers, text) in [
+            ([:], "1"), (["A": "1"], "2"), (["A": "2", "B": "1"], "3"), (["A": "1", "B": "1"], "3"),
+        ]
+            as [(Headers, String)]
+        {
+            scene.pass(1)
+            #expect(try await scene.agent.send(Request<Bytes>("/", headers: headers)).bytes.text == text)
+        }
+        #expect(try await scene.agent.send(Request<Bytes>("/", headers: ["A": "1"])).bytes.text == "2")
+        #expect(try await scene.agent.send(Request<Bytes>("/", headers: ["A": "9", "B": "9"])).bytes.text == "4")
+        #expect(try await scene.agent.send(Request<Bytes>("/", headers: ["A": "1"])).bytes.text == "4")
+    }
+
+    // MARK: Other methods
+
+    @Test(arguments: ["POST", "PUT", "DELETE", "PATCH", "M-SEARCH"])
+    func whatChangesAResourceMakesItsResponsesOfNoUse(method: String) async throws {
+        scene.stub.answer("*", with: StubReply(headers: ["Cache-Control": "max-age=60"], body: [.text("x")]))
+        func isStored(_ path: String) async throws -> Bool {
+            try await scene.agent.cached(Request<Bytes>(path)).decision.isUse
+        }
+        for path in ["/", "/l", "/c"] {
+            _ = try await scene.agent.send(Request<Bytes>(path))
+        }
+        let change = Request<Bytes>("/", method: Method(rawValue: method))
+        scene.stub.answer("/", method: change.method, with: .status(500))
+        _ = try await scene.agent.send(change)
+        #expect(try await isStored("/"))
+        let fields: Headers = ["Location": "l", "Content-Location": "http://stub:80/c"]
+        scene.stub.answer("/", method: change.method, with: StubReply(status: 303, headers: fields))
+        var returning = change
+        returning.redirects = .return
+        _ = try await scene.agent.send(returning)
+        for path in ["/", "/l", "/c"] {
+            #expect(try await !isStored(path))
+        }
+        // Another origin has no say.
+        _ = try await scene.agent.send(Request<Bytes>("/"))
+        scene.stub.answer("/", method: change.method, with: StubReply(headers: ["Location": "http://stub/"]))
+        _ = try await scene.agent.send(Request<Bytes>("http://evil/", method: change.method))
+        #expect(try await isStored("/"))
+    }
+
+    @Test func aHeadIsAnsweredFromAFreshResponseAndFreshensAStaleOne() async throws {
+        let fields: Headers = ["Cache-Control": "max-age=60", "ETag": "\"a\""]
+        _ = try await outcome(fields)
+        let head = try await scene.agent.send(Request<Bytes>("/", method: .head))
+        #expect(head.source == .cache && head.bytes.isEmpty && head.headers["ETag"] == "\"a\"")
+        scene.pass(60)
+        scene.stub.answer("/", method: .head, with: StubReply(headers: fields))
+        #expect(try await scene.agent.send(Request<Bytes>("/", method: .head)).cache?.outcome == .network)
+        #expect(try await scene.agent.send(Request<Bytes>("/")).bytes.text == "1")
+        scene.pass(60)
+        scene.stub.answer("/", method: .head, with: StubReply(headers: ["ETag": "\"b\""]))
+        _ = try await scene.agent.send(Request<Bytes>("/", method: .head))
+        #expect(try await scene.agent.cached(Request<Bytes>("/")).decision == .fetch(.absent))
+    }
+
+    @Test func aRedirectsAnswerIsNotStoredUnderTheFirstURL() async throws {
+        scene.stub.answer("/", with: .redirect(to: "/there"))
+        scene.stub.answer("/there", with: StubReply(headers: ["Cache-Control": "max-age=60"], body: [.text("x")]))
+        let answer = try await scene.agent.send(Request<Bytes>("/"))
+        #expect(answer.cache?.isStorable == false)
+        #expect(try await scene.agent.send(Request<Bytes>("/")).cache?.outcome == .network)
+    }
+
+    // MARK: Stale responses
+
+    @Test func aStaleResponseDoesWhereItsServerSaysSo() async throws {
+        let revalidating: Headers = ["Cache-Control": "max-age=1, stale-while-revalidate=10", "ETag": "\"a\""]
+        #expect(try await outcome(revalidating, after: 10) == .staleHit)
+        await scene.caching.finish()
+        #expect(scene.stub.requests.count == 2)
+        for (fields, reply, isUsed) in [
+            ("max-age=1, stale-if-error=10", StubReply.failure(.reset), true),
+            ("max-age=1, stale-if-error=10", .status(503), true), ("max-age=1, stale-if-error=9", .status(503), false),
+            ("max-age=1, stale-if-error=10, must-revalidate", .status(503), false), ("max-age=1", .status(503), false),
+        ] {
+            _ = try await scene.agent.removeCached(Request<Bytes>("/"))
+            let result = try await outcome(["Cache-Control": fields], after: 10, second: reply)
+            #expect(result == (isUsed ? .staleHit : .network), "\(fields)")
+        }
+    }
+
+    @Test func withoutANetworkAStaleResponseDoesUnlessItForbidsThat() async throws {
+        for (control, isUsed) in [("max-age=1", true), ("max-age=1, must-revalidate", false), ("no-cache", false)] {
+            _ = try await outcome(["Cache-Control": control, "ETag": "\"a\""])
+            scene.pass(100)
+            let stored = Request<Bytes>("/").cached(.server(.cacheOnly))
+            #expect(await ending(of: stored, from: scene.agent) == (isUsed ? .answered : .failed(.notCached)))
+            _ = try await scene.agent.removeCached(Request<Bytes>("/"))
+        }
+    }
+}

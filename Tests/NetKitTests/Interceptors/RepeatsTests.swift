@@ -1,0 +1,172 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct RepeatsTests {
+    private let stub = StubTransport()
+    private let gate = StubGate()
+
+    private func agent(_ repeats: Repeats) -> Agent {
+        var configuration = Agent.Configuration(baseURL: "http://stub")
+        configuration.interceptors = [repeats]
+        return Agent(configuration, transport: stub)
+    }
+
+    private func waiting(_ count: Int, for repeats: Repeats) async {
+        while repeats.waitingCount < count {
+            await Task.yield()
+        }
+    }
+
+    @Test func tenThousandRequestsThatJoinOneMakeOneTransfer() async throws {
+        stub.answer("/", with: .text("x").held(by: gate))
+        let repeats = Repeats(.join)
+        let agent = agent(repeats)
+        let values = try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<10_000 {
+                group.addTask { try await agent.send(Request<String>("/")).value }
+            }
+            await waiting(10_000, for: repeats)
+            gate.open()
+            return try await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+        }
+        #expect(values == ["x": 10_000])
+        #expect(stub.requests.count == 1)
+        #expect(repeats.waitingCount == 0)
+    }
+
+    @Test func aFailureIsEverybodys() async throws {
+        stub.answer("/", with: StubReply.failure(.reset).held(by: gate))
+        let repeats = Repeats(.join)
+        let agent = agent(repeats)
+        async let first = ending(of: Request<Bytes>("/"), from: agent)
+        async let second = ending(of: Request<Bytes>("/"), from: agent)
+        await waiting(2, for: repeats)
+        gate.open()
+        #expect(await [first, second] == [.failed(.reset), .failed(.reset)])
+        #expect(stub.requests.count == 1)
+    }
+
+    @Test func whoGivesUpLeavesTheOthersTheTransfer() async throws {
+        stub.answer("/", with: .text("x").held(by: gate))
+        let repeats = Repeats(.join)
+        let agent = agent(repeats)
+        let first = Task { await ending(of: Request<Bytes>("/"), from: agent) }
+        await waiting(1, for: repeats)
+        let second = Task { await ending(of: Request<Bytes>("/"), from: agent) }
+        await waiting(2, for: repeats)
+        first.cancel()
+        #expect(await first.value == .failed(.cancelled))
+        gate.open()
+        #expect(await second.value == .answered)
+        #expect(stub.requests.count == 1)
+    }
+
+    @Test func withTheLastOneTheTransferEnds() async throws {
+        stub.answer("/", with: .text("x").held(by: gate))
+        let repeats = Repeats(.join)
+        let agent = agent(repeats)
+        let tasks = (0..<3).map { _ in Task { await ending(of: Request<Bytes>("/"), from: agent) } }
+        await waiting(3, for: repeats)
+        for task in tasks {
+            task.cancel()
+            #expect(await task.value == .failed(.cancelled))
+        }
+        // Returns when nothing is under way any more.
+        await agent.shutdown()
+        #expect(repeats.waitingCount == 0)
+    }
+
+    @Test func whatAsksOtherwiseIsNotJoined() async throws {
+        stub.answer("*", with: .text("x").held(by: gate))
+        let repeats = Repeats(.join)
+        let agent = agent(repeats)
+        var requests: [Request<Bytes>] = [
+            Request("/"), Request("/?a"), Request("/", method: .post), Request("/", headers: ["A": "1"]),
+            Request("/", headers: ["A": "2"]), Request("/", body: Body([1])), Request("/", body: Body([2])),
+            Request("/", body: Body([2], contentType: "a/b")),
+        ]
+        requests.append(requests[0])
+        requests[8].credentials = .bearer("other")
+        await withTaskGroup(of: Void.self) { group in
+            for request in requests {
+                group.addTask { _ = await ending(of: request, from: agent) }
+            }
+            try? await gate.waitForArrivals(requests.count)
+            gate.open()
+        }
+        #expect(stub.requests.count == requests.count)
+    }
+
+    @Test func aKeyOfOnesOwnSaysWhatIsTheSame() async throws {
+        stub.answer("*", with: .text("x").held(by: gate))
+        let repeats = Repeats()
+        let agent = agent(repeats)
+        let tasks = (0..<3).map { index in
+            var request = Request<Bytes>("/\(index)")
+            request.repeatPolicy = .join
+            request.repeatKey = "one"
+            return Task { [request] in await ending(of: request, from: agent) }
+        }
+        await waiting(3, for: repeats)
+        gate.open()
+        for task in tasks {
+            #expect(await task.value == .answered)
+        }
+        #expect(stub.requests.count == 1)
+    }
+
+    @Test func aNewerRequestCancelsTheOlderWhateverItsParameters() async throws {
+        stub.answer("/list", with: .text("old").held(by: gate), .text("new"))
+        let agent = agent(Repeats(.cancelPrevious))
+        let old = Task { await ending(of: Request<Bytes>("/list?filter=a"), from: agent) }
+        try await gate.waitForArrivals(1)
+        #expect(try await agent.send(Request<String>("/list?filter=b")).value == "new")
+        #expect(await old.value == .failed(.cancelled))
+        #expect(try await agent.send(Request<String>("/list")).value == "new")
+    }
+
+    @Test func aRepeatIsIgnoredWithTheNumberOfTheOneUnderWay() async throws {
+        stub.answer("/", with: .text("x").held(by: gate), .text("y"))
+        let numbers = Collected<UInt64>()
+        var configuration = Agent.Configuration(baseURL: "http://stub")
+        configuration.interceptors = [
+            Wrapping { (call, next) async throws(NetError) -> Answer in
+                numbers.append(call.id)
+                return try await next(call)
+            }, Repeats(.ignore),
+        ]
+        let agent = Agent(configuration, transport: stub)
+        let first = Task { await ending(of: Request<Bytes>("/"), from: agent) }
+        try await gate.waitForArrivals(1)
+        let error = await #expect(throws: NetError.self) { try await agent.send(Request<Bytes>("/?other")) }
+        #expect(error?.code == .ignored)
+        #expect(error?.nativeCode == numbers.values.first.map { Int($0) })
+        gate.open()
+        #expect(await first.value == .answered)
+        // Once it has ended, the next one is no repeat.
+        #expect(try await agent.send(Request<String>("/")).value == "y")
+    }
+
+    @Test func withoutAPolicyBothGo() async throws {
+        stub.answer("/", with: .text("x").held(by: gate))
+        let agent = agent(Repeats())
+        async let first = ending(of: Request<Bytes>("/"), from: agent)
+        async let second = ending(of: Request<Bytes>("/"), from: agent)
+        try await gate.waitForArrivals(2)
+        gate.open()
+        #expect(await [first, second] == [.answered, .answered])
+    }
+
+    @Test func streamsAndBodiesThatAreReadOnceAreNotJoined() async throws {
+        stub.answer("/", with: .text("x"))
+        let agent = agent(Repeats(.join))
+        let first = try await agent.stream(Request<Bytes>("/"))
+        let second = try await agent.stream(Request<Bytes>("/"))
+        #expect(try await first.collect(upTo: 9) == second.collect(upTo: 9))
+        let body = Body.once(Pieces([Bytes([1])]))
+        #expect(try await agent.send(Request<Bytes>("/", method: .put, body: body)).status == 200)
+        #expect(stub.requests.count == 3)
+    }
+}

@@ -1,0 +1,48 @@
+@testable import NetKit
+import Testing
+
+struct RetryAfterTests {
+    // Seconds since 1970 of the date that RFC 9110 uses in its examples.
+    private static let example = 784_111_777
+
+    @Test(arguments: [
+        "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+    ])
+    func theThreeFormsOfADateAreRead(text: String) {
+        #expect(HTTPDate.epochSeconds(of: text) == 784_111_777)
+    }
+
+    @Test(
+        arguments: [
+            ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Wed, 31 Dec 1969 23:59:59 GMT", -1),
+            ("Tue, 29 Feb 2000 12:00:00 GMT", 951_825_600), ("Thu, 29 Feb 2024 23:59:59 GMT", 1_709_251_199),
+            ("Fri, 31 Dec 1999 23:59:60 GMT", 946_684_800), ("Tue, 19 Jan 2038 03:14:08 GMT", 2_147_483_648),
+            ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799), ("Monday, 01-Jan-69 00:00:00 GMT", 3_124_224_000),
+        ] as [(String, Int64)])
+    func datesAreCountedAsTheCalendarDoes(text: String, seconds: Int64) {
+        #expect(HTTPDate.epochSeconds(of: text) == seconds)
+    }
+
+    @Test(arguments: [
+        "", "Sun", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 UTC", "Xyz, 06 Nov 1994 08:49:37 GMT",
+        "Sun, 6 Nov 1994 08:49:37 GMT", "Sun, 32 Nov 1994 08:49:37 GMT", "Sun, 31 Nov 1994 08:49:37 GMT",
+        "Sun, 29 Feb 1900 08:49:37 GMT", "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 06 nov 1994 08:49:37 GMT",
+        "Sun, 06 Nov 94 08:49:37 GMT", "Sun, 06 Nov 1994 24:00:00 GMT", "Sun, 06 Nov 1994 08:60:37 GMT",
+        "Sun, 06 Nov 1994 08:49:61 GMT", "Sun, 06 Nov 1994 08:49 GMT", "Sun, 06 Nov 1994 8:49:37 GMT",
+        "Sunday, 06-Nov-1994 08:49:37 GMT", "Sunday, 06-Nov 08:49:37 GMT", "Sun Nov 6 08:49:37 94",
+        "Sun, 06 Nov 0000 08:49:37 GMT", "Sun, +6 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 -8:49:37 GMT",
+    ])
+    func whatIsNoDateIsNone(text: String) {
+        #expect(HTTPDate.epochSeconds(of: text) == nil)
+    }
+
+    @Test func aDateThatIsOverWaitsForNothing() {
+        let wait = RetryAfter.wait("Sun, 06 Nov 1994 08:49:37 GMT", epochSeconds: Double(Self.example) + 5)
+        #expect(wait == .zero)
+    }
+
+    @Test func aDateIsWaitedForToTheMillisecond() {
+        let wait = RetryAfter.wait("Sun, 06 Nov 1994 08:49:37 GMT", epochSeconds: Double(Self.example) - 1.5)
+        #expect(wait == .milliseconds(1500))
+    }
+}

@@ -1,0 +1,179 @@
+import FoundationEssentials
+import NetKit
+import NetKitTesting
+import Testing
+
+struct JSONDecodingTests {
+    private struct City: Codable, Sendable, Equatable {
+        var id: Int
+        var name: String?
+    }
+
+    private struct Problem: Decodable, Sendable, Equatable {
+        var title: String
+    }
+
+    private func agent(_ reply: StubReply) -> Agent {
+        let stub = StubTransport()
+        stub.answer("*", with: reply)
+        return Agent(.init(baseURL: "http://stub"), transport: stub)
+    }
+
+    private func reply(_ text: String, _ type: String, status: Int = 200) -> StubReply {
+        .text(text, contentType: type, status: status)
+    }
+
+    private func failure(_ body: () async throws -> some Any) async throws -> NetError {
+        try #require(await #expect(throws: NetError.self) { _ = try await body() })
+    }
+
+    @Test(arguments: [
+        "application/json", "Application/JSON ; charset=UTF-8", "text/json", "text/javascript",
+        "application/problem+json",
+        "application/vnd.api+json;profile=\"x\"", "application/json; charset=\"utf-8\"", "text/json;charset=us-ascii",
+    ])
+    func theTypesOfJSONAreRead(type: String) async throws {
+        #expect(try await agent(reply("[1]", type)).send(Request<[Int]>("/")).value == [1])
+        #expect(try await agent(reply("[1]", type)).send(Request<JSONValue>("/")).value == [1])
+    }
+
+    @Test(arguments: ["text/html", "application/jsonp", "text/plain; charset=utf-8", "application/xml+json2", "json"])
+    func anotherTypeIsToldWithTheBody(type: String) async throws {
+        let error = try await failure { try await agent(reply("[1]", type)).send(Request<[Int]>("/")) }
+        #expect(error.code == .unacceptableType)
+        #expect(error.message.contains(type))
+        #expect(error.response?.bytes == Bytes(Array("[1]".utf8)))
+        #expect(!error.isRetryable)
+    }
+
+    @Test func anotherTypeIsAnErrorForAnEmptyBodyToo() async throws {
+        let error = try await failure { try await agent(reply("", "text/html")).send(Request<[Int]?>("/")) }
+        #expect(error.code == .unacceptableType)
+    }
+
+    @Test func theTypesAreTheRequests() async throws {
+        var request = Request<[Int]>("/")
+        request.acceptedTypes = ["text/*", "application/x-json"]
+        #expect(try await agent(reply("[1]", "text/html")).send(request).value == [1])
+        #expect(try await agent(reply("[1]", "application/X-JSON")).send(request).value == [1])
+        let error = try await failure { try await agent(.json("[1]")).send(request) }
+        #expect(error.code == .unacceptableType)
+        request.acceptedTypes = ["*/*"]
+        #expect(try await agent(reply("[1]", "anything/else")).send(request).value == [1])
+        var text = Request<String>("/")
+        text.acceptedTypes = ["text/plain"]
+        #expect(try await failure { try await agent(.json("[1]")).send(text) }.code == .unacceptableType)
+    }
+
+    @Test func aBodyWithoutATypeIsJudgedByWhatItIs() async throws {
+        let bare = StubReply(body: [.text("[1]")])
+        #expect(try await agent(bare).send(Request<[Int]>("/")).value == [1])
+        let html = StubReply(body: [.text("<html>")])
+        #expect(try await failure { try await agent(html).send(Request<[Int]>("/")) }.code == .undecodable)
+    }
+
+    @Test(arguments: ["iso-8859-1", "\"UTF-16\"", "shift_jis"])
+    func anotherCharsetIsToldByName(charset: String) async throws {
+        let type = "application/json; charset=\(charset)"
+        let name = charset.filter { $0 != "\"" }
+        for body in ["[1]", ""] {
+            let error = try await failure { try await agent(reply(body, type)).send(Request<[Int]?>("/")) }
+            #expect(error.code == .badCharset)
+            #expect(error.message.contains(name))
+            #expect(error.response?.status == 200)
+            let tree = try await failure { try await agent(reply(body, type)).send(Request<JSONValue?>("/")) }
+            #expect(tree.code == .badCharset)
+        }
+    }
+
+    @Test(arguments: [200, 204])
+    func anEmptyBodyIsNoValue(status: Int) async throws {
+        for text in ["", " ", " \n\t\r"] {
+            let empty = reply(text, "application/json", status: status)
+            #expect(try await agent(empty).send(Request<City?>("/")).value == nil)
+            #expect(try await agent(empty).send(Request<JSONValue?>("/")).value == nil)
+            for code in [
+                try await failure { try await agent(empty).send(Request<City>("/")) }.code,
+                try await failure { try await agent(empty).send(Request<JSONValue>("/")) }.code,
+            ] {
+                #expect(code == .undecodable)
+            }
+        }
+        #expect(try await agent(.json("null")).send(Request<City?>("/")).value == nil)
+        #expect(try await agent(.json(#"{"id":1}"#)).send(Request<City?>("/")).value == City(id: 1))
+    }
+
+    @Test(arguments: [
+        "[1,2", "[01]", "[1] x", "{\"id\":1,}", "\u{FEFF}[1]", "[\"\u{1}\"]", "[NaN]", "[1,]", "// x\n[1]",
+    ])
+    func whatIsNoJSONIsToldWithItsPlaceBeforeADecoderSeesIt(text: String) async throws {
+        let error = try await failure { try await agent(.json(text)).send(Request<[Int]>("/")) }
+        #expect(error.code == .undecodable)
+        #expect((error.underlying as? NetError)?.code == .badJSON)
+        #expect(error.jsonFaults.count == 1)
+        #expect(error.offset == error.jsonFaults.first?.offset)
+        #expect(error.response?.bytes == Bytes(Array(text.utf8)))
+    }
+
+    @Test func aLargeBodyIsReadElsewhereAndAlike() async throws {
+        let text = "[\(Array(repeating: "1", count: 50_000).joined(separator: ","))]"
+        #expect(try await agent(.json(text)).send(Request<[Int]>("/")).value.count == 50_000)
+        #expect(try await agent(.json(text)).send(Request<JSONValue>("/")).value.elements?.count == 50_000)
+        let error = try await failure { try await agent(.json(text + "]")).send(Request<JSONValue>("/")) }
+        #expect(error.offset == text.utf8.count)
+    }
+
+    @Test func nullsAreRemovedBeforeDecoding() async throws {
+        var choices = JSONDecoding()
+        choices.removesNulls = true
+        let text = #"[{"id":1,"name":null},null,{"id":2,"name":"b"}]"#
+        let request = Request<[City]>("/", decoding: .json(choices))
+        #expect(try await agent(.json(text)).send(request).value == [City(id: 1), City(id: 2, name: "b")])
+        let tree = Request<JSONValue>("/", decoding: .tree(choices))
+        #expect(
+            try await agent(.json(text)).send(tree).value.description == #"[{"id":1},{"id":2,"name":"b"}]"#)
+        #expect(try await agent(.json("null")).send(tree).value == .null)
+    }
+
+    @Test func rulesAreTheDecodings() async throws {
+        var choices = JSONDecoding()
+        choices.rules.refusesDuplicateNames = true
+        let request = Request<City>("/", decoding: .json(choices))
+        let error = try await failure { try await agent(.json(#"{"id":1,"id":2}"#)).send(request) }
+        #expect(error.code == .undecodable)
+        #expect(error.offset == 8)
+    }
+
+    @Test func aBodyWithABadStatusIsReadFromItsError() async throws {
+        let problem = reply(#"{"title":"gone"}"#, "application/problem+json", status: 410)
+        let error = try await failure { try await agent(problem).send(Request<City>("/")) }
+        #expect(error.code == .unacceptableStatus)
+        #expect(error.decodedBody(as: Problem.self) == Problem(title: "gone"))
+        #expect(error.decodedBody(as: City.self) == nil)
+        #expect(error.jsonBody?["title"] == "gone")
+        #expect(try error.response?.decoded(by: Decoding<Problem>.json).title == "gone")
+        for other in [
+            reply("<html>", "text/html", status: 410), reply(#"{"title":"x"}"#, "text/html", status: 410),
+            reply("", "application/json", status: 410), reply("{", "application/json", status: 410),
+        ] {
+            let error = try await failure { try await agent(other).send(Request<City>("/")) }
+            #expect(error.code == .unacceptableStatus)
+            #expect(error.decodedBody(as: Problem.self) == nil)
+            #expect(error.jsonBody == nil)
+        }
+    }
+
+    @Test func aStatusComesBeforeAType() async throws {
+        let error = try await failure {
+            try await agent(reply("gone", "text/html", status: 404)).send(Request<City>("/"))
+        }
+        #expect(error.code == .unacceptableStatus)
+        #expect(error.response?.bytes == Bytes(Array("gone".utf8)))
+    }
+
+    @Test func aTreeKeepsWhatADecoderLoses() async throws {
+        let text = #"{"b":9007199254740993,"a":1e400,"b":1}"#
+        let value = try await agent(.json(text)).send(Request<JSONValue>("/")).value
+        #expect(value.description == text)
+    }
+}

@@ -1,0 +1,280 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct AgentEventsTests {
+    private let stub = StubTransport()
+
+    private func agent() -> Agent { Agent(.init(baseURL: "http://stub"), transport: stub) }
+
+    /// The words of what comes until a call is over, or what was asked for has come.
+    private func story(_ events: AgentEvents, until last: String = "stopped") async -> [String] {
+        var words: [String] = []
+        for await event in events {
+            words.append(event.word)
+            if words.last == last {
+                break
+            }
+        }
+        return words
+    }
+
+    @Test func aCallIsToldToWhoBeganToListenBeforeIt() async throws {
+        stub.answer("/", with: .text("x"))
+        let agent = agent()
+        let events = agent.events
+        _ = try await agent.send(Request<String>("/"))
+        #expect(
+            await story(events) == [
+                "started", "exchange 1", "head 200", "answered 200", "metrics 1", "stopping 200", "stopped",
+            ])
+    }
+
+    @Test func answersFromTheCacheAndThenTheNetworkAreToldAsOneCall() async throws {
+        let scene = CacheScene()
+        let request = Request<String>("/").cached(.app(50))
+        scene.stub.answer("/", with: .text("1"), .text("2"))
+        _ = try await scene.agent.send(request)
+        let events = scene.agent.events
+        var answers: [String] = []
+        for try await answer in scene.agent.answers(to: request) {
+            answers.append(answer.value)
+        }
+        let told = await story(events)
+        #expect(answers == ["1", "2"] && told.filter { $0 == "started" }.count == 1 && told.first == "started")
+        #expect(told.contains("exchange 1") && told.contains("stopping 200") && told.last == "stopped")
+    }
+
+    @Test func theEngineTellsEachHeadAndRedirect() async throws {
+        let server = try LoopbackServer()
+        server.script("/a", .redirect(to: "/b"))
+        server.script("/b", .text("x"))
+        let agent = Agent()
+        let events = agent.events
+        _ = try await agent.send(Request<String>(server.url("/a")))
+        var places: [String] = []
+        var words: [String] = []
+        for await event in events {
+            words.append(event.word)
+            if case .call(let call) = event, case .redirected(_, let place) = call.change {
+                places.append(place)
+            }
+            if words.last == "stopped" { break }
+        }
+        #expect(
+            words == [
+                "started", "exchange 1", "head 302", "redirected 302", "head 200", "answered 200", "metrics 2",
+                "stopping 200", "stopped",
+            ])
+        #expect(places == [server.url("/b")])
+    }
+
+    @Test(arguments: [false, true])
+    func aDownloadsRedirectsAreToldToo(isHooked: Bool) async throws {
+        let server = try LoopbackServer()
+        let folder = try TemporaryFolder()
+        server.script("/a", .redirect(to: "b?x=1"))
+        server.script("/b", .redirect(to: "/c"))
+        server.script("/c", .text("x"))
+        let agent = Agent(configured: { configuration in
+            if isHooked {
+                configuration.transferHooks.redirect = { _ in .follow }
+            }
+        })
+        let events = agent.events
+        _ = try await agent.download(Request<Bytes>(server.url("/a")), to: folder.file("file"))
+        var places: [String] = []
+        var words: [String] = []
+        for await case .call(let call) in events {
+            words.append(AgentEvent.call(call).word)
+            if case .redirected(_, let place) = call.change { places.append(place) }
+            if case .stopped = call.change { break }
+        }
+        #expect(
+            words.filter { $0.hasPrefix("head") || $0.hasPrefix("redirected") } == [
+                "head 302", "redirected 302", "head 302", "redirected 302", "head 200",
+            ])
+        #expect(places == [server.url("/b?x=1"), server.url("/c")])
+    }
+
+    @Test(arguments: [false, true])
+    func whatACancelledBodyCostIsTold(isHooked: Bool) async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(patternLength: 100_000, cutAfter: 5_000, ending: .stall))
+        let agent = Agent(configured: { configuration in
+            if isHooked {
+                configuration.transferHooks.head = { _, _ in .allow }
+            }
+        })
+        let events = agent.events
+        let reading = Task {
+            let request = Request<Bytes>(server.url("/"))
+            if isHooked {
+                _ = try await agent.send(request)
+            } else {
+                for try await _ in try await agent.stream(request) {}
+            }
+        }
+        var words: [String] = []
+        for await event in events {
+            words.append(event.word)
+            if event.word == (isHooked ? "decided allow" : "head 200") { reading.cancel() }
+            if event.word == "stopped" { break }
+        }
+        #expect(words.suffix(3) == ["metrics 1", "stopping cancelled", "stopped"])
+        await #expect(throws: NetError.self) { try await reading.value }
+        server.releaseStalled()
+    }
+
+    @Test func eachReaderHasAllEventsFromTheMomentItAsked() async throws {
+        stub.answer("/", with: .text("x"))
+        let agent = agent()
+        let first = agent.events
+        _ = try await agent.send(Request<String>("/"))
+        let second = agent.events
+        _ = try await agent.send(Request<String>("/"))
+        #expect(await story(first).count == 7)
+        #expect(await story(first).count == 7)
+        #expect(await story(second).count == 7)
+    }
+
+    @Test func aSlowReaderIsToldHowMuchItMissedAndHoldsNobodyUp() async throws {
+        stub.answer("/", with: .text("x"))
+        let agent = agent()
+        let events = agent.events(keeping: 3)
+        for _ in 0..<10 {
+            _ = try await agent.send(Request<String>("/"))
+        }
+        var reader = events.makeAsyncIterator()
+        #expect(await reader.next()?.word == "missed 67")
+        #expect(await reader.next()?.word == "metrics 1")
+        #expect(await reader.next()?.word == "stopping 200")
+        #expect(await reader.next()?.word == "stopped")
+        _ = try await agent.send(Request<String>("/"))
+        #expect(await reader.next()?.word == "missed 4")
+    }
+
+    @Test func theEventsEndWithTheAgent() async throws {
+        stub.answer("/", with: .text("x"))
+        func use() async throws -> AgentEvents {
+            let agent = agent()
+            let events = agent.events
+            _ = try await agent.send(Request<String>("/"))
+            return events
+        }
+        var words: [String] = []
+        for await event in try await use() {
+            words.append(event.word)
+        }
+        #expect(words.last == "stopped")
+    }
+
+    @Test func cancellingTheReaderEndsItsWait() async throws {
+        let agent = agent()
+        let events = agent.events
+        let reader = Task { await story(events) }
+        reader.cancel()
+        #expect(await reader.value == [])
+        #expect(agent.inFlightCount == 0)
+    }
+
+    @Test func aStartThatIsPausedTwiceIsToldOnce() async throws {
+        let server = try LoopbackServer()
+        server.script("/", .stalled)
+        let agent = Agent()
+        let events = agent.events
+        let handle = agent.start(Request<Bytes>(server.url("/")), on: .executor(globalConcurrentExecutor))
+        try await server.waitForStalled(1)
+        handle.pause()
+        handle.pause()
+        handle.resume()
+        handle.resume()
+        server.releaseStalled()
+        _ = try await handle.value
+        let words = await story(events).filter { $0 == "suspended" || $0 == "resumed" }
+        #expect(words == ["suspended", "resumed"])
+    }
+
+    @Test func aTransferThatIsPausedByItsNumberIsTold() async throws {
+        let server = try LoopbackServer()
+        server.script("/", .stalled)
+        let agent = Agent()
+        let events = agent.events
+        let request = Request<Bytes>(server.url("/"))
+        let sent = Task { try await agent.send(request) }
+        try await server.waitForStalled(1)
+        let transfer = try #require(agent.transfers().first)
+        agent.pause(transfer.id)
+        agent.pause(transfer.id)
+        agent.resume(transfer.id)
+        server.releaseStalled()
+        _ = try await sent.value
+        let words = await story(events).filter { $0 == "suspended" || $0 == "resumed" }
+        #expect(words == ["suspended", "resumed"])
+    }
+
+    @Test func suspendingTheQueueIsToldOfTheAgent() async throws {
+        let agent = agent()
+        var events = agent.events.makeAsyncIterator()
+        agent.suspend()
+        agent.resume()
+        #expect(await events.next()?.word == "agent suspended")
+        #expect(await events.next()?.word == "agent resumed")
+    }
+
+    @Test func aThousandCallsFromManyThreadsAreToldWholeAndInOrder() async throws {
+        stub.answer("/", with: .text("x"))
+        let agent = agent()
+        let events = agent.events(keeping: 100_000)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<1_000 {
+                group.addTask { _ = await ending(of: Request<Bytes>("/"), from: agent) }
+            }
+        }
+        var calls: [UInt64: [String]] = [:]
+        var over = 0
+        for await event in events {
+            guard case .call(let call) = event else { continue }
+            calls[call.callID, default: []].append(event.word)
+            over += event.word == "stopped" ? 1 : 0
+            if over == 1_000 { break }
+        }
+        #expect(calls.count == 1_000)
+        #expect(calls.values.allSatisfy { $0.first == "started" && $0.last == "stopped" && $0.count == 7 })
+    }
+
+    @Test func whoKeepsAnEventKeepsNoReader() async throws {
+        stub.answer("/", with: .text("x"))
+        let agent = agent()
+        let kept = Collected<AgentEvent>()
+        do {
+            let events = agent.events
+            _ = try await agent.send(Request<String>("/"))
+            for await event in events {
+                kept.append(event)
+                if event.word == "stopped" { break }
+            }
+        }
+        // Nobody reads any more, so nothing is told.
+        let fresh = agent.events(keeping: 1)
+        var reader = fresh.makeAsyncIterator()
+        agent.suspend()
+        #expect(await reader.next()?.word == "agent suspended")
+        #expect(kept.values.count == 7)
+    }
+}
+
+extension AgentEvent {
+    /// What happened, in a few words.
+    var word: String {
+        switch self {
+        case .call(let event): event.story
+        case .suspended: "agent suspended"
+        case .resumed: "agent resumed"
+        case .invalidated: "invalidated"
+        case .reset: "reset"
+        case .missed(let count): "missed \(count)"
+        }
+    }
+}

@@ -1,0 +1,134 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+import NetKit
+import Testing
+
+/// Lines are given to sh, with a curl in front of it that writes down its words.
+struct CurlLineTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    /// The words that curl gets, and what comes to its standard input.
+    private func words(of line: String) async throws -> (words: [String], input: [UInt8]) {
+        try folder.write(
+            Array("#!/bin/sh\nprintf '%s\\0' \"$@\" >\"$OUT.words\"\ncat >\"$OUT.input\"\n".utf8), to: "curl",
+            mode: 0o755)
+        try folder.write(Array(line.utf8), to: "line")
+        let script = "PATH='\(folder.path)':$PATH OUT='\(folder.path)/out' sh '\(folder.path)/line' </dev/null"
+        try #require(unsafe system(script) == 0)
+        let words = try #require(folder.contents(of: "out.words"))
+        let input = try #require(folder.contents(of: "out.input"))
+        return (
+            words.split(separator: 0, omittingEmptySubsequences: false).dropLast().map {
+                String(decoding: $0, as: UTF8.self)
+            }, input
+        )
+    }
+
+    private let plain = ["-H", "Accept:", "-H", "User-Agent:"]
+
+    private func bare(_ url: String = "http://a/", method: Method = .get, body: Body? = nil) -> Request<Bytes> {
+        var request = Request<Bytes>(url, method: method, body: body)
+        request.acceptsCodings = false
+        request.redirects = .return
+        return request
+    }
+
+    @Test func everyWordArrivesAsItIs() async throws {
+        let nasty = [
+            "plain", "two words", "it's", "'", "''", "$HOME `id` $(id) ${x}", "a\\b\\", "\"quoted\"", "*?[a]~",
+            "a;b|c&d<e>f",
+            "#no comment", "!history", "é中💩", "e\u{301}'\u{301}", "%s %d", "-n", "--", "tab\there", "=", "a=b",
+        ]
+        var request = bare()
+        for (index, value) in nasty.enumerated() {
+            request.headers.append(name: "X-\(index)", value: value)
+        }
+        let (words, _) = try await words(of: request.curlLine(hiding: nil))
+        let fields = nasty.enumerated().flatMap { ["-H", "X-\($0.offset): \($0.element)"] }
+        #expect(words == fields + plain + ["http://a/"])
+    }
+
+    @Test func aBodyArrivesAsItIs() async throws {
+        let text = "line one\nline 'two'\n\\n \r\n$x\t@file"
+        let request = bare(method: .post, body: .text(text, contentType: "text/plain"))
+        let (words, _) = try await words(of: request.curlLine(hiding: nil))
+        #expect(words == plain + ["-H", "Content-Type: text/plain", "--data-raw", text, "http://a/"])
+    }
+
+    @Test func aBodyThatNoWordCanHoldComesThroughAPipe() async throws {
+        for bytes in [Array(0...255), [0], Array("%s\\n".utf8) + [0, 0xFF], pattern(100_000)] as [[UInt8]] {
+            let request = bare(method: .put, body: Body(Bytes(bytes)))
+            let (words, input) = try await words(of: request.curlLine(hiding: nil))
+            #expect(words == ["-X", "PUT"] + plain + ["-H", "Content-Type:", "--data-binary", "@-", "http://a/"])
+            #expect(input == bytes)
+        }
+    }
+
+    @Test func theOptionsSayWhatTheRequestAsks() async throws {
+        var request = Request<Bytes>("http://[::1]:8080/a?q={x}", method: .delete)
+        request.headers["X-Empty"] = ""
+        request.headers["User-Agent"] = "me"
+        request.credentials = .digest(user: "me", password: "p:w")
+        request.proxy = Proxy("http://proxy:3128", credentials: .basic(user: "u", password: "v"), except: ["b", "c"])
+        request.unixSocket = "/run/a b"
+        request.protocolChoice = .http1
+        request.addressOverrides = [AddressOverride(host: "a", port: 1, toHost: "::1")]
+        request.keepsDotSegments = true
+        request.trust = TrustPolicy(roots: .file("/ca.pem"), acceptsAnything: true)
+        let (words, _) = try await words(of: request.curlLine(hiding: nil))
+        #expect(
+            words == [
+                "-X", "DELETE", "-L", "--max-redirs", "20", "--compressed", "--path-as-is", "--http1.1",
+                "--unix-socket", "/run/a b", "--connect-to", "a:1:[::1]:", "-k", "--cacert", "/ca.pem", "--digest",
+                "-u", "me:p:w",
+                "-x",
+                "http://proxy:3128", "--noproxy", "b,c", "-U", "u:v", "-H", "X-Empty;", "-H", "User-Agent: me", "-H",
+                "Accept:", "--globoff", "http://[::1]:8080/a?q={x}",
+            ])
+    }
+
+    @Test func theMethodsThatCurlChoosesItselfAreNotNamed() async throws {
+        #expect(bare(method: .head).curlLine() == "curl --head -H Accept: -H User-Agent: http://a/")
+        #expect(bare().curlLine() == "curl -H Accept: -H User-Agent: http://a/")
+        #expect(bare(method: .post).curlLine() == "curl -X POST -H Accept: -H User-Agent: http://a/")
+        #expect(
+            bare(body: Body([])).curlLine()
+                == "curl -X GET -H Accept: -H User-Agent: -H Content-Type: --data-raw '' http://a/")
+        #expect(bare(method: .put, body: .file("/f g")).curlLine().contains("--data-binary '@/f g'"))
+        #expect(bare(method: .put, body: .once(Pieces([Bytes([1])]))).curlLine().contains(" -T - "))
+    }
+
+    @Test func parametersStandWhereTheyAreSent() async throws {
+        var request = bare()
+        request.parameters = ["q": "a b", "token": "s"]
+        #expect(request.curlLine(hiding: nil).hasSuffix(" 'http://a/?q=a%20b&token=s'"))
+        request.method = .post
+        #expect(request.curlLine(hiding: nil).contains(" --data-raw 'q=a%20b&token=s' "))
+        #expect(request.curlLine().contains(" --data-raw 'q=a%20b&token=[hidden]' "))
+    }
+
+    @Test func noSecretIsInTheLineUnlessAskedFor() async throws {
+        var request = bare(
+            "http://\(canary):\(canary)@a/?token=\(canary)#key=\(canary)", method: .post,
+            body: .text(#"{"password":"\#(canary)"}"#, contentType: "application/json"))
+        request.headers = ["Authorization": canary, "Cookie": canary, "X-Api-Key": canary]
+        for credentials in [
+            Credentials.basic(user: "me", password: canary), .bearer(canary), .any(user: "me", password: canary),
+        ] {
+            request.credentials = credentials
+            request.proxy = Proxy(
+                "http://\(canary):\(canary)@p", credentials: credentials, headers: ["Proxy-Authorization": canary])
+            #expect(!request.curlLine().contains(canary))
+        }
+        request.body = .text(canary)
+        #expect(!request.curlLine().contains(canary))
+        #expect(request.curlLine(hiding: nil).contains(canary))
+    }
+}

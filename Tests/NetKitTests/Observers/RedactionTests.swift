@@ -1,0 +1,83 @@
+import NetKit
+import Testing
+
+struct RedactionTests {
+    private let redaction = Redaction()
+
+    @Test(arguments: [
+        "Authorization", "Proxy-Authorization", "Cookie", "set-cookie", "X-Api-Key", "X-API_KEY", "apikey",
+        "access_token",
+        "refreshToken", "client_secret", "Password", "user[password]", "SessionID", "X-Amz-Signature", "sig", "X-Auth",
+    ])
+    func usualNamesOfSecretsAreKnown(name: String) {
+        #expect(Redaction.Names.usual.contains(name))
+    }
+
+    @Test(arguments: ["Accept", "Content-Type", "q", "page", "name", "Host", "ETag", ""])
+    func otherNamesAreNot(name: String) {
+        #expect(!Redaction.Names.usual.contains(name))
+    }
+
+    @Test(arguments: [
+        ("http://a/", "http://a/"), ("http://u:p@a/b", "http://a/b"),
+        ("http://a/?q=1&token=s", "http://a/?q=1&token=[hidden]"),
+        ("http://a/?token=s#x", "http://a/?token=[hidden]#x"),
+        ("http://a/#access_token=s", "http://a/#access_token=[hidden]"),
+        ("http://a/?t%6fken=s", "http://a/?t%6fken=[hidden]"), ("http://a/?token", "http://a/?token"),
+        ("http://a/?token=a=b&x", "http://a/?token=[hidden]&x"),
+        ("http://a/?%zz=1&pin=2", "http://a/?%zz=1&pin=[hidden]"),
+        ("http://a/?q=1#token=2?x", "http://a/?q=1#token=[hidden]"),
+        ("http://a/?user%5Bpassword%5D=s&b", "http://a/?user%5Bpassword%5D=[hidden]&b"),
+        ("", ""), ("/?sig=1", "/?sig=[hidden]"),
+    ])
+    func urlsLoseTheirSecretsAlone(url: String, shown: String) {
+        #expect(redaction.hiding(url: url) == shown)
+    }
+
+    @Test func fieldsKeepTheirNamesAndOrder() {
+        let fields: Headers = ["A": "1", "authorization": "s", "Location": "/x?token=s", "Cookie": "s", "A": "2"]
+        #expect(
+            redaction.hiding(fields).map { "\($0.name): \($0.value)" } == [
+                "A: 1", "authorization: [hidden]", "Location: /x?token=[hidden]", "Cookie: [hidden]", "A: 2",
+            ])
+    }
+
+    private func shown(_ body: String, _ type: String? = "application/json") -> String? {
+        redaction.hiding(body: Bytes(Array(body.utf8)), contentType: type)
+    }
+
+    @Test(arguments: [
+        (#"{"a":1}"#, #"{"a":1}"#), (#"{"password":"s"}"#, #"{"password":"[hidden]"}"#),
+        (#"{"password" : "s\"x" , "b":2}"#, #"{"password":"[hidden]" , "b":2}"#),
+        (#"{"token":12345}"#, #"{"token":"[hidden]"}"#), (#"{"token":null,"b":1}"#, #"{"token":"[hidden]","b":1}"#),
+        (#"{"token":{"x":["s","}"]},"b":1}"#, #"{"token":"[hidden]","b":1}"#),
+        (#"{"token":["s",{"y":"]"}]}"#, #"{"token":"[hidden]"}"#),
+        (#"[{"x":{"secret":"s"}}]"#, #"[{"x":{"secret":"[hidden]"}}]"#),
+        (#"{"pass\u0077ord":"s"}"#, #"{"pass\u0077ord":"[hidden]"}"#),
+        (#"["token","s"]"#, #"["token","s"]"#),
+        (#"{"x":"token","token2":"s\\"}"#, #"{"x":"token","token2":"[hidden]"}"#),
+        ("{\"token\"\n:\n\"s\"\n}", "{\"token\":\"[hidden]\"\n}"), ("\"token\"", "\"token\""),
+    ])
+    func jsonLosesTheValuesOfSecretNames(body: String, expected: String) {
+        #expect(shown(body) == expected)
+        #expect(shown(body, nil) == expected)
+        #expect(shown(body, "application/problem+json; charset=utf-8") == expected)
+    }
+
+    @Test(arguments: [
+        "{token: s}", #"{"token": "s"#, "", "{'token': 's'}", "token=s", #"{"token":"s"} x"#, "\u{FEFF}{}",
+    ])
+    func whatIsNoJSONIsNotShown(body: String) {
+        #expect(shown(body) == nil)
+    }
+
+    @Test func formsLoseTheValuesOfSecretNames() {
+        #expect(shown("a=1&password=s&b", "application/x-www-form-urlencoded") == "a=1&password=[hidden]&b")
+        #expect(shown("p%61ssword=s", "Application/X-WWW-Form-URLEncoded; charset=utf-8") == "p%61ssword=[hidden]")
+    }
+
+    @Test(arguments: ["text/plain", "multipart/form-data; boundary=x", "application/octet-stream", "text/html"])
+    func otherBodiesAreNotShown(type: String) {
+        #expect(shown("{}", type) == nil)
+    }
+}

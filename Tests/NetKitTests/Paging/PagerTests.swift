@@ -1,0 +1,130 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+/// CTNetworking's paging protocol, with something behind it.
+@Suite(.timeLimit(.minutes(5)))
+struct PagerTests {
+    private let stub = StubTransport()
+    private let gate = StubGate()
+
+    private func pager(size: Int = 2) -> Pager<Request<[Int]>> {
+        let agent = Agent(.init(baseURL: "http://stub"), transport: stub)
+        return Pager(Request<[Int]>("list"), by: .number(), size: size, through: agent)
+    }
+
+    @Test func itKnowsWhereItIs() async throws {
+        stub.answer("/list", with: .json("[1,2]"), .json("[3]"))
+        let pager = pager()
+        #expect(pager.currentPageNumber == 0)
+        #expect(!pager.isFirstPage && !pager.isLastPage && !pager.isLoading)
+        #expect(try await pager.loadNextPage()?.value == [1, 2])
+        #expect(pager.currentPageNumber == 1)
+        #expect(pager.isFirstPage && !pager.isLastPage)
+        #expect(try await pager.loadNextPage()?.value == [3])
+        #expect(pager.currentPageNumber == 2)
+        #expect(!pager.isFirstPage && pager.isLastPage)
+        #expect(try await pager.loadNextPage()?.value == nil)
+        #expect(stub.requests.count == 2)
+    }
+
+    @Test func anEmptyPageTellsThatTheOneBeforeWasTheLast() async throws {
+        stub.answer("/list", with: .json("[1,2]"), .json("[]"))
+        let pager = pager()
+        _ = try await pager.loadNextPage()
+        #expect(try await pager.loadNextPage()?.value == nil)
+        #expect(pager.currentPage?.value == [1, 2])
+        #expect(pager.currentPage?.isLast == true)
+        #expect(pager.isLastPage)
+    }
+
+    @Test func refreshingBeginsAgain() async throws {
+        stub.answer("/list", with: .json("[1,2]"), .json("[3]"), .json("[0,1]"), .json("[2,3]"), .json("[4]"))
+        let pager = pager()
+        _ = try await pager.loadNextPage()
+        _ = try await pager.loadNextPage()
+        #expect(try await pager.refresh().value == [0, 1])
+        #expect(pager.isFirstPage && !pager.isLastPage)
+        #expect(try await pager.loadNextPage()?.value == [2, 3])
+        #expect(try await pager.loadNextPage()?.value == [4])
+        #expect(stub.requests.map(\.query) == [1, 2, 1, 2, 3].map { "page=\($0)&per_page=2" })
+    }
+
+    @Test func aRefreshThatFailsChangesNothing() async throws {
+        stub.answer("/list", with: .json("[1,2]"), .failure(.reset), .json("[3]"))
+        let pager = pager()
+        _ = try await pager.loadNextPage()
+        #expect(await failureCode { () async throws(NetError) in _ = try await pager.refresh() } == .reset)
+        #expect(pager.currentPage?.value == [1, 2])
+        #expect(try await pager.loadNextPage()?.value == [3])
+    }
+
+    @Test func aLoadThatFailsIsTriedAgain() async throws {
+        stub.answer("/list", with: .json("[1,2]"), .status(503), .json("[3]"))
+        let pager = pager()
+        _ = try await pager.loadNextPage()
+        #expect(
+            await failureCode { () async throws(NetError) in _ = try await pager.loadNextPage() }
+                == .unacceptableStatus)
+        #expect(pager.currentPageNumber == 1)
+        #expect(try await pager.loadNextPage()?.value == [3])
+        #expect(stub.requests.map(\.query) == [1, 2, 2].map { "page=\($0)&per_page=2" })
+    }
+
+    @Test func loadsAtOnceGetPagesOfTheirOwn() async throws {
+        stub.answer("/list", with: (0..<10).map { StubReply.json("[\($0),\($0)]") } + [.json("[]")])
+        let pager = pager()
+        let numbers = try await withThrowingTaskGroup(of: Int?.self) { group in
+            for _ in 0..<20 {
+                group.addTask { try await pager.loadNextPage()?.number }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(numbers.compactMap(\.self).sorted() == Array(1...10))
+        #expect(numbers.count { $0 == nil } == 10)
+        #expect(stub.requests.count == 11)
+        #expect(!pager.isLoading)
+    }
+
+    @Test func aLoadThatGivesUpLeavesItsTurnToTheNext() async throws {
+        stub.answer("/list", with: [StubReply.json("[1,2]").held(by: gate), .json("[3,4]")])
+        let pager = pager()
+        let first = Task { try await pager.loadNextPage()?.number }
+        try await gate.waitForArrivals(1)
+        let second = Task {
+            await failureCode { () async throws(NetError) in _ = try await pager.loadNextPage() }
+        }
+        second.cancel()
+        #expect(await second.value == .cancelled)
+        let third = Task { try await pager.loadNextPage()?.number }
+        gate.open()
+        #expect(try await first.value == 1)
+        #expect(try await third.value == 2)
+    }
+
+    @Test func aCancelledLoadLosesNoPage() async throws {
+        stub.answer("/list", with: [StubReply.json("[1,2]").held(by: gate), .json("[1,2]")])
+        let pager = pager()
+        let first = Task {
+            await failureCode { () async throws(NetError) in _ = try await pager.loadNextPage() }
+        }
+        try await gate.waitForArrivals(1)
+        first.cancel()
+        #expect(await first.value == .cancelled)
+        #expect(try await pager.loadNextPage()?.number == 1)
+    }
+
+    @Test func aSizeCountsFromTheNextBeginning() async throws {
+        stub.answer("/list", with: .json("[1,2]"), .json("[3,4]"), .json("[1,2,3]"))
+        let pager = pager()
+        pager.pageSize = 0
+        #expect(pager.pageSize == 1)
+        pager.pageSize = 2
+        _ = try await pager.loadNextPage()
+        pager.pageSize = 3
+        _ = try await pager.loadNextPage()
+        _ = try await pager.refresh()
+        #expect(
+            stub.requests.map(\.query) == ["page=1&per_page=2", "page=2&per_page=2", "page=1&per_page=3"])
+    }
+}

@@ -1,0 +1,206 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+/// One page after the other.
+@Suite(.timeLimit(.minutes(5)))
+struct PagingTests {
+    private struct Reply: Decodable, Sendable {
+        var items: [Int]
+        var total: Int?
+        var next: String?
+    }
+
+    /// A list of numbers from 1, in pages as the query wants them.
+    private static func list(_ count: Int, first: Int = 1, cap: Int = .max) -> StubTransport {
+        StubTransport { asked in
+            let query = fields(asked.query)
+            let size = min(query["per_page"] ?? query["limit"] ?? 3, cap)
+            let start = query["offset"] ?? ((query["page"] ?? first) - first) * size
+            return .json(
+                "[" + (0..<count).dropFirst(start).prefix(size).map { "\($0 + 1)" }.joined(separator: ",") + "]")
+        }
+    }
+
+    private static func fields(_ query: String?) -> [String: Int] {
+        (query ?? "").split(separator: "&").reduce(into: [:]) { fields, field in
+            let pair = field.split(separator: "=", maxSplits: 1).map(String.init)
+            fields[pair[0]] = pair.count > 1 ? Int(pair[1]) : nil
+        }
+    }
+
+    private func agent(_ transport: any Transport) -> Agent {
+        Agent(.init(baseURL: "http://stub"), transport: transport)
+    }
+
+    private let numbers = Request<[Int]>("list", parameters: ["sort": "up"])
+
+    private func collect<Source>(_ pages: Pages<Source>) async throws -> [Page<Source.Value>] {
+        var all: [Page<Source.Value>] = []
+        for try await page in pages {
+            all.append(page)
+        }
+        return all
+    }
+
+    // MARK: Styles
+
+    @Test func numbersGoUpToTheFirstPageThatIsNotFull() async throws {
+        let stub = Self.list(7)
+        let pages = try await collect(agent(stub).pages(of: numbers, by: .number(), size: 3))
+        #expect(pages.map(\.value) == [[1, 2, 3], [4, 5, 6], [7]])
+        #expect(pages.map(\.number) == [1, 2, 3])
+        #expect(pages.map(\.isFirst) == [true, false, false])
+        #expect(pages.map(\.isLast) == [false, false, true])
+        #expect(
+            stub.requests.map(\.query) == (1...3).map { "page=\($0)&per_page=3&sort=up" })
+    }
+
+    @Test func anEmptyPageBehindTheLastOneIsLeftOut() async throws {
+        let stub = Self.list(6)
+        let pages = try await collect(agent(stub).pages(of: numbers, by: .number(), size: 3))
+        #expect(pages.map(\.value) == [[1, 2, 3], [4, 5, 6]])
+        #expect(stub.requests.count == 3)
+    }
+
+    @Test func anEmptyListHasOneEmptyPage() async throws {
+        let pages = try await collect(agent(Self.list(0)).pages(of: numbers, by: .number(), size: 3))
+        #expect(pages.map(\.value) == [[]])
+        #expect(pages[0].isFirst && pages[0].isLast)
+    }
+
+    @Test func numbersMayBeginAtZeroAndHaveOtherNames() async throws {
+        let stub = Self.list(5, first: 0)
+        let pages = try await collect(
+            agent(stub).pages(of: numbers, by: .number("page", from: 0, size: "limit"), size: 2))
+        #expect(pages.map(\.value) == [[1, 2], [3, 4], [5]])
+        #expect(pages.map(\.number) == [1, 2, 3])
+        #expect(stub.requests[0].query == "limit=2&page=0&sort=up")
+    }
+
+    @Test func offsetsGoUpByWhatCame() async throws {
+        let stub = Self.list(7, cap: 2)
+        let style = PageStyle<[Int]>.offset(total: { _ in 7 })
+        let pages = try await collect(agent(stub).pages(of: numbers, by: style, size: 5))
+        #expect(pages.flatMap(\.value) == Array(1...7))
+        #expect(stub.requests.map { Self.fields($0.query)["offset"] } == [0, 2, 4, 6])
+        #expect(pages.last?.isLast == true)
+    }
+
+    @Test func aTotalTellsTheLastPageBeforehand() async throws {
+        let stub = Self.list(6)
+        let style = PageStyle<[Int]>.number(total: { _ in 6 })
+        let pages = try await collect(agent(stub).pages(of: numbers, by: style, size: 3))
+        #expect(pages.map(\.isLast) == [false, true])
+        #expect(stub.requests.count == 2)
+    }
+
+    @Test func cursorsLeadOn() async throws {
+        let stub = StubTransport()
+        stub.answer(
+            "/list", with: .json(#"{"items": [1], "next": "b c"}"#), .json(#"{"items": [], "next": "d"}"#),
+            .json(#"{"items": [3], "next": ""}"#))
+        let pages = try await collect(
+            agent(stub).pages(of: Request<Reply>("list"), by: .cursor("after") { $0.value.next }))
+        #expect(pages.map(\.value.items) == [[1], [], [3]])
+        #expect(pages.map(\.isLast) == [false, false, true])
+        #expect(stub.requests.map(\.query) == [nil, "after=b%20c", "after=d"])
+    }
+
+    @Test func linksLeadOn() async throws {
+        let stub = StubTransport()
+        func reply(_ text: String, _ link: String) -> StubReply {
+            var reply = StubReply.json(text)
+            reply.headers.append(name: "Link", value: link)
+            return reply
+        }
+        stub.answer(
+            "/list", with: reply("[1]", #"</list?p=2>; rel="next", </list?p=9>; rel=last"#),
+            reply("[2]", #"</list?p=1>; rel="prev first", <http://STUB:80/list?p=3>;rel=NEXT"#),
+            reply("[3]", #"</list?p=2>; rel=prev"#))
+        let pages = try await collect(agent(stub).pages(of: numbers, by: .link(size: "per_page"), size: 1))
+        #expect(pages.map(\.value) == [[1], [2], [3]])
+        #expect(stub.requests.map(\.query) == ["per_page=1&sort=up", "p=2", "p=3"])
+    }
+
+    // MARK: What must not be
+
+    @Test func aLinkToAnotherOriginIsRefused() async throws {
+        let stub = StubTransport()
+        var reply = StubReply.json("[1]")
+        reply.headers["Link"] = #"<http://other/list?p=2>; rel="next""#
+        stub.answer("/list", with: reply)
+        let agent = agent(stub)
+        let pager = Pager(numbers, by: .link(), through: agent)
+        #expect(
+            await failureCode { () async throws(NetError) in _ = try await pager.loadNextPage() } == .redirectRefused)
+        #expect(stub.requests.count == 1)
+    }
+
+    @Test(arguments: [1, 2, 3])
+    func aCircleOfCursorsIsFound(length: Int) async throws {
+        let stub = StubTransport { asked in
+            let number = Self.fields(asked.query)["cursor"] ?? 0
+            return .json(#"{"items": [\#(number)], "next": "\#(number % length + 1)"}"#)
+        }
+        let agent = agent(stub)
+        let pager = Pager(Request<Reply>("list"), by: .cursor { $0.value.next }, through: agent)
+        var numbers: [Int] = []
+        let code = await failureCode { () async throws(NetError) in
+            while let page = try await pager.loadNextPage() {
+                numbers.append(page.number)
+            }
+        }
+        #expect(code == .pageRepeated)
+        #expect(numbers == Array(1...length))
+        #expect(stub.requests.count == length + 1)
+        // It is over: nothing comes after it.
+        #expect(try await pager.loadNextPage()?.number == nil)
+        #expect(pager.isLastPage)
+    }
+
+    @Test func aLinkBackToTheFirstPageIsFound() async throws {
+        let stub = StubTransport()
+        var reply = StubReply.json("[1]")
+        reply.headers["Link"] = #"</list>; rel="next""#
+        stub.answer("/list", with: reply)
+        let agent = agent(stub)
+        let pager = Pager(Request<[Int]>("list"), by: .link(), through: agent)
+        #expect(await failureCode { () async throws(NetError) in _ = try await pager.loadNextPage() } == .pageRepeated)
+    }
+
+    @Test func aServerThatDoesNotHeedTheNumberIsFound() async throws {
+        let stub = StubTransport { _ in .json("[1,2,3]") }
+        let agent = agent(stub)
+        var pages = agent.pages(of: numbers, by: .number(), size: 3).makeAsyncIterator()
+        #expect(try await pages.next()?.number == 1)
+        let code = await failureCode { () async throws(NetError) in _ = try await pages.next(isolation: nil) }
+        #expect(code == .pageRepeated)
+        #expect(try await pages.next()?.number == nil)
+        #expect(stub.requests.count == 2)
+    }
+
+    @Test func aFailureEndsTheSequence() async throws {
+        let stub = StubTransport()
+        stub.answer("/list", with: .json("[1,2,3]"), .status(503), .json("[4]"))
+        var pages = agent(stub).pages(of: numbers, by: .number(), size: 3).makeAsyncIterator()
+        #expect(try await pages.next()?.value == [1, 2, 3])
+        let code = await failureCode { () async throws(NetError) in _ = try await pages.next(isolation: nil) }
+        #expect(code == .unacceptableStatus)
+        #expect(try await pages.next()?.number == nil)
+    }
+
+    @Test func aSequenceBeginsAnewEachTimeItIsRead() async throws {
+        let pages = agent(Self.list(4)).pages(of: numbers, by: .number(), size: 3)
+        #expect(try await collect(pages).map(\.value) == [[1, 2, 3], [4]])
+        #expect(try await collect(pages).map(\.value) == [[1, 2, 3], [4]])
+    }
+
+    @Test func whatDescribesARequestHasPagesToo() async throws {
+        struct Cities: RequestConvertible {
+            func request() async throws(NetError) -> Request<[Int]> { Request("list") }
+        }
+        let pages = try await collect(agent(Self.list(4)).pages(of: Cities(), by: .number(), size: 3))
+        #expect(pages.map(\.value) == [[1, 2, 3], [4]])
+    }
+}

@@ -1,0 +1,240 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+/// What the way to the network does to calls: checks before them, waiting, modems, and retries.
+struct ConnectivityTests {
+    private let stub = StubTransport()
+    private let path = StubPath(.notReachable)
+    private let time = StubTime()
+    private let reachability: Reachability
+
+    init() {
+        reachability = Reachability(path)
+        stub.answer("*", with: .text("hello"))
+    }
+
+    private func agent(
+        allowsCellular: Bool = true, _ interceptors: [any Interceptor] = [], observers: [any Observer] = []
+    ) -> Agent {
+        var configuration = Agent.Configuration()
+        configuration.reachability = reachability
+        configuration.allowsCellular = allowsCellular
+        configuration.interceptors = interceptors
+        configuration.observers = observers
+        return Agent(configuration, transport: stub)
+    }
+
+    private func code(_ request: Request<String>, _ agent: Agent) async -> NetError.Code? {
+        do throws(NetError) {
+            _ = try await agent.send(request)
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    // MARK: The check before a call (HZYNetwork, CTNetworking)
+
+    @Test func withoutAWayACallFailsAtOnceAndNothingIsSent() async throws {
+        let agent = agent([ReachabilityCheck(reachability)])
+        #expect(await code(Request("http://a.example/"), agent) == .unreachable)
+        #expect(stub.requests.isEmpty)
+        path.set(.viaCellular)
+        #expect(await code(Request("http://a.example/"), agent) == nil)
+    }
+
+    @Test func whileNobodyKnowsACallGoesOn() async {
+        path.set(.unknown)
+        #expect(await code(Request("http://a.example/"), agent([ReachabilityCheck(reachability)])) == nil)
+    }
+
+    @Test(arguments: [
+        "http://localhost:8080/", "http://127.0.0.1/", "http://[::1]:81/", "https://app.localhost/",
+        "http://user@127.9.9.9/",
+    ])
+    func thisMachineIsAlwaysReached(url: String) async {
+        #expect(await code(Request(url), agent([ReachabilityCheck(reachability)])) == nil)
+        #expect(path.lookups.isEmpty)
+    }
+
+    @Test func aHostThatIsReachedWithoutADefaultRouteIsNotVetoed() async {
+        path.set(PathState(.viaWiFiOrWired), of: "printer.lan")
+        path.set(PathState(.viaWiFiOrWired), of: "fd00::7")
+        let agent = agent([ReachabilityCheck(reachability)])
+        #expect(await code(Request("http://printer.lan/"), agent) == nil)
+        #expect(await code(Request("http://[fd00::7]:631/"), agent) == nil)
+        #expect(await code(Request("http://other.lan/"), agent) == .unreachable)
+        #expect(path.lookups == ["printer.lan", "fd00::7", "other.lan"])
+    }
+
+    @Test func whatStandsBeforeTheHostIsWhatHasToBeReached() async {
+        path.set(PathState(.viaWiFiOrWired), of: "10.0.0.9")
+        let agent = agent([ReachabilityCheck(reachability, proxy: Proxy("http://10.0.0.9:3128"))])
+        #expect(await code(Request("http://a.example/"), agent) == nil)
+        var direct = Request<String>("http://a.example/")
+        direct.proxy = .direct
+        #expect(await code(direct, agent) == .unreachable)
+        var environment = direct
+        environment.proxy = .environment
+        #expect(await code(environment, agent) == nil)
+        var elsewhere = direct
+        elsewhere.addressOverrides = [AddressOverride(host: "a.example", toHost: "10.0.0.9")]
+        #expect(await code(elsewhere, agent) == nil)
+        var socket = direct
+        socket.unixSocket = "/tmp/socket"
+        #expect(await code(socket, agent) == nil)
+    }
+
+    // MARK: Modems
+
+    @Test func aRequestThatMayNotGoOverAModemFailsBeforeItIsSent() async throws {
+        path.set(PathState(.viaCellular, interface: "wwan0"))
+        var request = Request<String>("http://a.example/")
+        request.allowsCellular = false
+        let agent = agent()
+        let error = await #expect(throws: NetError.self) { try await agent.send(request) }
+        #expect(error?.code == .cellularRefused && error?.isRetryable == false)
+        #expect(stub.requests.isEmpty)
+        request.allowsCellular = true
+        #expect(await code(request, agent) == nil)
+        path.set(.viaWiFiOrWired)
+        request.allowsCellular = false
+        #expect(await code(request, agent) == nil)
+    }
+
+    @Test func anAgentsRequestsMayAllBeKeptOffAModem() async {
+        path.set(.viaCellular)
+        let agent = agent(allowsCellular: false)
+        #expect(await code(Request("http://a.example/"), agent) == .cellularRefused)
+        var asking = Request<String>("http://a.example/")
+        asking.allowsCellular = true
+        #expect(await code(asking, agent) == .cellularRefused)
+        #expect(await code(Request("http://localhost/"), agent) == nil)
+    }
+
+    @Test func aHostWithAnotherWayThanTheDefaultIsJudgedByItsOwn() async {
+        path.set(.viaCellular)
+        path.set(PathState(.viaWiFiOrWired), of: "nas.lan")
+        let agent = agent(allowsCellular: false)
+        #expect(await code(Request("http://nas.lan/"), agent) == nil)
+        path.set(.viaWiFiOrWired)
+        path.set(PathState(.viaCellular), of: "10.1.1.1")
+        #expect(await code(Request("http://10.1.1.1/"), agent) == .cellularRefused)
+    }
+
+    @Test func withoutAnyWayTheTransportTellsWhatIsWrong() async {
+        #expect(await code(Request("http://a.example/"), agent(allowsCellular: false)) == nil)
+        #expect(stub.requests.count == 1)
+    }
+
+    // MARK: Waiting
+
+    private func waiting(_ total: Duration? = nil) -> Request<String> {
+        var request = Request<String>("http://a.example/")
+        request.waitsForConnectivity = true
+        if let total {
+            var limits = Limits()
+            limits.total = total
+            request.limits = limits
+        }
+        return request
+    }
+
+    @Test func aRequestThatWaitsIsSentWhenThereIsAWay() async throws {
+        let feed = EventFeed()
+        let agent = agent(observers: [feed])
+        let sending = Task { [request = waiting()] in try await agent.send(request).value }
+        for await event in feed.events {
+            if case .waiting(let limit, .connectivity) = event.change {
+                #expect(limit == .seconds(300))
+                break
+            }
+        }
+        #expect(stub.requests.isEmpty)
+        path.set(.viaCellular)
+        #expect(try await sending.value == "hello")
+    }
+
+    @Test func aRequestThatWaitsAndMayNotGoOverAModemWaitsForAnother() async throws {
+        path.set(.viaCellular)
+        let feed = EventFeed()
+        let agent = agent(allowsCellular: false, observers: [feed])
+        let sending = Task { [request = waiting()] in try await agent.send(request).value }
+        for await event in feed.events {
+            if case .waiting(_, .connectivity) = event.change { break }
+        }
+        path.set(.notReachable)
+        path.set(.viaCellular)
+        #expect(stub.requests.isEmpty)
+        path.set(.viaWiFiOrWired)
+        #expect(try await sending.value == "hello")
+    }
+
+    @Test func itsOwnTimeLimitEndsTheWait() async throws {
+        let agent = agent()
+        let request = waiting(.milliseconds(30))
+        let error = await #expect(throws: NetError.self) { try await agent.send(request) }
+        #expect(error?.code == .totalTimedOut)
+        #expect(stub.requests.isEmpty)
+    }
+
+    @Test func theTimeThatItWaitedIsNotGivenTwice() async throws {
+        let feed = EventFeed()
+        let agent = agent(observers: [feed])
+        let sending = Task { [request = waiting(.seconds(60))] in try await agent.send(request).value }
+        for await event in feed.events {
+            if case .waiting = event.change { break }
+        }
+        path.set(.viaWiFiOrWired)
+        _ = try await sending.value
+        let left = try #require(stub.requests.first?.request.limits?.total)
+        #expect(left < .seconds(60) && left > .zero)
+    }
+
+    @Test func cancellingEndsTheWait() async throws {
+        let feed = EventFeed()
+        let agent = agent(observers: [feed])
+        let sending = Task { [request = waiting()] in try await agent.send(request) }
+        for await event in feed.events {
+            if case .waiting = event.change { break }
+        }
+        sending.cancel()
+        let error = await #expect(throws: NetError.self) { try await sending.value }
+        #expect(error?.code == .cancelled)
+    }
+
+    // MARK: Retry
+
+    @Test func aRetryWaitsForTheWayToComeBack() async throws {
+        let feed = EventFeed()
+        var retry = Retry(time: time.source)
+        retry.reachability = reachability
+        let gate = StubGate()
+        time.hold(by: gate)
+        stub.answer("/", with: .failure(.unreachable), .text("again"))
+        let agent = agent([retry], observers: [feed])
+        let sending = Task { try await agent.send(Request<String>("http://a.example/")).value }
+        for await event in feed.events {
+            if case .waiting(let wait, .connectivity) = event.change {
+                #expect(wait == .seconds(60))
+                break
+            }
+        }
+        #expect(stub.requests.count == 1)
+        path.set(.viaWiFiOrWired)
+        #expect(try await sending.value == "again")
+        #expect(time.waits.allSatisfy { $0 == .seconds(60) })
+        gate.open()
+    }
+
+    @Test func aRetryWithAWayWaitsAsEver() async throws {
+        path.set(.viaWiFiOrWired)
+        var retry = Retry(time: time.source)
+        retry.reachability = reachability
+        retry.hasJitter = false
+        stub.answer("/", with: .failure(.reset), .text("again"))
+        #expect(try await agent([retry]).send(Request<String>("http://a.example/")).value == "again")
+        #expect(time.waits == [.milliseconds(200)])
+    }
+}

@@ -1,0 +1,288 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+/// Requests that are kept while there is no way, and sent in order when there is one.
+struct OfflineQueueTests {
+    private let stub = StubTransport()
+    private let path = StubPath(.notReachable)
+    private let time = StubTime()
+    private let reachability: Reachability
+    private let folder: TemporaryFolder
+    private let told = Told()
+
+    /// What became of the kept ones.
+    private final class Told: Sendable {
+        private let list = Lock<[String]>([])
+        private let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+        var all: [String] { list.withLock { $0 } }
+
+        func note(_ outcome: OfflineQueue.Outcome) {
+            let line =
+                switch outcome {
+                case .answered(let kept, let response): "\(kept.id) answered \(response.status)"
+                case .failed(let kept, let error): "\(kept.id) failed \(error.code)"
+                case .expired(let kept): "\(kept.id) expired"
+                }
+            list.withLock { $0.append(line) }
+            continuation.yield()
+        }
+
+        func wait(for count: Int) async {
+            if all.count >= count {
+                return
+            }
+            for await _ in stream where all.count >= count {
+                return
+            }
+        }
+    }
+
+    init() throws {
+        reachability = Reachability(path)
+        folder = try TemporaryFolder()
+        stub.answer("*", with: .text("done"))
+    }
+
+    private func queue(
+        lifetime: Duration = .seconds(60), maxCount: Int = 100, maxBodyBytes: Int = 1000,
+        isWanted: @escaping @Sendable (Request<Bytes>) -> Bool = { _ in true },
+        prepare: @escaping @Sendable (inout Request<Bytes>) async throws(NetError) -> Void = { _ in }
+    ) throws -> OfflineQueue {
+        try OfflineQueue(
+            folder: folder.path, reachability: reachability, lifetime: lifetime, maxCount: maxCount,
+            maxBodyBytes: maxBodyBytes, time: time.source, isWanted: isWanted, prepare: prepare
+        ) { [told] in told.note($0) }
+    }
+
+    private func agent(_ queue: OfflineQueue) -> Agent {
+        var configuration = Agent.Configuration(headers: ["X-App": "7"])
+        configuration.interceptors = [queue]
+        return Agent(configuration, transport: stub)
+    }
+
+    private func code(_ request: Request<Bytes>, _ agent: Agent) async -> NetError.Code? {
+        do throws(NetError) {
+            _ = try await agent.send(request)
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    private func put(_ place: String, _ text: String = "x") -> Request<Bytes> {
+        Request<Bytes>("http://a.example\(place)", method: .put, body: .text(text))
+    }
+
+    @Test func whatMayBeRepeatedIsKeptAndSentInOrder() async throws {
+        let queue = try queue()
+        let agent = agent(queue)
+        var keyed = Request<Bytes>("http://a.example/2", method: .post, body: .text("two"))
+        keyed.headers["Idempotency-Key"] = "k-2"
+        #expect(await code(put("/1", "one"), agent) == .queued)
+        #expect(await code(keyed, agent) == .queued)
+        #expect(await code(Request<Bytes>("http://a.example/3"), agent) == .queued)
+        #expect(stub.requests.isEmpty)
+        #expect(queue.requests.map(\.id) == [1, 2, 3])
+        let draining = Task { await agent.drain(queue) }
+        path.set(.viaCellular)
+        await told.wait(for: 3)
+        #expect(told.all == ["1 answered 200", "2 answered 200", "3 answered 200"])
+        #expect(stub.requests.map(\.path) == ["/1", "/2", "/3"])
+        #expect(stub.requests[1].headers["Idempotency-Key"] == "k-2")
+        #expect(Array(stub.requests[0].body) == Array("one".utf8))
+        #expect(stub.requests[0].headers["Content-Type"] == "text/plain; charset=utf-8")
+        #expect(folder.names == [] && queue.requests.isEmpty)
+        draining.cancel()
+        await draining.value
+    }
+
+    @Test func aPostWithoutAKeyIsNotKept() async throws {
+        let queue = try queue()
+        stub.answer("/", with: .failure(.unreachable))
+        let post = Request<Bytes>("http://a.example/", method: .post, body: .text("x"))
+        #expect(await code(post, agent(queue)) == .unreachable)
+        #expect(queue.requests.isEmpty && folder.names == [])
+    }
+
+    @Test func whatTheTransportFindsNoRouteForIsKept() async throws {
+        path.set(.viaWiFiOrWired)
+        let queue = try queue()
+        stub.answer("/no-route", with: .failure(.unreachable))
+        stub.answer("/refused", with: .failure(.refused))
+        let agent = agent(queue)
+        #expect(await code(put("/no-route"), agent) == .queued)
+        #expect(await code(Request<Bytes>("http://a.example/refused"), agent) == .refused)
+    }
+
+    @Test func aRestartKeepsThemAndTheirOrder() async throws {
+        do {
+            let agent = agent(try queue())
+            for number in 1...12 {
+                #expect(await code(put("/\(number)"), agent) == .queued)
+            }
+        }
+        try folder.write(Array("{\"id\":5".utf8), to: "000000000099.json")  // no request: it is left alone
+        try folder.write(Array("half".utf8), to: "000000000004.json.nk-77.part")  // a broken write: it goes
+        let again = try queue()
+        #expect(again.requests.map(\.id) == Array(1...12))
+        #expect(!folder.names.contains("000000000004.json.nk-77.part"))
+        #expect(folder.names.contains("000000000099.json"))
+        path.set(.viaWiFiOrWired)
+        let agent = agent(again)
+        let draining = Task { await agent.drain(again) }
+        await told.wait(for: 12)
+        draining.cancel()
+        await draining.value
+        #expect(stub.requests.map(\.path) == (1...12).map { "/\($0)" })
+        #expect(again.requests.isEmpty)
+    }
+
+    @Test func noSecretIsWrittenDown() async throws {
+        let queue = try queue(prepare: { request throws(NetError) in
+            request.headers["Authorization"] = "Bearer fresh"
+        })
+        let agent = agent(queue)
+        var request = put("/1")
+        request.headers["Authorization"] = "Bearer hunter2"
+        request.headers["Cookie"] = "sid=hunter2"
+        request.headers["X-Api-Key"] = "hunter2"
+        request.headers["Idempotency-Key"] = "k1"
+        request.credentials = .basic(user: "u", password: "hunter2")
+        #expect(await code(request, agent) == .queued)
+        let written = String(decoding: try #require(folder.contents(of: "000000000001.json")), as: UTF8.self)
+        #expect(!written.contains("hunter2") && written.contains("k1"))
+        stub.answer("/", with: .failure(.unreachable))
+        for url in ["http://a.example/?access_token=hunter2", "http://u:hunter2@a.example/"] {
+            #expect(await code(Request<Bytes>(url), agent) == .unreachable)
+        }
+        let login = Request<Bytes>(
+            "http://a.example/", method: .put,
+            body: Body(Bytes(Array(#"{"password":"hunter2"}"#.utf8)), contentType: "application/json"))
+        #expect(await code(login, agent) == .unreachable)
+        #expect(queue.refusal(of: Call(login)) == "there is a secret in its body")
+        #expect(folder.names.count == 1)
+        path.set(.viaWiFiOrWired)
+        let draining = Task { await agent.drain(queue) }
+        await told.wait(for: 1)
+        draining.cancel()
+        #expect(stub.requests.last?.headers["Authorization"] == "Bearer fresh")
+        #expect(stub.requests.last?.headers["X-App"] == "7")
+    }
+
+    @Test func aLifetimeEnds() async throws {
+        let queue = try queue(lifetime: .seconds(10))
+        let agent = agent(queue)
+        #expect(await code(put("/1"), agent) == .queued)
+        time.advance(by: .seconds(6))
+        #expect(await code(put("/2"), agent) == .queued)
+        time.advance(by: .seconds(6))
+        path.set(.viaWiFiOrWired)
+        let draining = Task { await agent.drain(queue) }
+        await told.wait(for: 2)
+        draining.cancel()
+        #expect(told.all == ["1 expired", "2 answered 200"])
+        #expect(folder.names == [])
+    }
+
+    @Test func aPassingFailureKeepsThePlaceInTheOrder() async throws {
+        let queue = try queue()
+        let agent = agent(queue)
+        #expect(await code(put("/1"), agent) == .queued)
+        #expect(await code(put("/2"), agent) == .queued)
+        stub.answer("/1", with: .failure(.reset), .status(503), .failure(.firstByteTimedOut), .status(404))
+        path.set(.viaWiFiOrWired)
+        let draining = Task { await agent.drain(queue) }
+        await told.wait(for: 2)
+        draining.cancel()
+        #expect(told.all == ["1 answered 404", "2 answered 200"])
+        #expect(stub.requests.map(\.path) == ["/1", "/1", "/1", "/1", "/2"])
+        #expect(time.waits == [.seconds(1), .seconds(2), .seconds(4)])
+    }
+
+    @Test func aFailureForGoodEndsOne() async throws {
+        let queue = try queue()
+        let agent = agent(queue)
+        #expect(await code(put("/1"), agent) == .queued)
+        #expect(await code(put("/2"), agent) == .queued)
+        stub.answer("/1", with: .failure(.tlsUntrusted))
+        path.set(.viaWiFiOrWired)
+        let draining = Task { await agent.drain(queue) }
+        await told.wait(for: 2)
+        draining.cancel()
+        #expect(told.all == ["1 failed tlsUntrusted", "2 answered 200"])
+    }
+
+    @Test func aChangeDoesNotOvertakeOneThatIsKept() async throws {
+        let queue = try queue()
+        let agent = agent(queue)
+        #expect(await code(put("/1", "old"), agent) == .queued)
+        path.set(.viaWiFiOrWired)
+        #expect(await code(put("/1", "new"), agent) == .queued)
+        #expect(await code(Request<Bytes>("http://a.example/read"), agent) == nil)
+        let draining = Task { await agent.drain(queue) }
+        await told.wait(for: 2)
+        draining.cancel()
+        #expect(stub.requests.map { String(decoding: Array($0.body), as: UTF8.self) } == ["", "old", "new"])
+    }
+
+    @Test func whatCannotBeKeptGoesOnAsEver() async throws {
+        let queue = try queue(maxCount: 1, maxBodyBytes: 10) { $0.headers["X-Never"] == nil }
+        let agent = agent(queue)
+        stub.answer("/", with: .failure(.unreachable))
+        #expect(await code(put("/", "more than ten bytes"), agent) == .unreachable)
+        var unwanted = put("/")
+        unwanted.headers["X-Never"] = "1"
+        #expect(await code(unwanted, agent) == .unreachable)
+        let pieces = AsyncStream<Bytes> { $0.finish() }
+        #expect(
+            await code(
+                Request<Bytes>("http://a.example/", method: .put, body: .once(length: 0, pieces)), agent)
+                == .unreachable)
+        await #expect(throws: NetError.self) { try await agent.stream(Request<Bytes>("http://a.example/")) }
+        #expect(queue.requests.isEmpty)
+        #expect(await code(put("/"), agent) == .queued)
+        #expect(await code(put("/"), agent) == .unreachable)  // full
+        #expect(await code(Request<Bytes>("http://localhost/ok"), agent) == nil)  // this machine is reached
+        #expect(queue.remove(1) && !queue.remove(1))
+        #expect(folder.names == [])
+    }
+
+    @Test func aFileIsKeptByItsPath() async throws {
+        let other = try TemporaryFolder()
+        try other.write(Array("content".utf8), to: "upload.txt")
+        let queue = try queue()
+        let agent = agent(queue)
+        let upload = Request<Bytes>(
+            "http://a.example/up", method: .put, body: .file(other.file("upload.txt"), contentType: "text/x"))
+        #expect(await code(upload, agent) == .queued)
+        path.set(.viaWiFiOrWired)
+        let draining = Task { await agent.drain(queue) }
+        await told.wait(for: 1)
+        draining.cancel()
+        #expect(Array(try #require(stub.requests.first).body) == Array("content".utf8))
+        #expect(stub.requests.first?.headers["Content-Type"] == "text/x")
+    }
+
+    @Test func aFolderThatCannotBeUsedIsToldAtOnce() throws {
+        try folder.write([], to: "file")
+        for place in ["", "\(folder.path)/file", "\(folder.path)/file/below"] {
+            let error = #expect(throws: NetError.self) {
+                try OfflineQueue(folder: place, reachability: reachability)
+            }
+            #expect(error?.code == (place.isEmpty ? .usage : .file))
+        }
+    }
+
+    @Test func oneDrainAtATime() async throws {
+        let queue = try queue()
+        let agent = agent(queue)
+        let first = Task { await agent.drain(queue) }
+        #expect(await code(put("/1"), agent) == .queued)
+        path.set(.viaWiFiOrWired)
+        await told.wait(for: 1)
+        await agent.drain(queue)  // returns, because the first one goes on
+        first.cancel()
+        await first.value
+    }
+}

@@ -1,0 +1,139 @@
+import FoundationEssentials
+import NetKit
+import NetKitTesting
+import Testing
+
+struct PropertyListTests {
+    private struct City: Codable, Sendable, Equatable {
+        var name: String
+        var population: [Int]
+        var founded: Date
+        var seal: Data
+    }
+
+    /// Takes any list, as deep as it is.
+    private struct Anything: Decodable, Sendable {
+        init(from decoder: any Decoder) throws {
+            guard var values = try? decoder.unkeyedContainer() else { return }
+            while !values.isAtEnd {
+                _ = try values.decode(Anything.self)
+            }
+        }
+    }
+
+    private func agent(_ bytes: [UInt8], _ type: String = "application/x-plist") -> Agent {
+        let stub = StubTransport()
+        stub.answer("*", with: .bytes(Bytes(bytes), contentType: type))
+        return Agent(.init(baseURL: "http://stub"), transport: stub)
+    }
+
+    private func failure(_ bytes: [UInt8]) async throws -> NetError {
+        try #require(
+            await #expect(throws: NetError.self) {
+                _ = try await agent(bytes).send(Request("/", decoding: Decoding<Anything>.propertyList))
+            })
+    }
+
+    @Test(arguments: [PropertyListDecoder.PropertyListFormat.xml, .binary])
+    func whatWasWrittenIsRead(format: PropertyListDecoder.PropertyListFormat) async throws {
+        let city = City(
+            name: "<Köln>", population: [1, -2, .max], founded: Date(timeIntervalSince1970: -61_000_000_000),
+            seal: Data([0, 255]))
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = format
+        let bytes = Array(try encoder.encode(city))
+        let request = Request("/", decoding: Decoding<City>.propertyList)
+        #expect(try await agent(bytes).send(request).value == city)
+        let error = try #require(
+            await #expect(throws: NetError.self) { _ = try await agent(bytes, "text/html").send(request) })
+        #expect(error.code == .unacceptableType)
+    }
+
+    @Test func anEmptyBodyIsNoList() async throws {
+        #expect(try await agent([]).send(Request("/", decoding: Decoding<City?>.propertyList)).value == nil)
+        #expect(try await failure([]).code == .undecodable)
+    }
+
+    @Test(arguments: ["hello", "{ a = (1); }", "(((((((((", "bplist", "bplist00", "<plist><array>", "<a>"])
+    func whatIsNoListIsAnError(text: String) async throws {
+        #expect(try await failure(Array(text.utf8)).code == .undecodable)
+    }
+
+    private func nested(_ depth: Int, _ open: String = "<array>") -> [UInt8] {
+        Array(
+            ("<?xml version=\"1.0\"?><plist version=\"1.0\">" + String(repeating: open, count: depth)
+                + String(repeating: "</array>", count: depth) + "</plist>").utf8)
+    }
+
+    @Test func hostileDepthIsRefusedAndNotRecursedInto() async throws {
+        let request = Request("/", decoding: Decoding<Anything>.propertyList)
+        _ = try await agent(nested(120)).send(request)
+        for open in ["<array>", "<array ><!--</array>-->", "<array><?x </array>?>", "<!--><array>"] {
+            let error = try await failure(nested(1_000, open))
+            #expect(error.code == .undecodable && error.message.contains("deep"))
+        }
+        for open in ["<array a=\"/></array>\">", "<array><![CDATA[</array>]]>", "<!DOCTYPE array [</array>]><array>"] {
+            #expect(try await failure(nested(300, open)).code == .undecodable)
+        }
+        // Many beside each other are not deep.
+        let row = Array(
+            ("<plist><array>" + String(repeating: "<array/><array></array>", count: 100)
+                + "<!-- <array> --><string><![CDATA[<p><p>]]></string></array></plist>").utf8)
+        _ = try await agent(row).send(request)
+    }
+
+    /// Arrays that hold each other by number: `arrays[n]` is what the n-th one holds.
+    private func binary(_ arrays: [[Int]]) -> [UInt8] {
+        func big(_ value: Int, _ count: Int) -> [UInt8] {
+            (0..<count).map { UInt8(value >> (8 * (count - 1 - $0)) & 255) }
+        }
+        var bytes = Array("bplist00".utf8)
+        var offsets: [Int] = []
+        for array in arrays {
+            offsets.append(bytes.count)
+            bytes.append(0xA0 | UInt8(array.count))
+            bytes += array.flatMap { big($0, 3) }
+        }
+        let table = bytes.count
+        bytes += offsets.flatMap { big($0, 4) } + [0, 0, 0, 0, 0, 0, 4, 3]
+        return bytes + big(arrays.count, 8) + big(0, 8) + big(table, 8)
+    }
+
+    @Test func binaryListsThatHoldThemselvesOrAreTooMuchAreRefused() async throws {
+        let request = Request("/", decoding: Decoding<Anything>.propertyList)
+        let chain = { (count: Int) in self.binary((0..<count).map { $0 + 1 < count ? [$0 + 1] : [] }) }
+        _ = try await agent(chain(128)).send(request)
+        #expect(try await failure(chain(129)).message.contains("deep"))
+        #expect(try await failure(chain(3_000)).message.contains("deep"))
+        #expect(try await failure(binary([[0]])).message.contains("itself"))
+        #expect(try await failure(binary([[1], [2], [0]])).message.contains("itself"))
+        // Each holds the next one twice: 2^60 values in 61 objects.
+        let doubled = (0...60).map { $0 < 60 ? [$0 + 1, $0 + 1] : [] }
+        #expect(try await failure(binary(doubled)).message.contains("values"))
+        #expect(try await failure(binary([[7]])).message.contains("malformed"))
+        _ = try await agent(binary([[1, 1, 1], []])).send(request)
+    }
+
+    @Test func anyByteOfABinaryListMayBeWrong() async throws {
+        let whole = binary([[1, 2], [2], []])
+        var refused = 0
+        for index in whole.indices {
+            for value in [UInt8(0), 0x7F, 0xFF] {
+                var bytes = whole
+                bytes[index] = value
+                do {
+                    _ = try Response(status: 200, bytes: Bytes(bytes)).decoded(by: Decoding<Anything>.propertyList)
+                } catch {
+                    refused += 1
+                }
+            }
+        }
+        #expect(refused > 50)
+        for count in 0..<whole.count {
+            #expect(throws: NetError.self) {
+                try Response(status: 200, bytes: Bytes(Array(whole[..<count])))
+                    .decoded(by: Decoding<Anything>.propertyList)
+            }
+        }
+    }
+}

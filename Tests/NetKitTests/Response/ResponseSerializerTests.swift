@@ -1,0 +1,129 @@
+import FoundationEssentials
+import NetKit
+import NetKitTesting
+import Testing
+
+struct ResponseSerializerTests {
+    private struct City: Codable, Sendable, Equatable {
+        var id: Int
+    }
+
+    /// One of the user's own: the sum of the bytes.
+    private struct Sum: ResponseSerializer {
+        var acceptedTypes: [String]? { ["application/sum"] }
+        var acceptedStatuses: Range<Int>? { 200..<400 }
+
+        func value(of response: Response<Bytes>) throws -> Int {
+            guard !response.bytes.isEmpty else { throw Refusal() }
+            return response.bytes.reduce(0) { $0 + Int($1) }
+        }
+    }
+
+    private struct Plain: ResponseSerializer {
+        func value(of response: Response<Bytes>) throws -> Bytes { response.bytes }
+    }
+
+    private struct Refusal: Error {}
+
+    private func agent(_ text: String, _ type: String?, status: Int = 200) -> Agent {
+        let stub = StubTransport()
+        let headers: Headers = type.map { ["Content-Type": $0] } ?? [:]
+        stub.answer("*", with: StubReply(status: status, headers: headers, body: [.text(text)]))
+        return Agent(.init(baseURL: "http://stub"), transport: stub)
+    }
+
+    private func failure(_ body: () async throws -> some Any) async throws -> NetError {
+        try #require(await #expect(throws: NetError.self) { _ = try await body() })
+    }
+
+    @Test func aSerializerOfTheUsersOwnReadsItsTypesAndStatuses() async throws {
+        let request = Request("/", serializer: Sum())
+        #expect(try await agent("\u{1}\u{2}", "application/sum").send(request).value == 3)
+        #expect(try await agent("\u{1}\u{2}", "application/sum", status: 399).send(request).value == 3)
+        #expect(try await agent("\u{1}", nil).send(request).value == 1)
+        #expect(
+            try await failure { try await agent("a", "application/sum", status: 400).send(request) }.code
+                == .unacceptableStatus)
+        #expect(try await failure { try await agent("a", "text/plain").send(request) }.code == .unacceptableType)
+        let error = try await failure { try await agent("", "application/sum").send(request) }
+        #expect(error.code == .undecodable && error.underlying is Refusal)
+    }
+
+    @Test func aSerializerIsOneRequestsAffair() async throws {
+        var request = Request<City>("/")
+        request.acceptedTypes = ["text/html"]
+        let other = request.serialized(by: Sum())
+        #expect(other.acceptedStatuses == 200..<400 && other.acceptedTypes == nil && other.url == "/")
+        #expect(request.acceptedStatuses == 200..<300)
+        #expect(try await agent("\u{5}", "application/sum").send(other).value == 5)
+        // What says nothing takes any type, and statuses of success.
+        let plain = Request("/", serializer: Plain())
+        #expect(try await agent("x", "any/thing", status: 299).send(plain).value == Bytes(Array("x".utf8)))
+        #expect(try await failure { try await agent("x", "a/b", status: 500).send(plain) }.code == .unacceptableStatus)
+    }
+
+    @Test func whatNetKitReadsIsASerializerToo() async throws {
+        let request = Request("/", serializer: Decoding<City>.json)
+        #expect(try await agent(#"{"id":1}"#, "application/json").send(request).value == City(id: 1))
+        #expect(Decoding<City>.json.acceptedTypes?.contains("*+json") == true)
+        #expect(Decoding<Bytes>.bytes.acceptedTypes == nil && Decoding<Bytes>.bytes.acceptedStatuses == 200..<300)
+    }
+
+    @Test func aStatusIsOutermostWithTheTypesErrorBeneath() async throws {
+        let both = try await failure {
+            try await agent("gone", "text/html", status: 404).send(Request<City>("/"))
+        }
+        #expect(both.code == .unacceptableStatus && both.nativeCode == 404)
+        let beneath = try #require(both.underlying as? NetError)
+        #expect(beneath.code == .unacceptableType && beneath.message.contains("text/html"))
+        #expect(both.response?.bytes == Bytes(Array("gone".utf8)))
+        let status = try await failure {
+            try await agent("{}", "application/json", status: 404).send(Request<City>("/"))
+        }
+        #expect(status.code == .unacceptableStatus && status.underlying == nil)
+        let type = try await failure { try await agent("", "text/html").send(Request<City?>("/")) }
+        #expect(type.code == .unacceptableType && type.underlying == nil)
+        let any = try await failure { try await agent("", "text/html", status: 500).send(Request<String>("/")) }
+        #expect(any.code == .unacceptableStatus && any.underlying == nil)
+    }
+
+    @Test func theFirstThatReadsTheBodyWins() async throws {
+        let either = Decoding<String>.first(
+            of: Decoding<City>.json.map { "city \($0.id)" }, Decoding(Sum()).map { "sum \($0)" }, .text)
+        let request = Request("/", decoding: either)
+        #expect(try await agent(#"{"id":7}"#, "application/json").send(request).value == "city 7")
+        #expect(try await agent("\u{3}", "application/sum").send(request).value == "sum 3")
+        #expect(try await agent("hello", "text/plain").send(request).value == "hello")
+        // The type is right and the body is not: the next one is asked.
+        #expect(try await agent("[7]", "application/json").send(request).value == "[7]")
+        // Without a type all are asked, in their order.
+        #expect(try await agent(#"{"id":7}"#, nil).send(request).value == "city 7")
+        #expect(try await agent("\u{3}", nil).send(request).value == "sum 3")
+        #expect(try await agent("", nil).send(request).value == "")
+    }
+
+    @Test func whenNoneReadsItAllAreTold() async throws {
+        let either = Decoding<Int>.first(of: .json, Decoding(Sum()))
+        #expect(either.acceptedTypes?.contains("application/sum") == true)
+        let request = Request("/", decoding: either)
+        let wrong = try await failure { try await agent("[", "application/json").send(request) }
+        #expect(wrong.code == .undecodable && wrong.message.contains("2 decodings"))
+        #expect((wrong.underlying as? NetError)?.code == .undecodable)
+        #expect(wrong.response?.bytes == Bytes(Array("[".utf8)))
+        let empty = try await failure { try await agent("", "application/sum").send(request) }
+        #expect((empty.underlying as? NetError)?.underlying is Refusal)
+        #expect(try await failure { try await agent("1", "text/html").send(request) }.code == .unacceptableType)
+        let open = Decoding<Int>.first(of: [.json, Decoding { _ in throw Refusal() }])
+        #expect(open.acceptedTypes == nil)
+        let error = try await failure { try await agent("1", "text/html").send(Request("/", decoding: open)) }
+        #expect(error.code == .undecodable && (error.underlying as? NetError)?.underlying is Refusal)
+        let none = Request("/", decoding: Decoding<Int>.first(of: []))
+        #expect(try await failure { try await agent("1", nil).send(none) }.code == .usage)
+    }
+
+    @Test func whatTransformsMayRefuse() async throws {
+        let request = Request("/", decoding: Decoding<City>.json.map { _ -> Int in throw Refusal() })
+        let error = try await failure { try await agent(#"{"id":7}"#, "application/json").send(request) }
+        #expect(error.code == .undecodable && error.underlying is Refusal)
+    }
+}

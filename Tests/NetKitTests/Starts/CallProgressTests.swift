@@ -1,0 +1,300 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+/// How far calls are, alone and together.
+@Suite(.timeLimit(.minutes(5)))
+struct CallProgressTests {
+    private let time = StubTime()
+
+    private func moved(_ sent: Int, _ sendTotal: Int?, _ received: Int, _ receiveTotal: Int?) -> TransferProgress {
+        var progress = TransferProgress()
+        progress.sent = sent
+        progress.sendTotal = sendTotal
+        progress.received = received
+        progress.receiveTotal = receiveTotal
+        return progress
+    }
+
+    // MARK: One
+
+    @Test func atFirstNobodyKnowsAnything() {
+        let now = CallProgress().current
+        #expect(now.upload.total == nil && now.download.total == nil)
+        #expect(now.fractionCompleted == nil && now.timeLeft == nil && !now.isOver)
+        #expect(now.parts == BatchProgress(finished: 0, failed: 0, total: 1))
+    }
+
+    @Test func uploadAndDownloadAreApart() {
+        let progress = CallProgress(time: time.source)
+        progress.take(moved(0, 1000, 0, nil))
+        for second in 1...4 {
+            time.advance(by: .seconds(1))
+            progress.take(moved(100 * second, 1000, 0, nil))
+        }
+        var now = progress.current
+        #expect(now.upload == .init(completed: 400, total: 1000, bytesPerSecond: 100))
+        #expect(now.upload.fractionCompleted == 0.4 && now.upload.timeLeft == .seconds(6))
+        #expect(now.download == .init(completed: 0, total: nil, bytesPerSecond: 0))
+        #expect(now.timeLeft == nil && now.fractionCompleted == 0.4)
+        for second in 1...4 {
+            time.advance(by: .seconds(1))
+            progress.take(moved(1000, 1000, 50 * second, 400))
+        }
+        now = progress.current
+        #expect(now.download.bytesPerSecond == 50 && now.download.timeLeft == .seconds(4))
+        #expect(now.upload.fractionCompleted == 1 && now.upload.timeLeft == .zero)
+        #expect(now.upload.bytesPerSecond < 100)
+        #expect(now.timeLeft == .seconds(4))
+    }
+
+    @Test func theRateIsSmoothed() {
+        let progress = CallProgress(time: time.source)
+        progress.take(moved(0, 0, 0, 10_000))
+        time.advance(by: .seconds(1))
+        progress.take(moved(0, 0, 1000, 10_000))
+        time.advance(by: .seconds(1))
+        progress.take(moved(0, 0, 1000, 10_000))
+        #expect(progress.current.download.bytesPerSecond == 500)
+        time.advance(by: .seconds(1))
+        progress.take(moved(0, 0, 2000, 10_000))
+        #expect(progress.current.download.bytesPerSecond == 750)
+        // Nothing comes any more: it falls, and does not stay what it was.
+        time.advance(by: .seconds(10))
+        #expect(progress.current.download.bytesPerSecond == 375)
+    }
+
+    @Test func theFirstSecondHasARateToo() {
+        let progress = CallProgress(time: time.source)
+        progress.take(moved(0, 0, 0, 1000))
+        time.advance(by: .milliseconds(500))
+        progress.take(moved(0, 0, 100, 1000))
+        #expect(progress.current.download.bytesPerSecond == 200)
+        #expect(progress.current.timeLeft == .seconds(4.5))
+    }
+
+    @Test func whileItIsHeldUpNoTimePasses() {
+        let progress = CallProgress(time: time.source)
+        progress.take(moved(0, 0, 0, 1000))
+        time.advance(by: .seconds(1))
+        progress.take(moved(0, 0, 100, 1000))
+        progress.pause()
+        #expect(progress.current.isPaused && progress.current.bytesPerSecond == 0)
+        time.advance(by: .seconds(1000))
+        progress.resume()
+        time.advance(by: .seconds(1))
+        progress.take(moved(0, 0, 200, 1000))
+        #expect(progress.current.download.bytesPerSecond == 100)
+    }
+
+    @Test func anotherHopBeginsAnew() {
+        let progress = CallProgress(time: time.source)
+        progress.take(moved(0, 0, 900, 1000))
+        time.advance(by: .seconds(1))
+        progress.take(moved(0, 0, 0, 50))
+        #expect(progress.current.download.completed == 0 && progress.current.download.total == 50)
+        #expect(progress.current.download.bytesPerSecond == 0)
+    }
+
+    @Test func aStartIsFollowedToItsEnd() async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(patternLength: 2_000_000))
+        let progress = CallProgress()
+        let updates = progress.updates
+        let request = Request<Bytes>(server.url("/"), method: .post, body: Body(Bytes(pattern(300_000))))
+        let handle = Agent().start(request, on: .here, options: .init(tracking: progress))
+        var last: CallProgress.Snapshot?
+        for await now in updates {
+            #expect(now.download.completed >= last?.download.completed ?? 0)
+            last = now
+        }
+        #expect(try await handle.value.bytes.count == 2_000_000)
+        #expect(last?.isOver == true && last?.fractionCompleted == 1)
+        #expect(last?.upload == .init(completed: 300_000, total: 300_000, bytesPerSecond: 0))
+        #expect(last?.download == .init(completed: 2_000_000, total: 2_000_000, bytesPerSecond: 0))
+        #expect(last?.parts == BatchProgress(finished: 1, failed: 0, total: 1, isOver: true))
+    }
+
+    @Test func severalReadersHearTheEndAndOneWhoComesLateToo() async throws {
+        let stub = StubTransport()
+        stub.answer("*", with: .text("x"))
+        let progress = CallProgress()
+        let (first, second) = (progress.updates, progress.updates)
+        _ = try await Agent(transport: stub).start(
+            Request<String>("http://stub/"), on: .here, options: .init(tracking: progress)
+        ).value
+        for updates in [first, second, progress.updates] {
+            var last: CallProgress.Snapshot?
+            for await now in updates {
+                last = now
+            }
+            #expect(last?.isOver == true && last?.fractionCompleted == 1)
+        }
+    }
+
+    @Test func aFailureIsNoHundredPercent() async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(patternLength: 1000, cutAfter: 500, ending: .close))
+        let progress = CallProgress()
+        let handle = Agent().start(
+            Request<Bytes>(server.url("/")), on: .here, options: .init(tracking: progress))
+        #expect(failureCode(of: await handle.result) == .cutShort)
+        for await _ in progress.updates {}
+        #expect(progress.current.isOver && progress.current.fractionCompleted ?? 0 < 1)
+        #expect(progress.current.parts == BatchProgress(finished: 1, failed: 1, total: 1, isOver: true))
+    }
+
+    @Test func whatIsDoneToItIsDoneToTheStart() async throws {
+        let gate = StubGate()
+        let stub = StubTransport()
+        stub.answer("*", with: .text("x").held(by: gate))
+        let agent = Agent(transport: stub)
+        let progress = CallProgress()
+        let handle = agent.start(
+            Request<String>("http://stub/"), on: .here, options: .init(tracking: progress))
+        try await gate.waitForArrivals(1)
+        progress.pause()
+        #expect(handle.run.isPaused && progress.current.isPaused)
+        handle.resume()
+        #expect(!progress.current.isPaused)
+        progress.cancel()
+        #expect(failureCode(of: await handle.result) == .cancelled)
+        #expect(progress.current.isCancelled)
+    }
+
+    @Test func whatWasDoneToItBeforeTheStartCounts() async throws {
+        let stub = StubTransport()
+        stub.answer("*", with: .text("x"))
+        let agent = Agent(transport: stub)
+        let (held, cancelled) = (CallProgress(), CallProgress())
+        held.pause()
+        cancelled.cancel()
+        let first = agent.start(Request<String>("http://stub/a"), on: .here, options: .init(tracking: held))
+        let second = agent.start(Request<String>("http://stub/b"), on: .here, options: .init(tracking: cancelled))
+        #expect(failureCode(of: await second.result) == .cancelled)
+        #expect(first.run.isPaused && stub.requests.isEmpty)
+        held.resume()
+        #expect(failureCode(of: await first.result) == nil)
+    }
+
+    // MARK: Several
+
+    @Test func partsCountByTheirWeight() {
+        let whole = CallProgress(time: time.source)
+        let (large, small) = (whole.part(weight: 3), whole.part())
+        #expect(whole.current.fractionCompleted == 0)
+        large.take(moved(0, 0, 50, 100))
+        #expect(whole.current.fractionCompleted == 0.375)
+        small.take(moved(10, 40, 0, 60))
+        #expect(whole.current.fractionCompleted == 0.4)
+        #expect(whole.current.upload.completed == 10 && whole.current.upload.total == 40)
+        #expect(whole.current.download.completed == 50 && whole.current.download.total == 160)
+        small.take(.init(over: true))
+        #expect(whole.current.fractionCompleted == 0.625)
+        #expect(whole.current.parts == BatchProgress(finished: 1, failed: 0, total: 2))
+        large.take(.init(over: true))
+        #expect(whole.current.isOver && whole.current.fractionCompleted == 1)
+    }
+
+    @Test func aTreeIsSummedUp() {
+        let whole = CallProgress(parts: 2)
+        let branch = whole.part()
+        let leaves = [branch.part(), branch.part()]
+        leaves[0].take(moved(0, 0, 100, 100))
+        #expect(branch.current.fractionCompleted == 0.5)
+        #expect(whole.current.fractionCompleted == 0.25)
+        #expect(whole.current.parts.total == 3 && whole.current.download.total == nil)
+        for leaf in leaves {
+            leaf.take(.init(over: true))
+        }
+        #expect(branch.current.isOver && !whole.current.isOver)
+        #expect(whole.current.fractionCompleted == 0.5)
+        whole.part().take(.init(over: true))
+        #expect(whole.current.isOver)
+    }
+
+    @Test(arguments: [0, -1, .infinity, .nan] as [Double])
+    func aWeightThatIsNoneIsOne(weight: Double) {
+        let whole = CallProgress()
+        whole.part(weight: weight).take(.init(over: true))
+        _ = whole.part()
+        #expect(whole.current.fractionCompleted == 0.5)
+    }
+
+    @Test func theWholeHoldsUpAndCancelsItsParts() {
+        let whole = CallProgress()
+        let first = whole.part()
+        whole.pause()
+        let second = whole.part()
+        #expect(first.current.isPaused && second.current.isPaused)
+        whole.resume()
+        #expect(!first.current.isPaused && !second.current.isPaused)
+        whole.cancel()
+        #expect(first.current.isCancelled && second.current.isCancelled && whole.part().current.isCancelled)
+    }
+
+    @Test func aStartedBatchHasAPartForEachRequest() async throws {
+        let server = try LoopbackServer()
+        server.script("*", Reply(patternLength: 10_000))
+        let whole = CallProgress()
+        let updates = whole.updates
+        var listed = Request<Bytes>(server.url("/3"))
+        listed.tag = 7
+        let batch = Batch([Request<Bytes>(server.url("/1")), Request<Bytes>(server.url("/2")), listed])
+        let handle = Agent().start(batch, on: .here, options: .init(tracking: whole))
+        var last: CallProgress.Snapshot?
+        for await now in updates {
+            #expect(now.parts.total == 3)
+            #expect(now.parts.finished >= last?.parts.finished ?? 0)
+            #expect(now.fractionCompleted ?? 0 >= last?.fractionCompleted ?? 0)
+            last = now
+        }
+        _ = try await handle.value
+        #expect(last?.parts == BatchProgress(finished: 3, failed: 0, total: 3, isOver: true))
+        #expect(last?.download.completed == 30_000 && last?.fractionCompleted == 1)
+    }
+
+    @Test func aThousandPartsOnManyThreadsAddUp() async {
+        let whole = CallProgress(parts: 1000)
+        let updates = whole.updates
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<1000 {
+                group.addTask {
+                    let part = whole.part()
+                    var progress = TransferProgress()
+                    progress.sendTotal = 0
+                    progress.receiveTotal = 10
+                    for byte in 1...10 {
+                        progress.received = byte
+                        part.take(progress)
+                    }
+                    part.take(.init(over: true))
+                }
+            }
+        }
+        var last: CallProgress.Snapshot?
+        for await now in updates {
+            last = now
+        }
+        #expect(last?.isOver == true && last?.download.completed == 10_000)
+        #expect(last?.parts == BatchProgress(finished: 1000, failed: 0, total: 1000, isOver: true))
+    }
+
+    @Test func itIsLetGoWithItsReaderWaiting() async {
+        var progress: CallProgress? = CallProgress()
+        let updates = progress?.updates
+        progress = nil
+        var count = 0
+        for await _ in updates ?? AsyncStream(unfolding: { nil }) {
+            count += 1
+        }
+        #expect(count == 1)
+    }
+}
+
+extension TransferProgress {
+    fileprivate init(over isOver: Bool) {
+        self.init()
+        self.isOver = isOver
+    }
+}

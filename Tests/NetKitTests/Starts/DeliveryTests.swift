@@ -1,0 +1,257 @@
+import Dispatch
+import NetKit
+import NetKitTesting
+import Testing
+
+/// Where a start is told of, what it keeps, and for how long.
+@Suite(.timeLimit(.minutes(5)))
+struct DeliveryTests {
+    private let stub = StubTransport()
+    private let log = Collected<String>()
+    private var agent: Agent { Agent(.init(baseURL: "http://stub"), transport: stub) }
+
+    private static let key = DispatchSpecificKey<Int>()
+
+    @Test func everybodyIsToldOnTheQueueThatIsAskedFor() async {
+        stub.answer("/", with: .text("x"), .failure(.reset))
+        let queue = DispatchQueue(label: "own")
+        queue.setSpecific(key: Self.key, value: 7)
+        let check = Checking { DispatchQueue.getSpecific(key: Self.key) == 7 }
+        await check.startTwice(from: agent, on: .queue(queue))
+    }
+
+    @Test func everybodyIsToldOnTheActorThatIsAskedFor() async {
+        stub.answer("/", with: .text("x"), .failure(.reset))
+        let place = Place()
+        let check = Checking {
+            place.assertIsolated()
+            return true
+        }
+        await check.startTwice(from: agent, on: .actor(place))
+    }
+
+    @Test func everybodyIsToldOnTheExecutorThatIsAskedFor() async throws {
+        let server = try LoopbackServer()
+        server.script("/", [.text("x"), Reply(status: 500)])
+        let agent = Agent(.init(baseURL: server.url("/")))
+        let loop = await thread(of: agent)
+        let check = Checking { currentThread() == loop }
+        await check.startTwice(from: agent, on: .executor(agent.executor))
+        await agent.shutdown()
+    }
+
+    private func thread(of agent: Agent) async -> UInt {
+        await withTaskExecutorPreference(agent.executor) { await threadHere() }
+    }
+
+    @concurrent
+    private func threadHere() async -> UInt { currentThread() }
+
+    @Test func progressIsToldWhereTheStartDeliversAndNeverAfterItsEnd() async throws {
+        // Y28: there progress comes on another queue than all the rest.
+        let server = try LoopbackServer()
+        server.script("/", .echo)
+        let agent = Agent(.init(baseURL: server.url("/")))
+        let hearing = Hearing(log)
+        let own = Counter()
+        var request = Request<Bytes>("", method: .post, body: Body(Bytes(pattern(3_000_000))))
+        request.progress = { _ in own.increment() }
+        let options = StartOptions(progress: { [log] _ in log.append("progress \(whereNow())") })
+        let response = try await agent.start(request, options: options, delegate: hearing).value
+        #expect(response.bytes.count == 3_000_000)
+        #expect(own.value > 0)
+        let told = log.values
+        #expect(Set(told).isSubset(of: ["sent main", "received main", "progress main"] + told.suffix(2)))
+        #expect(told.contains("progress main"))
+        #expect(told.last == "cleared main" && told.dropLast().last?.hasPrefix("finished") == true)
+        #expect(!hearing.sent.values.isEmpty || !hearing.received.values.isEmpty)
+        #expect(hearing.received.values.map(\.received) == hearing.received.values.map(\.received).sorted())
+    }
+
+    @Test func anIndicatorIsShownAsLongAsAnyStartIsUnderWay() async throws {
+        let gate = StubGate()
+        stub.answer("/", with: .text("x").held(by: gate))
+        stub.answer("/fails", with: .failure(.reset))
+        let indicator = LoadingIndicator(show: { [log] in log.append("show") }, hide: { [log] in log.append("hide") })
+        let options = StartOptions(accessories: [indicator])
+        let agent = agent
+        let first = agent.start(Request<String>("/"), options: options)
+        #expect(indicator.count == 1)
+        let second = agent.start(Request<String>("/"), options: options)
+        _ = await agent.start(Request<String>("/fails"), options: options).result
+        second.cancel()
+        _ = await second.result
+        #expect(indicator.count == 1)
+        #expect(log.values == ["show"])
+        gate.open()
+        _ = await first.result
+        #expect(indicator.count == 0)
+        #expect(log.values == ["show", "hide"])
+    }
+
+    // MARK: What is kept
+
+    @Test func closuresAreLetGoBeforeTheLastWord() async {
+        stub.answer("/", with: .text("x"))
+        let log = log
+        let hearing = Hearing(log)
+        await letGo(hearing, cancelled: false)
+        #expect(log.values == ["finished x main", "told", "closure gone", "cleared main"])
+    }
+
+    @Test func closuresOfACancelledStartAreLetGoBeforeTheLastWord() async {
+        stub.answer("/", with: .text("x").held(by: StubGate()))
+        let hearing = Hearing(log)
+        await letGo(hearing, cancelled: true)
+        #expect(log.values == ["closure gone", "cleared main"])
+    }
+
+    private func letGo(_ hearing: Hearing, cancelled: Bool) async {
+        func begin() -> CallHandle<Response<String>> {
+            let token = Token { [log] in log.append("closure gone") }
+            let agent = agent
+            return agent.start(Request<String>("/"), delegate: hearing) { [log] _ in
+                withExtendedLifetime(token) { log.append("told") }
+            }
+        }
+        // On the main actor, so that the end cannot come before the closure is handed over.
+        let handle = await MainActor.run { begin() }
+        if cancelled {
+            handle.cancel()
+        }
+        _ = await handle.result
+    }
+
+    @Test func accessoriesAndHooksAreLetGoWithTheStart() async {
+        // Y26: there a request keeps its accessories, and so a screen keeps itself.
+        stub.answer("/", with: .text("x"))
+        let gone = Counter()
+        func begin() -> CallHandle<Response<String>> {
+            let token = Token { gone.increment() }
+            var request = Request<String>("/")
+            request.accessories = [AccessoryBlocks(didStop: { _ in withExtendedLifetime(token) {} })]
+            request.hooks.filterSuccess = { response in withExtendedLifetime(token) { response } }
+            return agent.start(request)
+        }
+        let handle = await MainActor.run { begin() }
+        _ = await handle.result
+        #expect(gone.value == 1)
+        withExtendedLifetime(handle) {}
+    }
+
+    @Test func aWeakAccessoryIsKeptByNobody() async {
+        stub.answer("/", with: .text("x"))
+        var request = Request<String>("/")
+        let kept = Accompanying("kept", log)
+        do {
+            let dropped = Accompanying("dropped", log)
+            request.accessories = [WeakAccessory(kept), WeakAccessory(dropped)]
+            _ = await agent.start(request).result
+        }
+        _ = await agent.start(request).result
+        #expect(log.values.count { $0.hasPrefix("kept") } == 6)
+        #expect(log.values.count { $0.hasPrefix("dropped") } == 3)
+        withExtendedLifetime(kept) {}
+    }
+
+    @Test func aDelegateIsNotKept() async throws {
+        let gate = StubGate()
+        stub.answer("/", with: .text("x").held(by: gate))
+        let handle = agent.start(Request<String>("/"), delegate: Hearing(log))
+        try await gate.waitForArrivals(1)
+        gate.open()
+        #expect(try await handle.value.value == "x")
+        #expect(log.values.isEmpty)
+    }
+
+    @Test func nobodyNeedsToHoldWhatWasStarted() async throws {
+        let gate = StubGate()
+        stub.answer("/", with: .text("x").held(by: gate))
+        let ended = Gate()
+        func begin() -> WeakAgent {
+            let agent = agent
+            agent.start(Request<String>("/")) { [log] result in
+                log.append("\((try? result.get().value) ?? "failed")")
+                ended.open()
+            }
+            return WeakAgent(agent)
+        }
+        let observer = begin()
+        try await gate.waitForArrivals(1)
+        #expect(observer.agent != nil)
+        gate.open()
+        try await ended.opened()
+        #expect(log.values == ["x"])
+        while observer.agent != nil {
+            await Task.yield()
+        }
+    }
+
+    @Test func anAgentMayBeLetGoInsideItsOwnCallbacks() async throws {
+        let server = try LoopbackServer()
+        server.script("/", .text("x"))
+        for moment in ["will start", "will stop", "filter", "closure", "did stop"] {
+            let box = Collected<Agent>()
+            let letGo: @Sendable (String) -> Void = { now in
+                if now == moment {
+                    box.removeAll()
+                }
+            }
+            let handle = try start(at: server, in: box, letGo)
+            let result = await handle.result
+            #expect(failureCode(of: result) == nil, "\(moment)")
+        }
+        // The engine, and so its connections, end with the agent.
+        try await server.waitForSilence()
+    }
+
+    private func start(
+        at server: LoopbackServer, in box: Collected<Agent>, _ letGo: @escaping @Sendable (String) -> Void
+    ) throws -> CallHandle<Response<String>> {
+        box.append(Agent())
+        var request = Request<String>(server.url("/"))
+        request.accessories = [
+            AccessoryBlocks(
+                willStart: { _ in letGo("will start") }, willStop: { _ in letGo("will stop") },
+                didStop: { _ in letGo("did stop") })
+        ]
+        request.hooks.filterSuccess = {
+            letGo("filter")
+            return $0
+        }
+        return try #require(box.values.first).start(request) { _ in letGo("closure") }
+    }
+}
+
+private actor Place {}
+
+/// Starts whose every word has to come from one place.
+private struct Checking {
+    let isRight: @Sendable () -> Bool
+
+    func startTwice(from agent: Agent, on delivery: Delivery) async {
+        let told = Counter()
+        let check: @Sendable () -> Void = { [isRight] in
+            #expect(isRight())
+            told.increment()
+        }
+        var request = Request<String>("/")
+        request.url = agent.configuration.baseURL ?? "/"
+        request.accessories = [AccessoryBlocks(willStop: { _ in check() }, didStop: { _ in check() })]
+        request.hooks.filterSuccess = {
+            check()
+            return $0
+        }
+        request.hooks.filterFailure = {
+            check()
+            return $0
+        }
+        _ = await agent.start(request, on: delivery) { _ in
+            check()
+        } failure: { _ in
+            #expect(Bool(false))
+        }.result
+        _ = await agent.start(request, on: delivery) { _ in check() }.result
+        #expect(told.value == 8)
+    }
+}

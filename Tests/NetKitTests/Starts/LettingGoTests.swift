@@ -1,0 +1,278 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+/// Starts that are held up as a whole: they let go of their connection, and go on where they were.
+@Suite(.timeLimit(.minutes(5)))
+struct LettingGoTests {
+    private static let head: Headers = ["ETag": "\"v1\"", "Content-Length": "10"]
+    private let gate = StubGate()
+    private let stub = StubTransport()
+    private let shelf = Shelf()
+    private var agent: Agent { Agent(.init(baseURL: "http://stub"), transport: stub) }
+
+    /// Gives five bytes, and no more.
+    private func begun(_ headers: Headers = head, status: Int = 200) -> StubReply {
+        StubReply(status: status, headers: headers, body: [.text("01234"), .wait(gate)])
+    }
+
+    private func rest(_ range: String = "bytes 5-9/10", _ more: Headers = ["ETag": "\"v1\""]) -> StubReply {
+        let fields = [Headers.Field(name: "Content-Range", value: range)] + Array(more)
+        return StubReply(status: 206, headers: Headers(fields), body: [.text("56789")])
+    }
+
+    private func whole(_ text: String = "abcdefghij", tag: String = "\"v2\"") -> StubReply {
+        StubReply(headers: ["ETag": tag], body: [.text(text)])
+    }
+
+    /// Starts, holds it up after five bytes, and lets it go on.
+    private func interrupted(
+        _ request: Request<Void>, into shelf: Shelf, options: StartOptions = .init(pausing: .lettingGo)
+    ) async -> Result<Response<Void>, NetError> {
+        let agent = agent
+        let handle = agent.start(request, on: .here, options: options)
+        await shelf.wait(for: 5)
+        handle.pause()
+        #expect(handle.run.isPaused)
+        handle.resume()
+        return await handle.result
+    }
+
+    private func ranges() -> [String?] { stub.requests.map { $0.headers["Range"] } }
+
+    @Test func itGoesOnBehindTheBytesThatCame() async throws {
+        stub.answer("/", with: begun(), rest())
+        let response = try await interrupted(Request<Void>("/").writing(to: shelf), into: shelf).get()
+        #expect(shelf.text == "0123456789" && shelf.log == ["whole"])
+        #expect(ranges() == [nil, "bytes=5-"])
+        #expect(stub.requests[1].headers["If-Range"] == "\"v1\"")
+        // It is the answer to what was asked: the whole.
+        #expect(response.status == 200 && response.headers["Content-Range"] == nil)
+    }
+
+    @Test func anotherAnswerIsNeverAppendedToTheOldOne() async throws {
+        stub.answer("/", with: begun(), whole())
+        _ = try await interrupted(Request<Void>("/").writing(to: shelf), into: shelf).get()
+        #expect(shelf.text == "abcdefghij" && shelf.log == ["anew", "whole"])
+        #expect(ranges() == [nil, "bytes=5-"])
+    }
+
+    @Test func whatIsNotTheRestIsAskedForAsAWhole() async throws {
+        let wrong: [StubReply] = [
+            rest("bytes 4-9/10"), rest("bytes 5-9/11"), rest("bytes 5-9/10", ["ETag": "\"v2\""]), rest("5-9/10"),
+            rest("bytes 5-9"), rest("bytes 5-10/10"), rest("bytes 9-5/10"), rest("bytes +5-9/10"), rest("bytes 5-/10"),
+            rest("bytes 5-9/10", ["Content-Encoding": "gzip"]), .status(416),
+            StubReply(status: 206, headers: ["ETag": "\"v1\""], body: [.text("56789")]),
+            StubReply(
+                status: 206, headers: ["Content-Type": "multipart/byteranges; boundary=b"], body: [.text("--b")]),
+        ]
+        for reply in wrong {
+            let test = LettingGoTests()
+            test.stub.answer("/", with: test.begun(), reply, test.whole())
+            let shelf = test.shelf
+            _ = try await test.interrupted(Request<Void>("/").writing(to: shelf), into: shelf).get()
+            #expect(shelf.text == "abcdefghij" && shelf.log == ["anew", "whole"])
+            #expect(test.ranges() == [nil, "bytes=5-", nil])
+        }
+    }
+
+    @Test func anAnswerThatCannotBeGoneOnWithIsAskedForAnew() async throws {
+        let firsts: [Headers] = [
+            [:], ["ETag": "W/\"v1\""], ["ETag": "\"v1\"", "Accept-Ranges": "none"], ["ETag": "v1"],
+            ["ETag": "\"v1\"", "Content-Encoding": "x-own"],
+            ["Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT"],
+            ["Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT", "Date": "Sun, 06 Nov 1994 08:50:36 GMT"],
+        ]
+        for first in firsts {
+            let test = LettingGoTests()
+            test.stub.answer("/", with: test.begun(first), test.whole())
+            let shelf = test.shelf
+            _ = try await test.interrupted(Request<Void>("/").writing(to: shelf), into: shelf).get()
+            #expect(shelf.text == "abcdefghij" && shelf.log == ["anew", "whole"])
+            #expect(test.ranges() == [nil, nil])
+        }
+    }
+
+    @Test func aDateThatIsOldEnoughIsAValidator() async throws {
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+        stub.answer(
+            "/", with: begun(["Last-Modified": date, "Date": "Sun, 06 Nov 1994 08:50:37 GMT"]),
+            rest("bytes 5-9/*", ["Last-Modified": date]))
+        _ = try await interrupted(Request<Void>("/").writing(to: shelf), into: shelf).get()
+        #expect(shelf.text == "0123456789")
+        #expect(stub.requests[1].headers["If-Range"] == date)
+    }
+
+    @Test func onlyAGetForTheWholeIsGoneOnWith() async throws {
+        for change in [{ $0.method = .post }, { $0.headers["Range"] = "bytes=0-9" }] as [(inout Request<Void>) -> Void]
+        {
+            let test = LettingGoTests()
+            test.stub.answer("/", with: test.begun(), test.whole())
+            let shelf = test.shelf
+            var request = Request<Void>("/").writing(to: shelf)
+            change(&request)
+            _ = try await test.interrupted(request, into: shelf).get()
+            #expect(shelf.text == "abcdefghij")
+            #expect(test.stub.requests[1].headers["If-Range"] == nil)
+        }
+    }
+
+    @Test func anErrorsStatusLeavesWhatIsThereAndFails() async throws {
+        stub.answer("/", with: begun(), .text("later", status: 503))
+        let result = await interrupted(Request<Void>("/").writing(to: shelf), into: shelf)
+        #expect(failureCode(of: result) == .unacceptableStatus)
+        #expect(shelf.text == "01234" && shelf.log == [])
+    }
+
+    @Test func aRestThatIsTooShortIsNoWhole() async throws {
+        var short = rest("bytes 5-7/10")
+        short.body = [.text("567")]
+        stub.answer("/", with: begun(), short)
+        let result = await interrupted(Request<Void>("/").writing(to: shelf), into: shelf)
+        #expect(failureCode(of: result) == .cutShort)
+        #expect(shelf.log == [])
+    }
+
+    @Test func anOutputThatCannotBeginAnewFailsClearly() async throws {
+        stub.answer("/", with: begun(), whole())
+        let shelf = Shelf(canStartOver: false)
+        let result = await interrupted(Request<Void>("/").writing(to: shelf), into: shelf)
+        #expect(failureCode(of: result) == .notRewindable)
+        #expect(shelf.text == "01234")
+    }
+
+    @Test func itIsHeldUpAgainAndAgain() async throws {
+        let pieces = (0..<5).map { StubReply.Step.text("\($0)") }
+        var replies = [StubReply(headers: Self.head, body: [pieces[0], .wait(gate)])]
+        for place in 1..<5 {
+            replies.append(
+                StubReply(
+                    status: 206, headers: ["Content-Range": "bytes \(place)-9/10"], body: [pieces[place], .wait(gate)]))
+        }
+        replies.append(rest())
+        stub.answer("/", with: replies)
+        let handle = agent.start(
+            Request<Void>("/").writing(to: shelf), on: .here, options: .init(pausing: .lettingGo))
+        for count in 1...5 {
+            await shelf.wait(for: count)
+            handle.pause()
+            handle.resume()
+        }
+        #expect(failureCode(of: await handle.result) == nil)
+        #expect(shelf.text == "0123456789")
+        #expect(ranges() == [nil] + (1...5).map { "bytes=\($0)-" })
+    }
+
+    @Test func whileItIsHeldUpNothingIsUnderWayAndItCanBeCancelled() async throws {
+        let server = try LoopbackServer()
+        server.script(
+            "/", Reply(headers: ["ETag: \"v\""], patternLength: 100_000, cutAfter: 50_000, ending: .stall))
+        let agent = Agent()
+        let shelf = shelf
+        let handle = agent.start(
+            Request<Void>(server.url("/")).writing(to: shelf), on: .here,
+            options: .init(tellsCancellation: true, pausing: .lettingGo))
+        await shelf.wait(for: 1)
+        handle.pause()
+        try await server.waitForSilence()
+        #expect(agent.transfers().isEmpty && handle.state == .running && handle.run.isPaused)
+        #expect(agent.runs().map(\.id) == [handle.id])
+        handle.cancel()
+        #expect(failureCode(of: await handle.result) == .cancelled)
+        #expect(shelf.log == [])
+    }
+
+    @Test func aLargeBodyComesWholeOverTheEngine() async throws {
+        let server = try LoopbackServer()
+        let head = ["ETag: \"v\"", "Content-Type: application/octet-stream"]
+        server.script(
+            "/",
+            [
+                Reply(
+                    headers: head, patternLength: 3_000_000, answersRanges: true, cutAfter: 1_000_000,
+                    ending: .stall),
+                Reply(headers: head, patternLength: 3_000_000, answersRanges: true),
+            ])
+        let shelf = shelf
+        let progress = CallProgress()
+        let handle = Agent().start(
+            Request<Void>(server.url("/")).writing(to: shelf), on: .here,
+            options: .init(pausing: .lettingGo, tracking: progress))
+        await shelf.wait(for: 500_000)
+        progress.pause()
+        try await server.waitForSilence()
+        let offset = shelf.bytes.count
+        progress.resume()
+        let response = try await handle.value
+        #expect(response.status == 200 && shelf.bytes == pattern(3_000_000))
+        #expect(server.received(1).values(named: "Range") == ["bytes=\(offset)-"])
+        #expect(progress.current.download == .init(completed: 3_000_000, total: 3_000_000, bytesPerSecond: 0))
+    }
+
+    @Test func withoutAnOutputTheBodyIsKeptMeanwhile() async throws {
+        let server = try LoopbackServer()
+        server.script(
+            "/",
+            [
+                Reply(
+                    headers: ["ETag: \"v\"", "Content-Type: text/plain"], patternLength: 300_000, answersRanges: true,
+                    cutAfter: 100_000, ending: .stall),
+                Reply(
+                    headers: ["ETag: \"v\"", "Content-Type: text/plain"], patternLength: 300_000, answersRanges: true),
+            ])
+        let handle = Agent().start(
+            Request<String>(server.url("/")), on: .here, options: .init(pausing: .lettingGo))
+        try await server.waitForStalled(1)
+        handle.pause()
+        try await server.waitForSilence()
+        handle.resume()
+        let response = try await handle.value
+        #expect(response.value.utf8.count == 300_000)
+        #expect(Array(response.value.utf8) == pattern(300_000))
+        #expect(server.requestCount == 2)
+    }
+
+    @Test func aBodyInMemoryHasItsLimit() async throws {
+        stub.answer("/", with: .bytes(Bytes(pattern(2000))))
+        var request = Request<Bytes>("/")
+        var limits = Limits()
+        limits.maxBodyBytes = 1999
+        request.limits = limits
+        let handle = agent.start(request, on: .here, options: .init(pausing: .lettingGo))
+        #expect(failureCode(of: await handle.result) == .bodyTooLarge)
+    }
+
+    @Test func oneThatIsNeverHeldUpIsAsAnyOther() async throws {
+        stub.answer("/", with: .json(#"{"a":1}"#))
+        stub.answer("/bad", with: .json(#"{"a":"#))
+        let options = StartOptions(pausing: .lettingGo)
+        let request = Request<[String: Int]>("/").expecting(["a": .integer])
+        #expect(try await agent.start(request, on: .here, options: options).value.value == ["a": 1])
+        let wrong = Request<[String: Int]>("/").expecting(["a": .string])
+        #expect(failureCode(of: await agent.start(wrong, on: .here, options: options).result) == .shapeMismatch)
+        let bad = Request<[String: Int]>("/bad")
+        #expect(failureCode(of: await agent.start(bad, on: .here, options: options).result) == .undecodable)
+        let head = Request<Void>("/", method: .head)
+        #expect(failureCode(of: await agent.start(head, on: .here, options: options).result) == nil)
+    }
+
+    @Test func pausesFromManyThreadsLoseNothing() async throws {
+        let server = try LoopbackServer()
+        server.script(
+            "/", Reply(headers: ["ETag: \"v\""], patternLength: 2_000_000, answersRanges: true))
+        let agent = Agent()
+        for _ in 0..<10 {
+            let shelf = Shelf()
+            let handle = agent.start(
+                Request<Void>(server.url("/")).writing(to: shelf), on: .here, options: .init(pausing: .lettingGo))
+            await withTaskGroup(of: Void.self) { group in
+                for index in 0..<8 {
+                    group.addTask { index % 2 == 0 ? handle.pause() : handle.resume() }
+                }
+            }
+            handle.resume()
+            #expect(failureCode(of: await handle.result) == nil)
+            #expect(shelf.bytes.count == 2_000_000 && shelf.bytes == pattern(2_000_000))
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+/// Streams, saves and downloads that carry a tag or accessories are listed and accompanied as sends are.
+@Suite(.timeLimit(.minutes(5)))
+struct ListedTransfersTests {
+    private let stub = StubTransport()
+    private let gate = StubGate()
+    private let agent: Agent
+    private let log = Collected<String>()
+
+    init() {
+        agent = Agent(.init(baseURL: "http://stub"), transport: stub)
+        stub.answer("/", with: StubReply(body: [.text("one"), .wait(gate), .text("two")]))
+        stub.answer("/bad", with: .failure(.reset))
+    }
+
+    private func request(_ path: String = "/") -> Request<Bytes> {
+        var request = Request<Bytes>(path)
+        request.tag = 7
+        request.accessories = [Accompanying("own", log)]
+        return request
+    }
+
+    private static let whole = ["own will start elsewhere", "own will stop elsewhere", "own did stop elsewhere"]
+
+    @Test func aStreamIsListedUntilTheEndOfItsBody() async throws {
+        let stream = try await agent.stream(request())
+        #expect(agent.runs().map(\.tag) == [7] && agent.runs().map(\.state) == [.running])
+        #expect(log.values == ["own will start elsewhere"])
+        gate.open()
+        #expect(try await stream.collect(upTo: 100).text == "onetwo")
+        #expect(agent.runs().isEmpty)
+        #expect(log.values == Self.whole)
+    }
+
+    @Test func aStreamIsCancelledByItsTag() async throws {
+        let stream = try await agent.stream(request())
+        #expect(agent.cancel(tag: 7) == 1)
+        let error = await #expect(throws: NetError.self) { try await stream.collect(upTo: 100) }
+        #expect(error?.code == .cancelled)
+        #expect(log.values == Self.whole && agent.runs().isEmpty)
+    }
+
+    @Test func aStreamThatIsReadIsCancelledByItsTag() async throws {
+        let stream = try await agent.stream(request())
+        let reader = Task { try await stream.collect(upTo: 100) }
+        try await gate.waitForArrivals(1)
+        #expect(agent.cancel(tag: 7) == 1)
+        #expect((await reader.result.failed as? NetError)?.code == .cancelled)
+        #expect(log.values == Self.whole && agent.runs().isEmpty)
+    }
+
+    @Test func aStreamOverTheEngineIsCancelledByItsTag() async throws {
+        let server = try LoopbackServer()
+        server.script("/f", Reply(patternLength: 100_000, cutAfter: 50_000, ending: .stall))
+        let agent = Agent()
+        var request = request()
+        request.url = server.url("/f")
+        let stream = try await agent.stream(request)
+        let reader = Task { try await stream.collect(upTo: 1_000_000) }
+        try await server.waitForStalled(1)
+        #expect(agent.cancel(tag: 7) == 1)
+        #expect((await reader.result.failed as? NetError)?.code == .cancelled)
+        #expect(log.values == Self.whole && agent.runs().isEmpty)
+    }
+
+    @Test func aStreamThatIsLetGoIsOver() async throws {
+        do {
+            _ = try await agent.stream(request())
+        }
+        #expect(log.values == Self.whole && agent.runs().isEmpty)
+    }
+
+    @Test func aStreamThatFailsIsOver() async throws {
+        let error = await #expect(throws: NetError.self) { try await agent.stream(request("/bad")) }
+        #expect(error?.code == .reset)
+        #expect(log.values == Self.whole && agent.runs().isEmpty)
+    }
+
+    @Test func aStreamIsCancelledBeforeItsHead() async throws {
+        stub.answer("/held", with: .text("x").held(by: gate))
+        let task = Task { [agent] in try await agent.stream(request("/held")) }
+        try await gate.waitForArrivals(1)
+        #expect(agent.runs().map(\.url) == ["/held"])
+        task.cancel()
+        #expect(await task.result.failed as? NetError != nil)
+        #expect(log.values == Self.whole && agent.runs().isEmpty)
+    }
+
+    @Test func aSaveIsListedAndCancelled() async throws {
+        let folder = try TemporaryFolder()
+        let task = Task { [agent] in try await agent.save(request(), to: folder.file("f")) }
+        try await gate.waitForArrivals(1)
+        #expect(agent.runs().map(\.tag) == [7])
+        #expect(agent.cancel(tag: 7) == 1)
+        #expect((await task.result.failed as? NetError)?.code == .cancelled)
+        #expect(log.values == Self.whole && folder.names == [])
+        gate.open()
+        log.removeAll()
+        #expect(try await agent.save(request(), to: folder.file("f")).value.byteCount == 6)
+        #expect(log.values == Self.whole && agent.runs().isEmpty)
+    }
+
+    @Test func aDownloadIsListed() async throws {
+        let server = try LoopbackServer()
+        server.script("/f", .stalled)
+        let agent = Agent()
+        let folder = try TemporaryFolder()
+        var request = request()
+        request.url = server.url("/f")
+        let download = agent.startDownload(request, to: folder.file("f"))
+        try await server.waitForStalled(1)
+        #expect(agent.runs().map(\.tag) == [7])
+        server.releaseStalled()
+        #expect(try await download.response.value.byteCount == 4)
+        #expect(log.values == Self.whole && agent.runs().isEmpty)
+    }
+
+    @Test func withoutATagTheyGoTheShortestWay() async throws {
+        let stream = try await agent.stream(Request<Bytes>("/"))
+        #expect(agent.runs().isEmpty)
+        gate.open()
+        #expect(try await stream.collect(upTo: 100).count == 6)
+    }
+}
+
+extension Result {
+    fileprivate var failed: Failure? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+}

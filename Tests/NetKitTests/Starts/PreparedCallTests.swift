@@ -1,0 +1,163 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+/// Calls that are made before they are started, lanes, and batches of such calls.
+@Suite(.timeLimit(.minutes(5)))
+struct PreparedCallTests {
+    private let stub = StubTransport()
+    private let gate = StubGate()
+    private let agent: Agent
+    private let log = Collected<String>()
+
+    init() {
+        agent = Agent(.init(baseURL: "http://stub"), transport: stub)
+        stub.answer("*", with: .text("x"))
+    }
+
+    private func prepare(_ path: String, options: StartOptions = .init()) -> PreparedCall<String> {
+        let log = log
+        return agent.prepare(Request<String>(path), on: .here, options: options) { result in
+            log.append("\(path) \(failureCode(of: result).map { "\($0)" } ?? "told")")
+        }
+    }
+
+    @Test func aSecondStartDoesNothing() async throws {
+        let call = prepare("/a")
+        let handle = call.start()
+        #expect(call.start().id == handle.id)
+        #expect(failureCode(of: await handle.result) == nil)
+        call.start()
+        #expect(log.values == ["/a told"] && stub.requests.count == 1)
+        #expect(throws: NetError.self) { try call.come(after: handle.ended) }
+    }
+
+    @Test func oneThatWasCancelledBeforeIsNotSent() async throws {
+        let call = prepare("/a", options: .init(tellsCancellation: true))
+        call.handle.cancel()
+        #expect(failureCode(of: await call.start().result) == .cancelled)
+        #expect(log.values == ["/a cancelled"] && stub.requests.isEmpty)
+    }
+
+    @Test func oneThatWasHeldUpBeforeWaits() async throws {
+        let call = prepare("/a")
+        call.handle.pause()
+        call.start()
+        #expect(call.handle.state == .waiting && agent.runs().map(\.isPaused) == [true])
+        call.handle.resume()
+        #expect(failureCode(of: await call.handle.result) == nil)
+    }
+
+    @Test func aBatchEndsAfterTheCompletionOfEach() async throws {
+        stub.answer("/bad", with: .failure(.reset))
+        let calls = ["/a", "/bad", "/c"].map { prepare($0) }
+        var batch = Batch(calls)
+        let log = log
+        batch.progress = { log.append("\($0.finished) of \($0.total)") }
+        let outcome = try await agent.send(batch.limited(to: 1).collectingAll)
+        #expect(
+            log.values == [
+                "0 of 3", "/a told", "1 of 3", "/bad reset", "2 of 3", "/c told", "3 of 3",
+            ])
+        #expect(outcome.failures.map(\.index) == [1])
+        #expect(outcome.results.map { failureCode(of: $0) } == [nil, .reset, nil])
+    }
+
+    @Test func anEmptyBatchIsOverAtOnce() async throws {
+        let log = log
+        var batch = Batch([PreparedCall<String>]())
+        batch.progress = { log.append("\($0.finished) of \($0.total) \($0.isOver)") }
+        let handle = agent.start(batch.collectingAll, on: .here) { _ in
+            log.append("told")
+        }
+        _ = try await handle.value
+        #expect(log.values == ["0 of 0 true", "told"])
+    }
+
+    @Test func aBatchHoldsItsCallsUpAndCancelsThem() async throws {
+        stub.answer("*", with: .text("x").held(by: gate))
+        let calls = ["/a", "/b"].map { prepare($0, options: .init(tellsCancellation: true)) }
+        let handle = agent.start(Batch(calls), on: .here)
+        try await gate.waitForArrivals(2)
+        handle.pause()
+        #expect(calls.map(\.handle.run.isPaused) == [true, true])
+        handle.cancel()
+        #expect(failureCode(of: await handle.result) == .cancelled)
+        #expect(log.values.sorted() == ["/a cancelled", "/b cancelled"])
+        #expect(agent.runs().isEmpty)
+    }
+
+    @Test func aBatchWaitsForACallThatWasStartedBefore() async throws {
+        stub.answer("*", with: .text("x").held(by: gate))
+        let call = prepare("/a")
+        call.start()
+        try await gate.waitForArrivals(1)
+        async let outcome = agent.send(Batch([call]))
+        gate.open()
+        #expect(try await outcome.values == ["x"])
+        #expect(stub.requests.count == 1)
+    }
+
+    @Test func eachIsToldWhereItSays() async throws {
+        let log = log
+        let main = agent.prepare(Request<String>("/a")) { _ in log.append("a \(whereNow())") }
+        let here = agent.prepare(Request<String>("/b"), on: .here) { _ in log.append("b \(whereNow())") }
+        _ = try await agent.send(Batch([main, here]).limited(to: 1))
+        #expect(log.values == ["a main", "b elsewhere"])
+    }
+
+    // MARK: Lanes
+
+    @Test(arguments: [1, 2, 5])
+    func noMoreAreInALaneThanItTakes(limit: Int) async throws {
+        stub.answer("*", with: .text("x").held(by: gate))
+        let lane = CallLane(maxConcurrent: limit)
+        let handles = (0..<9).map { prepare("/\($0)", options: .init(lane: lane)).start() }
+        try await gate.waitForArrivals(limit)
+        while lane.waitingCount < handles.count - limit {
+            await Task.yield()
+        }
+        #expect(stub.requests.count == limit && gate.arrivalCount == limit)
+        gate.open()
+        for handle in handles {
+            #expect(failureCode(of: await handle.result) == nil)
+        }
+        #expect(lane.waitingCount == 0)
+    }
+
+    @Test func theMostUrgentGoesFirstInALane() async throws {
+        stub.answer("/hold", with: .text("x").held(by: gate))
+        let lane = CallLane(maxConcurrent: 1)
+        let holder = prepare("/hold", options: .init(lane: lane)).start()
+        try await gate.waitForArrivals(1)
+        var handles: [CallHandle<Response<String>>] = []
+        for (path, priority) in [("/low", Priority.low), ("/normal", .normal), ("/high", .high)] {
+            var request = Request<String>(path)
+            request.priority = priority
+            handles.append(agent.start(request, on: .here, options: .init(lane: lane)))
+            while lane.waitingCount < handles.count {
+                await Task.yield()
+            }
+        }
+        gate.open()
+        for handle in handles + [holder] {
+            #expect(failureCode(of: await handle.result) == nil)
+        }
+        #expect(stub.requests.map(\.path) == ["/hold", "/high", "/normal", "/low"])
+    }
+
+    @Test func oneThatIsCancelledLeavesItsPlaceInALane() async throws {
+        stub.answer("/hold", with: .text("x").held(by: gate))
+        let lane = CallLane(maxConcurrent: 1)
+        let holder = prepare("/hold", options: .init(lane: lane)).start()
+        try await gate.waitForArrivals(1)
+        let second = prepare("/second", options: .init(lane: lane)).start()
+        let third = prepare("/third", options: .init(lane: lane)).start()
+        second.cancel()
+        #expect(failureCode(of: await second.result) == .cancelled)
+        gate.open()
+        #expect(failureCode(of: await third.result) == nil)
+        #expect(failureCode(of: await holder.result) == nil)
+        #expect(stub.requests.map(\.path) == ["/hold", "/third"])
+    }
+}

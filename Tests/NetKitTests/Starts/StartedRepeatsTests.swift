@@ -1,0 +1,169 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+/// What becomes of starts that repeat one under way.
+@Suite(.timeLimit(.minutes(5)))
+struct StartedRepeatsTests {
+    private let stub = StubTransport()
+    private let gate = StubGate()
+
+    init() {
+        stub.answer("*", with: .text("x").held(by: gate))
+    }
+
+    private func agent(_ policy: RepeatPolicy) -> Agent {
+        var configuration = Agent.Configuration(baseURL: "http://stub")
+        configuration.interceptors = [Repeats(policy)]
+        return Agent(configuration, transport: stub)
+    }
+
+    private struct List: RequestConvertible {
+        var filter: String
+        var path = "/list"
+
+        func request() async throws(NetError) -> Request<String> { Request("\(path)?filter=\(filter)") }
+    }
+
+    private struct Other: RequestConvertible {
+        func request() async throws(NetError) -> Request<String> { Request("/list") }
+    }
+
+    @Test func theFirstStartIsNeverIgnored() async throws {
+        // H1: there the first one is, and the later ones go.
+        let agent = agent(.ignore)
+        let first = agent.start(List(filter: "a"))
+        let second = agent.start(List(filter: "b"))
+        let error = netError(of: await second.result)
+        #expect(error?.code == .ignored)
+        #expect(error?.runningID == first.id)
+        gate.open()
+        #expect(try await first.value.value == "x")
+        // Once it is over, the next one is no repeat.
+        #expect(try await agent.start(List(filter: "c")).value.value == "x")
+        #expect(stub.requests.map(\.query) == ["filter=a", "filter=c"])
+    }
+
+    @Test func whicheverStartsFirstGoesHoweverOftenItIsTried() async throws {
+        gate.open()
+        let agent = agent(.ignore)
+        for _ in 0..<200 {
+            let handles = (0..<4).map { agent.start(List(filter: "\($0)"), on: .executor(agent.executor)) }
+            #expect(failureCode(of: await handles[0].result) == nil)
+            for handle in handles.dropFirst() {
+                let error = netError(of: await handle.result)
+                // Either the first one was under way, or it was over already, and another one went.
+                #expect(error == nil || error?.code == .ignored)
+                #expect(error == nil || handles.contains { $0.id == error?.runningID && $0.id < handle.id })
+            }
+        }
+    }
+
+    @Test func anIgnoredStartEndsAsAFailureThatIsTold() async throws {
+        let agent = agent(.ignore)
+        let log = Collected<String>()
+        let first = agent.start(List(filter: "a"))
+        let accessory = Accompanying("1", log)
+        _ = await agent.start(List(filter: "b"), options: .init(accessories: [accessory])) { _ in
+            Issue.record("an ignored start succeeds")
+        } failure: { error in
+            log.append("\(error.code)")
+        }.result
+        #expect(
+            log.values.map { $0.split(separator: " ").prefix(3).joined(separator: " ") }
+                == ["1 will start", "1 will stop", "ignored", "1 did stop"])
+        gate.open()
+        _ = await first.result
+    }
+
+    @Test func aNewerStartOfTheSameTypeCancelsTheOlderOnes() async throws {
+        let agent = agent(.cancelPrevious)
+        let handles = (0..<5).map { agent.start(List(filter: "\($0)", path: "/\($0)")) }
+        let other = agent.start(Other())
+        for handle in handles.dropLast() {
+            #expect(failureCode(of: await handle.result) == .cancelled)
+        }
+        gate.open()
+        #expect(try await handles[4].value.value == "x")
+        #expect(try await other.value.value == "x")
+    }
+
+    @Test func aKeyOfTheCallersSaysWhatIsTheSame() async throws {
+        let agent = agent(.allow)
+        func request(_ path: String, _ key: String?, _ policy: RepeatPolicy) -> Request<String> {
+            var request = Request<String>(path)
+            request.repeatKey = key
+            request.repeatPolicy = policy
+            return request
+        }
+        let first = agent.start(request("/a", "k", .ignore))
+        let same = agent.start(request("/b", "k", .ignore))
+        let others = [agent.start(request("/a", "l", .ignore)), agent.start(request("/a", nil, .allow))]
+        #expect(netError(of: await same.result)?.runningID == first.id)
+        let newer = agent.start(request("/c", "k", .cancelPrevious))
+        #expect(failureCode(of: await first.result) == .cancelled)
+        gate.open()
+        for handle in others + [newer] {
+            #expect(failureCode(of: await handle.result) == nil)
+        }
+    }
+
+    @Test func plainRequestsAreTheSameByMethodAndURLWithoutTheQuery() async throws {
+        let agent = agent(.ignore)
+        let first = agent.start(Request<String>("/a?1"))
+        let others = [agent.start(Request<String>("/b?1")), agent.start(Request<String>("/a?1", method: .post))]
+        #expect(netError(of: await agent.start(Request<String>("/a?2")).result)?.runningID == first.id)
+        gate.open()
+        for handle in others + [first] {
+            #expect(failureCode(of: await handle.result) == nil)
+        }
+    }
+
+    @Test func startsThatJoinOneEndAloneAndTheTransferEndsWithTheLast() async throws {
+        let agent = agent(.join)
+        let handles = (0..<3).map { _ in agent.start(List(filter: "a")) }
+        let other = agent.start(List(filter: "b"))
+        try await gate.waitForArrivals(2)
+        handles[0].cancel()
+        #expect(failureCode(of: await handles[0].result) == .cancelled)
+        other.cancel()
+        #expect(failureCode(of: await other.result) == .cancelled)
+        gate.open()
+        #expect(try await handles[1].value.value == "x")
+        #expect(try await handles[2].value.value == "x")
+        await agent.shutdown()
+        #expect(stub.requests.count == 2)
+    }
+
+    @Test func aStartThatWaitsForAnEarlierOneCanBeCancelled() async throws {
+        let agent = agent(.ignore)
+        let pausing = AccessoryBlocks(willStart: { agent.pause(id: $0.id) })
+        let first = agent.start(List(filter: "a"), options: .init(accessories: [pausing]))
+        let second = agent.start(List(filter: "b"))
+        second.cancel()
+        #expect(failureCode(of: await second.result) == .cancelled)
+        first.cancel()
+        #expect(failureCode(of: await first.result) == .cancelled)
+        #expect(stub.requests.isEmpty)
+    }
+
+    @Test func parametersThatTheCacheKeyLeavesOutDoNotKeepStartsFromJoining() async throws {
+        let repeats = Repeats(.join)
+        var configuration = Agent.Configuration(baseURL: "http://stub")
+        configuration.interceptors = [repeats]
+        let agent = Agent(configuration, transport: stub)
+        let handles = (1...3).map { number in
+            var request = Request<String>("/", parameters: ["q": number < 3 ? "a" : "b", "time": .init(number)])
+            request.cacheKeyParameters = { .object($0.fields.filter { $0.name != "time" }) }
+            return agent.start(request)
+        }
+        while repeats.waitingCount < 3 {
+            await Task.yield()
+        }
+        gate.open()
+        for handle in handles {
+            #expect(try await handle.value.value == "x")
+        }
+        #expect(stub.requests.count == 2)
+    }
+}

@@ -1,0 +1,172 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+/// Real exchanges that are written down, and answered from the file.
+struct ReplayTests {
+    private let server: MockServer
+    private let folder: TemporaryFolder
+    private let recorder = Recorder()
+    private var configuration: Agent.Configuration
+
+    init() throws {
+        server = try MockServer()
+        folder = try TemporaryFolder()
+        configuration = Agent.Configuration(baseURL: server.url)
+        configuration.interceptors = [recorder]
+    }
+
+    private var file: String { folder.file("recording.json") }
+
+    /// An agent that answers from what was recorded, through the file.
+    private func replaying() throws -> (Agent, ReplayTransport) {
+        try recorder.recording.write(to: file)
+        let replay = try ReplayTransport(contentsOf: file)
+        return (Agent(.init(baseURL: server.url), transport: replay), replay)
+    }
+
+    private func text(_ bytes: Bytes) -> String { String(decoding: Array(bytes), as: UTF8.self) }
+
+    @Test func whatWasRecordedIsAnsweredAgain() async throws {
+        try server.answer("/cities", with: .json(#"["Bern"]"#), .status(503), .json("[]"))
+        try server.answer("/bytes", with: .bytes([0, 255, 7], contentType: "image/x"))
+        let agent = Agent(configuration)
+        let asked = [
+            Request<Bytes>("/cities"), Request<Bytes>("/cities"), Request<Bytes>("/cities"), Request<Bytes>("/bytes"),
+        ]
+        for request in asked {
+            _ = try await agent.send(request)
+        }
+        let (again, replay) = try replaying()
+        #expect(replay.unused.count == 4)
+        #expect(try await again.send(Request<[String]>("/cities")).value == ["Bern"])
+        let error = await #expect(throws: NetError.self) { try await again.send(Request<[String]>("/cities")) }
+        #expect(error?.code == .unacceptableStatus)
+        #expect(try await again.send(Request<[String]>("/cities")).value == [])
+        #expect(try await again.send(Request<[String]>("/cities")).value == [])  // the last answers all after it
+        #expect(Array(try await again.send(asked[3]).bytes) == [0, 255, 7])
+        #expect(replay.unused.isEmpty && replay.requests.count == 5)
+    }
+
+    @Test func methodAndURLAndBodyAreMatched() async throws {
+        try server.answer("*", with: .text("one"), .text("two"), .text("three"))
+        let agent = Agent(configuration)
+        let post = Request<Bytes>("/p", method: .post, body: .text("a"))
+        var other = post
+        other.body = .text("b")
+        for request in [post, other, Request<Bytes>("/p?page=2")] {
+            _ = try await agent.send(request)
+        }
+        let (again, _) = try replaying()
+        #expect(text(try await again.send(Request<Bytes>("/p?page=2")).bytes) == "three")
+        #expect(text(try await again.send(other).bytes) == "two")
+        #expect(text(try await again.send(post).bytes) == "one")
+        other.body = .text("c")
+        let unmatched: [(Request<Bytes>, String)] = [
+            (other, "another body"), (Request<Bytes>("/p?page=3"), "page=2 was"), (Request<Bytes>("/q"), "/q"),
+            (Request<Bytes>("/p", method: .put), "POST was"),
+        ]
+        for (request, words) in unmatched {
+            let error = await #expect(throws: NetError.self) { try await again.send(request) }
+            #expect(error?.code == .usage)
+            #expect(error?.message.contains("was not recorded") == true)
+            #expect(error?.message.contains(words) == true)
+        }
+    }
+
+    @Test func secretsAreNotWrittenDownAndStillMatch() async throws {
+        try server.answer("*", with: .json(#"{"token":"hunter2","name":"Ada"}"#))
+        let agent = Agent(configuration)
+        func login(_ secret: String, _ body: String) -> Request<JSONValue> {
+            Request<JSONValue>(
+                "/login?api_key=\(secret)", method: .post,
+                headers: ["Authorization": "Bearer \(secret)", "Cookie": "sid=\(secret)"],
+                body: Body(Bytes(Array(body.utf8)), contentType: "application/json"))
+        }
+        _ = try await agent.send(login("hunter2", #"{"password":"hunter2","user":"ada"}"#))
+        let (again, _) = try replaying()
+        let written = String(decoding: try #require(folder.contents(of: "recording.json")), as: UTF8.self)
+        #expect(!written.contains("hunter2"))
+        #expect(written.contains("Ada") && written.contains(Redaction.mark))
+        let value = try await again.send(login("another", #"{"user":"ada","password":"another"}"#)).value
+        #expect(value["name"]?.string == "Ada" && value["token"]?.string == Redaction.mark)
+    }
+
+    @Test func redirectsAndFailuresAreReplayed() async throws {
+        try server.answer("/old", with: .redirect(to: "/new"))
+        try server.answer("/new", with: .text("here"))
+        try server.answer("/gone", with: .failure(.reset))
+        let agent = Agent(configuration)
+        let first = try await agent.send(Request<String>("/old"))
+        await #expect(throws: NetError.self) { try await agent.send(Request<String>("/gone")) }
+        let (again, replay) = try replaying()
+        let second = try await again.send(Request<String>("/old"))
+        #expect(second.value == "here" && second.url == first.url)
+        #expect(replay.requests.map(\.path) == ["/old", "/new"])
+        let error = await #expect(throws: NetError.self) { try await again.send(Request<String>("/gone")) }
+        #expect(error?.isRetryable == true)
+    }
+
+    @Test func streamsAndSavesAreRecordedToo() async throws {
+        try server.answer("*", with: .text("piece by piece"))
+        let agent = Agent(configuration)
+        #expect(text(try await agent.stream(Request<Bytes>("/s")).collect(upTo: 100)) == "piece by piece")
+        _ = try await agent.save(Request<Bytes>("/f"), to: folder.file("saved"))
+        let (again, _) = try replaying()
+        #expect(text(try await again.stream(Request<Bytes>("/s")).collect(upTo: 100)) == "piece by piece")
+        _ = try await again.save(Request<Bytes>("/f"), to: folder.file("again"))
+        #expect(folder.contents(of: "again") == folder.contents(of: "saved"))
+    }
+
+    @Test func whatIsTooLargeToRecordIsAnError() async throws {
+        try server.answer("*", with: .text("too large"))
+        var configuration = configuration
+        let small = Recorder(maxBodyBytes: 3)
+        configuration.interceptors = [small]
+        let error = await #expect(throws: NetError.self) {
+            try await Agent(configuration).send(Request<String>("/"))
+        }
+        #expect(error?.code == .bodyTooLarge)
+    }
+
+    @Test func observersAndInterceptorsAreInForce() async throws {
+        try server.answer("*", with: .status(503), .text("up"))
+        let agent = Agent(configuration)
+        for _ in 0..<2 {
+            _ = try await agent.send(Request<Bytes>("/"))
+        }
+        let time = StubTime()
+        let feed = EventFeed()
+        var again = Agent.Configuration(baseURL: server.url)
+        again.interceptors = [Retry(time: time.source)]
+        again.observers = [feed]
+        let replayed = Agent(again, transport: ReplayTransport(recorder.recording))
+        #expect(try await replayed.send(Request<String>("/")).value == "up")
+        feed.finish()
+        var exchanges = 0
+        for await event in feed.events {
+            if case .exchangeEnded = event.change {
+                exchanges += 1
+            }
+        }
+        #expect(exchanges == 2 && time.waits.count == 1)
+    }
+
+    @Test(arguments: ["", "{", "[]", #"{"version":2,"exchanges":[]}"#, #"{"version":1}"#])
+    func whatIsNoRecordingIsTold(text: String) throws {
+        try folder.write(Array(text.utf8), to: "recording.json")
+        let error = #expect(throws: NetError.self) { try ReplayTransport(contentsOf: file) }
+        #expect(error?.code == .undecodable)
+        let missing = #expect(throws: NetError.self) { try ReplayTransport(contentsOf: folder.file("none")) }
+        #expect(missing?.code == .file)
+    }
+
+    @Test func theSameExchangesAreTheSameText() async throws {
+        try server.answer("*", with: .json(#"{"b":1,"a":2}"#))
+        _ = try await Agent(configuration).send(Request<Bytes>("/"))
+        try recorder.recording.write(to: file)
+        let first = folder.contents(of: "recording.json")
+        try Recording(contentsOf: file).write(to: file)
+        #expect(folder.contents(of: "recording.json") == first)
+    }
+}

@@ -1,0 +1,206 @@
+import NetKit
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Pins as values: on an agent and on a request, right and wrong, malformed, in files, watched and overridden.
+struct PinningTests {
+    private static let wrong = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+
+    /// A server, and the pins of its chain, the leaf's first.
+    private func pinnable() async throws -> (server: LoopbackServer, pins: [String]) {
+        let server = try LoopbackServer(.valid)
+        server.script("/", .text("ok"))
+        var policy = TrustPolicy(roots: .pem(server.authority))
+        policy.rules = [PinRule("**", pins: [.hash(Self.wrong)])]
+        var request = Request<Bytes>(server.url("/"))
+        request.trust = policy
+        let error = await #expect(throws: NetError.self) { try await Agent().send(request) }
+        return (server, try #require(error?.trust?.chainPins))
+    }
+
+    private func policy(_ server: LoopbackServer, _ pins: [String]) throws -> TrustPolicy {
+        try TrustPolicy(roots: .pem(server.authority)).pinning("127.0.0.1", pins)
+    }
+
+    @Test func aPinOnTheAgentIsNarrowedByOneOnTheRequest() async throws {
+        let (server, pins) = try await pinnable()
+        let right = try policy(server, [pins[0], Self.wrong])
+        let agent = Agent(configured: { $0.trust = right })
+        var request = Request<String>(server.url("/"))
+        #expect(try await agent.send(request).value == "ok")
+        request.trust = try policy(server, [Self.wrong])
+        let error = await #expect(throws: NetError.self) { try await agent.send(request) }
+        #expect(error?.code == .pinMismatch)
+        request.trust = nil
+        #expect(try await agent.send(request).value == "ok")
+        #expect(server.requestCount == 2)
+    }
+
+    @Test func aPolicyThatChangesHoldsFromTheNextRequestOn() async throws {
+        let (server, pins) = try await pinnable()
+        let agent = Agent(trusting: server)
+        let request = Request<Bytes>(server.url("/"))
+        #expect(await ending(of: request, from: agent) == .answered)
+        let before = server.connectionCount
+        try agent.setTrust(try policy(server, [Self.wrong]))
+        #expect(await ending(of: request, from: agent) == .failed(.pinMismatch))
+        try agent.setTrust(try policy(server, pins))
+        #expect(await ending(of: request, from: agent) == .answered)
+        #expect(server.connectionCount == before + 2)
+        var malformed = TrustPolicy()
+        malformed.rules = [PinRule("**", pins: [])]
+        #expect(throws: NetError.self) { try agent.setTrust(malformed) }
+        #expect(await ending(of: request, from: agent) == .answered)
+    }
+
+    @Test func anErrorListsEveryPinThatWasSeenAndAskedFor() async throws {
+        let (server, pins) = try await pinnable()
+        #expect(pins.count == 2)
+        var request = Request<String>(server.url("/"))
+        request.trust = try policy(server, [Self.wrong])
+        let error = try #require(await #expect(throws: NetError.self) { try await Agent().send(request) })
+        let verdict = try #require(error.trust)
+        #expect(verdict.refusal == .pinMismatch)
+        #expect(verdict.isVerified)
+        #expect(verdict.chainPins == pins)
+        #expect(verdict.policyPins == [Self.wrong])
+        for pin in pins + [Self.wrong] {
+            #expect(error.message.contains(pin))
+        }
+        #expect(error.message.contains("127.0.0.1:\(server.port)"))
+        #expect(error.response == nil)
+    }
+
+    @Test(arguments: [
+        "", "sha256/", "sha256/AAAA", "sha1/AAAAAAAAAAAAAAAAAAAAAAAAAAA=", "nonsense",
+        "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+    ]) func aMalformedPinIsAnErrorWhenThePolicyIsMade(_ pin: String) async throws {
+        #expect(throws: NetError.self) { try TrustPolicy.pinned("a.example", [pin]) }
+        #expect(throws: NetError.self) { try TrustPolicy.pinned("a.example", [Self.wrong, pin]) }
+        // A policy that was put together by hand fails its first request.
+        var policy = TrustPolicy()
+        policy.rules = [PinRule("**", pins: [.hash(pin)])]
+        var request = Request<Bytes>("https://127.0.0.1:1/")
+        request.trust = policy
+        #expect(await ending(of: request, from: Agent()) == .failed(.badPin))
+    }
+
+    @Test func noPinsAndNoHostAreErrorsToo() {
+        #expect(throws: NetError.self) { try TrustPolicy.pinned("a.example", []) }
+        #expect(throws: NetError.self) { try TrustPolicy.pinned("", [Self.wrong]) }
+        #expect(throws: NetError.self) { try TrustPolicy.pinned("*", [Self.wrong]) }
+    }
+
+    @Test func aLonePinIsWarnedOf() throws {
+        let lone = try TrustPolicy.pinned("a.example", [Self.wrong])
+        #expect(try lone.warnings() == ["the rule for a.example has no backup pin"])
+        let hex = String(repeating: "01", count: 32)
+        #expect(try lone.pinning("A.example", [hex]).warnings().isEmpty)
+    }
+
+    @Test func pinnedCertificatesAreTheOnlyAuthorities() async throws {
+        let (server, _) = try await pinnable()
+        let folder = try TemporaryFolder()
+        #expect(throws: NetError.self) { try TrustPolicy.certificates(in: URL(fileURLWithPath: folder.path)) }
+        try folder.write(server.authority, to: "authority.cer")
+        var request = Request<String>(server.url("/"))
+        for place in [folder.path, folder.file("authority.cer")] {
+            request.trust = try TrustPolicy.certificates(in: URL(fileURLWithPath: place))
+            #expect(try await Agent().send(request).value == "ok")
+        }
+        let stranger = try LoopbackServer(.valid)
+        let other = Request<Bytes>(stranger.url("/"))
+        let agent = Agent(configured: { $0.trust = request.trust ?? TrustPolicy() })
+        #expect(await ending(of: other, from: agent) == .failed(.tlsUntrusted))
+        try folder.write(Array("no certificate".utf8), to: "broken.pem")
+        #expect(throws: NetError.self) { try TrustPolicy.certificates(in: URL(fileURLWithPath: folder.path)) }
+    }
+
+    @Test func plainHTTPIsRefusedToAPinnedHostAndWhereTheAgentSaysSo() async throws {
+        let server = try LoopbackServer()
+        server.script("/", .text("clear"))
+        var request = Request<Bytes>(server.url("/"))
+        request.trust = try TrustPolicy.pinned("127.0.0.1", [Self.wrong])
+        #expect(await ending(of: request, from: Agent()) == .failed(.plaintextRefused))
+        let strict = Agent(configured: { $0.refusesPlaintext = true })
+        #expect(await ending(of: Request<Bytes>(server.url("/")), from: strict) == .failed(.plaintextRefused))
+        #expect(server.requestCount == 0)
+    }
+
+    @Test func anObserverMayTightenAndNotLoosen() async throws {
+        let (server, pins) = try await pinnable()
+        let seen = Lock<[TrustEvent]>([])
+        let allows = Lock(false)
+        let observer = TrustObserver(decide: { event in
+            seen.withLock { $0.append(event) }
+            return allows.withLock { $0 }
+        })
+        var good = try policy(server, pins)
+        good.observer = observer
+        var request = Request<Bytes>(server.url("/"))
+        request.trust = good
+        #expect(await ending(of: request, from: Agent()) == .failed(.tlsCertificate))
+        allows.withLock { $0 = true }
+        #expect(await ending(of: request, from: Agent()) == .answered)
+        var bad = try policy(server, [Self.wrong])
+        bad.observer = observer
+        request.trust = bad
+        #expect(await ending(of: request, from: Agent()) == .failed(.pinMismatch))
+        let events = seen.withLock { $0 }
+        #expect(events.count == 3)
+        #expect(events.map(\.verdict.isAllowed) == [true, true, false])
+        #expect(events.allSatisfy { $0.host == "127.0.0.1" && $0.port == Int(server.port) })
+        #expect(try events[0].chain.flatMap { try Certificate.read($0) }.map(\.pin) == pins)
+    }
+
+    @Test func aPolicyMadeForItMayBeOverridden() async throws {
+        let (server, _) = try await pinnable()
+        var policy = TrustPolicy(roots: .pem(server.authority), allowsOverride: true)
+        policy.rules = [PinRule("**", pins: [.hash(Self.wrong)])]
+        policy.observer = TrustObserver(decide: { _ in true })
+        var request = Request<String>(server.url("/"))
+        request.trust = policy
+        #expect(try await Agent().send(request).value == "ok")
+    }
+
+    @Test func reportsComeOnceForAPlaceAndARuleMayOnlyReport() async throws {
+        let (server, _) = try await pinnable()
+        let told = Lock<[TrustEvent]>([])
+        var policy = try policy(server, [Self.wrong])
+        policy.rules[0].reportsOnly = true
+        policy.observer = TrustObserver(report: { event in told.withLock { $0.append(event) } })
+        let agent = Agent(configured: { $0.trust = policy })
+        server.script("/", .raw("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
+        for _ in 0..<3 {
+            #expect(try await agent.send(Request<String>(server.url("/"))).value == "ok")
+        }
+        let events = told.withLock { $0 }
+        #expect(events.count == 1)
+        #expect(events.first?.verdict.finding == .pinMismatch)
+        #expect(events.first?.verdict.notes == .reportOnly)
+    }
+
+    @Test func aChainIsJudgedWithoutANetwork() async throws {
+        let scene = try TrustScene(0)
+        let policy = TrustPolicy(roots: .pem(scene.authorities))
+        let verdict = try policy.evaluate(chain: scene.chain, host: scene.host)
+        #expect(verdict.isAllowed)
+        #expect(verdict.chainPins.count == 3)
+        #expect(try policy.evaluate(chain: scene.chain, host: "other.example").refusal == .tlsName)
+        let past = Date(timeIntervalSince1970: 0)
+        #expect(try policy.evaluate(chain: scene.chain, host: scene.host, at: past).refusal == .tlsNotYetValid)
+        for far in [-Double.infinity, -1e30, 1e30, .infinity, .nan] {
+            let date = Date(timeIntervalSince1970: far)
+            #expect(try policy.evaluate(chain: scene.chain, host: scene.host, at: date).refusal != nil)
+        }
+        #expect(try policy.evaluate(chain: [], host: scene.host).refusal == .tlsCertificate)
+        #expect(throws: NetError.self) { try policy.evaluate(chain: scene.chain, host: scene.host, port: 0) }
+        let missing = TrustPolicy(roots: .file("/nonexistent/ca.pem"))
+        #expect(throws: NetError.self) { try missing.evaluate(chain: scene.chain, host: scene.host) }
+    }
+}

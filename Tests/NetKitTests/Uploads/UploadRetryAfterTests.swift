@@ -1,0 +1,131 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+/// Uploads that a server wants to see later.
+@Suite(.timeLimit(.minutes(5)))
+struct UploadRetryAfterTests {
+    private let stub = StubTransport()
+    /// Begins at Sun, 06 Nov 1994 08:49:37 GMT.
+    private let time = StubTime()
+    private let folder: TemporaryFolder
+    private let told = Collected<String>()
+    private let agent: Agent
+
+    init() throws {
+        folder = try TemporaryFolder()
+        agent = Agent(.init(baseURL: "http://stub"), transport: stub)
+        stub.answer("*", with: .status(201))
+    }
+
+    private func queue(lifetime: Duration = .seconds(100_000)) throws -> UploadQueue {
+        try UploadQueue(
+            folder: folder.path, maxConcurrent: 1, lifetime: lifetime, time: time.source,
+            onOutcome: { [told] outcome in
+                switch outcome {
+                case .answered(let upload, let response): told.append("\(upload.id) answered \(response.status)")
+                case .failed(let upload, let error): told.append("\(upload.id) failed \(error.code)")
+                case .expired(let upload): told.append("\(upload.id) expired")
+                }
+            })
+    }
+
+    private func refusal(_ status: Int, _ fields: String...) -> StubReply {
+        StubReply(status: status, headers: Headers(fields.map { .init(name: "Retry-After", value: $0) }))
+    }
+
+    private func upload(_ path: String) -> Request<Void> { Request<Void>(path, method: .put, body: .text("x")) }
+
+    @Test(arguments: [
+        (503, "120"), (429, "120"), (503, " 120 "), (503, "Sun, 06 Nov 1994 08:51:37 GMT"),
+        (429, "Sunday, 06-Nov-94 08:51:37 GMT"), (503, "Sun Nov  6 08:51:37 1994"),
+    ])
+    func aServerSaysWhenToComeBack(status: Int, field: String) async throws {
+        stub.answer("/1", with: refusal(status, field), .status(200))
+        let queue = try queue()
+        try await queue.add(upload("/1"))
+        try await queue.add(upload("/2"))
+        await agent.upload(queue, untilEmpty: true)
+        // The other one does not wait for it.
+        #expect(stub.requests.map(\.path) == ["/1", "/2", "/1"])
+        #expect(time.waits == [.seconds(120)])
+        #expect(told.values == ["2 answered 201", "1 answered 200"])
+    }
+
+    @Test(arguments: ["0", "1", "", "soon", "-5", "1.5", "Sun, 06 Nov 1994 08:49:36 GMT", "120 seconds"])
+    func whatIsNoWaitOrAShorterOneLeavesTheOwnRest(field: String) async throws {
+        stub.answer("/1", with: refusal(503, field), refusal(503, field), .status(200))
+        let queue = try queue()
+        try await queue.add(upload("/1"))
+        await agent.upload(queue, untilEmpty: true)
+        #expect(time.waits == [.seconds(1), .seconds(2)])
+    }
+
+    @Test func theMomentSurvivesARestart() async throws {
+        stub.answer("/1", with: refusal(503, "3600"), .status(200))
+        let gate = StubGate()
+        do {
+            let queue = try queue()
+            try await queue.add(upload("/1"))
+            time.hold(by: gate)
+            let sending = Task { [agent] in await agent.upload(queue) }
+            while time.waits.isEmpty {
+                await Task.yield()
+            }
+            sending.cancel()
+            gate.open()
+            await sending.value
+        }
+        time.advance(by: .seconds(600))
+        let later = try queue()
+        #expect(later.uploads.map(\.notBefore) == [784_111_777 + 3600])
+        await agent.upload(later, untilEmpty: true)
+        #expect(time.waits == [.seconds(3600), .seconds(3000)])
+        #expect(stub.requests.count == 2 && told.values == ["1 answered 200"])
+        #expect(folder.names == [])
+    }
+
+    @Test func aMomentThatIsOverHoldsNothingUp() async throws {
+        try folder.write(
+            Array(
+                #"{"expiresAt":784200000,"fields":[],"id":1,"keptAt":0,"method":"PUT","notBefore":5,"url":"/1"}"#.utf8),
+            to: "000000000001.json")
+        // As an earlier version wrote it down.
+        try folder.write(
+            Array(#"{"expiresAt":784200000,"fields":[],"id":2,"keptAt":0,"method":"PUT","url":"/2"}"#.utf8),
+            to: "000000000002.json")
+        await agent.upload(try queue(), untilEmpty: true)
+        #expect(stub.requests.map(\.path) == ["/1", "/2"] && time.waits.isEmpty)
+    }
+
+    @Test(arguments: ["99999999999999999999", "100000", "Fri, 31 Dec 9999 23:59:59 GMT"])
+    func noServerMakesAnUploadOutliveItsLifetime(field: String) async throws {
+        stub.answer("/1", with: refusal(503, field))
+        let queue = try queue(lifetime: .seconds(500))
+        try await queue.add(upload("/1"))
+        await agent.upload(queue, untilEmpty: true)
+        #expect(time.waits == [.seconds(500)])
+        #expect(told.values == ["1 expired"] && folder.names == [])
+    }
+
+    @Test func oneThatIsGivenUpMeanwhileStaysGone() async throws {
+        let gate = StubGate()
+        stub.answer("/1", with: refusal(503, "50").held(by: gate))
+        let queue = try queue()
+        let kept = try await queue.add(upload("/1"))
+        let sending = Task { [agent] in await agent.upload(queue, untilEmpty: true) }
+        try await gate.waitForArrivals(1)
+        #expect(queue.remove(kept.id))
+        gate.open()
+        await sending.value
+        #expect(folder.names == [] && told.values.isEmpty)
+    }
+
+    @Test func afterAnotherFailureTheOldMomentIsForgotten() async throws {
+        stub.answer("/1", with: refusal(503, "50"), .status(503), .status(200))
+        let queue = try queue()
+        try await queue.add(upload("/1"))
+        await agent.upload(queue, untilEmpty: true)
+        #expect(time.waits == [.seconds(50), .seconds(2)])
+    }
+}
