@@ -60,13 +60,6 @@ static void check_bounded(nc_slice whole, nc_slice text, nc_slice charset, size_
     nc_buf_deinit(&small);
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv) {
-    (void)argc;
-    (void)argv;
-    memory_count_blocks();
-    return 0;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     input in = input_init(data, size);
     uint8_t number = input_byte(&in);

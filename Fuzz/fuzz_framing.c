@@ -81,13 +81,6 @@ static bool is_moderate(nc_slice value) {
     return value.length < 4000;
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv) {
-    (void)argc;
-    (void)argv;
-    memory_count_blocks();
-    return 0;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     input in = input_init(data, size);
     nc_framing framing = {0};

@@ -1,4 +1,5 @@
-/// Covers: net/head.c net/framing.c net/flow.c net/response.c net/exchange.c net/transfer.c net/outcome.c
+/// Covers: net/head.c net/head_line.c net/framing.c net/flow.c net/delivery.c net/response.c
+/// Covers: net/exchange.c net/transfer.c net/outcome.c
 ///
 /// A server on loopback answers an engine's GET or HEAD with the input's bytes and closes. Every transfer ends exactly
 /// once, a success is a whole one, and nothing that was sent beyond a reply is taken for the next one.

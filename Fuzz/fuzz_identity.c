@@ -33,13 +33,6 @@ static void check_identity(const nc_identity *identity) {
     SSL_CTX_free(context);
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv) {
-    (void)argc;
-    (void)argv;
-    memory_count_blocks();
-    return 0;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     input in = input_init(data, size);
     uint8_t flags = input_byte(&in);

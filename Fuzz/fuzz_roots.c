@@ -39,13 +39,6 @@ static void check_load(const nc_trust *trust, nc_slice pem) {
     nc_trust_free_roots(store);
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv) {
-    (void)argc;
-    (void)argv;
-    memory_count_blocks();
-    return 0;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     input in = input_init(data, size);
     nc_trust_options options = {.roots = NC_ROOTS_BYTES, .ca_pem = input_rest(&in)};

@@ -170,13 +170,6 @@ static void check_bounded(nc_slice result, nc_slice base, nc_slice reference, si
     nc_buf_deinit(&small);
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv) {
-    (void)argc;
-    (void)argv;
-    memory_count_blocks();
-    return 0;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     input in = input_init(data, size);
     uint32_t number = input_number(&in);

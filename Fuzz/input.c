@@ -98,6 +98,14 @@ void memory_count_blocks(void) {
     nc_set_allocator(&counting);
 }
 
+/// What a fuzzer without arrangements of its own begins with.
+__attribute__((weak)) int LLVMFuzzerInitialize(int *argc, char ***argv) {
+    (void)argc;
+    (void)argv;
+    memory_count_blocks();
+    return 0;
+}
+
 size_t memory_live_blocks(void) {
     return atomic_load(&live_blocks);
 }

@@ -21,7 +21,7 @@ typedef struct input {
     size_t piece_count;
 } input;
 
-/// libFuzzer's entry points, each fuzzer's own.
+/// libFuzzer's entry points, each fuzzer's own; the first one only where more is to be arranged than to count blocks.
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
