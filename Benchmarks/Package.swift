@@ -17,6 +17,29 @@ let package = Package(
             name: "bench-bodies",
             dependencies: [.product(name: "NetKit", package: "NetKit")],
             path: "bodies/netkit"),
+        .executableTarget(
+            name: "bench-codecs",
+            dependencies: [.product(name: "NetKit", package: "NetKit")],
+            path: "codecs/netkit"),
+        .executableTarget(
+            name: "bench-cache",
+            dependencies: [
+                "CMeasure", .product(name: "NetKit", package: "NetKit"),
+                .product(name: "NetKitTesting", package: "NetKit"),
+            ],
+            path: "cache/netkit"),
+        .executableTarget(
+            name: "bench-images",
+            dependencies: [
+                "CMeasure", .product(name: "NetKit", package: "NetKit"),
+                .product(name: "NetKitImages", package: "NetKit"),
+            ],
+            path: "images/netkit"),
+        .executableTarget(name: "bench-json", path: "json/foundation"),
+        .executableTarget(
+            name: "bench-requests",
+            dependencies: ["Workload", .product(name: "NetKit", package: "NetKit")],
+            path: "requests/netkit"),
         .executableTarget(name: "bench-urlsession", dependencies: ["Workload"], path: "transport/urlsession"),
     ],
     cLanguageStandard: .c11

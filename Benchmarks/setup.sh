@@ -123,6 +123,22 @@ begin_build() {
     compile probe "$bench/transport/probe.c" $curl_flags
 }
 
+# --- turns ---
+
+# Row by row and round by round, peers in turn: calls the benchmark's run_peer ROW ROUND PEER.
+take_turns() { # ROW..
+    for row; do
+        round=1
+        while [ "$round" -le "$rounds" ]; do
+            echo "row $row, round $round of $rounds" >&2
+            for peer in $peers; do
+                run_peer "$row" "$round" "$peer"
+            done
+            round=$((round + 1))
+        done
+    done
+}
+
 # --- a folder of our own, and cores ---
 
 stop() {
@@ -192,7 +208,7 @@ daemon off;
 worker_processes 1;
 pid $work/nginx.pid;
 error_log $work/error.log error;
-events { worker_connections 8192; }
+events { worker_connections 16384; }
 http {
     access_log off;
     sendfile on;

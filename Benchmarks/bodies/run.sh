@@ -150,16 +150,8 @@ run_peer() { # ROW ROUND PEER
     echo "row=$1 round=$2 name=$3 base=$base aim=$aim rss_aim_mib=$limit $(cat "$work/line")" >>"$work/results"
 }
 
-for row in $rows; do
-    round=1
-    while [ "$round" -le "$rounds" ]; do
-        echo "row $row, round $round of $rounds" >&2
-        for peer in $peers; do
-            run_peer "$row" "$round" "$peer"
-        done
-        round=$((round + 1))
-    done
-done
+# shellcheck disable=SC2086 # The rows are words.
+take_turns $rows
 
 # --- report ---
 

@@ -144,14 +144,7 @@ run_peer() { # ROW ROUND PEER
 
 for row in $rows; do
     start_nginx
-    round=1
-    while [ "$round" -le "$rounds" ]; do
-        echo "row $row, round $round of $rounds" >&2
-        for peer in $peers; do
-            run_peer "$row" "$round" "$peer"
-        done
-        round=$((round + 1))
-    done
+    take_turns "$row"
     stop_nginx
 done
 

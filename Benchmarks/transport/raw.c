@@ -13,12 +13,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_EVENTS = 256, BODY_CAPACITY = 128 * 1024 };
+enum { MAX_EVENTS = 256, MIN_BODY_CAPACITY = 128 * 1024 };
 
 typedef struct transfer {
     CURL *easy;
     uint8_t *body;
     size_t body_length;
+    size_t body_capacity;
 } transfer;
 
 typedef struct loop {
@@ -44,7 +45,7 @@ static int64_t now_ms(void) {
 static size_t on_write(char *data, size_t size, size_t count, void *context) {
     transfer *self = context;
     size_t length = size * count;
-    if (length > BODY_CAPACITY - self->body_length) {
+    if (length > self->body_capacity - self->body_length) {
         return 0;
     }
     memcpy(self->body + self->body_length, data, length);
@@ -170,7 +171,8 @@ static bool set_tls(CURL *easy, const bench_options *options) {
 
 static bool transfer_init(transfer *self, const bench_options *options) {
     self->easy = curl_easy_init();
-    self->body = malloc(BODY_CAPACITY);
+    self->body_capacity = options->body_bytes > MIN_BODY_CAPACITY ? options->body_bytes : MIN_BODY_CAPACITY;
+    self->body = malloc(self->body_capacity);
     return self->easy != NULL && self->body != NULL && set_tls(self->easy, options) &&
            curl_easy_setopt(self->easy, CURLOPT_URL, options->url) == CURLE_OK &&
            curl_easy_setopt(self->easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&

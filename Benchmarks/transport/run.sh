@@ -1,5 +1,6 @@
 #!/bin/sh
-# CPU time, requests per second and memory of GETs over loopback: NetKit, plain libcurl, URLSession.
+# CPU time, requests per second and memory of GETs over loopback: NetKit, plain libcurl, URLSession, and where they are
+# there Go's net/http and Python's httpx.
 #
 # Called by script/bench in the repository's root. The client is pinned to core 1, nginx to core 0; the peers take
 # turns, and each figure is the median of the rounds.
@@ -9,7 +10,7 @@ reference_cpu_s=1.73 # raw, 1 KiB, 64 in flight, where the aims were set
 tolerance_percent=20
 here=Benchmarks/transport
 name=transport
-all_peers="raw c swift-loop swift urlsession"
+all_peers="raw c swift-loop swift urlsession go httpx"
 all_rows="1k:1 1k:64 1k:256 64k:64 h2:64"
 . Benchmarks/setup.sh
 
@@ -18,8 +19,9 @@ usage() {
 usage: script/bench transport [--rounds N] [--requests N] [--only PEER,..] [--rows ROW,..] [--markdown FILE]
 
   --rounds N       rounds over all peers (5)
-  --requests N     measured requests of each run (100000); urlsession sends a tenth
+  --requests N     measured requests of each run (100000); urlsession and httpx send a tenth
   --only PEER,..   of: $all_peers
+                   (go and httpx: in rows 1k:1 and 1k:64, where there is a Go, and a PyPI for httpx)
   --rows ROW,..    body:in-flight, of: $all_rows
                    (h2: 1 KiB bodies as streams of one HTTP/2 connection over TLS)
   --markdown FILE  writes the table there too, with the machine and the versions
@@ -47,6 +49,34 @@ begin_build
 ! has_peer c || compile_with_core bench-engine "$here/engine.c" "$measure"
 if has_peer swift || has_peer swift-loop; then build_swift bench-netkit; fi
 if has_peer urlsession; then build_swift bench-urlsession; fi
+
+# Go's and Python's clients are left out where they cannot be had: says so, and goes on without.
+leave_out() { # PEER WHY
+    echo "bench $name: $1 is missing: $2" >&2
+    # shellcheck disable=SC2086
+    peers=$(printf '%s\n' $peers | grep -vx "$1" | tr '\n' ' ')
+    missing="$missing $1 is missing: $2."
+}
+
+missing=
+httpx_python=$out/httpx/bin/python
+if has_peer go; then
+    if ! command -v go >/dev/null; then
+        leave_out go "there is no Go toolchain"
+    else
+        GO111MODULE=off go build -o "$out/bench-go" "$here/others/nethttp.go" ||
+            fail "bench-go does not compile"
+    fi
+fi
+if has_peer httpx && ! "$httpx_python" -c 'import httpx' 2>/dev/null; then
+    rm -rf "$out/httpx"
+    { python3 -m venv "$out/httpx" && "$httpx_python" -m pip install --quiet --disable-pip-version-check --retries 1 \
+        --timeout 30 -r "$here/others/requirements.txt"; } >"$out/httpx.log" 2>&1 || {
+        rm -rf "$out/httpx"
+        leave_out httpx "python3-venv, or the index that pip is set to ($out/httpx.log)"
+    }
+fi
+[ -n "$peers" ] || fail "no peer is left"
 
 # --- server ---
 
@@ -83,6 +113,8 @@ program() { # PEER
     swift-loop) echo "$swift_bin/bench-netkit --mode loop" ;;
     swift) echo "$swift_bin/bench-netkit --mode global" ;;
     urlsession) echo "$swift_bin/bench-urlsession" ;;
+    go) echo "$out/bench-go" ;;
+    httpx) echo "$httpx_python $here/others/httpx_get.py" ;;
     esac
 }
 
@@ -90,9 +122,9 @@ run_peer() { # ROW ROUND PEER
     in_flight=${1#*:}
     body=${1%:*}
     count=$requests
-    if [ "$3" = urlsession ] && [ "$requests" -ge 10 ]; then
-        count=$((requests / 10))
-    fi
+    case $3 in
+    urlsession | httpx) [ "$requests" -lt 10 ] || count=$((requests / 10)) ;;
+    esac
     asked="--url http://127.0.0.1:$port/$body --body-bytes"
     case $body in
     h2) asked="--url https://localhost:$tls_port/1k --ca $work/root.pem --body-bytes 1024" ;;
@@ -115,6 +147,8 @@ for row in $rows; do
             # URLSession cannot be given the certificate of a test's own root.
             case $row:$peer in
             h2:*:urlsession) continue ;;
+            1k:1:* | 1k:64:*) ;;
+            *:go | *:httpx) continue ;;
             esac
             run_peer "$row" "$round" "$peer"
         done
@@ -124,7 +158,11 @@ done
 
 # --- report ---
 
-write_facts "$rounds rounds, peers in turn, $requests requests a run (urlsession a tenth of that)."
+others=
+! has_peer go || others=$(go version | cut -d ' ' -f 3)
+! has_peer httpx || others="${others:+$others, }httpx $("$httpx_python" -c 'import httpx; print(httpx.__version__)')"
+write_facts "$rounds rounds, peers in turn, $requests requests a run (urlsession and httpx a tenth of that).
+Others: ${others:-none}.$missing"
 
 table() { # yes: Markdown; no: for a terminal
     awk -v is_markdown="$1" -v reference="$reference_cpu_s" -v tolerance="$tolerance_percent" \

@@ -10,6 +10,10 @@ struct Main {
         configuration.maxInFlight = workload.inFlight
         configuration.maxPerHost = workload.inFlight
         configuration.maxStreams = workload.inFlight
+        // More than the default in the largest runs.
+        configuration.limits.maxBodyBytes = workload.bodyByteCount + 1
+        // As its peers, which name no product either.
+        configuration.userAgent = nil
         if let file = workload.authorities {
             configuration.trust.roots = .file(file)
         }

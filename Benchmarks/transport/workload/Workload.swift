@@ -49,6 +49,39 @@ public struct Workload: Sendable {
         bench_print_result(peer, &options, start, &outcome)
     }
 
+    /// Measures several peers in one process, which take turns with a twentieth of the requests each, so that they have
+    /// the same memory, the same minute and the same luck. Prints a line for each; its peak is that of all together.
+    public func measure(inTurns peers: [(name: String, loop: Loop)]) async {
+        var sums = [Sum](repeating: Sum(), count: peers.count)
+        for (index, peer) in peers.enumerated() {
+            sums[index].failureCount = await run(Int(options.value.warm_up), loop: peer.loop)
+        }
+        let total = Int(options.value.requests)
+        for turn in 0..<20 {
+            let share = total * (turn + 1) / 20 - total * turn / 20
+            for place in peers.indices {
+                // Nobody goes always behind the same one.
+                let index = turn.isMultiple(of: 2) ? place : peers.count - 1 - place
+                let start = bench_usage_now()
+                sums[index].failureCount += await run(share, loop: peers[index].loop)
+                let end = bench_usage_now()
+                sums[index].usage.cpu_s += end.cpu_s - start.cpu_s
+                sums[index].usage.wall_s += end.wall_s - start.wall_s
+            }
+        }
+        for (peer, sum) in zip(peers, sums) {
+            var outcome = bench_outcome(
+                end: sum.usage, connections: UInt64.max, failures: UInt64(sum.failureCount))
+            var options = options.value
+            bench_print_result(peer.name, &options, bench_usage(), &outcome)
+        }
+    }
+
+    private struct Sum {
+        var usage = bench_usage()
+        var failureCount = 0
+    }
+
     private func run(_ requestCount: Int, loop: @escaping Loop) async -> Int {
         await withTaskGroup(of: Int.self) { group in
             for index in 0..<inFlight {

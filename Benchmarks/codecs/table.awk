@@ -1,0 +1,88 @@
+# Turns the lines of rows.h into a table of medians, their spreads, and each aim beside what was reached.
+
+function print_line(a, b, c, d, e, f) {
+    if (is_markdown == "yes") {
+        printf "| %s | %s | %s | %s | %s | %s |\n", a, b, c, d, e, f
+    } else {
+        printf "%-24s %-20s %12s %18s %-38s %s\n", a, b, c, d, e, f
+    }
+}
+
+# How often the one's time is in the other's: the median over the rounds, as a slow minute touches both.
+function ratio(row, name, base,    list, count, round) {
+    for (round = 1; round <= rounds; round++) {
+        if (((row, name, round, "ns") in figures) && figures[row, base, round, "ns"] > 0) {
+            list[++count] = figures[row, name, round, "ns"] / figures[row, base, round, "ns"]
+        }
+    }
+    return count > 0 ? median_of(list, count) : 0
+}
+
+# Says what an aim asks and what was reached; is_met tells whether that is enough.
+function judge(row, name, aim,    part, share, value) {
+    split(aim, part, ":")
+    if (part[1] == "ns") {
+        value = summary(row, name, "ns")
+        is_met = value <= part[2]
+        return sprintf("<= %s ns", part[2])
+    }
+    if (part[1] == "mib") {
+        value = summary(row, name, "rss") / 1024
+        is_met = value <= part[2]
+        return sprintf("%.1f MiB, <= %s", value, part[2])
+    }
+    share = ratio(row, name, part[3])
+    if (share == 0) {
+        is_met = 0
+        return "no " part[3]
+    }
+    if (part[1] == "faster") {
+        is_met = 1 / share >= part[2]
+        return sprintf("%.1f x %s, >= %s", 1 / share, part[3], part[2])
+    }
+    is_met = share <= part[2]
+    return sprintf("%.2f of %s, <= %s", share, part[3], part[2])
+}
+
+function print_peer(row, name,    ns, ns_spread, list, count, i, said, verdict) {
+    ns = summary(row, name, "ns")
+    ns_spread = spread("%.1f")
+    count = split(aims_of[row, name], list, ",")
+    for (i = 1; i <= count; i++) {
+        said = said (i > 1 ? "; " : "") judge(row, name, list[i])
+        verdict = verdict (i > 1 ? ", " : "") (is_met ? "yes" : "NO")
+    }
+    print_line(row, name, sprintf("%.1f", ns), ns_spread, count > 0 ? said : "-", count > 0 ? verdict : "-")
+}
+
+{
+    delete field
+    for (i = 1; i <= NF; i++) {
+        at = index($i, "=")
+        field[substr($i, 1, at - 1)] = substr($i, at + 1)
+    }
+    row = field["row"]
+    name = field["name"]
+    round = field["round"] + 0
+    if (row == "" || field["ns"] == "") {
+        print "this is no result: " $0 > "/dev/stderr"
+        is_broken = 1
+        next
+    }
+    if (round > rounds) rounds = round
+    if (!(row in seen_rows)) { seen_rows[row]; row_order[++row_count] = row }
+    if (!((row, name) in seen_names)) { seen_names[row, name]; names_of[row] = names_of[row] " " name }
+    figures[row, name, round, "ns"] = field["ns"] + 0
+    figures[row, name, round, "rss"] = field["rss_kib"] + 0
+    aims_of[row, name] = field["aims"]
+}
+
+END {
+    if (row_count == 0 || is_broken) exit 1
+    print_line("row", "peer", "ns", "min-max", "reached, aim", "met")
+    if (is_markdown == "yes") print "|---|---|---|---|---|---|"
+    for (r = 1; r <= row_count; r++) {
+        count = split(names_of[row_order[r]], names, " ")
+        for (n = 1; n <= count; n++) print_peer(row_order[r], names[n])
+    }
+}

@@ -1,0 +1,90 @@
+#!/bin/sh
+# Checking JSON, alone, with a shape and in pieces, beside cJSON, simdjson and Foundation, on documents made here.
+#
+# Called by script/bench in the repository's root. Processor time of one document, the median of batches; every peer
+# keeps its parser and buffers where it can.
+set -eu
+
+name=json
+here=Benchmarks/json
+. Benchmarks/setup.sh
+all_rows="tweets catalogue coordinates small"
+all_peers="simdjson check shape pieces avx2 ssse3 plain cjson serialization decoder"
+
+usage() {
+    cat <<END
+usage: script/bench json [--rounds N] [--seed N] [--only PEER,..] [--rows ROW,..] [--markdown FILE]
+
+  --rounds N       rounds over all peers (5)
+  --seed N         of the documents (1)
+  --only PEER,..   of: $all_peers
+                   (check, shape, pieces of 16 KiB: ours; avx2, ssse3, plain: check by that way of looking at blocks;
+                   simdjson: its DOM; cjson: parse and delete; serialization, decoder: Foundation's)
+  --rows ROW,..    of: $all_rows
+  --markdown FILE  writes the table there too, with the machine and the versions
+END
+}
+
+read_options --seed 1 "$@"
+seed=$amount
+# shellcheck disable=SC2086
+check_words row "$all_rows" $rows
+
+# --- build ---
+
+begin_build
+compile bench-json-documents "$here/documents.c"
+compile_with_core bench-json-core "$here/core.c" -ISources/CNetCore
+is_among cjson $peers && compile bench-json-cjson "$here/cjson.c" -lcjson
+if is_among simdjson $peers; then
+    c++ -std=c++17 -O2 -o "$out/bench-json-simdjson" "$here/simdjson.cpp" -lsimdjson ||
+        fail "libsimdjson-dev is not installed; leave simdjson out with --only"
+fi
+if is_among serialization $peers || is_among decoder $peers; then
+    build_swift bench-json
+fi
+begin_work
+"$out/bench-json-documents" "$work/files" "$seed"
+load_before=$(load)
+
+# --- runs ---
+
+run_peer() { # ROW ROUND PEER
+    file=$work/files/$1
+    case $3 in
+    check) set -- "$@" "$out/bench-json-core" check "$file.json" ;;
+    shape) set -- "$@" "$out/bench-json-core" shape "$file.json" "$file.shape" ;;
+    pieces) set -- "$@" "$out/bench-json-core" pieces "$file.json" ;;
+    avx2 | ssse3 | plain) set -- "$@" "$out/bench-json-core" check "$file.json" "$file.shape" "$3" ;;
+    simdjson | cjson) set -- "$@" "$out/bench-json-$3" "$file.json" ;;
+    serialization | decoder) set -- "$@" "$swift_bin/bench-json" "$3" "$file.json" "$1" ;;
+    esac
+    row=$1 round=$2 peer=$3
+    shift 3
+    # shellcheck disable=SC2086
+    line=$(timeout --foreground 600 $pin_client "$@") || fail "$peer failed in row $row"
+    echo "row=$row round=$round name=$peer $line" >>"$work/results"
+}
+
+# shellcheck disable=SC2086 # The rows are words.
+take_turns $rows
+
+# --- report ---
+
+{
+    echo "Machine: $(machine), $(getconf _NPROCESSORS_ONLN) cores, $(uname -srm); $pinning."
+    echo "Versions: $("$out/bench-json-core" --which)," \
+        "$([ ! -x "$out/bench-json-simdjson" ] || "$out/bench-json-simdjson" --which)," \
+        "cJSON $(pkg-config --modversion libcjson 2>/dev/null || echo unknown), $(swift_version)."
+    echo "Load (1, 5, 15 minutes) before: $load_before; after: $(load)."
+    echo "Release builds. $rounds rounds, peers in turn, seed $seed."
+} >"$work/facts"
+
+table() { # yes: Markdown; no: for a terminal
+    awk -v is_markdown="$1" -f "$bench/median.awk" -f "$here/table.awk" "$work/results"
+    echo
+    echo "Medians and min-max of the rounds, in nanoseconds a document; MB/s. Aims, by medians of the ratios of one round:"
+    echo "check at most 1/5 of cjson's time and 1.25 x simdjson's (0.8 x its speed); shape at most 1.30 x, pieces at most"
+    echo "1.15 x check's time; a small document checked within 250 ns."
+}
+report "Checking JSON" "$markdown"

@@ -1,0 +1,143 @@
+@_spi(Measuring) import NetKit
+import Workload
+
+/// What stands between a caller and the transport: nothing (`--mode bare`), an agent without interceptors (`empty`),
+/// with four that pass everything on (`four`), or with four of the ready ones (`ready`). And a thousand at once, or as
+/// many as follow a colon (`batch:10`): in a task group (`group`), and as a batch (`batch`). Several with commas between
+/// them (`bare,empty`) take turns, each over connections of its own.
+@main
+struct Main {
+    static func main() async throws {
+        let workload = Workload()
+        let modes = workload.mode.split(separator: ",").map(String.init)
+        let agents = modes.map { agent($0, workload) }
+        let peers = zip(modes, agents).map { (name: $0, loop: loop($0, workload, through: $1)) }
+        if let only = peers.first, peers.count == 1 {
+            await workload.measure(peer: only.name, loop: only.loop)
+        } else {
+            await workload.measure(inTurns: peers)
+        }
+        for agent in agents {
+            await agent.shutdown()
+        }
+    }
+
+    private static func agent(_ mode: String, _ workload: Workload) -> Agent {
+        var configuration = Agent.Configuration()
+        configuration.maxInFlight = isTogether(mode) ? 64 : workload.inFlight
+        configuration.maxPerHost = configuration.maxInFlight
+        // The bare transport names no product either.
+        configuration.userAgent = nil
+        configuration.interceptors = interceptors(mode)
+        return Agent(configuration)
+    }
+
+    private static func isTogether(_ mode: String) -> Bool {
+        mode.hasPrefix("group") || mode.hasPrefix("batch")
+    }
+
+    private static func loop(_ mode: String, _ workload: Workload, through agent: Agent) -> Workload.Loop {
+        if isTogether(mode) {
+            let size = mode.split(separator: ":").dropFirst().first.flatMap { Int($0) } ?? 1_000
+            return { await sendTogether($0, workload, size: size, isBatch: mode.hasPrefix("batch"), through: agent) }
+        }
+        if mode == "bare" {
+            let transport = agent.bareTransport
+            return { await send($0, workload, over: transport) }
+        }
+        return { await send($0, workload, through: agent) }
+    }
+
+    private static func interceptors(_ mode: String) -> [any Interceptor] {
+        switch mode {
+        case "four": [Passing(), Passing(), Passing(), Passing()]
+        case "ready":
+            [
+                Retry(), CircuitBreaker(), RateLimit(1_000_000, per: .milliseconds(1)),
+                CredentialRefresh("token") {
+                    $0.headers["X-Token"] = $1
+                } refresh: { _ in
+                    "token"
+                },
+            ]
+        default: []
+        }
+    }
+
+    private static func send(_ requestCount: Int, _ workload: Workload, through agent: Agent) async -> Int {
+        var failureCount = 0
+        for _ in 0..<requestCount {
+            do throws(NetError) {
+                let response = try await agent.send(Request<Bytes>(workload.url))
+                if response.status != 200 || response.value.count != workload.bodyByteCount {
+                    failureCount += 1
+                }
+            } catch {
+                failureCount += 1
+            }
+        }
+        return failureCount
+    }
+
+    private static func sendTogether(
+        _ requestCount: Int, _ workload: Workload, size: Int, isBatch: Bool, through agent: Agent
+    ) async -> Int {
+        var failureCount = 0
+        var left = requestCount
+        while left > 0 {
+            let requests = Array(repeating: Request<Bytes>(workload.url), count: min(left, size))
+            left -= requests.count
+            do {
+                let responses =
+                    isBatch
+                    ? try await agent.send(Batch(requests)).outcomes : try await inGroup(requests, through: agent)
+                failureCount += responses.count { $0.status != 200 || $0.value.count != workload.bodyByteCount }
+            } catch {
+                failureCount += requests.count
+            }
+        }
+        return failureCount
+    }
+
+    /// What one writes without a batch: all at once, and the responses in order.
+    private static func inGroup(
+        _ requests: [Request<Bytes>], through agent: Agent
+    ) async throws -> [Response<Bytes>] {
+        try await withThrowingTaskGroup(of: (Int, Response<Bytes>).self) { group in
+            for (index, request) in requests.enumerated() {
+                group.addTask { (index, try await agent.send(request)) }
+            }
+            var responses = [Response<Bytes>?](repeating: nil, count: requests.count)
+            for try await (index, response) in group {
+                responses[index] = response
+            }
+            return responses.compactMap(\.self)
+        }
+    }
+
+    private static func send(_ requestCount: Int, _ workload: Workload, over transport: any Transport) async -> Int {
+        var failureCount = 0
+        for _ in 0..<requestCount {
+            do throws(NetError) {
+                // What a transport is promised.
+                var request = Request<Bytes>(workload.url)
+                request.limits = Limits()
+                request.redirects = .follow
+                let response = try await transport.send(request)
+                if response.status != 200 || response.value.count != workload.bodyByteCount {
+                    failureCount += 1
+                }
+            } catch {
+                failureCount += 1
+            }
+        }
+        return failureCount
+    }
+}
+
+/// Does nothing but be there.
+private struct Passing: Interceptor {
+    func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
+        try await next(call)
+    }
+}
