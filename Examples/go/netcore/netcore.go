@@ -1,0 +1,404 @@
+// Package netcore is libnetcore for Go, by cgo.
+//
+//	engine, err := netcore.NewEngine()
+//	defer engine.Close()
+//	response, err := engine.Fetch(ctx, netcore.Request{URL: "https://example.com/"})
+//	defer response.Close()
+//
+// What has Close is closed by its owner. Functions given to the package run on the engine's own thread and must not
+// block; a panic in one ends the transfer and comes back as its error. Nothing of Go's memory stays in C: requests are
+// copied into C memory for the call, and callbacks are named by a cgo.Handle.
+package netcore
+
+/*
+#cgo pkg-config: netcore
+#include "callbacks.h"
+#include <stdlib.h>
+*/
+import "C"
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/cgo"
+	"strings"
+	"sync"
+	"unsafe"
+)
+
+// ErrClosed is what a call with something that was closed returns: a closed policy is not taken for none.
+var ErrClosed = errors.New("netcore: it is closed")
+
+// Statuses that callers ask for by name; the rest have their numbers in netcore/status.h.
+const (
+	ShapeMismatch = int(C.NC_ERR_SHAPE_MISMATCH)
+	PinMismatch   = int(C.NC_ERR_PIN_MISMATCH)
+	Cancelled     = int(C.NC_ERR_CANCELLED)
+)
+
+// Error is what every failure is.
+type Error struct {
+	Status  int
+	Name    string
+	Message string
+	cause   error
+}
+
+func (e *Error) Error() string { return e.Name + ": " + e.Message }
+
+// Unwrap is what ended the context, when that cancelled the transfer.
+func (e *Error) Unwrap() error { return e.cause }
+
+func failure(status C.nc_status, detail *C.nc_error) error {
+	if status == C.NC_OK {
+		return nil
+	}
+	return &Error{int(status), C.GoString(C.nc_status_name(status)), C.GoString(&detail.message[0]), nil}
+}
+
+// arena holds what a call views, in C memory, until the call has returned.
+type arena []unsafe.Pointer
+
+func (a *arena) slice(text string) C.nc_slice {
+	if text == "" {
+		return C.nc_slice{}
+	}
+	block := C.CBytes([]byte(text))
+	*a = append(*a, block)
+	return C.nc_slice{(*C.uint8_t)(block), C.size_t(len(text))}
+}
+
+func (a *arena) slices(texts []string) *C.nc_slice {
+	if len(texts) == 0 {
+		return nil
+	}
+	block := C.calloc(C.size_t(len(texts)), C.size_t(unsafe.Sizeof(C.nc_slice{})))
+	*a = append(*a, block)
+	for i, slice := 0, unsafe.Slice((*C.nc_slice)(block), len(texts)); i < len(texts); i++ {
+		slice[i] = a.slice(texts[i])
+	}
+	return (*C.nc_slice)(block)
+}
+
+func (a *arena) free() {
+	for _, block := range *a {
+		C.free(block)
+	}
+}
+
+// Trust says whom TLS believes.
+type Trust struct{ raw *C.nc_trust }
+
+// NewPinnedTrust believes the authorities of a PEM file, and of a host's chain only those with one of the pins.
+func NewPinnedTrust(caFile, hosts string, pins ...string) (*Trust, error) {
+	var kept arena
+	defer kept.free()
+	var detail C.nc_error
+	rule := (*C.nc_trust_rule)(C.calloc(1, C.size_t(unsafe.Sizeof(C.nc_trust_rule{}))))
+	kept = append(kept, unsafe.Pointer(rule))
+	rule.hosts, rule.mode, rule.pins, rule.pin_count = kept.slice(hosts), C.NC_PIN_PUBLIC_KEY, kept.slices(pins), C.size_t(len(pins))
+	options := C.nc_trust_options{roots: C.NC_ROOTS_FILE, ca_file: kept.slice(caFile), rules: rule, rule_count: 1}
+	trust := &Trust{}
+	if err := failure(C.nc_trust_new(&trust.raw, &options, &detail), &detail); err != nil {
+		return nil, err
+	}
+	return trust, nil
+}
+
+// Close gives the policy up; requests that were started keep theirs.
+func (t *Trust) Close() { C.nc_trust_release(t.raw); t.raw = nil }
+
+// Expectation is JSON of a shape, checked while it arrives.
+type Expectation struct{ raw *C.nc_expectation }
+
+// NewExpectation compiles a shape document.
+func NewExpectation(shape string) (*Expectation, error) {
+	var kept arena
+	defer kept.free()
+	var detail C.nc_error
+	var compiled *C.nc_shape
+	if err := failure(C.nc_shape_parse(&compiled, kept.slice(shape), &detail), &detail); err != nil {
+		return nil, err
+	}
+	defer C.nc_shape_release(compiled) // the expectation has a reference of its own
+	expectation := &Expectation{}
+	options := C.nc_expectation_options{shape: compiled}
+	if err := failure(C.nc_expectation_new(&expectation.raw, &options, &detail), &detail); err != nil {
+		return nil, err
+	}
+	return expectation, nil
+}
+
+// Close gives the expectation up.
+func (e *Expectation) Close() { C.nc_expectation_release(e.raw); e.raw = nil }
+
+// Store is a directory of entries, each whole or absent.
+type Store struct{ raw *C.nc_store }
+
+// OpenStore opens a directory, making it where it is missing.
+func OpenStore(directory string) (*Store, error) {
+	var detail C.nc_error
+	if strings.Contains(directory, "\x00") {
+		return nil, errors.New("netcore: a NUL in a path")
+	}
+	path := C.CString(directory)
+	defer C.free(unsafe.Pointer(path))
+	store := &Store{}
+	options := C.nc_store_options{directory: path}
+	if err := failure(C.nc_store_new(&store.raw, &options, &detail), &detail); err != nil {
+		return nil, err
+	}
+	return store, nil
+}
+
+// Close closes the store; the entries stay.
+func (s *Store) Close() { C.nc_store_free(s.raw); s.raw = nil }
+
+// Put puts a body under a key.
+func (s *Store) Put(key string, body []byte) error {
+	if s.raw == nil {
+		return ErrClosed
+	}
+	var kept arena
+	defer kept.free()
+	var detail C.nc_error
+	draft := C.nc_store_draft{key: kept.slice(key)}
+	return failure(C.nc_store_put(s.raw, &draft, kept.slice(string(body)), &detail), &detail)
+}
+
+// Get finds a body; the second value tells whether it is there.
+func (s *Store) Get(key string) ([]byte, bool, error) {
+	if s.raw == nil {
+		return nil, false, ErrClosed
+	}
+	var kept arena
+	defer kept.free()
+	var detail C.nc_error
+	entry := (*C.nc_store_entry)(C.calloc(1, C.size_t(unsafe.Sizeof(C.nc_store_entry{}))))
+	room := (*C.nc_buf)(C.calloc(1, C.size_t(unsafe.Sizeof(C.nc_buf{}))))
+	kept = append(kept, unsafe.Pointer(entry), unsafe.Pointer(room))
+	*room = C.nc_buf_init(64 << 20)
+	defer C.nc_buf_deinit(room)
+	if err := failure(C.nc_store_get(entry, s.raw, kept.slice(key), room, &detail), &detail); err != nil {
+		return nil, false, err
+	}
+	if entry.found != C.NC_STORE_HIT {
+		return nil, false, nil
+	}
+	return C.GoBytes(unsafe.Pointer(entry.body.data), C.int(entry.body.length)), true, nil
+}
+
+// Response is what came back.
+type Response struct{ raw *C.nc_response }
+
+// Close gives the response's memory back.
+func (r *Response) Close() { C.nc_response_release(r.raw); r.raw = nil }
+
+// Status is the status code; 0 after Close.
+func (r *Response) Status() int {
+	if r.raw == nil {
+		return 0
+	}
+	return int(C.nc_response_status(r.raw))
+}
+
+// Body copies the decoded body; nothing after Close.
+func (r *Response) Body() []byte {
+	if r.raw == nil {
+		return nil
+	}
+	body := C.nc_response_body(r.raw)
+	return C.GoBytes(unsafe.Pointer(body.data), C.int(body.length))
+}
+
+// Request is what to ask. OnHead and OnChunk are called on the engine's thread; with OnChunk the body goes there.
+type Request struct {
+	URL         string
+	Trust       *Trust
+	Expectation *Expectation
+	OnHead      func()
+	OnChunk     func([]byte) bool
+}
+
+func (r *Request) described(kept *arena) (C.nc_request, error) {
+	request := C.nc_request{url: kept.slice(r.URL)}
+	if r.Trust != nil {
+		request.trust = r.Trust.raw
+	}
+	if r.Expectation != nil {
+		request.expectation = r.Expectation.raw
+	}
+	if (r.Trust != nil && request.trust == nil) || (r.Expectation != nil && request.expectation == nil) {
+		return request, ErrClosed
+	}
+	return request, nil
+}
+
+type outcome struct {
+	response *Response
+	bytes    uint64
+	err      error
+}
+
+// told is what a handle names from the start of a transfer to its end.
+type told struct {
+	request Request
+	panic   any
+	done    chan outcome // with room for one: the loop never waits
+}
+
+func (t *told) guarded(run func() bool) (goesOn bool) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			t.panic, goesOn = reason, false
+		}
+	}()
+	return run()
+}
+
+func (t *told) end(result outcome) {
+	if t.panic != nil {
+		result.err = fmt.Errorf("a callback panicked: %v", t.panic)
+	}
+	t.done <- result
+}
+
+//export goHead
+func goHead(handle C.uintptr_t) bool {
+	it := cgo.Handle(handle).Value().(*told)
+	return it.guarded(func() bool {
+		if it.request.OnHead != nil {
+			it.request.OnHead()
+		}
+		return true
+	})
+}
+
+//export goChunk
+func goChunk(handle C.uintptr_t, bytes unsafe.Pointer, length C.size_t) bool {
+	it := cgo.Handle(handle).Value().(*told)
+	return it.guarded(func() bool { return it.request.OnChunk(C.GoBytes(bytes, C.int(length))) })
+}
+
+//export goDone
+func goDone(handle C.uintptr_t, response *C.nc_response, detail *C.nc_error) {
+	it := cgo.Handle(handle)
+	it.Value().(*told).end(outcome{response: &Response{response}, err: failure(detail.status, detail)})
+	it.Delete()
+}
+
+//export goDownloaded
+func goDownloaded(handle C.uintptr_t, count C.uint64_t, detail *C.nc_error) {
+	it := cgo.Handle(handle)
+	it.Value().(*told).end(outcome{bytes: uint64(count), err: failure(detail.status, detail)})
+	it.Delete()
+}
+
+// Engine is one loop thread with its connections. Goroutines may share it.
+type Engine struct {
+	mutex sync.RWMutex // shared by calls, none of which waits: Close frees nothing under them
+	raw   *C.nc_engine
+}
+
+// NewEngine starts an engine of the default options.
+func NewEngine() (*Engine, error) {
+	var detail C.nc_error
+	engine := &Engine{}
+	if err := failure(C.nc_engine_new(&engine.raw, nil, &detail), &detail); err != nil {
+		return nil, err
+	}
+	return engine, nil
+}
+
+// Close cancels what is under way and waits for its end; in a callback, which cannot wait, it does not.
+func (e *Engine) Close() {
+	e.mutex.Lock()
+	raw := e.raw
+	e.raw = nil
+	e.mutex.Unlock()
+	if raw != nil && C.nc_engine_close(raw, C.UINT32_MAX) == C.NC_ERR_USAGE {
+		C.nc_engine_release(raw)
+	}
+}
+
+// use calls with the engine, unless it is closed.
+func (e *Engine) use(call func(raw *C.nc_engine) error) error {
+	e.mutex.RLock()
+	defer e.mutex.RUnlock()
+	if e.raw == nil {
+		return ErrClosed
+	}
+	return call(e.raw)
+}
+
+// Fetch asks and waits; when the context ends first, the transfer is cancelled. The caller closes the response.
+func (e *Engine) Fetch(ctx context.Context, request Request) (*Response, error) {
+	var kept arena
+	defer kept.free()
+	var id C.nc_transfer_id
+	described, err := request.described(&kept)
+	if err != nil {
+		return nil, err
+	}
+	result := e.run(ctx, request, func(raw *C.nc_engine, handle C.uintptr_t, detail *C.nc_error) C.nc_status {
+		return C.start_transfer(raw, &described, C.bool(request.OnChunk != nil), handle, &id, detail)
+	}, func(raw *C.nc_engine) { C.nc_engine_cancel(raw, id) })
+	if result.err != nil {
+		if result.response != nil {
+			result.response.Close()
+		}
+		return nil, result.err
+	}
+	return result.response, nil
+}
+
+// Download fetches into a file, resuming what is there of it; it tells the file's length.
+func (e *Engine) Download(ctx context.Context, request Request, path string) (uint64, error) {
+	var kept arena
+	defer kept.free()
+	var id C.nc_download_id
+	described := (*C.nc_request)(C.calloc(1, C.size_t(unsafe.Sizeof(C.nc_request{}))))
+	kept = append(kept, unsafe.Pointer(described))
+	var err error
+	if *described, err = request.described(&kept); err != nil {
+		return 0, err
+	}
+	options := C.nc_download_options{request: described, path: kept.slice(path)}
+	result := e.run(ctx, request, func(raw *C.nc_engine, handle C.uintptr_t, detail *C.nc_error) C.nc_status {
+		return C.start_download(raw, &options, handle, &id, detail)
+	}, func(raw *C.nc_engine) { C.nc_download_cancel(raw, id) })
+	return result.bytes, result.err
+}
+
+// run starts something and waits for its end, or for the context's and then for its end.
+func (e *Engine) run(ctx context.Context, request Request,
+	start func(*C.nc_engine, C.uintptr_t, *C.nc_error) C.nc_status, cancel func(*C.nc_engine)) outcome {
+	if err := ctx.Err(); err != nil {
+		return outcome{err: err}
+	}
+	it := &told{request: request, done: make(chan outcome, 1)}
+	handle := cgo.NewHandle(it)
+	if err := e.use(func(raw *C.nc_engine) error {
+		if C.nc_engine_is_on_loop(raw) {
+			return errors.New("netcore: a callback may not wait for a transfer")
+		}
+		var detail C.nc_error
+		return failure(start(raw, C.uintptr_t(handle), &detail), &detail)
+	}); err != nil {
+		handle.Delete() // nothing will be told of it
+		return outcome{err: err}
+	}
+	select {
+	case result := <-it.done:
+		return result
+	case <-ctx.Done():
+		_ = e.use(func(raw *C.nc_engine) error { cancel(raw); return nil }) // closing cancels too
+		result := <-it.done
+		var failed *Error
+		if errors.As(result.err, &failed) && failed.Status == Cancelled {
+			failed.cause = ctx.Err()
+		}
+		return result
+	}
+}

@@ -1,0 +1,189 @@
+//! netcore.h as it is. `script/examples` compares the layout of each struct with what the C compiler makes of the headers.
+
+use std::ffi::{c_char, c_void};
+
+pub const OK: i32 = 0;
+pub const USAGE: i32 = 1;
+pub const SHAPE_MISMATCH: i32 = 47;
+pub const PIN_MISMATCH: i32 = 90;
+pub const CANCELLED: i32 = 150;
+pub const STOPPED_BY_CALLER: i32 = 151;
+pub const CONTINUE: i32 = 0;
+pub const STOP: i32 = 1;
+pub const PIN_PUBLIC_KEY: i32 = 1;
+pub const ROOTS_FILE: i32 = 1;
+pub const STORE_HIT: i32 = 1;
+pub const UNLIMITED: u32 = u32::MAX;
+
+pub type HeadFn = unsafe extern "C" fn(*mut c_void, u64, *const c_void, bool) -> i32;
+pub type BodyFn = unsafe extern "C" fn(*mut c_void, u64, Slice) -> i32;
+pub type DoneFn = unsafe extern "C" fn(*mut c_void, u64, *mut c_void, *const Error);
+pub type DownloadDoneFn = unsafe extern "C" fn(*mut c_void, u64, *mut c_void, *const DownloadResult, *const Error);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Slice {
+    pub data: *const u8,
+    pub length: usize,
+}
+
+impl Slice {
+    /// Views bytes that outlive the call they are given to.
+    pub fn of(bytes: &[u8]) -> Slice {
+        Slice { data: bytes.as_ptr(), length: bytes.len() }
+    }
+
+    /// # Safety
+    /// What it was taken from has to outlive `'a`.
+    pub unsafe fn bytes<'a>(self) -> &'a [u8] {
+        if self.length == 0 {
+            return &[];
+        }
+        unsafe { std::slice::from_raw_parts(self.data, self.length) }
+    }
+}
+
+/// A struct of C: all zero where nothing is said, and able to say where its fields lie.
+macro_rules! c_struct {
+    ($name:ident, $c:literal, $($field:ident: $kind:ty),*) => {
+        #[repr(C)]
+        #[derive(Clone, Copy)]
+        pub struct $name {
+            $(pub $field: $kind),*
+        }
+        impl Default for $name {
+            fn default() -> $name {
+                // SAFETY: numbers, pointers, and functions that may be absent: zero is a value of each.
+                unsafe { std::mem::zeroed() }
+            }
+        }
+        impl $name {
+            fn layout() -> String {
+                let mut lines = String::new();
+                $(lines += &format!("{} {} {}\n", $c, stringify!($field), std::mem::offset_of!($name, $field));)*
+                lines + &format!("{} - {}\n", $c, std::mem::size_of::<$name>())
+            }
+        }
+    };
+}
+
+c_struct!(Error, "nc_error", status: i32, native_code: i32, offset: i64, message: [c_char; 256]);
+
+c_struct!(Buf, "nc_buf", data: *mut u8, length: usize, capacity: usize, max_bytes: usize, status: i32);
+
+c_struct!(Limits, "nc_limits", connect_ms: u32, first_byte_ms: u32, idle_ms: u32, slot_ms: u32, total_ms: u32,
+    max_redirects: u32, max_body_bytes: u64, max_head_bytes: u32, max_head_fields: u32, max_codings: u32,
+    max_send_bytes_per_s: u64, max_receive_bytes_per_s: u64);
+
+c_struct!(BodySource, "nc_body_source", ctx: *mut c_void, pull: *mut c_void, rewind: *mut c_void);
+
+c_struct!(Credentials, "nc_credentials", schemes: u32, user: Slice, password: Slice, token: Slice);
+
+c_struct!(Request, "nc_request", method: Slice, url: Slice, headers: *const c_void, header_count: usize, body:
+    Slice, has_body: bool, body_file: Slice, body_source: BodySource, body_length: u64, multipart: *mut c_void,
+    save_path: Slice, accepts_codings: bool, http: i32, redirects: i32, limits: Limits, trust: *mut c_void,
+    connect_to: *const c_void, connect_to_count: usize, unix_socket: Slice, proxy: *const c_void, expectation: *mut
+    c_void, credentials: Credentials, priority: i32, cookie_use: u8, keeps_dot_segments: bool, may_pause:
+    bool, dscp: u8);
+
+c_struct!(Sink, "nc_sink", ctx: *mut c_void, on_head: Option<HeadFn>, on_body: Option<BodyFn>, on_done:
+    Option<DoneFn>, on_progress: *mut c_void);
+
+c_struct!(DownloadOptions, "nc_download_options", request: *const Request, path: Slice, is_directory: bool,
+    ignores_disposition: bool, existing: i32, partial_folder: Slice, restarts: bool, trusts_server: bool,
+    asks_destination: bool, skips_sync: bool, segments: u32, proof_ms: u32, sha256: *const u8, md5: *const u8);
+
+c_struct!(DownloadResult, "nc_download_result", path: Slice, partial_path: Slice, byte_count: u64, resumed_bytes:
+    u64);
+
+c_struct!(DownloadSink, "nc_download_sink", ctx: *mut c_void, on_head: *mut c_void, on_resumed: *mut c_void,
+    on_destination: *mut c_void, on_progress: *mut c_void, on_done: Option<DownloadDoneFn>);
+
+c_struct!(TrustRule, "nc_trust_rule", hosts: Slice, mode: i32, pins: *const Slice, pin_count: usize, certificates:
+    *const Slice, certificate_count: usize, files: *const Slice, file_count: usize, expires_at_s: i64, lapses: bool,
+    reports_only: bool, min_pins: u32);
+
+c_struct!(TrustObserver, "nc_trust_observer", ctx: *mut c_void, report: *mut c_void, decide: *mut c_void, release:
+    *mut c_void, allows_override: bool);
+
+c_struct!(TrustOptions, "nc_trust_options", roots: i32, ca_file: Slice, ca_pem: Slice, min_version: i32,
+    accepts_anything: bool, identity_file: Slice, identity_key_file: Slice, identity_pem: Slice, identity_key_pem:
+    Slice, identity_password: Slice, identity_pass_phrase: *mut c_void, identity_ctx: *mut c_void, identity_release:
+    *mut c_void, rules: *const TrustRule, rule_count: usize, accepts_invalid_chains: bool, skips_name_check: bool,
+    crl_file: Slice, requires_staple: bool, max_version: i32, ciphers: Slice, cipher_suites: Slice, skips_alpn:
+    bool, observer: TrustObserver);
+
+c_struct!(ShapeOptions, "nc_shape_options", max_mismatches: u32, is_lenient: bool);
+
+c_struct!(JsonOptions, "nc_json_options", max_depth: u32, max_names: u32, max_bytes: u64, max_number_bytes: u64,
+    allows_lone_surrogates: bool, refuses_duplicate_names: bool);
+
+c_struct!(ExpectationOptions, "nc_expectation_options", shape: *mut c_void, matching: ShapeOptions, json:
+    JsonOptions, min_status: u16, max_status: u16, types: *const Slice, type_count: usize, allows_empty: bool);
+
+c_struct!(StoreOptions, "nc_store_options", directory: *const c_char, max_bytes: u64, max_entries: u32, max_share:
+    u32, durability: i32, seal_key: *const u8, clock: *const c_void, random: *const c_void, file_ops: *const
+    c_void);
+
+c_struct!(StoreDraft, "nc_store_draft", key: Slice, metadata: Slice, host: Slice, tags: Slice, lifetime_ms: u64,
+    created_at_ms: i64);
+
+c_struct!(StoreEntry, "nc_store_entry", found: i32, key: Slice, metadata: Slice, host: Slice, tags: Slice, body:
+    Slice, body_bytes: u64, file_bytes: u64, created_at_ms: i64, lifetime_ms: u64);
+
+/// "nc_request url 16" for each field, and "nc_request - 512" for the whole.
+pub fn layout() -> String {
+    [
+        Error::layout(),
+        Buf::layout(),
+        Limits::layout(),
+        BodySource::layout(),
+        Credentials::layout(),
+        Request::layout(),
+        Sink::layout(),
+        DownloadOptions::layout(),
+        DownloadResult::layout(),
+        DownloadSink::layout(),
+        TrustRule::layout(),
+        TrustObserver::layout(),
+        TrustOptions::layout(),
+        ShapeOptions::layout(),
+        JsonOptions::layout(),
+        ExpectationOptions::layout(),
+        StoreOptions::layout(),
+        StoreDraft::layout(),
+        StoreEntry::layout(),
+    ]
+    .concat()
+}
+
+#[link(name = "netcore")]
+extern "C" {
+    pub fn nc_status_name(status: i32) -> *const c_char;
+    pub fn nc_engine_new(out: *mut *mut c_void, options: *const c_void, err: *mut Error) -> i32;
+    pub fn nc_engine_submit(engine: *mut c_void, request: *const Request, sink: *const Sink, out: *mut u64, err: *mut Error) -> i32;
+    pub fn nc_engine_cancel(engine: *mut c_void, id: u64);
+    pub fn nc_engine_release(engine: *mut c_void);
+    pub fn nc_engine_is_on_loop(engine: *const c_void) -> bool;
+    pub fn nc_engine_close(engine: *mut c_void, timeout_ms: u32) -> i32;
+    pub fn nc_response_retain(response: *mut c_void) -> *mut c_void;
+    pub fn nc_response_release(response: *mut c_void);
+    pub fn nc_response_status(response: *const c_void) -> u16;
+    pub fn nc_response_body(response: *const c_void) -> Slice;
+    pub fn nc_download_start(
+        engine: *mut c_void, options: *const DownloadOptions, sink: *const DownloadSink, out: *mut u64, err: *mut Error,
+    ) -> i32;
+    pub fn nc_download_cancel(engine: *mut c_void, id: u64);
+    pub fn nc_trust_new(out: *mut *mut c_void, options: *const TrustOptions, err: *mut Error) -> i32;
+    pub fn nc_trust_release(trust: *mut c_void);
+    pub fn nc_shape_parse(out: *mut *mut c_void, document: Slice, err: *mut Error) -> i32;
+    pub fn nc_shape_release(shape: *mut c_void);
+    pub fn nc_expectation_new(out: *mut *mut c_void, options: *const ExpectationOptions, err: *mut Error) -> i32;
+    pub fn nc_expectation_release(expectation: *mut c_void);
+    pub fn nc_store_new(out: *mut *mut c_void, options: *const StoreOptions, err: *mut Error) -> i32;
+    pub fn nc_store_free(store: *mut c_void);
+    pub fn nc_store_get(out: *mut StoreEntry, store: *mut c_void, key: Slice, room: *mut Buf, err: *mut Error) -> i32;
+    pub fn nc_store_put(store: *mut c_void, draft: *const StoreDraft, body: Slice, err: *mut Error) -> i32;
+    pub fn nc_buf_init(max_bytes: usize) -> Buf;
+    pub fn nc_buf_deinit(buf: *mut Buf);
+}
