@@ -1,0 +1,68 @@
+# What `cmake --install` puts in place: libraries, headers, a pkg-config file and a CMake package. All of them find their
+# prefix from their own place, so that `cmake --install --prefix` and moving the tree keep them right.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS netcore_shared EXPORT netcore-shared)
+install(TARGETS netcore_static EXPORT netcore-static)
+install(FILES include/netcore.h include/netcore.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${netcore_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/netcore)
+
+# --- CMake ---
+
+set(netcore_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/netcore)
+# Two files, so that who links the shared library needs no development files of what is underneath.
+foreach(kind IN ITEMS shared static)
+    install(EXPORT netcore-${kind} NAMESPACE netcore:: DESTINATION ${netcore_cmake_dir})
+endforeach()
+configure_package_config_file(cmake/netcore-config.cmake.in netcore-config.cmake INSTALL_DESTINATION ${netcore_cmake_dir})
+# Before 1.0 another minor version may be another interface.
+write_basic_package_version_file(netcore-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/netcore-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/netcore-config-version.cmake
+    DESTINATION ${netcore_cmake_dir})
+
+# --- pkg-config ---
+
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
+    set(netcore_pc_prefix "${CMAKE_INSTALL_PREFIX}")
+    set(netcore_pc_libdir "${CMAKE_INSTALL_FULL_LIBDIR}")
+    set(netcore_pc_includedir "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
+else()
+    file(RELATIVE_PATH netcore_pc_up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+    string(REGEX REPLACE "/$" "" netcore_pc_up "${netcore_pc_up}")
+    set(netcore_pc_prefix "\${pcfiledir}/${netcore_pc_up}")
+    set(netcore_pc_libdir "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+    set(netcore_pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
+
+# `pkg-config --static` names all that libcurl itself was made from, also where the system has no development files of it
+# (Debian's libcurl4-openssl-dev only suggests them) and no such link can succeed. There libnetcore.a goes with libcurl.so.
+find_package(PkgConfig QUIET)
+if(PKG_CONFIG_FOUND)
+    pkg_check_modules(LIBCURL QUIET libcurl)
+    include(CheckCSourceCompiles)
+    set(CMAKE_REQUIRED_LIBRARIES ${LIBCURL_STATIC_LDFLAGS})
+    check_c_source_compiles("int main(void) { return 0; }" NETCORE_LIBCURL_LINKS_STATICALLY)
+    unset(CMAKE_REQUIRED_LIBRARIES)
+endif()
+if(NETCORE_LIBCURL_LINKS_STATICALLY)
+    set(netcore_pc_requires "libcurl >= ${netcore_curl_floor}, openssl >= ${netcore_openssl_floor}, zlib")
+    set(netcore_pc_libs "-pthread -ldl")
+else()
+    set(netcore_pc_requires "openssl >= ${netcore_openssl_floor}, zlib")
+    set(netcore_pc_libs "-lcurl -pthread -ldl")
+endif()
+
+file(CONFIGURE OUTPUT netcore.pc @ONLY CONTENT [[
+prefix=@netcore_pc_prefix@
+libdir=@netcore_pc_libdir@
+includedir=@netcore_pc_includedir@
+
+Name: netcore
+Description: @PROJECT_DESCRIPTION@
+Version: @PROJECT_VERSION@
+Requires.private: @netcore_pc_requires@
+Libs: -L${libdir} -lnetcore
+Libs.private: @netcore_pc_libs@
+Cflags: -I${includedir}
+]])
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/netcore.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
