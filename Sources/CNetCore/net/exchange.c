@@ -54,9 +54,6 @@ size_t nc_exchange_on_body(char *bytes, size_t one, size_t length, void *data) {
     if (!transfer->has_head) {
         return look_at_head_line(transfer, piece) == NC_OK ? length : 0;
     }
-    if (nc_head_refuses_expectation(transfer)) {
-        return length; // The answer counts that comes without the expectation.
-    }
     if (transfer->is_head_held && nc_head_release(transfer) != NC_OK) {
         return 0;
     }

@@ -338,13 +338,6 @@ nc_status nc_handle_configure(nc_handle *handle, nc_transfer *transfer) {
     return status_of(row.code);
 }
 
-nc_status nc_handle_stop_expecting(nc_transfer *transfer) {
-    option_row row = {transfer->handle->easy, CURLE_OK};
-    nc_description_stop_expecting(&transfer->description);
-    set_headers(&row, transfer->handle, transfer);
-    return status_of(row.code);
-}
-
 void nc_handle_heed_length(nc_handle *handle, bool is_heeded) {
     if (handle->ignores_length == is_heeded) {
         (void)curl_easy_setopt(handle->easy, CURLOPT_IGNORE_CONTENT_LENGTH, is_heeded ? 0L : 1L);

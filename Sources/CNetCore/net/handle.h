@@ -37,9 +37,6 @@ void nc_handle_free(nc_handle *handle);
 const nc_kept_proxy *nc_handle_proxy(const nc_transfer *transfer);
 /// Whether libcurl may answer a challenge of this hop's by itself.
 bool nc_handle_answers_challenges(const nc_transfer *transfer);
-/// A server refuses the expectation: libcurl asks again by itself, and has to be kept from sending the field anew.
-/// NC_OK, NC_ERR_NO_MEMORY.
-NC_NODISCARD nc_status nc_handle_stop_expecting(nc_transfer *transfer);
 /// Whether libcurl is to stop reading at the length that a reply announces: said before it reads that field.
 void nc_handle_heed_length(nc_handle *handle, bool is_heeded);
 /// Whether the hop may become one of several streams of a connection, but for what its reader may do.

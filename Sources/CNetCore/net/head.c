@@ -127,18 +127,11 @@ static long request_bytes(const nc_transfer *transfer) {
     return bytes;
 }
 
-/// Heads that libcurl may answer with another request of its own: a challenge that it has credentials for, or the
-/// refusal of an expectation.
-static bool may_be_answered(const nc_transfer *transfer, uint16_t code) {
-    switch (code) {
-    case 401:
-    case 407:
-        return nc_handle_answers_challenges(transfer);
-    case 417:
-        return transfer->description.expects_continue;
-    default:
-        return false;
-    }
+/// Whether the expectation alone is refused (RFC 9110, 15.5.18), and the request can be sent without it. libcurl would
+/// send it on the same connection, which servers close then, often without saying so: a body that goes once only
+/// would be lost with it.
+static bool refuses_expectation(const nc_transfer *transfer, uint16_t code) {
+    return code == 417 && transfer->description.expects_continue && nc_upload_can_begin(transfer);
 }
 
 /// libcurl proves a digest over the body with the digest of no body at all, and the server refuses it.
@@ -223,18 +216,21 @@ static nc_status finish_head(nc_transfer *transfer) {
         return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
                                 "the server switches to a protocol that was not asked for");
     }
-    transfer->has_head = true;
     nc_strict_learn(transfer);
-    if (may_be_answered(transfer, code)) {
-        if ((code == 401 || code == 407) && check_challenge(transfer, code) != NC_OK) {
+    if (refuses_expectation(transfer, code)) {
+        nc_description_stop_expecting(&transfer->description);
+        transfer->asks_anew = true;
+        return NC_ERR_STOPPED_BY_CALLER;
+    }
+    transfer->has_head = true;
+    // A challenge that libcurl has credentials for may be followed by another request of its own.
+    if ((code == 401 || code == 407) && nc_handle_answers_challenges(transfer)) {
+        if (check_challenge(transfer, code) != NC_OK) {
             return transfer->error.status;
         }
         transfer->is_head_held = true;
         transfer->asked_bytes = (uint64_t)request_bytes(transfer);
         nc_trace_pass(&transfer->engine->trace, NC_TRACE_CHALLENGED, transfer->id);
-        if (code == 417 && nc_handle_stop_expecting(transfer) != NC_OK) {
-            return nc_transfer_note(transfer, NC_ERR_NO_MEMORY, 0, "no memory to ask without an expectation");
-        }
         return NC_OK;
     }
     return accept_head(transfer);
@@ -242,10 +238,6 @@ static nc_status finish_head(nc_transfer *transfer) {
 
 bool nc_head_is_followed_by_body(const nc_transfer *transfer) {
     return (uint64_t)request_bytes(transfer) == transfer->asked_bytes;
-}
-
-bool nc_head_refuses_expectation(const nc_transfer *transfer) {
-    return transfer->is_head_held && transfer->error.status == NC_OK && nc_response_status(transfer->response) == 417;
 }
 
 nc_status nc_head_release(nc_transfer *transfer) {

@@ -10,9 +10,6 @@ NC_NODISCARD nc_status nc_head_take_line(nc_transfer *transfer, nc_slice line);
 /// A challenge was held back because libcurl may answer it by itself. Whether the body that comes now is that head's
 /// own (libcurl did not answer); otherwise it is a line of the next head.
 bool nc_head_is_followed_by_body(const nc_transfer *transfer);
-/// Whether the head that is held back refuses an expectation, to which libcurl gives in by itself where the connection
-/// stays (RFC 9110, 10.1.1): where it does not, the request is asked again by us.
-bool nc_head_refuses_expectation(const nc_transfer *transfer);
 /// The head that was held back is the final one after all. NC_OK, or what the transfer has noted as its end.
 NC_NODISCARD nc_status nc_head_release(nc_transfer *transfer);
 

@@ -274,6 +274,7 @@ static void begin_hop(nc_transfer *transfer) {
     transfer->is_in_head = false;
     transfer->has_head = false;
     transfer->ends_early = false;
+    transfer->asks_anew = false;
     transfer->socket_error = 0;
     transfer->is_head_held = false;
     transfer->is_saving = false;
@@ -471,7 +472,7 @@ static CURLcode as_plain_end(const nc_transfer *transfer, CURLcode code) {
 
 void nc_transfer_hop_done(nc_transfer *transfer, CURLcode code) {
     code = as_plain_end(transfer, code);
-    if (code == CURLE_OK && nc_head_refuses_expectation(transfer)) {
+    if (transfer->asks_anew && transfer->error.status == NC_OK) {
         leave_hop(transfer);
         enqueue(transfer, true);
         return;

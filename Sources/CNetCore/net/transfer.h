@@ -91,6 +91,7 @@ struct nc_transfer {
     bool is_in_head;
     bool has_head;   // a final head is complete
     bool ends_early; // the transfer is stopped on purpose, and is a success
+    bool asks_anew;  // the hop is stopped on purpose, and begins again
     int socket_error;
     bool is_ending;    // nothing but its files is waited for
     bool is_head_held; // a challenge that libcurl may answer by itself

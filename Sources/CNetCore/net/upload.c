@@ -121,6 +121,11 @@ size_t nc_upload_read(nc_transfer *transfer, uint8_t *bytes, size_t capacity) {
     return transfer->upload.fd >= 0 ? read_file(transfer, bytes, capacity) : read_memory(transfer, bytes, capacity);
 }
 
+bool nc_upload_can_begin(const nc_transfer *transfer) {
+    const nc_body_source *source = &transfer->description.source;
+    return !transfer->upload.has_begun || source->pull == NULL || source->rewind != NULL;
+}
+
 bool nc_upload_seek(nc_transfer *transfer, uint64_t offset) {
     nc_upload *upload = &transfer->upload;
     const nc_body_source *source = &transfer->description.source;

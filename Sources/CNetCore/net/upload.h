@@ -20,6 +20,8 @@ typedef struct nc_upload {
 
 /// Reads the next piece, for CURLOPT_READFUNCTION: a number of bytes, CURL_READFUNC_PAUSE or CURL_READFUNC_ABORT.
 size_t nc_upload_read(nc_transfer *transfer, uint8_t *bytes, size_t capacity);
+/// Whether the body can be sent from its first byte on: nothing was read of it yet, or it can be read again.
+bool nc_upload_can_begin(const nc_transfer *transfer);
 /// Goes to a byte of the body; only the first one in a source. False when that cannot be.
 bool nc_upload_seek(nc_transfer *transfer, uint64_t offset);
 /// Gets ready for a hop: back to the first byte. False when that cannot be.
