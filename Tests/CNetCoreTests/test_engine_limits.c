@@ -312,13 +312,38 @@ static void engine__connections_to_one_host_stay_within_their_limit(void **state
 }
 
 static void engine__more_in_flight_than_idle_ones_are_kept_use_their_connections_again(void **state) {
-    enum { AT_ONCE = NC_DEFAULT_MAX_IDLE_CONNECTIONS + 44 };
-    const nc_engine_options options = {.max_in_flight = AT_ONCE, .max_per_host = AT_ONCE};
+    enum { AT_ONCE = 8, ROUNDS = 4, ALL = AT_ONCE * ROUNDS };
+    const nc_engine_options options = {.max_in_flight = AT_ONCE, .max_per_host = AT_ONCE, .max_idle_connections = 3};
+    fixture f;
+    nc_transfer_id ids[ALL];
+    (void)state;
+    fixture_start_with(&f, NULL, &options);
+    stall_at(&f, "/s", 20);
+    nc_request request = fixture_request(&f, "/s");
+    for (size_t i = 0; i < ALL; i++) {
+        ids[i] = fixture_submit(&f, &request);
+    }
+    for (size_t round = 0; round < ROUNDS; round++) {
+        assert_true(nct_server_wait_for_stalled(f.server, AT_ONCE, FIXTURE_LIMIT_MS));
+        nct_server_release_stalled(f.server);
+    }
+    for (size_t i = 0; i < ALL; i++) {
+        assert_answered(fixture_wait(&f, ids[i]), 200, "0123456789");
+    }
+    assert_int_equal(nct_server_connection_count(f.server), AT_ONCE);
+    fixture_stop(&f);
+}
+
+/// Each one that comes back closes one that is too many, so a burst is forgotten after a while.
+static void engine__connections_of_a_burst_are_closed_one_by_one_down_to_the_limit(void **state) {
+    enum { AT_ONCE = 8, KEPT = 3 };
+    const nc_engine_options options = {.max_in_flight = AT_ONCE, .max_per_host = AT_ONCE, .max_idle_connections = KEPT};
     fixture f;
     nc_transfer_id ids[AT_ONCE];
     (void)state;
     fixture_start_with(&f, NULL, &options);
     stall_at(&f, "/s", 20);
+    fixture_script(&f, "/one", (nct_reply){.body = "one", .body_length = 3});
     nc_request request = fixture_request(&f, "/s");
     for (size_t round = 0; round < 2; round++) {
         for (size_t i = 0; i < AT_ONCE; i++) {
@@ -329,8 +354,11 @@ static void engine__more_in_flight_than_idle_ones_are_kept_use_their_connections
         for (size_t i = 0; i < AT_ONCE; i++) {
             assert_answered(fixture_wait(&f, ids[i]), 200, "0123456789");
         }
+        for (size_t i = 0; i < AT_ONCE; i++) {
+            assert_answered(fixture_get(&f, "/one"), 200, "one");
+        }
     }
-    assert_int_equal(nct_server_connection_count(f.server), AT_ONCE);
+    assert_int_equal(nct_server_connection_count(f.server), 2 * AT_ONCE - KEPT);
     fixture_stop(&f);
 }
 
@@ -349,6 +377,7 @@ int main(void) {
         harness_case(engine__the_row_of_the_waiting_is_bounded),
         harness_case(engine__connections_to_one_host_stay_within_their_limit),
         harness_case(engine__more_in_flight_than_idle_ones_are_kept_use_their_connections_again),
+        harness_case(engine__connections_of_a_burst_are_closed_one_by_one_down_to_the_limit),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

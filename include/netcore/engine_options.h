@@ -73,7 +73,8 @@ typedef struct nc_engine_options {
     uint32_t max_per_host;
     /// Streams on one HTTP/2 connection (100).
     uint32_t max_streams;
-    /// Idle connections kept (256). Those in use count too: from 256 on it is never less than max_in_flight.
+    /// Connections kept for later requests (256), those in use included; never fewer than transfers are in flight. The
+    /// oldest idle one is closed when one comes back beyond that.
     uint32_t max_idle_connections;
     /// Transfers waiting for a slot (100,000); one more ends with NC_ERR_TOO_LARGE.
     uint32_t max_waiting;

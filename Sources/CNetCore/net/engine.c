@@ -18,11 +18,6 @@ static void take_options(nc_engine *engine, const nc_engine_options *options) {
     engine->max_per_host = or_default(options->max_per_host, NC_DEFAULT_MAX_PER_HOST);
     engine->max_streams = or_default(options->max_streams, NC_DEFAULT_MAX_STREAMS);
     engine->max_idle_connections = or_default(options->max_idle_connections, NC_DEFAULT_MAX_IDLE_CONNECTIONS);
-    // libcurl counts those in use among those it keeps, and would close each as it ends where more are in flight.
-    if (engine->max_idle_connections >= NC_DEFAULT_MAX_IDLE_CONNECTIONS &&
-        engine->max_idle_connections < engine->max_in_flight) {
-        engine->max_idle_connections = engine->max_in_flight;
-    }
     engine->max_waiting = or_default(options->max_waiting, NC_DEFAULT_MAX_WAITING);
     engine->capabilities = nc_capabilities_query();
     engine->libcurl_version = curl_version_info(CURLVERSION_NOW)->version_num;

@@ -202,6 +202,27 @@ void nc_lane_await_roots(nc_lane *lane, nc_transfer *transfer) {
 
 /* --- making and closing --- */
 
+/// libcurl counts the connections in use among those it keeps, and would close each as it ends where more are in use.
+static bool keep_connections(nc_lane *lane) {
+    size_t idle = lane->engine->max_idle_connections;
+    long kept = (long)(lane->active_count > idle ? lane->active_count : idle);
+    if (kept == lane->kept_connections) {
+        return true;
+    }
+    lane->kept_connections = kept;
+    return curl_multi_setopt(lane->multi, CURLMOPT_MAXCONNECTS, kept) == CURLM_OK;
+}
+
+void nc_lane_enter(nc_lane *lane) {
+    lane->active_count++;
+    (void)keep_connections(lane);
+}
+
+void nc_lane_leave(nc_lane *lane) {
+    lane->active_count--;
+    (void)keep_connections(lane);
+}
+
 static bool prepare_libcurl(nc_lane *lane) {
     nc_engine *engine = lane->engine;
     long multiplexing = lane->is_apart ? CURLPIPE_NOTHING : CURLPIPE_MULTIPLEX;
@@ -217,8 +238,8 @@ static bool prepare_libcurl(nc_lane *lane) {
            curl_multi_setopt(lane->multi, CURLMOPT_TIMERFUNCTION, on_timer) == CURLM_OK &&
            curl_multi_setopt(lane->multi, CURLMOPT_TIMERDATA, lane) == CURLM_OK &&
            curl_multi_setopt(lane->multi, CURLMOPT_PIPELINING, multiplexing) == CURLM_OK &&
-           curl_multi_setopt(lane->multi, CURLMOPT_MAXCONNECTS, (long)engine->max_idle_connections) == CURLM_OK &&
-           curl_multi_setopt(lane->multi, CURLMOPT_MAX_CONCURRENT_STREAMS, (long)engine->max_streams) == CURLM_OK;
+           curl_multi_setopt(lane->multi, CURLMOPT_MAX_CONCURRENT_STREAMS, (long)engine->max_streams) == CURLM_OK &&
+           keep_connections(lane);
 }
 
 void nc_lane_close(nc_lane *lane) {

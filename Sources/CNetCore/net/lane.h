@@ -30,8 +30,9 @@ struct nc_lane {
     nc_timer timer;
     nc_handle *free_handles;
     size_t free_handle_count;
-    size_t active_count; // transfers that are in it, waiting for roots or with libcurl
-    nc_link running;     // those with libcurl
+    size_t active_count;   // transfers that are in it, waiting for roots or with libcurl
+    long kept_connections; // what libcurl was last told to keep
+    nc_link running;       // those with libcurl
     size_t source_count; // of these, those with a source for their body
     unsigned idle_turns; // of `timer` in a row, at once, in which libcurl gave and took nothing
     uint64_t used_ns;
@@ -65,6 +66,11 @@ typedef struct nc_lane_key {
 nc_lane *nc_lane_for(nc_engine *engine, nc_lane_key key, nc_error *err);
 /// Closes a lane with no transfer in it, and all its connections.
 void nc_lane_close(nc_lane *lane);
+
+/// A transfer comes into the lane.
+void nc_lane_enter(nc_lane *lane);
+/// A transfer of the lane's is done with.
+void nc_lane_leave(nc_lane *lane);
 
 /// Queues the transfer until the authorities are there; it then goes on or fails by itself.
 void nc_lane_await_roots(nc_lane *lane, nc_transfer *transfer);

@@ -190,7 +190,7 @@ static void leave_hop(nc_transfer *transfer) {
     nc_tls_release_end(transfer->tls_end);
     transfer->tls_end = NULL;
     if (transfer->lane != NULL) {
-        transfer->lane->active_count--;
+        nc_lane_leave(transfer->lane);
         transfer->lane = NULL;
     }
     nc_queue_release_slot(&engine->loop.queue, transfer);
@@ -363,7 +363,7 @@ void nc_transfer_start(nc_transfer *transfer) {
         return;
     }
     transfer->lane = lane;
-    lane->active_count++;
+    nc_lane_enter(lane);
     (void)nc_url_has_web_scheme(nc_transfer_url(transfer), &is_secure);
     is_secure = is_secure || nc_handle_may_need_tls(transfer);
     if (nc_plaintext_check(transfer) != NC_OK) {

@@ -47,7 +47,8 @@ extension Agent {
         public var maxPerHost = 6
         /// Streams on one HTTP/2 connection (100).
         public var maxStreams = 100
-        /// Idle connections kept (256). Those in use count too: from 256 on it is never less than ``maxInFlight``.
+        /// Connections kept for later requests (256), those in use included; never fewer than requests are in flight.
+        /// The oldest idle one is closed when one comes back beyond that.
         public var maxIdleConnections = 256
         /// Requests that wait for a slot (100,000); one more fails.
         public var maxWaiting = 100_000
