@@ -54,6 +54,14 @@ int64_t family_now(void) {
     return (int64_t)time(NULL);
 }
 
+X509 *family_certificate(const nct_made *made) {
+    size_t length = 0;
+    const unsigned char *at = nct_made_der(made, &length);
+    X509 *certificate = d2i_X509(NULL, &at, (long)length);
+    assert_non_null(certificate);
+    return certificate;
+}
+
 nc_trust *family_trust(const nc_trust_options *options) {
     nc_trust *trust = NULL;
     nc_error err;

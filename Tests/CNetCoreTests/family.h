@@ -5,6 +5,7 @@
 #include "harness.h"
 
 #include <nettesting.h>
+#include <openssl/x509.h>
 
 typedef struct family {
     nct_made *root;
@@ -25,6 +26,9 @@ void family_make(family *f);
 void family_free(family *f);
 /// The PEM texts of some of them; a NULL ends them.
 nc_slice family_join(family *f, const nct_made *first, ...);
+
+/// A certificate as OpenSSL has it; the caller frees it.
+X509 *family_certificate(const nct_made *made);
 
 /// Makes a policy; fails the case when it cannot.
 nc_trust *family_trust(const nc_trust_options *options);

@@ -21,22 +21,14 @@ static void note_refusal(void *ctx, const nc_trust_verdict *verdict) {
     *(nc_status *)ctx = verdict->status;
 }
 
-static X509 *certificate_of(const nct_made *made) {
-    size_t length = 0;
-    const unsigned char *at = nct_made_der(made, &length);
-    X509 *certificate = d2i_X509(NULL, &at, (long)length);
-    assert_non_null(certificate);
-    return certificate;
-}
-
 static SSL *server_of(SSL_CTX **context, const nct_made *leaf, const nct_made *middle) {
     BIO *bio = BIO_new_mem_buf(nct_made_key_pem(leaf), -1);
     EVP_PKEY *key = PEM_read_bio_PrivateKey(bio, NULL, NULL, NULL);
-    X509 *certificate = certificate_of(leaf);
+    X509 *certificate = family_certificate(leaf);
     *context = SSL_CTX_new(TLS_server_method());
     assert_int_equal(SSL_CTX_use_certificate(*context, certificate), 1);
     assert_int_equal(SSL_CTX_use_PrivateKey(*context, key), 1);
-    assert_int_equal(SSL_CTX_add_extra_chain_cert(*context, certificate_of(middle)), 1);
+    assert_int_equal(SSL_CTX_add_extra_chain_cert(*context, family_certificate(middle)), 1);
     X509_free(certificate);
     EVP_PKEY_free(key);
     BIO_free(bio);

@@ -28,14 +28,6 @@ static uint8_t *key_der(const nct_made *made, size_t *length) {
     return out;
 }
 
-static X509 *certificate_of(const nct_made *made) {
-    size_t length = 0;
-    const unsigned char *at = nct_made_der(made, &length);
-    X509 *certificate = d2i_X509(NULL, &at, (long)length);
-    assert_non_null(certificate);
-    return certificate;
-}
-
 static void edges__a_key_in_der_is_a_pin_and_nothing_may_follow_it(void **state) {
     family f;
     nc_error err;
@@ -81,8 +73,8 @@ static void edges__pins_have_an_order(void **state) {
     family f;
     (void)state;
     family_make(&f);
-    X509 *first = certificate_of(f.leaf);
-    X509 *second = certificate_of(f.other);
+    X509 *first = family_certificate(f.leaf);
+    X509 *second = family_certificate(f.other);
     const nc_pin none = {.digest = {1}};
     const nc_pin other = {.digest = {2}};
     const nc_pin leaf = {.digest = {1}, .certificate = first};
@@ -273,25 +265,34 @@ static void write_file(const char *path, const char *text, off_t length) {
     assert_int_equal(length > 0 ? truncate(path, length) : 0, 0);
 }
 
+/// Tells of a file that is too large, then of none.
+static void expect_unreadable(const nc_trust_options *options, const char *path) {
+    write_file(path, "", (off_t)NC_TRUST_MAX_PEM_BYTES + 1);
+    expect_line(options, NULL, "not a readable file of at most 16 MiB", 0);
+    assert_int_equal(unlink(path), 0);
+    expect_line(options, NULL, "No such file or directory", ENOENT);
+}
+
+static void make_file(char *path) {
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(close(fd), 0);
+}
+
 static void edges__authorities_that_cannot_be_had_are_told_of_with_their_reason(void **state) {
     static const char broken[] = "-----BEGIN CERTIFICATE-----\n****\n-----END CERTIFICATE-----\n";
     char path[] = "/tmp/netcore-roots-XXXXXX";
     nc_file_ops without = nc_file_ops_system();
     (void)state;
     without.open = open_nothing;
-    int fd = mkstemp(path);
-    assert_true(fd >= 0);
-    assert_int_equal(close(fd), 0);
+    make_file(path);
     const nc_trust_options bytes = {.roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of(broken)};
     const nc_trust_options file = {.roots = NC_ROOTS_FILE, .ca_file = nc_slice_of(path)};
     expect_line(&bytes, NULL, "certificate 1 cannot be read: bad base64 decode", 0);
     expect_line(&file, NULL, "no certificate in /tmp/", 0);
     write_file(path, broken, 0);
     expect_line(&file, NULL, "certificate 1 cannot be read: bad base64 decode", 0);
-    write_file(path, "", (off_t)NC_TRUST_MAX_PEM_BYTES + 1);
-    expect_line(&file, NULL, "not a readable file of at most 16 MiB", 0);
-    assert_int_equal(unlink(path), 0);
-    expect_line(&file, NULL, "No such file or directory", ENOENT);
+    expect_unreadable(&file, path);
     expect_line(&(nc_trust_options){0}, &without, "no bundle of trusted authorities was found", ENOENT);
     assert_status(load(&(nc_trust_options){0}, NULL, NULL), NC_OK); // the system's own
 }
@@ -302,9 +303,7 @@ static void edges__revocation_lists_that_cannot_be_had_are_told_of_with_their_re
     family f;
     (void)state;
     family_make(&f);
-    int fd = mkstemp(path);
-    assert_true(fd >= 0);
-    assert_int_equal(close(fd), 0);
+    make_file(path);
     const nc_trust_options options = {
         .roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of(nct_made_pem(f.root)), .crl_file = nc_slice_of(path)};
     expect_line(&options, NULL, "no revocation list in", 0);
@@ -312,10 +311,7 @@ static void edges__revocation_lists_that_cannot_be_had_are_told_of_with_their_re
     expect_line(&options, NULL, "no revocation list in", 0);
     write_file(path, broken, 0);
     expect_line(&options, NULL, "revocation list 1 in", 0);
-    write_file(path, "", (off_t)NC_TRUST_MAX_PEM_BYTES + 1);
-    expect_line(&options, NULL, "not a readable file of at most 16 MiB", 0);
-    assert_int_equal(unlink(path), 0);
-    expect_line(&options, NULL, "No such file or directory", ENOENT);
+    expect_unreadable(&options, path);
     family_free(&f);
 }
 
