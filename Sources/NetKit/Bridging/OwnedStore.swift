@@ -170,8 +170,8 @@ extension Date {
     fileprivate var milliseconds: Int64 {
         // Down: half a millisecond ahead of the clock an entry would be from the future, and of no use. What came from
         // whole milliseconds may be a hair below them.
-        let milliseconds = (timeIntervalSince1970 * 1000 + 0.001).rounded(.down)
-        return milliseconds == 0 ? 1 : Int64(min(max(milliseconds, -0x1p62), 0x1p62))
+        let milliseconds = Int64(moment: timeIntervalSince1970 * 1000 + 0.001)
+        return milliseconds == 0 ? 1 : milliseconds
     }
 }
 

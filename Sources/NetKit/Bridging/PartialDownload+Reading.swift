@@ -33,9 +33,7 @@ extension PartialDownload {
     static func purge(in folder: String, before moment: Date?) throws(NetError) -> Int {
         var removed: UInt64 = 0
         var error = nc_error()
-        // A date beyond what C counts is as good as the farthest.
-        let milliseconds =
-            moment.map { Int64(max(-9e18, min(9e18, ($0.timeIntervalSince1970 * 1000).rounded()))) } ?? .max
+        let milliseconds = moment.map { Int64(moment: $0.timeIntervalSince1970 * 1000) } ?? .max
         let status = unsafe folder.withSlice { folder in
             unsafe nc_download_purge(&removed, folder, milliseconds, nil, &error)
         }

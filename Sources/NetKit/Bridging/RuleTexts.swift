@@ -72,7 +72,7 @@ struct RuleTexts {
 
     /// A date at or before 1970 has passed as well.
     private static func seconds(_ date: Date) -> Int64 {
-        max(1, Int64(clamping: Int(max(-9e15, min(9e15, date.timeIntervalSince1970)))))
+        max(1, Int64(moment: date.timeIntervalSince1970))
     }
 }
 

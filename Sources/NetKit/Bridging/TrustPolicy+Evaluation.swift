@@ -22,7 +22,7 @@ extension TrustPolicy {
             throw NetError(.usage, "\(port) is no port")
         }
         // A date beyond all reckoning is one at which no certificate is good.
-        let seconds = Int64(max(-9e15, min(9e15, date.timeIntervalSince1970.rounded(.down))))
+        let seconds = Int64(moment: date.timeIntervalSince1970)
         var error = nc_error()
         var verdict = nc_trust_verdict()
         let status = unsafe Bytes(chain).withSlice { chain in

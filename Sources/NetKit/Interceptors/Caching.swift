@@ -106,10 +106,7 @@ public final class Caching: Interceptor {
     func store(for request: Request<Bytes>) -> any CacheStore { stores(request) }
 
     /// Milliseconds since 1970.
-    var now: Int64 {
-        let milliseconds = (time.epochSeconds() * 1000).rounded(.down)
-        return Int64(min(max(milliseconds, -0x1p62), 0x1p62))
-    }
+    var now: Int64 { Int64(moment: time.epochSeconds() * 1000) }
 }
 
 private let preconditionNames = [
