@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// The answer that is stored under a key, ready to be given.
 final class StoredPiece: Sendable {
     let key: CacheKey
@@ -18,9 +16,9 @@ final class StoredPiece: Sendable {
         hop.status = head.status
         hop.httpVersion = head.httpVersion
         hop.decodedBytes = body.count
-        response = Response(
-            value: body, status: head.status, headers: answer.headers, bytes: body, httpVersion: head.httpVersion,
-            metrics: Metrics([hop]), source: .cache)
+        let content = ResponseContent(
+            headers: answer.headers, bytes: body, httpVersion: head.httpVersion, metrics: Metrics([hop]), source: .cache)
+        response = Response(value: body, status: head.status, content: content)
     }
 
     /// Whether it is what a request expects of an answer.
@@ -35,20 +33,15 @@ final class StoredPiece: Sendable {
     }
 }
 
-/// What an entry's bytes were found to say: a store in memory gives the same entry many times.
-final class EntryReading: Sendable {
-    fileprivate let piece = AtomicLazyReference<StoredPiece>()
-}
-
 extension CacheEntry {
     /// Its answer, as it stands under a key; nil for an entry that is none.
     func piece(under key: CacheKey) -> StoredPiece? {
-        if let read = reading.piece.load(), read.key == key {
+        if let read = kept.piece, read.key == key {
             return read
         }
         guard case .answer(let answer)? = StoredMetadata(metadata) else { return nil }
         let piece = StoredPiece(key: key, answer: answer, body: body)
-        _ = reading.piece.storeIfNil(piece)
+        kept.remember(piece)
         return piece
     }
 }

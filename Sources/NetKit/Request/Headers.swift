@@ -19,13 +19,37 @@ public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
 
     private enum Storage: Sendable {
         case fields([Field])
+        // Few withhold anything, and headers go with every copy of their request: one reference.
+        case withholding(Withholding)
         // A received head stays in the memory it arrived in; strings are made for the fields that are asked for.
         case received(any ResponseStorage)
     }
 
+    private final class Withholding: Sendable {
+        let fields: [Field]
+        let names: [String]
+
+        init(_ fields: [Field], _ names: [String]) {
+            self.fields = fields
+            self.names = names
+        }
+    }
+
     private var storage: Storage
+
+    /// The fields that were not received.
+    private var listed: [Field]? {
+        switch storage {
+        case .fields(let fields): fields
+        case .withholding(let own): own.fields
+        case .received: nil
+        }
+    }
+
     /// Names that were set to nil: what an agent adds by itself is left out of them.
-    private var withheld: [String] = []
+    private var withheld: [String] {
+        if case .withholding(let own) = storage { own.names } else { [] }
+    }
 
     /// No field, or these, in this order.
     public init(_ fields: [Field] = []) {
@@ -37,6 +61,10 @@ public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
         storage = .fields(elements.map { Field(name: $0.0, value: $0.1) })
     }
 
+    private init(_ fields: [Field], withholding names: [String]) {
+        storage = names.isEmpty ? .fields(fields) : .withholding(Withholding(fields, names))
+    }
+
     init(received: any ResponseStorage) {
         storage = .received(received)
     }
@@ -45,15 +73,14 @@ public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
     /// nil removes them, and a request so changed gets none of the name from its agent either.
     public subscript(name: String) -> String? {
         get {
-            switch storage {
-            case .fields(let fields):
-                fields.first { $0.name.isEqualIgnoringASCIICase(to: name) }?.value
-            case .received(let received):
-                received.headerValue(named: name)
+            if case .received(let received) = storage {
+                return received.headerValue(named: name)
             }
+            return listed?.first { $0.name.isEqualIgnoringASCIICase(to: name) }?.value
         }
         set {
             var fields = Array(self)
+            var withheld = withheld
             let place = fields.firstIndex { $0.name.isEqualIgnoringASCIICase(to: name) }
             fields.removeAll { $0.name.isEqualIgnoringASCIICase(to: name) }
             withheld.removeAll { $0.isEqualIgnoringASCIICase(to: name) }
@@ -62,7 +89,7 @@ public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
             } else {
                 withheld.append(name)
             }
-            storage = .fields(fields)
+            self = Headers(fields, withholding: withheld)
         }
     }
 
@@ -71,22 +98,22 @@ public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
 
     /// The fields of these names, in order. Most often there are none, and then nothing is made.
     func only(_ names: [String]) -> [Field] {
-        guard case .fields(let fields) = storage else { return filter { $0.isOne(of: names) } }
-        guard let first = fields.firstIndex(where: { $0.isOne(of: names) }) else { return [] }
+        guard let fields = listed else { return filter { $0.isOne(of: names) } }
+        guard let first = fields.indices.first(where: { fields[$0].isOne(of: names) }) else { return [] }
         return fields[first...].filter { $0.isOne(of: names) }
     }
 
     /// Whether there is a field of one of these names.
     func hasAny(_ names: [String]) -> Bool {
-        guard case .fields(let fields) = storage else { return contains { $0.isOne(of: names) } }
-        return fields.contains { $0.isOne(of: names) }
+        guard let fields = listed else { return contains { $0.isOne(of: names) } }
+        return fields.indices.contains { fields[$0].isOne(of: names) }
     }
 
     /// Adds a field at the end, whatever is there of its name.
     public mutating func append(name: String, value: String) {
         var fields = Array(self)
         fields.append(Field(name: name, value: value))
-        storage = .fields(fields)
+        self = Headers(fields, withholding: withheld)
     }
 
     /// These fields, and those of `other` whose names do not occur here and were not set to nil.
@@ -101,9 +128,7 @@ public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
             !contains { $0.name.isEqualIgnoringASCIICase(to: candidate.name) }
                 && !withheld.contains { $0.isEqualIgnoringASCIICase(to: candidate.name) }
         }
-        var filled = Headers(Array(self) + missing)
-        filled.withheld = withheld
-        return filled
+        return Headers(Array(self) + missing, withholding: withheld)
     }
 }
 
@@ -121,6 +146,7 @@ extension Headers: RandomAccessCollection {
     public var endIndex: Int {
         switch storage {
         case .fields(let fields): fields.count
+        case .withholding(let own): own.fields.count
         case .received(let received): received.headerCount
         }
     }
@@ -129,6 +155,7 @@ extension Headers: RandomAccessCollection {
     public subscript(position: Int) -> Field {
         switch storage {
         case .fields(let fields): fields[position]
+        case .withholding(let own): own.fields[position]
         case .received(let received): received.headerField(at: position)
         }
     }

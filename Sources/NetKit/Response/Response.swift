@@ -4,21 +4,7 @@ public struct Response<Value: Sendable>: Sendable {
     public var value: Value
     /// The status code, 100 to 999; 0 in an error that came before any head.
     public var status: Int
-    /// The fields of the last head.
-    public var headers: Headers
-    /// The body, its content codings undone.
-    public var bytes: Bytes
-    /// The protocol of the last hop.
-    public var httpVersion: HTTPVersion
-    /// What each hop cost.
-    public var metrics: Metrics
-    /// Where it came from.
-    public var source: ResponseSource
-    /// The fields after the body (RFC 9110, 6.5).
-    public var trailers: Headers = [:]
-    /// Whether nothing but the end of the connection told where the body ended: without TLS it may have been cut short
-    /// without anybody's knowing.
-    public var isCloseDelimited = false
+    private var kept: KeptResponse
     /// What the cache has to say of it, and to do with it.
     var cacheNote: CacheNote?
 
@@ -34,13 +20,7 @@ public struct Response<Value: Sendable>: Sendable {
 
     /// The same response around another value.
     func replacingValue<Other>(by value: Other) -> Response<Other> {
-        var other = Response<Other>(
-            value: value, status: status, headers: headers, bytes: bytes, httpVersion: httpVersion,
-            metrics: metrics, source: source)
-        other.trailers = trailers
-        other.isCloseDelimited = isCloseDelimited
-        other.cacheNote = cacheNote
-        return other
+        Response<Other>(value: value, status: status, kept: kept, cacheNote: cacheNote)
     }
 
     /// The URL that answered, after redirects, without credentials; empty for a stub that names none.
@@ -49,17 +29,66 @@ public struct Response<Value: Sendable>: Sendable {
     /// The URL up to its query, which may hold secrets that no message should tell.
     var place: Substring { url.prefix { $0 != "?" && $0 != "#" } }
 
-    init(
-        value: Value, status: Int, headers: Headers, bytes: Bytes, httpVersion: HTTPVersion, metrics: Metrics,
-        source: ResponseSource
-    ) {
+    init(value: Value, status: Int, content: ResponseContent) {
+        self.init(value: value, status: status, kept: KeptResponse(content), cacheNote: nil)
+    }
+
+    private init(value: Value, status: Int, kept: KeptResponse, cacheNote: CacheNote?) {
         self.value = value
         self.status = status
-        self.headers = headers
-        self.bytes = bytes
-        self.httpVersion = httpVersion
-        self.metrics = metrics
-        self.source = source
+        self.kept = kept
+        self.cacheNote = cacheNote
+    }
+}
+
+extension Response {
+    /// Changed as a whole: what has been handed on stays as it was.
+    private var content: ResponseContent {
+        get { kept.value }
+        set { kept = KeptResponse(newValue) }
+    }
+
+    /// The fields of the last head.
+    public var headers: Headers {
+        get { kept.value.headers }
+        set { content.headers = newValue }
+    }
+
+    /// The body, its content codings undone.
+    public var bytes: Bytes {
+        get { kept.value.bytes }
+        set { content.bytes = newValue }
+    }
+
+    /// The protocol of the last hop.
+    public var httpVersion: HTTPVersion {
+        get { kept.value.httpVersion }
+        set { content.httpVersion = newValue }
+    }
+
+    /// What each hop cost.
+    public var metrics: Metrics {
+        get { kept.value.metrics }
+        set { content.metrics = newValue }
+    }
+
+    /// Where it came from.
+    public var source: ResponseSource {
+        get { kept.value.source }
+        set { content.source = newValue }
+    }
+
+    /// The fields after the body (RFC 9110, 6.5).
+    public var trailers: Headers {
+        get { kept.value.trailers }
+        set { content.trailers = newValue }
+    }
+
+    /// Whether nothing but the end of the connection told where the body ended: without TLS it may have been cut short
+    /// without anybody's knowing.
+    public var isCloseDelimited: Bool {
+        get { kept.value.isCloseDelimited }
+        set { content.isCloseDelimited = newValue }
     }
 }
 
@@ -67,16 +96,16 @@ extension Response where Value == Bytes {
     /// A response as a stub or a test makes it.
     public init(status: Int, headers: Headers = [:], bytes: Bytes = [], metrics: Metrics = Metrics()) {
         self.init(
-            value: bytes, status: status, headers: headers, bytes: bytes, httpVersion: .unknown, metrics: metrics,
-            source: .stub)
+            value: bytes, status: status,
+            content: ResponseContent(headers: headers, bytes: bytes, metrics: metrics, source: .stub))
     }
 
     init(received: any ResponseStorage) {
         let bytes = Bytes(received: received)
-        self.init(
-            value: bytes, status: received.status, headers: Headers(received: received), bytes: bytes,
-            httpVersion: received.httpVersion, metrics: Metrics(received: received), source: .network)
-        trailers = received.trailers
-        isCloseDelimited = received.isCloseDelimited
+        let content = ResponseContent(
+            headers: Headers(received: received), bytes: bytes, httpVersion: received.httpVersion,
+            metrics: Metrics(received: received), source: .network, trailers: received.trailers,
+            isCloseDelimited: received.isCloseDelimited)
+        self.init(value: bytes, status: received.status, content: content)
     }
 }

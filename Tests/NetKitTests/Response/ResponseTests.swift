@@ -77,4 +77,17 @@ struct ResponseTests {
         #expect(response.status == 200)
         #expect(response.headers == ["X": "1", "Content-Length": "0"])
     }
+
+    @Test func aResponseIsPrintedInOneLineWithoutSecrets() {
+        var hop = HopMetrics()
+        hop.url = "https://h/path?token=s3cret"
+        let response = Response(
+            status: 201, headers: ["Set-Cookie": "id=s3cret", "A": "b"], bytes: [1, 2], metrics: Metrics([hop]))
+        #expect(
+            "\(response)"
+                == #"Response(status: 201, url: "https://h/path", headers: ["Set-Cookie": "[hidden]", "A": "b"], bytes: 2)"#)
+        var dumped = ""
+        dump(response.replacingValue(by: "seen"), to: &dumped)
+        #expect(dumped.contains("seen") && dumped.contains("https://h/path") && !dumped.contains("s3cret"))
+    }
 }
