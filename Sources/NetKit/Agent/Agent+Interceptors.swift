@@ -53,8 +53,11 @@ extension Agent {
         var call = Call(request.decoded(by: .bytes), kind: kind, watch: watch)
         do throws(NetError) {
             do throws(NetError) {
-                let isPlain = !addsToRequests && !request.hasNotes
-                call = isPlain ? try preparedPlain(call) : try await prepared(call)
+                if addsToRequests || request.hasNotes {
+                    call = try await prepared(call)
+                } else {
+                    try preparePlain(&call)
+                }
                 if let path {
                     call.request.savePath = try Self.checkedPath(path)
                 }

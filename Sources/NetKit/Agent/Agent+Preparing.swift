@@ -16,20 +16,23 @@ extension Agent.Configuration {
 extension Agent {
     /// A call with everything that the agent and the service add; who computes some of it is asked now.
     func prepared(_ call: Call) async throws(NetError) -> Call {
-        guard addsToRequests || call.request.hasNotes else { return try preparedPlain(call) }
+        guard addsToRequests || call.request.hasNotes else {
+            var call = call
+            try preparePlain(&call)
+            return call
+        }
         return try placed(call, adding: try await answers(to: call.request))
     }
 
     /// The same for a request that gets nothing but a base URL and fields that are always the same.
-    func preparedPlain(_ call: Call) throws(NetError) -> Call {
-        var prepared = call
+    func preparePlain(_ call: inout Call) throws(NetError) {
         let limits = call.kind == .send ? configuration.limits : configuration.streamLimits
-        prepared.request = try completed(call.request, limits: limits)
-        prepared.origin = CallOrigin(
-            call.request.kept, others: nil,
+        let asked = call.request.kept
+        call.request = try completed(call.request, limits: limits)
+        call.origin = CallOrigin(
+            asked, others: nil,
             base: URLBase(url: configuration.baseURL, keepsPath: configuration.keepsBasePath),
-            placedURL: prepared.request.url)
-        return prepared
+            placedURL: call.request.url)
     }
 
     /// The same for a request of which nobody has to be asked.

@@ -154,8 +154,8 @@ final class ApplicationSide: CacheSide {
         let scope = try await caching.scope(of: request, named: policy.scope, context, countsCookies: true)
         let counted = try call.counted()
         return try CacheKey(
-            method: request.method, url: counted.url.withoutUserinfo, headers: Headers(fields),
-            body: counted.body?.wholeBytes, scope: scope)
+            method: request.method, url: counted.value.url.withoutUserinfo, headers: Headers(fields),
+            body: counted.value.body?.wholeBytes, scope: scope)
     }
 
     /// Empty where there are none; nil where they cannot be hashed.

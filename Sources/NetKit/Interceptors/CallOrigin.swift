@@ -106,11 +106,12 @@ extension Call {
     public func cacheKey(
         headers names: [String] = ["Accept", "Accept-Language", "Content-Type"], scope: String = ""
     ) throws(NetError) -> CacheKey {
-        let content = try counted()
+        let kept = try counted()
+        let content = kept.value
         if let body = content.body, body.wholeBytes == nil {
             throw NetError(.unsupported, "a body that is put together or read while it is sent has no cache key")
         }
-        let sent = Request<Bytes>(KeptContent(content), headers: request.headers, decoding: .bytes).sentFields
+        let sent = Request<Bytes>(kept, headers: request.headers, decoding: .bytes).sentFields
         let chosen = sent.only(names)
         return try CacheKey(
             method: content.method, url: content.url, headers: Headers(chosen), body: content.body?.bytes,
@@ -118,13 +119,10 @@ extension Call {
     }
 
     /// The request by the parameters that ``Request/cacheKeyParameters`` chooses, all in their place.
-    func counted() throws(NetError) -> RequestContent {
+    func counted() throws(NetError) -> KeptContent {
+        guard request.hasNotes, let choose = request.cacheKeyParameters else { return try request.placed() }
         var counted = self
-        if request.hasNotes, let choose = request.cacheKeyParameters {
-            try counted.keepParameters(choose)
-        }
-        var content = counted.request.content
-        try content.placeParameters()
-        return content
+        try counted.keepParameters(choose)
+        return try counted.request.placed()
     }
 }

@@ -114,6 +114,16 @@ extension RequestContent {
     }
 }
 
+extension Request {
+    /// The content with the parameters in their place; what has none is not copied.
+    func placed() throws(NetError) -> KeptContent {
+        guard kept.value.rare?.value.parameters != nil else { return kept }
+        var content = content
+        try content.placeParameters()
+        return KeptContent(content)
+    }
+}
+
 extension Body {
     /// Parameters as a form (`application/x-www-form-urlencoded`; WHATWG URL, 5.1). ``Parameters/null`` is a form without
     /// fields, and has its type all the same, as AFNetworking has it.
