@@ -99,13 +99,22 @@ static bool may_be_multiplexed(const nc_transfer *transfer, CURL *easy) {
            (easy != NULL && nc_tls_may_be_multiplexed(easy));
 }
 
+/// RFC 9112, 9.2: what came while nobody asked answers nothing. libcurl below 8.0 would take it for the reply to the
+/// next request: what somebody smuggled in before, or the 408 of a server that waited for too long.
+static bool has_leftover(nc_transfer *transfer, CURL *easy) {
+    long opened = 0;
+    (void)curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &opened);
+    return opened == 0 && !transfer->may_be_multiplexed &&
+           (nc_tls_has_unread(easy) || nc_sockets_has_unread(&transfer->engine->loop.sockets, transfer->local_port));
+}
+
 int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int remote_port, int local_port) {
     nc_transfer *transfer = ((nc_handle *)data)->transfer;
     nc_hop_metrics *hop = nc_response_hop(transfer->response);
     (void)local_ip;
-    (void)local_port;
     transfer->was_connected = true;
     transfer->attempts++;
+    transfer->local_port = (uint16_t)local_port;
     transfer->connected_ns = nc_engine_now(transfer->engine);
     CURL *easy = ((nc_handle *)data)->easy;
     const char *scheme = NULL;
@@ -121,6 +130,11 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
         }
     }
     transfer->may_be_multiplexed = may_be_multiplexed(transfer, is_secure ? easy : NULL);
+    if (has_leftover(transfer, easy)) {
+        transfer->asks_anew = true; // The connection is closed with this.
+        nc_response_repeat_hop(transfer->response);
+        return CURL_PREREQFUNC_ABORT;
+    }
     hop->remote_port = (uint16_t)remote_port;
     size_t length = strlen(remote_ip);
     memcpy(hop->remote_address, remote_ip, length < sizeof hop->remote_address ? length + 1 : 0);

@@ -11,6 +11,7 @@ struct nc_response {
     uint16_t status;
     nc_http_version http_version;
     bool is_close_delimited;
+    bool repeats_hop;
     nc_pool *pool;
     nc_block text; // The hops' URLs, then the last head's fields.
     size_t head_at;
@@ -73,11 +74,26 @@ static nc_hop *hop_at(const nc_response *response, size_t index) {
     return (nc_hop *)(void *)response->more_hops.data + (index - 1);
 }
 
+static void forget_hop(nc_response *response) {
+    nc_hop *hop = hop_at(response, --response->hop_count);
+    response->head_at = hop->url_at;
+    response->more_hops.length -= response->hop_count > 0 ? sizeof *hop : 0;
+    *hop = (nc_hop){.url_at = 0};
+    response->repeats_hop = false;
+}
+
+void nc_response_repeat_hop(nc_response *response) {
+    response->repeats_hop = true;
+}
+
 nc_status nc_response_begin_hop(nc_response *response, nc_slice url) {
     static const nc_hop empty;
     size_t credentials_at = 0;
     size_t credentials_length = 0;
     nc_url_find_credentials(url, &credentials_at, &credentials_length);
+    if (response->repeats_hop) {
+        forget_hop(response);
+    }
     response->status = 0;
     response->http_version = NC_HTTP_VERSION_UNKNOWN;
     response->is_close_delimited = false;

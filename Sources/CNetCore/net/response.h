@@ -27,6 +27,8 @@ NC_NODISCARD nc_response *nc_response_new(nc_pool *pool);
 
 /// Begins a hop: keeps its URL (credentials left out) and forgets the head and body of the one before.
 NC_NODISCARD nc_status nc_response_begin_hop(nc_response *response, nc_slice url);
+/// The hop under way asked nobody: the next one takes its place.
+void nc_response_repeat_hop(nc_response *response);
 /// The hop under way, NULL before the first.
 nc_hop_metrics *nc_response_hop(nc_response *response);
 

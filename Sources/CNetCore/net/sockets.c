@@ -2,6 +2,9 @@
 
 #include "base/alloc.h"
 
+#include <errno.h>
+#include <sys/socket.h>
+
 void nc_sockets_init(nc_sockets *sockets, nc_poller *poller) {
     *sockets = (nc_sockets){.poller = poller};
 }
@@ -39,6 +42,17 @@ static nc_status tell(nc_sockets *sockets, int fd, nc_socket *entry, uint8_t wan
     return status;
 }
 
+static void forget_kept(nc_sockets *sockets, int fd) {
+    nc_socket *entry = &sockets->entries[fd];
+    int *place = &sockets->kept[entry->local_port % NC_KEPT_ROWS];
+    while (*place != 0 && *place != fd + 1) {
+        place = &sockets->entries[*place - 1].next_kept;
+    }
+    if (*place != 0) {
+        *place = entry->next_kept;
+    }
+}
+
 nc_status nc_sockets_opened(nc_sockets *sockets, int fd, uint64_t connection_id) {
     nc_socket *entry = entry_of(sockets, fd);
     if (entry == NULL) {
@@ -46,6 +60,7 @@ nc_status nc_sockets_opened(nc_sockets *sockets, int fd, uint64_t connection_id)
     }
     // The number may have been somebody else's a moment ago; whatever was told of it left with its descriptor.
     (void)tell(sockets, fd, entry, 0);
+    forget_kept(sockets, fd);
     *entry = (nc_socket){.is_ours = true, .connection_id = connection_id};
     return NC_OK;
 }
@@ -54,10 +69,40 @@ uint64_t nc_sockets_connection(const nc_sockets *sockets, int fd) {
     return fd >= 0 && (size_t)fd < sockets->capacity ? sockets->entries[fd].connection_id : 0;
 }
 
+void nc_sockets_kept(nc_sockets *sockets, int fd, uint16_t local_port) {
+    nc_socket *entry = nc_sockets_connection(sockets, fd) != 0 ? &sockets->entries[fd] : NULL;
+    if (entry == NULL || local_port == 0 || entry->local_port == local_port) {
+        return;
+    }
+    forget_kept(sockets, fd);
+    int *row = &sockets->kept[local_port % NC_KEPT_ROWS];
+    entry->local_port = local_port;
+    entry->next_kept = *row;
+    *row = fd + 1;
+}
+
+static bool has_unread(int fd) {
+    char byte;
+    ssize_t got = recv(fd, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT);
+    return got >= 0 || !(errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
+}
+
+bool nc_sockets_has_unread(const nc_sockets *sockets, uint16_t local_port) {
+    int next = local_port != 0 ? sockets->kept[local_port % NC_KEPT_ROWS] : 0;
+    // Two sockets may share a port when their other ends differ: then a good connection is given up for a bad one.
+    for (; next != 0; next = sockets->entries[next - 1].next_kept) {
+        if (sockets->entries[next - 1].local_port == local_port && has_unread(next - 1)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void nc_sockets_closing(nc_sockets *sockets, int fd) {
     if ((size_t)fd < sockets->capacity) {
         nc_socket *entry = &sockets->entries[fd];
         (void)tell(sockets, fd, entry, 0);
+        forget_kept(sockets, fd);
         *entry = (nc_socket){0};
     }
 }

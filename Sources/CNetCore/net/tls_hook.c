@@ -121,6 +121,11 @@ bool nc_tls_may_be_multiplexed(CURL *easy) {
     return tls == NULL || (length == 2 && name[0] == 'h' && name[1] == '2');
 }
 
+bool nc_tls_has_unread(CURL *easy) {
+    const SSL *tls = live_connection(easy);
+    return tls != NULL && SSL_pending(tls) > 0;
+}
+
 /* --- how a connection ends --- */
 
 static int end_index = -1;

@@ -17,6 +17,9 @@ void nc_tls_describe(CURL *easy, char *version, size_t version_bytes, char *ciph
 /// Tells whether the handle's live connection agreed on HTTP/2 (ALPN), or is one that cannot be asked.
 bool nc_tls_may_be_multiplexed(CURL *easy);
 
+/// Tells whether the handle's live connection holds bytes that were decrypted and not read yet.
+bool nc_tls_has_unread(CURL *easy);
+
 /// How the TLS connection under some transfers ends; loop-confined, kept by each of them and by the connection.
 typedef struct nc_tls_end nc_tls_end;
 

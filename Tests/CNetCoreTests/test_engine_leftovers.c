@@ -1,0 +1,205 @@
+/// What comes over a kept connection while nobody asks there: it is no answer (RFC 9112, 9.2), and the next request
+/// goes over a connection of its own.
+#include "fixture.h"
+#include "gate.h"
+
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define GOOD "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood"
+#define WHOLE "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfirst"
+#define CHUNKED "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n0\r\n\r\n"
+#define EMPTY "HTTP/1.1 204 No Content\r\n\r\n"
+#define EVIL "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
+#define LATE "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+
+/// A reply as it should be, and what follows it when it has long been read.
+typedef struct row {
+    const char *reply;
+    const char *leftover;
+} row;
+
+static const row rows[] = {
+    {WHOLE, EVIL}, {WHOLE, LATE}, {WHOLE, "\r\n"}, {WHOLE, "!"}, {CHUNKED, EVIL}, {EMPTY, EVIL},
+};
+
+enum { ROWS = sizeof rows / sizeof *rows };
+
+/// Answers one request, leaves something behind the answer once it was read, and answers another one elsewhere.
+typedef struct leaver {
+    const row *one;
+    int listener;
+    uint16_t port;
+    gate was_read;
+    gate has_left;
+    atomic_bool was_closed; // the first connection, with nothing more asked there
+    atomic_bool has_asked;  // over the second
+} leaver;
+
+static bool say(int fd, const char *text) {
+    size_t length = strlen(text);
+    return send(fd, text, length, MSG_NOSIGNAL) == (ssize_t)length;
+}
+
+/// Reads up to the end of a text.
+static bool read_to(int fd, const char *end) {
+    char bytes[4096] = "";
+    size_t count = 0;
+    while (strstr(bytes, end) == NULL && count < sizeof bytes - 1) {
+        ssize_t got = recv(fd, bytes + count, sizeof bytes - 1 - count, 0);
+        if (got <= 0) {
+            return false;
+        }
+        count += (size_t)got;
+        bytes[count] = '\0';
+    }
+    return true;
+}
+
+/// Until the other kernel has all that was sent.
+static void wait_for_arrival(int fd) {
+    int left = 1;
+    while (ioctl(fd, SIOCOUTQ, &left) == 0 && left > 0) {
+        (void)sched_yield();
+    }
+}
+
+static void *run_leaver(void *ctx) {
+    leaver *it = ctx;
+    int first = accept(it->listener, NULL, NULL);
+    if (read_to(first, "\r\n\r\n") && say(first, it->one->reply)) {
+        gate_wait(&it->was_read);
+        (void)say(first, it->one->leftover);
+        wait_for_arrival(first);
+    }
+    gate_open(&it->has_left);
+    char byte;
+    atomic_store(&it->was_closed, recv(first, &byte, 1, 0) <= 0);
+    int second = atomic_load(&it->was_closed) ? accept(it->listener, NULL, NULL) : -1;
+    atomic_store(&it->has_asked, second >= 0 && read_to(second, "0\r\n\r\n") && say(second, GOOD));
+    (void)close(first);
+    (void)close(second);
+    return NULL;
+}
+
+static pthread_t leaver_start(leaver *it) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    pthread_t thread;
+    it->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(it->listener >= 0);
+    assert_int_equal(bind(it->listener, (struct sockaddr *)&address, length), 0);
+    assert_int_equal(listen(it->listener, 2), 0);
+    assert_int_equal(getsockname(it->listener, (struct sockaddr *)&address, &length), 0);
+    it->port = ntohs(address.sin_port);
+    assert_int_equal(pthread_create(&thread, NULL, run_leaver, it), 0);
+    return thread;
+}
+
+static nc_pull pull_once(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
+    unsigned *pulls = ctx;
+    (void)id;
+    (void)capacity;
+    bytes[0] = 'x';
+    *filled = ++*pulls == 1 ? 1 : 0;
+    return NC_PULL_END;
+}
+
+/// A body that goes once only is still whole.
+static answer post_once(fixture *f, uint16_t port) {
+    unsigned pulls = 0;
+    const nc_request request = {
+        .method = nc_slice_of("POST"),
+        .url = nc_slice_of(fixture_text(f, "http://127.0.0.1:%u/next", port)),
+        .body_source = {.ctx = &pulls, .pull = pull_once},
+        .body_length = NC_LENGTH_UNKNOWN,
+    };
+    return fixture_send(f, &request);
+}
+
+static void leftover__is_no_answer_to_the_next_request(void **state) {
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    for (size_t i = 0; i < ROWS; i++) {
+        leaver server = {.one = &rows[i], .was_read = GATE_INIT, .has_left = GATE_INIT};
+        pthread_t thread = leaver_start(&server);
+        const nc_request request = {.url = nc_slice_of(fixture_text(&f, "http://127.0.0.1:%u/", server.port))};
+        answer first = fixture_send(&f, &request);
+        assert_status(first.error.status, NC_OK);
+        gate_open(&server.was_read);
+        gate_wait(&server.has_left);
+        answer next = post_once(&f, server.port);
+        (void)shutdown(server.listener, SHUT_RDWR);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        (void)close(server.listener);
+        assert_answered(next, 200, "good");
+        assert_true(server.was_closed);
+        assert_true(server.has_asked);
+        // It is one hop, which opened a connection.
+        assert_int_equal(nc_response_hop_count(next.response), 1);
+        assert_int_equal(nc_response_hop_at(next.response, 0).connections_opened, 1);
+        assert_false(nc_response_hop_at(next.response, 0).is_reused);
+    }
+    fixture_stop(&f);
+}
+
+/// The body is longer than what is read at once, so that its reader stops exactly at its end.
+static void leftover__right_behind_a_body_is_no_answer(void **state) {
+    enum { LONG = 200000 };
+    static const nct_identity identities[] = {NCT_PLAIN, NCT_TLS_VALID};
+    static char bytes[LONG + 200];
+    (void)state;
+    int head = snprintf(bytes, sizeof bytes, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", LONG);
+    memset(bytes + head, 'x', LONG);
+    memcpy(bytes + head + LONG, EVIL, sizeof EVIL);
+    for (size_t i = 0; i < 2; i++) {
+        fixture f;
+        fixture_start(&f, identities[i]);
+        size_t length = (size_t)head + LONG + sizeof EVIL - 1;
+        fixture_script(&f, "/first", (nct_reply){.is_raw = true, .body = bytes, .body_length = length});
+        fixture_script(&f, "/next", (nct_reply){.body = "good", .body_length = 4});
+        answer first = fixture_get(&f, "/first");
+        assert_status(first.error.status, NC_OK);
+        assert_int_equal(nc_response_body(first.response).length, LONG);
+        assert_answered(fixture_get(&f, "/next"), 200, "good");
+        fixture_stop(&f);
+    }
+}
+
+/// Each hop of a redirect is a request of its own.
+static void leftover__of_a_redirect_does_not_answer_its_target(void **state) {
+    static char bytes[66000];
+    (void)state;
+    fixture f;
+    fixture_start(&f, NCT_PLAIN);
+    int head = snprintf(bytes, sizeof bytes, "HTTP/1.1 302 Found\r\nLocation: /next\r\nContent-Length: 60000\r\n\r\n");
+    memset(bytes + head, 'x', 60000);
+    memcpy(bytes + head + 60000, EVIL, sizeof EVIL);
+    size_t length = (size_t)head + 60000 + sizeof EVIL - 1;
+    fixture_script(&f, "/first", (nct_reply){.is_raw = true, .body = bytes, .body_length = length});
+    fixture_script(&f, "/next", (nct_reply){.body = "good", .body_length = 4});
+    answer one = fixture_get(&f, "/first");
+    assert_answered(one, 200, "good");
+    assert_int_equal(nc_response_hop_count(one.response), 2);
+    assert_slice_equals(nc_response_hop_at(one.response, 1).url, fixture_url(&f, "/next"));
+    fixture_stop(&f);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(leftover__is_no_answer_to_the_next_request),
+        harness_case(leftover__right_behind_a_body_is_no_answer),
+        harness_case(leftover__of_a_redirect_does_not_answer_its_target),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
