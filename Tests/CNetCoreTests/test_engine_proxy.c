@@ -288,6 +288,24 @@ static void engine__a_proxy_that_cannot_be_reached_is_named(void **state) {
     }
 }
 
+static void engine__a_proxy_whose_url_is_malformed_keeps_its_password(void **state) {
+    static const char *const urls[] = {"http://me:secret@127.0.0.1:99999", "http://me:secret@[::1",
+                                       "http://me:sec/ret@h", "socks5h://me:secret@a:b:c", "http://me:secret@[::z]:80"};
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
+        const nc_proxy proxy = {.choice = NC_PROXY_URL, .url = nc_slice_of(urls[i])};
+        nc_request request = fixture_request(&f, "/p");
+        request.proxy = &proxy;
+        answer one = fixture_send(&f, &request);
+        assert_status(one.error.status, NC_ERR_PROXY);
+        assert_null(strstr(one.error.message, "sec"));
+    }
+    assert_int_equal(nct_server_connection_count(f.server), 0);
+    fixture_stop(&f);
+}
+
 static void engine__a_proxy_that_says_nothing_ends_at_the_connect_limit(void **state) {
     fixture f;
     (void)state;
@@ -351,6 +369,7 @@ int main(void) {
         harness_case(engine__a_refused_tunnel_tells_the_proxys_status),
         harness_case(engine__a_proxy_that_fails_anywhere_is_an_error_of_the_proxys),
         harness_case(engine__a_proxy_that_cannot_be_reached_is_named),
+        harness_case(engine__a_proxy_whose_url_is_malformed_keeps_its_password),
         harness_case(engine__a_proxy_that_says_nothing_ends_at_the_connect_limit),
         harness_case(engine__a_server_that_fails_behind_a_tunnel_keeps_its_own_error),
         harness_case(engine__a_proxy_description_that_cannot_be_meant_is_refused),

@@ -146,6 +146,25 @@ static void outcome__the_message_is_one_short_line(void **state) {
     assert_string_equal(err.message + strlen(err.message) - 2, "x)");
 }
 
+/// libcurl quotes the whole URL of a proxy that it cannot read, password and all.
+static void outcome__a_proxys_url_is_not_quoted(void **state) {
+    static const char *const said[] = {
+        "Unsupported proxy syntax in 'http://me:secret@127.0.0.1:99999'",
+        "Unsupported proxy scheme for 'ftp://me:secret@127.0.0.1'",
+        "Unsupported proxy 'https://me:secret@127.0.0.1', libcurl is built without the HTTPS-proxy support.",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        nc_error err;
+        nc_outcome outcome = outcome_of(CURLE_COULDNT_RESOLVE_PROXY, said[i]);
+        outcome.has_proxy = true;
+        outcome.proxy = nc_slice_of("me:sec"); // what "http://me:sec/ret@host" names
+        assert_status(nc_outcome_judge(&outcome, &err), NC_ERR_PROXY);
+        assert_int_equal(err.native_code, CURLE_COULDNT_RESOLVE_PROXY);
+        assert_string_equal(err.message, "the proxy could not be used: its URL is malformed");
+    }
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
@@ -156,6 +175,7 @@ int main(void) {
         harness_case(outcome__a_refused_certificate_tells_by_its_verify_result),
         harness_case(outcome__the_place_in_a_transfer_decides_the_rest),
         harness_case(outcome__the_message_is_one_short_line),
+        harness_case(outcome__a_proxys_url_is_not_quoted),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

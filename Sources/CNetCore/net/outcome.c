@@ -215,6 +215,9 @@ static bool is_no_http2(const nc_outcome *outcome) {
            outcome->code == CURLE_UNSUPPORTED_PROTOCOL || outcome->code == CURLE_PARTIAL_FILE;
 }
 
+/// How libcurl begins to quote a proxy's URL that it cannot read, with the password in it.
+static const char unread_proxy[] = "Unsupported proxy ";
+
 nc_status nc_outcome_judge(const nc_outcome *said, nc_error *err) {
     nc_outcome seen = look_at_proxy(said);
     const nc_outcome *outcome = &seen;
@@ -234,6 +237,10 @@ nc_status nc_outcome_judge(const nc_outcome *said, nc_error *err) {
         return nc_error_set(err, status, (int32_t)outcome->code, -1, "%s: %s%s%s", nc_status_text(status),
                             outcome->unix_socket, outcome->os_error != 0 ? ", " : "",
                             outcome->os_error != 0 ? strerror((int)outcome->os_error) : "");
+    }
+    if (strncmp(outcome->detail, unread_proxy, sizeof unread_proxy - 1) == 0) {
+        return nc_error_set(err, status, (int32_t)outcome->code, -1, "%s: its URL is malformed",
+                            nc_status_text(status));
     }
     int place = (int)(outcome->place.length < 96 ? outcome->place.length : 96);
     if (status == NC_ERR_REFUSED || status == NC_ERR_RESOLVE || status == NC_ERR_UNREACHABLE) {
