@@ -1,9 +1,11 @@
 /// Proxies that are spoken to over TLS or SOCKS, and what an environment full of settings changes: nothing.
 #include "fixture.h"
 
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -230,6 +232,78 @@ static void engine__a_netrc_in_the_home_directory_is_not_read_unasked(void **sta
     assert_int_equal(rmdir(home), 0);
 }
 
+/* --- how a SOCKS5 proxy is greeted --- */
+
+/// What a greeting of RFC 1928, 3 offers.
+enum { NO_PROOF = 0, GSSAPI = 1, NAME_AND_PASSWORD = 2 };
+
+/// Takes a greeting, gives its methods and hangs up.
+static size_t take_greeting(int listener, uint8_t methods[255]) {
+    uint8_t head[2];
+    int fd = accept(listener, NULL, NULL);
+    assert_true(fd >= 0);
+    assert_int_equal(recv(fd, head, sizeof head, MSG_WAITALL), sizeof head);
+    assert_int_equal(head[0], 5);
+    assert_int_equal(recv(fd, methods, head[1], MSG_WAITALL), head[1]);
+    assert_int_equal(close(fd), 0);
+    return head[1];
+}
+
+static int listen_anywhere(uint16_t *port) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(listener >= 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, length), 0);
+    assert_int_equal(listen(listener, 8), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &length), 0);
+    *port = ntohs(address.sin_port);
+    return listener;
+}
+
+/// A password goes readable through SOCKS5, and a ticket tells who asks: each is offered where it may be shown.
+static void engine__a_socks_proxy_is_offered_what_the_credentials_allow(void **state) {
+    static const struct {
+        const char *userinfo;
+        uint32_t schemes;
+        size_t count;
+        uint8_t second;
+    } cases[] = {
+        {"", 0, 1, 0},
+        {"me:secret@", 0, 2, NAME_AND_PASSWORD},
+        {"", NC_AUTH_BASIC, 2, NAME_AND_PASSWORD},
+        {"", NC_AUTH_BASIC | NC_AUTH_DIGEST, 2, NAME_AND_PASSWORD},
+        {"", NC_AUTH_DIGEST, 1, 0},
+        {"", NC_AUTH_NEGOTIATE, 2, GSSAPI},
+    };
+    fixture f;
+    uint16_t port;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    int listener = listen_anywhere(&port);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint8_t methods[255];
+        if (cases[i].schemes == NC_AUTH_NEGOTIATE && !nc_capabilities_query().has_negotiate) {
+            continue;
+        }
+        const nc_proxy proxy = {
+            .choice = NC_PROXY_URL,
+            .url = nc_slice_of(fixture_text(&f, "socks5h://%s127.0.0.1:%u", cases[i].userinfo, port)),
+            .credentials = {.schemes = cases[i].schemes,
+                            .user = nc_slice_of(cases[i].schemes != 0 ? "me" : ""),
+                            .password = nc_slice_of(cases[i].schemes != 0 ? "secret" : "")},
+        };
+        const nc_request request = {.url = nc_slice_of("http://a.example/"), .proxy = &proxy};
+        nc_transfer_id id = fixture_submit(&f, &request);
+        assert_int_equal(take_greeting(listener, methods), cases[i].count);
+        assert_int_equal(methods[0], NO_PROOF);
+        assert_int_equal(cases[i].count > 1 ? methods[1] : 0, cases[i].second);
+        assert_status(fixture_wait(&f, id).error.status, NC_ERR_PROXY);
+    }
+    assert_int_equal(close(listener), 0);
+    fixture_stop(&f);
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
@@ -240,6 +314,7 @@ int main(void) {
         harness_case(engine__a_socks5_refusal_is_an_error_of_the_proxys),
         harness_case(engine__the_environments_proxies_count_only_where_they_are_asked_for),
         harness_case(engine__a_netrc_in_the_home_directory_is_not_read_unasked),
+        harness_case(engine__a_socks_proxy_is_offered_what_the_credentials_allow),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -33,7 +33,8 @@ typedef struct nc_proxy {
     nc_proxy_choice choice;
     /// http://, https://, socks4://, socks4a://, socks5:// or socks5h:// (the proxy looks the name up), host and port.
     nc_slice url;
-    /// Who asks the proxy; NC_AUTH_BASIC, _DIGEST, _NTLM and _NEGOTIATE.
+    /// Who asks the proxy; NC_AUTH_BASIC, _DIGEST, _NTLM and _NEGOTIATE. A SOCKS5 proxy knows BASIC (RFC 1929) and
+    /// NEGOTIATE (RFC 1961) alone.
     nc_credentials credentials;
     /// Hosts asked without it, separated by commas; "*" is all.
     nc_slice except;

@@ -46,6 +46,9 @@ static CURLcode set_proxy(CURL *easy, const nc_kept_proxy *proxy) {
     SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     SET(CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE);
     SET(CURLOPT_PROXYHEADER, proxy->headers);
+    // Through SOCKS5 a password is readable, and libcurl would offer a ticket of Kerberos that nobody asked it for.
+    long socks = proxy->credentials.schemes != 0 ? mask_of(proxy->credentials.schemes) : (long)CURLAUTH_BASIC;
+    SET(CURLOPT_SOCKS5_AUTH, socks & (long)(CURLAUTH_BASIC | CURLAUTH_GSSAPI));
     if (proxy->credentials.schemes != 0) {
         SET(CURLOPT_PROXYAUTH, mask_of(proxy->credentials.schemes));
         SET(CURLOPT_PROXYUSERNAME, proxy->credentials.user);
