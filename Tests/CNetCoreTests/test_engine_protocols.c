@@ -220,6 +220,38 @@ static void engine__the_first_override_that_fits_counts_and_keeps_the_name(void 
     fixture_stop(&f);
 }
 
+static void engine__an_override_that_changes_nothing_counts_too(void **state) {
+    fixture f;
+    nct_server *other = NULL;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    assert_int_equal(nct_server_start(&other, NULL), 0);
+    assert_int_equal(nct_server_script(other, "*", &(nct_reply){.body = "other", .body_length = 5}), 0);
+    fixture_script(&f, "*", (nct_reply){.body = "own", .body_length = 3});
+    uint16_t port = nct_server_port(f.server);
+    const nc_slice host = nc_slice_of("127.0.0.1");
+    const nc_connect_to elsewhere = {.to_host = host, .to_port = nct_server_port(other)};
+    const nc_connect_to stays[] = {
+        {.host = host}, {.host = host, .port = port},    {.port = port},
+        {.port = 0},    {.host = host, .to_host = host}, {.port = port, .to_port = port},
+    };
+    for (size_t i = 0; i < sizeof stays / sizeof *stays; i++) {
+        const nc_connect_to overrides[] = {stays[i], elsewhere};
+        nc_request request = fixture_request(&f, "/");
+        request.connect_to = overrides;
+        request.connect_to_count = 2;
+        assert_answered(fixture_send(&f, &request), 200, "own");
+        // What does not fit does not count.
+        request.url = nc_slice_of("http://a.example:1/");
+        bool fits = stays[i].host.length == 0 && stays[i].port == 0;
+        if (!fits) {
+            assert_answered(fixture_send(&f, &request), 200, "other");
+        }
+    }
+    fixture_stop(&f);
+    nct_server_stop(other);
+}
+
 /* --- DNS over HTTPS --- */
 
 /// An answer to any question: one A record, 127.0.0.1. The question is the one libcurl asks for "a.example".
@@ -277,6 +309,7 @@ int main(void) {
         harness_case(engine__a_unix_socket_is_asked_instead_of_the_host),
         harness_case(engine__a_unix_socket_that_is_none_is_a_clear_error),
         harness_case(engine__the_first_override_that_fits_counts_and_keeps_the_name),
+        harness_case(engine__an_override_that_changes_nothing_counts_too),
         harness_case(engine__names_are_asked_over_https_only_where_that_is_asked_for),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

@@ -183,7 +183,8 @@ static void request_check__bounds_everything_that_can_grow(void **state) {
 }
 
 static void request_check__refuses_contradictions(void **state) {
-    static const char *const hosts[] = {"a b", "a\r\nb", "a/b", "u@a", "\x7f"};
+    static const char *const hosts[] = {"a b",  "a\r\nb", "a/b", "u@a", "\x7f",    "a:b",      "a]b",  "[::1",
+                                        "::1]", "[a.b]",  "[",   "]",   "a%b:c]d", "[::1]:80", "a:80", "::1%lo]"};
     nc_error err;
     (void)state;
     nc_request request = {.url = nc_slice_of("http://a/"), .header_count = 1};

@@ -87,7 +87,8 @@ size_t nc_description_size(const nc_request *request) {
                 nc_size_add(&total, total, request->connect_to_count * sizeof(struct curl_slist));
     for (size_t i = 0; i < request->connect_to_count && fits; i++) {
         const nc_connect_to *one = &request->connect_to[i];
-        fits = nc_size_add(&total, total, one->host.length + one->to_host.length + CONNECT_TO_EXTRA_BYTES);
+        size_t to_bytes = one->to_host.length > 0 ? one->to_host.length : one->host.length;
+        fits = nc_size_add(&total, total, one->host.length + to_bytes + CONNECT_TO_EXTRA_BYTES);
     }
     fits = fits && (!has_extras(request) || add_extras(&total, request));
     return fits ? total : 0;
@@ -147,13 +148,33 @@ static char *put_host(char *at, nc_slice host) {
     return is_bare_v6 ? put(at, nc_slice_of("]")) : at;
 }
 
+static bool keeps_place(const nc_connect_to *one) {
+    return one->to_host.length == 0 && one->to_port == 0;
+}
+
+/// Up to one that lets everything be as it is: nothing behind it counts.
+static size_t count_overrides(const nc_request *request) {
+    size_t count = 0;
+    while (count < request->connect_to_count) {
+        const nc_connect_to *one = &request->connect_to[count];
+        if (keeps_place(one) && one->host.length == 0 && one->port == 0) {
+            break;
+        }
+        count++;
+    }
+    return count;
+}
+
 static void fill_connect_to(struct curl_slist *out, const nc_connect_to *from, char **storage) {
     char *at = *storage;
+    // libcurl looks further where an override says nothing, so that "as it is" has to be spelled.
+    nc_slice to_host = keeps_place(from) ? from->host : from->to_host;
+    uint16_t to_port = keeps_place(from) ? from->port : from->to_port;
     out->data = at;
     at = put_host(at, from->host);
     at = put_port(put(at, nc_slice_of(":")), from->port);
-    at = put_host(put(at, nc_slice_of(":")), from->to_host);
-    at = put_port(put(at, nc_slice_of(":")), from->to_port);
+    at = put_host(put(at, nc_slice_of(":")), to_host);
+    at = put_port(put(at, nc_slice_of(":")), to_port);
     *at = '\0';
     *storage = at + 1;
 }
@@ -283,11 +304,12 @@ void nc_description_fill(nc_description *out, const nc_request *request, void *s
     for (size_t i = 0; i < request->header_count; i++) {
         fill_header(&out->headers[i], &request->headers[i], &text);
     }
-    for (size_t i = 0; i < request->connect_to_count; i++) {
+    size_t override_count = count_overrides(request);
+    for (size_t i = 0; i < override_count; i++) {
         fill_connect_to(&overrides[i], &request->connect_to[i], &text);
-        overrides[i].next = i + 1 < request->connect_to_count ? &overrides[i + 1] : NULL;
+        overrides[i].next = i + 1 < override_count ? &overrides[i + 1] : NULL;
     }
-    out->connect_to = request->connect_to_count > 0 ? overrides : NULL;
+    out->connect_to = override_count > 0 ? overrides : NULL;
     out->url = put_text(&text, request->url);
     bool is_get = request->method.length == 0 || nc_slice_is_equal(request->method, nc_slice_of("GET"));
     char *method = put_text(&text, request->method);

@@ -153,13 +153,34 @@ static nc_status check_headers(const nc_request *request, nc_error *err) {
     return status == NC_OK ? check_uniqueness(request, "Content-Length", err) : status;
 }
 
+/// What could be an IPv6 address, its zone perhaps behind a '%'.
+static bool is_v6_text(nc_slice host) {
+    const uint8_t *zone = memchr(host.data, '%', host.length);
+    size_t length = zone != NULL ? (size_t)(zone - host.data) : host.length;
+    size_t colons = 0;
+    for (size_t i = 0; i < length; i++) {
+        uint8_t byte = nc_ascii_lower(host.data[i]);
+        if (!nc_ascii_is_digit(byte) && !(byte >= 'a' && byte <= 'f') && byte != ':' && byte != '.') {
+            return false;
+        }
+        colons += byte == ':' ? 1 : 0;
+    }
+    return colons >= 2;
+}
+
+/// A name or an address; one of IPv6 with its brackets or without them. libcurl splits at colons.
 static bool is_host_text(nc_slice host) {
     for (size_t i = 0; i < host.length; i++) {
         if (host.data[i] <= ' ' || host.data[i] == 0x7f || host.data[i] == '/' || host.data[i] == '@') {
             return false;
         }
     }
-    return host.length <= 255;
+    bool is_bracketed = host.length > 2 && host.data[0] == '[' && host.data[host.length - 1] == ']';
+    nc_slice bare = is_bracketed ? nc_slice_make(host.data + 1, host.length - 2) : host;
+    bool has_bracket =
+        bare.length > 0 && (memchr(bare.data, '[', bare.length) != NULL || memchr(bare.data, ']', bare.length) != NULL);
+    bool is_v6 = is_bracketed || (bare.length > 0 && memchr(bare.data, ':', bare.length) != NULL);
+    return host.length <= 255 && !has_bracket && (!is_v6 || is_v6_text(bare));
 }
 
 static nc_status check_bodies(const nc_request *request, nc_error *err) {
