@@ -129,6 +129,13 @@ static void outcome__the_place_in_a_transfer_decides_the_rest(void **state) {
     outcome = outcome_of(CURLE_OUT_OF_MEMORY, "");
     outcome.is_in_head = true;
     assert_status(nc_outcome_judge(&outcome, NULL), NC_ERR_HEAD_TOO_LARGE);
+    // What libcurl says of a stream whose connection ends: of a body, or of no answer at all.
+    outcome =
+        outcome_of(CURLE_PARTIAL_FILE, "HTTP/2 stream 3 was not closed cleanly before end of the underlying stream");
+    outcome.is_connected = true;
+    assert_status(nc_outcome_judge(&outcome, NULL), NC_ERR_CUT_SHORT);
+    outcome.has_no_head = true;
+    assert_status(nc_outcome_judge(&outcome, NULL), NC_ERR_EMPTY_REPLY);
 }
 
 static void outcome__the_message_is_one_short_line(void **state) {

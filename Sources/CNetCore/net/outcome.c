@@ -111,7 +111,7 @@ static nc_status status_of(const nc_outcome *outcome) {
     case CURLE_HTTP2_STREAM:
         return NC_ERR_HTTP2;
     case CURLE_PARTIAL_FILE:
-        return NC_ERR_CUT_SHORT;
+        return outcome->has_no_head ? NC_ERR_EMPTY_REPLY : NC_ERR_CUT_SHORT;
     case CURLE_OUT_OF_MEMORY: // libcurl 7.88 says this also of a head line beyond its own 100 KiB.
         return outcome->is_in_head ? NC_ERR_HEAD_TOO_LARGE : NC_ERR_NO_MEMORY;
     case TOO_LARGE: // libcurl 8.6 and later, of the same.
