@@ -329,6 +329,19 @@ static void engine_streams__whose_frames_come_all_at_once_hear_of_their_end(void
     fixture_stop(&f);
 }
 
+/// HTTP_1_1_REQUIRED (RFC 9113, 7) in the midst of an answer: libcurl 7.88 would send the request a second time, over
+/// HTTP/1.1, and put that answer behind the half of this one.
+static void engine_streams__that_are_broken_off_for_http_1_are_not_asked_again(void **state) {
+    static const row rows[] = {
+        {{HEADERS(OK_OPEN), DATA("hi"), PING, RESET("\x0d")}, NC_ERR_HTTP2, "hi", 0, NULL, NC_OK},
+        {{HEADERS(OK_OF_3), PING, DATA("h"), DATA("i"), PING, RESET("\x0d")}, NC_ERR_HTTP2, "hi", 0, NULL, NC_OK},
+    };
+    (void)state;
+    for (upload kind = NOTHING; kind <= FEW_BYTES; kind++) {
+        expect_rows(rows, sizeof rows / sizeof *rows, kind);
+    }
+}
+
 /// Content-Length is not the end of a stream, also when the request had a body.
 static void engine_streams__that_brought_a_body_wait_for_late_trailers(void **state) {
     static const row rows[] = {
@@ -369,6 +382,7 @@ int main(void) {
         harness_case(engine_streams__without_a_length_end_with_a_reset_as_libcurl_says),
         harness_case(engine_streams__an_answer_in_one_piece_with_its_reset_is_whole_or_an_error),
         harness_case(engine_streams__whose_frames_come_all_at_once_hear_of_their_end),
+        harness_case(engine_streams__that_are_broken_off_for_http_1_are_not_asked_again),
         harness_case(engine_streams__that_brought_a_body_wait_for_late_trailers),
         harness_case(engine_streams__that_are_read_to_their_length_are_not_reset),
     };

@@ -112,6 +112,11 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
     nc_transfer *transfer = ((nc_handle *)data)->transfer;
     nc_hop_metrics *hop = nc_response_hop(transfer->response);
     (void)local_ip;
+    if (transfer->has_head && !transfer->is_head_held) {
+        (void)nc_transfer_note(transfer, NC_ERR_HTTP2, CURLE_HTTP2_STREAM,
+                               "the server broke its answer off and asks for HTTP/1.1");
+        return CURL_PREREQFUNC_ABORT;
+    }
     transfer->was_connected = true;
     transfer->attempts++;
     transfer->local_port = (uint16_t)local_port;
