@@ -15,7 +15,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     public struct Options: Sendable {
         /// The time to wait before connecting again, until the server names one (3 s).
         public var retry: Duration = .seconds(3)
-        /// One event's data, in bytes (1 MiB); a larger one throws ``NetError/Code/tooLarge``.
+        /// One event's data, and one line with its field's name, in bytes (1 MiB); what is larger throws
+        /// ``NetError/Code/tooLarge``.
         public var maxEventBytes = 1 << 20
         /// The identifier to go on from; empty begins anew.
         public var lastEventID = ""

@@ -87,7 +87,7 @@ struct ResponseTests {
             "\(response)"
                 == #"Response(status: 201, url: "https://h/path", headers: ["Set-Cookie": "[hidden]", "A": "b"], bytes: 2)"#)
         var dumped = ""
-        dump(response.replacingValue(by: "seen"), to: &dumped)
+        dump(response.map { _ in "seen" }, to: &dumped)
         #expect(dumped.contains("seen") && dumped.contains("https://h/path") && !dumped.contains("s3cret"))
     }
 }
