@@ -15,8 +15,8 @@ foreach(kind IN ITEMS shared static)
     install(EXPORT netcore-${kind} NAMESPACE netcore:: DESTINATION ${netcore_cmake_dir})
 endforeach()
 configure_package_config_file(cmake/netcore-config.cmake.in netcore-config.cmake INSTALL_DESTINATION ${netcore_cmake_dir})
-# Before 1.0 another minor version may be another interface.
-write_basic_package_version_file(netcore-config-version.cmake COMPATIBILITY SameMinorVersion)
+# Not one of CMake's own: they refuse every range that goes beyond one interface, though its caller says to know several.
+configure_file(cmake/netcore-config-version.cmake.in netcore-config-version.cmake @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/netcore-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/netcore-config-version.cmake
     DESTINATION ${netcore_cmake_dir})
 
