@@ -10,7 +10,7 @@ enum CookieFile {
         """
 
     static func read(_ path: String) throws(SystemError) -> [Cookie] {
-        let text = String(decoding: try Terminal.contents(of: path), as: UTF8.self)
+        let text = String(decoding: try InputFile.contents(of: path), as: UTF8.self)
         return text.split(whereSeparator: \.isNewline).compactMap { Cookie(netscapeLine: $0) }
     }
 

@@ -26,7 +26,7 @@ extension Arguments.DataPiece {
 
     private func contents(of file: String) throws(Failure) -> [UInt8] {
         do throws(SystemError) {
-            return try Terminal.contents(of: file)
+            return try InputFile.contents(of: file, maxBytes: InputFile.maxDataBytes)
         } catch {
             throw Failure(reading: error, from: file)
         }

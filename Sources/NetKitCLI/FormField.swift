@@ -118,7 +118,10 @@ extension FormField {
                 form.append(body, name: name, fileName: fileName, headers: headers)
             }
         case .contents(let path):
-            let body = Body(Bytes(try read(path) { path throws(SystemError) in try Terminal.contents(of: path) }))
+            let text = try read(path) { path throws(SystemError) in
+                try InputFile.contents(of: path, maxBytes: InputFile.maxDataBytes)
+            }
+            let body = Body(Bytes(text))
             form.append(typed(body), name: name, fileName: fileName, headers: headers)
         case .file(let path):
             // What is no regular file is read as it comes.

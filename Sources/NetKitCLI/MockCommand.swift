@@ -71,21 +71,17 @@ enum MockCommand {
 
     private static func document(_ path: String) throws(Failure) -> MockDocument {
         let name = path == "-" ? "standard input" : path
-        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./"
         let text: [UInt8]
         do throws(SystemError) {
-            text = try Terminal.contents(of: path)
+            text = try InputFile.contents(of: path)
         } catch {
             throw Failure(reading: error, from: path)
         }
         do throws(MockFault) {
             return try MockDocument(Bytes(text)) { (file) throws(Failure) in
                 let place = file.hasPrefix("/") ? file : folder + file
-                do throws(SystemError) {
-                    return try Terminal.contents(of: place)
-                } catch {
-                    throw Failure(reading: error, from: place)
-                }
+                return try contents(ofRegular: place)
             }
         } catch {
             switch error {
@@ -93,5 +89,16 @@ enum MockCommand {
             case .file(let failure): throw failure
             }
         }
+    }
+
+    private static func contents(ofRegular path: String) throws(Failure) -> [UInt8] {
+        let contents: [UInt8]?
+        do throws(SystemError) {
+            contents = try InputFile(regular: path)?.contents(maxBytes: InputFile.maxDataBytes)
+        } catch {
+            throw Failure(reading: error, from: path)
+        }
+        guard let contents else { throw Failure(ExitCode.read, "cannot read \(path): it is no regular file") }
+        return contents
     }
 }

@@ -92,7 +92,7 @@ enum PinsCommand {
     private static func certificates(in path: String) throws(Failure) -> [Certificate] {
         let bytes: [UInt8]
         do throws(SystemError) {
-            bytes = try Terminal.contents(of: path)
+            bytes = try InputFile.contents(of: path)
         } catch {
             throw Failure(reading: error, from: path)
         }

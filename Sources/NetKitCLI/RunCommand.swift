@@ -86,7 +86,7 @@ struct RunCommand {
         let place = file == "-" ? "standard input" : file
         let bytes: [UInt8]
         do throws(SystemError) {
-            bytes = try Terminal.contents(of: file)
+            bytes = try InputFile.contents(of: file)
         } catch {
             throw Failure(reading: error, from: file)
         }

@@ -62,7 +62,7 @@ struct Session {
         guard text.hasPrefix("@") else { return text }
         let path = String(text.dropFirst())
         do throws(SystemError) {
-            return String(decoding: try Terminal.contents(of: path), as: UTF8.self)
+            return String(decoding: try InputFile.contents(of: path), as: UTF8.self)
         } catch {
             throw Failure(reading: error, from: path)
         }

@@ -77,7 +77,7 @@ struct TrustArguments: Sendable {
             return text.split(separator: ";", omittingEmptySubsequences: false).map { .hash(String($0)) }
         }
         do throws(SystemError) {
-            return [.bytes(try Terminal.contents(of: text))]
+            return [.bytes(try InputFile.contents(of: text))]
         } catch {
             // As with curl, a pin that cannot be read is a pin that nobody matches.
             throw Failure(ExitCode.pinMismatch, "cannot read the public key \(text): \(error.message)")

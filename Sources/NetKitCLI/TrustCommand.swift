@@ -98,7 +98,7 @@ enum TrustCommand {
         }
         let chain: [UInt8]
         do throws(SystemError) {
-            chain = try Terminal.contents(of: path)
+            chain = try InputFile.contents(of: path)
         } catch {
             return Command.complain(Failure(reading: error, from: path))
         }

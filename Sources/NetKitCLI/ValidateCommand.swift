@@ -103,7 +103,7 @@ struct ValidateCommand {
     static func shape(in path: String) throws(Failure) -> JSONShape {
         let document: [UInt8]
         do throws(SystemError) {
-            document = try Terminal.contents(of: path)
+            document = try InputFile.contents(of: path)
         } catch {
             let place = path == "-" ? "standard input" : path
             throw Failure(ExitCode.usage, "cannot read the shape in \(place): \(error.message)")

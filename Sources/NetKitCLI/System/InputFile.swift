@@ -6,12 +6,26 @@ import Darwin
 
 /// A file that is read.
 final class InputFile {
+    /// For what is written by people: documents, certificates, cookies.
+    static let maxDocumentBytes = 64 << 20
+    /// For what is sent or served from memory; curl has the same limit for -d.
+    static let maxDataBytes = 1 << 30
     private static let pieceBytes = 256 << 10
     private let descriptor: Int32
 
     /// Opens it; "-" is standard input.
     init(_ path: String) throws(SystemError) {
         descriptor = path == "-" ? 0 : unsafe open(path, O_RDONLY | O_CLOEXEC)
+        if descriptor < 0 {
+            throw SystemError(number: errno)
+        }
+    }
+
+    /// Opens a regular file; nil for anything else, which is not opened: a pipe waits for a writer, a device may have no end.
+    init?(regular path: String) throws(SystemError) {
+        guard try Self.status(of: path).st_mode & S_IFMT == S_IFREG else { return nil }
+        // Files of /proc that wait for what is to come are regular as well.
+        descriptor = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         if descriptor < 0 {
             throw SystemError(number: errno)
         }
@@ -42,20 +56,50 @@ final class InputFile {
         }
     }
 
+    /// Everything up to the end; EFBIG when that is more than so many bytes.
+    func contents(maxBytes: Int) throws(SystemError) -> [UInt8] {
+        // What says its length need not be read to be refused.
+        var status = stat()
+        if unsafe fstat(descriptor, &status) == 0, status.st_size > maxBytes {
+            throw SystemError(number: EFBIG)
+        }
+        var contents: [UInt8] = []
+        while true {
+            let piece = try next()
+            if piece.isEmpty {
+                return contents
+            }
+            if piece.count > maxBytes - contents.count {
+                throw SystemError(number: EFBIG)
+            }
+            contents += piece
+        }
+    }
+
+    /// Everything that a file holds; "-" is standard input.
+    static func contents(of path: String, maxBytes: Int = maxDocumentBytes) throws(SystemError) -> [UInt8] {
+        try InputFile(path).contents(maxBytes: maxBytes)
+    }
+
     /// Its length; nil when it is no regular file, so that only reading tells.
     static func length(of path: String) throws(SystemError) -> Int? {
         if path == "-" {
             return nil
         }
-        var status = stat()
-        let isReadable = unsafe stat(path, &status) == 0 && access(path, R_OK) == 0
-        if !isReadable {
+        let status = try status(of: path)
+        if unsafe access(path, R_OK) != 0 {
             throw SystemError(number: errno)
         }
         if status.st_mode & S_IFMT == S_IFDIR {
             throw SystemError(number: EISDIR)
         }
         return status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
+    }
+
+    private static func status(of path: String) throws(SystemError) -> stat {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { throw SystemError(number: errno) }
+        return status
     }
 
     static func exists(_ path: String) -> Bool {

@@ -52,31 +52,6 @@ enum Terminal {
         try? write(line + "\n", to: standardError)
     }
 
-    /// Everything that a file holds; "-" is standard input.
-    static func contents(of path: String) throws(SystemError) -> [UInt8] {
-        let descriptor = path == "-" ? 0 : unsafe open(path, O_RDONLY | O_CLOEXEC)
-        if descriptor < 0 {
-            throw SystemError(number: errno)
-        }
-        defer {
-            if descriptor != 0 {
-                close(descriptor)
-            }
-        }
-        var contents: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let count = unsafe read(descriptor, &piece, piece.count)
-            if count < 0 && errno != EINTR {
-                throw SystemError(number: errno)
-            }
-            if count == 0 {
-                return contents
-            }
-            contents += piece.prefix(max(0, count))
-        }
-    }
-
     /// Colours are for terminals that have some, and whose owner did not refuse them (no-color.org).
     static var hasColours: Bool {
         func variable(_ name: String) -> String { unsafe getenv(name).map { unsafe String(cString: $0) } ?? "" }

@@ -1,3 +1,8 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
 import NetKit
 import Testing
 
@@ -88,6 +93,39 @@ struct MockCommandTests {
         #expect(try await nk("mock", "/nothing/there").code == 26)
         #expect(try await nk("mock").code == 2)
         #expect(try await nk("mock", "--count", "0", "x").errors.contains("'0'"))
+    }
+
+    @Test(arguments: ["/dev/zero", "pipe", "folder", "/dev/null"])
+    func onlyRegularFilesAreServed(file: String) async throws {
+        let folder = try TemporaryFolder()
+        try #require(unsafe mkfifo(folder.file("pipe"), 0o600) == 0)
+        try #require(unsafe mkdir(folder.file("folder"), 0o700) == 0)
+        defer { unsafe rmdir(folder.file("folder")) }
+        try folder.write(Array(Self.document(serving: file).utf8), to: "mock.json")
+        let outcome = try await nk("mock", folder.file("mock.json"))
+        let place = file.hasPrefix("/") ? file : folder.file(file)
+        #expect(outcome.code == 26 && outcome.bytes == [])
+        #expect(outcome.errorLines == ["nk: (26) cannot read \(place): it is no regular file"])
+    }
+
+    @Test func aFileThatIsServedHasALimit() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write([], to: "large")
+        try #require(unsafe truncate(folder.file("large"), off_t(InputFile.maxDataBytes) + 1) == 0)
+        try folder.write(Array(Self.document(serving: "large").utf8), to: "mock.json")
+        let outcome = try await nk("mock", folder.file("mock.json"))
+        #expect(outcome.code == 26 && outcome.errorLines == ["nk: (26) cannot read \(folder.file("large")): File too large"])
+    }
+
+    @Test func aFileThatIsCalledAHyphenIsNotStandardInput() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write(Array(Self.document(serving: "-").utf8), to: "mock.json")
+        let outcome = try await nk(["mock", "mock.json"], input: [UInt8](repeating: 97, count: 3), folder: folder.path)
+        #expect(outcome.code == 26 && outcome.errorLines == ["nk: (26) cannot read ./-: No such file or directory"])
+    }
+
+    private static func document(serving file: String) -> String {
+        #"{"routes": [{"path": "/x", "reply": {"file": "\#(file)"}}]}"#
     }
 
     @Test(arguments: [
