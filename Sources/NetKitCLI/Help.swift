@@ -58,7 +58,7 @@ enum Help {
         Exit codes: 0 a response, 2 usage, 3 bad URL, 6 unknown host, 7 no connection,
         18 cut short, 22 -f, 23 cannot write, 26 cannot read, 28 out of time, 35 TLS,
         47 redirects, 52 empty reply, 56 reset, 58 --cert, 60 certificate, 63 too large,
-        and curl's others; of several URLs the first that failed. Everything: docs/nk.md
+        and curl's others; of several the first that failed. More: man nk, docs/nk.md
 
         """
 
