@@ -11,12 +11,12 @@ STYLE = """
 body{margin:0;font:16px/1.55 system-ui,sans-serif;color:#1c2026;background:#fff;display:flex}
 nav{flex:0 0 13rem;padding:1.5rem 1rem;background:#f4f6f8;min-height:100vh;box-sizing:border-box;font-size:14px}
 nav a{display:block;padding:.15rem 0}nav b{display:block;margin-top:1rem}
-main{max-width:56rem;padding:1rem 2rem 4rem;min-width:0}a{color:#1b5fc4;text-decoration:none}
-pre{background:#f4f6f8;padding:.8rem 1rem;overflow:auto;border-radius:6px;font-size:13.5px;line-height:1.45}
+main{max-width:68rem;padding:1rem 2rem 4rem;min-width:0}a{color:#1b5fc4;text-decoration:none}
+pre{background:#f4f6f8;padding:.8rem 1rem;overflow:auto;border-radius:6px;font-size:13.5px;line-height:1.45;tab-size:4}
 code{font-family:ui-monospace,monospace;font-size:.9em}pre code{font-size:inherit}
 table{border-collapse:collapse;display:block;overflow-x:auto}td,th{border:1px solid #d9dde3;padding:.3rem .6rem;text-align:left}
 img{max-width:100%}h1,h2,h3{line-height:1.25}
-@media(max-width:48rem){body{display:block}nav{min-height:0}}
+@media(max-width:48rem){body{flex-direction:column}nav{order:1;flex:none;min-height:0}}
 """
 GUIDES = ["README.md", "docs/cookbook.md", "docs/nk.md", "docs/errors.md", "ARCHITECTURE.md"]
 
@@ -59,15 +59,21 @@ def title_of(document):
 
 def navigation(document, documents, site):
     up = "../" * page_of(document).count("/")
-    others = [name for name in documents if name not in GUIDES and name.startswith("docs/") and name.count("/") == 1]
-    rest = [name for name in documents if name not in GUIDES and name not in others and "NetKit.docc" not in name]
+    pages = [name for name in documents if name not in GUIDES and "NetKit.docc" not in name]
+    sections = {"Mechanisms": "docs/", "Languages": "docs/languages/", "Benchmarks": "docs/benchmarks/"}
+
+    def section_of(name):
+        folder = name[:name.rfind("/") + 1]
+        return next((title for title, place in sections.items() if place == folder), "Project")
 
     def rows(names):
         return "".join(f'<a href="{up}{page_of(name)}">{title_of(name)}</a>' for name in names if name in documents)
 
     references = [("swift/documentation/netkit/index.html", "Swift"), ("c/index.html", "C")]
     made = "".join(f'<a href="{up}{place}">{name}</a>' for place, name in references if (site / place).exists())
-    return (f"<nav>{rows(GUIDES)}<b>Reference</b>{made}<b>Mechanisms</b>{rows(others)}<b>Project</b>{rows(rest)}</nav>")
+    listed = "".join(
+        f"<b>{title}</b>{rows(name for name in pages if section_of(name) == title)}" for title in [*sections, "Project"])
+    return f"<nav>{rows(GUIDES)}<b>Reference</b>{made}{listed}</nav>"
 
 
 def main():

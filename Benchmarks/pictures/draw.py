@@ -57,6 +57,14 @@ def save(figure: plt.Figure, table: tables.Table) -> None:
     plt.close(figure)
 
 
+def show(page: Path, table: tables.Table) -> None:
+    """Puts the picture below the page's title; a measurement writes the page anew, without it."""
+    line = f"![{table.title}, as a picture]({table.name}.svg)"
+    text = page.read_text()
+    if line not in text:
+        page.write_text(text.replace(f"# {table.title}\n", f"# {table.title}\n\n{line}\n", 1))
+
+
 def draw_bars(table: tables.Table) -> None:
     """A panel a row, each from zero: rows may be thousands of times apart, and a logarithm has no zero for a bar."""
     has_rows = "peer" in table.header
@@ -126,6 +134,7 @@ def main() -> int:
             draw_growth(table)
         else:
             draw_bars(table)
+        show(Path(page), table)
     return 0
 
 
