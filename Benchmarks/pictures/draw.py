@@ -84,7 +84,9 @@ def draw_bars(table: tables.Table) -> None:
             low, high = tables.spread(row.get("min-max", "")) or (value, value)
             axes.barh(place, value, height=0.85, color=chosen[name_of(row)])
             axes.plot([low, high], [place, place], color="0.15", lw=0.8)
-            axes.text(max(value, high), place, f"  {name_of(row)}  {row[cost]}", va="center", fontsize=6.5)
+            # Not by spaces in front: browsers leave those of an SVG out.
+            axes.annotate(f"{name_of(row)}  {row[cost]}", (max(value, high), place), xytext=(5, 0),
+                          textcoords="offset points", va="center", fontsize=6.5)
             largest = max(largest, high, value)
         axes.set_xlim(0, largest * 1.35)  # room for the names
         axes.set_ylim(len(panel) - 0.4, -0.6)
