@@ -19,11 +19,13 @@ struct InputFileTests {
     }
 
     @Test(arguments: [
-        (2, ["validate", "--shape", "/dev/zero", "/dev/null"]), (90, ["--pinnedpubkey", "/dev/zero", "https://127.0.0.1/"]),
+        (2, ["validate", "--shape", "/dev/zero", "/dev/null"]),
+        (90, ["--pinnedpubkey", "/dev/zero", "https://127.0.0.1/"]),
     ])
     func whatIsNeededToJudgeHasItsOwnCode(code: Int, words: [String]) async throws {
         let outcome = try await nk(words)
-        #expect(outcome.code == Int32(code) && outcome.errorLines.count == 1 && outcome.errors.hasSuffix(": File too large\n"))
+        #expect(outcome.code == Int32(code) && outcome.errorLines.count == 1)
+        #expect(outcome.errors.hasSuffix(": File too large\n"))
     }
 
     @Test func dataHasTheLimitOfCurl() async throws {
@@ -31,6 +33,6 @@ struct InputFileTests {
         try folder.write([], to: "large")
         try #require(unsafe truncate(folder.file("large"), off_t(1 << 30) + 1) == 0)
         let outcome = try await nk("-d", "@\(folder.file("large"))", "http://127.0.0.1/")
-        #expect(outcome.code == 26 && outcome.errorLines == ["nk: (26) cannot read \(folder.file("large")): File too large"])
+        #expect(outcome.errorLines == ["nk: (26) cannot read \(folder.file("large")): File too large"])
     }
 }
