@@ -55,7 +55,8 @@ enum Verbose {
 
     private static func connection(of hop: HopMetrics) -> String {
         let isIPv6 = hop.remoteAddress.contains(":")
-        let place = (isIPv6 ? "[\(hop.remoteAddress)]" : hop.remoteAddress) + ":\(hop.remotePort)"
+        let address = (isIPv6 ? "[\(hop.remoteAddress)]" : hop.remoteAddress) + ":\(hop.remotePort)"
+        let place = hop.remoteAddress.isEmpty ? "the Unix socket" : address
         if hop.isReused {
             return "* connection to \(place) is used again"
         }

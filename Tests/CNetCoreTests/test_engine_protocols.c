@@ -144,7 +144,11 @@ static void engine__a_unix_socket_is_asked_instead_of_the_host(void **state) {
     for (size_t i = 0; i < 3; i++) {
         nc_request request = {.url = nc_slice_of(fixture_text(&f, "http://no.such.host%s", paths[i])),
                               .unix_socket = nc_slice_of(path)};
-        assert_answered(fixture_send(&f, &request), 200, i < 2 ? "unix" : "tcp");
+        answer one = fixture_send(&f, &request);
+        assert_answered(one, 200, i < 2 ? "unix" : "tcp");
+        nc_hop_metrics last = nc_response_hop_at(one.response, nc_response_hop_count(one.response) - 1);
+        assert_string_equal(last.remote_address, i < 2 ? "" : "127.0.0.1");
+        assert_int_equal(last.remote_port != 0, i == 2);
     }
     assert_non_null(strstr(fixture_received(&f, 0), "\r\nHost: no.such.host\r\n"));
     // Without the path the host is looked up, whatever connection is open.

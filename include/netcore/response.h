@@ -46,7 +46,7 @@ typedef struct nc_hop_metrics {
     uint32_t connections_opened;
     /// The other end's port; 0 when unknown.
     uint16_t remote_port;
-    /// The other end's numeric address, NUL-terminated; empty when unknown.
+    /// The other end's numeric address, NUL-terminated; empty when unknown, and over a Unix socket.
     char remote_address[46];
     /// The hop got its slot and was handed to libcurl.
     uint64_t started_ns;

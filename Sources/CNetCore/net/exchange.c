@@ -108,6 +108,12 @@ static bool has_leftover(nc_transfer *transfer, CURL *easy) {
            (nc_tls_has_unread(easy) || nc_sockets_has_unread(&transfer->engine->loop.sockets, transfer->local_port));
 }
 
+/// Over a Unix socket libcurl tells its path for the address, and the URL's port.
+static bool is_local(const nc_transfer *transfer) {
+    const nc_extras *extras = transfer->description.extras;
+    return extras != NULL && extras->unix_socket != NULL && !transfer->is_elsewhere;
+}
+
 int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int remote_port, int local_port) {
     nc_transfer *transfer = ((nc_handle *)data)->transfer;
     nc_hop_metrics *hop = nc_response_hop(transfer->response);
@@ -140,9 +146,11 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
         nc_response_repeat_hop(transfer->response);
         return CURL_PREREQFUNC_ABORT;
     }
-    hop->remote_port = (uint16_t)remote_port;
-    size_t length = strlen(remote_ip);
-    memcpy(hop->remote_address, remote_ip, length < sizeof hop->remote_address ? length + 1 : 0);
+    if (!is_local(transfer)) {
+        size_t length = strlen(remote_ip);
+        hop->remote_port = (uint16_t)remote_port;
+        memcpy(hop->remote_address, remote_ip, length < sizeof hop->remote_address ? length + 1 : 0);
+    }
     bool has_body = transfer->description.has_body && transfer->upload.length > 0 && !transfer->is_get;
     nc_transfer_enter(transfer, has_body ? NC_PHASE_SEND : NC_PHASE_REPLY);
     nc_trace_pass(&transfer->engine->trace, NC_TRACE_CONNECTED, transfer->id);
