@@ -4,6 +4,8 @@ import NetKit
 final class Output {
     private enum Place {
         case standardOutput
+        // As long as nothing binary comes that nobody has asked for there.
+        case terminal
         case file(path: String)
     }
 
@@ -16,7 +18,8 @@ final class Output {
     init(_ choice: Arguments.OutputChoice?, of url: String, turn: Turn) throws(Failure) {
         self.turn = turn
         switch choice {
-        case nil, .path("-"): place = .standardOutput
+        case nil: place = Window.isTerminal(Terminal.standardOutput) ? .terminal : .standardOutput
+        case .path("-"): place = .standardOutput
         case .path(let path): place = .file(path: path)
         case .remoteName: place = .file(path: try Self.remoteName(of: url))
         }
@@ -61,6 +64,10 @@ final class Output {
     }
 
     func write(_ bytes: Bytes) throws(Failure) {
+        if case .terminal = place, bytes.contains(0) {
+            throw Failure(
+                ExitCode.write, "the body is binary: -o FILE writes it to a file, and -o - to this terminal all the same")
+        }
         do throws(SystemError) {
             try bytes.withSpan { (span) throws(SystemError) in try write(span) }
         } catch {

@@ -31,6 +31,21 @@ struct TerminalTests {
         #expect(Self.lines(of: text).allSatisfy { $0.count < Int(columns) })
     }
 
+    @Test func aBinaryBodyIsShownOnATerminalOnlyWhenThatIsSaid() async throws {
+        server.script("/binary", .bytes([65, 0, 66], contentType: "text/plain"))
+        server.script("/text", .text("letters"))
+        let refusing = try PseudoTerminal(columns: 200)
+        let outcome = try await nk(["-s", "-S", server.url("/binary")], output: .terminal, terminal: refusing)
+        #expect(outcome.code == 23 && refusing.text.hasPrefix("nk: (23) the body is binary: -o FILE"))
+        for arguments in [["-o", "-", server.url("/binary")], [server.url("/text")]] {
+            let showing = try PseudoTerminal(columns: 200)
+            let outcome = try await nk(["-s", "-S"] + arguments, output: .terminal, terminal: showing)
+            #expect(outcome.code == 0 && ["A\0B", "letters"].contains(showing.text))
+        }
+        let kept = try await nk(["-s", server.url("/binary")])
+        #expect(kept.code == 0 && kept.bytes == [65, 0, 66])
+    }
+
     @Test func eachOfSeveralEndsWithALine() async throws {
         let terminal = try PseudoTerminal(columns: 80)
         let outputs = ["-o", folder.file("one"), "-o", folder.file("two"), "-o", folder.file("three")]

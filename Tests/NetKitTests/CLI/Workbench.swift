@@ -28,6 +28,8 @@ enum StandardOutput {
     case closedPipe
     /// /dev/null.
     case device
+    /// The terminal that standard error is.
+    case terminal
 }
 
 /// Runs the built `nk`, which lies beside the tests, as a process of its own.
@@ -97,6 +99,7 @@ struct Run: Sendable {
             case .kept: Int32?.none
             case .closedPipe: try Self.closedPipe()
             case .device: unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
+            case .terminal: place.terminal.map { fcntl($0, F_DUPFD_CLOEXEC, 0) }
             }
         defer {
             if let pipe {
