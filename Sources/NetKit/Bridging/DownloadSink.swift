@@ -28,11 +28,7 @@ internal import CNetCore
 
     /// Starts the download and waits for its end, whatever comes.
     func outcome() async -> Outcome {
-        await withTaskCancellationHandler {
-            await Waiter.wait { start(for: $0) }
-        } onCancel: {
-            cancel()
-        }
+        await cancelling({ cancel() }) { await Waiter.wait { start(for: $0) } }
         return state.withLock { $0.outcome } ?? .failure(NetError(.internal, "a download was resumed before its end"))
     }
 

@@ -57,13 +57,12 @@ final class EngineTransport: Transport {
             return Response(received: try await DownloadSink(request, plan: plan, engine: engine).outcome().get())
         }
         let sink = TransferSink(client: client)
-        let outcome = await withTaskCancellationHandler {
-            await sink.outcome(of: request, on: engine)
-        } onCancel: {
+        let cancel = { @Sendable in
             if let id = sink.cancel() {
                 engine.cancel(id)
             }
         }
+        let outcome = await cancelling(cancel) { await sink.outcome(of: request, on: engine) }
         switch outcome {
         case .success(let received): return Response(received: received)
         case .failure(let error): throw error

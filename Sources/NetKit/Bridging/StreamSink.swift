@@ -22,11 +22,7 @@ internal import CNetCore
 
     /// Submits the request and waits for the final head, or for the end.
     func open(_ request: Request<Bytes>) async throws(NetError) -> ResponseStream {
-        await withTaskCancellationHandler {
-            await Waiter.wait { start(request, for: $0) }
-        } onCancel: {
-            cancel()
-        }
+        await cancelling({ cancel() }) { await Waiter.wait { start(request, for: $0) } }
         let (head, outcome) = state.withLock { ($0.head, $0.outcome) }
         if let head {
             return ResponseStream(head.last, after: head.earlier, hops: head.hops, source: self)
@@ -85,11 +81,7 @@ extension StreamSink: ChunkSource {
             case .ended(.failure(let error)):
                 throw error
             case .nothing:
-                await withTaskCancellationHandler {
-                    await Waiter.wait { wait($0) }
-                } onCancel: {
-                    cancel()
-                }
+                await cancelling({ cancel() }) { await Waiter.wait { wait($0) } }
             }
         }
     }

@@ -50,11 +50,12 @@ final class Flights: Sendable {
         phase.store(Phase.open, ordering: .sequentiallyConsistent)
     }
 
-    /// Does something as a part of what is under way.
+    /// Does something as a part of what is under way, where the caller runs.
     func aboard<Value: Sendable>(
-        _ work: () async throws(NetError) -> Value
+        isolation: isolated (any Actor)? = #isolation, _ work: () async throws(NetError) -> Value
     ) async throws(NetError) -> Value {
         let result: Result<Value, NetError> = await Self.$aboard.withValue(ObjectIdentifier(self)) {
+            _ = isolation // The closure stays with whom it names; else an actor's call would change threads twice.
             do throws(NetError) {
                 return .success(try await work())
             } catch {

@@ -25,6 +25,35 @@ struct ChainTests {
         #expect(log.values == ["a out send", "b out send", "c out send", "c back 200", "b back 200", "a back 200"])
     }
 
+    /// Where an interceptor and the transport were asked.
+    private struct Whereabouts: Interceptor, Transport {
+        let seen = Collected<Bool>()
+
+        func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
+            seen.append(#isolation === MainActor.shared)
+            let answer = try await next(call)
+            seen.append(#isolation === MainActor.shared)
+            return answer
+        }
+
+        func send(_ request: Request<Bytes>) async throws(NetError) -> Response<Bytes> {
+            seen.append(#isolation === MainActor.shared)
+            return Response(status: 200)
+        }
+
+        func shutdown() async {}
+    }
+
+    @Test @MainActor func interceptorsAndTransportRunWhereTheCallerRuns() async throws {
+        let place = Whereabouts()
+        var configuration = Agent.Configuration()
+        configuration.interceptors = [place]
+        let agent = Agent(configuration, transport: place)
+        _ = try await agent.send(Request<Bytes>("http://stub/"))
+        _ = try await agent.stream(Request<Bytes>("http://stub/"))
+        #expect(place.seen.values == [Bool](repeating: true, count: 6))
+    }
+
     @Test func aRequestsOwnInterceptorsNeedNoneOfTheAgents() async throws {
         stub.answer("/", with: .status(204))
         var request = Request<Bytes>("/")
