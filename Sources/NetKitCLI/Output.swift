@@ -66,7 +66,7 @@ final class Output {
     func write(_ bytes: Bytes) throws(Failure) {
         if case .terminal = place, bytes.contains(0) {
             throw Failure(
-                ExitCode.write, "the body is binary: -o FILE writes it to a file, and -o - to this terminal all the same")
+                ExitCode.write, "the body is binary: -o FILE writes it to a file, -o - to this terminal all the same")
         }
         do throws(SystemError) {
             try bytes.withSpan { (span) throws(SystemError) in try write(span) }

@@ -5,7 +5,7 @@ func cancelling<Value>(
     _ onCancel: @Sendable () -> Void, isolation: isolated (any Actor)? = #isolation, _ operation: () async -> Value
 ) async -> Value {
     await withTaskCancellationHandler {
-        _ = isolation // The closure stays with whom it names.
+        _ = isolation  // The closure stays with whom it names.
         return await operation()
     } onCancel: {
         onCancel()

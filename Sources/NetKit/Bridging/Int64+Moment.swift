@@ -2,6 +2,7 @@ extension Int64 {
     /// A moment or a length of time for the core, rounded down. One beyond half of what fits, or that is no number, is
     /// the farthest: the core may add to it.
     init(moment value: Double) {
-        self = Int64(Swift.max(-0x1p62, Swift.min(0x1p62, value.rounded(.down)))) // in this order NaN is the farthest too
+        // In this order NaN is the farthest too.
+        self = Int64(Swift.max(-0x1p62, Swift.min(0x1p62, value.rounded(.down))))
     }
 }

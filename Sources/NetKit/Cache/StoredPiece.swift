@@ -17,7 +17,8 @@ final class StoredPiece: Sendable {
         hop.httpVersion = head.httpVersion
         hop.decodedBytes = body.count
         let content = ResponseContent(
-            headers: answer.headers, bytes: body, httpVersion: head.httpVersion, metrics: Metrics([hop]), source: .cache)
+            headers: answer.headers, bytes: body, httpVersion: head.httpVersion, metrics: Metrics([hop]), source: .cache
+        )
         response = Response(value: body, status: head.status, content: content)
     }
 

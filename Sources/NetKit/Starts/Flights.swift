@@ -55,7 +55,7 @@ final class Flights: Sendable {
         isolation: isolated (any Actor)? = #isolation, _ work: () async throws(NetError) -> Value
     ) async throws(NetError) -> Value {
         let result: Result<Value, NetError> = await Self.$aboard.withValue(ObjectIdentifier(self)) {
-            _ = isolation // The closure stays with whom it names; else an actor's call would change threads twice.
+            _ = isolation  // The closure stays with whom it names; else an actor's call would change threads twice.
             do throws(NetError) {
                 return .success(try await work())
             } catch {
