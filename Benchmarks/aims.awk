@@ -53,17 +53,6 @@ function print_reference(text,    part, cpu, off) {
 }
 
 {
-    delete field
-    for (i = 1; i <= NF; i++) {
-        split($i, pair, "=")
-        field[pair[1]] = pair[2]
-    }
-    row = field["row"]
-    name = field["name"]
-    round = field["round"] + 0
-    if (round > rounds) rounds = round
-    if (!(row in seen_rows)) { seen_rows[row]; row_order[++row_count] = row }
-    if (!((row, name) in seen_names)) { seen_names[row, name]; names_of[row] = names_of[row] " " name }
     if (field["cpu"] == "" || field["wall_s"] == "") {
         print "a run printed no result: " $0 > "/dev/stderr"
         is_broken = 1

@@ -157,7 +157,7 @@ take_turns $rows
 
 write_facts "$rounds rounds, peers in turn, a body of $mebibytes MiB."
 table() { # yes: Markdown; no: for a terminal
-    awk -v is_markdown="$1" -v unit="CPU s" -f "$bench/median.awk" -f "$bench/aims.awk" "$work/results"
+    awk -v is_markdown="$1" -v unit="CPU s" -f "$bench/median.awk" -f "$bench/rows.awk" -f "$bench/aims.awk" "$work/results"
     echo
     echo "Medians and min-max of the rounds. CPU s: user and system time of the client's whole process. Ratio: to raw"
     echo "(plain libcurl, 512 KiB buffer; it saves or discards) or to curl -T of the same round. RSS: the process's peak;"

@@ -122,7 +122,7 @@ take_turns $rows
     echo "Release builds. $rounds rounds, peers in turn."
 } >"$work/facts"
 table() { # yes: Markdown; no: for a terminal
-    awk -v is_markdown="$1" -v unit="CPU us" -f "$bench/median.awk" -f "$bench/aims.awk" "$work/results"
+    awk -v is_markdown="$1" -v unit="CPU us" -f "$bench/median.awk" -f "$bench/rows.awk" -f "$bench/aims.awk" "$work/results"
     echo
     echo "Medians and min-max of the rounds. CPU us: user and system time of one put or get. Ratio: to plain files of the"
     echo "same round; in *-many to the same peer with 100 entries. wall s: of all that was measured."

@@ -74,7 +74,7 @@ done
 } >"$work/facts"
 
 table() { # yes: Markdown; no: for a terminal
-    awk -v is_markdown="$1" -f "$bench/median.awk" -f "$here/table.awk" "$work/results"
+    awk -v is_markdown="$1" -f "$bench/median.awk" -f "$bench/rows.awk" -f "$here/table.awk" "$work/results"
     echo
     echo "Medians and min-max of the rounds; in each round, the least of five samples, in CPU time of the thread. Ratios are"
     echo "those of the same round, and of them the median."

@@ -56,22 +56,11 @@ function print_peer(row, name,    ns, ns_spread, list, count, i, said, verdict) 
 }
 
 {
-    delete field
-    for (i = 1; i <= NF; i++) {
-        at = index($i, "=")
-        field[substr($i, 1, at - 1)] = substr($i, at + 1)
-    }
-    row = field["row"]
-    name = field["name"]
-    round = field["round"] + 0
     if (row == "" || field["ns"] == "") {
         print "this is no result: " $0 > "/dev/stderr"
         is_broken = 1
         next
     }
-    if (round > rounds) rounds = round
-    if (!(row in seen_rows)) { seen_rows[row]; row_order[++row_count] = row }
-    if (!((row, name) in seen_names)) { seen_names[row, name]; names_of[row] = names_of[row] " " name }
     figures[row, name, round, "ns"] = field["ns"] + 0
     figures[row, name, round, "rss"] = field["rss_kib"] + 0
     aims_of[row, name] = field["aims"]

@@ -90,7 +90,7 @@ take_turns $rows
 
 write_facts "$rounds rounds, peers in turn; $mib MiB."
 table() { # yes: Markdown; no: for a terminal
-    awk -v is_markdown="$1" -v unit="CPU s" -f "$bench/median.awk" -f "$bench/aims.awk" "$work/results"
+    awk -v is_markdown="$1" -v unit="CPU s" -f "$bench/median.awk" -f "$bench/rows.awk" -f "$bench/aims.awk" "$work/results"
     echo
     awk '/name=one / { match($0, /wall_s=[0-9.]+/); one[++n] = substr($0, RSTART + 7, RLENGTH - 7) }
         /name=four / { match($0, /wall_s=[0-9.]+/); four[++m] = substr($0, RSTART + 7, RLENGTH - 7) }

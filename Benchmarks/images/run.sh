@@ -50,7 +50,7 @@ take_turns $rows
     echo "Release builds. $rounds rounds, peers in turn, $hits hits a run."
 } >"$work/facts"
 table() { # yes: Markdown; no: for a terminal
-    awk -v is_markdown="$1" -v unit="CPU us" -f "$bench/median.awk" -f "$bench/aims.awk" "$work/results"
+    awk -v is_markdown="$1" -v unit="CPU us" -f "$bench/median.awk" -f "$bench/rows.awk" -f "$bench/aims.awk" "$work/results"
     echo
     echo "Medians and min-max of the rounds. CPU us: user and system time of one hit. Ratio: to the cache itself, in the"
     echo "same round. wall s: of all that was measured."

@@ -81,7 +81,7 @@ take_turns $rows
 } >"$work/facts"
 
 table() { # yes: Markdown; no: for a terminal
-    awk -v is_markdown="$1" -f "$bench/median.awk" -f "$here/table.awk" "$work/results"
+    awk -v is_markdown="$1" -f "$bench/median.awk" -f "$bench/rows.awk" -f "$here/table.awk" "$work/results"
     echo
     echo "Medians and min-max of the rounds, in nanoseconds a document; MB/s. Aims, by medians of the ratios of one round:"
     echo "check at most 1/5 of cjson's time and 1.25 x simdjson's (0.8 x its speed); shape at most 1.30 x, pieces at most"

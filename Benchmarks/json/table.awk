@@ -32,17 +32,6 @@ function aims(row, name, ns,    text) {
 }
 
 {
-    delete field
-    for (i = 1; i <= NF; i++) {
-        split($i, pair, "=")
-        field[pair[1]] = pair[2]
-    }
-    row = field["row"]
-    name = field["name"]
-    round = field["round"] + 0
-    if (round > rounds) rounds = round
-    if (!(row in seen_rows)) { seen_rows[row]; row_order[++row_count] = row }
-    if (!((row, name) in seen_names)) { seen_names[row, name]; names_of[row] = names_of[row] " " name }
     figures[row, name, round, "ns"] = field["ns"] + 0
     bytes_of[row] = field["bytes"]
 }

@@ -96,6 +96,6 @@ take_turns $rows
 write_facts "$rounds rounds, $requests requests a peer and round; the peers of a row in one process, in turn, a twentieth each."
 
 table() { # yes: Markdown; no: for a terminal
-    awk -v is_markdown="$1" -v unit="CPU s" -v references="" -f "$bench/median.awk" -f "$bench/aims.awk" "$work/results"
+    awk -v is_markdown="$1" -v unit="CPU s" -v references="" -f "$bench/median.awk" -f "$bench/rows.awk" -f "$bench/aims.awk" "$work/results"
 }
 report Requests "$markdown"

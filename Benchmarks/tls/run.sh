@@ -152,7 +152,7 @@ done
 
 write_facts "$rounds rounds, peers in turn, $connections connections a run (raw-defaults a twentieth)."
 table() { # yes: Markdown; no: for a terminal
-    awk -v is_markdown="$1" -v unit="CPU ms" -v references="resumed:raw:0.54 full:raw:0.81" -f "$bench/median.awk" -f "$bench/aims.awk" "$work/results"
+    awk -v is_markdown="$1" -v unit="CPU ms" -v references="resumed:raw:0.54 full:raw:0.81" -f "$bench/median.awk" -f "$bench/rows.awk" -f "$bench/aims.awk" "$work/results"
     echo
     echo "Medians and min-max of the rounds. CPU ms: the client's user+system time for one connection: TCP, TLS 1.3 with an"
     echo "ECDSA P-256 leaf and root made for the run, GET of 1 KiB, close. The process is warm. Ratio: to raw of the same"

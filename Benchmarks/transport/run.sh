@@ -166,6 +166,6 @@ Others: ${others:-none}.$missing"
 
 table() { # yes: Markdown; no: for a terminal
     awk -v is_markdown="$1" -v reference="$reference_cpu_s" -v tolerance="$tolerance_percent" \
-        -f "$bench/median.awk" -f "$here/table.awk" "$work/results"
+        -f "$bench/median.awk" -f "$bench/rows.awk" -f "$here/table.awk" "$work/results"
 }
 report Transport "$markdown"

@@ -49,17 +49,6 @@ function print_verdict(    cpu, off) {
 }
 
 {
-    delete field
-    for (i = 1; i <= NF; i++) {
-        split($i, pair, "=")
-        field[pair[1]] = pair[2]
-    }
-    row = field["row"]
-    name = field["name"]
-    round = field["round"] + 0
-    if (round > rounds) rounds = round
-    if (!(row in seen_rows)) { seen_rows[row]; row_order[++row_count] = row }
-    if (!(name in seen_names)) { seen_names[name]; name_order[++name_count] = name }
     if (field["requests"] + 0 == 0 || field["wall_s"] + 0 == 0) {
         print "a run printed no result: " $0 > "/dev/stderr"
         is_broken = 1
@@ -80,8 +69,9 @@ END {
     print_line("row", "peer", "CPU s", "min-max", "/ raw", "min-max", "requests/s", "RSS MiB", "connections")
     if (is_markdown == "yes") print "|---|---|---|---|---|---|---|---|---|"
     for (r = 1; r <= row_count; r++) {
+        name_count = split(names_of[row_order[r]], names, " ")
         for (n = 1; n <= name_count; n++) {
-            if ((row_order[r], name_order[n], 1, "cpu") in figures) print_peer(row_order[r], name_order[n])
+            if ((row_order[r], names[n], 1, "cpu") in figures) print_peer(row_order[r], names[n])
         }
     }
     print ""
@@ -89,9 +79,10 @@ END {
     print "CPU s: the client's user+system seconds per 100,000 requests. / raw: median of each round's ratio to the same round's raw. RSS: the process's peak. Connections:"
     print "accepted by nginx in a whole run, warm-up included."
     for (r = 1; r <= row_count; r++) {
+        row = row_order[r]
+        name_count = split(names_of[row], names, " ")
         for (n = 1; n <= name_count; n++) {
-            row = row_order[r]
-            name = name_order[n]
+            name = names[n]
             if (failures[row, name] > 0) {
                 printf "FAILED requests of %s in row %s: %d.\n", name, row, failures[row, name]
             }
