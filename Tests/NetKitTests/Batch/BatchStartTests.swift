@@ -1,4 +1,3 @@
-import Dispatch
 import NetKit
 import NetKitTesting
 import Testing
@@ -18,7 +17,7 @@ struct BatchStartTests {
         var batch = Batch(paths.map(text))
         batch.tag = 5
         batch.userInfo = ["screen": "list"]
-        batch.accessories = [Escort("own", log)]
+        batch.accessories = [Accompanying("own", log)]
         return batch
     }
 
@@ -26,9 +25,9 @@ struct BatchStartTests {
 
     @Test func whoeverGoesWithABatchIsToldOnceAndInOrder() async throws {
         stub.answer("*", with: .text("x"))
-        let (log, hearing) = (log, Listener(log))
+        let (log, hearing) = (log, Hearing(log))
         let handle = agent.start(batch("/a", "/b"), delegate: hearing) { result in
-            log.append("closure \((try? result.get().values.count) ?? 0) \(place())")
+            log.append("closure \((try? result.get().values.count) ?? 0) \(whereNow())")
         }
         #expect(log.values.count == 1)
         #expect(try await handle.value.values == ["x", "x"])
@@ -47,7 +46,7 @@ struct BatchStartTests {
     @Test func aFailedBatchIsToldOnce() async throws {
         stub.answer("/bad", with: .failure(.reset))
         stub.answer("*", with: .text("x"))
-        let (log, hearing) = (log, Listener(log))
+        let (log, hearing) = (log, Hearing(log))
         let handle = agent.start(batch("/a", "/bad"), delegate: hearing) { _ in
             log.append("success")
         } failure: { error in
@@ -74,7 +73,7 @@ struct BatchStartTests {
 
     @Test func aCancelledBatchEndsSilentlyAndItsMembersWithIt() async throws {
         stub.answer("*", with: .text("x").held(by: gate))
-        let (log, hearing) = (log, Listener(log))
+        let (log, hearing) = (log, Hearing(log))
         let agent = agent
         let handle = agent.start(batch("/a", "/b"), delegate: hearing) { _ in log.append("closure") }
         try await gate.waitForArrivals(2)
@@ -145,9 +144,9 @@ struct BatchStartTests {
     func theMembersOwnAccessoriesAreToldOnceEach(isStarted: Bool) async throws {
         stub.answer("*", with: .text("x"))
         var (first, second) = (text("/a"), text("/b"))
-        first.accessories = [Escort("a", log)]
-        second.accessories = [Escort("b", log)]
-        second.observers = [CallNotes(log: log)]
+        first.accessories = [Accompanying("a", log)]
+        second.accessories = [Accompanying("b", log)]
+        second.observers = [CallLog(log: log)]
         let batch = Batch(first, second)
         if isStarted {
             _ = try await agent.start(batch).value
@@ -162,7 +161,7 @@ struct BatchStartTests {
             log.values.filter { $0.hasPrefix("b ") }.map { $0.prefix(11) } == [
                 "b will star", "b will stop", "b did stop ",
             ])
-        #expect(log.values.filter { $0.hasPrefix("call") } == ["call started", "call over"])
+        #expect(log.values.filter { $0.hasPrefix("call") } == ["call started", "call answered"])
     }
 
     // MARK: Held up
@@ -238,12 +237,12 @@ struct BatchStartTests {
     @Test func whoeverGoesWithAChainIsToldOnceAndItIsLetGo() async throws {
         stub.answer("*", with: .text("x"))
         let (log, agent) = (log, agent)
-        var token: LifeToken? = LifeToken { log.append("gone") }
+        var token: Token? = Token { log.append("gone") }
         var chain: Chain<(String, String)>? = Chain(text("/a")).then { [token] _ in
             _ = token
             return text("/b")
         }
-        chain?.accessories = [Escort("own", log)]
+        chain?.accessories = [Accompanying("own", log)]
         chain?.tag = 3
         token = nil
         let handle = agent.start(try #require(chain)) { values in
@@ -264,7 +263,7 @@ struct BatchStartTests {
     @Test func aChainsFailureNamesTheStepToItsDelegate() async throws {
         stub.answer("/b", with: .status(500))
         stub.answer("*", with: .text("x"))
-        let (log, hearing) = (log, Listener(log))
+        let (log, hearing) = (log, Hearing(log))
         let chain = Chain(text("/a")).then("second") { _ in text("/b") }
         let handle = agent.start(chain, delegate: hearing) { result in
             if case .failure(let error) = result {
@@ -303,7 +302,7 @@ struct BatchStartTests {
         stub.answer("*", with: .text("x"))
         var graph = StepGraph()
         let step = graph.add("one", text("/a"))
-        graph.accessories = [Escort("own", log)]
+        graph.accessories = [Accompanying("own", log)]
         let handle = agent.start(graph)
         #expect(handle.run.kind == .chain)
         #expect(try await handle.value[step] == "x")
@@ -345,82 +344,5 @@ struct BatchStartTests {
         }
         #expect(ends.value == 1_000)
         #expect(agent.runs().isEmpty)
-    }
-}
-
-/// Whether code runs on the main actor, whose thread need not be the process's first one.
-private func place() -> String {
-    DispatchQueue.getSpecific(key: mark) == true ? "main" : "elsewhere"
-}
-
-private let mark: DispatchSpecificKey<Bool> = {
-    let key = DispatchSpecificKey<Bool>()
-    DispatchQueue.main.setSpecific(key: key, value: true)
-    return key
-}()
-
-/// Writes down what accessories are told.
-private struct Escort: Accessory {
-    let name: String
-    let log: Collected<String>
-
-    init(_ name: String, _ log: Collected<String>) {
-        self.name = name
-        self.log = log
-    }
-
-    func willStart(_ run: NetKit.Run) { log.append("\(name) will start \(place())") }
-    func willStop(_ run: NetKit.Run) { log.append("\(name) will stop \(place())") }
-    func didStop(_ run: NetKit.Run) { log.append("\(name) did stop \(place())") }
-}
-
-/// Writes down what a delegate is told.
-private final class Listener: RunDelegate {
-    let log: Collected<String>
-    let runs = Collected<NetKit.Run>()
-
-    init(_ log: Collected<String>) {
-        self.log = log
-    }
-
-    func run(_ run: NetKit.Run, finishedWith value: any Sendable) {
-        runs.append(run)
-        log.append("finished \(place())")
-    }
-
-    func run(_ run: NetKit.Run, failedWith error: NetError) {
-        runs.append(run)
-        log.append("failed \(error.code) \(place())")
-    }
-
-    func runCleared(_ run: NetKit.Run) {
-        runs.append(run)
-        log.append("cleared \(place())")
-    }
-}
-
-/// Writes down when a call begins and ends.
-private struct CallNotes: Observer {
-    let log: Collected<String>
-
-    func observe(_ event: Event) {
-        switch event.change {
-        case .started: log.append("call started")
-        case .stopping: log.append("call over")
-        default: break
-        }
-    }
-}
-
-/// Tells when it is let go.
-private final class LifeToken: Sendable {
-    private let end: @Sendable () -> Void
-
-    init(_ end: @escaping @Sendable () -> Void) {
-        self.end = end
-    }
-
-    deinit {
-        end()
     }
 }

@@ -46,7 +46,8 @@ final class Hearing: RunDelegate {
 
     func run(_ run: NetKit.Run, finishedWith value: any Sendable) {
         runs.append(run)
-        log.append("finished \((value as? Response<String>)?.value ?? "\(value)") \(whereNow())")
+        let text = (value as? Response<String>).map { "\($0.value) " } ?? ""
+        log.append("finished \(text)\(whereNow())")
     }
 
     func run(_ run: NetKit.Run, failedWith error: NetError) {
