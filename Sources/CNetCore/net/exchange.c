@@ -108,12 +108,6 @@ static bool has_leftover(nc_transfer *transfer, CURL *easy) {
            (nc_tls_has_unread(easy) || nc_sockets_has_unread(&transfer->engine->loop.sockets, transfer->local_port));
 }
 
-/// Over a Unix socket libcurl tells its path for the address, and the URL's port.
-static bool is_local(const nc_transfer *transfer) {
-    const nc_extras *extras = transfer->description.extras;
-    return extras != NULL && extras->unix_socket != NULL && !transfer->is_elsewhere;
-}
-
 int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int remote_port, int local_port) {
     nc_transfer *transfer = ((nc_handle *)data)->transfer;
     nc_hop_metrics *hop = nc_response_hop(transfer->response);
@@ -146,7 +140,8 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
         nc_response_repeat_hop(transfer->response);
         return CURL_PREREQFUNC_ABORT;
     }
-    if (!is_local(transfer)) {
+    // Over a Unix socket libcurl tells its path for the address, and the URL's port.
+    if (nc_transfer_unix_socket(transfer) == NULL) {
         size_t length = strlen(remote_ip);
         hop->remote_port = (uint16_t)remote_port;
         memcpy(hop->remote_address, remote_ip, length < sizeof hop->remote_address ? length + 1 : 0);

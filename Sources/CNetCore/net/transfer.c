@@ -90,6 +90,11 @@ nc_slice nc_transfer_url(const nc_transfer *transfer) {
     return nc_slice_make(transfer->description.url, transfer->description.url_length);
 }
 
+const char *nc_transfer_unix_socket(const nc_transfer *transfer) {
+    const nc_extras *extras = transfer->description.extras;
+    return extras != NULL && !transfer->is_elsewhere ? extras->unix_socket : NULL;
+}
+
 nc_status nc_transfer_note(nc_transfer *transfer, nc_status status, int32_t native_code, const char *format, ...) {
     if (transfer->error.status == NC_OK) {
         char message[NC_ERROR_MESSAGE_BYTES];
@@ -428,7 +433,6 @@ static void judge(nc_transfer *transfer, CURLcode code) {
     (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_SSL_VERIFYRESULT, &verify_result);
     (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_PROXY_SSL_VERIFYRESULT, &proxy_verify_result);
     const nc_kept_proxy *proxy = nc_handle_proxy(transfer);
-    const nc_extras *extras = transfer->description.extras;
     const nc_outcome outcome = {
         .code = code,
         .detail = transfer->handle->detail,
@@ -443,7 +447,7 @@ static void judge(nc_transfer *transfer, CURLcode code) {
         .is_in_head = transfer->is_in_head || transfer->phase == NC_PHASE_REPLY,
         .has_no_head = transfer->first_byte_ns == 0,
         .insists_on_http2 = transfer->description.http == NC_HTTP_2_PRIOR_KNOWLEDGE,
-        .unix_socket = extras != NULL && !transfer->is_elsewhere ? extras->unix_socket : NULL,
+        .unix_socket = nc_transfer_unix_socket(transfer),
     };
     (void)nc_outcome_judge(&outcome, &transfer->error);
 }

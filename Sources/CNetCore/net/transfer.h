@@ -122,6 +122,8 @@ void nc_transfer_free(nc_transfer *transfer);
 
 /// The URL of the hop under way.
 nc_slice nc_transfer_url(const nc_transfer *transfer);
+/// The path that the hop connects to instead of its host; NULL for none.
+const char *nc_transfer_unix_socket(const nc_transfer *transfer);
 
 /// The loop takes a transfer over from the mailbox.
 void nc_transfer_accept(nc_transfer *transfer);
