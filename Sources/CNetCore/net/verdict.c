@@ -1,0 +1,62 @@
+#include "net/verdict.h"
+
+#include "net/handle.h"
+#include "net/outcome.h"
+#include "net/response.h"
+#include "net/tls_hook.h"
+#include "net/url_text.h"
+
+#include <string.h>
+
+CURLcode nc_verdict_plain_end(const nc_transfer *transfer, CURLcode code) {
+    if (code != CURLE_RECV_ERROR || strstr(transfer->handle->detail, "unexpected eof") == NULL) {
+        return code;
+    }
+    if (!transfer->has_head) {
+        return transfer->is_in_head ? code : CURLE_GOT_NOTHING;
+    }
+    return nc_response_is_close_delimited(transfer->response) && transfer->tls_end != NULL ? CURLE_OK : code;
+}
+
+void nc_verdict_judge(nc_transfer *transfer, CURLcode code) {
+    long os_error = 0;
+    long verify_result = 0;
+    long proxy_verify_result = 0;
+    if (transfer->error.status != NC_OK || transfer->ends_early) {
+        return;
+    }
+    if (code == CURLE_OK) {
+        // A connection that ends within the head is a success to libcurl, whatever is missing.
+        if (!transfer->has_head) {
+            (void)nc_transfer_note(transfer, NC_ERR_CUT_SHORT, CURLE_PARTIAL_FILE,
+                                   "the connection ended within the response head");
+        } else if (nc_response_is_close_delimited(transfer->response) && transfer->tls_end != NULL &&
+                   !nc_tls_has_close_notify(transfer->tls_end)) {
+            // RFC 9112, 9.8. libcurl 7.88 takes any end for an honest one.
+            (void)nc_transfer_note(transfer, NC_ERR_CUT_SHORT, CURLE_PARTIAL_FILE,
+                                   "the connection ended without close_notify, and with it a body of unknown length");
+        }
+        return;
+    }
+    (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_OS_ERRNO, &os_error);
+    (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_SSL_VERIFYRESULT, &verify_result);
+    (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_PROXY_SSL_VERIFYRESULT, &proxy_verify_result);
+    const nc_kept_proxy *proxy = nc_handle_proxy(transfer);
+    const nc_outcome outcome = {
+        .code = code,
+        .detail = transfer->handle->detail,
+        .place = nc_url_authority(nc_transfer_url(transfer)),
+        .os_error = os_error,
+        .verify_result = verify_result,
+        .has_proxy = proxy->choice != NC_PROXY_NONE,
+        .proxy = nc_url_authority(nc_slice_of(proxy->url != NULL ? proxy->url : "")),
+        .proxy_verify_result = proxy_verify_result,
+        .socket_error = transfer->socket_error,
+        .is_connected = transfer->was_connected,
+        .is_in_head = transfer->is_in_head || transfer->phase == NC_PHASE_REPLY,
+        .has_no_head = transfer->first_byte_ns == 0,
+        .insists_on_http2 = transfer->description.http == NC_HTTP_2_PRIOR_KNOWLEDGE,
+        .unix_socket = nc_transfer_unix_socket(transfer),
+    };
+    (void)nc_outcome_judge(&outcome, &transfer->error);
+}
