@@ -109,6 +109,7 @@ compile_with_core() { # PROGRAM SOURCE..
 }
 
 build_swift() { # PRODUCT
+    touch "$bench/Package.swift" # Without it SwiftPM overlooks files that are new in the package it depends on.
     swift build --package-path "$bench" --scratch-path "$out/swift" -c release --product "$1" >"$out/$1.log" 2>&1 || {
         cat "$out/$1.log" >&2
         fail "$1 does not build"
