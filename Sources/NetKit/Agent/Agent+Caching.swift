@@ -68,13 +68,17 @@ extension Agent {
         _ = try await send(request)
     }
 
-    /// The response as the request wants it, which a cache may keep then.
+    /// The response as the request wants it, which a cache may keep then; and as whoever watches is told of it.
     func kept<Value>(
         _ received: Response<Bytes>, by request: Request<Value>
-    ) async throws(NetError) -> Response<Value> {
-        let response = try await accepted(received.withoutStore, by: request)
-        await received.cacheNote?.store?()
-        return response
+    ) async throws(NetError) -> (Response<Value>, Response<Bytes>) {
+        guard let store = received.cacheNote?.store else {
+            return (try await accepted(received, by: request), received)
+        }
+        let told = received.withoutStore
+        let response = try await accepted(told, by: request)
+        await store()
+        return (response, told)
     }
 
     // MARK: Which cache

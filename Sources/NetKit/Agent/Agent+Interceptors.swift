@@ -52,43 +52,54 @@ extension Agent {
         let watch = Watch(request, observers(of: request))
         var call = Call(request.decoded(by: .bytes), kind: kind, watch: watch)
         do throws(NetError) {
-            do throws(NetError) {
-                if addsToRequests || request.hasNotes {
-                    call = try await prepared(call)
-                } else {
-                    try preparePlain(&call)
-                }
-                if let path {
-                    call.request.savePath = try Self.checkedPath(path)
-                }
-                if call.request.body != nil {
-                    let hooks = call.request.hooks(over: configuration.transferHooks)
-                    call.request = call.request.renewing(by: hooks.newBody, watch)
-                }
-                let begun = call
-                let (value, received) = try await flights.aboard { () async throws(NetError) in
-                    try await work(begun)
-                }
-                if !endings.isEmpty || request.hasNotes {
-                    try await mayEnd(call, .answered(received))
-                }
-                return (value, received, watch)
-            } catch {
-                let error = request.hasNotes ? request.service?.mapped(error) ?? error : error
-                // Who has stopped the call has had his say.
-                if error.code != .stoppedByCaller {
-                    try await mayEnd(call, .failed(error))
-                }
-                throw error
+            if addsToRequests || request.hasNotes {
+                call = try await prepared(call)
+            } else {
+                try preparePlain(&call)
             }
+            if let path {
+                call.request.savePath = try Self.checkedPath(path)
+            }
+            if call.request.body != nil {
+                let hooks = call.request.hooks(over: configuration.transferHooks)
+                call.request = call.request.renewing(by: hooks.newBody, watch)
+            }
+            let begun = call
+            let (value, received) = try await flights.aboard { () async throws(NetError) in
+                try await work(begun)
+            }
+            if !endings.isEmpty || request.hasNotes {
+                try await mayEnd(call, .answered(received))
+            }
+            return (value, received, watch)
         } catch {
-            await watch?.stopping(.failed(error))
-            watch?.stopped()
-            throw error
+            throw await failure(of: call, asked: request, error)
         }
     }
 
+    // What few calls need is never inlined below: it would lengthen the frame of each of them.
+
+    /// How a call ends that has failed: all who may say something have been asked, and were told.
+    @inline(never)
+    private func failure(
+        of call: Call, asked request: Request<some Sendable>, _ failure: NetError
+    ) async -> NetError {
+        var error = request.hasNotes ? request.service?.mapped(failure) ?? failure : failure
+        // Who has stopped the call has had his say.
+        if error.code != .stoppedByCaller {
+            do throws(NetError) {
+                try await mayEnd(call, .failed(error))
+            } catch let other {
+                error = other
+            }
+        }
+        await call.watch?.stopping(.failed(error))
+        call.watch?.stopped()
+        return error
+    }
+
     /// Asks those who may stop a call before its caller is told how it ended.
+    @inline(never)
     private func mayEnd(_ call: Call, _ outcome: Event.Outcome) async throws(NetError) {
         let chain = chain(for: call.request)
         for ending in chain === self.chain ? endings : chain.interceptors.ending {
@@ -104,8 +115,7 @@ extension Agent {
             return try await sendInGoes(request, nil)
         }
         return try await watched(request, .send) { call throws(NetError) in
-            let received = try await whole(call)
-            return (try await kept(received, by: request), received.withoutStore)
+            try await kept(try await whole(call), by: request)
         }
     }
 
@@ -215,6 +225,7 @@ extension Agent {
 
 extension Answer {
     /// The whole body, from wherever it is but a file.
+    @inline(never)
     fileprivate func collected(upTo maxBytes: Int?) async throws(NetError) -> Bytes {
         switch body {
         case .bytes(let bytes): return bytes

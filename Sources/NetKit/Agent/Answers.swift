@@ -122,6 +122,6 @@ extension Agent {
         var request = request
         request.caching = try rules(of: request).with(mode)
         let received = try await whole(try await prepared(Call(request.decoded(by: .bytes), kind: .send, watch: watch)))
-        return (try await kept(received, by: request), received.withoutStore)
+        return try await kept(received, by: request)
     }
 }

@@ -1,5 +1,5 @@
 /// The end of every chain: the transport, and the rounds in which a handler is asked for credentials.
-struct Exchange: CallEnd {
+final class Exchange: CallEnd {
     let transport: any Transport
     let configuration: Agent.Configuration
     /// Whom the agent tells what happens to it.
@@ -22,6 +22,12 @@ struct Exchange: CallEnd {
 
     func exchange(_ call: Call) async throws(NetError) -> Answer {
         guard let watch = call.watch else { return try await reply(to: call) }
+        return try await watched(call, by: watch)
+    }
+
+    // A function of its own, never inlined: its frame is large, and most calls are watched by nobody.
+    @inline(never)
+    private func watched(_ call: Call, by watch: Watch) async throws(NetError) -> Answer {
         let number = watch.exchangeStarts(call.request)
         let heads = WatchedHeads(watch, hub: hub)
         do throws(NetError) {

@@ -17,9 +17,9 @@ final class StoredPiece: Sendable {
         hop.httpVersion = head.httpVersion
         hop.decodedBytes = body.count
         let content = ResponseContent(
-            headers: answer.headers, bytes: body, httpVersion: head.httpVersion, metrics: Metrics([hop]), source: .cache
-        )
-        response = Response(value: body, status: head.status, content: content)
+            status: head.status, headers: answer.headers, bytes: body, httpVersion: head.httpVersion,
+            metrics: Metrics([hop]), source: .cache)
+        response = Response(value: body, content: content)
     }
 
     /// Whether it is what a request expects of an answer.

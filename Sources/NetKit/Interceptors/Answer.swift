@@ -12,8 +12,9 @@ public struct Answer: Sendable {
 
     private enum Content: Sendable {
         case whole(Response<Bytes>)
-        case saved(Response<Bytes>, SavedFile)
-        case stream(ResponseStream)
+        // Elsewhere, so that what all answers are is no larger than a response.
+        indirect case saved(Response<Bytes>, SavedFile)
+        indirect case stream(ResponseStream)
     }
 
     private let content: Content

@@ -9,36 +9,75 @@
 /// throws ends the call: a ``NetError`` as it is, anything else under ``NetError/Code/stoppedByCaller``. Nil does what
 /// is done without hooks.
 public struct TransferHooks: Sendable {
-    /// What becomes of a redirect that would be followed. Each hop is then a transfer of its own. Of streams and saves
-    /// too; not asked where ``Request/redirects`` is ``RedirectPolicy/return``.
-    public var redirect: (@Sendable (RedirectStep) async throws -> RedirectAnswer)?
-    /// Asked for credentials, as ``Agent/Configuration/challengeHandler``, and in its place.
-    public var challenge: (@Sendable (Challenge) async -> ChallengeAnswer)?
-    /// Gives the body once more, when a redirect, a challenge, a retry or a connection that died needs one that can be
-    /// read once only. The second parameter counts from 2. It has to be as long as was announced: bytes, or a stream.
-    public var newBody: (@Sendable (Request<Bytes>, Int) async throws -> Body)?
-    /// What becomes of the response, by its head: not a redirect's that is followed. Of a download it is asked when the
-    /// answer is one to save, before the destinations: it may send the file to another path; a stream is nothing that
-    /// a download gives, and goes on as asked.
-    public var head: (@Sendable (Request<Bytes>, ResponseHead) async throws -> HeadAnswer)?
-    /// What is stored of an answer that ``Caching`` is about to store; nil stores nothing.
-    public var willStore: (@Sendable (StorableAnswer) async throws -> StorableAnswer?)?
-    /// Hears what each call cost, when it is over and before anybody is told of its end: the call waits for it. Of a
-    /// stream that is let go before its end it hears on a task of its own.
-    public var metrics: (@Sendable (Request<Bytes>, Metrics) async -> Void)?
-    /// Hears that the agent was invalidated; the agent's alone.
-    public var invalidated: (@Sendable () async -> Void)?
+    /// Behind one reference, and most often none: they are looked at in every exchange.
+    private var kept: KeptHooks?
 
     /// No hooks.
     public init() {}
 
+    /// What becomes of a redirect that would be followed. Each hop is then a transfer of its own. Of streams and saves
+    /// too; not asked where ``Request/redirects`` is ``RedirectPolicy/return``.
+    public var redirect: (@Sendable (RedirectStep) async throws -> RedirectAnswer)? {
+        get { kept?.value.redirect }
+        set { value.redirect = newValue }
+    }
+
+    /// Asked for credentials, as ``Agent/Configuration/challengeHandler``, and in its place.
+    public var challenge: (@Sendable (Challenge) async -> ChallengeAnswer)? {
+        get { kept?.value.challenge }
+        set { value.challenge = newValue }
+    }
+
+    /// Gives the body once more, when a redirect, a challenge, a retry or a connection that died needs one that can be
+    /// read once only. The second parameter counts from 2. It has to be as long as was announced: bytes, or a stream.
+    public var newBody: (@Sendable (Request<Bytes>, Int) async throws -> Body)? {
+        get { kept?.value.newBody }
+        set { value.newBody = newValue }
+    }
+
+    /// What becomes of the response, by its head: not a redirect's that is followed. Of a download it is asked when the
+    /// answer is one to save, before the destinations: it may send the file to another path; a stream is nothing that
+    /// a download gives, and goes on as asked.
+    public var head: (@Sendable (Request<Bytes>, ResponseHead) async throws -> HeadAnswer)? {
+        get { kept?.value.head }
+        set { value.head = newValue }
+    }
+
+    /// What is stored of an answer that ``Caching`` is about to store; nil stores nothing.
+    public var willStore: (@Sendable (StorableAnswer) async throws -> StorableAnswer?)? {
+        get { kept?.value.willStore }
+        set { value.willStore = newValue }
+    }
+
+    /// Hears what each call cost, when it is over and before anybody is told of its end: the call waits for it. Of a
+    /// stream that is let go before its end it hears on a task of its own.
+    public var metrics: (@Sendable (Request<Bytes>, Metrics) async -> Void)? {
+        get { kept?.value.metrics }
+        set { value.metrics = newValue }
+    }
+
+    /// Hears that the agent was invalidated; the agent's alone.
+    public var invalidated: (@Sendable () async -> Void)? {
+        get { kept?.value.invalidated }
+        set { value.invalidated = newValue }
+    }
+
+    /// Changed as a whole: what has been handed on stays as it was.
+    private var value: HookContent {
+        get { kept?.value ?? HookContent() }
+        set { kept = KeptHooks(newValue) }
+    }
+
     /// Whether nothing is hooked.
     var isEmpty: Bool {
-        redirect == nil && challenge == nil && newBody == nil && head == nil && willStore == nil && metrics == nil
+        kept == nil
+            || redirect == nil && challenge == nil && newBody == nil && head == nil && willStore == nil
+                && metrics == nil
     }
 
     /// With those of `others` where this one has none.
     func filled(from others: TransferHooks) -> TransferHooks {
+        guard !others.isEmpty else { return self }
         var hooks = self
         hooks.redirect = redirect ?? others.redirect
         hooks.challenge = challenge ?? others.challenge
@@ -47,6 +86,24 @@ public struct TransferHooks: Sendable {
         hooks.willStore = willStore ?? others.willStore
         hooks.metrics = metrics ?? others.metrics
         return hooks
+    }
+}
+
+private struct HookContent: Sendable {
+    var redirect: (@Sendable (RedirectStep) async throws -> RedirectAnswer)?
+    var challenge: (@Sendable (Challenge) async -> ChallengeAnswer)?
+    var newBody: (@Sendable (Request<Bytes>, Int) async throws -> Body)?
+    var head: (@Sendable (Request<Bytes>, ResponseHead) async throws -> HeadAnswer)?
+    var willStore: (@Sendable (StorableAnswer) async throws -> StorableAnswer?)?
+    var metrics: (@Sendable (Request<Bytes>, Metrics) async -> Void)?
+    var invalidated: (@Sendable () async -> Void)?
+}
+
+private final class KeptHooks: Sendable {
+    let value: HookContent
+
+    init(_ value: HookContent) {
+        self.value = value
     }
 }
 

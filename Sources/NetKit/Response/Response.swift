@@ -2,8 +2,7 @@
 public struct Response<Value: Sendable>: Sendable {
     /// The decoded value.
     public var value: Value
-    /// The status code, 100 to 999; 0 in an error that came before any head.
-    public var status: Int
+    // Four words in all: so small a value is handed on in registers.
     private var kept: KeptResponse
     /// What the cache has to say of it, and to do with it.
     var cacheNote: CacheNote?
@@ -20,7 +19,7 @@ public struct Response<Value: Sendable>: Sendable {
 
     /// The same response around another value.
     func replacingValue<Other>(by value: Other) -> Response<Other> {
-        Response<Other>(value: value, status: status, kept: kept, cacheNote: cacheNote)
+        Response<Other>(value: value, kept: kept, cacheNote: cacheNote)
     }
 
     /// The URL that answered, after redirects, without credentials; empty for a stub that names none.
@@ -29,13 +28,12 @@ public struct Response<Value: Sendable>: Sendable {
     /// The URL up to its query, which may hold secrets that no message should tell.
     var place: Substring { url.prefix { $0 != "?" && $0 != "#" } }
 
-    init(value: Value, status: Int, content: ResponseContent) {
-        self.init(value: value, status: status, kept: KeptResponse(content), cacheNote: nil)
+    init(value: Value, content: ResponseContent) {
+        self.init(value: value, kept: KeptResponse(content), cacheNote: nil)
     }
 
-    private init(value: Value, status: Int, kept: KeptResponse, cacheNote: CacheNote?) {
+    private init(value: Value, kept: KeptResponse, cacheNote: CacheNote?) {
         self.value = value
-        self.status = status
         self.kept = kept
         self.cacheNote = cacheNote
     }
@@ -46,6 +44,12 @@ extension Response {
     private var content: ResponseContent {
         get { kept.value }
         set { kept = KeptResponse(newValue) }
+    }
+
+    /// The status code, 100 to 999; 0 in an error that came before any head.
+    public var status: Int {
+        get { kept.value.status }
+        set { content.status = newValue }
     }
 
     /// The fields of the last head.
@@ -96,16 +100,17 @@ extension Response where Value == Bytes {
     /// A response as a stub or a test makes it.
     public init(status: Int, headers: Headers = [:], bytes: Bytes = [], metrics: Metrics = Metrics()) {
         self.init(
-            value: bytes, status: status,
-            content: ResponseContent(headers: headers, bytes: bytes, metrics: metrics, source: .stub))
+            value: bytes,
+            content: ResponseContent(
+                status: status, headers: headers, bytes: bytes, metrics: metrics, source: .stub))
     }
 
     init(received: any ResponseStorage) {
         let bytes = Bytes(received: received)
         let content = ResponseContent(
-            headers: Headers(received: received), bytes: bytes, httpVersion: received.httpVersion,
-            metrics: Metrics(received: received), source: .network, trailers: received.trailers,
-            isCloseDelimited: received.isCloseDelimited)
-        self.init(value: bytes, status: received.status, content: content)
+            status: received.status, headers: Headers(received: received), bytes: bytes,
+            httpVersion: received.httpVersion, metrics: Metrics(received: received), source: .network,
+            trailers: received.trailers, isCloseDelimited: received.isCloseDelimited)
+        self.init(value: bytes, content: content)
     }
 }

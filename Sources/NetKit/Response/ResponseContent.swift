@@ -1,5 +1,6 @@
-/// What a response holds besides its value and status.
+/// What a response holds besides its value.
 struct ResponseContent: Sendable {
+    var status: Int
     var headers: Headers
     var bytes: Bytes
     var httpVersion = HTTPVersion.unknown
