@@ -358,11 +358,10 @@ static nc_status resize(nc_partial *partial, bool is_new, uint64_t allocated_byt
     do {
         result = is_new ? 0 : ops->truncate(ops->ctx, partial->fd, 0);
     } while (result < 0 && errno == EINTR);
-    while (result == 0 && allocated_bytes > 0) {
-        result = ops->allocate(ops->ctx, partial->fd, (off_t)allocated_bytes);
-        if (result == 0 || errno != EINTR) {
-            allocated_bytes = 0;
-        }
+    if (result == 0 && allocated_bytes > 0) {
+        do {
+            result = ops->allocate(ops->ctx, partial->fd, (off_t)allocated_bytes);
+        } while (result < 0 && errno == EINTR);
     }
     if (result < 0 && (errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL)) {
         result = 0; // The file system allocates as it is written.
