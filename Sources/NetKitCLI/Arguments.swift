@@ -8,10 +8,15 @@ struct Arguments: Sendable {
         case leaveOut(String)
     }
 
-    /// A -d, --data-urlencode or --json, before its file is read.
+    /// A -d, --data-raw, --data-binary, --data-urlencode or --json, before its file is read.
     struct DataPiece: Sendable {
         enum Kind: Sendable {
+            /// Without its line ends, where a file is read.
             case plain
+            /// As it stands, and never a file.
+            case raw
+            /// As it stands.
+            case whole
             case encoded
             case json
         }
@@ -20,7 +25,7 @@ struct Arguments: Sendable {
         var kind = Kind.plain
         var isJSON: Bool { kind == .json }
         /// The file that `@file` names; "-" is standard input.
-        var file: String? { text.hasPrefix("@") ? String(text.dropFirst()) : nil }
+        var file: String? { text.hasPrefix("@") && kind != .raw ? String(text.dropFirst()) : nil }
     }
 
     /// A -o or -O: where the body of one URL goes.
@@ -40,6 +45,8 @@ struct Arguments: Sendable {
     var headers: [HeaderChange] = []
     var data: [DataPiece] = []
     var form: [FormField] = []
+    /// The bytes that -r asks for, as Range has them.
+    var range: String?
     var asksForHead = false
     var sendsDataInURL = false
     var followsRedirects = false
@@ -148,6 +155,9 @@ struct Arguments: Sendable {
         }
         if form.count(where: { $0.readsStandardInput }) > 1 {
             throw UsageError("standard input can be sent once only")
+        }
+        if range != nil && downloads.isAsked {
+            throw UsageError("-r asks for a part: it goes not with -C, -J, --segments and what else makes a download")
         }
         try cache.check()
         if key != nil && certificate == nil {

@@ -9,9 +9,19 @@ enum CookieFile {
 
         """
 
-    static func read(_ path: String) throws(SystemError) -> [Cookie] {
+    /// What a file holds, and how many of its lines are neither a cookie nor a comment.
+    static func read(_ path: String) throws(SystemError) -> (cookies: [Cookie], foreignLines: Int) {
         let text = String(decoding: try InputFile.contents(of: path), as: UTF8.self)
-        return text.split(whereSeparator: \.isNewline).compactMap { Cookie(netscapeLine: $0) }
+        var cookies: [Cookie] = []
+        var foreignLines = 0
+        for line in text.split(whereSeparator: { $0 == "\n" || $0 == "\r\n" }) {
+            if let cookie = Cookie(netscapeLine: line) {
+                cookies.append(cookie)
+            } else if !line.hasPrefix("#"), !line.allSatisfy(\.isWhitespace) {
+                foreignLines += 1
+            }
+        }
+        return (cookies, foreignLines)
     }
 
     /// For its owner's eyes alone; whole or not at all.

@@ -9,7 +9,7 @@ extension Arguments.DataPiece {
         case .plain:
             guard let file else { return Array(text.utf8) }
             return try contents(of: file).filter { $0 != 13 && $0 != 10 && $0 != 0 }
-        case .json:
+        case .raw, .whole, .json:
             guard let file else { return Array(text.utf8) }
             return try contents(of: file)
         }

@@ -8,6 +8,8 @@ extension Option {
             arguments.headers.append(try OptionValue.header(text))
         },
         value("d", "data") { $0.data.append(.init(text: $1)) },
+        value(nil, "data-raw") { $0.data.append(.init(text: $1, kind: .raw)) },
+        value(nil, "data-binary") { $0.data.append(.init(text: $1, kind: .whole)) },
         value(nil, "data-urlencode") { $0.data.append(.init(text: $1, kind: .encoded)) },
         value(nil, "json") { $0.data.append(.init(text: $1, kind: .json)) },
         flag("G", "get") { $0.sendsDataInURL = true },
@@ -19,6 +21,10 @@ extension Option {
         },
         value("T", "upload-file") { $0.uploads.append($1) },
         flag("I", "head") { $0.asksForHead = true },
+        value("r", "range") { (arguments, text) throws(UsageError) in
+            arguments.range = try OptionValue.range(text)
+        },
+        flag("g", "globoff") { _ in },  // Brackets and braces in a URL are what they are, always.
         flag("L", "location") { $0.followsRedirects = true },
         value(nil, "max-redirs") { (arguments, text) throws(UsageError) in
             arguments.maxRedirects = try OptionValue.redirects(text)

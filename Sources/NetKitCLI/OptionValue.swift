@@ -24,6 +24,20 @@ enum OptionValue {
         return .leaveOut(name)
     }
 
+    /// FROM-TO, FROM- or -COUNT, several with commas between (RFC 9110, 14.1.2).
+    static func range(_ text: String) throws(UsageError) -> String {
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let ends = part.split(separator: "-", omittingEmptySubsequences: false)
+            let isGood =
+                ends.count == 2 && ends.contains { !$0.isEmpty }
+                && ends.allSatisfy { $0.utf8.allSatisfy { (48...57).contains($0) } }
+            if !isGood {
+                throw UsageError("--range '\(text)' is not FROM-TO, FROM- or -COUNT")
+            }
+        }
+        return text
+    }
+
     /// HOST:PORT:ADDRESS, where * is any host.
     static func resolve(_ text: String) throws(UsageError) -> AddressOverride {
         let fault = UsageError("--resolve '\(text)' is not HOST:PORT:ADDRESS")

@@ -82,6 +82,9 @@ struct Plan {
         if !arguments.cookies.isEmpty {
             headers.append(name: "Cookie", value: arguments.cookies.joined(separator: "; "))
         }
+        if let range = arguments.range {
+            headers.append(name: "Range", value: "bytes=\(range)")
+        }
         for change in arguments.headers {
             switch change {
             case .leaveOut(let name): headers[name] = nil

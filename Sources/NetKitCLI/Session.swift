@@ -198,13 +198,23 @@ struct Session {
     /// A file that is missing is no fault, as with curl: -b and -c may name one that is yet to be written.
     private func loadCookies(into agent: Agent) {
         for path in arguments.cookieFiles where !path.isEmpty {
+            let file: (cookies: [Cookie], foreignLines: Int)
             do throws(SystemError) {
-                let cookies = try CookieFile.read(path)
-                try? agent.setCookies(cookies)
+                file = try CookieFile.read(path)
             } catch {
                 if path != arguments.cookieJar {
                     warn("cannot read cookies from \(path): \(error.message)")
                 }
+                continue
+            }
+            if file.foreignLines > 0 {
+                let lines = file.foreignLines == 1 ? "a line" : "\(file.foreignLines) lines"
+                warn("\(lines) of \(path) cannot be read: no cookie in the Netscape format")
+            }
+            do throws(NetError) {
+                try agent.setCookies(file.cookies)
+            } catch {
+                warn("the cookies of \(path) are not used: \(error.message)")
             }
         }
     }

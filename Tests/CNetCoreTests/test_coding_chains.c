@@ -59,7 +59,7 @@ static void coding__undoes_formats_of_libcurl_around_gzip(void **state) {
     nc_buf_deinit(&body);
 }
 
-static void coding__passes_over_identity_and_empty_members(void **state) {
+static void coding__passes_over_members_that_name_none(void **state) {
     (void)state;
     static const struct {
         const char *value;
@@ -71,6 +71,8 @@ static void coding__passes_over_identity_and_empty_members(void **state) {
         {" , ,\t,", 0},
         {"identity", 0},
         {"Identity, IDENTITY", 0},
+        {"none", 0},
+        {"gzip, None", 1},
         {"gzip", 1},
         {"GZip", 1},
         {"x-gzip", 1},
@@ -420,7 +422,7 @@ int main(void) {
     const struct CMUnitTest cases[] = {
         harness_case(coding__last_in_the_list_is_undone_first),
         harness_case(coding__undoes_formats_of_libcurl_around_gzip),
-        harness_case(coding__passes_over_identity_and_empty_members),
+        harness_case(coding__passes_over_members_that_name_none),
         harness_case(coding__names_what_it_does_not_know),
         harness_case(coding__chain_has_a_limit),
         harness_case(coding__bomb_stops_early_in_constant_memory),

@@ -50,6 +50,18 @@ static void outcome__each_code_has_its_status(void **state) {
     }
 }
 
+/// libcurl 7.88 has no word for it, and says that memory is short.
+static void outcome__a_head_that_is_too_large_is_not_said_to_lack_memory(void **state) {
+    nc_error err;
+    nc_outcome outcome = outcome_of(CURLE_OUT_OF_MEMORY, "");
+    (void)state;
+    outcome.is_connected = true;
+    outcome.is_in_head = true;
+    assert_status(nc_outcome_judge(&outcome, &err), NC_ERR_HEAD_TOO_LARGE);
+    assert_null(strcasestr(err.message, "memory"));
+    assert_non_null(strstr(err.message, "host.example:81"));
+}
+
 static void outcome__every_code_of_this_libcurl_has_a_status(void **state) {
     (void)state;
     for (int code = 1; code < CURL_LAST; code++) {
@@ -176,6 +188,7 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(outcome__each_code_has_its_status),
+        harness_case(outcome__a_head_that_is_too_large_is_not_said_to_lack_memory),
         harness_case(outcome__every_code_of_this_libcurl_has_a_status),
         harness_case(outcome__a_failed_connect_tells_by_its_errno),
         harness_case(outcome__a_broken_connection_tells_by_errno_or_text),

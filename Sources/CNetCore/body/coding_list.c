@@ -63,6 +63,10 @@ static nc_status fail_unknown(nc_slice name, nc_error *err) {
     return nc_error_set(err, NC_ERR_BAD_CODING, 0, -1, "the content coding '%s' is unknown", shown);
 }
 
+bool nc_coding_is_none(nc_slice name) {
+    return name.length == 0 || is_name(name, "identity") || is_name(name, "none");
+}
+
 nc_coding_list nc_coding_list_init(const nc_slice *values, size_t count) {
     return (nc_coding_list){values, count, count == 0 ? 0 : values[count - 1].length};
 }
@@ -70,7 +74,7 @@ nc_coding_list nc_coding_list_init(const nc_slice *values, size_t count) {
 nc_status nc_coding_list_next(nc_coding_list *list, const nc_decoder_kind **out, nc_error *err) {
     nc_slice name;
     while (read_member(list, &name)) {
-        if (name.length != 0 && !is_name(name, "identity")) {
+        if (!nc_coding_is_none(name)) {
             const nc_decoder_kind *kind = find_kind(name);
             if (kind == NULL) {
                 return fail_unknown(name, err);

@@ -1,5 +1,7 @@
 #include "net/download_decide.h"
 
+#include "body/coding_list.h"
+
 #include <curl/curl.h>
 #include <string.h>
 
@@ -63,7 +65,7 @@ void nc_download_read_facts(nc_download_facts *out, const nc_response *response)
     nc_slice coding = field_of(response, "Content-Encoding");
     nc_slice type = field_of(response, "Content-Type");
     nc_slice multipart = nc_slice_of("multipart/byteranges");
-    out->is_coded = coding.length > 0 && !nc_slice_is_equal_ignoring_case(coding, nc_slice_of("identity"));
+    out->is_coded = !nc_coding_is_none(coding);
     out->is_multipart = type.length >= multipart.length &&
                         nc_slice_is_equal_ignoring_case(nc_slice_make(type.data, multipart.length), multipart);
     // Two of them would leave it open which is meant.

@@ -1,6 +1,7 @@
 #include "net/framing.h"
 
 #include "base/ascii.h"
+#include "body/coding_list.h"
 
 #include <string.h>
 
@@ -72,7 +73,7 @@ static void take_content_coding(nc_framing *framing, nc_slice value) {
     nc_slice member = {0};
     nc_slice rest = value.data != NULL ? value : nc_slice_of("");
     while (next_member(&rest, &member)) {
-        framing->coding_count += member.length > 0 && !is_named(member, "identity") ? 1 : 0;
+        framing->coding_count += nc_coding_is_none(member) ? 0 : 1;
     }
 }
 

@@ -243,8 +243,9 @@ nc_status nc_outcome_judge(const nc_outcome *said, nc_error *err) {
                             nc_status_text(status));
     }
     int place = (int)(outcome->place.length < 96 ? outcome->place.length : 96);
-    if (status == NC_ERR_REFUSED || status == NC_ERR_RESOLVE || status == NC_ERR_UNREACHABLE) {
-        // libcurl would only say it again.
+    bool is_memory = outcome->code == CURLE_OUT_OF_MEMORY && status != NC_ERR_NO_MEMORY;
+    if (status == NC_ERR_REFUSED || status == NC_ERR_RESOLVE || status == NC_ERR_UNREACHABLE || is_memory) {
+        // libcurl would only say it again, or what is not so.
         return nc_error_set(err, status, (int32_t)outcome->code, -1, "%s: %.*s", nc_status_text(status), place,
                             (const char *)outcome->place.data);
     }

@@ -95,6 +95,12 @@ const char *nc_transfer_unix_socket(const nc_transfer *transfer) {
     return extras != NULL && !transfer->is_elsewhere ? extras->unix_socket : NULL;
 }
 
+/// Whether a status tells of what came back (format, network): then it matters from where.
+static bool is_of_reply(nc_status status) {
+    return (status >= NC_ERR_BAD_RESPONSE && status < NC_ERR_TLS_HANDSHAKE) ||
+           (status >= NC_ERR_RESOLVE && status < NC_ERR_CANCELLED);
+}
+
 nc_status nc_transfer_note(nc_transfer *transfer, nc_status status, int32_t native_code, const char *format, ...) {
     if (transfer->error.status == NC_OK) {
         char message[NC_ERROR_MESSAGE_BYTES];
@@ -102,7 +108,9 @@ nc_status nc_transfer_note(nc_transfer *transfer, nc_status status, int32_t nati
         va_start(arguments, format);
         (void)vsnprintf(message, sizeof message, format, arguments);
         va_end(arguments);
-        (void)nc_error_set(&transfer->error, status, native_code, -1, "%s", message);
+        nc_slice place = is_of_reply(status) ? nc_url_authority(nc_transfer_url(transfer)) : nc_slice_of("");
+        (void)nc_error_set(&transfer->error, status, native_code, -1, "%s%s%.*s", message, place.length > 0 ? ": " : "",
+                           (int)(place.length < 96 ? place.length : 96), (const char *)place.data);
     }
     return status;
 }

@@ -2,20 +2,22 @@ extension Cookie {
     private static let httpOnlyPrefix = "#HttpOnly_"
 
     /// A line of the Netscape format: domain, tail match, path, secure, expiry, name and value, with tabs between.
-    /// Nil for an empty line, a comment and what is no cookie.
+    /// Nil for an empty line, a comment and what is no cookie. Several tabs count as one, as for curl; the value may
+    /// be missing.
     public init?(netscapeLine line: some StringProtocol) {
         var rest = line[...]
         let isHTTPOnly = rest.hasPrefix(Self.httpOnlyPrefix)
         if isHTTPOnly {
             rest = rest.dropFirst(Self.httpOnlyPrefix.count)
         }
-        let parts = rest.split(separator: "\t", maxSplits: 6, omittingEmptySubsequences: false)
+        let parts = rest.split(separator: "\t", maxSplits: 6)
         guard !rest.hasPrefix("#"), parts.count >= 6, let expires = Int(parts[4]) else { return nil }
         self.init(
             name: String(parts[5]), value: parts.count > 6 ? String(parts[6]) : "",
             domain: String(parts[0].drop { $0 == "." }), includesSubdomains: parts[1] == "TRUE",
             path: String(parts[2]), expires: expires == 0 ? nil : expires, isSecure: parts[3] == "TRUE",
             isHTTPOnly: isHTTPOnly)
+        guard (try? netscapeLine) != nil else { return nil }
     }
 
     /// The cookie as such a line.

@@ -80,6 +80,17 @@ struct AccessOptionTests {
         #expect(server.received(1).values(named: "Cookie") == ["id=1"])
     }
 
+    @Test(arguments: [
+        ("no cookie\n", "a line of "), ("HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\n\r\n", "2 lines of "),
+    ])
+    func oneLineThatIsNoneLeavesTheOtherCookies(foreign: String, warning: String) async throws {
+        let good = "# a comment\n\n127.0.0.1\tFALSE\t/\tFALSE\t4102444800\tk\tv\n"
+        try folder.write(Array((foreign + good).utf8), to: "jar", mode: 0o600)
+        let outcome = try await nk("-b", folder.file("jar"), server.url("/"))
+        #expect(outcome.code == 0 && server.received().values(named: "Cookie") == ["k=v"])
+        #expect(outcome.errorLines.count == 1 && outcome.errors.contains(warning + folder.file("jar")))
+    }
+
     @Test func aMissingCookieFileIsAWarning() async throws {
         let outcome = try await nk("-b", folder.file("none"), server.url("/"))
         #expect(outcome.code == 0 && outcome.text == "ok")

@@ -52,6 +52,26 @@ struct DataOptionTests {
         #expect(try await received(["--data-urlencode", "n@\(path)"]).body == Array("n=%00%0A+%FF".utf8))
     }
 
+    @Test func aFileIsSentAsItIsOrWithoutLineEnds() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/data"
+        try Data([1, 13, 10, 0, 2]).write(to: URL(filePath: path))
+        #expect(try await received(["--data-binary", "@\(path)"]).body == [1, 13, 10, 0, 2])
+        server.forgetRequests()
+        #expect(try await received(["-d", "@\(path)"]).body == [1, 2])
+    }
+
+    @Test func anAtSignOfRawDataIsAnAtSign() async throws {
+        let request = try await received(["--data-raw", "@/nowhere/at/all", "--data-binary", "b"])
+        #expect(request.body == Array("@/nowhere/at/all&b".utf8))
+        #expect(request.values(named: "Content-Type") == ["application/x-www-form-urlencoded"])
+    }
+
+    @Test(arguments: ["0-4", "5-", "-7", "0-0,4-5"])
+    func aRangeIsAskedFor(range: String) async throws {
+        #expect(try await received(["-g", "-r", range]).values(named: "Range") == ["bytes=\(range)"])
+    }
+
     @Test func aFileThatIsNotThereIsTold() async throws {
         let outcome = try await nk("--data-urlencode", "@/nowhere/at/all", server.url("/"))
         #expect(outcome.code == 26 && outcome.errors.contains("/nowhere/at/all"))

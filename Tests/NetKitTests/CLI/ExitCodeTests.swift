@@ -48,6 +48,16 @@ struct ExitCodeTests {
         #expect(outcome.errorLines.count == 1 && outcome.errors.contains("127.0.0.1:\(server.port)"))
     }
 
+    @Test(arguments: [
+        ("HTTP/1.2 200 OK\r\n\r\n", 1), ("what is this\r\n\r\n", 1), ("HTTP/1.1 99999 OK\r\n\r\n", 1),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n", 56),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 8),
+    ])
+    func aReplyThatIsNoneExitsWithCurlsOwnCode(reply: String, code: Int32) async throws {
+        server.script("/", .raw(reply))
+        try await expect(code, naming: "127.0.0.1:\(server.port)", from: [server.url("/")])
+    }
+
     @Test(arguments: ["-f", "--fail"])
     func failExitsWith22OnAnErrorStatus(option: String) async throws {
         server.script("/", Reply(status: 503, body: Array("sorry".utf8)))

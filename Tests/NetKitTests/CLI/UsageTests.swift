@@ -28,6 +28,8 @@ struct UsageTests {
         (["--resolve", "name:80:127.0.0.1,127.0.0.2", "a"], "several addresses"),
         (["--resolve", "-name:80", "a"], "-name:80"),
         (["--connect-to", "a:b", "a"], "HOST1:PORT1:HOST2:PORT2"), (["--connect-to", "a:1:b:c", "a"], "a:1:b:c"),
+        (["-r", "", "a"], "--range ''"), (["-r", "-", "a"], "'-'"), (["-r", "1-2-3", "a"], "'1-2-3'"),
+        (["-r", "0-4,", "a"], "'0-4,'"), (["-r", "a-b", "a"], "'a-b'"), (["-r", "0-4", "-C", "-", "-O", "a/b"], "-r"),
         (["-I", "-d", "x", "a"], "-I"), (["-G", "--json", "{}", "a"], "-G"), (["-G", "-d", "a#b", "a"], "byte 1"),
         (["-G", "-d", "a b", "a"], "--data-urlencode"), (["demo", "quickly"], "'quickly'"),
     ])

@@ -11,7 +11,12 @@ struct CookieLineTests {
         #expect(try #require(Cookie(netscapeLine: line)).netscapeLine == line)
     }
 
-    @Test(arguments: ["", "# Netscape HTTP Cookie File", "a\tFALSE\t/\tFALSE\tsoon\tn\tv", "one word"])
+    @Test func severalTabsCountAsOne() {
+        let cookie = Cookie(netscapeLine: "host.test\tFALSE\t/b\tFALSE\t0\t\tname\tvalue")
+        #expect(cookie?.name == "name" && cookie?.value == "value")
+    }
+
+    @Test(arguments: ["", "a\tFALSE\t/\tFALSE\t0\tn\u{1}\tv", "a\tFALSE\t/\tFALSE\t0\tn\tv\tw", "# Netscape HTTP Cookie File", "a\tFALSE\t/\tFALSE\tsoon\tn\tv", "one word"])
     func whatIsNoCookieIsNone(line: String) {
         #expect(Cookie(netscapeLine: line) == nil)
     }
