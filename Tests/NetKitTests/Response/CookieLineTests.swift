@@ -16,7 +16,10 @@ struct CookieLineTests {
         #expect(cookie?.name == "name" && cookie?.value == "value")
     }
 
-    @Test(arguments: ["", "a\tFALSE\t/\tFALSE\t0\tn\u{1}\tv", "a\tFALSE\t/\tFALSE\t0\tn\tv\tw", "# Netscape HTTP Cookie File", "a\tFALSE\t/\tFALSE\tsoon\tn\tv", "one word"])
+    @Test(arguments: [
+        "", "a\tFALSE\t/\tFALSE\t0\tn\u{1}\tv", "a\tFALSE\t/\tFALSE\t0\tn\tv\tw", "# Netscape HTTP Cookie File",
+        "a\tFALSE\t/\tFALSE\tsoon\tn\tv", "one word",
+    ])
     func whatIsNoCookieIsNone(line: String) {
         #expect(Cookie(netscapeLine: line) == nil)
     }
