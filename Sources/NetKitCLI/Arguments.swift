@@ -6,6 +6,8 @@ struct Arguments: Sendable {
     enum HeaderChange: Sendable {
         case send(Headers.Field)
         case leaveOut(String)
+        /// What the lines of a file say.
+        case file(String)
     }
 
     /// A -d, --data-raw, --data-binary, --data-urlencode or --json, before its file is read.

@@ -5,7 +5,7 @@ extension Option {
     static let asking: [Option] = [
         value("X", "request") { $0.method = $1 },
         value("H", "header") { (arguments, text) throws(UsageError) in
-            arguments.headers.append(try OptionValue.header(text))
+            arguments.headers.append(try OptionValue.headers(text))
         },
         value("d", "data") { $0.data.append(.init(text: $1)) },
         value(nil, "data-raw") { $0.data.append(.init(text: $1, kind: .raw)) },

@@ -2,6 +2,15 @@ import NetKit
 
 /// What stands behind an option, read from its text.
 enum OptionValue {
+    /// One field, or "@FILE" with lines of such.
+    static func headers(_ text: String) throws(UsageError) -> Arguments.HeaderChange {
+        guard text.hasPrefix("@") else { return try header(text) }
+        if text == "@-" {
+            throw UsageError("-H @- is not read: name a file")
+        }
+        return .file(String(text.dropFirst()))
+    }
+
     /// "Name: value" sends a field, "Name;" an empty one, and "Name:" leaves a default one out.
     static func header(_ text: String) throws(UsageError) -> Arguments.HeaderChange {
         guard let mark = text.firstIndex(where: { $0 == ":" || $0 == ";" }) else {

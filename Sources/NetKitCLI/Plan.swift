@@ -20,7 +20,7 @@ struct Plan {
         let body = try body()
         let standard = arguments.asksForHead ? "HEAD" : job.upload != nil ? "PUT" : body != nil ? "POST" : "GET"
         request = Request(
-            try url(), method: Method(rawValue: arguments.method ?? standard), headers: headers, body: body)
+            try url(), method: Method(rawValue: arguments.method ?? standard), headers: try headers(), body: body)
         request.limits = limits
         request.redirects = arguments.followsRedirects ? .follow : .return
         request.trust = try arguments.trust.policy(
@@ -67,7 +67,7 @@ struct Plan {
     }
 
     /// curl's defaults, and over them what -H says.
-    private var headers: Headers {
+    private func headers() throws(Failure) -> Headers {
         let sendsJSON = arguments.data.contains { $0.isJSON }
         var headers = Headers()
         let userAgent = arguments.userAgent ?? "nk/\(Versions.nk)"
@@ -85,16 +85,43 @@ struct Plan {
         if let range = arguments.range {
             headers.append(name: "Range", value: "bytes=\(range)")
         }
-        for change in arguments.headers {
+        let changes = try changes()
+        for change in changes {
             switch change {
             case .leaveOut(let name): headers[name] = nil
             case .send(let field): headers[field.name] = nil
+            case .file: break
             }
         }
-        for case .send(let field) in arguments.headers {
+        for case .send(let field) in changes {
             headers.append(name: field.name, value: field.value)
         }
         return headers
+    }
+
+    /// What each -H says, with the lines of a file in its place.
+    private func changes() throws(Failure) -> [Arguments.HeaderChange] {
+        var changes: [Arguments.HeaderChange] = []
+        for change in arguments.headers {
+            guard case .file(let path) = change else {
+                changes.append(change)
+                continue
+            }
+            let text: [UInt8]
+            do throws(SystemError) {
+                text = try InputFile.contents(of: path)
+            } catch {
+                throw Failure(reading: error, from: path)
+            }
+            for line in String(decoding: text, as: UTF8.self).split(whereSeparator: { $0 == "\n" || $0 == "\r\n" }) {
+                do throws(UsageError) {
+                    changes.append(try OptionValue.header(String(line)))
+                } catch {
+                    throw Failure(ExitCode.usage, "in \(path): \(error.message)")
+                }
+            }
+        }
+        return changes
     }
 
     private mutating func body() throws(Failure) -> Body? {

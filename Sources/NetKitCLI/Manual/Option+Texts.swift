@@ -6,7 +6,10 @@ extension Option {
 
     private static let askingTexts: [String: (value: String, summary: String)] = [
         "request": ("METHOD", "the method"),
-        "header": ("'Name: value'", "a field to send; 'Name;' sends it empty, 'Name:' leaves a default one out"),
+        "header": (
+            "'Name: value'",
+            "a field to send; 'Name;' sends it empty, 'Name:' drops a default one; @FILE has such lines"
+        ),
         "data": ("DATA", "a form body; @FILE reads it"),
         "data-raw": ("DATA", "as --data, where @ has no meaning"),
         "data-binary": ("DATA", "as --data; @FILE reads it as it is"),

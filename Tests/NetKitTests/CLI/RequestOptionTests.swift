@@ -41,6 +41,18 @@ struct RequestOptionTests {
         #expect(request.values(named: "X-Colons") == ["a:b;c"])
     }
 
+    @Test func headersComeFromAFile() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write(Array("X-A: 1\r\n\nX-A: 2\nAccept:\n".utf8), to: "fields", mode: 0o600)
+        let request = try await received(["-H", "@" + folder.file("fields"), "-H", "X-A: 3"])
+        #expect(request.values(named: "X-A") == ["1", "2", "3"])
+        #expect(request.values(named: "Accept").isEmpty)
+        try folder.write(Array("X-A: 1\n@other\n".utf8), to: "fields", mode: 0o600)
+        let outcome = try await nk("-H", "@" + folder.file("fields"), server.url("/"))
+        #expect(outcome.code == 2 && outcome.errors.contains("'@other' has no colon"))
+        #expect(try await nk("-H", "@" + folder.file("none"), server.url("/")).code == 26)
+    }
+
     @Test func aHeaderWithoutValueLeavesADefaultOut() async throws {
         let request = try await received(["-H", "User-Agent:", "-H", "Content-Type:", "-d", "a", "-H", "Expect:"])
         #expect(request.values(named: "User-Agent").isEmpty)

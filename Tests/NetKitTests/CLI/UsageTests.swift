@@ -14,6 +14,7 @@ struct UsageTests {
         (["-sQ", "a"], "unknown option -Q"), (["--output=x", "a"], "unknown option --output=x"),
         (["a", "-X"], "-X needs a value"), (["a", "-sSd"], "-d needs a value"),
         (["a", "--max-time"], "--max-time needs a value"),
+        (["-H", "@-", "a"], "-H @-"),
         (["-H", "nocolon", "a"], "'nocolon'"), (["-H", "a;b", "a"], "'a'"), (["-H", "Host:", "a"], "Host"),
         (["-H", "bad name: x", "a"], "header name"), (["-X", "BAD METHOD", "a"], "method"),
         (["-H", "Transfer-Encoding: chunked", "a"], "Transfer-Encoding"),
