@@ -31,13 +31,16 @@ extension Agent {
     }
 
     /// One call from its start to its end, told to who watches it.
+    @inline(__always)
     private func watched<Value: Sendable>(
         _ request: Request<some Sendable>, _ kind: Call.Kind, savingTo path: String? = nil,
         _ work: (Call) async throws(NetError) -> (Value, Response<Bytes>)
     ) async throws(NetError) -> Value {
         let (value, received, watch) = try await begun(request, kind, savingTo: path, work)
-        await watch?.stopping(.answered(received))
-        watch?.stopped()
+        if let watch {
+            await watch.stopping(.answered(received))
+            watch.stopped()
+        }
         return value
     }
 

@@ -43,6 +43,7 @@ final class Exchange: CallEnd {
         }
     }
 
+    @inline(__always)
     private func reply(to call: Call) async throws(NetError) -> Answer {
         let hooks = call.request.hooks(over: configuration.transferHooks)
         if hooks.redirect != nil || hooks.head != nil {
