@@ -6,7 +6,11 @@ struct Arguments: Sendable {
     enum HeaderChange: Sendable {
         case send(Headers.Field)
         case leaveOut(String)
-        /// What the lines of a file say.
+    }
+
+    /// A -H: a change, or the file whose lines are such.
+    enum HeaderChoice: Sendable {
+        case change(HeaderChange)
         case file(String)
     }
 
@@ -44,7 +48,7 @@ struct Arguments: Sendable {
     var isParallel = false
 
     var method: String?
-    var headers: [HeaderChange] = []
+    var headers: [HeaderChoice] = []
     var data: [DataPiece] = []
     var form: [FormField] = []
     /// The bytes that -r asks for, as Range has them.

@@ -11,10 +11,9 @@ enum CookieFile {
 
     /// What a file holds, and how many of its lines are neither a cookie nor a comment.
     static func read(_ path: String) throws(SystemError) -> (cookies: [Cookie], foreignLines: Int) {
-        let text = String(decoding: try InputFile.contents(of: path), as: UTF8.self)
         var cookies: [Cookie] = []
         var foreignLines = 0
-        for line in text.split(whereSeparator: { $0 == "\n" || $0 == "\r\n" }) {
+        for line in try InputFile.lines(of: path) {
             if let cookie = Cookie(netscapeLine: line) {
                 cookies.append(cookie)
             } else if !line.hasPrefix("#"), !line.allSatisfy(\.isWhitespace) {

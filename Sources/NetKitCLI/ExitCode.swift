@@ -51,12 +51,9 @@ enum ExitCode {
     /// One of our codes may stand for several of curl's: a reset while sending is 55, while receiving 56, in a
     /// handshake 35. There the CURLcode underneath tells; elsewhere the number underneath may be of another kind.
     static func of(_ error: NetError) -> Int32 {
-        // So it does of a reply in another version of HTTP, or in none (1), and of broken chunks (56).
-        let isNetwork = (100...110).contains(error.code.rawValue)
+        let isNetwork = (100...110).contains(error.code.rawValue) && (1...99).contains(error.nativeCode)
+        // A reply in another version of HTTP, or in none, is 1 to curl, and one with broken chunks 56.
         let isReply = error.code == .badResponse && [1, 56].contains(error.nativeCode)
-        if isNetwork || isReply, (1...99).contains(error.nativeCode) {
-            return Int32(error.nativeCode)
-        }
-        return table[error.code] ?? other
+        return isNetwork || isReply ? Int32(error.nativeCode) : table[error.code] ?? other
     }
 }

@@ -3,8 +3,8 @@ import NetKit
 /// What stands behind an option, read from its text.
 enum OptionValue {
     /// One field, or "@FILE" with lines of such.
-    static func headers(_ text: String) throws(UsageError) -> Arguments.HeaderChange {
-        guard text.hasPrefix("@") else { return try header(text) }
+    static func headers(_ text: String) throws(UsageError) -> Arguments.HeaderChoice {
+        guard text.hasPrefix("@") else { return .change(try header(text)) }
         if text == "@-" {
             throw UsageError("-H @- is not read: name a file")
         }

@@ -90,7 +90,6 @@ struct Plan {
             switch change {
             case .leaveOut(let name): headers[name] = nil
             case .send(let field): headers[field.name] = nil
-            case .file: break
             }
         }
         for case .send(let field) in changes {
@@ -102,26 +101,27 @@ struct Plan {
     /// What each -H says, with the lines of a file in its place.
     private func changes() throws(Failure) -> [Arguments.HeaderChange] {
         var changes: [Arguments.HeaderChange] = []
-        for change in arguments.headers {
-            guard case .file(let path) = change else {
-                changes.append(change)
-                continue
-            }
-            let text: [UInt8]
-            do throws(SystemError) {
-                text = try InputFile.contents(of: path)
-            } catch {
-                throw Failure(reading: error, from: path)
-            }
-            for line in String(decoding: text, as: UTF8.self).split(whereSeparator: { $0 == "\n" || $0 == "\r\n" }) {
-                do throws(UsageError) {
-                    changes.append(try OptionValue.header(String(line)))
-                } catch {
-                    throw Failure(ExitCode.usage, "in \(path): \(error.message)")
-                }
+        for choice in arguments.headers {
+            switch choice {
+            case .change(let change): changes.append(change)
+            case .file(let path): changes += try Self.changes(in: path)
             }
         }
         return changes
+    }
+
+    private static func changes(in path: String) throws(Failure) -> [Arguments.HeaderChange] {
+        let lines: [String]
+        do throws(SystemError) {
+            lines = try InputFile.lines(of: path)
+        } catch {
+            throw Failure(reading: error, from: path)
+        }
+        do throws(UsageError) {
+            return try lines.map { (line) throws(UsageError) in try OptionValue.header(line) }
+        } catch {
+            throw Failure(ExitCode.usage, "in \(path): \(error.message)")
+        }
     }
 
     private mutating func body() throws(Failure) -> Body? {

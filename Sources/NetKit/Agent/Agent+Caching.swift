@@ -72,10 +72,12 @@ extension Agent {
     func kept<Value>(
         _ received: Response<Bytes>, by request: Request<Value>
     ) async throws(NetError) -> (Response<Value>, Response<Bytes>) {
-        guard let store = received.cacheNote?.store else {
+        guard let note = received.cacheNote, let store = note.store else {
             return (try await accepted(received, by: request), received)
         }
-        let told = received.withoutStore
+        // What would store it knows who watches, and they may keep what they are told.
+        var told = received
+        told.cacheNote = CacheNote(note.report)
         let response = try await accepted(told, by: request)
         await store()
         return (response, told)

@@ -10,14 +10,3 @@ final class CacheNote: Sendable {
         self.store = store
     }
 }
-
-extension Response {
-    /// The response as callers and observers get it: what would store it knows who watches, and they may keep what they
-    /// are told.
-    var withoutStore: Response {
-        guard let cacheNote, cacheNote.store != nil else { return self }
-        var response = self
-        response.cacheNote = CacheNote(cacheNote.report)
-        return response
-    }
-}

@@ -81,6 +81,11 @@ final class InputFile {
         try InputFile(path).contents(maxBytes: maxBytes)
     }
 
+    /// The lines of a file of text, but for empty ones.
+    static func lines(of path: String) throws(SystemError) -> [String] {
+        String(decoding: try contents(of: path), as: UTF8.self).split { $0 == "\n" || $0 == "\r\n" }.map(String.init)
+    }
+
     /// Its length; nil when it is no regular file, so that only reading tells.
     static func length(of path: String) throws(SystemError) -> Int? {
         if path == "-" {
