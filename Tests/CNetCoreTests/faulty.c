@@ -154,6 +154,12 @@ static int faulty_unlink_at(void *ctx, int directory_fd, const char *name, bool 
     RUN("unlink_at", unlink_at(NULL, directory_fd, name, is_directory));
 }
 
+static int faulty_rename(void *ctx, const char *from, const char *to) {
+    RUN("rename", rename(NULL, from, to));
+}
+static int faulty_unlink(void *ctx, const char *path) {
+    RUN("unlink", unlink(NULL, path));
+}
 static int faulty_move_at(void *ctx, int directory_fd, const char *name, const char *path, bool replaces) {
     note(ctx, 'r');
     RUN("move_at", move_at(NULL, directory_fd, name, path, replaces));
@@ -176,8 +182,8 @@ void faulty_init(faulty_files *files) {
         .sync = faulty_sync,
         .status = faulty_status,
         .close = faulty_close,
-        .rename = files->system.rename,
-        .unlink = files->system.unlink,
+        .rename = faulty_rename,
+        .unlink = faulty_unlink,
         .write_at = faulty_write_at,
         .set_mode = faulty_set_mode,
         .set_time = faulty_set_time,

@@ -1,8 +1,8 @@
 /// Bodies that do not come from memory or do not go there: sources, files, pauses, rates, codings, trailers.
+/// What is saved has test_engine_saves.c.
 #include "fixture.h"
 
 #include <curl/curl.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <netcore/transfers.h>
 #include <pthread.h>
@@ -152,31 +152,11 @@ static void engine__a_redirect_that_keeps_the_body_begins_it_anew(void **state) 
 
 /* --- files --- */
 
-static size_t count_files(const char *folder) {
-    size_t count = 0;
-    DIR *open_folder = opendir(folder);
-    assert_non_null(open_folder);
-    while (readdir(open_folder) != NULL) {
-        count++;
-    }
-    closedir(open_folder);
-    return count - 2;
-}
-
 static void write_file(const char *path, const char *text) {
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     assert_true(fputs(text, file) >= 0);
     assert_int_equal(fclose(file), 0);
-}
-
-static void expect_file(const char *path, const char *text) {
-    char bytes[256] = {0};
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    (void)fread(bytes, 1, sizeof bytes - 1, file);
-    fclose(file);
-    assert_string_equal(bytes, text);
 }
 
 static void engine__a_file_is_sent_as_the_body(void **state) {
@@ -198,71 +178,6 @@ static void engine__a_file_is_sent_as_the_body(void **state) {
     unlink(path);
     request.body_file = nc_slice_of(path);
     assert_ended(fixture_send(&f, &request), NC_ERR_FILE, 2, "cannot be opened");
-    assert_int_equal(rmdir(folder), 0);
-    fixture_stop(&f);
-}
-
-static void engine__a_saved_body_appears_whole_or_not_at_all(void **state) {
-    fixture f;
-    char folder[] = "/tmp/netcore-test.XXXXXX";
-    (void)state;
-    assert_non_null(mkdtemp(folder));
-    fixture_start(&f, NCT_PLAIN);
-    fixture_script(&f, "/good", (nct_reply){.body = "new and whole", .body_length = 13});
-    fixture_script(&f, "/missing", (nct_reply){.status = 404, .body = "not here", .body_length = 8});
-    fixture_script(&f, "/cut",
-                   (nct_reply){.pattern_length = 1000, .is_cut = true, .cut_after = 500, .ending = NCT_CLOSE});
-    const char *path = fixture_text(&f, "%s/saved", folder);
-    write_file(path, "old");
-    nc_request request = fixture_request(&f, "/cut");
-    request.save_path = nc_slice_of(path);
-    assert_ended(fixture_send(&f, &request), NC_ERR_CUT_SHORT, 18, "");
-    expect_file(path, "old");
-    request.url = nc_slice_of(fixture_url(&f, "/missing"));
-    assert_answered(fixture_send(&f, &request), 404, "not here");
-    expect_file(path, "old");
-    assert_int_equal(count_files(folder), 1);
-    request.url = nc_slice_of(fixture_url(&f, "/good"));
-    assert_answered(fixture_send(&f, &request), 200, "");
-    expect_file(path, "new and whole");
-    assert_int_equal(count_files(folder), 1);
-    request.save_path = nc_slice_of(fixture_text(&f, "%s/none/saved", folder));
-    assert_ended(fixture_send(&f, &request), NC_ERR_FILE, 2, "cannot be written");
-    unlink(path);
-    assert_int_equal(rmdir(folder), 0);
-    fixture_stop(&f);
-}
-
-static void engine__what_is_not_saved_is_limited_as_ever(void **state) {
-    fixture f;
-    (void)state;
-    fixture_start(&f, NCT_PLAIN);
-    fixture_script(&f, "/told", (nct_reply){.status = 404, .pattern_length = NC_DEFAULT_MAX_BODY_BYTES + 1});
-    fixture_script(&f, "/untold",
-                   (nct_reply){.status = 404, .pattern_length = NC_DEFAULT_MAX_BODY_BYTES + 1, .chunk_bytes = 65536});
-    for (size_t i = 0; i < 2; i++) {
-        nc_request request = fixture_request(&f, i == 0 ? "/told" : "/untold");
-        request.save_path = nc_slice_of("/tmp/netcore-never-written");
-        request.limits.max_body_bytes = NC_UNLIMITED_BYTES;
-        assert_ended(fixture_send(&f, &request), NC_ERR_BODY_TOO_LARGE, 63, "limit of 67108864");
-    }
-    fixture_stop(&f);
-}
-
-static void engine__a_cancelled_save_leaves_nothing_behind(void **state) {
-    fixture f;
-    char folder[] = "/tmp/netcore-test.XXXXXX";
-    (void)state;
-    assert_non_null(mkdtemp(folder));
-    fixture_start(&f, NCT_PLAIN);
-    fixture_script(&f, "/stalled",
-                   (nct_reply){.pattern_length = 100000, .is_cut = true, .cut_after = 50000, .ending = NCT_STALL});
-    nc_request request = fixture_request(&f, "/stalled");
-    request.save_path = nc_slice_of(fixture_text(&f, "%s/saved", folder));
-    nc_transfer_id id = fixture_submit(&f, &request);
-    assert_true(nct_server_wait_for_stalled(f.server, 1, FIXTURE_LIMIT_MS));
-    nc_engine_cancel(f.engine, id);
-    assert_ended(fixture_wait(&f, id), NC_ERR_CANCELLED, 0, "");
     assert_int_equal(rmdir(folder), 0);
     fixture_stop(&f);
 }
@@ -467,9 +382,6 @@ int main(void) {
         harness_case(engine__a_source_that_has_nothing_now_is_asked_again_after_resume),
         harness_case(engine__a_redirect_that_keeps_the_body_begins_it_anew),
         harness_case(engine__a_file_is_sent_as_the_body),
-        harness_case(engine__a_saved_body_appears_whole_or_not_at_all),
-        harness_case(engine__what_is_not_saved_is_limited_as_ever),
-        harness_case(engine__a_cancelled_save_leaves_nothing_behind),
         harness_case(engine__pausing_after_each_piece_loses_and_repeats_nothing),
         harness_case(engine__a_coded_body_may_be_paused_too),
         harness_case(engine__a_coded_body_cut_short_inside_right_framing_is_an_error),

@@ -26,8 +26,7 @@ uint64_t nc_delivery_max_bytes(const nc_transfer *transfer) {
     return is_beside_file && limit > NC_DEFAULT_MAX_BODY_BYTES ? NC_DEFAULT_MAX_BODY_BYTES : limit;
 }
 
-/// To the file, the sink or the response, whichever wants it.
-static nc_status hand_over(nc_transfer *transfer, nc_slice bytes) {
+nc_status nc_delivery_hand_over(nc_transfer *transfer, nc_slice bytes) {
     if (transfer->is_saving) {
         return nc_files_write(transfer->files, bytes);
     }
@@ -51,7 +50,9 @@ static nc_status give_out(nc_transfer *transfer, nc_slice bytes) {
                                 "the body is larger than the limit of %llu bytes", (unsigned long long)max_bytes);
     }
     transfer->body_bytes += bytes.length;
-    nc_status status = hand_over(transfer, bytes);
+    nc_status status = transfer->is_saving || transfer->is_download
+                           ? nc_gather_take(&transfer->engine->loop.gather, transfer, bytes)
+                           : nc_delivery_hand_over(transfer, bytes);
     return status == NC_OK ? nc_proof_take(transfer, bytes) : status;
 }
 
@@ -168,7 +169,8 @@ nc_status nc_delivery_go_on(nc_transfer *transfer) {
         status = take_chunks(transfer, &rest);
         delivery->kept_at = delivery->kept.length - rest.length;
     }
-    return status;
+    nc_gather_give_out(&transfer->engine->loop.gather);
+    return status == NC_OK ? transfer->error.status : status;
 }
 
 void nc_delivery_reset(nc_transfer *transfer) {

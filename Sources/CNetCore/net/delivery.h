@@ -31,6 +31,8 @@ NC_NODISCARD nc_status nc_delivery_take(nc_transfer *transfer, nc_slice bytes);
 bool nc_delivery_is_pending(const nc_transfer *transfer);
 /// Gives out what is pending, until the reader rests; as nc_delivery_take().
 NC_NODISCARD nc_status nc_delivery_go_on(nc_transfer *transfer);
+/// Gives bytes to the file, the sink or the response, whichever wants them; NC_OK or what was noted.
+NC_NODISCARD nc_status nc_delivery_hand_over(nc_transfer *transfer, nc_slice bytes);
 /// libcurl calls the body whole: notes when it is not.
 void nc_delivery_finish(nc_transfer *transfer);
 

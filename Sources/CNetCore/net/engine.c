@@ -218,6 +218,7 @@ static nc_status submit(const submission *asked, nc_transfer_id *out, nc_error *
         return status;
     }
     bool needs_wake = false;
+    transfer->is_download = asked->is_held;
     transfer->submitted_ns = engine->clock.monotonic_ns(engine->clock.ctx);
     pthread_mutex_lock(&engine->shared.mutex);
     bool is_open = !engine->shared.mailbox.is_closing && (asked->is_held || !engine->shared.mailbox.is_finishing);

@@ -4,6 +4,7 @@
 
 #include "base/pool.h"
 #include "base/worker.h"
+#include "net/gather.h"
 #include "net/jar.h"
 #include "net/lane.h"
 #include "net/mailbox.h"
@@ -49,6 +50,7 @@ struct nc_engine {
         nc_queue queue;
         nc_link lanes;
         nc_link turns; // of flows
+        nc_gather gather;
         size_t lane_count;
         nc_pace send_pace; // of all transfers together
         nc_pace receive_pace;

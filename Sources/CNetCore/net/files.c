@@ -115,6 +115,15 @@ static void close_one(const nc_file_ops *ops, int *fd) {
     }
 }
 
+/// Network file systems are interrupted here too.
+static int rename_retrying(const nc_file_ops *ops, const char *from, const char *to) {
+    int result = 0;
+    do {
+        result = ops->rename(ops->ctx, from, to);
+    } while (result != 0 && errno == EINTR);
+    return result;
+}
+
 static void close_all(nc_files *files) {
     const nc_file_ops *ops = &files->transfer->engine->files;
     close_one(ops, &files->upload_fd);
@@ -131,7 +140,7 @@ static void close_all(nc_files *files) {
     }
     const char *path = files->transfer->description.extras->save_path;
     bool is_kept = files->keeps && files->error.status == NC_OK;
-    if (is_kept && ops->rename(ops->ctx, files->part_path, path) != 0) {
+    if (is_kept && rename_retrying(ops, files->part_path, path) != 0) {
         (void)fail(files, path, "replaced", errno);
         is_kept = false;
     }

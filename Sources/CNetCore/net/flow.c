@@ -28,6 +28,7 @@ static void tell(nc_transfer *transfer) {
     flow->told = wanted; // Before the call: what libcurl gives again in it may rest anew.
     transfer->lane->is_dirty = true;
     CURLcode code = curl_easy_pause(transfer->handle->easy, wanted);
+    nc_gather_give_out(&transfer->engine->loop.gather);
     if (code == CURLE_BAD_FUNCTION_ARGUMENT) {
         flow->told = 0; // There is no connection yet, or none any more; the callbacks rest by themselves.
     } else if (code != CURLE_OK && transfer->error.status == NC_OK && !transfer->ends_early) {

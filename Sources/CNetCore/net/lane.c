@@ -57,12 +57,28 @@ static void on_timer_due(nc_timer *timer) {
     lane->idle_turns = is_again ? lane->idle_turns + 1 : 0;
 }
 
+/// Ends the transfers whose bytes no file took. libcurl knows nothing of it: they were taken from it before.
+static void fail_refused(nc_lane *lane) {
+    nc_link *next;
+    for (nc_link *link = lane->running.next; link != &lane->running; link = next) {
+        nc_transfer *transfer = NC_CONTAINER_OF(link, nc_transfer, link);
+        next = link->next;
+        if (transfer->error.status != NC_OK) {
+            nc_transfer_fail(transfer, &transfer->error);
+        }
+    }
+}
+
 void nc_lane_act(nc_lane *lane, curl_socket_t fd, int events) {
     int running;
     lane->is_dirty = true;
     CURLMcode code = curl_multi_socket_action(lane->multi, fd, events, &running);
     // Without memory libcurl loses track of its sockets, and transfers would wait for events that never come.
     lane->is_broken = lane->is_broken || code == CURLM_OUT_OF_MEMORY || code == CURLM_ABORTED_BY_CALLBACK;
+    nc_gather_give_out(&lane->engine->loop.gather);
+    if (nc_gather_take_failure(&lane->engine->loop.gather)) {
+        fail_refused(lane);
+    }
     nc_jar_settle(lane);
 }
 

@@ -221,6 +221,7 @@ static void end(nc_engine *engine) {
     nc_queue_deinit(&engine->loop.queue);
     nc_timers_deinit(&engine->loop.timers);
     nc_sockets_deinit(&engine->loop.sockets);
+    nc_gather_deinit(&engine->loop.gather);
     engine->loop.poller->kind->unmake(engine->loop.poller);
     // From here on nc_engine_wake() sends its callers elsewhere; what was queued before still runs here.
     pthread_mutex_lock(&engine->shared.mutex);

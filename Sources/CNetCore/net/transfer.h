@@ -97,6 +97,7 @@ struct nc_transfer {
     bool is_ending;    // nothing but its files is waited for
     bool is_head_held; // a challenge that libcurl may answer by itself
     bool is_saving;
+    bool is_download;     // its sink writes a file
     nc_tls_end *tls_end;  // of the hop's connection; NULL without TLS
     uint64_t asked_bytes; // request bytes when the head was held
     nc_files *files;      // NULL without any

@@ -1,0 +1,248 @@
+/// Bodies that are saved: whole or not at all, whatever the disk says, in few writes.
+#include "faulty.h"
+#include "fixture.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LONG_BYTES = 1500007 };
+
+static void assert_file(const char *path, const char *text) {
+    nc_buf bytes = place_read(path);
+    assert_int_equal(bytes.length, strlen(text));
+    assert_memory_equal(bytes.data, text, bytes.length);
+    nc_buf_deinit(&bytes);
+}
+
+/// The server's pattern, and as long.
+static void assert_pattern(const char *path, size_t length) {
+    nc_buf bytes = place_read(path);
+    assert_int_equal(bytes.length, length);
+    for (size_t i = 0; i < length; i++) {
+        if (bytes.data[i] != 'a' + i % 26) {
+            fail_msg("byte %zu of %s is %d", i, path, bytes.data[i]);
+        }
+    }
+    nc_buf_deinit(&bytes);
+}
+
+static void engine__a_saved_body_appears_whole_or_not_at_all(void **state) {
+    fixture f;
+    place at = place_make();
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/good", (nct_reply){.body = "new and whole", .body_length = 13});
+    fixture_script(&f, "/missing", (nct_reply){.status = 404, .body = "not here", .body_length = 8});
+    fixture_script(&f, "/cut",
+                   (nct_reply){.pattern_length = 1000, .is_cut = true, .cut_after = 500, .ending = NCT_CLOSE});
+    const char *path = fixture_text(&f, "%s/saved", at.root);
+    place_write(path, nc_slice_of("old"));
+    nc_request request = fixture_request(&f, "/cut");
+    request.save_path = nc_slice_of(path);
+    assert_ended(fixture_send(&f, &request), NC_ERR_CUT_SHORT, 18, "");
+    assert_file(path, "old");
+    request.url = nc_slice_of(fixture_url(&f, "/missing"));
+    assert_answered(fixture_send(&f, &request), 404, "not here");
+    assert_file(path, "old");
+    assert_int_equal(place_count(at.root), 1);
+    request.url = nc_slice_of(fixture_url(&f, "/good"));
+    assert_answered(fixture_send(&f, &request), 200, "");
+    assert_file(path, "new and whole");
+    assert_int_equal(place_count(at.root), 1);
+    request.save_path = nc_slice_of(fixture_text(&f, "%s/none/saved", at.root));
+    assert_ended(fixture_send(&f, &request), NC_ERR_FILE, 2, "cannot be written");
+    unlink(path);
+    assert_int_equal(place_count(at.root), 0);
+    fixture_stop(&f);
+    place_remove(&at);
+}
+
+static void engine__what_is_not_saved_is_limited_as_ever(void **state) {
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/told", (nct_reply){.status = 404, .pattern_length = NC_DEFAULT_MAX_BODY_BYTES + 1});
+    fixture_script(&f, "/untold",
+                   (nct_reply){.status = 404, .pattern_length = NC_DEFAULT_MAX_BODY_BYTES + 1, .chunk_bytes = 65536});
+    for (size_t i = 0; i < 2; i++) {
+        nc_request request = fixture_request(&f, i == 0 ? "/told" : "/untold");
+        request.save_path = nc_slice_of("/tmp/netcore-never-written");
+        request.limits.max_body_bytes = NC_UNLIMITED_BYTES;
+        assert_ended(fixture_send(&f, &request), NC_ERR_BODY_TOO_LARGE, 63, "limit of 67108864");
+    }
+    fixture_stop(&f);
+}
+
+static void engine__a_cancelled_save_leaves_nothing_behind(void **state) {
+    fixture f;
+    place at = place_make();
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/stalled",
+                   (nct_reply){.pattern_length = 100000, .is_cut = true, .cut_after = 50000, .ending = NCT_STALL});
+    nc_request request = fixture_request(&f, "/stalled");
+    request.save_path = nc_slice_of(fixture_text(&f, "%s/saved", at.root));
+    nc_transfer_id id = fixture_submit(&f, &request);
+    assert_true(nct_server_wait_for_stalled(f.server, 1, FIXTURE_LIMIT_MS));
+    nc_engine_cancel(f.engine, id);
+    assert_ended(fixture_wait(&f, id), NC_ERR_CANCELLED, 0, "");
+    assert_int_equal(place_count(at.root), 0);
+    fixture_stop(&f);
+}
+
+static void engine__a_long_body_is_saved_byte_for_byte_however_it_comes(void **state) {
+    static const nct_reply replies[] = {
+        {.pattern_length = LONG_BYTES},
+        {.pattern_length = LONG_BYTES, .chunk_bytes = 1000},
+        {.pattern_length = LONG_BYTES, .chunk_bytes = 300000},
+        {.pattern_length = LONG_BYTES, .drip_bytes = 40000},
+    };
+    for (size_t i = 0; i < 2 * sizeof replies / sizeof *replies; i++) {
+        fixture f;
+        place at = place_make();
+        (void)state;
+        fixture_start(&f, i % 2 == 0 ? NCT_PLAIN : NCT_TLS_VALID);
+        fixture_script(&f, "/long", replies[i / 2]);
+        nc_request request = fixture_request(&f, "/long");
+        const char *path = fixture_text(&f, "%s/saved", at.root);
+        request.save_path = nc_slice_of(path);
+        assert_answered(fixture_send(&f, &request), 200, "");
+        assert_pattern(path, LONG_BYTES);
+        fixture_stop(&f);
+        place_remove(&at);
+    }
+}
+
+static void engine__what_comes_in_one_read_is_one_write(void **state) {
+    fixture f;
+    faulty_files files;
+    place at = place_make();
+    (void)state;
+    faulty_init(&files);
+    const nc_engine_options options = {.file_ops = &files.ops};
+    const nct_server_options server = {.identity = NCT_PLAIN};
+    fixture_start_with(&f, &server, &options);
+    // libcurl cuts it into pieces of 16 KiB; how much one read brings is the system's affair, but never so little.
+    fixture_script(&f, "/long", (nct_reply){.pattern_length = 64 * 1024 * 1024});
+    nc_request request = fixture_request(&f, "/long");
+    request.save_path = nc_slice_of(fixture_text(&f, "%s/saved", at.root));
+    assert_answered(fixture_send(&f, &request), 200, "");
+    assert_in_range(files.writes, 256, 4096 / 2);
+    fixture_stop(&f);
+    place_remove(&at);
+}
+
+static void engine__a_save_that_any_operation_fails_is_an_error_and_leaves_nothing(void **state) {
+    static const int codes[] = {ENOSPC, EIO, EACCES, EMFILE, EINTR, FAULTY_SHORT};
+    fixture f;
+    faulty_files files;
+    place at = place_make();
+    size_t failures = 0;
+    (void)state;
+    faulty_init(&files);
+    const nc_engine_options options = {.file_ops = &files.ops};
+    const nct_server_options server = {.identity = NCT_PLAIN};
+    fixture_start_with(&f, &server, &options);
+    fixture_script(&f, "/long", (nct_reply){.pattern_length = LONG_BYTES});
+    const char *path = fixture_text(&f, "%s/saved", at.root);
+    nc_request request = fixture_request(&f, "/long");
+    request.save_path = nc_slice_of(path);
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        bool may_go_on = codes[i] == EINTR || codes[i] == FAULTY_SHORT;
+        uint64_t nth = 1;
+        do {
+            faulty_arm(&files, nth, codes[i]);
+            answer one = fixture_send(&f, &request);
+            // The first look is only for devices; what it could not open is opened, or not, under the other name.
+            bool is_done = one.error.status == NC_OK;
+            if (is_done) {
+                assert_pattern(path, LONG_BYTES);
+                assert_int_equal(place_count(at.root), 1);
+                assert_int_equal(unlink(path), 0);
+            } else {
+                if (may_go_on) {
+                    fail_msg("%s after an interrupted or short %s", one.error.message, files.failed_op);
+                }
+                assert_int_equal(one.error.status, NC_ERR_FILE);
+                assert_int_equal(one.error.native_code, codes[i]);
+                assert_non_null(strstr(one.error.message, path));
+                assert_int_equal(place_count(at.root), 0);
+                failures++;
+            }
+            nth++;
+        } while (files.has_failed);
+    }
+    assert_true(failures > 4 * 6); // Opening, some writes, closing, renaming.
+    fixture_stop(&f);
+    place_remove(&at);
+}
+
+/// Writes fail for the file that was opened under a name with this in it.
+typedef struct one_full_disk {
+    nc_file_ops ops;
+    nc_file_ops system;
+    int full_fd;
+} one_full_disk;
+
+static int open_noting(void *ctx, const char *path, int flags, mode_t mode) {
+    one_full_disk *self = ctx;
+    int fd = self->system.open(self->system.ctx, path, flags, mode);
+    self->full_fd = strstr(path, "full") != NULL && fd >= 0 ? fd : self->full_fd;
+    return fd;
+}
+
+static ssize_t write_unless_full(void *ctx, int fd, const void *bytes, size_t length) {
+    one_full_disk *self = ctx;
+    if (fd == self->full_fd) {
+        errno = ENOSPC;
+        return -1;
+    }
+    return self->system.write(self->system.ctx, fd, bytes, length);
+}
+
+static void engine__a_disk_that_is_full_for_one_file_is_no_matter_for_another(void **state) {
+    fixture f;
+    one_full_disk disk = {.system = nc_file_ops_system(), .full_fd = -1};
+    place at = place_make();
+    (void)state;
+    disk.ops = disk.system;
+    disk.ops.ctx = &disk;
+    disk.ops.open = open_noting;
+    disk.ops.write = write_unless_full;
+    const nc_engine_options options = {.file_ops = &disk.ops};
+    const nct_server_options server = {.identity = NCT_PLAIN};
+    fixture_start_with(&f, &server, &options);
+    fixture_script(&f, "/long", (nct_reply){.pattern_length = LONG_BYTES});
+    nc_request request = fixture_request(&f, "/long");
+    nc_transfer_id ids[8];
+    for (size_t i = 0; i < 8; i++) {
+        request.save_path = nc_slice_of(fixture_text(&f, "%s/%s%zu", at.root, i == 5 ? "full" : "good", i));
+        ids[i] = fixture_submit(&f, &request);
+    }
+    for (size_t i = 0; i < 8; i++) {
+        if (i == 5) {
+            assert_ended(fixture_wait(&f, ids[i]), NC_ERR_FILE, ENOSPC, "full5' cannot be written");
+        } else {
+            assert_answered(fixture_wait(&f, ids[i]), 200, "");
+            assert_pattern(fixture_text(&f, "%s/good%zu", at.root, i), LONG_BYTES);
+        }
+    }
+    assert_int_equal(place_count(at.root), 7);
+    fixture_stop(&f);
+    place_remove(&at);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(engine__a_saved_body_appears_whole_or_not_at_all),
+        harness_case(engine__what_is_not_saved_is_limited_as_ever),
+        harness_case(engine__a_cancelled_save_leaves_nothing_behind),
+        harness_case(engine__a_long_body_is_saved_byte_for_byte_however_it_comes),
+        harness_case(engine__what_comes_in_one_read_is_one_write),
+        harness_case(engine__a_save_that_any_operation_fails_is_an_error_and_leaves_nothing),
+        harness_case(engine__a_disk_that_is_full_for_one_file_is_no_matter_for_another),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
