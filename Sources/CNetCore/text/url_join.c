@@ -33,15 +33,30 @@ static bool is_forbidden(uint8_t c) {
     return c >= 0x80 || (bits >> (c & 63) & 1) != 0;
 }
 
+/// Whether a byte stands where it would have to be encoded; `text` and `at` say where.
+static bool is_to_encode(nc_slice text, size_t at) {
+    uint8_t c = text.data[at];
+    bool is_stray = c == '%' && !(at + 2 < text.length && is_hex(text.data[at + 1]) && is_hex(text.data[at + 2]));
+    return is_stray || is_forbidden(c);
+}
+
+static bool is_clean(nc_slice text) {
+    for (size_t i = 0; i < text.length; i++) {
+        if (is_to_encode(text, i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void append_escaped(nc_buf *out, nc_slice text) {
     static const char digits[] = "0123456789ABCDEF";
     size_t start = 0;
     for (size_t i = 0; i < text.length; i++) {
-        uint8_t c = text.data[i];
-        bool is_stray = c == '%' && !(i + 2 < text.length && is_hex(text.data[i + 1]) && is_hex(text.data[i + 2]));
-        if (!is_stray && !is_forbidden(c)) {
+        if (!is_to_encode(text, i)) {
             continue;
         }
+        uint8_t c = text.data[i];
         const uint8_t encoded[3] = {'%', (uint8_t)digits[c >> 4], (uint8_t)digits[c & 15]};
         nc_buf_append(out, nc_slice_make(text.data + start, i - start));
         nc_buf_append(out, nc_slice_make(encoded, sizeof encoded));
@@ -57,6 +72,9 @@ static nc_status check_text(nc_slice text, const char *role, nc_error *err) {
     if (text.length > NC_URL_MAX_BYTES) {
         return nc_error_set(err, NC_ERR_TOO_LARGE, 0, -1, "the %s has %zu bytes, more than %u", role, text.length,
                             NC_URL_MAX_BYTES);
+    }
+    if (is_clean(text)) {
+        return NC_OK; // Plain ASCII without a control in it, as most are.
     }
     size_t valid = nc_utf8_span(text.data, text.length);
     for (size_t i = 0; i < valid; i++) {
@@ -162,45 +180,55 @@ static void append_folder(nc_buf *out, nc_slice base) {
     }
 }
 
-/// Checks the base, and makes a folder of it.
-static nc_status open_folder(nc_buf *folder, nc_slice base, nc_error *err) {
+static nc_status check_base(nc_slice base, const nc_url_parts *parts, nc_error *err) {
     nc_status status = check_text(base, "base", err);
-    nc_url_parts parts = nc_url_split(base);
-    if (status == NC_OK && parts.scheme.length == 0) {
+    if (status == NC_OK && parts->scheme.length == 0) {
         status = nc_error_set(err, NC_ERR_BAD_URL, 0, 0, "the base has no scheme");
     }
-    if (status == NC_OK) {
-        status = check_place(&parts, err);
-    }
-    if (status == NC_OK) {
-        append_folder(folder, base);
-    }
-    return status;
+    return status == NC_OK ? check_place(parts, err) : status;
+}
+
+/// Whether the base may stay as it is: a folder already, or of no account to a path that begins at the root.
+static bool needs_no_folder(const nc_url_parts *base, nc_slice path, nc_join_mode mode) {
+    bool is_rooted = path.length > 0 && path.data[0] == '/';
+    bool is_folder = base->path.length > 0 && base->path.data[base->path.length - 1] == '/' && !base->has_query &&
+                     !base->has_fragment;
+    return is_rooted ? mode == NC_JOIN_BY_RFC : is_folder;
 }
 
 /// Puts base and path together; what may not stand in a URL is still in `raw`, whose own failure is not told here.
+/// Most URLs hold nothing of the kind, and then `raw` is where they are wanted.
 static nc_status resolve(nc_buf *raw, nc_slice base, nc_slice path, nc_join_mode mode, nc_error *err) {
     nc_url_parts reference = nc_url_split(path);
     if (reference.scheme.length > 0 && reference.has_authority) {
         nc_url_append_resolved(raw, &reference, &reference);
         return NC_OK;
     }
+    nc_url_parts place = nc_url_split(base);
+    nc_status status = check_base(base, &place, err);
+    if (status != NC_OK) {
+        return status;
+    }
+    if (needs_no_folder(&place, path, mode)) {
+        nc_url_append_resolved(raw, &place, &reference);
+        return NC_OK;
+    }
     nc_buf folder = nc_buf_init(MAX_RAW_BYTES);
-    nc_status status = open_folder(&folder, base, err);
-    if (status == NC_OK && mode == NC_JOIN_KEEPS_BASE_PATH && path.length > 0 && path.data[0] == '/') {
+    append_folder(&folder, base);
+    if (mode == NC_JOIN_KEEPS_BASE_PATH && path.length > 0 && path.data[0] == '/') {
         // The folder ends with the '/' that the path begins with. What follows is path, whatever it looks like.
         nc_buf_append(&folder, nc_slice_make(path.data + 1, path.length - 1));
         reference = nc_url_split(nc_buf_slice(&folder));
     }
-    if (status == NC_OK && folder.status == NC_OK) {
-        nc_url_parts place = nc_url_split(nc_buf_slice(&folder));
+    if (folder.status == NC_OK) {
+        place = nc_url_split(nc_buf_slice(&folder));
         nc_url_append_resolved(raw, &place, &reference);
     }
     if (raw->status == NC_OK) {
         raw->status = folder.status;
     }
     nc_buf_deinit(&folder);
-    return status;
+    return NC_OK;
 }
 
 /// Scheme and authority as they are, then path, query and fragment encoded where they have to be.
@@ -220,21 +248,25 @@ nc_status nc_url_join(nc_buf *out, nc_slice base, nc_slice path, nc_join_mode mo
     if (status != NC_OK) {
         return status;
     }
-    nc_buf raw = nc_buf_init(MAX_RAW_BYTES);
+    nc_buf aside = nc_buf_init(MAX_RAW_BYTES);
+    bool has_room = out->max_bytes - out->length > base.length + path.length; // Also for what '..' takes away again.
+    nc_buf *raw = has_room && is_clean(base) && is_clean(path) ? out : &aside;
     size_t length_before = out->length;
-    status = resolve(&raw, base, path, mode, err);
-    if (status == NC_OK && raw.status == NC_OK) {
-        nc_url_parts parts = nc_url_split(nc_buf_slice(&raw));
+    size_t start = raw->length;
+    status = resolve(raw, base, path, mode, err);
+    if (status == NC_OK && raw->status == NC_OK) {
+        nc_slice joined = nc_slice_make(raw->length == 0 ? NULL : raw->data + start, raw->length - start);
+        nc_url_parts parts = nc_url_split(joined);
         status = check_place(&parts, err);
-        if (status == NC_OK) {
-            append_encoded(out, nc_buf_slice(&raw), &parts);
+        if (status == NC_OK && raw != out) {
+            append_encoded(out, joined, &parts);
         }
     }
-    nc_status filled = raw.status == NC_OK ? out->status : raw.status;
+    nc_status filled = raw->status == NC_OK ? out->status : raw->status;
     if (filled == NC_OK && out->length - length_before > NC_URL_MAX_BYTES) {
         filled = out->status = NC_ERR_TOO_LARGE;
     }
-    nc_buf_deinit(&raw);
+    nc_buf_deinit(&aside);
     if (status == NC_OK && filled == NC_OK) {
         return nc_error_clear(err);
     }

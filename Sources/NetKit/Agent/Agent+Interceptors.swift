@@ -52,7 +52,7 @@ extension Agent {
         let group = request.completionGroup
         group?.enter()
         defer { group?.leave() }
-        let watch = Watch(request, observers(of: request))
+        let watch = Watch.begin(request, observers(of: request))
         var call = Call(request.decoded(by: .bytes), kind: kind, watch: watch)
         do throws(NetError) {
             if addsToRequests || request.hasNotes {

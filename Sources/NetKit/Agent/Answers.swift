@@ -52,7 +52,7 @@ private final class AnswersState<Value: Sendable>: Sendable {
     init(agent: Agent, request: Request<Value>) {
         self.agent = agent
         self.request = request
-        watch = Watch(request, agent.observers(of: request))
+        watch = Watch.begin(request, agent.observers(of: request))
     }
 
     deinit {

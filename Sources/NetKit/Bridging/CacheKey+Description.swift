@@ -19,7 +19,7 @@ extension CacheKey {
         var parts = unsafe nc_cache_key_parts()
         unsafe parts.has_body = body != nil
         let texts = method.rawValue.utf8.count + url.utf8.count + scope.utf8.count + headers.textBytes
-        var made: Result<CacheKey, NetError> = .failure(NetError(.internal, "a request was not described"))
+        var made: Result<CacheKey, NetError>?
         unsafe TextSpace.with(bytes: texts) { text in
             unsafe parts.method = text.put(method.rawValue)
             unsafe parts.url = text.put(url)
@@ -40,6 +40,7 @@ extension CacheKey {
                 }
             }
         }
+        guard let made else { throw NetError(.internal, "a request was not described") }
         self = try made.get()
     }
 
@@ -51,7 +52,8 @@ extension CacheKey {
         if unsafe nc_cache_key_describe(&buffer, &parts, &error) != .NC_OK {
             return .failure(NetError(error))
         }
-        return .success(CacheKey(description: [UInt8](unsafe Bytes(copying: buffer))))
+        let description = unsafe UnsafeBufferPointer(start: buffer.data, count: buffer.length)
+        return .success(CacheKey(description: unsafe [UInt8](description)))
     }
 
     /// The MD5 of the description, in 32 lower-case hex digits; empty where OpenSSL has no MD5.

@@ -3,7 +3,6 @@ public import FoundationEssentials
 #else
 public import Foundation
 #endif
-internal import Synchronization
 
 /// What is kept under a key: a body, and what its keeper wants to know of it later.
 ///
@@ -89,16 +88,16 @@ struct EntryContent: Sendable, Equatable {
 /// A content behind one reference, with what was found in it: a store in memory gives the same entry many times.
 final class KeptEntry: Sendable {
     let value: EntryContent
-    private let found = AtomicLazyReference<StoredPiece>()
+    private let found = Lock<StoredPiece?>(nil)
 
     init(_ value: EntryContent) {
         self.value = value
     }
 
     /// What was found in it first; nil before.
-    var piece: StoredPiece? { found.load() }
+    var piece: StoredPiece? { found.withLock { $0 } }
 
     func remember(_ piece: StoredPiece) {
-        _ = found.storeIfNil(piece)
+        found.withLock { $0 = $0 ?? piece }
     }
 }

@@ -36,7 +36,8 @@ final class ApplicationSide: CacheSide {
         if criteria.maximumAge < 0 {
             return CacheLook(.fetch(.invalidTime))
         }
-        guard let key = try? await key() else { return CacheLook(.fetch(.uncacheable)) }
+        let isAnybodys = caching.isAnybodys(request, named: policy.scope, context)
+        guard let key = isAnybodys ? try? key(in: "") : try? await key() else { return CacheLook(.fetch(.uncacheable)) }
         if policy.ignoresStored {
             return CacheLook(.fetch(.ignored), key: key)
         }
@@ -140,7 +141,7 @@ final class ApplicationSide: CacheSide {
         try await caching.store(for: request).put(entry, for: key)
     }
 
-    func response(of piece: StoredPiece, at now: Int64) -> Response<Bytes> { piece.response }
+    func response(of piece: StoredPiece, at now: @autoclosure () -> Int64) -> Response<Bytes> { piece.response }
 
     /// Removes what is stored; false when there was nothing.
     func remove() async throws(NetError) -> Bool {
@@ -150,8 +151,11 @@ final class ApplicationSide: CacheSide {
     // MARK: Keys
 
     private func key() async throws(NetError) -> CacheKey {
+        try key(in: try await caching.scope(of: request, named: policy.scope, context, countsCookies: true))
+    }
+
+    private func key(in scope: String) throws(NetError) -> CacheKey {
         let fields = request.sentFields.only(policy.keyFields)
-        let scope = try await caching.scope(of: request, named: policy.scope, context, countsCookies: true)
         let counted = try call.counted()
         return try CacheKey(
             method: request.method, url: counted.value.url.withoutUserinfo, headers: Headers(fields),

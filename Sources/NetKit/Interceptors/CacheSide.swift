@@ -45,5 +45,5 @@ protocol CacheSide: Sendable {
     /// Puts it where ``look(at:)`` finds it.
     func put(_ answer: StoredAnswer, _ body: Bytes, after look: CacheLook) async throws(NetError)
     /// What a caller gets of what is stored.
-    func response(of piece: StoredPiece, at now: Int64) -> Response<Bytes>
+    func response(of piece: StoredPiece, at now: @autoclosure () -> Int64) -> Response<Bytes>
 }

@@ -1,4 +1,14 @@
 extension Caching {
+    /// Whether a request shows nothing of who asks, so that anybody may have its answer. Most are like that, and then
+    /// there is nothing to hash, nor to wait for.
+    func isAnybodys(_ request: Request<Bytes>, named name: String?, _ context: CacheContext) -> Bool {
+        if let name {
+            return name.isEmpty
+        }
+        return request.credentials == nil && !(context.jar != nil && request.cookieUse.sends)
+            && !request.headers.hasAny(shownNames) && !request.url.hasUserinfo
+    }
+
     /// Whose answers a request gets, as a hash; empty for anybody's.
     ///
     /// - Parameters:
@@ -34,6 +44,8 @@ extension Caching {
     }
 }
 
+private let shownNames = ["Authorization", "Cookie"]
+
 extension Request {
     /// Whether it may be sent with cookies.
     fileprivate func hasCookies(_ context: CacheContext) -> Bool {
@@ -46,8 +58,7 @@ extension Request {
         if let credentials {
             shown += [credentials.user, credentials.password, credentials.token]
         }
-        let bare = url.withoutUserinfo
-        if bare.utf8.count != url.utf8.count {
+        if url.hasUserinfo {
             shown.append(url)
         }
         return shown

@@ -92,10 +92,7 @@ public final class Caching: Interceptor {
         switch own ?? rules {
         case .off: return nil
         case .application(let policy):
-            let methods = policy.methods ?? (own == nil ? [.get, .head] : nil)
-            if methods?.contains(request.method) == false || request.hasPreconditions {
-                return nil
-            }
+            guard policy.takes(request.method, isAskedFor: own != nil), !request.hasPreconditions else { return nil }
             return .application(
                 ApplicationSide(policy: policy, call: call, caching: self, context: context))
         case .http(let policy):
@@ -107,6 +104,13 @@ public final class Caching: Interceptor {
 
     /// Milliseconds since 1970.
     var now: Int64 { Int64(moment: time.epochSeconds() * 1000) }
+}
+
+extension CachePolicy {
+    /// Whether requests of a method are its own; what nobody has asked for is done to those that only read.
+    fileprivate func takes(_ method: Method, isAskedFor: Bool) -> Bool {
+        methods?.contains(method) ?? (isAskedFor || method == .get || method == .head)
+    }
 }
 
 private let preconditionNames = [

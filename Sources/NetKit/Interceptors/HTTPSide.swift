@@ -203,9 +203,9 @@ final class HTTPSide: CacheSide {
     }
 
     /// With its age as it is now (RFC 9111, 4).
-    func response(of piece: StoredPiece, at now: Int64) -> Response<Bytes> {
+    func response(of piece: StoredPiece, at now: @autoclosure () -> Int64) -> Response<Bytes> {
         var response = piece.response
-        let age = piece.answer.head.freshness.age(at: now) ?? 0
+        let age = piece.answer.head.freshness.age(at: now()) ?? 0
         response.headers.append(name: "Age", value: String(age / 1000))
         return response
     }

@@ -55,9 +55,9 @@ public final class MemoryCacheStore: CacheStore {
 
     /// The entry of a key; nil when there is none.
     public func entry(for key: CacheKey) async throws(NetError) -> CacheEntry? {
-        let moment = now()
-        return state.withLock { state in
-            guard let entry = state.kept.use(key), !entry.isOver(at: moment) else {
+        state.withLock { state in
+            // Few have a lifetime of their own: the others need no time.
+            guard let entry = state.kept.use(key), entry.lifetime == nil || !entry.isOver(at: now()) else {
                 state.kept.remove(key)
                 state.misses += 1
                 return nil

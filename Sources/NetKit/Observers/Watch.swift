@@ -14,12 +14,13 @@ final class Watch: Sendable {
     private let start: ContinuousClock.Instant
     private let state = Lock(State())
 
-    /// Nil when nobody watches.
-    init?(_ request: Request<some Sendable>, _ observers: [any Observer]) {
+    /// Nil when nobody watches: most calls go without, so nothing is made before that is known.
+    static func begin(_ request: Request<some Sendable>, _ observers: [any Observer]) -> Watch? {
         let observers = request.hasNotes ? observers + request.observers : observers
-        if observers.isEmpty {
-            return nil
-        }
+        return observers.isEmpty ? nil : Watch(request, observers)
+    }
+
+    private init(_ request: Request<some Sendable>, _ observers: [any Observer]) {
         id = request.ticket?.take() ?? CallNumber.next()
         self.observers = observers
         self.request = request.decoded(by: .bytes).unwatched

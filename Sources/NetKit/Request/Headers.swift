@@ -106,7 +106,12 @@ public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
     /// Whether there is a field of one of these names.
     func hasAny(_ names: [String]) -> Bool {
         guard let fields = listed else { return contains { $0.isOne(of: names) } }
-        return fields.indices.contains { fields[$0].isOne(of: names) }
+        for field in fields {
+            for name in names where field.name.isEqualIgnoringASCIICase(to: name) {
+                return true
+            }
+        }
+        return false
     }
 
     /// Adds a field at the end, whatever is there of its name.

@@ -32,7 +32,16 @@ extension String {
 
     /// The URL without a name and a password in it.
     package var withoutUserinfo: String {
-        guard utf8.contains(UInt8(ascii: "@")), let (scheme, host) = authority else { return self }
+        guard mayHaveUserinfo, let (scheme, host) = authority else { return self }
         return "\(scheme)://" + self[host.startIndex...]
+    }
+
+    /// Whether there is a name or a password in front of its host.
+    var hasUserinfo: Bool { mayHaveUserinfo && withoutUserinfo.utf8.count != utf8.count }
+
+    // By bytes in a row, as native strings have them: every call asks.
+    private var mayHaveUserinfo: Bool {
+        let at = UInt8(ascii: "@")
+        return unsafe utf8.withContiguousStorageIfAvailable { unsafe $0.contains(at) } ?? utf8.contains(at)
     }
 }

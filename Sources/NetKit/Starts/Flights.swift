@@ -51,6 +51,7 @@ final class Flights: Sendable {
     }
 
     /// Does something as a part of what is under way, where the caller runs.
+    @inline(__always)
     func aboard<Value: Sendable>(
         isolation: isolated (any Actor)? = #isolation, _ work: () async throws(NetError) -> Value
     ) async throws(NetError) -> Value {
