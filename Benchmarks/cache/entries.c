@@ -1,11 +1,11 @@
 /* One peer's puts or gets in a directory of its own:
  *
- *     entries PEER TASK BYTES ENTRIES COUNT DIRECTORY
+ *     entries PEER TASK BYTES ENTRIES[:DRAWN] COUNT DIRECTORY
  *
  * PEER: store, sealed, memory (nothing on the disk), plain (files by name, written aside and renamed) or sqlite (WAL).
  * TASK: get, put, or put-synced (fsync before the rename; SQLite's synchronous=FULL). ENTRIES are put first; then COUNT
- * puts or gets of entries drawn at random are measured. Prints "cpu=… wall_s=… rss_kb=…", cpu in microseconds of user
- * and system time an operation.
+ * puts or gets are measured, of entries drawn at random from all, or from the first DRAWN. Prints
+ * "cpu=… wall_s=… rss_kb=…", cpu in microseconds of user and system time an operation.
  */
 #include <fcntl.h>
 #include <netcore.h>
@@ -27,6 +27,7 @@ typedef struct bench {
     const char *task;
     size_t bytes;
     unsigned long entries;
+    unsigned long drawn;
     unsigned long count;
     uint8_t *body;
     uint8_t *into;
@@ -235,7 +236,7 @@ static void run(bench *on, const peer *who) {
             wall = wall_now();
         }
         chance = chance * UINT64_C(6364136223846793005) + 1442695040888963407u;
-        name_key(key, (unsigned long)(chance >> 33) % on->entries);
+        name_key(key, (unsigned long)(chance >> 33) % on->drawn);
         what(on, key);
     }
     cpu = cpu_now(&rss_kb) - cpu;
@@ -244,15 +245,17 @@ static void run(bench *on, const peer *who) {
 
 int main(int argc, char *argv[]) {
     if (argc != 7) {
-        fprintf(stderr, "usage: entries PEER TASK BYTES ENTRIES COUNT DIRECTORY\n");
+        fprintf(stderr, "usage: entries PEER TASK BYTES ENTRIES[:DRAWN] COUNT DIRECTORY\n");
         return 2;
     }
     bench on = {.directory = argv[6], .task = argv[2], .bytes = strtoul(argv[3], NULL, 10)};
-    on.entries = strtoul(argv[4], NULL, 10);
+    char *drawn = NULL;
+    on.entries = strtoul(argv[4], &drawn, 10);
+    on.drawn = *drawn == ':' ? strtoul(drawn + 1, NULL, 10) : on.entries;
     on.count = strtoul(argv[5], NULL, 10);
     on.body = malloc(on.bytes + 1);
     on.into = malloc(on.bytes + 1);
-    if (on.body == NULL || on.into == NULL || on.entries == 0) {
+    if (on.body == NULL || on.into == NULL || on.drawn == 0 || on.drawn > on.entries) {
         return 2;
     }
     for (size_t i = 0; i < on.bytes; i++) {

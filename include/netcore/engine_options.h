@@ -101,7 +101,8 @@ typedef struct nc_engine_options {
     nc_slice hsts_file;
     /// True follows Alt-Svc (RFC 7838).
     bool uses_alt_svc;
-    /// Where that is kept; copied. Empty: in memory alone.
+    /// Where that is kept from one engine to the next, in libcurl's format, with mode 0600; copied. Empty: in memory
+    /// alone. A file that is missing is made; one that cannot be is NC_ERR_FILE.
     nc_slice alt_svc_file;
     /// URL of a DNS-over-HTTPS server (RFC 8484); copied. Empty: the system's resolver.
     nc_slice doh_url;

@@ -99,7 +99,7 @@ static nc_status make(nc_engine **out, const nc_engine_options *options, nc_erro
         status = nc_state_init(&engine->state, options, err);
     }
     if (status == NC_OK) {
-        status = nc_state_check_files(&engine->state, &engine->files, err);
+        status = nc_state_prepare_files(&engine->state, &engine->files, err);
     }
     if (status == NC_OK) {
         status = nc_jar_read(engine, err);

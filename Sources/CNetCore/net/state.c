@@ -78,9 +78,11 @@ nc_status nc_state_init(nc_state *state, const nc_engine_options *options, nc_er
     return NC_OK;
 }
 
-nc_status nc_state_check_files(const nc_state *state, const nc_file_ops *files, nc_error *err) {
-    bool reads = state->uses_netrc && state->netrc_file != NULL;
-    return reads ? nc_file_check(files, state->netrc_file, err) : NC_OK;
+nc_status nc_state_prepare_files(const nc_state *state, const nc_file_ops *files, nc_error *err) {
+    bool has_netrc = state->uses_netrc && state->netrc_file != NULL;
+    bool has_alt_svc = state->uses_alt_svc && state->alt_svc_file != NULL;
+    nc_status status = has_netrc ? nc_file_check(files, state->netrc_file, err) : NC_OK;
+    return status == NC_OK && has_alt_svc ? nc_file_make_private(files, state->alt_svc_file, err) : status;
 }
 
 void nc_state_deinit(nc_state *state) {

@@ -3,6 +3,7 @@ public import FoundationEssentials
 #else
 public import Foundation
 #endif
+internal import Synchronization
 
 /// What is kept under a key: a body, and what its keeper wants to know of it later.
 ///
@@ -88,16 +89,16 @@ struct EntryContent: Sendable, Equatable {
 /// A content behind one reference, with what was found in it: a store in memory gives the same entry many times.
 final class KeptEntry: Sendable {
     let value: EntryContent
-    private let found = Lock<StoredPiece?>(nil)
+    private let found = AtomicLazyReference<StoredPiece>()
 
     init(_ value: EntryContent) {
         self.value = value
     }
 
     /// What was found in it first; nil before.
-    var piece: StoredPiece? { found.withLock { $0 } }
+    var piece: StoredPiece? { found.load() }
 
     func remember(_ piece: StoredPiece) {
-        found.withLock { $0 = $0 ?? piece }
+        _ = found.storeIfNil(piece)
     }
 }

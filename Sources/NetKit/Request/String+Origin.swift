@@ -39,9 +39,9 @@ extension String {
     /// Whether there is a name or a password in front of its host.
     var hasUserinfo: Bool { mayHaveUserinfo && withoutUserinfo.utf8.count != utf8.count }
 
-    // By bytes in a row, as native strings have them: every call asks.
+    // By bytes in a row: every call asks.
     private var mayHaveUserinfo: Bool {
-        let at = UInt8(ascii: "@")
-        return unsafe utf8.withContiguousStorageIfAvailable { unsafe $0.contains(at) } ?? utf8.contains(at)
+        let bytes = utf8.span
+        return bytes.indices.contains { bytes[$0] == UInt8(ascii: "@") }
     }
 }
