@@ -36,6 +36,7 @@ struct ServiceSlotsTests {
                 group.addTask { await ending(of: request(service), from: agent) }
             }
             await reach(17, waitingFor: service)
+            try? await gate.waitForArrivals(3)  // They have their slots, and are on their way.
             #expect(gate.arrivalCount == 3)
             gate.open()
             var ends: [Ending] = []
