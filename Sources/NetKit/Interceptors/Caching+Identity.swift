@@ -5,8 +5,8 @@ extension Caching {
         if let name {
             return name.isEmpty
         }
-        return request.credentials == nil && !(context.jar != nil && request.cookieUse.sends)
-            && !request.headers.hasAny(shownNames) && !request.url.hasUserinfo
+        return request.credentials == nil && !request.getsCookies(context) && !request.headers.hasAny(shownNames)
+            && !request.url.hasUserinfo
     }
 
     /// Whose answers a request gets, as a hash; empty for anybody's.
@@ -49,8 +49,11 @@ private let shownNames = ["Authorization", "Cookie"]
 extension Request {
     /// Whether it may be sent with cookies.
     fileprivate func hasCookies(_ context: CacheContext) -> Bool {
-        headers.hasAny(["Cookie"]) || (context.jar != nil && cookieUse.sends)
+        headers.hasAny(["Cookie"]) || getsCookies(context)
     }
+
+    /// Whether it may get cookies from a jar.
+    fileprivate func getsCookies(_ context: CacheContext) -> Bool { context.jar != nil && cookieUse.sends }
 
     /// What tells who asks, cookies aside.
     fileprivate var shownCredentials: [String] {
