@@ -1,5 +1,6 @@
 /// Bodies that are saved: whole or not at all, whatever the disk says, in few writes.
 #include "faulty.h"
+#include "fetched.h"
 #include "fixture.h"
 
 #include <errno.h>
@@ -8,25 +9,6 @@
 #include <unistd.h>
 
 enum { LONG_BYTES = 1500007 };
-
-static void assert_file(const char *path, const char *text) {
-    nc_buf bytes = place_read(path);
-    assert_int_equal(bytes.length, strlen(text));
-    assert_memory_equal(bytes.data, text, bytes.length);
-    nc_buf_deinit(&bytes);
-}
-
-/// The server's pattern, and as long.
-static void assert_pattern(const char *path, size_t length) {
-    nc_buf bytes = place_read(path);
-    assert_int_equal(bytes.length, length);
-    for (size_t i = 0; i < length; i++) {
-        if (bytes.data[i] != 'a' + i % 26) {
-            fail_msg("byte %zu of %s is %d", i, path, bytes.data[i]);
-        }
-    }
-    nc_buf_deinit(&bytes);
-}
 
 static void engine__a_saved_body_appears_whole_or_not_at_all(void **state) {
     fixture f;
@@ -42,14 +24,14 @@ static void engine__a_saved_body_appears_whole_or_not_at_all(void **state) {
     nc_request request = fixture_request(&f, "/cut");
     request.save_path = nc_slice_of(path);
     assert_ended(fixture_send(&f, &request), NC_ERR_CUT_SHORT, 18, "");
-    assert_file(path, "old");
+    assert_file(path, nc_slice_of("old"));
     request.url = nc_slice_of(fixture_url(&f, "/missing"));
     assert_answered(fixture_send(&f, &request), 404, "not here");
-    assert_file(path, "old");
+    assert_file(path, nc_slice_of("old"));
     assert_int_equal(place_count(at.root), 1);
     request.url = nc_slice_of(fixture_url(&f, "/good"));
     assert_answered(fixture_send(&f, &request), 200, "");
-    assert_file(path, "new and whole");
+    assert_file(path, nc_slice_of("new and whole"));
     assert_int_equal(place_count(at.root), 1);
     request.save_path = nc_slice_of(fixture_text(&f, "%s/none/saved", at.root));
     assert_ended(fixture_send(&f, &request), NC_ERR_FILE, 2, "cannot be written");
