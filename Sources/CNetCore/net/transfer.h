@@ -90,9 +90,10 @@ struct nc_transfer {
     bool may_be_multiplexed; // the connection speaks HTTP/2 or 3
     uint16_t local_port;     // of the connection; 0 when unknown
     bool is_in_head;
-    bool has_head;   // a final head is complete
-    bool ends_early; // the transfer is stopped on purpose, and is a success
-    bool asks_anew;  // the hop is stopped on purpose, and begins again
+    bool has_head;     // a final head is complete
+    bool ends_early;   // the transfer is stopped on purpose, and is a success
+    bool asks_anew;    // the hop is stopped on purpose, and begins again
+    bool was_repeated; // the server went away before it took the hop's request
     int socket_error;
     bool is_ending;    // nothing but its files is waited for
     bool is_head_held; // a challenge that libcurl may answer by itself

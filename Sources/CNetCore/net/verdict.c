@@ -4,6 +4,7 @@
 #include "net/outcome.h"
 #include "net/response.h"
 #include "net/tls_hook.h"
+#include "net/upload.h"
 #include "net/url_text.h"
 
 #include <string.h>
@@ -16,6 +17,26 @@ CURLcode nc_verdict_plain_end(const nc_transfer *transfer, CURLcode code) {
         return transfer->is_in_head ? code : CURLE_GOT_NOTHING;
     }
     return nc_response_is_close_delimited(transfer->response) && transfer->tls_end != NULL ? CURLE_OK : code;
+}
+
+static bool is_idempotent(const nc_transfer *transfer) {
+    static const char *const methods[] = {"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"};
+    const nc_description *asked = &transfer->description;
+    if (transfer->is_get || (asked->method == NULL && !asked->has_body)) {
+        return true;
+    }
+    for (size_t i = 0; asked->method != NULL && i < sizeof methods / sizeof *methods; i++) {
+        if (strcmp(asked->method, methods[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool nc_verdict_asks_anew(const nc_transfer *transfer, CURLcode code) {
+    bool is_untold = code == CURLE_HTTP2 && transfer->handle->detail[0] == '\0' && transfer->error.status == NC_OK;
+    return is_untold && transfer->first_byte_ns == 0 && !transfer->was_repeated && is_idempotent(transfer) &&
+           nc_upload_can_begin(transfer);
 }
 
 void nc_verdict_judge(nc_transfer *transfer, CURLcode code) {

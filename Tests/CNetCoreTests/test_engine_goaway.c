@@ -1,0 +1,187 @@
+/// Servers of HTTP/2 that go away (GOAWAY, RFC 9113, 6.8) or refuse a stream (8.7), frame by frame, in the clear.
+///
+/// A request that was not taken may go again, over another connection; one that may have been taken is answered or
+/// fails.
+#include "fixture.h"
+#include "frames.h"
+
+#include <curl/curl.h>
+#include <string.h>
+
+enum { MAX_FRAMES = 8 };
+
+/// libcurl 7.88 does not tell a server that goes away before it took the connection's last request from other ends, of
+/// a request that may have been acted upon.
+static bool knows_why(void) {
+    return curl_version_info(CURLVERSION_NOW)->version_num >= 0x080000;
+}
+
+static const frame answer_of_2[] = {HEADERS(OK_OF_2), LAST_DATA("hi"), {0}};
+
+/// A body of `left` bytes that goes once.
+static nc_pull pull_once(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
+    size_t *left = ctx;
+    (void)id;
+    *filled = *left < capacity ? *left : capacity;
+    memset(bytes, 'x', *filled);
+    *left -= *filled;
+    return *left == 0 ? NC_PULL_END : NC_PULL_MORE;
+}
+
+/// What is asked of a server that sends `refusals` times the same and then, once asked again, the answer.
+typedef struct question {
+    const char *method;
+    const char *body;
+    bool goes_once;
+} question;
+
+static answer ask(fixture *f, const frame *row, size_t refusals, const question *asked, unsigned *served) {
+    frame_server server = {.upload_bytes = asked->goes_once ? 1 : 0};
+    size_t left = 30000;
+    for (size_t i = 0; i < refusals; i++) {
+        server.rows[i] = row;
+    }
+    server.rows[refusals] = answer_of_2;
+    frame_server_start(&server);
+    nc_request request = {
+        .url = nc_slice_of(fixture_text(f, "http://127.0.0.1:%u/", server.port)),
+        .method = nc_slice_of(asked->method),
+        .body = nc_slice_of(asked->body),
+        .http = NC_HTTP_2_PRIOR_KNOWLEDGE,
+    };
+    if (asked->goes_once) {
+        request.body_source = (nc_body_source){.pull = pull_once, .ctx = &left};
+        request.body_length = left;
+    }
+    answer got = fixture_send(f, &request);
+    frame_server_stop(&server);
+    *served = atomic_load(&server.served);
+    return got;
+}
+
+static void goaway__lets_the_answer_of_its_last_stream_come(void **state) {
+    static const frame rows[][MAX_FRAMES] = {
+        {GOAWAY("\1", "\0"), HEADERS(OK_OF_2), LAST_DATA("hi"), {0}},
+        {GOAWAY("\1", "\0"), PING, HEADERS(OK_OF_2), PING, LAST_DATA("hi"), {0}},
+        {HEADERS(OK_OF_2), GOAWAY("\1", "\0"), LAST_DATA("hi"), {0}},
+        {HEADERS(OK_OF_2), PING, GOAWAY("\1", "\0"), PING, DATA("h"), PING, LAST_DATA("i"), {0}},
+        {HEADERS(OK_OPEN), PING, GOAWAY("\1", "\0"), PING, DATA("h"), PING, LAST_DATA("i"), {0}},
+        {HEADERS(OK_OPEN), LAST_DATA("hi"), GOAWAY("\1", "\0"), {0}},
+        {HEADERS(TOLD_OF_2), GOAWAY("\1", "\0"), DATA("hi"), PING, LAST_HEADERS(TRAILER), {0}},
+        {HEADERS(OK_OF_2), GOAWAY("\1", "\0"), PING, LAST_DATA("hi"), PING, RESET("\0"), {0}},
+        // Also when it is cross about something.
+        {GOAWAY("\1", "\x0b"), HEADERS(OK_OF_2), LAST_DATA("hi"), {0}},
+    };
+    static const question asked[] = {{"GET", "", false}, {"POST", "hello", false}, {"PUT", "", true}};
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (size_t kind = 0; kind < sizeof asked / sizeof *asked; kind++) {
+            unsigned served = 0;
+            answer got = ask(&f, rows[i], 1, &asked[kind], &served);
+            if (got.error.status != NC_OK) {
+                fail_msg("row %zu, %s: %s", i, asked[kind].method, got.error.message);
+            }
+            assert_answered(got, 200, "hi");
+        }
+    }
+    fixture_stop(&f);
+}
+
+static const frame went_away[][MAX_FRAMES] = {
+    {GOAWAY("\0", "\0"), {0}},
+    {PING, GOAWAY("\0", "\0"), {0}},
+    {GOAWAY("\0", "\x0b"), {0}},
+};
+static const frame refused[][MAX_FRAMES] = {
+    {RESET("\7"), {0}},
+    {PING, RESET("\7"), {0}},
+};
+
+static void assert_goes_again(fixture *f, const frame *row, const question *asked) {
+    unsigned served = 0;
+    answer got = ask(f, row, 1, asked, &served);
+    assert_answered(got, 200, "hi");
+    assert_int_equal(served, 2);
+    assert_int_equal(nc_response_hop_count(got.response), 1);
+}
+
+static void goaway__before_a_request_was_taken_makes_it_go_again(void **state) {
+    static const question asked[] = {{"GET", "", false}, {"PUT", "hello", false}, {"DELETE", "", false}};
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    for (size_t i = 0; i < sizeof went_away / sizeof *went_away; i++) {
+        for (size_t kind = 0; kind < sizeof asked / sizeof *asked; kind++) {
+            assert_goes_again(&f, went_away[i], &asked[kind]);
+        }
+    }
+    fixture_stop(&f);
+}
+
+static void goaway__is_obeyed_once_or_as_often_as_libcurl_does(void **state) {
+    static const question asked = {"GET", "", false};
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    for (size_t i = 0; i < sizeof went_away / sizeof *went_away; i++) {
+        unsigned served = 0;
+        answer got = ask(&f, went_away[i], 2, &asked, &served);
+        assert_status(got.error.status, knows_why() ? NC_OK : NC_ERR_HTTP2);
+        assert_int_equal(served, knows_why() ? 3 : 2);
+    }
+    fixture_stop(&f);
+}
+
+static void goaway__repeats_nothing_that_might_be_done_twice(void **state) {
+    static const question asked[] = {{"POST", "hello", false}, {"PATCH", "hello", false}};
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    for (size_t i = 0; i < sizeof went_away / sizeof *went_away; i++) {
+        for (size_t kind = 0; kind < sizeof asked / sizeof *asked; kind++) {
+            unsigned served = 0;
+            answer got = ask(&f, went_away[i], 1, &asked[kind], &served);
+            assert_status(got.error.status, knows_why() ? NC_OK : NC_ERR_HTTP2);
+            assert_int_equal(served, knows_why() ? 2 : 1);
+        }
+        unsigned served = 0;
+        answer got = ask(&f, went_away[i], 1, &(question){"PUT", "", true}, &served);
+        assert_status(got.error.status, knows_why() ? NC_ERR_NOT_REWINDABLE : NC_ERR_HTTP2);
+        assert_int_equal(served, 1);
+    }
+    fixture_stop(&f);
+}
+
+/// REFUSED_STREAM says that nothing was done, of any method.
+static void goaway__or_not_a_refused_stream_goes_again(void **state) {
+    static const question asked[] = {{"GET", "", false}, {"POST", "hello", false}};
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        for (size_t kind = 0; kind < sizeof asked / sizeof *asked; kind++) {
+            assert_goes_again(&f, refused[i], &asked[kind]);
+        }
+        unsigned served = 0;
+        answer got = ask(&f, refused[i], 1, &(question){"PUT", "", true}, &served);
+        assert_status(got.error.status, NC_ERR_NOT_REWINDABLE);
+        assert_int_equal(served, 1);
+        got = ask(&f, refused[i], FRAME_ROWS - 1, &asked[0], &served);
+        assert_status(got.error.status, NC_ERR_HTTP2);
+    }
+    fixture_stop(&f);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(goaway__lets_the_answer_of_its_last_stream_come),
+        harness_case(goaway__before_a_request_was_taken_makes_it_go_again),
+        harness_case(goaway__is_obeyed_once_or_as_often_as_libcurl_does),
+        harness_case(goaway__repeats_nothing_that_might_be_done_twice),
+        harness_case(goaway__or_not_a_refused_stream_goes_again),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
