@@ -9,9 +9,11 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #define GOOD "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood"
@@ -38,6 +40,7 @@ typedef struct leaver {
     const row *one;
     int listener;
     uint16_t port;
+    struct sockaddr_un path; // instead of the port, where it has a name
     gate was_read;
     gate has_left;
     atomic_bool was_closed; // the first connection, with nothing more asked there
@@ -78,7 +81,9 @@ static void *run_leaver(void *ctx) {
     if (read_to(first, "\r\n\r\n") && say(first, it->one->reply)) {
         gate_wait(&it->was_read);
         (void)say(first, it->one->leftover);
-        wait_for_arrival(first);
+        if (it->port != 0) {
+            wait_for_arrival(first); // A Unix socket's other end has it already.
+        }
     }
     gate_open(&it->has_left);
     char byte;
@@ -93,13 +98,18 @@ static void *run_leaver(void *ctx) {
 static pthread_t leaver_start(leaver *it) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof address;
+    bool has_path = it->path.sun_path[0] != '\0';
     pthread_t thread;
-    it->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    it->listener = socket(has_path ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_true(it->listener >= 0);
-    assert_int_equal(bind(it->listener, (struct sockaddr *)&address, length), 0);
+    assert_int_equal(has_path ? bind(it->listener, (struct sockaddr *)&it->path, sizeof it->path)
+                              : bind(it->listener, (struct sockaddr *)&address, length),
+                     0);
     assert_int_equal(listen(it->listener, 2), 0);
-    assert_int_equal(getsockname(it->listener, (struct sockaddr *)&address, &length), 0);
-    it->port = ntohs(address.sin_port);
+    if (!has_path) {
+        assert_int_equal(getsockname(it->listener, (struct sockaddr *)&address, &length), 0);
+        it->port = ntohs(address.sin_port);
+    }
     assert_int_equal(pthread_create(&thread, NULL, run_leaver, it), 0);
     return thread;
 }
@@ -114,15 +124,40 @@ static nc_pull pull_once(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t ca
 }
 
 /// A body that goes once only is still whole.
-static answer post_once(fixture *f, uint16_t port) {
+static answer post_once(fixture *f, const leaver *server) {
     unsigned pulls = 0;
     const nc_request request = {
         .method = nc_slice_of("POST"),
-        .url = nc_slice_of(fixture_text(f, "http://127.0.0.1:%u/next", port)),
+        .url = nc_slice_of(fixture_text(f, "http://127.0.0.1:%u/next", server->port)),
+        .unix_socket = nc_slice_of(server->path.sun_path),
         .body_source = {.ctx = &pulls, .pull = pull_once},
         .body_length = NC_LENGTH_UNKNOWN,
     };
     return fixture_send(f, &request);
+}
+
+/// Asks a server twice that leaves something behind its first answer.
+static void assert_not_answered_by_leftover(fixture *f, leaver *server) {
+    pthread_t thread = leaver_start(server);
+    const nc_request request = {
+        .url = nc_slice_of(fixture_text(f, "http://127.0.0.1:%u/", server->port)),
+        .unix_socket = nc_slice_of(server->path.sun_path),
+    };
+    answer first = fixture_send(f, &request);
+    assert_status(first.error.status, NC_OK);
+    gate_open(&server->was_read);
+    gate_wait(&server->has_left);
+    answer next = post_once(f, server);
+    (void)shutdown(server->listener, SHUT_RDWR);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    (void)close(server->listener);
+    assert_answered(next, 200, "good");
+    assert_true(server->was_closed);
+    assert_true(server->has_asked);
+    // It is one hop, which opened a connection.
+    assert_int_equal(nc_response_hop_count(next.response), 1);
+    assert_int_equal(nc_response_hop_at(next.response, 0).connections_opened, 1);
+    assert_false(nc_response_hop_at(next.response, 0).is_reused);
 }
 
 static void leftover__is_no_answer_to_the_next_request(void **state) {
@@ -131,23 +166,23 @@ static void leftover__is_no_answer_to_the_next_request(void **state) {
     fixture_start(&f, NCT_PLAIN);
     for (size_t i = 0; i < ROWS; i++) {
         leaver server = {.one = &rows[i], .was_read = GATE_INIT, .has_left = GATE_INIT};
-        pthread_t thread = leaver_start(&server);
-        const nc_request request = {.url = nc_slice_of(fixture_text(&f, "http://127.0.0.1:%u/", server.port))};
-        answer first = fixture_send(&f, &request);
-        assert_status(first.error.status, NC_OK);
-        gate_open(&server.was_read);
-        gate_wait(&server.has_left);
-        answer next = post_once(&f, server.port);
-        (void)shutdown(server.listener, SHUT_RDWR);
-        assert_int_equal(pthread_join(thread, NULL), 0);
-        (void)close(server.listener);
-        assert_answered(next, 200, "good");
-        assert_true(server.was_closed);
-        assert_true(server.has_asked);
-        // It is one hop, which opened a connection.
-        assert_int_equal(nc_response_hop_count(next.response), 1);
-        assert_int_equal(nc_response_hop_at(next.response, 0).connections_opened, 1);
-        assert_false(nc_response_hop_at(next.response, 0).is_reused);
+        assert_not_answered_by_leftover(&f, &server);
+    }
+    fixture_stop(&f);
+}
+
+static void leftover__over_a_unix_socket_is_no_answer_either(void **state) {
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    for (size_t i = 0; i < ROWS; i++) {
+        char directory[] = "/tmp/netcore-left-XXXXXX";
+        assert_non_null(mkdtemp(directory));
+        leaver server = {.one = &rows[i], .path.sun_family = AF_UNIX, .was_read = GATE_INIT, .has_left = GATE_INIT};
+        (void)snprintf(server.path.sun_path, sizeof server.path.sun_path, "%s/s", directory);
+        assert_not_answered_by_leftover(&f, &server);
+        assert_int_equal(unlink(server.path.sun_path), 0);
+        assert_int_equal(rmdir(directory), 0);
     }
     fixture_stop(&f);
 }
@@ -198,6 +233,7 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(leftover__is_no_answer_to_the_next_request),
+        harness_case(leftover__over_a_unix_socket_is_no_answer_either),
         harness_case(leftover__right_behind_a_body_is_no_answer),
         harness_case(leftover__of_a_redirect_does_not_answer_its_target),
     };

@@ -105,7 +105,7 @@ static bool has_leftover(nc_transfer *transfer, CURL *easy) {
     long opened = 0;
     (void)curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &opened);
     return opened == 0 && !transfer->may_be_multiplexed &&
-           (nc_tls_has_unread(easy) || nc_sockets_has_unread(&transfer->engine->loop.sockets, transfer->local_port));
+           (nc_tls_has_unread(easy) || nc_sockets_has_unread(&transfer->engine->loop.sockets, transfer->socket_key));
 }
 
 int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int remote_port, int local_port) {
@@ -119,7 +119,7 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
     }
     transfer->was_connected = true;
     transfer->attempts++;
-    transfer->local_port = (uint16_t)local_port;
+    transfer->socket_key = nc_sockets_key(nc_transfer_unix_socket(transfer), local_port);
     transfer->connected_ns = nc_engine_now(transfer->engine);
     CURL *easy = ((nc_handle *)data)->easy;
     const char *scheme = NULL;

@@ -54,7 +54,7 @@ void nc_metrics_record(nc_transfer *transfer) {
     // libcurl knows the socket only now, and no more when it is closed: then it is the last that was opened.
     if (curl_easy_getinfo(transfer->handle->easy, CURLINFO_ACTIVESOCKET, &fd) == CURLE_OK && fd != CURL_SOCKET_BAD) {
         hop->connection_id = nc_sockets_connection(&transfer->engine->loop.sockets, fd);
-        nc_sockets_kept(&transfer->engine->loop.sockets, fd, transfer->local_port);
+        nc_sockets_kept(&transfer->engine->loop.sockets, fd, transfer->socket_key);
     }
     hop->ended_ns = since_submit(transfer, transfer->engine->loop.now_ns);
 }

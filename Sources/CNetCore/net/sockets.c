@@ -44,7 +44,7 @@ static nc_status tell(nc_sockets *sockets, int fd, nc_socket *entry, uint8_t wan
 
 static void forget_kept(nc_sockets *sockets, int fd) {
     nc_socket *entry = &sockets->entries[fd];
-    int *place = &sockets->kept[entry->local_port % NC_KEPT_ROWS];
+    int *place = &sockets->kept[entry->key % NC_KEPT_ROWS];
     while (*place != 0 && *place != fd + 1) {
         place = &sockets->entries[*place - 1].next_kept;
     }
@@ -69,14 +69,28 @@ uint64_t nc_sockets_connection(const nc_sockets *sockets, int fd) {
     return fd >= 0 && (size_t)fd < sockets->capacity ? sockets->entries[fd].connection_id : 0;
 }
 
-void nc_sockets_kept(nc_sockets *sockets, int fd, uint16_t local_port) {
+/// Keys of paths lie behind all ports.
+enum { FIRST_OF_PATHS = 1 << 16 };
+
+uint32_t nc_sockets_key(const char *unix_socket, int local_port) {
+    uint32_t hash = 2166136261; // FNV-1a
+    if (unix_socket == NULL) {
+        return (uint32_t)local_port;
+    }
+    for (const char *at = unix_socket; *at != '\0'; at++) {
+        hash = (hash ^ (uint8_t)*at) * 16777619;
+    }
+    return hash | FIRST_OF_PATHS;
+}
+
+void nc_sockets_kept(nc_sockets *sockets, int fd, uint32_t key) {
     nc_socket *entry = nc_sockets_connection(sockets, fd) != 0 ? &sockets->entries[fd] : NULL;
-    if (entry == NULL || local_port == 0 || entry->local_port == local_port) {
+    if (entry == NULL || key == 0 || entry->key == key) {
         return;
     }
     forget_kept(sockets, fd);
-    int *row = &sockets->kept[local_port % NC_KEPT_ROWS];
-    entry->local_port = local_port;
+    int *row = &sockets->kept[key % NC_KEPT_ROWS];
+    entry->key = key;
     entry->next_kept = *row;
     *row = fd + 1;
 }
@@ -87,11 +101,13 @@ static bool has_unread(int fd) {
     return got >= 0 || !(errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
 }
 
-bool nc_sockets_has_unread(const nc_sockets *sockets, uint16_t local_port) {
-    int next = local_port != 0 ? sockets->kept[local_port % NC_KEPT_ROWS] : 0;
-    // Two sockets may share a port when their other ends differ: then a good connection is given up for a bad one.
+bool nc_sockets_has_unread(const nc_sockets *sockets, uint32_t key) {
+    int next = key != 0 ? sockets->kept[key % NC_KEPT_ROWS] : 0;
+    // Two sockets may share a port when their other ends differ, and a path: then a good connection is given up for a
+    // bad one. Those that are read for somebody are not meant.
     for (; next != 0; next = sockets->entries[next - 1].next_kept) {
-        if (sockets->entries[next - 1].local_port == local_port && has_unread(next - 1)) {
+        const nc_socket *entry = &sockets->entries[next - 1];
+        if (entry->key == key && (key < FIRST_OF_PATHS || entry->wanted == 0) && has_unread(next - 1)) {
             return true;
         }
     }

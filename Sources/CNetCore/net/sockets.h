@@ -13,8 +13,8 @@ enum { NC_KEPT_ROWS = 256 };
 typedef struct nc_socket {
     void *owner;
     uint64_t connection_id; // of a socket of the engine's own, counted from 1
-    uint16_t local_port;    // of one that is kept for another request; 0 when unknown
-    int next_kept;          // in the row of its port: a descriptor and 1, or 0
+    uint32_t key;           // of one that is kept for another request; 0 when unknown
+    int next_kept;          // in the row of its key: a descriptor and 1, or 0
     uint8_t wanted;
     uint8_t told;
     bool is_ours;
@@ -24,7 +24,7 @@ typedef struct nc_sockets {
     nc_poller *poller;
     nc_socket *entries;
     size_t capacity;
-    int kept[NC_KEPT_ROWS]; // the first of each row, by local port: a descriptor and 1, or 0
+    int kept[NC_KEPT_ROWS]; // the first of each row, by key: a descriptor and 1, or 0
 } nc_sockets;
 
 void nc_sockets_init(nc_sockets *sockets, nc_poller *poller);
@@ -34,10 +34,13 @@ void nc_sockets_deinit(nc_sockets *sockets);
 NC_NODISCARD nc_status nc_sockets_opened(nc_sockets *sockets, int fd, uint64_t connection_id);
 /// Which connection stands behind a number; 0 when it is not the engine's own.
 uint64_t nc_sockets_connection(const nc_sockets *sockets, int fd);
+/// What a connection's socket is known by before libcurl tells which it is: its local port, or the path of a Unix
+/// socket, which all connections to it share. 0 when there is neither.
+uint32_t nc_sockets_key(const char *unix_socket, int local_port);
 /// A request over this socket is over; its connection may be used again.
-void nc_sockets_kept(nc_sockets *sockets, int fd, uint16_t local_port);
-/// Whether a kept socket of this local port has something to read, be it its end.
-bool nc_sockets_has_unread(const nc_sockets *sockets, uint16_t local_port);
+void nc_sockets_kept(nc_sockets *sockets, int fd, uint32_t key);
+/// Whether a kept socket of this key has something to read, be it its end.
+bool nc_sockets_has_unread(const nc_sockets *sockets, uint32_t key);
 /// A socket of the engine's own is about to be closed.
 void nc_sockets_closing(nc_sockets *sockets, int fd);
 /// `owner` wants these NC_WANT_ bits from now on; 0 is nothing.

@@ -88,7 +88,7 @@ struct nc_transfer {
     uint32_t attempts; // connections that libcurl tried the hop's request on
     bool was_connected;
     bool may_be_multiplexed; // the connection speaks HTTP/2 or 3
-    uint16_t local_port;     // of the connection; 0 when unknown
+    uint32_t socket_key;     // of the connection (nc_sockets_key()); 0 when unknown
     bool is_in_head;
     bool has_head;     // a final head is complete
     bool ends_early;   // the transfer is stopped on purpose, and is a success

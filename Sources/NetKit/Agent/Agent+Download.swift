@@ -44,23 +44,23 @@ extension Agent {
         _ request: Request<some Sendable>, to path: String, options: DownloadOptions = DownloadOptions(),
         destination: DownloadDestination? = nil
     ) -> Download {
-        let (events, eventFeed) = AsyncStream.makeStream(of: DownloadEvent.self)
+        let feed = DownloadFeed()
         let (progress, progressFeed) = AsyncStream.makeStream(
             of: DownloadProgress.self, bufferingPolicy: .bufferingNewest(1))
         let plan = plan(to: path, options, destination) { event in
-            eventFeed.yield(event)
+            feed.tell(event)
             if case .progress(let progress) = event {
                 progressFeed.yield(progress)
             }
         }
         let task = Task {
             defer {
-                eventFeed.finish()
+                feed.finish()
                 progressFeed.finish()
             }
             return try await download(request, by: plan)
         }
-        return Download(task: task, plan: plan, events: events, progress: progress)
+        return Download(task: task, plan: plan, events: feed.events, progress: progress)
     }
 
     /// Starts where a token says.

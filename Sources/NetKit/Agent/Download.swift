@@ -6,7 +6,8 @@
 ///
 /// It goes on when this is let go. Thread-safe.
 public final class Download: Sendable {
-    /// What happens to it, in order; for one reader. It ends with the download.
+    /// What happens to it, in order; for one reader. Of progress that was not read in time the newest alone is kept. It
+    /// ends with the download.
     public let events: AsyncStream<DownloadEvent>
     /// How far it is: the newest word alone is kept; for one reader. It ends with the download.
     public let progress: AsyncStream<DownloadProgress>

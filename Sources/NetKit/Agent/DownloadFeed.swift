@@ -1,0 +1,41 @@
+/// What happens to a download, for one reader that may be slow or never come: progress that nobody has read yet gives way
+/// to newer progress, so that little more than what is worth telling is kept.
+final class DownloadFeed: Sendable {
+    /// Ends when ``finish()`` was called and all is read.
+    let events: AsyncStream<DownloadEvent>
+    private let unread: Lock<[DownloadEvent]>
+    private let bell: AsyncStream<Void>.Continuation
+
+    init() {
+        let unread = Lock<[DownloadEvent]>([])
+        let (bells, bell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        self.unread = unread
+        self.bell = bell
+        events = AsyncStream(unfolding: {
+            while true {
+                if let event = unread.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+                    return event
+                }
+                var waiting = bells.makeAsyncIterator()
+                if await waiting.next() == nil {
+                    // What came between the look and the end.
+                    return unread.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+                }
+            }
+        })
+    }
+
+    func tell(_ event: DownloadEvent) {
+        unread.withLock { unread in
+            if case .progress = event, case .progress? = unread.last {
+                unread.removeLast()
+            }
+            unread.append(event)
+        }
+        bell.yield()
+    }
+
+    func finish() {
+        bell.finish()
+    }
+}
