@@ -332,6 +332,53 @@ static void engine__a_redirects_body_is_not_read_to_its_end(void **state) {
     fixture_stop(&f);
 }
 
+/// The head alone leads on: what became of the body behind it is nobody's loss.
+static void engine__a_redirect_counts_whatever_becomes_of_its_body(void **state) {
+    static const char *const bodies[] = {
+        "Content-Length: 100\r\n\r\nshort",
+        "Transfer-Encoding: chunked\r\n\r\n5\r\nshort\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n5\r\nshort\r\n0\r\nTrailer: cu",
+        "\r\nto the end",
+    };
+    static const nct_identity identities[] = {NCT_PLAIN, NCT_TLS_VALID};
+    (void)state;
+    for (size_t kind = 0; kind < 2; kind++) {
+        fixture f;
+        fixture_start(&f, identities[kind]);
+        fixture_script(&f, "/end", (nct_reply){.body = "end", .body_length = 3});
+        for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+            const char *path = fixture_text(&f, "/%zu", i);
+            fixture_script_raw(&f, path, fixture_text(&f, "HTTP/1.1 302 Found\r\nLocation: /end\r\n%s", bodies[i]));
+            answer one = fixture_get(&f, path);
+            assert_answered(one, 200, "end");
+            assert_int_equal(nc_response_hop_count(one.response), 2);
+            // As a response it has to be whole.
+            nc_request request = fixture_request(&f, path);
+            request.redirects = NC_REDIRECTS_RETURN;
+            one = fixture_send(&f, &request);
+            if ((one.error.status == NC_OK) != (i + 1 == sizeof bodies / sizeof *bodies)) {
+                fail_msg("body %zu: %s", i, nc_status_name(one.error.status));
+            }
+        }
+        fixture_stop(&f);
+    }
+}
+
+/// Without its empty line a head is none, and whoever breaks the framing is not believed.
+static void engine__a_redirect_that_is_malformed_leads_nowhere(void **state) {
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script_raw(&f, "/a", "HTTP/1.1 302 Found\r\nLocation: /end\r\n");
+    fixture_script_raw(&f, "/b", "HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: /e");
+    fixture_script_raw(&f, "/c",
+                       "HTTP/1.1 302 Found\r\nLocation: /end\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n");
+    assert_status(fixture_get(&f, "/a").error.status, NC_ERR_CUT_SHORT);
+    assert_status(fixture_get(&f, "/b").error.status, NC_ERR_CUT_SHORT);
+    assert_status(fixture_get(&f, "/c").error.status, NC_ERR_BAD_RESPONSE);
+    fixture_stop(&f);
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
@@ -346,6 +393,8 @@ int main(void) {
         harness_case(engine__credentials_of_the_url_do_not_leave_their_origin),
         harness_case(engine__redirects_between_schemes_follow_the_choice),
         harness_case(engine__a_redirects_body_is_not_read_to_its_end),
+        harness_case(engine__a_redirect_counts_whatever_becomes_of_its_body),
+        harness_case(engine__a_redirect_that_is_malformed_leads_nowhere),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

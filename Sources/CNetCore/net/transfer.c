@@ -444,6 +444,8 @@ void nc_transfer_hop_done(nc_transfer *transfer, CURLcode code) {
     if (transfer->is_head_held && transfer->error.status == NC_OK && nc_head_release(transfer) != NC_OK) {
         transfer->is_head_held = false; // What it found wrong is noted.
     }
+    // The head leads on; what became of the body behind it is nobody's loss.
+    transfer->ends_early = transfer->ends_early || (transfer->leads_on && transfer->error.status == NC_OK);
     code = nc_delivery_is_whole_before_reset(transfer, code) ? CURLE_OK : code;
     if (!nc_flow_end_body(transfer, code)) {
         return; // The reader rests, and bytes wait for it.
