@@ -11,6 +11,9 @@ struct CacheArguments: Sendable {
     var isHTTP = false
     var isOffline = false
 
+    /// How old an answer may be where nothing says: good for ever.
+    fileprivate static let unlimitedAge = Duration.seconds(1 << 40)
+
     private var isWanted: Bool { maximumAge != nil || mode != nil || isHTTP || isOffline }
 
     /// Whether a stored answer and the network's are both written.
@@ -34,8 +37,7 @@ struct CacheArguments: Sendable {
             policy.writesAsynchronously = false
             return .http(policy)
         }
-        // Without a limit an answer is good for ever.
-        var policy = CachePolicy(maximumAge: maximumAge ?? .seconds(1 << 40), version: version ?? 0, mode: mode)
+        var policy = CachePolicy(maximumAge: maximumAge ?? Self.unlimitedAge, version: version ?? 0, mode: mode)
         policy.writesAsynchronously = false
         return .application(policy)
     }
@@ -135,7 +137,7 @@ extension CacheReport {
             parts.append("stored")
         }
         if let age {
-            if isHit, let lifetime {
+            if isHit, let lifetime, lifetime < CacheArguments.unlimitedAge {
                 parts.append("ttl=\((lifetime - age).components.seconds)")
             }
             parts.append("age=\(age.components.seconds)")
