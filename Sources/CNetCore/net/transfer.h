@@ -90,10 +90,10 @@ struct nc_transfer {
     bool may_be_multiplexed; // the connection speaks HTTP/2 or 3
     uint32_t socket_key;     // of the connection (nc_sockets_key()); 0 when unknown
     bool is_in_head;
-    bool has_head;     // a final head is complete
-    bool ends_early;   // the transfer is stopped on purpose, and is a success
-    bool asks_anew;    // the hop is stopped on purpose, and begins again
-    bool was_repeated; // the server went away before it took the hop's request
+    bool has_head;   // a final head is complete
+    bool ends_early; // the transfer is stopped on purpose, and is a success
+    bool asks_anew;  // the hop is stopped on purpose, and begins again
+    uint8_t repeats; // of the hop, because the server went away before it took the request
     int socket_error;
     bool is_ending;    // nothing but its files is waited for
     bool is_head_held; // a challenge that libcurl may answer by itself

@@ -33,9 +33,12 @@ static bool is_idempotent(const nc_transfer *transfer) {
     return false;
 }
 
+/// As often as libcurl repeats what it knows was refused.
+enum { MAX_REPEATS = 5 };
+
 bool nc_verdict_asks_anew(const nc_transfer *transfer, CURLcode code) {
     bool is_untold = code == CURLE_HTTP2 && transfer->handle->detail[0] == '\0' && transfer->error.status == NC_OK;
-    return is_untold && transfer->first_byte_ns == 0 && !transfer->was_repeated && is_idempotent(transfer) &&
+    return is_untold && transfer->first_byte_ns == 0 && transfer->repeats < MAX_REPEATS && is_idempotent(transfer) &&
            nc_upload_can_begin(transfer);
 }
 
