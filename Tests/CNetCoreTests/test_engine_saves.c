@@ -2,9 +2,9 @@
 #include "faulty.h"
 #include "fetched.h"
 #include "fixture.h"
+#include "full_disk.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -161,48 +161,12 @@ static void engine__a_save_that_any_operation_fails_is_an_error_and_leaves_nothi
     place_remove(&at);
 }
 
-/// Writes fail for the file that was opened under a name with this in it.
-typedef struct one_full_disk {
-    nc_file_ops ops;
-    nc_file_ops system;
-    atomic_int full_fd; // opened and closed by workers
-} one_full_disk;
-
-static int open_noting(void *ctx, const char *path, int flags, mode_t mode) {
-    one_full_disk *self = ctx;
-    int fd = self->system.open(self->system.ctx, path, flags, mode);
-    if (fd >= 0 && strstr(path, "full") != NULL) {
-        atomic_store(&self->full_fd, fd);
-    }
-    return fd;
-}
-
-static int close_noting(void *ctx, int fd) {
-    one_full_disk *self = ctx;
-    int closed = fd; // Its number may be another file's the next moment.
-    (void)atomic_compare_exchange_strong(&self->full_fd, &closed, -1);
-    return self->system.close(self->system.ctx, fd);
-}
-
-static ssize_t write_unless_full(void *ctx, int fd, const void *bytes, size_t length) {
-    one_full_disk *self = ctx;
-    if (fd == atomic_load(&self->full_fd)) {
-        errno = ENOSPC;
-        return -1;
-    }
-    return self->system.write(self->system.ctx, fd, bytes, length);
-}
-
 static void engine__a_disk_that_is_full_for_one_file_is_no_matter_for_another(void **state) {
     fixture f;
-    one_full_disk disk = {.system = nc_file_ops_system(), .full_fd = -1};
+    full_disk disk;
     place at = place_make();
     (void)state;
-    disk.ops = disk.system;
-    disk.ops.ctx = &disk;
-    disk.ops.open = open_noting;
-    disk.ops.close = close_noting;
-    disk.ops.write = write_unless_full;
+    full_disk_init(&disk);
     const nc_engine_options options = {.file_ops = &disk.ops};
     const nct_server_options server = {.identity = NCT_PLAIN};
     fixture_start_with(&f, &server, &options);

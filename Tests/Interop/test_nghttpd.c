@@ -1,4 +1,7 @@
 /// The engine against nghttpd, nghttp2's own server: HTTP/2 without asking (h2c) and over TLS.
+#include "faulty.h"
+#include "fetched.h"
+#include "full_disk.h"
 #include "servers.h"
 
 #include <pthread.h>
@@ -91,7 +94,7 @@ static bool shares_clear_connections(void) {
     return strncmp(nc_capabilities_query().curl_version, "7.", 2) != 0;
 }
 
-static void assert_pattern(nc_slice body, size_t length) {
+static void assert_body(nc_slice body, size_t length) {
     assert_int_equal(body.length, length);
     for (size_t i = 0; i < length; i++) {
         if (body.data[i] != 'a' + i % 26) {
@@ -143,7 +146,7 @@ static void assert_streams(fixture *f, nc_request request, size_t body_bytes, un
         answer one = fixture_wait(f, ids[i]);
         assert_ended(one, NC_OK, 0, "");
         assert_int_equal(nc_response_http_version(one.response), NC_HTTP_VERSION_2);
-        assert_pattern(nc_response_body(one.response), body_bytes);
+        assert_body(nc_response_body(one.response), body_bytes);
         connections += nc_response_hop_at(one.response, 0).connections_opened;
     }
     assert_in_range(connections, 1, max_connections);
@@ -163,6 +166,36 @@ static void nghttpd__answers_300_streams_over_one_tls_connection(void **state) {
     ask_start(&f, NULL);
     assert_streams(&f, ask_for(&f, &tls_server, "https", "/page"), PAGE_BYTES, 1);
     fixture_stop(&f);
+}
+
+/// Their pieces come by turns in one read.
+static void nghttpd__a_disk_that_is_full_for_one_stream_is_no_matter_for_another(void **state) {
+    enum { STREAMS = 8, FULL = 5 };
+    fixture f;
+    full_disk disk;
+    nc_transfer_id ids[STREAMS];
+    place at = place_make();
+    (void)state;
+    full_disk_init(&disk);
+    ask_start(&f, &(nc_engine_options){.file_ops = &disk.ops});
+    for (size_t i = 0; i < STREAMS; i++) {
+        nc_request request = ask_for(&f, &tls_server, "https", "/giant");
+        request.save_path = nc_slice_of(fixture_text(&f, "%s/%s%zu", at.root, i == FULL ? "full" : "good", i));
+        ids[i] = fixture_submit(&f, &request);
+    }
+    uint32_t connections = 0;
+    for (size_t i = 0; i < STREAMS; i++) {
+        answer one = fixture_wait(&f, ids[i]);
+        assert_int_equal(one.error.status, i == FULL ? NC_ERR_FILE : NC_OK);
+        connections += i == FULL ? 0 : nc_response_hop_at(one.response, 0).connections_opened;
+        if (i != FULL) {
+            assert_pattern(fixture_text(&f, "%s/good%zu", at.root, i), GIANT_BYTES);
+        }
+    }
+    assert_in_range(connections, 0, 1);
+    assert_int_equal(place_count(at.root), STREAMS - 1);
+    fixture_stop(&f);
+    place_remove(&at);
 }
 
 /// libcurl 7.88 joins no hosts on one connection, whatever names the certificate has; each is judged by its own rule.
@@ -207,7 +240,7 @@ static void nghttpd__trailers_arrive_apart_from_the_head(void **state) {
     ask_start(&f, NULL);
     nc_request request = clear_request(&f, &odd_server, "/page");
     answer one = fixture_send(&f, &request);
-    assert_pattern(nc_response_body(one.response), PAGE_BYTES);
+    assert_body(nc_response_body(one.response), PAGE_BYTES);
     assert_int_equal(nc_response_trailer_count(one.response), 2);
     assert_slice_equals(nc_response_trailer_at(one.response, 0).name, "x-sum");
     assert_slice_equals(nc_response_trailer_at(one.response, 0).value, "42");
@@ -237,7 +270,7 @@ static void assert_echo(fixture *f, nc_request request) {
     answer one = fixture_send(f, &request);
     assert_ended(one, NC_OK, 0, "");
     assert_int_equal(nc_response_status(one.response), 200);
-    assert_pattern(nc_response_body(one.response), ECHO_BYTES);
+    assert_body(nc_response_body(one.response), ECHO_BYTES);
     assert_true(nc_response_hop_at(one.response, 0).sent_bytes >= ECHO_BYTES);
 }
 
@@ -287,7 +320,7 @@ static void nghttpd__that_answers_before_it_has_the_upload_is_never_a_short_succ
     answer one = fixture_send(&f, &request);
     // nghttpd answers, then resets the stream without an error (RFC 9113, 8.1); libcurl 7.88 takes that for one.
     if (one.error.status == NC_OK) {
-        assert_pattern(nc_response_body(one.response), PAGE_BYTES);
+        assert_body(nc_response_body(one.response), PAGE_BYTES);
     } else {
         assert_status(one.error.status, NC_ERR_HTTP2);
     }
@@ -361,7 +394,7 @@ static void nghttpd__streams_that_rest_hold_nobody_up(void **state) {
     request.may_pause = false;
     answer one = fixture_send(&f, &request);
     assert_ended(one, NC_OK, 0, "");
-    assert_pattern(nc_response_body(one.response), GIANT_BYTES);
+    assert_body(nc_response_body(one.response), GIANT_BYTES);
     for (unsigned i = 0; i < STREAMS; i++) {
         nc_engine_resume(f.engine, ids[i]);
     }
@@ -449,6 +482,7 @@ int main(void) {
         harness_case(nghttpd__is_not_asked_for_http_2_in_the_clear_unless_told_to),
         harness_case(nghttpd__answers_300_requests_in_the_clear),
         harness_case(nghttpd__answers_300_streams_over_one_tls_connection),
+        harness_case(nghttpd__a_disk_that_is_full_for_one_stream_is_no_matter_for_another),
         harness_case(nghttpd__two_hosts_of_one_server_are_two_connections),
         harness_case(nghttpd__that_allows_few_streams_answers_them_all),
         harness_case(nghttpd__trailers_arrive_apart_from_the_head),
