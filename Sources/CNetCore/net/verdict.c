@@ -21,16 +21,12 @@ CURLcode nc_verdict_plain_end(const nc_transfer *transfer, CURLcode code) {
 
 static bool is_idempotent(const nc_transfer *transfer) {
     static const char *const methods[] = {"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"};
-    const nc_description *asked = &transfer->description;
-    if (transfer->is_get || (asked->method == NULL && !asked->has_body)) {
-        return true;
+    const char *method = transfer->is_get ? NULL : transfer->description.method; // NULL means GET
+    bool is_known = method == NULL;
+    for (size_t i = 0; !is_known && i < sizeof methods / sizeof *methods; i++) {
+        is_known = strcmp(method, methods[i]) == 0;
     }
-    for (size_t i = 0; asked->method != NULL && i < sizeof methods / sizeof *methods; i++) {
-        if (strcmp(asked->method, methods[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return is_known;
 }
 
 /// As often as libcurl repeats what it knows was refused.

@@ -11,15 +11,13 @@ final class DownloadFeed: Sendable {
         let (bells, bell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         self.unread = unread
         self.bell = bell
+        let take = { @Sendable in unread.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
         events = AsyncStream(unfolding: {
             while true {
-                if let event = unread.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
-                    return event
-                }
+                if let event = take() { return event }
                 var waiting = bells.makeAsyncIterator()
                 if await waiting.next() == nil {
-                    // What came between the look and the end.
-                    return unread.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+                    return take()  // what came between the look and the end
                 }
             }
         })
