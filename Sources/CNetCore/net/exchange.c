@@ -15,11 +15,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/// libcurl gives or takes something.
+static void note_step(nc_lane *lane) {
+    lane->idle_turns = 0;
+    lane->steps++;
+}
+
 /// One line, but for trailers that came while the reader rested: libcurl keeps those, and gives them all as one.
 size_t nc_exchange_on_header(char *bytes, size_t one, size_t length, void *data) {
     nc_transfer *transfer = ((nc_handle *)data)->transfer;
     (void)one;
-    transfer->lane->idle_turns = 0;
+    note_step(transfer->lane);
     for (size_t at = 0; at < length;) {
         const char *end = transfer->has_head ? memchr(bytes + at, '\n', length - at) : NULL;
         size_t count = end != NULL ? (size_t)(end - bytes) + 1 - at : length - at;
@@ -47,7 +53,7 @@ size_t nc_exchange_on_body(char *bytes, size_t one, size_t length, void *data) {
     nc_transfer *transfer = ((nc_handle *)data)->transfer;
     nc_slice piece = nc_slice_make(bytes, length);
     (void)one;
-    transfer->lane->idle_turns = 0;
+    note_step(transfer->lane);
     if (transfer->is_head_held && !nc_head_is_followed_by_body(transfer)) {
         return look_at_head_line(transfer, piece) == NC_OK ? length : 0;
     }
@@ -63,7 +69,7 @@ size_t nc_exchange_on_body(char *bytes, size_t one, size_t length, void *data) {
 size_t nc_exchange_on_upload(char *bytes, size_t one, size_t capacity, void *data) {
     nc_transfer *transfer = ((nc_handle *)data)->transfer;
     nc_upload *upload = &transfer->upload;
-    transfer->lane->idle_turns = 0;
+    note_step(transfer->lane);
     size_t room = nc_flow_send_room(transfer, capacity * one);
     if (room == 0) {
         return CURL_READFUNC_PAUSE;
@@ -129,7 +135,7 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
     if (is_secure) {
         nc_tls_describe(easy, hop->tls_version, sizeof hop->tls_version, hop->tls_cipher, sizeof hop->tls_cipher);
         nc_tls_release_end(transfer->tls_end); // of a connection that died before its first byte
-        if (nc_tls_watch(easy, &transfer->tls_end) != NC_OK) {
+        if (nc_tls_watch(easy, transfer->lane, &transfer->tls_end) != NC_OK) {
             (void)nc_transfer_note(transfer, NC_ERR_NO_MEMORY, 0, "no memory for a connection");
             return CURL_PREREQFUNC_ABORT;
         }

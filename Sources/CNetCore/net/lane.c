@@ -72,6 +72,7 @@ static void fail_refused(nc_lane *lane) {
 void nc_lane_act(nc_lane *lane, curl_socket_t fd, int events) {
     int running;
     lane->is_dirty = true;
+    lane->steps++;
     CURLMcode code = curl_multi_socket_action(lane->multi, fd, events, &running);
     // Without memory libcurl loses track of its sockets, and transfers would wait for events that never come.
     lane->is_broken = lane->is_broken || code == CURLM_OUT_OF_MEMORY || code == CURLM_ABORTED_BY_CALLBACK;

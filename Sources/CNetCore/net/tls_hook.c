@@ -12,9 +12,18 @@
 #include <pthread.h>
 #include <stdio.h>
 
+/// What a connection may bring in one go without a byte of a response. Empty frames, padding and tickets have no end,
+/// and libcurl 7.88 and OpenSSL read on for as long as there is something to read: the loop would stand. As much may
+/// still come of a body that nobody wants any more. A ticket is work out of proportion to its length.
+enum { MAX_UNHEEDED_BYTES = 16 << 20, TICKET_WEIGHT = 16 << 10 };
+
 struct nc_tls_end {
     unsigned references;
+    nc_lane *lane; // the connection's
+    uint64_t step; // of the lane's, in which came what follows
+    size_t unheeded_bytes;
     bool has_close_notify;
+    bool is_flooded;
 };
 
 /// libcurl calls the hook for an HTTPS proxy's context as well and does not say which one it is. So the proxy's
@@ -150,7 +159,26 @@ static void on_info(const SSL *tls, int where, int alert) {
     }
 }
 
-nc_status nc_tls_watch(CURL *easy, nc_tls_end **out) {
+/// Who floods is read no more: as if it had said close_notify, which it has not.
+static void on_message(int is_sent, int version, int type, const void *bytes, size_t length, SSL *tls, void *ctx) {
+    const uint8_t *head = bytes;
+    nc_tls_end *end = ctx;
+    (void)version;
+    if (is_sent || (type != SSL3_RT_HANDSHAKE && (type != SSL3_RT_HEADER || length != SSL3_RT_HEADER_LENGTH))) {
+        return;
+    }
+    if (end->step != end->lane->steps) {
+        end->step = end->lane->steps;
+        end->unheeded_bytes = 0;
+    }
+    end->unheeded_bytes += type == SSL3_RT_HANDSHAKE ? TICKET_WEIGHT : (size_t)head[3] << 8 | head[4];
+    if (end->unheeded_bytes > MAX_UNHEEDED_BYTES) {
+        end->is_flooded = true;
+        SSL_set_shutdown(tls, SSL_get_shutdown(tls) | SSL_RECEIVED_SHUTDOWN);
+    }
+}
+
+nc_status nc_tls_watch(CURL *easy, nc_lane *lane, nc_tls_end **out) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     SSL *tls = live_connection(easy);
     *out = NULL;
@@ -166,7 +194,10 @@ nc_status nc_tls_watch(CURL *easy, nc_tls_end **out) {
             return NC_ERR_NO_MEMORY;
         }
         end->references = 1;
+        end->lane = lane;
         SSL_set_info_callback(tls, on_info);
+        SSL_set_msg_callback(tls, on_message);
+        SSL_set_msg_callback_arg(tls, end);
     }
     end->references++;
     *out = end;
@@ -175,6 +206,10 @@ nc_status nc_tls_watch(CURL *easy, nc_tls_end **out) {
 
 bool nc_tls_has_close_notify(const nc_tls_end *end) {
     return end->has_close_notify;
+}
+
+bool nc_tls_is_flooded(const nc_tls_end *end) {
+    return end != NULL && end->is_flooded;
 }
 
 void nc_tls_release_end(nc_tls_end *end) {

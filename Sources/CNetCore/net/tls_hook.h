@@ -23,11 +23,13 @@ bool nc_tls_has_unread(CURL *easy);
 /// How the TLS connection under some transfers ends; loop-confined, kept by each of them and by the connection.
 typedef struct nc_tls_end nc_tls_end;
 
-/// Watches the handle's live connection from now on. NC_OK, with NULL in `out` where no TLS of OpenSSL's is, or
-/// NC_ERR_NO_MEMORY.
-NC_NODISCARD nc_status nc_tls_watch(CURL *easy, nc_tls_end **out);
+/// Watches the handle's live connection, one of the lane's, from now on. NC_OK, with NULL in `out` where no TLS of
+/// OpenSSL's is, or NC_ERR_NO_MEMORY.
+NC_NODISCARD nc_status nc_tls_watch(CURL *easy, nc_lane *lane, nc_tls_end **out);
 /// Tells whether the other end has said close_notify (RFC 8446, 6.1).
 bool nc_tls_has_close_notify(const nc_tls_end *end);
+/// Tells whether the other end sent on and on what is no response, and was read no more for it. NULL was not.
+bool nc_tls_is_flooded(const nc_tls_end *end);
 /// Drops a reference; NULL is harmless.
 void nc_tls_release_end(nc_tls_end *end);
 

@@ -58,6 +58,11 @@ void nc_verdict_judge(nc_transfer *transfer, CURLcode code) {
         }
         return;
     }
+    if (nc_tls_is_flooded(transfer->tls_end)) {
+        (void)nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, (int32_t)code,
+                               "the server sent more than 16 MiB without a byte of a response in it");
+        return;
+    }
     (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_OS_ERRNO, &os_error);
     (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_SSL_VERIFYRESULT, &verify_result);
     (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_PROXY_SSL_VERIFYRESULT, &proxy_verify_result);

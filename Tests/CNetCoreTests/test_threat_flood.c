@@ -1,0 +1,172 @@
+/// A server that floods a TLS connection with what is no response: frames without content, tickets. libcurl 7.88 and
+/// OpenSSL read on for as long as there is something to read, and everything else of the engine would wait.
+#include "fixture.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define FRAME_HEAD(length, type, flags, stream) "\0\0" length type flags "\0\0\0" stream
+#define SETTINGS FRAME_HEAD("\0", "\4", "\0", "\0") FRAME_HEAD("\0", "\4", "\1", "\0")
+#define OK_HEAD FRAME_HEAD("\1", "\1", "\4", "\1") "\x88" // :status: 200
+
+/// What comes, over and over, when the request is there.
+typedef struct flood {
+    const char *name;
+    const char *front; // sent once
+    size_t front_length;
+    const char *piece; // NULL: tickets (RFC 8446, 4.6.1), over HTTP/1.1
+    size_t piece_length;
+} flood;
+
+#define TEXT(literal) (literal), sizeof(literal) - 1
+
+typedef struct flood_server {
+    const flood *kind;
+    SSL_CTX *context;
+    int listener;
+    uint16_t port;
+    pthread_t thread;
+    _Atomic int connection;
+} flood_server;
+
+static int choose(SSL *ssl, const unsigned char **out, unsigned char *length, const unsigned char *offered,
+                  unsigned offered_length, void *ctx) {
+    const flood_server *server = ctx;
+    const unsigned char *protocol = (const unsigned char *)(server->kind->piece != NULL ? "\2h2" : "\x08http/1.1");
+    (void)ssl;
+    (void)offered;
+    (void)offered_length;
+    *out = protocol + 1;
+    *length = protocol[0];
+    return SSL_TLSEXT_ERR_OK;
+}
+
+/// A ticket that nobody takes is no error to OpenSSL.
+static bool send_ticket(SSL *ssl) {
+    struct pollfd one = {.fd = SSL_get_fd(ssl), .events = POLLOUT};
+    bool is_open = poll(&one, 1, -1) == 1 && (one.revents & (POLLERR | POLLHUP)) == 0;
+    return is_open && SSL_new_session_ticket(ssl) == 1 && SSL_do_handshake(ssl) == 1;
+}
+
+/// Sends without an end, as fast as it can; the client's is when it has had enough.
+static void pour(flood_server *server, SSL *ssl) {
+    const flood *kind = server->kind;
+    char block[16 * 1024];
+    size_t filled = 0;
+    while (kind->piece != NULL && filled + kind->piece_length <= sizeof block) {
+        memcpy(block + filled, kind->piece, kind->piece_length);
+        filled += kind->piece_length;
+    }
+    int count = kind->front_length > 0 ? SSL_write(ssl, kind->front, (int)kind->front_length) : 1;
+    while (count > 0) {
+        count = kind->piece == NULL ? send_ticket(ssl) : SSL_write(ssl, block, (int)filled);
+    }
+}
+
+static void *run_server(void *ctx) {
+    flood_server *server = ctx;
+    char request[4096];
+    sigset_t broken_pipe; // OpenSSL writes to a socket that the client has closed
+    (void)sigemptyset(&broken_pipe);
+    (void)sigaddset(&broken_pipe, SIGPIPE);
+    (void)pthread_sigmask(SIG_BLOCK, &broken_pipe, NULL);
+    int fd = accept(server->listener, NULL, NULL);
+    server->connection = fd;
+    SSL *ssl = SSL_new(server->context);
+    if (fd >= 0 && ssl != NULL && SSL_set_fd(ssl, fd) == 1 && SSL_accept(ssl) == 1 &&
+        SSL_read(ssl, request, sizeof request) > 0) {
+        pour(server, ssl);
+    }
+    SSL_free(ssl);
+    ERR_clear_error();
+    return NULL;
+}
+
+static void start(flood_server *server, const flood *kind) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    *server = (flood_server){.kind = kind, .context = SSL_CTX_new(TLS_server_method())};
+    nct_made *made = nct_make(&(nct_wish){.common_name = "flood", .names = "IP:127.0.0.1"});
+    BIO *leaf_text = BIO_new_mem_buf(nct_made_pem(made), -1);
+    BIO *key_text = BIO_new_mem_buf(nct_made_key_pem(made), -1);
+    X509 *leaf = PEM_read_bio_X509(leaf_text, NULL, NULL, NULL);
+    EVP_PKEY *key = PEM_read_bio_PrivateKey(key_text, NULL, NULL, NULL);
+    assert_int_equal(SSL_CTX_use_certificate(server->context, leaf), 1);
+    assert_int_equal(SSL_CTX_use_PrivateKey(server->context, key), 1);
+    SSL_CTX_set_alpn_select_cb(server->context, choose, server);
+    X509_free(leaf);
+    EVP_PKEY_free(key);
+    BIO_free(leaf_text);
+    BIO_free(key_text);
+    nct_made_free(made);
+    server->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(server->listener, (struct sockaddr *)&address, length), 0);
+    assert_int_equal(listen(server->listener, 1), 0);
+    assert_int_equal(getsockname(server->listener, (struct sockaddr *)&address, &length), 0);
+    server->port = ntohs(address.sin_port);
+    assert_int_equal(pthread_create(&server->thread, NULL, run_server, server), 0);
+}
+
+static void stop(flood_server *server) {
+    (void)shutdown(server->connection, SHUT_RDWR); // The client may have kept it.
+    assert_int_equal(pthread_join(server->thread, NULL), 0);
+    assert_int_equal(close(server->connection), 0);
+    assert_int_equal(close(server->listener), 0);
+    SSL_CTX_free(server->context);
+}
+
+static void threat_flood__of_what_is_no_response_ends_its_own_transfer_and_holds_no_other(void **state) {
+    static const flood kinds[] = {
+        {"empty DATA", TEXT(SETTINGS OK_HEAD), TEXT(FRAME_HEAD("\0", "\0", "\0", "\1"))},
+        {"padding", TEXT(SETTINGS OK_HEAD), TEXT(FRAME_HEAD("\4", "\0", "\x08", "\1") "\3\0\0\0")},
+        {"WINDOW_UPDATE", TEXT(SETTINGS), TEXT(FRAME_HEAD("\4", "\x08", "\0", "\0") "\0\0\0\1")},
+        {"PRIORITY", TEXT(SETTINGS), TEXT(FRAME_HEAD("\5", "\2", "\0", "\1") "\0\0\0\3\x10")},
+        {"unknown", TEXT(SETTINGS), TEXT(FRAME_HEAD("\4", "\x42", "\0", "\1") "none")},
+        {"tickets", TEXT(""), NULL, 0},
+    };
+    fixture f;
+    (void)state;
+    nc_engine_options options = {.trust = NULL};
+    nc_error error;
+    nc_trust *anybody = NULL;
+    assert_status(nc_trust_new(&anybody, &(nc_trust_options){.accepts_anything = true}, &error), NC_OK);
+    options.trust = anybody;
+    fixture_start_with(&f, &(nct_server_options){.identity = NCT_PLAIN}, &options);
+    nc_trust_release(anybody);
+    fixture_script(&f, "/a", (nct_reply){.body = "hi", .body_length = 2});
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        flood_server server;
+        start(&server, &kinds[i]);
+        nc_request request = {
+            .url = nc_slice_of(fixture_text(&f, "https://127.0.0.1:%u/", server.port)),
+            .limits = {.total_ms = 2000},
+        };
+        nc_transfer_id flooded = fixture_submit(&f, &request);
+        answer other = fixture_get(&f, "/a");
+        assert_answered(other, 200, "hi");
+        answer one = fixture_wait(&f, flooded);
+        stop(&server);
+        // A server that is slower than we are leaves the loop its time, and the transfer its limit.
+        bool is_limited = one.error.status == NC_ERR_TOTAL_TIMED_OUT;
+        if (!is_limited && strstr(one.error.message, "without a byte of") == NULL) {
+            fail_msg("%s: %s: %s", kinds[i].name, nc_status_name(one.error.status), one.error.message);
+        }
+    }
+    fixture_stop(&f);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(threat_flood__of_what_is_no_response_ends_its_own_transfer_and_holds_no_other),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
