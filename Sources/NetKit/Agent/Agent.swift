@@ -75,12 +75,13 @@ public final class Agent: Sendable {
         hub.finish()
     }
 
+    // The whole way is made anew for values that are no work to decode: a call of it looks up no types (a hit in the
+    // cache: 2.6 us, as a generic function 3.1).
+
     /// Sends a request and decodes its response.
     ///
     /// Throws ``NetError``: what the transport met, a status that the request does not accept, a body that does not
     /// decode; ``NetError/Code/cancelled`` soon after the task is cancelled.
-    // The whole way is made anew for values that are no work to decode: a call of it looks up no types (a hit in the
-    // cache: 2.6 us, as a generic function 3.1).
     @_specialize(where Value == Bytes)
     @_specialize(where Value == String)
     @_specialize(where Value == Void)
