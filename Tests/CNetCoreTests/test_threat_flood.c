@@ -1,5 +1,6 @@
-/// A server that floods a TLS connection with what is no response: frames without content, tickets. libcurl 7.88 and
-/// OpenSSL read on for as long as there is something to read, and everything else of the engine would wait.
+/// Servers that flood a connection with what is no response: frames without content, tickets, what a proxy says when it
+/// refuses. libcurl and OpenSSL read on for as long as there is something to read, and everything else of the engine
+/// would wait.
 #include "fixture.h"
 
 #include <arpa/inet.h>
@@ -71,6 +72,25 @@ static void pour(flood_server *server, SSL *ssl) {
     }
 }
 
+/// The same in the clear.
+static void pour_plainly(const flood *kind, int fd) {
+    static const char block[16 * 1024];
+    ssize_t count = send(fd, kind->front, kind->front_length, MSG_NOSIGNAL);
+    while (count > 0) {
+        count = send(fd, block, sizeof block, MSG_NOSIGNAL);
+    }
+}
+
+static void *run_proxy(void *ctx) {
+    flood_server *server = ctx;
+    char request[4096];
+    server->connection = accept(server->listener, NULL, NULL);
+    if (recv(server->connection, request, sizeof request, 0) > 0) {
+        pour_plainly(server->kind, server->connection);
+    }
+    return NULL;
+}
+
 static void *run_server(void *ctx) {
     flood_server *server = ctx;
     char request[4096];
@@ -90,29 +110,33 @@ static void *run_server(void *ctx) {
     return NULL;
 }
 
-static void start(flood_server *server, const flood *kind) {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof address;
-    *server = (flood_server){.kind = kind, .context = SSL_CTX_new(TLS_server_method())};
+static void show_certificate(SSL_CTX *context) {
     nct_made *made = nct_make(&(nct_wish){.common_name = "flood", .names = "IP:127.0.0.1"});
     BIO *leaf_text = BIO_new_mem_buf(nct_made_pem(made), -1);
     BIO *key_text = BIO_new_mem_buf(nct_made_key_pem(made), -1);
     X509 *leaf = PEM_read_bio_X509(leaf_text, NULL, NULL, NULL);
     EVP_PKEY *key = PEM_read_bio_PrivateKey(key_text, NULL, NULL, NULL);
-    assert_int_equal(SSL_CTX_use_certificate(server->context, leaf), 1);
-    assert_int_equal(SSL_CTX_use_PrivateKey(server->context, key), 1);
-    SSL_CTX_set_alpn_select_cb(server->context, choose, server);
+    assert_int_equal(SSL_CTX_use_certificate(context, leaf), 1);
+    assert_int_equal(SSL_CTX_use_PrivateKey(context, key), 1);
     X509_free(leaf);
     EVP_PKEY_free(key);
     BIO_free(leaf_text);
     BIO_free(key_text);
     nct_made_free(made);
+}
+
+static void start(flood_server *server, const flood *kind, void *(*run)(void *)) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    *server = (flood_server){.kind = kind, .context = SSL_CTX_new(TLS_server_method())};
+    show_certificate(server->context);
+    SSL_CTX_set_alpn_select_cb(server->context, choose, server);
     server->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(server->listener, (struct sockaddr *)&address, length), 0);
     assert_int_equal(listen(server->listener, 1), 0);
     assert_int_equal(getsockname(server->listener, (struct sockaddr *)&address, &length), 0);
     server->port = ntohs(address.sin_port);
-    assert_int_equal(pthread_create(&server->thread, NULL, run_server, server), 0);
+    assert_int_equal(pthread_create(&server->thread, NULL, run, server), 0);
 }
 
 static void stop(flood_server *server) {
@@ -121,6 +145,28 @@ static void stop(flood_server *server) {
     assert_int_equal(close(server->connection), 0);
     assert_int_equal(close(server->listener), 0);
     SSL_CTX_free(server->context);
+}
+
+static void start_trusting_all(fixture *f) {
+    nc_error error;
+    nc_trust *all = NULL;
+    assert_status(nc_trust_new(&all, &(nc_trust_options){.accepts_anything = true}, &error), NC_OK);
+    fixture_start_with(f, &(nct_server_options){.identity = NCT_PLAIN}, &(nc_engine_options){.trust = all});
+    nc_trust_release(all);
+    fixture_script(f, "/a", (nct_reply){.body = "hi", .body_length = 2});
+}
+
+/// The request ends so, and another is answered meanwhile. A server that is slower than we are leaves the loop its
+/// time, and the transfer its limit.
+static void expect_end(fixture *f, flood_server *server, const nc_request *request, nc_status status) {
+    nc_transfer_id flooded = fixture_submit(f, request);
+    answer other = fixture_get(f, "/a");
+    assert_answered(other, 200, "hi");
+    answer one = fixture_wait(f, flooded);
+    stop(server);
+    if (one.error.status != status && one.error.status != NC_ERR_TOTAL_TIMED_OUT) {
+        fail_msg("%s: %s: %s", server->kind->name, nc_status_name(one.error.status), one.error.message);
+    }
 }
 
 static void threat_flood__of_what_is_no_response_ends_its_own_transfer_and_holds_no_other(void **state) {
@@ -134,31 +180,41 @@ static void threat_flood__of_what_is_no_response_ends_its_own_transfer_and_holds
     };
     fixture f;
     (void)state;
-    nc_engine_options options = {.trust = NULL};
-    nc_error error;
-    nc_trust *anybody = NULL;
-    assert_status(nc_trust_new(&anybody, &(nc_trust_options){.accepts_anything = true}, &error), NC_OK);
-    options.trust = anybody;
-    fixture_start_with(&f, &(nct_server_options){.identity = NCT_PLAIN}, &options);
-    nc_trust_release(anybody);
-    fixture_script(&f, "/a", (nct_reply){.body = "hi", .body_length = 2});
+    start_trusting_all(&f);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         flood_server server;
-        start(&server, &kinds[i]);
+        start(&server, &kinds[i], run_server);
         nc_request request = {
             .url = nc_slice_of(fixture_text(&f, "https://127.0.0.1:%u/", server.port)),
             .limits = {.total_ms = 2000},
         };
-        nc_transfer_id flooded = fixture_submit(&f, &request);
-        answer other = fixture_get(&f, "/a");
-        assert_answered(other, 200, "hi");
-        answer one = fixture_wait(&f, flooded);
-        stop(&server);
-        // A server that is slower than we are leaves the loop its time, and the transfer its limit.
-        bool is_limited = one.error.status == NC_ERR_TOTAL_TIMED_OUT;
-        if (!is_limited && strstr(one.error.message, "without a byte of") == NULL) {
-            fail_msg("%s: %s: %s", kinds[i].name, nc_status_name(one.error.status), one.error.message);
-        }
+        expect_end(&f, &server, &request, NC_ERR_BAD_RESPONSE);
+    }
+    fixture_stop(&f);
+}
+
+static void threat_flood__of_a_proxys_refusal_ends_its_own_transfer_and_holds_no_other(void **state) {
+    static const char length[] =
+        "HTTP/1.1 407 No\r\nProxy-Authenticate: Digest realm=\"a\", nonce=\"b\", qop=\"auth\"\r\n"
+        "Content-Length: 9000000000000000\r\n\r\n";
+    static const char chunk[] =
+        "HTTP/1.1 407 No\r\nProxy-Authenticate: Digest realm=\"a\", nonce=\"b\", qop=\"auth\"\r\n"
+        "Transfer-Encoding: chunked\r\n\r\n7fffffffffff\r\n";
+    static const flood kinds[] = {{"a length", TEXT(length), NULL, 0}, {"a chunk", TEXT(chunk), NULL, 0}};
+    fixture f;
+    (void)state;
+    start_trusting_all(&f);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        flood_server server;
+        start(&server, &kinds[i], run_proxy);
+        const nc_proxy proxy = {
+            .choice = NC_PROXY_URL,
+            .url = nc_slice_of(fixture_text(&f, "http://127.0.0.1:%u", server.port)),
+            .credentials = {.schemes = NC_AUTH_DIGEST, .user = nc_slice_of("u"), .password = nc_slice_of("p")},
+        };
+        nc_request request = {
+            .url = nc_slice_of("https://example.test/"), .limits = {.total_ms = 2000}, .proxy = &proxy};
+        expect_end(&f, &server, &request, NC_ERR_PROXY);
     }
     fixture_stop(&f);
 }
@@ -167,6 +223,7 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(threat_flood__of_what_is_no_response_ends_its_own_transfer_and_holds_no_other),
+        harness_case(threat_flood__of_a_proxys_refusal_ends_its_own_transfer_and_holds_no_other),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -54,6 +54,8 @@ static CURLcode set_proxy(CURL *easy, const nc_kept_proxy *proxy) {
         SET(CURLOPT_PROXYUSERNAME, proxy->credentials.user);
         SET(CURLOPT_PROXYPASSWORD, proxy->credentials.password);
     }
+    // What else a proxy says in a round is dropped without a word to anybody: nc_exchange_on_progress() counts it.
+    SET(CURLOPT_NOPROGRESS, nc_access_has_rounds(proxy->credentials.schemes) ? 0L : 1L);
     return code;
 }
 

@@ -7,6 +7,7 @@
 #include "net/progress.h"
 #include "net/response.h"
 #include "net/tls_hook.h"
+#include "net/url_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -96,6 +97,32 @@ int nc_exchange_on_rewind(void *data, curl_off_t offset, int origin) {
     nc_transfer *transfer = ((nc_handle *)data)->transfer;
     bool is_there = origin == SEEK_SET && offset >= 0 && nc_upload_seek(transfer, (uint64_t)offset);
     return is_there ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
+}
+
+/// As much as a proxy may say in one go to a CONNECT that it does not grant.
+enum { MAX_REFUSAL_BYTES = 1 << 20 };
+
+/// libcurl reads the answer to a CONNECT byte by byte, for as long as there is something to read, and asks before each.
+/// A body that has no end would hold the loop.
+int nc_exchange_on_progress(void *data, curl_off_t to_get, curl_off_t got, curl_off_t to_send, curl_off_t sent) {
+    nc_handle *handle = data;
+    nc_transfer *transfer = handle->transfer;
+    (void)to_get;
+    (void)got;
+    (void)to_send;
+    (void)sent;
+    if (transfer == NULL || handle->step != transfer->lane->steps) {
+        handle->step = transfer == NULL ? 0 : transfer->lane->steps;
+        handle->unheeded_bytes = 0;
+    }
+    if (++handle->unheeded_bytes <= MAX_REFUSAL_BYTES || transfer == NULL) {
+        return 0;
+    }
+    const nc_kept_proxy *proxy = nc_handle_proxy(transfer);
+    nc_slice place = nc_url_authority(nc_slice_of(proxy->url != NULL ? proxy->url : ""));
+    (void)nc_transfer_note(transfer, NC_ERR_PROXY, CURLE_RECV_ERROR, "the proxy %.*s refuses with more than 1 MiB",
+                           (int)place.length, (const char *)place.data);
+    return 1;
 }
 
 /// Whether a reply may call itself HTTP/2 or 3 here. `easy` is NULL without TLS.

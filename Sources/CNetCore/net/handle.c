@@ -96,6 +96,8 @@ static void set_callbacks(option_row *row, nc_handle *handle) {
     SET(row, CURLOPT_READDATA, handle);
     SET(row, CURLOPT_SEEKFUNCTION, nc_exchange_on_rewind);
     SET(row, CURLOPT_SEEKDATA, handle);
+    SET(row, CURLOPT_XFERINFOFUNCTION, nc_exchange_on_progress);
+    SET(row, CURLOPT_XFERINFODATA, handle);
     SET(row, CURLOPT_PREREQFUNCTION, nc_exchange_on_connected);
     SET(row, CURLOPT_PREREQDATA, handle);
     SET(row, CURLOPT_OPENSOCKETFUNCTION, nc_exchange_open_socket);

@@ -119,9 +119,7 @@ struct EndingTests {
         try await server.waitForStalled(1)
         let before = try #require(agent.transfers().first)
         let reset = Task { await agent.reset() }
-        while !agent.transfers().isEmpty {
-            await Task.yield()
-        }
+        try await agent.waitUntilNothingIsUnderWay()
         let second = Task { await ending(of: Request<Bytes>(url), from: agent) }
         try await server.waitForStalled(2)
         #expect(agent.transfers().first.map { $0.id != before.id } == true)
@@ -142,9 +140,7 @@ struct EndingTests {
         let id = try #require(agent.transfers().first?.id)
         agent.pause(id)
         let reset = Task { await agent.reset() }
-        while !agent.transfers().isEmpty {
-            await Task.yield()
-        }
+        try await agent.waitUntilNothingIsUnderWay()
         server.releaseStalled()
         agent.resume(id)
         #expect(try await first.value.bytes.text == "late")
@@ -169,9 +165,7 @@ struct EndingTests {
         let ids = agent.transfers().sorted { $0.url < $1.url }.map(\.id)
         agent.setPriority(.high, of: ids[1])
         let reset = Task { await agent.reset() }
-        while !agent.transfers().isEmpty {
-            await Task.yield()
-        }
+        try await agent.waitUntilNothingIsUnderWay()
         agent.setPriority(.low, of: ids[0])
         let new = Task { [url = server.url("/new")] in try await agent.send(Request<Bytes>(url)) }
         while agent.transfers().isEmpty {

@@ -16,6 +16,14 @@ extension Agent {
         }
     }
 
+    /// Waits until none of the agent's transfers is left, which may be a moment after the last connection was closed.
+    func waitUntilNothingIsUnderWay() async throws {
+        while !transfers().isEmpty {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
     /// Waits until so many starts say that they wait: a moment after their transfers do.
     func waitUntilRunsWait(_ count: Int) async throws {
         while runs().count(where: { $0.state == .waiting }) < count {

@@ -22,9 +22,7 @@ struct StreamEndingTests {
         #expect(agent.transfers().count == 1)
         _ = consume iterator
         try await server.waitForSilence()
-        while !agent.transfers().isEmpty {
-            await Task.yield()
-        }
+        try await agent.waitUntilNothingIsUnderWay()
         #expect(server.connectionCount == 1)
     }
 
