@@ -60,8 +60,6 @@ one_run() { # ROW ROUND NAME PEER TASK BYTES ENTRIES COUNT BASE AIM
     line=$(timeout --foreground 900 $pin_client "$out/bench-entries" "$4" "$5" "$6" "$7" "$8" "$work/place/entries") ||
         fail "$3 failed in row $1"
     rm -rf "$work/place"
-    # What was removed is written down later, at the cost of whoever runs then.
-    [ "${7%%:*}" -lt 100000 ] || sync
     echo "row=$1 round=$2 name=$3 base=$9 aim=${10} rss_aim_mib=- $line" >>"$work/results"
 }
 
