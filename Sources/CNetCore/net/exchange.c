@@ -111,14 +111,8 @@ int nc_exchange_on_progress(void *data, curl_off_t to_get, curl_off_t got, curl_
     (void)got;
     (void)to_send;
     (void)sent;
-    if (transfer == NULL) {
-        return 0; // The handle is at rest.
-    }
-    if (handle->step != transfer->lane->steps) {
-        handle->step = transfer->lane->steps;
-        handle->unheeded_bytes = 0;
-    }
-    if (++handle->unheeded_bytes <= MAX_REFUSAL_BYTES) {
+    // A handle at rest has no transfer.
+    if (transfer == NULL || nc_lane_count_unheeded(transfer->lane, &handle->refusal, 1) <= MAX_REFUSAL_BYTES) {
         return 0;
     }
     const nc_kept_proxy *proxy = nc_handle_proxy(transfer);

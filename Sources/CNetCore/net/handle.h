@@ -7,6 +7,12 @@
 
 #include "net/transfer.h"
 
+/// Bytes of one kind that came since libcurl last gave or took anything of a transfer's.
+typedef struct nc_unheeded {
+    uint64_t step; // nc_lane.steps
+    size_t bytes;
+} nc_unheeded;
+
 struct nc_handle {
     nc_handle *next;
     CURL *easy;
@@ -22,10 +28,9 @@ struct nc_handle {
     long http_version;         // CURL_HTTP_VERSION_
     long receive_bytes;        // of libcurl's buffer
     uint32_t connect_ms;
-    uint64_t step;           // of the lane's, in which a proxy sent
-    uint32_t unheeded_bytes; // as many of a refusal
-    uint8_t own_cookies;     // NC_COOKIES_SEND_ONLY and NC_COOKIES_STORE_ONLY have a jar that is the handle's; else 0
-    uint64_t cookies_seen;   // the jar's state that it was filled with
+    nc_unheeded refusal;   // of a proxy's
+    uint8_t own_cookies;   // NC_COOKIES_SEND_ONLY and NC_COOKIES_STORE_ONLY have a jar that is the handle's; else 0
+    uint64_t cookies_seen; // the jar's state that it was filled with
     char detail[CURL_ERROR_SIZE];
 };
 

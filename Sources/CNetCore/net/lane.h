@@ -78,6 +78,15 @@ void nc_lane_await_roots(nc_lane *lane, nc_transfer *transfer);
 /// Whether a secure hop has to wait for nc_lane_await_roots().
 bool nc_lane_needs_roots(const nc_lane *lane);
 
+/// Counts bytes that came; returns how many there are since the lane's last step.
+static inline size_t nc_lane_count_unheeded(const nc_lane *lane, nc_unheeded *count, size_t bytes) {
+    if (count->step != lane->steps) {
+        *count = (nc_unheeded){.step = lane->steps};
+    }
+    count->bytes += bytes;
+    return count->bytes;
+}
+
 /// Something happened on a socket of the lane's (CURL_CSELECT_ bits), or CURL_SOCKET_TIMEOUT with 0.
 void nc_lane_act(nc_lane *lane, curl_socket_t fd, int events);
 /// Ends the hops that libcurl is done with.

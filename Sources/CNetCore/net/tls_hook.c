@@ -20,8 +20,7 @@ enum { MAX_UNHEEDED_BYTES = 16 << 20, TICKET_WEIGHT = 16 << 10 };
 struct nc_tls_end {
     unsigned references;
     nc_lane *lane; // the connection's
-    uint64_t step; // of the lane's, in which came what follows
-    size_t unheeded_bytes;
+    nc_unheeded records;
     bool has_close_notify;
     bool is_flooded;
 };
@@ -167,12 +166,8 @@ static void on_message(int is_sent, int version, int type, const void *bytes, si
     if (is_sent || (type != SSL3_RT_HANDSHAKE && (type != SSL3_RT_HEADER || length != SSL3_RT_HEADER_LENGTH))) {
         return;
     }
-    if (end->step != end->lane->steps) {
-        end->step = end->lane->steps;
-        end->unheeded_bytes = 0;
-    }
-    end->unheeded_bytes += type == SSL3_RT_HANDSHAKE ? TICKET_WEIGHT : (size_t)head[3] << 8 | head[4];
-    if (end->unheeded_bytes > MAX_UNHEEDED_BYTES) {
+    size_t weight = type == SSL3_RT_HANDSHAKE ? TICKET_WEIGHT : (size_t)head[3] << 8 | head[4];
+    if (nc_lane_count_unheeded(end->lane, &end->records, weight) > MAX_UNHEEDED_BYTES) {
         end->is_flooded = true;
         SSL_set_shutdown(tls, SSL_get_shutdown(tls) | SSL_RECEIVED_SHUTDOWN);
     }
