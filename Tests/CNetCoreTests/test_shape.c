@@ -264,6 +264,56 @@ static void check_with_failing_memory(void *ctx) {
     nc_shape_release(shape);
 }
 
+/// What is told of a member with this name that a closed object refuses, when the text comes in pieces of `step` bytes.
+static void tell_stranger(nc_buf *out, nc_slice name, size_t step) {
+    nc_shape *shape = NULL;
+    nc_json *json = NULL;
+    nc_buf text = nc_buf_init(1 << 12);
+    nc_buf_append(&text, nc_slice_of("{\""));
+    nc_buf_append(&text, name);
+    nc_buf_append(&text, nc_slice_of("\":1}"));
+    assert_status(nc_shape_parse(&shape, nc_slice_of("{\"$closed\":true}"), NULL), NC_OK);
+    assert_status(nc_json_new_matching(&json, shape, NULL, NULL, NULL), NC_OK);
+    nc_status status = NC_OK;
+    for (size_t at = 0; at < text.length && status == NC_OK; at += step) {
+        size_t left = text.length - at;
+        status = nc_json_feed(json, nc_slice_make(text.data + at, left < step ? left : step), NULL);
+    }
+    assert_status(status, NC_ERR_SHAPE_MISMATCH);
+    nc_buf_append(out, nc_json_mismatch_at(json, 0).pointer);
+    nc_json_free(json);
+    nc_shape_release(shape);
+    nc_buf_deinit(&text);
+}
+
+static void shape__tells_of_a_long_stranger_the_same_whole_characters_however_it_is_cut(void **state) {
+    (void)state;
+    static const char *const characters[] = {"x", "é", "€", "😀"};
+    for (size_t lead = 0; lead < 5; lead++) {
+        for (size_t i = 0; i < sizeof characters / sizeof *characters; i++) {
+            nc_buf name = nc_buf_init(1 << 12);
+            nc_buf whole = nc_buf_init(1 << 13);
+            nc_slice character = nc_slice_of(characters[i]);
+            nc_buf_append(&name, nc_slice_make((const uint8_t *)"abcd", lead));
+            while (name.length < 600) {
+                nc_buf_append(&name, character);
+            }
+            tell_stranger(&whole, nc_buf_slice(&name), SIZE_MAX / 2);
+            // The slash of the pointer, and as many whole characters as 256 bytes have room for.
+            assert_int_equal(whole.length, 1 + lead + (256 - lead) / character.length * character.length);
+            assert_memory_equal(whole.data + 1, name.data, whole.length - 1);
+            for (size_t step = 1; step < 300; step += 7) {
+                nc_buf pieces = nc_buf_init(1 << 13);
+                tell_stranger(&pieces, nc_buf_slice(&name), step);
+                assert_true(nc_slice_is_equal(nc_buf_slice(&whole), nc_buf_slice(&pieces)));
+                nc_buf_deinit(&pieces);
+            }
+            nc_buf_deinit(&whole);
+            nc_buf_deinit(&name);
+        }
+    }
+}
+
 static void shape__survives_any_allocation_that_fails(void **state) {
     (void)state;
     assert_true(each_allocation_failure(check_with_failing_memory, NULL) > 10);
@@ -280,6 +330,7 @@ int main(void) {
         harness_case(shape__text_that_is_no_json_is_no_mismatch),
         harness_case(shape__refuses_limits_out_of_range),
         harness_case(shape__and_duplicates_are_checked_together),
+        harness_case(shape__tells_of_a_long_stranger_the_same_whole_characters_however_it_is_cut),
         harness_case(shape__survives_any_allocation_that_fails),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

@@ -167,13 +167,29 @@ static bool collect(nc_match *match, nc_slice part, unsigned place) {
     return true;
 }
 
+/// What is told of a name: as much as is kept of one that comes in pieces, in whole characters.
+static nc_slice told(const nc_match *match, nc_slice name, bool is_longer) {
+    if (!is_longer && name.length <= match->max_text_bytes) {
+        return name;
+    }
+    size_t last = match->max_text_bytes - 1;
+    while (last > 0 && (name.data[last] & 0xC0) == 0x80) {
+        last--;
+    }
+    uint8_t first = name.data[last];
+    size_t bytes = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+    bool is_whole = last + bytes == match->max_text_bytes;
+    return nc_slice_make(name.data, is_whole ? match->max_text_bytes : last);
+}
+
 /// The innermost object's shape has no such member.
-static bool refuse_stranger(nc_match *match, nc_slice name, uint64_t offset) {
+static bool refuse_stranger(nc_match *match, nc_slice name, bool is_longer, uint64_t offset) {
     nc_match_frame *frame = match->top;
     frame->member = NULL;
     frame->target = &nc_shape_anything;
     frame->free = UINT16_MAX;
-    return (frame->node->asks & NC_ASKS_CLOSED) == 0 || nc_match_refuse_member(match, name, offset);
+    return (frame->node->asks & NC_ASKS_CLOSED) == 0 ||
+           nc_match_refuse_member(match, told(match, name, is_longer), offset);
 }
 
 static void take_member(nc_match *match, const nc_shape_member *member) {
@@ -204,7 +220,7 @@ bool nc_match_find(nc_match *match, nc_slice name, bool is_written, uint64_t off
         }
         index = member->next;
     }
-    return refuse_stranger(match, name, offset);
+    return refuse_stranger(match, name, false, offset);
 }
 
 bool nc_match_name(nc_match *match, nc_slice part, unsigned place, uint64_t offset) {
@@ -217,7 +233,8 @@ bool nc_match_name(nc_match *match, nc_slice part, unsigned place, uint64_t offs
     }
     // What was cut is longer than any name of the shape. The text has room for 256 bytes at least.
     nc_slice name = nc_slice_make(match->text, match->text_length);
-    return match->is_text_longer ? refuse_stranger(match, name, offset) : nc_match_find(match, name, false, offset);
+    return match->is_text_longer ? refuse_stranger(match, name, true, offset)
+                                 : nc_match_find(match, name, false, offset);
 }
 
 static bool is_listed(const nc_match *match, const nc_shape_node *node, nc_json_kind kind) {
