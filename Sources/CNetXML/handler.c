@@ -152,9 +152,15 @@ static void on_instruction(void *ctx, const xmlChar *target, const xmlChar *data
 }
 
 static void on_doctype(void *ctx, const xmlChar *name, const xmlChar *public_id, const xmlChar *system_id) {
+    nc_xml_parser *parser = ctx;
     nc_xml_event event = {
         .kind = NC_XML_DOCTYPE, .local = text_of(name), .prefix = text_of(public_id), .uri = text_of(system_id)};
-    tell(ctx, &event);
+    tell(parser, &event);
+    // libxml2 takes a '[' behind the end for the beginning of the declarations, when it has come with it.
+    xmlParserInputPtr input = parser->ctxt->input;
+    if (input != NULL && input->end - input->cur >= 2 && input->cur[0] == '>' && input->cur[1] == '[') {
+        parser_fail(parser, NC_XML_MALFORMED, "declarations stand behind their document type", NULL);
+    }
 }
 
 static void on_attribute_rule(void *ctx, const xmlChar *element, const xmlChar *name, int type, int default_kind,

@@ -102,6 +102,27 @@ static void xml__leaves_declarations_of_a_document_type_alone(void **state) {
                   "(doctype a  )<a x=1></a>");
 }
 
+static void xml__refuses_a_subset_behind_a_document_type_however_it_comes(void **state) {
+    (void)state;
+    static const char *const wrong[] = {
+        "<!DOCTYPE a>[]><a/>",
+        "<!DOCTYPE a >[<!ELEMENT a ANY>]><a/>",
+        "<!DOCTYPE a SYSTEM 'x'>[]><a/>",
+        "<!DOCTYPE a PUBLIC 'x' 'y' >[ ]><a/>",
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        nc_slice text = nc_slice_of(wrong[i]);
+        for (size_t cut = 0; cut <= text.length; cut++) {
+            nc_slice tail = nc_slice_make(text.data + cut, text.length - cut);
+            recorded what = record(nc_slice_make(text.data, cut), tail, cut % 3, NULL);
+            if (what.status != NC_XML_MALFORMED) {
+                fail_msg("\"%s\" cut at %zu ended with %d", wrong[i], cut, (int)what.status);
+            }
+            recorded_deinit(&what);
+        }
+    }
+}
+
 /* --- charsets --- */
 
 static void assert_text_of(nc_slice bytes, const char *charset, const char *expected) {
@@ -298,6 +319,7 @@ int main(void) {
         harness_case(xml__tells_where_a_text_is_malformed),
         harness_case(xml__refuses_what_is_no_document),
         harness_case(xml__expands_no_entity),
+        harness_case(xml__refuses_a_subset_behind_a_document_type_however_it_comes),
         harness_case(xml__leaves_declarations_of_a_document_type_alone),
         harness_case(xml__reads_the_charset_that_counts),
         harness_case(xml__bytes_of_no_charset_are_refused_however_they_come),
