@@ -26,7 +26,7 @@ extension Agent {
 
     /// The same for a request that gets nothing but a base URL and fields that are always the same.
     func preparePlain(_ call: inout Call) throws(NetError) {
-        let limits = call.kind == .send ? configuration.limits : configuration.streamLimits
+        let limits = call.kind == .send ? limits : streamLimits
         let asked = call.request.kept
         call.request = try completed(call.request, limits: limits)
         call.origin = CallOrigin(
@@ -84,10 +84,9 @@ extension Agent {
 
     private func placed(_ call: Call, adding answers: StartAnswers) throws(NetError) -> Call {
         var request = call.request
-        let kindLimits = call.kind == .send ? configuration.limits : configuration.streamLimits
         var surroundings = Surroundings(
             base: URLBase(url: configuration.baseURL, keepsPath: configuration.keepsBasePath),
-            headers: defaultHeaders, limits: kindLimits)
+            headers: defaultHeaders, limits: call.kind == .send ? limits : streamLimits)
         if request.isComplete {
             surroundings.base.url = nil
             surroundings.headers = [:]
@@ -97,10 +96,11 @@ extension Agent {
             }
             try surround(&request, &surroundings, answers, isWhole: call.kind == .send)
         }
-        let content = try surroundings.base.placing(request.content, with: surroundings.parameters)
+        var content = try surroundings.base.placing(request.content, with: surroundings.parameters)
+        var headers = request.headers.filled(from: surroundings.headers)
+        complete(&content, &headers, limits: surroundings.limits)
         var placed = call
-        placed.request = completed(
-            content, headers: request.headers.filled(from: surroundings.headers), limits: surroundings.limits)
+        placed.request = Request<Bytes>(KeptContent(content), headers: headers, decoding: .bytes)
         placed.origin = CallOrigin(
             request.kept, others: surroundings.parameters, base: surroundings.base, placedURL: content.url)
         return placed
@@ -124,10 +124,10 @@ extension Agent {
             if var limits = service.configuration.limits {
                 if !isWhole {
                     // Idleness ends streams and saves, not their length.
-                    limits.total = surroundings.limits.total
-                    limits.maxBodyBytes = surroundings.limits.maxBodyBytes
+                    limits.total = surroundings.limits.value.total
+                    limits.maxBodyBytes = surroundings.limits.value.maxBodyBytes
                 }
-                surroundings.limits = limits
+                surroundings.limits = KeptLimits(limits)
             }
             if let only = service.configuration.replacingHeaders {
                 request.headers = only
@@ -158,6 +158,6 @@ extension Agent {
 private struct Surroundings {
     var base: URLBase
     var headers: Headers
-    var limits: Limits
+    var limits: KeptLimits
     var parameters: Parameters?
 }

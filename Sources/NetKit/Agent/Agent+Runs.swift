@@ -104,7 +104,7 @@ extension Agent {
     /// As far as nobody has to be asked for it.
     private func completedURL(of request: Request<Bytes>) -> String {
         let completed =
-            (try? preparedNow(Call(request)).request) ?? (try? completed(request, limits: configuration.limits))
+            (try? preparedNow(Call(request)).request) ?? (try? completed(request, limits: limits))
         return completed?.url ?? request.url
     }
 }

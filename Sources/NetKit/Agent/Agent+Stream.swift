@@ -19,7 +19,7 @@ extension Agent {
     }
 
     private func bareStream(_ request: Request<some Sendable>) async throws(NetError) -> ResponseStream {
-        let request = try completed(request, limits: configuration.streamLimits)
+        let request = try completed(request, limits: streamLimits)
         do throws(NetError) {
             let stream = try await exchange.stream(request)
             if control == nil {
@@ -54,7 +54,7 @@ extension Agent {
 
     /// The request as the transport is to save it.
     func saving(_ request: Request<some Sendable>, to path: String) throws(NetError) -> Request<Bytes> {
-        var request = try completed(request, limits: configuration.streamLimits)
+        var request = try completed(request, limits: streamLimits)
         request.savePath = try Self.checkedPath(path)
         return request
     }

@@ -36,6 +36,9 @@ public final class Agent: Sendable {
     let addsToRequests: Bool
     /// The configuration's fields, with User-Agent and Accept-Language.
     let defaultHeaders: Headers
+    /// The configuration's.
+    let limits: KeptLimits
+    let streamLimits: KeptLimits
 
     /// An agent with an engine of its own.
     ///
@@ -53,6 +56,8 @@ public final class Agent: Sendable {
     private init(_ configuration: Configuration, _ transport: any Transport, engine: EngineTransport?) {
         self.configuration = configuration
         defaultHeaders = configuration.defaultHeaders
+        limits = KeptLimits(configuration.limits)
+        streamLimits = KeptLimits(configuration.streamLimits)
         self.transport = transport
         self.engine = engine
         registry = RunRegistry(flights)
@@ -89,7 +94,7 @@ public final class Agent: Sendable {
         try flights.begin()
         defer { flights.group.leave() }
         guard isBare(request) else { return try await sendThroughChain(request) }
-        let received = try await answer(to: try completed(request, limits: configuration.limits))
+        let received = try await answer(to: try completed(request, limits: limits))
         return try await accepted(received, by: request)
     }
 
@@ -124,19 +129,21 @@ public final class Agent: Sendable {
     }
 
     /// The bare request with everything that the agent adds.
-    func completed(_ request: Request<some Sendable>, limits: Limits) throws(NetError) -> Request<Bytes> {
+    func completed(_ request: Request<some Sendable>, limits: KeptLimits) throws(NetError) -> Request<Bytes> {
         var content = request.content
         try content.placeParameters()
         if configuration.baseURL != nil, !(content.keepsDotSegments && content.hasAbsoluteURL) {
             content.url = try configuration.url(for: content.url)
         }
-        return completed(content, headers: request.headers.filled(from: defaultHeaders), limits: limits)
+        var headers = request.headers.filled(from: defaultHeaders)
+        complete(&content, &headers, limits: limits)
+        return Request<Bytes>(KeptContent(content), headers: headers, decoding: .bytes)
     }
 
-    /// A request whose URL is absolute, with what else the agent adds.
-    func completed(_ placed: consuming RequestContent, headers: consuming Headers, limits: Limits) -> Request<Bytes> {
-        if placed.limits == nil {
-            placed.limits = limits
+    /// What else the agent adds to a request whose URL is absolute.
+    func complete(_ placed: inout RequestContent, _ headers: inout Headers, limits: KeptLimits) {
+        if placed.keptLimits == nil {
+            placed.keptLimits = limits
             if placed.body?.isStreamed == true {
                 placed.limits?.total = configuration.streamLimits.total
             }
@@ -153,7 +160,6 @@ public final class Agent: Sendable {
         if let tell = placed.progress {
             placed.progress = TransferProgress.ending(tell)
         }
-        return Request<Bytes>(KeptContent(placed), headers: headers, decoding: .bytes)
     }
 }
 

@@ -18,13 +18,13 @@ extension CacheKey {
     ) throws(NetError) {
         var parts = unsafe nc_cache_key_parts()
         unsafe parts.has_body = body != nil
-        let texts = method.rawValue.utf8.count + url.utf8.count + scope.utf8.count + headers.textBytes
+        let texts = method.rawValue.utf8.count + url.utf8.count + scope.utf8.count + headers.list.textBytes
         var made: Result<CacheKey, NetError>?
         unsafe TextSpace.with(bytes: texts) { text in
             unsafe parts.method = text.put(method.rawValue)
             unsafe parts.url = text.put(url)
             unsafe parts.scope = text.put(scope)
-            return unsafe text.withFields(headers) { fields, _ in
+            return unsafe text.withFields(headers.list) { fields, _ in
                 unsafe parts.headers = UnsafePointer(fields.baseAddress)
                 unsafe parts.header_count = fields.count
                 unsafe (body ?? []).withSlice { body in

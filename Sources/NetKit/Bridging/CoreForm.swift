@@ -68,7 +68,7 @@ internal import CNetCore
         case .bare(let headers, let bytes):
             var part = unsafe nc_part()
             unsafe part.is_bare = true
-            return unsafe TextSpace.with(bytes: headers.textBytes) { text in
+            return unsafe TextSpace.with(bytes: headers.list.textBytes) { text in
                 unsafe add(&part, headers, in: &text, Body(bytes), &error)
             }
         }
@@ -79,13 +79,13 @@ internal import CNetCore
         if case .file(let path) = body.content {
             bytes += path.utf8.count
         }
-        return bytes + headers.textBytes
+        return bytes + headers.list.textBytes
     }
 
     private mutating func add(
         _ part: inout nc_part, _ headers: Headers, in text: inout TextSpace, _ body: Body, _ error: inout nc_error
     ) -> nc_status {
-        unsafe text.withFields(headers) { fields, text in
+        unsafe text.withFields(headers.list) { fields, text in
             unsafe part.headers = UnsafePointer(fields.baseAddress)
             unsafe part.header_count = fields.count
             switch body.content {

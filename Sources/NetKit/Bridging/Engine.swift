@@ -15,7 +15,7 @@ internal import CNetCore
         var made: OpaquePointer?
         let kept = unsafe Unmanaged.passRetained(client)
         let status = unsafe options.withDescription { settings in
-            unsafe settings.trust = trust?.raw
+            unsafe settings.trust = trust.raw
             unsafe settings.loop_client = client.cValue
             unsafe settings.trace = client.trace
             return unsafe nc_engine_new(&made, &settings, &error)
@@ -37,7 +37,7 @@ internal import CNetCore
         try request.checkBeforeSubmit()
         var id: UInt64 = 0
         var error = nc_error()
-        let trust = try shelf.trust(for: request.trust)
+        let trust = try trust(for: request)
         let form = try request.body?.coreForm(feed: sink.feed)
         let expectation = try OwnedExpectation(request)
         let kept = unsafe Unmanaged.passRetained(sink)
@@ -57,7 +57,9 @@ internal import CNetCore
 
     /// The policy of a request, or the engine's.
     func trust(for request: Request<Bytes>) throws(NetError) -> OwnedTrust? {
-        try shelf.trust(for: request.trust)
+        // Most say nothing, and a policy is large.
+        guard let said = request.kept.value.rare?.value.trust else { return shelf.defaultTrust }
+        return try shelf.trust(for: said)
     }
 
     /// Changes the policy of requests that bring none, from the next one on.

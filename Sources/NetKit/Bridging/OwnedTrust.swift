@@ -48,9 +48,11 @@ final class TrustShelf: Sendable {
         fallback.withLock { $0 = made }
     }
 
-    /// The policy in the core's form; nil is the default, or none, which to the core means its engine's own.
-    func trust(for policy: TrustPolicy?) throws(NetError) -> OwnedTrust? {
-        guard let policy else { return fallback.withLock { $0 } }
+    /// What requests without a policy get; nil means the engine's own.
+    var defaultTrust: OwnedTrust? { fallback.withLock { $0 } }
+
+    /// The policy in the core's form.
+    func trust(for policy: TrustPolicy) throws(NetError) -> OwnedTrust {
         if let found = kept.withLock({ $0.first { $0.policy == policy }?.trust }) {
             return found
         }

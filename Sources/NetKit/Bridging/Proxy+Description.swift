@@ -20,14 +20,14 @@ extension Proxy {
 
     /// The room that the texts take.
     var textBytes: Int {
-        (url?.utf8.count ?? 0) + exceptList.utf8.count + headers.textBytes + (credentials?.textBytes ?? 0)
+        (url?.utf8.count ?? 0) + exceptList.utf8.count + headers.list.textBytes + (credentials?.textBytes ?? 0)
     }
 
     /// Gives the proxy as C sees it to `body`, for the length of the call.
     func withDescription<Result>(
         in text: inout TextSpace, _ body: (UnsafePointer<nc_proxy>, inout TextSpace) -> Result
     ) -> Result {
-        unsafe text.withFields(headers) { fields, text in
+        unsafe text.withFields(headers.list) { fields, text in
             var proxy = unsafe nc_proxy()
             switch choice {
             case .direct: unsafe proxy.choice = .NC_PROXY_NONE

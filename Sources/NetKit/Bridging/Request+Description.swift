@@ -5,73 +5,77 @@ extension Request where Value == Bytes {
     func withDescription(
         trust: OwnedTrust?, feed: BodyFeed?, _ submit: (inout nc_request) -> nc_status
     ) -> nc_status {
-        let fields = sentFields
-        return unsafe TextSpace.with(bytes: textBytes + fields.textBytes) { text in
+        // What the closures hold on to is counted for each of them: little, and nothing of the request as a whole.
+        let kept = kept
+        let rare = kept.value.rare
+        let fields = sentFields.list
+        let policy = unsafe trust?.raw
+        // Told afterwards alone, it could come when the slot is taken.
+        let moved = ticket?.priority
+        let textBytes = kept.textBytes + (rare?.textBytes ?? 0) + fields.textBytes
+        return unsafe TextSpace.with(bytes: textBytes) { text in
             var description = unsafe nc_request()
-            unsafe description.method = text.put(method.rawValue)
-            unsafe description.url = text.put(url)
-            unsafe description.accepts_codings = acceptsCodings
-            unsafe description.http = protocolChoice.cValue
-            unsafe description.redirects = (redirects ?? .follow).cValue
-            unsafe description.limits = (limits ?? Limits()).cValue
-            unsafe description.trust = trust?.raw
-            // Told afterwards alone, it could come when the slot is taken.
-            unsafe description.priority = (ticket?.priority ?? priority).cValue
-            unsafe description.cookie_use = cookieUse.cValue
-            unsafe description.dscp = serviceClass?.rawValue ?? 0
-            unsafe description.keeps_dot_segments = keepsDotSegments
-            unsafe description.unix_socket = text.put(unixSocket)
-            unsafe description.save_path = text.put(savePath)
-            if let credentials {
-                unsafe description.credentials = credentials.cValue(in: &text)
+            unsafe kept.describe(&description, in: &text)
+            unsafe description.trust = policy
+            if let moved {
+                unsafe description.priority = moved.cValue
             }
             return unsafe text.withFields(fields) { headers, text in
                 unsafe description.headers = UnsafePointer(headers.baseAddress)
                 unsafe description.header_count = headers.count
-                return unsafe withOverrides(in: &text) { overrides, text in
-                    unsafe description.connect_to = UnsafePointer(overrides.baseAddress)
-                    unsafe description.connect_to_count = overrides.count
-                    return unsafe proxy.withDescription(in: &text) { proxy, text in
-                        unsafe description.proxy = proxy
-                        return unsafe withBody(in: &text, &description, feed: feed, submit)
-                    }
+                guard let rare else {
+                    return unsafe kept.withBody(in: &text, &description, feed: feed, submit)
+                }
+                return unsafe rare.withDescription(in: &text, &description) { description, text in
+                    unsafe kept.withBody(in: &text, &description, feed: feed, submit)
                 }
             }
         }
     }
 
-    /// The room that all texts but the fields take.
-    private var textBytes: Int {
-        var bytes = method.rawValue.utf8.count + url.utf8.count
-        for override in addressOverrides {
-            bytes += (override.host?.utf8.count ?? 0) + (override.toHost?.utf8.count ?? 0)
+    /// What the core would take for something else than what it says.
+    func checkBeforeSubmit() throws(NetError) {
+        let kept = kept
+        if kept.value.method.rawValue.isEmpty {
+            throw NetError(.badMethod, "the method is empty", offset: 0)
         }
-        bytes += (unixSocket?.utf8.count ?? 0) + (savePath?.utf8.count ?? 0)
-        bytes += (credentials?.textBytes ?? 0) + (proxy?.textBytes ?? 0)
-        if case .file(let path) = self.body?.content {
-            bytes += path.utf8.count
+        if let rare = kept.value.rare, rare.value.unixSocket == "" || rare.value.savePath == "" {
+            throw NetError(.usage, "a path is empty")
+        }
+        if case .file("") = kept.value.body?.content {
+            throw NetError(.usage, "the path of the body's file is empty")
+        }
+    }
+}
+
+// What follows looks at the content through its one reference: a copy counts each of its own up and down.
+extension KeptContent {
+    /// The room that its texts take.
+    fileprivate var textBytes: Int {
+        let bytes = value.method.rawValue.utf8.count + value.url.utf8.count
+        if case .file(let path) = value.body?.content {
+            return bytes + path.utf8.count
         }
         return bytes
     }
 
-    private func withOverrides(
-        in text: inout TextSpace, _ body: (UnsafeMutableBufferPointer<nc_connect_to>, inout TextSpace) -> nc_status
-    ) -> nc_status {
-        unsafe withUnsafeTemporaryAllocation(of: nc_connect_to.self, capacity: addressOverrides.count) { overrides in
-            for (index, override) in addressOverrides.enumerated() {
-                unsafe overrides[index] = nc_connect_to(
-                    host: text.put(override.host), port: override.port ?? 0, to_host: text.put(override.toHost),
-                    to_port: override.toPort ?? 0)
-            }
-            return unsafe body(overrides, &text)
-        }
+    fileprivate func describe(_ description: inout nc_request, in text: inout TextSpace) {
+        unsafe description.method = text.put(value.method.rawValue)
+        unsafe description.url = text.put(value.url)
+        unsafe description.accepts_codings = value.acceptsCodings
+        unsafe description.http = value.protocolChoice.cValue
+        unsafe description.redirects = (value.redirects ?? .follow).cValue
+        unsafe description.limits = value.keptLimits.map { $0.value.cValue } ?? Limits().cValue
+        unsafe description.priority = value.priority.cValue
+        unsafe description.cookie_use = value.cookieUse.cValue
+        unsafe description.keeps_dot_segments = value.keepsDotSegments
     }
 
-    private func withBody(
+    fileprivate func withBody(
         in text: inout TextSpace, _ description: inout nc_request, feed: BodyFeed?,
         _ submit: (inout nc_request) -> nc_status
     ) -> nc_status {
-        switch self.body?.content {
+        switch value.body?.content {
         case nil:
             return unsafe submit(&description)
         case .bytes(let bytes):
@@ -95,17 +99,50 @@ extension Request where Value == Bytes {
             return unsafe submit(&description)
         }
     }
+}
 
-    /// What the core would take for something else than what it says.
-    func checkBeforeSubmit() throws(NetError) {
-        if method.rawValue.isEmpty {
-            throw NetError(.badMethod, "the method is empty", offset: 0)
+extension KeptRareContent {
+    /// The room that its texts take.
+    fileprivate var textBytes: Int {
+        var bytes = 0
+        for override in value.addressOverrides {
+            bytes += (override.host?.utf8.count ?? 0) + (override.toHost?.utf8.count ?? 0)
         }
-        if unixSocket == "" || savePath == "" {
-            throw NetError(.usage, "a path is empty")
+        bytes += (value.unixSocket?.utf8.count ?? 0) + (value.savePath?.utf8.count ?? 0)
+        return bytes + (value.credentials?.textBytes ?? 0) + (value.proxy?.textBytes ?? 0)
+    }
+
+    fileprivate func withDescription(
+        in text: inout TextSpace, _ description: inout nc_request,
+        _ body: (inout nc_request, inout TextSpace) -> nc_status
+    ) -> nc_status {
+        unsafe description.dscp = value.serviceClass?.rawValue ?? 0
+        unsafe description.unix_socket = text.put(value.unixSocket)
+        unsafe description.save_path = text.put(value.savePath)
+        if let credentials = value.credentials {
+            unsafe description.credentials = credentials.cValue(in: &text)
         }
-        if case .file("") = self.body?.content {
-            throw NetError(.usage, "the path of the body's file is empty")
+        return unsafe withOverrides(in: &text) { overrides, text in
+            unsafe description.connect_to = UnsafePointer(overrides.baseAddress)
+            unsafe description.connect_to_count = overrides.count
+            return unsafe value.proxy.withDescription(in: &text) { proxy, text in
+                unsafe description.proxy = proxy
+                return unsafe body(&description, &text)
+            }
+        }
+    }
+
+    private func withOverrides(
+        in text: inout TextSpace, _ body: (UnsafeMutableBufferPointer<nc_connect_to>, inout TextSpace) -> nc_status
+    ) -> nc_status {
+        let listed = value.addressOverrides
+        return unsafe withUnsafeTemporaryAllocation(of: nc_connect_to.self, capacity: listed.count) { overrides in
+            for (index, override) in listed.enumerated() {
+                unsafe overrides[index] = nc_connect_to(
+                    host: text.put(override.host), port: override.port ?? 0, to_host: text.put(override.toHost),
+                    to_port: override.toPort ?? 0)
+            }
+            return unsafe body(overrides, &text)
         }
     }
 }

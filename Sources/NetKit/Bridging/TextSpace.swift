@@ -32,7 +32,7 @@ internal import CNetCore
 
     /// Gives the fields to `body`, for the length of the call.
     mutating func withFields<Result>(
-        _ fields: Headers, _ body: (UnsafeMutableBufferPointer<nc_header>, inout TextSpace) -> Result
+        _ fields: [Headers.Field], _ body: (UnsafeMutableBufferPointer<nc_header>, inout TextSpace) -> Result
     ) -> Result {
         unsafe withUnsafeTemporaryAllocation(of: nc_header.self, capacity: fields.count) { headers in
             for (index, field) in fields.enumerated() {
@@ -43,7 +43,7 @@ internal import CNetCore
     }
 }
 
-extension Headers {
+extension [Headers.Field] {
     /// The room that names and values take.
     var textBytes: Int {
         reduce(into: 0) { $0 += $1.name.utf8.count + $1.value.utf8.count }

@@ -46,6 +46,9 @@ public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
+    /// All fields, in order.
+    var list: [Field] { listed ?? Array(self) }
+
     /// Names that were set to nil: what an agent adds by itself is left out of them.
     private var withheld: [String] {
         if case .withholding(let own) = storage { own.names } else { [] }

@@ -6,7 +6,7 @@ struct RequestContent: Sendable {
     var method: Method
     var url: String
     var body: Body?
-    var limits: Limits?
+    var keptLimits: KeptLimits?
     var redirects: RedirectPolicy?
     var protocolChoice = ProtocolChoice.automatic
     var priority = Priority.normal
@@ -28,6 +28,12 @@ struct RequestContent: Sendable {
         if let parameters {
             rareParts.parameters = parameters
         }
+    }
+
+    /// Nil takes the agent's.
+    var limits: Limits? {
+        get { keptLimits?.value }
+        set { keptLimits = newValue.map(KeptLimits.init) }
     }
 
     /// What few requests say, to be changed; ``rare`` reads it without a copy.
