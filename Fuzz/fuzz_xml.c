@@ -1,6 +1,7 @@
 /// Covers: ../CNetXML/parser.c ../CNetXML/charset.c ../CNetXML/handler.c
 ///
-/// Whatever the pieces, a text has the same events and the same end; elements close in the order in which they opened.
+/// Whatever the pieces, a text is well-formed or it is not, and if it is, has the same events; elements close in the
+/// order in which they opened.
 /// Input: the charset's number, the size of the pieces (two bytes), the text.
 #include "input.h"
 
@@ -71,7 +72,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     witness cut = {0};
     nc_xml_status status = read_text(&whole, text, text.length + 1, charset);
     nc_xml_status cut_status = read_text(&cut, text, step, charset);
-    CHECK(status == cut_status);
+    // Of several faults in a tag without an end, libxml2 meets another one first.
+    CHECK((status == NC_XML_OK) == (cut_status == NC_XML_OK));
     CHECK(status != NC_XML_OK || (whole.sum == cut.sum && whole.events == cut.events));
     input_deinit(&in);
     CHECK(memory_live_blocks() == 0);

@@ -126,6 +126,10 @@ static void parse(nc_xml_parser *parser, const uint8_t *bytes, size_t count, boo
     if (parser->error.status != NC_XML_OK) {
         return;
     }
+    if (parser->ctxt->instate == XML_PARSER_DTD) {
+        // Where it went on looking for the end, libxml2 would no longer know that it stood in a comment.
+        parser->ctxt->checkIndex = 0;
+    }
     int result = parse_quietly(parser->ctxt, bytes, count, is_last);
     // Errors of libxml2 that were no reason to stop leave the text well-formed.
     bool is_undone = is_last && (parser->depth > 0 || !parser->has_root);
@@ -138,11 +142,36 @@ static void parse(nc_xml_parser *parser, const uint8_t *bytes, size_t count, boo
     check_backlog(parser);
 }
 
+static void parse_gathered(nc_xml_parser *parser) {
+    size_t count = parser->gathered_count;
+    parser->gathered_count = 0;
+    if (count > 0) {
+        parse(parser, parser->gathered, count, false);
+    }
+}
+
+/// A document type is looked through from its beginning with each piece: a long one waits for large pieces.
+static bool gathers(const nc_xml_parser *parser) {
+    xmlParserInputPtr input = parser->ctxt->input;
+    bool is_long = input != NULL && input->end - input->cur > (ptrdiff_t)sizeof parser->gathered;
+    return parser->gathered_count > 0 || (parser->ctxt->instate == XML_PARSER_DTD && is_long);
+}
+
 static bool parse_more(void *ctx, const uint8_t *bytes, size_t count) {
     nc_xml_parser *parser = ctx;
     while (count > 0 && parser->error.status == NC_XML_OK) {
-        size_t piece = count < PIECE_BYTES ? count : PIECE_BYTES;
-        parse(parser, bytes, piece, false);
+        bool waits = gathers(parser);
+        size_t room = waits ? sizeof parser->gathered - parser->gathered_count : PIECE_BYTES;
+        size_t piece = count < room ? count : room;
+        if (waits) {
+            memcpy(parser->gathered + parser->gathered_count, bytes, piece);
+            parser->gathered_count += piece;
+        } else {
+            parse(parser, bytes, piece, false);
+        }
+        if (parser->gathered_count == sizeof parser->gathered) {
+            parse_gathered(parser);
+        }
         bytes += piece;
         count -= piece;
     }
@@ -203,6 +232,7 @@ nc_xml_status nc_xml_parser_finish(nc_xml_parser *parser, nc_xml_error *err) {
         if (parser->error.status == NC_XML_OK && !converter_end(&parser->converter, parse_more, parser)) {
             parser_fail(parser, NC_XML_MALFORMED, "the text ends within a character", NULL);
         }
+        parse_gathered(parser);
         parse(parser, NULL, 0, true);
         parser_flush_text(parser);
     }

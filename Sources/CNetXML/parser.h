@@ -40,6 +40,9 @@ struct nc_xml_parser {
     nc_xml_attribute namespaces[NC_XML_MAX_ATTRIBUTES];
     size_t text_count;
     char text[NC_XML_TEXT_BYTES];
+    /// Bytes within a long document type that libxml2 has not been given.
+    size_t gathered_count;
+    uint8_t gathered[PIECE_BYTES];
 };
 
 /// Fills in the callbacks.

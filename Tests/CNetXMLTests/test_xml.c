@@ -123,6 +123,50 @@ static void xml__refuses_a_subset_behind_a_document_type_however_it_comes(void *
     }
 }
 
+static void xml__reads_the_declarations_of_a_document_type_however_they_are_cut(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "<!DOCTYPE a [<!ELEMENT a ANY> <!-- > ' --> <!ATTLIST a b CDATA '>'> ]><a k='&lt;\xC3\xA9>'>x</a>",
+        "<!DOCTYPE a [<!-- ]> \" --><!ENTITY e '<!-- ]>'> ]><a/>",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        nc_slice text = nc_slice_of(texts[i]);
+        recorded whole = record_text(texts[i]);
+        assert_string_equal(whole.error.message, "");
+        for (size_t cut = 1; cut < text.length; cut++) {
+            for (size_t step = 0; step < 4; step++) {
+                nc_slice tail = nc_slice_make(text.data + cut, text.length - cut);
+                recorded what = record(nc_slice_make(text.data, cut), tail, step, NULL);
+                if (what.status != NC_XML_OK) {
+                    fail_msg("\"%s\" cut at %zu: %s", texts[i], cut, what.error.message);
+                }
+                assert_true(nc_slice_is_equal(nc_buf_slice(&whole.events), nc_buf_slice(&what.events)));
+                recorded_deinit(&what);
+            }
+        }
+        recorded_deinit(&whole);
+    }
+}
+
+/// Longer than what is looked through again with each piece.
+static void xml__reads_a_long_document_type_byte_by_byte(void **state) {
+    (void)state;
+    nc_buf text = nc_buf_init(1 << 20);
+    nc_buf_append(&text, nc_slice_of("<!DOCTYPE a [<!-- ' "));
+    while (text.length < 100 << 10) {
+        nc_buf_append(&text, nc_slice_of("]> \" <a> "));
+    }
+    nc_buf_append(&text, nc_slice_of("--> <!ELEMENT a ANY>]><a>x</a>"));
+    recorded what = record(nc_buf_slice(&text), nc_slice_of(""), 1, NULL);
+    assert_string_equal(what.error.message, "");
+    recorded whole = record(nc_buf_slice(&text), nc_slice_of(""), 0, NULL);
+    assert_string_equal(whole.error.message, "");
+    assert_true(nc_slice_is_equal(nc_buf_slice(&whole.events), nc_buf_slice(&what.events)));
+    recorded_deinit(&whole);
+    recorded_deinit(&what);
+    nc_buf_deinit(&text);
+}
+
 /* --- charsets --- */
 
 static void assert_text_of(nc_slice bytes, const char *charset, const char *expected) {
@@ -320,6 +364,8 @@ int main(void) {
         harness_case(xml__refuses_what_is_no_document),
         harness_case(xml__expands_no_entity),
         harness_case(xml__refuses_a_subset_behind_a_document_type_however_it_comes),
+        harness_case(xml__reads_the_declarations_of_a_document_type_however_they_are_cut),
+        harness_case(xml__reads_a_long_document_type_byte_by_byte),
         harness_case(xml__leaves_declarations_of_a_document_type_alone),
         harness_case(xml__reads_the_charset_that_counts),
         harness_case(xml__bytes_of_no_charset_are_refused_however_they_come),

@@ -166,7 +166,8 @@ nc_xml_status nc_xml_parser_new(nc_xml_parser *NC_XML_NULLABLE *NC_XML_NULLABLE 
                                 const nc_xml_options *NC_XML_NULLABLE options, nc_xml_event_fn on_event,
                                 void *NC_XML_NULLABLE ctx, nc_xml_error *NC_XML_NULLABLE err);
 
-/// Reads on. Events do not depend on how the text is cut into pieces.
+/// Reads on. Whether a text is well-formed does not depend on how it is cut into pieces, nor do the events of one that
+/// is; which of several faults ends another one may.
 ///
 /// Returns NC_XML_OK, or what ended the parser: every later call returns the same. Confined: one thread at a time.
 nc_xml_status nc_xml_parser_feed(nc_xml_parser *parser, const uint8_t *NC_XML_NULLABLE bytes, size_t count,
