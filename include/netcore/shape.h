@@ -74,8 +74,8 @@ typedef struct nc_shape_mismatch {
     uint64_t line;
     /// Its column, counted from 1 in characters.
     uint64_t column;
-    /// JSON Pointer (RFC 6901) to the value; empty for the whole text. Cut at 4 KiB; of a
-    /// name that the shape does not know, what is longer than its longest name, and than 256 bytes, is left out.
+    /// JSON Pointer (RFC 6901) to the value; empty for the whole text. Cut at 4 KiB; a
+    /// name that the shape does not know is cut at 256 bytes, or at the longest text that the shape compares with.
     nc_slice pointer;
     /// What was wanted, such as "string|number", "at most 10" or "no such member".
     nc_slice wanted;

@@ -168,8 +168,8 @@ static bool collect(nc_match *match, nc_slice part, unsigned place) {
 }
 
 /// What is told of a name: as much as is kept of one that comes in pieces, in whole characters.
-static nc_slice told(const nc_match *match, nc_slice name, bool is_longer) {
-    if (!is_longer && name.length <= match->max_text_bytes) {
+static nc_slice told(const nc_match *match, nc_slice name) {
+    if (name.length < match->max_text_bytes) {
         return name;
     }
     size_t last = match->max_text_bytes - 1;
@@ -183,13 +183,12 @@ static nc_slice told(const nc_match *match, nc_slice name, bool is_longer) {
 }
 
 /// The innermost object's shape has no such member.
-static bool refuse_stranger(nc_match *match, nc_slice name, bool is_longer, uint64_t offset) {
+static bool refuse_stranger(nc_match *match, nc_slice name, uint64_t offset) {
     nc_match_frame *frame = match->top;
     frame->member = NULL;
     frame->target = &nc_shape_anything;
     frame->free = UINT16_MAX;
-    return (frame->node->asks & NC_ASKS_CLOSED) == 0 ||
-           nc_match_refuse_member(match, told(match, name, is_longer), offset);
+    return (frame->node->asks & NC_ASKS_CLOSED) == 0 || nc_match_refuse_member(match, told(match, name), offset);
 }
 
 static void take_member(nc_match *match, const nc_shape_member *member) {
@@ -220,7 +219,7 @@ bool nc_match_find(nc_match *match, nc_slice name, bool is_written, uint64_t off
         }
         index = member->next;
     }
-    return refuse_stranger(match, name, false, offset);
+    return refuse_stranger(match, name, offset);
 }
 
 bool nc_match_name(nc_match *match, nc_slice part, unsigned place, uint64_t offset) {
@@ -233,8 +232,7 @@ bool nc_match_name(nc_match *match, nc_slice part, unsigned place, uint64_t offs
     }
     // What was cut is longer than any name of the shape. The text has room for 256 bytes at least.
     nc_slice name = nc_slice_make(match->text, match->text_length);
-    return match->is_text_longer ? refuse_stranger(match, name, true, offset)
-                                 : nc_match_find(match, name, false, offset);
+    return match->is_text_longer ? refuse_stranger(match, name, offset) : nc_match_find(match, name, false, offset);
 }
 
 static bool is_listed(const nc_match *match, const nc_shape_node *node, nc_json_kind kind) {
