@@ -26,7 +26,7 @@ static void append_up_to(nc_block *block, nc_pool *pool, size_t length, size_t s
 }
 
 static void pool__blocks_keep_their_content_while_they_grow(void **state) {
-    static const size_t lengths[] = {0, 1, 255, 256, 257, 4096, 65537, 1048576, 1048577, 5000000};
+    static const size_t lengths[] = {0, 1, 255, 256, 257, 4096, 65537, 1048576, 1048577, 5000000, 34000000};
     static const size_t steps[] = {1, 7, 4096, 5000};
     (void)state;
     nc_pool *pool = nc_pool_new();

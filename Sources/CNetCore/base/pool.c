@@ -6,6 +6,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum {
     SMALLEST_CLASS_BITS = 10,
@@ -15,6 +17,9 @@ enum {
 
 /// Free bytes that one pool keeps, at most.
 static const size_t max_free_bytes = 8u * 1024u * 1024u;
+
+/// Beyond this glibc maps each piece of memory by itself, so that what is asked for its pages ends with it.
+static const size_t max_shared_bytes = 32u * 1024u * 1024u;
 
 typedef struct free_block {
     struct free_block *next;
@@ -102,6 +107,23 @@ void nc_pool_give(nc_pool *pool, void *memory, size_t wanted) {
     nc_free(memory);
 }
 
+/// A page fault each 4 KiB costs more than receiving them. A request that the system may ignore.
+static void prefer_huge_pages(uint8_t *memory, size_t bytes) {
+#ifdef MADV_HUGEPAGE
+    long page = sysconf(_SC_PAGESIZE);
+    if (bytes <= max_shared_bytes || page <= 0) {
+        return;
+    }
+    size_t offset = (uintptr_t)memory % (size_t)page;
+    size_t skipped = offset > 0 ? (size_t)page - offset : 0;
+    size_t whole = (bytes - skipped) / (size_t)page * (size_t)page;
+    (void)madvise(memory + skipped, whole, MADV_HUGEPAGE);
+#else
+    (void)memory;
+    (void)bytes;
+#endif
+}
+
 nc_status nc_block_reserve(nc_block *block, nc_pool *pool, size_t capacity) {
     if (capacity <= block->capacity) {
         return NC_OK;
@@ -115,6 +137,7 @@ nc_status nc_block_reserve(nc_block *block, nc_pool *pool, size_t capacity) {
         }
         block->data = moved;
         block->capacity = capacity;
+        prefer_huge_pages(moved, capacity);
         return NC_OK;
     }
     size_t fresh_bytes = class_index < CLASS_COUNT ? (size_t)1 << (class_index + SMALLEST_CLASS_BITS) : capacity;
@@ -130,6 +153,7 @@ nc_status nc_block_reserve(nc_block *block, nc_pool *pool, size_t capacity) {
     }
     block->data = fresh;
     block->capacity = fresh_bytes;
+    prefer_huge_pages(fresh, fresh_bytes);
     return NC_OK;
 }
 

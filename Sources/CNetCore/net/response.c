@@ -16,8 +16,9 @@ struct nc_response {
     nc_block text; // The hops' URLs, then the last head's fields.
     size_t head_at;
     nc_block body;
-    size_t field_count;   // of the head
-    size_t trailer_count; // behind them
+    size_t announced_bytes; // of the body; no more than can be addressed
+    size_t field_count;     // of the head
+    size_t trailer_count;   // behind them
     nc_field inline_fields[NC_INLINE_FIELDS];
     nc_block more_fields;
     size_t hop_count;
@@ -30,6 +31,9 @@ struct nc_response {
 
 /// What is reserved at once on the strength of a Content-Length; more must really arrive.
 static const size_t max_expected_bytes = 1024u * 1024u;
+
+/// An announced body's memory grows by this factor: few moves, and what is reserved beyond the bytes stays untouched.
+static const size_t announced_growth = 8;
 
 nc_response *nc_response_new(nc_pool *pool) {
     nc_response *response = nc_pool_take(pool, sizeof *response);
@@ -204,16 +208,27 @@ void nc_response_mark_close_delimited(nc_response *response) {
 }
 
 nc_status nc_response_expect_body(nc_response *response, uint64_t bytes) {
+    response->announced_bytes = bytes < SIZE_MAX ? (size_t)bytes : SIZE_MAX;
     size_t wanted = bytes < max_expected_bytes ? (size_t)bytes : max_expected_bytes;
     return nc_block_reserve(&response->body, response->pool, wanted);
 }
 
 nc_status nc_response_append_body(nc_response *response, nc_slice bytes) {
-    return nc_block_append(&response->body, response->pool, bytes);
+    nc_block *body = &response->body;
+    size_t announced = response->announced_bytes;
+    if (body->capacity < announced && bytes.length > body->capacity - body->length) {
+        bool is_near = body->capacity >= announced / announced_growth;
+        size_t step = is_near ? announced : body->capacity * announced_growth;
+        if (nc_block_reserve(body, response->pool, step) != NC_OK) {
+            response->announced_bytes = 0; // There may still be memory for smaller steps.
+        }
+    }
+    return nc_block_append(body, response->pool, bytes);
 }
 
 void nc_response_drop_body(nc_response *response) {
     response->body.length = 0;
+    response->announced_bytes = 0;
 }
 
 void nc_response_take_check(nc_response *response, nc_json *check, bool is_checked) {
