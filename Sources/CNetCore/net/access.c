@@ -1,5 +1,7 @@
 #include "net/access.h"
 
+#include "base/fnv.h"
+
 #include <string.h>
 
 /// Collects the first refusal of a row of options.
@@ -59,13 +61,10 @@ static CURLcode set_proxy(CURL *easy, const nc_kept_proxy *proxy) {
     return code;
 }
 
-/// FNV-1a over a text and its NUL.
+/// Adds a text and its NUL.
 static uint64_t mix(uint64_t sum, const char *text) {
-    const char *at = text != NULL ? text : "";
-    do {
-        sum = (sum ^ (uint8_t)*at) * UINT64_C(0x100000001b3);
-    } while (*at++ != 0);
-    return sum;
+    const char *known = text != NULL ? text : "";
+    return nc_fnv_add(sum, nc_slice_make(known, strlen(known) + 1));
 }
 
 uint64_t nc_access_proxy_key(const nc_state *state, const nc_extras *extras) {
@@ -74,7 +73,7 @@ uint64_t nc_access_proxy_key(const nc_state *state, const nc_extras *extras) {
     if (proxy->choice != NC_PROXY_URL || (is_open && strchr(proxy->url, '@') == NULL)) {
         return 0;
     }
-    uint64_t sum = mix(UINT64_C(0xcbf29ce484222325) ^ proxy->credentials.schemes, proxy->url);
+    uint64_t sum = mix(NC_FNV_START ^ proxy->credentials.schemes, proxy->url);
     sum = mix(mix(sum, proxy->credentials.user), proxy->credentials.password);
     for (const struct curl_slist *field = proxy->headers; field != NULL; field = field->next) {
         sum = mix(sum, field->data);

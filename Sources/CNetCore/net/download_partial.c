@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/fnv.h"
 #include "net/download_files.h"
 
 #include <errno.h>
@@ -43,14 +44,11 @@ nc_status nc_partial_open_folder(nc_partial *partial, nc_slice path, nc_error *e
 
 /// A name that has no room for our endings is shortened; a number made of all of it takes the place of the rest.
 static void write_part_name(char *out, nc_slice name) {
-    uint32_t mixed = 2166136261u;
     if (name.length + ENDING_BYTES <= MAX_NAME_BYTES) {
         (void)snprintf(out, NC_PARTIAL_NAME_BYTES, "%.*s.part", (int)name.length, (const char *)name.data);
         return;
     }
-    for (size_t i = 0; i < name.length; i++) {
-        mixed = (mixed ^ name.data[i]) * 16777619u;
-    }
+    uint32_t mixed = nc_fnv_fold(nc_fnv_add(NC_FNV_START, name));
     size_t length = MAX_NAME_BYTES - ENDING_BYTES - 9;
     while (length > 0 && (name.data[length] & 0xC0) == 0x80) {
         length--;

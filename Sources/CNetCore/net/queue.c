@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/ascii.h"
+#include "base/fnv.h"
 #include "base/trace.h"
 #include "net/engine_state.h"
 #include "net/url_text.h"
@@ -40,11 +41,7 @@ static size_t make_key(uint8_t *key, nc_slice url, bool is_apart, uint64_t *hash
     for (size_t i = 0; i < authority.length && length < MAX_KEY_BYTES; i++) {
         key[length++] = nc_ascii_lower(authority.data[i]);
     }
-    uint64_t value = 14695981039346656037u; // FNV-1a
-    for (size_t i = 0; i < length; i++) {
-        value = (value ^ key[i]) * 1099511628211u;
-    }
-    *hash = value;
+    *hash = nc_fnv_add(NC_FNV_START, nc_slice_make(key, length));
     return length;
 }
 

@@ -1,6 +1,7 @@
 #include "net/sockets.h"
 
 #include "base/alloc.h"
+#include "base/fnv.h"
 
 #include <errno.h>
 #include <sys/socket.h>
@@ -73,14 +74,10 @@ uint64_t nc_sockets_connection(const nc_sockets *sockets, int fd) {
 enum { FIRST_OF_PATHS = 1 << 16 };
 
 uint32_t nc_sockets_key(const char *unix_socket, int local_port) {
-    uint32_t hash = 2166136261; // FNV-1a
     if (unix_socket == NULL) {
         return (uint32_t)local_port;
     }
-    for (const char *at = unix_socket; *at != '\0'; at++) {
-        hash = (hash ^ (uint8_t)*at) * 16777619;
-    }
-    return hash | FIRST_OF_PATHS;
+    return nc_fnv_fold(nc_fnv_add(NC_FNV_START, nc_slice_of(unix_socket))) | FIRST_OF_PATHS;
 }
 
 void nc_sockets_kept(nc_sockets *sockets, int fd, uint32_t key) {

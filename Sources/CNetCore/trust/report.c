@@ -1,6 +1,7 @@
 #include "trust/report.h"
 
 #include "base/error.h"
+#include "base/fnv.h"
 #include "trust/rules.h"
 
 #include <stdio.h>
@@ -8,13 +9,10 @@
 
 #define INTERVAL_NS (60u * 1000000000ull)
 
-/// FNV-1a; two places that fall together share one turn.
+/// Two places that fall together share one turn.
 static uint64_t hash(const nc_host_name *host, uint16_t port) {
-    uint64_t sum = 14695981039346656037u;
-    for (size_t i = 0; i < host->length; i++) {
-        sum = (sum ^ (uint8_t)host->text[i]) * 1099511628211u;
-    }
-    sum = (sum ^ port) * 1099511628211u;
+    uint64_t sum = nc_fnv_add(NC_FNV_START, nc_slice_make(host->text, host->length));
+    sum = nc_fnv_add(sum, nc_slice_make(&port, sizeof port));
     return sum != 0 ? sum : 1;
 }
 
