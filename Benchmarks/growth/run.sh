@@ -14,7 +14,7 @@ usage() {
     cat <<END
 usage: script/bench growth [--rounds N] [--requests N] [--only PEER,..] [--rows ROW,..] [--markdown FILE]
 
-  --rounds N       rounds over all peers (3)
+  --rounds N       rounds over all peers (5)
   --requests N     measured requests, gets or members of a run at the small end (20000); fewer at the large one
   --only PEER,..   of: $all_peers
   --rows ROW,..    of: $all_rows
@@ -24,7 +24,6 @@ usage: script/bench growth [--rounds N] [--requests N] [--only PEER,..] [--rows 
 END
 }
 
-case " $* " in *" --rounds "*) ;; *) set -- --rounds 3 "$@" ;; esac
 read_options --requests 20000 "$@"
 requests=$amount
 # shellcheck disable=SC2086
