@@ -148,7 +148,7 @@ extension Request {
         set { content.progress = newValue }
     }
 
-    /// Bytes of a streamed body that wait for their reader (256 KiB); with more the server has to wait.
+    /// Bytes of a streamed body that wait for their reader (1 MiB); with more the server has to wait.
     public var streamBufferBytes: Int {
         get { kept.value.streamBufferBytes }
         set { content.streamBufferBytes = newValue }

@@ -11,7 +11,7 @@ struct RequestContent: Sendable {
     var protocolChoice = ProtocolChoice.automatic
     var priority = Priority.normal
     var acceptedStatuses: Range<Int>?
-    var streamBufferBytes = 256 << 10
+    var streamBufferBytes = 1 << 20
     var acceptsCodings = true
     var cookieUse = CookieUse.sendAndStore
     var keepsDotSegments = false
