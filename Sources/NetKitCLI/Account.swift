@@ -20,7 +20,7 @@ struct Account: Sendable {
     }
 
     /// The URL that answered, or the one that was asked.
-    var url: String { metrics.last?.url ?? Verbose.withoutCredentials(job.url) }
+    var url: String { metrics.last?.url ?? WrittenURL(job.url).withoutLogin }
 
     var took: Duration { metrics.last?.ended ?? .zero }
 

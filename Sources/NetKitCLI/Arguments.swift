@@ -31,7 +31,7 @@ struct Arguments: Sendable {
         var kind = Kind.plain
         var isJSON: Bool { kind == .json }
         /// The file that `@file` names; "-" is standard input.
-        var file: String? { text.hasPrefix("@") && kind != .raw ? String(text.dropFirst()) : nil }
+        var file: String? { kind == .raw ? nil : text.behind("@") }
     }
 
     /// A -o or -O: where the body of one URL goes.
@@ -49,7 +49,11 @@ struct Arguments: Sendable {
 
     var method: String?
     var headers: [HeaderChoice] = []
+    /// The headers with the lines of files, once they are read.
+    var changes: [HeaderChange] = []
     var data: [DataPiece] = []
+    /// The data put together, once its files are read; nil without any.
+    var sentData: [UInt8]?
     var form: [FormField] = []
     /// The bytes that -r asks for, as Range has them.
     var range: String?
@@ -206,9 +210,7 @@ struct Arguments: Sendable {
 
     /// As curl does, a URL without a scheme is taken for http. "http:x" is left for the library to refuse.
     private static func completed(_ url: String) -> String {
-        let lowered = url.lowercased()
-        let hasScheme = url.contains("://") || lowered.hasPrefix("http:/") || lowered.hasPrefix("https:/")
-        return hasScheme || url.isEmpty ? url : "http://" + url
+        url.isEmpty || !WrittenURL(url).scheme.isEmpty ? url : "http://" + url
     }
 }
 
@@ -234,6 +236,7 @@ struct Job: Sendable {
         self.index = index
         url = arguments.urls[index]
         output = index < arguments.outputs.count ? arguments.outputs[index] : nil
-        upload = index < arguments.uploads.count ? arguments.uploads[index] : nil
+        let upload = index < arguments.uploads.count ? arguments.uploads[index] : ""
+        self.upload = upload.isEmpty ? nil : upload
     }
 }

@@ -1,6 +1,14 @@
 /// From the command line to the exit code.
 enum Command {
-    static func run(_ words: [String]) async -> Int32 {
+    static func run(words: () throws(UsageError) -> [String]) async -> Int32 {
+        do throws(UsageError) {
+            return await run(try words())
+        } catch {
+            return complain(Failure(ExitCode.usage, error.message))
+        }
+    }
+
+    private static func run(_ words: [String]) async -> Int32 {
         let rest = words.dropFirst()
         switch words.first {
         case "cache": return await CacheCommand.run(rest)

@@ -15,12 +15,13 @@ extension Arguments.DataPiece {
         }
     }
 
-    /// curl's --data-urlencode: CONTENT, =CONTENT, NAME=CONTENT, @FILE or NAME@FILE; the name stays as it is.
+    /// curl's --data-urlencode: CONTENT, =CONTENT, NAME=CONTENT, @FILE or NAME@FILE, and "=" goes before "@"; the name
+    /// stays as it is.
     private func encodedBytes() throws(Failure) -> [UInt8] {
-        guard let mark = text.firstIndex(where: { $0 == "=" || $0 == "@" }) else { return Percent.form(text.utf8) }
-        let name = text[..<mark]
-        let rest = String(text[text.index(after: mark)...])
-        let content = text[mark] == "@" ? try contents(of: rest) : Array(rest.utf8)
+        guard let (name, mark, rest) = text.cut(atFirst: "=") ?? text.cut(atFirst: "@") else {
+            return Percent.form(text.utf8)
+        }
+        let content = mark == "@" ? try contents(of: rest) : Array(rest.utf8)
         return Array(name.utf8) + (name.isEmpty ? [] : [UInt8(ascii: "=")]) + Percent.form(content)
     }
 

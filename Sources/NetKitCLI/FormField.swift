@@ -60,10 +60,10 @@ struct FormField: Sendable {
     }
 
     private static func halves(of text: String) throws(UsageError) -> (name: String, value: Substring) {
-        guard let sign = text.firstIndex(of: "=") else {
+        guard let (name, _, value) = text.cut(atFirst: "=") else {
             throw UsageError("-F '\(text)' is not name=value")
         }
-        return (String(text[..<sign]), text[text.index(after: sign)...])
+        return (name, value[...])
     }
 
     private mutating func takeAttribute(

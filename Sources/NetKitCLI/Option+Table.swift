@@ -41,7 +41,7 @@ extension Option {
         flag(nil, "digest") { $0.usesDigest = true },
         flag("n", "netrc") { $0.usesNetrc = true },
         value("b", "cookie") { arguments, text in
-            if text.contains("=") {
+            if text.unicodeScalars.contains("=") {
                 arguments.cookies.append(text)
             } else {
                 arguments.cookieFiles.append(text)

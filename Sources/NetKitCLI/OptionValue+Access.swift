@@ -11,13 +11,22 @@ struct Login: Sendable {
 struct ProxyPlace: Sendable {
     var url: String?
     var login: Login?
+
+    /// - Parameter other: goes before the name and the password in the URL.
+    func proxy(_ other: Login? = nil, except hosts: [String] = [], headers: [Headers.Field] = []) -> Proxy {
+        guard let url else { return .direct }
+        let login = other ?? login
+        return Proxy(
+            url, credentials: login.map { .basic(user: $0.user, password: $0.password ?? "") }, except: hosts,
+            headers: Headers(headers))
+    }
 }
 
 extension OptionValue {
     /// NAME:PASSWORD; the first colon parts them.
     static func login(_ text: String) -> Login {
-        guard let colon = text.firstIndex(of: ":") else { return Login(user: text) }
-        return Login(user: String(text[..<colon]), password: String(text[text.index(after: colon)...]))
+        guard let (user, _, password) = text.cut(atFirst: ":") else { return Login(user: text) }
+        return Login(user: user, password: password)
     }
 
     /// [SCHEME://][NAME:PASSWORD@]HOST[:PORT]; without a scheme it is http, and empty is no proxy.
@@ -25,16 +34,12 @@ extension OptionValue {
         if text.isEmpty {
             return ProxyPlace()
         }
-        let slashes = text.firstRange(of: "://")
-        let scheme = slashes.map { String(text[..<$0.lowerBound]) } ?? "http"
-        var rest = text[(slashes?.upperBound ?? text.startIndex)...].prefix { $0 != "/" }
-        var login: Login?
-        if let at = rest.lastIndex(of: "@") {
-            let shown = self.login(String(rest[..<at]))
-            login = Login(user: Percent.decoded(shown.user), password: Percent.decoded(shown.password ?? ""))
-            rest = rest[rest.index(after: at)...]
+        let written = WrittenURL(text)
+        let login = written.login.map { text in
+            let shown = self.login(text)
+            return Login(user: Percent.decoded(shown.user), password: Percent.decoded(shown.password ?? ""))
         }
-        return ProxyPlace(url: "\(scheme)://\(rest)", login: login)
+        return ProxyPlace(url: (written.scheme.isEmpty ? "http://" : written.scheme) + written.place, login: login)
     }
 
     /// A field for the proxy alone.

@@ -4,21 +4,21 @@ import NetKit
 enum OptionValue {
     /// One field, or "@FILE" with lines of such.
     static func headers(_ text: String) throws(UsageError) -> Arguments.HeaderChoice {
-        guard text.hasPrefix("@") else { return .change(try header(text)) }
-        if text == "@-" {
+        guard let path = text.behind("@") else { return .change(try header(text)) }
+        if path == "-" {
             throw UsageError("-H @- is not read: name a file")
         }
-        return .file(String(text.dropFirst()))
+        return .file(path)
     }
 
     /// "Name: value" sends a field, "Name;" an empty one, and "Name:" leaves a default one out.
     static func header(_ text: String) throws(UsageError) -> Arguments.HeaderChange {
-        guard let mark = text.firstIndex(where: { $0 == ":" || $0 == ";" }) else {
+        guard let (before, mark, after) = text.cut(atFirst: ":", ";") else {
             throw UsageError("header '\(text)' has no colon")
         }
-        let name = trimmed(text[..<mark])
-        let value = trimmed(text[text.index(after: mark)...])
-        if text[mark] == ";" {
+        let name = trimmed(before[...])
+        let value = trimmed(after[...])
+        if mark == ";" {
             if !value.isEmpty {
                 throw UsageError("header '\(name)' has no colon")
             }

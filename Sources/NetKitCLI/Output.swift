@@ -115,14 +115,14 @@ final class Output {
 
     /// The last segment of the URL's path, as it stands there: a name in the current folder, and no other place.
     static func remoteName(of url: String) throws(Failure) -> String {
-        let rest = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
-        let path = rest.prefix { $0 != "?" && $0 != "#" }.drop { $0 != "/" }
-        let name = path.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? ""
-        let shown = Verbose.withoutCredentials(url)
+        let url = WrittenURL(url)
+        let segments = url.path.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false)
+        let name = segments.last.map { String($0) } ?? ""
+        let shown = url.withoutLogin
         if name.isEmpty {
             throw Failure(ExitCode.write, "-O finds no file name at the end of \(shown)")
         }
-        if name.hasPrefix(".") {
+        if name.behind(".") != nil {
             throw Failure(ExitCode.write, "-O takes no name that begins with a dot, as in \(shown)")
         }
         return name

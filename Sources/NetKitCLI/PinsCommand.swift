@@ -117,7 +117,7 @@ enum PinsCommand {
         })
         var request = Request<Bytes>("https://\(target)/", method: .head)
         request.trust = policy
-        request.proxy = task.proxy.map { Proxy($0) }
+        request.proxy = task.proxy.map { OptionValue.proxy($0).proxy() }
         let agent = Agent()
         let failure: NetError?
         do throws(NetError) {
@@ -130,7 +130,7 @@ enum PinsCommand {
         guard let event = seen.withLock({ $0 }) else {
             throw failure.map { Failure($0) } ?? Failure(ExitCode.usage, "'\(target)' showed no certificate")
         }
-        let host = TrustArguments.host(of: request.url)
+        let host = WrittenURL(request.url).host
         return (event, event.port == 443 ? host : "\(host):\(event.port)")
     }
 

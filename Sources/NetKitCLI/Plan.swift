@@ -45,9 +45,12 @@ struct Plan {
 
     /// With what -G puts into its query.
     private func url() throws(Failure) -> String {
-        guard arguments.sendsDataInURL, let data = try data() else { return place }
+        guard arguments.sendsDataInURL, let data = arguments.sentData else { return place }
         do throws(NetError) {
-            return try QueryEncoding { _ in String(decoding: data, as: UTF8.self) }.url(place, with: [:])
+            guard let text = String(validating: data, as: UTF8.self) else {
+                throw NetError(.usage, "what is to be sent is not UTF-8")
+            }
+            return try QueryEncoding { _ in text }.url(place, with: [:])
         } catch {
             throw Failure(ExitCode.usage, "-G: \(error.message); --data-urlencode escapes it")
         }
@@ -56,14 +59,13 @@ struct Plan {
     /// A file that is sent to a folder keeps its name.
     private var place: String {
         guard let upload = job.upload, upload != "-" else { return job.url }
-        let path = job.url.prefix { $0 != "?" && $0 != "#" }
-        guard path.endIndex == job.url.endIndex else { return job.url }
+        let written = WrittenURL(job.url)
+        let (path, target) = (written.path.unicodeScalars, written.target.unicodeScalars)
+        guard path.count == target.count, path.isEmpty || path.last == "/" else { return job.url }
         let name = Percent.encoded(upload.split(separator: "/").last.map(String.init) ?? "")
-        if path.hasSuffix("/") {
-            return job.url + name
-        }
-        let rest = path.firstRange(of: "://").map { path[$0.upperBound...] } ?? path
-        return rest.contains("/") ? job.url : "\(job.url)/\(name)"
+        let fragment = String(job.url.unicodeScalars.drop { $0 != "#" })
+        let folder = String(job.url.unicodeScalars.prefix { $0 != "#" })
+        return folder + (path.isEmpty ? "/" : "") + name + fragment
     }
 
     /// curl's defaults, and over them what -H says.
@@ -85,7 +87,7 @@ struct Plan {
         if let range = arguments.range {
             headers.append(name: "Range", value: "bytes=\(range)")
         }
-        let changes = try changes()
+        let changes = arguments.changes
         for change in changes {
             switch change {
             case .leaveOut(let name): headers[name] = nil
@@ -98,32 +100,6 @@ struct Plan {
         return headers
     }
 
-    /// What each -H says, with the lines of a file in its place.
-    private func changes() throws(Failure) -> [Arguments.HeaderChange] {
-        var changes: [Arguments.HeaderChange] = []
-        for choice in arguments.headers {
-            switch choice {
-            case .change(let change): changes.append(change)
-            case .file(let path): changes += try Self.changes(in: path)
-            }
-        }
-        return changes
-    }
-
-    private static func changes(in path: String) throws(Failure) -> [Arguments.HeaderChange] {
-        let lines: [String]
-        do throws(SystemError) {
-            lines = try InputFile.lines(of: path)
-        } catch {
-            throw Failure(reading: error, from: path)
-        }
-        do throws(UsageError) {
-            return try lines.map { (line) throws(UsageError) in try OptionValue.header(line) }
-        } catch {
-            throw Failure(ExitCode.usage, "in \(path): \(error.message)")
-        }
-    }
-
     private mutating func body() throws(Failure) -> Body? {
         if let upload = job.upload {
             return try self.upload(of: upload)
@@ -133,7 +109,7 @@ struct Plan {
             bodyBytes = form.length
             return form.body
         }
-        guard !arguments.sendsDataInURL, let bytes = try data() else { return nil }
+        guard !arguments.sendsDataInURL, let bytes = arguments.sentData else { return nil }
         bodyBytes = bytes.count
         return Body(Bytes(bytes))
     }
@@ -151,21 +127,6 @@ struct Plan {
         } catch {
             throw Failure(reading: error, from: path)
         }
-    }
-
-    /// The pieces of -d are joined by "&", those of --json are not.
-    private func data() throws(Failure) -> [UInt8]? {
-        if arguments.data.isEmpty {
-            return nil
-        }
-        var bytes: [UInt8] = []
-        for (index, piece) in arguments.data.enumerated() {
-            if index > 0 && !piece.isJSON {
-                bytes.append(UInt8(ascii: "&"))
-            }
-            bytes += try piece.bytes()
-        }
-        return bytes
     }
 
     /// The library's limits stay, but for those that would surprise a user of curl: a body may have any size and take
@@ -200,12 +161,8 @@ struct Plan {
     }
 
     private var proxy: Proxy? {
-        guard let place = arguments.proxy else { return nil }
-        guard let url = place.url else { return .direct }
-        let login = arguments.proxyLogin ?? place.login
-        return Proxy(
-            url, credentials: login.map { .basic(user: $0.user, password: $0.password ?? "") },
-            except: arguments.unproxied, headers: Headers(arguments.proxyHeaders))
+        arguments.proxy?.proxy(
+            arguments.proxyLogin, except: arguments.unproxied, headers: arguments.proxyHeaders)
     }
 
     /// What -v tells of it.

@@ -16,13 +16,13 @@ struct ProgressLine: Sendable, Equatable {
 
     init(name: String, _ progress: TransferProgress) {
         self.name = name
-        done = progress.sent + progress.received
+        done = progress.sent.addingSaturated(progress.received)
         bytesPerSecond = progress.bytesPerSecond
         timeLeft = progress.timeLeft
         let knowsAll =
             (progress.sent == 0 || progress.sendTotal != nil)
             && (progress.received == 0 || progress.receiveTotal != nil)
-        let sum = (progress.sendTotal ?? 0) + (progress.receiveTotal ?? 0)
+        let sum = (progress.sendTotal ?? 0).addingSaturated(progress.receiveTotal ?? 0)
         total = knowsAll && sum > 0 ? sum : nil
     }
 

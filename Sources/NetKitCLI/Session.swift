@@ -18,6 +18,7 @@ struct Session {
         var arguments = arguments
         try Self.complete(&arguments.login, of: "the server")
         try Self.complete(&arguments.proxyLogin, of: "the proxy")
+        try arguments.readInputs()
         let told = Lock<[String]>([])
         if arguments.trust.reportsOnly {
             arguments.trust.observer = TrustObserver(report: { event in
@@ -59,10 +60,11 @@ struct Session {
     }
 
     private static func format(_ text: String) throws(Failure) -> String {
-        guard text.hasPrefix("@") else { return text }
-        let path = String(text.dropFirst())
+        guard let path = text.behind("@") else { return text }
         do throws(SystemError) {
-            return String(decoding: try InputFile.contents(of: path), as: UTF8.self)
+            // As curl does: the file's own line ends are for its reader.
+            let bytes = try InputFile.contents(of: path).filter { $0 != 13 && $0 != 10 && $0 != 0 }
+            return String(decoding: bytes, as: UTF8.self)
         } catch {
             throw Failure(reading: error, from: path)
         }

@@ -65,7 +65,7 @@ struct TrustArguments: Sendable {
         }
         if let pinnedKeys, let url {
             for pin in try Self.keys(pinnedKeys) {
-                add(pin, for: Self.host(of: url))
+                add(pin, for: WrittenURL(url).host)
             }
         }
         return rules
@@ -82,19 +82,6 @@ struct TrustArguments: Sendable {
             // As with curl, a pin that cannot be read is a pin that nobody matches.
             throw Failure(ExitCode.pinMismatch, "cannot read the public key \(text): \(error.message)")
         }
-    }
-
-    /// The host of a URL as it is written; what is no host is no pattern either, and so an error.
-    static func host(of url: String) -> String {
-        let rest = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
-        var authority = rest.prefix { !"/?#\\".contains($0) }
-        if let at = authority.lastIndex(of: "@") {
-            authority = authority[authority.index(after: at)...]
-        }
-        if authority.hasPrefix("["), let end = authority.firstIndex(of: "]") {
-            return String(authority[...end])
-        }
-        return String(authority.prefix { $0 != ":" })
     }
 }
 
@@ -129,10 +116,10 @@ extension Option {
 extension OptionValue {
     /// `HOST=PIN`; a pin may end in "=", a host pattern holds none.
     static func pin(_ text: String) throws(UsageError) -> TrustArguments.Pin {
-        guard let equals = text.firstIndex(of: "="), equals != text.startIndex, !isPin(text) else {
+        guard let (hosts, _, pin) = text.cut(atFirst: "="), !hosts.isEmpty, !isPin(text) else {
             throw UsageError("--pin takes HOST=sha256/…, not '\(text)'")
         }
-        return .init(hosts: String(text[..<equals]), text: String(text[text.index(after: equals)...]))
+        return .init(hosts: hosts, text: pin)
     }
 
     /// Whether a text is a pin by itself, however malformed.

@@ -8,7 +8,7 @@ enum Verbose {
     static func opening(of plan: Plan, _ metrics: Metrics, heads: [Headers]) -> [String] {
         let request = plan.request
         if metrics.isEmpty {
-            return ["* nothing was sent to \(withoutCredentials(request.url))"].map(printable)
+            return ["* nothing was sent to \(WrittenURL(request.url).withoutLogin)"].map(printable)
         }
         var lines: [String] = []
         var method = request.method
@@ -20,7 +20,7 @@ enum Verbose {
             let isUntold = hop.httpVersion == .http1_0 || hop.httpVersion == .unknown
             let version = isUntold ? .http1_1 : hop.httpVersion
             lines.append("> \(method) \(target(of: hop.url)) \(version)")
-            lines.append("> Host: \(request.headers["Host"] ?? authority(of: hop.url))")
+            lines.append("> Host: \(request.headers["Host"] ?? WrittenURL(hop.url).place)")
             // A later hop may have lost fields on its way to another origin, and the library does not say which.
             lines += index == 0 ? fields(of: plan) : []
             if hop.status > 0 {
@@ -70,7 +70,7 @@ enum Verbose {
         ].compactMap { $0 }
         let times = parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"
         return hop.ready == nil
-            ? "* no connection to \(authority(of: hop.url))\(times)" : "* connected to \(place)\(times)"
+            ? "* no connection to \(WrittenURL(hop.url).place)\(times)" : "* connected to \(place)\(times)"
     }
 
     private static func account(of hop: HopMetrics) -> String {
@@ -90,7 +90,7 @@ enum Verbose {
 
     private static func fields(of plan: Plan) -> [String] {
         let request = plan.request
-        let isKnown = hasCredentials(request.url) || request.credentials != nil
+        let isKnown = WrittenURL(request.url).login != nil || request.credentials != nil
         var lines = isKnown ? ["> Authorization: \(hidden)"] : []
         lines += request.headers.filter { $0.name.lowercased() != "host" }.map { "> " + shown($0.name, $0.value) }
         if let length = plan.bodyBytes {
@@ -106,7 +106,21 @@ enum Verbose {
     private static let hidden = "[hidden]"
 
     static func shown(_ name: String, _ value: String) -> String {
-        "\(name): \(isSecret(name) ? hidden : value)"
+        "\(name): \(isSecret(name) ? hidden : withoutLogins(value))"
+    }
+
+    /// A field's value without the names and passwords of URLs in it: a redirect may have some.
+    private static func withoutLogins(_ value: String) -> String {
+        var shown = ""
+        var rest = value.unicodeScalars[...]
+        while let slash = rest.firstIndex(of: "/") {
+            let start = rest[slash...].firstIndex { $0 != "/" } ?? rest.endIndex
+            let end = rest[start...].firstIndex { "/?#<>\", ".unicodeScalars.contains($0) } ?? rest.endIndex
+            let at = rest.distance(from: slash, to: start) > 1 ? rest[start..<end].lastIndex(of: "@") : nil
+            shown += String(rest[..<start]) + String(rest[(at.map { rest.index(after: $0) } ?? start)..<end])
+            rest = rest[end...]
+        }
+        return shown + String(rest)
     }
 
     private static func isSecret(_ name: String) -> Bool {
@@ -117,37 +131,16 @@ enum Verbose {
 
     // MARK: URLs
 
-    private static func afterScheme(_ url: String) -> Substring {
-        guard let slashes = url.firstRange(of: "://") else { return url[...] }
-        return url[slashes.upperBound...]
-    }
-
-    private static func authority(of url: String) -> String {
-        let authority = afterScheme(url).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        return String(authority.split(separator: "@", omittingEmptySubsequences: false).last ?? "")
-    }
-
     /// The name and the password in a URL.
     static func login(in url: String) -> Login? {
-        let authority = afterScheme(url).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        guard let at = authority.lastIndex(of: "@") else { return nil }
-        let login = OptionValue.login(String(authority[..<at]))
+        guard let written = WrittenURL(url).login else { return nil }
+        let login = OptionValue.login(written)
         return Login(user: Percent.decoded(login.user), password: login.password.map(Percent.decoded))
     }
 
-    private static func hasCredentials(_ url: String) -> Bool {
-        afterScheme(url).prefix { $0 != "/" && $0 != "?" && $0 != "#" }.contains("@")
-    }
-
-    static func withoutCredentials(_ url: String) -> String {
-        let rest = afterScheme(url)
-        let path = rest.drop { $0 != "/" && $0 != "?" && $0 != "#" }
-        return url[..<rest.startIndex] + authority(of: url) + path
-    }
-
     private static func target(of url: String) -> String {
-        let path = afterScheme(url).drop { $0 != "/" && $0 != "?" && $0 != "#" }.prefix { $0 != "#" }
-        return path.hasPrefix("/") ? String(path) : "/" + path
+        let target = WrittenURL(url).target
+        return target.behind("/") == nil ? "/" + target : target
     }
 
     /// As the library does (RFC 9110, 15.4): 303 asks for a GET, 301 and 302 make one of a POST.

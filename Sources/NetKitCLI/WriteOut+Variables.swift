@@ -59,7 +59,7 @@ extension WriteOut {
         "time_redirect": { .seconds($0.redirectTime) },
         "time_starttransfer": { .seconds($0.sum { $0.firstByte }) },
         "time_total": { .seconds($0.took) },
-        "url": { .text(Verbose.withoutCredentials($0.job.url)) },
+        "url": { .text(WrittenURL($0.job.url).withoutLogin) },
         "url_effective": { .text($0.url) },
         "urlnum": { .number($0.job.index) },
     ]

@@ -1,3 +1,4 @@
+StartUp.openStandardDescriptors()
 Terminal.ignoreBrokenPipes()
 Interrupt.watch()
-Terminal.end(await Command.run(Array(CommandLine.arguments.dropFirst())))
+Terminal.end(await Command.run { () throws(UsageError) in try StartUp.words() })

@@ -114,8 +114,8 @@ extension Agent {
                 }
                 var progress = progress
                 let before = shift.withLock { $0 }
-                progress.received += before
-                progress.receiveTotal = progress.receiveTotal.map { $0 + before }
+                progress.received = progress.received.addingSaturated(before)
+                progress.receiveTotal = progress.receiveTotal.map { $0.addingSaturated(before) }
                 tell(progress)
             }
         }

@@ -37,8 +37,8 @@ public struct TransferProgress: Sendable, Hashable {
         if (sendTotal == nil && sent > 0) || (receiveTotal == nil && received > 0) {
             return nil
         }
-        let total = (sendTotal ?? 0) + (receiveTotal ?? 0)
-        return total > 0 ? min(1, Double(sent + received) / Double(total)) : nil
+        let total = Double(sendTotal ?? 0) + Double(receiveTotal ?? 0)
+        return total > 0 ? min(1, (Double(sent) + Double(received)) / total) : nil
     }
 
     /// A handler for ``Request/progress``, and the sequence of what it is told: the newest alone is kept, and the

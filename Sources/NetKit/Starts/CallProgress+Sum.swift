@@ -31,12 +31,12 @@ extension CallProgress {
 
 extension CallProgress.Way {
     fileprivate mutating func add(_ other: Self, isOver: Bool) {
-        completed += other.completed
-        bytesPerSecond += other.bytesPerSecond
+        completed = completed.addingSaturated(other.completed)
+        bytesPerSecond = bytesPerSecond.addingSaturated(other.bytesPerSecond)
         if isOver {
-            total = total.map { $0 + other.completed }
+            total = total.map { $0.addingSaturated(other.completed) }
         } else if let mine = total, let its = other.total {
-            total = mine + its
+            total = mine.addingSaturated(its)
         } else {
             total = nil
         }

@@ -17,6 +17,14 @@ final class OutputFile {
 
     /// - Parameter mode: the permissions of a new file; nil takes the usual ones, or those of the file that is replaced.
     init(at path: String, mode: mode_t? = nil) throws(SystemError) {
+        if let number = Self.standardDescriptor(path) {
+            descriptor = fcntl(number, F_DUPFD_CLOEXEC, 3)
+            place = path
+            if descriptor < 0 {
+                throw SystemError(number: errno)
+            }
+            return
+        }
         var status = stat()
         let isThere = unsafe stat(path, &status) == 0
         if isThere && status.st_mode & S_IFMT != S_IFREG {
@@ -24,8 +32,12 @@ final class OutputFile {
             place = path
             return
         }
-        // A link stays a link: what it points to is replaced.
-        let place = isThere ? Self.resolved(path) : path
+        // A link stays a link: what it points to is replaced. What no name leads to any more is written where it is.
+        guard let place = isThere ? Self.resolved(path) : path else {
+            descriptor = try Self.opened(path, O_WRONLY | O_TRUNC, mode: 0)
+            self.place = path
+            return
+        }
         let mayWrite = unsafe !isThere || access(place, W_OK) == 0
         if !mayWrite {
             throw SystemError(number: errno)
@@ -105,8 +117,18 @@ final class OutputFile {
         return descriptor
     }
 
-    private static func resolved(_ path: String) -> String {
-        guard let real = unsafe realpath(path, nil) else { return path }
+    /// The names of a process's own output: what is behind them is written on, and neither replaced nor emptied.
+    private static func standardDescriptor(_ path: String) -> Int32? {
+        switch path {
+        case "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1": 1
+        case "/dev/stderr", "/dev/fd/2", "/proc/self/fd/2": 2
+        default: nil
+        }
+    }
+
+    /// Nil where a link leads to nothing that has a name.
+    private static func resolved(_ path: String) -> String? {
+        guard let real = unsafe realpath(path, nil) else { return nil }
         defer { unsafe free(real) }
         return unsafe String(cString: real)
     }

@@ -62,7 +62,17 @@ struct OutputFileTests {
 
     @Test func aDeviceIsWrittenAndNotReplaced() async throws {
         #expect(try await nk("-o", "/dev/null", server.url("/")).code == 0)
-        #expect(try await nk("-o", "/dev/stdout", server.url("/")).code == 0)
+    }
+
+    /// Standard output of these runs is a file without a name.
+    @Test(arguments: ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+    func itsOwnOutputIsWrittenOn(path: String) async throws {
+        #expect(try await nk("-o", path, server.url("/")).text == "new")
+        let both = try await nk(line: "echo before; \"$0\" \"$@\"; echo behind", "-o", path, server.url("/"))
+        #expect(both.text == "before\nnewbehind\n" && both.code == 0)
+        try folder.link("out", to: path)
+        #expect(try await nk("-o", folder.file("out"), server.url("/")).text == "new")
+        #expect(folder.mode(of: "out") & 0o170000 == 0o120000)
     }
 
     @Test func aFailureLeavesNoFile() async throws {

@@ -50,6 +50,12 @@ func nk(
     return await (try Run(arguments, input: input, output: output, place: place)).ended()
 }
 
+/// Runs a line of sh(1), where "$0" is `nk` and "$@" the words.
+func nk(line: String, _ arguments: String...) async throws -> Outcome {
+    let place = Run.Place(line: line)
+    return await (try Run(arguments, input: [], output: .kept, place: place)).ended()
+}
+
 #if os(Linux)
 /// With a terminal for its standard error.
 func nk(
@@ -83,6 +89,7 @@ struct Run: Sendable {
         var home: String?
         var terminal: Int32?
         var readsTerminal = false
+        var line: String?
     }
 
     private let process: pid_t
@@ -197,7 +204,8 @@ struct Run: Sendable {
         // env(1) goes elsewhere and becomes nk.
         let kind = place.terminal == nil ? [] : ["TERM=xterm"]
         let elsewhere = (place.folder.map { ["-C", $0] } ?? []) + (place.home.map { ["HOME=\($0)"] } ?? []) + kind
-        let front = elsewhere.isEmpty ? [program] : ["/usr/bin/env"] + elsewhere + [program]
+        let goes = elsewhere.isEmpty ? [program] : ["/usr/bin/env"] + elsewhere + [program]
+        let front = place.line.map { ["/bin/sh", "-c", $0, program] } ?? goes
         var words = unsafe (front + arguments).map { unsafe strdup($0) } + [nil]
         defer { unsafe words.forEach { unsafe free($0) } }
         var process: pid_t = 0

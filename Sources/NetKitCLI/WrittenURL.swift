@@ -1,0 +1,70 @@
+/// The parts of a URL as they are written: nothing is decoded, and nothing refused.
+///
+/// They are cut where libcurl cuts them. Its marks are bytes, so that they are looked for among scalars: "/" with a
+/// combining mark behind it is one Character, and no "/" any more.
+struct WrittenURL {
+    /// With the slashes behind it; empty without one.
+    let scheme: String
+    /// The name and the password; nil without.
+    let login: String?
+    /// The host and the port.
+    let place: String
+    /// The path, the query and the fragment.
+    let rest: String
+
+    init(_ url: String) {
+        let scalars = url.unicodeScalars
+        let start = Self.endOfScheme(in: scalars)
+        let end = scalars[start...].firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? scalars.endIndex
+        let at = scalars[start..<end].lastIndex(of: "@")
+        scheme = String(scalars[..<start])
+        login = at.map { String(scalars[start..<$0]) }
+        place = String(scalars[(at.map { scalars.index(after: $0) } ?? start)..<end])
+        rest = String(scalars[end...])
+    }
+
+    var withoutLogin: String { scheme + place + rest }
+
+    /// Without the port; an IPv6 address in its brackets.
+    var host: String {
+        if place.unicodeScalars.first == "[", let end = place.unicodeScalars.firstIndex(of: "]") {
+            return String(place.unicodeScalars[...end])
+        }
+        return place.cut(atFirst: ":")?.before ?? place
+    }
+
+    /// The rest without the query and the fragment.
+    var path: String { String(rest.unicodeScalars.prefix { $0 != "?" && $0 != "#" }) }
+
+    /// The path and the query.
+    var target: String { String(rest.unicodeScalars.prefix { $0 != "#" }) }
+
+    /// Two slashes, or for http and https as many as there are: libcurl takes one to three.
+    private static func endOfScheme(in url: String.UnicodeScalarView) -> String.Index {
+        let name = url.prefix {
+            $0.isASCII && ($0.properties.isAlphabetic || "0123456789+-.".unicodeScalars.contains($0))
+        }
+        let isName = name.first.map { $0.properties.isAlphabetic } ?? false
+        guard isName, name.endIndex < url.endIndex, url[name.endIndex] == ":" else { return url.startIndex }
+        let slashes = url[url.index(after: name.endIndex)...].prefix { $0 == "/" }
+        if ["http", "https"].contains(String(name).lowercased()) {
+            return slashes.isEmpty ? url.startIndex : slashes.endIndex
+        }
+        return slashes.count < 2 ? url.startIndex : url.index(slashes.startIndex, offsetBy: 2)
+    }
+}
+
+extension String {
+    /// What stands before and behind the first of some marks; nil without one. A combining mark behind it leaves a mark
+    /// what it is.
+    func cut(atFirst marks: Unicode.Scalar...) -> (before: String, mark: Unicode.Scalar, after: String)? {
+        let scalars = unicodeScalars
+        guard let place = scalars.firstIndex(where: marks.contains) else { return nil }
+        return (String(scalars[..<place]), scalars[place], String(scalars[scalars.index(after: place)...]))
+    }
+
+    /// What stands behind a mark at the very beginning; nil when it does not begin so.
+    func behind(_ mark: Unicode.Scalar) -> String? {
+        unicodeScalars.first == mark ? String(unicodeScalars.dropFirst()) : nil
+    }
+}

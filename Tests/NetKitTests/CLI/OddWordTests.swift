@@ -1,0 +1,180 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+import Testing
+
+/// Words, files and streams that are not as one expects them.
+@Suite(.timeLimit(.minutes(5)))
+struct OddWordTests {
+    private let server: LoopbackServer
+    private let folder: TemporaryFolder
+
+    init() throws {
+        server = try LoopbackServer()
+        server.script("*", .text("ok"))
+        folder = try TemporaryFolder()
+    }
+
+    private var host: String { "127.0.0.1:\(server.port)" }
+
+    // MARK: Streams
+
+    @Test(arguments: ["<&- >&-", "<&- 2>&-", "<&- >&- 2>&-"])
+    func closedStreamsAreNobodysPipe(streams: String) async throws {
+        let line = "exec \"$0\" \"$@\" \(streams)"
+        #expect(try await nk(line: line, server.url("/")).code == 0)
+        #expect(try await nk(line: line, "http://127.0.0.1:1/").code == 7)
+    }
+
+    @Test(arguments: [
+        (["-d", "@-"], "hello"), (["--json", "@-"], "hello"), (["--data-urlencode", "a@-"], "a=hello"),
+        (["-Z", "-d", "@-"], "hello"), (["-d", "@/dev/stdin"], "hello"),
+    ])
+    func inputIsReadOnceAndSentToEach(words: [String], body: String) async throws {
+        let outcome = try await nk(words + [server.url("/1"), server.url("/2")], input: Array("hello".utf8))
+        #expect(outcome.code == 0)
+        for index in 0...1 {
+            #expect(String(decoding: server.received(index).body, as: UTF8.self) == body)
+        }
+    }
+
+    @Test func inputIsPutIntoEachQuery() async throws {
+        #expect(
+            try await nk(["-G", "-d", "@-", server.url("/1"), server.url("/1")], input: Array("a=1".utf8)).code == 0)
+        for index in 0...1 {
+            #expect(server.received(index).requestLine == "GET /1?a=1 HTTP/1.1")
+        }
+    }
+
+    @Test func fieldsAreReadOnceAndSentToEach() async throws {
+        let fields = Array("X-A: 1\r\n\nX-B;\n".utf8)
+        #expect(try await nk(["-H", "@/dev/stdin", server.url("/1"), server.url("/2")], input: fields).code == 0)
+        for index in 0...1 {
+            let request = server.received(index)
+            #expect(request.values(named: "X-A") == ["1"] && request.values(named: "X-B") == [""])
+        }
+    }
+
+    // MARK: URLs
+
+    @Test func aSchemeStandsAtTheBeginningOrNowhere() async throws {
+        for rest in ["/login?next=https://x/", "/#a://b", "?u=a://b"] {
+            #expect(try await nk(host + rest).code == 0)
+        }
+        #expect(server.received().requestLine == "GET /login?next=https://x/ HTTP/1.1")
+    }
+
+    @Test(arguments: [
+        "user:s3cret@127.0.0.1:1/?next=http://x", "http:/user:s3cret@127.0.0.1:1/", "http:///user:s3cret@127.0.0.1:1/",
+        "http://user:s3cret@127.0.0.1:1/", "http://user:s3cret\u{301}@127.0.0.1:1/\u{301}x@y",
+    ])
+    func aPasswordInAURLIsNotShown(url: String) async throws {
+        let outcome = try await nk("-v", "-w", "%{url} %{url_effective}", url)
+        #expect(outcome.code != 0)
+        #expect(!outcome.errors.contains("s3cret") && !outcome.text.contains("s3cret"))
+    }
+
+    @Test func aPasswordInARedirectIsNotShown() async throws {
+        let headers = [
+            "Location: http://user:s3cret@\(host)/there", "Refresh: 5; url=//user:s3cret@x/",
+            "Link: <https://user:s3cret@x/>; rel=next, <http://y/a@b>; rel=prev",
+        ]
+        server.script("/r", Reply(status: 302, headers: headers))
+        let outcome = try await nk("-v", server.url("/r"))
+        #expect(!outcome.errors.contains("s3cret"))
+        #expect(outcome.errorLines.contains("< Location: http://\(host)/there"))
+        #expect(outcome.errorLines.contains("< Link: <https://x/>; rel=next, <http://y/a@b>; rel=prev"))
+    }
+
+    /// What pins are for is the host that is asked, however the URL spells what stands before it.
+    @Test(arguments: [
+        "https://good.example\\@127.0.0.1:PORT/", "https://127.0.0.1:PORT/\u{301}x@good.example/",
+        "https://127.0.0.1:PORT?\u{301}x@good.example/", "https://127.0.0.1:PORT/",
+        "https:/127.0.0.1:PORT/@good.example",
+    ])
+    func noURLEscapesAPin(url: String) async throws {
+        let secure = try LoopbackServer(.valid)
+        secure.script("*", .text("ok"))
+        let words = ["-k", "--pinnedpubkey", "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]
+        let place = url.split(separator: "PORT", omittingEmptySubsequences: false).joined(separator: "\(secure.port)")
+        let outcome = try await nk(words + [place])
+        #expect(outcome.code != 0 && outcome.bytes == [])
+        #expect(secure.requestCount == 0)
+    }
+
+    @Test func aFileForAFolderKeepsItsNameBeforeTheFragment() async throws {
+        try folder.write(Array("x".utf8), to: "f")
+        for (index, (place, line)) in [
+            ("/d/#x", "PUT /d/f HTTP/1.1"), ("/d/", "PUT /d/f HTTP/1.1"), ("#x/", "PUT /f HTTP/1.1"),
+        ].enumerated() {
+            #expect(try await nk("-T", folder.file("f"), server.url("") + place).code == 0)
+            #expect(server.received(index).requestLine == line)
+        }
+        #expect(try await nk("-T", "", server.url("/d/")).code == 0)
+        #expect(server.received(3).requestLine == "GET /d/ HTTP/1.1")
+    }
+
+    // MARK: Marks
+
+    @Test func aMarkIsOneWhateverFollowsIt() async throws {
+        let accent = "\u{301}"
+        #expect(try await nk("-u", "user:\(accent)x", server.url("/")).code == 0)
+        #expect(server.received().values(named: "Authorization") == ["Basic dXNlcjrMgXg="])
+        #expect(try await nk("-H", "X-A:\(accent)b", "-b", "n=\(accent)", server.url("/")).code == 0)
+        let lines = server.receivedBytes(1).split(separator: 10).map { Array($0.dropLast()) }
+        #expect(lines.contains(Array("X-A: \(accent)b".utf8)) && lines.contains(Array("Cookie: n=\(accent)".utf8)))
+        #expect(try await nk("--data-urlencode", "q=\(accent)x", server.url("/")).code == 0)
+        #expect(server.received(2).body == Array("q=%CC%81x".utf8))
+        #expect(try await nk("-F", "q=\(accent)x", server.url("/")).code == 0)
+        #expect(String(decoding: server.received(3).body, as: UTF8.self).contains("\r\n\r\n\(accent)x\r\n"))
+    }
+
+    @Test func theNameOfARemoteFileLeavesNoFolder() async throws {
+        #expect(unsafe mkdir(folder.file("d"), 0o755) == 0)
+        let outcome = try await nk(["-O", server.url("/d/\u{301}x")], folder: folder.path)
+        #expect(outcome.code == 0)
+        #expect(folder.names == ["d", "\u{301}x"])
+    }
+
+    @Test(arguments: ["a@b=c", "@f=1"])
+    func anEqualsSignGoesBeforeAnAt(data: String) async throws {
+        #expect(try await nk("--data-urlencode", data, server.url("/")).code == 0)
+        #expect(server.received().body == Array(data.utf8))
+    }
+
+    // MARK: Text
+
+    @Test(arguments: ["-d \"$(printf 'q=\\351')\"", "-u \"$(printf 'u:\\351')\"", "\"$(printf 'http://h/\\351')\""])
+    func wordsThatAreNoTextAreRefused(word: String) async throws {
+        let outcome = try await nk(line: "exec \"$0\" \"$@\" \(word)", server.url("/"))
+        #expect(outcome.code == 2 && server.requestCount == 0)
+        #expect(outcome.errors.contains("of the command line is not UTF-8"))
+    }
+
+    @Test func filesThatAreNoTextAreRefusedWhereTextIsMeant() async throws {
+        try folder.write([UInt8](Array("X: ".utf8) + [0xE9]), to: "latin")
+        #expect(try await nk("-H", "@" + folder.file("latin"), server.url("/")).code == 2)
+        #expect(try await nk("-G", "-d", "@" + folder.file("latin"), server.url("/")).code == 2)
+        #expect(server.requestCount == 0)
+    }
+
+    @Test func aLineThatIsNoFieldIsNotTold() async throws {
+        try folder.write(Array("X: 1\n\nghp_s3cret\n".utf8), to: "token.txt")
+        let outcome = try await nk("-H", "@" + folder.file("token.txt"), server.url("/"))
+        #expect(outcome.code == 2 && server.requestCount == 0)
+        #expect(
+            outcome.errorLines == ["nk: (2) line 3 of \(folder.file("token.txt")) is no field to send or to leave out"])
+    }
+
+    @Test func aFormatsOwnLineEndsAreForItsReader() async throws {
+        try folder.write(Array("code: %{http_code}\\n\r\nsize: %{size_download}\n".utf8), to: "format")
+        let outcome = try await nk("-o", "/dev/null", "-w", "@" + folder.file("format"), server.url("/"))
+        #expect(outcome.text == "code: 200\nsize: 2")
+    }
+
+    @Test func pinsTakesAProxyAsElsewhere() async throws {
+        #expect(try await nk("pins", "-x", "127.0.0.1:1", "h.example").code == 7)
+    }
+}
