@@ -5,7 +5,9 @@
 #include "full_disk.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { LONG_BYTES = 1500007 };
@@ -55,6 +57,52 @@ static void engine__what_is_not_saved_is_limited_as_ever(void **state) {
         assert_ended(fixture_send(&f, &request), NC_ERR_BODY_TOO_LARGE, 63, "limit of 67108864");
     }
     fixture_stop(&f);
+}
+
+static void engine__pipes_are_refused_and_devices_written(void **state) {
+    fixture f;
+    place at = place_make();
+    struct stat info;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/", (nct_reply){.pattern_length = 100000});
+    const char *pipe = fixture_text(&f, "%s/pipe", at.root);
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    nc_request request = fixture_request(&f, "/");
+    request.save_path = nc_slice_of(pipe);
+    assert_ended(fixture_send(&f, &request), NC_ERR_FILE, ESPIPE, "piece by piece"); // nobody reads it
+    int reader = open(pipe, O_RDONLY | O_NONBLOCK);
+    assert_true(reader >= 0);
+    assert_ended(fixture_send(&f, &request), NC_ERR_FILE, ESPIPE, "piece by piece");
+    close(reader);
+    assert_int_equal(lstat(pipe, &info), 0);
+    assert_true(S_ISFIFO(info.st_mode));
+    assert_int_equal(place_count(at.root), 1);
+    request.save_path = nc_slice_of("/dev/null");
+    assert_answered(fixture_send(&f, &request), 200, "");
+    fixture_stop(&f);
+    unlink(pipe);
+    place_remove(&at);
+}
+
+static void engine__a_save_takes_the_longest_name(void **state) {
+    char name[256];
+    fixture f;
+    place at = place_make();
+    (void)state;
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/", (nct_reply){.body = "whole", .body_length = 5});
+    nc_request request = fixture_request(&f, "/");
+    const char *path = fixture_text(&f, "%s/%s", at.root, name);
+    request.save_path = nc_slice_of(path);
+    assert_answered(fixture_send(&f, &request), 200, "");
+    assert_file(path, nc_slice_of("whole"));
+    assert_int_equal(place_count(at.root), 1);
+    fixture_stop(&f);
+    unlink(path);
+    place_remove(&at);
 }
 
 static void engine__a_cancelled_save_leaves_nothing_behind(void **state) {
@@ -172,19 +220,22 @@ static void engine__a_disk_that_is_full_for_one_file_is_no_matter_for_another(vo
     fixture_start_with(&f, &server, &options);
     fixture_script(&f, "/long", (nct_reply){.pattern_length = LONG_BYTES});
     nc_request request = fixture_request(&f, "/long");
+    const char *folder = fixture_text(&f, "%s/full", at.root);
+    assert_int_equal(mkdir(folder, 0700), 0);
     nc_transfer_id ids[8];
     for (size_t i = 0; i < 8; i++) {
-        request.save_path = nc_slice_of(fixture_text(&f, "%s/%s%zu", at.root, i == 5 ? "full" : "good", i));
+        request.save_path = nc_slice_of(fixture_text(&f, "%s/%s%zu", at.root, i == 5 ? "full/" : "good", i));
         ids[i] = fixture_submit(&f, &request);
     }
     for (size_t i = 0; i < 8; i++) {
         if (i == 5) {
-            assert_ended(fixture_wait(&f, ids[i]), NC_ERR_FILE, ENOSPC, "full5' cannot be written");
+            assert_ended(fixture_wait(&f, ids[i]), NC_ERR_FILE, ENOSPC, "full/5' cannot be written");
         } else {
             assert_answered(fixture_wait(&f, ids[i]), 200, "");
             assert_pattern(fixture_text(&f, "%s/good%zu", at.root, i), LONG_BYTES);
         }
     }
+    assert_int_equal(rmdir(folder), 0);
     assert_int_equal(place_count(at.root), 7);
     fixture_stop(&f);
     place_remove(&at);
@@ -195,6 +246,8 @@ int main(void) {
     const struct CMUnitTest cases[] = {
         harness_case(engine__a_saved_body_appears_whole_or_not_at_all),
         harness_case(engine__what_is_not_saved_is_limited_as_ever),
+        harness_case(engine__pipes_are_refused_and_devices_written),
+        harness_case(engine__a_save_takes_the_longest_name),
         harness_case(engine__a_cancelled_save_leaves_nothing_behind),
         harness_case(engine__a_long_body_is_saved_byte_for_byte_however_it_comes),
         harness_case(engine__what_comes_in_one_read_is_one_write),

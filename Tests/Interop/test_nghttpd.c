@@ -178,9 +178,10 @@ static void nghttpd__a_disk_that_is_full_for_one_stream_is_no_matter_for_another
     (void)state;
     full_disk_init(&disk);
     ask_start(&f, &(nc_engine_options){.file_ops = &disk.ops});
+    assert_int_equal(mkdir(fixture_text(&f, "%s/full", at.root), 0700), 0);
     for (size_t i = 0; i < STREAMS; i++) {
         nc_request request = ask_for(&f, &tls_server, "https", "/giant");
-        request.save_path = nc_slice_of(fixture_text(&f, "%s/%s%zu", at.root, i == FULL ? "full" : "good", i));
+        request.save_path = nc_slice_of(fixture_text(&f, "%s/%s%zu", at.root, i == FULL ? "full/" : "good", i));
         ids[i] = fixture_submit(&f, &request);
     }
     uint32_t connections = 0;
@@ -193,7 +194,7 @@ static void nghttpd__a_disk_that_is_full_for_one_stream_is_no_matter_for_another
         }
     }
     assert_in_range(connections, 0, 1);
-    assert_int_equal(place_count(at.root), STREAMS - 1);
+    assert_true(rmdir(fixture_text(&f, "%s/full", at.root)) == 0 && place_count(at.root) == STREAMS - 1);
     fixture_stop(&f);
     place_remove(&at);
 }

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 /// ".nk-", sixteen digits, ".part" and a NUL.
-enum { PART_SUFFIX_BYTES = 26, NEW_FILE_MODE = 0666 };
+enum { PART_NAME_BYTES = 26, NEW_FILE_MODE = 0666 };
 
 static nc_status fail(nc_files *files, const char *path, const char *what, int code) {
     return nc_error_set(&files->error, NC_ERR_FILE, code, -1, "'%s' cannot be %s: %s", path, what, strerror(code));
@@ -46,22 +46,32 @@ static nc_status open_upload(nc_files *files, const nc_file_ops *ops, const char
     return NC_OK;
 }
 
-/// Devices and pipes are written to in place: renaming something over them would destroy them.
+/// A write to one may have to wait for its reader, and the loop waits for nobody.
+static nc_status refuse_pipe(nc_files *files, const char *path) {
+    return nc_error_set(&files->error, NC_ERR_FILE, ESPIPE, -1,
+                        "'%s' is a pipe or a socket: take the body piece by piece", path);
+}
+
+/// Devices are written to in place: renaming something over them would destroy them.
 static nc_status open_in_place(nc_files *files, const nc_file_ops *ops, const char *path, bool *is_done) {
     struct stat info;
     int fd = open_retrying(ops, path, O_WRONLY | O_NONBLOCK);
     *is_done = false;
     if (fd < 0) {
-        // A directory says so here; whatever else is wrong will be said when the other name is opened.
-        return errno == EISDIR ? fail(files, path, "written", EISDIR) : NC_OK;
+        // A directory says so here, and a pipe that nobody reads; whatever else is wrong will be said when the other
+        // name is opened.
+        return errno == EISDIR  ? fail(files, path, "written", EISDIR)
+               : errno == ENXIO ? refuse_pipe(files, path)
+                                : NC_OK;
     }
-    if (ops->status(ops->ctx, fd, &info) == 0 && !S_ISREG(info.st_mode)) {
+    bool is_known = ops->status(ops->ctx, fd, &info) == 0;
+    if (is_known && (S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode))) {
         files->save_fd = fd;
         *is_done = true;
         return NC_OK;
     }
     (void)ops->close(ops->ctx, fd);
-    return NC_OK;
+    return is_known && S_ISFIFO(info.st_mode) ? refuse_pipe(files, path) : NC_OK;
 }
 
 static nc_status open_save(nc_files *files, const nc_file_ops *ops, const char *path) {
@@ -75,12 +85,15 @@ static nc_status open_save(nc_files *files, const nc_file_ops *ops, const char *
     if (!random.fill(random.ctx, (uint8_t *)&chance, sizeof chance)) {
         return nc_error_set(&files->error, NC_ERR_FILE, 0, -1, "no random bytes for a file name");
     }
-    size_t length = strlen(path) + PART_SUFFIX_BYTES;
+    // In the same folder, so that the rename stays within a file system; short, so that any name leaves room.
+    const char *slash = strrchr(path, '/');
+    int folder_length = slash != NULL ? (int)(slash - path) + 1 : 0;
+    size_t length = (size_t)folder_length + PART_NAME_BYTES;
     char *part_path = nc_alloc(length);
     if (part_path == NULL) {
         return nc_error_set(&files->error, NC_ERR_NO_MEMORY, 0, -1, "no memory for a file name");
     }
-    (void)snprintf(part_path, length, "%s.nk-%016llx.part", path, (unsigned long long)chance);
+    (void)snprintf(part_path, length, "%.*s.nk-%016llx.part", folder_length, path, (unsigned long long)chance);
     files->save_fd = open_retrying(ops, part_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
     if (files->save_fd < 0) {
         status = fail(files, path, "written", errno);
