@@ -4,13 +4,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
-void fetching_start_with(fetching *on, const nc_engine_options *options) {
+void fetching_start_at(fetching *on, const nct_server_options *server, const nc_engine_options *options) {
     *on = (fetching){.at = place_make(), .path = "/file", .done = GATE_INIT, .head = GATE_INIT, .moved = GATE_INIT};
-    const nct_server_options plain = {0};
-    fixture_start_with(&on->f, &plain, options);
+    fixture_start_with(&on->f, server, options);
     snprintf(on->file, sizeof on->file, "%s/file", on->at.root);
     snprintf(on->partial, sizeof on->partial, "%s/file.part", on->at.root);
     snprintf(on->record, sizeof on->record, "%s/file.part.nk", on->at.root);
+}
+
+void fetching_start_with(fetching *on, const nc_engine_options *options) {
+    const nct_server_options plain = {0};
+    fetching_start_at(on, &plain, options);
 }
 
 void fetching_start(fetching *on) {

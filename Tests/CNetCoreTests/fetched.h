@@ -49,6 +49,8 @@ typedef struct fetching {
 
 void fetching_start(fetching *on);
 void fetching_start_with(fetching *on, const nc_engine_options *options);
+/// With a server of one's own too.
+void fetching_start_at(fetching *on, const nct_server_options *server, const nc_engine_options *options);
 void fetching_stop(fetching *on);
 /// Scripts "/file".
 void fetching_script(fetching *on, nct_reply reply);

@@ -205,7 +205,8 @@ static void opened(nc_answer *answer) {
 void nc_download_place_known(nc_download *download) {
     uint32_t wanted = download->options.segments;
     uint64_t worth = download->total / MIN_SEGMENT_BYTES;
-    bool splits = download->begins_anew && download->may_split && wanted > 1 && worth > 1;
+    // What was begun again because ranges did not fit together would be cut at the same borders.
+    bool splits = download->begins_anew && download->may_split && !download->has_restarted && wanted > 1 && worth > 1;
     bool is_laid = !splits || nc_download_split(download, worth < wanted ? (size_t)worth : wanted);
     download->allocated_bytes = splits ? download->total : 0;
     if (!is_laid || !nc_download_write_record(download)) {

@@ -190,12 +190,13 @@ static bool compare(nc_segment *segment, nc_slice *bytes) {
     return true;
 }
 
-/// How many bytes may still go to this segment; takes those behind it in when its transfer has them all.
+/// How many bytes may still go to this segment; takes those behind it in when its transfer has them all. Also when
+/// what came ends just on the border: the transfer would be stopped there, and whoever answers no ranges has no other.
 static uint64_t room_of(nc_segment *segment, size_t wanted) {
     nc_download *download = segment->download;
     for (;;) {
         uint64_t room = segment->end == NC_LENGTH_UNKNOWN ? UINT64_MAX : segment->end - segment->start - segment->done;
-        const nc_segment *next = room < wanted ? nc_download_next_segment(download, segment) : NULL;
+        const nc_segment *next = room <= wanted ? nc_download_next_segment(download, segment) : NULL;
         bool may_absorb = segment->gives_all && next != NULL && next->done == 0 &&
                           (next->phase == NC_SEGMENT_WAITING || next->phase == NC_SEGMENT_ASKED);
         if (!may_absorb) {
