@@ -318,6 +318,26 @@ static void download__completes_on_416_when_all_is_there(void **state) {
     fetching_stop(&on);
 }
 
+static void download__takes_the_digest_of_a_416_page_for_that_of_the_page(void **state) {
+    (void)state;
+    static const char *const fields[] = {"Content-Digest", "Repr-Digest"};
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        fetching on;
+        fetching_start(&on);
+        leave_all(&on);
+        const char *headers = fixture_text(&on.f,
+                                           "Content-Range: bytes */20000\r\n"
+                                           "%s: sha-256=:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=:\r\n",
+                                           fields[i]);
+        fetching_script(&on, (nct_reply){.status = 416, .headers = headers, .body = "no", .body_length = 2});
+        fetched got = fetch(&on, &(nc_download_options){0});
+        assert_fetched(got, NC_OK);
+        assert_int_equal(got.resumed_bytes, 20000);
+        assert_pattern(on.file, 20000);
+        fetching_stop(&on);
+    }
+}
+
 static void download__begins_anew_on_416_with_another_length(void **state) {
     (void)state;
     fetching on;
@@ -381,6 +401,7 @@ int main(void) {
         harness_case(download__saves_no_error_page),
         harness_case(download__keeps_its_partial_through_an_error_page),
         harness_case(download__completes_on_416_when_all_is_there),
+        harness_case(download__takes_the_digest_of_a_416_page_for_that_of_the_page),
         harness_case(download__begins_anew_on_416_with_another_length),
         harness_case(download__is_refused_what_it_cannot_be),
     };

@@ -47,6 +47,9 @@ static size_t count_fields(const nc_response *response, const char *name) {
 }
 
 static void take_digests(nc_download_facts *out, const nc_response *response) {
+    if (out->status < 200 || out->status > 299) {
+        return; // They are of the page that says why, and a 416 has one too.
+    }
     // Content-Digest is of what is sent: the file only when it is sent whole (RFC 9530, 2).
     bool is_whole = out->status != 206;
     for (size_t i = 0; i < nc_response_header_count(response); i++) {
