@@ -318,6 +318,45 @@ static void download__completes_on_416_when_all_is_there(void **state) {
     fetching_stop(&on);
 }
 
+/// As a kill does: more lies there than is proven.
+static void leave_a_tail(const fetching *on) {
+    static const char tail[12345] = "stale";
+    FILE *file = fopen(on->partial, "ab");
+    assert_non_null(file);
+    assert_int_equal(fwrite(tail, 1, sizeof tail, file), sizeof tail);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void download__keeps_nothing_behind_the_end(void **state) {
+    (void)state;
+    fetching on;
+    fetching_start(&on);
+    // How long it is was not said at first, and turns out to be less than what lies there.
+    const nct_reply row[] = {{.headers = STRONG,
+                              .pattern_length = 20000,
+                              .chunk_bytes = 1000,
+                              .is_cut = true,
+                              .is_cut_in_body = true,
+                              .cut_after = 9000,
+                              .ending = NCT_CLOSE},
+                             {.headers = STRONG, .pattern_length = 10000, .answers_ranges = true}};
+    fetching_script_row(&on, row, 2);
+    assert_fetched(fetch(&on, &(nc_download_options){0}), NC_ERR_CUT_SHORT);
+    leave_a_tail(&on);
+    fetched got = fetch(&on, &(nc_download_options){0});
+    assert_fetched(got, NC_OK);
+    assert_int_equal(got.status, 206);
+    assert_pattern(on.file, 10000);
+    assert_int_equal(unlink(on.file), 0);
+    leave_all(&on);
+    leave_a_tail(&on);
+    got = fetch(&on, &(nc_download_options){0});
+    assert_fetched(got, NC_OK);
+    assert_int_equal(got.status, 416);
+    assert_pattern(on.file, 20000);
+    fetching_stop(&on);
+}
+
 static void download__takes_the_digest_of_a_416_page_for_that_of_the_page(void **state) {
     (void)state;
     static const char *const fields[] = {"Content-Digest", "Repr-Digest"};
@@ -401,6 +440,7 @@ int main(void) {
         harness_case(download__saves_no_error_page),
         harness_case(download__keeps_its_partial_through_an_error_page),
         harness_case(download__completes_on_416_when_all_is_there),
+        harness_case(download__keeps_nothing_behind_the_end),
         harness_case(download__takes_the_digest_of_a_416_page_for_that_of_the_page),
         harness_case(download__begins_anew_on_416_with_another_length),
         harness_case(download__is_refused_what_it_cannot_be),

@@ -311,6 +311,7 @@ static void end(nc_download *download, bool is_whole) {
     uint64_t held = nc_download_held(download);
     download->phase = NC_DOWNLOAD_ENDING;
     download->is_whole = is_whole;
+    download->whole_bytes = held;
     download->is_kept = !download->has_begun || (held > 0 && !download->is_coded);
     bool has_news = is_whole || (download->is_dirty && download->is_kept);
     if (!has_news || !nc_download_write_record(download)) {

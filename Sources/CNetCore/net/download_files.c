@@ -47,6 +47,12 @@ int nc_files_status_at(const nc_file_ops *ops, int folder_fd, const char *name, 
     return result;
 }
 
+int nc_files_truncate(const nc_file_ops *ops, int fd, uint64_t length) {
+    int result;
+    RETRYING(result, ops->truncate(ops->ctx, fd, (off_t)length));
+    return result;
+}
+
 ssize_t nc_files_read_at(const nc_file_ops *ops, int fd, void *bytes, size_t length, uint64_t offset) {
     size_t at = 0;
     while (at < length) {

@@ -20,6 +20,7 @@ int nc_files_status_at(const nc_file_ops *ops, int folder_fd, const char *name, 
 ssize_t nc_files_read_at(const nc_file_ops *ops, int fd, void *bytes, size_t length, uint64_t offset);
 /// Writes all; false and errno.
 bool nc_files_write_at(const nc_file_ops *ops, int fd, nc_slice bytes, uint64_t offset);
+int nc_files_truncate(const nc_file_ops *ops, int fd, uint64_t length);
 /// Removes a name; what is missing is removed already.
 int nc_files_unlink_at(const nc_file_ops *ops, int folder_fd, const char *name);
 void nc_files_close_fd(const nc_file_ops *ops, int *fd);

@@ -165,8 +165,9 @@ static void end(nc_download *download) {
         leave(download);
         return;
     }
+    status = nc_partial_trim(partial, download->whole_bytes, &download->job_error);
     // Where the caller and the server do not want the same, one of them is wrong, and so is the file.
-    status = nc_partial_check(partial, &download->wanted, &download->job_error);
+    status = status != NC_OK ? status : nc_partial_check(partial, &download->wanted, &download->job_error);
     if (status == NC_OK) {
         nc_download_digests left = download->digests;
         left.has_sha256 = left.has_sha256 && !is_checked(download->wanted.has_sha256, left.sha256,

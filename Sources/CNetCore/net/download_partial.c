@@ -352,10 +352,7 @@ nc_status nc_partial_open(nc_partial *partial, nc_slice url, nc_record *record, 
 // would wait until all of it is on disk.
 static nc_status resize(nc_partial *partial, bool is_new, uint64_t allocated_bytes, nc_error *err) {
     const nc_file_ops *ops = &partial->ops;
-    int result;
-    do {
-        result = is_new ? 0 : ops->truncate(ops->ctx, partial->fd, 0);
-    } while (result < 0 && errno == EINTR);
+    int result = is_new ? 0 : nc_files_truncate(ops, partial->fd, 0);
     if (result == 0 && allocated_bytes > 0) {
         do {
             result = ops->allocate(ops->ctx, partial->fd, (off_t)allocated_bytes);
@@ -399,6 +396,17 @@ void nc_partial_discard(nc_partial *partial) {
 }
 
 /* --- the end --- */
+
+// A kill leaves more than is proven, and how long the whole is may be known only later.
+nc_status nc_partial_trim(nc_partial *partial, uint64_t whole_bytes, nc_error *err) {
+    struct stat info;
+    if (nc_files_status(&partial->ops, partial->fd, &info) != 0) {
+        return nc_files_fail(err, partial->part, "examined", errno);
+    }
+    bool is_cut =
+        (uint64_t)info.st_size <= whole_bytes || nc_files_truncate(&partial->ops, partial->fd, whole_bytes) == 0;
+    return is_cut ? NC_OK : nc_files_fail(err, partial->part, "written", errno);
+}
 
 typedef struct hashing {
     nc_digest *sha256;

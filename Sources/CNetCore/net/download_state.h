@@ -101,6 +101,7 @@ struct nc_download {
     bool has_begun;    // and did: what is there is of this download alone
     bool is_kept;      // something is left of it
     uint64_t allocated_bytes;
+    uint64_t whole_bytes; // of the file that the ending job puts in its place
     nc_record record;
     nc_buf record_texts;
     nc_checksum *record_sums;
