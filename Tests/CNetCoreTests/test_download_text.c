@@ -115,6 +115,9 @@ static void name__is_harmless_whatever_it_was(void **state) {
         {"\xc3\xa4\xe2\x82\xac", "\xc3\xa4\xe2\x82\xac"},
         {"bad\xff\xc0\xaf", "bad___"},
         {"x.part", "x.part_"},
+        {"x.part.nk", "x.part.nk_"},
+        {"x.part.nk~", "x.part.nk~_"},
+        {"x.PART.new", "x.PART.new_"},
         {"x.PART.NK", "x.PART.NK_"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -295,7 +295,8 @@ void nc_safe_name(nc_buf *out, nc_slice name) {
         nc_buf_append(out, nc_slice_of(is_odd ? "_" : ""));
         append_short(out, rest);
         // The names of what is not whole yet belong to the downloads themselves.
-        bool is_ours = ends_with(rest, ".part") || ends_with(rest, ".part.nk") || ends_with(rest, ".part.nk~");
+        bool is_ours = ends_with(rest, ".part") || ends_with(rest, ".part.nk") || ends_with(rest, ".part.nk~") ||
+                       ends_with(rest, ".part.new");
         nc_buf_append(out, nc_slice_of(is_ours ? "_" : ""));
     }
     if (clean.status != NC_OK && out->status == NC_OK) {
