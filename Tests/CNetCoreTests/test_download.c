@@ -240,7 +240,6 @@ static void download__begins_anew_when_what_is_there_is_damaged(void **state) {
     check_damage(change_record);
     check_damage(shorten_partial);
     check_damage(remove_partial);
-    check_damage(remove_record);
     check_damage(plant_pipes);
 }
 

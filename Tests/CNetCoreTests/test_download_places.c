@@ -181,6 +181,39 @@ static void download__of_a_long_name_has_a_short_partial(void **state) {
     fetching_stop(&on);
 }
 
+/// What somebody else left under the part's name is there still, and nothing came of the download.
+static void check_left_alone(fetching *on, const nc_download_options *options) {
+    fetched got = fetch(on, options);
+    assert_fetched(got, NC_ERR_FILE);
+    assert_int_equal(got.error.native_code, EEXIST);
+    assert_non_null(strstr(got.error.message, "file.part"));
+    assert_file(on->partial, nc_slice_of("theirs"));
+    assert_int_equal(place_count(on->at.root), 1);
+}
+
+static void download__leaves_a_part_without_a_record_alone(void **state) {
+    (void)state;
+    fetching on;
+    fetching_start(&on);
+    fetching_script(&on, whole);
+    place_write(on.partial, nc_slice_of("theirs"));
+    check_left_alone(&on, &(nc_download_options){0});
+    check_left_alone(&on, &(nc_download_options){.restarts = true});
+    assert_int_equal(nct_server_request_count(on.f.server), 0);
+    nc_download_options options = into_root(&on); // Its name is known later.
+    check_left_alone(&on, &options);
+    if (geteuid() == 0) {
+        assert_int_equal(chown(on.partial, 1, 1), 0);
+        check_left_alone(&on, &options);
+        assert_int_equal(unlink(on.partial), 0);
+    }
+    place_write(on.partial, nc_slice_of("")); // In which there is nothing to lose.
+    assert_fetched(fetch(&on, &options), NC_OK);
+    assert_pattern(on.file, 20000);
+    assert_int_equal(place_count(on.at.root), 1);
+    fetching_stop(&on);
+}
+
 static void remove_partial(fetching *on) {
     assert_int_equal(unlink(on->partial), 0);
 }
@@ -336,6 +369,7 @@ int main(void) {
         harness_case(download__goes_where_it_is_told_by_the_head),
         harness_case(download__says_clearly_why_there_is_no_place_for_it),
         harness_case(download__of_a_long_name_has_a_short_partial),
+        harness_case(download__leaves_a_part_without_a_record_alone),
         harness_case(download__notices_that_its_file_vanished),
         harness_case(download__has_the_digest_that_was_expected_or_is_not_there),
         harness_case(inventory__lists_and_purges_what_is_not_whole),

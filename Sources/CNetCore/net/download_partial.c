@@ -234,8 +234,22 @@ static bool is_named(const nc_partial *partial, const struct stat *open) {
            named.st_ino == open->st_ino && named.st_dev == open->st_dev;
 }
 
+/// A file of bytes with no record beside it was left by somebody else, a browser for one. Ours has always one: it is
+/// written before the part is made, and goes after it.
+static bool lacks_record(const nc_partial *partial, const struct stat *info) {
+    struct stat record;
+    return partial->record[0] != '\0' && info->st_size > 0 &&
+           nc_files_status_at(&partial->ops, partial->folder_fd, partial->record, &record) != 0 && errno == ENOENT;
+}
+
+static nc_status refuse_anothers(const nc_partial *partial, nc_error *err) {
+    return nc_error_set(err, NC_ERR_FILE, EEXIST, -1,
+                        "no download of ours left '%s', and it would be lost: move it, or give another partial folder",
+                        partial->part);
+}
+
 /// Opens and locks the part, when it is a file of our own. `fd` stays -1 when there is none; what stands in its place
-/// (a link, a pipe, a second name of another file) is removed.
+/// (a link, a pipe, a second name of another file) is removed, unless it is a file that somebody would miss.
 static nc_status open_part(nc_partial *partial, struct stat *info, nc_error *err) {
     const nc_file_ops *ops = &partial->ops;
     for (int i = 0; i < MAX_OPENINGS; i++) {
@@ -250,18 +264,20 @@ static nc_status open_part(nc_partial *partial, struct stat *info, nc_error *err
         if (partial->fd >= 0 && nc_files_status(ops, partial->fd, info) != 0) {
             return nc_files_fail(err, partial->part, "examined", errno);
         }
-        is_stranger = is_stranger || !S_ISREG(info->st_mode) || info->st_nlink > 1 || info->st_uid != geteuid();
-        if (!is_stranger) {
-            nc_status status = lock(partial, err);
-            if (status == NC_OK && is_named(partial, info)) {
-                return NC_OK;
-            }
-            if (status != NC_OK) {
-                nc_files_close_fd(ops, &partial->fd); // Without the lock it is not ours to touch.
-                return status;
-            }
+        bool is_file = !is_stranger && S_ISREG(info->st_mode) && info->st_nlink == 1;
+        is_stranger = !is_file || info->st_uid != geteuid();
+        nc_status status = is_stranger ? NC_OK : lock(partial, err);
+        bool is_there = status == NC_OK && is_file && is_named(partial, info);
+        // Only now: whoever finishes a download removes its record while the lock is his.
+        if (is_there && lacks_record(partial, info)) {
+            status = refuse_anothers(partial, err);
+        } else if (is_there && !is_stranger) {
+            return NC_OK;
         }
         nc_files_close_fd(ops, &partial->fd);
+        if (status != NC_OK) {
+            return status; // Without the lock it is not ours to touch.
+        }
         if (is_stranger && nc_files_unlink_at(ops, partial->folder_fd, partial->part) != 0) {
             return nc_files_fail(err, partial->part, "removed", errno);
         }
@@ -388,8 +404,8 @@ void nc_partial_discard(nc_partial *partial) {
         return;
     }
     bool is_ours = partial->fd >= 0 && nc_files_status(ops, partial->fd, &info) == 0 && is_named(partial, &info);
-    if (is_ours) {
-        (void)nc_files_unlink_at(ops, partial->folder_fd, partial->part);
+    // A part that stays needs its record: without one it would be somebody else's.
+    if (is_ours && nc_files_unlink_at(ops, partial->folder_fd, partial->part) == 0) {
         (void)nc_files_unlink_at(ops, partial->folder_fd, partial->record);
         (void)nc_files_unlink_at(ops, partial->folder_fd, partial->fresh);
     }

@@ -106,8 +106,7 @@ static nc_status copy_bytes(const nc_partial *copy, const nc_partial *partial, n
     return status;
 }
 
-/// Another file system: a copy beside the place, which is then renamed as the part would be. The part goes when the
-/// copy's name is on disk.
+/// Another file system: a copy beside the place, which is then renamed as the part would be, and its name is on disk.
 static nc_status copy_over(const nc_partial *partial, const char *path, bool replaces, nc_error *err) {
     nc_partial copy;
     nc_status status = begin_copy(&copy, partial, path, err);
@@ -121,8 +120,6 @@ static nc_status copy_over(const nc_partial *partial, const char *path, bool rep
         nc_partial_discard(&copy);
     } else if (!partial->skips_sync && nc_files_sync(&copy.ops, copy.folder_fd) != 0 && errno != EINVAL) {
         status = nc_files_fail(err, copy.folder, "synced", errno);
-    } else {
-        (void)nc_files_unlink_at(&partial->ops, partial->folder_fd, partial->part);
     }
     nc_partial_deinit(&copy);
     return status;
@@ -142,16 +139,20 @@ nc_status nc_partial_place(nc_partial *partial, const char *path, bool replaces,
     if (open.st_ino != named.st_ino || open.st_dev != named.st_dev) {
         return nc_files_fail(err, partial->part, "found again", ENOENT);
     }
-    nc_status status = NC_OK;
+    bool is_elsewhere = false;
     if (move(ops, partial->folder_fd, partial->part, path, replaces) != 0) {
-        status = errno == EXDEV ? copy_over(partial, path, replaces, err) : nc_files_fail(err, path, "written", errno);
-    }
-    if (status != NC_OK) {
-        return status;
+        is_elsewhere = errno == EXDEV;
+        nc_status status =
+            is_elsewhere ? copy_over(partial, path, replaces, err) : nc_files_fail(err, path, "written", errno);
+        if (status != NC_OK) {
+            return status;
+        }
     }
     // The file is there: a record that stays is litter, not a failure, and the next look at the folder clears it.
-    (void)nc_files_unlink_at(ops, partial->folder_fd, partial->record);
-    (void)nc_files_unlink_at(ops, partial->folder_fd, partial->fresh);
+    if (!is_elsewhere || nc_files_unlink_at(ops, partial->folder_fd, partial->part) == 0) {
+        (void)nc_files_unlink_at(ops, partial->folder_fd, partial->record);
+        (void)nc_files_unlink_at(ops, partial->folder_fd, partial->fresh);
+    }
     partial->part[0] = '\0';
     return partial->skips_sync ? NC_OK : sync_directory(ops, path, err);
 }
