@@ -326,6 +326,27 @@ static void inventory__lists_and_purges_what_is_not_whole(void **state) {
     fetching_stop(&on);
 }
 
+static void inventory__lists_no_record_whose_part_is_gone(void **state) {
+    (void)state;
+    fetching on;
+    fetching_start(&on);
+    listing found = {0};
+    uint64_t removed = 0;
+    nc_error err;
+    fetching_script(
+        &on, (nct_reply){
+                 .headers = STRONG, .is_cut = true, .cut_after = 9000, .pattern_length = 20000, .ending = NCT_CLOSE});
+    assert_fetched(fetch(&on, &(nc_download_options){0}), NC_ERR_CUT_SHORT);
+    // As a kill after the rename leaves it.
+    assert_int_equal(rename(on.partial, on.file), 0);
+    assert_status(nc_download_list(note, &found, nc_slice_of(on.at.root), NULL, &err), NC_OK);
+    assert_int_equal(found.count, 0);
+    assert_status(nc_download_purge(&removed, nc_slice_of(on.at.root), INT64_MAX, NULL, &err), NC_OK);
+    assert_int_equal(removed, 1);
+    assert_int_equal(place_count(on.at.root), 1);
+    fetching_stop(&on);
+}
+
 static void inventory__leaves_what_somebody_is_at(void **state) {
     (void)state;
     fetching on;
@@ -373,6 +394,7 @@ int main(void) {
         harness_case(download__notices_that_its_file_vanished),
         harness_case(download__has_the_digest_that_was_expected_or_is_not_there),
         harness_case(inventory__lists_and_purges_what_is_not_whole),
+        harness_case(inventory__lists_no_record_whose_part_is_gone),
         harness_case(inventory__leaves_what_somebody_is_at),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

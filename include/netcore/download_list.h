@@ -39,6 +39,7 @@ typedef bool (*nc_download_entry_fn)(void *NC_NULLABLE ctx, const nc_download_en
 
 /// Lists the partial downloads of a directory, in no order; its subdirectories are not looked into.
 ///
+/// A record whose part is gone is not listed: its file is whole, and only a kill kept the record from going.
 /// - files: NULL means the system's.
 /// Returns NC_OK, NC_ERR_FILE with errno, NC_ERR_NO_MEMORY. Thread-safe.
 NC_API NC_NODISCARD nc_status nc_download_list(nc_download_entry_fn visit, void *NC_NULLABLE ctx, nc_slice folder,

@@ -67,6 +67,15 @@ static void write_part_name(char out[NC_PARTIAL_NAME_BYTES], const char *record)
     (void)snprintf(out, NC_PARTIAL_NAME_BYTES, "%.*s", (int)(strlen(record) - strlen(".nk")), record);
 }
 
+/// A record whose part is gone is of a file that is whole: a kill came between the rename and its removal. One whose
+/// part is not made yet has nothing to go on with either.
+static bool has_part(const walk *on, const char *name) {
+    char part[NC_PARTIAL_NAME_BYTES];
+    struct stat info;
+    write_part_name(part, name);
+    return nc_files_status_at(&on->ops, on->folder_fd, part, &info) == 0 || errno != ENOENT;
+}
+
 static bool show(const walk *on, const char *name, const nc_record *record, nc_download_entry_fn visit, void *ctx) {
     char part[NC_PARTIAL_NAME_BYTES];
     char path[4096 + NC_PARTIAL_NAME_BYTES];
@@ -99,7 +108,7 @@ nc_status nc_download_list(nc_download_entry_fn visit, void *ctx, nc_slice folde
         nc_buf texts = nc_buf_init(NC_RECORD_MAX_BYTES);
         bool is_good = false;
         status = nc_partial_read_record(&on.ops, on.folder_fd, name, &record, &texts, &is_good, err);
-        if (status == NC_OK && is_good) {
+        if (status == NC_OK && is_good && has_part(&on, name)) {
             goes_on = show(&on, name, &record, visit, ctx);
         }
         nc_buf_deinit(&texts);

@@ -148,7 +148,8 @@ nc_status nc_partial_place(nc_partial *partial, const char *path, bool replaces,
             return status;
         }
     }
-    // The file is there: a record that stays is litter, not a failure, and the next look at the folder clears it.
+    // The file is there: a record that stays is litter, not a failure. The inventory passes over one without a part,
+    // and a purge or the next download of this name clears it.
     if (!is_elsewhere || nc_files_unlink_at(ops, partial->folder_fd, partial->part) == 0) {
         (void)nc_files_unlink_at(ops, partial->folder_fd, partial->record);
         (void)nc_files_unlink_at(ops, partial->folder_fd, partial->fresh);
