@@ -1,7 +1,8 @@
 /// The inventory of downloads that are not whole: what lies in a directory, and what of it may go.
 ///
 /// A partial download is NAME.part with NAME.part.nk beside it. Files without such a record belong to somebody else
-/// and are neither listed nor removed. Both calls may wait for the disk: they belong on a thread that may.
+/// and are neither listed nor removed, nor are those of other users, whose records cannot be read. Both calls may wait
+/// for the disk: they belong on a thread that may.
 ///
 ///     status = nc_download_list(show, me, nc_slice_of("/data"), NULL, &err);
 ///     status = nc_download_purge(&gone, nc_slice_of("/data"), a_week_ago_ms, NULL, &err);

@@ -96,6 +96,28 @@ static bool show(const walk *on, const char *name, const nc_record *record, nc_d
     return visit(ctx, &entry);
 }
 
+typedef struct found {
+    nc_record record;
+    nc_buf texts;
+    bool is_good;
+    bool is_anothers; // and not to be touched
+} found;
+
+static nc_status look_at(found *out, const walk *on, const char *name, nc_error *err) {
+    nc_error own;
+    out->texts = nc_buf_init(NC_RECORD_MAX_BYTES);
+    nc_status status =
+        nc_partial_read_record(&on->ops, on->folder_fd, name, &out->record, &out->texts, &out->is_good, &own);
+    out->is_anothers = nc_partial_is_anothers(status, &own);
+    if (out->is_anothers) {
+        return NC_OK;
+    }
+    if (status != NC_OK && err != NULL) {
+        *err = own;
+    }
+    return status;
+}
+
 nc_status nc_download_list(nc_download_entry_fn visit, void *ctx, nc_slice folder, const nc_file_ops *files,
                            nc_error *err) {
     walk on;
@@ -104,26 +126,24 @@ nc_status nc_download_list(nc_download_entry_fn visit, void *ctx, nc_slice folde
     const char *name = NULL;
     bool goes_on = true;
     while (status == NC_OK && goes_on && (name = next_name(&on, &at)) != NULL) {
-        nc_record record;
-        nc_buf texts = nc_buf_init(NC_RECORD_MAX_BYTES);
-        bool is_good = false;
-        status = nc_partial_read_record(&on.ops, on.folder_fd, name, &record, &texts, &is_good, err);
-        if (status == NC_OK && is_good && has_part(&on, name)) {
-            goes_on = show(&on, name, &record, visit, ctx);
+        found one;
+        status = look_at(&one, &on, name, err);
+        if (status == NC_OK && one.is_good && has_part(&on, name)) {
+            goes_on = show(&on, name, &one.record, visit, ctx);
         }
-        nc_buf_deinit(&texts);
+        nc_buf_deinit(&one.texts);
     }
     end(&on);
     return status == NC_OK ? nc_error_clear(err) : status;
 }
 
-static bool is_old(const walk *on, const char *name, const nc_record *record, bool is_good, int64_t before_ms) {
+static bool is_old(const walk *on, const char *name, const found *one, int64_t before_ms) {
     struct stat info;
     if (before_ms == INT64_MAX) {
         return true;
     }
-    if (is_good) {
-        return record->time_ms < before_ms;
+    if (one->is_good) {
+        return one->record.time_ms < before_ms;
     }
     return nc_files_status_at(&on->ops, on->folder_fd, name, &info) == 0 && (int64_t)info.st_mtime * 1000 < before_ms;
 }
@@ -150,18 +170,16 @@ nc_status nc_download_purge(uint64_t *removed, nc_slice folder, int64_t before_m
     const char *name = NULL;
     while (status == NC_OK && (name = next_name(&on, &at)) != NULL) {
         char part[NC_PARTIAL_NAME_BYTES];
-        nc_record record;
-        nc_buf texts = nc_buf_init(NC_RECORD_MAX_BYTES);
-        bool is_good = false;
+        found one;
         write_part_name(part, name);
-        status = nc_partial_read_record(&on.ops, on.folder_fd, name, &record, &texts, &is_good, err);
-        bool is_due = status == NC_OK && is_old(&on, name, &record, is_good, before_ms) &&
+        status = look_at(&one, &on, name, err);
+        bool is_due = status == NC_OK && !one.is_anothers && is_old(&on, name, &one, before_ms) &&
                       !nc_partial_is_locked(&on.ops, on.folder_fd, part);
         if (is_due) {
             status = remove_one(&on, name, part, err);
             count += status == NC_OK ? 1 : 0;
         }
-        nc_buf_deinit(&texts);
+        nc_buf_deinit(&one.texts);
     }
     end(&on);
     if (removed != NULL) {

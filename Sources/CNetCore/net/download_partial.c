@@ -117,6 +117,10 @@ nc_status nc_partial_read_record(const nc_file_ops *ops, int folder_fd, const ch
     return status;
 }
 
+bool nc_partial_is_anothers(nc_status status, const nc_error *err) {
+    return status == NC_ERR_FILE && (err->native_code == EACCES || err->native_code == EPERM);
+}
+
 typedef struct search {
     nc_partial *partial;
     nc_slice url;
@@ -135,6 +139,9 @@ static bool look_at(void *ctx, const char *name) {
     nc_record record;
     nc_buf texts = nc_buf_init(NC_RECORD_MAX_BYTES);
     on->status = nc_partial_read_record(&partial->ops, partial->folder_fd, name, &record, &texts, &is_good, on->err);
+    if (nc_partial_is_anothers(on->status, on->err)) {
+        on->status = nc_error_clear(on->err);
+    }
     if (on->status == NC_OK && is_good && nc_slice_is_equal(record.url, on->url)) {
         size_t at = record.path.length;
         while (at > 0 && record.path.data[at - 1] != '/') {

@@ -65,6 +65,8 @@ NC_NODISCARD nc_status nc_partial_check_place(const nc_file_ops *ops, const char
 /// Reads the record of this name in an open folder. NC_OK and false for a damaged one.
 NC_NODISCARD nc_status nc_partial_read_record(const nc_file_ops *ops, int folder_fd, const char *name,
                                               nc_record *record, nc_buf *texts, bool *is_good, nc_error *err);
+/// Whether a record could not be read because it is another user's: whoever shares a directory has some of those.
+bool nc_partial_is_anothers(nc_status status, const nc_error *err);
 /// Whether a name is that of a record.
 bool nc_partial_is_record_name(const char *name);
 /// Whether somebody holds the part of this name.
