@@ -23,10 +23,15 @@ static bool note_round(void *ctx, uint32_t max_jobs) {
     return false;
 }
 
-void driven_start(fixture *f, driven *time, nc_engine_options options) {
-    const nc_clock clock = {time, driven_ns, realtime_ns};
-    options.clock = &clock;
+nc_engine_options driven_options(driven *time, nc_engine_options options) {
+    time->clock = (nc_clock){time, driven_ns, realtime_ns};
+    options.clock = &time->clock;
     options.loop_client = (nc_loop_client){.ctx = time, .drain = note_round};
+    return options;
+}
+
+void driven_start(fixture *f, driven *time, nc_engine_options options) {
+    options = driven_options(time, options);
     fixture_start_with(f, NULL, &options);
 }
 

@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 
 typedef struct driven {
+    nc_clock clock;                // its ctx is this struct: it may not move
     atomic_uint_fast64_t ahead_ns; // of the system's clock
     uint64_t began_ns;
     gate seen; // by the loop
@@ -23,6 +24,8 @@ driven driven_begin(void);
 
 /// The clock's time.
 uint64_t driven_ns(void *ctx);
+/// The options of an engine that goes by the clock.
+nc_engine_options driven_options(driven *time, nc_engine_options options);
 /// Starts a plain server and an engine that goes by the clock.
 void driven_start(fixture *f, driven *time, nc_engine_options options);
 /// Puts the clock forward, and waits until the engine has seen it.

@@ -3,6 +3,7 @@
 #include "net/download_files.h"
 #include "net/download_state.h"
 #include "net/engine_state.h"
+#include "net/orders.h"
 #include "net/response.h"
 
 #include <errno.h>
@@ -56,6 +57,25 @@ static void add_fields(nc_segment *segment, nc_request *request, char *range) {
     request->header_count = count;
 }
 
+/// The rate is the download's: those under way share it, and each has some of it. 0 is none at all.
+static uint64_t share_of_rate(const nc_download *download, uint32_t sharers) {
+    uint64_t rate = download->kept.request.limits.max_receive_bytes_per_s;
+    return rate == 0 || rate >= sharers ? rate / sharers : 1;
+}
+
+/// After their number has changed.
+static void share_rate(nc_download *download) {
+    if (download->active_count == 0 || download->kept.request.limits.max_receive_bytes_per_s == 0) {
+        return;
+    }
+    uint64_t share = share_of_rate(download, download->active_count);
+    for (size_t i = 0; i < download->segment_count; i++) {
+        if (download->segments[i]->transfer != 0) {
+            nc_orders_set_receive_rate(download->engine, download->segments[i]->transfer, share);
+        }
+    }
+}
+
 static nc_verdict on_head(void *ctx, nc_transfer_id id, const nc_response *response, bool is_last);
 static nc_verdict on_body(void *ctx, nc_transfer_id id, nc_slice bytes);
 static void on_done(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error);
@@ -75,8 +95,7 @@ void nc_download_ask(nc_download *download, nc_segment *segment) {
     }
     nc_request request = download->kept.request;
     add_fields(segment, &request, range);
-    uint32_t shares = download->segment_count > 1 ? download->options.segments : 1;
-    request.limits.max_receive_bytes_per_s /= shares == 0 ? 1 : shares;
+    request.limits.max_receive_bytes_per_s = share_of_rate(download, download->active_count + 1);
     const nc_sink sink = {.ctx = segment, .on_head = on_head, .on_body = on_body, .on_done = on_done};
     nc_status status = nc_engine_submit_held(download->engine, &request, &sink, &segment->transfer, &err);
     if (status != NC_OK) {
@@ -89,6 +108,7 @@ void nc_download_ask(nc_download *download, nc_segment *segment) {
     }
     segment->phase = NC_SEGMENT_ASKED;
     download->active_count++;
+    share_rate(download);
     if (download->is_paused) {
         nc_engine_pause(download->engine, segment->transfer);
     }
@@ -296,6 +316,7 @@ static void on_done(void *ctx, nc_transfer_id id, nc_response *response, const n
     (void)id;
     segment->transfer = 0;
     download->active_count--;
+    share_rate(download);
     if (segment->is_primary && nc_response_status(response) != 0) {
         nc_response_release(download->response);
         download->response = nc_response_retain(response);

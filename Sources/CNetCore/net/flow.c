@@ -250,6 +250,18 @@ static void alarm_rings(nc_timer *timer) {
     go_on(transfer);
 }
 
+void nc_flow_set_receive_rate(nc_transfer *transfer, uint64_t bytes_per_s) {
+    nc_flow *flow = &transfer->flow;
+    transfer->description.limits.max_receive_bytes_per_s = bytes_per_s; // For one that the loop has not taken up yet.
+    if (!flow->has_timer) {
+        return;
+    }
+    nc_pace_set_rate(&flow->receive_pace, bytes_per_s, nc_engine_now(transfer->engine));
+    if ((flow->receive_rests & NC_REST_PACE) != 0) {
+        set_alarm(transfer, nc_pace_ready_ns(&flow->receive_pace)); // One that rings too early sets the next itself.
+    }
+}
+
 void nc_flow_take_turns(nc_engine *engine) {
     nc_link turns;
     nc_link *link;

@@ -55,6 +55,8 @@ void nc_flow_sent(nc_transfer *transfer, size_t bytes);
 void nc_flow_rest_reading(nc_transfer *transfer);
 /// nc_engine_pause() reached the loop.
 void nc_flow_pause(nc_transfer *transfer);
+/// Changes a receiving rate; neither the old one nor the new one is 0.
+void nc_flow_set_receive_rate(nc_transfer *transfer, uint64_t bytes_per_s);
 /// nc_engine_resume() reached the loop; `reasons` are of nc_rest.
 void nc_flow_resume(nc_transfer *transfer, uint8_t reasons);
 /// A decoder has had its turn: it goes on in the next round.

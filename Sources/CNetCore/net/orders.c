@@ -161,3 +161,13 @@ void nc_orders_carry_out(nc_engine *engine) {
         }
     }
 }
+
+void nc_orders_set_receive_rate(nc_engine *engine, nc_transfer_id id, uint64_t bytes_per_s) {
+    pthread_mutex_lock(&engine->shared.mutex);
+    nc_transfer *transfer = nc_registry_find(&engine->shared.registry, id);
+    bool is_there = transfer != NULL && !transfer->is_finished;
+    pthread_mutex_unlock(&engine->shared.mutex);
+    if (is_there) {
+        nc_flow_set_receive_rate(transfer, bytes_per_s); // It ends on this thread alone.
+    }
+}

@@ -6,5 +6,7 @@
 
 /// Does what was asked since it was last called; on the loop.
 void nc_orders_carry_out(nc_engine *engine);
+/// Changes the receiving rate of a transfer that has one, at once; on the loop.
+void nc_orders_set_receive_rate(nc_engine *engine, nc_transfer_id id, uint64_t bytes_per_s);
 
 #endif

@@ -34,6 +34,13 @@ void nc_pace_set_packets(nc_pace *pace, size_t packet_bytes, uint32_t delay_ms) 
     pace->delay_ns = (uint64_t)delay_ms * 1000000u;
 }
 
+void nc_pace_set_rate(nc_pace *pace, uint64_t bytes_per_s, uint64_t now_ns) {
+    refill(pace, now_ns);
+    pace->bytes_per_s = bytes_per_s;
+    int64_t burst = burst_of(pace);
+    pace->left = pace->left < burst ? pace->left : burst;
+}
+
 void nc_pace_spend(nc_pace *pace, uint64_t bytes, uint64_t now_ns) {
     pace->next_ns = pace->delay_ns != 0 && bytes > 0 ? now_ns + pace->delay_ns : 0;
     if (pace->bytes_per_s != 0) {

@@ -20,6 +20,8 @@ typedef struct nc_pace {
 nc_pace nc_pace_make(uint64_t bytes_per_s, uint64_t now_ns);
 /// Lets pieces of so many bytes at most go, and waits after each.
 void nc_pace_set_packets(nc_pace *pace, size_t packet_bytes, uint32_t delay_ms);
+/// Goes on at another rate: what was earned stays, as far as the new one lets it gather, and so does a debt.
+void nc_pace_set_rate(nc_pace *pace, uint64_t bytes_per_s, uint64_t now_ns);
 /// Spends bytes that went.
 void nc_pace_spend(nc_pace *pace, uint64_t bytes, uint64_t now_ns);
 /// When the next byte may go: `now_ns` or earlier means now.
