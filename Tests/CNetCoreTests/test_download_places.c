@@ -131,6 +131,39 @@ static void download__goes_where_it_is_told_by_the_head(void **state) {
     fetching_stop(&on);
 }
 
+/// A download to a relative path whose process goes elsewhere while it runs.
+static void check_elsewhere(const char *path, const char *placed, const char *wanted) {
+    char before[600];
+    char inner[200];
+    fetching on;
+    fetching_start(&on);
+    fetching_script(&on, whole);
+    snprintf(inner, sizeof inner, "%s/sub", on.at.root);
+    assert_int_equal(mkdir(inner, 0700), 0);
+    assert_int_equal(mkdir(on.at.store, 0700), 0);
+    assert_non_null(getcwd(before, sizeof before));
+    assert_int_equal(chdir(on.at.root), 0);
+    fetch_begin(&on, &(nc_download_options){
+                         .path = nc_slice_of(path), .partial_folder = nc_slice_of("sub"), .asks_destination = true});
+    gate_wait(&on.head);
+    assert_int_equal(chdir(on.at.store), 0);
+    nc_download_place(on.f.engine, on.id, nc_slice_of(placed));
+    fetched got = fetch_end(&on);
+    assert_int_equal(chdir(before), 0);
+    assert_fetched(got, NC_OK);
+    assert_string_equal(got.path, wanted); // As it was given.
+    assert_pattern(place_path(on.at.root, wanted), 20000);
+    assert_int_equal(place_count(on.at.store), 0);
+    fetching_stop(&on);
+}
+
+static void download__to_a_relative_path_is_where_the_process_was_when_it_began(void **state) {
+    (void)state;
+    check_elsewhere("out", "", "out");
+    check_elsewhere("sub/", "", "sub/file");
+    check_elsewhere("out", "sub/other", "sub/other");
+}
+
 /// The download fails with this, before or after it was asked for, and leaves `left` names.
 static void check_failure(fetching *on, const nc_download_options *options, int code, size_t left) {
     fetched got = fetch(on, options);
@@ -388,6 +421,7 @@ int main(void) {
         harness_case(download__into_a_directory_is_resumed_under_the_name_it_had),
         harness_case(download__lies_in_a_folder_of_choice_until_it_is_whole),
         harness_case(download__goes_where_it_is_told_by_the_head),
+        harness_case(download__to_a_relative_path_is_where_the_process_was_when_it_began),
         harness_case(download__says_clearly_why_there_is_no_place_for_it),
         harness_case(download__of_a_long_name_has_a_short_partial),
         harness_case(download__leaves_a_part_without_a_record_alone),

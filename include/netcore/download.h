@@ -43,7 +43,8 @@ typedef struct nc_download_options {
     /// max_receive_bytes_per_s is the download's, its priority too. Borrowed for the call; NULL is NC_ERR_USAGE.
     const nc_request *NC_NULLABLE request;
     /// Where it goes: a file, or a directory when one is there, when it ends with '/' or is_directory says so. In a
-    /// directory the name comes from Content-Disposition (RFC 6266) or the URL, made harmless. Copied.
+    /// directory the name comes from Content-Disposition (RFC 6266) or the URL, made harmless. Relative paths are those
+    /// of the directory where the process is when it starts the download. Copied.
     nc_slice path;
     /// True when `path` is a directory whatever is there.
     bool is_directory;

@@ -60,6 +60,21 @@ static char *copy_text(nc_slice text) {
     return copy;
 }
 
+/// A path as it is called from anywhere: the process may go elsewhere while it is downloaded. `given_at` is where in it
+/// the caller's begins.
+static char *copy_path(const char *base, nc_slice path, size_t *given_at) {
+    nc_buf text = nc_buf_init(SIZE_MAX / 2);
+    if (base != NULL && path.length > 0 && path.data[0] != '/') {
+        nc_buf_append(&text, nc_slice_of(base));
+        nc_buf_append(&text, nc_slice_of(base[strlen(base) - 1] == '/' ? "" : "/"));
+    }
+    *given_at = text.length;
+    nc_buf_append(&text, path);
+    char *copy = nc_buf_status(&text) == NC_OK ? copy_text(nc_buf_slice(&text)) : NULL;
+    nc_buf_deinit(&text);
+    return copy;
+}
+
 /// Whatever the caller asks to be coded would come in pieces that fit nothing.
 static void ask_for_identity(nc_kept_request *kept) {
     size_t count = 0;
@@ -115,17 +130,20 @@ static nc_download *make(nc_engine *engine, const nc_download_options *options, 
     download->head_name = nc_buf_init(NC_RECORD_MAX_BYTES);
     download->error_body = nc_buf_init(MAX_ERROR_BODY_BYTES);
     download->texts = nc_buf_init(0);
-    download->record_path = nc_buf_init(NC_RECORD_MAX_BYTES);
     atomic_init(&download->is_cancelled, false);
     nc_partial_init(&download->partial, &engine->files, options->skips_sync, &download->is_cancelled);
     download->order_answer.arrive = nc_download_obey;
     (void)nc_error_clear(&download->error);
     take_digests(download, options);
     take_url(download, options->request->url);
-    download->path = copy_text(options->path);
-    download->base = getcwd(folder, sizeof folder) != NULL ? copy_text(nc_slice_of(folder)) : NULL;
-    download->folder = options->partial_folder.length > 0 ? copy_text(options->partial_folder) : NULL;
-    bool is_made = download->path != NULL && (options->partial_folder.length == 0 || download->folder != NULL) &&
+    bool has_base = getcwd(folder, sizeof folder) != NULL;
+    size_t ignored;
+    download->base = has_base ? copy_text(nc_slice_of(folder)) : NULL;
+    download->path = copy_path(download->base, options->path, &download->given_at);
+    download->folder =
+        options->partial_folder.length > 0 ? copy_path(download->base, options->partial_folder, &ignored) : NULL;
+    bool is_made = (!has_base || download->base != NULL) && download->path != NULL &&
+                   (options->partial_folder.length == 0 || download->folder != NULL) &&
                    nc_buf_status(&download->url_text) == NC_OK &&
                    nc_kept_request_init(&download->kept, options->request) == NC_OK;
     if (!is_made) {
@@ -148,7 +166,6 @@ void nc_download_free(nc_download *download) {
     nc_buf_deinit(&download->error_body);
     nc_buf_deinit(&download->texts);
     nc_free(download->record_sums);
-    nc_buf_deinit(&download->record_path);
     nc_free(download->path);
     nc_free(download->base);
     nc_free(download->folder);
@@ -213,7 +230,7 @@ void nc_download_finish(nc_download *download) {
     engine->loop.download_count--;
     engine->loop.has_ended_some = true;
     const nc_download_result result = {
-        .path = nc_slice_of(download->target != NULL ? download->target : download->path),
+        .path = nc_slice_of(nc_download_destination(download) + download->given_at),
         .partial_path = partial_path(download, &room),
         .byte_count = nc_download_held(download),
         .resumed_bytes = download->resumed_bytes,
@@ -297,11 +314,20 @@ static void place(nc_download *download, char *path) {
         nc_free(path);
         return;
     }
-    if (path != NULL && path[0] == '\0') {
-        nc_free(path);
-        path = NULL;
+    size_t given_at = 0;
+    bool is_new = path != NULL && path[0] != '\0';
+    char *whole = is_new ? copy_path(download->base, nc_slice_of(path), &given_at) : NULL;
+    nc_free(path);
+    if (is_new && whole == NULL) {
+        nc_download_fail_with(download, NC_ERR_NO_MEMORY, "no memory for a path");
+        return;
     }
-    download->placed_path = path;
+    if (is_new) {
+        nc_free(download->target); // It was of the path before.
+        download->target = NULL;
+        download->placed_path = whole;
+        download->given_at = given_at;
+    }
     nc_download_place_known(download);
 }
 

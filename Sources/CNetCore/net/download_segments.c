@@ -126,24 +126,17 @@ uint64_t nc_download_held(const nc_download *download) {
     return held;
 }
 
-/// The place as it is called from anywhere: whoever resumes all of a folder need not stand where this process does.
-static nc_slice whole_path(nc_download *download) {
-    const char *path = download->target != NULL ? download->target : download->path;
-    if (path[0] == '/' || download->base == NULL) {
-        return nc_slice_of(path);
-    }
-    nc_buf_reset(&download->record_path);
-    nc_buf_append(&download->record_path, nc_slice_of(download->base));
-    nc_buf_append(&download->record_path, nc_slice_of("/"));
-    nc_buf_append(&download->record_path, nc_slice_of(path));
-    return nc_buf_status(&download->record_path) == NC_OK ? nc_buf_slice(&download->record_path) : nc_slice_of(path);
+const char *nc_download_destination(const nc_download *download) {
+    return download->target != NULL        ? download->target
+           : download->placed_path != NULL ? download->placed_path
+                                           : download->path;
 }
 
 bool nc_download_write_record(nc_download *download) {
     nc_engine *engine = download->engine;
     nc_record *record = &download->record;
     record->url = download->url;
-    record->path = whole_path(download);
+    record->path = nc_slice_of(nc_download_destination(download));
     record->validators = download->validators;
     record->digests = download->digests;
     record->total = download->total;

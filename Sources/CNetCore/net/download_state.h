@@ -71,9 +71,9 @@ struct nc_download {
     nc_kept_request kept;
     nc_slice url; // without credentials; in `url_text`
     nc_buf url_text;
-    char *path; // as given
-    char *base; // where relative paths begin, for the record; NULL when nobody knows
-    nc_buf record_path;
+    char *base;                  // where relative paths begin; NULL when nobody knows
+    char *path;                  // with it in front
+    size_t given_at;             // where in the destination begins what was given
     char *folder;                // for the partial; NULL: where the file goes
     nc_download_options options; // its pointers and slices are not used
     nc_download_digests wanted;  // by the caller
@@ -167,6 +167,8 @@ void nc_download_absorb_next(nc_download *download, nc_segment *segment);
 void nc_download_free_segments(nc_download *download);
 /// Bytes that are there.
 uint64_t nc_download_held(const nc_download *download);
+/// Where the file goes, as far as that is known: the file, or a directory.
+const char *nc_download_destination(const nc_download *download);
 /// Writes the record of how it stands to job_text; false without memory.
 NC_NODISCARD bool nc_download_write_record(nc_download *download);
 
