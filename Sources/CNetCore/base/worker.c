@@ -14,6 +14,7 @@ struct nc_worker {
     nc_trace trace;
     nc_work *first;
     nc_work **last;
+    uint32_t queued_count;
     pthread_t threads[MAX_THREADS];
     uint32_t thread_count;
     uint32_t max_threads;
@@ -25,6 +26,7 @@ static nc_work *take(nc_worker *worker) {
     nc_work *work = worker->first;
     if (work != NULL) {
         worker->first = work->next;
+        worker->queued_count--;
         if (worker->first == NULL) {
             worker->last = &worker->first;
         }
@@ -78,7 +80,8 @@ nc_worker *nc_worker_new(uint32_t max_threads, nc_trace trace) {
 nc_status nc_worker_submit(nc_worker *worker, nc_work *work) {
     nc_status status = NC_OK;
     pthread_mutex_lock(&worker->mutex);
-    if (worker->idle_count == 0 && worker->thread_count < worker->max_threads) {
+    // An idle thread may have been woken for a job that is still queued: it is there for one, not for each.
+    if (worker->queued_count >= worker->idle_count && worker->thread_count < worker->max_threads) {
         if (nc_thread_start(&worker->threads[worker->thread_count], "netcore-worker", thread_main, worker)) {
             worker->thread_count++;
         } else if (worker->thread_count == 0) {
@@ -89,6 +92,7 @@ nc_status nc_worker_submit(nc_worker *worker, nc_work *work) {
         work->next = NULL;
         *worker->last = work;
         worker->last = &work->next;
+        worker->queued_count++;
         pthread_cond_signal(&worker->has_work);
     }
     pthread_mutex_unlock(&worker->mutex);

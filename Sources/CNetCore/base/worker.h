@@ -1,7 +1,7 @@
 /// A bounded pool of threads for whatever may block on disk; the loop thread never does.
 ///
-/// Threads start with the first job. A job is a struct of the caller's with an nc_work in it; nothing is allocated
-/// for queueing, so a job is never refused for want of memory.
+/// A thread starts with a job that no other is free for. A job is a struct of the caller's with an nc_work in it;
+/// nothing is allocated for queueing, so a job is never refused for want of memory.
 #ifndef NETCORE_PRIVATE_WORKER_H
 #define NETCORE_PRIVATE_WORKER_H
 
