@@ -13,8 +13,10 @@ uint64_t driven_ns(void *ctx) {
     return system_ns() + atomic_load(&((driven *)ctx)->ahead_ns);
 }
 
+/// A real date: certificates are held against it.
 static int64_t realtime_ns(void *ctx) {
-    return (int64_t)driven_ns(ctx);
+    const nc_clock clock = nc_clock_system();
+    return clock.realtime_ns(clock.ctx) + (int64_t)atomic_load(&((driven *)ctx)->ahead_ns);
 }
 
 static bool note_round(void *ctx, uint32_t max_jobs) {
@@ -30,9 +32,13 @@ nc_engine_options driven_options(driven *time, nc_engine_options options) {
     return options;
 }
 
-void driven_start(fixture *f, driven *time, nc_engine_options options) {
+void driven_start_with(fixture *f, driven *time, const nct_server_options *server, nc_engine_options options) {
     options = driven_options(time, options);
-    fixture_start_with(f, NULL, &options);
+    fixture_start_with(f, server, &options);
+}
+
+void driven_start(fixture *f, driven *time, nc_engine_options options) {
+    driven_start_with(f, time, NULL, options);
 }
 
 void driven_advance(driven *time, nc_engine *engine, uint32_t passed_ms) {

@@ -28,6 +28,8 @@ uint64_t driven_ns(void *ctx);
 nc_engine_options driven_options(driven *time, nc_engine_options options);
 /// Starts a plain server and an engine that goes by the clock.
 void driven_start(fixture *f, driven *time, nc_engine_options options);
+/// The same with a server of another kind.
+void driven_start_with(fixture *f, driven *time, const nct_server_options *server, nc_engine_options options);
 /// Puts the clock forward, and waits until the engine has seen it.
 void driven_advance(driven *time, nc_engine *engine, uint32_t passed_ms);
 /// Milliseconds that have passed.

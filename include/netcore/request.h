@@ -62,7 +62,7 @@ typedef struct nc_limits {
     uint32_t idle_ms;
     /// Waiting for a slot, in milliseconds (60 s).
     uint32_t slot_ms;
-    /// Everything from submit to done, in milliseconds (300 s).
+    /// Everything from submit to done, in milliseconds (300 s); waiting for the disk counts here alone.
     uint32_t total_ms;
     /// Redirects followed (20); NC_NO_REDIRECTS fails on the first one.
     uint32_t max_redirects;

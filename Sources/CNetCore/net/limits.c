@@ -26,8 +26,6 @@ static limit limit_of_phase(const nc_transfer *transfer) {
     switch (transfer->phase) {
     case NC_PHASE_SLOT:
         return (limit){NC_ERR_SLOT_TIMED_OUT, limits->slot_ms, from_ns};
-    case NC_PHASE_FILES:
-    case NC_PHASE_ROOTS:
     case NC_PHASE_CONNECT:
         return (limit){NC_ERR_CONNECT_TIMED_OUT, limits->connect_ms, from_ns};
     case NC_PHASE_REPLY:
@@ -38,7 +36,7 @@ static limit limit_of_phase(const nc_transfer *transfer) {
             return (limit){NC_OK, LAST_FRAME_MS, from_ns};
         }
         return (limit){NC_ERR_IDLE_TIMED_OUT, limits->idle_ms, from_ns};
-    default:
+    default: // Files and authorities too: a slow disk, or others' work on it, is not a slow network.
         return (limit){NC_ERR_TOTAL_TIMED_OUT, NC_UNLIMITED, from_ns};
     }
 }

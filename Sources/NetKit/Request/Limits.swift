@@ -8,7 +8,7 @@ public struct Limits: Sendable, Hashable {
     public var idle: Duration? = .seconds(60)
     /// Waiting for a slot (60 s).
     public var slot: Duration? = .seconds(60)
-    /// Everything from send to the end (300 s).
+    /// Everything from send to the end (300 s); waiting for the disk counts here alone.
     public var total: Duration? = .seconds(300)
     /// The response body after decoding, in bytes (64 MiB).
     public var maxBodyBytes: Int? = 64 << 20
