@@ -163,11 +163,35 @@ static void store__is_shared_by_threads(void **state) {
     place_remove(&at);
 }
 
+static void store__bytes_are_limited_for_all_stores_of_a_directory_together(void **state) {
+    enum { STORES = 8, PUTS = 25, LARGE_BYTES = 50000, LIMIT_BYTES = 1 << 20 };
+    static uint8_t large[LARGE_BYTES];
+    (void)state;
+    place at = place_make();
+    nc_store_options options = options_of(&at);
+    options.max_bytes = LIMIT_BYTES;
+    nc_store *stores[STORES];
+    for (size_t i = 0; i < STORES; i++) {
+        assert_status(nc_store_new(&stores[i], &options, NULL), NC_OK);
+    }
+    for (uint32_t i = 0; i < STORES * PUTS; i++) {
+        nc_store_draft draft = {.key = nc_slice_make(&i, sizeof i)};
+        assert_status(nc_store_put(stores[i % STORES], &draft, nc_slice_make(large, sizeof large), NULL), NC_OK);
+        // Each may have put an eighth, and one entry, since it last looked for what the others have put.
+        assert_true(place_count(at.store) * LARGE_BYTES <= LIMIT_BYTES + STORES * (LIMIT_BYTES / 8 + LARGE_BYTES));
+    }
+    for (size_t i = 0; i < STORES; i++) {
+        nc_store_free(stores[i]);
+    }
+    place_remove(&at);
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(store__is_shared_by_processes),
         harness_case(store__is_shared_by_threads),
+        harness_case(store__bytes_are_limited_for_all_stores_of_a_directory_together),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -168,7 +168,8 @@ NC_API NC_NODISCARD nc_status nc_store_default_directory(nc_buf *out, const char
 /// Opens a store: makes the directory where it is missing, reads it once, removes what killed processes left.
 ///
 /// The directory itself may not be a symbolic link and has to belong to this user. Any number of stores may have the
-/// same one open; a limit holds for all of them when each has the same. One without foreign files gets a CACHEDIR.TAG.
+/// same one open; a limit holds for all of them when each has the same, but for an eighth that each may put before it
+/// looks for what others have put. One without foreign files gets a CACHEDIR.TAG.
 /// - out: owned by the caller; release with nc_store_free().
 /// Returns NC_OK, NC_ERR_USAGE, NC_ERR_FILE (a file in the directory's place among them; it is never removed),
 /// NC_ERR_DESCRIPTORS, NC_ERR_UNSUPPORTED when OpenSSL lacks an algorithm, NC_ERR_NO_MEMORY. Call from any thread.

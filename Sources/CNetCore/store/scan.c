@@ -152,9 +152,10 @@ void nc_store_make_room(nc_store *store) {
 void nc_store_scan_if_shared(nc_store *store) {
     pthread_mutex_lock(&store->mutex);
     // An eighth of what is there: then reading the directory costs each change eight files' worth at most.
+    // Large entries reach their eighth of the bytes with few changes, of which none may be waited for.
     bool is_due =
-        store->changes_since_scan >= MIN_CHANGES &&
-        (store->changes_since_scan >= store->index.record_count / 8 || store->bytes_since_scan >= store->max_bytes / 8);
+        store->bytes_since_scan >= store->max_bytes / 8 ||
+        (store->changes_since_scan >= MIN_CHANGES && store->changes_since_scan >= store->index.record_count / 8);
     if (is_due) {
         store->changes_since_scan = 0;
         store->bytes_since_scan = 0;
