@@ -183,6 +183,7 @@ nc_record *nc_index_oldest(const nc_index *index) {
 typedef struct moment {
     int64_t used_at_ms;
     uint32_t number;
+    uint32_t place; // among those of one time
 } moment;
 
 static int compare(const void *a, const void *b) {
@@ -191,10 +192,34 @@ static int compare(const void *a, const void *b) {
     if (left->used_at_ms != right->used_at_ms) {
         return left->used_at_ms < right->used_at_ms ? -1 : 1;
     }
-    return left->number < right->number ? -1 : left->number > right->number;
+    return left->place < right->place ? -1 : left->place > right->place;
 }
 
-bool nc_index_sort(nc_index *index) {
+static int64_t later(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+/// The moments of what is in both. Not every use is given a time: what comes later in the order of `before` was used no
+/// earlier than what comes before it there, whatever its own time says.
+static uint32_t collect_known(moment *moments, const nc_index *index, const nc_index *before) {
+    uint32_t count = 0;
+    int64_t used_at_ms = INT64_MIN;
+    if (before->record_count == 0) {
+        return 0;
+    }
+    for (uint32_t number = before->records[0].newer; number != 0; number = before->records[number].newer) {
+        const nc_record *known = &before->records[number];
+        const nc_record *record = nc_index_find(index, &known->name);
+        used_at_ms = later(used_at_ms, known->used_at_ms);
+        if (record != NULL) {
+            moments[count] = (moment){later(used_at_ms, record->used_at_ms), number_of(index, record), count};
+            count++;
+        }
+    }
+    return count;
+}
+
+bool nc_index_sort(nc_index *index, const nc_index *before) {
     if (index->record_count < 2) {
         return true;
     }
@@ -202,14 +227,18 @@ bool nc_index_sort(nc_index *index) {
     if (moments == NULL) {
         return false;
     }
-    size_t count = 0;
+    uint32_t count = collect_known(moments, index, before);
     for (uint32_t number = index->records[0].newer; number != 0; number = index->records[number].newer) {
-        moments[count++] = (moment){index->records[number].used_at_ms, number};
+        const nc_record *record = &index->records[number];
+        if (nc_index_find(before, &record->name) == NULL) {
+            moments[count] = (moment){record->used_at_ms, number, count};
+            count++;
+        }
     }
     qsort(moments, count, sizeof *moments, compare);
     index->records[0].newer = 0;
     index->records[0].older = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         link_as_newest(index, moments[i].number);
     }
     nc_free(moments);

@@ -18,9 +18,9 @@ typedef struct nc_store_name {
 /// One file. In this order it fills three quarters of a line of the processor's cache, without gaps but the last.
 typedef struct nc_record {
     uint64_t file_bytes;
-    int64_t used_at_ms;
-    uint32_t next;  // in the bucket, or among the free ones
-    uint32_t newer; // in the order of use; the record's own number at the end
+    int64_t used_at_ms; // as noted in the file: the order knows of more uses
+    uint32_t next;      // in the bucket, or among the free ones
+    uint32_t newer;     // in the order of use; the record's own number at the end
     uint32_t older;
     nc_store_name name;
 } nc_record;
@@ -53,7 +53,7 @@ void nc_index_use(nc_index *index, nc_record *record, int64_t used_at_ms);
 bool nc_index_remove(nc_index *index, const nc_store_name *name);
 /// The record that was used longest ago; NULL when there is none.
 nc_record *nc_index_oldest(const nc_index *index);
-/// Puts the records in the order of their times.
-NC_NODISCARD bool nc_index_sort(nc_index *index);
+/// Puts the records in the order of their times; those that are in `before` too are used as late as they are there.
+NC_NODISCARD bool nc_index_sort(nc_index *index, const nc_index *before);
 
 #endif

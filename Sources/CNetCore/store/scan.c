@@ -102,7 +102,7 @@ static nc_status scan_now(scan *at) {
     if (at->status == NC_OK && code != 0) {
         at->status = nc_store_fail(store, at->err, code, NULL, "read");
     }
-    if (at->status == NC_OK && !nc_index_sort(&at->fresh)) {
+    if (at->status == NC_OK && !nc_index_sort(&at->fresh, &store->index)) {
         at->status = nc_store_fail(store, at->err, ENOMEM, NULL, "read");
     }
     if (at->status != NC_OK) {

@@ -1,0 +1,140 @@
+/// Who goes first when there is no room: what was used longest ago, whatever has read the directory meanwhile.
+#include "faulty.h"
+
+#include <stdio.h>
+
+enum { ENTRIES = 200, UNUSED = 50, MORE = 40, KEY_BYTES = 16 };
+
+/// What most cases need: a full store, by a clock that stands still.
+typedef struct scene {
+    place at;
+    nc_clock clock;
+    int64_t now_ns;
+    nc_store_options options;
+    nc_store *store;
+    nc_buf room;
+} scene;
+
+static int64_t told_ns(void *ctx) {
+    return ((scene *)ctx)->now_ns;
+}
+
+static void put_one(nc_store *store, const char *kind, int number) {
+    char key[KEY_BYTES];
+    snprintf(key, sizeof key, "%s%d", kind, number);
+    nc_store_draft draft = {.key = nc_slice_of(key)};
+    assert_status(nc_store_put(store, &draft, nc_slice_of("body"), NULL), NC_OK);
+}
+
+static bool has_one(scene *on, int number) {
+    char key[KEY_BYTES];
+    nc_store_entry entry;
+    snprintf(key, sizeof key, "k%d", number);
+    assert_status(nc_store_get(&entry, on->store, nc_slice_of(key), &on->room, NULL), NC_OK);
+    return entry.found == NC_STORE_HIT;
+}
+
+static void begin(scene *on) {
+    *on = (scene){.at = place_make(), .now_ns = INT64_C(1800000000) * 1000000000, .room = nc_buf_init(1 << 16)};
+    on->clock = nc_clock_system();
+    on->clock.ctx = on;
+    on->clock.realtime_ns = told_ns;
+    on->options = (nc_store_options)NC_STORE_OPTIONS_INIT;
+    on->options.directory = on->at.store;
+    on->options.clock = &on->clock;
+    on->options.max_entries = ENTRIES;
+    assert_status(nc_store_new(&on->store, &on->options, NULL), NC_OK);
+    for (int i = 0; i < ENTRIES; i++) {
+        put_one(on->store, "k", i);
+    }
+}
+
+static void end(scene *on) {
+    nc_store_free(on->store);
+    nc_buf_deinit(&on->room);
+    place_remove(&on->at);
+}
+
+/// More uses at once than are noted in files. The clock has gone on, so that those of the files say who was noted.
+static void use_all_but_the_first(scene *on) {
+    on->now_ns += INT64_C(120) * 1000000000;
+    for (int i = ENTRIES - 1; i >= UNUSED; i--) {
+        assert_true(has_one(on, i));
+    }
+}
+
+static void put_more(scene *on) {
+    for (int i = 0; i < MORE; i++) {
+        put_one(on->store, "new", i);
+    }
+    assert_int_equal(nc_store_figures(on->store).evictions, MORE);
+}
+
+static void store__what_was_used_stays_when_the_directory_was_read(void **state) {
+    (void)state;
+    scene on;
+    begin(&on);
+    use_all_but_the_first(&on);
+    uint64_t scans = nc_store_figures(on.store).scans;
+    for (int round = 0; round < 2; round++) {
+        assert_status(nc_store_remove_tag(NULL, on.store, nc_slice_of("none"), NULL), NC_OK);
+    }
+    assert_int_equal(nc_store_figures(on.store).scans, scans + 2);
+    put_more(&on);
+    for (int i = 0; i < ENTRIES; i++) {
+        assert_int_equal(has_one(&on, i), i >= MORE);
+    }
+    end(&on);
+}
+
+static void store__reading_the_directory_keeps_the_order_of_use(void **state) {
+    (void)state;
+    scene on;
+    begin(&on);
+    use_all_but_the_first(&on);
+    assert_status(nc_store_remove_tag(NULL, on.store, nc_slice_of("none"), NULL), NC_OK);
+    for (int i = 0; i < UNUSED; i++) {
+        put_one(on.store, "new", i);
+    }
+    // Now those go that were used, in the order in which they were.
+    for (int i = ENTRIES - 1; i >= ENTRIES - MORE; i--) {
+        put_one(on.store, "newer", i);
+    }
+    for (int i = 0; i < ENTRIES; i++) {
+        assert_int_equal(has_one(&on, i), i >= UNUSED && i < ENTRIES - MORE);
+    }
+    end(&on);
+}
+
+static void store__what_another_store_used_counts_when_the_directory_was_read(void **state) {
+    (void)state;
+    scene on;
+    begin(&on);
+    use_all_but_the_first(&on);
+    nc_store *mine = on.store;
+    on.now_ns += INT64_C(120) * 1000000000;
+    assert_status(nc_store_new(&on.store, &on.options, NULL), NC_OK);
+    for (int i = 0; i < MORE; i++) {
+        assert_true(has_one(&on, i));
+    }
+    nc_store_free(on.store);
+    on.store = mine;
+    assert_status(nc_store_remove_tag(NULL, on.store, nc_slice_of("none"), NULL), NC_OK);
+    for (int i = MORE; i < UNUSED; i++) {
+        put_one(on.store, "new", i);
+    }
+    for (int i = 0; i < ENTRIES; i++) {
+        assert_int_equal(has_one(&on, i), i < MORE || i >= UNUSED);
+    }
+    end(&on);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(store__what_was_used_stays_when_the_directory_was_read),
+        harness_case(store__reading_the_directory_keeps_the_order_of_use),
+        harness_case(store__what_another_store_used_counts_when_the_directory_was_read),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
