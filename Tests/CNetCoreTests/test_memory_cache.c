@@ -109,6 +109,26 @@ static void memory_cache__makes_room_down_to_the_soft_limit_from_the_oldest(void
     nc_memory_cache_free(cache);
 }
 
+static void memory_cache__keeps_what_was_just_put_although_it_is_over_the_soft_limit(void **state) {
+    (void)state;
+    char large[9000];
+    memset(large, 'x', sizeof large - 1);
+    large[sizeof large - 1] = '\0';
+    nc_memory_cache *cache = cache_of(10000, 5000, 100);
+    assert_status(put(cache, "large", large), NC_OK); // Alone it is within the hard limit.
+    assert_status(put(cache, "a", "small"), NC_OK);
+    assert_found(cache, "large", large);
+    for (int round = 0; round < 2; round++) {
+        assert_status(put(cache, "b", large), NC_OK);
+        assert_found(cache, "b", large);
+        assert_found(cache, "a", NULL);
+        assert_found(cache, "large", NULL);
+        assert_int_equal(nc_memory_cache_figures(cache).values, 1);
+        assert_int_equal(nc_memory_cache_figures(cache).evictions, 2);
+    }
+    nc_memory_cache_free(cache);
+}
+
 static void memory_cache__refuses_what_cannot_be_meant_and_keeps_the_old_value(void **state) {
     (void)state;
     nc_memory_cache *cache = NULL;
@@ -235,6 +255,7 @@ int main(void) {
         harness_case(memory_cache__gives_what_was_put_last),
         harness_case(memory_cache__value_outlives_its_key_and_its_cache),
         harness_case(memory_cache__makes_room_down_to_the_soft_limit_from_the_oldest),
+        harness_case(memory_cache__keeps_what_was_just_put_although_it_is_over_the_soft_limit),
         harness_case(memory_cache__refuses_what_cannot_be_meant_and_keeps_the_old_value),
         harness_case(memory_cache__lifetime_ends_and_the_future_is_over),
         harness_case(memory_cache__keys_are_compared_whole),

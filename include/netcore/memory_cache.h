@@ -31,7 +31,8 @@ NC_ASSUME_NONNULL_BEGIN
 typedef struct nc_memory_cache_options {
     /// What all values may cost together: bytes; 0 means NC_MEMORY_CACHE_DEFAULT_BYTES.
     uint64_t hard_limit_bytes;
-    /// What they cost at most when the hard limit was passed: bytes; 0 means three quarters of it.
+    /// What they cost at most when the hard limit was passed, unless the value just put costs more by itself: bytes;
+    /// 0 means three quarters of it.
     uint64_t soft_limit_bytes;
     /// Percent of the hard limit that one value may cost, 1 to 100; 0 means NC_STORE_DEFAULT_MAX_SHARE.
     uint32_t max_share;

@@ -254,6 +254,10 @@ nc_status nc_memory_cache_put(nc_memory_cache *cache, const nc_store_draft *draf
     if (*place != NULL) {
         drop(cache, place);
     }
+    // Before it is among them: it never goes for itself, although it may cost more than the soft limit.
+    if (cache->stats.cost_bytes > cache->stats.hard_limit_bytes - cost) {
+        make_room(cache, cache->soft_limit > cost ? cache->soft_limit - cost : 0);
+    }
     grow(cache);
     place = &cache->buckets[value->hash & (cache->bucket_count - 1)];
     value->next = *place;
@@ -261,9 +265,6 @@ nc_status nc_memory_cache_put(nc_memory_cache *cache, const nc_store_draft *draf
     link_as_newest(cache, value);
     cache->stats.values++;
     cache->stats.cost_bytes += cost;
-    if (cache->stats.cost_bytes > cache->stats.hard_limit_bytes) {
-        make_room(cache, cache->soft_limit);
-    }
     pthread_mutex_unlock(&cache->mutex);
     return NC_OK;
 }

@@ -35,7 +35,8 @@ public final class MemoryCacheStore: CacheStore {
     ///
     /// - Parameters:
     ///   - hardLimit: bytes; from 0.
-    ///   - softLimit: bytes that are left when the hard limit was passed; nil takes three quarters of it.
+    ///   - softLimit: bytes that are left when the hard limit was passed, unless the entry just put costs more by itself;
+    ///     nil takes three quarters of it.
     ///   - maximumShare: percent of the hard limit that one entry may take, 1 to 100.
     ///   - now: where time comes from.
     public init(
@@ -77,10 +78,12 @@ public final class MemoryCacheStore: CacheStore {
         entry.created = entry.created ?? now()
         let dated = entry
         state.withLock { state in
-            state.kept.set(dated, cost: cost, for: key)
-            if state.kept.cost > hardLimit {
-                state.makeRoom(downTo: softLimit)
+            // Before it is among them: it never goes for itself, although it may cost more than the soft limit.
+            state.kept.remove(key)
+            if state.kept.cost > hardLimit - cost {
+                state.makeRoom(downTo: max(0, softLimit - cost))
             }
+            state.kept.set(dated, cost: cost, for: key)
         }
     }
 

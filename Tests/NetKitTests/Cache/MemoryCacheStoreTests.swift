@@ -25,6 +25,18 @@ struct MemoryCacheStoreTests {
         #expect(try await store.usage().bytes == each * 4)
     }
 
+    @Test func whatWasJustPutStaysAlthoughItIsOverTheSoftLimit() async throws {
+        let store = MemoryCacheStore(hardLimit: 10_000, softLimit: 5_000, maximumShare: 100)
+        try await store.put(Self.entry(9000), for: .test("large"))
+        try await store.put(Self.entry(100), for: .test("a"))
+        #expect(try await store.list().map(\.key) == [.test("large"), .test("a")])
+        for _ in 0..<2 {
+            try await store.put(Self.entry(9000), for: .test("b"))
+            #expect(try await store.list().map(\.key) == [.test("b")])
+            #expect(try await store.usage().evictions == 2)
+        }
+    }
+
     @Test func anEntryOverItsShareIsRefusedAndTheOldOneStays() async throws {
         let store = MemoryCacheStore(hardLimit: 100_000)
         try await store.put(Self.entry(1), for: .test("k"))
