@@ -19,6 +19,7 @@ struct ChallengeRounds {
 
     private let desk: ChallengeDesk
     private let agentProxy: Proxy?
+    private let home: String
     private var rounds = 0
     private var serverFailures: Int
     private var proxyFailures: Int
@@ -26,8 +27,10 @@ struct ChallengeRounds {
     /// The request as it is to be sent now.
     private(set) var request: Request<Bytes>
 
-    init(_ request: Request<Bytes>, agentProxy: Proxy?, desk: ChallengeDesk) {
+    /// - Parameter home: a URL of the origin that may be shown credentials, that of the call's first request.
+    init(_ request: Request<Bytes>, from home: String, agentProxy: Proxy?, desk: ChallengeDesk) {
         self.request = request
+        self.home = home
         self.desk = desk
         self.agentProxy = agentProxy
         serverFailures = request.credentials == nil ? 0 : 1
@@ -39,7 +42,7 @@ struct ChallengeRounds {
         let isProxy = response.status == 407
         await settle(response)
         guard response.status == 401 || isProxy, rounds < Self.maxRounds, request.body?.isRepeatable ?? true,
-            isProxy || request.url.hasSameOrigin(as: response.url)
+            isProxy || isAtHome(response)
         else { return false }
         let fields = response.headers.values(named: isProxy ? "Proxy-Authenticate" : "WWW-Authenticate")
         for item in AuthenticateField.items(in: fields) {
@@ -75,6 +78,10 @@ struct ChallengeRounds {
             }
         }
         return false
+    }
+
+    private func isAtHome(_ response: Response<Bytes>) -> Bool {
+        home.hasSameOrigin(as: response.url.isEmpty ? request.url : response.url)
     }
 
     /// What was shown last was accepted or refused.

@@ -53,11 +53,13 @@ final class Exchange: CallEnd {
     }
 
     /// One transfer, or those that challenges make of it.
-    func plain(_ call: Call, _ hooks: TransferHooks) async throws(NetError) -> Answer {
+    ///
+    /// - Parameter home: where the call began, and credentials may be shown; nil is the request's own URL.
+    func plain(_ call: Call, _ hooks: TransferHooks, from home: String? = nil) async throws(NetError) -> Answer {
         if call.kind == .stream {
-            return Answer(try await stream(call.request, hooks, call.watch))
+            return Answer(try await stream(call.request, hooks, call.watch, from: home))
         }
-        let response = try await send(call.request, hooks, call.watch)
+        let response = try await send(call.request, hooks, call.watch, from: home)
         if let file = call.request.download?.file {
             return Answer(response, in: file)
         }
@@ -69,21 +71,21 @@ final class Exchange: CallEnd {
 
     /// The response, whatever its status.
     func send(
-        _ request: Request<Bytes>, _ hooks: TransferHooks? = nil, _ watch: Watch? = nil
+        _ request: Request<Bytes>, _ hooks: TransferHooks? = nil, _ watch: Watch? = nil, from home: String? = nil
     ) async throws(NetError) -> Response<Bytes> {
         try mayGoOn()
         do throws(NetError) {
             guard let desk = desk(hooks, watch) else { return try await transport.send(request) }
-            return try await answer(to: request, asking: desk)
+            return try await answer(to: request, from: home ?? request.url, asking: desk)
         } catch {
             throw request.explained(error)
         }
     }
 
     private func answer(
-        to request: Request<Bytes>, asking desk: ChallengeDesk
+        to request: Request<Bytes>, from home: String, asking desk: ChallengeDesk
     ) async throws(NetError) -> Response<Bytes> {
-        var rounds = ChallengeRounds(request, agentProxy: configuration.proxy, desk: desk)
+        var rounds = ChallengeRounds(request, from: home, agentProxy: configuration.proxy, desk: desk)
         while true {
             let received = try await transport.send(rounds.request)
             guard try await rounds.mayTryAgain(after: received) else { return received }
@@ -93,11 +95,12 @@ final class Exchange: CallEnd {
 
     /// The stream, whatever its status.
     func stream(
-        _ request: Request<Bytes>, _ hooks: TransferHooks? = nil, _ watch: Watch? = nil
+        _ request: Request<Bytes>, _ hooks: TransferHooks? = nil, _ watch: Watch? = nil, from home: String? = nil
     ) async throws(NetError) -> ResponseStream {
         try mayGoOn()
         guard let desk = desk(hooks, watch) else { return try await transport.stream(request) }
-        var rounds = ChallengeRounds(request, agentProxy: configuration.proxy, desk: desk)
+        var rounds = ChallengeRounds(
+            request, from: home ?? request.url, agentProxy: configuration.proxy, desk: desk)
         while true {
             let stream = try await transport.stream(rounds.request)
             guard try await rounds.mayTryAgain(after: stream.headOnly) else { return stream }

@@ -4,6 +4,9 @@ struct HookedExchange {
     let hooks: TransferHooks
     let call: Call
 
+    /// Each hop is a transfer of its own, but credentials are for the origin that the call began at.
+    private var home: String { call.request.url }
+
     /// The response that no redirect follows, as the hooks want it.
     func answer() async throws(NetError) -> Answer {
         let policy = call.request.redirects ?? .follow
@@ -34,10 +37,10 @@ struct HookedExchange {
         if let ask = hooks.head, let plan = call.request.download {
             plan.judge = judge(of: call, asking: ask)
             defer { plan.judge = nil }
-            return try await exchange.plain(call, hooks)
+            return try await exchange.plain(call, hooks, from: home)
         }
         if hooks.head == nil {
-            return try await exchange.plain(call, hooks)
+            return try await exchange.plain(call, hooks, from: home)
         }
         var request = call.request
         request.savePath = nil
@@ -45,7 +48,7 @@ struct HookedExchange {
             // The end of a call is told behind the chain.
             request.progress = { if !$0.isOver { progress($0) } }
         }
-        return Answer(try await exchange.stream(request, hooks, call.watch))
+        return Answer(try await exchange.stream(request, hooks, call.watch, from: home))
     }
 
     // MARK: Redirects

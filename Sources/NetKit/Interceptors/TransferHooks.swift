@@ -22,7 +22,8 @@ public struct TransferHooks: Sendable {
         set { value.redirect = newValue }
     }
 
-    /// Asked for credentials, as ``Agent/Configuration/challengeHandler``, and in its place.
+    /// Asked for credentials, as ``Agent/Configuration/challengeHandler``, and in its place. Another origin than the one
+    /// that the call began at is shown none, whoever decided on the redirect.
     public var challenge: (@Sendable (Challenge) async -> ChallengeAnswer)? {
         get { kept?.value.challenge }
         set { value.challenge = newValue }

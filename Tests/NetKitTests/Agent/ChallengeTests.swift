@@ -128,6 +128,39 @@ struct ChallengeTests {
         #expect(other.requestCount == 2)
     }
 
+    @Test func anotherOriginThatAHookFollowsToIsShownNothing() async throws {
+        let other = try Self.server()
+        let server = try LoopbackServer()
+        server.script("/", .redirect(to: other.url("/")))
+        let asked = Collected<Challenge>()
+        for hasHeadHook in [false, true] {
+            var request = Request<Bytes>(server.url("/"))
+            request.transferHooks.redirect = { _ in .follow }
+            if hasHeadHook {
+                request.transferHooks.head = { _, _ in .allow }
+            }
+            let agent = Self.agent(.use(Self.right), asked: asked)
+            #expect(try await agent.send(request).status == 401)
+            #expect(try await agent.stream(request).status == 401)
+        }
+        #expect(asked.values.isEmpty)
+        #expect((0..<other.requestCount).allSatisfy { other.received($0).values(named: "Authorization").isEmpty })
+        #expect(other.requestCount == 4)
+    }
+
+    @Test func theOriginThatTheCallBeganAtIsAskedForWhereAHookFollowsBackToIt() async throws {
+        let server = try Self.server()
+        let other = try LoopbackServer()
+        server.script("/away", .redirect(to: other.url("/back")))
+        other.script("/back", .redirect(to: server.url("/")))
+        let asked = Collected<Challenge>()
+        var request = Request<Bytes>(server.url("/away"))
+        request.transferHooks.redirect = { _ in .follow }
+        #expect(try await Self.agent(.use(Self.right), asked: asked).send(request).status == 200)
+        #expect(asked.values.map(\.url) == [server.url("/")])
+        #expect(other.received().values(named: "Authorization").isEmpty)
+    }
+
     @Test func aChallengesURLTellsNoCredentialsWhoeverIsTheHost() async throws {
         let urls = Collected<String>()
         var configuration = Agent.Configuration()

@@ -60,6 +60,26 @@ struct CrossOriginTests {
         }
     }
 
+    @Test(arguments: statuses)
+    func noSecretFollowsElsewhereWhereAHookSaysSo(status: UInt16) async throws {
+        let server = try LoopbackServer()
+        let other = try LoopbackServer(host: "127.0.0.2")
+        other.script("/", .text("there"))
+        server.script("/a", .redirect(to: other.url("/"), status: status))
+        let agent = Agent(configured: {
+            $0.headers = ["X-Agent-Key": canary]
+            $0.transferHooks.redirect = { _ in .follow }
+        })
+        for request in Self.secrets(server) {
+            #expect(try await agent.send(request).url == other.url("/"))
+        }
+        for index in 0..<other.requestCount {
+            let text = String(decoding: other.receivedBytes(index), as: UTF8.self)
+            #expect(!Self.disguises.contains { text.contains($0) }, "\(text)")
+        }
+        #expect(other.requestCount == Self.secrets(server).count)
+    }
+
     @Test func noSecretFollowsAStreamOrAFileElsewhere() async throws {
         let server = try LoopbackServer()
         let other = try LoopbackServer(host: "127.0.0.2")
