@@ -101,6 +101,10 @@ extension Agent {
     fileprivate func storedAnswer<Value>(
         to request: Request<Value>, _ watch: Watch?
     ) async throws(NetError) -> Response<Value>? {
+        // Where nothing is ever stored, to ask is to send.
+        if case .off = try rules(of: request) {
+            return nil
+        }
         do throws(NetError) {
             return try await answered(request, in: .cacheOnly, watch).0
         } catch  where error.code == .notCached {
@@ -120,8 +124,14 @@ extension Agent {
         try flights.begin()
         defer { flights.group.leave() }
         var request = request
-        request.caching = try rules(of: request).with(mode)
+        request.caching = try named(rules(of: request), by: request).with(mode)
         let received = try await whole(try await prepared(Call(request.decoded(by: .bytes), kind: .send, watch: watch)))
         return try await kept(received, by: request)
+    }
+    /// Rules that the request does not bring itself stay those of requests that only read, unless they say more.
+    private func named(_ rules: CacheRules, by request: Request<some Sendable>) -> CacheRules {
+        guard request.caching == nil, case .application(var policy) = rules else { return rules }
+        policy.methods = policy.methods ?? [.get, .head]
+        return .application(policy)
     }
 }

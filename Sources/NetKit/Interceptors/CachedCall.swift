@@ -48,7 +48,7 @@ struct CachedCall<Side: CacheSide>: Sendable {
         return Answer(response)
     }
 
-    private func missed(_ look: CacheLook) -> NetError {
+    func missed(_ look: CacheLook) -> NetError {
         var response = Response<Bytes>(status: 0)
         response.cacheNote = CacheNote(look.report(.none))
         tell(response)

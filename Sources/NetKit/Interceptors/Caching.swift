@@ -54,7 +54,11 @@ public final class Caching: Interceptor {
     /// Answers from what is stored, or lets the call go on and stores what comes back.
     public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
         switch side(for: call, next.cacheContext) {
-        case nil: return try await next(call)
+        case nil:
+            guard rules(of: call.request).mode != .cacheOnly else {
+                throw NetError(.notCached, "no cache answers such a request, and the cache alone was to be asked")
+            }
+            return try await next(call)
         case .application(let side)?:
             guard call.kind != .save else { return try await saved(call, side.mode, next) }
             return try await CachedCall(side: side, caching: self, call: call, next: next).answer()
@@ -84,15 +88,19 @@ public final class Caching: Interceptor {
         case http(HTTPSide)
     }
 
+    private func rules(of request: Request<Bytes>) -> CacheRules {
+        (request.hasNotes ? request.caching : nil) ?? rules
+    }
+
     /// Nil for a request that is neither stored nor answered from what is.
     func side(for call: Call, _ context: CacheContext) -> Side? {
         let request = call.request
-        let own = request.hasNotes ? request.caching : nil
+        let isAskedFor = request.hasNotes && request.caching != nil
         guard request.body == nil || request.body?.wholeBytes != nil else { return nil }
-        switch own ?? rules {
+        switch rules(of: request) {
         case .off: return nil
         case .application(let policy):
-            guard policy.takes(request.method, isAskedFor: own != nil), !request.hasPreconditions else { return nil }
+            guard policy.takes(request.method, isAskedFor: isAskedFor), !request.hasPreconditions else { return nil }
             return .application(
                 ApplicationSide(policy: policy, call: call, caching: self, context: context))
         case .http(let policy):

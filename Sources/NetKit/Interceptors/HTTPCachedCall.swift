@@ -9,6 +9,9 @@ struct HTTPCachedCall: Sendable {
     private var request: Request<Bytes> { call.request }
 
     func answer() async throws(NetError) -> Answer {
+        if side.mode == .cacheOnly {
+            return try await storedAlone()
+        }
         if !HTTPStorage.isSafe(request.method) {
             return try await changing()
         }
@@ -30,6 +33,34 @@ struct HTTPCachedCall: Sendable {
         response.cacheNote = CacheNote(look.report(.none))
         plain.tell(response)
         return Answer(response)
+    }
+
+    private func storedAlone() async throws(NetError) -> Answer {
+        var look = await side.look(at: caching.now)
+        if let answer = stored(look) {
+            return answer
+        }
+        if look.decision.isUse {
+            look.decision = .fetch(.uncacheable)
+        }
+        throw plain.missed(look)
+    }
+
+    /// The request's answer of what is stored; nil where the server has to be asked.
+    private func stored(_ look: CacheLook) -> Answer? {
+        guard look.decision.isUse, let piece = look.stored else { return nil }
+        let headers = request.headers
+        switch request.method {
+        case .head where !request.hasPreconditions: return whole(look)
+        case .get where !request.hasPreconditions: return plain.hit(look)
+        case .get where ["If-Match", "If-Unmodified-Since", "If-Range"].contains(where: { headers[$0] != nil }):
+            return nil
+        case .get where headers["Range"] != nil: return part(look, piece)
+        case .get:
+            let response = side.response(of: piece, at: caching.now)
+            return plain.hit(look, headers.isCurrent(response.headers) ? response.notModified : response)
+        default: return nil
+        }
     }
 
     private func whole(_ look: CacheLook) -> Answer {
@@ -66,8 +97,8 @@ struct HTTPCachedCall: Sendable {
 
     private func headed() async throws(NetError) -> Answer {
         let look = await side.look(at: caching.now)
-        if look.decision.isUse, !request.hasPreconditions {
-            return whole(look)
+        if let answer = stored(look) {
+            return answer
         }
         let sent = caching.now
         let answer = try await next(call)
@@ -90,17 +121,12 @@ struct HTTPCachedCall: Sendable {
     // MARK: Conditions and parts of the caller's own
 
     private func conditional() async throws(NetError) -> Answer {
-        let headers = request.headers
-        if headers["If-Match"] != nil || headers["If-Unmodified-Since"] != nil || headers["If-Range"] != nil {
-            return try await next(call)
-        }
         let look = await side.look(at: caching.now)
-        if headers["Range"] != nil {
-            return try await part(look)
+        if let answer = stored(look) {
+            return answer
         }
-        if look.decision.isUse, let piece = look.stored {
-            let response = side.response(of: piece, at: caching.now)
-            return plain.hit(look, headers.isCurrent(response.headers) ? response.notModified : response)
+        if request.headers.hasAny(["Range", "If-Match", "If-Unmodified-Since", "If-Range"]) {
+            return try await next(call)
         }
         let sent = caching.now
         let answer = try await next(call)
@@ -113,12 +139,12 @@ struct HTTPCachedCall: Sendable {
     }
 
     /// One range of a body that is stored as a whole; any other goes to the server and is not stored.
-    private func part(_ look: CacheLook) async throws(NetError) -> Answer {
-        guard look.decision.isUse, let piece = look.stored, piece.answer.head.status == 200,
+    private func part(_ look: CacheLook, _ piece: StoredPiece) -> Answer? {
+        guard piece.answer.head.status == 200,
             piece.answer.headers["Content-Encoding"] == nil,
             request.headers["If-None-Match"] == nil, request.headers["If-Modified-Since"] == nil,
             let range = ByteRange.read(request.headers["Range"] ?? "", of: piece.body.count)
-        else { return try await next(call) }
+        else { return nil }
         return plain.hit(look, side.response(of: piece, at: caching.now).part(range))
     }
 }

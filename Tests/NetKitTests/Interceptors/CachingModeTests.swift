@@ -40,6 +40,79 @@ struct CachingModeTests {
         #expect(scene.stub.requests.count == 1)
     }
 
+    @Test func theCacheAloneSendsNothingOfWhatItDoesNotTake() async throws {
+        let server = CacheRules.server(.cacheOnly)
+        for (rules, request) in [
+            (server, Request<String>("/", method: .put, body: .text("x"))),
+            (server, Request<String>("/", method: .post, body: .text("x"))),
+            (server, Request<String>("/", method: .delete)),
+            (server, Request<String>("/", method: .head)),
+            (server, Request<String>("/", method: .options)),
+            (server, Request<String>("/", headers: ["Range": "bytes=0-1"])),
+            (server, Request<String>("/", headers: ["If-None-Match": "\"a\""])),
+            (server, Request<String>("/", headers: ["If-Match": "\"a\""])),
+            (server, Request<String>("/", method: .post, headers: ["Cache-Control": "only-if-cached"])),
+            (.app(5, .cacheOnly), Request<String>("/", headers: ["Range": "bytes=0-1"])),
+            (.app(5, .cacheOnly), Request<String>("/", method: .post, body: .once(Pieces([[1]])))),
+        ] {
+            #expect(await ending(of: request.cached(rules), from: scene.agent) == .failed(.notCached))
+        }
+        #expect(scene.stub.requests.isEmpty)
+    }
+
+    @Test func theCacheAloneAnswersWhatItsServersRulesLetItAnswer() async throws {
+        let fields: Headers = ["Cache-Control": "max-age=50", "ETag": "\"a\""]
+        scene.stub.answer("/", with: StubReply(headers: fields, body: [.text("body")]))
+        _ = try await send(.server())
+        for (request, status, text) in [
+            (Request<Bytes>("/"), 200, "body"), (Request<Bytes>("/", method: .head), 200, ""),
+            (Request<Bytes>("/", headers: ["If-None-Match": "\"a\""]), 304, ""),
+            (Request<Bytes>("/", headers: ["If-None-Match": "\"b\""]), 200, "body"),
+            (Request<Bytes>("/", headers: ["Range": "bytes=1-2"]), 206, "od"),
+        ] {
+            var request = request.cached(.server(.cacheOnly))
+            request.acceptedStatuses = nil
+            let answer = try await scene.agent.send(request)
+            #expect(answer.status == status && answer.value.text == text && answer.source == .cache)
+        }
+        #expect(
+            await ending(
+                of: Request<Bytes>("/", headers: ["Range": "bytes=9-"]).cached(.server(.cacheOnly)), from: scene.agent)
+                == .failed(.notCached))
+        #expect(scene.stub.requests.count == 1)
+    }
+
+    @Test func whatNoCacheTakesIsSentOnceWhereAllAnswersAreAskedFor() async throws {
+        let changing = Request<String>("/", method: .post, body: .text("order"))
+        for (rules, request) in [
+            (CacheRules.off, Request<String>("/")), (.off, changing), (.server(), changing),
+            (.server(), Request<String>("/", method: .delete)), (.server(), Request<String>("/", method: .head)),
+            (.server(), Request<String>("/", headers: ["Range": "bytes=0-1"])),
+            (.app(5), Request<String>("/", headers: ["If-None-Match": "\"a\""])),
+        ] {
+            let scene = CacheScene()
+            scene.stub.answer("/", with: .text("1"))
+            var answers: [String] = []
+            for try await answer in scene.agent.answers(to: request.cached(rules)) {
+                answers.append(answer.value)
+            }
+            #expect(answers == [request.method == .head ? "" : "1"])
+            #expect(scene.stub.requests.count == 1)
+        }
+    }
+
+    @Test func rulesOfAllRequestsAreForThoseThatReadWhereAllAnswersAreAskedFor() async throws {
+        let scene = CacheScene(.app(50))
+        scene.stub.answer("/", with: .text("1"), .text("2"))
+        for value in ["1", "2"] {
+            var answers: [String] = []
+            for try await answer in scene.agent.answers(to: Request<String>("/", method: .post, body: .text("x"))) {
+                answers.append(answer.value)
+            }
+            #expect(answers == [value])
+        }
+    }
+
     @Test func twoAnswersComeInOneCall() async throws {
         scene.stub.answer("/", with: .text("1"), .text("2"))
         _ = try await send(.app(50))
