@@ -36,8 +36,6 @@
     private let block: Block
     private let pool: BlockPool
     let bodyCount: Int
-    /// A piece is no text of its own.
-    var isProvenJSON: Bool { false }
 
     init(_ block: Block, count: Int, pool: BlockPool) {
         self.block = block

@@ -161,14 +161,20 @@ extension Bytes {
         unsafe withSlice { unsafe $0.isBlank }
     }
 
-    /// Whether they were found to be JSON as they came.
-    var isProvenJSON: Bool {
-        if case .received(let received) = storage { received.isProvenJSON } else { false }
+    /// What they were found to be as they came; nil where nobody looked, or they are not.
+    private var proof: JSONExpectation? {
+        if case .received(let received) = storage { received.proof } else { nil }
     }
 
-    /// Throws ``NetError/Code/badJSON`` unless the bytes are JSON; bytes that were checked as they came are.
+    /// Whether they were found to be as expected as they came, whosever request they came to.
+    func isProven(_ expectation: JSONExpectation) -> Bool { proof?.covers(expectation) ?? false }
+
+    /// Throws ``NetError/Code/badJSON`` unless the bytes are JSON; bytes that were checked by the same rules as they came
+    /// are.
     func proveJSON(_ rules: JSONRules = JSONRules()) throws(NetError) {
-        if isProvenJSON {
+        var wanted = JSONExpectation()
+        wanted.rules = rules
+        if isProven(wanted) {
             return
         }
         var failure = nc_json_failure()

@@ -5,10 +5,14 @@ internal import CNetCore
     // SAFETY: include/netcore/response.h: a response is immutable once on_done has it, every getter and the release
     // are thread-safe, and what getters return is borrowed from the response, which lives as long as this object.
     private nonisolated(unsafe) let raw: OpaquePointer
+    private let expected: KeptExpectation?
 
     /// Takes a reference of its own to a response that is borrowed.
-    init(retaining borrowed: OpaquePointer) {
+    ///
+    /// - Parameter expected: what its request had the body checked for.
+    init(retaining borrowed: OpaquePointer, expected: KeptExpectation? = nil) {
         unsafe raw = unsafe nc_response_retain(borrowed)
+        self.expected = expected
     }
 
     deinit {
@@ -26,9 +30,12 @@ internal import CNetCore
 
     var url: String { unsafe nc_response_url(raw).text }
 
-    var isProvenJSON: Bool {
-        unsafe nc_response_was_checked(raw) && nc_response_json_failure(raw).fault == .NC_JSON_FAULT_NONE
+    var proof: JSONExpectation? {
+        guard let expected else { return nil }
+        let isProven =
+            unsafe nc_response_was_checked(raw) && nc_response_json_failure(raw).fault == .NC_JSON_FAULT_NONE
             && nc_response_mismatch_count(raw) == 0
+        return isProven ? expected.value : nil
     }
 
     var bodyCount: Int { unsafe nc_response_body(raw).length }

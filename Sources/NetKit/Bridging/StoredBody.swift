@@ -20,8 +20,6 @@ internal import CNetCore
 
     var bodyCount: Int { unsafe body.length }
 
-    var isProvenJSON: Bool { false }
-
     func withBody<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -19,13 +19,15 @@ internal import Synchronization
 
     private let phase = Atomic(Phase.idle)
     private let client: LoopClient
-    // SAFETY: the waiter, where it began, the feed, the tap and the progress handler are written before the request is submitted and read in on_done, which submit precedes. The
-    // outcome is written before the phase becomes ended (releasing) and read after it is seen so (acquiring).
+    // SAFETY: the waiter, where it began, the feed, the tap, the expectation and the progress handler are written before
+    // the request is submitted and read in on_done, which submit precedes. The outcome is written before the phase
+    // becomes ended (releasing) and read after it is seen so (acquiring).
     private nonisolated(unsafe) var waiter: Waiter?
     private nonisolated(unsafe) var startedOnLoop = false
     private nonisolated(unsafe) var progress: (@Sendable (TransferProgress) -> Void)?
     private nonisolated(unsafe) var ownFeed: BodyFeed?
     private nonisolated(unsafe) var tap: TransferTap?
+    private nonisolated(unsafe) var expected: KeptExpectation?
     private nonisolated(unsafe) var outcome: Outcome?
 
     init(client: LoopClient) {
@@ -47,6 +49,7 @@ internal import Synchronization
         unsafe progress = request.progress
         unsafe ownFeed = BodyFeed(request.body, engine: engine)
         unsafe tap = request.tap
+        unsafe expected = request.expectation.map(KeptExpectation.init)
         let (mayStart, _) = phase.compareExchange(
             expected: Phase.idle, desired: Phase.starting, ordering: .acquiringAndReleasing)
         guard mayStart else {
@@ -102,6 +105,10 @@ internal import Synchronization
         unsafe self.progress?(progress)
     }
 
+    fileprivate func kept(_ response: OpaquePointer) -> PooledResponse {
+        unsafe PooledResponse(retaining: response, expected: expected)
+    }
+
     fileprivate func headArrived(_ response: OpaquePointer, isLast: Bool) {
         unsafe tap?.headArrived(ResponseHead(copying: response), isLast)
     }
@@ -126,7 +133,7 @@ private func transferDone(
 ) {
     guard let context = unsafe context else { return }
     let sink = unsafe Unmanaged<TransferSink>.fromOpaque(context).takeRetainedValue()
-    let received = unsafe PooledResponse(retaining: response)
+    let received = unsafe sink.kept(response)
     let thrown = sink.feed?.end()
     let isOK = unsafe error.pointee.status == .NC_OK
     sink.finish(

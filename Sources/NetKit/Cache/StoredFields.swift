@@ -48,7 +48,6 @@ final class StoredFields: ResponseStorage {
     var hopCount: Int { 0 }
     func hop(at index: Int) -> HopMetrics { HopMetrics() }
     var bodyCount: Int { 0 }
-    var isProvenJSON: Bool { false }
 
     func withBody<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result

@@ -24,7 +24,7 @@ extension Request {
 
     /// Whether the body is what was expected, where no transport has seen to it.
     func checkBody(_ bytes: Bytes, of received: Response<Bytes>) throws(NetError) {
-        guard let expectation, !bytes.isProvenJSON else { return }
+        guard let expectation, !bytes.isProven(expectation) else { return }
         do throws(NetError) {
             try expectation.check(bytes)
         } catch {

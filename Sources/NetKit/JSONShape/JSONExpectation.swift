@@ -16,3 +16,22 @@ public struct JSONExpectation: Sendable {
         self.shape = shape
     }
 }
+
+extension JSONExpectation {
+    /// Whether what is as this one wants it is as the other does, without a look at it.
+    func covers(_ other: JSONExpectation) -> Bool {
+        guard rules == other.rules, !allowsEmptyBody || other.allowsEmptyBody else { return false }
+        guard let wanted = other.shape else { return true }
+        guard let shape, isLenient == other.isLenient, wanted.fault == nil else { return false }
+        return shape.slot === wanted.slot || shape.tree == wanted.tree
+    }
+}
+
+/// An expectation behind one reference.
+final class KeptExpectation: Sendable {
+    let value: JSONExpectation
+
+    init(_ value: JSONExpectation) {
+        self.value = value
+    }
+}

@@ -35,6 +35,55 @@ struct ExpectationTests {
         #expect(try await agent.send(derived).value == City(id: 7))
     }
 
+    @Test func whatWasProvenForOneRequestIsCheckedForAnother() async throws {
+        let server = try LoopbackServer()
+        server.script("/", .json(#"{"id": 7}"#))
+        var configuration = Agent.Configuration()
+        configuration.interceptors = [Caching(MemoryCacheStore(), rules: .app(50))]
+        let agent = Agent(configuration)
+        let request = Request<Bytes>(server.url("/"))
+        _ = try await agent.send(request.expecting(shape))
+        #expect(
+            try await agent.send(request.expecting(["id": .integer, "name?": .string.orNull])).cache?.isHit == true)
+        let other = request.expecting(["id": .integer, "country": .string])
+        #expect(try await failure { try await agent.send(other) }.code == .shapeMismatch)
+        #expect(server.requestCount == 2)
+    }
+
+    @Test func whatIsJoinedByAKeyIsCheckedForEachOfThem() async throws {
+        let server = try LoopbackServer()
+        server.script(
+            "/",
+            Reply(
+                headers: ["Content-Type: application/json"], body: Array(#"{"id": 7}"#.utf8), cutAfter: 0,
+                ending: .stall))
+        let repeats = Repeats(.join)
+        let agent = Agent(configured: { $0.interceptors = [repeats] })
+        var request = Request<Bytes>(server.url("/"))
+        request.repeatKey = "one"
+        let (right, wrong) = (request.expecting(shape), request.expecting(["country": .string]))
+        async let first = ending(of: right, from: agent)
+        try await server.waitForStalled(1)
+        async let second = ending(of: wrong, from: agent)
+        while repeats.waitingCount < 2 {
+            await Task.yield()
+        }
+        server.releaseStalled()
+        #expect(await [first, second] == [.answered, .failed(.shapeMismatch)])
+        #expect(server.requestCount == 1)
+    }
+
+    @Test func aDecodingsStricterRulesCountBehindAnExpectation() async throws {
+        let server = try LoopbackServer()
+        server.script("/", .json(#"{"id": 7, "id": 8}"#))
+        var choices = JSONDecoding()
+        choices.rules.refusesDuplicateNames = true
+        let request = Request<City>(server.url("/"), decoding: .json(choices))
+        for request in [request, request.expecting(shape)] {
+            #expect(await ending(of: request, from: Agent()) == .failed(.undecodable))
+        }
+    }
+
     @Test(arguments: ["1", "\"x\"", "null", "true", "[]", "[{\"id\":1}]"])
     func anythingButAnObjectIsRefusedAtItsFirstByte(text: String) async throws {
         let server = try LoopbackServer()
