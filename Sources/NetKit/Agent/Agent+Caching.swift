@@ -50,7 +50,7 @@ extension Agent {
         let (caching, side) = try await side(of: request)
         let look = await side.look(at: caching.now)
         guard let key = look.key else { return false }
-        return try await caching.store(for: try await prepared(Call(request.decoded(by: .bytes))).request).remove(key)
+        return try await caching.store(for: side.request).remove(key)
     }
 
     /// Fetches what a request is to find in the cache later, whatever is stored.
@@ -105,7 +105,7 @@ extension Agent {
     ) async throws(NetError) -> (Caching, any CacheSide) {
         let caching = try caching(for: request)
         let call = try await prepared(Call(request.decoded(by: .bytes)))
-        switch caching.side(for: call, exchange.cacheContext) {
+        switch caching.side(for: chain(for: call.request).identified(call), exchange.cacheContext) {
         case nil: throw NetError(.usage, "the request is not cached")
         case .application(let side)?: return (caching, side)
         case .http(let side)?: return (caching, side)

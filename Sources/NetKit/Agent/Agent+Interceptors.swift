@@ -9,7 +9,7 @@ extension Agent {
     func isBare(_ request: Request<some Sendable>) -> Bool { hasBareCalls && !request.hasNotes && !hub.isHeard }
 
     /// What a call of this request goes through.
-    private func chain(for request: Request<Bytes>) -> CallChain {
+    func chain(for request: Request<Bytes>) -> CallChain {
         let needsPath = request.asksForPath || !configuration.allowsCellular
         guard request.hasNotes || needsPath else { return chain }
         let service = request.service

@@ -8,6 +8,7 @@ final class Exchange: CallEnd {
     let flights: Flights
     /// What a cache in front of this agent's transport has to know.
     let cacheContext: CacheContext
+    var owner: ObjectIdentifier? { ObjectIdentifier(self) }
 
     init(transport: any Transport, configuration: Agent.Configuration, hub: EventHub, flights: Flights) {
         self.transport = transport

@@ -30,6 +30,8 @@ struct CacheLook: Sendable {
 
 /// One request by one set of rules: what is stored for it, and what is made of what comes back.
 protocol CacheSide: Sendable {
+    /// What is asked, and by whom: with what those behind the cache add to say so.
+    var request: Request<Bytes> { get }
     var mode: CacheMode { get }
     var writesAsynchronously: Bool { get }
     var maximumBodyBytes: Int { get }

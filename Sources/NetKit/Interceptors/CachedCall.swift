@@ -143,7 +143,7 @@ struct CachedCall<Side: CacheSide>: Sendable {
         }
         var report = look.report(.network)
         let (side, received) = (side, caching.now)
-        let stored = side.answer(for: answer.response, asked: asked, received: received)
+        let stored = hasSameIdentity ? side.answer(for: answer.response, asked: asked, received: received) : nil
         report.isStorable = stored != nil
         defer { call.watch?.tell(.cacheReported(report), of: call.request) }
         switch answer.body {
@@ -166,6 +166,12 @@ struct CachedCall<Side: CacheSide>: Sendable {
         case .file:
             return answer
         }
+    }
+
+    /// Credentials that were replaced while the call was under way are not those that its key stands for.
+    private var hasSameIdentity: Bool {
+        let now = next.identified(call).request
+        return now.url == side.request.url && now.shownCredentials == side.request.shownCredentials
     }
 
     /// How the body ended is known at its end alone; what it is, too.

@@ -6,7 +6,7 @@ extension Caching {
             return name.isEmpty
         }
         return request.credentials == nil && !request.getsCookies(context) && !request.headers.hasAny(shownNames)
-            && !request.url.hasUserinfo
+            && !request.url.hasUserinfo && request.identityFields.isEmpty && request.wrappingService == nil
     }
 
     /// Whose answers a request gets, as a hash; empty for anybody's.
@@ -23,6 +23,19 @@ extension Caching {
         var shown = request.shownCredentials
         if countsCookies, request.hasCookies(context) {
             shown += try await cookies(of: request, context)
+        }
+        return try await scope(shown, by: request.wrappingService)
+    }
+
+    /// That of those who show nothing to the request's service.
+    func scopeOfNobody(in request: Request<Bytes>) async throws(NetError) -> String {
+        try await scope([], by: request.wrappingService)
+    }
+
+    /// Whose answers those are that show this, by a service; empty for anybody's.
+    func scope(_ shown: [String], by service: String?) async throws(NetError) -> String {
+        if let service {
+            return Bytes(try await secret.hash(["service", service] + shown)).hexText
         }
         return shown.isEmpty ? "" : Bytes(try await secret.hash(["shown"] + shown)).hexText
     }
@@ -46,6 +59,33 @@ extension Caching {
 
 private let shownNames = ["Authorization", "Cookie"]
 
+private enum IdentityFieldsNote: RequestNote {
+    static let standard: [String] = []
+}
+
+extension Request {
+    /// Names of fields that say who asks, beside Authorization and Cookie; in lower case.
+    var identityFields: [String] { hasNotes ? self[IdentityFieldsNote.self] : [] }
+
+    /// The request, which says who asks by whatever fields it has more than another.
+    func tellingIdentity(beside other: Request) -> Request {
+        let known = other.headers.list
+        let added = headers.list.filter { !known.contains($0) && !$0.isOne(of: shownNames) }
+        if added.isEmpty {
+            return self
+        }
+        var request = self
+        request[IdentityFieldsNote.self] = Set(identityFields + added.map { $0.name.lowercased() }).sorted()
+        return request
+    }
+
+    /// The name of a service that does to its calls what nobody in front of it sees; nil without one.
+    fileprivate var wrappingService: String? {
+        guard hasNotes, let service, service.wrapsCalls else { return nil }
+        return service.name
+    }
+}
+
 extension Request {
     /// Whether it may be sent with cookies.
     fileprivate func hasCookies(_ context: CacheContext) -> Bool {
@@ -56,8 +96,11 @@ extension Request {
     fileprivate func getsCookies(_ context: CacheContext) -> Bool { context.jar != nil && cookieUse.sends }
 
     /// What tells who asks, cookies aside.
-    fileprivate var shownCredentials: [String] {
+    var shownCredentials: [String] {
         var shown = headers.values(named: "Authorization")
+        for name in identityFields {
+            shown += [name] + headers.values(named: name)
+        }
         if let credentials {
             shown += [credentials.user, credentials.password, credentials.token]
         }

@@ -8,7 +8,9 @@
 /// the cache goes through the same decoding, the same checks and the same observers as one from the network, and
 /// ``Response/cache`` tells what was decided. Saves to files and downloads pass by (with ``CacheMode/cacheOnly`` they are
 /// ``NetError/Code/notCached``), and so do bodies that are read while they are sent.
-/// A store that fails is as good as an empty one. Thread-safe.
+/// Users are told apart by what requests show, and by what interceptors behind it say that they are going to show
+/// (``Interceptor/identified(_:)``), as ``CredentialRefresh`` does. A store that fails is as good as an empty one.
+/// Thread-safe.
 public final class Caching: Interceptor {
     /// For requests that name none.
     public let rules: CacheRules
@@ -53,7 +55,7 @@ public final class Caching: Interceptor {
 
     /// Answers from what is stored, or lets the call go on and stores what comes back.
     public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
-        switch side(for: call, next.cacheContext) {
+        switch side(for: next.identified(call), next.cacheContext) {
         case nil:
             guard rules(of: call.request).mode != .cacheOnly else {
                 throw NetError(.notCached, "no cache answers such a request, and the cache alone was to be asked")

@@ -11,7 +11,8 @@
 /// the new ones; what comes back then is its answer. A refresh that fails fails every call that was under way, once
 /// each, with ``NetError/Code/authentication``, and the next call may begin another. Calls that start during a refresh
 /// wait for it. Calls that the refresh itself makes through the same agent pass by, and so do requests with
-/// ``Request/bypassesCredentialRefresh``. A call that gives up ends alone. Thread-safe.
+/// ``Request/bypassesCredentialRefresh``. A call that gives up ends alone. ``Caching`` and ``Repeats`` tell calls with
+/// different credentials apart, on whichever side of it they stand. Thread-safe.
 public final class CredentialRefresh<Token: Sendable>: Interceptor {
     /// Puts a token into a request.
     public typealias Apply = @Sendable (inout Request<Bytes>, Token) -> Void
@@ -58,9 +59,19 @@ public final class CredentialRefresh<Token: Sendable>: Interceptor {
         }
     }
 
+    /// The request with the credentials as they are now, unless it passes by.
+    public func identified(_ request: Request<Bytes>) -> Request<Bytes>? {
+        guard !passes(request), let token else { return nil }
+        return with(token, request)
+    }
+
+    private func passes(_ request: Request<Bytes>) -> Bool {
+        request.bypassesCredentialRefresh || RefreshUnderWay.numbers.contains(ObjectIdentifier(self))
+    }
+
     /// Answers with what comes back by credentials that will do, if there are any.
     public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
-        if call.request.bypassesCredentialRefresh || RefreshUnderWay.numbers.contains(ObjectIdentifier(self)) {
+        if passes(call.request) {
             return try await next(call)
         }
         let (known, round) = try await current()
@@ -74,8 +85,14 @@ public final class CredentialRefresh<Token: Sendable>: Interceptor {
     private func with(_ token: Token?, _ call: Call) -> Call {
         guard let token else { return call }
         var call = call
-        apply(&call.request, token)
+        call.request = with(token, call.request)
         return call
+    }
+
+    private func with(_ token: Token, _ request: Request<Bytes>) -> Request<Bytes> {
+        var applied = request
+        apply(&applied, token)
+        return applied.tellingIdentity(beside: request)
     }
 
     private func judged(_ reply: Answer, _ call: Call) async throws(NetError) -> (isExpired: Bool, reply: Answer) {

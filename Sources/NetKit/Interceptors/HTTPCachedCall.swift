@@ -6,7 +6,7 @@ struct HTTPCachedCall: Sendable {
     let next: Next
 
     private var plain: CachedCall<HTTPSide> { CachedCall(side: side, caching: caching, call: call, next: next) }
-    private var request: Request<Bytes> { call.request }
+    private var request: Request<Bytes> { side.request }
 
     func answer() async throws(NetError) -> Answer {
         if side.mode == .cacheOnly {
@@ -156,8 +156,10 @@ extension HTTPSide {
         if let key = try? await key(of: url) {
             _ = try? await store.remove(key)
         }
-        if let key = try? CacheKey(url: url.withoutUserinfo, scope: HTTPSide.scope("")) {
-            _ = try? await store.remove(key)
+        for scope in [try? await caching.scopeOfNobody(in: request), ""].compactMap({ $0 }) {
+            if let key = try? CacheKey(url: url.withoutUserinfo, scope: HTTPSide.scope(scope)) {
+                _ = try? await store.remove(key)
+            }
         }
     }
 }

@@ -15,6 +15,18 @@
 public protocol Interceptor: Sendable {
     /// Answers a call, as a rule by what `next` answers.
     func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer
+
+    /// The request as this interceptor would have it say who asks, were it sent now; nil, which is the default, leaves
+    /// that to others.
+    ///
+    /// ``Caching`` and ``Repeats`` in front of it ask, to tell users apart who show what they are only behind them. It is
+    /// to be quick, and nothing is sent of it.
+    func identified(_ request: Request<Bytes>) -> Request<Bytes>?
+}
+
+extension Interceptor {
+    /// Nil.
+    public func identified(_ request: Request<Bytes>) -> Request<Bytes>? { nil }
 }
 
 /// What comes after an interceptor: the next one, and at the end the exchange itself.
@@ -44,16 +56,25 @@ public struct Next: Sendable {
 extension Next {
     /// What the agent says of caching.
     var cacheContext: CacheContext { chain.end.cacheContext }
+
+    /// Whose chain it is; nil where that is a closure's.
+    var owner: ObjectIdentifier? { chain.end.owner }
+
+    /// The call as those behind this place have it say who asks.
+    func identified(_ call: Call) -> Call { chain.identified(call, from: place) }
 }
 
 /// Where a chain of interceptors ends.
 protocol CallEnd: Sendable {
     func exchange(_ call: Call) async throws(NetError) -> Answer
     var cacheContext: CacheContext { get }
+    /// The agent's exchange; nil for a test's.
+    var owner: ObjectIdentifier? { get }
 }
 
 extension CallEnd {
     var cacheContext: CacheContext { CacheContext() }
+    var owner: ObjectIdentifier? { nil }
 }
 
 /// What a cache has to know of the agent.
@@ -88,6 +109,17 @@ final class CallChain: Sendable {
     init(_ interceptors: [any Interceptor], end: any CallEnd) {
         self.interceptors = interceptors
         self.end = end
+    }
+
+    /// The call as those from a place on have it say who asks.
+    func identified(_ call: Call, from place: Int = 0) -> Call {
+        var call = call
+        for interceptor in interceptors[place...] {
+            if let identified = interceptor.identified(call.request) {
+                call.request = identified.tellingIdentity(beside: call.request)
+            }
+        }
+        return call
     }
 }
 

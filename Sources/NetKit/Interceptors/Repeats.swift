@@ -26,7 +26,7 @@ extension Request {
     }
 
     /// Which requests are the same one; nil: to join, those that ask the same in every respect, but for parameters that
-    /// ``Request/cacheKeyParameters`` leaves out. Else those that the same
+    /// ``Request/cacheKeyParameters`` leaves out, and for notes of the app's own. Else those that the same
     /// type describes, or without one those with the same method and URL, the query left out: other parameters make no
     /// other request, so that a changed filter cancels the list that is on its way.
     public var repeatKey: String? {
@@ -39,35 +39,13 @@ extension Request {
 ///
 ///     configuration.interceptors = [Repeats(.join)]
 ///
-/// Put it first, so that what is behind it is done once. Of starts the one started later is the new one, however they
-/// overtake each other on their way here. Streams and saves are never joined, nor are forms of parts and
-/// bodies that are read while they are sent; a stream is under way until its head has come. Thread-safe.
+/// Put it first, so that what is behind it is done once. To be joined, requests are of one agent and one service, show the
+/// same credentials, those of a ``CredentialRefresh`` behind it included, and want the same of the cache and of the answer;
+/// those with transfer hooks of their own are not joined, nor are those with interceptors of their own that are no
+/// classes. Of starts the one started later is the new one, however they overtake each other on their way here. Streams
+/// and saves are never joined, nor are forms of parts and bodies that are read while they are sent; a stream is under way
+/// until its head has come. Thread-safe.
 public final class Repeats: Interceptor {
-    private enum Key: Hashable, Sendable {
-        case named(String)
-        case described(ObjectIdentifier)
-        case place(Method, String)
-        case whole(Whole)
-    }
-
-    /// All that makes a request's answer.
-    private struct Whole: Hashable, Sendable {
-        let method: Method
-        /// In the place of URL and body where not all parameters count.
-        let cacheKey: CacheKey?
-        let url: String
-        let fields: [Headers.Field]
-        let body: [UInt8]?
-        let type: String?
-        let credentials: Credentials?
-        let trust: TrustPolicy?
-        let limits: Limits?
-        let redirects: RedirectPolicy?
-        let protocolChoice: ProtocolChoice
-        let acceptsCodings: Bool
-        let cookieUse: CookieUse
-    }
-
     private struct Flight: Sendable {
         let callID: UInt64
         let promise: Promise<Answer>
@@ -89,7 +67,7 @@ public final class Repeats: Interceptor {
     /// Answers as the policy says.
     public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
         let policy = call.request.repeatPolicy ?? policy
-        guard policy != .allow, let key = key(of: call, policy) else {
+        guard policy != .allow, let key = Key(call, policy, next) else {
             call.request.ticket?.enter()
             return try await next(call)
         }
@@ -102,33 +80,6 @@ public final class Repeats: Interceptor {
             }
             throw error
         }
-    }
-
-    /// Nil where the request cannot be compared.
-    private func key(of call: Call, _ policy: RepeatPolicy) -> Key? {
-        let request = call.request
-        if policy == .join, call.kind != .send || (request.body ?? Body([])).wholeBytes == nil {
-            return nil
-        }
-        if let name = request.repeatKey {
-            return .named(name)
-        }
-        guard policy == .join else {
-            if let type = request.group {
-                return .described(type)
-            }
-            return .place(request.method, String(request.url.prefix { $0 != "?" && $0 != "#" }))
-        }
-        guard request.proxy == nil, request.unixSocket == nil, request.addressOverrides.isEmpty else { return nil }
-        let fields = Array(request.headers)
-        let cacheKey = request.cacheKeyParameters.flatMap { _ in try? call.cacheKey(headers: fields.map(\.name)) }
-        return .whole(
-            Whole(
-                method: request.method, cacheKey: cacheKey, url: cacheKey == nil ? request.url : "", fields: fields,
-                body: cacheKey == nil ? request.body.map { Array($0.bytes) } : nil, type: request.body?.contentType,
-                credentials: request.credentials, trust: request.trust, limits: request.limits,
-                redirects: request.redirects, protocolChoice: request.protocolChoice,
-                acceptsCodings: request.acceptsCodings, cookieUse: request.cookieUse))
     }
 
     // MARK: Flights

@@ -141,7 +141,7 @@ public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
 }
 
 extension Headers.Field {
-    fileprivate func isOne(of names: [String]) -> Bool {
+    func isOne(of names: [String]) -> Bool {
         names.contains { name.isEqualIgnoringASCIICase(to: $0) }
     }
 }

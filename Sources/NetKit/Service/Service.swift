@@ -10,7 +10,8 @@
 ///
 /// Services are independent of each other, and one can be used with many agents. Thread-safe.
 public final class Service: Sendable {
-    /// Its name, for messages and people.
+    /// Its name, for messages and people, and for caches: what is stored for a service that has interceptors, a signature,
+    /// a judge or the last word on parameters is for services of its name alone.
     public let name: String
     /// What its requests have in common.
     public let configuration: Configuration
@@ -86,6 +87,9 @@ extension Service {
         }
         return map(error)
     }
+
+    /// Whether its calls are not those of everybody who sends the same request.
+    var wrapsCalls: Bool { !configuration.interceptors.isEmpty || !innermost.isEmpty }
 
     /// What stands nearest to the wire.
     var innermost: [any Interceptor] {

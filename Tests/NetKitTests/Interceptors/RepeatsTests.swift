@@ -87,8 +87,21 @@ struct RepeatsTests {
             Request("/", headers: ["A": "2"]), Request("/", body: Body([1])), Request("/", body: Body([2])),
             Request("/", body: Body([2], contentType: "a/b")),
         ]
-        requests.append(requests[0])
-        requests[8].credentials = .bearer("other")
+        let others: [(inout Request<Bytes>) -> Void] = [
+            { $0.credentials = .bearer("other") }, { $0.caching = .app(5) }, { $0.caching = .app(5, .cacheOnly) },
+            { $0.caching = .app(6) }, { $0.caching = .server() }, { $0 = $0.expecting(["a": .integer]) },
+            { $0 = $0.expecting(["b": .integer]) }, { $0.acceptedStatuses = 200..<201 },
+            { $0.acceptedTypes = ["text/plain"] }, { $0.service = Service("a") }, { $0.service = Service("a") },
+            { $0.interceptors = [Repeats()] }, { $0.interceptors = [Repeats()] },
+            { $0.interceptors = [MD5Signing(publicKey: "a", privateKey: "b")] },
+            { $0.interceptors = [MD5Signing(publicKey: "a", privateKey: "b")] }, { $0.keepsDotSegments = true },
+            { $0.transferHooks.challenge = { _ in .useDefault } },
+        ]
+        for change in others {
+            var request = requests[0]
+            change(&request)
+            requests.append(request)
+        }
         await withTaskGroup(of: Void.self) { group in
             for request in requests {
                 group.addTask { _ = await ending(of: request, from: agent) }
@@ -97,6 +110,62 @@ struct RepeatsTests {
             gate.open()
         }
         #expect(stub.requests.count == requests.count)
+    }
+
+    @Test func whatWantsTheSameIsJoinedHoweverItWasMade() async throws {
+        stub.answer("/", with: .json(#"{"a": 1}"#).held(by: gate))
+        let repeats = Repeats(.join)
+        let agent = agent(repeats)
+        let (service, own) = (
+            Service("a"),
+            CredentialRefresh("a") { _, _ in
+            } refresh: {
+                $0 ?? ""
+            }
+        )
+        let tasks = (0..<3).map { _ in
+            var request = Request<Bytes>("/").expecting(["a": .integer]).cached(.app(5) { $0.tags = ["b", "c"] })
+            request.service = service
+            request.interceptors = [own]
+            return Task { [request] in await ending(of: request, from: agent) }
+        }
+        await waiting(3, for: repeats)
+        gate.open()
+        for task in tasks {
+            #expect(await task.value == .answered)
+        }
+        #expect(stub.requests.count == 1)
+    }
+
+    @Test func callsOfTwoAgentsAreNotJoined() async throws {
+        stub.answer("/", with: .text("x").held(by: gate))
+        let repeats = Repeats(.join)
+        let (one, other) = (agent(repeats), agent(repeats))
+        async let first = ending(of: Request<Bytes>("/"), from: one)
+        async let second = ending(of: Request<Bytes>("/"), from: other)
+        try await gate.waitForArrivals(2)
+        gate.open()
+        #expect(await [first, second] == [.answered, .answered])
+    }
+
+    @Test func callsOfTwoUsersAreNotJoinedInFrontOfTheirCredentials() async throws {
+        let gate = gate
+        let stub = StubTransport { asked in .text(asked.headers["X-Token"] ?? "nobody").held(by: gate) }
+        let refresh = CredentialRefresh("a") {
+            $0.headers["X-Token"] = $1
+        } refresh: {
+            $0 ?? ""
+        }
+        var configuration = Agent.Configuration(baseURL: "http://stub")
+        configuration.interceptors = [Repeats(.join), refresh]
+        let agent = Agent(configuration, transport: stub)
+        async let first = agent.send(Request<String>("/me")).value
+        try await gate.waitForArrivals(1)
+        refresh.replace("b")
+        async let second = agent.send(Request<String>("/me")).value
+        try await gate.waitForArrivals(2)
+        gate.open()
+        #expect(try await [first, second] == ["a", "b"])
     }
 
     @Test func aKeyOfOnesOwnSaysWhatIsTheSame() async throws {
