@@ -169,7 +169,7 @@ public final class CredentialRefresh<Token: Sendable>: Interceptor {
 }
 
 /// Which refreshes the task works for.
-private enum RefreshUnderWay {
+enum RefreshUnderWay {
     @TaskLocal static var numbers: Set<ObjectIdentifier> = []
 }
 

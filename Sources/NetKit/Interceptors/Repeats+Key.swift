@@ -9,6 +9,9 @@ extension Repeats {
         }
 
         private let what: What
+        /// Who waits for a refresh must not be who is waited for by it.
+        private let refreshes: Set<ObjectIdentifier>
+        private let bypassesRefresh: Bool
     }
 }
 
@@ -29,6 +32,8 @@ extension Repeats.Key {
         } else {
             what = .place(request.method, String(request.url.prefix { $0 != "?" && $0 != "#" }))
         }
+        refreshes = RefreshUnderWay.numbers
+        bypassesRefresh = request.bypassesCredentialRefresh
     }
 }
 

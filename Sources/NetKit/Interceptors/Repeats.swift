@@ -29,6 +29,8 @@ extension Request {
     /// ``Request/cacheKeyParameters`` leaves out, and for notes of the app's own. Else those that the same
     /// type describes, or without one those with the same method and URL, the query left out: other parameters make no
     /// other request, so that a changed filter cancels the list that is on its way.
+    ///
+    /// What a ``CredentialRefresh`` sends is never the same one as what waits for it.
     public var repeatKey: String? {
         get { self[RepeatKeyNote.self] }
         set { self[RepeatKeyNote.self] = newValue }

@@ -95,7 +95,7 @@ struct RepeatsTests {
             { $0.interceptors = [Repeats()] }, { $0.interceptors = [Repeats()] },
             { $0.interceptors = [MD5Signing(publicKey: "a", privateKey: "b")] },
             { $0.interceptors = [MD5Signing(publicKey: "a", privateKey: "b")] }, { $0.keepsDotSegments = true },
-            { $0.transferHooks.challenge = { _ in .useDefault } },
+            { $0.transferHooks.challenge = { _ in .useDefault } }, { $0.bypassesCredentialRefresh = true },
         ]
         for change in others {
             var request = requests[0]
@@ -166,6 +166,34 @@ struct RepeatsTests {
         try await gate.waitForArrivals(2)
         gate.open()
         #expect(try await [first, second] == ["a", "b"])
+    }
+
+    @Test(arguments: [false, true])
+    func whatARefreshSendsDoesNotJoinWhatWaitsForIt(isDetached: Bool) async throws {
+        let stub = StubTransport { asked in
+            switch asked.headers["X-Token"] {
+            case nil: .text("new")
+            case "new": .text("welcome")
+            default: .status(401)
+            }
+        }
+        let known = Lock<Agent?>(nil)
+        let refresh = CredentialRefresh("old") {
+            $0.headers["X-Token"] = $1
+        } refresh: { _ in
+            var request = Request<String>("/session", method: .post)
+            guard let agent = known.withLock({ $0 }) else { return "" }
+            guard isDetached else { return try await agent.send(request).value }
+            request.bypassesCredentialRefresh = true
+            return try await Task.detached { [request] in try await agent.send(request).value }.value
+        }
+        var configuration = Agent.Configuration(baseURL: "http://stub")
+        configuration.interceptors = [Repeats(.join), refresh]
+        let agent = Agent(configuration, transport: stub)
+        known.withLock { $0 = agent }
+        #expect(try await agent.send(Request<String>("/session", method: .post)).value == "welcome")
+        #expect(stub.requests.count == 3)
+        known.withLock { $0 = nil }
     }
 
     @Test func aKeyOfOnesOwnSaysWhatIsTheSame() async throws {
