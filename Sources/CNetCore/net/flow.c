@@ -154,9 +154,10 @@ static void go_on(nc_transfer *transfer) {
     }
     nc_transfer_enter(transfer, transfer->phase);
     nc_limits_arm(transfer); // While it was held only the total limit counted.
-    if (transfer->lane != NULL) {
-        transfer->lane->is_dirty = true; // The response may be whole, and only its reader have been waited for.
+    if (transfer->handle == NULL) {
+        return; // Between two hops: what is left of the last one says nothing of the next.
     }
+    transfer->lane->is_dirty = true; // The response may be whole, and only its reader have been waited for.
     if (flow->receive_rests == 0 && nc_delivery_is_pending(transfer) && nc_delivery_go_on(transfer) != NC_OK) {
         nc_transfer_fail(transfer, &transfer->error);
         return;
