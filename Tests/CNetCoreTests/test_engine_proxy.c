@@ -74,6 +74,32 @@ static void engine__an_engines_proxy_serves_whoever_names_no_other(void **state)
     nct_proxy_stop(two);
 }
 
+static void engine__another_proxy_does_not_hear_the_engines_credentials_regression_1(void **state) {
+    relayed r; // its proxy is the other one
+    nct_proxy *first = NULL;
+    char url[64];
+    (void)state;
+    assert_int_equal(nct_proxy_start(&first, &(nct_proxy_options){.user = "corp", .password = "secret"}), 0);
+    (void)snprintf(url, sizeof url, "http://127.0.0.1:%u", nct_proxy_port(first));
+    relayed_start(&r, NCT_PLAIN, NULL, "http");
+    const nc_proxy engines = {
+        .choice = NC_PROXY_URL, .url = nc_slice_of(url), .credentials = user(NC_AUTH_BASIC, "corp", "secret")};
+    assert_status(nc_engine_close(r.f.engine, FIXTURE_LIMIT_MS), NC_OK);
+    assert_status(nc_engine_new(&r.f.engine, &(nc_engine_options){.proxy = &engines}, NULL), NC_OK);
+    assert_answered(fixture_get(&r.f, "/p"), 200, "through");
+    nc_request request = relayed_request(&r, "/p");
+    assert_answered(fixture_send(&r.f, &request), 200, "through");
+    assert_null(strstr(told(&r, 0), "Proxy-Authorization"));
+    // Credentials of its own are still sent, be they in its URL alone.
+    r.settings.url = nc_slice_of(fixture_text(&r.f, "http://me:mine@127.0.0.1:%u", nct_proxy_port(r.proxy)));
+    assert_answered(fixture_send(&r.f, &request), 200, "through");
+    assert_non_null(strstr(told(&r, 1), "\r\nProxy-Authorization: Basic bWU6bWluZQ==\r\n"));
+    assert_answered(fixture_get(&r.f, "/p"), 200, "through");
+    assert_int_equal(nct_proxy_request_count(first), 2);
+    relayed_stop(&r);
+    nct_proxy_stop(first);
+}
+
 static void engine__hosts_excepted_from_the_proxy_are_asked_directly(void **state) {
     static const struct {
         const char *except;
@@ -361,6 +387,7 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(engine__an_engines_proxy_serves_whoever_names_no_other),
+        harness_case(engine__another_proxy_does_not_hear_the_engines_credentials_regression_1),
         harness_case(engine__hosts_excepted_from_the_proxy_are_asked_directly),
         harness_case(engine__a_redirect_through_a_proxy_keeps_secrets_where_they_belong),
         harness_case(engine__a_tunnel_for_http_hides_the_request_from_the_proxy),

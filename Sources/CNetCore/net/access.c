@@ -55,6 +55,11 @@ static CURLcode set_proxy(CURL *easy, const nc_kept_proxy *proxy) {
         SET(CURLOPT_PROXYAUTH, mask_of(proxy->credentials.schemes));
         SET(CURLOPT_PROXYUSERNAME, proxy->credentials.user);
         SET(CURLOPT_PROXYPASSWORD, proxy->credentials.password);
+    } else {
+        // The handle may have those of the engine's proxy, which are no other proxy's.
+        SET(CURLOPT_PROXYAUTH, (long)CURLAUTH_BASIC);
+        SET(CURLOPT_PROXYUSERNAME, NULL);
+        SET(CURLOPT_PROXYPASSWORD, NULL);
     }
     // What else a proxy says in a round is dropped without a word to anybody: nc_exchange_on_progress() counts it.
     SET(CURLOPT_NOPROGRESS, nc_access_has_rounds(proxy->credentials.schemes) ? 0L : 1L);
