@@ -149,6 +149,42 @@ static void engine__the_callers_own_cookie_goes_whatever_the_jar_does(void **sta
     fixture_stop(&f);
 }
 
+/* --- requests that name another host than their URL --- */
+
+static answer get_as(fixture *f, const char *url, const char *host, nc_cookie_use use) {
+    const nc_header named = {nc_slice_of("Host"), nc_slice_of(host)};
+    const nc_request request = {.url = nc_slice_of(url),
+                                .headers = &named,
+                                .header_count = host[0] != '\0' ? 1 : 0,
+                                .cookie_use = (uint8_t)use};
+    return fixture_send(f, &request);
+}
+
+/// libcurl keeps the name that a Host field gave for a handle's cookies, and takes it for that of later requests.
+static void engine__cookies_of_a_named_host_stay_with_its_requests_regression_1(void **state) {
+    fixture f;
+    (void)state;
+    start(&f);
+    script_cookie(&f, "/bank", "sid=secret; Path=/");
+    script_cookie(&f, "/evil", "evil=1; Path=/");
+    fixture_script(&f, "/away", (nct_reply){.location = fixture_url_at(&f, "localhost", "/evil")});
+    const char *plain = fixture_url_at(&f, "localhost", "/evil");
+    for (int use = NC_COOKIES_SEND_AND_STORE; use <= NC_COOKIES_STORE_ONLY; use++) {
+        (void)get_as(&f, fixture_url(&f, "/bank"), "bank.example", NC_COOKIES_SEND_AND_STORE);
+        (void)get_as(&f, fixture_url(&f, "/bank"), "bank.example", (nc_cookie_use)use);
+        for (int then = NC_COOKIES_SEND_AND_STORE; then <= NC_COOKIES_STORE_ONLY; then++) {
+            assert_status(get_as(&f, plain, "", (nc_cookie_use)then).error.status, NC_OK);
+            assert_null(strstr(sent(&f), "sid"));
+        }
+        assert_status(get_as(&f, fixture_url(&f, "/away"), "bank.example", (nc_cookie_use)use).error.status, NC_OK);
+        assert_null(strstr(sent(&f), "sid"));
+        (void)get_as(&f, fixture_url(&f, "/"), "bank.example", NC_COOKIES_SEND_ONLY);
+        assert_string_equal(sent(&f), "sid=secret"); // and nothing was left there
+        assert_status(nc_engine_set_cookies(f.engine, nc_slice_of(""), NULL), NC_OK);
+    }
+    fixture_stop(&f);
+}
+
 static void engine__stores_of_many_at_once_lose_nothing(void **state) {
     enum { COUNT = 40 };
     fixture f;
@@ -213,6 +249,7 @@ int main(void) {
         harness_case(engine__one_way_holds_for_every_hop),
         harness_case(engine__one_way_holds_where_libcurl_asks_again_by_itself),
         harness_case(engine__the_callers_own_cookie_goes_whatever_the_jar_does),
+        harness_case(engine__cookies_of_a_named_host_stay_with_its_requests_regression_1),
         harness_case(engine__stores_of_many_at_once_lose_nothing),
         harness_case(engine__a_refused_response_stores_none),
         harness_case(engine__an_unknown_use_of_cookies_is_refused),

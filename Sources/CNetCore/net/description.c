@@ -125,6 +125,7 @@ static void fill_header(nc_sent_header *out, const nc_header *header, char **sto
     out->describes_body = describes_body(header->name);
     out->is_expectation = nc_slice_is_equal_ignoring_case(header->name, nc_slice_of("Expect"));
     out->is_type = nc_slice_is_equal_ignoring_case(header->name, nc_slice_of("Content-Type"));
+    out->is_host = nc_slice_is_equal_ignoring_case(header->name, nc_slice_of("Host"));
     out->is_cookie = nc_slice_is_equal_ignoring_case(header->name, nc_slice_of("Cookie"));
 }
 
@@ -351,6 +352,15 @@ struct curl_slist *nc_description_link_headers(nc_description *description, bool
 void nc_description_stop_expecting(nc_description *description) {
     description->expects_continue = false;
     description->fixed[0].data = no_expect;
+}
+
+bool nc_description_names_host(const nc_description *description) {
+    for (size_t i = 0; i < description->header_count; i++) {
+        if (description->headers[i].is_host) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool nc_description_join_cookies(const nc_description *description, nc_buf *out) {

@@ -12,6 +12,7 @@ typedef struct nc_sent_header {
     bool describes_body;    // goes when a redirect drops the body
     bool is_cookie;         // joined with those of a jar
     bool is_expectation;
+    bool is_host;
     bool is_type; // of the body: a form brings its own
 } nc_sent_header;
 
@@ -91,6 +92,8 @@ struct curl_slist *nc_description_link_headers(nc_description *description, bool
                                                bool drops_cookie);
 /// Leaves the caller's Expect field out from now on: a server has refused it.
 void nc_description_stop_expecting(nc_description *description);
+/// Whether the caller names a host other than the URL's, or the same.
+bool nc_description_names_host(const nc_description *description);
 /// Appends the values of the caller's own Cookie fields, joined; whether there is such a field.
 bool nc_description_join_cookies(const nc_description *description, nc_buf *out);
 

@@ -288,6 +288,9 @@ static void set_headers(option_row *row, nc_handle *handle, nc_transfer *transfe
         handle->has_extras = true;
     }
     nc_buf_deinit(&cookies);
+    // libcurl keeps the name that a Host field gave, and chooses the cookies of the handle's later requests by it.
+    bool names_host = !transfer->is_elsewhere && nc_description_names_host(asked);
+    handle->has_extras = handle->has_extras || (names_host && transfer->engine->state.cookies != NC_COOKIES_OFF);
     SET(row, CURLOPT_HTTPHEADER, nc_description_link_headers(asked, transfer->is_elsewhere, transfer->is_get, joins));
 }
 
