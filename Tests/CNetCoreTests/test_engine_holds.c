@@ -1,11 +1,14 @@
 /// What holds a transfer up, and what lets it go on: pauses, readers, sources, and the limits meanwhile.
 #include "fixture.h"
 
+#include <curl/curl.h>
 #include <netcore/transfers.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* --- sources that learn late where they end --- */
 
@@ -135,6 +138,85 @@ static void engine__a_whole_response_does_not_wait_for_the_source(void **state) 
         assert_true(nct_server_wait_for_silence(f.server, FIXTURE_LIMIT_MS));
         fixture_stop(&f);
     }
+}
+
+/// gzip that ends before its end.
+#define CUT_GZIP "\x1f\x8b\x08\0\0\0\0\0\0\x03\x4b\x4c\x4a\x4e"
+
+/// A server that ends its side before its answer is whole, and reads on.
+typedef struct cut_case {
+    nct_reply reply;
+    nc_status status;
+    int code;
+} cut_case;
+
+static answer put_unfinished(fixture *f, const char *path, const char *save_path) {
+    atomic_uint pulls = 0;
+    nc_request request = fixture_request(f, path);
+    request.method = nc_slice_of("PUT");
+    request.body_source = (nc_body_source){&pulls, pull_never, NULL};
+    request.body_length = NC_LENGTH_UNKNOWN;
+    request.accepts_codings = true;
+    request.save_path = nc_slice_of(save_path);
+    request.limits.total_ms = FIXTURE_LIMIT_MS;
+    return fixture_send(f, &request);
+}
+
+static void engine__a_response_that_is_cut_short_does_not_wait_for_the_source_either_regression_2(void **state) {
+    static const cut_case cases[] = {
+        {{.pattern_length = 100, .is_cut = true, .is_cut_in_body = true, .cut_after = 10},
+         NC_ERR_CUT_SHORT,
+         CURLE_PARTIAL_FILE},
+        {{.pattern_length = 100, .chunk_bytes = 50, .is_cut = true, .is_cut_in_body = true, .cut_after = 10},
+         NC_ERR_CUT_SHORT,
+         CURLE_PARTIAL_FILE},
+        {{.headers = "Content-Encoding: gzip\r\n", .body = CUT_GZIP, .body_length = sizeof CUT_GZIP - 1},
+         NC_ERR_CUT_SHORT,
+         CURLE_BAD_CONTENT_ENCODING},
+        {{.is_cut = true, .cut_after = 20}, NC_ERR_CUT_SHORT, CURLE_PARTIAL_FILE},
+        {{.is_cut = true}, NC_ERR_EMPTY_REPLY, CURLE_GOT_NOTHING},
+        {{.interim = "HTTP/1.1 103 Early Hints\r\n\r\n", .is_cut = true, .cut_after = 28},
+         NC_ERR_EMPTY_REPLY,
+         CURLE_GOT_NOTHING},
+    };
+    static const nct_identity identities[] = {NCT_PLAIN, NCT_TLS_VALID};
+    (void)state;
+    for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
+        char directory[] = "/tmp/netcore-cut-XXXXXX";
+        fixture f;
+        const cut_case *one = &cases[i / 2];
+        nct_reply reply = one->reply;
+        assert_non_null(mkdtemp(directory));
+        reply.early = NCT_EARLY_END;
+        reply.ending = NCT_HALF_CLOSE;
+        fixture_start(&f, identities[i % 2]);
+        fixture_script(&f, "/cut", reply);
+        assert_ended(put_unfinished(&f, "/cut", ""), one->status, one->code, "");
+        const char *path = fixture_text(&f, "%s/saved", directory);
+        assert_ended(put_unfinished(&f, "/cut", path), one->status, one->code, "");
+        assert_int_equal(rmdir(directory), 0); // there is nothing in it
+        fixture_stop(&f);
+    }
+}
+
+static void engine__a_kept_connection_that_ends_while_the_source_waits_is_given_up_for_another(void **state) {
+    const nct_reply replies[] = {{.is_cut = true, .early = NCT_EARLY_END, .ending = NCT_HALF_CLOSE},
+                                 {.body = "ok", .body_length = 2, .early = NCT_EARLY_DISCARD}};
+    fixture f;
+    atomic_uint pulls = 0;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    assert_ended(fixture_get(&f, "/first"), NC_OK, 0, "");
+    assert_int_equal(nct_server_script_sequence(f.server, "/up", replies, 2), 0);
+    nc_request request = fixture_request(&f, "/up");
+    request.method = nc_slice_of("POST");
+    request.body_source = (nc_body_source){&pulls, pull_never, rewind_nothing};
+    request.body_length = NC_LENGTH_UNKNOWN;
+    answer one = fixture_send(&f, &request);
+    assert_answered(one, 200, "ok");
+    assert_int_equal(nc_response_hop_count(one.response), 1);
+    assert_int_equal(nct_server_connection_count(f.server), 2);
+    fixture_stop(&f);
 }
 
 /* --- readers --- */
@@ -339,6 +421,8 @@ int main(void) {
     const struct CMUnitTest cases[] = {
         harness_case(engine__the_last_byte_waits_for_its_sources_word),
         harness_case(engine__a_whole_response_does_not_wait_for_the_source),
+        harness_case(engine__a_response_that_is_cut_short_does_not_wait_for_the_source_either_regression_2),
+        harness_case(engine__a_kept_connection_that_ends_while_the_source_waits_is_given_up_for_another),
         harness_case(engine__a_whole_response_waits_for_its_reader_alone),
         harness_case(engine__what_holds_for_one_reason_goes_on_for_that_reason),
         harness_case(engine__idleness_counts_again_after_a_long_rest_regression_1),

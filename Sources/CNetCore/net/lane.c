@@ -108,19 +108,33 @@ static bool waits_for_source(const nc_transfer *transfer) {
     return is_known && nc_flow_awaits_source(transfer) && is_read_out(transfer);
 }
 
-/// Ends the transfers whose response is whole while libcurl would wait for ever for a source that has nothing to give.
-/// A source that goes on giving is sent to its end.
+/// Ends a transfer whose connection has ended before a head while libcurl waits for the source: an open socket of which
+/// it wants nothing. One that it connects anew is wanted, and an old one closed.
+static void end_unanswered(nc_transfer *transfer) {
+    const nc_sockets *sockets = &transfer->engine->loop.sockets;
+    if (!transfer->was_connected || !nc_flow_awaits_source(transfer) ||
+        !nc_sockets_is_left_alone(sockets, transfer->handle->fd)) {
+        return;
+    }
+    nc_transfer_hop_done(transfer, transfer->is_in_head ? CURLE_OK : CURLE_GOT_NOTHING); // as libcurl tells them apart
+}
+
+/// Ends the transfers whose response is whole, or cut short, while libcurl would wait for ever for a source that has
+/// nothing to give. A source that goes on giving is sent to its end.
 static void end_answered(nc_lane *lane) {
     nc_link *next;
     for (nc_link *link = lane->running.next; link != &lane->running; link = next) {
         nc_transfer *transfer = NC_CONTAINER_OF(link, nc_transfer, link);
         next = link->next;
-        if (!transfer->has_head || transfer->is_head_held || !nc_flow_is_drained(transfer)) {
+        if (!transfer->has_head) {
+            end_unanswered(transfer);
+            continue;
+        }
+        if (transfer->is_head_held || !nc_flow_is_drained(transfer)) {
             continue;
         }
         if (waits_for_source(transfer)) {
-            transfer->ends_early = true;
-            nc_transfer_hop_done(transfer, CURLE_OK);
+            nc_transfer_hop_done(transfer, CURLE_OK); // Whether the body is whole is looked at there.
         }
     }
 }

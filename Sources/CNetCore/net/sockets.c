@@ -137,6 +137,10 @@ bool nc_sockets_is_read(const nc_sockets *sockets, int fd) {
     return fd >= 0 && (size_t)fd < sockets->capacity && (sockets->entries[fd].wanted & NC_WANT_READ) != 0;
 }
 
+bool nc_sockets_is_left_alone(const nc_sockets *sockets, int fd) {
+    return nc_sockets_connection(sockets, fd) != 0 && sockets->entries[fd].wanted == 0;
+}
+
 void *nc_sockets_owner(nc_sockets *sockets, int fd) {
     if ((size_t)fd >= sockets->capacity) {
         return NULL;

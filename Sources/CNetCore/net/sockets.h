@@ -47,6 +47,8 @@ void nc_sockets_closing(nc_sockets *sockets, int fd);
 NC_NODISCARD nc_status nc_sockets_want(nc_sockets *sockets, int fd, int wanted, void *owner);
 /// Whether bytes from `fd` are wanted.
 bool nc_sockets_is_read(const nc_sockets *sockets, int fd);
+/// Whether nothing is wanted of a socket of the engine's own that is open.
+bool nc_sockets_is_left_alone(const nc_sockets *sockets, int fd);
 /// Who is to hear of an event on `fd`; NULL (and the poller mended) when nobody is.
 void *nc_sockets_owner(nc_sockets *sockets, int fd);
 /// No event is delivered to `owner` any more.

@@ -12,7 +12,7 @@ NC_NODISCARD CURLcode nc_verdict_plain_end(const nc_transfer *transfer, CURLcode
 /// Whether the hop is to be sent again: the server went away (GOAWAY; RFC 9113, 6.8) before it took the
 /// request. libcurl 7.88 repeats such a request where the connection has other streams, and gives the last one up
 /// without a word, as it does after other faults; so only what may be repeated without harm is (RFC 9110, 9.2.2), up to
-/// five times.
+/// five times. Or a kept connection ended while the body's source had nothing.
 NC_NODISCARD bool nc_verdict_asks_anew(const nc_transfer *transfer, CURLcode code);
 /// Notes what libcurl said, unless one of our own callbacks had said why before.
 void nc_verdict_judge(nc_transfer *transfer, CURLcode code);
