@@ -72,15 +72,17 @@ static bool is_flag(nc_slice field) {
            nc_slice_is_equal_ignoring_case(field, nc_slice_of("FALSE"));
 }
 
-/// Seconds since 1970; false for what is no such number, of at most 18 digits.
+/// Seconds since 1970; false for what is no such number. What is beyond counting ends as late as can be counted:
+/// libcurl itself writes 19 digits, for a server that asked for them.
 static bool parse_seconds(nc_slice field, int64_t *out) {
-    enum { MAX_DIGITS = 18 };
     *out = 0;
     for (size_t i = 0; i < field.length; i++) {
-        if (!nc_ascii_is_digit(field.data[i]) || i == MAX_DIGITS) {
+        if (!nc_ascii_is_digit(field.data[i])) {
             return false;
         }
-        *out = *out * 10 + (field.data[i] - '0');
+        int digit = field.data[i] - '0';
+        bool has_room = *out < INT64_MAX / 10 || (*out == INT64_MAX / 10 && digit <= INT64_MAX % 10);
+        *out = has_room ? *out * 10 + digit : INT64_MAX;
     }
     return field.length > 0;
 }
@@ -101,6 +103,22 @@ static bool is_netscape(nc_slice line) {
     // A cookie without a value may lack the last tab too.
     return (count == FIELDS || count == VALUE) && names_domain(fields[DOMAIN]) && is_flag(fields[REACHES_BELOW]) &&
            is_flag(fields[IS_SECURE]) && parse_seconds(fields[EXPIRES], &expires_s);
+}
+
+void nc_cookie_lines_copy(nc_buf *out, nc_slice line) {
+    nc_slice fields[FIELDS];
+    int64_t expires_s = 0;
+    size_t count = part(fields, line);
+    bool has_end = count > EXPIRES && count <= FIELDS && parse_seconds(fields[EXPIRES], &expires_s);
+    if (!has_end || expires_s != INT64_MAX) {
+        nc_buf_append(out, line);
+        return;
+    }
+    size_t before = (size_t)(fields[EXPIRES].data - line.data);
+    size_t behind = before + fields[EXPIRES].length;
+    nc_buf_append(out, nc_slice_make(line.data, before));
+    nc_buf_append(out, nc_slice_of("9223372036854775807"));
+    nc_buf_append(out, nc_slice_make(line.data + behind, line.length - behind));
 }
 
 /// libcurl would hand a cookie without a domain to every host.

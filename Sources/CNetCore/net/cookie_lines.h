@@ -16,6 +16,9 @@ bool nc_cookie_lines_are_good(nc_slice text, bool allows_fields, nc_cookie_fault
 /// Takes the next line that holds a cookie off `rest`; false when there is none left.
 bool nc_cookie_lines_next(nc_slice *line, nc_slice *rest);
 
+/// Appends a line in a form that libcurl reads: it drops a cookie whose end is beyond 63 bits.
+void nc_cookie_lines_copy(nc_buf *out, nc_slice line);
+
 /// Takes out cookies that have expired, and the oldest of those domains that have too many; `is_shorter` tells whether
 /// a living one had to go. NC_OK, NC_ERR_NO_MEMORY.
 NC_NODISCARD nc_status nc_cookie_lines_bound(nc_buf *text, int64_t now_s, bool *is_shorter);

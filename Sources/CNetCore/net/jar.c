@@ -31,7 +31,7 @@ static bool put_lines(CURL *easy, nc_slice text) {
     nc_slice line;
     while (code != CURLE_OUT_OF_MEMORY && nc_cookie_lines_next(&line, &text)) {
         nc_buf_reset(&copy);
-        nc_buf_append(&copy, line);
+        nc_cookie_lines_copy(&copy, line);
         nc_buf_append_byte(&copy, '\0');
         code = nc_buf_status(&copy) != NC_OK ? CURLE_OUT_OF_MEMORY
                                              : curl_easy_setopt(easy, CURLOPT_COOKIELIST, (const char *)copy.data);
