@@ -1,8 +1,10 @@
 /// Bodies that wait for leave, and answers that come before the body has gone.
+#include "driven.h"
 #include "fixture.h"
 #include "gate.h"
 
 #include <arpa/inet.h>
+#include <netcore/transfers.h>
 #include <netinet/in.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -259,6 +261,97 @@ static void engine__a_success_that_comes_early_does_not_cut_a_body_in_memory(voi
     fixture_stop(&f);
 }
 
+/* --- limits --- */
+
+/// A source that takes its time over each of many small pieces, and waits for leave after the first.
+typedef struct slow_source {
+    driven *time;
+    atomic_bool may_go;
+    atomic_size_t pulls;
+    gate is_over;
+} slow_source;
+
+enum { SLOW_PULLS = 60, SLOW_PULL_MS = 40, SLOW_IDLE_MS = 1000 };
+
+static nc_pull pull_slowly(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
+    slow_source *source = ctx;
+    (void)id;
+    (void)capacity;
+    if (atomic_load(&source->pulls) == 1 && !atomic_load(&source->may_go)) {
+        return NC_PULL_LATER;
+    }
+    atomic_fetch_add(&source->time->ahead_ns, SLOW_PULL_MS * 1000000u);
+    bytes[0] = 'x';
+    *filled = 1;
+    if (atomic_fetch_add(&source->pulls, 1) + 1 < SLOW_PULLS) {
+        return NC_PULL_MORE;
+    }
+    gate_open(&source->is_over);
+    return NC_PULL_END;
+}
+
+typedef struct early_reader {
+    gate saw_head;
+    gate saw_end;
+    nc_error error;
+} early_reader;
+
+static nc_verdict see_head(void *ctx, nc_transfer_id id, const nc_response *response, bool is_last) {
+    (void)id;
+    (void)response;
+    (void)is_last;
+    gate_open(&((early_reader *)ctx)->saw_head);
+    return NC_CONTINUE;
+}
+
+static void see_end(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
+    early_reader *reader = ctx;
+    (void)id;
+    (void)response;
+    reader->error = *error;
+    gate_open(&reader->saw_end);
+}
+
+/// After leave to send, and after an answer's head, which comes before the body has gone.
+static void engine__a_body_that_moves_is_not_idle_whatever_has_come_back_regression_3(void **state) {
+    (void)state;
+    for (int is_early = 0; is_early < 2; is_early++) {
+        driven time = driven_begin();
+        slow_source source = {.time = &time, .may_go = !is_early, .is_over = GATE_INIT};
+        early_reader reader = {.saw_head = GATE_INIT, .saw_end = GATE_INIT};
+        nc_transfer_id id = 0;
+        fixture f;
+        driven_start(&f, &time, (nc_engine_options){0});
+        fixture_script(&f, "/up",
+                       (nct_reply){.pattern_length = 9,
+                                   .is_cut = is_early,
+                                   .is_cut_in_body = true,
+                                   .cut_after = 1,
+                                   .ending = is_early ? NCT_STALL : NCT_KEEP,
+                                   .early = is_early ? NCT_EARLY_DISCARD : NCT_PATIENT});
+        nc_request request = fixture_request(&f, "/up");
+        request.method = nc_slice_of("PUT");
+        request.body_source = (nc_body_source){.ctx = &source, .pull = pull_slowly};
+        request.body_length = SLOW_PULLS;
+        request.headers = &expects;
+        request.header_count = is_early ? 0 : 1;
+        request.limits = (nc_limits){.idle_ms = SLOW_IDLE_MS, .first_byte_ms = NC_UNLIMITED};
+        const nc_sink sink = {.ctx = &reader, .on_head = see_head, .on_done = see_end};
+        assert_status(nc_engine_submit(f.engine, &request, &sink, &id, NULL), NC_OK);
+        if (is_early) {
+            gate_wait(&reader.saw_head);
+            atomic_store(&source.may_go, true);
+            nc_engine_resume_from(f.engine, id, NC_REST_SOURCE);
+            gate_wait(&source.is_over);
+            nct_server_release_stalled(f.server);
+        }
+        gate_wait(&reader.saw_end);
+        assert_status(reader.error.status, NC_OK);
+        assert_int_equal(atomic_load(&source.pulls), SLOW_PULLS);
+        fixture_stop(&f);
+    }
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
@@ -271,6 +364,7 @@ int main(void) {
         harness_case(engine__a_refusal_before_the_body_keeps_it_at_home),
         harness_case(engine__an_answer_that_comes_early_is_not_lost),
         harness_case(engine__a_success_that_comes_early_does_not_cut_a_body_in_memory),
+        harness_case(engine__a_body_that_moves_is_not_idle_whatever_has_come_back_regression_3),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

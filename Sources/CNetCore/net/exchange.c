@@ -85,10 +85,10 @@ size_t nc_exchange_on_upload(char *bytes, size_t one, size_t capacity, void *dat
     uint64_t sent = atomic_fetch_add_explicit(&upload->sent, count, memory_order_relaxed) + count;
     nc_flow_sent(transfer, count);
     nc_trace_pass(&transfer->engine->trace, NC_TRACE_UPLOAD_READ, transfer->id);
-    if (transfer->phase != NC_PHASE_BODY) {
-        bool is_whole = count == 0 || sent == upload->length;
-        nc_transfer_enter(transfer, is_whole ? NC_PHASE_REPLY : NC_PHASE_SEND);
-    }
+    // Behind an interim head, such as the leave to send, or a challenge that is met the answer is still to come.
+    bool is_answered = transfer->is_in_head || (transfer->has_head && !transfer->is_head_held);
+    bool is_whole = count == 0 || sent == upload->length;
+    nc_transfer_enter(transfer, is_answered ? NC_PHASE_BODY : is_whole ? NC_PHASE_REPLY : NC_PHASE_SEND);
     nc_progress_note(transfer, false);
     return count;
 }
