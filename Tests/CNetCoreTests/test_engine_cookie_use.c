@@ -212,6 +212,72 @@ static void engine__stores_of_many_at_once_lose_nothing(void **state) {
     fixture_stop(&f);
 }
 
+/// Begins a request that only stores, stops its answer within the head, and returns its id.
+static nc_transfer_id begin_storing(fixture *f, const char *fields) {
+    static const char begin[] = "HTTP/1.1 200 OK\r\nX-Rest: 1\r\n";
+    const char *reply = fixture_text(f, "%s%sContent-Length: 0\r\n\r\n", begin, fields);
+    fixture_script(f, "/slow",
+                   (nct_reply){.is_raw = true,
+                               .body = reply,
+                               .body_length = strlen(reply),
+                               .is_cut = true,
+                               .cut_after = sizeof begin - 1,
+                               .ending = NCT_STALL});
+    nc_request request = fixture_request(f, "/slow");
+    request.cookie_use = NC_COOKIES_STORE_ONLY;
+    nc_transfer_id id = fixture_submit(f, &request);
+    assert_true(nct_server_wait_for_stalled(f->server, 1, FIXTURE_LIMIT_MS));
+    (void)get(f, "/nothing", NC_COOKIES_IGNORE); // What has come was read when another answer has.
+    return id;
+}
+
+static void end_storing(fixture *f, nc_transfer_id id) {
+    nct_server_release_stalled(f->server);
+    assert_answered(fixture_wait(f, id), 200, "");
+}
+
+static void engine__what_changes_while_a_store_is_under_way_stays_changed_regression_2(void **state) {
+    fixture f;
+    (void)state;
+    start(&f);
+    script_cookie(&f, "/old", "sid=old; Path=/");
+    script_cookie(&f, "/new", "sid=new; Path=/");
+    (void)fixture_get(&f, "/old");
+    nc_transfer_id id = begin_storing(&f, "Set-Cookie: other=1; Path=/\r\n");
+    (void)fixture_get(&f, "/new");
+    end_storing(&f, id);
+    assert_non_null(strstr(jar(&f), "sid=new"));
+    assert_non_null(strstr(jar(&f), "other=1"));
+    script_cookie(&f, "/empty", "empty=1; Path=");
+    (void)fixture_get(&f, "/empty");
+    id = begin_storing(&f, "Set-Cookie: last=1; Path=/\r\n");
+    assert_status(nc_engine_set_cookies(f.engine, nc_slice_of(""), NULL), NC_OK); // a logout, say
+    assert_string_equal(jar(&f), "");
+    end_storing(&f, id);
+    assert_string_equal(jar(&f), "last=1");
+    fixture_stop(&f);
+}
+
+static void engine__what_a_store_takes_back_goes_whatever_changes_meanwhile(void **state) {
+    fixture f;
+    (void)state;
+    start(&f);
+    script_cookie(&f, "/old", "sid=old; Path=/");
+    script_cookie(&f, "/two", "two=2; Path=/");
+    script_cookie(&f, "/new", "sid=new; Path=/");
+    (void)fixture_get(&f, "/old");
+    nc_transfer_id id = begin_storing(&f, "Set-Cookie: sid=; Path=/; Max-Age=0\r\n");
+    (void)fixture_get(&f, "/two");
+    end_storing(&f, id);
+    assert_string_equal(jar(&f), "two=2");
+    (void)fixture_get(&f, "/old");
+    id = begin_storing(&f, "Set-Cookie: sid=; Path=/; Max-Age=0\r\nSet-Cookie: two=3; Path=/\r\n");
+    (void)fixture_get(&f, "/new");
+    end_storing(&f, id);
+    assert_string_equal(jar(&f), "two=3");
+    fixture_stop(&f);
+}
+
 static void engine__a_refused_response_stores_none(void **state) {
     fixture f;
     (void)state;
@@ -251,6 +317,8 @@ int main(void) {
         harness_case(engine__the_callers_own_cookie_goes_whatever_the_jar_does),
         harness_case(engine__cookies_of_a_named_host_stay_with_its_requests_regression_1),
         harness_case(engine__stores_of_many_at_once_lose_nothing),
+        harness_case(engine__what_changes_while_a_store_is_under_way_stays_changed_regression_2),
+        harness_case(engine__what_a_store_takes_back_goes_whatever_changes_meanwhile),
         harness_case(engine__a_refused_response_stores_none),
         harness_case(engine__an_unknown_use_of_cookies_is_refused),
     };

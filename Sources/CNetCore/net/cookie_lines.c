@@ -288,3 +288,76 @@ nc_status nc_cookie_lines_bound(nc_buf *text, int64_t now_s, bool *is_shorter) {
     nc_free(entries);
     return NC_OK;
 }
+
+/* --- changes --- */
+
+static int by_text(const void *a, const void *b) {
+    const nc_slice *one = a;
+    const nc_slice *two = b;
+    if (one->length != two->length) {
+        return one->length < two->length ? -1 : 1;
+    }
+    return memcmp(one->data, two->data, one->length);
+}
+
+nc_status nc_cookie_lines_subtract(nc_buf *out, nc_slice text, nc_slice known) {
+    nc_slice rest = known;
+    nc_slice line;
+    size_t count = 0;
+    while (nc_cookie_lines_next(&line, &rest)) {
+        count++;
+    }
+    nc_slice *lines = nc_alloc_zeroed(count + 1, sizeof *lines);
+    if (lines == NULL) {
+        return NC_ERR_NO_MEMORY;
+    }
+    rest = known;
+    for (size_t i = 0; i < count && nc_cookie_lines_next(&lines[i], &rest);) {
+        i++;
+    }
+    qsort(lines, count, sizeof *lines, by_text);
+    while (nc_cookie_lines_next(&line, &text)) {
+        if (bsearch(&line, lines, count, sizeof *lines, by_text) == NULL) {
+            nc_buf_append(out, line);
+            nc_buf_append_byte(out, '\n');
+        }
+    }
+    nc_free(lines);
+    return nc_buf_status(out);
+}
+
+/// libcurl writes an empty path where a server did, and reads it as the root.
+static nc_slice path_of(const nc_slice *fields) {
+    return fields[PATH].length > 0 ? fields[PATH] : nc_slice_of("/");
+}
+
+/// Whether two lines are of one cookie (RFC 6265, 5.3, 11): of one name, domain and path.
+static bool is_same_cookie(nc_slice one, nc_slice two) {
+    nc_slice fields[2][FIELDS] = {0};
+    size_t counts[2] = {part(fields[0], one), part(fields[1], two)};
+    return counts[0] > NAME && counts[1] > NAME && compare_domains(&fields[0][DOMAIN], &fields[1][DOMAIN]) == 0 &&
+           nc_slice_is_equal(path_of(fields[0]), path_of(fields[1])) &&
+           nc_slice_is_equal(fields[0][NAME], fields[1][NAME]);
+}
+
+static bool is_among(nc_slice line, nc_slice lines, int64_t now_s) {
+    nc_slice one;
+    while (nc_cookie_lines_next(&one, &lines)) {
+        // What has expired was not taken back by anybody, and may have been set anew.
+        if (is_same_cookie(line, one) && !has_expired(one, now_s)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+nc_status nc_cookie_lines_leave_out(nc_buf *out, nc_slice text, nc_slice gone, int64_t now_s) {
+    nc_slice line;
+    while (nc_cookie_lines_next(&line, &text)) {
+        if (!is_among(line, gone, now_s)) {
+            nc_buf_append(out, line);
+            nc_buf_append_byte(out, '\n');
+        }
+    }
+    return nc_buf_status(out);
+}

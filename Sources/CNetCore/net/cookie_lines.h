@@ -23,4 +23,10 @@ void nc_cookie_lines_copy(nc_buf *out, nc_slice line);
 /// a living one had to go. NC_OK, NC_ERR_NO_MEMORY.
 NC_NODISCARD nc_status nc_cookie_lines_bound(nc_buf *text, int64_t now_s, bool *is_shorter);
 
+/// Appends the lines of `text` that `known` has not. NC_OK, NC_ERR_NO_MEMORY, NC_ERR_TOO_LARGE.
+NC_NODISCARD nc_status nc_cookie_lines_subtract(nc_buf *out, nc_slice text, nc_slice known);
+/// Appends the lines of `text` but for the cookies of `gone` that had not expired, whatever their value is now. NC_OK,
+/// NC_ERR_NO_MEMORY, NC_ERR_TOO_LARGE.
+NC_NODISCARD nc_status nc_cookie_lines_leave_out(nc_buf *out, nc_slice text, nc_slice gone, int64_t now_s);
+
 #endif

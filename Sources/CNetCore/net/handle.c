@@ -112,6 +112,7 @@ static nc_handle *make(nc_lane *lane) {
         return NULL;
     }
     handle->engine = lane->engine;
+    handle->filled = nc_buf_init(SIZE_MAX); // The jar has its own bound.
     handle->is_plain_get = true;
     handle->easy = curl_easy_init();
     if (handle->easy == NULL) {
@@ -156,6 +157,7 @@ nc_handle *nc_handle_take(nc_lane *lane) {
 
 void nc_handle_free(nc_handle *handle) {
     curl_easy_cleanup(handle->easy);
+    nc_buf_deinit(&handle->filled);
     nc_free(handle);
 }
 

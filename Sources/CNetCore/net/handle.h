@@ -31,6 +31,7 @@ struct nc_handle {
     nc_unheeded refusal;   // of a proxy's
     uint8_t own_cookies;   // NC_COOKIES_SEND_ONLY and NC_COOKIES_STORE_ONLY have a jar that is the handle's; else 0
     uint64_t cookies_seen; // the jar's state that it was filled with
+    nc_buf filled;         // and its text, where an answer may change it
     char detail[CURL_ERROR_SIZE];
 };
 

@@ -91,12 +91,15 @@ static bool is_same_text(const nc_buf *a, const nc_buf *b) {
     return a->length == b->length && (a->length == 0 || memcmp(a->data, b->data, a->length) == 0);
 }
 
+static int64_t now_s(const nc_engine *engine) {
+    return engine->clock.realtime_ns(engine->clock.ctx) / 1000000000;
+}
+
 /// Makes `text` what the jar holds, within its bounds. `source`: the lane whose share holds just that; may be NULL.
 static void replace_text(nc_engine *engine, nc_buf *text, bool saves, nc_lane *source) {
     nc_jar *jar = &engine->jar;
     bool is_shorter = false;
-    int64_t now_s = engine->clock.realtime_ns(engine->clock.ctx) / 1000000000;
-    if (nc_cookie_lines_bound(text, now_s, &is_shorter) != NC_OK) {
+    if (nc_cookie_lines_bound(text, now_s(engine), &is_shorter) != NC_OK) {
         return;
     }
     if (!is_same_text(text, &jar->text)) {
@@ -119,17 +122,32 @@ static void replace_text(nc_engine *engine, nc_buf *text, bool saves, nc_lane *s
     tell_running(engine);
 }
 
-/// Adds lines to what the jar holds, through a handle of its own.
-static void add(nc_engine *engine, nc_slice lines, bool clears, bool saves) {
+/// Makes the jar hold what it is to keep and then `lines`, through a handle of its own.
+static void set(nc_engine *engine, nc_slice kept, nc_slice lines, bool saves) {
     nc_buf text = nc_buf_init(MAX_JAR_BYTES);
     CURL *easy = curl_easy_init();
     if (easy != NULL && curl_easy_setopt(easy, CURLOPT_COOKIEFILE, "") == CURLE_OK && // switches cookies on
-        (clears || put_lines(easy, nc_buf_slice(&engine->jar.text))) && put_lines(easy, lines) &&
-        take_lines(easy, &text)) {
+        put_lines(easy, kept) && put_lines(easy, lines) && take_lines(easy, &text)) {
         replace_text(engine, &text, saves, NULL);
     }
     curl_easy_cleanup(easy);
     nc_buf_deinit(&text);
+}
+
+/// Does to the jar what an answer did to the text `before`: it has made that `after`, and the jar is another by now.
+static void repeat_change(nc_engine *engine, nc_slice before, nc_slice after) {
+    nc_slice text = nc_buf_slice(&engine->jar.text);
+    nc_buf added = nc_buf_init(MAX_JAR_BYTES);
+    nc_buf gone = nc_buf_init(MAX_JAR_BYTES);
+    nc_buf kept = nc_buf_init(MAX_JAR_BYTES);
+    if (nc_cookie_lines_subtract(&added, after, before) == NC_OK &&
+        nc_cookie_lines_subtract(&gone, before, after) == NC_OK &&
+        nc_cookie_lines_leave_out(&kept, text, nc_buf_slice(&gone), now_s(engine)) == NC_OK) {
+        set(engine, nc_buf_slice(&kept), nc_buf_slice(&added), true);
+    }
+    nc_buf_deinit(&added);
+    nc_buf_deinit(&gone);
+    nc_buf_deinit(&kept);
 }
 
 void nc_jar_take_orders(nc_engine *engine) {
@@ -142,7 +160,7 @@ void nc_jar_take_orders(nc_engine *engine) {
     jar->is_taking = true;
     pthread_mutex_unlock(&engine->shared.mutex);
     if (lines.length > 0 || clears) {
-        add(engine, nc_buf_slice(&lines), clears, true);
+        set(engine, clears ? nc_slice_of("") : nc_buf_slice(&jar->text), nc_buf_slice(&lines), true);
     }
     nc_buf_deinit(&lines);
     pthread_mutex_lock(&engine->shared.mutex);
@@ -159,8 +177,8 @@ void nc_jar_learn(nc_lane *lane, CURL *easy) {
         if (lane->cookies_seen == engine->jar.version) {
             replace_text(engine, &text, true, lane);
         } else {
-            add(engine, nc_buf_slice(&text), false,
-                true); // It could not be told of the last change, so both are joined.
+            // It could not be told of the last change, so both are joined.
+            set(engine, nc_buf_slice(&engine->jar.text), nc_buf_slice(&text), true);
         }
     }
     nc_buf_deinit(&text);
@@ -176,8 +194,12 @@ bool nc_jar_fill(nc_handle *handle) {
 }
 
 bool nc_jar_begin_head(nc_handle *handle) {
+    if (handle->own_cookies != NC_COOKIES_STORE_ONLY) {
+        return true;
+    }
     // Not before: libcurl would send them. With them there, an answer can also take one of them back.
-    return handle->own_cookies != NC_COOKIES_STORE_ONLY || nc_jar_fill(handle);
+    // The text as libcurl reads it: a path that a server left empty becomes one.
+    return nc_jar_fill(handle) && take_lines(handle->easy, &handle->filled);
 }
 
 void nc_jar_end_head(nc_handle *handle, bool has_set_some) {
@@ -190,7 +212,7 @@ void nc_jar_end_head(nc_handle *handle, bool has_set_some) {
             if (handle->cookies_seen == engine->jar.version) {
                 replace_text(engine, &text, true, NULL);
             } else {
-                add(engine, nc_buf_slice(&text), false, true);
+                repeat_change(engine, nc_buf_slice(&handle->filled), nc_buf_slice(&text));
             }
         }
         (void)curl_easy_setopt(handle->easy, CURLOPT_COOKIELIST, "ALL");
@@ -242,7 +264,7 @@ nc_status nc_jar_read(nc_engine *engine, nc_error *told) {
 void nc_jar_load(nc_engine *engine) {
     nc_buf *text = &engine->jar.file.text;
     if (text->length > 0) {
-        add(engine, nc_buf_slice(text), true, false);
+        set(engine, nc_slice_of(""), nc_buf_slice(text), false);
         nc_buf_reset(text);
     }
 }

@@ -38,7 +38,8 @@ void nc_jar_learn(nc_lane *lane, CURL *easy);
 bool nc_jar_fill(nc_handle *handle);
 /// A head begins on such a handle: what the answer sets is to meet what is there. False when memory is short.
 bool nc_jar_begin_head(nc_handle *handle);
-/// A head is whole on such a handle: takes in what it set, if that is wanted, and forgets it there.
+/// A head is whole on such a handle: takes in what it set and took back, if that is wanted, and forgets it there. What
+/// others have changed since the head began stays.
 void nc_jar_end_head(nc_handle *handle, bool has_set_some);
 /// A response was refused: takes back what it set since the lane was last asked.
 void nc_jar_forget(nc_lane *lane);
