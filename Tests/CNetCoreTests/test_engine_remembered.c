@@ -1,7 +1,9 @@
 /// What hosts ask to be remembered: Strict-Transport-Security and Alt-Svc, each only where that is asked for.
 #include "fixture.h"
 
+#include <curl/curl.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +13,9 @@
 static const char year[] = "Strict-Transport-Security: max-age=31536000\r\n";
 
 static void start(fixture *f, nct_identity identity, const nc_engine_options *options) {
-    const nct_server_options server = {.identity = identity, .names = "DNS:a.example,DNS:sub.a.example,DNS:b.example"};
+    const nct_server_options server = {.identity = identity,
+                                       .names = "DNS:a.example,DNS:sub.a.example,DNS:b.example,"
+                                                "DNS:xn--bcher-kva.example"};
     fixture_start_with(f, &server, options);
     fixture_script(f, "*", (nct_reply){.body = "ok", .body_length = 2});
     fixture_script(f, "/sts", (nct_reply){.headers = year});
@@ -63,6 +67,35 @@ static void engine__strict_transport_security_reaches_below_and_ends_as_it_says(
     assert_false(is_upgraded(&f, NULL, "sub.a.example"));
     assert_answered(get(&f, NULL, "https", "127.0.0.1", "/sts"), 200, "");
     assert_false(is_upgraded(&f, NULL, "127.0.0.1")); // RFC 6797, 8.1.1: not for addresses
+    fixture_stop(&f);
+}
+
+static void engine__strict_transport_security_knows_a_host_by_any_spelling_regression_1(void **state) {
+    static const char *const spellings[] = {"%61.example", "a%2eexample", "A%2Eexample.", "me:pw@%61.ex%61mple"};
+    static const char *const international[] = {"\xef\xbd\x81.example", "a\xe3\x80\x82\x65xample",
+                                                "\xef\xbc\xa1\xef\xbc\x8e\x65xample"};
+    fixture f;
+    (void)state;
+    start(&f, NCT_TLS_VALID, &(nc_engine_options){.uses_hsts = true});
+    assert_answered(get(&f, NULL, "https", "a.example", "/sts"), 200, "");
+    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
+        assert_true(is_upgraded(&f, NULL, spellings[i]));
+    }
+    assert_false(is_upgraded(&f, NULL, "%62.example"));
+    assert_answered(get(&f, NULL, "https", "%62.example", "/sts"), 200, "");
+    assert_true(is_upgraded(&f, NULL, "b.example"));
+    bool has_idn = (curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_IDN) != 0;
+    // libcurl reads other letters in the character set of the locale.
+    bool has_letters = setlocale(LC_CTYPE, "C.UTF-8") != NULL;
+    for (size_t i = 0; has_idn && has_letters && i < sizeof international / sizeof *international; i++) {
+        assert_true(is_upgraded(&f, NULL, international[i]));
+    }
+    if (has_idn && has_letters) {
+        assert_answered(get(&f, NULL, "https", "b\xc3\xbc\x63her.example", "/sts"), 200, "");
+        assert_true(is_upgraded(&f, NULL, "xn--bcher-kva.example"));
+        assert_true(is_upgraded(&f, NULL, "B\xc3\x9c\x63her.example"));
+    }
+    (void)setlocale(LC_CTYPE, "C");
     fixture_stop(&f);
 }
 
@@ -241,6 +274,7 @@ int main(void) {
     const struct CMUnitTest cases[] = {
         harness_case(engine__strict_transport_security_is_kept_only_where_it_is_asked_for),
         harness_case(engine__strict_transport_security_reaches_below_and_ends_as_it_says),
+        harness_case(engine__strict_transport_security_knows_a_host_by_any_spelling_regression_1),
         harness_case(engine__strict_transport_security_over_plain_http_is_ignored),
         harness_case(engine__a_file_of_hosts_outlives_its_engine),
         harness_case(engine__what_one_lane_hears_all_lanes_know),

@@ -3,14 +3,26 @@
 #include <curl/curl.h>
 #include <stdlib.h>
 
-static CURLUcode read_parts(char **host, char **port, CURLU *handle, const char *url) {
+static CURLUcode read_host(char **host, CURLU *handle, const char *url) {
     CURLUcode code = curl_url_set(handle, CURLUPART_URL, url, 0);
     if (code == CURLUE_OK) {
         // An international name in the form in which certificates and rules have it; without IDN there is none.
         code = curl_url_get(handle, CURLUPART_HOST, host, CURLU_PUNYCODE);
         code = code == CURLUE_LACKS_IDN ? curl_url_get(handle, CURLUPART_HOST, host, 0) : code;
     }
+    return code;
+}
+
+static CURLUcode read_parts(char **host, char **port, CURLU *handle, const char *url) {
+    CURLUcode code = read_host(host, handle, url);
     return code == CURLUE_OK ? curl_url_get(handle, CURLUPART_PORT, port, CURLU_DEFAULT_PORT) : code;
+}
+
+static nc_status status_of(CURLUcode code) {
+    if (code == CURLUE_OUT_OF_MEMORY) {
+        return NC_ERR_NO_MEMORY;
+    }
+    return code == CURLUE_OK ? NC_OK : NC_ERR_BAD_URL;
 }
 
 nc_status nc_origin_of(nc_origin *out, const char *url) {
@@ -29,8 +41,17 @@ nc_status nc_origin_of(nc_origin *out, const char *url) {
     curl_free(host);
     curl_free(port);
     curl_url_cleanup(handle);
-    if (code == CURLUE_OUT_OF_MEMORY) {
-        return NC_ERR_NO_MEMORY;
+    return status_of(code);
+}
+
+nc_status nc_origin_host(nc_buf *out, const char *url) {
+    char *host = NULL;
+    CURLU *handle = curl_url();
+    CURLUcode code = handle != NULL ? read_host(&host, handle, url) : CURLUE_OUT_OF_MEMORY;
+    if (code == CURLUE_OK) {
+        nc_buf_append(out, nc_slice_of(host));
     }
-    return code == CURLUE_OK ? NC_OK : NC_ERR_BAD_URL;
+    curl_free(host);
+    curl_url_cleanup(handle);
+    return code == CURLUE_OK ? nc_buf_status(out) : status_of(code);
 }

@@ -1,8 +1,12 @@
 #include "net/strict.h"
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "net/engine_state.h"
+#include "net/origin.h"
 #include "net/url_text.h"
+
+#include <netcore/url.h>
 
 static int64_t now_s(const nc_engine *engine) {
     return engine->clock.realtime_ns(engine->clock.ctx) / 1000000000;
@@ -36,32 +40,77 @@ void nc_strict_deinit(nc_strict *strict) {
     nc_saved_file_deinit(&strict->file);
 }
 
+/// Whether an authority spells its host as the list does, but for case: as nearly all do.
+static bool is_plain(nc_slice authority) {
+    for (size_t i = 0; i < authority.length; i++) {
+        uint8_t c = authority.data[i];
+        if (!nc_ascii_is_alpha(c) && !nc_ascii_is_digit(c) && c != '.' && c != '-' && c != '_' && c != ':') {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// The host that the hop's URL means, whose name may be spelled in percent codes or another script: in the URL itself,
+/// or in `storage`. Empty when there is none.
+static nc_status find_host(nc_slice *host, nc_buf *storage, const nc_transfer *transfer) {
+    nc_slice url = nc_transfer_url(transfer);
+    *host = nc_url_authority(url);
+    if (is_plain(*host)) {
+        return NC_OK;
+    }
+    nc_status status = nc_origin_host(storage, (const char *)url.data);
+    *host = nc_buf_slice(storage);
+    return status == NC_ERR_BAD_URL ? NC_OK : status; // Nothing is sent there either.
+}
+
 void nc_strict_learn(nc_transfer *transfer) {
     nc_engine *engine = transfer->engine;
-    nc_slice url = nc_transfer_url(transfer);
     nc_slice field;
     bool is_secure = false;
     // RFC 6797, 8.1: never over a connection that anybody could have answered.
-    if (engine->state.uses_hsts && nc_url_has_web_scheme(url, &is_secure) && is_secure &&
-        !transfer->trust->options.accepts_anything &&
-        nc_response_find_header(transfer->response, nc_slice_of("Strict-Transport-Security"), &field) &&
-        nc_hsts_note(&engine->strict.list, nc_url_authority(url), field, now_s(engine))) {
+    if (!engine->state.uses_hsts || !nc_url_has_web_scheme(nc_transfer_url(transfer), &is_secure) || !is_secure ||
+        transfer->trust->options.accepts_anything ||
+        !nc_response_find_header(transfer->response, nc_slice_of("Strict-Transport-Security"), &field)) {
+        return;
+    }
+    nc_buf storage = nc_buf_init(NC_URL_MAX_BYTES);
+    nc_slice host;
+    if (find_host(&host, &storage, transfer) == NC_OK &&
+        nc_hsts_note(&engine->strict.list, host, field, now_s(engine))) {
         nc_saved_file_note_change(&engine->strict.file);
     }
+    nc_buf_deinit(&storage);
+}
+
+/// Whether the hop's host asked for https alone.
+static nc_status check_host(bool *is_covered, const nc_transfer *transfer) {
+    const nc_engine *engine = transfer->engine;
+    nc_buf storage = nc_buf_init(NC_URL_MAX_BYTES);
+    nc_slice host;
+    nc_status status = find_host(&host, &storage, transfer);
+    *is_covered = status == NC_OK && nc_hsts_covers(&engine->strict.list, host, now_s(engine));
+    nc_buf_deinit(&storage);
+    return status;
 }
 
 nc_status nc_strict_upgrade(nc_transfer *transfer) {
     const nc_engine *engine = transfer->engine;
     nc_slice url = nc_transfer_url(transfer);
     bool is_secure = false;
-    if (!engine->state.uses_hsts || !nc_url_has_web_scheme(url, &is_secure) || is_secure ||
-        !nc_hsts_covers(&engine->strict.list, nc_url_authority(url), now_s(engine))) {
+    bool is_covered = false;
+    if (!engine->state.uses_hsts || engine->strict.list.count == 0 || !nc_url_has_web_scheme(url, &is_secure) ||
+        is_secure) {
         return NC_OK;
+    }
+    nc_status status = check_host(&is_covered, transfer);
+    if (!is_covered) {
+        return status;
     }
     nc_buf_reset(&transfer->next_url);
     nc_hsts_upgrade(&transfer->next_url, url);
     nc_buf_append_byte(&transfer->next_url, 0); // for libcurl
-    nc_status status = nc_buf_status(&transfer->next_url);
+    status = nc_buf_status(&transfer->next_url);
     if (status == NC_OK) {
         transfer->next_url.length--; // the NUL stays behind it
         nc_buf plain = transfer->redirected_url;
