@@ -1,5 +1,6 @@
 /// Waiting for results, and the end of an engine.
 #include "fixture.h"
+#include "gate.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -192,33 +193,33 @@ static void engine__close_waits_for_the_end_and_release_does_not(void **state) {
 }
 
 static void hold(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
-    pthread_mutex_t *gate = ctx;
+    pthread_mutex_t *door = ctx;
     (void)id;
     (void)response;
     (void)error;
-    pthread_mutex_lock(gate);
-    pthread_mutex_unlock(gate);
+    pthread_mutex_lock(door);
+    pthread_mutex_unlock(door);
 }
 
 static void engine__a_close_that_times_out_lets_the_loop_end_by_itself(void **state) {
-    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_t door = PTHREAD_MUTEX_INITIALIZER;
     fixture f;
     nc_transfer_id id;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
     stall(&f);
-    const nc_sink sink = {.ctx = &gate, .on_done = hold};
+    const nc_sink sink = {.ctx = &door, .on_done = hold};
     nc_request request = fixture_request(&f, "/s");
     assert_status(nc_engine_submit(f.engine, &request, &sink, &id, NULL), NC_OK);
-    assert_int_equal(pthread_mutex_lock(&gate), 0);
+    assert_int_equal(pthread_mutex_lock(&door), 0);
     assert_status(nc_engine_close(f.engine, 20), NC_ERR_WAIT_TIMED_OUT);
     f.engine = NULL;
-    assert_int_equal(pthread_mutex_unlock(&gate), 0);
+    assert_int_equal(pthread_mutex_unlock(&door), 0);
     fixture_stop(&f);
     // What the loop still holds is counted by the case's end.
     assert_true(harness_wait_for_live_blocks(0, FIXTURE_LIMIT_MS));
-    pthread_mutex_lock(&gate);
-    pthread_mutex_unlock(&gate);
+    pthread_mutex_lock(&door);
+    pthread_mutex_unlock(&door);
 }
 
 static void engine__responses_outlive_their_engine(void **state) {
@@ -245,6 +246,70 @@ static void engine__options_that_this_system_lacks_are_refused(void **state) {
     assert_null(engine);
 }
 
+/* --- threads after the loop's --- */
+
+/// What the loop's thread was called, and whether a later thread of that name was taken for it.
+typedef struct namesake {
+    gate is_over;
+    pthread_t loop;
+    const nc_engine *engine;
+    pthread_mutex_t door; // closed while threads are made, so that each has a name of its own
+    atomic_bool has_name;
+    atomic_bool is_mistaken;
+} namesake;
+
+static void note_name(void *ctx) {
+    namesake *self = ctx;
+    self->loop = pthread_self();
+    gate_open(&self->is_over);
+}
+
+static void *compare_name(void *ctx) {
+    namesake *self = ctx;
+    if (pthread_equal(self->loop, pthread_self()) != 0) {
+        atomic_store(&self->has_name, true);
+        atomic_store(&self->is_mistaken, nc_engine_is_on_loop(self->engine));
+    }
+    pthread_mutex_lock(&self->door);
+    pthread_mutex_unlock(&self->door);
+    return NULL;
+}
+
+/// Makes threads until each name that was free has been given.
+static void use_up_names(namesake *self) {
+    enum { THREADS = 32 };
+    pthread_t threads[THREADS];
+    assert_int_equal(pthread_mutex_lock(&self->door), 0);
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, compare_name, self), 0);
+    }
+    assert_int_equal(pthread_mutex_unlock(&self->door), 0);
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    }
+}
+
+/// A thread's name is given to another one as soon as it has ended.
+static void engine__no_later_thread_is_taken_for_the_loops_regression_1(void **state) {
+    enum { TRIES = 500 }; // until the loop's thread has ended, which nobody is told of
+    namesake self = {.is_over = GATE_INIT, .door = PTHREAD_MUTEX_INITIALIZER};
+    fixture f;
+    (void)state;
+    fixture_start_with(&f, NULL, &(nc_engine_options){.loop_client = {.ctx = &self, .release = note_name}});
+    self.engine = f.engine;
+    fixture_script(&f, "/", (nct_reply){.body = "ok", .body_length = 2});
+    nc_request request = fixture_request(&f, "/");
+    nc_transfer_id id = fixture_submit(&f, &request);
+    nc_engine_finish(f.engine);
+    gate_wait(&self.is_over);
+    for (int i = 0; i < TRIES && !atomic_load(&self.has_name); i++) {
+        use_up_names(&self);
+    }
+    assert_false(atomic_load(&self.is_mistaken));
+    assert_answered(fixture_wait(&f, id), 200, "ok");
+    fixture_stop(&f);
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
@@ -259,6 +324,7 @@ int main(void) {
         harness_case(engine__a_close_that_times_out_lets_the_loop_end_by_itself),
         harness_case(engine__responses_outlive_their_engine),
         harness_case(engine__options_that_this_system_lacks_are_refused),
+        harness_case(engine__no_later_thread_is_taken_for_the_loops_regression_1),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -275,7 +275,9 @@ void nc_engine_cancel(nc_engine *engine, nc_transfer_id id) {
 }
 
 bool nc_engine_is_on_loop(const nc_engine *engine) {
-    return pthread_equal(engine->thread, pthread_self()) != 0;
+    // Another thread may have got the name of one that has ended.
+    return pthread_equal(engine->thread, pthread_self()) != 0 &&
+           !atomic_load_explicit(&engine->has_left, memory_order_relaxed);
 }
 
 bool nc_engine_wake(nc_engine *engine) {

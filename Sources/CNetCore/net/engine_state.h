@@ -39,6 +39,7 @@ struct nc_engine {
     nc_jar jar;
     nc_strict strict; // the loop's
     pthread_t thread;
+    atomic_bool has_left; // the thread calls nobody any more, and its name may become another one's
 
     atomic_uint references; // the owner's, the loop's, one for each waiter
     nc_live_loop live;

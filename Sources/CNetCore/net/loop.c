@@ -234,6 +234,7 @@ static void end(nc_engine *engine) {
     if (engine->client.release != NULL) {
         engine->client.release(engine->client.ctx);
     }
+    atomic_store_explicit(&engine->has_left, true, memory_order_relaxed);
     pthread_mutex_lock(&engine->shared.mutex);
     engine->shared.has_stopped = true;
     pthread_cond_broadcast(&engine->shared.condition);
