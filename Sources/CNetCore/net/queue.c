@@ -29,15 +29,16 @@ void nc_queue_deinit(nc_queue *queue) {
     }
 }
 
-/// "s" (https) or "p" (http), in capitals for transfers that share no connection, and the lower-cased authority. Two
-/// spellings of a default port count as two hosts: only a limit depends on it. Names too long to be real ones share a
-/// key by their beginning.
-static size_t make_key(uint8_t *key, nc_slice url, bool is_apart, uint64_t *hash) {
+/// "s" (https) or "p" (http), in capitals for transfers that share no connection with others at a time (those apart,
+/// and those of HTTP/1), and the lower-cased authority. What a host gives to streams is not theirs. Two spellings of a
+/// default port count as two hosts: only a limit depends on it. Names too long to be real ones share a key by their
+/// beginning.
+static size_t make_key(uint8_t *key, nc_slice url, bool shares, uint64_t *hash) {
     bool is_secure;
     nc_slice authority = nc_url_authority(url);
     size_t length = 0;
     (void)nc_url_has_web_scheme(url, &is_secure);
-    key[length++] = is_secure ? (is_apart ? 'S' : 's') : (is_apart ? 'P' : 'p');
+    key[length++] = is_secure ? (shares ? 's' : 'S') : (shares ? 'p' : 'P');
     for (size_t i = 0; i < authority.length && length < MAX_KEY_BYTES; i++) {
         key[length++] = nc_ascii_lower(authority.data[i]);
     }
@@ -61,10 +62,10 @@ static void forget_idle_hosts(nc_queue *queue) {
     }
 }
 
-static nc_host *host_for(nc_queue *queue, nc_slice url, bool is_apart) {
+static nc_host *host_for(nc_queue *queue, nc_slice url, bool shares) {
     uint8_t key[MAX_KEY_BYTES];
     uint64_t hash;
-    size_t length = make_key(key, url, is_apart, &hash);
+    size_t length = make_key(key, url, shares, &hash);
     for (nc_host *host = queue->buckets[hash % NC_HOST_BUCKETS]; host != NULL; host = host->next_in_bucket) {
         if (host->hash == hash && host->key_length == length && memcmp(host->key, key, length) == 0) {
             return host;
@@ -127,7 +128,8 @@ nc_status nc_queue_add(nc_queue *queue, nc_transfer *transfer, bool is_first) {
     if (queue->waiting_count >= transfer->engine->max_waiting) {
         return NC_ERR_TOO_LARGE;
     }
-    nc_host *host = host_for(queue, nc_transfer_url(transfer), transfer->is_apart);
+    bool shares = !transfer->is_apart && nc_handle_may_be_multiplexed(transfer);
+    nc_host *host = host_for(queue, nc_transfer_url(transfer), shares);
     if (host == NULL) {
         return NC_ERR_NO_MEMORY;
     }

@@ -8,7 +8,8 @@
 
 enum { NC_HOST_BUCKETS = 256, NC_PRIORITIES = 3 };
 
-/// What is known of one scheme, host and port, as URLs spell them.
+/// What is known of one scheme, host and port, as URLs spell them; transfers that may share a connection with others
+/// have a row of their own.
 struct nc_host {
     nc_host *next_in_bucket;
     nc_link ready_link;             // in a row of hosts that have both work and room

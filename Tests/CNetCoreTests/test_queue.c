@@ -1,0 +1,117 @@
+/// Slots: how many transfers go to a host at once, by what they may share.
+#include "harness.h"
+
+#include "net/engine_state.h"
+
+#include <string.h>
+
+enum { PER_HOST = 2, STREAMS = 50, SENT = 10 };
+
+/// An engine that is nothing but its limits, and the transfers that wait in its queue.
+typedef struct queued {
+    nc_engine engine;
+    nc_transfer transfers[4 * SENT];
+    size_t count;
+} queued;
+
+static queued *queued_new(void) {
+    queued *it = test_calloc(1, sizeof *it);
+    it->engine.max_per_host = PER_HOST;
+    it->engine.max_streams = STREAMS;
+    it->engine.max_in_flight = 4 * SENT;
+    it->engine.max_waiting = 4 * SENT;
+    it->engine.capabilities.has_http2 = true;
+    it->engine.libcurl_version = 0x080000;
+    nc_queue_init(&it->engine.loop.queue);
+    return it;
+}
+
+static void queued_free(queued *it) {
+    nc_queue_deinit(&it->engine.loop.queue);
+    test_free(it);
+}
+
+static void add(queued *it, const char *url, nc_http_choice http, bool is_apart, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        nc_transfer *transfer = &it->transfers[it->count++];
+        transfer->engine = &it->engine;
+        transfer->description.url = (char *)(uintptr_t)url; // only read
+        transfer->description.url_length = strlen(url);
+        transfer->description.http = http;
+        transfer->is_apart = is_apart;
+        assert_status(nc_queue_add(&it->engine.loop.queue, transfer, false), NC_OK);
+    }
+}
+
+/// How many get a slot now; the last one in `last`.
+static size_t take(queued *it, nc_transfer **last) {
+    size_t count = 0;
+    for (nc_transfer *one; (one = nc_queue_take_ready(&it->engine.loop.queue, &it->engine)) != NULL; count++) {
+        *last = one;
+    }
+    return count;
+}
+
+/// The host answers over HTTP/2.
+static void find_multiplexed(queued *it, const char *url) {
+    nc_transfer *one = NULL;
+    add(it, url, NC_HTTP_AUTO, false, 1);
+    assert_int_equal(take(it, &one), 1);
+    nc_queue_found_multiplexed(&it->engine.loop.queue, one);
+    nc_queue_release_slot(&it->engine.loop.queue, one);
+}
+
+static void queue__a_host_of_http_2_has_streams_for_those_that_share_alone_regression_1(void **state) {
+    static const char url[] = "https://a.example/";
+    static const struct {
+        nc_http_choice http;
+        bool is_apart;
+        size_t granted;
+    } cases[] = {
+        {NC_HTTP_AUTO, false, SENT},    {NC_HTTP_1_1, false, PER_HOST},           {NC_HTTP_1_0, false, PER_HOST},
+        {NC_HTTP_AUTO, true, PER_HOST}, {NC_HTTP_2_PRIOR_KNOWLEDGE, false, SENT},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        queued *it = queued_new();
+        nc_transfer *last = NULL;
+        find_multiplexed(it, url);
+        add(it, url, cases[i].http, cases[i].is_apart, SENT);
+        assert_int_equal(take(it, &last), cases[i].granted);
+        queued_free(it);
+    }
+}
+
+static void queue__those_with_connections_of_their_own_share_a_hosts_limit(void **state) {
+    static const char url[] = "https://a.example/";
+    queued *it = queued_new();
+    nc_transfer *last = NULL;
+    (void)state;
+    find_multiplexed(it, url);
+    add(it, url, NC_HTTP_AUTO, true, SENT);
+    add(it, url, NC_HTTP_1_1, false, SENT);
+    assert_int_equal(take(it, &last), PER_HOST);
+    add(it, "https://b.example/", NC_HTTP_1_1, false, SENT);
+    assert_int_equal(take(it, &last), PER_HOST); // another host has its own
+    queued_free(it);
+}
+
+static void queue__in_the_clear_all_requests_to_a_host_share_its_limit(void **state) {
+    queued *it = queued_new();
+    nc_transfer *last = NULL;
+    (void)state;
+    add(it, "http://a.example/", NC_HTTP_AUTO, false, SENT);
+    add(it, "HTTP://A.example/x", NC_HTTP_1_1, false, SENT);
+    assert_int_equal(take(it, &last), PER_HOST);
+    queued_free(it);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(queue__a_host_of_http_2_has_streams_for_those_that_share_alone_regression_1),
+        harness_case(queue__those_with_connections_of_their_own_share_a_hosts_limit),
+        harness_case(queue__in_the_clear_all_requests_to_a_host_share_its_limit),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
