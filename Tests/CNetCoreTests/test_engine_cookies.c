@@ -388,6 +388,30 @@ static void engine__a_flood_of_cookies_displaces_its_own_domain_alone(void **sta
     fixture_stop(&f);
 }
 
+static void open_at_release(void *ctx) {
+    gate_open(ctx);
+}
+
+static void engine__a_jar_whose_engine_has_finished_takes_none_and_still_tells_regression_1(void **state) {
+    static const char line[] = "127.0.0.1\tFALSE\t/\tFALSE\t0\ta\t1\n";
+    gate has_ended = GATE_INIT;
+    nc_buf text = nc_buf_init(4096);
+    fixture f;
+    nc_error err;
+    (void)state;
+    fixture_start_with(&f, NULL,
+                       &(nc_engine_options){.cookies = NC_COOKIES_MEMORY,
+                                            .loop_client = {.ctx = &has_ended, .release = open_at_release}});
+    assert_status(nc_engine_set_cookies(f.engine, nc_slice_of(line), &err), NC_OK);
+    nc_engine_finish(f.engine);
+    gate_wait(&has_ended);
+    assert_status(nc_engine_set_cookies(f.engine, nc_slice_of(""), &err), NC_ERR_CLOSED);
+    assert_status(nc_engine_copy_cookies(f.engine, &text, &err), NC_OK);
+    assert_slice_equals(nc_buf_slice(&text), line);
+    nc_buf_deinit(&text);
+    fixture_stop(&f);
+}
+
 static void engine__text_that_is_no_cookie_is_refused_and_changes_nothing(void **state) {
     static const char good[] = "Set-Cookie: a=1; domain=a.example\n"
                                "# a comment\r\n\r\n"
@@ -435,6 +459,7 @@ int main(void) {
         harness_case(engine__secure_cookies_and_prefixes_hold_over_tls),
         harness_case(engine__a_cookie_goes_where_domain_and_path_say),
         harness_case(engine__a_flood_of_cookies_displaces_its_own_domain_alone),
+        harness_case(engine__a_jar_whose_engine_has_finished_takes_none_and_still_tells_regression_1),
         harness_case(engine__text_that_is_no_cookie_is_refused_and_changes_nothing),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

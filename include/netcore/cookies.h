@@ -21,15 +21,16 @@ NC_ASSUME_NONNULL_BEGIN
 
 /// Writes the jar's cookies, one a line, in the Netscape format.
 ///
-/// Waits for the loop, which is never long. - out: appended to.
-/// Returns NC_OK, NC_ERR_USAGE without a jar, NC_ERR_CLOSED, NC_ERR_NO_MEMORY, NC_ERR_TOO_LARGE. Thread-safe.
+/// Waits for the loop, which is never long; when the loop has ended, tells what it left. - out: appended to.
+/// Returns NC_OK, NC_ERR_USAGE without a jar, NC_ERR_NO_MEMORY, NC_ERR_TOO_LARGE. Thread-safe.
 NC_API NC_NODISCARD nc_status nc_engine_copy_cookies(nc_engine *engine, nc_buf *out, nc_error *NC_NULLABLE err);
 
 /// Adds cookies to the jar: lines of the Netscape format, or "Set-Cookie: …"; an empty text removes all cookies.
 ///
 /// Takes effect before any request that is submitted afterwards. A "Set-Cookie: …" has to name its domain.
 /// Returns NC_OK, NC_ERR_USAGE without a jar or for a line that is no cookie (err->offset is its first byte; nothing is
-/// added), NC_ERR_CLOSED, NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY. Never blocks. Thread-safe.
+/// added), NC_ERR_CLOSED once the loop has ended or is about to, NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY. Never blocks.
+/// Thread-safe.
 NC_API NC_NODISCARD nc_status nc_engine_set_cookies(nc_engine *engine, nc_slice text, nc_error *NC_NULLABLE err);
 
 NC_ASSUME_NONNULL_END

@@ -74,6 +74,7 @@ struct nc_engine {
         size_t download_count;
         uint64_t last_download_id;
         bool has_jar;     // its file was read
+        bool has_sealed;  // what is set in the jar from now on would not be heard
         bool is_ended;    // nc_engine_wake() sends its callers elsewhere
         bool has_stopped; // nothing of the caller's is called any more
     } shared;

@@ -302,7 +302,7 @@ nc_status nc_engine_set_cookies(nc_engine *engine, nc_slice text, nc_error *err)
     pthread_mutex_lock(&engine->shared.mutex);
     nc_jar *jar = &engine->jar;
     bool needs_wake = false;
-    if (engine->shared.mailbox.is_closing) {
+    if (engine->shared.mailbox.is_closing || engine->shared.has_sealed) {
         status = NC_ERR_CLOSED;
     } else if (text.length == 0) {
         nc_buf_reset(&jar->orders);

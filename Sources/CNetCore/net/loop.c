@@ -208,6 +208,9 @@ static void close_lanes(nc_engine *engine) {
     // The worker is asked first: an answer may be under way to a lane.
     nc_worker_free(engine->worker);
     engine->worker = NULL;
+    pthread_mutex_lock(&engine->shared.mutex);
+    engine->shared.has_sealed = true;
+    pthread_mutex_unlock(&engine->shared.mutex);
     read_mail(engine);
     nc_saved_file_save_at_end(&engine->jar.file);
     nc_saved_file_save_at_end(&engine->strict.file);
