@@ -172,6 +172,28 @@ static void engine__a_hop_that_was_upgraded_says_so(void **state) {
     fixture_stop(&f);
 }
 
+static void engine__a_redirect_to_http_of_a_remembered_host_goes_to_https_regression_2(void **state) {
+    fixture f;
+    (void)state;
+    start(&f, NCT_TLS_VALID, &(nc_engine_options){.uses_hsts = true});
+    unsigned port = nct_server_port(f.server);
+    fixture_script(&f, "/r", (nct_reply){.location = fixture_text(&f, "http://a.example:%u/end?x", port)});
+    // A host that asked for nothing is not gone to in the clear, and neither is one with another scheme.
+    assert_ended(get(&f, NULL, "https", "a.example", "/r"), NC_ERR_REDIRECT_REFUSED, 0, "a.example");
+    assert_answered(get(&f, NULL, "https", "a.example", "/sts"), 200, "");
+    for (int i = 0; i < 2; i++) {
+        const char *from = i == 0 ? "a.example" : "b.example";
+        answer one = get(&f, NULL, "https", from, "/r");
+        assert_answered(one, 200, "ok");
+        assert_int_equal(nc_response_hop_count(one.response), 2);
+        assert_slice_equals(nc_response_hop_at(one.response, 1).url,
+                            fixture_text(&f, "https://a.example:%u/end?x", port));
+    }
+    fixture_script(&f, "/ftp", (nct_reply){.location = "ftp://a.example/"});
+    assert_status(get(&f, NULL, "https", "a.example", "/ftp").error.status, NC_ERR_REDIRECT_REFUSED);
+    fixture_stop(&f);
+}
+
 static void engine__a_file_of_hosts_is_private_and_must_be_one(void **state) {
     char path[] = "/tmp/netcore-hsts-XXXXXX";
     struct stat info;
@@ -280,6 +302,7 @@ int main(void) {
         harness_case(engine__what_one_lane_hears_all_lanes_know),
         harness_case(engine__strict_transport_security_is_not_believed_without_a_verified_server),
         harness_case(engine__a_hop_that_was_upgraded_says_so),
+        harness_case(engine__a_redirect_to_http_of_a_remembered_host_goes_to_https_regression_2),
         harness_case(engine__a_file_of_hosts_is_private_and_must_be_one),
         harness_case(engine__another_service_is_used_only_where_that_is_asked_for),
         harness_case(engine__a_file_of_services_outlives_its_engine_and_is_private),

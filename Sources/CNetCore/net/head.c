@@ -10,6 +10,7 @@
 #include "net/response.h"
 #include "net/url_text.h"
 
+#include <netcore/url.h>
 #include <string.h>
 
 static nc_status take_field(nc_transfer *transfer, nc_slice line) {
@@ -93,6 +94,24 @@ static nc_status expect_body(nc_transfer *transfer) {
     return reserved == NC_OK ? NC_OK : nc_transfer_note(transfer, reserved, 0, "no memory for a response body");
 }
 
+/// RFC 6797, 8.3: http to a host that asked for https means https, which is no step down.
+static nc_status decide_securely(nc_transfer *transfer, nc_redirect_question question, nc_error *err) {
+    nc_buf_reset(&transfer->next_url);
+    nc_status status = nc_redirect_decide(&transfer->answer, &transfer->next_url, &question, err);
+    if (status != NC_ERR_REDIRECT_REFUSED) {
+        return status;
+    }
+    nc_buf secure = nc_buf_init(NC_URL_MAX_BYTES + 2);
+    nc_slice refused = nc_slice_make(transfer->next_url.data, transfer->next_url.length - 1); // before its NUL
+    if (nc_strict_secure(&secure, transfer->engine, refused) == NC_OK && secure.length > 0) {
+        nc_buf_reset(&transfer->next_url);
+        question.location = nc_buf_slice(&secure);
+        status = nc_redirect_decide(&transfer->answer, &transfer->next_url, &question, err);
+    }
+    nc_buf_deinit(&secure);
+    return status;
+}
+
 static nc_status decide_redirect(nc_transfer *transfer) {
     const nc_description *asked = &transfer->description;
     nc_error err;
@@ -111,8 +130,7 @@ static nc_status decide_redirect(nc_transfer *transfer) {
         .followed = transfer->followed,
         .max_redirects = asked->limits.max_redirects,
     };
-    nc_buf_reset(&transfer->next_url);
-    nc_status status = nc_redirect_decide(&transfer->answer, &transfer->next_url, &question, &err);
+    nc_status status = decide_securely(transfer, question, &err);
     if (status != NC_OK) {
         nc_trace_pass(&transfer->engine->trace, NC_TRACE_REDIRECT_REFUSED, transfer->id);
         return nc_transfer_note(transfer, status, err.native_code, "%s", err.message);

@@ -51,10 +51,9 @@ static bool is_plain(nc_slice authority) {
     return true;
 }
 
-/// The host that the hop's URL means, whose name may be spelled in percent codes or another script: in the URL itself,
-/// or in `storage`. Empty when there is none.
-static nc_status find_host(nc_slice *host, nc_buf *storage, const nc_transfer *transfer) {
-    nc_slice url = nc_transfer_url(transfer);
+/// The host that a NUL-terminated URL means, whose name may be spelled in percent codes or another script: in the URL
+/// itself, or in `storage`. Empty when there is none.
+static nc_status find_host(nc_slice *host, nc_buf *storage, nc_slice url) {
     *host = nc_url_authority(url);
     if (is_plain(*host)) {
         return NC_OK;
@@ -66,53 +65,46 @@ static nc_status find_host(nc_slice *host, nc_buf *storage, const nc_transfer *t
 
 void nc_strict_learn(nc_transfer *transfer) {
     nc_engine *engine = transfer->engine;
+    nc_slice url = nc_transfer_url(transfer);
     nc_slice field;
     bool is_secure = false;
     // RFC 6797, 8.1: never over a connection that anybody could have answered.
-    if (!engine->state.uses_hsts || !nc_url_has_web_scheme(nc_transfer_url(transfer), &is_secure) || !is_secure ||
+    if (!engine->state.uses_hsts || !nc_url_has_web_scheme(url, &is_secure) || !is_secure ||
         transfer->trust->options.accepts_anything ||
         !nc_response_find_header(transfer->response, nc_slice_of("Strict-Transport-Security"), &field)) {
         return;
     }
     nc_buf storage = nc_buf_init(NC_URL_MAX_BYTES);
     nc_slice host;
-    if (find_host(&host, &storage, transfer) == NC_OK &&
-        nc_hsts_note(&engine->strict.list, host, field, now_s(engine))) {
+    if (find_host(&host, &storage, url) == NC_OK && nc_hsts_note(&engine->strict.list, host, field, now_s(engine))) {
         nc_saved_file_note_change(&engine->strict.file);
     }
     nc_buf_deinit(&storage);
 }
 
-/// Whether the hop's host asked for https alone.
-static nc_status check_host(bool *is_covered, const nc_transfer *transfer) {
-    const nc_engine *engine = transfer->engine;
+nc_status nc_strict_secure(nc_buf *out, const nc_engine *engine, nc_slice url) {
+    bool is_secure = false;
+    if (!engine->state.uses_hsts || engine->strict.list.count == 0 || !nc_url_has_web_scheme(url, &is_secure) ||
+        is_secure) {
+        return NC_OK;
+    }
     nc_buf storage = nc_buf_init(NC_URL_MAX_BYTES);
     nc_slice host;
-    nc_status status = find_host(&host, &storage, transfer);
-    *is_covered = status == NC_OK && nc_hsts_covers(&engine->strict.list, host, now_s(engine));
+    nc_status status = find_host(&host, &storage, url);
+    if (status == NC_OK && nc_hsts_covers(&engine->strict.list, host, now_s(engine))) {
+        nc_hsts_upgrade(out, url);
+        nc_buf_append_byte(out, 0); // for libcurl
+        status = nc_buf_status(out);
+        out->length -= status == NC_OK ? 1 : 0; // the NUL stays behind it
+    }
     nc_buf_deinit(&storage);
     return status;
 }
 
 nc_status nc_strict_upgrade(nc_transfer *transfer) {
-    const nc_engine *engine = transfer->engine;
-    nc_slice url = nc_transfer_url(transfer);
-    bool is_secure = false;
-    bool is_covered = false;
-    if (!engine->state.uses_hsts || engine->strict.list.count == 0 || !nc_url_has_web_scheme(url, &is_secure) ||
-        is_secure) {
-        return NC_OK;
-    }
-    nc_status status = check_host(&is_covered, transfer);
-    if (!is_covered) {
-        return status;
-    }
     nc_buf_reset(&transfer->next_url);
-    nc_hsts_upgrade(&transfer->next_url, url);
-    nc_buf_append_byte(&transfer->next_url, 0); // for libcurl
-    status = nc_buf_status(&transfer->next_url);
-    if (status == NC_OK) {
-        transfer->next_url.length--; // the NUL stays behind it
+    nc_status status = nc_strict_secure(&transfer->next_url, transfer->engine, nc_transfer_url(transfer));
+    if (status == NC_OK && transfer->next_url.length > 0) {
         nc_buf plain = transfer->redirected_url;
         transfer->redirected_url = transfer->next_url;
         transfer->next_url = plain;

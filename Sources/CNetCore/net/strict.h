@@ -19,6 +19,9 @@ void nc_strict_deinit(nc_strict *strict);
 
 /// A final head has come: takes in what it asks for.
 void nc_strict_learn(nc_transfer *transfer);
+/// Appends a NUL-terminated URL as https, NUL-terminated behind its end, if it is http and its host asked for that;
+/// nothing otherwise. NC_OK, NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY.
+NC_NODISCARD nc_status nc_strict_secure(nc_buf *out, const nc_engine *engine, nc_slice url);
 /// A hop begins: makes its URL https where its host asked for that. NC_OK, NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY.
 NC_NODISCARD nc_status nc_strict_upgrade(nc_transfer *transfer);
 
