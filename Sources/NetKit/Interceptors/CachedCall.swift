@@ -207,7 +207,10 @@ struct CachedCall<Side: CacheSide>: Sendable {
     private func refresh(_ look: CacheLook) {
         var request = call.request
         request.progress = nil
-        let quiet = CachedCall(side: side, caching: caching, call: Call(request, kind: .send, watch: nil), next: next)
+        var again = Call(request, kind: .send, watch: nil)
+        // Who signs or reforms parameters behind the cache finds them here.
+        again.origin = call.origin
+        let quiet = CachedCall(side: side, caching: caching, call: again, next: next)
         let asking = look.asking(look.decision.reason)
         let asked = request
         caching.background.begin(look.key) {

@@ -52,4 +52,41 @@ struct CachingParametersTests {
         #expect(try await agent.send(request(["q": 1, "ts": 2])).value == "first")
         #expect(try await agent.send(request(["q": 2, "ts": 2])).value == "second")
     }
+
+    @Test func aRefreshInTheBackgroundIsSignedAndReformedAsTheCallWas() async throws {
+        let behind: [any Interceptor] = [
+            MD5Signing(publicKey: "public", privateKey: "private"),
+            ReformParameters { parameters, _ in ["payload": parameters == nil ? "nothing" : "something"] },
+        ]
+        for interceptor in behind {
+            let scene = CacheScene(behind: [interceptor])
+            scene.stub.answer("*", with: .text("first"), .text("second"))
+            let request = Request<String>("/x", parameters: ["a": 1]).cached(
+                .app(5, .staleWhileRevalidate(.seconds(100))))
+            _ = try await scene.agent.send(request)
+            scene.pass(10)
+            #expect(try await scene.agent.send(request).value == "first")
+            await scene.caching.finish()
+            #expect(scene.stub.requests.count == 2)
+            #expect(scene.stub.requests.first?.url == scene.stub.requests.last?.url)
+        }
+    }
+
+    @Test func aServicesLastWordIsTheSameInTheBackground() async throws {
+        let scene = CacheScene()
+        scene.stub.answer("*", with: .text("first"), .text("second"))
+        var configuration = Service.Configuration()
+        configuration.adjustParameters = { parameters, _ in
+            var all = parameters ?? .object([])
+            all["count"] = .init(all.fields.count)
+            return all
+        }
+        var request = Request<String>("/x", parameters: ["a": 1]).cached(.app(5, .staleWhileRevalidate(.seconds(100))))
+        request.service = Service("s", configuration)
+        _ = try await scene.agent.send(request)
+        scene.pass(10)
+        _ = try await scene.agent.send(request)
+        await scene.caching.finish()
+        #expect(scene.stub.requests.map(\.query) == ["a=1&count=1", "a=1&count=1"])
+    }
 }
