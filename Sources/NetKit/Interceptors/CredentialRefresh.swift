@@ -51,12 +51,20 @@ public final class CredentialRefresh<Token: Sendable>: Interceptor {
     public var token: Token? { state.withLock { $0.token } }
 
     /// Takes other credentials, after a login say; nil takes them away.
+    ///
+    /// They win over a refresh that is under way: calls that wait for it go on with these, or fail with
+    /// ``NetError/Code/authentication`` for nil, and what it brings is let go.
     public func replace(_ token: Token?) {
-        state.withLock { state in
+        let superseded = state.withLock { state in
+            defer { state.running = nil }
             state.token = token
             state.failure = nil
             state.round += 1
+            return state.running
         }
+        superseded?.fulfil(
+            token.map { .success($0) }
+                ?? .failure(NetError(.authentication, "the credentials were taken away during their refresh")))
     }
 
     /// The request with the credentials as they are now, unless it passes by.
@@ -144,6 +152,8 @@ public final class CredentialRefresh<Token: Sendable>: Interceptor {
         Task {
             let outcome = await RefreshUnderWay.$numbers.withValue(numbers) { await self.refreshed(from: old) }
             state.withLock { state in
+                // Otherwise somebody has replaced the credentials meanwhile.
+                guard state.running === promise else { return }
                 state.running = nil
                 state.round += 1
                 switch outcome {

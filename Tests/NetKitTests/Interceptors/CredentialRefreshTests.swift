@@ -250,6 +250,66 @@ struct CredentialRefreshTests {
         #expect(refreshes.value == 0)
     }
 
+    @Test(arguments: ["other", nil])
+    func whatReplacesTheTokenDuringARefreshStays(other: String?) async throws {
+        let gate = StubGate()
+        let stub = StubTransport { asked in
+            switch asked.headers["X-Token"] {
+            case "old": .status(401)
+            case let token: .text(token ?? "nobody")
+            }
+        }
+        let refreshes = refreshes
+        let (agent, refresh) = agent(stub) { _ in
+            while !gate.isOpen {
+                await Task.yield()
+            }
+            return "of the one before"
+        }
+        let call = Task { await Result(of: Request<String>("/"), from: agent) }
+        while refreshes.value == 0 {
+            await Task.yield()
+        }
+        refresh.replace(other)
+        // Who waited for the refresh is told at once.
+        let told = await call.value
+        #expect((try? told.get()) == other)
+        #expect(failureCode(of: told) == (other == nil ? .authentication : nil))
+        gate.open()
+        #expect(try await agent.send(Request<String>("/")).value == other ?? "nobody")
+        await agent.settle()
+        #expect(refresh.token == other)
+    }
+
+    @Test func theNextRefreshIsNotEndedByOneThatWasReplaced() async throws {
+        let gates = [StubGate(), StubGate()]
+        let stub = StubTransport { asked in
+            asked.headers["X-Token"] == "second" ? .text("welcome") : .status(401)
+        }
+        let refreshes = refreshes
+        let (agent, refresh) = agent(stub) { old in
+            let number = old == nil ? 1 : 0
+            while !gates[number].isOpen {
+                await Task.yield()
+            }
+            return ["first", "second"][number]
+        }
+        let first = Task { await ending(of: Request<Bytes>("/"), from: agent) }
+        while refreshes.value < 1 {
+            await Task.yield()
+        }
+        refresh.replace(nil)
+        #expect(await first.value == .failed(.authentication))
+        let second = Task { await ending(of: Request<Bytes>("/"), from: agent) }
+        while refreshes.value < 2 {
+            await Task.yield()
+        }
+        gates[0].open()
+        gates[1].open()
+        #expect(await second.value == .answered)
+        #expect(refresh.token == "second" && refreshes.value == 2)
+    }
+
     @Test func aBodyTooLongForTheRuleIsLeftWhole() async throws {
         let long = #"{"id": "expired_access_token", "x": "\#(String(repeating: "x", count: 64 << 10))"}"#
         let stub = service { .json(long) }
@@ -265,6 +325,17 @@ struct CredentialRefreshTests {
         let deep = VerdictRule.field(["error", "code"], expired: ["over"])
         let (second, _) = agent(service { .json(#"{"error": {"code": "over"}}"#) }, rule: deep) { _ in "new" }
         #expect(try await second.send(Request<String>("/")).value == "welcome")
+    }
+}
+
+extension Result where Success == String, Failure == NetError {
+    /// What a request's text is, or why there is none.
+    fileprivate init(of request: Request<String>, from agent: Agent) async {
+        do throws(NetError) {
+            self = .success(try await agent.send(request).value)
+        } catch {
+            self = .failure(error)
+        }
     }
 }
 
