@@ -171,7 +171,7 @@ public final class OfflineQueue: Interceptor {
 
     // MARK: Sending
 
-    /// Sends what is kept, and what will be, until the task is cancelled.
+    /// Sends what is kept, and what will be, until the task is cancelled or nothing is sent any more.
     func drain(by send: (Request<Bytes>) async throws(NetError) -> Response<Bytes>) async {
         let isFirst = state.withLock { state in
             defer { state.isDraining = true }
@@ -190,7 +190,7 @@ public final class OfflineQueue: Interceptor {
                     }
                 }
             } catch {
-                return  // cancelled
+                return  // cancelled, or the agent was invalidated
             }
         }
     }
@@ -223,7 +223,7 @@ public final class OfflineQueue: Interceptor {
         return first
     }
 
-    /// Returns whether it is over; otherwise it stays the first.
+    /// Returns whether it is over; otherwise it stays the first. Throws when no other is to be sent.
     private func send(
         _ kept: QueuedRequest, by send: (Request<Bytes>) async throws(NetError) -> Response<Bytes>
     ) async throws(NetError) -> Bool {
@@ -238,10 +238,10 @@ public final class OfflineQueue: Interceptor {
             remove(kept.id)
             onOutcome(.answered(kept, response))
         } catch {
-            if error.code == .cancelled && Task.isCancelled {
+            if error.code == .closed || (error.code == .cancelled && Task.isCancelled) {
                 throw error
             }
-            if error.isRetryable {
+            if QueueRules.mayPass(error) {
                 return false
             }
             remove(kept.id)

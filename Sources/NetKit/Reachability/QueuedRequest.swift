@@ -93,6 +93,15 @@ struct QueueRules: Sendable {
         return nil
     }
 
+    /// Whether an error leaves a request where it is: it may succeed later, or it says nothing of the request, which was
+    /// not sent for a reason of this process.
+    static func mayPass(_ error: NetError) -> Bool {
+        let ofThisProcess: [NetError.Code] = [
+            .closed, .circuitOpen, .cancelled, .cellularRefused, .noMemory, .descriptors, .thread,
+        ]
+        return error.isRetryable || ofThisProcess.contains(error.code)
+    }
+
     /// Statuses that may be others later.
     static let passingStatuses: Set<Int> = [408, 429, 502, 503, 504]
 

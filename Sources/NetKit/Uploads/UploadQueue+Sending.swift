@@ -1,10 +1,13 @@
 extension UploadQueue {
-    /// Sends what is kept, and what will be, until the task is cancelled, or until nothing is left.
+    /// Sends what is kept, and what will be, until the task is cancelled, nothing is left or nothing is sent any more.
     func drain(
         untilEmpty: Bool, by send: @escaping @Sendable (Request<Bytes>) async throws(NetError) -> Response<Bytes>
     ) async {
         let isFirst = state.withLock { state in
             defer { state.isDraining = true }
+            if !state.isDraining {
+                state.isStopping = false
+            }
             return !state.isDraining
         }
         guard isFirst else { return }
@@ -30,6 +33,7 @@ extension UploadQueue {
                     if !Task.isCancelled {
                         rest(upload, asked: field.flatMap { RetryAfter.wait($0, epochSeconds: time.epochSeconds()) })
                     }
+                case .never: state.withLock { $0.isStopping = true }
                 }
                 let news = state.withLock { state in
                     state.underWay.remove(upload.id)
@@ -48,6 +52,8 @@ extension UploadQueue {
         case over(Outcome)
         /// It stays where it is, to be tried again; with what the server says of when.
         case again(retryAfter: String?)
+        /// It stays where it is, and so do all: nothing is sent any more.
+        case never
     }
 
     private func attempt(
@@ -63,7 +69,10 @@ extension UploadQueue {
             return QueueRules.passingStatuses.contains(response.status)
                 ? .again(retryAfter: response.headers["Retry-After"]) : .over(.answered(upload, response))
         } catch {
-            return error.isRetryable || error.code == .cancelled
+            if error.code == .closed {
+                return .never
+            }
+            return QueueRules.mayPass(error)
                 ? .again(retryAfter: error.response?.headers["Retry-After"]) : .over(.failed(upload, error))
         }
     }

@@ -214,6 +214,8 @@ struct UploadState: Sendable {
     var underWay: Set<Int> = []
     var rests: [Int: Rest] = [:]
     var isDraining = false
+    /// Whether those who send are to send no more.
+    var isStopping = false
     private var news = Promise<Void>()
 
     init(kept: [QueuedRequest], last: Int) {
@@ -234,6 +236,9 @@ struct UploadState: Sendable {
     }
 
     mutating func next(at now: Duration, untilEmpty: Bool) -> Step {
+        if isStopping {
+            return .end
+        }
         let free = kept.filter { !underWay.contains($0.id) }
         if let first = free.first(where: { (rests[$0.id]?.until ?? .zero) <= now }) {
             underWay.insert(first.id)
