@@ -23,15 +23,21 @@ extension Agent {
     ///
     /// What is under way may go on to its end, with what it sends on its way there. Cancelling ends it: starts and
     /// transfers at once, a call between two tries when its wait is over. Streams that nobody reads have to be let go.
-    /// ``reset(cancelling:)`` opens an agent again. More calls of this wait, too; the first that says so cancels.
+    /// ``reset(cancelling:)`` opens an agent again, also while this waits: then the agent goes on. More calls of this
+    /// wait, too; the first that says so cancels.
     public func invalidate(cancelling: Bool = false) async {
         let isFirst = flights.close(cancelling: cancelling)
         if cancelling {
             cancelAll()
         }
-        await Task { [flights, transport] in
+        await Task { [flights, transport, engine] in
             await flights.group.wait()
-            await transport.shutdown()
+            // Meanwhile a reset may have opened the agent again.
+            if let engine {
+                await engine.shutdown { !flights.isOpen }
+            } else if !flights.isOpen {
+                await transport.shutdown()
+            }
         }.value
         if isFirst {
             await configuration.transferHooks.invalidated?()
@@ -50,8 +56,11 @@ extension Agent {
         if cancelling {
             registry.cancel { _ in true }
         }
-        flights.open()
-        await engine?.reset(cancelling: cancelling)
+        if let engine {
+            await engine.reset(cancelling: cancelling) { flights.open() }
+        } else {
+            flights.open()
+        }
         hub.tell(.reset)
     }
 

@@ -84,6 +84,13 @@ final class EngineTransport: Transport {
         await end(session)
     }
 
+    /// Ends the engine, if nobody goes on with another one: a reset's change and this look come one after the other.
+    func shutdown(ifStill isClosed: () -> Bool) async {
+        if let session = sessions.withLock({ isClosed() ? $0.current : nil }) {
+            await end(session)
+        }
+    }
+
     private func end(_ session: Session) async {
         if case .success(let engine) = session.engine {
             engine.finish()
@@ -92,7 +99,9 @@ final class EngineTransport: Transport {
     }
 
     /// Goes on with a new engine, and returns when the old one has ended.
-    func reset(cancelling: Bool) async {
+    ///
+    /// - Parameter changed: says so, before anybody sees which engine it is; it may not wait for anything.
+    func reset(cancelling: Bool, changed: () -> Void) async {
         let fresh = Session(options, passed: passed)
         if let kept = try? await cookies(), let lines = try? kept.map({ try $0.netscapeLine + "\n" }).joined(),
             !lines.isEmpty
@@ -103,6 +112,7 @@ final class EngineTransport: Transport {
             let old = sessions.current
             sessions.old.append(old)
             sessions.current = fresh
+            changed()
             return (old, sessions.isSuspended)
         }
         if isSuspended {

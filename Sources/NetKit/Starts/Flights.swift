@@ -17,6 +17,9 @@ final class Flights: Sendable {
     /// Whether nothing may be sent any more, not even by what is under way.
     var isCancelled: Bool { phase.load(ordering: .relaxed) == Phase.cancelled }
 
+    /// Whether new ones may begin.
+    var isOpen: Bool { phase.load(ordering: .sequentiallyConsistent) == Phase.open }
+
     /// One more begins; false when it may not, and then nothing has begun.
     func enter() -> Bool {
         group.enter()

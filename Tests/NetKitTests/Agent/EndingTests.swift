@@ -249,4 +249,28 @@ struct EndingTests {
         #expect(group.count == 0)
         await group.wait()
     }
+
+    @Test func aResetDuringAnInvalidationLeavesAnAgentThatSends() async throws {
+        let server = try LoopbackServer()
+        server.script("/slow", .stalled)
+        server.script("/", .text("x"))
+        let agent = Agent()
+        let slow = Task { [url = server.url("/slow")] in await ending(of: Request<Bytes>(url), from: agent) }
+        try await server.waitForStalled(1)
+        let invalidation = Task { await agent.invalidate() }
+        while await closedCode(agent, server.url("/")) != .closed {
+            await Task.yield()
+        }
+        let reset = Task { await agent.reset() }
+        while await closedCode(agent, server.url("/")) != nil {
+            await Task.yield()
+        }
+        server.releaseStalled()
+        #expect(await slow.value == .answered)
+        await invalidation.value
+        await reset.value
+        #expect(await closedCode(agent, server.url("/")) == nil)
+        await agent.invalidate()
+        #expect(await closedCode(agent, server.url("/")) == .closed)
+    }
 }
