@@ -20,8 +20,8 @@ final class Audience<Value: Sendable>: Sendable {
     }
 
     /// Lets the preprocessor see the outcome, where the caller runs.
-    func preprocess(_ outcome: Outcome) async -> Outcome {
-        guard !isSilent(outcome), let hooks = kept.withLock({ $0?.hooks }) else { return outcome }
+    func preprocess(_ outcome: Outcome, of control: RunControl) async -> Outcome {
+        guard !isSilent(outcome, control), let hooks = kept.withLock({ $0?.hooks }) else { return outcome }
         return await hooks.preprocess(outcome)
     }
 
@@ -52,7 +52,7 @@ final class Audience<Value: Sendable>: Sendable {
         for accessory in accessories {
             accessory.willStop(run)
         }
-        if !isSilent(outcome), let kept {
+        if !isSilent(outcome, control), let kept {
             outcome = kept.hooks.filter(outcome)
             switch outcome {
             case .success(let value): delegate?.run(run, finishedWith: value)
@@ -66,7 +66,11 @@ final class Audience<Value: Sendable>: Sendable {
         return outcome
     }
 
-    private func isSilent(_ outcome: Outcome) -> Bool { !tellsCancellation && outcome.isCancelled }
+    /// A batch or chain of which a part alone was cancelled is told: its owner did not do that.
+    private func isSilent(_ outcome: Outcome, _ control: RunControl) -> Bool {
+        guard !tellsCancellation, let error = outcome.failure, error.code == .cancelled else { return false }
+        return error.failedPart == nil || control.isCancelled
+    }
 }
 
 extension Result where Failure == NetError {

@@ -42,7 +42,7 @@ struct Launch<Value: Sendable>: Sendable {
             let outcome = await Flights.$aboard.withValue(ObjectIdentifier(registry.flights)) {
                 await Self.outcome(of: work, control, refusal)
             }
-            let processed = await audience.preprocess(outcome)
+            let processed = await audience.preprocess(outcome, of: control)
             let told = await audience.tell(processed, of: control, forgetting: forget)
             tracking?.ended(told)
             handle.promise.fulfil(told)

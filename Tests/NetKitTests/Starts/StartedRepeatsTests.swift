@@ -166,4 +166,42 @@ struct StartedRepeatsTests {
         }
         #expect(stub.requests.count == 2)
     }
+
+    @Test func aBatchThatNobodyCancelledTellsThatAPartWasSuperseded() async throws {
+        let agent = agent(.cancelPrevious)
+        let told = Collected<NetError.Code?>()
+        let handle = agent.start(Batch([Request<String>("/a"), Request<String>("/b")]), on: .here) { result in
+            told.append(failureCode(of: result))
+        }
+        try await gate.waitForArrivals(2)
+        gate.open()
+        _ = try await agent.send(Request<String>("/a"))
+        let error = netError(of: await handle.result)
+        #expect(error?.code == .cancelled && error?.failedPart?.index == 0)
+        #expect(!handle.isCancelled && told.values == [.cancelled])
+    }
+
+    @Test func aChainThatNobodyCancelledTellsThatAStepWasSuperseded() async throws {
+        let agent = agent(.cancelPrevious)
+        let told = Collected<NetError.Code?>()
+        let chain = Chain(Request<String>("/a")).then { _ in Request<String>("/b") }
+        let handle = agent.start(chain, on: .here) { told.append(failureCode(of: $0)) }
+        try await gate.waitForArrivals(1)
+        gate.open()
+        _ = try await agent.send(Request<String>("/a"))
+        #expect(failureCode(of: await handle.result) == .cancelled)
+        #expect(!handle.isCancelled && told.values == [.cancelled])
+    }
+
+    @Test func aBatchThatItsOwnerCancelledEndsSilently() async throws {
+        let agent = agent(.cancelPrevious)
+        let told = Counter()
+        let handle = agent.start(Batch([Request<String>("/a"), Request<String>("/b")]), on: .here) { _ in
+            told.increment()
+        }
+        try await gate.waitForArrivals(2)
+        handle.cancel()
+        #expect(failureCode(of: await handle.result) == .cancelled)
+        #expect(told.value == 0)
+    }
 }
