@@ -36,7 +36,8 @@ extension Agent {
         events: (@Sendable (DownloadEvent) -> Void)? = nil, destination: DownloadDestination? = nil
     ) async throws(NetError) -> Response<SavedFile> {
         try await download(
-            request, to: token.path, options: options.resuming(token), events: events, destination: destination)
+            request.resuming(token), to: token.path, options: options.resuming(token), events: events,
+            destination: destination)
     }
 
     /// Starts a download that can be paused, watched and cancelled with a token.
@@ -68,7 +69,8 @@ extension Agent {
         _ request: Request<some Sendable>, resuming token: ResumeToken, options: DownloadOptions = DownloadOptions(),
         destination: DownloadDestination? = nil
     ) -> Download {
-        startDownload(request, to: token.path, options: options.resuming(token), destination: destination)
+        startDownload(
+            request.resuming(token), to: token.path, options: options.resuming(token), destination: destination)
     }
 
     private func plan(

@@ -39,10 +39,12 @@ extension Agent {
     func preparedNow(_ call: Call) throws(NetError) -> Call {
         let request = call.request
         let service = request.service?.configuration
-        let isAsked =
-            request.parameterSource != nil || configuration.computedHeaders != nil
-            || configuration.computedParameters != nil || service?.computedHeaders != nil
+        let isAskedForParameters =
+            request.parameterSource != nil || configuration.computedParameters != nil
             || service?.computedParameters != nil
+        let isAsked =
+            configuration.computedHeaders != nil || service?.computedHeaders != nil
+            || (isAskedForParameters && !request.isPlaced)
         if isAsked, !request.isComplete {
             throw NetError(.usage, "what the request is depends on who is asked when it starts")
         }
@@ -56,13 +58,14 @@ extension Agent {
         guard !asked.isComplete else { return answers }
         do {
             var request = asked
-            if let own = try await request.parameterSource?.ask(request) {
+            let isPlaced = asked.isPlaced
+            if !isPlaced, let own = try await request.parameterSource?.ask(request) {
                 request.parameters = own
                 answers.ownParameters = own
             }
             // What a service says wins over what its agent says.
             let service = request.service?.configuration
-            for compute in [service?.computedParameters, configuration.computedParameters] {
+            for compute in [service?.computedParameters, configuration.computedParameters] where !isPlaced {
                 let said = try await compute?(request)
                 answers.parameters = answers.parameters?.filled(from: said) ?? said
                 if let said, !said.hasFields {
@@ -101,6 +104,10 @@ extension Agent {
         complete(&content, &headers, limits: surroundings.limits)
         var placed = call
         placed.request = Request<Bytes>(KeptContent(content), headers: headers, decoding: .bytes)
+        let isChanged = surroundings.parameters != nil || answers.ownParameters != nil || surroundings.isFiltered
+        if isChanged || request.isPlaced {
+            placed.request.markPlaced()
+        }
         placed.origin = CallOrigin(
             request.kept, others: surroundings.parameters, base: surroundings.base, placedURL: content.url)
         return placed
@@ -112,12 +119,18 @@ extension Agent {
     ) throws(NetError) {
         let service = request.service
         surroundings.base.url = try baseURL(of: request, of: service)
-        surroundings.parameters = [answers.parameters, service?.configuration.parameters, configuration.parameters]
-            .compactMap { $0 }.reduce(nil) { $0?.filled(from: $1) ?? $1 }
-        let isAbsolute = request.content.hasAbsoluteURL
-        let asked = request
-        for filter in configuration.urlFilters where filter.filtersAbsoluteURLs || !isAbsolute {
-            request.url = try filter.filtered(request.url, of: asked)
+        if !request.isPlaced {
+            surroundings.parameters = [answers.parameters, service?.configuration.parameters, configuration.parameters]
+                .compactMap { $0 }.reduce(nil) { $0?.filled(from: $1) ?? $1 }
+            if request.isOfServersMaking {
+                surroundings.parameters = surroundings.parameters?.without(namesIn: request.url)
+            }
+            let isAbsolute = request.content.hasAbsoluteURL
+            let asked = request
+            for filter in configuration.urlFilters where filter.filtersAbsoluteURLs || !isAbsolute {
+                request.url = try filter.filtered(request.url, of: asked)
+                surroundings.isFiltered = true
+            }
         }
         if let service {
             service.addNotes(to: &request)
@@ -160,4 +173,6 @@ private struct Surroundings {
     var headers: Headers
     var limits: KeptLimits
     var parameters: Parameters?
+    /// Whether URL filters were asked.
+    var isFiltered = false
 }

@@ -87,7 +87,11 @@ extension Call {
         var content = origin.content.value
         content.rareParts.parameters = own
         let placed = try origin.base.placing(content, with: others)
+        let isPlaced = request.isPlaced
         request.url = placed.url
+        if isPlaced {
+            request.markPlaced()
+        }
         if content.makesBodyOfParameters {
             request.body = placed.body
         }

@@ -108,7 +108,8 @@ extension PageStyle {
 
     /// The response's `Link` field leads to the next page, with rel="next" (RFC 8288).
     ///
-    /// The URL is taken as it is, without the request's own parameters. One of another origin than was asked first
+    /// The URL is taken as it is, without the request's own parameters; of the agent's it gets those that it does not
+    /// have. One of another origin than was asked first
     /// throws ``NetError/Code/redirectRefused``: the request's credentials are not for it.
     /// - Parameter size: the first request's parameter with the number of items wanted; nil says nothing.
     public static func link(size: String? = nil) -> PageStyle {
@@ -116,8 +117,11 @@ extension PageStyle {
             ask: { request, place in
                 guard let url = place.token else { return request.set(size, place.size) }
                 request.url = url
-                if request.queryMethods.contains(request.method) {
+                // What goes into a body is not in the URL that the server has made.
+                if !request.content.makesBodyOfParameters {
                     request.parameters = nil
+                    request.parameterSource = nil
+                    request.isOfServersMaking = true
                 }
             },
             next: { (response, place) throws(NetError) in

@@ -12,7 +12,8 @@
 ///
 /// **Secrets are not written down.** Fields whose names stand for secrets (``Redaction/Names/usual``: Authorization,
 /// Cookie, tokens) and ``Request/credentials`` are left out, to be added again by the agent, by interceptors behind the
-/// queue or by `prepare`; a request with a secret in its URL, or in a form or JSON body, is not kept. Thread-safe.
+/// queue or by `prepare`; a request with a secret in its URL, or in a form or JSON body, is not kept, nor is one with
+/// trust, proxy, socket or address of its own. Thread-safe.
 public final class OfflineQueue: Interceptor {
     /// What became of a kept request; it is kept no more.
     public enum Outcome: Sendable {
@@ -231,6 +232,8 @@ public final class OfflineQueue: Interceptor {
             var request = kept.request
             try await prepare(&request)
             request[DrainedNote.self] = true
+            // What the agent adds has been there since the request was kept.
+            request.markPlaced()
             let response = try await send(request)
             if QueueRules.passingStatuses.contains(response.status) {
                 return false

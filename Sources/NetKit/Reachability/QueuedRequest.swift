@@ -36,6 +36,14 @@ public struct QueuedRequest: Sendable, Hashable, Codable, Identifiable {
     public let expiresAt: Double
     /// Not sent before, in seconds since 1970, since a server has said so (Retry-After); nil at any time.
     public internal(set) var notBefore: Double?
+    /// Whether it may go over a modem; nil says nothing.
+    var allowsCellular: Bool?
+    /// Whether its URL is sent with its dot segments; nil says nothing.
+    var keepsDotSegments: Bool?
+    /// What becomes of redirects; nil is what the agent says.
+    var redirects: String?
+    /// Which way cookies go; nil says nothing.
+    var cookieUse: String?
 
     /// The request to send, whatever the status of its answer.
     public var request: Request<Bytes> {
@@ -46,10 +54,28 @@ public struct QueuedRequest: Sendable, Hashable, Codable, Identifiable {
             sent = .file(bodyFile, contentType: contentType)
         }
         sent?.contentEncoding = contentEncoding
-        return Request<Bytes>(
+        var request = Request<Bytes>(
             url, method: Method(rawValue: method),
             headers: Headers(fields.map { Headers.Field(name: $0.name, value: $0.value) }), body: sent)
+        if allowsCellular == false {
+            request.allowsCellular = false
+        }
+        request.keepsDotSegments = keepsDotSegments ?? false
+        request.redirects = redirects.flatMap { Self.redirectNames[$0] }
+        request.cookieUse = cookieUse.flatMap { Self.cookieNames[$0] } ?? .sendAndStore
+        return request
     }
+}
+
+extension QueuedRequest {
+    /// As they are written down.
+    fileprivate static let redirectNames: [String: RedirectPolicy] = [
+        "follow": .follow, "followDowngrades": .followDowngrades, "return": .return,
+    ]
+    /// As they are written down.
+    fileprivate static let cookieNames: [String: CookieUse] = [
+        "sendOnly": .sendOnly, "storeOnly": .storeOnly, "ignore": .ignore,
+    ]
 }
 
 /// What may be written down of requests.
@@ -70,11 +96,23 @@ struct QueueRules: Sendable {
         if !isWanted(request) {
             return "it is not wanted"
         }
+        if let own = Self.unkept(of: request) {
+            return "it has \(own) of its own, which is not written down"
+        }
         // What is secret in fields can be left out and added again; here it cannot.
         if redaction.hiding(url: request.url) != request.url {
             return "there is a secret in its URL"
         }
         return request.body.flatMap { refusal(of: $0, in: request) }
+    }
+
+    /// What decides who gets the request: without it another one would.
+    private static func unkept(of request: Request<Bytes>) -> String? {
+        let own: [(String, Bool)] = [
+            ("a trust policy", request.trust != nil), ("a proxy", request.proxy != nil),
+            ("a socket", request.unixSocket != nil), ("an address", !request.addressOverrides.isEmpty),
+        ]
+        return own.first { $0.1 }?.0
     }
 
     private func refusal(of body: Body, in request: Request<Bytes>) -> String? {
@@ -119,11 +157,16 @@ struct QueueRules: Sendable {
         if case .file(let path) = request.body?.content {
             file = path
         }
-        return QueuedRequest(
+        var record = QueuedRequest(
             id: id, method: request.method.rawValue, url: request.url,
             fields: fields.map { .init(name: $0.name, value: $0.value) },
             body: file == nil ? request.body?.wholeBytes?.data : nil, bodyFile: file,
             contentType: request.body?.contentType, contentEncoding: request.body?.contentEncoding, keptAt: keptAt,
             expiresAt: keptAt + lifetime / .seconds(1))
+        record.allowsCellular = request.allowsCellular ? nil : false
+        record.keepsDotSegments = request.keepsDotSegments ? true : nil
+        record.redirects = QueuedRequest.redirectNames.first { $0.value == request.redirects }?.key
+        record.cookieUse = QueuedRequest.cookieNames.first { $0.value == request.cookieUse }?.key
+        return record
     }
 }

@@ -13,6 +13,15 @@ private enum CompletenessNote: RequestNote {
     static let standard = false
 }
 
+/// A URL that holds, or whose body holds, what agent and service add to every request.
+private enum PlacementNote: RequestNote {
+    static let standard: String? = nil
+}
+
+private enum ServersMakingNote: RequestNote {
+    static let standard = false
+}
+
 extension Request {
     /// Where a relative URL begins; nil or empty takes the service's base, or the agent's.
     public var baseURL: String? {
@@ -37,6 +46,36 @@ extension Request {
     public var isComplete: Bool {
         get { hasNotes && self[CompletenessNote.self] }
         set { self[CompletenessNote.self] = newValue }
+    }
+}
+
+extension Request {
+    /// Whether it went through an agent already: the parameters of agent and service are in their place, and the URL
+    /// filters have been asked. What an interceptor has put behind the URL's query since then does not change that;
+    /// another URL does.
+    var isPlaced: Bool {
+        guard hasNotes, let placed = self[PlacementNote.self] else { return false }
+        return url == placed || url.hasPrefix(placed + (placed.utf8.contains(UInt8(ascii: "?")) ? "&" : "?"))
+    }
+
+    /// Takes down that it is, as it is now: it may be sent once more, and is to be the same then.
+    mutating func markPlaced() {
+        self[PlacementNote.self] = url
+    }
+
+    /// Whether a server has made the URL of one that was asked before: parameters of agent and service that it names
+    /// are not added once more.
+    var isOfServersMaking: Bool {
+        get { hasNotes && self[ServersMakingNote.self] }
+        set { self[ServersMakingNote.self] = newValue }
+    }
+
+    /// The same request, which is placed where it asks for the very URL that a download's bytes have come from.
+    func resuming(_ token: ResumeToken) -> Request {
+        guard url == token.url, parameters == nil else { return self }
+        var request = self
+        request.markPlaced()
+        return request
     }
 }
 

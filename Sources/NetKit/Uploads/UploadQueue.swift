@@ -82,8 +82,8 @@ public final class UploadQueue: Sendable {
     /// Writes an upload down; when this returns it is safe, also from a power failure.
     ///
     /// Its URL may be relative to the base of the agent that will send it. Fields that hold secrets, credentials and notes
-    /// are left out. Throws ``NetError/Code/usage`` for a secret in its URL or its body, ``NetError/Code/file`` when it
-    /// cannot be written, and what reading its body throws; then nothing is kept.
+    /// are left out. Throws ``NetError/Code/usage`` for a secret in its URL or its body and for trust, proxy or address of
+    /// its own, ``NetError/Code/file`` when it cannot be written, and what reading its body throws; then nothing is kept.
     /// - Parameters:
     ///   - request: what is sent; any method.
     ///   - keeping: what is kept of a body that is a file.

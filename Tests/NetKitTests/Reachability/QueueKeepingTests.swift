@@ -96,4 +96,67 @@ struct QueueKeepingTests {
         #expect(told.values == ["1 answered 200", "2 answered 200"])
         #expect(stub.requests.map(\.path) == ["/1", "/1", "/2"] && time.waits == [.seconds(1)])
     }
+
+    // MARK: What is kept
+
+    @Test func whatTheAgentAddsIsInTheURLOnce() async throws {
+        let queue = try queue()
+        let stamp = Counter()
+        let agent = agent(queue) { configuration in
+            configuration.parameters = ["version": "2"]
+            configuration.computedParameters = { _ in
+                stamp.increment()
+                return ["stamp": .init(stamp.value)]
+            }
+            configuration.urlFilters = [.adding(["filtered": 1])]
+        }
+        #expect(
+            await ending(of: Request<Bytes>("/1", method: .put, body: .text("x")), from: agent) == .failed(.queued))
+        #expect(await ending(of: Request<Bytes>("/2", method: .delete), from: agent) == .failed(.queued))
+        let kept = queue.requests.map(\.url)
+        await drain(queue, by: agent, until: 2)
+        #expect(stub.requests.map(\.url) == kept)
+        #expect(kept.allSatisfy { $0.split(separator: "version=2", omittingEmptySubsequences: false).count == 2 })
+    }
+
+    @Test func whatBecomesOfRedirectsCookiesAndModemsIsKept() async throws {
+        let queue = try queue()
+        let agent = agent(queue)
+        var request = Request<Bytes>("http://a.example/b/../c", method: .put, body: .text("x"))
+        request.redirects = .return
+        request.cookieUse = .ignore
+        request.keepsDotSegments = true
+        request.allowsCellular = false
+        #expect(await ending(of: request, from: agent) == .failed(.queued))
+        await keep(1, by: agent)
+        let again = try self.queue()
+        #expect(again.requests == queue.requests)
+        await drain(again, by: self.agent(again), until: 2)
+        let sent = try #require(stub.requests.first?.request)
+        #expect(sent.url == "http://a.example/b/../c")
+        #expect(sent.redirects == .return && sent.cookieUse == .ignore)
+        #expect(sent.keepsDotSegments && !sent.allowsCellular)
+        let usual = try #require(stub.requests.last?.request)
+        #expect(usual.cookieUse == .sendAndStore && !usual.keepsDotSegments && usual.allowsCellular)
+    }
+
+    @Test func whatHasATrustOrAWayOfItsOwnIsNotKept() async throws {
+        let queue = try queue()
+        let agent = agent(queue)
+        stub.answer("*", with: .failure(.unreachable))
+        let pin = "sha256/\(String(repeating: "A", count: 43))="
+        let changes: [(String, (inout Request<Bytes>) throws -> Void)] = [
+            ("a trust policy", { $0.trust = try .pinned("a.example", [pin]) }),
+            ("a proxy", { $0.proxy = .direct }),
+            ("a socket", { $0.unixSocket = "/run/a.sock" }),
+            ("an address", { $0.addressOverrides = [AddressOverride(host: "a.example", toHost: "127.0.0.9")] }),
+        ]
+        for (name, change) in changes {
+            var request = Request<Bytes>("https://a.example/", method: .put, body: .text("x"))
+            try change(&request)
+            #expect(queue.refusal(of: Call(request)) == "it has \(name) of its own, which is not written down")
+            #expect(await ending(of: request, from: agent) == .failed(.unreachable))
+        }
+        #expect(queue.requests.isEmpty && folder.names == [])
+    }
 }

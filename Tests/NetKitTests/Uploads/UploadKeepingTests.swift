@@ -59,4 +59,17 @@ struct UploadKeepingTests {
         #expect(told.values == ["2 answered 201", "1 answered 201"])
         #expect(stub.requests.map(\.path) == ["/up/1", "/up/2", "/up/1"])
     }
+
+    @Test func anUploadWithATrustOfItsOwnIsRefused() async throws {
+        let queue = try queue()
+        var request = upload(1)
+        request.trust = try .pinned("a.example", ["sha256/\(String(repeating: "A", count: 43))="])
+        let refused = request
+        let error = await #expect(throws: NetError.self) { try await queue.add(refused) }
+        #expect(error?.code == .usage)
+        #expect(
+            error?.message
+                == "the upload cannot be kept: it has a trust policy of its own, which is not written down")
+        #expect(queue.uploads.isEmpty && folder.names == [])
+    }
 }
