@@ -60,23 +60,31 @@ public struct Redaction: Sendable {
 
     /// The URL without userinfo, and with the values of secret keys hidden in its query and its fragment.
     public func hiding(url: String) -> String {
-        var shown = ""
-        var rest = url.withoutUserinfo[...]
-        for mark in ["?", "#"] {
-            guard let place = rest.firstIndex(of: Character(mark)) else { continue }
-            shown += shown.isEmpty ? String(rest[..<place]) : hiding(pairs: rest[..<place], queryKeys)
-            shown += mark
-            rest = rest[rest.index(after: place)...]
-        }
-        return shown.isEmpty ? String(rest) : shown + hiding(pairs: rest, queryKeys)
+        // A fragment may hold a "?", and a query no "#".
+        let (place, fragment) = Self.parts(of: url.withoutUserinfo[...], at: "#")
+        let (path, query) = Self.parts(of: place, at: "?")
+        return path + (query.map { "?" + hiding(pairs: $0, queryKeys) } ?? "")
+            + (fragment.map { "#" + hiding(pairs: $0, queryKeys) } ?? "")
+    }
+
+    private static func parts(of text: Substring, at mark: Character) -> (Substring, Substring?) {
+        guard let place = text.firstIndex(of: mark) else { return (text, nil) }
+        return (text[..<place], text[text.index(after: place)...])
     }
 
     private func hiding(pairs: Substring, _ names: Names) -> String {
-        pairs.split(separator: "&", omittingEmptySubsequences: false).map { pair in
-            guard let mark = pair.firstIndex(of: "=") else { return String(pair) }
-            let name = String(pair[..<mark]).percentDecoded
-            return names.contains(name) ? "\(pair[...mark])\(Self.mark)" : String(pair)
-        }.joined(separator: "&")
+        pairs.split(separator: "&", omittingEmptySubsequences: false).map { hiding(pair: $0, names) }
+            .joined(separator: "&")
+    }
+
+    private func hiding(pair: Substring, _ names: Names) -> String {
+        guard let mark = pair.firstIndex(of: "=") else { return String(pair) }
+        if names.contains(String(pair[..<mark]).percentDecoded) {
+            return "\(pair[...mark])\(Self.mark)"
+        }
+        // A value may be a URL with a query of its own.
+        guard let query = pair[mark...].firstIndex(of: "?") else { return String(pair) }
+        return pair[...query] + hiding(pair: pair[pair.index(after: query)...], names)
     }
 
     /// A form or a JSON text with the secrets' values hidden; nil for any other body, of which nothing is safe to show.

@@ -28,7 +28,11 @@ struct RedactionTests {
         ("http://a/?%zz=1&pin=2", "http://a/?%zz=1&pin=[hidden]"),
         ("http://a/?q=1#token=2?x", "http://a/?q=1#token=[hidden]"),
         ("http://a/?user%5Bpassword%5D=s&b", "http://a/?user%5Bpassword%5D=[hidden]&b"),
-        ("", ""), ("/?sig=1", "/?sig=[hidden]"),
+        ("", ""), ("/?sig=1", "/?sig=[hidden]"), ("http://a/#", "http://a/#"), ("http://a/?#", "http://a/?#"),
+        ("http://a/#token=s&state=/home?tab=1", "http://a/#token=[hidden]&state=/home?tab=1"),
+        ("http://a/#/in?token=s&b", "http://a/#/in?token=[hidden]&b"),
+        ("http://a/#state=/x?token=s", "http://a/#state=/x?token=[hidden]"),
+        ("http://a/?q=1#s=2&token=s?x=1#y", "http://a/?q=1#s=2&token=[hidden]"),
     ])
     func urlsLoseTheirSecretsAlone(url: String, shown: String) {
         #expect(redaction.hiding(url: url) == shown)
