@@ -172,7 +172,19 @@ public final class DiskCacheStore: CacheStore {
     }
 }
 
-extension DiskCacheStore.Settings {
+extension DiskCacheStore.Settings: CustomStringConvertible, CustomReflectable {
+    var description: String { "\(directory)\(sealKey == nil ? "" : " (sealed)")" }
+
+    /// Without the key, so that `dump` does not tell it.
+    var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "directory": directory, "maximumBytes": maximumBytes, "maximumEntries": maximumEntries,
+                "maximumShare": maximumShare, "durability": durability, "isSealed": sealKey != nil,
+            ])
+    }
+
     /// Describes the settings to the core, for the length of the call.
     func withOptions(_ make: (inout nc_store_options) -> nc_status) throws(NetError) -> nc_status {
         if directory.isEmpty || directory.utf8.contains(0) {

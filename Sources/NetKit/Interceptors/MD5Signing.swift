@@ -107,3 +107,11 @@ public struct MD5Signing: Interceptor {
         }
     }
 }
+
+extension MD5Signing: CustomStringConvertible, CustomReflectable {
+    /// Who asks, and how.
+    public var description: String { "MD5Signing(publicKey: \(publicKey), style: \(style), name: \(name))" }
+
+    /// Without the private key, so that `dump` does not tell it.
+    public var customMirror: Mirror { Mirror(self, children: ["publicKey": publicKey, "style": style, "name": name]) }
+}

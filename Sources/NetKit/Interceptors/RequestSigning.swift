@@ -65,6 +65,20 @@ public struct RequestSigning: Interceptor {
     }
 }
 
+extension RequestSigning: CustomStringConvertible, CustomReflectable {
+    /// The key's name alone.
+    public var description: String { "RequestSigning(keyID: \(keyID))" }
+
+    /// Without the key, so that `dump` does not tell it.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "keyID": keyID, "fields": fields, "timestampField": timestampField, "signatureField": signatureField,
+            ])
+    }
+}
+
 extension String {
     /// The host with a port that is not the scheme's, and path and query: what the first lines of a request say.
     var placeOnServer: (host: String, target: String) {

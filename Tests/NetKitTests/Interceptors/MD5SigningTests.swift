@@ -95,4 +95,20 @@ struct MD5SigningTests {
         #expect(code == .usage)
         #expect(stub.requests.isEmpty)
     }
+
+    @Test func noKeyIsPrinted() {
+        let md5 = MD5Signing(publicKey: "public", privateKey: "TOPSECRET")
+        let signing = RequestSigning(keyID: "app", key: Bytes(Array("TOPSECRET".utf8)))
+        var configuration = Agent.Configuration()
+        configuration.interceptors = [md5, signing]
+        var dumped = ""
+        dump(configuration, to: &dumped)
+        dump(DiskCacheStore(directory: "/none", sealKey: Array(repeating: 211, count: 32)), to: &dumped)
+        let digits = Array("TOPSECRET".utf8).map(String.init).joined(separator: ", ")
+        for text in ["\(md5)", "\(signing)", "\(configuration)", dumped] {
+            #expect(!text.contains("TOPSECRET") && !text.contains(digits) && !text.contains("211"))
+        }
+        #expect("\(md5)" == "MD5Signing(publicKey: public, style: parameters, name: sig)")
+        #expect("\(signing)" == "RequestSigning(keyID: app)")
+    }
 }
