@@ -3,8 +3,8 @@
 ///     configuration.interceptors = [Retry()]
 ///
 /// Passing network faults, time limits and some statuses are tried again for methods that may be repeated (RFC 9110,
-/// 9.2.2) and for requests with an `Idempotency-Key`; a request that never reached the server, or whose connection
-/// closed before the first byte of an answer, whatever its method. A body that can be read once only is never sent
+/// 9.2.2) and for requests with an `Idempotency-Key`; whatever its method, a request that never reached the server, or
+/// went over a connection of one before it that closed before the first byte of an answer. A body that can be read once only is never sent
 /// again. Between two tries it waits for a random part of a time that doubles, or as long as `Retry-After` says. The
 /// last try's reply or error is the call's.
 public struct Retry: Interceptor {
@@ -106,7 +106,7 @@ public struct Retry: Interceptor {
     }
 
     private func mayHelp(after error: NetError, of request: Request<Bytes>) -> Bool {
-        if error.neverReachedTheServer || error.closedBeforeTheFirstByte {
+        if error.neverReachedTheServer || error.metAnOldConnectionsEnd {
             return true
         }
         let isOurs = [1...39, 150...199].contains { $0.contains(error.code.rawValue) }
@@ -129,10 +129,12 @@ extension NetError {
         return codes.contains(code) && isOfFirstHop
     }
 
-    /// The server closed a connection without a word, as it does with one that was idle for too long.
-    var closedBeforeTheFirstByte: Bool {
+    /// The server closed a connection without a word that had been idle for too long. One that was opened for the
+    /// request is another matter: the server may have acted on it before it closed.
+    var metAnOldConnectionsEnd: Bool {
         let codes: [Code] = [.emptyReply, .reset, .send, .receive]
-        return codes.contains(code) && isOfFirstHop && metrics.last?.firstByte == nil
+        guard codes.contains(code), isOfFirstHop, let hop = metrics.last else { return false }
+        return hop.isReused && hop.firstByte == nil
     }
 }
 

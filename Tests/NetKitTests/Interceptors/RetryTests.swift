@@ -102,10 +102,23 @@ struct RetryTests {
         #expect(try await agent().send(request).value == "y")
     }
 
-    @Test(arguments: [NetError.Code.emptyReply, .reset, .send, .receive, .refused, .resolve, .connectTimedOut])
-    func whatTheServerNeverAnsweredIsSentAgainWhateverItsMethod(code: NetError.Code) async throws {
+    @Test(arguments: [NetError.Code.refused, .resolve, .connect, .connectTimedOut, .slotTimedOut])
+    func whatNeverReachedTheServerIsSentAgainWhateverItsMethod(code: NetError.Code) async throws {
         stub.answer("/", with: .failure(code), .text("x"))
         #expect(try await agent().send(Request<String>("/", method: .post)).value == "x")
+    }
+
+    @Test(arguments: [NetError.Code.emptyReply, .reset, .send, .receive])
+    func onlyAnOldConnectionThatClosedLetsAPostBeSentAgain(code: NetError.Code) async throws {
+        var hop = HopMetrics()
+        let fresh = StubReply.failure(NetError(code, "closed", metrics: Metrics([hop])))
+        hop.isReused = true
+        let old = StubReply.failure(NetError(code, "closed", metrics: Metrics([hop])))
+        stub.answer("/", with: old, fresh, .text("x"))
+        #expect(await ending(of: Request<Bytes>("/", method: .post), from: agent()) == .failed(code))
+        #expect(stub.requests.count == 2)
+        stub.answer("/", with: fresh, .text("x"))
+        #expect(try await agent().send(Request<String>("/", method: .put)).value == "x")
     }
 
     @Test func afterARedirectAnUnansweredPostIsNotSentAgain() async throws {
@@ -201,11 +214,25 @@ struct RetryTests {
 
     @Test func aClosedConnectionIsReplacedOnTheWire() async throws {
         let server = try LoopbackServer()
-        server.script("/", [Reply(cutAfter: 0, ending: .close), .text("x")])
+        server.script("/", [.text("w"), Reply(cutAfter: 0, ending: .close), .text("x")])
+        var configuration = Agent.Configuration()
+        configuration.interceptors = [Retry(time: time.source)]
+        let agent = Agent(configuration)
+        let request = Request<String>(server.url("/"), method: .post, body: .text("body"))
+        #expect(try await agent.send(request).value == "w")
+        #expect(try await agent.send(request).value == "x")
+        #expect(server.requestCount == 3)
+    }
+
+    @Test(arguments: [Reply.Ending.close, .reset])
+    func aPostThatCameWholeOverAFreshConnectionIsSentOnce(ending how: Reply.Ending) async throws {
+        let server = try LoopbackServer()
+        server.script("/", [Reply(cutAfter: 0, ending: how), .text("x")])
         var configuration = Agent.Configuration()
         configuration.interceptors = [Retry(time: time.source)]
         let request = Request<String>(server.url("/"), method: .post, body: .text("body"))
-        #expect(try await Agent(configuration).send(request).value == "x")
-        #expect(server.requestCount == 2)
+        let end = await NetKitTests.ending(of: request, from: Agent(configuration))
+        #expect(end == .failed(how == .close ? .emptyReply : .reset))
+        #expect(server.requestCount == 1)
     }
 }
