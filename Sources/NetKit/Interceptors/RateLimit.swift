@@ -2,8 +2,8 @@
 ///
 ///     configuration.interceptors = [RateLimit(10, per: .seconds(1))]
 ///
-/// A bucket is full at first; it gets a token back at even intervals. Requests go in the order in which they came.
-/// Thread-safe.
+/// A bucket is full at first; it gets a token back at even intervals. Requests go in the order in which they came; the
+/// turn of one that gives up while it waits goes to the next one that comes. Thread-safe.
 public final class RateLimit: Interceptor {
     /// Which requests share a bucket.
     public enum Scope: Sendable {
@@ -15,6 +15,13 @@ public final class RateLimit: Interceptor {
         case named(@Sendable (Request<Bytes>) -> String?)
     }
 
+    private struct Bucket: Sendable {
+        /// When it is full again.
+        var fullAt: Duration
+        /// Turns that were taken and given back while later ones are still waited for, in order.
+        var free: [Duration] = []
+    }
+
     // More than these are looked through for full ones, which are as good as none.
     private static let manyBuckets = 1024
 
@@ -23,8 +30,7 @@ public final class RateLimit: Interceptor {
     private let scope: Scope
     private let maxWait: Duration?
     private let time: TimeSource
-    // For each bucket the time at which it is full again.
-    private let fullAt = Lock<[String: Duration]>([:])
+    private let buckets = Lock<[String: Bucket]>([:])
 
     /// - Parameters:
     ///   - count: requests in each period, from 1.
@@ -47,12 +53,12 @@ public final class RateLimit: Interceptor {
     /// Lets the call go on when its turn has come.
     public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
         guard let name = name(of: call.request) else { return try await next(call) }
-        let wait = try take(from: name)
+        let (turn, wait) = try take(from: name)
         if wait > .zero {
             do throws(NetError) {
                 try await time.wait(wait, for: .rateLimit, in: call)
             } catch {
-                giveBack(to: name)
+                giveBack(turn, to: name)
                 throw error
             }
         }
@@ -67,30 +73,48 @@ public final class RateLimit: Interceptor {
         }
     }
 
-    /// Takes a token, perhaps one that is yet to come; returns how long.
-    private func take(from name: String) throws(NetError) -> Duration {
+    /// Takes a token, perhaps one that is yet to come; returns when its turn is, and how long that takes.
+    private func take(from name: String) throws(NetError) -> (turn: Duration, wait: Duration) {
         let now = time.now()
-        let wait: Duration? = fullAt.withLock { fullAt in
-            if fullAt.count > Self.manyBuckets {
-                fullAt = fullAt.filter { $0.value > now }
+        let taken: (Duration, Duration)? = buckets.withLock { buckets in
+            if buckets.count > Self.manyBuckets {
+                buckets = buckets.filter { $0.value.fullAt > now }
             }
-            let full = max(now, fullAt[name] ?? now)
-            let wait = max(.zero, full - burst - now)
+            var bucket = buckets[name] ?? Bucket(fullAt: now)
+            if bucket.fullAt - burst <= now {
+                // Nobody waits: what was given back is as good as never taken.
+                bucket.fullAt = max(now, bucket.fullAt - interval * bucket.free.count)
+                bucket.free = []
+            }
+            let turn = bucket.free.first ?? bucket.fullAt - burst
+            let wait = max(.zero, turn - now)
             if let maxWait, wait > maxWait {
                 return nil
             }
-            fullAt[name] = full + interval
-            return wait
+            if bucket.free.isEmpty {
+                bucket.fullAt += interval
+            } else {
+                bucket.free.removeFirst()
+            }
+            buckets[name] = bucket
+            return (turn, wait)
         }
-        guard let wait else {
+        guard let taken else {
             throw NetError(.slotTimedOut, "the rate limit would hold the request up for too long")
         }
-        return wait
+        return taken
     }
 
-    private func giveBack(to name: String) {
-        fullAt.withLock { [interval] fullAt in
-            fullAt[name] = fullAt[name].map { $0 - interval }
+    private func giveBack(_ turn: Duration, to name: String) {
+        buckets.withLock { [interval, burst] buckets in
+            guard var bucket = buckets[name] else { return }
+            bucket.free.insert(turn, at: bucket.free.firstIndex { $0 > turn } ?? bucket.free.count)
+            // Behind the last turn nobody waits.
+            while let last = bucket.free.last, last == bucket.fullAt - interval - burst {
+                bucket.free.removeLast()
+                bucket.fullAt -= interval
+            }
+            buckets[name] = bucket
         }
     }
 }

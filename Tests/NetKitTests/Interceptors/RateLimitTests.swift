@@ -105,4 +105,32 @@ struct RateLimitTests {
         }
         #expect(time.waits.sorted() == (1..<100).map { .seconds($0) })
     }
+
+    @Test func turnsThatAreGivenBackAreNobodysTwice() async throws {
+        let agent = agent(RateLimit(1, per: .seconds(1), time: time.source))
+        let gate = StubGate()
+        try await send(1, agent)
+        time.hold(by: gate)
+        func begin(_ numbers: ClosedRange<Int>) async throws -> [Task<Ending, Never>] {
+            var tasks: [Task<Ending, Never>] = []
+            for number in numbers {
+                tasks.append(Task { await ending(of: Request<Bytes>("http://a/"), from: agent) })
+                try await gate.waitForArrivals(number)
+            }
+            return tasks
+        }
+        let first = try await begin(1...10)
+        // The first ones and the last one give up.
+        for task in first.prefix(5) + first.suffix(1) {
+            task.cancel()
+            #expect(await task.value == .failed(.cancelled))
+        }
+        let second = try await begin(11...17)
+        let seconds = time.waits.dropFirst(10).map { $0 / .seconds(1) }
+        #expect(seconds == [1, 2, 3, 4, 5, 10, 11])
+        gate.open()
+        for task in first[5..<9] + second {
+            #expect(await task.value == .answered)
+        }
+    }
 }
