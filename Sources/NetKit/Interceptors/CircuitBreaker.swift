@@ -1,7 +1,8 @@
 /// Leaves a host alone for a while that has failed several times in a row.
 ///
 /// After so many failures calls to the host fail at once with ``NetError/Code/circuitOpen``. When the time is over one
-/// call tries; it decides for the others, which go on failing until it ends. Network faults, time limits and the
+/// call tries; it decides for the others, which go on failing until it ends; one that ends here, before the host could
+/// answer, leaves it to the next. Network faults, time limits and the
 /// statuses 500, 502, 503 and 504 are failures. Thread-safe.
 public final class CircuitBreaker: Interceptor {
     /// What becomes of calls to a host.
@@ -78,10 +79,11 @@ public final class CircuitBreaker: Interceptor {
                 note(isFailure(.success(answer.status)), name, turn, isTrial)
                 return answer
             } catch {
-                if error.code == .cancelled {
+                let failed = error.code != .cancelled && isFailure(.failure(error))
+                if !failed && error.saysNothingOfTheHost {
                     giveUp(name, turn, isTrial)
                 } else {
-                    note(isFailure(.failure(error)), name, turn, isTrial)
+                    note(failed, name, turn, isTrial)
                 }
                 throw error
             }
@@ -117,12 +119,23 @@ public final class CircuitBreaker: Interceptor {
         }
     }
 
-    /// A trial that was cancelled leaves the next call to try.
+    /// A trial that came to no end leaves the next call to try.
     private func giveUp(_ name: String, _ turn: Int, _ isTrial: Bool) {
         hosts.withLock { hosts in
             if isTrial, hosts[name]?.turn == turn {
                 hosts[name]?.isTried = false
             }
         }
+    }
+}
+
+extension NetError {
+    /// The call ended for a reason of this process, and the host has not answered.
+    fileprivate var saysNothingOfTheHost: Bool {
+        let others: [Code] = [
+            .slotTimedOut, .stoppedByCaller, .bodySource, .unencodable, .circuitOpen, .ignored, .cellularRefused,
+            .queued, .invalidParameters, .notCached,
+        ]
+        return code == .cancelled || (response == nil && (code.rawValue < 40 || others.contains(code)))
     }
 }

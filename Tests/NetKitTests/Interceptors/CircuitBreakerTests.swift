@@ -119,4 +119,16 @@ struct CircuitBreakerTests {
         _ = try await agent.send(Request<Bytes>("http://a/"))
         #expect(breaker.state(of: "http://a/") == .open)
     }
+
+    @Test(arguments: [NetError.Code.slotTimedOut, .badURL, .closed, .cellularRefused, .bodySource])
+    func aTrialThatDidNotReachTheHostLeavesItToTheNext(code: NetError.Code) async throws {
+        await open()
+        time.advance(by: .seconds(30))
+        stub.answer("*", with: .failure(code))
+        #expect(await send() == .failed(code))
+        #expect(breaker.state(of: "http://a/") == .halfOpen)
+        stub.answer("*", with: .text("x"))
+        #expect(await send() == .answered)
+        #expect(breaker.state(of: "http://a/") == .closed)
+    }
 }
