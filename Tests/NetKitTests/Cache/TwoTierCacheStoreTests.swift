@@ -1,0 +1,80 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+/// What a store of two tiers promises while something is changed.
+@Suite(.timeLimit(.minutes(5)))
+struct TwoTierCacheStoreTests {
+    /// A store whose reads wait, with what they found, until a gate is open.
+    private struct HeldStore: CacheStore {
+        let inner = MemoryCacheStore()
+        let gate = StubGate()
+        let arrivals = Counter()
+
+        func entry(for key: CacheKey) async throws(NetError) -> CacheEntry? {
+            let found = try await inner.entry(for: key)
+            arrivals.increment()
+            while !gate.isOpen {
+                await Task.yield()
+            }
+            return found
+        }
+        func put(_ entry: CacheEntry, for key: CacheKey) async throws(NetError) { try await inner.put(entry, for: key) }
+        func remove(_ key: CacheKey) async throws(NetError) -> Bool { try await inner.remove(key) }
+        func removeAll(tagged tag: String) async throws(NetError) -> Int { try await inner.removeAll(tagged: tag) }
+        func removeAll(from host: String) async throws(NetError) -> Int { try await inner.removeAll(from: host) }
+        func removeAll() async throws(NetError) -> Int { try await inner.removeAll() }
+        func list() async throws(NetError) -> [CacheListing] { try await inner.list() }
+        func usage() async throws(NetError) -> CacheUsage { try await inner.usage() }
+    }
+
+    private let second = HeldStore()
+    private let store: TwoTierCacheStore
+
+    init() {
+        store = TwoTierCacheStore(first: MemoryCacheStore(), second: second)
+    }
+
+    /// Puts an entry into the second, and changes the store while that is read; returns what is there afterwards.
+    private func entry(
+        afterChange change: (CacheKey) async throws -> Void
+    ) async throws -> (first: Bytes?, both: Bytes?) {
+        let key = try CacheKey(url: "http://a/")
+        try await second.inner.put(CacheEntry(body: Bytes([1]), host: "a", tags: ["t"]), for: key)
+        let reading = Task { try await store.entry(for: key) }
+        while second.arrivals.value == 0 {
+            await Task.yield()
+        }
+        try await change(key)
+        second.gate.open()
+        #expect(try await reading.value?.body == Bytes([1]))
+        return (try await store.first.entry(for: key)?.body, try await store.entry(for: key)?.body)
+    }
+
+    @Test func whatIsReadMeanwhileDoesNotComeBackAfterARemoval() async throws {
+        let left = try await entry { _ in _ = try await store.removeAll() }
+        #expect(left.first == nil && left.both == nil)
+    }
+
+    @Test(arguments: ["key", "tag", "host"])
+    func norAfterOneOfAPart(part: String) async throws {
+        let left = try await entry { key in
+            switch part {
+            case "key": _ = try await store.remove(key)
+            case "tag": _ = try await store.removeAll(tagged: "t")
+            default: _ = try await store.removeAll(from: "a")
+            }
+        }
+        #expect(left.first == nil && left.both == nil)
+    }
+
+    @Test func whatIsPutMeanwhileIsNotReplacedByWhatWasRead() async throws {
+        let left = try await entry { key in try await store.put(CacheEntry(body: Bytes([2])), for: key) }
+        #expect(left.both == Bytes([2]) && left.first != Bytes([1]))
+    }
+
+    @Test func whatWasReadIsKeptByTheFirst() async throws {
+        let left = try await entry { _ in }
+        #expect(left.first == Bytes([1]) && left.both == Bytes([1]))
+    }
+}
