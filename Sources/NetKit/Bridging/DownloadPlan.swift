@@ -11,6 +11,8 @@ final class DownloadPlan: Sendable {
         var reins: Reins?
         var isPaused = false
         var priority: Priority?
+        /// Whether the attempt has ended.
+        var isOver = false
         var file: SavedFile?
         var token: ResumeToken?
         var judge: Judge?
@@ -65,11 +67,21 @@ final class DownloadPlan: Sendable {
         return nil
     }
 
+    /// An attempt is about to begin: it may be over before ``began(_:)`` is called.
+    func begins() {
+        state.withLock { state in
+            state.file = nil
+            state.isOver = false
+        }
+    }
+
     /// An attempt is under way; what was ordered before counts for it too.
     func began(_ reins: Reins) {
-        let (isPaused, priority) = state.withLock { state in
+        let (isPaused, priority) = state.withLock { state -> (Bool, Priority?) in
+            if state.isOver {
+                return (false, nil)
+            }
             state.reins = reins
-            state.file = nil
             return (state.isPaused, state.priority)
         }
         if isPaused {
@@ -84,6 +96,7 @@ final class DownloadPlan: Sendable {
     func ended(file: SavedFile?, token: ResumeToken?) {
         state.withLock { state in
             state.reins = nil
+            state.isOver = true
             state.file = file
             state.token = token
         }

@@ -42,6 +42,7 @@ internal import CNetCore
             return
         }
         do throws(NetError) {
+            plan.begins()
             let id = try engine.start(request, plan: plan, for: self)
             let isCancelled = state.withLock { state in
                 state.id = id
