@@ -1,3 +1,5 @@
+import NetKit
+
 /// The parts of a URL as they are written: nothing is decoded, and nothing refused.
 ///
 /// They are cut where libcurl cuts them. Its marks are bytes, so that they are looked for among scalars: "/" with a
@@ -51,20 +53,5 @@ struct WrittenURL {
             return slashes.isEmpty ? url.startIndex : slashes.endIndex
         }
         return slashes.count < 2 ? url.startIndex : url.index(slashes.startIndex, offsetBy: 2)
-    }
-}
-
-extension String {
-    /// What stands before and behind the first of some marks; nil without one. A combining mark behind it leaves a mark
-    /// what it is.
-    func cut(atFirst marks: Unicode.Scalar...) -> (before: String, mark: Unicode.Scalar, after: String)? {
-        let scalars = unicodeScalars
-        guard let place = scalars.firstIndex(where: marks.contains) else { return nil }
-        return (String(scalars[..<place]), scalars[place], String(scalars[scalars.index(after: place)...]))
-    }
-
-    /// What stands behind a mark at the very beginning; nil when it does not begin so.
-    func behind(_ mark: Unicode.Scalar) -> String? {
-        unicodeScalars.first == mark ? String(unicodeScalars.dropFirst()) : nil
     }
 }

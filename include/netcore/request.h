@@ -168,10 +168,9 @@ typedef struct nc_request {
     /// place of the caller's, and refuses GET and HEAD (NC_ERR_USAGE), which carry no form. Part files are opened and
     /// measured when the transfer gets its slot; each of them is opened again when its turn comes.
     nc_multipart *NC_NULLABLE multipart;
-    /// Path of a file that gets the body of a response with status 200 to 299, under another name until it is whole; a
-    /// device is written where it is, pipes and sockets are refused with NC_ERR_FILE
-    /// (limits.max_body_bytes counts, and is then unlimited by default). Other bodies go the usual way, of at most
-    /// NC_DEFAULT_MAX_BODY_BYTES.
+    /// Path of a file that gets the body of a response with status 200 to 299, under another name until it is whole
+    /// (limits.max_body_bytes counts, and is then unlimited by default). A device is written where it is; pipes and
+    /// sockets are refused with NC_ERR_FILE. Other bodies go the usual way, of at most NC_DEFAULT_MAX_BODY_BYTES.
     nc_slice save_path;
     /// True asks for every content coding that libcurl can undo, and undoes it.
     bool accepts_codings;

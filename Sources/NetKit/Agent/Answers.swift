@@ -128,6 +128,7 @@ extension Agent {
         let received = try await whole(try await prepared(Call(request.decoded(by: .bytes), kind: .send, watch: watch)))
         return try await kept(received, by: request)
     }
+
     /// Rules that the request does not bring itself stay those of requests that only read, unless they say more.
     private func named(_ rules: CacheRules, by request: Request<some Sendable>) -> CacheRules {
         guard request.caching == nil, case .application(var policy) = rules else { return rules }

@@ -2,8 +2,8 @@
 ///
 /// After so many failures calls to the host fail at once with ``NetError/Code/circuitOpen``. When the time is over one
 /// call tries; it decides for the others, which go on failing until it ends; one that ends here, before the host could
-/// answer, leaves it to the next. Network faults, time limits and the
-/// statuses 500, 502, 503 and 504 are failures. Thread-safe.
+/// answer, leaves it to the next. Network faults, time limits and the statuses 500, 502, 503 and 504 are failures.
+/// Thread-safe.
 public final class CircuitBreaker: Interceptor {
     /// What becomes of calls to a host.
     public enum State: Sendable, Hashable {

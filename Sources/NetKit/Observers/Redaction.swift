@@ -60,38 +60,39 @@ public struct Redaction: Sendable {
 
     /// The URL without userinfo, and with the values of secret keys hidden in its query and its fragment.
     public func hiding(url: String) -> String {
+        let url = url.withoutUserinfo
         // A fragment may hold a "?", and a query no "#".
-        let (place, fragment) = Self.parts(of: url.withoutUserinfo[...], at: "#")
-        let (path, query) = Self.parts(of: place, at: "?")
-        return path + (query.map { "?" + hiding(pairs: $0, queryKeys) } ?? "")
-            + (fragment.map { "#" + hiding(pairs: $0, queryKeys) } ?? "")
+        if let (place, _, fragment) = url.cut(atFirst: "#") {
+            return hiding(queryOf: place) + "#" + hiding(pairs: fragment, queryKeys)
+        }
+        return hiding(queryOf: url)
     }
 
-    private static func parts(of text: Substring, at mark: Character) -> (Substring, Substring?) {
-        guard let place = text.firstIndex(of: mark) else { return (text, nil) }
-        return (text[..<place], text[text.index(after: place)...])
+    private func hiding(queryOf place: String) -> String {
+        guard let (path, _, query) = place.cut(atFirst: "?") else { return place }
+        return path + "?" + hiding(pairs: query, queryKeys)
     }
 
-    private func hiding(pairs: Substring, _ names: Names) -> String {
-        pairs.split(separator: "&", omittingEmptySubsequences: false).map { hiding(pair: $0, names) }
-            .joined(separator: "&")
+    private func hiding(pairs: String, _ names: Names) -> String {
+        pairs.unicodeScalars.split(separator: "&", omittingEmptySubsequences: false)
+            .map { hiding(pair: String($0), names) }.joined(separator: "&")
     }
 
-    private func hiding(pair: Substring, _ names: Names) -> String {
-        guard let mark = pair.firstIndex(of: "=") else { return String(pair) }
-        if names.contains(String(pair[..<mark]).percentDecoded) {
-            return "\(pair[...mark])\(Self.mark)"
+    private func hiding(pair: String, _ names: Names) -> String {
+        guard let (name, _, value) = pair.cut(atFirst: "=") else { return pair }
+        if names.contains(name.percentDecoded) {
+            return "\(name)=\(Self.mark)"
         }
         // A value may be a URL with a query of its own.
-        guard let query = pair[mark...].firstIndex(of: "?") else { return String(pair) }
-        return pair[...query] + hiding(pair: pair[pair.index(after: query)...], names)
+        guard let (before, _, query) = value.cut(atFirst: "?") else { return pair }
+        return "\(name)=\(before)?" + hiding(pair: query, names)
     }
 
     /// A form or a JSON text with the secrets' values hidden; nil for any other body, of which nothing is safe to show.
     public func hiding(body: Bytes, contentType: String?) -> String? {
         let type = String((contentType ?? "").prefix { $0 != ";" }).trimmingBlanks.lowercased()
         if type == "application/x-www-form-urlencoded" {
-            return hiding(pairs: String(decoding: Array(body), as: UTF8.self)[...], bodyFields)
+            return hiding(pairs: String(decoding: Array(body), as: UTF8.self), bodyFields)
         }
         guard type.isEmpty || type == "application/json" || type.hasSuffix("+json"), body.isJSON else { return nil }
         return hiding(json: Array(body))

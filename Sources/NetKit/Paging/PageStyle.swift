@@ -109,8 +109,8 @@ extension PageStyle {
     /// The response's `Link` field leads to the next page, with rel="next" (RFC 8288).
     ///
     /// The URL is taken as it is, without the request's own parameters; of the agent's it gets those that it does not
-    /// have. One of another origin than was asked first
-    /// throws ``NetError/Code/redirectRefused``: the request's credentials are not for it.
+    /// have. One of another origin than was asked first throws
+    /// ``NetError/Code/redirectRefused``: the request's credentials are not for it.
     /// - Parameter size: the first request's parameter with the number of items wanted; nil says nothing.
     public static func link(size: String? = nil) -> PageStyle {
         PageStyle(
