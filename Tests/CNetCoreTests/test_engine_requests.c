@@ -1,6 +1,7 @@
 /// What goes out: methods, bodies and header fields, byte for byte as the server got them.
 #include "fixture.h"
 
+#include <curl/curl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,6 +28,65 @@ static void engine__plain_get_sends_host_alone(void **state) {
     fixture_script(&f, "/a", (nct_reply){.body = "hi", .body_length = 2});
     assert_answered(fixture_get(&f, "/a?b=c"), 200, "hi");
     expect_received(&f, 0, "GET /a?b=c HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n\r\n");
+    fixture_stop(&f);
+}
+
+/// One handle after another asks for what its own request says, whatever it asked for before.
+static void engine__each_request_asks_for_its_own_url(void **state) {
+    static const struct {
+        const char *path;
+        const char *line; // NULL: not sent
+    } rows[] = {
+        {"/a?b", "GET /a?b HTTP/1.1\r\n"},
+        {"/a?b", "GET /a?b HTTP/1.1\r\n"},
+        {"/a?c", "GET /a?c HTTP/1.1\r\n"},
+        {"/a?b", "GET /a?b HTTP/1.1\r\n"},
+        {"/a?b#c", "GET /a?b HTTP/1.1\r\n"},
+        {"/a?b", "GET /a?b HTTP/1.1\r\n"},
+        {"/x/../y", "GET /y HTTP/1.1\r\n"},
+        {"/%7e/%2F", "GET /%7e/%2F HTTP/1.1\r\n"},
+        {"?q", "GET /?q HTTP/1.1\r\n"},
+        {"", "GET / HTTP/1.1\r\n"},
+        {"x/a?b", NULL},
+        /* no port any more */ {"/a?b", "GET /a?b HTTP/1.1\r\n"},
+        {"/to?b", "GET /to?b HTTP/1.1\r\n"},
+        {"/to?b", "GET /to?b HTTP/1.1\r\n"},
+    };
+    fixture f;
+    size_t sent = 0;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "*", (nct_reply){.body = "ok", .body_length = 2});
+    fixture_script(&f, "/to", (nct_reply){.location = "/a?b"});
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        answer one = fixture_get(&f, rows[i].path);
+        if (rows[i].line == NULL) {
+            assert_ended(one, NC_ERR_BAD_URL, CURLE_URL_MALFORMAT, "");
+            continue;
+        }
+        assert_answered(one, 200, "ok");
+        assert_memory_equal(fixture_received(&f, sent++), rows[i].line, strlen(rows[i].line));
+        if (nc_response_hop_count(one.response) == 2) {
+            assert_memory_equal(fixture_received(&f, sent++), "GET /a?b HTTP/1.1\r\n", 19);
+        }
+    }
+    assert_int_equal(nct_server_connection_count(f.server), 1);
+    fixture_stop(&f);
+}
+
+/// Without its zone the system calls such an address invalid, which has no status of its own; with it there is no way
+/// to it, or nobody there.
+static void engine__the_zone_of_an_address_reaches_the_system(void **state) {
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    for (int i = 0; i < 2; i++) {
+        const char *url = fixture_text(&f, "http://[fe80::1%%25lo]:%u/", nct_server_port(f.server));
+        const nc_request request = {.url = nc_slice_of(url), .limits = {.connect_ms = 200}};
+        answer one = fixture_send(&f, &request);
+        assert_int_not_equal(one.error.status, NC_OK);
+        assert_int_not_equal(one.error.status, NC_ERR_CONNECT);
+    }
     fixture_stop(&f);
 }
 
@@ -263,6 +323,8 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(engine__plain_get_sends_host_alone),
+        harness_case(engine__each_request_asks_for_its_own_url),
+        harness_case(engine__the_zone_of_an_address_reaches_the_system),
         harness_case(engine__every_method_arrives_as_it_is_spelled),
         harness_case(engine__a_body_goes_with_any_method_and_brings_its_length_alone),
         harness_case(engine__an_empty_body_is_sent_when_asked_for),

@@ -16,6 +16,8 @@ typedef struct nc_unheeded {
 struct nc_handle {
     nc_handle *next;
     CURL *easy;
+    CURLU *url;      // the last hop's, taken apart
+    nc_buf url_text; // as it is written; empty where libcurl is to take it apart
     nc_engine *engine;
     nc_transfer *transfer;
     int fd;            // the socket that libcurl last waited for; -1 before
