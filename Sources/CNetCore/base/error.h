@@ -8,12 +8,16 @@
 /// For invariants of our own, never for what comes from outside.
 #define NC_ASSERT(condition) assert(condition)
 
+/// What is called when something is wrong, and seldom else: compilers lay out the way to it behind all others, so that a
+/// request that fares well runs straight on. After each sleep a processor has forgotten where code jumps to.
+#define NC_COLD __attribute__((cold))
+
 /// Clears `err` (which may be NULL) and returns NC_OK.
 nc_status nc_error_clear(nc_error *err);
 
 /// Fills `err` (which may be NULL) and returns `status`; the message is cut to fit, never in the middle of UTF-8.
 /// Control characters in the message are replaced by '?', so that a hostile name cannot move a terminal's cursor.
 nc_status nc_error_set(nc_error *err, nc_status status, int32_t native_code, int64_t offset, const char *format, ...)
-    NC_PRINTF(5, 6);
+    NC_PRINTF(5, 6) NC_COLD;
 
 #endif

@@ -5,7 +5,7 @@
 #include <netcore/trace.h>
 
 static inline void nc_trace_pass(const nc_trace *trace, nc_trace_point point, nc_transfer_id id) {
-    if (trace->on_point != NULL) {
+    if (__builtin_expect(trace->on_point != NULL, 0)) {
         trace->on_point(trace->ctx, point, id);
     }
 }

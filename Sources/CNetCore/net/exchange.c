@@ -150,7 +150,6 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
     transfer->was_connected = true;
     transfer->attempts++;
     transfer->socket_key = nc_sockets_key(nc_transfer_unix_socket(transfer), local_port);
-    transfer->connected_ns = nc_engine_now(transfer->engine);
     CURL *easy = ((nc_handle *)data)->easy;
     const char *scheme = NULL;
     // Through an HTTPS proxy the TLS in sight may be the proxy's.

@@ -20,8 +20,9 @@ struct nc_handle {
     nc_buf url_text; // as it is written; empty where libcurl is to take it apart
     nc_engine *engine;
     nc_transfer *transfer;
-    int fd;            // the socket that libcurl last waited for; -1 before
-    bool is_plain_get; // no method, body or HEAD is set
+    int fd;                 // the socket that libcurl last waited for; -1 before
+    uint64_t connection_id; // and the connection that it then was
+    bool is_plain_get;      // no method, body or HEAD is set
     bool has_connect_to;
     bool has_extras;           // is not used again
     bool shares_connections;   // may go over one that carries several streams

@@ -23,9 +23,9 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *s
                                          : 0;
     nc_handle *handle = NULL;
     (void)socket_data;
-    if (wanted != 0 && lane->source_count > 0 &&
-        curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&handle) == CURLE_OK && handle != NULL) {
+    if (wanted != 0 && curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&handle) == CURLE_OK && handle != NULL) {
         handle->fd = fd; // CURLINFO_ACTIVESOCKET knows it only when the transfer has ended.
+        handle->connection_id = nc_sockets_connection(&lane->engine->loop.sockets, fd);
     }
     return nc_sockets_want(&lane->engine->loop.sockets, fd, wanted, lane) == NC_OK ? 0 : -1;
 }

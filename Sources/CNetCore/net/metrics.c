@@ -39,20 +39,33 @@ void nc_metrics_note(nc_transfer *transfer) {
     hop->ready_ns = transfer->was_connected ? moment(transfer, CURLINFO_PRETRANSFER_TIME_T) : 0;
     hop->first_byte_ns = transfer->first_byte_ns != 0 ? moment(transfer, CURLINFO_STARTTRANSFER_TIME_T) : 0;
     // libcurl 8.7 and later count the body among the request's bytes.
-    bool counts_body = transfer->engine->libcurl_version >= 0x080700;
-    hop->sent_bytes = (uint64_t)request_bytes + (counts_body ? 0 : number(easy, CURLINFO_SIZE_UPLOAD_T));
+    bool is_body_apart = transfer->description.has_body && transfer->engine->libcurl_version < 0x080700;
+    hop->sent_bytes = (uint64_t)request_bytes + (is_body_apart ? number(easy, CURLINFO_SIZE_UPLOAD_T) : 0);
     hop->head_bytes = transfer->head_bytes;
     // Not CURLINFO_SIZE_DOWNLOAD_T, in which libcurl 8 counts the framing of chunks too.
     hop->received_bytes = atomic_load_explicit(&transfer->received_bytes, memory_order_relaxed);
     hop->decoded_bytes = transfer->body_bytes;
 }
 
+/// The hop's socket while it is open; -1 afterwards. libcurl looks through all its connections for it, so it is asked
+/// only where the socket that it waited for need not be the hop's: a stream's is others' too, and a new connection may
+/// have been tried by several.
+static int open_socket(const nc_transfer *transfer, const nc_hop_metrics *hop) {
+    const nc_handle *handle = transfer->handle;
+    curl_socket_t fd = CURL_SOCKET_BAD;
+    if (hop->is_reused && hop->http_version < NC_HTTP_VERSION_2 && handle->fd >= 0 && handle->connection_id != 0 &&
+        nc_sockets_connection(&transfer->engine->loop.sockets, handle->fd) == handle->connection_id) {
+        return handle->fd;
+    }
+    return curl_easy_getinfo(handle->easy, CURLINFO_ACTIVESOCKET, &fd) == CURLE_OK ? fd : CURL_SOCKET_BAD;
+}
+
 void nc_metrics_record(nc_transfer *transfer) {
     nc_hop_metrics *hop = nc_response_hop(transfer->response);
-    curl_socket_t fd = CURL_SOCKET_BAD;
     nc_metrics_note(transfer);
-    // libcurl knows the socket only now, and no more when it is closed: then it is the last that was opened.
-    if (curl_easy_getinfo(transfer->handle->easy, CURLINFO_ACTIVESOCKET, &fd) == CURLE_OK && fd != CURL_SOCKET_BAD) {
+    // It is known only now, and no more when it is closed: then it is the last that was opened.
+    int fd = open_socket(transfer, hop);
+    if (fd != CURL_SOCKET_BAD) {
         hop->connection_id = nc_sockets_connection(&transfer->engine->loop.sockets, fd);
         nc_sockets_kept(&transfer->engine->loop.sockets, fd, transfer->socket_key);
     }

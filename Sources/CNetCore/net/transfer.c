@@ -300,7 +300,6 @@ static void begin_hop(nc_transfer *transfer) {
     transfer->head_fields = 0;
     transfer->body_bytes = 0;
     transfer->first_byte_ns = 0;
-    transfer->connected_ns = 0;
     nc_engine_read_clock(transfer->engine);
     transfer->hop_began_ns = transfer->engine->loop.now_ns;
 }

@@ -5,6 +5,7 @@
 #ifndef NETCORE_PRIVATE_TRANSFER_H
 #define NETCORE_PRIVATE_TRANSFER_H
 
+#include "base/error.h"
 #include "base/list.h"
 #include "net/delivery.h"
 #include "net/description.h"
@@ -112,7 +113,6 @@ struct nc_transfer {
     nc_framing framing; // of the last head
     uint64_t body_bytes;
     uint64_t hop_began_ns;
-    uint64_t connected_ns;
     uint64_t first_byte_ns;
 };
 
@@ -142,10 +142,10 @@ void nc_transfer_files_closed(nc_transfer *transfer);
 /// A file of its form is open, or could not be.
 void nc_transfer_part_opened(nc_transfer *transfer);
 /// Ends it for a reason of our own; `err` is copied.
-void nc_transfer_fail(nc_transfer *transfer, const nc_error *err);
+void nc_transfer_fail(nc_transfer *transfer, const nc_error *err) NC_COLD;
 /// Keeps the first reason why a transfer fails; libcurl's callbacks then return an error.
 nc_status nc_transfer_note(nc_transfer *transfer, nc_status status, int32_t native_code, const char *format, ...)
-    NC_PRINTF(4, 5);
+    NC_PRINTF(4, 5) NC_COLD;
 /// Something moved, or a new phase begins.
 void nc_transfer_enter(nc_transfer *transfer, nc_phase phase);
 
