@@ -8,8 +8,8 @@
 /// For invariants of our own, never for what comes from outside.
 #define NC_ASSERT(condition) assert(condition)
 
-/// What is called when something is wrong, and seldom else: compilers lay out the way to it behind all others, so that a
-/// request that fares well runs straight on. After each sleep a processor has forgotten where code jumps to.
+/// What is called when something is wrong, and seldom else: compilers lay out the way to it behind all others, so that
+/// a request that fares well runs straight on. After each sleep a processor has forgotten where code jumps to.
 #define NC_COLD __attribute__((cold))
 
 /// Clears `err` (which may be NULL) and returns NC_OK.

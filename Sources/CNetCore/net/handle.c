@@ -176,12 +176,15 @@ void nc_handle_give(nc_lane *lane, nc_handle *handle) {
     lane->free_handle_count++;
 }
 
+/// Longer ones are not kept by handles that rest.
+enum { MAX_KEPT_URL_BYTES = 4096 };
+
 /// Takes the URL apart as libcurl would. False where it is to do that itself: it tells best what is wrong with a URL,
 /// loses the zone of an IPv6 address with the parts, and does not write a host's lone '%' as it does otherwise.
 static bool take_apart(CURLU *parts, nc_slice url, bool keeps_dots) {
     nc_slice place = nc_url_authority(url);
     unsigned int flags = CURLU_GUESS_SCHEME | CURLU_NON_SUPPORT_SCHEME | (keeps_dots ? CURLU_PATH_AS_IS : 0u);
-    return memchr(place.data, '%', place.length) == NULL &&
+    return url.length <= MAX_KEPT_URL_BYTES && memchr(place.data, '%', place.length) == NULL &&
            curl_url_set(parts, CURLUPART_URL, (const char *)url.data, flags) == CURLUE_OK;
 }
 
