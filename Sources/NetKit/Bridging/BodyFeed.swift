@@ -21,27 +21,23 @@ internal import CNetCore
     private nonisolated(unsafe) var engine: Engine?
     private nonisolated(unsafe) var failure: (any Error)?
 
-    init?(_ body: Body?, engine: Engine) {
+    /// Nil for a body that the core has whole. A function, because an initializer that fails has made its object first,
+    /// and asked for the priority: most requests have no body at all.
+    static func feed(for body: Body?, engine: Engine) -> BodyFeed? {
         switch body?.content {
         case .source(let source):
-            self.source = source
-            parts = []
+            return BodyFeed(source, engine: engine)
         case .multipart(let kept):
             let sources = kept.form.sources
-            if sources.isEmpty {
-                return nil
-            }
-            source = .nothing
-            parts = sources.map { BodyFeed($0, engine: engine) }
+            return sources.isEmpty ? nil : BodyFeed(.nothing, parts: sources, engine: engine)
         default:
             return nil
         }
-        unsafe self.engine = engine
     }
 
-    private init(_ source: BodySource, engine: Engine) {
+    private init(_ source: BodySource, parts: [BodySource] = [], engine: Engine) {
         self.source = source
-        parts = []
+        self.parts = parts.map { BodyFeed($0, engine: engine) }
         unsafe self.engine = engine
     }
 

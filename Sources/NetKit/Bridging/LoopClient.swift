@@ -16,7 +16,8 @@ internal import CNetCore
     private nonisolated(unsafe) var endedHere: [Waiter] = []  // of tasks on the loop's executor
     private nonisolated(unsafe) var endedElsewhere: [Waiter] = []
     private nonisolated(unsafe) var filled: [StreamSink] = []
-    private nonisolated(unsafe) var running: ArraySlice<(UnownedJob, LoopExecutor)> = []
+    private nonisolated(unsafe) var running: [(UnownedJob, LoopExecutor)] = []
+    private nonisolated(unsafe) var ranCount = 0  // of those
 
     /// - Parameter passed: hears of each point that the engine passes, on whatever thread; may cancel, and nothing else.
     init(passed: (@Sendable () -> Void)? = nil) {
@@ -91,19 +92,29 @@ internal import CNetCore
     fileprivate func drain(_ maxJobs: Int) -> Bool {
         flush()
         for _ in 0..<maxJobs {
-            if unsafe running.isEmpty {
-                unsafe running = jobs.withLock { jobs in
-                    defer { jobs.queued = [] }
-                    return jobs.queued[...]
-                }
+            if unsafe ranCount == running.count {
+                forgetWhatRan()
+                // The two rows change places, so that neither grows anew.
+                jobs.withLock { unsafe swap(&$0.queued, &running) }
             }
-            guard let (job, executor) = unsafe running.popFirst() else { return false }
+            guard unsafe ranCount < running.count else { return false }
+            let (job, executor) = unsafe running[ranCount]
+            unsafe ranCount += 1
             unsafe job.runSynchronously(on: executor.asUnownedTaskExecutor())
         }
-        if unsafe running.isEmpty {
-            unsafe running = []  // A slice keeps what was taken from it, and that keeps the engine.
+        if unsafe ranCount < running.count {
+            return true
         }
-        return unsafe !running.isEmpty || jobs.withLock { !$0.queued.isEmpty }
+        forgetWhatRan()
+        return jobs.withLock { !$0.queued.isEmpty }
+    }
+
+    /// Its executors keep the engine.
+    private func forgetWhatRan() {
+        if unsafe ranCount > 0 {
+            unsafe running.removeAll(keepingCapacity: true)
+            unsafe ranCount = 0
+        }
     }
 
     /// Returns when the loop has ended.

@@ -13,7 +13,7 @@ internal import CNetCore
     private let tap: TransferTap?
 
     init(_ request: Request<Bytes>, engine: Engine, client: LoopClient, blocks: BlockPool) {
-        feed = BodyFeed(request.body, engine: engine)
+        feed = BodyFeed.feed(for: request.body, engine: engine)
         state = Lock(StreamState(engine: engine, blocks: blocks, maxBytes: max(1, request.streamBufferBytes)))
         progress = request.progress
         tap = request.tap

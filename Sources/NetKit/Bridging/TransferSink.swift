@@ -47,7 +47,7 @@ internal import Synchronization
         unsafe self.waiter = waiter
         unsafe startedOnLoop = engine.isOnLoop
         unsafe progress = request.progress
-        unsafe ownFeed = BodyFeed(request.body, engine: engine)
+        unsafe ownFeed = BodyFeed.feed(for: request.body, engine: engine)
         unsafe tap = request.tap
         unsafe expected = request.expectation.map(KeptExpectation.init)
         let (mayStart, _) = phase.compareExchange(
