@@ -35,7 +35,7 @@ static void engine__plain_get_sends_host_alone(void **state) {
 static void engine__each_request_asks_for_its_own_url(void **state) {
     static const struct {
         const char *path;
-        const char *line; // NULL: not sent
+        const char *line; // NULL when it is refused
     } rows[] = {
         {"/a?b", "GET /a?b HTTP/1.1\r\n"},
         {"/a?b", "GET /a?b HTTP/1.1\r\n"},
@@ -47,8 +47,8 @@ static void engine__each_request_asks_for_its_own_url(void **state) {
         {"/%7e/%2F", "GET /%7e/%2F HTTP/1.1\r\n"},
         {"?q", "GET /?q HTTP/1.1\r\n"},
         {"", "GET / HTTP/1.1\r\n"},
-        {"x/a?b", NULL},
-        /* no port any more */ {"/a?b", "GET /a?b HTTP/1.1\r\n"},
+        {"x/a?b", NULL}, // behind the port, which is none any more
+        {"/a?b", "GET /a?b HTTP/1.1\r\n"},
         {"/to?b", "GET /to?b HTTP/1.1\r\n"},
         {"/to?b", "GET /to?b HTTP/1.1\r\n"},
     };

@@ -188,7 +188,7 @@ static bool take_apart(CURLU *parts, nc_slice url, bool keeps_dots) {
            curl_url_set(parts, CURLUPART_URL, (const char *)url.data, flags) == CURLUE_OK;
 }
 
-/// libcurl takes each request's URL apart and writes it anew, a fifth of all that it does for a small one. It copies
+/// libcurl takes each request's URL apart and writes it anew, a quarter of all that it does for a small one. It copies
 /// the parts where it is given those; and the next request of a handle is often for the same URL.
 static void set_url(option_row *row, nc_handle *handle, const nc_transfer *transfer) {
     const nc_extras *extras = transfer->description.extras;

@@ -53,7 +53,7 @@ void nc_metrics_note(nc_transfer *transfer) {
 static int open_socket(const nc_transfer *transfer, const nc_hop_metrics *hop) {
     const nc_handle *handle = transfer->handle;
     curl_socket_t fd = CURL_SOCKET_BAD;
-    if (hop->is_reused && hop->http_version < NC_HTTP_VERSION_2 && handle->fd >= 0 && handle->connection_id != 0 &&
+    if (hop->is_reused && hop->http_version < NC_HTTP_VERSION_2 && handle->connection_id != 0 &&
         nc_sockets_connection(&transfer->engine->loop.sockets, handle->fd) == handle->connection_id) {
         return handle->fd;
     }
