@@ -135,7 +135,7 @@ public final class HARRecorder: Observer {
         let size = request.body.map { $0.wholeBytes?.count ?? -1 } ?? 0
         return HAR.Request(
             method: method.rawValue, url: shown(url), httpVersion: hop.httpVersion.description,
-            headers: isFirst ? pairs(request.headers) : [], queryString: query(of: shown(url)),
+            headers: isFirst ? pairs(request.headers) : [], queryString: shown(url).queryPairs.map(HAR.Pair.init),
             postData: text.map { HAR.PostData(mimeType: type ?? "", text: $0) }, bodySize: keepsBody ? size : 0)
     }
 
@@ -163,17 +163,6 @@ public final class HARRecorder: Observer {
             return redaction.hiding(body: bytes, contentType: type)
         }
         return String(validating: Array(bytes), as: UTF8.self)
-    }
-
-    private func query(of url: String) -> [HAR.Pair] {
-        let address = url.prefix { $0 != "#" }
-        guard let mark = address.firstIndex(of: "?") else { return [] }
-        return address[address.index(after: mark)...].split(separator: "&").map { pair in
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
-                String($0).percentDecoded
-            }
-            return HAR.Pair(name: parts.first ?? "", value: parts.count > 1 ? parts[1] : "")
-        }
     }
 
     private static func date(_ epochSeconds: Double) -> String {

@@ -173,22 +173,3 @@ extension Redaction {
         return at
     }
 }
-
-extension String {
-    /// With "%XX" and "+" undone; what is malformed stays.
-    var percentDecoded: String {
-        var bytes: [UInt8] = []
-        var rest = Array(utf8)[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), rest.count >= 2,
-                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-            {
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte == UInt8(ascii: "+") ? 32 : byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-}

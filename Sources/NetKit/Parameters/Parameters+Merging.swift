@@ -9,12 +9,8 @@ extension Parameters {
     /// Those fields that the URL's query does not name already; nil where none is left.
     func without(namesIn url: String) -> Parameters? {
         guard case .object(let fields) = self else { return self }
-        let query = url.prefix { $0 != "#" }.drop { $0 != "?" }.dropFirst()
-        let names = Set(
-            query.split(separator: "&").map { pair in
-                String(pair.prefix { $0 != "=" }).percentDecoded.prefix { $0 != "[" }
-            })
-        let left = fields.filter { !names.contains($0.name[...]) }
+        let names = Set(url.queryPairs.map { $0.name.cut(atFirst: "[")?.before ?? $0.name })
+        let left = fields.filter { !names.contains($0.name) }
         return left.isEmpty ? nil : .object(left)
     }
 

@@ -118,6 +118,16 @@ struct HARRecorderTests {
         #expect(entries[1].request.bodySize == 5 && entries[1].request.postData == nil)
     }
 
+    @Test(arguments: [
+        ("?a=1&b", ["a=1", "b="]), ("?a==1&&c=?x#d=2&e", ["a==1", "c=?x"]), ("?", []), ("#?a=1", []),
+        // Marks of syntax with a combining accent behind them, and escapes that are none.
+        ("?a=1&\u{301}b=\u{301}2", ["a=1", "\u{301}b=\u{301}2"]), ("?%+1=%zz%4&%41=%e2%82%ac", ["% 1=%zz%4", "A=€"]),
+    ])
+    func aQueryIsTakenApartAsServersDo(query: String, pairs: [String]) {
+        let seen = "http://host/\(query)".queryPairs.map { Array("\($0.name)=\($0.value)".unicodeScalars) }
+        #expect(seen == pairs.map { Array($0.unicodeScalars) })
+    }
+
     @Test func eachHopAndEachTryIsAnEntry() async throws {
         let stub = StubTransport()
         stub.answer("/a", with: .redirect(to: "/b", status: 303))

@@ -1,0 +1,28 @@
+extension String {
+    /// The pairs of a URL's query with "%XX" and "+" undone; a name without "=" has an empty value.
+    package var queryPairs: [(name: String, value: String)] {
+        let address = cut(atFirst: "#")?.before ?? self
+        guard let query = address.cut(atFirst: "?")?.after else { return [] }
+        return query.unicodeScalars.split(separator: "&").map { scalars in
+            let pair = String(scalars)
+            guard let (name, _, value) = pair.cut(atFirst: "=") else { return (pair.percentDecoded, "") }
+            return (name.percentDecoded, value.percentDecoded)
+        }
+    }
+
+    /// With "%XX" and "+" undone; what is malformed stays.
+    var percentDecoded: String {
+        var bytes: [UInt8] = []
+        var rest = Array(utf8)[...]
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(2).compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+            if byte == UInt8(ascii: "%"), digits.count == 2 {
+                bytes.append(UInt8(digits[0] * 16 + digits[1]))
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte == UInt8(ascii: "+") ? 32 : byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
