@@ -288,6 +288,25 @@ static void engine__the_row_of_the_waiting_is_bounded(void **state) {
     fixture_stop(&f);
 }
 
+static void engine__a_redirect_is_followed_although_the_row_of_the_waiting_is_full_regression_1(void **state) {
+    const nc_engine_options options = {.max_in_flight = 1, .max_waiting = 1};
+    fixture f;
+    (void)state;
+    fixture_start_with(&f, NULL, &options);
+    fixture_script(&f, "/r", (nct_reply){.location = "/x", .is_cut = true, .ending = NCT_STALL});
+    fixture_script(&f, "/x", (nct_reply){.body = "x", .body_length = 1});
+    nc_request request = fixture_request(&f, "/r");
+    nc_transfer_id redirected = fixture_submit(&f, &request);
+    assert_true(nct_server_wait_for_stalled(f.server, 1, FIXTURE_LIMIT_MS));
+    request = fixture_request(&f, "/x");
+    nc_transfer_id waiting = fixture_submit(&f, &request);
+    assert_ended(fixture_send(&f, &request), NC_ERR_TOO_LARGE, 0, "too many transfers wait for a slot");
+    nct_server_release_stalled(f.server);
+    assert_answered(fixture_wait(&f, redirected), 200, "x");
+    assert_answered(fixture_wait(&f, waiting), 200, "x");
+    fixture_stop(&f);
+}
+
 static void engine__connections_to_one_host_stay_within_their_limit(void **state) {
     const nc_engine_options options = {.max_per_host = 3};
     fixture f;
@@ -375,6 +394,7 @@ int main(void) {
         harness_case(engine__the_idle_limit_is_moved_by_every_piece_of_the_body),
         harness_case(engine__waiting_for_a_slot_ends_at_its_limit),
         harness_case(engine__the_row_of_the_waiting_is_bounded),
+        harness_case(engine__a_redirect_is_followed_although_the_row_of_the_waiting_is_full_regression_1),
         harness_case(engine__connections_to_one_host_stay_within_their_limit),
         harness_case(engine__more_in_flight_than_idle_ones_are_kept_use_their_connections_again),
         harness_case(engine__connections_of_a_burst_are_closed_one_by_one_down_to_the_limit),

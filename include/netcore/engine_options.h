@@ -76,7 +76,8 @@ typedef struct nc_engine_options {
     /// Connections kept for later requests (256), those in use included; never fewer than transfers are in flight. The
     /// oldest idle one is closed when one comes back beyond that.
     uint32_t max_idle_connections;
-    /// Transfers waiting for a slot (100,000); one more ends with NC_ERR_TOO_LARGE.
+    /// Transfers waiting for a slot (100,000); one more ends with NC_ERR_TOO_LARGE. A redirect's next hop may wait
+    /// beyond that.
     uint32_t max_waiting;
     /// Whom TLS believes where a request does not say; NULL means the default policy. Retained.
     nc_trust *NC_NULLABLE trust;

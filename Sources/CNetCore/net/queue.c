@@ -124,8 +124,13 @@ static void update_ready(nc_queue *queue, nc_host *host, const nc_engine *engine
     }
 }
 
+bool nc_queue_is_full(const nc_queue *queue, const nc_engine *engine) {
+    return queue->waiting_count >= engine->max_waiting;
+}
+
 nc_status nc_queue_add(nc_queue *queue, nc_transfer *transfer, bool is_first) {
-    if (queue->waiting_count >= transfer->engine->max_waiting) {
+    // What was taken on before goes on, however many have come meanwhile.
+    if (!is_first && nc_queue_is_full(queue, transfer->engine)) {
         return NC_ERR_TOO_LARGE;
     }
     bool shares = !transfer->is_apart && nc_handle_may_be_multiplexed(transfer);

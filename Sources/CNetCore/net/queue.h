@@ -35,8 +35,10 @@ typedef struct nc_queue {
 void nc_queue_init(nc_queue *queue);
 void nc_queue_deinit(nc_queue *queue);
 
-/// Puts a transfer to its host's queue; `is_first`: before those that wait already (a redirect's next hop).
-/// NC_OK, NC_ERR_TOO_LARGE when too many wait, NC_ERR_NO_MEMORY.
+/// Whether no more may wait.
+bool nc_queue_is_full(const nc_queue *queue, const nc_engine *engine);
+/// Puts a transfer to its host's queue; `is_first`: before those that wait already (a redirect's next hop), and also
+/// when it is full. NC_OK, NC_ERR_TOO_LARGE when too many wait, NC_ERR_NO_MEMORY.
 NC_NODISCARD nc_status nc_queue_add(nc_queue *queue, nc_transfer *transfer, bool is_first);
 /// Takes a waiting transfer out.
 void nc_queue_remove(nc_queue *queue, nc_transfer *transfer);
