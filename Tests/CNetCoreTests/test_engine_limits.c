@@ -1,5 +1,6 @@
 /// Time limits: each ends its transfer with its own status, and none of them while things move.
 #include "fixture.h"
+#include "gate.h"
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
@@ -307,6 +308,44 @@ static void engine__a_redirect_is_followed_although_the_row_of_the_waiting_is_fu
     fixture_stop(&f);
 }
 
+/// Holds the loop up, so that what is submitted meanwhile comes to it all at once.
+typedef struct holdup {
+    gate is_held;
+    gate may_go;
+} holdup;
+
+static bool hold_up(void *ctx, uint32_t max_jobs) {
+    holdup *one = ctx;
+    (void)max_jobs;
+    gate_open(&one->is_held);
+    gate_wait(&one->may_go);
+    return false;
+}
+
+static void engine__what_comes_at_once_waits_only_where_there_is_no_slot_regression_2(void **state) {
+    enum { SLOTS = 5 };
+    holdup one = {GATE_INIT, GATE_INIT};
+    const nc_engine_options options = {
+        .max_per_host = SLOTS, .max_waiting = 1, .loop_client = {.ctx = &one, .drain = hold_up}};
+    fixture f;
+    nc_transfer_id ids[SLOTS + 2];
+    (void)state;
+    fixture_start_with(&f, NULL, &options);
+    fixture_script(&f, "/x", (nct_reply){.body = "x", .body_length = 1});
+    nc_request request = fixture_request(&f, "/x");
+    assert_true(nc_engine_wake(f.engine));
+    gate_wait(&one.is_held);
+    for (size_t i = 0; i < SLOTS + 2; i++) {
+        ids[i] = fixture_submit(&f, &request);
+    }
+    gate_open(&one.may_go);
+    for (size_t i = 0; i < SLOTS + 1; i++) {
+        assert_answered(fixture_wait(&f, ids[i]), 200, "x");
+    }
+    assert_ended(fixture_wait(&f, ids[SLOTS + 1]), NC_ERR_TOO_LARGE, 0, "too many transfers wait for a slot");
+    fixture_stop(&f);
+}
+
 static void engine__connections_to_one_host_stay_within_their_limit(void **state) {
     const nc_engine_options options = {.max_per_host = 3};
     fixture f;
@@ -395,6 +434,7 @@ int main(void) {
         harness_case(engine__waiting_for_a_slot_ends_at_its_limit),
         harness_case(engine__the_row_of_the_waiting_is_bounded),
         harness_case(engine__a_redirect_is_followed_although_the_row_of_the_waiting_is_full_regression_1),
+        harness_case(engine__what_comes_at_once_waits_only_where_there_is_no_slot_regression_2),
         harness_case(engine__connections_to_one_host_stay_within_their_limit),
         harness_case(engine__more_in_flight_than_idle_ones_are_kept_use_their_connections_again),
         harness_case(engine__connections_of_a_burst_are_closed_one_by_one_down_to_the_limit),

@@ -49,6 +49,17 @@ static void apply_cancels(nc_engine *engine, nc_link *cancelled) {
     }
 }
 
+/// Starts what has a slot; true when anything had.
+static bool start_ready(nc_engine *engine) {
+    bool has_started = false;
+    nc_transfer *transfer;
+    while ((transfer = nc_queue_take_ready(&engine->loop.queue, engine)) != NULL) {
+        nc_transfer_start(transfer);
+        has_started = true;
+    }
+    return has_started;
+}
+
 static void read_mail(nc_engine *engine) {
     nc_mail mail;
     nc_link *link;
@@ -65,6 +76,9 @@ static void read_mail(nc_engine *engine) {
     }
     engine->loop.queue.is_suspended = mail.is_suspended;
     while ((link = nc_list_take_first(&mail.submitted)) != NULL) {
+        if (nc_queue_is_full(&engine->loop.queue, engine)) {
+            (void)start_ready(engine); // One for which there is a slot waits for nothing.
+        }
         nc_transfer_accept(NC_CONTAINER_OF(link, nc_transfer, link));
     }
     apply_cancels(engine, &mail.cancelled);
@@ -103,17 +117,11 @@ static void fire_timers(nc_engine *engine) {
 
 /// Starts what has a slot until nothing more comes of it; true when something may still be waiting.
 static bool settle(nc_engine *engine) {
-    nc_transfer *transfer = NULL;
     for (int i = 0; i < MAX_SETTLING; i++) {
-        bool has_started = false;
         // First what may end transfers: the slots that it frees are given away before the loop sleeps.
         fire_timers(engine);
         collect(engine);
-        while ((transfer = nc_queue_take_ready(&engine->loop.queue, engine)) != NULL) {
-            nc_transfer_start(transfer);
-            has_started = true;
-        }
-        if (!has_started) {
+        if (!start_ready(engine)) {
             return false;
         }
     }
