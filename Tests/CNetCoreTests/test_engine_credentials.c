@@ -136,6 +136,22 @@ static void engine__a_digest_over_a_body_is_an_error_and_not_a_wrong_proof(void 
     fixture_stop(&f);
 }
 
+static void engine__a_challenge_takes_nothing_from_the_limit_of_the_answers_head_regression_1(void **state) {
+    const nct_reply challenge = {.status = 401, .headers = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\"\r\n"};
+    const nct_reply replies[] = {challenge, challenge, {.body = "in", .body_length = 2}};
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    script(&f, "/d", replies, 3);
+    nc_request request = fixture_request(&f, "/d");
+    answer challenged = fixture_send(&f, &request);
+    assert_answered(challenged, 401, "");
+    request.limits.max_head_bytes = (uint32_t)nc_response_hop_at(challenged.response, 0).head_bytes;
+    request.credentials = user(NC_AUTH_DIGEST);
+    assert_answered(fixture_send(&f, &request), 200, "in");
+    fixture_stop(&f);
+}
+
 static void engine__a_stale_nonce_is_proven_anew_once(void **state) {
     const nct_reply replies[] = {
         {.status = 401, .headers = "WWW-Authenticate: Digest realm=\"r@example\", nonce=\"one\", qop=\"auth\"\r\n"},
@@ -414,6 +430,7 @@ int main(void) {
         harness_case(engine__a_digest_proves_the_password_without_telling_it),
         harness_case(engine__a_digest_over_the_body_is_proven_where_there_is_none),
         harness_case(engine__a_digest_over_a_body_is_an_error_and_not_a_wrong_proof),
+        harness_case(engine__a_challenge_takes_nothing_from_the_limit_of_the_answers_head_regression_1),
         harness_case(engine__a_stale_nonce_is_proven_anew_once),
         harness_case(engine__a_challenge_after_the_body_begins_it_anew_or_says_that_it_cannot),
         harness_case(engine__a_file_is_sent_again_after_a_challenge),

@@ -317,6 +317,14 @@ static nc_status take_line(nc_transfer *transfer, nc_slice line) {
         transfer->first_byte_ns = nc_engine_now(transfer->engine);
     }
     nc_transfer_enter(transfer, NC_PHASE_BODY);
+    bool is_answered =
+        transfer->is_head_held && !transfer->is_in_head && line.length > 5 && memcmp(line.data, "HTTP/", 5) == 0;
+    if (is_answered) {
+        transfer->is_head_held = false;
+        transfer->has_head = false;
+        transfer->head_bytes = 0;
+        transfer->head_fields = 0;
+    }
     // Interim heads and trailers count as well: an endless row of small ones is as large as one large head.
     if (line.length > transfer->description.limits.max_head_bytes - transfer->head_bytes) {
         return nc_transfer_note(transfer, NC_ERR_HEAD_TOO_LARGE, CURLE_RECV_ERROR,
@@ -327,14 +335,6 @@ static nc_status take_line(nc_transfer *transfer, nc_slice line) {
     if (nc_head_line_has_stray_cr(line)) {
         return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
                                 "a CR within a line of the response");
-    }
-    bool is_answered =
-        transfer->is_head_held && !transfer->is_in_head && line.length > 5 && memcmp(line.data, "HTTP/", 5) == 0;
-    if (is_answered) {
-        transfer->is_head_held = false;
-        transfer->has_head = false;
-        transfer->head_bytes = (uint32_t)line.length;
-        transfer->head_fields = 0;
     }
     if (transfer->has_head) {
         return take_trailer(transfer, line);
