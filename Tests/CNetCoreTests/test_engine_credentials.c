@@ -136,6 +136,26 @@ static void engine__a_digest_over_a_body_is_an_error_and_not_a_wrong_proof(void 
     fixture_stop(&f);
 }
 
+static void engine__a_challenge_to_head_with_a_body_is_an_error_and_not_a_wait_regression_2(void **state) {
+    const nct_reply replies[] = {{.status = 401,
+                                  .headers = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\"\r\n",
+                                  .body = "asked",
+                                  .body_length = 5}};
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    script(&f, "/d", replies, 1);
+    nc_request request = fixture_request(&f, "/d");
+    request.method = nc_slice_of("HEAD");
+    request.body = nc_slice_of("body");
+    request.credentials = user(NC_AUTH_DIGEST);
+    request.limits.idle_ms = 1000;
+    answer one = fixture_send(&f, &request);
+    assert_ended(one, NC_ERR_AUTHENTICATION, CURLE_AUTH_ERROR, "HEAD with a body");
+    assert_int_equal(nc_response_status(one.response), 401);
+    fixture_stop(&f);
+}
+
 static void engine__a_challenge_takes_nothing_from_the_limit_of_the_answers_head_regression_1(void **state) {
     const nct_reply challenge = {.status = 401, .headers = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\"\r\n"};
     const nct_reply replies[] = {challenge, challenge, {.body = "in", .body_length = 2}};
@@ -431,6 +451,7 @@ int main(void) {
         harness_case(engine__a_digest_over_the_body_is_proven_where_there_is_none),
         harness_case(engine__a_digest_over_a_body_is_an_error_and_not_a_wrong_proof),
         harness_case(engine__a_challenge_takes_nothing_from_the_limit_of_the_answers_head_regression_1),
+        harness_case(engine__a_challenge_to_head_with_a_body_is_an_error_and_not_a_wait_regression_2),
         harness_case(engine__a_stale_nonce_is_proven_anew_once),
         harness_case(engine__a_challenge_after_the_body_begins_it_anew_or_says_that_it_cannot),
         harness_case(engine__a_file_is_sent_again_after_a_challenge),

@@ -31,7 +31,8 @@ enum {
 
 /// Who asks. Never sent to another origin than the URL's, whatever a redirect says.
 typedef struct nc_credentials {
-    /// NC_AUTH_ bits; 0 is none. With several the strongest that the server offers is used.
+    /// NC_AUTH_ bits; 0 is none. With several the strongest that the server offers is used. A challenge to HEAD with a
+    /// body cannot be answered, and ends it with NC_ERR_AUTHENTICATION.
     uint32_t schemes;
     /// Name, without NUL; for NC_AUTH_BASIC without a colon, for NC_AUTH_DIGEST without control characters.
     nc_slice user;

@@ -139,6 +139,10 @@ static nc_status decide_redirect(nc_transfer *transfer) {
     return NC_OK;
 }
 
+static bool sends_head_with_body(const nc_transfer *transfer) {
+    return transfer->description.is_head && transfer->description.has_body; // No redirect makes a GET of it.
+}
+
 static long request_bytes(const nc_transfer *transfer) {
     long bytes = 0;
     (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_REQUEST_SIZE, &bytes);
@@ -152,8 +156,13 @@ static bool refuses_expectation(const nc_transfer *transfer, uint16_t code) {
     return code == 417 && transfer->description.expects_continue && nc_upload_can_begin(transfer);
 }
 
-/// libcurl proves a digest over the body with the digest of no body at all, and the server refuses it.
+/// libcurl proves a digest over the body with the digest of no body at all, and the server refuses it. Of HEAD with a
+/// body it knows the name alone, and would wait for the challenge's body before it answers.
 static nc_status check_challenge(nc_transfer *transfer, uint16_t code) {
+    if (sends_head_with_body(transfer)) {
+        return nc_transfer_note(transfer, NC_ERR_AUTHENTICATION, CURLE_AUTH_ERROR,
+                                "libcurl cannot answer a challenge to HEAD with a body");
+    }
     const char *name = code == 407 ? "Proxy-Authenticate" : "WWW-Authenticate";
     const nc_extras *extras = transfer->description.extras;
     uint32_t schemes = code == 407      ? nc_handle_proxy(transfer)->credentials.schemes
@@ -204,7 +213,7 @@ static nc_status accept_head(nc_transfer *transfer) {
             nc_flow_rest_reading(transfer);
         }
     }
-    if (status == NC_OK && transfer->description.is_head && transfer->description.has_body && !transfer->is_get) {
+    if (status == NC_OK && sends_head_with_body(transfer)) {
         // libcurl cannot send a body with HEAD, so it was sent by name; it would now wait for a body in return.
         transfer->ends_early = true;
         return NC_ERR_STOPPED_BY_CALLER;
