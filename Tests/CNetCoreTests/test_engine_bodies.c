@@ -150,6 +150,20 @@ static void engine__a_redirect_that_keeps_the_body_begins_it_anew(void **state) 
     fixture_stop(&f);
 }
 
+static void engine__a_redirect_takes_a_source_of_nothing_along_regression_1(void **state) {
+    fixture f;
+    text_source source = {.text = "", .step = 5};
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/moved", (nct_reply){.status = 307, .location = "/echo"});
+    fixture_script(&f, "/echo", (nct_reply){.is_echo = true});
+    nc_request request = upload_of(&f, "/moved", &source, 0);
+    request.body_source.rewind = NULL;
+    assert_answered(fixture_send(&f, &request), 200, "");
+    assert_non_null(strstr(fixture_received(&f, 1), "\r\nContent-Length: 0\r\n"));
+    fixture_stop(&f);
+}
+
 /* --- files --- */
 
 static void write_file(const char *path, const char *text) {
@@ -381,6 +395,7 @@ int main(void) {
         harness_case(engine__a_failing_source_ends_the_transfer),
         harness_case(engine__a_source_that_has_nothing_now_is_asked_again_after_resume),
         harness_case(engine__a_redirect_that_keeps_the_body_begins_it_anew),
+        harness_case(engine__a_redirect_takes_a_source_of_nothing_along_regression_1),
         harness_case(engine__a_file_is_sent_as_the_body),
         harness_case(engine__pausing_after_each_piece_loses_and_repeats_nothing),
         harness_case(engine__a_coded_body_may_be_paused_too),

@@ -147,10 +147,10 @@ bool nc_upload_seek(nc_transfer *transfer, uint64_t offset) {
 
 /// libcurl never asks for a body of no bytes, so that a source which gives some would not be noticed.
 static bool has_nothing(nc_transfer *transfer) {
-    transfer->upload.has_begun = true;
     switch (ask_for_end(transfer)) {
     case NC_PULL_END:
     case NC_PULL_LATER:
+        transfer->upload.is_over = true;
         return true;
     case NC_PULL_MORE:
         (void)refuse_length(transfer, true);
@@ -163,11 +163,9 @@ static bool has_nothing(nc_transfer *transfer) {
 
 bool nc_upload_begin_hop(nc_transfer *transfer) {
     bool sends = transfer->description.has_body && !transfer->is_get;
-    if (!sends) {
-        return true;
+    bool is_empty = transfer->description.source.pull != NULL && transfer->upload.length == 0;
+    if (!sends || (is_empty && transfer->upload.is_over)) {
+        return true; // What has nothing is asked on the first hop alone, and nothing can be sent as often as one likes.
     }
-    if (!nc_upload_seek(transfer, 0)) {
-        return false;
-    }
-    return transfer->description.source.pull == NULL || transfer->upload.length > 0 || has_nothing(transfer);
+    return nc_upload_seek(transfer, 0) && (!is_empty || has_nothing(transfer));
 }
