@@ -247,6 +247,24 @@ static void engine__an_answer_that_comes_early_is_not_lost(void **state) {
 }
 
 /// A source is not asked any more once the response is whole; what is there already goes to its end.
+static void engine__a_success_instead_of_the_leave_costs_the_connection_regression_4(void **state) {
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    // The body is read although the answer has gone, as servers do that keep their connections.
+    fixture_script(&f, "/up", (nct_reply){.body = "early", .body_length = 5, .early = NCT_EARLY_DISCARD});
+    fixture_script(&f, "/next", (nct_reply){.body = "next", .body_length = 4});
+    nc_request request = upload(&f, "/up",
+                                "a body that is longer than the head of the request which comes after it, "
+                                "so that the server would wait for more of it for as long as it likes");
+    assert_answered(fixture_send(&f, &request), 200, "early");
+    request = fixture_request(&f, "/next");
+    request.limits.first_byte_ms = 2000;
+    assert_answered(fixture_send(&f, &request), 200, "next");
+    assert_int_equal(nct_server_connection_count(f.server), 2);
+    fixture_stop(&f);
+}
+
 static void engine__a_success_that_comes_early_does_not_cut_a_body_in_memory(void **state) {
     static uint8_t body[LARGE_BYTES];
     fixture f;
@@ -363,6 +381,7 @@ int main(void) {
         harness_case(engine__a_server_that_refuses_without_an_expectation_too_is_asked_twice),
         harness_case(engine__a_refusal_before_the_body_keeps_it_at_home),
         harness_case(engine__an_answer_that_comes_early_is_not_lost),
+        harness_case(engine__a_success_instead_of_the_leave_costs_the_connection_regression_4),
         harness_case(engine__a_success_that_comes_early_does_not_cut_a_body_in_memory),
         harness_case(engine__a_body_that_moves_is_not_idle_whatever_has_come_back_regression_3),
     };

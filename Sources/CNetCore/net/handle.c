@@ -389,6 +389,11 @@ void nc_handle_heed_length(nc_handle *handle, bool is_heeded) {
     }
 }
 
+void nc_handle_forbid_reuse(nc_handle *handle) {
+    (void)curl_easy_setopt(handle->easy, CURLOPT_FORBID_REUSE, 1L);
+    handle->has_extras = true;
+}
+
 const nc_kept_proxy *nc_handle_proxy(const nc_transfer *transfer) {
     const nc_extras *extras = transfer->description.extras;
     return extras != NULL && extras->has_proxy ? &extras->proxy : &transfer->engine->state.proxy;

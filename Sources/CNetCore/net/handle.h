@@ -50,6 +50,8 @@ const nc_kept_proxy *nc_handle_proxy(const nc_transfer *transfer);
 bool nc_handle_answers_challenges(const nc_transfer *transfer);
 /// Whether libcurl is to stop reading at the length that a reply announces: said before it reads that field.
 void nc_handle_heed_length(nc_handle *handle, bool is_heeded);
+/// The hop's connection serves nobody after it.
+void nc_handle_forbid_reuse(nc_handle *handle);
 /// Whether the hop may become one of several streams of a connection, but for what its reader may do.
 bool nc_handle_may_be_multiplexed(const nc_transfer *transfer);
 /// Whether TLS may be spoken although the URL says http: to a proxy, or because a host asked for it.

@@ -221,6 +221,15 @@ static nc_status accept_head(nc_transfer *transfer) {
     return status;
 }
 
+/// A server that answers before the body may still read it, and would take the next request's bytes for it (RFC 9112,
+/// 9.3). libcurl 7.88 keeps the connection when the answer is a success and the body has waited for leave.
+static void give_up_connection(nc_transfer *transfer) {
+    bool is_plain = nc_response_http_version(transfer->response) < NC_HTTP_VERSION_2;
+    if (is_plain && transfer->description.expects_continue && nc_delivery_is_sending(transfer)) {
+        nc_handle_forbid_reuse(transfer->handle);
+    }
+}
+
 static nc_status finish_head(nc_transfer *transfer) {
     transfer->is_in_head = false;
     nc_trace_pass(&transfer->engine->trace, NC_TRACE_HEAD_DONE, transfer->id);
@@ -249,6 +258,7 @@ static nc_status finish_head(nc_transfer *transfer) {
         transfer->asks_anew = true;
         return NC_ERR_STOPPED_BY_CALLER;
     }
+    give_up_connection(transfer);
     transfer->has_head = true;
     // A challenge that libcurl has credentials for may be followed by another request of its own.
     if ((code == 401 || code == 407) && nc_handle_answers_challenges(transfer)) {
