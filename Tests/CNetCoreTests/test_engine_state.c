@@ -281,6 +281,22 @@ static void engine__a_hop_tells_its_connection_and_its_cipher(void **state) {
     fixture_stop(&f);
 }
 
+static void engine__a_hop_tells_its_connection_when_that_ends_with_it_regression_1(void **state) {
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/", (nct_reply){.body = "ok", .body_length = 2});
+    fixture_script(&f, "/last", (nct_reply){.headers = "Connection: close\r\n", .ending = NCT_CLOSE});
+    answer first = fixture_get(&f, "/");
+    answer last = fixture_get(&f, "/last");
+    nc_hop_metrics one = nc_response_hop_at(first.response, 0);
+    nc_hop_metrics two = nc_response_hop_at(last.response, 0);
+    assert_true(two.is_reused);
+    assert_true(one.connection_id > 0);
+    assert_int_equal(one.connection_id, two.connection_id);
+    fixture_stop(&f);
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
@@ -293,6 +309,7 @@ int main(void) {
         harness_case(engine__what_waits_goes_by_priority_and_may_be_held_up),
         harness_case(engine__a_request_cancelled_while_it_waits_never_reaches_the_wire),
         harness_case(engine__a_hop_tells_its_connection_and_its_cipher),
+        harness_case(engine__a_hop_tells_its_connection_when_that_ends_with_it_regression_1),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

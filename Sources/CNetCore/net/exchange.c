@@ -132,9 +132,7 @@ static bool may_be_multiplexed(const nc_transfer *transfer, CURL *easy) {
 /// RFC 9112, 9.2: what came while nobody asked answers nothing. libcurl below 8.0 would take it for the reply to the
 /// next request: what somebody smuggled in before, or the 408 of a server that waited for too long.
 static bool has_leftover(nc_transfer *transfer, CURL *easy) {
-    long opened = 0;
-    (void)curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &opened);
-    return opened == 0 && !transfer->may_be_multiplexed &&
+    return !transfer->may_be_multiplexed &&
            (nc_tls_has_unread(easy) || nc_sockets_has_unread(&transfer->engine->loop.sockets, transfer->socket_key));
 }
 
@@ -164,7 +162,12 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
         }
     }
     transfer->may_be_multiplexed = may_be_multiplexed(transfer, is_secure ? easy : NULL);
-    if (has_leftover(transfer, easy)) {
+    long opened = 0;
+    (void)curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &opened);
+    if (opened == 0) { // At the hop's end it may be closed, and known no more.
+        hop->connection_id = nc_sockets_kept_connection(&transfer->engine->loop.sockets, transfer->socket_key);
+    }
+    if (opened == 0 && has_leftover(transfer, easy)) {
         transfer->asks_anew = true; // The connection is closed with this.
         nc_response_repeat_hop(transfer->response);
         return CURL_PREREQFUNC_ABORT;

@@ -63,7 +63,7 @@ static int open_socket(const nc_transfer *transfer, const nc_hop_metrics *hop) {
 void nc_metrics_record(nc_transfer *transfer) {
     nc_hop_metrics *hop = nc_response_hop(transfer->response);
     nc_metrics_note(transfer);
-    // It is known only now, and no more when it is closed: then it is the last that was opened.
+    // It is known only now, and no more when it is closed: then it is the last that was opened, or was found kept.
     int fd = open_socket(transfer, hop);
     if (fd != CURL_SOCKET_BAD) {
         hop->connection_id = nc_sockets_connection(&transfer->engine->loop.sockets, fd);

@@ -92,6 +92,19 @@ void nc_sockets_kept(nc_sockets *sockets, int fd, uint32_t key) {
     *row = fd + 1;
 }
 
+uint64_t nc_sockets_kept_connection(const nc_sockets *sockets, uint32_t key) {
+    uint64_t found = 0;
+    int next = key != 0 ? sockets->kept[key % NC_KEPT_ROWS] : 0;
+    for (; next != 0; next = sockets->entries[next - 1].next_kept) {
+        const nc_socket *entry = &sockets->entries[next - 1];
+        if (entry->key == key && found != 0) {
+            return 0; // Nobody can say which of them it is.
+        }
+        found = entry->key == key ? entry->connection_id : found;
+    }
+    return found;
+}
+
 static bool has_unread(int fd) {
     char byte;
     ssize_t got = recv(fd, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT);
