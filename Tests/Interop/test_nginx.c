@@ -194,6 +194,7 @@ static void nginx__gets_500_http_2_streams_over_one_connection(void **state) {
         assert_int_equal(nc_engine_wait(engine, ids[i], LIMIT_MS, &response, &err), NC_OK);
         assert_int_equal(nc_response_http_version(response), NC_HTTP_VERSION_2);
         assert_int_equal(nc_response_body(response).length, 65536);
+        assert_int_equal(nc_response_hop_at(response, 0).connection_id, 1);
         connections += nc_response_hop_at(response, 0).connections_opened;
         nc_response_release(response);
     }

@@ -136,6 +136,17 @@ static bool has_leftover(nc_transfer *transfer, CURL *easy) {
            (nc_tls_has_unread(easy) || nc_sockets_has_unread(&transfer->engine->loop.sockets, transfer->socket_key));
 }
 
+/// Which connection it is: at the hop's end libcurl knows none that has closed, or that carries other streams on.
+static void note_connection(const nc_handle *handle, bool is_new, int local_port) {
+    nc_transfer *transfer = handle->transfer;
+    nc_sockets *sockets = &handle->engine->loop.sockets;
+    if (!is_new) {
+        nc_response_hop(transfer->response)->connection_id = nc_sockets_kept_connection(sockets, transfer->socket_key);
+    } else if (transfer->may_be_multiplexed && nc_sockets_has_port(handle->fd, local_port)) {
+        nc_sockets_kept(sockets, handle->fd, transfer->socket_key); // Others join it before the hop is over.
+    }
+}
+
 int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int remote_port, int local_port) {
     nc_transfer *transfer = ((nc_handle *)data)->transfer;
     nc_hop_metrics *hop = nc_response_hop(transfer->response);
@@ -164,9 +175,7 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
     transfer->may_be_multiplexed = may_be_multiplexed(transfer, is_secure ? easy : NULL);
     long opened = 0;
     (void)curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &opened);
-    if (opened == 0) { // At the hop's end it may be closed, and known no more.
-        hop->connection_id = nc_sockets_kept_connection(&transfer->engine->loop.sockets, transfer->socket_key);
-    }
+    note_connection(data, opened != 0, local_port);
     if (opened == 0 && has_leftover(transfer, easy)) {
         transfer->asks_anew = true; // The connection is closed with this.
         nc_response_repeat_hop(transfer->response);

@@ -3,7 +3,9 @@
 #include "base/alloc.h"
 #include "base/fnv.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 void nc_sockets_init(nc_sockets *sockets, nc_poller *poller) {
@@ -90,6 +92,20 @@ void nc_sockets_kept(nc_sockets *sockets, int fd, uint32_t key) {
     entry->key = key;
     entry->next_kept = *row;
     *row = fd + 1;
+}
+
+bool nc_sockets_has_port(int fd, int local_port) {
+    union {
+        struct sockaddr_storage any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } address;
+    socklen_t length = sizeof address;
+    if (fd < 0 || getsockname(fd, (struct sockaddr *)&address, &length) != 0) {
+        return false;
+    }
+    return (address.any.ss_family == AF_INET && ntohs(address.v4.sin_port) == local_port) ||
+           (address.any.ss_family == AF_INET6 && ntohs(address.v6.sin6_port) == local_port);
 }
 
 uint64_t nc_sockets_kept_connection(const nc_sockets *sockets, uint32_t key) {

@@ -39,6 +39,8 @@ uint64_t nc_sockets_connection(const nc_sockets *sockets, int fd);
 uint32_t nc_sockets_key(const char *unix_socket, int local_port);
 /// A request over this socket is over; its connection may be used again.
 void nc_sockets_kept(nc_sockets *sockets, int fd, uint32_t key);
+/// Whether a socket has this port on our side.
+bool nc_sockets_has_port(int fd, int local_port);
 /// The connection behind the one kept socket of this key; 0 when there is none, or several.
 uint64_t nc_sockets_kept_connection(const nc_sockets *sockets, uint32_t key);
 /// Whether a kept socket of this key has something to read, be it its end.
