@@ -210,6 +210,31 @@ static void engine__broken_and_unknown_codings_say_so(void **state) {
     fixture_stop(&f);
 }
 
+static void engine__the_coding_of_no_body_is_nobodys_concern_regression_1(void **state) {
+    static const char *const codings[] = {"private", "gzip, gzip, gzip, gzip"};
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    for (size_t i = 0; i < sizeof codings / sizeof *codings; i++) {
+        char *coding = (char *)(uintptr_t)fixture_text(&f, "Content-Encoding: %s\r\n", codings[i]);
+        fixture_script(&f, "/coded", (nct_reply){.headers = coding, .body = "x", .body_length = 1});
+        fixture_script(&f, "/none", (nct_reply){.status = 204, .headers = coding});
+        nc_request request = fixture_request(&f, "/coded");
+        request.accepts_codings = true;
+        assert_status(fixture_send(&f, &request).error.status, NC_ERR_BAD_CODING);
+        request.method = nc_slice_of("HEAD");
+        assert_answered(fixture_send(&f, &request), 200, "");
+        request = fixture_request(&f, "/none");
+        request.accepts_codings = true;
+        assert_answered(fixture_send(&f, &request), 204, "");
+    }
+    fixture_script(&f, "/empty", (nct_reply){.headers = "Content-Encoding: private\r\n"});
+    nc_request request = fixture_request(&f, "/empty");
+    request.accepts_codings = true;
+    assert_answered(fixture_send(&f, &request), 200, "");
+    fixture_stop(&f);
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
@@ -218,6 +243,7 @@ int main(void) {
         harness_case(engine__a_coded_body_is_undone_however_it_is_cut_into_chunks),
         harness_case(engine__the_limit_counts_decoded_bytes),
         harness_case(engine__broken_and_unknown_codings_say_so),
+        harness_case(engine__the_coding_of_no_body_is_nobodys_concern_regression_1),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

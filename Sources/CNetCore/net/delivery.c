@@ -192,8 +192,10 @@ static nc_status begin_coding(nc_transfer *transfer) {
     size_t count = 0;
     nc_error err;
     const nc_response *response = transfer->response;
-    if (transfer->framing.coding_count == 0 || !transfer->description.accepts_codings) {
-        return NC_OK;
+    bool is_empty = transfer->framing.has_length && transfer->framing.length == 0;
+    if (transfer->framing.coding_count == 0 || !transfer->description.accepts_codings || is_empty ||
+        !nc_delivery_has_content(transfer)) {
+        return NC_OK; // What is not there need not be undone, whoever knows how.
     }
     for (size_t i = 0; i < nc_response_header_count(response); i++) {
         nc_header field = nc_response_header_at(response, i);

@@ -62,7 +62,8 @@ static nc_status check_framing(nc_transfer *transfer) {
                                 "the response head leaves open where the body ends: HTTP/1.0 with Transfer-Encoding");
     }
     // Each coding multiplies what the one before made of a few bytes.
-    if (framing->coding_count > max_codings && transfer->description.accepts_codings) {
+    if (framing->coding_count > max_codings && transfer->description.accepts_codings &&
+        nc_delivery_has_content(transfer)) {
         return nc_transfer_note(transfer, NC_ERR_BAD_CODING, CURLE_BAD_CONTENT_ENCODING,
                                 "the body has %u content codings, more than the limit of %u", framing->coding_count,
                                 max_codings);
