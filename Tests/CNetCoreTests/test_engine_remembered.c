@@ -194,6 +194,29 @@ static void engine__a_redirect_to_http_of_a_remembered_host_goes_to_https_regres
     fixture_stop(&f);
 }
 
+static void engine__a_redirect_to_http_of_a_remembered_host_is_none_to_another_origin_regression_3(void **state) {
+    fixture f;
+    (void)state;
+    start(&f, NCT_TLS_VALID, &(nc_engine_options){.uses_hsts = true});
+    unsigned port = nct_server_port(f.server);
+    fixture_script(&f, "/r", (nct_reply){.location = fixture_text(&f, "http://a.example:%u/end", port)});
+    assert_answered(get(&f, NULL, "https", "a.example", "/sts"), 200, "");
+    const nc_connect_to here = {.to_host = nc_slice_of("127.0.0.1")};
+    const nc_header secret = {.name = nc_slice_of("X-Secret"), .value = nc_slice_of("s")};
+    static const nc_redirect_choice choices[] = {NC_REDIRECTS_FOLLOW, NC_REDIRECTS_FOLLOW_DOWNGRADE};
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+        nc_request request = {.url = nc_slice_of(fixture_text(&f, "https://a.example:%u/r", port)),
+                              .headers = &secret,
+                              .header_count = 1,
+                              .redirects = choices[i],
+                              .connect_to = &here,
+                              .connect_to_count = 1};
+        assert_answered(fixture_send(&f, &request), 200, "ok");
+        assert_non_null(strstr(fixture_received(&f, 2 + 2 * i), "X-Secret: s"));
+    }
+    fixture_stop(&f);
+}
+
 static void engine__a_file_of_hosts_is_private_and_must_be_one(void **state) {
     char path[] = "/tmp/netcore-hsts-XXXXXX";
     struct stat info;
@@ -303,6 +326,7 @@ int main(void) {
         harness_case(engine__strict_transport_security_is_not_believed_without_a_verified_server),
         harness_case(engine__a_hop_that_was_upgraded_says_so),
         harness_case(engine__a_redirect_to_http_of_a_remembered_host_goes_to_https_regression_2),
+        harness_case(engine__a_redirect_to_http_of_a_remembered_host_is_none_to_another_origin_regression_3),
         harness_case(engine__a_file_of_hosts_is_private_and_must_be_one),
         harness_case(engine__another_service_is_used_only_where_that_is_asked_for),
         harness_case(engine__a_file_of_services_outlives_its_engine_and_is_private),

@@ -95,16 +95,18 @@ static nc_status expect_body(nc_transfer *transfer) {
     return reserved == NC_OK ? NC_OK : nc_transfer_note(transfer, reserved, 0, "no memory for a response body");
 }
 
-/// RFC 6797, 8.3: http to a host that asked for https means https, which is no step down.
+/// RFC 6797, 8.3: http to a host that asked for https means https, which is no step down, and perhaps no other origin.
 static nc_status decide_securely(nc_transfer *transfer, nc_redirect_question question, nc_error *err) {
     nc_buf_reset(&transfer->next_url);
     nc_status status = nc_redirect_decide(&transfer->answer, &transfer->next_url, &question, err);
-    if (status != NC_ERR_REDIRECT_REFUSED) {
+    bool is_refused = status == NC_ERR_REDIRECT_REFUSED;
+    if (!is_refused && (status != NC_OK || !transfer->answer.leads_on)) {
         return status;
     }
     nc_buf secure = nc_buf_init(NC_URL_MAX_BYTES + 2);
-    nc_slice refused = nc_slice_make(transfer->next_url.data, transfer->next_url.length - 1); // before its NUL
-    if (nc_strict_secure(&secure, transfer->engine, refused) == NC_OK && secure.length > 0) {
+    size_t length = transfer->next_url.length - (is_refused ? 1 : 0); // before its NUL
+    nc_slice next = nc_slice_make(transfer->next_url.data, length);
+    if (nc_strict_secure(&secure, transfer->engine, next) == NC_OK && secure.length > 0) {
         nc_buf_reset(&transfer->next_url);
         question.location = nc_buf_slice(&secure);
         status = nc_redirect_decide(&transfer->answer, &transfer->next_url, &question, err);
