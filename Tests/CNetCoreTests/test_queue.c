@@ -52,12 +52,12 @@ static size_t take(queued *it, nc_transfer **last) {
     return count;
 }
 
-/// The host answers over HTTP/2.
-static void find_multiplexed(queued *it, const char *url) {
+/// The host answers over this protocol to one that may share a connection.
+static void find_version(queued *it, const char *url, nc_http_version version) {
     nc_transfer *one = NULL;
     add(it, url, NC_HTTP_AUTO, false, 1);
     assert_int_equal(take(it, &one), 1);
-    nc_queue_found_multiplexed(&it->engine.loop.queue, one);
+    nc_queue_found_version(&it->engine.loop.queue, one, version);
     nc_queue_release_slot(&it->engine.loop.queue, one);
 }
 
@@ -75,7 +75,7 @@ static void queue__a_host_of_http_2_has_streams_for_those_that_share_alone_regre
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         queued *it = queued_new();
         nc_transfer *last = NULL;
-        find_multiplexed(it, url);
+        find_version(it, url, NC_HTTP_VERSION_2);
         add(it, url, cases[i].http, cases[i].is_apart, SENT);
         assert_int_equal(take(it, &last), cases[i].granted);
         queued_free(it);
@@ -87,12 +87,24 @@ static void queue__those_with_connections_of_their_own_share_a_hosts_limit(void 
     queued *it = queued_new();
     nc_transfer *last = NULL;
     (void)state;
-    find_multiplexed(it, url);
+    find_version(it, url, NC_HTTP_VERSION_2);
     add(it, url, NC_HTTP_AUTO, true, SENT);
     add(it, url, NC_HTTP_1_1, false, SENT);
     assert_int_equal(take(it, &last), PER_HOST);
     add(it, "https://b.example/", NC_HTTP_1_1, false, SENT);
     assert_int_equal(take(it, &last), PER_HOST); // another host has its own
+    queued_free(it);
+}
+
+static void queue__a_host_that_falls_back_to_http_1_is_held_to_its_limit_regression_2(void **state) {
+    static const char url[] = "https://a.example/";
+    queued *it = queued_new();
+    nc_transfer *last = NULL;
+    (void)state;
+    find_version(it, url, NC_HTTP_VERSION_2);
+    find_version(it, url, NC_HTTP_VERSION_1_1);
+    add(it, url, NC_HTTP_AUTO, false, SENT);
+    assert_int_equal(take(it, &last), PER_HOST);
     queued_free(it);
 }
 
@@ -111,6 +123,7 @@ int main(void) {
     const struct CMUnitTest cases[] = {
         harness_case(queue__a_host_of_http_2_has_streams_for_those_that_share_alone_regression_1),
         harness_case(queue__those_with_connections_of_their_own_share_a_hosts_limit),
+        harness_case(queue__a_host_that_falls_back_to_http_1_is_held_to_its_limit_regression_2),
         harness_case(queue__in_the_clear_all_requests_to_a_host_share_its_limit),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

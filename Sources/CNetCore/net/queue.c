@@ -166,9 +166,10 @@ void nc_queue_release_slot(nc_queue *queue, nc_transfer *transfer) {
     transfer->host = NULL;
 }
 
-void nc_queue_found_multiplexed(nc_queue *queue, nc_transfer *transfer) {
-    if (transfer->host != NULL && !transfer->host->is_multiplexed) {
-        transfer->host->is_multiplexed = true;
+void nc_queue_found_version(nc_queue *queue, nc_transfer *transfer, nc_http_version version) {
+    bool is_multiplexed = version >= NC_HTTP_VERSION_2;
+    if (transfer->host != NULL && transfer->host->is_multiplexed != is_multiplexed) {
+        transfer->host->is_multiplexed = is_multiplexed;
         update_ready(queue, transfer->host, transfer->engine);
     }
 }

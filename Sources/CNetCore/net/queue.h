@@ -46,8 +46,8 @@ void nc_queue_remove(nc_queue *queue, nc_transfer *transfer);
 void nc_queue_set_priority(nc_queue *queue, nc_transfer *transfer, nc_priority priority);
 /// Gives a slot back.
 void nc_queue_release_slot(nc_queue *queue, nc_transfer *transfer);
-/// The host speaks HTTP/2: many streams fit on its one connection.
-void nc_queue_found_multiplexed(nc_queue *queue, nc_transfer *transfer);
+/// The host has answered one that may share a connection: over HTTP/2 many streams fit on it, over HTTP/1.1 none.
+void nc_queue_found_version(nc_queue *queue, nc_transfer *transfer, nc_http_version version);
 /// Takes the next transfer that may go, its slot granted; NULL when none may.
 nc_transfer *nc_queue_take_ready(nc_queue *queue, const nc_engine *engine);
 

@@ -451,8 +451,9 @@ void nc_transfer_hop_done(nc_transfer *transfer, CURLcode code) {
     }
     nc_verdict_judge(transfer, code);
     nc_proof_end(transfer);
-    if (nc_response_http_version(transfer->response) >= NC_HTTP_VERSION_2 && transfer->handle->shares_connections) {
-        nc_queue_found_multiplexed(&transfer->engine->loop.queue, transfer);
+    nc_http_version version = nc_response_http_version(transfer->response);
+    if (version != NC_HTTP_VERSION_UNKNOWN && transfer->handle->shares_connections) {
+        nc_queue_found_version(&transfer->engine->loop.queue, transfer, version);
     }
     leave_hop(transfer);
     if (transfer->error.status == NC_OK && transfer->leads_on) {
