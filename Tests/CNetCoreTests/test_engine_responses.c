@@ -208,6 +208,30 @@ static void engine__a_status_line_of_no_known_form_is_a_bad_response_regression_
     fixture_stop(&f);
 }
 
+static void engine__what_follows_a_switch_of_protocols_has_no_length_regression_5(void **state) {
+    static const char *const lengths[] = {"", "Content-Length: 0\r\n", "Content-Length: 2\r\n",
+                                          "Transfer-Encoding: chunked\r\n"};
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    const nc_header asks[] = {{nc_slice_of("Connection"), nc_slice_of("upgrade")},
+                              {nc_slice_of("Upgrade"), nc_slice_of("other")}};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        fixture_script_raw(&f, "/up",
+                           fixture_text(&f,
+                                        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: other\r\n"
+                                        "%sConnection: upgrade\r\n\r\nsomething else",
+                                        lengths[i]));
+        nc_request request = fixture_request(&f, "/up");
+        request.headers = asks;
+        request.header_count = 2;
+        answer one = fixture_send(&f, &request);
+        assert_answered(one, 101, "something else");
+        assert_true(nc_response_is_close_delimited(one.response));
+    }
+    fixture_stop(&f);
+}
+
 static void engine__trailers_do_not_become_fields(void **state) {
     fixture f;
     (void)state;
@@ -409,6 +433,7 @@ int main(void) {
         harness_case(engine__a_head_that_begins_with_a_fold_touches_no_earlier_head_regression_2),
         harness_case(engine__a_fold_leaves_no_space_at_an_end_of_a_value_regression_3),
         harness_case(engine__a_status_line_of_no_known_form_is_a_bad_response_regression_4),
+        harness_case(engine__what_follows_a_switch_of_protocols_has_no_length_regression_5),
         harness_case(engine__trailers_do_not_become_fields),
         harness_case(engine__a_body_may_reach_its_limit_but_not_pass_it),
         harness_case(engine__an_announced_body_above_the_limit_is_refused_before_it_comes),

@@ -255,6 +255,11 @@ static nc_status finish_head(nc_transfer *transfer) {
         return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
                                 "the server switches to a protocol that was not asked for");
     }
+    if (code == 101) {
+        // RFC 9110, 8.6: it has no length, and one that stands there says nothing of what follows.
+        transfer->framing.has_length = false;
+        transfer->framing.is_chunked = false;
+    }
     nc_strict_learn(transfer);
     if (refuses_expectation(transfer, code)) {
         nc_description_stop_expecting(&transfer->description);
