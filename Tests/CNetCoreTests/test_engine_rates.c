@@ -295,6 +295,26 @@ static void engine__progress_is_told_once_an_interval_and_at_the_end(void **stat
     }
 }
 
+static void engine__progress_of_a_hop_without_a_body_knows_none_of_the_last_regression_1(void **state) {
+    driven time = driven_begin();
+    told heard = {.done = GATE_INIT};
+    const nc_sink sink = {.ctx = &heard, .on_done = hear_end, .on_progress = hear};
+    nc_transfer_id id;
+    fixture f;
+    (void)state;
+    start(&f, &time, (nc_engine_options){0});
+    fixture_script(&f, "/moved", (nct_reply){.status = 303, .location = "/down"});
+    fixture_script(&f, "/down", (nct_reply){.pattern_length = 10});
+    nc_request request = fixture_request(&f, "/moved");
+    request.method = nc_slice_of("POST");
+    request.body = nc_slice_of("a body of 21 bytes ..");
+    assert_status(nc_engine_submit(f.engine, &request, &sink, &id, NULL), NC_OK);
+    gate_wait(&heard.done);
+    assert_int_equal(heard.last.received_bytes, 10);
+    assert_int_equal(heard.last.sent_bytes, 0);
+    fixture_stop(&f);
+}
+
 /* --- a form in packets --- */
 
 enum { PACKET_BYTES = 100, PARTS_BYTES = 950, DELAY_MS = 60000, STEP_MS = 5000 };
@@ -403,6 +423,7 @@ int main(void) {
         harness_case(engine__the_idle_limit_holds_again_after_a_long_rest),
         harness_case(engine__a_throttled_form_goes_in_packets_with_rests_between),
         harness_case(engine__progress_is_told_once_an_interval_and_at_the_end),
+        harness_case(engine__progress_of_a_hop_without_a_body_knows_none_of_the_last_regression_1),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

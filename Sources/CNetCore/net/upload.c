@@ -164,6 +164,7 @@ static bool has_nothing(nc_transfer *transfer) {
 bool nc_upload_begin_hop(nc_transfer *transfer) {
     bool sends = transfer->description.has_body && !transfer->is_get;
     bool is_empty = transfer->description.source.pull != NULL && transfer->upload.length == 0;
+    transfer->upload.sent = 0; // Also where a redirect has dropped the body: what was sent was the last hop's.
     if (!sends || (is_empty && transfer->upload.is_over)) {
         return true; // What has nothing is asked on the first hop alone, and nothing can be sent as often as one likes.
     }
