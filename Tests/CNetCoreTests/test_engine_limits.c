@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
+#include <netcore/transfers.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -265,6 +266,20 @@ static void engine__waiting_for_a_slot_ends_at_its_limit(void **state) {
     fixture_stop(&f);
 }
 
+static void engine__a_pause_does_not_stop_the_wait_for_the_first_byte_regression_3(void **state) {
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    stall_at(&f, "/s", 0);
+    nc_request request = fixture_request(&f, "/s");
+    request.limits.total_ms = 3000;
+    request.limits.first_byte_ms = SHORT_MS;
+    nc_transfer_id id = fixture_submit(&f, &request);
+    nc_engine_pause(f.engine, id);
+    expect_timeout(fixture_wait(&f, id), NC_ERR_FIRST_BYTE_TIMED_OUT);
+    fixture_stop(&f);
+}
+
 static void engine__the_row_of_the_waiting_is_bounded(void **state) {
     const nc_engine_options options = {.max_in_flight = 1, .max_waiting = 2};
     fixture f;
@@ -432,6 +447,7 @@ int main(void) {
         harness_case(engine__no_limit_is_no_limit),
         harness_case(engine__the_idle_limit_is_moved_by_every_piece_of_the_body),
         harness_case(engine__waiting_for_a_slot_ends_at_its_limit),
+        harness_case(engine__a_pause_does_not_stop_the_wait_for_the_first_byte_regression_3),
         harness_case(engine__the_row_of_the_waiting_is_bounded),
         harness_case(engine__a_redirect_is_followed_although_the_row_of_the_waiting_is_full_regression_1),
         harness_case(engine__what_comes_at_once_waits_only_where_there_is_no_slot_regression_2),

@@ -13,7 +13,8 @@
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
 
-/// Stops receiving and sending a transfer's body until nc_engine_resume(); idleness is then not counted.
+/// Stops receiving and sending a transfer's body until nc_engine_resume(); idleness and the wait for a slot are then
+/// not counted.
 ///
 /// What is under way may still come. Unknown and finished ids are ignored. Never blocks. Thread-safe.
 NC_API void nc_engine_pause(nc_engine *engine, nc_transfer_id id);

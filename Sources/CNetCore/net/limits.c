@@ -20,7 +20,9 @@ typedef struct limit {
 static limit limit_of_phase(const nc_transfer *transfer) {
     const nc_limits *limits = &transfer->description.limits;
     uint64_t from_ns = transfer->phase_began_ns;
-    if (nc_flow_is_held(transfer)) {
+    // Bodies are held, and with them who has no slot yet; a connection and a first byte are waited for all the same.
+    bool awaits_other_end = transfer->phase == NC_PHASE_CONNECT || transfer->phase == NC_PHASE_REPLY;
+    if (!awaits_other_end && nc_flow_is_held(transfer)) {
         return (limit){NC_ERR_TOTAL_TIMED_OUT, NC_UNLIMITED, from_ns}; // It is not the other end that is idle.
     }
     switch (transfer->phase) {
