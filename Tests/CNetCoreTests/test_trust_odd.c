@@ -349,6 +349,37 @@ static void odd__a_policy_has_rules_with_pins_or_with_somebody_who_looks(void **
     }
 }
 
+/* --- names --- */
+
+static void odd__a_star_stands_for_a_label_with_an_underscore_too(void **state) {
+    static const struct {
+        const char *names;
+        const char *host;
+        nc_status status;
+    } cases[] = {
+        {"DNS:*.example.com", "my_service.example.com", NC_OK},
+        {"DNS:a.example, DNS:*.EXAMPLE.com", "_sip.example.COM", NC_OK},
+        {"DNS:*.my_zone.example", "a.my_zone.example", NC_OK},
+        {"DNS:my_service.example.com", "my_service.example.com", NC_OK},
+        {"DNS:*.example.com", "a.my_service.example.com", NC_ERR_TLS_NAME},
+        {"DNS:*.example.com", "my_service.example.org", NC_ERR_TLS_NAME},
+        {"DNS:*.example.com", "my_example.com", NC_ERR_TLS_NAME},
+        {"DNS:my*.example.com", "my_service.example.com", NC_ERR_TLS_NAME},
+        {"DNS:*.com", "my_service.com", NC_ERR_TLS_NAME},
+        {"email:*.example.com", "my_service.example.com", NC_ERR_TLS_NAME},
+    };
+    nct_made *root = nct_make(&(nct_wish){.common_name = "Root", .is_authority = true});
+    const nc_trust_options options = {.roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of(nct_made_pem(root))};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        nct_made *leaf = nct_make(&(nct_wish){.issuer = root, .common_name = "x", .names = cases[i].names});
+        assert_non_null(leaf);
+        assert_status(family_status(&options, nc_slice_of(nct_made_pem(leaf)), cases[i].host), cases[i].status);
+        nct_made_free(leaf);
+    }
+    nct_made_free(root);
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
@@ -360,6 +391,7 @@ int main(void) {
         harness_case(odd__a_key_locked_by_an_algorithm_that_is_not_there_is_no_wrong_pass_phrase),
         harness_case(odd__a_bundle_without_a_chain_is_a_leaf_alone),
         harness_case(odd__a_policy_has_rules_with_pins_or_with_somebody_who_looks),
+        harness_case(odd__a_star_stands_for_a_label_with_an_underscore_too),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <openssl/err.h>
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
+#include <string.h>
 
 /// What X509_V_FLAG_X509_STRICT finds missing that restricts nothing: hints for finding issuers, and a key usage that
 /// is not stated at all.
@@ -130,6 +131,27 @@ done:
     return code;
 }
 
+/// OpenSSL's star stands for letters, digits and hyphens alone and never before a name with an underscore, which names
+/// of services have; libcurl's and browsers' does. As with OpenSSL, two labels follow a star at least.
+static bool has_star_for(X509 *leaf, const nc_host_name *host) {
+    const char *rest = strchr(host->text, '.');
+    if (strchr(host->text, '_') == NULL || rest == NULL || strchr(rest + 1, '.') == NULL) {
+        return false;
+    }
+    GENERAL_NAMES *names = X509_get_ext_d2i(leaf, NID_subject_alt_name, NULL, NULL);
+    bool has_one = false;
+    for (int i = 0; i < sk_GENERAL_NAME_num(names) && !has_one; i++) {
+        const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, i);
+        if (name->type == GEN_DNS && ASN1_STRING_length(name->d.dNSName) > 1) {
+            const unsigned char *text = ASN1_STRING_get0_data(name->d.dNSName);
+            nc_slice behind = nc_slice_make(text + 1, (size_t)ASN1_STRING_length(name->d.dNSName) - 1);
+            has_one = text[0] == '*' && nc_slice_is_equal_ignoring_case(behind, nc_slice_of(rest));
+        }
+    }
+    GENERAL_NAMES_free(names);
+    return has_one;
+}
+
 bool nc_verify_name(X509 *leaf, const nc_host_name *host) {
     // A common name counts for nothing, nor do stars within a label (RFC 9525, 6.3).
     const unsigned flags = X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS;
@@ -138,8 +160,9 @@ bool nc_verify_name(X509 *leaf, const nc_host_name *host) {
     }
     int answer = host->is_address ? X509_check_ip_asc(leaf, host->text, flags)
                                   : X509_check_host(leaf, host->text, host->length, flags, NULL);
+    bool is_named = answer == 1 || (answer == 0 && !host->is_address && has_star_for(leaf, host));
     ERR_clear_error();
-    return answer == 1;
+    return is_named;
 }
 
 nc_status nc_verify_status(int code) {
