@@ -288,6 +288,58 @@ static void flatten__a_set_says_the_same_in_whatever_order_it_was_filled(void **
     }
 }
 
+/// Adds a set of pairs, each of them a set or an object in an array, filled forwards or backwards.
+static void add_pairs(nc_params *params, bool is_reversed, bool is_nested) {
+    static const int pairs[][2] = {{1, 9}, {5, 6}, {2, 2}};
+    enum { COUNT = sizeof pairs / sizeof *pairs };
+    nc_params_begin(params, text(is_nested ? "n" : "s"), NC_PARAMS_SET);
+    for (unsigned i = 0; i < COUNT; i++) {
+        const int *pair = pairs[is_reversed ? COUNT - 1 - i : i];
+        if (is_nested) {
+            nc_params_begin(params, text(""), NC_PARAMS_ARRAY);
+        }
+        nc_params_begin(params, text(""), NC_PARAMS_SET);
+        nc_params_add_integer(params, text(""), pair[is_reversed ? 1 : 0]);
+        nc_params_add_integer(params, text(""), pair[is_reversed ? 0 : 1]);
+        nc_params_end(params);
+        if (is_nested) {
+            nc_params_end(params);
+        }
+    }
+    nc_params_end(params);
+}
+
+static void flatten__sets_within_sets_may_be_filled_in_any_order(void **state) {
+    (void)state;
+    for (unsigned turn = 0; turn < 2; turn++) {
+        nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
+        add_pairs(&params, turn == 1, false);
+        add_pairs(&params, turn == 1, true);
+        assert_flat(&params, (nc_flatten_options){.order = NC_ORDER_AS_GIVEN},
+                    "s=1 s=9 s=2 s=2 s=5 s=6 n[]=1 n[]=9 n[]=2 n[]=2 n[]=5 n[]=6 ");
+        nc_params_deinit(&params);
+    }
+}
+
+static void flatten__sets_within_sets_take_no_longer_the_deeper_they_are(void **state) {
+    (void)state;
+    nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
+    nc_params_begin(&params, text("s"), NC_PARAMS_SET);
+    for (unsigned depth = 2; depth < NC_PARAMS_MAX_DEPTH; depth++) {
+        nc_params_add_integer(&params, text(""), depth);
+        nc_params_begin(&params, text(""), NC_PARAMS_SET);
+    }
+    nc_params_add_integer(&params, text(""), 1);
+    for (unsigned depth = 1; depth < NC_PARAMS_MAX_DEPTH; depth++) {
+        nc_params_end(&params);
+    }
+    nc_buf out = nc_buf_init(8192);
+    assert_status(nc_params_flatten(&params, NULL, note, &out, NULL), NC_OK);
+    assert_true(nc_slice_is_equal(nc_slice_make(out.data, 8), text("s=2 s=3 ")));
+    nc_buf_deinit(&out);
+    nc_params_deinit(&params);
+}
+
 static void walk_all(void *ctx) {
     (void)ctx;
     nc_params params = sample();
@@ -297,6 +349,7 @@ static void walk_all(void *ctx) {
         nc_params_add_integer(&params, text(""), i);
     }
     nc_params_end(&params);
+    add_pairs(&params, true, true);
     nc_buf out = nc_buf_init(1 << 16);
     nc_error err;
     nc_status status = nc_params_flatten(&params, NULL, note, &out, &err);
@@ -345,6 +398,8 @@ int main(void) {
         harness_case(flatten__sorts_by_utf16_code_units_and_keeps_equal_names_in_order),
         harness_case(flatten__sorts_many_names),
         harness_case(flatten__a_set_says_the_same_in_whatever_order_it_was_filled),
+        harness_case(flatten__sets_within_sets_may_be_filled_in_any_order),
+        harness_case(flatten__sets_within_sets_take_no_longer_the_deeper_they_are),
         harness_case(flatten__survives_each_failing_allocation),
         harness_case(flatten__goes_as_deep_as_trees_go),
     };

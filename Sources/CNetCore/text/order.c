@@ -30,34 +30,12 @@ static bool is_container(const nc_params_item *item) {
     return item->kind >= NC_PARAMS_OBJECT;
 }
 
-/// Compares two values of a set: by text, and what has the same text by kind; containers after all others, by what they
-/// hold, so that the order does not depend on that of adding.
+/// Compares two values of a set that are no containers: by text, and what has the same text by kind.
 static int compare_values(const nc_params_item *a, const nc_params_item *b) {
-    if (is_container(a) != is_container(b)) {
-        return is_container(a) ? 1 : -1;
-    }
-    if (!is_container(a)) {
-        nc_params_digits left;
-        nc_params_digits right;
-        int order = nc_order_compare(nc_params_text(a, &left), nc_params_text(b, &right));
-        return order != 0 ? order : (int)a->kind - (int)b->kind;
-    }
-    nc_params_cursor left = nc_params_children(a);
-    nc_params_cursor right = nc_params_children(b);
-    nc_params_item left_item;
-    nc_params_item right_item;
-    for (;;) {
-        bool has_left = nc_params_next(&left, &left_item);
-        bool has_right = nc_params_next(&right, &right_item);
-        if (!has_left || !has_right) {
-            return has_left ? 1 : has_right ? -1 : (int)a->kind - (int)b->kind;
-        }
-        int order = nc_order_compare(left_item.name, right_item.name);
-        order = order != 0 ? order : compare_values(&left_item, &right_item);
-        if (order != 0) {
-            return order;
-        }
-    }
+    nc_params_digits left;
+    nc_params_digits right;
+    int order = nc_order_compare(nc_params_text(a, &left), nc_params_text(b, &right));
+    return order != 0 ? order : (int)a->kind - (int)b->kind;
 }
 
 /// Whether `a` comes before `b`; equal ones come as they lie in memory.
@@ -147,23 +125,82 @@ static size_t count_values(const nc_params_item *container, bool by_name, bool *
     return count;
 }
 
-nc_status nc_ordered_init(nc_ordered *ordered, const nc_params_item *container, bool is_sorted) {
-    ordered->cursor = nc_params_children(container);
-    ordered->places = NULL;
-    ordered->count = 0;
-    ordered->at = 0;
-    bool by_name = container->kind == NC_PARAMS_OBJECT;
-    bool is_needed = false;
-    if (!is_sorted || container->kind == NC_PARAMS_ARRAY) {
-        return NC_OK;
+static bool holds_containers(const nc_params_item *container) {
+    nc_params_cursor cursor = nc_params_children(container);
+    nc_params_item item;
+    bool has_one = false;
+    while (!has_one && nc_params_next(&cursor, &item)) {
+        has_one = is_container(&item);
     }
-    size_t count = count_values(container, by_name, &is_needed);
-    if (!is_needed) {
-        return NC_OK;
+    return has_one;
+}
+
+static nc_status append_container_key(nc_buf *out, const nc_params_item *container);
+
+/// Appends what a value is ordered by within a set, wherever the order of filling means nothing: containers after all
+/// others, by what they hold, one that another begins with before it.
+static nc_status append_key(nc_buf *out, const nc_params_item *item) {
+    nc_params_digits digits;
+    nc_status status = NC_OK;
+    nc_buf_append_byte(out, is_container(item) ? 1 : 0);
+    if (is_container(item)) {
+        status = append_container_key(out, item);
+    } else {
+        nc_buf_append(out, nc_params_text(item, &digits));
     }
+    nc_buf_append_byte(out, 0);
+    nc_buf_append_byte(out, (uint8_t)item->kind);
+    return status == NC_OK ? nc_buf_status(out) : status;
+}
+
+/// As deep as the tree, like all that reads one.
+static nc_status append_container_key(nc_buf *out, const nc_params_item *container) {
+    nc_ordered children;
+    nc_params_item child;
+    nc_status status = nc_ordered_init(&children, container, true);
+    if (status != NC_OK) {
+        return status;
+    }
+    while (status == NC_OK && nc_ordered_next(&children, &child)) {
+        nc_buf_append_byte(out, 1);
+        nc_buf_append(out, child.name);
+        nc_buf_append_byte(out, 0);
+        // A set has its values' keys already; to make them anew at each level would double the work with each.
+        if (children.keys.length > 0) {
+            nc_buf_append(out, children.places[children.at - 1].name);
+        } else {
+            status = append_key(out, &child);
+        }
+    }
+    nc_ordered_deinit(&children);
+    return status;
+}
+
+/// Names each value of a set by its key.
+static nc_status name_by_keys(nc_ordered *ordered) {
+    nc_params_item item;
+    for (size_t i = 0; i < ordered->count; i++) {
+        size_t start = ordered->keys.length;
+        (void)read_at(ordered->places[i].nodes, &item);
+        nc_status status = append_key(&ordered->keys, &item);
+        if (status != NC_OK) {
+            return status;
+        }
+        ordered->places[i].name.length = ordered->keys.length - start;
+    }
+    const uint8_t *at = ordered->keys.data; // It moves no more.
+    for (size_t i = 0; i < ordered->count; i++) {
+        ordered->places[i].name.data = at;
+        at += ordered->places[i].name.length;
+    }
+    return NC_OK;
+}
+
+/// Makes room for so many places, and fills them as the values lie.
+static nc_status find_places(nc_ordered *ordered, size_t count) {
+    size_t bytes = 0;
     ordered->places = ordered->few;
     if (count > NC_ORDERED_INLINE) {
-        size_t bytes = 0;
         ordered->places = nc_size_mul(&bytes, count, sizeof *ordered->places) ? nc_alloc(bytes) : NULL;
         if (ordered->places == NULL) {
             return NC_ERR_NO_MEMORY;
@@ -175,7 +212,34 @@ nc_status nc_ordered_init(nc_ordered *ordered, const nc_params_item *container, 
             break;
         }
     }
-    sort(ordered->places, count, by_name);
+    return NC_OK;
+}
+
+nc_status nc_ordered_init(nc_ordered *ordered, const nc_params_item *container, bool is_sorted) {
+    ordered->cursor = nc_params_children(container);
+    ordered->places = NULL;
+    ordered->keys = nc_buf_init(SIZE_MAX);
+    ordered->count = 0;
+    ordered->at = 0;
+    bool by_name = container->kind == NC_PARAMS_OBJECT;
+    bool by_key = container->kind == NC_PARAMS_SET && holds_containers(container);
+    bool is_needed = false;
+    if (!is_sorted || container->kind == NC_PARAMS_ARRAY) {
+        return NC_OK;
+    }
+    size_t count = count_values(container, by_name || by_key, &is_needed);
+    if (!is_needed && !by_key) {
+        return NC_OK;
+    }
+    nc_status status = find_places(ordered, count);
+    if (status == NC_OK && by_key) {
+        status = name_by_keys(ordered);
+    }
+    if (status != NC_OK) {
+        nc_ordered_deinit(ordered);
+        return status;
+    }
+    sort(ordered->places, count, by_name || by_key);
     return NC_OK;
 }
 
@@ -190,4 +254,5 @@ void nc_ordered_deinit(nc_ordered *ordered) {
     if (ordered->places != ordered->few) {
         nc_free(ordered->places);
     }
+    nc_buf_deinit(&ordered->keys);
 }
