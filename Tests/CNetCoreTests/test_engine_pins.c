@@ -81,6 +81,36 @@ static void pins__a_resumed_session_is_resumed_under_its_policy_alone(void **sta
     }
 }
 
+/// How often it was asked, and how often it says yes.
+typedef struct chooser {
+    int asked;
+    int allowed;
+} chooser;
+
+static bool choose(void *ctx, const nc_trust_event *event) {
+    chooser *by = ctx;
+    (void)event;
+    return by->asked++ < by->allowed;
+}
+
+static void pins__an_observer_is_asked_of_every_connection(void **state) {
+    (void)state;
+    for (int is_old = 0; is_old < 2; is_old++) {
+        pinned p;
+        chooser by = {.allowed = 2};
+        pinned_start_with(&p, &(nct_server_options){.is_tls_1_2_only = is_old == 1});
+        fixture_script(&p.f, "/t", (nct_reply){.body = "ok", .body_length = 2, .ending = NCT_CLOSE});
+        p.options.observer = (nc_trust_observer){.ctx = &by, .decide = choose};
+        for (int i = 0; i < 3; i++) {
+            assert_status(pinned_ask(&p).error.status, i < by.allowed ? NC_OK : NC_ERR_TLS_CERTIFICATE);
+            assert_true(nct_server_wait_for_silence(p.f.server, FIXTURE_LIMIT_MS));
+        }
+        assert_int_equal(by.asked, 3);
+        assert_int_equal(nct_server_resumed_count(p.f.server), 0);
+        pinned_stop(&p);
+    }
+}
+
 static void pins__two_hosts_of_one_server_are_two_connections(void **state) {
     pinned p;
     (void)state;
@@ -268,6 +298,7 @@ int main(void) {
         harness_case(pins__a_refusal_lists_what_was_seen_and_what_was_asked_for),
         harness_case(pins__a_kept_connection_is_kept_for_its_policy_alone),
         harness_case(pins__a_resumed_session_is_resumed_under_its_policy_alone),
+        harness_case(pins__an_observer_is_asked_of_every_connection),
         harness_case(pins__two_hosts_of_one_server_are_two_connections),
         harness_case(pins__each_hop_of_a_redirect_is_checked),
         harness_case(pins__a_redirect_in_the_clear_to_a_pinned_host_is_refused),

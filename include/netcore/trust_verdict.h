@@ -127,8 +127,8 @@ typedef struct nc_trust_observer {
     void *NC_NULLABLE ctx;
     /// Told of refusals and of whatever a verdict notes, at most once a minute for each host and port; may be NULL.
     void (*NC_NULLABLE report)(void *NC_NULLABLE ctx, const nc_trust_event *event);
-    /// Asked in each handshake; may be NULL. True allows, false refuses; what the policy refused stays refused unless
-    /// `allows_override` is set.
+    /// Asked in each handshake, so that no session is resumed; may be NULL. True allows, false refuses; what the policy
+    /// refused stays refused unless `allows_override` is set.
     bool (*NC_NULLABLE decide)(void *NC_NULLABLE ctx, const nc_trust_event *event);
     /// Called once, when the policy is freed, on any thread; may be NULL.
     void (*NC_NULLABLE release)(void *NC_NULLABLE ctx);

@@ -64,8 +64,7 @@ static void set_safety(option_row *row, nc_lane *lane) {
     SET(row, CURLOPT_SSLVERSION, version);
     SET(row, CURLOPT_SSL_VERIFYPEER, verifies ? 1L : 0L);
     SET(row, CURLOPT_SSL_VERIFYHOST, compares ? 2L : 0L);
-    // A resumed session brings no stapled reply.
-    SET(row, CURLOPT_SSL_SESSIONID_CACHE, trust->requires_staple ? 0L : 1L);
+    SET(row, CURLOPT_SSL_SESSIONID_CACHE, nc_trust_may_resume(lane->trust) ? 1L : 0L);
     SET(row, CURLOPT_SSL_ENABLE_ALPN, trust->skips_alpn ? 0L : 1L);
     SET(row, CURLOPT_CAINFO, NULL);
     SET(row, CURLOPT_CAPATH, NULL);

@@ -296,6 +296,10 @@ bool nc_trust_may_be_overridden(const nc_trust *trust) {
     return trust->rules->observer.decide != NULL && trust->rules->observer.allows_override;
 }
 
+bool nc_trust_may_resume(const nc_trust *trust) {
+    return !trust->options.requires_staple && trust->rules->observer.decide == NULL;
+}
+
 bool nc_trust_has_rules(const nc_trust *trust) {
     const nc_trust_observer *observer = &trust->rules->observer;
     return trust->rules->count > 0 || observer->decide != NULL || observer->report != NULL;

@@ -37,6 +37,8 @@ bool nc_trust_checks_nothing(const nc_trust *trust);
 
 /// Tells whether an observer may allow what the policy refuses.
 bool nc_trust_may_be_overridden(const nc_trust *trust);
+/// Tells whether TLS sessions may be resumed: one that is brings no stapled reply, and nothing to ask an observer of.
+bool nc_trust_may_resume(const nc_trust *trust);
 /// Tells whether the policy has rules with pins, or an observer: what a libcurl without OpenSSL cannot do.
 bool nc_trust_has_rules(const nc_trust *trust);
 
