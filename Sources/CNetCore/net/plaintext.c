@@ -6,6 +6,25 @@
 
 #include <string.h>
 
+static bool may_be_international(nc_slice host) {
+    bool is_plain = true;
+    for (size_t i = 0; i < host.length && is_plain; i++) {
+        is_plain = host.data[i] < 0x80 && host.data[i] != '%';
+    }
+    return !is_plain;
+}
+
+/// libcurl 7.88 says that it has no memory also where a host has no form in ASCII, as none has that is not ASCII in the
+/// locale of a program that sets none. Nobody knows the host either way, so that nothing is sent in the clear.
+static nc_status refuse_unknown_host(nc_transfer *transfer) {
+    nc_slice place = nc_url_authority(nc_transfer_url(transfer));
+    if (!may_be_international(place)) {
+        return nc_transfer_note(transfer, NC_ERR_NO_MEMORY, 0, "no memory for a request");
+    }
+    return nc_transfer_note(transfer, NC_ERR_BAD_URL, 0, "%s: %.*s (its host has no form in ASCII)",
+                            nc_status_text(NC_ERR_BAD_URL), (int)place.length, (const char *)place.data);
+}
+
 nc_status nc_plaintext_check(nc_transfer *transfer) {
     const nc_engine *engine = transfer->engine;
     nc_slice url = nc_transfer_url(transfer);
@@ -17,7 +36,7 @@ nc_status nc_plaintext_check(nc_transfer *transfer) {
     }
     nc_status status = nc_origin_of(&origin, (const char *)url.data);
     if (status == NC_ERR_NO_MEMORY) {
-        return nc_transfer_note(transfer, status, 0, "no memory for a request");
+        return refuse_unknown_host(transfer);
     }
     if (status != NC_OK && !engine->refuses_plaintext) {
         return NC_OK; // libcurl has the last word on what is no URL.
