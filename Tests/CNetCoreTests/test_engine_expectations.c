@@ -201,6 +201,9 @@ static void engine__a_charset_that_is_not_utf8_is_refused(void **state) {
     const char *latin = "Content-Type: application/json; charset=\"ISO-8859-1\"\r\n";
     assert_ended(ask(&s, reply_of(latin, "{}")), NC_ERR_BAD_CHARSET, 0, "the response says 'ISO-8859-1'");
     assert_answered(ask(&s, reply_of("Content-Type: application/json;charset=UTF-8\r\n", "{}")), 200, "{}");
+    // A parameter that names none is none.
+    assert_answered(ask(&s, reply_of("Content-Type: application/json; charset=\r\n", "{}")), 200, "{}");
+    assert_answered(ask(&s, reply_of("Content-Type: application/json; charset=\"\"\r\n", "{}")), 200, "{}");
     nct_reply wide = {.headers = JSON_TYPE, .body = "\xff\xfe{\0}\0", .body_length = 6};
     assert_ended(ask(&s, wide), NC_ERR_BAD_JSON, 0, "found byte 0xff, as UTF-16 begins");
     wide = (nct_reply){.headers = JSON_TYPE, .body = "{\0}\0", .body_length = 4};

@@ -15,7 +15,7 @@ static nc_status note(nc_transfer *transfer, const nc_error *err) {
 /// RFC 8259, 8.1: what is exchanged is UTF-8, and a parameter that says something else is not JSON's.
 static nc_status check_charset(nc_transfer *transfer, nc_slice content_type) {
     nc_slice charset;
-    if (!nc_content_type_parameter(&charset, content_type, "charset")) {
+    if (!nc_content_type_parameter(&charset, content_type, "charset") || charset.length == 0) {
         return NC_OK;
     }
     bool is_utf8 = nc_slice_is_equal_ignoring_case(charset, nc_slice_of("utf-8")) ||
