@@ -105,7 +105,7 @@ final class ParameterNode {
 private protocol MarkedSet {}
 extension Set: MarkedSet {}
 private protocol MarkedDictionary {}
-extension Dictionary: MarkedDictionary where Key == String {}
+extension Dictionary: MarkedDictionary {}
 
 /// A key that is a name or a place.
 struct NameKey: CodingKey {

@@ -46,6 +46,16 @@ struct ParameterEncoderTests {
             ])
     }
 
+    @Test func aDictionaryIsSortedWhateverItsKeysAre() throws {
+        enum Place: String, Encodable, CodingKeyRepresentable { case aHome, bWork, cElse }
+        let numbered = Dictionary(uniqueKeysWithValues: (1...9).map { ($0, $0) })
+        let fields = try Parameters(encoding: numbered).fields
+        #expect(fields.map(\.name) == (1...9).map(String.init))
+        let named = try Parameters(
+            encoding: [Place.cElse: 3, .aHome: 1, .bWork: 2], by: ParameterEncoder(keys: .snakeCase))
+        #expect(named == ["aHome": 1, "bWork": 2, "cElse": 3])
+    }
+
     @Test func keysAreRenamedButThoseOfDictionaries() throws {
         struct Outer: Encodable {
             var userIDText = 1
