@@ -71,6 +71,15 @@ private struct KeyedProbe<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        try answer(type, key)
+    }
+
+    // Without these two the standard library refuses such integers in the container's name; so below.
+    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try answer(type, key) }
+
+    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try answer(type, key) }
+
+    private func answer<Value: Decodable>(_ type: Value.Type, _ key: Key) throws -> Value {
         try experiment(type, key)
         let (value, shape) = try decoder.probe.value(of: type)
         decoder.questions.value.ask(key.stringValue, shape)
@@ -142,7 +151,13 @@ private struct UnkeyedProbe: UnkeyedDecodingContainer {
         return false
     }
 
-    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try answer(type) }
+
+    mutating func decode(_ type: Int128.Type) throws -> Int128 { try answer(type) }
+
+    mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try answer(type) }
+
+    private mutating func answer<Value: Decodable>(_ type: Value.Type) throws -> Value {
         let (value, shape) = try decoder.probe.value(of: type)
         take(shape)
         return value
@@ -176,7 +191,13 @@ private struct SingleProbe: SingleValueDecodingContainer {
         return false
     }
 
-    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try answer(type) }
+
+    func decode(_ type: Int128.Type) throws -> Int128 { try answer(type) }
+
+    func decode(_ type: UInt128.Type) throws -> UInt128 { try answer(type) }
+
+    private func answer<Value: Decodable>(_ type: Value.Type) throws -> Value {
         let kept = decoder.questions
         defer { kept.scalarCount += 1 }
         if let tampering = decoder.tampering, tampering.answer == .wrong, tampering.index == kept.scalarCount {
@@ -195,7 +216,7 @@ private struct SingleProbe: SingleValueDecodingContainer {
     private static func strange<Value>(_ type: Value.Type) -> Value? {
         let values: [Any] = [
             "\u{1}no such case\u{1}", 113, Int8(113), Int16(113), Int32(113), Int64(113), UInt(113), UInt8(113),
-            UInt16(113), UInt32(113), UInt64(113),
+            UInt16(113), UInt32(113), UInt64(113), Int128(113), UInt128(113),
         ]
         return values.lazy.compactMap { $0 as? Value }.first
     }
@@ -203,7 +224,7 @@ private struct SingleProbe: SingleValueDecodingContainer {
     private static func plain<Value>(_ type: Value.Type) -> Value? {
         let values: [Any] = [
             false, "", 0, Int8(0), Int16(0), Int32(0), Int64(0), UInt(0), UInt8(0), UInt16(0), UInt32(0), UInt64(0),
-            Double(0), Float(0),
+            Int128(0), UInt128(0), Double(0), Float(0),
         ]
         return values.lazy.compactMap { $0 as? Value }.first
     }

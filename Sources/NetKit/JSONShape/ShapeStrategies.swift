@@ -42,7 +42,9 @@ struct ShapeStrategies {
         case is Bool.Type: .boolean
         case is String.Type, is URL.Type, is UUID.Type: .string
         case is Int.Type, is Int8.Type, is Int16.Type, is Int32.Type, is Int64.Type: .integer
+        case is Int128.Type: .integer
         case is UInt.Type, is UInt8.Type, is UInt16.Type, is UInt32.Type, is UInt64.Type: .integer(min: 0)
+        case is UInt128.Type: .integer(min: 0)
         case is Double.Type, is Float.Type: floats
         case is Decimal.Type: .number
         case is Date.Type: dates

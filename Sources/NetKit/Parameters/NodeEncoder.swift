@@ -43,6 +43,15 @@ private struct FieldContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
         try field(key).take(value, at: codingPath + [key], by: strategy)
     }
 
+    // Without these two the standard library refuses such integers in the container's name; so below.
+    func encode(_ value: Int128, forKey key: Key) {
+        field(key).put(Parameters(value))
+    }
+
+    func encode(_ value: UInt128, forKey key: Key) {
+        field(key).put(Parameters(value))
+    }
+
     func nestedContainer<Nested: CodingKey>(
         keyedBy type: Nested.Type, forKey key: Key
     ) -> KeyedEncodingContainer<Nested> {
@@ -84,6 +93,14 @@ private struct ValueContainer: UnkeyedEncodingContainer {
     func encode(_ value: some Encodable) throws {
         let path = nextPath
         try node.element().take(value, at: path, by: strategy)
+    }
+
+    func encode(_ value: Int128) {
+        node.element().put(Parameters(value))
+    }
+
+    func encode(_ value: UInt128) {
+        node.element().put(Parameters(value))
     }
 
     func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
@@ -162,6 +179,14 @@ private struct OneContainer: SingleValueEncodingContainer {
     }
 
     func encode(_ value: UInt64) {
+        node.put(Parameters(value))
+    }
+
+    func encode(_ value: Int128) {
+        node.put(Parameters(value))
+    }
+
+    func encode(_ value: UInt128) {
         node.put(Parameters(value))
     }
 

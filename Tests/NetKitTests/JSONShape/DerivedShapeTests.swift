@@ -66,6 +66,18 @@ struct DerivedShapeTests {
         #expect(try JSONShape(for: Data.self) == .string)
     }
 
+    @Test func integersOfAHundredAndTwentyEightBitsAreIntegers() throws {
+        struct Wide: Codable, Sendable {
+            var low: Int128
+            var high: UInt128?
+            var list: [Int128]
+        }
+        try agree(Int128.self, document: "\"integer\"", ["-170141183460469231731687303715884105728", "1.5", "\"1\""])
+        try agree(
+            Wide.self, document: #"{"low":"integer","high?":{"$type":"integer?","$min":0},"list":["integer"]}"#,
+            [#"{"low":1,"list":[2]}"#, #"{"low":1,"high":340282366920938463463374607431768211455,"list":[]}"#])
+    }
+
     @Test func datesAndDataAreAsTheDecoderSays() throws {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601

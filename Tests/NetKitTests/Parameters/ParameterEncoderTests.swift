@@ -56,6 +56,22 @@ struct ParameterEncoderTests {
         #expect(named == ["aHome": 1, "bWork": 2, "cElse": 3])
     }
 
+    @Test func integersOfAHundredAndTwentyEightBitsKeepTheirDigits() throws {
+        struct Wide: Encodable {
+            var low = Int128.min
+            var high: UInt128? = .max
+            var list = [Int128(1), 2]
+            var odd = [UInt128(3)]
+        }
+        #expect(
+            try Parameters(encoding: Wide()) == [
+                "low": .number("-170141183460469231731687303715884105728"),
+                "high": .number("340282366920938463463374607431768211455"), "list": [1, 2], "odd": [3],
+            ])
+        #expect(try Parameters(encoding: Int128(-1)) == -1)
+        #expect(try Parameters(encoding: UInt128(1)) == 1)
+    }
+
     @Test func keysAreRenamedButThoseOfDictionaries() throws {
         struct Outer: Encodable {
             var userIDText = 1
