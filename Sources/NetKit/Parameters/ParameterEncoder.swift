@@ -24,7 +24,7 @@ public struct ParameterEncoder: Sendable {
 
     /// What dates become.
     public enum DateStrategy: Sendable {
-        /// Text such as `2026-11-21T18:00:00Z` (RFC 3339).
+        /// Text such as `2026-11-21T18:00:00Z` (RFC 3339); a date outside the years 1 to 9999 is refused.
         case iso8601
         /// A number of seconds.
         case secondsSince1970
@@ -136,9 +136,9 @@ extension ParameterEncoder {
     }
 
     /// Nil where the date encodes itself.
-    func parameters(of date: Date) throws -> Parameters? {
+    func parameters(of date: Date, at path: [any CodingKey]) throws -> Parameters? {
         switch dates {
-        case .iso8601: .string(date.formatted(.iso8601))
+        case .iso8601: .string(try date.text(at: path))
         case .secondsSince1970: .double(date.timeIntervalSince1970)
         case .millisecondsSince1970:
             // One that lies too far away is refused by who writes it, as infinity is.
@@ -156,6 +156,20 @@ extension ParameterEncoder {
         case .deferred: nil
         case .custom(let make): try make(data)
         }
+    }
+}
+
+extension Date {
+    /// As RFC 3339 has it. The formatter takes a date that is none, or lies beyond all calendars, for some other one.
+    fileprivate func text(at path: [any CodingKey]) throws -> String {
+        let years1To9999 = Date.distantPast..<Date(timeIntervalSince1970: 253_402_300_800)
+        guard years1To9999.contains(self) else {
+            // Not the date itself: whoever prints the error would trap, as some have no description.
+            throw EncodingError.invalidValue(
+                timeIntervalSince1970,
+                .init(codingPath: path, debugDescription: "a date outside the years 1 to 9999 has no text"))
+        }
+        return formatted(.iso8601)
     }
 }
 

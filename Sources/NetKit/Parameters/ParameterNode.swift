@@ -81,7 +81,7 @@ final class ParameterNode {
 
     /// Encodes a value here.
     func take(_ value: some Encodable, at path: [any CodingKey], by encoder: ParameterEncoder) throws {
-        if let known = try known(value, by: encoder) {
+        if let known = try known(value, at: path, by: encoder) {
             put(known)
             return
         }
@@ -90,9 +90,11 @@ final class ParameterNode {
         try value.encode(to: NodeEncoder(node: self, codingPath: path, strategy: encoder))
     }
 
-    private func known(_ value: some Encodable, by encoder: ParameterEncoder) throws -> Parameters? {
+    private func known(
+        _ value: some Encodable, at path: [any CodingKey], by encoder: ParameterEncoder
+    ) throws -> Parameters? {
         switch value {
-        case let value as Date: try encoder.parameters(of: value)
+        case let value as Date: try encoder.parameters(of: value, at: path)
         case let value as Data: try encoder.parameters(of: value)
         case let value as URL: .string(value.absoluteString)
         case let value as Decimal: .number(value.description)

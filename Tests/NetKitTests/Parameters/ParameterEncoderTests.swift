@@ -72,6 +72,20 @@ struct ParameterEncoderTests {
         #expect(try Parameters(encoding: UInt128(1)) == 1)
     }
 
+    @Test(arguments: [Double.nan, .infinity, -.infinity, 1e300, 253_402_300_800, -62_135_769_601])
+    func aDateThatNoTextCanSayIsRefusedWithItsPath(_ seconds: Double) throws {
+        struct Event: Encodable { var at: [Date] }
+        let event = Event(at: [.now, Date(timeIntervalSince1970: seconds)])
+        let error = #expect(throws: NetError.self) { try Parameters(encoding: event) }
+        #expect(error?.code == .unencodable)
+        #expect(error?.message.hasPrefix("'at[1]'") == true)
+    }
+
+    @Test func theFirstAndTheLastDateOfFourDigitsAreWritten() throws {
+        let dates = [-62_135_769_600, 253_402_300_799].map(Date.init(timeIntervalSince1970:))
+        #expect(try Parameters(encoding: dates) == ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
+    }
+
     @Test func keysAreRenamedButThoseOfDictionaries() throws {
         struct Outer: Encodable {
             var userIDText = 1
