@@ -35,9 +35,34 @@ public indirect enum JSONValue: Sendable, Hashable {
     }
 }
 
+// Texts compare byte by byte (RFC 8259, 8.3), while to Swift the two spellings of "é" are equal.
+extension JSONValue.Member {
+    /// The same name and the same value.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.name.utf8.elementsEqual(right.name.utf8) && left.value == right.value
+    }
+}
+
+extension JSONValue {
+    /// The same value, its members in the same order, its texts and numbers written alike.
+    public static func == (left: JSONValue, right: JSONValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.boolean(let one), .boolean(let other)): one == other
+        case (.number(let one), .number(let other)): one == other
+        case (.string(let one), .string(let other)): one.utf8.elementsEqual(other.utf8)
+        case (.array(let ones), .array(let others)): ones == others
+        case (.object(let ones), .object(let others)): ones == others
+        default: false
+        }
+    }
+}
+
 extension JSONValue {
     /// Whether it is null.
-    public var isNull: Bool { self == .null }
+    public var isNull: Bool {
+        if case .null = self { true } else { false }
+    }
 
     /// True or false; nil for anything else.
     public var boolean: Bool? {

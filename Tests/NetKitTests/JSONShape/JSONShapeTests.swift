@@ -54,6 +54,20 @@ struct JSONShapeTests {
         #expect(try JSONShape(document: document) == shape)
     }
 
+    @Test func textsThatOnlyLookAlikeStayApart() throws {
+        let composed = "\u{e9}"
+        let decomposed = "e\u{301}"
+        #expect(JSONValue.string(composed) != .string(decomposed))
+        #expect(JSONValue.object([.init(name: composed, value: 1)]) != .object([.init(name: decomposed, value: 1)]))
+        let either = JSONShape.oneOf(.string(composed)).or(.oneOf(.string(decomposed)))
+        #expect(try either.check("\"\(composed)\"").isEmpty)
+        #expect(try either.check("\"\(decomposed)\"").isEmpty)
+        let one: JSONShape = .object([composed: .integer])
+        let other: JSONShape = .object([decomposed: .integer])
+        #expect(one != other)
+        #expect(throws: NetError.self) { try one.or(other).check() }
+    }
+
     @Test func limitsHold() throws {
         let shape: JSONShape = [
             "n": .number(min: 0, max: 1.5), "s": .string(minLength: 2, maxLength: 3), "e": .oneOf("a", 1, .null),
