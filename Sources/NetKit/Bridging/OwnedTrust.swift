@@ -53,7 +53,7 @@ final class TrustShelf: Sendable {
 
     /// The policy in the core's form.
     func trust(for policy: TrustPolicy) throws(NetError) -> OwnedTrust {
-        if let found = kept.withLock({ $0.first { $0.policy == policy }?.trust }) {
+        if let found = kept.withLock({ $0.first { $0.policy.isWritten(as: policy) }?.trust }) {
             return found
         }
         let made = try OwnedTrust(policy)
@@ -68,6 +68,23 @@ final class TrustShelf: Sendable {
 }
 
 extension TrustPolicy {
+    /// Whether both are the same, to the byte: to Swift the two spellings of "é" are equal, while they are two files, and
+    /// two pass phrases.
+    fileprivate func isWritten(as other: TrustPolicy) -> Bool {
+        self == other && zip(spelledTexts, other.spelledTexts).allSatisfy { $0.utf8.elementsEqual($1.utf8) }
+    }
+
+    private var spelledTexts: [String] {
+        var texts = [revocationLists ?? "", identity?.password ?? ""]
+        if case .file(let path) = roots {
+            texts.append(path)
+        }
+        if case .files(let certificate, let key) = identity?.source {
+            texts += [certificate, key]
+        }
+        return texts
+    }
+
     /// What is unwise about the policy although it works, such as a rule without a backup pin: a line for each.
     ///
     /// Throws `badPin`, or `usage`, when the policy is malformed.

@@ -99,6 +99,23 @@ struct TrustPolicyTests {
         #expect(server.requestCount == 1)
     }
 
+    @Test func filesWhoseNamesOnlyLookAlikeStayApart() async throws {
+        let server = try LoopbackServer(.valid)
+        server.script("/", .text("believed"))
+        let folder = try TemporaryFolder()
+        // The same letter in its two spellings: one path to Swift, two to the system.
+        try folder.write(try MadeFamily().authority, to: "\u{e9}.pem")
+        try folder.write(server.authority, to: "e\u{301}.pem")
+        let agent = Agent()
+        var request = Request<String>(server.url("/"))
+        request.trust = TrustPolicy(roots: .file(folder.file("\u{e9}.pem")))
+        await #expect(throws: NetError.self) { try await agent.send(request) }
+        request.trust = TrustPolicy(roots: .file(folder.file("e\u{301}.pem")))
+        #expect(try await agent.send(request).value == "believed")
+        request.trust = TrustPolicy(roots: .file(folder.file("\u{e9}.pem")))
+        await #expect(throws: NetError.self) { try await agent.send(request) }
+    }
+
     @Test func theLowestVersionIsKept() async throws {
         let server = try LoopbackServer(.valid, isTLS1_2Only: true)
         server.script("/", .text("1.2"))
