@@ -12,7 +12,8 @@ extension Body {
     public func gzipped(level: Int = 6) throws(NetError) -> Body {
         guard (1...9).contains(level) else { throw NetError(.usage, "the level \(level) is not one from 1 to 9") }
         var packed = self
-        packed.contentEncoding = "gzip"
+        // What is coded already is coded twice, and whoever reads it has to know (RFC 9110, 8.4).
+        packed.contentEncoding = contentEncoding.map { "\($0), gzip" } ?? "gzip"
         if case .bytes(let bytes) = content {
             let gzip = try Gzip(level: level)
             try gzip.add(bytes)

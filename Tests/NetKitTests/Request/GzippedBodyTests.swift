@@ -104,6 +104,19 @@ struct GzippedBodyTests {
         }
     }
 
+    @Test func whatIsCodedAlreadyIsSaidToBeCodedTwice() async throws {
+        let server = try LoopbackServer()
+        server.script("/", .echo)
+        var packed = Body.text("a")
+        packed.contentEncoding = "br"
+        let said = ["br, gzip", "br, gzip, gzip"]
+        for (index, body) in [packed, try packed.gzipped()].enumerated() {
+            let sent = try body.gzipped()
+            _ = try await Agent().send(Request<Bytes>(server.url("/"), method: .post, body: sent))
+            #expect(server.received(index).values(named: "Content-Encoding") == [said[index]])
+        }
+    }
+
     @Test func theRequestsOwnCodingWins() async throws {
         let server = try server()
         let body = try Body.text("a").gzipped()
