@@ -68,7 +68,8 @@ public struct MultipartBody: Sendable {
         parts.append(.parameters(parameters, encoding))
     }
 
-    /// Adds a part whose content is a body of any kind: bytes, a file, a sequence. Its type is the body's.
+    /// Adds a part whose content is a body of any kind: bytes, a file, a sequence. Its type is the body's, and so is its
+    /// Content-Encoding, unless `headers` name one.
     ///
     ///     form.append(.file("/tmp/a.csv", contentType: "text/csv"), name: "table", fileName: "b.csv")
     ///     form.append(.stream(length: 1024) { pieces }, name: "blob")
@@ -80,6 +81,10 @@ public struct MultipartBody: Sendable {
     ///     the one of its extension, else `application/octet-stream`.
     ///   - headers: more fields, in this order behind the others; neither Content-Disposition nor Content-Type.
     public mutating func append(_ content: Body, name: String, fileName: String? = nil, headers: Headers = [:]) {
+        var headers = headers
+        if let coding = content.contentEncoding, headers["Content-Encoding"] == nil {
+            headers["Content-Encoding"] = coding
+        }
         parts.append(.content(content, name: name, fileName: fileName, headers: headers))
     }
 

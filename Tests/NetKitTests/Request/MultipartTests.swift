@@ -96,6 +96,19 @@ struct MultipartTests {
         #expect(received.values(named: "Content-Type") == ["multipart/form-data; boundary=\(Self.boundary)"])
     }
 
+    @Test func aPartSaysHowItIsCoded() async throws {
+        var form = MultipartBody(boundary: Self.boundary)
+        var coded = Body(Bytes(Array("coded".utf8)))
+        coded.contentEncoding = "gzip"
+        form.append(coded, name: "a")
+        form.append(coded, name: "b", headers: ["content-encoding": "x-gzip", "X-More": "1"])
+        let written = try await bytes(of: .multipart(form))
+        let expected =
+            frame("a", "coded", more: "\r\nContent-Encoding: gzip")
+            + frame("b", "coded", more: "\r\ncontent-encoding: x-gzip\r\nX-More: 1") + end
+        #expect(written == Array(expected.utf8))
+    }
+
     @Test func aRequestsParametersAreTheFirstParts() async throws {
         let server = try LoopbackServer()
         server.script("/", .echo)
