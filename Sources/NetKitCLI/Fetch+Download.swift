@@ -5,6 +5,30 @@ extension Fetch {
     func download(
         _ download: DownloadJob, _ plan: Plan, _ account: inout Account, _ heads: inout String
     ) async throws(Failure) {
+        do throws(Failure) {
+            try await save(download, plan, &account, &heads)
+        } catch {
+            try? await dump(heads)
+            throw error
+        }
+        try await dump(heads)
+    }
+
+    /// What -D - writes to standard output, where no body goes.
+    private func dump(_ heads: String) async throws(Failure) {
+        guard arguments.headPath == "-" else { return }
+        await turn.take()
+        defer { turn.give() }
+        do throws(SystemError) {
+            try Terminal.write(heads, to: Terminal.standardOutput)
+        } catch {
+            throw Failure(writing: error, to: nil)
+        }
+    }
+
+    private func save(
+        _ download: DownloadJob, _ plan: Plan, _ account: inout Account, _ heads: inout String
+    ) async throws(Failure) {
         let request = shown(plan.request, name: download.path)
         let (console, isSilent) = (console, arguments.isSilent)
         do throws(NetError) {

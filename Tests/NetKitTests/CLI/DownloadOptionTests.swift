@@ -74,6 +74,15 @@ struct DownloadOptionTests {
         #expect(outcome.code == 2 && outcome.errorLines.count == 1)
     }
 
+    @Test func headsOfDownloadsGoToStandardOutput() async throws {
+        server.script("/file", Reply(headers: ["X-A: 1"], body: Array("abc".utf8)))
+        let outcome = try await nk("-D", "-", "-C", "-", "-o", folder.file("out"), server.url("/file"))
+        #expect(outcome.code == 0 && outcome.text == "HTTP/1.1 200 \r\nX-A: 1\r\nContent-Length: 3\r\n\r\n")
+        server.script("/none", Reply(status: 404))
+        let refused = try await nk("-D", "-", "-C", "-", "-o", folder.file("none"), server.url("/none"))
+        #expect(refused.code == 22 && refused.lines.first == "HTTP/1.1 404 ")
+    }
+
     @Test func whatIsNoDownloadExitsWith2() async throws {
         #expect(try await nk("-C", "-", server.url("/file")).code == 2)
         #expect(try await nk("-C", "-", "-d", "x", "-o", folder.file("out"), server.url("/file")).code == 2)
