@@ -91,28 +91,30 @@ struct Fetch {
         _ stream: ResponseStream, _ plan: Plan, _ output: Output, _ account: inout Account, _ heads: inout String
     ) async throws(NetError) -> Result<Void, Failure> {
         account.take(stream)
-        let shown = heads.utf8.count
         let earlier = stream.earlierHeads.map { Output.head($0.httpVersion, $0.status, $0.headers) }
-        heads += earlier.joined() + Output.head(stream.httpVersion, stream.status, stream.headers.telling(stream.cache))
+        let last = Output.head(stream.httpVersion, stream.status, stream.headers.telling(stream.cache))
+        // Of two answers each has its own.
+        let own = earlier.joined() + last
+        heads += own
         let told = stream.earlierHeads.map(\.headers) + [stream.headers]
         say(
             stream.cache.flatMap { $0.sendsNothing ? ["* the cache answers (\($0.reason)), and nothing is sent"] : nil }
                 ?? Verbose.opening(of: plan, stream.metrics, heads: told))
         do throws(Failure) {
             if arguments.failsOnStatus && stream.status >= 400 {
-                try await showHeads(heads, output)
+                try await showHeads(own, output)
                 throw Failure(ExitCode.badStatus, "\(stream.url) answered with status \(stream.status)")
             }
             if let unexpected = unexpected(stream, plan.request) {
-                try await showHeads(heads, output)
+                try await showHeads(own, output)
                 throw unexpected
             }
             if arguments.headPath == "-" {
-                try await output.writeFirst(heads)
+                try await output.writeFirst(own)
             }
             try await output.begin()
             if arguments.showsHead || arguments.asksForHead {
-                try output.write(String(decoding: heads.utf8.dropFirst(shown), as: UTF8.self))
+                try output.write(own)
             }
         } catch {
             return .failure(error)

@@ -108,6 +108,15 @@ struct CacheOptionTests {
         #expect(try await nk("cache", "rm", directory, "--all").text == "removed 0\n")
     }
 
+    @Test func eachHeadIsDumpedOnceWhereTwoAnswersCome() async throws {
+        server.script("/", [.text("1\n"), .text("2\n")])
+        _ = try await run("--cache", "3600")
+        let words = ["-s", "-D", "-", "--cache-dir", directory, "--cache-mode", "cache-then-network"]
+        let both = try await nk(words + [server.url("/")])
+        #expect(both.lines.count { $0.hasPrefix("HTTP/1.1 200") } == 2)
+        #expect(both.lines.filter { $0.count == 1 } == ["1", "2"])
+    }
+
     @Test func damageIsFoundAndTold() async throws {
         server.script("/", [.text("1")])
         _ = try await run("--cache", "3600")
