@@ -26,13 +26,14 @@ enum CacheCommand {
             return Command.show(help)
         }
         do throws(Failure) {
-            return Command.show(try await text(Array(words)))
+            let answer = try await answer(Array(words))
+            return Command.show(answer.text, answer.body)
         } catch {
             return Command.complain(error)
         }
     }
 
-    private static func text(_ words: [String]) async throws(Failure) -> String {
+    private static func answer(_ words: [String]) async throws(Failure) -> (text: String, body: Bytes) {
         guard words.count >= 2, ["list", "show", "rm", "stats", "verify"].contains(words[0]) else {
             throw Failure(ExitCode.usage, "cache takes list, show, rm, stats or verify, and a folder; nk cache --help")
         }
@@ -43,11 +44,11 @@ enum CacheCommand {
         }
         do {
             switch words[0] {
-            case "list": return try await list(store)
+            case "list": return (try await list(store), [])
             case "show": return try await show(try await found(rest, in: store), in: store)
-            case "rm": return try await remove(rest, from: store)
-            case "stats": return try await stats(store)
-            default: return try verified(try await store.verify())
+            case "rm": return (try await remove(rest, from: store), [])
+            case "stats": return (try await stats(store), [])
+            default: return (try verified(try await store.verify()), [])
             }
         } catch {
             throw error as? Failure ?? (error as? NetError).map { Failure($0) } ?? Failure(1, "\(error)")
@@ -97,7 +98,8 @@ enum CacheCommand {
         return line
     }
 
-    private static func show(_ line: CacheListing, in store: DiskCacheStore) async throws -> String {
+    private static func show(_ line: CacheListing, in store: DiskCacheStore) async throws -> (text: String, body: Bytes)
+    {
         guard let entry = try await store.entry(for: line.key), let head = entry.cachedHead else {
             throw Failure(1, "\(line.key.name) is no answer, or has just gone")
         }
@@ -105,8 +107,7 @@ enum CacheCommand {
         let made = Date(timeIntervalSince1970: head.receivedEpochSeconds).formatted(.iso8601)
         let versions = "# received \(made)\n# version \(head.version)\n"
         let app = head.appVersion.isEmpty ? "" : "# app version \(Verbose.printable(head.appVersion))\n"
-        return key + versions + app + Output.head(head.httpVersion, head.status, head.headers)
-            + entry.body.withSpan { span in String(decoding: span.indices.map { span[$0] }, as: UTF8.self) }
+        return (key + versions + app + Output.head(head.httpVersion, head.status, head.headers), entry.body)
     }
 
     // MARK: What goes

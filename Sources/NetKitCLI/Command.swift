@@ -1,3 +1,5 @@
+import NetKit
+
 /// From the command line to the exit code.
 enum Command {
     static func run(words: () throws(UsageError) -> [String]) async -> Int32 {
@@ -72,9 +74,11 @@ enum Command {
         return code
     }
 
-    static func show(_ text: String) -> Int32 {
+    /// - Parameter body: what stands behind the text, as it is.
+    static func show(_ text: String, _ body: Bytes = []) -> Int32 {
         do throws(SystemError) {
             try Terminal.write(text, to: Terminal.standardOutput)
+            try body.withSpan { span throws(SystemError) in try Terminal.write(span, to: Terminal.standardOutput) }
             return ExitCode.success
         } catch {
             return complain(Failure(writing: error, to: nil))

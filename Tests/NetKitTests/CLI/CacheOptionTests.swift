@@ -117,6 +117,14 @@ struct CacheOptionTests {
         #expect(both.lines.filter { $0.count == 1 } == ["1", "2"])
     }
 
+    @Test func theBodyIsShownAsItIs() async throws {
+        let body = Array(UInt8.min...UInt8.max)
+        server.script("/", .bytes(body, contentType: "application/octet-stream"))
+        _ = try await run("--cache", "3600")
+        let name = String(try await nk("cache", "list", directory).text.prefix(32))
+        #expect(try await nk("cache", "show", directory, name).bytes.suffix(256).elementsEqual(body))
+    }
+
     @Test func damageIsFoundAndTold() async throws {
         server.script("/", [.text("1")])
         _ = try await run("--cache", "3600")
