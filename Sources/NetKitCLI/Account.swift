@@ -22,6 +22,11 @@ struct Account: Sendable {
     /// The URL that answered, or the one that was asked.
     var url: String { metrics.last?.url ?? WrittenURL(job.url).withoutLogin }
 
+    /// That of the last request: a redirect may have changed it.
+    var lastMethod: Method {
+        metrics.dropLast().reduce(method) { Verbose.methodAfter($1.status, $0) }
+    }
+
     var took: Duration { metrics.last?.ended ?? .zero }
 
     /// Up to a moment in each hop, one after the other, as curl counts.

@@ -144,7 +144,7 @@ enum Verbose {
     }
 
     /// As the library does (RFC 9110, 15.4): 303 asks for a GET, 301 and 302 make one of a POST.
-    private static func methodAfter(_ status: Int, _ method: Method) -> Method {
+    static func methodAfter(_ status: Int, _ method: Method) -> Method {
         if status == 303 && method != .head || (status == 301 || status == 302) && method == .post {
             return .get
         }

@@ -38,7 +38,7 @@ extension WriteOut {
         "filename_effective": { $0.fileName.map { .text($0) } ?? .nothing },
         "http_code": { .status($0.status) },
         "http_version": { .text(version($0.metrics.last?.httpVersion)) },
-        "method": { .text($0.method.rawValue) },
+        "method": { .text($0.lastMethod.rawValue) },
         "num_connects": { .number($0.metrics.reduce(0) { $0 + $1.connectionsOpened }) },
         "num_headers": { .number($0.headers.count) },
         "num_redirects": { .number(max(0, $0.metrics.count - 1)) },

@@ -77,6 +77,16 @@ struct WriteOutTests {
         #expect(outcome.errors == "")
     }
 
+    @Test(arguments: [(303 as UInt16, "PUT", "GET"), (302, "POST", "GET"), (302, "PUT", "PUT"), (307, "POST", "POST")])
+    func theMethodIsThatOfTheLastRequest(status: UInt16, asked: String, last: String) async throws {
+        let server = try LoopbackServer()
+        server.script("/a", .redirect(to: "/b", status: status))
+        server.script("/b", Reply())
+        let words = ["-L", "-X", asked, "-d", "x", "-w", "%{method}", server.url("/a")]
+        #expect(try await nk(words).text == last)
+        #expect(server.received(1).requestLine == "\(last) /b HTTP/1.1")
+    }
+
     @Test func aFailureFillsThemToo() async throws {
         let port = try ReservedPort(acceptsConnections: false).number
         let outcome = try await nk(
