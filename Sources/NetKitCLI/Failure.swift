@@ -11,8 +11,9 @@ struct Failure: Error {
         self.message = message
     }
 
+    /// What nk's own source of a body has failed of says more than that it has failed.
     init(_ error: NetError) {
-        self.init(ExitCode.of(error), error.message)
+        self = error.underlying as? Failure ?? Failure(ExitCode.of(error), error.message)
     }
 
     /// - Parameter path: nil is standard output.

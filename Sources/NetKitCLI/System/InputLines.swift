@@ -35,7 +35,7 @@ struct InputLines {
 
     private mutating func fill() throws(Failure) {
         var piece = [UInt8](repeating: 0, count: 1 << 16)
-        let count = unsafe read(0, &piece, piece.count)
+        let count = unsafe systemRead(0, &piece, piece.count)
         if count < 0 && errno != EINTR {
             throw Failure(reading: SystemError(number: errno), from: "-")
         }

@@ -11,6 +11,7 @@ struct InputPieces: AsyncSequence, Sendable {
     typealias Element = [UInt8]
 
     private static let pieceBytes = 64 << 10
+    private let path: String
     private let descriptor: Int32
     private let queue = DispatchQueue(label: "nk.input")
     private let read = Counter()
@@ -21,6 +22,7 @@ struct InputPieces: AsyncSequence, Sendable {
 
     /// "-" is standard input. A file stays open until the process ends.
     init(_ path: String) throws(SystemError) {
+        self.path = path
         descriptor = path == "-" ? 0 : unsafe open(path, O_RDONLY | O_CLOEXEC)
         if descriptor < 0 {
             throw SystemError(number: errno)
@@ -42,8 +44,10 @@ struct InputPieces: AsyncSequence, Sendable {
             let outcome: Result<[UInt8], SystemError> = await withCheckedContinuation { continuation in
                 pieces.queue.async { continuation.resume(returning: pieces.readPiece()) }
             }
-            let piece = try outcome.get()
-            return piece.isEmpty ? nil : piece
+            switch outcome {
+            case .success(let piece): return piece.isEmpty ? nil : piece
+            case .failure(let error): throw NetKitCLI.Failure(reading: error, from: pieces.path)
+            }
         }
     }
 
@@ -62,7 +66,15 @@ struct InputPieces: AsyncSequence, Sendable {
     }
 }
 
-/// read(2), whose name a member may have.
+/// read(2), whose name a member may have. It waits also where others who have the same pipe or terminal made it
+/// non-blocking, which they do for all.
 func systemRead(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer?, _ count: Int) -> Int {
-    unsafe read(descriptor, bytes, count)
+    while true {
+        let count = unsafe read(descriptor, bytes, count)
+        if count >= 0 || errno != EAGAIN {
+            return count
+        }
+        var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        _ = unsafe poll(&waiting, 1, -1)
+    }
 }

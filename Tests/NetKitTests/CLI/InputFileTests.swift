@@ -3,7 +3,11 @@ import Glibc
 #elseif canImport(Darwin)
 import Darwin
 #endif
+import Dispatch
+import NetKit
 import Testing
+
+@testable import NetKitCLI
 
 /// What `nk` reads whole before it does anything has an end.
 @Suite(.timeLimit(.minutes(5)))
@@ -26,6 +30,39 @@ struct InputFileTests {
         let outcome = try await nk(words)
         #expect(outcome.code == Int32(code) && outcome.errorLines.count == 1)
         #expect(outcome.errors.hasSuffix(": File too large\n"))
+    }
+
+    @Test func aPipeThatSomebodyMadeNonBlockingIsWaitedFor() async throws {
+        var ends: [Int32] = [0, 0]
+        try #require(unsafe pipe(&ends) == 0)
+        _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+        let (reader, writer) = (ends[0], ends[1])
+        let count = Lock<Int?>(nil)
+        DispatchQueue(label: "reader").async {
+            var byte: UInt8 = 0
+            let read = unsafe systemRead(reader, &byte, 1)
+            count.withLock { $0 = read }
+        }
+        // Who does not wait has ended long before.
+        for _ in 0..<100_000 where count.withLock({ $0 }) == nil {
+            sched_yield()
+        }
+        #expect(count.withLock { $0 } == nil)
+        try #require(unsafe write(writer, "x", 1) == 1)
+        while count.withLock({ $0 }) == nil {
+            sched_yield()
+        }
+        #expect(count.withLock { $0 } == 1)
+        close(reader)
+        close(writer)
+    }
+
+    @Test(arguments: [["-T", "-"], ["-F", "a=@-"], ["-d", "@-"]])
+    func inputThatCannotBeReadTellsWhy(words: [String]) async throws {
+        let server = try LoopbackServer()
+        let outcome = try await nk(line: "exec \"$0\" \"$@\" </tmp", words[0], words[1], server.url("/"))
+        #expect(outcome.code == 26)
+        #expect(outcome.errorLines == ["nk: (26) cannot read standard input: Is a directory"])
     }
 
     @Test func dataHasTheLimitOfCurl() async throws {
