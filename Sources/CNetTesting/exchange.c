@@ -100,7 +100,7 @@ static nct_step answer(nct_connection *connection) {
     nct_record_request(&connection->desk->record, connection->number, &request->first, request->length);
     if (chooser->received != NULL)
         chooser->received(chooser->context, connection->number, (const char *)nct_bytes_first(&request->first),
-                          request->first.length, request->length);
+                          request->first.length, request->body_received);
     return begin_reply(connection, script, request);
 }
 

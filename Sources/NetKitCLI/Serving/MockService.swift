@@ -64,7 +64,8 @@ final class MockService: Serving {
             state.count += 1
             return (state.count, state.chosen.removeValue(forKey: connection))
         }
-        let body = Array(bytes[(end + 4)...])
+        let isChunked = request.headers["Transfer-Encoding"] != nil
+        let body = isChunked ? ServedRequest.withoutChunks(bytes[(end + 4)...]) : Array(bytes[(end + 4)...])
         var members: [JSONValue.Member] = [
             .init(name: "number", value: .number(JSONNumber(number))),
             .init(name: "method", value: .string(request.method)),
@@ -77,8 +78,8 @@ final class MockService: Serving {
         } else {
             members.append(.init(name: "body_base64", value: .string(Data(body).base64EncodedString())))
         }
-        if bytes.count < length {
-            members.append(.init(name: "missing_bytes", value: .number(JSONNumber(length - bytes.count))))
+        if body.count < length {
+            members.append(.init(name: "missing_bytes", value: .number(JSONNumber(length - body.count))))
         }
         members.append(.init(name: "route", value: chosen?.route.map { .number(JSONNumber($0)) } ?? .null))
         members.append(.init(name: "status", value: .number(JSONNumber(chosen?.status ?? 0))))

@@ -69,7 +69,8 @@ protocol Serving: Sendable {
     /// - Parameter request: nil for a head beyond 64 KiB.
     func reply(to request: ServedRequest?, connection: Int) -> ServedReply
 
-    /// A request has come whole; `bytes` are its first 64 KiB, head and body as they came.
+    /// A request has come whole; `bytes` are its first 64 KiB, head and body as they came, and `length` is that of its
+    /// body, without the framing of chunks.
     func received(_ bytes: [UInt8], of length: Int, connection: Int)
 
     /// A reply has been sent, as far as it is sent at all.

@@ -40,6 +40,20 @@ struct ServedRequest: Sendable {
         return rest.hasPrefix("/") ? String(rest) : "/" + rest
     }
 
+    /// The body in chunks (RFC 9112, 7.1) that have come whole, or of which these are the first bytes.
+    static func withoutChunks(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        var body: [UInt8] = []
+        var rest = bytes
+        while let end = rest.firstIndex(of: UInt8(ascii: "\r")) {
+            let digits = rest[..<end].prefix { $0 != UInt8(ascii: ";") }
+            guard let length = Int(String(decoding: digits, as: UTF8.self), radix: 16), length > 0 else { break }
+            let chunk = rest[end...].dropFirst(2).prefix(length)
+            body += chunk
+            rest = rest[chunk.endIndex...].dropFirst(2)
+        }
+        return body
+    }
+
     /// The path's parts, percent-decoded, dot segments removed and empty ones left out; nil for what no file can be
     /// called: a '%' without two digits, a slash or a NUL in disguise, bytes that are no UTF-8.
     static func segments(of path: String) -> [String]? {

@@ -56,6 +56,20 @@ struct MockCommandTests {
         #expect(told[0]["headers"]?.elements?.contains(["Accept", "*/*"]) == true)
     }
 
+    @Test func aBodyInChunksIsToldWithoutThem() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write(Array(#"{"routes": []}"#.utf8), to: "mock.json")
+        let server = try await Served(["mock", "--count", "2", folder.file("mock.json")])
+        let large = [UInt8](repeating: UInt8(ascii: "x"), count: 200_000)
+        #expect(try await nk(["-T", "-", "\(server.url)/"], input: Array("a\r\nb".utf8)).code == 0)
+        #expect(try await nk(["-T", "-", "\(server.url)/"], input: large).code == 0)
+        let told = try await server.run.ended().lines.dropFirst().map { try JSONValue(Bytes(Array($0.utf8))) }
+        #expect(told.first?["body"] == "a\r\nb" && told.first?["missing_bytes"] == nil)
+        let beginning = try #require(told.last?["body"]?.string)
+        #expect(beginning.utf8.count > 60_000 && beginning.utf8.allSatisfy { $0 == UInt8(ascii: "x") })
+        #expect(told.last?["missing_bytes"]?.number?.integer == 200_000 - beginning.utf8.count)
+    }
+
     @Test func aReaderThatLeavesEndsItWithoutAWord() async throws {
         let outcome = try await nk(["mock", "-"], input: Array(#"{"routes": []}"#.utf8), output: .closedPipe)
         #expect(outcome.code == 23 && outcome.errors == "")

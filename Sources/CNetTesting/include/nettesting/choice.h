@@ -39,10 +39,11 @@ int nct_choice_answer(nct_choice *choice, const nct_reply *reply);
 typedef void (*nct_choose_fn)(void *NCT_NULLABLE context, nct_choice *choice);
 
 /// Hears of a request that has come whole, before its reply is sent, or of one
-/// that is answered early: its first 64 KiB as they came, and how long it was.
-/// Runs on the server's thread; `bytes` are borrowed until it returns.
+/// that is answered early: its first 64 KiB as they came, and how many bytes of
+/// its body have come, without chunk framing. Runs on the server's thread;
+/// `bytes` are borrowed until it returns.
 typedef void (*nct_received_fn)(void *NCT_NULLABLE context, size_t connection, const char *bytes, size_t kept_length,
-                                uint64_t full_length);
+                                uint64_t body_length);
 
 /// Hears that a reply has been sent, as far as it is sent at all: up to its cut,
 /// or to where it stalls. Runs on the server's thread.
