@@ -9,7 +9,7 @@ extension Request {
         var content = content
         try? content.placeParameters()
         var command = CurlCommand(redaction)
-        command.add(method: content.method, hasBody: content.body != nil)
+        command.add(method: content.method, content.body)
         command.add(content)
         command.add(headers, of: content)
         let pipe = content.body.flatMap { command.add($0, headers) }
@@ -19,7 +19,7 @@ extension Request {
 }
 
 /// The words of a call of curl.
-struct CurlCommand {
+package struct CurlCommand {
     // The kernel takes 128 KiB in one word.
     private static let maxWordBytes = 64 << 10
 
@@ -32,10 +32,16 @@ struct CurlCommand {
 
     private func secret(_ text: String) -> String { redaction == nil ? text : Redaction.mark }
 
-    mutating func add(method: Method, hasBody: Bool) {
-        if method == .head, !hasBody {
+    mutating func add(method: Method, _ body: Body?) {
+        let standard: Method =
+            switch body?.content {
+            case nil: .get
+            case .bytes, .file: .post
+            default: .put
+            }
+        if method == .head, body == nil {
             words.append("--head")
-        } else if method != (hasBody ? .post : .get) {
+        } else if method != standard {
             words += ["-X", method.rawValue]
         }
     }
@@ -188,7 +194,7 @@ struct CurlCommand {
     // MARK: Words for sh
 
     /// A word as sh reads it: nothing in single quotes means anything but itself.
-    static func quoted(_ word: String) -> String {
+    package static func quoted(_ word: String) -> String {
         let plain = word.utf8.allSatisfy { byte in
             (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
                 || "_@%+=:,./-".utf8.contains(byte)

@@ -102,7 +102,11 @@ struct CurlLineTests {
             bare(body: Body([])).curlLine()
                 == "curl -X GET -H Accept: -H User-Agent: -H Content-Type: --data-raw '' http://a/")
         #expect(bare(method: .put, body: .file("/f g")).curlLine().contains("--data-binary '@/f g'"))
-        #expect(bare(method: .put, body: .once(Pieces([Bytes([1])]))).curlLine().contains(" -T - "))
+        // What curl sends with -T is a PUT by itself, and not a POST.
+        for (method, words) in [(Method.put, "-H"), (.post, "-X POST -H"), (.patch, "-X PATCH -H")] {
+            let line = bare(method: method, body: .once(Pieces([Bytes([1])]))).curlLine()
+            #expect(line.hasPrefix("curl \(words)") && line.contains(" -T - "))
+        }
     }
 
     @Test func parametersStandWhereTheyAreSent() async throws {
