@@ -55,6 +55,8 @@ struct Arguments: Sendable {
     /// The data put together, once its files are read; nil without any.
     var sentData: [UInt8]?
     var form: [FormField] = []
+    /// What makes the form, as it was written.
+    var formWords: [String] = []
     /// The bytes that -r asks for, as Range has them.
     var range: String?
     var asksForHead = false
@@ -136,6 +138,11 @@ struct Arguments: Sendable {
         }
         try check()
         urls = urls.map(Self.completed)
+    }
+
+    /// What curl has to be told beside the request: forms, and the files that it reads as nk does.
+    var wordsForCurl: [String] {
+        formWords + (usesNetrc ? ["-n"] : []) + cookieFiles.filter { !$0.isEmpty }.flatMap { ["-b", $0] }
     }
 
     private func check() throws(UsageError) {

@@ -15,9 +15,11 @@ extension Option {
         flag("G", "get") { $0.sendsDataInURL = true },
         value("F", "form") { (arguments, text) throws(UsageError) in
             arguments.form += try FormField.parsed(text)
+            arguments.formWords += ["-F", text]
         },
         value(nil, "form-string") { (arguments, text) throws(UsageError) in
             arguments.form.append(try FormField(literal: text))
+            arguments.formWords += ["--form-string", text]
         },
         value("T", "upload-file") { $0.uploads.append($1) },
         flag("I", "head") { $0.asksForHead = true },

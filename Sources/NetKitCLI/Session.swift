@@ -106,10 +106,14 @@ struct Session {
 
     /// The lines for curl that do the same, instead of doing it.
     private func printCurlLines() -> Int32 {
+        // curl makes the form by itself, and its method.
+        var plain = arguments
+        plain.form = []
+        let end = arguments.wordsForCurl.map { " " + CurlCommand.quoted($0) }.joined()
         for index in arguments.urls.indices {
             do throws(Failure) {
-                let plan = try Plan(Job(index, of: arguments), of: arguments)
-                let line = plan.request.curlLine(hiding: nil) + "\n"
+                let plan = try Plan(Job(index, of: plain), of: plain)
+                let line = plan.request.curlLine(hiding: nil) + end + "\n"
                 do throws(SystemError) {
                     try Terminal.write(line, to: Terminal.standardOutput)
                 } catch {

@@ -90,4 +90,17 @@ struct RepeatOptionTests {
         }
         #expect(outcome.lines == [line("http://a/b"), line("http://c/")])
     }
+
+    /// What curl reads by itself is named to it.
+    @Test(arguments: [
+        (["-F", "a=it's", "-F", "b=@f;type=text/x"], " -F 'a=it'\\''s' -F 'b=@f;type=text/x'"),
+        (["-X", "PUT", "--form-string", "a=@b"], " --form-string a=@b"), (["-n"], " -n"),
+        (["-b", "a=1", "-b", "jar"], " -b jar"),
+    ])
+    func theLineForCurlNamesFormsAndFiles(words: [String], end: String) async throws {
+        let outcome = try await nk(["--curl"] + words + ["http://a/"])
+        let line = try #require(outcome.lines.first)
+        #expect(outcome.code == 0 && line.hasSuffix(" http://a/" + end))
+        #expect(!line.contains("-T") && !line.contains("boundary") && line.contains("-X PUT") == words.contains("PUT"))
+    }
 }
