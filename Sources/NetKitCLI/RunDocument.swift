@@ -71,9 +71,13 @@ struct RunDocument: Sendable {
         var step = Step(
             name: value["name"]?.string ?? "\(index + 1)", method: value["method"]?.string.map(Method.init(rawValue:)),
             url: try RunText(value["url"]?.string ?? "", at: place + "/url"))
+        if let method = step.method, !method.rawValue.isToken {
+            throw RunFault(place + "/method", wanted: "a method", found: "\"\(method)\"")
+        }
         step.query = value["query"]
         for field in try texts(value["headers"], at: place + "/headers") {
-            step.headers.append((field.name, try RunText(field.value, at: "\(place)/headers/\(field.name)")))
+            step.headers.append(
+                (field.name, try RunText(field.value, at: "\(place)/headers/\(field.name.pointerWord)")))
         }
         if let body = value["body"]?.string {
             step.body = try RunText(body, at: place + "/body")
@@ -93,14 +97,20 @@ struct RunDocument: Sendable {
         return step
     }
 
+    /// The fields of an object.
     private static func texts(
         _ value: JSONValue?, at place: String
     ) throws(RunFault) -> [(name: String, value: String)] {
         var texts: [(name: String, value: String)] = []
         for member in value?.members ?? [] {
-            guard let text = member.value.string else {
-                throw RunFault("\(place)/\(member.name)", wanted: "string", found: member.value.description)
+            let field = "\(place)/\(member.name.pointerWord)"
+            guard member.name.isToken else {
+                throw RunFault(field, wanted: "a name of letters, digits and hyphens", found: "another one")
             }
+            guard let text = member.value.string else {
+                throw RunFault(field, wanted: "string", found: member.value.description)
+            }
+            guard text.isLine else { throw RunFault(field, wanted: "one line", found: "a control character") }
             texts.append((member.name, text))
         }
         return texts

@@ -127,7 +127,7 @@ extension JSONValue {
             }
         case .object(let members):
             for member in members {
-                texts += try member.value.runTexts(at: "\(place)/\(member.name)")
+                texts += try member.value.runTexts(at: "\(place)/\(member.name.pointerWord)")
             }
         default: break
         }
@@ -165,6 +165,26 @@ extension JSONValue {
         case .string(let text): .string(text)
         case .array(let elements): .array(elements.map(\.parameters))
         case .object(let members): .object(members.map { .init(name: $0.name, value: $0.value.parameters) })
+        }
+    }
+}
+
+extension String {
+    /// Whether it is a token, as methods and the names of fields are (RFC 9110, 5.6.2).
+    var isToken: Bool { !isEmpty && utf8.allSatisfy(Self.isOfToken) }
+
+    /// Whether it can be a field's value: nothing in it ends a line.
+    var isLine: Bool { utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 9 } }
+
+    /// As a word of a JSON Pointer (RFC 6901, 3).
+    var pointerWord: String { replacing("~", with: "~0").replacing("/", with: "~1") }
+
+    private static func isOfToken(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
         }
     }
 }

@@ -108,7 +108,8 @@ struct MockDocument: Sendable {
         for member in value["query"]?.members ?? [] {
             guard let text = member.value.string else {
                 throw .document(
-                    RunFault("\(place)/query/\(member.name)", wanted: "string", found: member.value.description))
+                    RunFault(
+                        "\(place)/query/\(member.name.pointerWord)", wanted: "string", found: member.value.description))
             }
             query.append((member.name, text))
         }
@@ -122,12 +123,12 @@ struct MockDocument: Sendable {
     ) throws(MockFault) -> Reply {
         var reply = Reply(status: value["status"]?.number?.integer ?? status)
         for member in value["headers"]?.members ?? [] {
-            let field = "\(place)/headers/\(member.name)"
-            guard !member.name.isEmpty, member.name.utf8.allSatisfy(isOfToken) else {
+            let field = "\(place)/headers/\(member.name.pointerWord)"
+            guard member.name.isToken else {
                 throw .document(RunFault(field, wanted: "a name of letters, digits and hyphens", found: "another one"))
             }
             for text in try texts(member.value, at: field) {
-                guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 9 }) else {
+                guard text.isLine else {
                     throw .document(RunFault(field, wanted: "one line", found: "a control character"))
                 }
                 reply.headers.append(name: member.name, value: text)
@@ -148,16 +149,6 @@ struct MockDocument: Sendable {
             throw .document(RunFault(place, wanted: "drip_bytes with drip_ms", found: "drip_ms alone"))
         }
         return reply
-    }
-
-    /// RFC 9110, 5.6.2.
-    private static func isOfToken(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"):
-            true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
     }
 
     private static func takeBody(

@@ -92,6 +92,8 @@ struct MockCommandTests {
         (#"{"routes": [{"path": "/x", "reply": {"headers": {"A": "1\r\nB: 2"}}}]}"#, "control character, at"),
         (#"{"routes": [{"path": "/x?a=1", "reply": {}}]}"#, "without a query"),
         (#"{"routes": [{"path": "/x", "query": {"A": 1}, "reply": {}}]}"#, "/routes/0/query/A"),
+        (#"{"routes": [{"path": "/x", "query": {"a/b": 1}, "reply": {}}]}"#, "/routes/0/query/a~1b"),
+        (#"{"routes": [{"path": "/x", "reply": {"headers": {"a/b": "1"}}}]}"#, "/reply/headers/a~1b"),
         (#"{"routes": 1}"#, "/routes"), ("{", "not JSON"), ("", "not JSON"),
     ])
     func aWrongFileIsOneLineWithThePlace(text: String, offender: String) async throws {

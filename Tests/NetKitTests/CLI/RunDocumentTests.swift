@@ -67,6 +67,26 @@ struct RunDocumentTests {
         (#"{"steps":[{"url":"a${/b}"}]}"#, #"wanted the name of a step, found "/b", at /steps/0/url"#),
         (#"{"steps":[{"url":"a","headers":{"X":1}}]}"#, "wanted string, found 1, at /steps/0/headers/X"),
         (#"{"headers":{"X":[]},"steps":[]}"#, "wanted string, found [], at /headers/X"),
+        (
+            #"{"steps":[{"url":"a"},{"url":"b","method":"A B"}]}"#,
+            #"wanted a method, found "A B", at /steps/1/method"#
+        ),
+        (
+            #"{"steps":[{"url":"a","headers":{"a/b~c":"1"}}]}"#,
+            "wanted a name of letters, digits and hyphens, found another one, at /steps/0/headers/a~1b~0c"
+        ),
+        (
+            #"{"headers":{"":"1"},"steps":[]}"#,
+            "wanted a name of letters, digits and hyphens, found another one, at /headers/"
+        ),
+        (
+            #"{"steps":[{"url":"a","headers":{"X":"1\nY: 2"}}]}"#,
+            "wanted one line, found a control character, at /steps/0/headers/X"
+        ),
+        (
+            #"{"steps":[{"url":"a","json":{"a/b":["${z}"]}}]}"#,
+            #"wanted a step that comes before "1", found "z", which is no step, at /steps/0/json/a~1b/0"#
+        ),
         (#"{"steps":[{"url":"a","body":"x","json":1}]}"#, #"wanted "body" or "json", found both, at /steps/0"#),
         (
             #"{"steps":[{"url":"a","status":[300,200]}]}"#,
