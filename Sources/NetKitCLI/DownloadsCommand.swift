@@ -132,7 +132,8 @@ enum DownloadsCommand {
                 lines +=
                     "\(Verbose.printable(file.path))\t\(file.byteCount) bytes, \(file.resumedBytes) of them before\n"
             case .failure(let error):
-                let failed = Command.complain(Failure(ExitCode.of(error), "\(partial.path): \(error.message)"))
+                let exitCode = Failure(saving: error).exitCode
+                let failed = Command.complain(Failure(exitCode, "\(partial.path): \(error.message)"))
                 code = code == ExitCode.success ? failed : code
             }
         }

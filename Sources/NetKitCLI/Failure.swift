@@ -16,6 +16,12 @@ struct Failure: Error {
         self = error.underlying as? Failure ?? Failure(ExitCode.of(error), error.message)
     }
 
+    /// Of a download, whose file is written.
+    init(saving error: NetError) {
+        let isFile = error.code == .file || error.code == .descriptors
+        self = isFile ? Failure(ExitCode.write, error.message) : Failure(error)
+    }
+
     /// - Parameter path: nil is standard output.
     init(writing error: SystemError, to path: String?) {
         let place = path ?? "standard output"

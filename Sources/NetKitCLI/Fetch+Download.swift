@@ -53,8 +53,7 @@ extension Fetch {
             }
             say(Verbose.opening(of: plan, error.metrics, heads: error.response.map { [$0.headers] } ?? []))
             say(Verbose.closing(of: error.metrics))
-            let isFile = error.code == .file || error.code == .descriptors
-            throw isFile ? Failure(ExitCode.write, error.message) : Failure(error)
+            throw Failure(saving: error)
         }
     }
 

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Testing
 
 /// Downloads from the command line: resumed, checked, named, and what is left of them.
@@ -104,6 +105,21 @@ struct DownloadOptionTests {
         try folder.write([], to: "x.part.nk")
         #expect(try await nk("downloads", "purge", folder.path).lines == ["removed 1"])
         #expect(folder.names == ["out"])
+    }
+
+    @Test func aPlaceThatCannotBeWrittenHasOneCode() async throws {
+        let tree = try TemporaryTree()
+        for name in ["parts", "place"] {
+            try FileManager.default.createDirectory(atPath: tree.file(name), withIntermediateDirectories: false)
+        }
+        server.script("/file", [Self.cut, Self.whole, Self.whole])
+        let words = ["-C", "-", "--partial-dir", tree.file("parts"), "-o", tree.file("place/out"), server.url("/file")]
+        #expect(try await nk(words).code == 18)
+        try FileManager.default.removeItem(atPath: tree.file("place"))
+        try Data().write(to: URL(filePath: tree.file("place")))
+        let resumed = try await nk("downloads", "resume", tree.file("parts"))
+        #expect(resumed.code == 23 && resumed.errorLines.count == 1 && resumed.errors.contains("place/out"))
+        #expect(try await nk(words).code == 23)
     }
 
     @Test(arguments: [
