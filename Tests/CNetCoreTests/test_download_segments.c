@@ -90,10 +90,43 @@ static void segments__fall_back_to_one_when_only_some_ranges_are_answered(void *
     fetching_stop(&on);
 }
 
+static void segments__keep_what_is_there_when_the_server_turns_them_away(void **state) {
+    (void)state;
+    fetching on;
+    fetching_start(&on);
+    const nct_reply ready = {.headers = STRONG, .pattern_length = LARGE, .answers_ranges = true};
+    const nct_reply busy = {.status = 503, .body = "later", .body_length = 5};
+    nct_reply slow = ready;
+    slow.is_cut = true;
+    slow.cut_after = 100000;
+    slow.ending = NCT_STALL;
+    fetching_script(&on, slow);
+    fetch_begin(&on, &(nc_download_options){.segments = 3});
+    assert_true(nct_server_wait_for_stalled(on.f.server, 3, FIXTURE_LIMIT_MS));
+    nc_download_cancel(on.f.engine, on.id);
+    fetched first = fetch_end(&on);
+    assert_fetched(first, NC_ERR_CANCELLED);
+    // The first piece is gone on with; then the server has had enough.
+    const nct_reply row[] = {ready, busy};
+    fetching_script_row(&on, row, 2);
+    fetched second = fetch(&on, &(nc_download_options){0});
+    assert_fetched(second, NC_ERR_BAD_STATUS);
+    assert_int_equal(second.error.native_code, 503);
+    assert_string_equal(second.partial, on.partial);
+    assert_true(second.byte_count > first.byte_count);
+    fetching_script(&on, ready);
+    fetched third = fetch(&on, &(nc_download_options){0});
+    assert_fetched(third, NC_OK);
+    assert_int_equal(third.resumed_bytes, second.byte_count);
+    assert_pattern(on.file, LARGE);
+    fetching_stop(&on);
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(segments__go_on_with_the_whole_answer_when_it_rests_on_a_border),
+        harness_case(segments__keep_what_is_there_when_the_server_turns_them_away),
         harness_case(segments__fall_back_to_one_when_only_some_ranges_are_answered),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

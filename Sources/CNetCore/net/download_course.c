@@ -7,7 +7,7 @@
 #include <string.h>
 
 /// A segment of fewer bytes is not worth a connection of its own.
-enum { MIN_SEGMENT_BYTES = 256 * 1024, MAX_REFUSALS = 3, TELL_NS = 100 * 1000000, WINDOW_NS = 1000 * 1000000 };
+enum { MIN_SEGMENT_BYTES = 256 * 1024, TELL_NS = 100 * 1000000, WINDOW_NS = 1000 * 1000000 };
 
 #define NS_PER_MS 1000000u
 
@@ -343,7 +343,7 @@ static void retry_refused(nc_download *download) {
         if (segment->phase != NC_SEGMENT_WAITING) {
             continue;
         }
-        if (segment->refusals < MAX_REFUSALS) {
+        if (segment->refusals < NC_SEGMENT_MAX_REFUSALS) {
             nc_download_ask(download, segment);
             return;
         }

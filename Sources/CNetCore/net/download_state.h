@@ -24,6 +24,9 @@ typedef enum nc_segment_phase {
     NC_SEGMENT_DROPPED // another one has its bytes; it goes with the end of its transfer
 } nc_segment_phase;
 
+/// So often a segment is asked for: beside others at first, then alone.
+enum { NC_SEGMENT_MAX_REFUSALS = 3 };
+
 typedef struct nc_segment {
     nc_download *download;
     nc_segment_phase phase;

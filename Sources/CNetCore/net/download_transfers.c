@@ -145,6 +145,9 @@ static nc_verdict decide(nc_segment *segment, const nc_response *response) {
     nc_download_read_facts(&facts, response);
     nc_download_question question = question_of(segment);
     nc_download_step step = nc_download_decide(&question, &facts);
+    if (!segment->is_primary && step == NC_DOWNLOAD_FAIL_STATUS && segment->refusals + 1 == NC_SEGMENT_MAX_REFUSALS) {
+        segment->is_primary = true; // Nobody else is left to be asked: its page says why, and what is there stays.
+    }
     if (!segment->is_primary && step != NC_DOWNLOAD_TAKE_PART) {
         return refuse(segment);
     }
