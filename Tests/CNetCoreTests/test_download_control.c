@@ -155,6 +155,41 @@ static void cancel__keeps_and_proves_what_is_there(void **state) {
     fetching_stop(&on);
 }
 
+/// Cancels a download while what is there is looked through.
+typedef struct looking {
+    nc_file_ops ops;
+    nc_file_ops system;
+    fetching *on;
+} looking;
+
+static ssize_t read_and_cancel(void *ctx, int fd, void *bytes, size_t length, off_t offset) {
+    looking *at = ctx;
+    nc_download_cancel(at->on->f.engine, 2);
+    return at->system.read_at(at->system.ctx, fd, bytes, length, offset);
+}
+
+static void cancel__while_what_is_there_is_looked_through_keeps_it(void **state) {
+    (void)state;
+    fetching on;
+    looking at = {.system = nc_file_ops_system(), .on = &on};
+    at.ops = at.system; // The system's have no use for a context.
+    at.ops.ctx = &at;
+    at.ops.read_at = read_and_cancel;
+    const nc_engine_options options = {.file_ops = &at.ops};
+    fetching_start_with(&on, &options);
+    fetching_script(
+        &on, (nct_reply){
+                 .headers = STRONG, .pattern_length = SMALL, .is_cut = true, .cut_after = 9000, .ending = NCT_CLOSE});
+    fetched first = fetch(&on, &(nc_download_options){0});
+    assert_fetched(first, NC_ERR_CUT_SHORT);
+    fetched second = fetch(&on, &(nc_download_options){0});
+    assert_fetched(second, NC_ERR_CANCELLED);
+    assert_true(fetch_exists(on.partial) && fetch_exists(on.record));
+    assert_string_equal(second.partial, on.partial);
+    assert_int_equal(second.byte_count, first.byte_count);
+    fetching_stop(&on);
+}
+
 static void cancel__at_once_leaves_nothing(void **state) {
     (void)state;
     fetching on;
@@ -303,6 +338,7 @@ int main(void) {
         harness_case(segments__are_not_asked_for_without_a_strong_validator),
         harness_case(segments__are_resumed_each),
         harness_case(cancel__keeps_and_proves_what_is_there),
+        harness_case(cancel__while_what_is_there_is_looked_through_keeps_it),
         harness_case(cancel__at_once_leaves_nothing),
         harness_case(cancel__ends_the_wait_for_a_destination),
         harness_case(release__ends_downloads_and_keeps_what_is_there),

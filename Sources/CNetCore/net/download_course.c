@@ -104,8 +104,11 @@ void nc_download_prepared(nc_answer *answer) {
     nc_download *download = arrived(answer);
     if (download->job_error.status != NC_OK) {
         nc_download_fail(download, &download->job_error);
-    } else if (!download->has_failed) {
+    }
+    if (!download->has_failed) {
         nc_download_begin(download);
+    } else if (download->has_record && !nc_download_lay_record(download)) {
+        nc_download_free_segments(download); // They would but tell what is kept.
     }
     nc_download_step_on(download);
 }
