@@ -131,6 +131,29 @@ static void download__goes_where_it_is_told_by_the_head(void **state) {
     fetching_stop(&on);
 }
 
+static void download__that_was_told_by_the_head_is_gone_on_with_in_its_place(void **state) {
+    (void)state;
+    char other[100];
+    fetching on;
+    fetching_start(&on);
+    snprintf(other, sizeof other, "%s/other", on.at.root);
+    const nct_reply row[] = {
+        {.headers = STRONG, .pattern_length = 20000, .is_cut = true, .cut_after = 9000, .ending = NCT_CLOSE}, whole};
+    fetching_script_row(&on, row, 2);
+    on.placed = other;
+    fetched got = fetch(&on, &(nc_download_options){.asks_destination = true});
+    assert_fetched(got, NC_ERR_CUT_SHORT);
+    assert_string_equal(got.path, other);
+    assert_string_equal(got.partial, on.partial);
+    // As the inventory tells it: the place, and the folder where its part lies.
+    got = fetch(&on, &(nc_download_options){.path = nc_slice_of(other), .partial_folder = nc_slice_of(on.at.root)});
+    assert_fetched(got, NC_OK);
+    assert_true(got.resumed_bytes > 0);
+    assert_pattern(other, 20000);
+    assert_int_equal(place_count(on.at.root), 1);
+    fetching_stop(&on);
+}
+
 /// A download to a relative path whose process goes elsewhere while it runs.
 static void check_elsewhere(const char *path, const char *placed, const char *wanted) {
     char before[600];
@@ -421,6 +444,7 @@ int main(void) {
         harness_case(download__into_a_directory_is_resumed_under_the_name_it_had),
         harness_case(download__lies_in_a_folder_of_choice_until_it_is_whole),
         harness_case(download__goes_where_it_is_told_by_the_head),
+        harness_case(download__that_was_told_by_the_head_is_gone_on_with_in_its_place),
         harness_case(download__to_a_relative_path_is_where_the_process_was_when_it_began),
         harness_case(download__says_clearly_why_there_is_no_place_for_it),
         harness_case(download__of_a_long_name_has_a_short_partial),

@@ -80,9 +80,12 @@ static nc_status prepare(nc_download *download) {
         status = nc_partial_check_place(&partial->ops, download->target, may_replace(download, true), err);
     }
     status = status == NC_OK ? nc_partial_open_folder(partial, folder, err) : status;
-    if (status == NC_OK) {
-        status = is_named ? nc_partial_set_name(partial, last_of(path), err)
-                          : nc_partial_find_url(partial, download->url, err);
+    if (status == NC_OK && is_named) {
+        status = nc_partial_set_name(partial, last_of(path), err);
+    }
+    // In a folder of choice may lie the part of what on_destination placed here: it is called otherwise.
+    if (status == NC_OK && (!is_named || (download->folder != NULL && !nc_partial_has_record(partial)))) {
+        status = nc_partial_find_url(partial, download->url, is_named ? path : (nc_slice){0}, err);
     }
     if (status != NC_OK || partial->part[0] == '\0') {
         return status;

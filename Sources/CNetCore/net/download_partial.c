@@ -84,6 +84,11 @@ bool nc_partial_is_record_name(const char *name) {
 
 /* --- records --- */
 
+bool nc_partial_has_record(const nc_partial *partial) {
+    struct stat info;
+    return nc_files_status_at(&partial->ops, partial->folder_fd, partial->record, &info) == 0 || errno != ENOENT;
+}
+
 nc_status nc_partial_read_record(const nc_file_ops *ops, int folder_fd, const char *name, nc_record *record,
                                  nc_buf *texts, bool *is_good, nc_error *err) {
     struct stat info;
@@ -124,6 +129,7 @@ bool nc_partial_is_anothers(nc_status status, const nc_error *err) {
 typedef struct search {
     nc_partial *partial;
     nc_slice url;
+    nc_slice path; // empty for any
     nc_error *err;
     nc_status status;
     bool is_found;
@@ -142,7 +148,8 @@ static bool look_at(void *ctx, const char *name) {
     if (nc_partial_is_anothers(on->status, on->err)) {
         on->status = nc_error_clear(on->err);
     }
-    if (on->status == NC_OK && is_good && nc_slice_is_equal(record.url, on->url)) {
+    bool is_wanted = on->path.length == 0 || (is_good && nc_slice_is_equal(record.path, on->path));
+    if (on->status == NC_OK && is_good && is_wanted && nc_slice_is_equal(record.url, on->url)) {
         size_t at = record.path.length;
         while (at > 0 && record.path.data[at - 1] != '/') {
             at--;
@@ -161,8 +168,8 @@ static bool look_at(void *ctx, const char *name) {
     return on->status == NC_OK && !on->is_found;
 }
 
-nc_status nc_partial_find_url(nc_partial *partial, nc_slice url, nc_error *err) {
-    search on = {.partial = partial, .url = url, .err = err};
+nc_status nc_partial_find_url(nc_partial *partial, nc_slice url, nc_slice path, nc_error *err) {
+    search on = {.partial = partial, .url = url, .path = path, .err = err};
     int result = partial->ops.list(partial->ops.ctx, partial->folder_fd, look_at, &on);
     if (on.status != NC_OK || on.is_found) {
         return on.status;
@@ -244,9 +251,7 @@ static bool is_named(const nc_partial *partial, const struct stat *open) {
 /// A file of bytes with no record beside it was left by somebody else, a browser for one. Ours has always one: it is
 /// written before the part is made, and goes after it.
 static bool lacks_record(const nc_partial *partial, const struct stat *info) {
-    struct stat record;
-    return partial->record[0] != '\0' && info->st_size > 0 &&
-           nc_files_status_at(&partial->ops, partial->folder_fd, partial->record, &record) != 0 && errno == ENOENT;
+    return partial->record[0] != '\0' && info->st_size > 0 && !nc_partial_has_record(partial);
 }
 
 static nc_status refuse_anothers(const nc_partial *partial, nc_error *err) {

@@ -36,8 +36,10 @@ void nc_partial_deinit(nc_partial *partial);
 NC_NODISCARD nc_status nc_partial_open_folder(nc_partial *partial, nc_slice path, nc_error *err);
 /// Settles the name of the file. NC_ERR_FILE (ENAMETOOLONG).
 NC_NODISCARD nc_status nc_partial_set_name(nc_partial *partial, nc_slice name, nc_error *err);
-/// Settles the name as that of a partial download of this URL, if there is one.
-NC_NODISCARD nc_status nc_partial_find_url(nc_partial *partial, nc_slice url, nc_error *err);
+/// Settles the name as that of a partial download of this URL, if there is one; for this path, unless it is empty.
+NC_NODISCARD nc_status nc_partial_find_url(nc_partial *partial, nc_slice url, nc_slice path, nc_error *err);
+/// Whether there is anything under the name of the record; true as well where that cannot be told.
+bool nc_partial_has_record(const nc_partial *partial);
 
 /// Opens and locks what there is of a URL, and proves it. `*has_record` is false when nothing of it can be used.
 /// `sums` gets the running check of each piece. NC_ERR_FILE (EBUSY: somebody is at it), NC_ERR_NO_MEMORY,
