@@ -93,6 +93,30 @@ static void download__into_a_directory_is_resumed_under_the_name_it_had(void **s
     fetching_stop(&on);
 }
 
+static void download__begun_anew_under_another_name_is_resumed_under_that(void **state) {
+    (void)state;
+    fetching on;
+    fetching_start(&on);
+    const char *old = STRONG "Content-Disposition: attachment; filename=old\r\n";
+    const char *new = "ETag: \"v2\"\r\nContent-Disposition: attachment; filename=new\r\n";
+    const nct_reply row[] = {
+        {.headers = old, .pattern_length = 20000, .is_cut = true, .cut_after = 9000, .ending = NCT_CLOSE},
+        {.headers = new, .pattern_length = 20000, .is_cut = true, .cut_after = 9000, .ending = NCT_CLOSE},
+        {.headers = new, .pattern_length = 20000, .answers_ranges = true}};
+    fetching_script_row(&on, row, 3);
+    nc_download_options options = into_root(&on);
+    assert_fetched(fetch(&on, &options), NC_ERR_CUT_SHORT);
+    fetched got = fetch(&on, &options);
+    assert_fetched(got, NC_ERR_CUT_SHORT);
+    assert_string_equal(got.path, place_path(on.at.root, "new"));
+    got = fetch(&on, &options);
+    assert_fetched(got, NC_OK);
+    assert_true(got.resumed_bytes > 0);
+    assert_string_equal(got.path, place_path(on.at.root, "new"));
+    assert_int_equal(place_count(on.at.root), 1);
+    fetching_stop(&on);
+}
+
 static void download__lies_in_a_folder_of_choice_until_it_is_whole(void **state) {
     (void)state;
     fetching on;
@@ -442,6 +466,7 @@ int main(void) {
         harness_case(download__into_a_directory_replaces_nothing_unless_told_to),
         harness_case(download__of_a_named_file_may_be_told_to_replace_nothing),
         harness_case(download__into_a_directory_is_resumed_under_the_name_it_had),
+        harness_case(download__begun_anew_under_another_name_is_resumed_under_that),
         harness_case(download__lies_in_a_folder_of_choice_until_it_is_whole),
         harness_case(download__goes_where_it_is_told_by_the_head),
         harness_case(download__that_was_told_by_the_head_is_gone_on_with_in_its_place),

@@ -104,6 +104,19 @@ void nc_download_prepare(nc_work *work) {
     nc_mailbox_put_answer(download->engine, &download->answer);
 }
 
+/// What is resumed is called as its part is: one that begins anew under another name leaves the old one.
+static nc_status rename_part(nc_download *download) {
+    nc_partial *partial = &download->partial;
+    nc_slice name = nc_buf_slice(&download->head_name);
+    if (partial->fd < 0 || nc_slice_is_equal(name, nc_slice_of(partial->name)) ||
+        !is_directory(download, download->path)) {
+        return NC_OK;
+    }
+    nc_partial_discard(partial);
+    nc_files_close_fd(&partial->ops, &partial->fd);
+    return nc_partial_set_name(partial, name, &download->job_error);
+}
+
 static nc_status open_target(nc_download *download) {
     nc_partial *partial = &download->partial;
     nc_error *err = &download->job_error;
@@ -111,7 +124,9 @@ static nc_status open_target(nc_download *download) {
     nc_status status = NC_OK;
     if (partial->part[0] == '\0') {
         status = nc_partial_set_name(partial, nc_buf_slice(&download->head_name), err);
-    } else if (download->target == NULL && !download->begins_anew) {
+    } else if (download->target == NULL && download->begins_anew) {
+        status = rename_part(download);
+    } else if (download->target == NULL) {
         // What an earlier head called the file still counts: its part is called so.
         nc_buf_reset(&download->head_name);
         nc_buf_append(&download->head_name, nc_slice_of(partial->name));
