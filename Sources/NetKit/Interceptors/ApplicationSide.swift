@@ -116,17 +116,18 @@ final class ApplicationSide: CacheSide {
         head.version = policy.version
         head.appVersion = policy.appVersion ?? context.appVersion
         head.hasValidator = response.headers["ETag"] != nil || response.headers["Last-Modified"] != nil
-        // A session has no place on a disk, and a jar has it already.
-        let fields = HTTPStorage.storedFields(response.headers).filter {
-            !["set-cookie", "set-cookie2"].contains($0.name.lowercased())
-        }
-        return StoredAnswer(head, headers: Headers(fields))
+        return StoredAnswer(head, headers: Self.withoutSessions(HTTPStorage.storedFields(response.headers)))
+    }
+
+    /// A session has no place on a disk, and a jar has it already.
+    private static func withoutSessions(_ fields: Headers) -> Headers {
+        Headers(fields.filter { !["set-cookie", "set-cookie2"].contains($0.name.lowercased()) })
     }
 
     func freshened(_ stored: StoredAnswer, by headers: Headers, asked: Int64, received: Int64) -> StoredAnswer {
         var head = stored.head
         head.received = received
-        return StoredAnswer(head, headers: HTTPStorage.freshened(stored.headers, by: headers))
+        return StoredAnswer(head, headers: Self.withoutSessions(HTTPStorage.freshened(stored.headers, by: headers)))
     }
 
     func put(_ answer: StoredAnswer, _ body: Bytes, after look: CacheLook) async throws(NetError) {

@@ -221,6 +221,17 @@ struct CachingTests {
         #expect(try await scene.agent.send(wanted).source == .cache)
     }
 
+    @Test func aCookieThatComesWithNotModifiedIsNotStored() async throws {
+        let fields: Headers = ["ETag": "\"a\"", "Set-Cookie": "session=1"]
+        scene.stub.answer(
+            "/", with: StubReply(headers: fields, body: [.text("1")]), StubReply(status: 304, headers: fields))
+        _ = try await send(.app(5))
+        scene.pass(6)
+        #expect(try await send(.app(5)).cache?.outcome == .revalidated)
+        let stored = try await send(.app(5))
+        #expect(stored.cache?.isHit == true && stored.headers["Set-Cookie"] == nil)
+    }
+
     @Test func aStreamThatIsTooLargeIsGivenAndNotStored() async throws {
         scene.stub.answer("/", with: StubReply(body: [.text("abc"), .text("def")]))
         let wanted = Request<Bytes>("/").cached(.app(50) { $0.maximumBodyBytes = 5 })
