@@ -131,7 +131,7 @@ struct HTTPCachedCall: Sendable {
         let sent = caching.now
         let answer = try await next(call)
         if answer.status == 304, look.isOwn, let piece = look.stored,
-            HTTPStorage.isAbout(piece.answer.headers, answer.headers)
+            piece.answer.headers.isMeant(by: answer.headers, answering: request.headers)
         {
             await freshen(piece, by: answer.headers, look, asked: sent)
         }
@@ -223,6 +223,22 @@ extension Headers {
             let modified = (stored["Last-Modified"] ?? stored["Date"]).flatMap({ HTTPDate.epochSeconds(ofAnyCase: $0) })
         else { return false }
         return modified <= since
+    }
+
+    /// Whether a 304 that answers a condition of the caller's speaks of what is stored, and not of another version that
+    /// the caller has (RFC 9111, 4.3.4).
+    fileprivate func isMeant(by notModified: Headers, answering asked: Headers) -> Bool {
+        if let tag = notModified["ETag"] {
+            return self["ETag"].map { EntityTag.isSame($0, tag) } ?? false
+        }
+        if let modified = notModified["Last-Modified"] {
+            return self["Last-Modified"] == modified
+        }
+        let tags = asked.values(named: "If-None-Match")
+        if let tag = tags.first {
+            return tags.count == 1 && self["ETag"].map { EntityTag.isSame($0, tag) } ?? false
+        }
+        return self["Last-Modified"].map { $0 == asked["If-Modified-Since"] } ?? false
     }
 
     /// Whether nothing that both tell differs.

@@ -6,6 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct HTTPCachingTests {
     private static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+    private static let later = "Sun, 06 Nov 1994 09:49:37 GMT"
     private let scene = CacheScene(.server())
 
     /// What becomes of a second request: from the cache, on a condition, or from the network.
@@ -145,6 +146,22 @@ struct HTTPCachingTests {
         let asking: Headers = ["If-None-Match": "\"mine\""]
         #expect(try await outcome(fields, after: 60, asking, second: .status(304)) == .network)
         #expect(scene.stub.requests[1].headers.values(named: "If-None-Match") == ["\"mine\""])
+    }
+
+    /// What is stored is of another version than what the caller has: the server speaks of the caller's.
+    @Test(
+        arguments: [
+            (["If-None-Match": "W/\"b\""], ["ETag": "W/\"b\""]), (["If-None-Match": "\"b\""], [:]),
+            (["If-Modified-Since": later], ["Last-Modified": later]), (["If-Modified-Since": later], [:]),
+        ] as [(Headers, Headers)])
+    func aConditionOfAnotherVersionFreshensNothing(asking: Headers, told: Headers) async throws {
+        let validator: Headers =
+            asking["If-None-Match"] == nil ? ["Last-Modified": Self.date] : ["ETag": "W/\"a\""]
+        let fields = Headers([.init(name: "Cache-Control", value: "max-age=60")] + validator)
+        let notModified = StubReply(
+            status: 304, headers: Headers([.init(name: "Cache-Control", value: "max-age=60")] + told))
+        #expect(try await outcome(fields, after: 60, asking, second: notModified) == .network)
+        #expect(try await !scene.agent.cached(Request<Bytes>("/")).decision.isUse)
     }
 
     @Test(
