@@ -7,7 +7,8 @@
 /// Put it before what is not wanted for an answer that is at hand, such as ``Retry`` and ``RateLimit``. An answer from
 /// the cache goes through the same decoding, the same checks and the same observers as one from the network, and
 /// ``Response/cache`` tells what was decided. Saves to files and downloads pass by (with ``CacheMode/cacheOnly`` they are
-/// ``NetError/Code/notCached``), and so do bodies that are read while they are sent.
+/// ``NetError/Code/notCached``), and so do bodies that are read while they are sent; by the server's rules a method that
+/// changes something makes what is stored of no use all the same.
 /// Users are told apart by what requests show, and by what interceptors behind it say that they are going to show
 /// (``Interceptor/identified(_:)``), as ``CredentialRefresh`` does. A store that fails is as good as an empty one.
 /// Thread-safe.
@@ -65,7 +66,7 @@ public final class Caching: Interceptor {
             guard call.kind != .save else { return try await saved(call, side.mode, next) }
             return try await CachedCall(side: side, caching: self, call: call, next: next).answer()
         case .http(let side)?:
-            guard call.kind != .save else { return try await saved(call, side.mode, next) }
+            guard call.kind != .save || side.isChanging else { return try await saved(call, side.mode, next) }
             return try await HTTPCachedCall(side: side, caching: self, call: call, next: next).answer()
         }
     }
@@ -98,15 +99,17 @@ public final class Caching: Interceptor {
     func side(for call: Call, _ context: CacheContext) -> Side? {
         let request = call.request
         let isAskedFor = request.hasNotes && request.caching != nil
-        guard request.body == nil || request.body?.wholeBytes != nil else { return nil }
         switch rules(of: request) {
         case .off: return nil
         case .application(let policy):
-            guard policy.takes(request.method, isAskedFor: isAskedFor), !request.hasPreconditions else { return nil }
+            guard request.body == nil || request.body?.wholeBytes != nil,
+                policy.takes(request.method, isAskedFor: isAskedFor), !request.hasPreconditions
+            else { return nil }
             return .application(
                 ApplicationSide(policy: policy, call: call, caching: self, context: context))
         case .http(let policy):
-            return .http(HTTPSide(policy: policy, request: request, caching: self, context: context))
+            let side = HTTPSide(policy: policy, request: request, caching: self, context: context)
+            return request.body == nil || request.body?.wholeBytes != nil || side.isChanging ? .http(side) : nil
         }
     }
 

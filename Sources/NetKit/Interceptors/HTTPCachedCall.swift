@@ -12,7 +12,7 @@ struct HTTPCachedCall: Sendable {
         if side.mode == .cacheOnly {
             return try await storedAlone()
         }
-        if !HTTPStorage.isSafe(request.method) {
+        if side.isChanging {
             return try await changing()
         }
         guard request.method == .get || request.method == .head else { return try await next(call) }

@@ -25,6 +25,8 @@ final class HTTPSide: CacheSide {
     var writesAsynchronously: Bool { policy.writesAsynchronously }
     var maximumBodyBytes: Int { policy.maximumBodyBytes }
     var control: CacheControl { CacheControl(request.headers) }
+    /// Whether it may make what is stored of no use: then it does not pass by, whatever it sends and wherever to.
+    var isChanging: Bool { !HTTPStorage.isSafe(request.method) }
 
     /// Counts only where Cache-Control says nothing (RFC 9111, 5.4).
     private var hasPragma: Bool {

@@ -250,6 +250,23 @@ struct HTTPCachingTests {
         #expect(try await isStored("/"))
     }
 
+    @Test func whatChangesAResourceMayBringABodyThatIsReadOnceAndBeSaved() async throws {
+        let folder = try TemporaryFolder()
+        scene.stub.answer("/", with: StubReply(headers: ["Cache-Control": "max-age=60"], body: [.text("x")]))
+        scene.stub.answer("/", method: .put, with: .status(204))
+        scene.stub.answer("/", method: .post, with: .text("y"))
+        let read = Request<Bytes>("/")
+        func isStored() async throws -> Bool { try await scene.agent.cached(read).decision.isUse }
+        _ = try await scene.agent.send(read)
+        #expect(try await isStored())
+        _ = try await scene.agent.send(
+            Request<Bytes>("/", method: .put, body: .once(Pieces([Bytes([1])]))))
+        #expect(try await !isStored())
+        _ = try await scene.agent.send(read)
+        _ = try await scene.agent.save(Request<Bytes>("/", method: .post), to: folder.file("f"))
+        #expect(try await !isStored())
+    }
+
     @Test func aHeadIsAnsweredFromAFreshResponseAndFreshensAStaleOne() async throws {
         let fields: Headers = ["Cache-Control": "max-age=60", "ETag": "\"a\""]
         _ = try await outcome(fields)
