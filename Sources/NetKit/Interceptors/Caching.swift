@@ -109,7 +109,8 @@ public final class Caching: Interceptor {
                 ApplicationSide(policy: policy, call: call, caching: self, context: context))
         case .http(let policy):
             let side = HTTPSide(policy: policy, request: request, caching: self, context: context)
-            return request.body == nil || request.body?.wholeBytes != nil || side.isChanging ? .http(side) : nil
+            // Its URL alone names a response, and does not tell what a GET with a body asks for.
+            return request.body == nil || side.isChanging ? .http(side) : nil
         }
     }
 

@@ -267,6 +267,15 @@ struct HTTPCachingTests {
         #expect(try await !isStored())
     }
 
+    @Test func aBodyThatAsksForSomethingElseGetsIt() async throws {
+        let fields: Headers = ["Cache-Control": "max-age=60"]
+        scene.stub.answer("/", with: ["1", "2"].map { StubReply(headers: fields, body: [.text($0)]) })
+        for text in ["1", "2"] {
+            let query = Request<Bytes>("/", body: Body(Bytes(Array(text.utf8))))
+            #expect(try await scene.agent.send(query).bytes.text == text)
+        }
+    }
+
     @Test func aHeadIsAnsweredFromAFreshResponseAndFreshensAStaleOne() async throws {
         let fields: Headers = ["Cache-Control": "max-age=60", "ETag": "\"a\""]
         _ = try await outcome(fields)
