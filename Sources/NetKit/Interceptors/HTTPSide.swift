@@ -90,9 +90,10 @@ final class HTTPSide: CacheSide {
         look.stored = piece
         look.age = head.freshness.age(at: now)
         look.lifetime = head.freshness.lifetime
-        // What came to a request without cookies is nobody's in particular.
-        guard head.owner.isEmpty || head.owner == look.owner else {
-            look.decision = .fetch(.otherIdentity)
+        // What came to a request without cookies is nobody's in particular, unless cookies choose it: those of a jar are
+        // not among the fields that do.
+        guard head.owner == look.owner || (head.owner.isEmpty && !piece.answer.headers.isChosenByCookies) else {
+            look.decision = .fetch(head.owner.isEmpty ? .varies : .otherIdentity)
             return
         }
         look.isOwn = true
@@ -229,4 +230,8 @@ final class HTTPSide: CacheSide {
 
     /// Apart from what an app's policy stores.
     static func scope(_ scope: String) -> String { scope.isEmpty ? "http" : "http " + scope }
+}
+
+extension Headers {
+    fileprivate var isChosenByCookies: Bool { Vary(self).names.contains("cookie") }
 }

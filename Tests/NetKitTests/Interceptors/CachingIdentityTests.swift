@@ -83,6 +83,23 @@ struct CachingIdentityTests {
         }
     }
 
+    @Test func whatCookiesChooseIsNotForWhoHasGotSomeSince() async throws {
+        let server = try LoopbackServer()
+        let fields = ["Cache-Control: max-age=50", "Vary: Cookie"]
+        server.script("/", ["1", "2"].map { Reply(headers: fields, body: Array($0.utf8)) })
+        var configuration = Agent.Configuration()
+        configuration.cookies = .memory
+        configuration.interceptors = [Caching(MemoryCacheStore(), rules: .server())]
+        let agent = Agent(configuration)
+        let request = Request<String>(server.url("/"))
+        #expect(try await agent.send(request).value == "1")
+        #expect(try await agent.send(request).cache?.outcome == .hit)
+        try agent.setCookies([Cookie(name: "session", value: "a", domain: "127.0.0.1")])
+        #expect(try await agent.send(request).value == "2")
+        #expect(try await agent.send(request).cache?.outcome == .hit)
+        await agent.shutdown()
+    }
+
     @Test func nothingOnTheDiskTellsWhoAsked() async throws {
         let folder = try TemporaryTree()
         let path = folder.file("cache")
