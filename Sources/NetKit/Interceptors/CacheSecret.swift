@@ -7,11 +7,17 @@ final class CacheSecret: Sendable {
     static let key = CacheKey(description: Array("netkit secret".utf8))
     private static let length = 32
 
-    private let known: Lock<Bytes?>
+    private struct State: Sendable {
+        var known: Bytes?
+        /// What one asks the store for on behalf of all.
+        var awaited: Promise<Bytes>?
+    }
+
+    private let state: Lock<State>
     private let store: @Sendable () -> any CacheStore
 
     init(_ secret: Bytes?, in store: @escaping @Sendable () -> any CacheStore) {
-        known = Lock(secret)
+        state = Lock(State(known: secret))
         self.store = store
     }
 
@@ -25,23 +31,49 @@ final class CacheSecret: Sendable {
     }
 
     private func secret() async throws(NetError) -> Bytes {
-        if let secret = known.withLock({ $0 }) {
+        let (known, awaited) = state.withLock { state -> (Bytes?, Promise<Bytes>?) in
+            if let known = state.known {
+                return (known, nil)
+            }
+            defer { state.awaited = state.awaited ?? Promise() }
+            return (nil, state.awaited)
+        }
+        if let known {
+            return known
+        }
+        // Whoever is second would put another key over the first one's.
+        if let awaited {
+            return try await awaited.value()
+        }
+        do throws(NetError) {
+            let secret = try await kept()
+            settle(secret, .success(secret))
             return secret
+        } catch {
+            settle(nil, .failure(error))
+            throw error
         }
+    }
+
+    private func settle(_ secret: Bytes?, _ outcome: Promise<Bytes>.Outcome) {
+        let awaited = state.withLock { state in
+            state.known = secret
+            defer { state.awaited = nil }
+            return state.awaited
+        }
+        awaited?.fulfil(outcome)
+    }
+
+    /// What the store has, or a new one that it has from now on.
+    private func kept() async throws(NetError) -> Bytes {
         let store = store()
-        var kept = try await store.entry(for: Self.key)?.body
-        if kept?.count != Self.length {
-            var random = SystemRandomNumberGenerator()
-            let made = Bytes((0..<Self.length).map { _ in UInt8.random(in: .min ... .max, using: &random) })
-            try await store.put(CacheEntry(body: made), for: Self.key)
-            // Another process may have put its own in between; the last one counts for both.
-            kept = try await store.entry(for: Self.key)?.body ?? made
+        if let kept = try await store.entry(for: Self.key)?.body, kept.count == Self.length {
+            return kept
         }
-        let secret = kept ?? []
-        return known.withLock { known in
-            let first = known ?? secret
-            known = first
-            return first
-        }
+        var random = SystemRandomNumberGenerator()
+        let made = Bytes((0..<Self.length).map { _ in UInt8.random(in: .min ... .max, using: &random) })
+        try await store.put(CacheEntry(body: made), for: Self.key)
+        // Another process may have put its own in between; the last one counts for both.
+        return try await store.entry(for: Self.key)?.body ?? made
     }
 }

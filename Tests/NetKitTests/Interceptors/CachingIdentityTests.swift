@@ -141,6 +141,28 @@ struct CachingIdentityTests {
         }
     }
 
+    /// An agent with a cache in this directory, as the next process has it; the answers of its requests.
+    private func outcomes(at path: String, of requests: [Request<String>]) async throws -> [CacheReport.Outcome?] {
+        let scene = CacheScene(.app(50), store: DiskCacheStore(directory: path))
+        scene.stub.answer("*", with: .text("x"))
+        return try await withThrowingTaskGroup(of: CacheReport.Outcome?.self) { group in
+            for request in requests {
+                group.addTask { try await scene.agent.send(request).cache?.outcome }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    @Test func whatManyStoreAtOnceIsThereInTheNextProcess() async throws {
+        for _ in 0..<20 {
+            let folder = try TemporaryTree()
+            let path = folder.file("cache")
+            let requests = (0..<8).map { Request<String>("/\($0)", headers: ["Authorization": "Bearer a"]) }
+            #expect(try await outcomes(at: path, of: requests).allSatisfy { $0 == .network })
+            #expect(try await outcomes(at: path, of: requests).allSatisfy { $0 == .hit })
+        }
+    }
+
     @Test func bodiesWithOneMD5AreTwoAnswers() async throws {
         let (one, other) = try CollidingBlocks.pair
         #expect(one != other)
