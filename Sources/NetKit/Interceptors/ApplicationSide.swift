@@ -139,6 +139,7 @@ final class ApplicationSide: CacheSide {
         let entry = CacheEntry(
             body: body, metadata: metadata, host: request.url.hostName, tags: policy.tags,
             created: Date(timeIntervalSince1970: Double(head.received) / 1000))
+        try? await caching.secret.keep()
         try await caching.store(for: request).put(entry, for: key)
     }
 

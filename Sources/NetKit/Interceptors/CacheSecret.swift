@@ -14,10 +14,12 @@ final class CacheSecret: Sendable {
     }
 
     private let state: Lock<State>
+    private let isGiven: Bool
     private let store: @Sendable () -> any CacheStore
 
     init(_ secret: Bytes?, in store: @escaping @Sendable () -> any CacheStore) {
         state = Lock(State(known: secret))
+        isGiven = secret != nil
         self.store = store
     }
 
@@ -28,6 +30,16 @@ final class CacheSecret: Sendable {
             message += Array("\(text.utf8.count):\(text)".utf8)
         }
         return Array(try Digest.hmacSHA256(key: try await secret(), Bytes(message)))
+    }
+
+    /// Sees to it that the key lies in the store as long as what is stored under its hashes does: it was removed with all
+    /// else, or is what was used longest ago.
+    func keep() async throws(NetError) {
+        guard !isGiven, let secret = state.withLock({ $0.known }) else { return }
+        let store = store()
+        if try await store.entry(for: Self.key) == nil {
+            try await store.put(CacheEntry(body: secret), for: Self.key)
+        }
     }
 
     private func secret() async throws(NetError) -> Bytes {

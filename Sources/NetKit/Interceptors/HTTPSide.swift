@@ -177,6 +177,7 @@ final class HTTPSide: CacheSide {
         var head = answer.head
         head.owner = look.owner
         let stored = StoredMetadata.answer(StoredAnswer(head, headers: answer.headers))
+        try? await caching.secret.keep()
         try await store.put(entry(stored, body, head.received), for: place)
     }
 

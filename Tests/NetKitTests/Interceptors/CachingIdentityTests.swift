@@ -163,6 +163,30 @@ struct CachingIdentityTests {
         }
     }
 
+    @Test func whatIsStoredAfterAllWasRemovedIsThereInTheNextProcess() async throws {
+        let folder = try TemporaryTree()
+        let path = folder.file("cache")
+        let scene = CacheScene(.app(50), store: DiskCacheStore(directory: path))
+        scene.stub.answer("*", with: .text("x"))
+        let request = Request<String>("/", headers: ["Authorization": "Bearer a"])
+        _ = try await scene.agent.send(request)
+        try await scene.store.removeAll()
+        _ = try await scene.agent.send(request)
+        #expect(try await outcomes(at: path, of: [request]) == [.hit])
+    }
+
+    @Test func whatIsStoredIsThereInTheNextProcessHoweverMuchWasStored() async throws {
+        let folder = try TemporaryTree()
+        let path = folder.file("cache")
+        let scene = CacheScene(.app(50), store: DiskCacheStore(directory: path, maximumEntries: 4))
+        scene.stub.answer("*", with: .text("x"))
+        for number in 0..<8 {
+            _ = try await scene.agent.send(Request<String>("/\(number)", headers: ["Authorization": "Bearer a"]))
+        }
+        let last = Request<String>("/7", headers: ["Authorization": "Bearer a"])
+        #expect(try await outcomes(at: path, of: [last]) == [.hit])
+    }
+
     @Test func bodiesWithOneMD5AreTwoAnswers() async throws {
         let (one, other) = try CollidingBlocks.pair
         #expect(one != other)
