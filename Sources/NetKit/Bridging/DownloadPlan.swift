@@ -88,6 +88,10 @@ final class DownloadPlan: Sendable {
             reins.pause()
         }
         if let priority {
+            // Resumed by another thread meanwhile, whose order came first.
+            if !state.withLock({ $0.isPaused }) {
+                reins.resume()
+            }
             reins.setPriority(priority)
         }
     }

@@ -1,0 +1,24 @@
+import Testing
+
+@testable import NetKit
+
+/// Orders to a download that is about to begin.
+struct DownloadPlanTests {
+    @Test func aResumeThatComesBetweenThePauseAndItsSendingCounts() {
+        let plan = DownloadPlan(path: "file", options: DownloadOptions(), destinations: [], tell: nil)
+        let orders = Lock<[String]>([])
+        plan.setPaused(true)
+        plan.begins()
+        plan.began(
+            DownloadPlan.Reins(
+                pause: {
+                    // Another thread's, just before this one's order is sent.
+                    if orders.withLock({ $0.isEmpty }) {
+                        plan.setPaused(false)
+                    }
+                    orders.withLock { $0.append("pause") }
+                },
+                resume: { orders.withLock { $0.append("resume") } }, setPriority: { _ in }))
+        #expect(orders.withLock { $0.last } == "resume")
+    }
+}
