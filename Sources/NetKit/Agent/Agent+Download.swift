@@ -45,15 +45,23 @@ extension Agent {
         _ request: Request<some Sendable>, to path: String, options: DownloadOptions = DownloadOptions(),
         destination: DownloadDestination? = nil
     ) -> Download {
+        startDownload(request, to: path, options, destination, after: nil)
+    }
+
+    private func startDownload(
+        _ request: Request<some Sendable>, to path: String, _ options: DownloadOptions,
+        _ destination: DownloadDestination?, after token: ResumeToken?
+    ) -> Download {
         let feed = DownloadFeed()
         let (progress, progressFeed) = AsyncStream.makeStream(
             of: DownloadProgress.self, bufferingPolicy: .bufferingNewest(1))
-        let plan = plan(to: path, options, destination) { event in
+        let tell = { @Sendable (event: DownloadEvent) in
             feed.tell(event)
             if case .progress(let progress) = event {
                 progressFeed.yield(progress)
             }
         }
+        let plan = plan(to: path, options, destination, tell, after: token)
         let task = Task {
             defer {
                 feed.finish()
@@ -69,16 +77,15 @@ extension Agent {
         _ request: Request<some Sendable>, resuming token: ResumeToken, options: DownloadOptions = DownloadOptions(),
         destination: DownloadDestination? = nil
     ) -> Download {
-        startDownload(
-            request.resuming(token), to: token.path, options: options.resuming(token), destination: destination)
+        startDownload(request.resuming(token), to: token.path, options.resuming(token), destination, after: token)
     }
 
     private func plan(
         to path: String, _ options: DownloadOptions, _ destination: DownloadDestination?,
-        _ events: (@Sendable (DownloadEvent) -> Void)?
+        _ events: (@Sendable (DownloadEvent) -> Void)?, after token: ResumeToken? = nil
     ) -> DownloadPlan {
         let destinations = [configuration.downloadDestination, destination].compactMap { $0 }
-        return DownloadPlan(path: path, options: options, destinations: destinations, tell: events)
+        return DownloadPlan(path: path, options: options, destinations: destinations, tell: events, token: token)
     }
 
     private func download(

@@ -26,12 +26,13 @@ final class DownloadPlan: Sendable {
     /// Asked in this order.
     let destinations: [DownloadDestination]
     private let tellEvent: (@Sendable (DownloadEvent) -> Void)?
-    private let state = Lock(State())
+    private let state: Lock<State>
 
     init(
         path: String, options: DownloadOptions, destinations: [DownloadDestination],
-        tell: (@Sendable (DownloadEvent) -> Void)?
+        tell: (@Sendable (DownloadEvent) -> Void)?, token: ResumeToken? = nil
     ) {
+        state = Lock(State(token: token))
         self.path = path
         self.options = options
         self.destinations = destinations
@@ -82,16 +83,17 @@ final class DownloadPlan: Sendable {
                 return (false, nil)
             }
             state.reins = reins
+            state.token = nil
             return (state.isPaused, state.priority)
         }
         if isPaused {
             reins.pause()
-        }
-        if let priority {
             // Resumed by another thread meanwhile, whose order came first.
             if !state.withLock({ $0.isPaused }) {
                 reins.resume()
             }
+        }
+        if let priority {
             reins.setPriority(priority)
         }
     }

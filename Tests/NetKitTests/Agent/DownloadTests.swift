@@ -142,6 +142,15 @@ struct DownloadTests {
         expectPattern("file")
     }
 
+    @Test func whatIsCancelledBeforeItBeganStillHasItsToken() async throws {
+        server.script("/file", Self.stalled)
+        let agent = Agent()
+        let begun = agent.startDownload(request, to: folder.file("file"))
+        try await server.waitForStalled(1)
+        let token = try #require(await begun.cancel())
+        #expect(await agent.startDownload(request, resuming: token).cancel() == token)
+    }
+
     @Test func aCancelledTaskThrowsAndKeepsWhatIsThere() async throws {
         server.script("/file", Self.stalled)
         let task = Task { try await Agent().download(request, to: folder.file("file")) }
