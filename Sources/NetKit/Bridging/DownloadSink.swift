@@ -32,6 +32,9 @@ internal import CNetCore
         return state.withLock { $0.outcome } ?? .failure(NetError(.internal, "a download was resumed before its end"))
     }
 
+    /// Whether somebody has a say when the head is there.
+    var isAsked: Bool { plan.isAsked || request.acceptedTypes != nil }
+
     private func start(for waiter: Waiter) {
         let step: Step = state.withLock { state in
             state.waiter = waiter
@@ -96,6 +99,7 @@ internal import CNetCore
     fileprivate func asked(_ id: UInt64, _ head: ResponseHead) {
         Task.detached { [self] in
             do throws(NetError) {
+                try request.checkType(of: head)
                 engine.placeDownload(id, at: try await plan.destination(for: head) ?? "")
             } catch {
                 state.withLock { $0.refusal = error }
@@ -134,8 +138,20 @@ internal import CNetCore
     func cValue(keptAs kept: Unmanaged<DownloadSink>) -> nc_download_sink {
         unsafe nc_download_sink(
             ctx: kept.toOpaque(), on_head: downloadHead, on_resumed: downloadResumed,
-            on_destination: plan.isAsked ? downloadAsked : nil, on_progress: downloadMoved,
+            on_destination: isAsked ? downloadAsked : nil, on_progress: downloadMoved,
             on_done: downloadDone)
+    }
+}
+
+extension Request<Bytes> {
+    /// Before anything is written; that of a 416 is of its page.
+    fileprivate func checkType(of head: ResponseHead) throws(NetError) {
+        if head.status != 416 {
+            var hop = HopMetrics()
+            hop.url = head.url
+            let response = Response<Bytes>(status: head.status, headers: head.headers, metrics: Metrics([hop]))
+            try response.checkType(acceptedTypes)
+        }
     }
 }
 

@@ -15,7 +15,7 @@ extension Engine {
         let kept = unsafe Unmanaged.passRetained(sink)
         var target = unsafe sink.cValue(keptAs: kept)
         let status = unsafe request.withDescription(trust: trust, feed: nil) { description in
-            unsafe plan.withDescription { options in
+            unsafe plan.withDescription(asks: sink.isAsked) { options in
                 unsafe withUnsafePointer(to: description) { description in
                     unsafe options.request = description
                     return unsafe withRaw { unsafe nc_download_start($0, &options, &target, &id, &error) }
@@ -84,7 +84,9 @@ extension DownloadOptions {
 
 extension DownloadPlan {
     /// Describes the plan to the C core, for the length of the call.
-    fileprivate func withDescription(_ start: (inout nc_download_options) -> nc_status) -> nc_status {
+    fileprivate func withDescription(
+        asks isAsked: Bool, _ start: (inout nc_download_options) -> nc_status
+    ) -> nc_status {
         let bytes = path.utf8.count + (options.partialFolder?.utf8.count ?? 0)
         return unsafe TextSpace.with(bytes: bytes) { text in
             var description = unsafe nc_download_options()

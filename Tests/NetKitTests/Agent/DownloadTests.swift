@@ -223,6 +223,23 @@ struct DownloadTests {
         #expect(folder.names == ["agent", "own", "x"])
     }
 
+    @Test func aTypeThatIsNotAcceptedIsNotSaved() async throws {
+        server.script("/file", Reply(headers: ["Content-Type: text/html"], body: Array("log in".utf8)))
+        try folder.write(Array("old".utf8), to: "file")
+        var wanted = request
+        wanted.acceptedTypes = ["application/zip"]
+        let asked = wanted
+        for path in [folder.file("file"), folder.file("other")] {
+            let error = await #expect(throws: NetError.self) { try await Agent().download(asked, to: path) }
+            #expect(error?.code == .unacceptableType && error?.response?.headers["Content-Type"] == "text/html")
+        }
+        #expect(folder.names == ["file"] && folder.contents(of: "file") == Array("old".utf8))
+        _ = try await fail()
+        server.script("/file", Reply(headers: Self.strong, patternLength: 20_000, answersRanges: true))
+        wanted.acceptedTypes = ["application/octet-stream", "*/*"]
+        #expect(try await Agent().download(wanted, to: folder.file("file")).value.resumedBytes > 8_000)
+    }
+
     @Test func aDigestThatDoesNotFitLeavesNothing() async throws {
         server.script("/file", Reply(body: Array("abd".utf8)))
         var options = DownloadOptions()
