@@ -237,10 +237,18 @@ static void download__says_clearly_why_there_is_no_place_for_it(void **state) {
     path[strlen(on.at.root) + 301] = '\0';
     options.path = nc_slice_of(path);
     check_failure(&on, &options, ENAMETOOLONG, 1);
+    snprintf(path, sizeof path, "%s/pipe", on.at.root); // A rename over it, or over /dev/null, would destroy it.
+    assert_int_equal(mkfifo(path, 0600), 0);
+    options.path = nc_slice_of(path);
+    check_failure(&on, &options, ESPIPE, 2);
+    snprintf(path, sizeof path, "%s/link", on.at.root);
+    assert_int_equal(symlink("/dev/null", path), 0);
+    options.path = nc_slice_of(path);
+    check_failure(&on, &options, ESPIPE, 3);
     if (geteuid() != 0) {
         assert_int_equal(chmod(on.at.root, 0500), 0);
         snprintf(path, sizeof path, "%s/other", on.at.root);
-        check_failure(&on, &options, EACCES, 1);
+        check_failure(&on, &options, EACCES, 3);
         assert_int_equal(chmod(on.at.root, 0700), 0);
     }
     fetching_stop(&on);

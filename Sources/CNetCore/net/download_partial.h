@@ -61,8 +61,8 @@ void nc_partial_discard(nc_partial *partial);
 
 /// Whether a path names a directory; false for what cannot be looked at.
 bool nc_partial_is_directory(const nc_file_ops *ops, const char *path);
-/// Whether there is anything at a path, links not followed. NC_ERR_FILE for what may not be replaced: a directory,
-/// or anything unless `may_exist`.
+/// Whether there is anything at a path, links not followed. NC_ERR_FILE for what may not be replaced: a directory, a
+/// device, a pipe or a link to one, or anything unless `may_exist`.
 NC_NODISCARD nc_status nc_partial_check_place(const nc_file_ops *ops, const char *path, bool may_exist, nc_error *err);
 /// Reads the record of this name in an open folder. NC_OK and false for a damaged one.
 NC_NODISCARD nc_status nc_partial_read_record(const nc_file_ops *ops, int folder_fd, const char *name,
