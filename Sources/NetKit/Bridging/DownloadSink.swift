@@ -125,7 +125,8 @@ internal import CNetCore
             partialPath.isEmpty
             ? nil
             : ResumeToken(
-                url: request.url, path: plan.path, partialPath: partialPath, receivedBytes: receivedBytes)
+                url: request.url.withoutUserinfo, path: plan.path, partialPath: partialPath,
+                receivedBytes: receivedBytes)
         plan.ended(file: file, token: token)
         if let refusal = state.withLock({ $0.refusal }), case .failure(let error) = outcome {
             end(with: .failure(error.response.map { refusal.telling($0) } ?? refusal))

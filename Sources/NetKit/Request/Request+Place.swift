@@ -72,7 +72,7 @@ extension Request {
 
     /// The same request, which is placed where it asks for the very URL that a download's bytes have come from.
     func resuming(_ token: ResumeToken) -> Request {
-        guard url == token.url, parameters == nil else { return self }
+        guard url.withoutUserinfo == token.url, parameters == nil else { return self }
         var request = self
         request.markPlaced()
         return request

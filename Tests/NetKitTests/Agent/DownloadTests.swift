@@ -142,6 +142,18 @@ struct DownloadTests {
         expectPattern("file")
     }
 
+    @Test func aTokenHoldsNoCredentials() async throws {
+        server.script("/file", [Self.stalled, Self.whole])
+        let address = server.url("/file").replacing("http://", with: "http://user:secret@")
+        let asked = Request<Bytes>(address)
+        let download = Agent().startDownload(asked, to: folder.file("file"))
+        try await server.waitForStalled(1)
+        let token = try #require(await download.cancel())
+        #expect(token.url == server.url("/file"))
+        _ = try await Agent().download(asked, resuming: token)
+        expectPattern("file")
+    }
+
     @Test func whatIsCancelledBeforeItBeganStillHasItsToken() async throws {
         server.script("/file", Self.stalled)
         let agent = Agent()
