@@ -93,15 +93,34 @@ struct HTTPCachedCall: Sendable {
         return request.method == .post ? plain.storing(answer, look, asked: sent) : answer
     }
 
-    // MARK: HEAD
+    // MARK: What is made of a whole response
+
+    /// What is made of what is stored, unless the network comes first.
+    private func ready(_ look: CacheLook) -> Answer? {
+        guard ![.networkElseCache, .cacheThenNetwork].contains(side.mode), let answer = stored(look) else { return nil }
+        return answer
+    }
+
+    /// What is made of what is stored, where the network failed and that may stand in.
+    private func standIn(_ look: CacheLook, for error: NetError) throws(NetError) -> Answer {
+        guard error.isFailureToAnswer, side.mayStandIn(look, at: caching.now),
+            let answer = stored(look.using(.staleIfError))
+        else { throw error }
+        return answer
+    }
 
     private func headed() async throws(NetError) -> Answer {
         let look = await side.look(at: caching.now)
-        if let answer = stored(look) {
+        if let answer = ready(look) {
             return answer
         }
         let sent = caching.now
-        let answer = try await next(call)
+        let answer: Answer
+        do throws(NetError) {
+            answer = try await next(call)
+        } catch {
+            return try standIn(look, for: error)
+        }
         if answer.status == 200, look.isOwn, let piece = look.stored {
             // Another length or version: what is stored is no longer what there is (RFC 9111, 4.3.5).
             if piece.answer.headers.isSameVersion(as: answer.headers) {
@@ -122,14 +141,19 @@ struct HTTPCachedCall: Sendable {
 
     private func conditional() async throws(NetError) -> Answer {
         let look = await side.look(at: caching.now)
-        if let answer = stored(look) {
+        if let answer = ready(look) {
             return answer
         }
-        if request.headers.hasAny(["Range", "If-Match", "If-Unmodified-Since", "If-Range"]) {
-            return try await next(call)
-        }
         let sent = caching.now
-        let answer = try await next(call)
+        let answer: Answer
+        do throws(NetError) {
+            answer = try await next(call)
+        } catch {
+            return try standIn(look, for: error)
+        }
+        if request.headers.hasAny(["Range", "If-Match", "If-Unmodified-Since", "If-Range"]) {
+            return answer
+        }
         if answer.status == 304, look.isOwn, let piece = look.stored,
             piece.answer.headers.isMeant(by: answer.headers, answering: request.headers)
         {

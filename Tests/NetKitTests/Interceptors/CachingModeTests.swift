@@ -257,4 +257,23 @@ struct CachingModeTests {
         scene.pass(6)
         #expect(try await scene.agent.send(wanted).bytes.text == "{\"a\": 1}")
     }
+
+    @Test func headsAndConditionsAskFirstWhereTheNetworkComesFirst() async throws {
+        let scene = CacheScene(.server(.networkElseCache))
+        let whole = StubReply(headers: ["Cache-Control": "max-age=60", "ETag": "\"a\""], body: [.text("1")])
+        scene.stub.answer("/", with: whole, whole, .failure(.reset))
+        scene.stub.answer("/", method: .head, with: whole, .failure(.reset))
+        let head = Request<Bytes>("/", method: .head)
+        let conditional = Request<Bytes>("/", headers: ["If-None-Match": "\"a\""])
+        _ = try await scene.agent.send(Request<Bytes>("/"))
+        for request in [head, conditional] {
+            #expect(try await scene.agent.send(request).cache?.outcome == .network)
+        }
+        // What is stored does where the network fails.
+        for (request, status) in [(head, 200), (conditional, 304)] {
+            let answer = try await scene.agent.send(request)
+            #expect(answer.source == .cache && answer.status == status && answer.bytes.isEmpty)
+        }
+        #expect(scene.stub.requests.count == 5)
+    }
 }
