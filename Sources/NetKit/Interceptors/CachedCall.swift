@@ -204,7 +204,7 @@ struct CachedCall<Side: CacheSide>: Sendable {
     // MARK: In the background
 
     /// Asks for what the next caller is to get.
-    private func refresh(_ look: CacheLook) {
+    func refresh(_ look: CacheLook) {
         var request = call.request
         request.progress = nil
         var again = Call(request, kind: .send, watch: nil)

@@ -134,4 +134,12 @@ private let preconditionNames = [
 extension Request {
     /// Whether it asks for a part, or for an answer on a condition.
     var hasPreconditions: Bool { headers.hasAny(preconditionNames) }
+
+    /// Asks for the whole from now on, and whatever is there.
+    mutating func becomeWhole() {
+        method = .get
+        for name in preconditionNames {
+            headers[name] = nil
+        }
+    }
 }

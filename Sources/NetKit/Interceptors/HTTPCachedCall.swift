@@ -98,7 +98,20 @@ struct HTTPCachedCall: Sendable {
     /// What is made of what is stored, unless the network comes first.
     private func ready(_ look: CacheLook) -> Answer? {
         guard ![.networkElseCache, .cacheThenNetwork].contains(side.mode), let answer = stored(look) else { return nil }
+        if look.decision.reason == .staleWhileRevalidate {
+            refresh(look)
+        }
         return answer
+    }
+
+    /// Asks about the whole of it, for what was asked says nothing of that.
+    private func refresh(_ look: CacheLook) {
+        var call = call
+        call.request.becomeWhole()
+        var request = request
+        request.becomeWhole()
+        let side = HTTPSide(policy: side.policy, request: request, caching: caching, context: side.context)
+        CachedCall(side: side, caching: caching, call: call, next: next).refresh(look)
     }
 
     /// What is made of what is stored, where the network failed and that may stand in.

@@ -317,6 +317,23 @@ struct HTTPCachingTests {
         }
     }
 
+    @Test(
+        arguments: [(.get, ["Range": "bytes=0-0"]), (.get, ["If-None-Match": "\"a\""]), (.head, [:])]
+            as [(Method, Headers)])
+    func whatIsMadeOfAStaleResponseHasItAskedAbout(method: Method, asking: Headers) async throws {
+        let fields: Headers = ["Cache-Control": "max-age=1, stale-while-revalidate=100", "ETag": "\"a\""]
+        scene.stub.answer("/", with: StubReply(headers: fields, body: [.text("1")]), .status(304))
+        _ = try await scene.agent.send(Request<Bytes>("/"))
+        scene.pass(10)
+        let request = Request<Bytes>("/", method: method, headers: asking)
+        #expect(try await scene.agent.send(request).cache?.outcome == .staleHit)
+        await scene.caching.finish()
+        let asked = try #require(scene.stub.requests.dropFirst().first)
+        #expect(asked.method == .get && asked.headers["Range"] == nil)
+        #expect(asked.headers.values(named: "If-None-Match") == ["\"a\""])
+        #expect(try await scene.agent.send(Request<Bytes>("/")).cache?.outcome == .hit)
+    }
+
     @Test func withoutANetworkAStaleResponseDoesUnlessItForbidsThat() async throws {
         for (control, isUsed) in [("max-age=1", true), ("max-age=1, must-revalidate", false), ("no-cache", false)] {
             _ = try await outcome(["Cache-Control": control, "ETag": "\"a\""])
