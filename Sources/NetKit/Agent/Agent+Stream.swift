@@ -43,7 +43,9 @@ extension Agent {
     ) async throws(NetError) -> Response<SavedFile> {
         try flights.begin()
         defer { flights.group.leave() }
-        guard isBare(request) else { return try await saveThroughChain(request, to: path) }
+        guard isBare(request), !request.refusesSomeHeads else {
+            return try await saveThroughChain(request, to: path)
+        }
         let received = try await answer(to: try saving(request, to: path))
         guard (200..<300).contains(received.status) else {
             throw NetError(unacceptable: received)

@@ -47,7 +47,7 @@ final class Exchange: CallEnd {
     @inline(__always)
     private func reply(to call: Call) async throws(NetError) -> Answer {
         let hooks = call.request.hooks(over: configuration.transferHooks)
-        if hooks.redirect != nil || hooks.head != nil {
+        if hooks.redirect != nil || hooks.head != nil || call.checksBeforeSaving {
             return try await HookedExchange(exchange: self, hooks: hooks, call: call).answer()
         }
         return try await plain(call, hooks)

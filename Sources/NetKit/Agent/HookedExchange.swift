@@ -20,7 +20,7 @@ struct HookedExchange {
             let answer = try await once(course)
             guard let next = try await next(after: answer, of: course, policy, count: trail.count) else {
                 let whole = trail.leading(to: answer)
-                return hooks.head == nil || isDownload ? whole : try await judged(whole, of: course)
+                return !isJudged || isDownload ? whole : try await judged(whole, of: course)
             }
             trail.add(answer)
             answer.discard()
@@ -33,13 +33,16 @@ struct HookedExchange {
     /// A download asks before it opens its file.
     private var isDownload: Bool { call.request.download != nil }
 
+    /// Whether what becomes of the response is decided by its head.
+    private var isJudged: Bool { hooks.head != nil || call.checksBeforeSaving }
+
     private func once(_ call: Call) async throws(NetError) -> Answer {
         if let ask = hooks.head, let plan = call.request.download {
             plan.judge = judge(of: call, asking: ask)
             defer { plan.judge = nil }
             return try await exchange.plain(call, hooks, from: home)
         }
-        if hooks.head == nil {
+        if !isJudged {
             return try await exchange.plain(call, hooks, from: home)
         }
         var request = call.request
@@ -100,16 +103,9 @@ struct HookedExchange {
     // MARK: The head
 
     private func judged(_ answer: Answer, of course: Call) async throws(NetError) -> Answer {
-        guard let ask = hooks.head, case .stream(let stream) = answer.body else { return answer }
+        guard case .stream(let stream) = answer.body else { return answer }
         let head = stream.headOnly
-        let decision: HeadAnswer
-        do {
-            decision = try await ask(course.request, ResponseHead(of: answer))
-        } catch {
-            throw NetError(asking: error, .stoppedByCaller, "the head's hook failed", response: head)
-        }
-        call.watch?.tell(.headDecided(decision), of: course.request)
-        switch decision {
+        switch try await decision(on: answer, head, of: course) {
         case .cancel:
             throw NetError(.cancelled, "a hook cancelled the transfer at its head", response: head)
         case .download(let path):
@@ -123,6 +119,7 @@ struct HookedExchange {
             return answer
         }
         if call.kind == .save, let path = call.request.savePath, (200..<300).contains(answer.status) {
+            try call.request.checkHead(head, types: nil)
             return try await saved(stream, to: path)
         }
         let bytes: Bytes
@@ -135,6 +132,20 @@ struct HookedExchange {
         response.bytes = bytes
         response.value = bytes
         return Answer(response)
+    }
+
+    private func decision(
+        on answer: Answer, _ head: Response<Bytes>, of course: Call
+    ) async throws(NetError) -> HeadAnswer {
+        guard let ask = hooks.head else { return .allow }
+        let decision: HeadAnswer
+        do {
+            decision = try await ask(course.request, ResponseHead(of: answer))
+        } catch {
+            throw NetError(asking: error, .stoppedByCaller, "the head's hook failed", response: head)
+        }
+        call.watch?.tell(.headDecided(decision), of: course.request)
+        return decision
     }
 
     private typealias HeadHook = @Sendable (Request<Bytes>, ResponseHead) async throws -> HeadAnswer
@@ -163,6 +174,19 @@ struct HookedExchange {
         }
         try file.keep()
         return Answer(stream.source.ending ?? stream.headOnly, in: SavedFile(path: path, byteCount: count))
+    }
+}
+
+extension Call {
+    /// Whether a save is decided by its head.
+    var checksBeforeSaving: Bool { kind == .save && request.download == nil && request.refusesSomeHeads }
+}
+
+extension Request {
+    /// Whether a file may be refused by its head: then the body may not take its place while it comes.
+    var refusesSomeHeads: Bool {
+        let statuses = acceptedStatuses ?? 200..<300
+        return acceptedTypes != nil || statuses.lowerBound > 200 || statuses.upperBound < 300
     }
 }
 

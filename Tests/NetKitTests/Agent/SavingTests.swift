@@ -96,6 +96,24 @@ struct SavingTests {
         #expect(folder.contents(of: "kept") == Self.old)
     }
 
+    @Test func anotherTypeIsNotSaved() async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(headers: ["Content-Type: text/html"], body: Array("log in".utf8)))
+        let folder = try TemporaryFolder()
+        try folder.write(Self.old, to: "kept")
+        var accepting = Request<Bytes>(server.url("/"))
+        accepting.acceptedTypes = ["application/zip"]
+        let request = accepting
+        for name in ["kept", "new"] {
+            let error = await #expect(throws: NetError.self) {
+                _ = try await Agent().save(request, to: folder.file(name))
+            }
+            #expect(error?.code == .unacceptableType)
+        }
+        #expect(folder.names == ["kept"])
+        #expect(folder.contents(of: "kept") == Self.old)
+    }
+
     @Test func aRedirectsOwnBodyIsNotSaved() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(status: 302, body: Array("elsewhere".utf8), location: "/there"))
