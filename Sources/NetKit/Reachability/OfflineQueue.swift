@@ -98,7 +98,7 @@ public final class OfflineQueue: Interceptor {
 
     /// Lets the call go on where there is a way, or keeps it.
     public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
-        if call.request[DrainedNote.self] || rules.refusal(of: call) != nil {
+        if call.request.isOfQueue || rules.refusal(of: call) != nil {
             return try await next(call)
         }
         if await hasNoWay(call.request) || mustWaitItsTurn(call.request), let id = await keep(call.request) {
@@ -231,7 +231,7 @@ public final class OfflineQueue: Interceptor {
         do throws(NetError) {
             var request = kept.request
             try await prepare(&request)
-            request[DrainedNote.self] = true
+            request.isOfQueue = true
             // What the agent adds has been there since the request was kept.
             request.markPlaced()
             let response = try await send(request)
@@ -264,9 +264,16 @@ public final class OfflineQueue: Interceptor {
     }
 }
 
-/// Says that a request comes out of the queue.
-private enum DrainedNote: RequestNote {
+private enum QueuedNote: RequestNote {
     static let standard = false
+}
+
+extension Request {
+    /// Whether it comes out of a queue, which keeps it until it is answered: no other one is to keep it.
+    var isOfQueue: Bool {
+        get { self[QueuedNote.self] }
+        set { self[QueuedNote.self] = newValue }
+    }
 }
 
 extension Method {

@@ -135,9 +135,14 @@ struct QueueRules: Sendable {
     /// not sent for a reason of this process.
     static func mayPass(_ error: NetError) -> Bool {
         let ofThisProcess: [NetError.Code] = [
-            .closed, .circuitOpen, .cancelled, .cellularRefused, .noMemory, .descriptors, .thread,
+            .closed, .circuitOpen, .cancelled, .cellularRefused, .noMemory, .descriptors, .thread, .ignored,
         ]
-        return error.isRetryable || ofThisProcess.contains(error.code)
+        switch error.code {
+        // Credentials that could not be had for a reason that passes.
+        case .authentication: return (error.underlying as? NetError).map(mayPass) ?? false
+        case .unacceptableStatus: return passingStatuses.contains(error.nativeCode)
+        default: return error.isRetryable || ofThisProcess.contains(error.code)
+        }
     }
 
     /// Statuses that may be others later.

@@ -65,6 +65,7 @@ extension UploadQueue {
         do throws(NetError) {
             var request = upload.request
             try await prepare(&request)
+            request.isOfQueue = true
             let response = try await send(request)
             return QueueRules.passingStatuses.contains(response.status)
                 ? .again(retryAfter: response.headers["Retry-After"]) : .over(.answered(upload, response))

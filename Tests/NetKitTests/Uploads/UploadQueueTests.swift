@@ -280,6 +280,62 @@ struct UploadQueueTests {
         #expect(Set(stub.requests.filter { $0.path == "/v1/up/2" }.map { $0.headers["Idempotency-Key"] }).count == 1)
     }
 
+    private func agent(_ transport: StubTransport, _ interceptor: any Interceptor) -> Agent {
+        var configuration = Agent.Configuration(baseURL: "http://stub/v1")
+        configuration.interceptors = [interceptor]
+        return Agent(configuration, transport: transport)
+    }
+
+    @Test func anOfflineQueueOfTheAgentTakesNoUploadAway() async throws {
+        stub.answer("*", with: .failure(.unreachable), .status(201))
+        let offline = try OfflineQueue(
+            folder: files.path, reachability: Reachability(StubPath(.notReachable)), time: time.source)
+        let queue = try queue(maxBodyBytes: 0)
+        try await queue.add(try upload(1), keeping: .copy)
+        await agent(stub, offline).upload(queue, untilEmpty: true)
+        #expect(told.values == ["1 answered 201"] && offline.requests.isEmpty)
+        #expect(body(1) == "content 1")
+    }
+
+    @Test func anUploadThatRepeatsOneUnderWayIsSentAfterIt() async throws {
+        let gate = StubGate()
+        stub.answer("*", with: .status(201).held(by: gate))
+        let queue = try queue(maxConcurrent: 2)
+        for text in ["one", "other"] {
+            try await queue.add(Request<Void>("photos", method: .post, body: .text(text)))
+        }
+        let sending = Task { [agent = agent(stub, Repeats(.ignore))] in await agent.upload(queue, untilEmpty: true) }
+        try await gate.waitForArrivals(1)
+        while time.waits.isEmpty {
+            await Task.yield()
+        }
+        gate.open()
+        await sending.value
+        #expect(told.values.sorted() == ["1 answered 201", "2 answered 201"])
+        #expect(stub.requests.count == 2)
+    }
+
+    @Test(arguments: [
+        (NetError(.unreachable, "no way"), "answered 201"), (NetError(.badJSON, "no token"), "failed authentication"),
+    ])
+    func aRefreshThatFailsForAReasonThatPassesLosesNoUpload(failure: NetError, outcome: String) async throws {
+        let stub = StubTransport { $0.headers["X-Token"] == "new" ? .status(201) : .status(401) }
+        let tries = Counter()
+        let refresh = CredentialRefresh("old") {
+            $0.headers["X-Token"] = $1
+        } refresh: { _ in
+            tries.increment()
+            if tries.value == 1 {
+                throw failure
+            }
+            return "new"
+        }
+        let queue = try queue()
+        try await queue.add(try upload(1))
+        await agent(stub, refresh).upload(queue, untilEmpty: true)
+        #expect(told.values == ["1 \(outcome)"])
+    }
+
     @Test func aFolderHasOneQueueAtATime() throws {
         var first: UploadQueue? = try queue()
         let error = #expect(throws: NetError.self) { try queue() }
