@@ -143,7 +143,16 @@ final class ApplicationSide: CacheSide {
         try await caching.store(for: request).put(entry, for: key)
     }
 
-    func response(of piece: StoredPiece, at now: @autoclosure () -> Int64) -> Response<Bytes> { piece.response }
+    func response(of piece: StoredPiece, at now: @autoclosure () -> Int64) -> Response<Bytes> {
+        let asked = request.url
+        guard piece.response.url != asked, !asked.hasSameOrigin(as: piece.response.url) else { return piece.response }
+        // A redirect has led to another origin: whoever trusts in the one that was asked has to know both.
+        var response = piece.response
+        var hop = HopMetrics()
+        hop.url = asked.withoutUserinfo
+        response.metrics = Metrics([hop] + Array(response.metrics))
+        return response
+    }
 
     /// Removes what is stored; false when there was nothing.
     func remove() async throws(NetError) -> Bool {

@@ -137,6 +137,28 @@ struct PagingTests {
         #expect(stub.requests.count == 1)
     }
 
+    @Test func aLinkOfAPageOutOfACacheIsFollowedNoFurther() async throws {
+        let stub = StubTransport()
+        var reply = StubReply.json("[1]")
+        reply.headers["Link"] = #"<http://other/list?p=2>; rel="next""#
+        stub.answer("http://stub/list", with: .redirect(to: "http://other/list"))
+        stub.answer("http://other/list", with: reply)
+        var configuration = Agent.Configuration(baseURL: "http://stub")
+        configuration.interceptors = [Caching(MemoryCacheStore(), rules: .app(9))]
+        let agent = Agent(configuration, transport: stub)
+        let list = Request<[Int]>("list", headers: ["X-Api-Key": .init(canary)])
+        for isCached in [false, true] {
+            let pager = Pager(list, by: .link(), through: agent)
+            let error = await #expect(throws: NetError.self) { try await pager.loadNextPage() }
+            #expect(error?.code == .redirectRefused)
+            #expect(error?.response?.cache?.isHit == isCached)
+        }
+        #expect(stub.requests.map(\.url) == ["http://stub/list", "http://other/list"])
+        #expect(stub.requests.last?.headers["X-Api-Key"] == nil)
+        let kept = try await agent.send(list)
+        #expect(kept.isFromCache && kept.url == "http://other/list")
+    }
+
     @Test(arguments: [1, 2, 3])
     func aCircleOfCursorsIsFound(length: Int) async throws {
         let stub = StubTransport { asked in
