@@ -4,7 +4,7 @@ public struct Redaction: Sendable {
     public struct Names: Sendable {
         /// Parts of names, in lower-case letters and digits.
         public var parts: Set<String>
-        /// Ends of names.
+        /// Ends of names, and of each name in brackets: "user[pin]" is how a form writes the PIN of a user.
         public var ends: Set<String>
 
         /// Names with these parts, or these ends.
@@ -23,7 +23,12 @@ public struct Redaction: Sendable {
         /// Whether it stands for a secret.
         public func contains(_ name: String) -> Bool {
             let bare = name.lowercased().filter { $0 != "-" && $0 != "_" }
-            return parts.contains { bare.contains($0) } || ends.contains { bare.hasSuffix($0) }
+            if parts.contains(where: { bare.contains($0) }) {
+                return true
+            }
+            // By scalars: a bracket is one, whatever accent follows it.
+            let names = bare.unicodeScalars.split { $0 == "[" || $0 == "]" }
+            return names.contains { name in ends.contains { String(name).hasSuffix($0) } }
         }
     }
 

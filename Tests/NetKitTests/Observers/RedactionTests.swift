@@ -7,7 +7,9 @@ struct RedactionTests {
     @Test(arguments: [
         "Authorization", "Proxy-Authorization", "Cookie", "set-cookie", "X-Api-Key", "X-API_KEY", "apikey",
         "access_token",
-        "refreshToken", "client_secret", "Password", "user[password]", "SessionID", "X-Amz-Signature", "sig", "X-Auth",
+        "refreshToken", "client_secret", "Password", "user[password]", "user[pin]", "user[api_key][]", "keys[0][jwt]",
+        "pin[\u{301}0]",
+        "SessionID", "X-Amz-Signature", "sig", "X-Auth",
     ])
     func usualNamesOfSecretsAreKnown(name: String) {
         #expect(Redaction.Names.usual.contains(name))
