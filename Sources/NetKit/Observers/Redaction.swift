@@ -59,8 +59,19 @@ public struct Redaction: Sendable {
         if headers.contains(field.name) {
             return Self.mark
         }
-        let isURL = ["location", "content-location", "referer"].contains(field.name.lowercased())
-        return isURL ? hiding(url: field.value) : field.value
+        switch field.name.lowercased() {
+        case "location", "content-location", "referer", "refresh": return hiding(url: field.value)
+        case "link": return hiding(links: field.value)
+        default: return field.value
+        }
+    }
+
+    /// URLs between "<" and ">", each with parameters behind it (RFC 8288, 3).
+    private func hiding(links: String) -> String {
+        guard let (before, _, rest) = links.cut(atFirst: "<"), let (url, _, behind) = rest.cut(atFirst: ">") else {
+            return hiding(url: links)
+        }
+        return "\(before)<\(hiding(url: url))>" + hiding(links: behind)
     }
 
     /// The URL without userinfo, and with the values of secret keys hidden in its query and its fragment.

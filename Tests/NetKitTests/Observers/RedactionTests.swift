@@ -53,6 +53,19 @@ struct RedactionTests {
             ])
     }
 
+    @Test(arguments: [
+        ("<http://u:p@a/?page=2&token=s>; rel=next", "<http://a/?page=2&token=[hidden]>; rel=next"),
+        (
+            "</?token=s>; rel=\"next\", <http://a/?q=1&sig=s#x>; rel=last; title=\"a>b\"",
+            "</?token=[hidden]>; rel=\"next\", <http://a/?q=1&sig=[hidden]#x>; rel=last; title=\"a>b\""
+        ),
+        ("<http://a/?token=s", "<http://a/?token=[hidden]"), ("", ""), ("<>; rel=next", "<>; rel=next"),
+    ])
+    func linksLoseTheirSecretsAlone(field: String, shown: String) {
+        #expect(redaction.hiding(["Link": .init(field)])["Link"] == shown)
+        #expect(redaction.hiding(["Refresh": "5; url=/in?token=s"])["Refresh"] == "5; url=/in?token=[hidden]")
+    }
+
     private func shown(_ body: String, _ type: String? = "application/json") -> String? {
         redaction.hiding(body: Bytes(Array(body.utf8)), contentType: type)
     }
