@@ -4,7 +4,7 @@ extension Repeats {
         private enum What: Hashable, Sendable {
             case named(String)
             case described(ObjectIdentifier)
-            case place(Method, String)
+            case place(Method, [UInt8])
             case whole(Whole)
         }
 
@@ -30,23 +30,23 @@ extension Repeats.Key {
         } else if let type = request.group {
             what = .described(type)
         } else {
-            what = .place(request.method, String(request.url.prefix { $0 != "?" && $0 != "#" }))
+            what = .place(request.method, Array(request.url.utf8.prefix { $0 != 0x3F && $0 != 0x23 }))
         }
         refreshes = RefreshUnderWay.numbers
         bypassesRefresh = request.bypassesCredentialRefresh
     }
 }
 
-/// All that makes a request's answer.
+/// All that makes a request's answer. URL and fields by their bytes: texts that are one to String may be two to a server.
 private struct Whole: Hashable, Sendable {
     let agent: ObjectIdentifier?
     let service: ObjectIdentifier?
     let method: Method
     /// In the place of URL and body where not all parameters count.
     let cacheKey: CacheKey?
-    let url: String
+    let url: [UInt8]
     let keepsDotSegments: Bool
-    let fields: [Headers.Field]
+    let fields: [[UInt8]]
     let body: [UInt8]?
     let type: String?
     let credentials: Credentials?
@@ -78,10 +78,10 @@ private struct Whole: Hashable, Sendable {
         self.interceptors = interceptors
         service = request.service.map { ObjectIdentifier($0) }
         method = request.method
-        fields = Array(request.headers)
-        let names = fields.map(\.name)
+        fields = request.headers.map { Array("\($0.name): \($0.value)".utf8) }
+        let names = request.headers.map(\.name)
         cacheKey = request.cacheKeyParameters.flatMap { _ in try? call.cacheKey(headers: names) }
-        url = cacheKey == nil ? request.url : ""
+        url = cacheKey == nil ? Array(request.url.utf8) : []
         keepsDotSegments = request.content.keepsDotSegments
         body = cacheKey == nil ? request.body.map { Array($0.bytes) } : nil
         type = request.body?.contentType

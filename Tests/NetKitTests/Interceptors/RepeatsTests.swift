@@ -137,6 +137,29 @@ struct RepeatsTests {
         #expect(stub.requests.count == 1)
     }
 
+    @Test func textsThatLookAlikeAreNotJoined() async throws {
+        let gate = gate
+        let stub = StubTransport { asked in
+            .text("\(asked.url.utf8.count) \(asked.headers["X"]?.utf8.count ?? 0)").held(by: gate)
+        }
+        let repeats = Repeats(.join)
+        var configuration = Agent.Configuration()
+        configuration.interceptors = [repeats]
+        let agent = Agent(configuration, transport: stub)
+        // One text to String, and two to a server.
+        let (composed, decomposed) = ("\u{e9}", "e\u{301}")
+        let tasks = [
+            Request<String>("http://a/\(composed)"), Request("http://a/\(decomposed)"),
+            Request("http://a/", headers: ["X": .init(composed)]),
+            Request("http://a/", headers: ["X": .init(decomposed)]),
+        ].map { request in Task { try await agent.send(request).value } }
+        await waiting(4, for: repeats)
+        gate.open()
+        for (task, value) in zip(tasks, ["11 0", "12 0", "9 2", "9 3"]) {
+            #expect(try await task.value == value)
+        }
+    }
+
     @Test func callsOfTwoAgentsAreNotJoined() async throws {
         stub.answer("/", with: .text("x").held(by: gate))
         let repeats = Repeats(.join)
