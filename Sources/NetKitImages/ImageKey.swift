@@ -4,32 +4,35 @@ import NetKit
 /// other, however they are spelled.
 public struct ImageKey: Sendable, Hashable {
     private enum Kind: Sendable, Hashable {
-        case name(String)
-        case request(url: String, fields: [[String]], options: ImageOptions, variant: String?)
+        case name([UInt8])
+        case request(url: [UInt8], fields: [[[UInt8]]], options: ImageOptions, variant: [UInt8]?)
     }
 
+    // By bytes: texts that look the same are the same to String, and other URLs to a server.
     private let kind: Kind
 
     /// A name of one's own; never that of a request.
     public init(name: String) {
-        kind = .name(name)
+        kind = .name(Array(name.utf8))
     }
 
     /// What a request asks for: its URL, its fields, how it is decoded, and its variant. The order of fields with
     /// different names, and the case of names, make no difference.
     public init(_ request: ImageRequest) {
-        var fields: [[String]] = []
+        var fields: [[[UInt8]]] = []
         for field in request.headers {
-            let name = field.name.lowercased()
+            let (name, value) = (Array(field.name.lowercased().utf8), Array(field.value.utf8))
             if let place = fields.firstIndex(where: { $0[0] == name }) {
-                fields[place].append(field.value)
+                fields[place].append(value)
             } else {
-                fields.append([name, field.value])
+                fields.append([name, value])
             }
         }
         if fields.count > 1 {
-            fields.sort { $0[0] < $1[0] }
+            fields.sort { $0[0].lexicographicallyPrecedes($1[0]) }
         }
-        kind = .request(url: request.url, fields: fields, options: request.options, variant: request.variant)
+        kind = .request(
+            url: Array(request.url.utf8), fields: fields, options: request.options,
+            variant: request.variant.map { Array($0.utf8) })
     }
 }

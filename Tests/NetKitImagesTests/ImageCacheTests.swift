@@ -65,6 +65,12 @@ struct ImageCacheTests {
         #expect(request("http://h/a") { $0.variant = "b" } != request("http://h/") { $0.variant = "ab" })
         #expect(ImageKey(name: "http://h/a") != request("http://h/a"))
         #expect(request("http://h/a") { $0.variant = "" } != request("http://h/a"))
+        // One text to String, and two names of files to a server.
+        let (composed, decomposed) = ("\u{e9}", "e\u{301}")
+        #expect(request("http://h/\(composed)") != request("http://h/\(decomposed)"))
+        #expect(request("u") { $0.headers["X"] = composed } != request("u") { $0.headers["X"] = decomposed })
+        #expect(request("u") { $0.variant = composed } != request("u") { $0.variant = decomposed })
+        #expect(ImageKey(name: composed) != ImageKey(name: decomposed))
         #expect(request("http://h/a") { $0.headers["X"] = "1" } != request("http://h/a"))
         #expect(request("http://h/a") { $0.options.fit = .init(width: 1, height: 1) } != request("http://h/a"))
         #expect(request("http://h/a") { $0.options.scale = 2 } != request("http://h/a"))
