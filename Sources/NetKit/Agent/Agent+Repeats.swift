@@ -3,7 +3,9 @@ extension Agent {
     /// the order in which they were started is made to count.
     func takeTurn(_ control: RunControl, _ request: Request<some Sendable>) async throws(NetError) {
         guard let policy = repeatPolicy(of: request), policy == .ignore || policy == .cancelPrevious else { return }
-        for earlier in registry.all where earlier.id < control.id && earlier.mayRepeat(control) {
+        for earlier in registry.all where earlier.id < control.id {
+            // To wait for one that turns out to be another does no harm; to cancel it would.
+            guard earlier.mayRepeat(control, isPerhaps: policy == .ignore) else { continue }
             if earlier.request.flatMap({ repeatPolicy(of: $0) }) == .allow {
                 continue
             }

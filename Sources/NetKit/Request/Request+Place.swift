@@ -1,6 +1,6 @@
 /// Where one request's URL begins, where it is not the agent's or the service's base.
 private enum PlaceNote: RequestNote {
-    struct Place: Sendable {
+    struct Place: Sendable, Equatable {
         var baseURL: String?
         var cdnURL: String?
         var usesCDN = false
@@ -50,6 +50,11 @@ extension Request {
 }
 
 extension Request {
+    /// Whether a relative URL of both begins at one place, as far as they say it themselves.
+    func beginsWhere(_ other: Request) -> Bool {
+        service === other.service && self[PlaceNote.self] == other[PlaceNote.self]
+    }
+
     /// Whether it went through an agent already: the parameters of agent and service are in their place, and the URL
     /// filters have been asked. What an interceptor has put behind the URL's query since then does not change that;
     /// another URL does.

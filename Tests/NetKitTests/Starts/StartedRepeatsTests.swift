@@ -88,6 +88,51 @@ struct StartedRepeatsTests {
         #expect(try await other.value.value == "x")
     }
 
+    private struct Keyed: RequestConvertible {
+        var key: String
+
+        func request() async throws(NetError) -> Request<String> {
+            var request = Request<String>("/list")
+            request.repeatKey = key
+            return request
+        }
+    }
+
+    @Test func aNewerStartOfTheSameTypeAndAnotherKeyCancelsNobody() async throws {
+        let agent = agent(.cancelPrevious)
+        let first = agent.start(Keyed(key: "a"))
+        try await gate.waitForArrivals(1)
+        let others = ["b", "c"].map { agent.start(Keyed(key: $0)) }
+        try await gate.waitForArrivals(3)
+        let newer = agent.start(Keyed(key: "a"))
+        #expect(failureCode(of: await first.result) == .cancelled)
+        gate.open()
+        for handle in others + [newer] {
+            #expect(failureCode(of: await handle.result) == nil)
+        }
+    }
+
+    @Test func thePathsOfTwoServicesAreNotTheSame() async throws {
+        let agent = agent(.cancelPrevious)
+        func request(_ change: (inout Request<String>) -> Void) -> Request<String> {
+            var request = Request<String>("list")
+            change(&request)
+            return request
+        }
+        let services = ["http://a", "http://b"].map { Service($0, .init(baseURLs: [.release: $0])) }
+        let handles = [
+            agent.start(request { $0.service = services[0] }), agent.start(request { $0.service = services[1] }),
+            agent.start(request { $0.baseURL = "http://c" }), agent.start(request { $0.baseURL = "http://d" }),
+        ]
+        try await gate.waitForArrivals(4)
+        let newer = agent.start(request { $0.service = services[1] })
+        #expect(failureCode(of: await handles[1].result) == .cancelled)
+        gate.open()
+        for handle in [handles[0], handles[2], handles[3], newer] {
+            #expect(failureCode(of: await handle.result) == nil)
+        }
+    }
+
     @Test func aKeyOfTheCallersSaysWhatIsTheSame() async throws {
         let agent = agent(.allow)
         func request(_ path: String, _ key: String?, _ policy: RepeatPolicy) -> Request<String> {
