@@ -7,16 +7,20 @@
 ///
 /// As a member of a ``Batch`` or a step it is started there, once, and has ended for them when everybody was told of it:
 /// its own completion comes before theirs. One that is let go without a start ends as cancelled. Thread-safe.
-public final class PreparedCall<Value: Sendable>: Errand {
+public final class PreparedCall<Value: Sendable>: Errand, WaitingErrand {
     /// What is told at its end.
     public typealias Completion = @Sendable (Result<Response<Value>, NetError>) -> Void
 
     /// The hold on it, before its start too: cancelled before, it ends at its start without being sent.
     public let handle: CallHandle<Response<Value>>
+    let earlier: [EarlierStart]
     private let beginning: Lock<(@Sendable () -> Void)?>
 
-    init(_ handle: CallHandle<Response<Value>>, begin: @escaping @Sendable () -> Void) {
+    init(
+        _ handle: CallHandle<Response<Value>>, after earlier: [EarlierStart], begin: @escaping @Sendable () -> Void
+    ) {
         self.handle = handle
+        self.earlier = earlier
         beginning = Lock(begin)
     }
 
@@ -90,7 +94,7 @@ extension Agent {
         delegate: (any RunDelegate)? = nil, completion: PreparedCall<Call.Value>.Completion? = nil
     ) -> PreparedCall<Call.Value> {
         let handle = CallHandle(control: control(of: call), promise: Promise<Response<Call.Value>>())
-        return PreparedCall(handle) { [weak delegate] in
+        return PreparedCall(handle, after: options.after) { [weak delegate] in
             self.begin(handle, call, on: delivery, options, delegate, completion)
         }
     }

@@ -11,7 +11,8 @@ public struct Batch<Members: BatchMembers>: Errand, ComposedErrand {
     public enum Concurrency: Sendable, Hashable {
         /// As many as the agent lets.
         case unlimited
-        /// At most so many, begun in order; less than 1 counts as 1.
+        /// At most so many, begun in order, but each ``PreparedCall`` behind those that it comes after; less than 1 counts
+        /// as 1.
         case limited(Int)
 
         /// One after the other, in order.
@@ -64,15 +65,18 @@ public struct Batch<Members: BatchMembers>: Errand, ComposedErrand {
     /// the task was cancelled.
     public func run(through sender: some RequestSender) async throws(NetError) -> BatchOutcome<Members> {
         let run = members.run(through: sender)
-        if let failed = try await works(run.work, endsWithFailure: true).run().first {
+        if let failed = try await works(of: run, endsWithFailure: true).run().first {
             throw NetError("member", failed)
         }
         return BatchOutcome(outcomes: try run.outcomes())
     }
 
-    func works(_ work: @escaping BatchRun<Members>.Work, endsWithFailure: Bool) -> Works {
-        Works(
-            work: work, tags: members.tags, limit: concurrency.limit, endsWithFailure: endsWithFailure,
+    func works(of run: BatchRun<Members>, endsWithFailure: Bool) -> Works {
+        let tags = members.tags
+        // One that waits for another has a place in the row, and that one may not have to wait for it.
+        let order = concurrency.limit < tags.count ? Waits.order(of: run.waiting()) : Array(tags.indices)
+        return Works(
+            work: run.work, tags: tags, order: order, limit: concurrency.limit, endsWithFailure: endsWithFailure,
             progress: progress)
     }
 }

@@ -28,6 +28,8 @@ public struct BatchRun<Members: BatchMembers>: Sendable {
     typealias Work = @Sendable (Int) async -> NetError?
 
     let work: Work
+    /// The members that may come after others, in their places.
+    let waiting: @Sendable () -> [(any WaitingErrand)?]
     let outcomes: @Sendable () throws(NetError) -> Members.Outcomes
     let results: @Sendable () -> Members.Results
 }
@@ -109,7 +111,12 @@ public struct MemberTuple<each Member: Errand>: BatchMembers {
         repeat growing.append((each slots).work(each members, sender))
         let works = growing
         return BatchRun(
-            work: { await works[$0]() }, outcomes: { () throws(NetError) in (repeat try (each slots).outcome()) },
+            work: { await works[$0]() },
+            waiting: { [members] in
+                var waiting: [(any WaitingErrand)?] = []
+                repeat waiting.append((each members) as? any WaitingErrand)
+                return waiting
+            }, outcomes: { () throws(NetError) in (repeat try (each slots).outcome()) },
             results: { (repeat (each slots).result) })
     }
 
@@ -150,7 +157,7 @@ public struct MemberArray<Member: Errand>: BatchMembers {
                 let result = await members[index].result(through: sender)
                 kept.withLock { $0[index] = result }
                 return result.failure
-            },
+            }, waiting: { [members] in members.map { $0 as? any WaitingErrand } },
             outcomes: { () throws(NetError) in
                 var outcomes: [Member.Outcome] = []
                 outcomes.reserveCapacity(members.count)

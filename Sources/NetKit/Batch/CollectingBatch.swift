@@ -21,7 +21,7 @@ public struct CollectingBatch<Members: BatchMembers>: Errand, ComposedErrand {
     /// Does it all.
     public func run(through sender: some RequestSender) async throws(NetError) -> CollectedOutcome<Members> {
         let run = batch.members.run(through: sender)
-        let failures = try await batch.works(run.work, endsWithFailure: false).run()
+        let failures = try await batch.works(of: run, endsWithFailure: false).run()
         let outcomes = failures.isEmpty ? try run.outcomes() : nil
         return CollectedOutcome(
             results: run.results(), failures: failures.sorted { $0.index < $1.index },

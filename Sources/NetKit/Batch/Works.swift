@@ -3,6 +3,8 @@ struct Works: Sendable {
     let work: @Sendable (Int) async -> NetError?
     /// Of each member.
     let tags: [Int]
+    /// In which they begin.
+    let order: [Int]
     let limit: Int
     let endsWithFailure: Bool
     let progress: (@Sendable (BatchProgress) -> Void)?
@@ -17,7 +19,7 @@ struct Works: Sendable {
             var failures: [FailedPart] = []
             var next = 0
             while next < tags.count, next < limit {
-                begin(next, in: &group)
+                begin(order[next], in: &group)
                 next += 1
             }
             while let (index, error) = await group.next() {
@@ -35,7 +37,7 @@ struct Works: Sendable {
                     continue
                 }
                 if next < tags.count, !Task.isCancelled {
-                    begin(next, in: &group)
+                    begin(order[next], in: &group)
                     next += 1
                 }
                 told.isOver = told.finished == told.total

@@ -19,6 +19,14 @@ extension CallHandle {
     public var ended: EarlierStart { EarlierStart(control: control, mayFail: true) }
 }
 
+/// A member of a batch that may come after others.
+protocol WaitingErrand {
+    /// Its start's number.
+    var id: UInt64 { get }
+    /// What it waits for from its start on, beside what it has been told since.
+    var earlier: [EarlierStart] { get }
+}
+
 /// Who waits for whom, in the whole process: starts of different agents may wait for each other.
 enum Waits {
     private struct State: Sendable {
@@ -43,6 +51,39 @@ enum Waits {
             }
             return nil
         }
+    }
+
+    /// Places of a batch's members in an order in which each stands behind those that it comes after; nil is a member
+    /// that comes after nobody. Otherwise they stay as they are.
+    static func order(of members: [(any WaitingErrand)?]) -> [Int] {
+        var places: [UInt64: [Int]] = [:]
+        for (place, member) in members.enumerated() {
+            if let member {
+                places[member.id, default: []].append(place)
+            }
+        }
+        let earlier = state.withLock { $0.earlier }
+        var order: [Int] = []
+        var seen: Set<UInt64> = []
+        for (place, member) in members.enumerated() {
+            guard let member else {
+                order.append(place)
+                continue
+            }
+            // A start stands on this twice: before those that it comes after, and behind them.
+            var open = [(id: member.id, isBehind: false)]
+            while let (id, isBehind) = open.popLast() {
+                let here = places[id] ?? []
+                if isBehind {
+                    order += here
+                } else if seen.insert(id).inserted {
+                    open.append((id, true))
+                    let said = here.first.flatMap { members[$0]?.earlier.map(\.control.id) } ?? []
+                    open += ((earlier[id] ?? []) + said).map { ($0, false) }
+                }
+            }
+        }
+        return order
     }
 
     /// It waits no more.

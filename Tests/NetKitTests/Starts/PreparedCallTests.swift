@@ -63,6 +63,22 @@ struct PreparedCallTests {
         #expect(outcome.results.map { failureCode(of: $0) } == [nil, .reset, nil])
     }
 
+    @Test(arguments: [1, 2, 3])
+    func aBatchThatIsLimitedBeginsWithThoseThatOthersComeAfter(limit: Int) async throws {
+        let first = prepare("/first")
+        let second = prepare("/second", options: .init(after: [first.handle.succeeded]))
+        let third = prepare("/third")
+        try third.come(after: second.handle.succeeded)
+        let calls = [third, prepare("/free"), second, first]
+        let outcome = try await agent.send(Batch(calls).limited(to: limit))
+        #expect(outcome.outcomes.map(\.url) == ["/third", "/free", "/second", "/first"].map { "http://stub\($0)" })
+        #expect(stub.requests.map(\.path).filter { $0 != "/free" } == ["/first", "/second", "/third"])
+        let (last, before) = (prepare("/last"), prepare("/before"))
+        try last.come(after: before.handle.ended)
+        _ = try await agent.send(Batch(last, Request<String>("/between"), before).limited(to: 1).collectingAll)
+        #expect(stub.requests.map(\.path).suffix(3) == ["/before", "/last", "/between"])
+    }
+
     @Test func anEmptyBatchIsOverAtOnce() async throws {
         let log = log
         var batch = Batch([PreparedCall<String>]())
