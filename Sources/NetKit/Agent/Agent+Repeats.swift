@@ -4,8 +4,11 @@ extension Agent {
     func takeTurn(_ control: RunControl, _ request: Request<some Sendable>) async throws(NetError) {
         guard let policy = repeatPolicy(of: request), policy == .ignore || policy == .cancelPrevious else { return }
         for earlier in registry.all where earlier.id < control.id {
-            // To wait for one that turns out to be another does no harm; to cancel it would.
-            guard earlier.mayRepeat(control, isPerhaps: policy == .ignore) else { continue }
+            // To wait for one that turns out to be another does no harm; to cancel it would. One that comes after this
+            // one is the later one, whichever was made first.
+            guard earlier.mayRepeat(control, isPerhaps: policy == .ignore),
+                !Waits.isWaiting(earlier.id, for: control.id)
+            else { continue }
             if earlier.request.flatMap({ repeatPolicy(of: $0) }) == .allow {
                 continue
             }

@@ -86,6 +86,11 @@ enum Waits {
         return order
     }
 
+    /// Whether one waits for another, itself or by others.
+    static func isWaiting(_ id: UInt64, for other: UInt64) -> Bool {
+        state.withLock { $0.later[other] != nil && $0.earlier.way(from: id, to: other) != nil }
+    }
+
     /// It waits no more.
     static func forget(_ id: UInt64) {
         state.withLock { state in

@@ -192,6 +192,22 @@ struct StartedRepeatsTests {
         #expect(stub.requests.isEmpty)
     }
 
+    @Test(arguments: [RepeatPolicy.ignore, .cancelPrevious])
+    func oneThatComesAfterItsRepeatIsTheLaterOne(policy: RepeatPolicy) async throws {
+        gate.open()
+        let agent = agent(policy)
+        let calls = (0..<3).map { _ in agent.prepare(Request<String>("/a"), on: .here) }
+        try calls[0].come(after: calls[1].handle.ended)
+        try calls[1].come(after: calls[2].handle.succeeded)
+        for call in calls {
+            call.start()
+        }
+        for call in calls {
+            #expect(failureCode(of: await call.handle.result) == nil)
+        }
+        #expect(stub.requests.count == 3)
+    }
+
     @Test func parametersThatTheCacheKeyLeavesOutDoNotKeepStartsFromJoining() async throws {
         let repeats = Repeats(.join)
         var configuration = Agent.Configuration(baseURL: "http://stub")
