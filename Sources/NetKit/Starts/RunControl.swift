@@ -162,6 +162,7 @@ final class RunControl: Sendable {
 
     /// Everybody was told: lets go of all.
     func ended(with failure: NetError?) {
+        resumeTransfers()
         let last = state.withLock { state in
             let last = state
             state.run.state = .stopped
@@ -178,6 +179,14 @@ final class RunControl: Sendable {
             Waits.forget(id)
         }
         ticket.told()
+    }
+
+    /// A transfer that it holds up goes on: others may wait for it, who have joined it (``Repeats``).
+    private func resumeTransfers() {
+        let (isPaused, transfers) = state.withLock { ($0.run.isPaused, $0.transfers) }
+        if isPaused {
+            ticket.setPaused(false, transfers.map(CallTicket.Grip.init))
+        }
     }
 
     /// What it failed with; nil of a success, and before its end.
@@ -303,6 +312,7 @@ final class RunControl: Sendable {
     /// The part is over.
     func release(_ part: RunControl) {
         _ = state.withLock { $0.parts.removeValue(forKey: part.id) }
+        part.resumeTransfers()
     }
 }
 

@@ -208,6 +208,29 @@ struct StartedRepeatsTests {
         #expect(stub.requests.count == 3)
     }
 
+    @Test(arguments: [false, true])
+    func oneThatGivesUpWhileItIsHeldUpHoldsNobodyUp(isPart: Bool) async throws {
+        let server = try LoopbackServer()
+        server.script("/", .stalled)
+        let repeats = Repeats(.join)
+        let agent = Agent(configured: { $0.interceptors = [repeats] })
+        let request = Request<Bytes>(server.url("/"))
+        let first: any Pausable = isPart ? agent.start(Batch([request]), on: .here) : agent.start(request, on: .here)
+        try await server.waitForStalled(1)
+        let second = agent.start(request, on: .here)
+        while repeats.waitingCount < 2 {
+            await Task.yield()
+        }
+        first.pause()
+        first.cancel()
+        while repeats.waitingCount > 1 {
+            await Task.yield()
+        }
+        server.releaseStalled()
+        #expect(failureCode(of: await second.result) == nil)
+        #expect(server.requestCount == 1)
+    }
+
     @Test func parametersThatTheCacheKeyLeavesOutDoNotKeepStartsFromJoining() async throws {
         let repeats = Repeats(.join)
         var configuration = Agent.Configuration(baseURL: "http://stub")
@@ -266,3 +289,10 @@ struct StartedRepeatsTests {
         #expect(told.value == 0)
     }
 }
+
+private protocol Pausable {
+    func pause()
+    func cancel()
+}
+
+extension CallHandle: Pausable {}
