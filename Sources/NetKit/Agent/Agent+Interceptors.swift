@@ -84,7 +84,7 @@ extension Agent {
 
     /// How a call ends that has failed: all who may say something have been asked, and were told.
     @inline(never)
-    private func failure(
+    func failure(
         of call: Call, asked request: Request<some Sendable>, _ failure: NetError
     ) async -> NetError {
         var error = request.hasNotes ? request.service?.mapped(failure) ?? failure : failure
@@ -103,7 +103,7 @@ extension Agent {
 
     /// Asks those who may stop a call before its caller is told how it ended.
     @inline(never)
-    private func mayEnd(_ call: Call, _ outcome: Event.Outcome) async throws(NetError) {
+    func mayEnd(_ call: Call, _ outcome: Event.Outcome) async throws(NetError) {
         let chain = chain(for: call.request)
         for ending in chain === self.chain ? endings : chain.interceptors.ending {
             try await ending.mayEnd(call, outcome)

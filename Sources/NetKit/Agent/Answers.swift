@@ -125,8 +125,20 @@ extension Agent {
         defer { flights.group.leave() }
         var request = request
         request.caching = try named(rules(of: request), by: request).with(mode)
-        let received = try await whole(try await prepared(Call(request.decoded(by: .bytes), kind: .send, watch: watch)))
-        return try await kept(received, by: request)
+        var call = Call(request.decoded(by: .bytes), kind: .send, watch: watch)
+        do throws(NetError) {
+            call = try await prepared(call)
+            let answer = try await kept(try await whole(call), by: request)
+            if mode != .cacheOnly {
+                try await mayEnd(call, .answered(answer.1))
+            }
+            return answer
+        } catch {
+            if mode == .cacheOnly, error.code == .notCached {
+                throw error  // The network comes next, so this is no end.
+            }
+            throw await failure(of: call, asked: request, error)
+        }
     }
 
     /// Rules that the request does not bring itself stay those of requests that only read, unless they say more.

@@ -143,6 +143,38 @@ struct CachingModeTests {
         #expect(scene.names.count { $0 == "stopped" } == 2)
     }
 
+    @Test func theServiceSaysAFailureOfAnswersInItsOwnWay() async throws {
+        scene.stub.answer("/", with: .text("1"), .status(500))
+        var configuration = Service.Configuration()
+        configuration.mapError = { NetError(.invalidValue, "it was \($0.code)", underlying: $0) }
+        var asked = request.cached(.app(50))
+        asked.service = Service("a", configuration)
+        _ = try await scene.agent.send(asked)
+        var answers = scene.agent.answers(to: asked).makeAsyncIterator()
+        #expect(try await answers.next()?.value == "1")
+        let error = await #expect(throws: NetError.self) { try await answers.next() }
+        #expect(error?.message == "it was unacceptableStatus")
+        #expect(scene.names.suffix(2) == ["stopping invalidValue", "stopped"])
+    }
+
+    @Test(arguments: [false, true])
+    func hooksMayStopTheLastOfTheAnswers(isFailure: Bool) async throws {
+        scene.stub.answer("/", with: isFailure ? .failure(.reset) : .text("1"))
+        let heard = Collected<String>()
+        var hooks = CallHooks()
+        hooks.didReceive = { _, _ in heard.append("did receive") }
+        hooks.beforeSuccess = { _, _ in false }
+        hooks.beforeFailure = { _, _ in false }
+        hooks.afterSuccess = { _, _ in heard.append("after success") }
+        hooks.afterFailure = { _, _ in heard.append("after failure") }
+        var asked = request.cached(.app(50))
+        asked.interceptors = [hooks]
+        var answers = scene.agent.answers(to: asked).makeAsyncIterator()
+        let error = await #expect(throws: NetError.self) { try await answers.next() }
+        #expect(error?.code == .stoppedByCaller)
+        #expect(heard.values == ["did receive"])
+    }
+
     @Test func aFailureAfterTheStoredAnswerEndsTheSequenceOnce() async throws {
         scene.stub.answer("/", with: .text("1"), .failure(.reset))
         _ = try await send(.app(50))
