@@ -16,8 +16,9 @@ extension Agent {
         let own = request.hasNotes ? request.interceptors : []
         guard service != nil || !own.isEmpty || needsPath else { return chain }
         let outer = chain.interceptors + (service?.configuration.interceptors ?? []) + own
-        let innermost = (service?.innermost ?? []) + (needsPath ? [connectivity] : [])
-        return CallChain(outer + innermost, end: exchange)
+        // Behind a signature, which tells when it was made, nobody waits.
+        let stage = (service?.stage ?? []) + (needsPath ? [connectivity] : [])
+        return CallChain(outer + stage + (service?.configuration.signing ?? []), end: exchange)
     }
 
     /// Who watches a call of this request, but for those that it brings itself.

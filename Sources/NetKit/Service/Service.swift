@@ -89,11 +89,13 @@ extension Service {
     }
 
     /// Whether its calls are not those of everybody who sends the same request.
-    var wrapsCalls: Bool { !configuration.interceptors.isEmpty || !innermost.isEmpty }
+    var wrapsCalls: Bool {
+        !configuration.interceptors.isEmpty || !stage.isEmpty || !configuration.signing.isEmpty
+    }
 
-    /// What stands nearest to the wire.
-    var innermost: [any Interceptor] {
+    /// What stands behind all interceptors, in front of its signing.
+    var stage: [any Interceptor] {
         let hasStage = configuration.adjustParameters != nil || configuration.judge != nil || slots != nil
-        return (hasStage ? [ServiceStage(service: self)] : []) + configuration.signing
+        return hasStage ? [ServiceStage(service: self)] : []
     }
 }

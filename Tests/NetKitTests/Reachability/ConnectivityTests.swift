@@ -204,6 +204,24 @@ struct ConnectivityTests {
         #expect(error?.code == .cancelled)
     }
 
+    @Test func aServiceSignsWhatHasWaitedWhenItIsSent() async throws {
+        let time = StubTime(epochSeconds: 1000)
+        var configuration = Service.Configuration()
+        configuration.signing = [RequestSigning(keyID: "app", key: [], time: time.source)]
+        let feed = EventFeed()
+        let agent = agent(observers: [feed])
+        var request = waiting()
+        request.service = Service("a", configuration)
+        let sending = Task { [request] in try await agent.send(request).value }
+        for await event in feed.events {
+            if case .waiting(_, .connectivity) = event.change { break }
+        }
+        time.advance(by: .seconds(200))
+        path.set(.viaWiFiOrWired)
+        #expect(try await sending.value == "hello")
+        #expect(stub.requests[0].headers["X-Timestamp"] == "1200")
+    }
+
     // MARK: Retry
 
     @Test func aRetryWaitsForTheWayToComeBack() async throws {
