@@ -40,6 +40,7 @@ public struct MD5Signing: Interceptor {
     /// that is put together or read while it is sent, in the REST style.
     public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
         var call = call
+        try call.settleURL()
         let signature = try Digest.of(Bytes(Array(try signedText(of: call).utf8)), .md5).hexText
         call.request.url = try QueryEncoding().url(call.request.url, with: [name: .string(signature)])
         return try await next(call)

@@ -33,6 +33,7 @@ public struct RequestSigning: Interceptor {
     /// Adds the two fields.
     public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
         var call = call
+        try call.settleURL()
         let timestamp = String(Int64(time.epochSeconds()))
         let text = try signedText(of: call.request, at: timestamp)
         let signature = try Digest.hmacSHA256(key: key, Bytes(Array(text.utf8))).hexText
@@ -76,6 +77,21 @@ extension RequestSigning: CustomStringConvertible, CustomReflectable {
             children: [
                 "keyID": keyID, "fields": fields, "timestampField": timestampField, "signatureField": signatureField,
             ])
+    }
+}
+
+extension Call {
+    /// Gives the request the URL that is sent, which is what a signature is for: what the transport would change of it
+    /// is changed before.
+    mutating func settleURL() throws(NetError) {
+        let url = request.url
+        guard !request.keepsDotSegments, url.utf8.contains(where: { $0 >= 0x80 }) || url.firstRange(of: "/.") != nil
+        else { return }
+        let isPlaced = request.isPlaced
+        request.url = try joinURL(url, to: url, keepsBasePath: false)
+        if isPlaced {
+            request.markPlaced()
+        }
     }
 }
 

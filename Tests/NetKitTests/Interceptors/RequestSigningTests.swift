@@ -46,6 +46,29 @@ struct RequestSigningTests {
         #expect(asked.headers["X-Signature"] == "keyId=app,signature=\(signature)")
     }
 
+    @Test(arguments: [
+        "/a/../b", "/a/./b?x=1", "/\u{e9}", "/a?x=\u{e9}", "/.a/b", "/a?x=/../b", "/a;b/../%7e", "/..", "?x=/.", "/|?^",
+    ])
+    func whatIsSignedIsThePathOnTheWire(path: String) async throws {
+        let server = try MockServer()
+        try server.answer("*", with: .text("x"))
+        let signed = Collected<String>()
+        var configuration = Agent.Configuration()
+        let signing = RequestSigning(keyID: "app", key: [])
+        configuration.interceptors = [
+            signing,
+            Wrapping { (call, next) async throws(NetError) -> Answer in
+                let text = try signing.signedText(of: call.request, at: call.request.headers["X-Timestamp"] ?? "")
+                let digits = try Digest.hmacSHA256(key: [], Bytes(Array(text.utf8))).hexText
+                #expect(call.request.headers["X-Signature"] == "keyId=app,signature=\(digits)")
+                signed.append(String(text.split(separator: "\n")[1]))
+                return try await next(call)
+            },
+        ]
+        _ = try await Agent(configuration).send(Request<Bytes>(server.url + path))
+        #expect(signed.values == server.requests.map(\.target))
+    }
+
     @Test func anyChangeIsAnotherSignature() async throws {
         var others: [Request<Bytes>] = [
             Request("http://a/"), Request("http://a/?"), Request("http://b/"), Request("http://a/", method: .put),
