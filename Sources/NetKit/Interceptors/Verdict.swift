@@ -37,7 +37,8 @@ public struct VerdictRule: Sendable {
     /// A rule that looks at the body as well, whatever the status.
     ///
     /// - Parameters:
-    ///   - bodyBytes: a body that is longer is judged as if it were empty. What was saved to a file is, too.
+    ///   - bodyBytes: a body that is longer is judged as if it were empty. What was saved to a file is, too, and so is a
+    ///     stream of events or of parts that replace each other: to wait for its beginning would hold it up.
     ///   - judge: says what the response means.
     public init(bodyBytes: Int, _ judge: @escaping @Sendable (Response<Bytes>) -> Verdict) {
         self.bodyBytes = bodyBytes
@@ -84,13 +85,22 @@ public struct VerdictRule: Sendable {
 
     /// Judges an answer; a streamed one begins again behind what was read of it.
     func verdict(on answer: Answer) async throws(NetError) -> (Verdict, Answer) {
-        guard bodyBytes > 0 else { return (judge(answer.response), answer) }
+        guard bodyBytes > 0, !answer.isLive else { return (judge(answer.response), answer) }
         // One byte more tells whether there are more.
         let (beginning, again) = try await answer.peek(upTo: bodyBytes + 1)
         var response = again.response
         response.bytes = beginning.count > bodyBytes ? [] : beginning
         response.value = response.bytes
         return (judge(response), again)
+    }
+}
+
+extension Answer {
+    /// Whether its body comes piece by piece for as long as the server has something to tell.
+    fileprivate var isLive: Bool {
+        guard case .stream = body else { return false }
+        let type = String((headers["Content-Type"] ?? "").prefix { $0 != ";" }).trimmingBlanks.lowercased()
+        return type == "text/event-stream" || type == "multipart/x-mixed-replace"
     }
 }
 

@@ -318,6 +318,22 @@ struct CredentialRefreshTests {
         #expect(refreshes.value == 0)
     }
 
+    @Test(arguments: ["text/event-stream", "Multipart/X-Mixed-Replace; boundary=b"])
+    func aStreamThatDoesNotEndIsNotHeldUpByARuleOverBodies(type: String) async throws {
+        let gate = StubGate()
+        let stub = StubTransport()
+        var reply = StubReply(headers: ["Content-Type": .init(type)])
+        reply.body = [.text("first"), .wait(gate), .text("second")]
+        stub.answer("*", with: .status(401), reply)
+        let (agent, _) = agent(stub, rule: .identifiers) { _ in "new" }
+        let stream = try await agent.stream(Request<Bytes>("/"))
+        var pieces = stream.makeAsyncIterator()
+        #expect(try await pieces.next() == Bytes(Array("first".utf8)))
+        gate.open()
+        #expect(try await pieces.next() == Bytes(Array("second".utf8)))
+        #expect(refreshes.value == 1)
+    }
+
     @Test func aRuleMayReadAFieldOfTheHeadOrOneDeepInTheBody() async throws {
         let head = VerdictRule { $0.headers["X-State"] == "over" ? .expired : .accepted }
         let (first, _) = agent(service { StubReply(headers: ["X-State": "over"]) }, rule: head) { _ in "new" }
