@@ -2,8 +2,8 @@
 ///
 ///     for try await event in agent.events(Request<Bytes>("news")) { … }
 ///
-/// When the connection ends or is lost, another one follows after the retry time, with `Last-Event-ID`. Status 204 is
-/// the end. Another status throws ``NetError/Code/unacceptableStatus``, another type than text/event-stream
+/// When the connection ends or is lost, or a ``CircuitBreaker`` lets none be made, another one follows after the retry
+/// time, with `Last-Event-ID`. Status 204 is the end. Another status throws ``NetError/Code/unacceptableStatus``, another type than text/event-stream
 /// ``NetError/Code/badResponse``, and whatever trying again would not help, itself. Cancelling the task ends it.
 public struct ServerSentEvents: AsyncSequence, Sendable {
     /// An event.
@@ -89,7 +89,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                     offset = 0
                     return
                 }
-            } catch  where error.isRetryable {
+            } catch  where error.isRetryable || error.code == .circuitOpen {
                 // As if the server had closed.
             }
             chunks = nil

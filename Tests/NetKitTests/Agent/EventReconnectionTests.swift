@@ -1,4 +1,5 @@
 import NetKit
+import NetKitTesting
 import Testing
 
 /// What one connection of an event stream leaves to the next (WHATWG HTML, 9.2.3 and 9.2.6).
@@ -65,6 +66,25 @@ struct EventReconnectionTests {
     @Test func aRetryTimeBeyondAllNumbersIsALongOne() async throws {
         let course = try await course(["retry: 99999999999999999999999\n"])
         #expect(course.pauses.allSatisfy { $0 > .seconds(1_000_000) } && course.pauses.count == 1)
+    }
+
+    @Test func aHostThatIsLeftAloneIsAskedAgainLater() async throws {
+        let stub = StubTransport()
+        stub.answer(
+            "*", with: .failure(.refused), .failure(.refused),
+            .text("data: a\n\n", contentType: "text/event-stream"), .status(204))
+        let time = StubTime()
+        var configuration = Agent.Configuration(baseURL: "http://stub")
+        configuration.interceptors = [CircuitBreaker(maxFailures: 2, openTime: .seconds(30), time: time.source)]
+        var options = ServerSentEvents.Options()
+        options.retry = .seconds(10)
+        options.sleep = time.source.sleep
+        var data: [String] = []
+        for try await event in Agent(configuration, transport: stub).events(Request<Bytes>("/"), options: options) {
+            data.append(event.data)
+        }
+        #expect(data == ["a"])
+        #expect(stub.requests.count == 4)
     }
 
     /// Nothing of a line or an event is carried over.
