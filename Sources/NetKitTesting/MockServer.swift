@@ -85,7 +85,7 @@ public final class MockServer: Sendable {
 
     /// Waits until this many requests in all have come whole; false when that takes longer than the limit.
     public func waitForRequests(_ count: Int, within limit: Duration = .seconds(30)) async -> Bool {
-        await server.waitForRequests(count, UInt32(clamping: Int64(limit / .milliseconds(1))))
+        await server.waitForRequests(count, UInt32(max(0, min(limit / .milliseconds(1), 0x1p31))))
     }
 }
 

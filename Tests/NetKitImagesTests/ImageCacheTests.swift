@@ -116,6 +116,12 @@ struct ImageCacheTests {
         withExtendedLifetime(watch) {}
     }
 
+    @Test(arguments: [Duration.zero, .seconds(-1), .seconds(3), .seconds(Int64.max), .seconds(Int64.min)])
+    func aStallOutOfRangeIsRefused(stall: Duration) {
+        let error = #expect(throws: NetError.self) { try MemoryPressure(stall: stall) {} }
+        #expect(error?.code == .usage)
+    }
+
     @Test func theSystemTakesATriggerOrSaysThatItDoesNot() throws {
         do throws(NetError) {
             _ = try MemoryPressure {}

@@ -21,7 +21,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         /// The identifier to go on from; empty begins anew.
         public var lastEventID = ""
         /// Waits before connecting again.
-        public var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+        public var sleep: @Sendable (Duration) async throws -> Void = TimeSource.system.sleep
 
         /// The defaults.
         public init() {}

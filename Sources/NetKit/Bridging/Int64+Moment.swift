@@ -1,5 +1,5 @@
 extension Int64 {
-    /// A moment or a length of time for the core, rounded down. One beyond half of what fits, or that is no number, is
+    /// A moment, a length of time or a count, rounded down. One beyond half of what fits, or that is no number, is
     /// the farthest: the core may add to it.
     init(moment value: Double) {
         // In this order NaN is the farthest too.

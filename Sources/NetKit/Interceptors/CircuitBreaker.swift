@@ -71,7 +71,7 @@ public final class CircuitBreaker: Interceptor {
         let name = call.request.url.origin ?? ""
         switch permission(for: name) {
         case .wait(let left):
-            let seconds = max(1, Int((left / .seconds(1)).rounded(.up)))
+            let seconds = max(1, Int64(moment: (left / .seconds(1)).rounded(.up)))
             throw NetError(.circuitOpen, "\(name) failed too often, and is asked again in \(seconds) s")
         case .go(let turn, let isTrial):
             do throws(NetError) {

@@ -17,7 +17,7 @@ public final class RetryBudget: Sendable {
     }
 
     /// Whole retries that are left.
-    public var remaining: Int { Int(left.withLock { $0 }) }
+    public var remaining: Int { Int(Int64(moment: left.withLock { $0 })) }
 
     func add() {
         left.withLock { [perCall, most] in $0 = min(most, $0 + perCall) }

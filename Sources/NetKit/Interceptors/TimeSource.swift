@@ -23,13 +23,16 @@ public struct TimeSource: Sendable {
         self.sleep = sleep
     }
 
+    // Longer than anybody waits is as good as for ever, and more than this a clock cannot add to its time.
+    private static let longestSleep = Duration.seconds(1 << 40)
+
     /// The system's clocks.
     public static var system: TimeSource {
         let clock = ContinuousClock()
         let origin = clock.now
         return TimeSource(
             now: { clock.now - origin }, epochSeconds: { Date().timeIntervalSince1970 },
-            sleep: { try await clock.sleep(for: $0) })
+            sleep: { try await clock.sleep(for: min($0, longestSleep)) })
     }
 
     /// Waits, and tells those who watch the call.

@@ -94,5 +94,7 @@ public struct RequestLog: Observer {
         write("#\(event.callID) " + String(String.UnicodeScalarView(scalars)))
     }
 
-    private static func text(_ time: Duration) -> String { "\(Int((time / .milliseconds(1)).rounded())) ms" }
+    private static func text(_ time: Duration) -> String {
+        "\(Int64(moment: (time / .milliseconds(1)).rounded())) ms"
+    }
 }

@@ -17,10 +17,9 @@ public import NetKit
     public convenience init(
         path: String? = nil, stall: Duration = .milliseconds(100), onPressure: @escaping @Sendable () -> Void
     ) throws(NetError) {
-        let milliseconds = stall.components.seconds * 1000 + stall.components.attoseconds / 1_000_000_000_000_000
         var descriptor: Int32 = -1
         var error = nc_image_error()
-        let limit = UInt32(clamping: milliseconds)
+        let limit = UInt32(max(0, min(stall / .milliseconds(1), 0x1p31)))
         let status =
             if let path {
                 unsafe path.withCString { name in unsafe nc_pressure_open(&descriptor, name, limit, &error) }

@@ -1,0 +1,92 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+/// Times that are as long as one can say, for those who mean "for ever".
+@Suite(.timeLimit(.minutes(5)))
+struct EndlessTimesTests {
+    private static let forEver = Duration.seconds(Int64.max)
+    private let stub = StubTransport()
+
+    private func agent(_ change: (inout Agent.Configuration) -> Void) -> Agent {
+        var configuration = Agent.Configuration(baseURL: "http://stub")
+        change(&configuration)
+        return Agent(configuration, transport: stub)
+    }
+
+    @Test func aCircuitMayStayOpenForEver() async throws {
+        stub.answer("*", with: .failure(.refused))
+        let agent = agent { $0.interceptors = [CircuitBreaker(maxFailures: 1, openTime: Self.forEver)] }
+        #expect(await ending(of: Request<Bytes>("/"), from: agent) == .failed(.refused))
+        #expect(await ending(of: Request<Bytes>("/"), from: agent) == .failed(.circuitOpen))
+    }
+
+    @Test func aBudgetMayHaveNoEnd() {
+        #expect(RetryBudget(reserve: .max).remaining > 1 << 60)
+    }
+
+    @Test func aSlotMayBeWaitedForForEver() async throws {
+        let gate = StubGate()
+        stub.answer("*", with: .text("x").held(by: gate))
+        var configuration = Service.Configuration(baseURLs: [.release: "http://a"])
+        configuration.maxInFlight = 1
+        let service = Service("a", configuration)
+        let agent = agent { $0.limits.slot = Self.forEver }
+        var request = Request<String>("/")
+        request.service = service
+        let tasks = (0..<2).map { _ in Task { [request] in try await agent.send(request).value } }
+        try await gate.waitForArrivals(1)
+        while service.waitingCount < 1 {
+            await Task.yield()
+        }
+        gate.open()
+        for task in tasks {
+            #expect(try await task.value == "x")
+        }
+    }
+
+    @Test func aRequestMayWaitForAWayForEverAndALogTellsIt() async throws {
+        stub.answer("*", with: .text("x"))
+        let path = StubPath(.notReachable)
+        let lines = Collected<String>()
+        let feed = EventFeed()
+        let agent = agent {
+            $0.reachability = Reachability(path)
+            $0.limits.total = Self.forEver
+            $0.observers = [RequestLog { lines.append($0) }, feed]
+        }
+        var request = Request<String>("/")
+        request.waitsForConnectivity = true
+        let sending = Task { [request] in try await agent.send(request).value }
+        for await event in feed.events {
+            if case .waiting(_, .connectivity) = event.change { break }
+        }
+        path.set(.viaWiFiOrWired)
+        #expect(try await sending.value == "x")
+        #expect(lines.values.contains { $0.contains("waits ") })
+    }
+
+    @Test func aRequestMayBeKeptForEver() async throws {
+        stub.answer("*", with: .text("x"))
+        let path = StubPath(.notReachable)
+        let (outcomes, told) = AsyncStream<Void>.makeStream()
+        let folder = try TemporaryFolder()
+        let queue = try OfflineQueue(
+            folder: folder.path, reachability: Reachability(path), lifetime: Self.forEver,
+            onOutcome: { _ in told.yield() })
+        let agent = agent { $0.interceptors = [queue] }
+        #expect(await ending(of: Request<Bytes>("/", method: .put), from: agent) == .failed(.queued))
+        let draining = Task { await agent.drain(queue) }
+        path.set(.viaWiFiOrWired)
+        var iterator = outcomes.makeAsyncIterator()
+        #expect(await iterator.next() != nil)
+        draining.cancel()
+        await draining.value
+        withExtendedLifetime(folder) {}
+    }
+
+    @Test func aMockServerMayBeWaitedForForEver() async throws {
+        let server = try MockServer()
+        #expect(await server.waitForRequests(0, within: Self.forEver))
+    }
+}
