@@ -9,7 +9,7 @@ extension Request {
         var content = content
         try? content.placeParameters()
         var command = CurlCommand(redaction)
-        command.add(method: content.method, content.body)
+        command.add(method: content.method, of: content.body)
         command.add(content)
         command.add(headers, of: content)
         let pipe = content.body.flatMap { command.add($0, headers) }
@@ -18,10 +18,22 @@ extension Request {
     }
 }
 
+extension Body {
+    /// Whether curl gets it by `-T`, and would PUT it.
+    fileprivate var isUploadedByCurl: Bool {
+        switch content {
+        case .file, .bytes: false
+        default: true
+        }
+    }
+}
+
 /// The words of a call of curl.
 package struct CurlCommand {
     // The kernel takes 128 KiB in one word.
     private static let maxWordBytes = 64 << 10
+    // Before a larger body, and one whose length it does not know, curl asks by itself whether to go on.
+    private static let maxSilentBytes = 1 << 20
 
     private(set) var words = ["curl"]
     private let redaction: Redaction?
@@ -32,16 +44,11 @@ package struct CurlCommand {
 
     private func secret(_ text: String) -> String { redaction == nil ? text : Redaction.mark }
 
-    mutating func add(method: Method, _ body: Body?) {
-        let standard: Method =
-            switch body?.content {
-            case nil: .get
-            case .bytes, .file: .post
-            default: .put
-            }
+    mutating func add(method: Method, of body: Body?) {
+        let chosen: Method = body.map { $0.isUploadedByCurl ? .put : .post } ?? .get
         if method == .head, body == nil {
             words.append("--head")
-        } else if method != standard {
+        } else if method != chosen {
             words += ["-X", method.rawValue]
         }
     }
@@ -145,8 +152,15 @@ package struct CurlCommand {
         if content.expectsContinue, headers["Expect"] == nil {
             words += ["-H", "Expect: 100-continue"]
         }
-        if let body = content.body, headers["Content-Type"] == nil {
+        guard let body = content.body else { return }
+        if !content.expectsContinue, headers["Expect"] == nil, body.wholeBytes?.count ?? .max > Self.maxSilentBytes {
+            words += ["-H", "Expect:"]
+        }
+        if headers["Content-Type"] == nil {
             words += ["-H", body.contentType.map { "Content-Type: \($0)" } ?? "Content-Type:"]
+        }
+        if let coding = body.contentEncoding, headers["Content-Encoding"] == nil {
+            words += ["-H", "Content-Encoding: \(coding)"]
         }
     }
 

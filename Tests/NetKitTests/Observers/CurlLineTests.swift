@@ -94,19 +94,26 @@ struct CurlLineTests {
             ])
     }
 
-    @Test func theMethodsThatCurlChoosesItselfAreNotNamed() async throws {
-        #expect(bare(method: .head).curlLine() == "curl --head -H Accept: -H User-Agent: http://a/")
-        #expect(bare().curlLine() == "curl -H Accept: -H User-Agent: http://a/")
-        #expect(bare(method: .post).curlLine() == "curl -X POST -H Accept: -H User-Agent: http://a/")
+    @Test func aBodyThatIsReadWhileItIsSentKeepsItsMethod() async throws {
+        let expected = " -H Expect: -H Content-Type: -T - http://a/"
+        let body = Body.once(Pieces([Bytes([1])]))
+        #expect(bare(method: .post, body: body).curlLine() == "curl -X POST -H Accept: -H User-Agent:" + expected)
+        #expect(bare(method: .patch, body: body).curlLine().hasPrefix("curl -X PATCH -H"))
+        #expect(bare(method: .put, body: body).curlLine() == "curl -H Accept: -H User-Agent:" + expected)
+        #expect(bare(body: body).curlLine() == "curl -X GET -H Accept: -H User-Agent:" + expected)
+    }
+
+    @Test func whatABodySaysOfItselfIsSaid() async throws {
+        let text = Body.text("hi hi hi", contentType: "text/plain")
+        let (words, input) = try await words(of: bare(method: .post, body: try text.gzipped()).curlLine(hiding: nil))
         #expect(
-            bare(body: Body([])).curlLine()
-                == "curl -X GET -H Accept: -H User-Agent: -H Content-Type: --data-raw '' http://a/")
-        #expect(bare(method: .put, body: .file("/f g")).curlLine().contains("--data-binary '@/f g'"))
-        // What curl sends with -T is a PUT by itself, and not a POST.
-        for (method, words) in [(Method.put, "-H"), (.post, "-X POST -H"), (.patch, "-X PATCH -H")] {
-            let line = bare(method: method, body: .once(Pieces([Bytes([1])]))).curlLine()
-            #expect(line.hasPrefix("curl \(words)") && line.contains(" -T - "))
-        }
+            words == plain + [
+                "-H", "Content-Type: text/plain", "-H", "Content-Encoding: gzip", "--data-binary", "@-", "http://a/",
+            ])
+        #expect(input == Array(try text.gzipped().bytes))
+        var named = bare(method: .post, body: try text.gzipped())
+        named.headers["content-encoding"] = "br"
+        #expect(!named.curlLine().contains("gzip"))
     }
 
     @Test func parametersStandWhereTheyAreSent() async throws {
