@@ -94,6 +94,16 @@ struct CurlLineTests {
             ])
     }
 
+    @Test func theMethodsThatCurlChoosesItselfAreNotNamed() async throws {
+        #expect(bare(method: .head).curlLine() == "curl --head -H Accept: -H User-Agent: http://a/")
+        #expect(bare().curlLine() == "curl -H Accept: -H User-Agent: http://a/")
+        #expect(bare(method: .post).curlLine() == "curl -X POST -H Accept: -H User-Agent: http://a/")
+        #expect(
+            bare(body: Body([])).curlLine()
+                == "curl -X GET -H Accept: -H User-Agent: -H Content-Type: --data-raw '' http://a/")
+        #expect(bare(method: .put, body: .file("/f g")).curlLine().contains("--data-binary '@/f g'"))
+    }
+
     @Test func aBodyThatIsReadWhileItIsSentKeepsItsMethod() async throws {
         let expected = " -H Expect: -H Content-Type: -T - http://a/"
         let body = Body.once(Pieces([Bytes([1])]))
