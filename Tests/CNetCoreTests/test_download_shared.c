@@ -1,9 +1,11 @@
 #include "fetched.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netcore/download_list.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define STRONG "ETag: \"v1\"\r\n"
 
@@ -96,11 +98,46 @@ static void download__does_not_pass_over_other_failures(void **state) {
     fetching_stop(&on);
 }
 
+/* --- a child that has our descriptors until it calls exec() --- */
+
+static int inherited = -1;
+
+static int open_inherited(void *ctx, int folder_fd, const char *name, int flags, mode_t mode) {
+    int fd = system_ops.open_at(ctx, folder_fd, name, flags, mode);
+    size_t length = strlen(name);
+    if (fd >= 0 && inherited < 0 && length > 5 && strcmp(name + length - 5, ".part") == 0) {
+        inherited = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    }
+    return fd;
+}
+
+static void download__lets_go_of_its_part_although_a_child_has_it_too(void **state) {
+    (void)state;
+    system_ops = nc_file_ops_system();
+    nc_file_ops ops = system_ops;
+    ops.open_at = open_inherited;
+    const nc_engine_options engine = {.file_ops = &ops};
+    fetching on;
+    fetching_start_with(&on, &engine);
+    const nct_reply row[] = {
+        {.headers = STRONG, .pattern_length = 20000, .is_cut = true, .cut_after = 9000, .ending = NCT_CLOSE},
+        {.headers = STRONG, .pattern_length = 20000, .answers_ranges = true}};
+    fetching_script_row(&on, row, 2);
+    nc_download_options options = {0};
+    assert_fetched(fetch(&on, &options), NC_ERR_CUT_SHORT);
+    assert_true(inherited >= 0);
+    assert_fetched(fetch(&on, &options), NC_OK);
+    assert_pattern(on.file, 20000);
+    (void)close(inherited);
+    fetching_stop(&on);
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(download__goes_on_in_a_directory_with_records_of_another_user),
         harness_case(download__does_not_pass_over_other_failures),
+        harness_case(download__lets_go_of_its_part_although_a_child_has_it_too),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -89,6 +89,15 @@ int nc_files_unlink_at(const nc_file_ops *ops, int folder_fd, const char *name) 
     return result < 0 && errno == ENOENT ? 0 : result;
 }
 
+void nc_files_close_locked(const nc_file_ops *ops, int *fd) {
+    struct flock range = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+    if (*fd >= 0) {
+        int result;
+        RETRYING(result, ops->lock(ops->ctx, *fd, &range, false));
+    }
+    nc_files_close_fd(ops, fd);
+}
+
 void nc_files_close_fd(const nc_file_ops *ops, int *fd) {
     if (*fd >= 0) {
         (void)ops->close(ops->ctx, *fd); // Whatever it says, the descriptor is gone.

@@ -24,5 +24,7 @@ int nc_files_truncate(const nc_file_ops *ops, int fd, uint64_t length);
 /// Removes a name; what is missing is removed already.
 int nc_files_unlink_at(const nc_file_ops *ops, int folder_fd, const char *name);
 void nc_files_close_fd(const nc_file_ops *ops, int *fd);
+/// Lets go of the lock first: a child that was forked meanwhile holds it too until it calls exec().
+void nc_files_close_locked(const nc_file_ops *ops, int *fd);
 
 #endif

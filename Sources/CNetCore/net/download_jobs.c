@@ -113,7 +113,7 @@ static nc_status rename_part(nc_download *download) {
         return NC_OK;
     }
     nc_partial_discard(partial);
-    nc_files_close_fd(&partial->ops, &partial->fd);
+    nc_files_close_locked(&partial->ops, &partial->fd);
     return nc_partial_set_name(partial, name, &download->job_error);
 }
 
@@ -209,7 +209,7 @@ void nc_download_end(nc_work *work) {
     nc_download *download = NC_CONTAINER_OF(work, nc_download, work);
     end(download);
     // Closing may take a while, and lets go of the lock.
-    nc_files_close_fd(&download->partial.ops, &download->partial.fd);
+    nc_files_close_locked(&download->partial.ops, &download->partial.fd);
     nc_files_close_fd(&download->partial.ops, &download->partial.folder_fd);
     nc_mailbox_put_answer(download->engine, &download->answer);
 }

@@ -25,7 +25,7 @@ void nc_partial_init(nc_partial *partial, const nc_file_ops *ops, bool skips_syn
 }
 
 void nc_partial_deinit(nc_partial *partial) {
-    nc_files_close_fd(&partial->ops, &partial->fd);
+    nc_files_close_locked(&partial->ops, &partial->fd);
     nc_files_close_fd(&partial->ops, &partial->folder_fd);
     nc_free(partial->folder);
     partial->folder = NULL;
@@ -286,7 +286,7 @@ static nc_status open_part(nc_partial *partial, struct stat *info, nc_error *err
         } else if (is_there && !is_stranger) {
             return NC_OK;
         }
-        nc_files_close_fd(ops, &partial->fd);
+        nc_files_close_locked(ops, &partial->fd);
         if (status != NC_OK) {
             return status; // Without the lock it is not ours to touch.
         }
@@ -404,7 +404,7 @@ nc_status nc_partial_begin(nc_partial *partial, nc_slice record, uint64_t alloca
                                        O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, PART_MODE);
         status = partial->fd < 0 ? nc_files_fail(err, partial->part, "written", errno) : lock(partial, err);
         if (status != NC_OK) {
-            nc_files_close_fd(&partial->ops, &partial->fd);
+            nc_files_close_locked(&partial->ops, &partial->fd);
         }
     }
     return status == NC_OK ? resize(partial, is_new, allocated_bytes, err) : status;

@@ -26,6 +26,8 @@ final class FolderLock: Sendable {
     }
 
     deinit {
+        // A child that was forked meanwhile holds it too until it calls exec().
+        _ = flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 
