@@ -184,6 +184,8 @@ static void pins__an_engine_may_refuse_everything_in_the_clear(void **state) {
                        &(nc_engine_options){.refuses_plaintext = true});
     fixture_script(&f, "/t", (nct_reply){.body = "ok", .body_length = 2});
     assert_ended(fixture_get(&f, "/t"), NC_ERR_PLAINTEXT_REFUSED, 0, "127.0.0.1:");
+    nc_request to_ipv6 = {.url = nc_slice_of("http://[::1]:80/")};
+    assert_ended(fixture_send(&f, &to_ipv6), NC_ERR_PLAINTEXT_REFUSED, 0, "[::1]:80");
     assert_int_equal(nct_server_connection_count(f.server), 0);
     fixture_stop(&f);
     fixture_start_with(&f, &(nct_server_options){.identity = NCT_TLS_VALID},

@@ -47,6 +47,8 @@ nc_status nc_plaintext_check(nc_transfer *transfer) {
         return NC_OK;
     }
     nc_report_plaintext(transfer->trust, &transfer->lane->reports, &origin.host, origin.port, nc_engine_now(engine));
-    return nc_transfer_note(transfer, NC_ERR_PLAINTEXT_REFUSED, 0, "%s: %s:%u",
-                            nc_status_text(NC_ERR_PLAINTEXT_REFUSED), origin.host.text, (unsigned)origin.port);
+    bool is_ipv6 = strchr(origin.host.text, ':') != NULL;
+    return nc_transfer_note(transfer, NC_ERR_PLAINTEXT_REFUSED, 0, "%s: %s%s%s:%u",
+                            nc_status_text(NC_ERR_PLAINTEXT_REFUSED), is_ipv6 ? "[" : "", origin.host.text,
+                            is_ipv6 ? "]" : "", (unsigned)origin.port);
 }

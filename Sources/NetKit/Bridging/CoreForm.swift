@@ -124,13 +124,6 @@ extension NetError {
 
 extension Duration {
     fileprivate var clampedMilliseconds: UInt32 {
-        let (seconds, attoseconds) = components
-        if seconds < 0 || attoseconds < 0 {
-            return 0
-        }
-        return UInt32(
-            clamping: seconds.multipliedReportingOverflow(by: 1000).overflow
-                ? Int64.max : (seconds * 1000).addingReportingOverflow(attoseconds / 1_000_000_000_000_000).partialValue
-        )
+        UInt32(clamping: attoseconds / 1_000_000_000_000_000)
     }
 }

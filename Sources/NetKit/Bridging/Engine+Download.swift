@@ -76,9 +76,7 @@ extension DownloadOptions {
     }
 
     fileprivate var proofMilliseconds: UInt32 {
-        let (seconds, attoseconds) = proofInterval.components
-        let milliseconds = seconds.multipliedReportingOverflow(by: 1000)
-        return UInt32(clamping: max(1, milliseconds.partialValue + attoseconds / 1_000_000_000_000_000))
+        UInt32(clamping: max(1, proofInterval.attoseconds / 1_000_000_000_000_000))
     }
 }
 

@@ -92,6 +92,15 @@ struct DownloadTests {
         expectPattern("file")
     }
 
+    @Test(arguments: [Duration.seconds(Int64.max), .milliseconds(Int64.max) + .milliseconds(100), .zero, .seconds(-1)])
+    func anyTimeMayLieBetweenProofs(interval: Duration) async throws {
+        var options = DownloadOptions()
+        options.proofInterval = interval
+        server.script("/file", Self.whole)
+        _ = try await Agent().download(request, to: folder.file("file"), options: options)
+        expectPattern("file")
+    }
+
     @Test func anotherVersionBeginsAnew() async throws {
         _ = try await fail()
         server.script("/file", Reply(headers: ["ETag: \"v2\""], body: Array("new".utf8), answersRanges: true))
