@@ -3,8 +3,9 @@
 ///     for try await event in agent.events(Request<Bytes>("news")) { … }
 ///
 /// When the connection ends or is lost, or a ``CircuitBreaker`` lets none be made, another one follows after the retry
-/// time, with `Last-Event-ID`. Status 204 is the end. Another status throws ``NetError/Code/unacceptableStatus``, another type than text/event-stream
-/// ``NetError/Code/badResponse``, and whatever trying again would not help, itself. Cancelling the task ends it.
+/// time, with `Last-Event-ID`. Status 204 is the end. Another status throws ``NetError/Code/unacceptableStatus``,
+/// another type than text/event-stream ``NetError/Code/badResponse``, and whatever trying again would not help, itself.
+/// Cancelling the task ends it.
 public struct ServerSentEvents: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = ServerSentEvent

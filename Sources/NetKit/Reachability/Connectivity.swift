@@ -1,6 +1,7 @@
 /// What an agent does for requests to which the way matters: it waits for one, and refuses a modem.
 ///
-/// It stands nearest to the wire, in front of a service's signing alone, so that each try of an exchange looks at the way as it is then.
+/// It stands nearest to the wire, in front of a service's signing alone, so that each try of an exchange looks at the
+/// way as it is then.
 final class Connectivity: Interceptor {
     private let allowsCellular: Bool
     private let proxy: Proxy?
