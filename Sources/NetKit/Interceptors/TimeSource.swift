@@ -23,8 +23,9 @@ public struct TimeSource: Sendable {
         self.sleep = sleep
     }
 
-    // Longer than anybody waits is as good as for ever, and more than this a clock cannot add to its time.
-    private static let longestSleep = Duration.seconds(1 << 40)
+    // Longer than anybody waits is as good as for ever. More a clock cannot add to its time, and of what lies beyond 2^63
+    // nanoseconds Dispatch never lets go.
+    private static let longestSleep = Duration.seconds(1 << 31)
 
     /// The system's clocks.
     public static var system: TimeSource {

@@ -20,5 +20,6 @@ struct DownloadPlanTests {
                 },
                 resume: { orders.withLock { $0.append("resume") } }, setPriority: { _ in }))
         #expect(orders.withLock { $0.last } == "resume")
+        plan.ended(file: nil, token: nil)  // It has let go of its reins.
     }
 }
