@@ -134,11 +134,16 @@ struct DownloadTests {
         #expect(folder.contents(of: "file") == Array("old".utf8) && folder.names == ["file"])
     }
 
+    /// Returns when there is something to go on with.
+    private func someBytes(of download: Download) async {
+        var updates = download.progress.makeAsyncIterator()
+        while let progress = await updates.next(), progress.received == 0 {}
+    }
+
     @Test func cancellingGivesATokenToGoOnWith() async throws {
         server.script("/file", Self.stalled)
         let download = Agent().startDownload(request, to: folder.file("file"))
-        var updates = download.progress.makeAsyncIterator()
-        while let progress = await updates.next(), progress.received == 0 {}
+        await someBytes(of: download)
         let token = try #require(await download.cancel())
         await #expect(throws: NetError.self) { try await download.response }
         #expect(token.partialPath == folder.file("file.part") && token.receivedBytes > 0)
@@ -156,7 +161,7 @@ struct DownloadTests {
         let address = server.url("/file").replacing("http://", with: "http://user:secret@")
         let asked = Request<Bytes>(address)
         let download = Agent().startDownload(asked, to: folder.file("file"))
-        try await server.waitForStalled(1)
+        await someBytes(of: download)
         let token = try #require(await download.cancel())
         #expect(token.url == server.url("/file"))
         _ = try await Agent().download(asked, resuming: token)
@@ -167,7 +172,7 @@ struct DownloadTests {
         server.script("/file", Self.stalled)
         let agent = Agent()
         let begun = agent.startDownload(request, to: folder.file("file"))
-        try await server.waitForStalled(1)
+        await someBytes(of: begun)
         let token = try #require(await begun.cancel())
         #expect(await agent.startDownload(request, resuming: token).cancel() == token)
     }
