@@ -122,7 +122,10 @@ struct HTTPCachedCall: Sendable {
         return answer
     }
 
-    private func headed() async throws(NetError) -> Answer {
+    /// What is stored where that serves; otherwise what `learn` makes of the network's answer, asked for at a moment.
+    private func ready(
+        or learn: (Answer, CacheLook, Int64) async -> Answer
+    ) async throws(NetError) -> Answer {
         let look = await side.look(at: caching.now)
         if let answer = ready(look) {
             return answer
@@ -134,15 +137,21 @@ struct HTTPCachedCall: Sendable {
         } catch {
             return try standIn(look, for: error)
         }
-        if answer.status == 200, look.isOwn, let piece = look.stored {
-            // Another length or version: what is stored is no longer what there is (RFC 9111, 4.3.5).
-            if piece.answer.headers.isSameVersion(as: answer.headers) {
-                await freshen(piece, by: answer.headers, look, asked: sent)
-            } else {
-                await side.forget(request.url)
+        return await learn(answer, look, sent)
+    }
+
+    private func headed() async throws(NetError) -> Answer {
+        try await ready { answer, look, sent in
+            if answer.status == 200, look.isOwn, let piece = look.stored {
+                // Another length or version: what is stored is no longer what there is (RFC 9111, 4.3.5).
+                if piece.answer.headers.isSameVersion(as: answer.headers) {
+                    await freshen(piece, by: answer.headers, look, asked: sent)
+                } else {
+                    await side.forget(request.url)
+                }
             }
+            return plain.storing(answer, look, asked: sent)
         }
-        return plain.storing(answer, look, asked: sent)
     }
 
     private func freshen(_ piece: StoredPiece, by headers: Headers, _ look: CacheLook, asked: Int64) async {
@@ -153,26 +162,17 @@ struct HTTPCachedCall: Sendable {
     // MARK: Conditions and parts of the caller's own
 
     private func conditional() async throws(NetError) -> Answer {
-        let look = await side.look(at: caching.now)
-        if let answer = ready(look) {
-            return answer
+        try await ready { answer, look, sent in
+            if request.headers.hasAny(["Range", "If-Match", "If-Unmodified-Since", "If-Range"]) {
+                return answer
+            }
+            if answer.status == 304, look.isOwn, let piece = look.stored,
+                piece.answer.headers.isMeant(by: answer.headers, answering: request.headers)
+            {
+                await freshen(piece, by: answer.headers, look, asked: sent)
+            }
+            return plain.storing(answer, look, asked: sent)
         }
-        let sent = caching.now
-        let answer: Answer
-        do throws(NetError) {
-            answer = try await next(call)
-        } catch {
-            return try standIn(look, for: error)
-        }
-        if request.headers.hasAny(["Range", "If-Match", "If-Unmodified-Since", "If-Range"]) {
-            return answer
-        }
-        if answer.status == 304, look.isOwn, let piece = look.stored,
-            piece.answer.headers.isMeant(by: answer.headers, answering: request.headers)
-        {
-            await freshen(piece, by: answer.headers, look, asked: sent)
-        }
-        return plain.storing(answer, look, asked: sent)
     }
 
     /// One range of a body that is stored as a whole; any other goes to the server and is not stored.
