@@ -59,9 +59,14 @@ enum Command {
     }
 
     private static func fetch(_ arguments: Arguments) async -> Int32 {
-        let work = Task {
+        await untilInterrupted { () async throws(Failure) in await (try Session(arguments)).run() }
+    }
+
+    /// Work that the first signal cancels. It returns the exit code, unless a signal came: then nk dies of that.
+    static func untilInterrupted(_ perform: @escaping @Sendable () async throws(Failure) -> Int32) async -> Int32 {
+        let work = Task { () async -> Int32 in
             do throws(Failure) {
-                return await (try Session(arguments)).run()
+                return try await perform()
             } catch {
                 return complain(error)
             }

@@ -66,16 +66,13 @@ enum DownloadsCommand {
         while let word = rest.popFirst() {
             switch (word, errand.deed) {
             case ("-H", "resume"), ("--header", "resume"):
-                guard case .send(let field) = try OptionValue.header(try value(of: word, &rest)) else {
-                    throw UsageError("\(word) needs 'Name: value'")
-                }
-                errand.headers.append(name: field.name, value: field.value)
+                try rest.takeField(of: word, to: &errand.headers)
             case ("--segments", "resume"):
-                errand.options.segments = try DownloadArguments.count(try value(of: word, &rest))
+                errand.options.segments = try DownloadArguments.count(try rest.takeValue(of: word))
             case ("--trust-server", "resume"):
                 errand.options.trustsServer = true
             case ("--older-than", "purge"):
-                let text = try value(of: word, &rest)
+                let text = try rest.takeValue(of: word)
                 guard let days = Double(text), days >= 0, days <= 1e6 else {
                     throw UsageError("--older-than '\(text)' is not a number of days")
                 }
@@ -91,11 +88,6 @@ enum DownloadsCommand {
             throw UsageError("downloads \(errand.deed) needs a directory")
         }
         return errand
-    }
-
-    private static func value(of option: String, _ rest: inout ArraySlice<String>) throws(UsageError) -> String {
-        guard let value = rest.popFirst() else { throw UsageError("option \(option) needs a value") }
-        return value
     }
 
     private static func list(_ folder: String) async throws(NetError) -> String {

@@ -42,20 +42,10 @@ struct ImageCommand {
         }
         do throws(UsageError) {
             let command = try ImageCommand(words)
-            let work = Task { () async -> Int32 in
-                do throws(Failure) {
-                    try await command.perform()
-                    return ExitCode.success
-                } catch {
-                    return Command.complain(error)
-                }
+            return await Command.untilInterrupted { () async throws(Failure) in
+                try await command.perform()
+                return ExitCode.success
             }
-            Interrupt.onFirst { work.cancel() }
-            let code = await work.value
-            if let signal = Interrupt.caught {
-                Interrupt.die(of: signal)
-            }
-            return code
         } catch {
             return Command.complain(Failure(ExitCode.usage, error.message))
         }
@@ -65,17 +55,17 @@ struct ImageCommand {
         var rest = words
         while let word = rest.popFirst() {
             switch word {
-            case "-o", "--output": output = try Self.value(of: word, &rest)
-            case "--max": options.fit = try Self.size(try Self.value(of: word, &rest))
-            case "--max-pixels": options.maxPixels = try Self.count(try Self.value(of: word, &rest), of: word)
+            case "-o", "--output": output = try rest.takeValue(of: word)
+            case "--max": options.fit = try Self.size(try rest.takeValue(of: word))
+            case "--max-pixels": options.maxPixels = try rest.takeCount(of: word)
             case "--ignore-orientation": options.ignoresOrientation = true
             case "--preview":
-                let choice = try Self.value(of: word, &rest)
+                let choice = try rest.takeValue(of: word)
                 guard let chosen = Preview(rawValue: choice) else {
                     throw UsageError("--preview is auto, yes or no, not '\(choice)'")
                 }
                 preview = chosen
-            case "-H", "--header": try takeHeader(try Self.value(of: word, &rest))
+            case "-H", "--header": try rest.takeField(of: word, to: &headers)
             case "-k", "--insecure": isInsecure = true
             case _ where word.hasPrefix("-") && word != "-": throw UsageError("image knows no option \(word)")
             case _ where url != nil: throw UsageError("image takes one URL, and '\(word)' is a second one")
@@ -87,32 +77,12 @@ struct ImageCommand {
         }
     }
 
-    private static func value(of option: String, _ rest: inout ArraySlice<String>) throws(UsageError) -> String {
-        guard let value = rest.popFirst(), !value.isEmpty else { throw UsageError("option \(option) needs a value") }
-        return value
-    }
-
-    private static func count(_ text: String, of option: String) throws(UsageError) -> Int {
-        guard let count = Int(text), (1...1 << 40).contains(count) else {
-            throw UsageError("\(option) takes a whole number from 1, not '\(text)'")
-        }
-        return count
-    }
-
     private static func size(_ text: String) throws(UsageError) -> ImageOptions.Size {
         let parts = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
         guard parts.count == 2, let width = parts[0], let height = parts[1], (1...1 << 20).contains(width),
             (1...1 << 20).contains(height)
         else { throw UsageError("--max takes WIDTHxHEIGHT in pixels, such as 512x512, not '\(text)'") }
         return .init(width: width, height: height)
-    }
-
-    private mutating func takeHeader(_ text: String) throws(UsageError) {
-        guard let colon = text.firstIndex(of: ":"), colon != text.startIndex else {
-            throw UsageError("-H takes 'Name: value', not '\(text)'")
-        }
-        let value = text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
-        headers.append(name: String(text[..<colon]), value: String(value))
     }
 
     // MARK: Work

@@ -33,26 +33,13 @@ enum KeyCommand {
             switch word {
             case "-h", "--help": wantsHelp = true
             case "--explain": isExplained = true
-            case "-H", "--header": try takeHeader(try value(of: word, &rest))
-            case "--params": parameters = try Self.parameters(try value(of: word, &rest))
-            case "-d", "--data": body = Bytes(Array(try value(of: word, &rest).utf8))
-            case "--user": user = try value(of: word, &rest)
+            case "-H", "--header": try rest.takeField(of: word, to: &headers)
+            case "--params": parameters = try Self.parameters(try rest.takeValue(of: word))
+            case "-d", "--data": body = Bytes(Array(try rest.takeValue(of: word, mayBeEmpty: true).utf8))
+            case "--user": user = try rest.takeValue(of: word, mayBeEmpty: true)
             case _ where word.hasPrefix("-"): throw UsageError("key knows no option \(word)")
             default: places.append(word)
             }
-        }
-
-        private func value(of option: String, _ rest: inout ArraySlice<String>) throws(UsageError) -> String {
-            guard let value = rest.popFirst() else { throw UsageError("option \(option) needs a value") }
-            return value
-        }
-
-        private mutating func takeHeader(_ text: String) throws(UsageError) {
-            guard let colon = text.firstIndex(of: ":"), colon != text.startIndex else {
-                throw UsageError("-H takes 'Name: value', not '\(text)'")
-            }
-            let value = text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
-            headers.append(name: String(text[..<colon]), value: String(value))
         }
 
         private static func parameters(_ json: String) throws(UsageError) -> Parameters {

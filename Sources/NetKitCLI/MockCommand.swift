@@ -29,7 +29,7 @@ enum MockCommand {
             var limit = Int.max
             let words = try ListeningWords(words, of: "mock") { (word, rest) throws(UsageError) in
                 guard word == "--count" else { return false }
-                let text = try ListeningWords.value(of: word, &rest)
+                let text = try rest.takeValue(of: word)
                 guard let number = Int(text), number > 0 else {
                     throw UsageError("--count '\(text)' is not a number from 1")
                 }

@@ -57,20 +57,12 @@ enum MultipartCommand {
         private mutating func take(_ word: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
             switch word {
             case "-h", "--help": wantsHelp = true
-            case "-F", "--form": fields += try FormField.parsed(try value(of: word, &rest))
-            case "--form-string": fields.append(try FormField(literal: try value(of: word, &rest)))
-            case "--boundary": boundary = try value(of: word, &rest)
+            case "-F", "--form": fields += try FormField.parsed(try rest.takeValue(of: word))
+            case "--form-string": fields.append(try FormField(literal: try rest.takeValue(of: word)))
+            case "--boundary": boundary = try rest.takeValue(of: word)
             case _ where word.hasPrefix("-F"): fields += try FormField.parsed(String(word.dropFirst(2)))
             default: throw UsageError("multipart takes no '\(word)'; nk multipart --help")
             }
-            if boundary == "" {
-                throw UsageError("the boundary is empty")
-            }
-        }
-
-        private func value(of option: String, _ rest: inout ArraySlice<String>) throws(UsageError) -> String {
-            guard let value = rest.popFirst() else { throw UsageError("option \(option) needs a value") }
-            return value
         }
     }
 

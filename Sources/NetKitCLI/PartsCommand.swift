@@ -33,20 +33,10 @@ struct PartsCommand {
         }
         do throws(UsageError) {
             let command = try PartsCommand(words)
-            let work = Task { () async -> Int32 in
-                do throws(Failure) {
-                    try await command.perform()
-                    return ExitCode.success
-                } catch {
-                    return Command.complain(error)
-                }
+            return await Command.untilInterrupted { () async throws(Failure) in
+                try await command.perform()
+                return ExitCode.success
             }
-            Interrupt.onFirst { work.cancel() }
-            let code = await work.value
-            if let signal = Interrupt.caught {
-                Interrupt.die(of: signal)
-            }
-            return code
         } catch {
             return Command.complain(Failure(ExitCode.usage, error.message))
         }
@@ -56,10 +46,10 @@ struct PartsCommand {
         var rest = words
         while let word = rest.popFirst() {
             switch word {
-            case "-o", "--into": folder = try Self.value(of: word, &rest)
-            case "-c", "--count": count = try Self.count(of: word, &rest)
-            case "--max-bytes": limits.maxPartBytes = try Self.count(of: word, &rest)
-            case "-H", "--header": try takeHeader(try Self.value(of: word, &rest))
+            case "-o", "--into": folder = try rest.takeValue(of: word)
+            case "-c", "--count": count = try rest.takeCount(of: word)
+            case "--max-bytes": limits.maxPartBytes = try rest.takeCount(of: word)
+            case "-H", "--header": try rest.takeField(of: word, to: &headers)
             case "-k", "--insecure": isInsecure = true
             case _ where word.hasPrefix("-"): throw UsageError("parts knows no option \(word)")
             case _ where url != nil: throw UsageError("parts takes one URL, and '\(word)' is a second one")
@@ -69,27 +59,6 @@ struct PartsCommand {
         if url == nil {
             throw UsageError("parts takes a URL; nk parts --help")
         }
-    }
-
-    private static func value(of option: String, _ rest: inout ArraySlice<String>) throws(UsageError) -> String {
-        guard let value = rest.popFirst(), !value.isEmpty else { throw UsageError("option \(option) needs a value") }
-        return value
-    }
-
-    private static func count(of option: String, _ rest: inout ArraySlice<String>) throws(UsageError) -> Int {
-        let text = try value(of: option, &rest)
-        guard let count = Int(text), (1...1 << 40).contains(count) else {
-            throw UsageError("\(option) takes a whole number from 1, not '\(text)'")
-        }
-        return count
-    }
-
-    private mutating func takeHeader(_ text: String) throws(UsageError) {
-        guard let colon = text.firstIndex(of: ":"), colon != text.startIndex else {
-            throw UsageError("-H takes 'Name: value', not '\(text)'")
-        }
-        let value = text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
-        headers.append(name: String(text[..<colon]), value: String(value))
     }
 
     // MARK: Work

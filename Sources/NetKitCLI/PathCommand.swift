@@ -70,7 +70,7 @@ enum PathCommand {
     }
 
     private static func watch(_ reachability: Reachability, _ count: Int) async -> Int32 {
-        let work = Task {
+        await Command.untilInterrupted {
             var left = count
             var last = PathState(.unknown)
             for await state in reachability {
@@ -83,12 +83,6 @@ enum PathCommand {
             }
             return last.isReachable ? Int32(0) : 1
         }
-        Interrupt.onFirst { work.cancel() }
-        let code = await work.value
-        if let signal = Interrupt.caught {
-            Interrupt.die(of: signal)
-        }
-        return code
     }
 
     /// `via Wi-Fi or wired: eth0, wired, IPv4 IPv6`.

@@ -49,7 +49,7 @@ enum PinsCommand {
             switch word {
             case "-h", "--help": task.wantsHelp = true
             case "--cacert", "--ca", "-x", "--proxy":
-                guard let value = rest.popFirst() else { throw UsageError("option \(word) needs a value") }
+                let value = try rest.takeValue(of: word)
                 if word.contains("ca") {
                     task.authorities = value
                 } else {

@@ -56,20 +56,16 @@ enum TrustCommand {
     private static func parse(_ words: ArraySlice<String>) throws(UsageError) -> Question {
         var question = Question()
         var rest = words
-        func value(of name: String) throws(UsageError) -> String {
-            guard let value = rest.popFirst() else { throw UsageError("option \(name) needs a value") }
-            return value
-        }
         while let word = rest.popFirst() {
             switch word {
-            case "--host": question.host = try value(of: word)
-            case "--chain": question.chain = try value(of: word)
-            case "--ca", "--cacert": question.authorities = try value(of: word)
-            case "--port": question.port = try port(try value(of: word))
-            case "--time": question.date = try date(try value(of: word))
-            case "--pin": question.pins.append(try value(of: word))
+            case "--host": question.host = try rest.takeValue(of: word)
+            case "--chain": question.chain = try rest.takeValue(of: word)
+            case "--ca", "--cacert": question.authorities = try rest.takeValue(of: word)
+            case "--port": question.port = try port(try rest.takeValue(of: word))
+            case "--time": question.date = try date(try rest.takeValue(of: word))
+            case "--pin": question.pins.append(try rest.takeValue(of: word))
             case "--pin-report-only": question.reportsOnly = true
-            case "--crlfile": question.revocationLists = try value(of: word)
+            case "--crlfile": question.revocationLists = try rest.takeValue(of: word)
             case "-k", "--insecure": question.isInsecure = true
             case "-h", "--help": question.wantsHelp = true
             default: throw UsageError("trust takes no '\(word)'; nk trust --help lists what there is")

@@ -48,8 +48,7 @@ struct ValidateCommand {
             case "-h", "--help": wantsHelp = true
             case "--lenient-null": isLenient = true
             case "--shape":
-                guard let path = rest.popFirst() else { throw UsageError("option --shape needs a value") }
-                shapePath = path
+                shapePath = try rest.takeValue(of: word)
             default: throw UsageError("validate has no option \(word)")
             }
         }

@@ -38,20 +38,15 @@ struct ListeningWords {
             case "--": areOptionsOver = true
             case "-h", "--help": wantsHelp = true
             case "-s", "--silent": isQuiet = true
-            case "--port": port = try Self.port(try Self.value(of: word, &rest))
-            case "--bind": address = try Self.value(of: word, &rest)
-            case "--tls": authorityPath = try Self.value(of: word, &rest)
+            case "--port": port = try Self.port(try rest.takeValue(of: word))
+            case "--bind": address = try rest.takeValue(of: word)
+            case "--tls": authorityPath = try rest.takeValue(of: word)
             default:
                 if try !take(word, &rest) {
                     throw UsageError("\(command) has no option \(word)")
                 }
             }
         }
-    }
-
-    static func value(of option: String, _ rest: inout ArraySlice<String>) throws(UsageError) -> String {
-        guard let value = rest.popFirst(), !value.isEmpty else { throw UsageError("option \(option) needs a value") }
-        return value
     }
 
     private static func port(_ text: String) throws(UsageError) -> UInt16 {
