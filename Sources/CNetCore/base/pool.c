@@ -110,8 +110,8 @@ void nc_pool_give(nc_pool *pool, void *memory, size_t wanted) {
 /// A page fault each 4 KiB costs more than receiving them. A request that the system may ignore.
 static void prefer_huge_pages(uint8_t *memory, size_t bytes) {
 #ifdef MADV_HUGEPAGE
-    long page = sysconf(_SC_PAGESIZE);
-    if (bytes <= max_shared_bytes || page <= 0) {
+    long page = bytes > max_shared_bytes ? sysconf(_SC_PAGESIZE) : 0;
+    if (page <= 0) {
         return;
     }
     size_t offset = (uintptr_t)memory % (size_t)page;
