@@ -87,6 +87,26 @@ static void engine__a_source_of_unknown_length_is_sent_chunked(void **state) {
     fixture_stop(&f);
 }
 
+static void engine__a_connection_that_answered_in_http_1_0_gets_no_chunks(void **state) {
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    static const char old[] = "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n";
+    fixture_script(&f, "/old", (nct_reply){.is_raw = true, .body = old, .body_length = sizeof old - 1});
+    fixture_script(&f, "/echo", (nct_reply){.is_echo = true});
+    assert_answered(fixture_get(&f, "/old"), 200, "");
+    text_source source = {.text = "hello world", .length = 11, .step = 4};
+    nc_request request = upload_of(&f, "/echo", &source, NC_LENGTH_UNKNOWN);
+    request.body_source.rewind = NULL;
+    answer put = fixture_send(&f, &request);
+    assert_answered(put, 200, "hello world");
+    assert_non_null(strstr(fixture_received(&f, 1), "PUT /echo HTTP/1.1\r\n"));
+    // It is one hop, which opened a connection.
+    assert_int_equal(nc_response_hop_count(put.response), 1);
+    assert_false(nc_response_hop_at(put.response, 0).is_reused);
+    fixture_stop(&f);
+}
+
 static void engine__a_source_that_gives_more_or_less_than_announced_is_an_error(void **state) {
     static const uint64_t announced[] = {13, 15, 1, 0, 1000000};
     fixture f;
@@ -391,6 +411,7 @@ int main(void) {
     const struct CMUnitTest cases[] = {
         harness_case(engine__a_source_of_known_length_is_sent_with_that_length),
         harness_case(engine__a_source_of_unknown_length_is_sent_chunked),
+        harness_case(engine__a_connection_that_answered_in_http_1_0_gets_no_chunks),
         harness_case(engine__a_source_that_gives_more_or_less_than_announced_is_an_error),
         harness_case(engine__a_failing_source_ends_the_transfer),
         harness_case(engine__a_source_that_has_nothing_now_is_asked_again_after_resume),

@@ -35,6 +35,7 @@ static void outcome__each_code_has_its_status(void **state) {
         {CURLE_WRITE_ERROR, NC_ERR_BAD_CODING},
         {CURLE_FILESIZE_EXCEEDED, NC_ERR_BODY_TOO_LARGE},
         {CURLE_NOT_BUILT_IN, NC_ERR_UNSUPPORTED},
+        {CURLE_UPLOAD_FAILED, NC_ERR_UNSUPPORTED},
         {CURLE_FTP_WEIRD_PASV_REPLY, NC_ERR_INTERNAL},
     };
     (void)state;

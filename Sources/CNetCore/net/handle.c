@@ -369,6 +369,10 @@ nc_status nc_handle_configure(nc_handle *handle, nc_transfer *transfer) {
         SET(&row, CURLOPT_CONNECTTIMEOUT_MS, connect_ms < INT32_MAX ? connect_ms : INT32_MAX);
         handle->connect_ms = asked->limits.connect_ms;
     }
+    if (transfer->is_afresh) {
+        SET(&row, CURLOPT_FRESH_CONNECT, 1L);
+        handle->has_extras = true;
+    }
     if (transfer->is_elsewhere && transfer->engine->state.uses_netrc) {
         // The file knows hosts, not origins, and "default" is every host.
         SET(&row, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);

@@ -143,6 +143,7 @@ static nc_status status_of(const nc_outcome *outcome) {
     case CURLE_FILESIZE_EXCEEDED:
         return NC_ERR_BODY_TOO_LARGE;
     case CURLE_NOT_BUILT_IN:
+    case CURLE_UPLOAD_FAILED: // Over HTTP it says this alone of chunks to a server that answered in HTTP/1.0.
         return NC_ERR_UNSUPPORTED;
     default:
         return NC_ERR_INTERNAL;

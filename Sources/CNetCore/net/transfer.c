@@ -422,6 +422,7 @@ static void follow(nc_transfer *transfer) {
     transfer->next_url = previous;
     transfer->followed++;
     transfer->repeats = 0;
+    transfer->is_afresh = false;
     transfer->is_elsewhere = transfer->is_elsewhere || transfer->answer.changes_origin;
     transfer->is_get = transfer->is_get || transfer->answer.becomes_get;
     nc_trace_pass(&transfer->engine->trace, NC_TRACE_REDIRECT_FOLLOWED, transfer->id);
@@ -432,6 +433,7 @@ void nc_transfer_hop_done(nc_transfer *transfer, CURLcode code) {
     code = nc_verdict_plain_end(transfer, code);
     if (nc_verdict_asks_anew(transfer, code)) {
         transfer->asks_anew = true;
+        transfer->is_afresh = code == CURLE_UPLOAD_FAILED;
         transfer->repeats++;
         nc_response_repeat_hop(transfer->response);
     }

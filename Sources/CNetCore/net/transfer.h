@@ -94,6 +94,7 @@ struct nc_transfer {
     bool has_head;   // a final head is complete
     bool ends_early; // the transfer is stopped on purpose, and is a success
     bool asks_anew;  // the hop is stopped on purpose, and begins again
+    bool is_afresh;  // the hop begins again over a connection that nobody used before
     uint8_t repeats; // of the hop, because the server went away before it took the request
     int socket_error;
     bool is_ending;    // nothing but its files is waited for

@@ -32,17 +32,26 @@ static bool is_idempotent(const nc_transfer *transfer) {
 /// As often as libcurl repeats what it knows was refused.
 enum { MAX_REPEATS = 5 };
 
+static bool is_on_kept_connection(const nc_transfer *transfer) {
+    long opened = 1;
+    return curl_easy_getinfo(transfer->handle->easy, CURLINFO_NUM_CONNECTS, &opened) == CURLE_OK && opened == 0;
+}
+
 /// Whether a kept connection ended instead of an answer to what had been sent of a body: not all of it, so that nothing
 /// can have been done. libcurl asks anew by itself there, but not while it waits for the body's source.
 static bool is_stale(const nc_transfer *transfer, CURLcode code) {
-    long opened = 1;
-    return code == CURLE_GOT_NOTHING && nc_flow_awaits_source(transfer) &&
-           curl_easy_getinfo(transfer->handle->easy, CURLINFO_NUM_CONNECTS, &opened) == CURLE_OK && opened == 0;
+    return code == CURLE_GOT_NOTHING && nc_flow_awaits_source(transfer) && is_on_kept_connection(transfer);
+}
+
+/// Whether libcurl sends no chunks because the kept connection answered in HTTP/1.0 before: over another one it asks in
+/// HTTP/1.1.
+static bool is_too_old(const nc_transfer *transfer, CURLcode code) {
+    return code == CURLE_UPLOAD_FAILED && is_on_kept_connection(transfer);
 }
 
 bool nc_verdict_asks_anew(const nc_transfer *transfer, CURLcode code) {
     bool is_untold = code == CURLE_HTTP2 && transfer->handle->detail[0] == '\0';
-    bool may_repeat = (is_untold && is_idempotent(transfer)) || is_stale(transfer, code);
+    bool may_repeat = (is_untold && is_idempotent(transfer)) || is_stale(transfer, code) || is_too_old(transfer, code);
     return may_repeat && transfer->error.status == NC_OK && transfer->first_byte_ns == 0 &&
            transfer->repeats < MAX_REPEATS && nc_upload_can_begin(transfer);
 }
