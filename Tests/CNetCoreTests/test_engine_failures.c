@@ -220,6 +220,24 @@ static void engine__lengths_that_agree_are_no_fault(void **state) {
     fixture_stop(&f);
 }
 
+static void engine__a_length_ends_a_body_of_transfer_coding_identity(void **state) {
+    static const char *const replies[] = {
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 2\r\n\r\nhi",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 0\r\n\r\n",
+    };
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    for (size_t i = 0; i < 2; i++) {
+        // The server keeps the connection.
+        fixture_script(&f, "/l", (nct_reply){.is_raw = true, .body = replies[i], .body_length = strlen(replies[i])});
+        nc_request request = fixture_request(&f, "/l");
+        request.limits.idle_ms = 5000;
+        assert_answered(fixture_send(&f, &request), 200, i == 0 ? "hi" : "");
+    }
+    fixture_stop(&f);
+}
+
 static void engine__an_empty_reply_says_so(void **state) {
     fixture f;
     (void)state;
@@ -241,6 +259,7 @@ int main(void) {
         harness_case(engine__what_is_no_http_is_a_bad_response),
         harness_case(engine__a_head_with_a_nul_is_a_bad_response),
         harness_case(engine__lengths_that_agree_are_no_fault),
+        harness_case(engine__a_length_ends_a_body_of_transfer_coding_identity),
         harness_case(engine__an_empty_reply_says_so),
         harness_case(engine__a_reply_with_a_length_is_no_success_when_cut_anywhere),
         harness_case(engine__a_chunked_reply_is_no_success_when_cut_anywhere),

@@ -227,11 +227,15 @@ bool nc_delivery_is_sending(const nc_transfer *transfer) {
            (uint64_t)sent != transfer->upload.length;
 }
 
+/// Beside "Transfer-Encoding: identity" libcurl does not heed a length, and waits for the connection's end.
+static bool is_length_unheeded(const nc_transfer *transfer) {
+    return nc_response_http_version(transfer->response) >= NC_HTTP_VERSION_2 || transfer->framing.has_transfer_coding;
+}
+
 bool nc_delivery_awaits_end(const nc_transfer *transfer) {
     if (!transfer->has_head || !transfer->framing.has_length ||
         atomic_load_explicit(&transfer->received_bytes, memory_order_relaxed) != transfer->framing.length ||
-        nc_response_http_version(transfer->response) < NC_HTTP_VERSION_2 || transfer->is_head_held ||
-        !nc_flow_is_drained(transfer)) {
+        !is_length_unheeded(transfer) || transfer->is_head_held || !nc_flow_is_drained(transfer)) {
         return false;
     }
     return !nc_delivery_is_sending(transfer);

@@ -38,7 +38,7 @@ void nc_delivery_finish(nc_transfer *transfer);
 
 /// Whether the request's body is still on its way.
 bool nc_delivery_is_sending(const nc_transfer *transfer);
-/// Whether a stream has given the body it announced, and nothing but its last frame or its trailers can follow.
+/// Whether the body is as long as announced and libcurl waits on: a stream's last frame or its trailers may follow.
 bool nc_delivery_awaits_end(const nc_transfer *transfer);
 /// Whether the stream was reset behind an answer that is whole.
 bool nc_delivery_is_whole_before_reset(const nc_transfer *transfer, CURLcode code);

@@ -5,6 +5,7 @@
 #include "net/engine_state.h"
 #include "net/handle.h"
 #include "net/head_line.h"
+#include "net/limits.h"
 #include "net/metrics.h"
 #include "net/proof.h"
 #include "net/response.h"
@@ -215,6 +216,9 @@ static nc_status accept_head(nc_transfer *transfer) {
         } else if (verdict == NC_PAUSE) {
             nc_flow_rest_reading(transfer);
         }
+    }
+    if (status == NC_OK && nc_delivery_awaits_end(transfer)) {
+        nc_limits_arm(transfer); // Nothing may come that would do so.
     }
     if (status == NC_OK && sends_head_with_body(transfer)) {
         // libcurl cannot send a body with HEAD, so it was sent by name; it would now wait for a body in return.

@@ -35,7 +35,8 @@ static limit limit_of_phase(const nc_transfer *transfer) {
     case NC_PHASE_SEND:
     case NC_PHASE_BODY:
         if (nc_delivery_awaits_end(transfer) && limits->idle_ms > LAST_FRAME_MS) {
-            return (limit){NC_OK, LAST_FRAME_MS, from_ns};
+            bool is_stream = nc_response_http_version(transfer->response) >= NC_HTTP_VERSION_2;
+            return (limit){NC_OK, is_stream ? LAST_FRAME_MS : 0, from_ns};
         }
         return (limit){NC_ERR_IDLE_TIMED_OUT, limits->idle_ms, from_ns};
     default: // Files and authorities too: a slow disk, or others' work on it, is not a slow network.
