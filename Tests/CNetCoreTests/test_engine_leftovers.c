@@ -229,6 +229,35 @@ static void leftover__of_a_redirect_does_not_answer_its_target(void **state) {
     fixture_stop(&f);
 }
 
+/// What is read together with the end of an answer is dropped; more of it may be on its way.
+static void leftover__in_one_read_with_an_answer_gives_its_connection_up(void **state) {
+    static const struct {
+        const char *method;
+        const char *bytes;
+    } answers[] = {
+        {"GET", CHUNKED "!"},
+        {"GET", EMPTY "!"},
+        {"GET", "HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\nfirst"},
+        {"GET", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n\r\n"},
+        {"HEAD", WHOLE},
+    };
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/next", (nct_reply){.body = "good", .body_length = 4});
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        const char *bytes = answers[i].bytes;
+        fixture_script(&f, "/first", (nct_reply){.is_raw = true, .body = bytes, .body_length = strlen(bytes)});
+        nc_request request = fixture_request(&f, "/first");
+        request.method = nc_slice_of(answers[i].method);
+        assert_status(fixture_send(&f, &request).error.status, NC_OK);
+        answer next = fixture_get(&f, "/next");
+        assert_answered(next, 200, "good");
+        assert_false(nc_response_hop_at(next.response, 0).is_reused);
+    }
+    fixture_stop(&f);
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
@@ -236,6 +265,7 @@ int main(void) {
         harness_case(leftover__over_a_unix_socket_is_no_answer_either),
         harness_case(leftover__right_behind_a_body_is_no_answer),
         harness_case(leftover__of_a_redirect_does_not_answer_its_target),
+        harness_case(leftover__in_one_read_with_an_answer_gives_its_connection_up),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -126,6 +126,9 @@ static nc_status take_chunks(nc_transfer *transfer, nc_slice *in) {
             status = nc_head_take_line(transfer, event.bytes);
             break;
         case NC_CHUNKED_END:
+            if (in->length > 0) {
+                nc_handle_forbid_reuse(transfer->handle);
+            }
             *in = nc_slice_make(NULL, 0); // What is behind the body is nobody's.
             break;
         default:
@@ -142,6 +145,7 @@ nc_status nc_delivery_take(nc_transfer *transfer, nc_slice bytes) {
     }
     nc_status status = take_chunks(transfer, &bytes);
     if (status == NC_OK && bytes.length > 0) {
+        nc_handle_watch_excess(transfer->handle); // libcurl may be done before these are looked at.
         nc_buf_reset(&delivery->kept);
         nc_buf_append(&delivery->kept, bytes);
         delivery->kept_at = 0;

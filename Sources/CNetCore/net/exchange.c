@@ -67,6 +67,20 @@ size_t nc_exchange_on_body(char *bytes, size_t one, size_t length, void *data) {
     return nc_flow_receive(transfer, piece);
 }
 
+/// libcurl drops what it read behind the end of an answer, and 7.88 keeps the connection where that was the end of the
+/// head or of the chunks. The rest of it may be on its way, to answer the next request (RFC 9112, 6.3).
+int nc_exchange_on_said(CURL *easy, curl_infotype type, char *bytes, size_t length, void *data) {
+    static const char *const said[] = {"Excess found", "Leftovers after chunking"};
+    (void)easy;
+    for (size_t i = 0; type == CURLINFO_TEXT && i < sizeof said / sizeof *said; i++) {
+        size_t count = strlen(said[i]);
+        if (length >= count && memcmp(bytes, said[i], count) == 0) {
+            nc_handle_forbid_reuse(data);
+        }
+    }
+    return 0;
+}
+
 size_t nc_exchange_on_upload(char *bytes, size_t one, size_t capacity, void *data) {
     nc_transfer *transfer = ((nc_handle *)data)->transfer;
     nc_upload *upload = &transfer->upload;

@@ -8,6 +8,8 @@ size_t nc_exchange_on_header(char *bytes, size_t one, size_t length, void *data)
 size_t nc_exchange_on_body(char *bytes, size_t one, size_t length, void *data);
 size_t nc_exchange_on_upload(char *bytes, size_t one, size_t capacity, void *data);
 int nc_exchange_on_rewind(void *data, curl_off_t offset, int origin);
+/// Called where nc_handle_watch_excess() asked for it.
+int nc_exchange_on_said(CURL *easy, curl_infotype type, char *bytes, size_t length, void *data);
 /// Called where a proxy may want rounds, nc_access_has_rounds().
 int nc_exchange_on_progress(void *data, curl_off_t to_get, curl_off_t got, curl_off_t to_send, curl_off_t sent);
 int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int remote_port, int local_port);

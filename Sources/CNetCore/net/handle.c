@@ -97,6 +97,8 @@ static void set_callbacks(option_row *row, nc_handle *handle) {
     SET(row, CURLOPT_SEEKDATA, handle);
     SET(row, CURLOPT_XFERINFOFUNCTION, nc_exchange_on_progress);
     SET(row, CURLOPT_XFERINFODATA, handle);
+    SET(row, CURLOPT_DEBUGFUNCTION, nc_exchange_on_said);
+    SET(row, CURLOPT_DEBUGDATA, handle);
     SET(row, CURLOPT_PREREQFUNCTION, nc_exchange_on_connected);
     SET(row, CURLOPT_PREREQDATA, handle);
     SET(row, CURLOPT_OPENSOCKETFUNCTION, nc_exchange_open_socket);
@@ -353,6 +355,10 @@ nc_status nc_handle_configure(nc_handle *handle, nc_transfer *transfer) {
     handle->transfer = transfer;
     handle->fd = -1;
     handle->detail[0] = '\0';
+    if (handle->is_watched) {
+        SET(&row, CURLOPT_VERBOSE, 0L);
+        handle->is_watched = false;
+    }
     set_url(&row, handle, transfer);
     set_own_cookies(&row, handle, transfer);
     set_headers(&row, handle, transfer);
@@ -395,6 +401,11 @@ void nc_handle_heed_length(nc_handle *handle, bool is_heeded) {
 void nc_handle_forbid_reuse(nc_handle *handle) {
     (void)curl_easy_setopt(handle->easy, CURLOPT_FORBID_REUSE, 1L);
     handle->has_extras = true;
+}
+
+void nc_handle_watch_excess(nc_handle *handle) {
+    (void)curl_easy_setopt(handle->easy, CURLOPT_VERBOSE, 1L);
+    handle->is_watched = true;
 }
 
 const nc_kept_proxy *nc_handle_proxy(const nc_transfer *transfer) {

@@ -28,6 +28,7 @@ struct nc_handle {
     bool shares_connections;   // may go over one that carries several streams
     bool waits_for_connection; // until it is known whether one does
     bool ignores_length;       // a stream tells its own end
+    bool is_watched;           // libcurl says what it does
     long http_version;         // CURL_HTTP_VERSION_
     long receive_bytes;        // of libcurl's buffer
     uint32_t connect_ms;
@@ -52,6 +53,8 @@ bool nc_handle_answers_challenges(const nc_transfer *transfer);
 void nc_handle_heed_length(nc_handle *handle, bool is_heeded);
 /// The hop's connection serves nobody after it.
 void nc_handle_forbid_reuse(nc_handle *handle);
+/// The same, should libcurl drop bytes that it read together with the end of the answer.
+void nc_handle_watch_excess(nc_handle *handle);
 /// Whether the hop may become one of several streams of a connection, but for what its reader may do.
 bool nc_handle_may_be_multiplexed(const nc_transfer *transfer);
 /// Whether TLS may be spoken although the URL says http: to a proxy, or because a host asked for it.

@@ -237,6 +237,11 @@ static void give_up_connection(nc_transfer *transfer) {
     }
 }
 
+/// Whether libcurl is done with the answer at the end of its head.
+static bool is_whole(const nc_transfer *transfer) {
+    return !nc_delivery_has_content(transfer) || (transfer->framing.has_length && transfer->framing.length == 0);
+}
+
 static nc_status finish_head(nc_transfer *transfer) {
     transfer->is_in_head = false;
     nc_trace_pass(&transfer->engine->trace, NC_TRACE_HEAD_DONE, transfer->id);
@@ -271,6 +276,9 @@ static nc_status finish_head(nc_transfer *transfer) {
         return NC_ERR_STOPPED_BY_CALLER;
     }
     give_up_connection(transfer);
+    if (is_whole(transfer) && nc_response_http_version(transfer->response) < NC_HTTP_VERSION_2) {
+        nc_handle_watch_excess(transfer->handle);
+    }
     transfer->has_head = true;
     // A challenge that libcurl has credentials for may be followed by another request of its own.
     if ((code == 401 || code == 407) && nc_handle_answers_challenges(transfer)) {
