@@ -103,6 +103,30 @@ static void engine_streams__end_with_their_last_frame_and_not_with_their_length(
     expect_rows(rows, sizeof rows / sizeof *rows, NOTHING);
 }
 
+/// The length is the last word where the last frame is missing, but a coding has one as well.
+static void engine_streams__of_their_length_may_still_end_within_their_coding(void **state) {
+    static const frame frames[] = {
+        // trailer: x-sum, content-encoding: gzip, content-length: 2
+        HEADERS("\x88\x00\x07trailer\x05x-sum\x0f\x0b\x04gzip\x0f\x0d\x01\x32"),
+        DATA("\x1f\x8b"),
+        {0},
+    };
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    frame_server server = {.rows = {frames}};
+    frame_server_start(&server);
+    const nc_request request = {
+        .url = nc_slice_of(fixture_text(&f, "http://127.0.0.1:%u/", server.port)),
+        .http = NC_HTTP_2_PRIOR_KNOWLEDGE,
+        .accepts_codings = true,
+    };
+    assert_ended(fixture_send(&f, &request), NC_ERR_CUT_SHORT, CURLE_BAD_CONTENT_ENCODING,
+                 "the gzip body ends within its stream");
+    frame_server_stop(&server);
+    fixture_stop(&f);
+}
+
 static void engine_streams__an_answer_counts_although_the_upload_is_refused(void **state) {
     static const row rows[] = {
         {{HEADERS(OK_OF_2), LAST_DATA("hi"), PING, RESET("\0")}, NC_OK, "hi", 0, NULL, NC_OK},
@@ -229,6 +253,7 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(engine_streams__end_with_their_last_frame_and_not_with_their_length),
+        harness_case(engine_streams__of_their_length_may_still_end_within_their_coding),
         harness_case(engine_streams__an_answer_counts_although_the_upload_is_refused),
         harness_case(engine_streams__without_a_length_end_with_a_reset_as_libcurl_says),
         harness_case(engine_streams__an_answer_in_one_piece_with_its_reset_is_whole_or_an_error),

@@ -74,6 +74,7 @@ void nc_limits_timer_due(nc_timer *timer) {
         return;
     }
     if (one.status == NC_OK) {
+        nc_delivery_finish(transfer); // A coding may end behind what was announced.
         transfer->ends_early = true;
         nc_transfer_hop_done(transfer, CURLE_OK);
         return;
