@@ -258,6 +258,35 @@ static void engine__a_challenge_after_the_body_begins_it_anew_or_says_that_it_ca
     }
 }
 
+/// libcurl asks without the body first, and that is nobody's request.
+static void engine__a_body_is_sent_where_its_challenge_does_not_come(void **state) {
+    static const nct_reply answers[] = {
+        {.status = 204},
+        {.status = 400, .body = "empty", .body_length = 5},
+        {.status = 303, .headers = "Location: /elsewhere\r\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        fixture f;
+        fixture_start(&f, NCT_PLAIN);
+        const nct_reply replies[] = {answers[i], {.is_echo = true}};
+        script(&f, "/d", replies, 2);
+        nc_request request = fixture_request(&f, "/d");
+        request.method = nc_slice_of("POST");
+        request.body = nc_slice_of("data");
+        request.credentials = user(NC_AUTH_DIGEST);
+        answer got = fixture_send(&f, &request);
+        assert_answered(got, 200, "data");
+        assert_int_equal(nc_response_hop_count(got.response), 1);
+        assert_int_equal(nct_server_request_count(f.server), 2);
+        request.body = nc_slice_of("");
+        request.has_body = true;
+        assert_answered(fixture_send(&f, &request), 200, "");
+        assert_int_equal(nct_server_request_count(f.server), 3);
+        fixture_stop(&f);
+    }
+}
+
 static void engine__a_file_is_sent_again_after_a_challenge(void **state) {
     char path[] = "/tmp/netcore-body-XXXXXX";
     const nct_reply replies[] = {
@@ -454,6 +483,7 @@ int main(void) {
         harness_case(engine__a_challenge_to_head_with_a_body_is_an_error_and_not_a_wait_regression_2),
         harness_case(engine__a_stale_nonce_is_proven_anew_once),
         harness_case(engine__a_challenge_after_the_body_begins_it_anew_or_says_that_it_cannot),
+        harness_case(engine__a_body_is_sent_where_its_challenge_does_not_come),
         harness_case(engine__a_file_is_sent_again_after_a_challenge),
         harness_case(engine__credentials_stay_with_their_origin),
         harness_case(engine__a_challenge_of_another_origin_is_not_answered),

@@ -24,6 +24,15 @@ bool nc_access_has_rounds(uint32_t schemes) {
     return schemes != 0 && schemes != NC_AUTH_BASIC && schemes != NC_AUTH_BEARER;
 }
 
+bool nc_access_asks_first(uint32_t schemes) {
+    return nc_access_has_rounds(schemes) && (schemes & (schemes - 1)) == 0;
+}
+
+/// With two schemes to choose from libcurl waits to be asked. For this second one no challenge asks.
+long nc_access_at_once(uint32_t schemes) {
+    return mask_of(schemes) | (long)CURLAUTH_AWS_SIGV4;
+}
+
 static CURLcode set_credentials(CURL *easy, const nc_kept_credentials *credentials) {
     CURLcode code = CURLE_OK;
     if (credentials->schemes != 0) {

@@ -13,5 +13,9 @@ CURLcode nc_access_set_request(CURL *easy, const nc_extras *extras, bool is_else
 uint64_t nc_access_proxy_key(const nc_state *state, const nc_extras *extras);
 /// Whether these NC_AUTH_ schemes take more than one request.
 bool nc_access_has_rounds(uint32_t schemes);
+/// Whether libcurl asks without the body first under these schemes, for it expects a challenge.
+bool nc_access_asks_first(uint32_t schemes);
+/// As a value of CURLOPT_HTTPAUTH or CURLOPT_PROXYAUTH under which it does not, and still answers a challenge.
+long nc_access_at_once(uint32_t schemes);
 
 #endif

@@ -388,6 +388,16 @@ nc_status nc_handle_configure(nc_handle *handle, nc_transfer *transfer) {
         handle->has_extras = true;
         row.code = nc_access_set_request(handle->easy, asked->extras, transfer->is_elsewhere);
     }
+    // libcurl would send an empty body twice.
+    bool is_empty = asked->has_body && transfer->upload.length == 0;
+    uint8_t at_once = is_empty ? nc_handle_awaited_parties(transfer) : transfer->at_once;
+    if ((at_once & NC_PARTY_HOST) != 0) {
+        SET(&row, CURLOPT_HTTPAUTH, nc_access_at_once(asked->extras->credentials.schemes));
+    }
+    if ((at_once & NC_PARTY_PROXY) != 0) {
+        SET(&row, CURLOPT_PROXYAUTH, nc_access_at_once(nc_handle_proxy(transfer)->credentials.schemes));
+        handle->has_extras = true;
+    }
     return status_of(row.code);
 }
 
@@ -417,6 +427,13 @@ bool nc_handle_answers_challenges(const nc_transfer *transfer) {
     const nc_extras *extras = transfer->description.extras;
     return nc_access_has_rounds(nc_handle_proxy(transfer)->credentials.schemes) ||
            (extras != NULL && !transfer->is_elsewhere && nc_access_has_rounds(extras->credentials.schemes));
+}
+
+uint8_t nc_handle_awaited_parties(const nc_transfer *transfer) {
+    const nc_extras *extras = transfer->description.extras;
+    bool is_host = extras != NULL && !transfer->is_elsewhere && nc_access_asks_first(extras->credentials.schemes);
+    bool is_proxy = nc_access_asks_first(nc_handle_proxy(transfer)->credentials.schemes);
+    return (uint8_t)((is_host ? NC_PARTY_HOST : 0) | (is_proxy ? NC_PARTY_PROXY : 0));
 }
 
 bool nc_handle_may_need_tls(const nc_transfer *transfer) {

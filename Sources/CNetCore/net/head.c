@@ -160,6 +160,19 @@ static bool refuses_expectation(const nc_transfer *transfer, uint16_t code) {
     return code == 417 && transfer->description.expects_continue && nc_upload_can_begin(transfer);
 }
 
+/// libcurl asks without the body where it expects a challenge. Whatever answers that, other than a challenge, answers
+/// another request than the caller's, which is then sent as it is. libcurl would do so behind a success alone.
+static bool is_unchallenged(nc_transfer *transfer, uint16_t code) {
+    bool waits = transfer->description.has_body && transfer->upload.length > 0 && !transfer->is_get;
+    if (!waits || transfer->upload.has_begun || code == 401 || code == 407) {
+        return false;
+    }
+    uint8_t known = (uint8_t)(transfer->met | transfer->at_once);
+    uint8_t awaited = nc_handle_awaited_parties(transfer) & (uint8_t)~known;
+    transfer->at_once |= awaited;
+    return awaited != 0;
+}
+
 /// libcurl proves a digest over the body with the digest of no body at all, and the server refuses it. Of HEAD with a
 /// body it knows the name alone, and would wait for the challenge's body before it answers.
 static nc_status check_challenge(nc_transfer *transfer, uint16_t code) {
@@ -275,6 +288,11 @@ static nc_status finish_head(nc_transfer *transfer) {
         transfer->asks_anew = true;
         return NC_ERR_STOPPED_BY_CALLER;
     }
+    if (is_unchallenged(transfer, code)) {
+        transfer->asks_anew = true;
+        nc_response_repeat_hop(transfer->response);
+        return NC_ERR_STOPPED_BY_CALLER;
+    }
     give_up_connection(transfer);
     if (is_whole(transfer) && nc_response_http_version(transfer->response) < NC_HTTP_VERSION_2) {
         nc_handle_watch_excess(transfer->handle);
@@ -286,6 +304,7 @@ static nc_status finish_head(nc_transfer *transfer) {
             return transfer->error.status;
         }
         transfer->is_head_held = true;
+        transfer->met |= code == 407 ? NC_PARTY_PROXY : NC_PARTY_HOST;
         transfer->asked_bytes = (uint64_t)request_bytes(transfer);
         nc_trace_pass(&transfer->engine->trace, NC_TRACE_CHALLENGED, transfer->id);
         return NC_OK;

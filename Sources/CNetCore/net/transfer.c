@@ -291,6 +291,7 @@ static void begin_hop(nc_transfer *transfer) {
     transfer->asks_anew = false;
     transfer->socket_error = 0;
     transfer->is_head_held = false;
+    transfer->met = 0;
     transfer->is_saving = false;
     transfer->framing = (nc_framing){0};
     transfer->progress = (nc_progress_state){0};
@@ -423,6 +424,7 @@ static void follow(nc_transfer *transfer) {
     transfer->followed++;
     transfer->repeats = 0;
     transfer->is_afresh = false;
+    transfer->at_once = 0;
     transfer->is_elsewhere = transfer->is_elsewhere || transfer->answer.changes_origin;
     transfer->is_get = transfer->is_get || transfer->answer.becomes_get;
     nc_trace_pass(&transfer->engine->trace, NC_TRACE_REDIRECT_FOLLOWED, transfer->id);

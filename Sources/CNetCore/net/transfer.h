@@ -38,6 +38,9 @@ typedef enum nc_phase {
     NC_PHASE_DONE,
 } nc_phase;
 
+/// Who may challenge a request.
+enum { NC_PARTY_HOST = 1, NC_PARTY_PROXY = 2 };
+
 struct nc_transfer {
     nc_link link;
     nc_engine *engine;
@@ -95,6 +98,8 @@ struct nc_transfer {
     bool ends_early; // the transfer is stopped on purpose, and is a success
     bool asks_anew;  // the hop is stopped on purpose, and begins again
     bool is_afresh;  // the hop begins again over a connection that nobody used before
+    uint8_t met;     // NC_PARTY_ bits of those that challenged in the hop
+    uint8_t at_once; // of those that are sent the body without waiting for their challenge
     uint8_t repeats; // of the hop, because the server went away before it took the request
     int socket_error;
     bool is_ending;    // nothing but its files is waited for
