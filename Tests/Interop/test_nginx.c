@@ -178,7 +178,7 @@ static void nginx__speaks_tls_with_the_protocol_of_ones_choice(void **state) {
     assert_int_equal(nc_engine_close(engine, LIMIT_MS), NC_OK);
 }
 
-static void nginx__gets_500_http_2_streams_over_one_connection(void **state) {
+static void nginx__gets_500_http_2_streams_over_one_connection_and_then_pages_over_http(void **state) {
     enum { STREAMS = 500 };
     char url[128];
     nc_transfer_id ids[STREAMS];
@@ -199,6 +199,16 @@ static void nginx__gets_500_http_2_streams_over_one_connection(void **state) {
         nc_response_release(response);
     }
     assert_int_equal(connections, 1);
+    // Over http a request has a receive buffer of another size.
+    request = request_for(url, sizeof url, false, "/page");
+    for (int i = 0; i < STREAMS; i++)
+        assert_int_equal(nc_engine_submit(engine, &request, NULL, &ids[i], &err), NC_OK);
+    for (int i = 0; i < STREAMS; i++) {
+        nc_response *response;
+        assert_int_equal(nc_engine_wait(engine, ids[i], LIMIT_MS, &response, &err), NC_OK);
+        assert_int_equal(nc_response_body(response).length, 65536);
+        nc_response_release(response);
+    }
     assert_int_equal(nc_engine_close(engine, LIMIT_MS), NC_OK);
 }
 
@@ -287,7 +297,7 @@ int main(void) {
         harness_case(nginx__follows_a_relative_redirect),
         harness_case(nginx__sends_gzip_that_comes_out_whole),
         harness_case(nginx__speaks_tls_with_the_protocol_of_ones_choice),
-        harness_case(nginx__gets_500_http_2_streams_over_one_connection),
+        harness_case(nginx__gets_500_http_2_streams_over_one_connection_and_then_pages_over_http),
         harness_case(nginx__sends_a_gibibyte_in_constant_memory),
         harness_case(nginx__body_of_a_gibibyte_is_refused_by_the_default_limit),
     };

@@ -143,21 +143,6 @@ static nc_handle *make(nc_lane *lane) {
     return handle;
 }
 
-nc_handle *nc_handle_take(nc_lane *lane) {
-    nc_handle *handle = lane->free_handles;
-    if (handle != NULL) {
-        lane->free_handles = handle->next;
-        lane->free_handle_count--;
-        nc_trace_pass(&lane->engine->trace, NC_TRACE_HANDLE_REUSED, 0);
-        return handle;
-    }
-    handle = make(lane);
-    if (handle != NULL) {
-        nc_trace_pass(&lane->engine->trace, NC_TRACE_HANDLE_CREATED, 0);
-    }
-    return handle;
-}
-
 void nc_handle_free(nc_handle *handle) {
     curl_easy_cleanup(handle->easy);
     curl_url_cleanup(handle->url);
@@ -296,7 +281,8 @@ static void set_protocol(option_row *row, nc_handle *handle, const nc_transfer *
     handle->shares_connections = shares;
 }
 
-static void set_buffer(option_row *row, nc_handle *handle, const nc_transfer *transfer) {
+/// How large libcurl's receive buffer is to be for the transfer's hop.
+static long buffer_bytes(const nc_transfer *transfer) {
     bool is_streamed = transfer->has_sink && transfer->sink.on_body != NULL;
     bool is_saved = transfer->description.extras != NULL && transfer->description.extras->save_path != NULL;
     // Under a rate, what comes at once is paid for by a rest.
@@ -306,11 +292,37 @@ static void set_buffer(option_row *row, nc_handle *handle, const nc_transfer *tr
     long least = transfer->description.http == NC_HTTP_2_PRIOR_KNOWLEDGE ? STREAM_RECEIVE_BYTES
                  : nc_handle_may_be_multiplexed(transfer)                ? RECORD_RECEIVE_BYTES
                                                                          : RECEIVE_BYTES;
-    long wanted = is_long ? LONG_RECEIVE_BYTES : is_streamed && !is_paced ? STREAM_RECEIVE_BYTES : least;
-    if (handle->receive_bytes != wanted) {
-        SET(row, CURLOPT_BUFFERSIZE, wanted);
-        handle->receive_bytes = wanted;
+    return is_long ? LONG_RECEIVE_BYTES : is_streamed && !is_paced ? STREAM_RECEIVE_BYTES : least;
+}
+
+/// False when libcurl does not change the buffer any more: 7.88 keeps that of a stream which ended while others went on
+/// over its connection.
+static bool set_buffer(nc_handle *handle, long bytes) {
+    if (handle->receive_bytes != bytes && curl_easy_setopt(handle->easy, CURLOPT_BUFFERSIZE, bytes) != CURLE_OK) {
+        return false;
     }
+    handle->receive_bytes = bytes;
+    return true;
+}
+
+nc_handle *nc_handle_take(nc_lane *lane, const nc_transfer *transfer) {
+    long bytes = buffer_bytes(transfer);
+    nc_handle *handle = NULL;
+    while ((handle = lane->free_handles) != NULL) {
+        lane->free_handles = handle->next;
+        lane->free_handle_count--;
+        if (set_buffer(handle, bytes)) {
+            nc_trace_pass(&lane->engine->trace, NC_TRACE_HANDLE_REUSED, 0);
+            return handle;
+        }
+        nc_handle_free(handle);
+    }
+    handle = make(lane);
+    if (handle != NULL) {
+        (void)set_buffer(handle, bytes);
+        nc_trace_pass(&lane->engine->trace, NC_TRACE_HANDLE_CREATED, 0);
+    }
+    return handle;
 }
 
 static void set_headers(option_row *row, nc_handle *handle, nc_transfer *transfer) {
@@ -364,7 +376,6 @@ nc_status nc_handle_configure(nc_handle *handle, nc_transfer *transfer) {
     set_headers(&row, handle, transfer);
     set_method(&row, handle, transfer);
     set_protocol(&row, handle, transfer);
-    set_buffer(&row, handle, transfer);
     if (handle->has_connect_to || asked->connect_to != NULL) {
         SET(&row, CURLOPT_CONNECT_TO, asked->connect_to);
         handle->has_connect_to = asked->connect_to != NULL;

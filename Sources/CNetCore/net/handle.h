@@ -39,8 +39,8 @@ struct nc_handle {
     char detail[CURL_ERROR_SIZE];
 };
 
-/// Makes a handle for `lane` or takes a free one; NULL when memory is short.
-nc_handle *nc_handle_take(nc_lane *lane);
+/// Makes a handle of `lane` for a transfer's hop or takes a free one; NULL when memory is short.
+nc_handle *nc_handle_take(nc_lane *lane, const nc_transfer *transfer);
 /// Gives a handle back to its lane, or frees it when the lane has enough.
 void nc_handle_give(nc_lane *lane, nc_handle *handle);
 void nc_handle_free(nc_handle *handle);

@@ -395,7 +395,7 @@ void nc_transfer_start(nc_transfer *transfer) {
 void nc_transfer_launch(nc_transfer *transfer) {
     nc_engine *engine = transfer->engine;
     nc_transfer_enter(transfer, NC_PHASE_CONNECT);
-    nc_handle *handle = nc_handle_take(transfer->lane);
+    nc_handle *handle = nc_handle_take(transfer->lane, transfer);
     if (handle == NULL) {
         fail(transfer, NC_ERR_NO_MEMORY, "no memory for a transfer");
         return;
