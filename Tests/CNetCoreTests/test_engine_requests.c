@@ -238,6 +238,22 @@ static void engine__fields_that_a_caller_may_set_himself_are_sent_once(void **st
     fixture_stop(&f);
 }
 
+static void engine__the_largest_head_that_may_be_is_sent(void **state) {
+    static char text[1008 << 10];
+    fixture f;
+    (void)state;
+    memset(text, 'x', sizeof text);
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "*", (nct_reply){0});
+    nc_request request = fixture_request(&f, "/f");
+    nc_header field = header("A", "");
+    field.value = nc_slice_make(text, sizeof text - request.url.length - 1 - 4);
+    request.headers = &field;
+    request.header_count = 1;
+    assert_answered(fixture_send(&f, &request), 200, "");
+    fixture_stop(&f);
+}
+
 static void engine__credentials_in_the_url_become_a_field_and_do_not_stay(void **state) {
     fixture f;
     (void)state;
@@ -332,6 +348,7 @@ int main(void) {
         harness_case(engine__bodies_of_every_byte_and_many_lengths_arrive_exactly),
         harness_case(engine__fields_keep_their_order_spelling_and_repetition),
         harness_case(engine__fields_that_a_caller_may_set_himself_are_sent_once),
+        harness_case(engine__the_largest_head_that_may_be_is_sent),
         harness_case(engine__credentials_in_the_url_become_a_field_and_do_not_stay),
         harness_case(engine__nothing_of_one_request_is_left_for_the_next),
         harness_case(engine__connect_to_changes_the_address_and_nothing_else),

@@ -12,7 +12,9 @@
 
 enum {
     MAX_METHOD_BYTES = 64,
-    MAX_HEADER_BYTES = 1024 * 1024,
+    MAX_HEAD_BYTES = 1024 * 1024, // libcurl's own limit, beyond which it tells of no memory
+    ADDED_BYTES = 16 * 1024,      // Host, cookies, credentials and the like
+    FRAME_BYTES = 4,              // ": " and CR LF
     MAX_CONNECT_TO = 100,
     MAX_PATH_BYTES = 4095,
     MAX_SOCKET_PATH_BYTES = 107,
@@ -127,14 +129,14 @@ static nc_status check_uniqueness(const nc_request *request, const char *name, n
 }
 
 static nc_status check_headers(const nc_request *request, nc_error *err) {
-    size_t total = 0;
+    size_t total = request->url.length + ADDED_BYTES;
     if (request->header_count > NC_MAX_SENT_HEADERS) {
         return nc_error_set(err, NC_ERR_TOO_LARGE, 0, -1, "more than %d headers", NC_MAX_SENT_HEADERS);
     }
     for (size_t i = 0; i < request->header_count; i++) {
         const nc_header *header = &request->headers[i];
-        total += header->name.length < MAX_HEADER_BYTES ? header->name.length : MAX_HEADER_BYTES;
-        total += header->value.length < MAX_HEADER_BYTES ? header->value.length : MAX_HEADER_BYTES;
+        total += FRAME_BYTES + (header->name.length < MAX_HEAD_BYTES ? header->name.length : MAX_HEAD_BYTES);
+        total += header->value.length < MAX_HEAD_BYTES ? header->value.length : MAX_HEAD_BYTES;
         nc_status status = nc_check_header(header, err);
         if (status == NC_OK) {
             status = check_surroundings(header, err);
@@ -146,8 +148,9 @@ static nc_status check_headers(const nc_request *request, nc_error *err) {
             return status;
         }
     }
-    if (total > MAX_HEADER_BYTES) {
-        return nc_error_set(err, NC_ERR_TOO_LARGE, 0, -1, "more than %d bytes of headers", MAX_HEADER_BYTES);
+    if (total > MAX_HEAD_BYTES) {
+        return nc_error_set(err, NC_ERR_TOO_LARGE, 0, -1, "URL and headers have more than %d bytes",
+                            MAX_HEAD_BYTES - ADDED_BYTES);
     }
     nc_status status = check_uniqueness(request, "Host", err);
     return status == NC_OK ? check_uniqueness(request, "Content-Length", err) : status;
