@@ -5,12 +5,12 @@ enum PropertyListMeasure {
     static let maxValues = 1_000_000
 
     /// Throws ``NetError/Code/undecodable`` for what is too much, and for what is neither XML nor binary.
-    static func check(_ bytes: Bytes) throws(NetError) {
+    static func check(_ bytes: Bytes, maxValues: Int = maxValues) throws(NetError) {
         if bytes.starts(with: "bplist".utf8) {
-            var list = try BinaryPropertyList(Array(bytes))
+            var list = try BinaryPropertyList(Array(bytes), maxValues: maxValues)
             try list.check()
         } else if isXML(bytes) {
-            var text = XMLPropertyList()
+            var text = XMLPropertyList(maxValues: maxValues)
             try bytes.withSpan { span throws(NetError) in try text.check(span) }
         } else {
             throw NetError(.undecodable, "the body is no property list: neither XML nor binary")
@@ -18,6 +18,10 @@ enum PropertyListMeasure {
     }
 
     static var tooDeep: NetError { NetError(.undecodable, "the property list is more than \(maxDepth) deep") }
+
+    static func tooMany(_ limit: Int) -> NetError {
+        NetError(.undecodable, "the property list has more than \(limit) values")
+    }
 
     private static func isXML(_ bytes: Bytes) -> Bool {
         let text = bytes.dropFirst(bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0)
@@ -28,8 +32,14 @@ enum PropertyListMeasure {
 /// Counts tags as a reader would at most: in what may be skipped, tags that open count until its end and those that close
 /// do not, so that no two opinions of where a comment ends hide a depth.
 private struct XMLPropertyList {
+    private let maxValues: Int
     private var depth = 0
+    private var count = 0
     private var at = 0
+
+    init(maxValues: Int) {
+        self.maxValues = maxValues
+    }
 
     mutating func check(_ text: Span<UInt8>) throws(NetError) {
         while at < text.count {
@@ -46,19 +56,20 @@ private struct XMLPropertyList {
             } else if next == UInt8(ascii: "!") {
                 try skipMarked(text)
             } else {
-                takeTag(text)
-            }
-            if depth > PropertyListMeasure.maxDepth {
-                throw PropertyListMeasure.tooDeep
+                try takeTag(text)
             }
         }
     }
 
-    private mutating func takeTag(_ text: Span<UInt8>) {
+    /// Each is a value, but for the outermost one, which is `plist`.
+    private mutating func takeTag(_ text: Span<UInt8>) throws(NetError) {
         at += 1
         while at < text.count, text[at] != UInt8(ascii: ">") {
             at += 1
         }
+        guard depth <= PropertyListMeasure.maxDepth else { throw PropertyListMeasure.tooDeep }
+        guard count <= maxValues else { throw PropertyListMeasure.tooMany(maxValues) }
+        count += 1
         if text[at - 1] != UInt8(ascii: "/") {
             depth += 1
         }
@@ -94,7 +105,7 @@ private struct XMLPropertyList {
             if byte == UInt8(ascii: "<"), countsTags, at < text.count, text[at] != UInt8(ascii: "/") {
                 opened += 1
             }
-            if opened > PropertyListMeasure.maxDepth {
+            if opened > PropertyListMeasure.maxDepth + 1 {
                 throw PropertyListMeasure.tooDeep
             }
         }
@@ -109,12 +120,14 @@ private struct BinaryPropertyList {
     private let count: Int
     private let root: Int
     private let table: Int
+    private let maxValues: Int
     /// Of each object that was measured: values in it, itself included, and how deep it is; 0 while it is measured.
     private var measured: [Int: (values: Int, depth: Int)] = [:]
 
     private static var malformed: NetError { NetError(.undecodable, "the binary property list is malformed") }
 
-    init(_ bytes: [UInt8]) throws(NetError) {
+    init(_ bytes: [UInt8], maxValues: Int) throws(NetError) {
+        self.maxValues = maxValues
         guard bytes.count >= 40 else { throw Self.malformed }
         let trailer = bytes.count - 32
         self.bytes = bytes
@@ -180,10 +193,7 @@ private struct BinaryPropertyList {
         for reference in try references(of: object) {
             let inner = try measure(reference, within: levels - 1)
             sum = (sum.values + inner.values, max(sum.depth, inner.depth + 1))
-            guard sum.values <= PropertyListMeasure.maxValues else {
-                throw NetError(
-                    .undecodable, "the property list has more than \(PropertyListMeasure.maxValues) values")
-            }
+            guard sum.values <= maxValues else { throw PropertyListMeasure.tooMany(maxValues) }
         }
         measured[object] = sum
         return sum

@@ -1,7 +1,8 @@
 import FoundationEssentials
-import NetKit
 import NetKitTesting
 import Testing
+
+@testable import NetKit
 
 struct PropertyListTests {
     private struct City: Codable, Sendable, Equatable {
@@ -80,6 +81,23 @@ struct PropertyListTests {
             ("<plist><array>" + String(repeating: "<array/><array></array>", count: 100)
                 + "<!-- <array> --><string><![CDATA[<p><p>]]></string></array></plist>").utf8)
         _ = try await agent(row).send(request)
+    }
+
+    @Test func bothFormatsMayBeAsDeepAndAsMuch() async throws {
+        let request = Request("/", decoding: Decoding<Anything>.propertyList)
+        _ = try await agent(nested(128)).send(request)
+        _ = try await agent(nested(127, "<array><string>x</string>")).send(request)
+        #expect(try await failure(nested(129)).message.contains("128 deep"))
+        #expect(try await failure(nested(128, "<array><true/>")).message.contains("128 deep"))
+        let five = Bytes(Array("<plist><array><true/><x></x><true/><true/></array></plist>".utf8))
+        try PropertyListMeasure.check(five, maxValues: 5)
+        let shared = Bytes(binary([[1, 1, 1, 1], []]))
+        try PropertyListMeasure.check(shared, maxValues: 5)
+        for list in [five, shared] {
+            let error = try #require(
+                #expect(throws: NetError.self) { try PropertyListMeasure.check(list, maxValues: 4) })
+            #expect(error.message.contains("4 values"))
+        }
     }
 
     /// Arrays that hold each other by number: `arrays[n]` is what the n-th one holds.
