@@ -166,7 +166,7 @@ final class ApplicationSide: CacheSide {
     }
 
     private func key(in scope: String) throws(NetError) -> CacheKey {
-        let fields = request.sentFields.only(policy.keyFields)
+        let fields = request.sentFields.only(policy.keyFields) + request.wayFields
         let counted = try call.counted()
         return try CacheKey(
             method: request.method, url: counted.value.url.withoutUserinfo, headers: Headers(fields),

@@ -118,8 +118,8 @@ extension Call {
         let sent = Request<Bytes>(kept, headers: request.headers, decoding: .bytes).sentFields
         let chosen = sent.only(names)
         return try CacheKey(
-            method: content.method, url: content.url, headers: Headers(chosen), body: content.body?.bytes,
-            scope: scope)
+            method: content.method, url: content.url, headers: Headers(chosen + request.wayFields),
+            body: content.body?.bytes, scope: scope)
     }
 
     /// The request by the parameters that ``Request/cacheKeyParameters`` chooses, all in their place.

@@ -194,7 +194,7 @@ extension HTTPSide {
             _ = try? await store.remove(key)
         }
         for scope in [try? await caching.scopeOfNobody(in: request), ""].compactMap({ $0 }) {
-            if let key = try? CacheKey(url: url.withoutUserinfo, scope: HTTPSide.scope(scope)) {
+            if let key = try? key(of: url, in: scope) {
                 _ = try? await store.remove(key)
             }
         }

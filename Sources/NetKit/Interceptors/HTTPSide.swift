@@ -219,14 +219,19 @@ final class HTTPSide: CacheSide {
     /// Where a URL's response is, or the index of its responses.
     func key(of url: String) async throws(NetError) -> CacheKey {
         let scope = try await caching.scope(of: request, named: policy.scope, context, countsCookies: false)
-        return try CacheKey(url: url.withoutUserinfo, scope: Self.scope(scope))
+        return try key(of: url, in: scope)
     }
 
     private func key(of url: String, _ vary: Vary, _ generation: UInt64) async throws(NetError) -> CacheKey {
         let scope = try await caching.scope(of: request, named: policy.scope, context, countsCookies: false)
         return try CacheKey(
-            url: url.withoutUserinfo, headers: vary.fields(of: request.sentFields),
+            url: url.withoutUserinfo,
+            headers: Headers(Array(vary.fields(of: request.sentFields)) + request.wayFields),
             scope: Self.scope("\(scope) \(String(generation, radix: 16))"))
+    }
+
+    func key(of url: String, in scope: String) throws(NetError) -> CacheKey {
+        try CacheKey(url: url.withoutUserinfo, headers: Headers(request.wayFields), scope: Self.scope(scope))
     }
 
     /// Apart from what an app's policy stores.

@@ -11,4 +11,24 @@ extension Request {
         }
         return fields
     }
+
+    /// What decides beside its URL who answers, as fields of a key: a host of another name, another way to the host, and
+    /// a path that is sent as it stands. Most requests have none of these.
+    var wayFields: [Headers.Field] {
+        var fields = headers.hasAny(["Host"]) ? headers.only(["Host"]) : []
+        if let unixSocket {
+            fields.append(Headers.Field(name: "Unix-Socket", value: unixSocket))
+        }
+        for override in addressOverrides {
+            let ends = [
+                override.host ?? "", override.port.map { "\($0)" } ?? "", override.toHost ?? "",
+                override.toPort.map { "\($0)" } ?? "",
+            ]
+            fields.append(Headers.Field(name: "Connect-To", value: ends.joined(separator: " ")))
+        }
+        if keepsDotSegments, url.utf8.contains(0x2E) {
+            fields.append(Headers.Field(name: "Path-As-Is", value: "yes"))
+        }
+        return fields
+    }
 }

@@ -43,6 +43,34 @@ struct CachingIdentityTests {
         #expect(seen.count >= 7)
     }
 
+    @Test(arguments: [
+        CacheRules.app(50), .app(50) { $0.scope = "alice" }, .server(), .server { $0.scope = "alice" },
+    ])
+    func whoeverIsAskedAnotherWayAnswersHimself(rules: CacheRules) async throws {
+        let ways: [Change] = [
+            { _ in },
+            { $0.headers["Host"] = "other.example" },
+            { $0.unixSocket = "/run/a.sock" },
+            { $0.unixSocket = "/run/b.sock" },
+            { $0.addressOverrides = [AddressOverride(host: "stub", toHost: "10.0.0.1")] },
+            { $0.addressOverrides = [AddressOverride(host: "stub", toHost: "10.0.0.2")] },
+            { $0.keepsDotSegments = true },
+        ]
+        let fields: Headers = ["Cache-Control": "max-age=50", "Vary": "Accept"]
+        let scene = CacheScene(rules) { $0.baseURL = nil }
+        scene.stub.answer("*", with: (0..<100).map { StubReply(headers: fields, body: [.text("\($0)")]) })
+        var keys: Set<CacheKey> = []
+        for (index, change) in ways.enumerated() {
+            var request = Request<String>("http://stub/a/../")
+            change(&request)
+            for _ in 0..<2 {
+                #expect(try await scene.agent.send(request).value == "\(index)")
+            }
+            keys.insert(try scene.agent.cacheKey(for: request))
+        }
+        #expect(keys.count == ways.count)
+    }
+
     @Test func aNamedScopeStandsForAllThatIsShown() async throws {
         for rules in [
             { (scope: String) in CacheRules.app(50) { $0.scope = scope } },
