@@ -77,6 +77,8 @@ extension RedirectStep {
         var next: String
         do throws(NetError) {
             next = try resolveReference(escaped(location), at: base)
+            // A host or port that cannot be is the server's fault here, and not the caller's as in a URL that is sent.
+            _ = try joinURL(next, to: base, keepsBasePath: false)
         } catch {
             throw NetError(.badRedirect, "the Location field is no URL", underlying: error)
         }

@@ -51,6 +51,19 @@ struct TransferHooksTests {
         #expect(server.requestCount == 1)
     }
 
+    @Test func aLocationThatIsNoURLIsTheServersFault() async throws {
+        let server = try LoopbackServer()
+        server.script("/a", Reply(status: 302, headers: ["Location: http://127.0.0.1:99999/"]))
+        for hooks in [false, true] {
+            var request = Request<Bytes>(server.url("/a"))
+            if hooks {
+                request.transferHooks.redirect = { _ in .follow }
+            }
+            let error = try await expectFailure(.badRedirect, of: request)
+            #expect(error.response?.status == 302)
+        }
+    }
+
     @Test func aHookMaySendAnotherRequest() async throws {
         let server = try server()
         let request = hooked("/a", on: server) { hooks in

@@ -26,6 +26,7 @@ struct StubRedirectTests {
     @Test(
         arguments: [
             ("ftp://h.test/", .redirectRefused), ("http://h.test/", .redirectRefused), ("https:///x", .badRedirect),
+            ("https://h.test:99999/", .badRedirect), ("https://[::1", .badRedirect), ("//h.test\\x/", .badRedirect),
         ] as [(String, NetError.Code)])
     func aLocationMayBeRefused(location: String, code: NetError.Code) async throws {
         let agent = Agent(transport: stub(location))
