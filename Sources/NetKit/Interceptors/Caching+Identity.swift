@@ -50,7 +50,8 @@ extension Caching {
     private func cookies(of request: Request<Bytes>, _ context: CacheContext) async throws(NetError) -> [String] {
         var cookies = request.headers.values(named: "Cookie")
         if let jar = context.jar, request.cookieUse.sends {
-            let host = request.url.hostName
+            // The engine's jar goes by the Host field, too.
+            let host = request.headers["Host"].map { "http://\($0)".hostName } ?? request.url.hostName
             cookies += try await jar.cookies().filter { $0.isFor(host) }.map { "\($0.name)=\($0.value)" }.sorted()
         }
         return cookies

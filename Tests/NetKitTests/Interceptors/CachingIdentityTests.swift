@@ -111,6 +111,23 @@ struct CachingIdentityTests {
         }
     }
 
+    @Test func cookiesAreThoseOfTheHostFieldWhereThereIsOne() async throws {
+        let server = try LoopbackServer()
+        server.script("/", [.text("1"), .text("2"), .text("3")])
+        var configuration = Agent.Configuration()
+        configuration.cookies = .memory
+        configuration.interceptors = [Caching(MemoryCacheStore(), rules: .app(50))]
+        let agent = Agent(configuration)
+        let request = Request<String>(server.url("/"), headers: ["Host": "Site.example:8080"])
+        for value in ["1", "2"] {
+            try agent.setCookies([Cookie(name: "session", value: value, domain: "site.example")])
+            #expect(try await agent.send(request).value == value)
+            #expect(try await agent.send(request).cache?.outcome == .hit)
+        }
+        #expect(server.received(1).values(named: "Cookie") == ["session=2"])
+        await agent.shutdown()
+    }
+
     @Test func whatCookiesChooseIsNotForWhoHasGotSomeSince() async throws {
         let server = try LoopbackServer()
         let fields = ["Cache-Control: max-age=50", "Vary: Cookie"]
