@@ -13,7 +13,10 @@ extension Agent {
         asked.expectation = nil
         asked.output = nil
         asked.progress = progress
-        var course = BodyCourse(asked, output: request.output ?? memory ?? MemoryOutput(maxBytes: 0))
+        // What is kept in memory is checked as a whole.
+        let expecting = memory == nil && request.expectation != nil ? request.decoded(by: .bytes) : nil
+        var course = BodyCourse(
+            asked, output: request.output ?? memory ?? MemoryOutput(maxBytes: 0), expecting: expecting)
         while true {
             try await control?.passage()
             let go = await go(course, control) { head throws(NetError) in
@@ -68,7 +71,7 @@ extension Agent {
         }
         if let head = course.head, course.offset == course.total {
             // It was held up behind its last byte.
-            try await Self.told { try await course.output.finish() }
+            try await finish(course)
             return head
         }
         let isRest = course.asksForRest
@@ -89,11 +92,11 @@ extension Agent {
         }
         if course.offset == 0 {
             try await refuse(stream, unless: check)
-            course.begin(with: stream.headOnly)
+            try course.begin(with: stream.headOnly)
         }
         shift.withLock { $0 = course.offset }
         for try await piece in stream {
-            course.writes()
+            try course.writes(piece)
             try await Self.told { try await course.output.write(piece) }
             course.wrote(piece.count)
         }
@@ -101,8 +104,13 @@ extension Agent {
         if isRest, let total = course.total, course.offset < total {
             throw NetError(.cutShort, "the body ended at byte \(course.offset) of \(total)", response: course.head)
         }
-        try await Self.told { try await course.output.finish() }
+        try await finish(course)
         return course.whole(stream)
+    }
+
+    private func finish(_ course: BodyCourse) async throws(NetError) {
+        try course.finish()
+        try await Self.told { try await course.output.finish() }
     }
 
     private func opened(_ course: BodyCourse, _ shift: Lock<Int>) async throws(NetError) -> ResponseStream {

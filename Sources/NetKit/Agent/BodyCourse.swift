@@ -3,6 +3,9 @@ struct BodyCourse: Sendable {
     /// What is asked at first.
     let request: Request<Bytes>
     let output: any BodyOutput
+    /// As ``request``, with what the body is expected to be where nobody looks at it later.
+    private let expecting: Request<Bytes>?
+    private var check: JSONCheck?
     /// The head that the bytes so far belong to.
     private(set) var head: Response<Bytes>?
     /// Bytes in the output.
@@ -15,9 +18,10 @@ struct BodyCourse: Sendable {
     private(set) var hops: [HopMetrics] = []
     private var validator: String?
 
-    init(_ request: Request<Bytes>, output: any BodyOutput) {
+    init(_ request: Request<Bytes>, output: any BodyOutput, expecting: Request<Bytes>? = nil) {
         self.request = request
         self.output = output
+        self.expecting = expecting
     }
 
     /// What is asked now: the rest of the body, when the answer so far can be gone on with.
@@ -45,8 +49,11 @@ struct BodyCourse: Sendable {
     }
 
     /// The body begins with this head.
-    mutating func begin(with head: Response<Bytes>) {
+    mutating func begin(with head: Response<Bytes>) throws(NetError) {
         self.head = head
+        if let expecting {
+            check = try JSONCheck(for: expecting, status: head.status, headers: head.headers)
+        }
         offset = 0
         let isWhole = request.method == .get && request.headers["Range"] == nil && head.status == 200
         let isCoded = head.headers["Content-Encoding"] != nil
@@ -55,8 +62,24 @@ struct BodyCourse: Sendable {
         total = isCoded ? nil : head.headers["Content-Length"].flatMap { Int($0) }
     }
 
-    /// A piece is about to be written, or was.
-    mutating func writes() { isTorn = true }
+    /// A piece is about to be written, or was; throws when it is not as expected.
+    mutating func writes(_ piece: Bytes) throws(NetError) {
+        isTorn = true
+        do throws(NetError) {
+            try check?.feed(piece)
+        } catch {
+            throw head.map { error.telling($0) } ?? error
+        }
+    }
+
+    /// The body has ended; throws when it is not as expected.
+    func finish() throws(NetError) {
+        do throws(NetError) {
+            try check?.finish()
+        } catch {
+            throw head.map { error.telling($0) } ?? error
+        }
+    }
 
     mutating func wrote(_ count: Int) {
         offset += count
@@ -71,6 +94,7 @@ struct BodyCourse: Sendable {
     /// The output is empty again.
     mutating func startedOver() {
         head = nil
+        check = nil
         offset = 0
         total = nil
         validator = nil

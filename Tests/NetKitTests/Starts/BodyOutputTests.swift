@@ -56,6 +56,25 @@ struct BodyOutputTests {
         #expect(shelf.text.isEmpty)
     }
 
+    @Test(
+        arguments: [
+            (#"{"id": 1}"#, nil), (#"{"id": "#, .badJSON), ("", .badJSON), (#"{"id": "1"}"#, .shapeMismatch),
+        ] as [(String, NetError.Code?)])
+    func aBodyIsCheckedOnItsWayToItsOutput(text: String, code: NetError.Code?) async throws {
+        let pieces = [StubReply.Step.text(String(text.prefix(4))), .text(String(text.dropFirst(4)))]
+        stub.answer("/", with: StubReply(headers: ["Content-Type": "application/json"], body: pieces))
+        let shelf = Shelf()
+        let request = Request<Void>("/").expecting(["id": .integer]).writing(to: shelf)
+        guard let code else {
+            #expect(try await agent.send(request).status == 200)
+            #expect(shelf.text == text && shelf.log == ["whole"])
+            return
+        }
+        let error = await #expect(throws: NetError.self) { try await agent.send(request) }
+        #expect(error?.code == code && error?.jsonFaults.count == 1 && error?.response?.status == 200)
+        #expect(shelf.log == [])
+    }
+
     @Test func anOutputThatFailsEndsTheRequest() async throws {
         stub.answer("/", with: StubReply(body: [.text("12345"), .text("67890")]))
         let shelf = Shelf(maxBytes: 7)
