@@ -5,6 +5,9 @@ extension Engine {
     func start(
         _ request: Request<Bytes>, plan: DownloadPlan, for sink: DownloadSink
     ) throws(NetError) -> UInt64 {
+        if request.expectation != nil {
+            throw NetError(.usage, "a download is not checked as JSON: save(_:to:) is")
+        }
         var request = request
         request.savePath = nil
         try request.checkBeforeSubmit()

@@ -66,6 +66,13 @@ struct DownloadTests {
         #expect(folder.names == ["file"])
     }
 
+    @Test func whatIsExpectedOfABodyIsNotPassedOverInSilence() async throws {
+        let error = await #expect(throws: NetError.self) {
+            try await Agent().download(request.expecting(["id": .integer]), to: folder.file("file"))
+        }
+        #expect(error?.code == .usage && server.requestCount == 0 && folder.names.isEmpty)
+    }
+
     @Test func aPartMayLieOnAnotherFileSystem() async throws {
         func device(_ path: String) -> String? {
             (try? FileManager.default.attributesOfItem(atPath: path))?[.systemNumber].map { String(describing: $0) }
