@@ -178,7 +178,7 @@ extension BodyCourse {
         response.trailers = stream.trailers
         response.isCloseDelimited = stream.isCloseDelimited
         response.metrics = Metrics(hops)
-        response.source = .network
+        response.source = stream.source.ending?.source ?? .network
         return response
     }
 }

@@ -51,6 +51,7 @@ struct BodyCourse: Sendable {
     /// The body begins with this head.
     mutating func begin(with head: Response<Bytes>) throws(NetError) {
         self.head = head
+        self.head?.source = .network
         if let expecting {
             check = try JSONCheck(for: expecting, status: head.status, headers: head.headers)
         }

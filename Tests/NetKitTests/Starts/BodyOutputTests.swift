@@ -22,6 +22,17 @@ struct BodyOutputTests {
         #expect(shelf.text == "one, two" && shelf.log == ["whole"])
     }
 
+    @Test func whatComesFromACacheSaysSo() async throws {
+        let scene = CacheScene(.app(50))
+        scene.stub.answer("/", with: .json("1"), .json("2"))
+        #expect(try await scene.agent.send(Request<Int>("/")).isFromCache == false)
+        let shelf = Shelf()
+        let written = try await scene.agent.send(Request<Void>("/").writing(to: shelf))
+        #expect(written.source == .cache && written.cache?.isHit == true && shelf.text == "1")
+        let held = scene.agent.start(Request<Int>("/"), on: .here, options: .init(pausing: .lettingGo))
+        #expect(try await held.value.isFromCache)
+    }
+
     @Test func aStartWritesToo() async throws {
         stub.answer("/", with: .text("body"))
         let shelf = Shelf()
