@@ -173,6 +173,9 @@ struct Arguments: Sendable {
         if form.count(where: { $0.readsStandardInput }) > 1 {
             throw UsageError("standard input can be sent once only")
         }
+        if usesNetrc && usesDigest && login == nil {
+            throw UsageError("-n sends a password as Basic does, in the clear: --digest goes with -u")
+        }
         if range != nil && downloads.isAsked {
             throw UsageError("-r asks for a part: it goes not with -C, -J, --segments and what else makes a download")
         }

@@ -51,6 +51,14 @@ struct AccessOptionTests {
         #expect(try await received([], home: folder.path).values(named: "Authorization").isEmpty)
     }
 
+    @Test func aPasswordFromNetrcIsNotSentInTheClearWhereADigestIsAskedFor() async throws {
+        try folder.write(Array("machine 127.0.0.1 login me password hush\n".utf8), to: ".netrc", mode: 0o600)
+        let outcome = try await nk(["-n", "--digest", server.url("/")], home: folder.path)
+        #expect(outcome.code == 2 && outcome.errors.contains("--digest goes with -u") && server.requestCount == 0)
+        let request = try await received(["-n", "--digest", "-u", "you:there"], home: folder.path)
+        #expect(request.values(named: "Authorization").isEmpty)
+    }
+
     // MARK: Cookies
 
     @Test(arguments: ["-b", "--cookie"])
