@@ -112,8 +112,12 @@ struct Fetch {
             if arguments.headPath == "-" {
                 try await output.writeFirst(own)
             }
-            try await output.begin()
-            if arguments.showsHead || arguments.asksForHead {
+            let writesHead = arguments.showsHead || arguments.asksForHead
+            // What the condition was about still holds, and so does the file that has it.
+            if stream.status != 304 || output.path == nil || writesHead {
+                try await output.begin()
+            }
+            if writesHead {
                 try output.write(own)
             }
         } catch {

@@ -32,6 +32,18 @@ struct OutputFileTests {
         #expect(folder.names == [name])
     }
 
+    @Test func aFileThatIsStillGoodIsLeftAsItIs() async throws {
+        server.script("/same", Reply(status: 304))
+        try folder.write(Array("kept".utf8), to: "out")
+        let words = ["-H", "If-None-Match: \"1\"", "-o", folder.file("out"), server.url("/same")]
+        #expect(try await nk(words).code == 0)
+        #expect(folder.contents(of: "out") == Array("kept".utf8))
+        #expect(try await nk(["-o", folder.file("new"), server.url("/same")]).code == 0)
+        #expect(folder.names == ["out"])
+        #expect(try await nk(["-i"] + words).code == 0)
+        #expect(folder.contents(of: "out") == Array("HTTP/1.1 304 \r\n\r\n".utf8))
+    }
+
     @Test func anEmptyBodyMakesAnEmptyFile() async throws {
         server.script("/empty", Reply(status: 204))
         #expect(try await nk("-o", folder.file("out"), server.url("/empty")).code == 0)
