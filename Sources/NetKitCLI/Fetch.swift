@@ -31,7 +31,9 @@ struct Fetch {
         let output = try Output(job.output, of: job.url, turn: turn)
         defer { output.end() }
         account.fileName = output.path
-        let request = shown(plan.request, name: output.path ?? plan.uploadName ?? "standard output")
+        var request = shown(plan.request, name: output.path ?? plan.uploadName ?? "standard output")
+        let followed = FollowedHeads()
+        request.observers = [followed]
         let outcome: Result<Void, Failure>
         do throws(NetError) {
             if arguments.cache.deliversTwice {
@@ -44,12 +46,13 @@ struct Fetch {
         } catch {
             account.take(error)
             console.end(job.index)
-            if heads.isEmpty, let response = error.response, response.status > 0 {
-                heads = Output.head(response.httpVersion, response.status, response.headers)
-                say(Verbose.opening(of: plan, error.metrics, heads: [response.headers]))
+            if heads.isEmpty {
+                let told = followed.all(with: error.response)
+                heads = told.map { Output.head($0.httpVersion, $0.status, $0.headers) }.joined()
+                // The last hop may have got none.
+                let none = error.metrics.last?.status == 0 ? [Headers()] : []
+                say(Verbose.opening(of: plan, error.metrics, heads: told.map(\.headers) + none))
                 try? await showHeads(heads, output)
-            } else if heads.isEmpty {
-                say(Verbose.opening(of: plan, error.metrics, heads: []))
             }
             say(Verbose.closing(of: error.metrics))
             throw Failure(error)

@@ -33,6 +33,23 @@ struct RedirectOptionTests {
         #expect(server.requestCount == requests)
     }
 
+    @Test func theHeadsOfRedirectsAreToldThoughTheLastHopFails() async throws {
+        let folder = try TemporaryFolder()
+        server.script("/first", .redirect(to: "/second"))
+        server.script("/second", .redirect(to: "/cut"))
+        server.script("/cut", Reply(cutAfter: 0, ending: .close))
+        let words = ["-iLv", "-D", folder.file("heads")]
+        let outcome = try await nk(words + [server.url("/first")])
+        #expect(outcome.code == 52)
+        let places = ["Location: /second", "Location: /cut"]
+        #expect(outcome.lines.filter { $0.hasPrefix("Location:") } == places)
+        #expect(outcome.errorLines.filter { $0.hasPrefix("< Location:") } == places.map { "< " + $0 })
+        #expect(folder.contents(of: "heads") == outcome.bytes)
+        let loop = try await nk(words + ["--max-redirs", "2", server.url("/loop")])
+        #expect(loop.code == 47 && loop.lines.count { $0 == "Location: /loop" } == 3)
+        #expect(folder.contents(of: "heads") == loop.bytes)
+    }
+
     @Test func asManyRedirectsAsAllowedAreFollowed() async throws {
         #expect(try await nk("-L", "--max-redirs", "1", server.url("/old")).text == "arrived")
         #expect(try await nk("-L", "--max-redirs", "-1", server.url("/old")).text == "arrived")
