@@ -128,7 +128,7 @@ extension FormField {
             let isRegular = try read(path) { path throws(SystemError) in try InputFile.length(of: path) } != nil
             let body: Body =
                 isRegular ? .file(path) : .once(try read(path) { path throws(SystemError) in try InputPieces(path) })
-            let last = path.split(separator: "/").last.map(String.init) ?? path
+            let last = path.unicodeScalars.split(separator: "/").last.map { String($0) } ?? path
             form.append(typed(body), name: name, fileName: fileName ?? last, headers: headers)
         }
     }

@@ -62,7 +62,7 @@ struct Plan {
         let written = WrittenURL(job.url)
         let (path, target) = (written.path.unicodeScalars, written.target.unicodeScalars)
         guard path.count == target.count, path.isEmpty || path.last == "/" else { return job.url }
-        let name = Percent.encoded(upload.split(separator: "/").last.map(String.init) ?? "")
+        let name = Percent.encoded(upload.unicodeScalars.split(separator: "/").last.map { String($0) } ?? "")
         let fragment = String(job.url.unicodeScalars.drop { $0 != "#" })
         let folder = String(job.url.unicodeScalars.prefix { $0 != "#" })
         return folder + (path.isEmpty ? "/" : "") + name + fragment

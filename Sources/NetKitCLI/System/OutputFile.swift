@@ -43,7 +43,7 @@ final class OutputFile {
             throw SystemError(number: errno)
         }
         // In the same folder, so that the rename stays within one file system; short, so that any name leaves room.
-        let folder = place.lastIndex(of: "/").map { place[...$0] } ?? ""
+        let folder = place.unicodeScalars.lastIndex(of: "/").map { String(place.unicodeScalars[...$0]) } ?? ""
         let temporary = "\(folder).nk-\(getpid())-\(UInt32.random(in: 0 ... .max)).part"
         descriptor = try Self.opened(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: mode ?? 0o666)
         self.place = place

@@ -32,6 +32,15 @@ struct OutputFileTests {
         #expect(folder.names == [name])
     }
 
+    #if os(Linux)
+    @Test func aNameThatBeginsWithACombiningMarkIsInItsFolder() async throws {
+        // Beside it is where the file is written at first; nothing can be written a folder higher.
+        let words = ["-o", "/proc/self/cwd/\u{301}n", server.url("/")]
+        #expect(try await nk(words, folder: folder.path).code == 0)
+        #expect(folder.names == ["\u{301}n"])
+    }
+    #endif
+
     @Test func aFileThatIsStillGoodIsLeftAsItIs() async throws {
         server.script("/same", Reply(status: 304))
         try folder.write(Array("kept".utf8), to: "out")

@@ -33,6 +33,15 @@ struct UploadOptionTests {
         #expect(server.received().requestLine == line)
     }
 
+    @Test func aNameThatBeginsWithACombiningMarkIsNoPartOfThePath() async throws {
+        try folder.write(Array("x".utf8), to: "\u{301}n")
+        #expect(try await nk("-T", folder.file("\u{301}n"), server.url("/folder/")).code == 0)
+        #expect(server.received().requestLine == "PUT /folder/%CC%81n HTTP/1.1")
+        #expect(try await nk("-F", "f=@\(folder.file("\u{301}n"))", server.url("/")).code == 0)
+        let form = String(decoding: server.received(1).body, as: UTF8.self)
+        #expect(form.unicodeScalars.contains("\u{301}") && !form.contains(folder.path))
+    }
+
     @Test func standardInputIsSentInChunks() async throws {
         let input = Array(repeating: UInt8(ascii: "x"), count: 300_000)
         let outcome = try await nk(["-T", "-", "-XPOST", server.url("/folder/")], input: input)
