@@ -14,7 +14,7 @@ enum Interrupt {
         var cancel: (@Sendable () -> Void)?
     }
 
-    private static let signals = [SIGINT, SIGTERM, SIGHUP]
+    private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
     /// How long a transfer may take to end, in seconds: its task may hang in a write that nobody reads.
     private static let graceSeconds = 2.0
     private static let state = Lock(State())

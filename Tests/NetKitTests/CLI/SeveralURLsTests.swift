@@ -92,7 +92,7 @@ struct SeveralURLsTests {
         #expect(folder.names == [])
     }
 
-    @Test(arguments: [SIGTERMNumber, SIGINTNumber])
+    @Test(arguments: [SIGTERMNumber, SIGINTNumber, SIGQUITNumber])
     func aSignalLeavesNoHalfFile(number: Int32) async throws {
         server.script("/half", Reply(patternLength: 1_000_000, cutAfter: 500_000, ending: .stall))
         let run = try start(["-o", folder.file("half"), server.url("/half")])

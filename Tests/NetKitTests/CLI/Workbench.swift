@@ -81,6 +81,7 @@ func start(_ arguments: [String]) throws -> Run {
 
 let SIGTERMNumber = SIGTERM
 let SIGINTNumber = SIGINT
+let SIGQUITNumber = SIGQUIT
 
 /// A process under way. Its streams are files without a name, so that nobody must read while it writes.
 struct Run: Sendable {
