@@ -4,6 +4,7 @@
 #include "fixture.h"
 
 #include <arpa/inet.h>
+#include <curl/curl.h>
 #include <netinet/in.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -219,11 +220,33 @@ static void threat_flood__of_a_proxys_refusal_ends_its_own_transfer_and_holds_no
     fixture_stop(&f);
 }
 
+static void threat_flood__of_challenges_ends_though_each_nonce_is_called_stale(void **state) {
+    const nct_reply stale = {
+        .status = 401,
+        .headers = "WWW-Authenticate: Digest realm=\"a\", nonce=\"b\", qop=\"auth\", stale=true\r\n",
+    };
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/", stale);
+    nc_request request = fixture_request(&f, "/");
+    request.method = nc_slice_of("PUT");
+    request.body = nc_slice_of("body");
+    request.credentials =
+        (nc_credentials){.schemes = NC_AUTH_DIGEST, .user = nc_slice_of("u"), .password = nc_slice_of("p")};
+    answer one = fixture_send(&f, &request);
+    assert_ended(one, NC_ERR_AUTHENTICATION, CURLE_AUTH_ERROR, "none of 10 proofs");
+    assert_int_equal(nc_response_status(one.response), 401);
+    assert_int_equal(nct_server_request_count(f.server), 11);
+    fixture_stop(&f);
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(threat_flood__of_what_is_no_response_ends_its_own_transfer_and_holds_no_other),
         harness_case(threat_flood__of_a_proxys_refusal_ends_its_own_transfer_and_holds_no_other),
+        harness_case(threat_flood__of_challenges_ends_though_each_nonce_is_called_stale),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -173,9 +173,18 @@ static bool is_unchallenged(nc_transfer *transfer, uint16_t code) {
     return awaited != 0;
 }
 
-/// libcurl proves a digest over the body with the digest of no body at all, and the server refuses it. Of HEAD with a
+/// More than any scheme has rounds, and than a server has stale nonces in a row.
+enum { MAX_CHALLENGES = 10 };
+
+/// libcurl answers for as long as a server calls each nonce stale, with the whole body each time.
+///
+/// It proves a digest over the body with the digest of no body at all, and the server refuses it. Of HEAD with a
 /// body it knows the name alone, and would wait for the challenge's body before it answers.
 static nc_status check_challenge(nc_transfer *transfer, uint16_t code) {
+    if (transfer->challenges > MAX_CHALLENGES) {
+        return nc_transfer_note(transfer, NC_ERR_AUTHENTICATION, CURLE_AUTH_ERROR,
+                                "the server has taken none of %d proofs", MAX_CHALLENGES);
+    }
     if (sends_head_with_body(transfer)) {
         return nc_transfer_note(transfer, NC_ERR_AUTHENTICATION, CURLE_AUTH_ERROR,
                                 "libcurl cannot answer a challenge to HEAD with a body");
@@ -300,6 +309,7 @@ static nc_status finish_head(nc_transfer *transfer) {
     transfer->has_head = true;
     // A challenge that libcurl has credentials for may be followed by another request of its own.
     if ((code == 401 || code == 407) && nc_handle_answers_challenges(transfer)) {
+        transfer->challenges++;
         if (check_challenge(transfer, code) != NC_OK) {
             return transfer->error.status;
         }
