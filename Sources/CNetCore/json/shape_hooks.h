@@ -19,11 +19,10 @@ typedef struct scan_hooks {
 static __attribute__((noinline, cold)) bool refuse_container(nc_match *match, bool is_right, bool is_object,
                                                              uint64_t offset) {
     const nc_match_frame *frame = match->top;
-    bool goes_on = frame->index - 1 != frame->max_items || nc_match_refuse_item(match, offset);
-    if (!is_right) {
-        goes_on = nc_match_refuse_type(match, frame->target, is_object ? "object" : "array", offset) && goes_on;
+    if (frame->index - 1 == frame->max_items && !nc_match_refuse_item(match, offset)) {
+        return false;
     }
-    return goes_on;
+    return is_right || nc_match_refuse_type(match, frame->target, is_object ? "object" : "array", offset);
 }
 
 HOOK_INLINE bool scan_on_begin(scan_hooks *hooks, bool is_object, uint64_t offset) {
