@@ -314,6 +314,24 @@ static void shape__tells_of_a_long_stranger_the_same_whole_characters_however_it
     }
 }
 
+static void shape__types_that_are_named_often_are_a_mismatch_all_the_same(void **state) {
+    (void)state;
+    nc_error err;
+    nc_buf document = nc_buf_init(1 << 16);
+    nc_buf_append(&document, nc_slice_of("{\"a\":\"string"));
+    for (int i = 0; i < 1000; i++) {
+        nc_buf_append(&document, nc_slice_of("|string"));
+    }
+    nc_buf_append(&document, nc_slice_of("\"}"));
+    nc_shape *shape = NULL;
+    assert_status(nc_shape_parse(&shape, nc_buf_slice(&document), NULL), NC_OK);
+    assert_status(nc_shape_check(shape, nc_slice_of("{\"a\":1}"), NULL, NULL, &err), NC_ERR_SHAPE_MISMATCH);
+    assert_non_null(strstr(err.message, "at /a: wanted string|string"));
+    assert_status(nc_shape_check(shape, nc_slice_of("{}"), NULL, NULL, &err), NC_ERR_SHAPE_MISMATCH);
+    nc_shape_release(shape);
+    nc_buf_deinit(&document);
+}
+
 static void shape__survives_any_allocation_that_fails(void **state) {
     (void)state;
     assert_true(each_allocation_failure(check_with_failing_memory, NULL) > 10);
@@ -331,6 +349,7 @@ int main(void) {
         harness_case(shape__refuses_limits_out_of_range),
         harness_case(shape__and_duplicates_are_checked_together),
         harness_case(shape__tells_of_a_long_stranger_the_same_whole_characters_however_it_is_cut),
+        harness_case(shape__types_that_are_named_often_are_a_mismatch_all_the_same),
         harness_case(shape__survives_any_allocation_that_fails),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

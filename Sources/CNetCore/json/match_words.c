@@ -88,13 +88,18 @@ static nc_slice cut(const char *text, int length, size_t capacity) {
     return nc_slice_make(text, written < capacity ? written : capacity - 1);
 }
 
+/// The types of a node as its shape spells them, which may name one often; they are ASCII.
+static nc_slice types_of(const nc_match *match, const nc_shape_node *node) {
+    nc_slice types = nc_shape_slice(match->shape, node->wanted);
+    return nc_slice_make(types.data, types.length < MAX_WORD ? types.length : MAX_WORD);
+}
+
 bool nc_match_refuse_type(nc_match *match, const nc_shape_node *node, const char *found, uint64_t offset) {
-    nc_slice wanted = nc_shape_slice(match->shape, node->wanted);
-    return note(match, NC_PLACE_VALUE, (nc_slice){0}, wanted, nc_slice_of(found), offset);
+    return note(match, NC_PLACE_VALUE, (nc_slice){0}, types_of(match, node), nc_slice_of(found), offset);
 }
 
 bool nc_match_refuse_absence(nc_match *match, const nc_shape_member *member, uint64_t offset) {
-    nc_slice wanted = nc_shape_slice(match->shape, nc_shape_node_at(match->shape, member->node)->wanted);
+    nc_slice wanted = types_of(match, nc_shape_node_at(match->shape, member->node));
     nc_slice name = nc_shape_slice(match->shape, member->name);
     return note(match, NC_PLACE_MEMBER, name, wanted, nc_slice_of("nothing"), offset);
 }
