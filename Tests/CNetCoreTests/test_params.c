@@ -262,6 +262,9 @@ static void params__writes_doubles_in_their_shortest_form(void **state) {
     assert_double(DBL_MAX, "1.7976931348623157e308");
     assert_double(-DBL_MIN, "-2.2250738585072014e-308");
     assert_double(DBL_TRUE_MIN, "5e-324");
+    // As near to .3 as to .2, as near to .7 as to .8.
+    assert_double(2193011164517263.25, "2193011164517263.2");
+    assert_double(2193011164517263.75, "2193011164517263.8");
     assert_double(INFINITY, "");
     assert_double(NAN, "");
 }

@@ -195,8 +195,10 @@ static void generate(decimal *out, interval *in) {
         bool may_stop = reaches_zero(in);
         bool may_step = reaches_whole(in);
         if (may_stop || may_step) {
-            bool is_over_half = big_compare_sum(&in->rest, &in->rest, &in->whole) >= 0;
-            out->digits[out->count++] = (uint8_t)(digit + (may_step && (!may_stop || is_over_half) ? 1 : 0));
+            int half = big_compare_sum(&in->rest, &in->rest, &in->whole);
+            // Of two digits that are as near, all others take the even one too.
+            bool is_above = half > 0 || (half == 0 && (digit & 1) != 0);
+            out->digits[out->count++] = (uint8_t)(digit + (may_step && (!may_stop || is_above) ? 1 : 0));
             return;
         }
         out->digits[out->count++] = digit;
