@@ -147,6 +147,32 @@ static void name__that_is_long_keeps_its_extension_and_whole_characters(void **s
     nc_buf_deinit(&out);
 }
 
+/// The name that `length` letters and an end make.
+static void assert_long_ends(size_t length, const char *end, const char *expected) {
+    nc_buf name = nc_buf_init(1000);
+    nc_buf out = nc_buf_init(1000);
+    for (size_t i = 0; i < length; i++) {
+        nc_buf_append_byte(&name, 'a');
+    }
+    nc_buf_append(&name, nc_slice_of(end));
+    nc_safe_name(&out, nc_buf_slice(&name));
+    size_t tail = strlen(expected);
+    assert_true(out.length <= NC_SAFE_NAME_BYTES && out.length > tail);
+    if (memcmp(out.data + out.length - tail, expected, tail) != 0) {
+        fail_msg("'%s' became '%.*s'", end, (int)out.length, (char *)out.data);
+    }
+    nc_buf_deinit(&out);
+    nc_buf_deinit(&name);
+}
+
+static void name__that_is_cut_ends_as_harmlessly_as_one_that_is_not(void **state) {
+    (void)state;
+    assert_long_ends(NC_SAFE_NAME_BYTES - 7, ".partbbbbbbbbbbbbbbbbbbbb", ".part_");
+    assert_long_ends(NC_SAFE_NAME_BYTES - 11, ".partbbbbbbbbbbbbbbbbbbbb.new", ".part.new_");
+    assert_long_ends(NC_SAFE_NAME_BYTES - 4, ". bbbbbbbbbbbbbbbbbbbb", "aaa");
+    assert_long_ends(300, ".part", ".part_");
+}
+
 static void name__of_any_byte_is_one_component(void **state) {
     (void)state;
     for (int c = 0; c < 256; c++) {
@@ -391,6 +417,7 @@ int main(void) {
         harness_case(url__gives_its_last_component),
         harness_case(name__is_harmless_whatever_it_was),
         harness_case(name__that_is_long_keeps_its_extension_and_whole_characters),
+        harness_case(name__that_is_cut_ends_as_harmlessly_as_one_that_is_not),
         harness_case(name__of_any_byte_is_one_component),
         harness_case(range__is_read_strictly),
         harness_case(digests__are_taken_from_both_kinds_of_fields),

@@ -273,6 +273,29 @@ static void append_short(nc_buf *out, nc_slice name) {
     nc_buf_append(out, nc_slice_make(name.data + name.length - extension, extension));
 }
 
+/// Without the dots and blanks at its end.
+static nc_slice without_tail(nc_slice name) {
+    while (name.length > 0 && (name.data[name.length - 1] == '.' || name.data[name.length - 1] == ' ')) {
+        name.length--;
+    }
+    return name;
+}
+
+/// Appends a name whose end is harmless too: what was cut may end otherwise than the whole did.
+static void append_ended(nc_buf *out, nc_slice name) {
+    size_t from = out->length;
+    append_short(out, name);
+    if (nc_buf_status(out) != NC_OK) {
+        return;
+    }
+    nc_slice kept = without_tail(nc_slice_make(out->data + from, out->length - from));
+    out->length = from + kept.length;
+    // The names of what is not whole yet belong to the downloads themselves.
+    bool is_ours = ends_with(kept, ".part") || ends_with(kept, ".part.nk") || ends_with(kept, ".part.nk~") ||
+                   ends_with(kept, ".part.new");
+    nc_buf_append(out, nc_slice_of(is_ours ? "_" : ""));
+}
+
 void nc_safe_name(nc_buf *out, nc_slice name) {
     nc_buf clean = nc_buf_init(SIZE_MAX / 2);
     size_t at = name.length;
@@ -284,20 +307,14 @@ void nc_safe_name(nc_buf *out, nc_slice name) {
     while (rest.length > 0 && (rest.data[0] == '.' || rest.data[0] == ' ')) {
         rest = nc_slice_make(rest.data + 1, rest.length - 1);
     }
-    while (rest.length > 0 && (rest.data[rest.length - 1] == '.' || rest.data[rest.length - 1] == ' ')) {
-        rest.length--;
-    }
+    rest = without_tail(rest);
     if (rest.length == 0) {
         nc_buf_append(out, nc_slice_of("download"));
     } else {
         // "-rf" is an option and "~" a home to a shell; "con.txt" is a device to Windows.
         bool is_odd = rest.data[0] == '-' || rest.data[0] == '~' || is_reserved(rest);
         nc_buf_append(out, nc_slice_of(is_odd ? "_" : ""));
-        append_short(out, rest);
-        // The names of what is not whole yet belong to the downloads themselves.
-        bool is_ours = ends_with(rest, ".part") || ends_with(rest, ".part.nk") || ends_with(rest, ".part.nk~") ||
-                       ends_with(rest, ".part.new");
-        nc_buf_append(out, nc_slice_of(is_ours ? "_" : ""));
+        append_ended(out, rest);
     }
     if (clean.status != NC_OK && out->status == NC_OK) {
         out->status = clean.status;
