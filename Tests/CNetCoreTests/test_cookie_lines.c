@@ -44,6 +44,30 @@ static void lines__with_a_domain_of_dots_alone_are_refused_regression_3(void **s
     assert_true(nc_cookie_lines_are_good(nc_slice_of("Set-Cookie: a=b; domain=.a.test"), true, &fault));
 }
 
+/// Of several domains libcurl takes the last, and writes a cookie that the jar's own file may not hold.
+static void lines__have_the_last_of_several_domains(void **state) {
+    static const char *const bad[] = {
+        "Set-Cookie: a=b; domain=a.test; domain=.",
+        "Set-Cookie: a=b; domain=a.test; domain =.",
+        "Set-Cookie: a=b; domain=a.test;\tdomain=.",
+        "Set-Cookie: a=b; domain=a.test; domain=; domain=.; path=/",
+    };
+    static const char *const good[] = {
+        "Set-Cookie: a=b; domain=.; domain=a.test",
+        "Set-Cookie: a=b; domain=a.test; domain=; path=/",
+        "Set-Cookie: a=b; domain=a.test; domain",
+        "Set-Cookie: a=b; domain=a.test; domains=.",
+    };
+    nc_cookie_fault fault;
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_false(nc_cookie_lines_are_good(nc_slice_of(bad[i]), true, &fault));
+    }
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        assert_true(nc_cookie_lines_are_good(nc_slice_of(good[i]), true, &fault));
+    }
+}
+
 /// The end that the last line got was written behind the text.
 static void bound__ends_a_last_line_without_an_end_regression_2(void **state) {
     nc_buf text = nc_buf_init(4096);
@@ -68,6 +92,7 @@ int main(void) {
     const struct CMUnitTest cases[] = {
         harness_case(lines__with_a_long_number_are_cookies_without_an_end_regression_1),
         harness_case(lines__with_a_domain_of_dots_alone_are_refused_regression_3),
+        harness_case(lines__have_the_last_of_several_domains),
         harness_case(bound__ends_a_last_line_without_an_end_regression_2),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

@@ -121,23 +121,43 @@ void nc_cookie_lines_copy(nc_buf *out, nc_slice line) {
     nc_buf_append(out, nc_slice_make(line.data + behind, line.length - behind));
 }
 
-/// libcurl would hand a cookie without a domain to every host.
+static void skip_blanks(nc_slice *text) {
+    while (text->length > 0 && (text->data[0] == ' ' || text->data[0] == '\t')) {
+        *text = nc_slice_make(text->data + 1, text->length - 1);
+    }
+}
+
+/// Whether `attribute` is "domain=" with something behind it, which `value` then is.
+static bool takes_domain(nc_slice attribute, nc_slice *value) {
+    static const char domain[] = "domain";
+    if (!begins_with(attribute, domain)) {
+        return false;
+    }
+    *value = nc_slice_make(attribute.data + strlen(domain), attribute.length - strlen(domain));
+    skip_blanks(value);
+    if (value->length < 2 || value->data[0] != '=' || value->data[1] == ';') {
+        return false;
+    }
+    *value = nc_slice_make(value->data + 1, value->length - 1);
+    return true;
+}
+
+/// libcurl would hand a cookie without a domain to every host. Of several domains it takes the last.
 static bool is_field_with_domain(nc_slice line) {
-    static const char domain[] = "domain=";
     if (!begins_with(line, set_cookie)) {
         return false;
     }
+    bool has_domain = false;
     for (const uint8_t *at = memchr(line.data, ';', line.length); at != NULL;) {
         nc_slice rest = nc_slice_make(at + 1, line.length - (size_t)(at + 1 - line.data));
-        while (rest.length > 0 && rest.data[0] == ' ') {
-            rest = nc_slice_make(rest.data + 1, rest.length - 1);
-        }
-        if (begins_with(rest, domain)) {
-            return names_domain(nc_slice_make(rest.data + strlen(domain), rest.length - strlen(domain)));
+        nc_slice value;
+        skip_blanks(&rest);
+        if (takes_domain(rest, &value)) {
+            has_domain = names_domain(value);
         }
         at = memchr(rest.data, ';', rest.length);
     }
-    return false;
+    return has_domain;
 }
 
 bool nc_cookie_lines_are_good(nc_slice text, bool allows_fields, nc_cookie_fault *fault) {
