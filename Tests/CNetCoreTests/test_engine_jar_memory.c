@@ -88,6 +88,44 @@ static void run(void *ctx) {
     one->ends++;
 }
 
+/// Cookies that were removed are gone, from the jar and from the lane that had them, or the call said that they are
+/// not.
+static void run_removal(void *ctx) {
+    scene *one = ctx;
+    nc_engine *engine = NULL;
+    nc_buf text = nc_buf_init(100000);
+    nc_error err;
+    if (nc_engine_new(&engine, &(nc_engine_options){.cookies = NC_COOKIES_MEMORY}, &err) == NC_OK) {
+        nc_status added = nc_engine_set_cookies(engine, nc_slice_of("Set-Cookie: sid=1; domain=127.0.0.1"), NULL);
+        assert_true(added == NC_OK || added == NC_ERR_NO_MEMORY);
+        ask(one, engine, one->trusts[0]);
+        bool is_removed = nc_engine_set_cookies(engine, nc_slice_of(""), NULL) == NC_OK;
+        bool is_copied = nc_engine_copy_cookies(engine, &text, &err) == NC_OK;
+        assert_false(is_removed && is_copied && text.length > 0);
+        size_t before = nct_server_request_count(one->server);
+        ask(one, engine, one->trusts[0]);
+        for (size_t i = before; is_removed && i < nct_server_request_count(one->server); i++) {
+            char head[2000] = "";
+            assert_true(nct_server_copy_request(one->server, i, head, sizeof head - 1) < sizeof head);
+            assert_null(strstr(head, "sid=1"));
+        }
+        assert_status(nc_engine_close(engine, FIXTURE_LIMIT_MS), NC_OK);
+    }
+    nc_buf_deinit(&text);
+    one->ends++;
+}
+
+static void engine__removed_cookies_are_gone_whatever_allocation_fails(void **state) {
+    scene one = {0};
+    (void)state;
+    assert_int_equal(nct_server_start(&one.server, NULL), 0);
+    (void)snprintf(one.url, sizeof one.url, "http://127.0.0.1:%u/", nct_server_port(one.server));
+    uint64_t points = each_allocation_failure(run_removal, &one);
+    assert_true(points > 50);
+    assert_int_equal(one.ends, points + 1);
+    nct_server_stop(one.server);
+}
+
 static void engine__a_jar_survives_every_failed_allocation(void **state) {
     scene one = {0};
     (void)state;
@@ -117,6 +155,7 @@ static void engine__a_jar_survives_every_failed_allocation(void **state) {
 int main(void) {
     harness_begin();
     harness_use_curl_allocator();
-    const struct CMUnitTest cases[] = {harness_case(engine__a_jar_survives_every_failed_allocation)};
+    const struct CMUnitTest cases[] = {harness_case(engine__a_jar_survives_every_failed_allocation),
+                                       harness_case(engine__removed_cookies_are_gone_whatever_allocation_fails)};
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -27,7 +27,8 @@ NC_API NC_NODISCARD nc_status nc_engine_copy_cookies(nc_engine *engine, nc_buf *
 
 /// Adds cookies to the jar: lines of the Netscape format, or "Set-Cookie: …"; an empty text removes all cookies.
 ///
-/// Takes effect before any request that is submitted afterwards. A "Set-Cookie: …" has to name its domain.
+/// Takes effect before any request that is submitted afterwards. A "Set-Cookie: …" has to name its domain. Cookies that
+/// were added are lost when memory runs out on the loop; those that were removed are gone whatever happens.
 /// Returns NC_OK, NC_ERR_USAGE without a jar or for a line that is no cookie (err->offset is its first byte; nothing is
 /// added), NC_ERR_CLOSED once the loop has ended or is about to, NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY. Never blocks.
 /// Thread-safe.

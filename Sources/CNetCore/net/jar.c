@@ -70,10 +70,12 @@ static void tell(nc_lane *lane) {
     curl_easy_cleanup(easy);
 }
 
-void nc_jar_refresh(nc_lane *lane) {
-    if (lane->has_cookies && lane->cookies_seen != lane->engine->jar.version) {
+bool nc_jar_refresh(nc_lane *lane) {
+    uint64_t version = lane->engine->jar.version;
+    if (lane->has_cookies && lane->cookies_seen != version) {
         tell(lane);
     }
+    return !lane->has_cookies || lane->cookies_seen == version;
 }
 
 /// Tells the lanes in which something runs: a response may come at any moment, and what it changes is meant to change
@@ -82,7 +84,7 @@ static void tell_running(nc_engine *engine) {
     for (nc_link *link = engine->loop.lanes.next; link != &engine->loop.lanes; link = link->next) {
         nc_lane *lane = NC_CONTAINER_OF(link, nc_lane, link);
         if (!nc_list_is_empty(&lane->running)) {
-            nc_jar_refresh(lane);
+            (void)nc_jar_refresh(lane);
         }
     }
 }
@@ -119,6 +121,21 @@ static void replace_text(nc_engine *engine, nc_buf *text, bool saves, nc_lane *s
     } else if (source != NULL) {
         source->cookies_seen = jar->version;
     }
+    tell_running(engine);
+}
+
+/// Empties the jar, for which memory is never short.
+static void clear(nc_engine *engine) {
+    nc_jar *jar = &engine->jar;
+    if (jar->text.length == 0) {
+        return;
+    }
+    pthread_mutex_lock(&engine->shared.mutex);
+    nc_buf_reset(&jar->text);
+    jar->version++;
+    pthread_mutex_unlock(&engine->shared.mutex);
+    nc_trace_pass(&engine->trace, NC_TRACE_COOKIES_CHANGED, 0);
+    nc_saved_file_note_change(&jar->file);
     tell_running(engine);
 }
 
@@ -159,8 +176,11 @@ void nc_jar_take_orders(nc_engine *engine) {
     jar->clears = false;
     jar->is_taking = true;
     pthread_mutex_unlock(&engine->shared.mutex);
-    if (lines.length > 0 || clears) {
-        set(engine, clears ? nc_slice_of("") : nc_buf_slice(&jar->text), nc_buf_slice(&lines), true);
+    if (clears) {
+        clear(engine);
+    }
+    if (lines.length > 0) {
+        set(engine, nc_buf_slice(&jar->text), nc_buf_slice(&lines), true);
     }
     nc_buf_deinit(&lines);
     pthread_mutex_lock(&engine->shared.mutex);

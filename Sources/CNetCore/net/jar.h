@@ -29,8 +29,8 @@ NC_NODISCARD nc_status nc_jar_read(nc_engine *engine, nc_error *err);
 void nc_jar_load(nc_engine *engine);
 /// Takes in what callers set.
 void nc_jar_take_orders(nc_engine *engine);
-/// Brings a lane's share up to the text.
-void nc_jar_refresh(nc_lane *lane);
+/// Brings a lane's share up to the text. False when memory is short: it may then hold what was removed.
+bool nc_jar_refresh(nc_lane *lane);
 /// A response on this handle, or another one of its lane, set cookies.
 void nc_jar_learn(nc_lane *lane, CURL *easy);
 /// For requests that use the jar one way only, in a lane without one: fills a handle's own with what the engine's

@@ -396,12 +396,11 @@ void nc_transfer_start(nc_transfer *transfer) {
 void nc_transfer_launch(nc_transfer *transfer) {
     nc_engine *engine = transfer->engine;
     nc_transfer_enter(transfer, NC_PHASE_CONNECT);
-    nc_handle *handle = nc_handle_take(transfer->lane, transfer);
+    nc_handle *handle = nc_jar_refresh(transfer->lane) ? nc_handle_take(transfer->lane, transfer) : NULL;
     if (handle == NULL) {
         fail(transfer, NC_ERR_NO_MEMORY, "no memory for a transfer");
         return;
     }
-    nc_jar_refresh(transfer->lane);
     nc_status status = nc_handle_configure(handle, transfer);
     CURLMcode code = status == NC_OK ? curl_multi_add_handle(transfer->lane->multi, handle->easy) : CURLM_OK;
     if (status != NC_OK || code != CURLM_OK) {
