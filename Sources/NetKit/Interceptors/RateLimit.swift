@@ -22,6 +22,8 @@ public final class RateLimit: Interceptor {
         var free: [Duration] = []
     }
 
+    // Longer than anybody waits is as good as for ever, and a million of it are a time still.
+    private static let longest = Duration.seconds(1 << 40)
     // More than these are looked through for full ones, which are as good as none.
     private static let manyBuckets = 1024
 
@@ -43,8 +45,9 @@ public final class RateLimit: Interceptor {
         _ count: Int, per period: Duration, burst: Int? = nil, scope: Scope = .host, maxWait: Duration? = nil,
         time: TimeSource = .system
     ) {
-        interval = max(.zero, period) / max(1, count)
-        self.burst = interval * (max(1, burst ?? count) - 1)
+        interval = max(.zero, min(period, Self.longest)) / max(1, count)
+        let (more, most) = (max(1, burst ?? count) - 1, Self.longest * 1_000_000)
+        self.burst = Double(more) < most / interval ? interval * more : most
         self.scope = scope
         self.maxWait = maxWait
         self.time = time

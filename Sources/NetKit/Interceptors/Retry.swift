@@ -96,8 +96,9 @@ public struct Retry: Interceptor {
 
     /// The wait before a retry, of which so many went before.
     func delay(before retries: Int) -> Duration {
-        // 2 to the 40th of anything is beyond every limit.
-        let doubled = min(maxDelay, baseDelay * (1 << min(max(0, retries), 40)))
+        // 2 to the 40th of anything is beyond every limit, and of some times no time any more.
+        let factor = 1 << min(max(0, retries), 40)
+        let doubled = baseDelay > maxDelay / factor ? maxDelay : baseDelay * factor
         return hasJitter ? doubled * min(1, max(0, random())) : doubled
     }
 

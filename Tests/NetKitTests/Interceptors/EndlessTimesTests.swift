@@ -89,4 +89,43 @@ struct EndlessTimesTests {
         let server = try MockServer()
         #expect(await server.waitForRequests(0, within: Self.forEver))
     }
+
+    @Test(arguments: [(1, Duration.seconds(60), Int.max), (1, forEver, 100), (.max, .seconds(1), .max)])
+    func aBurstMayHaveNoLimit(count: Int, period: Duration, burst: Int) async throws {
+        stub.answer("*", with: .text("x"))
+        let agent = agent { $0.interceptors = [RateLimit(count, per: period, burst: burst)] }
+        for _ in 0..<3 {
+            #expect(await ending(of: Request<Bytes>("/"), from: agent) == .answered)
+        }
+    }
+
+    @Test func manyMayWaitForARateForEver() async throws {
+        stub.answer("*", with: .text("x"))
+        let feed = EventFeed()
+        let agent = agent {
+            $0.interceptors = [RateLimit(1, per: Self.forEver)]
+            $0.observers = [feed]
+        }
+        #expect(await ending(of: Request<Bytes>("/"), from: agent) == .answered)
+        let tasks = (0..<40).map { _ in Task { await ending(of: Request<Bytes>("/"), from: agent) } }
+        var waiting = 0
+        for await event in feed.events {
+            if case .waiting = event.change { waiting += 1 }
+            if waiting == tasks.count { break }
+        }
+        for task in tasks {
+            task.cancel()
+            #expect(await task.value == .failed(.cancelled))
+        }
+    }
+
+    @Test func aWaitThatIsForEverMayDouble() async throws {
+        stub.answer("*", with: .failure(.refused))
+        var retry = Retry(maxRetries: 50, budget: nil)
+        retry.baseDelay = Self.forEver
+        retry.maxDelay = .zero
+        let agent = agent { [retry] in $0.interceptors = [retry] }
+        #expect(await ending(of: Request<Bytes>("/"), from: agent) == .failed(.refused))
+        #expect(stub.requests.count == 51)
+    }
 }
