@@ -34,7 +34,7 @@ public struct RequestSigning: Interceptor {
     public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
         var call = call
         try call.settleURL()
-        let timestamp = String(Int64(time.epochSeconds()))
+        let timestamp = String(Int64(moment: time.epochSeconds()))
         let text = try signedText(of: call.request, at: timestamp)
         let signature = try Digest.hmacSHA256(key: key, Bytes(Array(text.utf8))).hexText
         call.request.headers[timestampField] = timestamp

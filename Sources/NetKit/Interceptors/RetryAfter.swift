@@ -10,6 +10,6 @@ enum RetryAfter {
             return .seconds(Int64(text).map { min($0, 1 << 40) } ?? 1 << 40)
         }
         guard let date = HTTPDate.epochSeconds(of: text) else { return nil }
-        return max(.zero, .milliseconds(Int64(((Double(date) - epochSeconds) * 1000).rounded(.up))))
+        return max(.zero, .milliseconds(Int64(moment: ((Double(date) - epochSeconds) * 1000).rounded(.up))))
     }
 }

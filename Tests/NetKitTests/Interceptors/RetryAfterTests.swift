@@ -45,4 +45,10 @@ struct RetryAfterTests {
         let wait = RetryAfter.wait("Sun, 06 Nov 1994 08:49:37 GMT", epochSeconds: Double(Self.example) - 1.5)
         #expect(wait == .milliseconds(1500))
     }
+
+    @Test(arguments: [Double.nan, -.infinity, -1e300])
+    func aDateIsNotWaitedForByAClockThatTellsNoTime(epochSeconds: Double) throws {
+        let wait = try #require(RetryAfter.wait("Sun, 06 Nov 1994 08:49:37 GMT", epochSeconds: epochSeconds))
+        #expect(wait > .seconds(60))
+    }
 }
