@@ -60,7 +60,7 @@ extension PageStyle {
     ) -> PageStyle {
         PageStyle(
             ask: { request, place in
-                request.set(name, place.number - 1 + first)
+                request.set(name, (place.number - 1).addingSaturated(first))
                 request.set(size, place.size)
             }, next: counting(isSized: size != nil, total, count), counter: name)
     }
@@ -143,7 +143,7 @@ extension PageStyle {
             }
             let isLast =
                 if let total = total?(response) {
-                    place.offset + count >= total
+                    place.offset.addingSaturated(count) >= total
                 } else {
                     isSized && count < place.size
                 }
@@ -173,7 +173,7 @@ extension PageStyle.Place {
     fileprivate func following(count: Int = 0, token: String? = nil) -> Self {
         var place = self
         place.number += 1
-        place.offset += count
+        place.offset = place.offset.addingSaturated(count)
         place.token = token
         return place
     }

@@ -225,4 +225,14 @@ struct PagingTests {
         let pages = try await collect(agent(Self.list(4)).pages(of: Cities(), by: .number(), size: 3))
         #expect(pages.map(\.value) == [[1, 2, 3], [4]])
     }
+
+    @Test func aCountBeyondAllNumbersIsTakenAsItIs() async throws {
+        let stub = StubTransport()
+        stub.answer("/list", with: .json("[1]"), .json("[2]"), .json("[3]"), .json("[]"))
+        let pages = agent(stub).pages(of: numbers, by: .offset(size: nil) { $0.isEmpty ? 0 : .max }, size: 3)
+        #expect(try await collect(pages).map(\.value) == [[1], [2], [3]])
+        stub.answer("/list", with: .json("[1]"), .json("[2]"), .json("[]"))
+        let last = agent(stub).pages(of: numbers, by: .number(from: .max, size: nil), size: 3)
+        #expect(try await collect(last).map(\.value) == [[1], [2]])
+    }
 }
