@@ -35,7 +35,8 @@ struct ByteRate: Sendable, Hashable {
         let passed = now - begin
         let isLate = passed >= Self.window + Self.window
         let value = isLate ? smoothed(last - beginBytes, passed) : rate == 0 ? early : rate
-        return Int(value.rounded())
+        // Much in no time is no rate that a number could tell.
+        return Int(Int64(moment: value.rounded()))
     }
 
     /// Nothing was to move meanwhile.

@@ -59,7 +59,7 @@ public final class CallProgress: Sendable {
         public var isOver = false
 
         /// Bytes a second, both ways.
-        public var bytesPerSecond: Int { upload.bytesPerSecond + download.bytesPerSecond }
+        public var bytesPerSecond: Int { upload.bytesPerSecond.addingSaturated(download.bytesPerSecond) }
 
         /// The time left at this rate; nil when nobody knows.
         public var timeLeft: Duration? {

@@ -25,6 +25,14 @@ struct CallProgressTests {
         #expect(now.parts == BatchProgress(finished: 0, failed: 0, total: 1))
     }
 
+    @Test func muchInNoTimeIsARateToo() {
+        let progress = CallProgress(time: time.source)
+        progress.take(moved(0, nil, 0, nil))
+        time.advance(by: .nanoseconds(1))
+        progress.take(moved(.max, nil, .max, nil))
+        #expect(progress.current.bytesPerSecond == .max)
+    }
+
     @Test func uploadAndDownloadAreApart() {
         let progress = CallProgress(time: time.source)
         progress.take(moved(0, 1000, 0, nil))
