@@ -31,8 +31,12 @@ public struct ImageKey: Sendable, Hashable {
         if fields.count > 1 {
             fields.sort { $0[0].lexicographicallyPrecedes($1[0]) }
         }
+        var options = request.options
+        if options.scale.isNaN {
+            options.scale = 0  // It is no scale either, and the same as itself.
+        }
         kind = .request(
-            url: Array(request.url.utf8), fields: fields, options: request.options,
+            url: Array(request.url.utf8), fields: fields, options: options,
             variant: request.variant.map { Array($0.utf8) })
     }
 }

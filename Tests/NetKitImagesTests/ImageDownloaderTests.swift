@@ -278,4 +278,15 @@ struct ImageDownloaderTests {
         gate.open()
         #expect(try await wanted.value.image.width == 2)
     }
+
+    @Test func aScaleThatIsNoNumberFails() async throws {
+        let downloader = ImageDownloader(agent: try StubTransport(image: try plain(3, 3)).agent)
+        var request = url(1)
+        request.options.scale = .nan
+        for _ in 0..<2 {
+            let error = await #expect(throws: NetError.self) { try await downloader.image(request) }
+            #expect(error?.code == .usage)
+        }
+        #expect(ImageKey(request) == ImageKey(request))
+    }
 }
