@@ -143,6 +143,8 @@ extension Agent {
         var request = request.decoded(by: .bytes)
         request.headers = request.headers.filled(
             from: ["Accept": "text/event-stream", "Cache-Control": "no-store"])
+        // What the app's own rules would keep is the past, given again with each connection.
+        request.caching = request.caching ?? .off
         return ServerSentEvents(agent: self, request: request, options: options)
     }
 }

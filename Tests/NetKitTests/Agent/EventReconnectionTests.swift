@@ -126,4 +126,25 @@ struct EventReconnectionTests {
         }
         #expect(failed == .badResponse)
     }
+
+    /// An app's rules for all its requests would have it hear the same events for ever.
+    @Test func eventsAreNeverThoseOfACache() async throws {
+        let stub = StubTransport()
+        let event = { (text: String) in
+            StubReply.bytes(Bytes(Array("data: \(text)\n\n".utf8)), contentType: "text/event-stream")
+        }
+        stub.answer("/", with: event("a"), event("b"), .status(204))
+        var configuration = Agent.Configuration(baseURL: "http://stub")
+        let policy = CachePolicy(maximumAge: .seconds(60))
+        configuration.interceptors = [Caching(MemoryCacheStore(), rules: .application(policy))]
+        var options = ServerSentEvents.Options()
+        options.sleep = { _ in }
+        var data: [String] = []
+        let events = Agent(configuration, transport: stub).events(Request<Bytes>("/"), options: options)
+        for try await event in events where data.count < 3 {
+            data.append(event.data)
+            if data.count == 3 { break }
+        }
+        #expect(data == ["a", "b"])
+    }
 }
