@@ -213,6 +213,10 @@ extension Agent {
         }
         call.request.progress?(.over)
         var response = reply.response
+        // As in a whole answer.
+        if case .file = reply.body, call.request.hooks(over: configuration.transferHooks).head != nil {
+            return ResponseStream(response)
+        }
         response.bytes = try await reply.collected(upTo: call.request.limits?.maxBodyBytes)
         return ResponseStream(response)
     }

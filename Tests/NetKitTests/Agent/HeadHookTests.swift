@@ -56,6 +56,10 @@ struct HeadHookTests {
         let response = try await Agent().send(request(.download(to: folder.file("sent"))))
         #expect(response.bytes.isEmpty && response.status == 200)
         #expect(folder.contents(of: "sent") == Array("the body".utf8))
+        let stream = try await Agent().stream(request(.download(to: folder.file("streamed"))))
+        #expect(stream.status == 200)
+        #expect(try await stream.collect(upTo: 0).isEmpty)
+        #expect(folder.contents(of: "streamed") == Array("the body".utf8))
     }
 
     @Test func aDownloadThatBreaksLeavesNoFile() async throws {
