@@ -73,6 +73,10 @@ public final class Repeats: Interceptor {
             call.request.ticket?.enter()
             return try await next(call)
         }
+        // Nobody would wait for what it begins, and it would cancel what somebody waits for.
+        if Task.isCancelled {
+            throw NetError(.cancelled, "the task was cancelled before its repeats were looked for")
+        }
         let flight = try entered(call, key, policy, next)
         do throws(NetError) {
             return try await flight.value()

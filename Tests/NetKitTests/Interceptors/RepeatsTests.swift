@@ -289,4 +289,30 @@ struct RepeatsTests {
         #expect(try await agent.send(Request<Bytes>("/", method: .put, body: body)).status == 200)
         #expect(stub.requests.count == 3)
     }
+
+    @Test func whoIsCancelledOnTheWayCancelsNobody() async throws {
+        stub.answer("/list", with: .text("x").held(by: gate))
+        let (arrived, hold) = (Gate(), Gate())
+        var configuration = Agent.Configuration(baseURL: "http://stub")
+        configuration.interceptors = [
+            Wrapping { (call, next) async throws(NetError) -> Answer in
+                if call.request.url.hasSuffix("late") {
+                    arrived.open()
+                    try? await hold.opened()
+                }
+                return try await next(call)
+            }, Repeats(.cancelPrevious),
+        ]
+        let agent = Agent(configuration, transport: stub)
+        let first = Task { await ending(of: Request<Bytes>("/list"), from: agent) }
+        try await gate.waitForArrivals(1)
+        let late = Task { await ending(of: Request<Bytes>("/list?late"), from: agent) }
+        try await arrived.opened()
+        late.cancel()
+        hold.open()
+        #expect(await late.value == .failed(.cancelled))
+        gate.open()
+        #expect(await first.value == .answered)
+        #expect(stub.requests.count == 1)
+    }
 }
