@@ -15,6 +15,7 @@ import Foundation
 /// fields alone. Of a redirect the transport keeps no fields. Thread-safe.
 public final class HARRecorder: Observer {
     fileprivate struct Recorded: Sendable {
+        let call: UInt64
         let number: Int
         let epochSeconds: Double
         var request: Request<Bytes>
@@ -25,6 +26,28 @@ public final class HARRecorder: Observer {
         // Of calls that have not ended, by their numbers.
         var open: [UInt64: [Recorded]] = [:]
         var ended: [Recorded] = []
+
+        /// A call that has ended may go on for others that have joined it.
+        mutating func begin(_ exchange: Recorded, upTo count: Int) {
+            if open[exchange.call]?.append(exchange) == nil {
+                keep([exchange], upTo: count)
+            }
+        }
+
+        mutating func end(_ number: Int, of call: UInt64, _ outcome: Event.Outcome) {
+            if let index = open[call]?.lastIndex(where: { $0.number == number }) {
+                open[call]?[index].outcome = outcome
+            } else if let index = ended.lastIndex(where: { $0.call == call && $0.number == number }) {
+                ended[index].outcome = outcome
+            }
+        }
+
+        mutating func keep(_ exchanges: [Recorded], upTo count: Int) {
+            ended += exchanges
+            if ended.count > count {
+                ended.removeFirst(ended.count - count)
+            }
+        }
     }
 
     private let state = Lock(State())
@@ -52,14 +75,12 @@ public final class HARRecorder: Observer {
     /// Takes note.
     public func observe(_ event: Event) {
         switch event.change {
+        case .started: state.withLock { $0.open[event.callID] = [] }
         case .exchangeStarted(let number):
-            let exchange = Recorded(number: number, epochSeconds: time.epochSeconds(), request: event.request)
-            state.withLock { $0.open[event.callID, default: []].append(exchange) }
-        case .exchangeEnded(let number, let outcome):
-            state.withLock { state in
-                guard let index = state.open[event.callID]?.lastIndex(where: { $0.number == number }) else { return }
-                state.open[event.callID]?[index].outcome = outcome
-            }
+            let exchange = Recorded(
+                call: event.callID, number: number, epochSeconds: time.epochSeconds(), request: event.request)
+            state.withLock { [maxExchanges] in $0.begin(exchange, upTo: maxExchanges) }
+        case .exchangeEnded(let number, let outcome): state.withLock { $0.end(number, of: event.callID, outcome) }
         case .stopping(let outcome): end(event.callID, outcome)
         default: break
         }
@@ -72,10 +93,7 @@ public final class HARRecorder: Observer {
             if let last = exchanges.indices.last, exchanges[last].isUnended {
                 exchanges[last].outcome = exchanges[last].outcome?.completed(by: outcome)
             }
-            state.ended += exchanges
-            if state.ended.count > maxExchanges {
-                state.ended.removeFirst(state.ended.count - maxExchanges)
-            }
+            state.keep(exchanges, upTo: maxExchanges)
         }
     }
 
