@@ -168,7 +168,7 @@ extension EngineTransport: TransferControl {
     }
 
     func transfers() -> [TransferInfo] {
-        (try? engine.get().transfers()) ?? []
+        engines().flatMap { $0.transfers() }
     }
 
     func setTrust(_ policy: TrustPolicy) throws(NetError) {

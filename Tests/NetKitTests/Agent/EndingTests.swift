@@ -90,6 +90,16 @@ struct EndingTests {
         #expect(count.value == 1)
     }
 
+    /// Returns when the agent goes on over new connections, and perhaps waits for what is left.
+    private func beginReset(of agent: Agent) async -> Task<Void, Never> {
+        let before = agent.executor
+        let reset = Task { await agent.reset() }
+        while agent.executor === before {
+            await Task.yield()
+        }
+        return reset
+    }
+
     @Test func aResetAgentGoesOnOverNewConnections() async throws {
         let server = try LoopbackServer()
         server.script("/", .text("x"))
@@ -118,11 +128,10 @@ struct EndingTests {
         let first = Task { try await agent.send(Request<Bytes>(url)) }
         try await server.waitForStalled(1)
         let before = try #require(agent.transfers().first)
-        let reset = Task { await agent.reset() }
-        try await agent.waitUntilNothingIsUnderWay()
+        let reset = await beginReset(of: agent)
         let second = Task { await ending(of: Request<Bytes>(url), from: agent) }
         try await server.waitForStalled(2)
-        #expect(agent.transfers().first.map { $0.id != before.id } == true)
+        #expect(agent.transfers().count { $0.id != before.id } == 1)
         let cancelling = Task { await agent.reset(cancelling: true) }
         #expect(await second.value == .failed(.cancelled))
         await cancelling.value
@@ -139,12 +148,26 @@ struct EndingTests {
         try await server.waitForStalled(1)
         let id = try #require(agent.transfers().first?.id)
         agent.pause(id)
-        let reset = Task { await agent.reset() }
-        try await agent.waitUntilNothingIsUnderWay()
+        let reset = await beginReset(of: agent)
         server.releaseStalled()
         agent.resume(id)
         #expect(try await first.value.bytes.text == "late")
         await reset.value
+    }
+
+    @Test func whatAResetLeavesIsListedAndEndsWithAll() async throws {
+        let server = try LoopbackServer()
+        server.script("/", .stalled)
+        let agent = Agent()
+        let url = server.url("/")
+        let first = Task { await ending(of: Request<Bytes>(url), from: agent) }
+        try await server.waitForStalled(1)
+        let reset = await beginReset(of: agent)
+        #expect(agent.transfers().map(\.url) == [url])
+        agent.cancelAll()
+        #expect(await first.value == .failed(.cancelled))
+        await reset.value
+        #expect(agent.transfers().isEmpty)
     }
 
     @Test func whatWaitsKeepsItsPlaceOverAResetAndTheAgentStaysSuspended() async throws {
@@ -164,14 +187,13 @@ struct EndingTests {
         }
         let ids = agent.transfers().sorted { $0.url < $1.url }.map(\.id)
         agent.setPriority(.high, of: ids[1])
-        let reset = Task { await agent.reset() }
-        try await agent.waitUntilNothingIsUnderWay()
+        let reset = await beginReset(of: agent)
         agent.setPriority(.low, of: ids[0])
         let new = Task { [url = server.url("/new")] in try await agent.send(Request<Bytes>(url)) }
-        while agent.transfers().isEmpty {
+        while agent.transfers().count < 4 {
             await Task.yield()
         }
-        #expect(agent.transfers().map(\.state) == [.waiting] && server.requestCount == 0)
+        #expect(agent.transfers().allSatisfy { $0.state == .waiting } && server.requestCount == 0)
         agent.resume()
         for task in waiting {
             #expect(try await task.value.status == 200)
