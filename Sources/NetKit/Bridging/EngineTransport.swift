@@ -80,8 +80,11 @@ final class EngineTransport: Transport {
         return try await sink.open(request)
     }
 
+    /// What a reset has left ends, too.
     func shutdown() async {
-        await end(session)
+        for session in sessions.withLock({ [$0.current] + $0.old }) {
+            await end(session)
+        }
     }
 
     /// Ends the engine, if nobody goes on with another one: a reset's change and this look come one after the other.

@@ -170,6 +170,25 @@ struct EndingTests {
         #expect(agent.transfers().isEmpty)
     }
 
+    @Test func shuttingDownWaitsForWhatAResetLeaves() async throws {
+        let server = try LoopbackServer()
+        server.script("/", .stalled)
+        server.script("/other", .text("x"))
+        let agent = Agent()
+        let first = Task { [url = server.url("/")] in await ending(of: Request<Bytes>(url), from: agent) }
+        try await server.waitForStalled(1)
+        let reset = await beginReset(of: agent)
+        let left = Task {
+            await agent.shutdown()
+            return agent.transfers().count
+        }
+        while await ending(of: Request<Bytes>(server.url("/other")), from: agent) == .answered {}
+        server.releaseStalled()
+        #expect(await left.value == 0)
+        #expect(await first.value == .answered)
+        await reset.value
+    }
+
     @Test func whatWaitsKeepsItsPlaceOverAResetAndTheAgentStaysSuspended() async throws {
         let server = try LoopbackServer()
         for path in ["/0", "/1", "/2", "/new"] {
