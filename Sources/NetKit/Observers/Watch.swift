@@ -5,6 +5,9 @@ final class Watch: Sendable {
         var isStopping = false
         var isStopped = false
         var isSuspended = false
+        // What was told last, and whether somebody tells.
+        var toldSuspended = false
+        var isTelling = false
     }
 
     let id: UInt64
@@ -31,15 +34,27 @@ final class Watch: Sendable {
         tell(.started)
     }
 
-    /// The call is held up or goes on; what it is already is not told again.
+    /// The call is held up or goes on; what it is already is not told again. One thread tells at a time, until the
+    /// last word is the right one: an observer may let the call go on when it hears that it is held up.
     func suspend(_ isSuspended: Bool) {
-        let isChanged = state.withLock { state in
-            guard state.isSuspended != isSuspended, !state.isStopping else { return false }
+        var mayTell = state.withLock { state in
             state.isSuspended = isSuspended
-            return true
+            defer { state.isTelling = true }
+            return !state.isTelling
         }
-        if isChanged {
-            tell(isSuspended ? .suspended : .resumed)
+        while mayTell {
+            let word = state.withLock { state -> Event.Change? in
+                guard state.toldSuspended != state.isSuspended, !state.isStopping else {
+                    state.isTelling = false
+                    return nil
+                }
+                state.toldSuspended = state.isSuspended
+                return state.isSuspended ? .suspended : .resumed
+            }
+            if let word {
+                tell(word)
+            }
+            mayTell = word != nil
         }
     }
 

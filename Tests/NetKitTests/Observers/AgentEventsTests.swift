@@ -196,6 +196,34 @@ struct AgentEventsTests {
         #expect(words == ["suspended", "resumed"])
     }
 
+    /// An observer in front of others lets it go on when it hears that it is held up.
+    @Test func thatACallGoesOnIsToldBehindItsPause() async throws {
+        struct Waker: Observer {
+            let handle = Lock<CallHandle<Response<String>>?>(nil)
+
+            func observe(_ event: Event) {
+                if case .suspended = event.change {
+                    handle.withLock { $0 }?.resume()
+                }
+            }
+        }
+        let gate = StubGate()
+        stub.answer("/", with: .text("x").held(by: gate))
+        let waker = Waker()
+        var configuration = Agent.Configuration(baseURL: "http://stub")
+        configuration.observers = [waker]
+        let agent = Agent(configuration, transport: stub)
+        let events = agent.events
+        let handle = agent.start(Request<String>("/"), on: .executor(globalConcurrentExecutor))
+        waker.handle.withLock { $0 = handle }
+        try await gate.waitForArrivals(1)
+        handle.pause()
+        gate.open()
+        #expect(try await handle.value.value == "x")
+        let words = await story(events).filter { $0 == "suspended" || $0 == "resumed" }
+        #expect(words == ["suspended", "resumed"])
+    }
+
     @Test func aTransferThatIsPausedByItsNumberIsTold() async throws {
         let server = try LoopbackServer()
         server.script("/", .stalled)
