@@ -24,12 +24,15 @@ struct Failure: Error {
 
     /// - Parameter path: nil is standard output.
     init(writing error: SystemError, to path: String?) {
-        let place = path ?? "standard output"
+        let place = path.map(Self.place) ?? "standard output"
         self.init(
             ExitCode.write, path == nil && error.isBrokenPipe ? nil : "cannot write to \(place): \(error.message)")
     }
 
     init(reading error: SystemError, from path: String) {
-        self.init(ExitCode.read, "cannot read \(path == "-" ? "standard input" : path): \(error.message)")
+        self.init(ExitCode.read, "cannot read \(path == "-" ? "standard input" : Self.place(path)): \(error.message)")
     }
+
+    /// An empty name would leave a hole in the line.
+    private static func place(_ path: String) -> String { path.isEmpty ? "''" : path }
 }

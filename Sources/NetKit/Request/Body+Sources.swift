@@ -7,7 +7,8 @@ extension Body {
     ///
     /// At most 256 KiB wait to be sent, then the sequence has to wait. What it throws ends the request with
     /// ``NetError/Code/bodySource``; a body of another length than announced with ``NetError/Code/bodyLength``: the last
-    /// byte of the announced ones is sent when the sequence has ended.
+    /// byte of the announced ones is sent when the sequence has ended. Where none are announced nothing is sent, and what
+    /// the sequence gives all the same may go unnoticed.
     /// - Parameters:
     ///   - length: the number of bytes; nil sends them chunked (RFC 9112, 7.1).
     ///   - contentType: the Content-Type that is sent when the request names none.

@@ -117,5 +117,9 @@ struct OutputFileTests {
         let other = try await nk("-o", folder.path, server.url("/"))
         #expect(other.code == 23)
         #expect(other.errorLines == ["nk: (23) cannot write to \(folder.path): Is a directory"])
+        let nameless = try await nk("-o", "", server.url("/"))
+        #expect(nameless.errorLines == ["nk: (23) cannot write to '': No such file or directory"])
+        let source = try await nk("-d", "@", server.url("/"))
+        #expect(source.errorLines == ["nk: (26) cannot read '': No such file or directory"])
     }
 }
