@@ -34,9 +34,12 @@ static limit limit_of_phase(const nc_transfer *transfer) {
         return (limit){NC_ERR_FIRST_BYTE_TIMED_OUT, limits->first_byte_ms, from_ns};
     case NC_PHASE_SEND:
     case NC_PHASE_BODY:
-        if (nc_delivery_awaits_end(transfer) && limits->idle_ms > LAST_FRAME_MS) {
+        if (nc_delivery_awaits_end(transfer)) {
             bool is_stream = nc_response_http_version(transfer->response) >= NC_HTTP_VERSION_2;
-            return (limit){NC_OK, is_stream ? LAST_FRAME_MS : 0, from_ns};
+            uint32_t wait_ms = is_stream ? LAST_FRAME_MS : 0;
+            if (limits->idle_ms > wait_ms) {
+                return (limit){NC_OK, wait_ms, from_ns};
+            }
         }
         return (limit){NC_ERR_IDLE_TIMED_OUT, limits->idle_ms, from_ns};
     default: // Files and authorities too: a slow disk, or others' work on it, is not a slow network.
