@@ -97,45 +97,44 @@ static int64_t now_s(const nc_engine *engine) {
     return engine->clock.realtime_ns(engine->clock.ctx) / 1000000000;
 }
 
-/// Makes `text` what the jar holds, within its bounds. `source`: the lane whose share holds just that; may be NULL.
-static void replace_text(nc_engine *engine, nc_buf *text, bool saves, nc_lane *source) {
+/// Makes `text` what the jar holds, and gives back what it held. Takes no memory.
+static void hold(nc_engine *engine, nc_buf *text, bool saves) {
     nc_jar *jar = &engine->jar;
+    if (is_same_text(text, &jar->text)) {
+        return;
+    }
+    pthread_mutex_lock(&engine->shared.mutex);
+    nc_buf previous = jar->text;
+    jar->text = *text;
+    jar->version++;
+    pthread_mutex_unlock(&engine->shared.mutex);
+    *text = previous;
+    nc_trace_pass(&engine->trace, NC_TRACE_COOKIES_CHANGED, 0);
+    if (saves) {
+        nc_saved_file_note_change(&jar->file);
+    }
+}
+
+/// The same within the jar's bounds, and tells the lanes. `source`: the lane whose share holds just that; may be NULL.
+static void replace_text(nc_engine *engine, nc_buf *text, bool saves, nc_lane *source) {
     bool is_shorter = false;
     if (nc_cookie_lines_bound(text, now_s(engine), &is_shorter) != NC_OK) {
         return;
     }
-    if (!is_same_text(text, &jar->text)) {
-        pthread_mutex_lock(&engine->shared.mutex);
-        nc_buf previous = jar->text;
-        jar->text = *text;
-        jar->version++;
-        pthread_mutex_unlock(&engine->shared.mutex);
-        *text = previous;
-        nc_trace_pass(&engine->trace, NC_TRACE_COOKIES_CHANGED, 0);
-        if (saves) {
-            nc_saved_file_note_change(&jar->file);
-        }
-    }
+    hold(engine, text, saves);
     if (source != NULL && is_shorter) {
         tell(source);
     } else if (source != NULL) {
-        source->cookies_seen = jar->version;
+        source->cookies_seen = engine->jar.version;
     }
     tell_running(engine);
 }
 
 /// Empties the jar, for which memory is never short.
 static void clear(nc_engine *engine) {
-    nc_jar *jar = &engine->jar;
-    if (jar->text.length == 0) {
-        return;
-    }
-    pthread_mutex_lock(&engine->shared.mutex);
-    nc_buf_reset(&jar->text);
-    jar->version++;
-    pthread_mutex_unlock(&engine->shared.mutex);
-    nc_trace_pass(&engine->trace, NC_TRACE_COOKIES_CHANGED, 0);
-    nc_saved_file_note_change(&jar->file);
+    nc_buf none = nc_buf_init(MAX_JAR_BYTES);
+    hold(engine, &none, true);
+    nc_buf_deinit(&none);
     tell_running(engine);
 }
 
