@@ -28,11 +28,7 @@ enum PathCommand {
                 switch word {
                 case "-h", "--help": wantsHelp = true
                 case "-w", "--watch": isWatching = true
-                case "--count":
-                    guard let text = rest.popFirst(), let number = Int(text), number > 0 else {
-                        throw UsageError("--count takes a number from 1")
-                    }
-                    count = number
+                case "--count": count = try rest.takeCount(of: word)
                 case _ where word.hasPrefix("-"): throw UsageError("path knows no option \(word)")
                 case _ where host != nil || word.isEmpty: throw UsageError("path takes one host; nk path --help")
                 default: host = word

@@ -32,10 +32,7 @@ struct QueryCommand {
             }
             return try QueryCommand(words).answer()
         } catch {
-            if let message = error.message {
-                Terminal.complain("nk: (\(error.exitCode)) \(Verbose.printable(message))")
-            }
-            return error.exitCode
+            return Command.complain(error)
         }
     }
 

@@ -66,19 +66,17 @@ struct RunCommand {
             return Command.complain(error)
         }
         let board = RunBoard(document.steps.map(\.name))
-        let work = Task { await Self.work(document, board) }
-        Interrupt.onFirst { work.cancel() }
-        let error = await work.value
-        let report = RunReport(board.entries, kind: document.kind, exitCode: Self.exitCode(board.entries, error))
-        let text =
-            printsJSON
-            ? report.json + "\n"
-            : report.lines(width: Window.outputColumns, hasColours: Terminal.hasColours).map { $0 + "\n" }.joined()
-        let code = Command.show(text)
-        if let signal = Interrupt.caught {
-            Interrupt.die(of: signal)
+        return await Command.untilInterrupted {
+            let error = await Self.work(document, board)
+            let exitCode = Self.exitCode(board.entries, error)
+            let report = RunReport(board.entries, kind: document.kind, exitCode: exitCode)
+            let text =
+                printsJSON
+                ? report.json + "\n"
+                : report.lines(width: Window.outputColumns, hasColours: Terminal.hasColours).map { $0 + "\n" }.joined()
+            let code = Command.show(text)
+            return code == ExitCode.success ? report.exitCode : code
         }
-        return code == ExitCode.success ? report.exitCode : code
     }
 
     private func document() throws(Failure) -> RunDocument {

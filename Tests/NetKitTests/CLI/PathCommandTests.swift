@@ -43,7 +43,7 @@ struct PathCommandTests {
 
     @Test(arguments: [
         (["--bad"], "no option --bad"), (["a", "b"], "one host"), ([""], "one host"), (["--count", "2"], "--watch"),
-        (["--watch", "--count", "0"], "from 1"), (["--watch", "--count"], "from 1"),
+        (["--watch", "--count", "0"], "from 1"), (["--watch", "--count"], "needs a value"),
         (["http://h/"], "no host"), ([String(repeating: "a", count: 256)], "no host"),
     ])
     func badInputIsToldInOneLine(words: [String], says: String) async throws {
