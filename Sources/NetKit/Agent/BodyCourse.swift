@@ -66,19 +66,20 @@ struct BodyCourse: Sendable {
     /// A piece is about to be written, or was; throws when it is not as expected.
     mutating func writes(_ piece: Bytes) throws(NetError) {
         isTorn = true
-        do throws(NetError) {
-            try check?.feed(piece)
-        } catch {
-            throw head.map { error.telling($0) } ?? error
-        }
+        try judge { check throws(NetError) in try check.feed(piece) }
     }
 
     /// The body has ended; throws when it is not as expected.
     func finish() throws(NetError) {
+        try judge { check throws(NetError) in try check.finish() }
+    }
+
+    private func judge(_ step: (JSONCheck) throws(NetError) -> Void) throws(NetError) {
+        guard let check, let head else { return }
         do throws(NetError) {
-            try check?.finish()
+            try step(check)
         } catch {
-            throw head.map { error.telling($0) } ?? error
+            throw error.telling(head)
         }
     }
 

@@ -44,9 +44,8 @@ extension Request {
     ///
     /// `save(_:to:)` leaves the file as it was unless the body passes. An output hears the pieces before the one that is
     /// wrong, and no end. A download, which may go on where another ended, throws ``NetError/Code/usage``.
-    /// `stream(_:)` gives the pieces as
-    /// they come and throws behind the one that is wrong; since every status is an answer to it, a stream of another
-    /// status or type is given unchecked: ``ResponseStream/status`` and its headers tell.
+    /// `stream(_:)` gives the pieces as they come and throws behind the one that is wrong; since every status is an answer
+    /// to it, a stream of another status or type is given unchecked: ``ResponseStream/status`` and its headers tell.
     public func expecting(_ expectation: JSONExpectation) -> Request {
         var request = self
         request.expectation = expectation
