@@ -289,6 +289,7 @@ void nc_lane_close(nc_lane *lane) {
     nc_sockets_forget_owner(&engine->loop.sockets, lane);
     nc_timers_clear(&engine->loop.timers, &lane->timer);
     nc_timers_withdraw(&engine->loop.timers);
+    nc_known_chains_deinit(&lane->known);
     nc_trust_free_roots(lane->roots);
     nc_identity_free(lane->identity);
     nc_trust_release(lane->trust);

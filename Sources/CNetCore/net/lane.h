@@ -10,6 +10,7 @@
 #include "net/mailbox.h"
 #include "net/timers.h"
 #include "trust/identity.h"
+#include "trust/known_chains.h"
 #include "trust/policy.h"
 #include "trust/report.h"
 
@@ -44,6 +45,7 @@ struct nc_lane {
     nc_root_store *roots;
     nc_identity *identity;
     nc_error roots_error;
+    nc_known_chains known;  // that verified with `roots`
     nc_report_gate reports; // what the policy's observer was told
     nc_link awaiting_roots;
     // The worker's until the answer is back in the mailbox.

@@ -55,6 +55,7 @@ static CURLcode watch_origin(CURL *easy, SSL_CTX *tls, nc_lane *lane) {
     const nc_handshake handshake = {
         .trust = lane->trust,
         .roots = lane->roots,
+        .known = &lane->known,
         .gate = &lane->reports,
         .host = origin.host,
         .port = origin.port,

@@ -93,6 +93,7 @@ static int judge_chain(X509_STORE_CTX *context, void *data) {
     const nc_trust_case asked = {
         .trust = handshake->trust,
         .roots = handshake->roots,
+        .known = handshake->known,
         .sent = {.leaf = X509_STORE_CTX_get0_cert(context),
                  .certificates = X509_STORE_CTX_get0_untrusted(context),
                  .at_s = now_s(handshake)},

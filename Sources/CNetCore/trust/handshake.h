@@ -2,15 +2,17 @@
 #ifndef NETCORE_PRIVATE_HANDSHAKE_H
 #define NETCORE_PRIVATE_HANDSHAKE_H
 
+#include "trust/known_chains.h"
 #include "trust/report.h"
 
 /// OpenSSL's SSL_CTX, by the name that folders without OpenSSL may use.
 struct ssl_ctx_st;
 
-/// What a connection's context is judged by; `trust`, `roots` and `gate` outlive it.
+/// What a connection's context is judged by; `trust`, `roots`, `known` and `gate` outlive it.
 typedef struct nc_handshake {
     const nc_trust *trust;
-    nc_root_store *roots; // NULL where there are none
+    nc_root_store *roots;   // NULL where there are none
+    nc_known_chains *known; // those that verified with these
     nc_report_gate *gate;
     nc_host_name host;
     uint16_t port;

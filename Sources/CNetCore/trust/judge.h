@@ -2,13 +2,15 @@
 #ifndef NETCORE_PRIVATE_JUDGE_H
 #define NETCORE_PRIVATE_JUDGE_H
 
+#include "trust/known_chains.h"
 #include "trust/rules.h"
 #include "trust/verify.h"
 
 /// What is judged; borrowed.
 typedef struct nc_trust_case {
     const nc_trust *trust;
-    X509_STORE *roots; // the policy's authorities and revocation lists; NULL where chains need not verify
+    X509_STORE *roots;      // the policy's authorities and revocation lists; NULL where chains need not verify
+    nc_known_chains *known; // of this policy and these roots; NULL: nothing is remembered
     nc_sent_chain sent;
     const nc_host_name *host;
     uint16_t port;
