@@ -232,6 +232,30 @@ static void multipart__a_path_that_is_none_is_refused(void **state) {
     nc_multipart_release(form);
 }
 
+static void multipart__what_is_no_file_is_not_replaced(void **state) {
+    char path[PATH_BYTES];
+    char link[PATH_BYTES];
+    struct stat info;
+    nc_error err;
+    (void)state;
+    nc_multipart *form = form_of(NULL);
+    assert_int_equal(mkfifo(path_of(path, "pipe"), 0600), 0);
+    assert_int_equal(symlink(path, path_of(link, "link")), 0);
+    const char *places[] = {path, link};
+    for (size_t i = 0; i < 2; i++) {
+        assert_status(nc_multipart_write_file(form, nc_slice_of(places[i]), &err), NC_ERR_FILE);
+        assert_int_equal(err.native_code, ESPIPE);
+        assert_non_null(strstr(err.message, places[i]));
+    }
+    assert_int_equal(stat(link, &info), 0);
+    assert_true(S_ISFIFO(info.st_mode));
+    assert_int_equal(unlink(path), 0); // The link leads nowhere now, and gives way.
+    assert_status(nc_multipart_write_file(form, nc_slice_of(link), NULL), NC_OK);
+    expect_file(link, written);
+    nc_multipart_release(form);
+    assert_int_equal(empty_folder(), 1);
+}
+
 static void write_once(void *ctx) {
     char path[PATH_BYTES];
     nc_multipart *form = NULL;
@@ -260,6 +284,7 @@ int main(void) {
         harness_case(multipart__what_cannot_be_written_whole_leaves_nothing_behind),
         harness_case(multipart__a_source_that_is_late_or_fails_leaves_nothing_behind),
         harness_case(multipart__a_path_that_is_none_is_refused),
+        harness_case(multipart__what_is_no_file_is_not_replaced),
         harness_case(multipart__memory_that_runs_out_leaves_nothing_behind),
     };
     int failed = cmocka_run_group_tests(cases, NULL, NULL);

@@ -198,8 +198,9 @@ NC_API nc_part_progress nc_multipart_reader_progress(const nc_multipart_reader *
 /// Writes the whole body to a file, which appears whole and synced or not at all: under another name until then.
 ///
 /// - path: of a file in a folder that can be written to; one that is there is replaced. Mode 0666, less the umask.
-/// Returns NC_OK, NC_ERR_FILE (errno as native_code), or what nc_multipart_reader_new() and nc_multipart_read() tell;
-/// NC_ERR_BAD_PART when a source has nothing to give now, for which a file cannot wait. Confined: one thread at a time.
+/// Returns NC_OK, NC_ERR_USAGE (the path), NC_ERR_FILE (errno as native_code; ESPIPE for a device, a pipe or a socket),
+/// or what nc_multipart_reader_new() and nc_multipart_read() tell; NC_ERR_BAD_PART when a source has nothing to give
+/// now, for which a file cannot wait. Confined: one thread at a time.
 NC_API NC_NODISCARD nc_status nc_multipart_write_file(nc_multipart *form, nc_slice path, nc_error *NC_NULLABLE err);
 
 NC_ASSUME_NONNULL_END

@@ -141,6 +141,26 @@ nc_status nc_file_read_all(nc_buf *out, const nc_file_ops *ops, const char *path
 
 /* --- replacing whole files --- */
 
+bool nc_file_is_special(const nc_file_ops *ops, const char *path, const struct stat *named) {
+    struct stat behind = *named;
+    int fd = -1;
+    if (!S_ISLNK(named->st_mode)) {
+        return !S_ISREG(named->st_mode);
+    }
+    do {
+        fd = ops->open(ops->ctx, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
+    } while (fd < 0 && errno == EINTR);
+    if (fd < 0) {
+        return false;
+    }
+    int known = 0;
+    do {
+        known = ops->status(ops->ctx, fd, &behind);
+    } while (known != 0 && errno == EINTR);
+    (void)ops->close(ops->ctx, fd);
+    return known == 0 && !S_ISREG(behind.st_mode);
+}
+
 static nc_status write_all(const nc_file_ops *ops, int fd, const char *path, nc_slice bytes, nc_error *err) {
     size_t at = 0;
     while (at < bytes.length) {

@@ -5,6 +5,10 @@
 #include <netcore/bytes.h>
 #include <netcore/hooks.h>
 
+/// Whether a rename to a path would destroy what is no file: a device, a pipe, a socket, behind a link as well, since
+/// /dev/stdout is one. `named` is what lstat(2) says of it.
+bool nc_file_is_special(const nc_file_ops *ops, const char *path, const struct stat *named);
+
 /// Whether a regular file at `path` can be opened for reading; never waits, as opening a named pipe does.
 /// NC_ERR_FILE carries errno as native_code.
 NC_NODISCARD nc_status nc_file_check(const nc_file_ops *ops, const char *path, nc_error *err);

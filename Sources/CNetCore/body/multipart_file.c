@@ -2,12 +2,14 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "body/multipart.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /// A piece is read and written whole; ".nk-", sixteen digits, ".part" and a NUL.
 enum { PIECE_BYTES = 128 * 1024, PART_SUFFIX_BYTES = 26, NEW_FILE_MODE = 0666, MAX_PATH_BYTES = 4095 };
@@ -45,6 +47,16 @@ static nc_status copy(nc_multipart_reader *reader, int fd, const char *path, nc_
     }
     nc_free(piece);
     return status;
+}
+
+/// A rename would put a file in the place of a device. A directory says for itself that it cannot be replaced.
+static nc_status check_place(const nc_file_ops *ops, const char *path, nc_error *err) {
+    struct stat info;
+    bool is_there = ops->status_at(ops->ctx, AT_FDCWD, path, &info) == 0;
+    if (is_there && !S_ISDIR(info.st_mode) && nc_file_is_special(ops, path, &info)) {
+        return nc_error_set(err, NC_ERR_FILE, ESPIPE, -1, "'%s' is no regular file, and would be lost", path);
+    }
+    return NC_OK;
 }
 
 /// Whatever goes wrong, nothing is left of the file under its other name.
@@ -90,7 +102,10 @@ nc_status nc_multipart_write_file(nc_multipart *form, nc_slice path, nc_error *e
         return nc_error_set(err, NC_ERR_FILE, 0, -1, "no random bytes for a file name");
     }
     (void)snprintf(beside, sizeof beside, "%s.nk-%016llx.part", full, (unsigned long long)chance);
-    nc_status status = nc_multipart_reader_new(&reader, form, err);
+    nc_status status = check_place(&form->files, full, err);
+    if (status == NC_OK) {
+        status = nc_multipart_reader_new(&reader, form, err);
+    }
     if (status == NC_OK) {
         status = write_beside(reader, beside, full, err);
     }

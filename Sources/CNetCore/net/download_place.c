@@ -1,5 +1,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "net/download_files.h"
 #include "net/download_partial.h"
 
@@ -19,18 +20,6 @@ bool nc_partial_is_directory(const nc_file_ops *ops, const char *path) {
     return is_directory;
 }
 
-/// What a rename would destroy: a device, a pipe, a socket. Behind a link as well, since /dev/stdout is one.
-static bool is_special(const nc_file_ops *ops, const char *path, const struct stat *named) {
-    struct stat behind = *named;
-    if (S_ISLNK(named->st_mode)) {
-        int fd = nc_files_open_path(ops, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-        bool is_known = fd >= 0 && nc_files_status(ops, fd, &behind) == 0;
-        nc_files_close_fd(ops, &fd);
-        return is_known && !S_ISREG(behind.st_mode);
-    }
-    return !S_ISREG(named->st_mode);
-}
-
 nc_status nc_partial_check_place(const nc_file_ops *ops, const char *path, bool may_exist, nc_error *err) {
     struct stat info;
     if (nc_files_status_at(ops, AT_FDCWD, path, &info) != 0) {
@@ -39,7 +28,7 @@ nc_status nc_partial_check_place(const nc_file_ops *ops, const char *path, bool 
     if (S_ISDIR(info.st_mode)) {
         return nc_files_fail(err, path, "written", EISDIR);
     }
-    if (is_special(ops, path, &info)) {
+    if (nc_file_is_special(ops, path, &info)) {
         return nc_error_set(err, NC_ERR_FILE, ESPIPE, -1, "'%s' is no regular file, and would be lost", path);
     }
     return may_exist ? NC_OK : nc_files_fail(err, path, "written", EEXIST);
