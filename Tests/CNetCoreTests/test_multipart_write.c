@@ -256,6 +256,20 @@ static void multipart__what_is_no_file_is_not_replaced(void **state) {
     assert_int_equal(empty_folder(), 1);
 }
 
+static void multipart__a_name_may_be_as_long_as_the_file_system_takes(void **state) {
+    char name[256];
+    char path[sizeof folder + sizeof name];
+    (void)state;
+    memset(name, 'x', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    nc_multipart *form = form_of(NULL);
+    assert_status(nc_multipart_write_file(form, nc_slice_of(path), NULL), NC_OK);
+    expect_file(path, written);
+    nc_multipart_release(form);
+    assert_int_equal(empty_folder(), 1);
+}
+
 static void write_once(void *ctx) {
     char path[PATH_BYTES];
     nc_multipart *form = NULL;
@@ -285,6 +299,7 @@ int main(void) {
         harness_case(multipart__a_source_that_is_late_or_fails_leaves_nothing_behind),
         harness_case(multipart__a_path_that_is_none_is_refused),
         harness_case(multipart__what_is_no_file_is_not_replaced),
+        harness_case(multipart__a_name_may_be_as_long_as_the_file_system_takes),
         harness_case(multipart__memory_that_runs_out_leaves_nothing_behind),
     };
     int failed = cmocka_run_group_tests(cases, NULL, NULL);
