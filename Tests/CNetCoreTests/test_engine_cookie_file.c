@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netcore/cookies.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 /// A directory with room for one jar.
 typedef struct place {
     char directory[64];
-    char jar[96];
+    char jar[384];
 } place;
 
 static void place_make(place *one) {
@@ -70,6 +71,24 @@ static void engine__a_jar_has_mode_0600_whatever_the_umask(void **state) {
         assert_int_equal(info.st_mode & 07777, 0600);
         place_remove(&one);
     }
+}
+
+static void engine__a_jar_may_have_a_name_as_long_as_any(void **state) {
+    fixture f;
+    place one;
+    char text[1000];
+    (void)state;
+    place_make(&one);
+    size_t length = strlen(one.directory);
+    memset(one.jar + length + 1, 'x', NAME_MAX);
+    one.jar[length + 1 + NAME_MAX] = '\0';
+    const nc_engine_options options = options_for(&one);
+    fixture_start_with(&f, NULL, &options);
+    learn(&f, "a=1");
+    fixture_stop(&f);
+    read_jar(&one, text, sizeof text);
+    assert_non_null(strstr(text, "\ta\t1\n"));
+    place_remove(&one);
 }
 
 static void engine__a_jar_that_others_could_read_is_closed_to_them(void **state) {
@@ -290,6 +309,7 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(engine__a_jar_has_mode_0600_whatever_the_umask),
+        harness_case(engine__a_jar_may_have_a_name_as_long_as_any),
         harness_case(engine__a_jar_that_others_could_read_is_closed_to_them),
         harness_case(engine__a_file_that_is_no_jar_is_an_error_and_stays_as_it_is),
         harness_case(engine__whatever_a_server_sets_can_be_read_again_regression_1),

@@ -161,6 +161,19 @@ bool nc_file_is_special(const nc_file_ops *ops, const char *path, const struct s
     return known == 0 && !S_ISREG(behind.st_mode);
 }
 
+bool nc_file_name_beside(char *out, const char *path) {
+    uint64_t chance = 0;
+    nc_random random = nc_random_system();
+    const char *slash = strrchr(path, '/');
+    int folder_length = slash != NULL ? (int)(slash - path) + 1 : 0;
+    if (!random.fill(random.ctx, (uint8_t *)&chance, sizeof chance)) {
+        return false;
+    }
+    (void)snprintf(out, (size_t)folder_length + NC_FILE_BESIDE_BYTES, "%.*s.nk-%016llx.part", folder_length, path,
+                   (unsigned long long)chance);
+    return true;
+}
+
 static nc_status write_all(const nc_file_ops *ops, int fd, const char *path, nc_slice bytes, nc_error *err) {
     size_t at = 0;
     while (at < bytes.length) {
@@ -182,13 +195,12 @@ static nc_status set_mode(const nc_file_ops *ops, int fd, const char *path, mode
 }
 
 nc_status nc_file_replace(const nc_file_ops *ops, const char *path, nc_slice bytes, mode_t mode, nc_error *err) {
-    char part_path[PATH_MAX];
-    uint64_t chance = 0;
-    nc_random random = nc_random_system();
-    if (!random.fill(random.ctx, (uint8_t *)&chance, sizeof chance) ||
-        snprintf(part_path, sizeof part_path, "%s.nk-%016llx.part", path, (unsigned long long)chance) >=
-            (int)sizeof part_path) {
+    char part_path[PATH_MAX + NC_FILE_BESIDE_BYTES];
+    if (strlen(path) >= PATH_MAX) {
         return fail(err, ENAMETOOLONG, path, "written");
+    }
+    if (!nc_file_name_beside(part_path, path)) {
+        return nc_error_set(err, NC_ERR_FILE, 0, -1, "no random bytes for a file name");
     }
     int fd = -1;
     do {

@@ -21,6 +21,13 @@ NC_NODISCARD nc_status nc_file_make_private(const nc_file_ops *ops, const char *
 /// NC_ERR_FILE carries errno as native_code; a directory or a file over out's maximum is an error too.
 NC_NODISCARD nc_status nc_file_read_all(nc_buf *out, const nc_file_ops *ops, const char *path, nc_error *err);
 
+/// Room for nc_file_name_beside() beyond its path: ".nk-", sixteen digits, ".part" and a NUL.
+enum { NC_FILE_BESIDE_BYTES = 26 };
+
+/// Writes the name of a file that is not whole yet: in the folder of `path`, so that the rename stays within a file
+/// system, and short, so that any name leaves room. False without random bytes.
+NC_NODISCARD bool nc_file_name_beside(char *out, const char *path);
+
 /// Writes a file anew under another name beside it and puts it in its place, synced: whole or not at all, with just
 /// this mode. NC_ERR_FILE carries errno as native_code; nothing is left behind.
 NC_NODISCARD nc_status nc_file_replace(const nc_file_ops *ops, const char *path, nc_slice bytes, mode_t mode,

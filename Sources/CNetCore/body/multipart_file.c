@@ -7,12 +7,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/// A piece is read and written whole; ".nk-", sixteen digits, ".part" and a NUL.
-enum { PIECE_BYTES = 128 * 1024, PART_NAME_BYTES = 26, NEW_FILE_MODE = 0666, MAX_PATH_BYTES = 4095 };
+/// A piece is read and written whole.
+enum { PIECE_BYTES = 128 * 1024, NEW_FILE_MODE = 0666, MAX_PATH_BYTES = 4095 };
 
 static nc_status fail(nc_error *err, const char *path, const char *what, int code) {
     return nc_error_set(err, NC_ERR_FILE, code, -1, "'%s' cannot be %s: %s", path, what, strerror(code));
@@ -88,9 +87,7 @@ static nc_status write_beside(nc_multipart_reader *reader, const char *part_path
 
 nc_status nc_multipart_write_file(nc_multipart *form, nc_slice path, nc_error *err) {
     char full[MAX_PATH_BYTES + 1];
-    char beside[MAX_PATH_BYTES + PART_NAME_BYTES];
-    uint64_t chance = 0;
-    nc_random random = nc_random_system();
+    char beside[MAX_PATH_BYTES + NC_FILE_BESIDE_BYTES];
     nc_multipart_reader *reader = NULL;
     if (path.length == 0 || path.length > MAX_PATH_BYTES || memchr(path.data, 0, path.length) != NULL) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the path is empty, holds a NUL or is longer than %d bytes",
@@ -98,13 +95,9 @@ nc_status nc_multipart_write_file(nc_multipart *form, nc_slice path, nc_error *e
     }
     memcpy(full, path.data, path.length);
     full[path.length] = '\0';
-    if (!random.fill(random.ctx, (uint8_t *)&chance, sizeof chance)) {
+    if (!nc_file_name_beside(beside, full)) {
         return nc_error_set(err, NC_ERR_FILE, 0, -1, "no random bytes for a file name");
     }
-    // In the same folder, so that the rename stays within a file system; short, so that any name leaves room.
-    const char *slash = strrchr(full, '/');
-    int folder_length = slash != NULL ? (int)(slash - full) + 1 : 0;
-    (void)snprintf(beside, sizeof beside, "%.*s.nk-%016llx.part", folder_length, full, (unsigned long long)chance);
     nc_status status = check_place(&form->files, full, err);
     if (status == NC_OK) {
         status = nc_multipart_reader_new(&reader, form, err);

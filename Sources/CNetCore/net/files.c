@@ -2,17 +2,16 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "net/engine_state.h"
 #include "net/form_upload.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/// ".nk-", sixteen digits, ".part" and a NUL.
-enum { PART_NAME_BYTES = 26, NEW_FILE_MODE = 0666 };
+enum { NEW_FILE_MODE = 0666 };
 
 static nc_status fail(nc_files *files, const char *path, const char *what, int code) {
     return nc_error_set(&files->error, NC_ERR_FILE, code, -1, "'%s' cannot be %s: %s", path, what, strerror(code));
@@ -75,25 +74,19 @@ static nc_status open_in_place(nc_files *files, const nc_file_ops *ops, const ch
 }
 
 static nc_status open_save(nc_files *files, const nc_file_ops *ops, const char *path) {
-    uint64_t chance = 0;
-    nc_random random = nc_random_system();
     bool is_done = false;
     nc_status status = open_in_place(files, ops, path, &is_done);
     if (status != NC_OK || is_done) {
         return status;
     }
-    if (!random.fill(random.ctx, (uint8_t *)&chance, sizeof chance)) {
-        return nc_error_set(&files->error, NC_ERR_FILE, 0, -1, "no random bytes for a file name");
-    }
-    // In the same folder, so that the rename stays within a file system; short, so that any name leaves room.
-    const char *slash = strrchr(path, '/');
-    int folder_length = slash != NULL ? (int)(slash - path) + 1 : 0;
-    size_t length = (size_t)folder_length + PART_NAME_BYTES;
-    char *part_path = nc_alloc(length);
+    char *part_path = nc_alloc(strlen(path) + NC_FILE_BESIDE_BYTES);
     if (part_path == NULL) {
         return nc_error_set(&files->error, NC_ERR_NO_MEMORY, 0, -1, "no memory for a file name");
     }
-    (void)snprintf(part_path, length, "%.*s.nk-%016llx.part", folder_length, path, (unsigned long long)chance);
+    if (!nc_file_name_beside(part_path, path)) {
+        nc_free(part_path);
+        return nc_error_set(&files->error, NC_ERR_FILE, 0, -1, "no random bytes for a file name");
+    }
     files->save_fd = open_retrying(ops, part_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
     if (files->save_fd < 0) {
         status = fail(files, path, "written", errno);
