@@ -25,7 +25,7 @@ extension MultipartBody {
     /// Writes the whole form to a file, which appears whole and synced or not at all; one that is there is replaced.
     ///
     /// Returns the form's Content-Type, for the request that will send the file. Throws what ``Body/multipart(_:)`` and
-    /// ``Body/forEachPiece(_:)`` throw, and ``NetError/Code/file`` with errno.
+    /// ``Body/forEachPiece(_:)`` throw, and ``NetError/Code/file`` with errno: ESPIPE for a device, a pipe or a socket.
     @discardableResult
     public func write(toFile path: String) async throws(NetError) -> String {
         let body = try Body.multipart(self)

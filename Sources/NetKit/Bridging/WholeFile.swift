@@ -16,6 +16,9 @@ final class WholeFile {
         if path.isEmpty || path.utf8.contains(0) {
             throw NetError(.usage, "the path is empty or holds a NUL")
         }
+        if Self.isSpecial(path) {
+            throw NetError(.file, "'\(path)' is no regular file, and would be lost", nativeCode: Int(ESPIPE))
+        }
         self.path = path
         temporary = "\(path).nk-\(UInt64.random(in: 0 ... .max)).part"
         descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
@@ -29,6 +32,13 @@ final class WholeFile {
             close(descriptor)
             discard()
         }
+    }
+
+    /// A rename would put a file in the place of a device. A directory says for itself that it cannot be replaced.
+    private static func isSpecial(_ path: String) -> Bool {
+        var info = stat()
+        guard unsafe stat(path, &info) == 0 else { return false }
+        return info.st_mode & S_IFMT != S_IFREG && info.st_mode & S_IFMT != S_IFDIR
     }
 
     private func failure(_ what: String) -> NetError {

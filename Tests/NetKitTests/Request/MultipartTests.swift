@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import NetKit
 import NetKitTesting
 import Testing
@@ -276,6 +277,18 @@ struct MultipartTests {
         form.append(.stream { Pieces<[UInt8]> { _ in throw Cause() } }, name: "p")
         await #expect(throws: NetError.self) { try await form.write(toFile: folder.file("form")) }
         #expect(folder.names.isEmpty)
+    }
+
+    @Test func aFormTakesThePlaceOfNoPipe() async throws {
+        let folder = try TemporaryFolder()
+        let pipe = folder.file("pipe")
+        try #require(unsafe mkfifo(pipe, 0o600) == 0)
+        var form = MultipartBody()
+        form.append("1", name: "a")
+        let error = await #expect(throws: NetError.self) { try await form.write(toFile: pipe) }
+        #expect(error?.code == .file)
+        #expect(error?.nativeCode == Int(ESPIPE))
+        #expect(folder.names == ["pipe"])
     }
 
     @Test func anotherTransportGetsTheSameBytes() async throws {
