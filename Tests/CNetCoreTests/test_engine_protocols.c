@@ -193,6 +193,9 @@ static void engine__a_unix_socket_that_is_none_is_a_clear_error(void **state) {
     nc_request request = {.url = nc_slice_of("http://a.example/"), .unix_socket = nc_slice_of(far)};
     assert_status(nc_engine_submit(f.engine, &request, NULL, &id, &err), NC_ERR_USAGE);
     assert_non_null(strstr(err.message, "longer than 107"));
+    request.unix_socket = nc_slice_make("\0abstract", 9); // such names have no path
+    assert_status(nc_engine_submit(f.engine, &request, NULL, &id, &err), NC_ERR_USAGE);
+    assert_non_null(strstr(err.message, "holds a NUL"));
     (void)close(fd);
     (void)unlink(deaf);
     (void)unlink(file);

@@ -282,8 +282,9 @@ nc_status nc_request_check(const nc_request *request, nc_error *err) {
         status = check_bodies(request, err);
     }
     if (status == NC_OK && !nc_check_is_text(request->unix_socket, MAX_SOCKET_PATH_BYTES)) {
-        status = nc_error_set(err, NC_ERR_USAGE, 0, -1, "the path of the Unix socket is longer than %d bytes",
-                              MAX_SOCKET_PATH_BYTES);
+        status =
+            nc_error_set(err, NC_ERR_USAGE, 0, -1, "the path of the Unix socket holds a NUL or is longer than %d bytes",
+                         MAX_SOCKET_PATH_BYTES);
     }
     if (status == NC_OK) {
         status = nc_check_credentials(&request->credentials, err);
