@@ -26,6 +26,9 @@ typedef struct nc_slice {
 } nc_slice;
 
 /// A growing run of bytes with a maximum.
+///
+/// It moves when it grows: what a call is given beside a buffer that it writes to may not lie in that buffer.
+/// nc_buf_append() alone takes the buffer's own bytes.
 typedef struct nc_buf {
     /// First byte; NULL while nothing was appended.
     uint8_t *NC_NULLABLE data;
