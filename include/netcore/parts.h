@@ -64,7 +64,8 @@ typedef NC_ENUM(nc_parts_kind){
 typedef struct nc_parts_event {
     /// What it tells.
     nc_parts_kind kind;
-    /// With NC_PARTS_HEAD: the fields, in order, folded lines as one (RFC 5322, 2.2.3); names are tokens.
+    /// With NC_PARTS_HEAD: the fields, in order, folded lines as one (RFC 5322, 2.2.3), with two blanks where the line
+    /// ended; names are tokens.
     const nc_header *NC_NULLABLE fields;
     /// Number of fields; a part may have none.
     size_t field_count;

@@ -79,8 +79,8 @@ typedef struct nc_shape_mismatch {
     nc_slice pointer;
     /// What was wanted, such as "string|number", "at most 10" or "no such member".
     nc_slice wanted;
-    /// What was there: "object", "array", "string", "number", "boolean", "null", or "nothing" for a missing member; a
-    /// number or a length behind it where a limit is passed.
+    /// What was there: "object", "array", "string", "number", "boolean", "null", "nothing" for a missing member or "a
+    /// member" for one that a closed object refuses; a number or a length behind it where a limit is passed.
     nc_slice found;
 } nc_shape_mismatch;
 
