@@ -20,7 +20,7 @@ final class WholeFile {
             throw NetError(.file, "'\(path)' is no regular file, and would be lost", nativeCode: Int(ESPIPE))
         }
         self.path = path
-        temporary = "\(path).nk-\(UInt64.random(in: 0 ... .max)).part"
+        temporary = Self.nameBeside(path)
         descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
         if descriptor < 0 {
             throw failure("written")
@@ -32,6 +32,13 @@ final class WholeFile {
             close(descriptor)
             discard()
         }
+    }
+
+    /// In the same folder, so that the rename stays within a file system, and so short that any name leaves room.
+    private static func nameBeside(_ path: String) -> String {
+        let nameStart = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.index(after: $0) } ?? path.startIndex
+        let known = String(path[nameStart...].prefix(32))
+        return "\(path[..<nameStart])\(known).nk-\(UInt64.random(in: 0 ... .max)).part"
     }
 
     /// A rename would put a file in the place of a device. A directory says for itself that it cannot be replaced.

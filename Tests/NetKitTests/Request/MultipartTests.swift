@@ -279,6 +279,16 @@ struct MultipartTests {
         #expect(folder.names.isEmpty)
     }
 
+    @Test(arguments: ["x", "ü", "👩‍👩‍👧‍👦"])
+    func aFormsNameMayBeAsLongAsAny(letter: String) async throws {
+        let folder = try TemporaryFolder()
+        let name = String(repeating: letter, count: 255 / letter.utf8.count)
+        var form = MultipartBody()
+        form.append("1", name: "a")
+        try await form.write(toFile: folder.file(name))
+        #expect(folder.names == [name])
+    }
+
     @Test func aFormTakesThePlaceOfNoPipe() async throws {
         let folder = try TemporaryFolder()
         let pipe = folder.file("pipe")
