@@ -1,14 +1,18 @@
 extension Request where Value == JSONValue {
     /// Asks for a JSON body as a tree; statuses from 200 to 299.
-    public init(_ url: String, method: Method = .get, headers: Headers = [:], body: Body? = nil) {
-        self.init(url, method: method, headers: headers, body: body, decoding: .tree)
+    public init(
+        _ url: String, method: Method = .get, parameters: Parameters? = nil, headers: Headers = [:], body: Body? = nil
+    ) {
+        self.init(url, method: method, parameters: parameters, headers: headers, body: body, decoding: .tree)
     }
 }
 
 extension Request where Value == JSONValue? {
     /// Asks for a JSON body as a tree, nil when it is empty or blank; statuses from 200 to 299.
-    public init(_ url: String, method: Method = .get, headers: Headers = [:], body: Body? = nil) {
-        self.init(url, method: method, headers: headers, body: body, decoding: .tree)
+    public init(
+        _ url: String, method: Method = .get, parameters: Parameters? = nil, headers: Headers = [:], body: Body? = nil
+    ) {
+        self.init(url, method: method, parameters: parameters, headers: headers, body: body, decoding: .tree)
     }
 }
 

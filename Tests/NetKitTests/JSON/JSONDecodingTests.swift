@@ -37,6 +37,16 @@ struct JSONDecodingTests {
         #expect(try await agent(reply("[1]", type)).send(Request<JSONValue>("/")).value == [1])
     }
 
+    @Test func aTreeIsAskedForWithParameters() async throws {
+        let stub = StubTransport()
+        stub.answer("*", with: .json("[1]"))
+        let agent = Agent(.init(baseURL: "http://stub"), transport: stub)
+        #expect(try await agent.send(Request<JSONValue>("/a", parameters: ["n": 1])).value == [1])
+        #expect(try await agent.send(Request<JSONValue?>("/b", method: .post, parameters: ["n": 1])).value == [1])
+        #expect(stub.requests.map { $0.query ?? "" } == ["n=1", ""])
+        #expect(stub.requests.last?.body == Bytes(Array("n=1".utf8)))
+    }
+
     @Test(arguments: ["text/html", "application/jsonp", "text/plain; charset=utf-8", "application/xml+json2", "json"])
     func anotherTypeIsToldWithTheBody(type: String) async throws {
         let error = try await failure { try await agent(reply("[1]", type)).send(Request<[Int]>("/")) }
