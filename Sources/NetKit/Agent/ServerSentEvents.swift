@@ -3,9 +3,9 @@
 ///     for try await event in agent.events(Request<Bytes>("news")) { … }
 ///
 /// When the connection ends or is lost, or a ``CircuitBreaker`` lets none be made, another one follows after the retry
-/// time, with `Last-Event-ID`. Status 204 is the end. Another status throws ``NetError/Code/unacceptableStatus``,
-/// another type than text/event-stream ``NetError/Code/badResponse``, and whatever trying again would not help, itself.
-/// Cancelling the task ends it.
+/// time, with `Last-Event-ID`. Status 204 is the end. Another status throws ``NetError/Code/unacceptableStatus`` with the
+/// response, body included, another type than text/event-stream ``NetError/Code/badResponse`` with the head, and whatever
+/// trying again would not help, itself. Cancelling the task ends it.
 public struct ServerSentEvents: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = ServerSentEvent
@@ -112,15 +112,29 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                 return
             }
             guard stream.status == 200 else {
-                throw NetError(
-                    .unacceptableStatus, "status \(stream.status) for an event stream", nativeCode: stream.status,
-                    response: Response(status: stream.status, headers: stream.headers))
+                throw try await refusal(by: stream)
             }
             let type = (stream.headers["Content-Type"] ?? "").prefix { $0 != ";" }
             guard String(type).trimmingBlanks.isEqualIgnoringASCIICase(to: "text/event-stream") else {
-                throw NetError(.badResponse, "an event stream of type \"\(type)\"")
+                throw NetError(
+                    .badResponse, "an event stream of type \"\(type)\" from \(stream.headOnly.place)",
+                    response: stream.headOnly)
             }
             chunks = stream.makeAsyncIterator()
+        }
+
+        /// What the server says of its refusal stands in the body; one that is cut short is still a refusal.
+        private func refusal(by stream: ResponseStream) async throws(NetError) -> NetError {
+            var response = stream.headOnly
+            do throws(NetError) {
+                response.bytes = try await stream.collect(upTo: events.agent.configuration.limits.maxBodyBytes ?? .max)
+                response.value = response.bytes
+            } catch {
+                if error.code == .cancelled {
+                    throw error
+                }
+            }
+            return NetError(unacceptable: response)
         }
 
         private func pause(isolation actor: isolated (any Actor)?) async throws(NetError) {

@@ -147,4 +147,31 @@ struct EventReconnectionTests {
         }
         #expect(data == ["a", "b"])
     }
+
+    /// Why the server refuses stands in its body, and which server it is in the message.
+    @Test(arguments: ["over the engine", "over a stub"])
+    func aRefusalTellsItsBody(way: String) async throws {
+        let text = #"{"message": "Bad credentials"}"#
+        let server = try LoopbackServer()
+        server.script("/news", Reply(status: 403, body: Array(text.utf8)))
+        let stub = StubTransport()
+        stub.answer("/news", with: .json(text, status: 403))
+        let agent = way == "over a stub" ? Agent(transport: stub) : Agent()
+        let error = await #expect(throws: NetError.self) {
+            for try await _ in agent.events(Request<Bytes>(server.url("/news"))) {}
+        }
+        #expect(error?.code == .unacceptableStatus && error?.nativeCode == 403)
+        #expect(error?.decodedBody(as: [String: String].self) == ["message": "Bad credentials"])
+        #expect(error?.message.contains(server.url("/news")) == true)
+    }
+
+    @Test func anotherTypeTellsItsHead() async throws {
+        let stub = StubTransport()
+        stub.answer("*", with: .text("<p>log in</p>", contentType: "text/html"))
+        let error = await #expect(throws: NetError.self) {
+            for try await _ in Agent(transport: stub).events(Request<Bytes>("http://stub/news")) {}
+        }
+        #expect(error?.code == .badResponse)
+        #expect(error?.response?.headers["Content-Type"] == "text/html")
+    }
 }
