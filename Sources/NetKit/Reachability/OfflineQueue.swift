@@ -64,7 +64,7 @@ public final class OfflineQueue: Interceptor {
         maxCount: Int = 1_000, maxBodyBytes: Int = 1 << 20, proxy: Proxy? = nil, redaction: Redaction = Redaction(),
         time: TimeSource = .system, isWanted: @escaping @Sendable (Request<Bytes>) -> Bool = { _ in true },
         prepare: @escaping @Sendable (inout Request<Bytes>) async throws(NetError) -> Void = { _ in },
-        onOutcome: @escaping @Sendable (Outcome) -> Void = { _ in }
+        onOutcome: @escaping @Sendable (Outcome) -> Void
     ) throws(NetError) {
         self.folder = try QueueFolder(folder)
         self.reachability = reachability
@@ -77,6 +77,22 @@ public final class OfflineQueue: Interceptor {
         rules = QueueRules(maxBodyBytes: max(0, maxBodyBytes), redaction: redaction, isWanted: isWanted)
         let (kept, last) = try self.folder.load()
         state = Lock(State(kept: kept, last: last))
+    }
+
+    /// As the other initializer, for callers that need not hear what became of each.
+    ///
+    /// That one is preferred where both fit, so that a closure behind the parentheses is its `onOutcome`, and not `isWanted`.
+    @_disfavoredOverload
+    public convenience init(
+        folder: String, reachability: Reachability, lifetime: Duration = .seconds(24 * 60 * 60),
+        maxCount: Int = 1_000, maxBodyBytes: Int = 1 << 20, proxy: Proxy? = nil, redaction: Redaction = Redaction(),
+        time: TimeSource = .system, isWanted: @escaping @Sendable (Request<Bytes>) -> Bool = { _ in true },
+        prepare: @escaping @Sendable (inout Request<Bytes>) async throws(NetError) -> Void = { _ in }
+    ) throws(NetError) {
+        try self.init(
+            folder: folder, reachability: reachability, lifetime: lifetime, maxCount: maxCount,
+            maxBodyBytes: maxBodyBytes, proxy: proxy, redaction: redaction, time: time, isWanted: isWanted,
+            prepare: prepare, onOutcome: { _ in })
     }
 
     /// What is kept, in the order in which it will be sent.

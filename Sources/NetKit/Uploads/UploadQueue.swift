@@ -56,7 +56,7 @@ public final class UploadQueue: Sendable {
         folder: String, maxConcurrent: Int = 2, lifetime: Duration = .seconds(7 * 24 * 60 * 60),
         maxBodyBytes: Int = 64 << 10, redaction: Redaction = Redaction(), time: TimeSource = .system,
         prepare: @escaping @Sendable (inout Request<Bytes>) async throws(NetError) -> Void = { _ in },
-        onOutcome: @escaping @Sendable (Outcome) -> Void = { _ in }
+        onOutcome: @escaping @Sendable (Outcome) -> Void
     ) throws(NetError) {
         self.folder = try QueueFolder(folder)
         lock = try FolderLock(folder)
@@ -74,6 +74,20 @@ public final class UploadQueue: Sendable {
             }
         }
         self.state = Lock(state)
+    }
+
+    /// As the other initializer, for callers that need not hear what became of each.
+    ///
+    /// That one is preferred where both fit, so that a closure behind the parentheses is its `onOutcome`, and not `prepare`.
+    @_disfavoredOverload
+    public convenience init(
+        folder: String, maxConcurrent: Int = 2, lifetime: Duration = .seconds(7 * 24 * 60 * 60),
+        maxBodyBytes: Int = 64 << 10, redaction: Redaction = Redaction(), time: TimeSource = .system,
+        prepare: @escaping @Sendable (inout Request<Bytes>) async throws(NetError) -> Void = { _ in }
+    ) throws(NetError) {
+        try self.init(
+            folder: folder, maxConcurrent: maxConcurrent, lifetime: lifetime, maxBodyBytes: maxBodyBytes,
+            redaction: redaction, time: time, prepare: prepare, onOutcome: { _ in })
     }
 
     /// What is kept, in order.

@@ -274,6 +274,23 @@ struct OfflineQueueTests {
         }
     }
 
+    @Test func aClosureBehindTheParenthesesHearsWhatBecameOfEach() async throws {
+        let outcomes = Collected<String>()
+        let queue = try OfflineQueue(folder: folder.path, reachability: reachability) { outcome in
+            outcomes.append("\(outcome)")
+        }
+        let agent = agent(queue)
+        #expect(await code(put("/1"), agent) == .queued)
+        #expect(outcomes.values.isEmpty)
+        path.set(.viaWiFiOrWired)
+        let draining = Task { await agent.drain(queue) }
+        while outcomes.values.isEmpty {
+            await Task.yield()
+        }
+        draining.cancel()
+        #expect(outcomes.values.first?.hasPrefix("answered") == true)
+    }
+
     @Test func oneDrainAtATime() async throws {
         let queue = try queue()
         let agent = agent(queue)

@@ -46,6 +46,23 @@ struct UploadFolderTests {
         _ = try UploadQueue(folder: folder.path)
     }
 
+    @Test func aClosureBehindTheParenthesesHearsWhatBecameOfEach() async throws {
+        let stub = StubTransport()
+        stub.answer("*", with: .status(503), .status(201))
+        let (told, prepared, time) = (Collected<String>(), Collected<String>(), StubTime())
+        let queue = try UploadQueue(folder: folder.path, time: time.source) { outcome in told.append("\(outcome)") }
+        try await queue.add(Request<Void>("http://a.example/1", method: .put, body: .text("x")))
+        await Agent(transport: stub).upload(queue, untilEmpty: true)
+        #expect(told.values.count == 1 && told.values.first?.hasPrefix("answered") == true)
+        let elsewhere = try TemporaryFolder()
+        let other = try UploadQueue(
+            folder: elsewhere.path, time: time.source, prepare: { prepared.append($0.url) },
+            onOutcome: { outcome in told.append("\(outcome)") })
+        try await other.add(Request<Void>("http://a.example/2", method: .put, body: .text("x")))
+        await Agent(transport: stub).upload(other, untilEmpty: true)
+        #expect(told.values.count == 2 && prepared.values == ["http://a.example/2"])
+    }
+
     @Test func aFolderThatCannotBeUsedIsTold() throws {
         for path in ["", "/dev/null/x", "/proc/self/x"] {
             #expect(throws: NetError.self) { try UploadQueue(folder: path) }
