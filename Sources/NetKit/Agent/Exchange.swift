@@ -60,14 +60,31 @@ final class Exchange: CallEnd {
         if call.kind == .stream {
             return Answer(try await stream(call.request, hooks, call.watch, from: home))
         }
-        let response = try await send(call.request, hooks, call.watch, from: home)
-        if let file = call.request.download?.file {
-            return Answer(response, in: file)
+        if let plan = call.request.download {
+            return try await download(call, plan, hooks, from: home)
         }
+        let response = try await send(call.request, hooks, call.watch, from: home)
         guard call.kind == .save, let path = call.request.savePath, (200..<300).contains(response.status) else {
             return Answer(response)
         }
         return Answer(response, in: SavedFile(path: path, byteCount: response.metrics.last?.decodedBytes ?? 0))
+    }
+
+    // What few calls need is never inlined: it would lengthen the frame of each of them.
+    @inline(never)
+    private func download(
+        _ call: Call, _ plan: DownloadPlan, _ hooks: TransferHooks, from home: String?
+    ) async throws(NetError) -> Answer {
+        var request = call.request
+        let saved = transport is EngineTransport ? nil : try SavedDownload(plan)
+        request.savePath = saved?.path
+        let response = try await send(request, hooks, call.watch, from: home)
+        // A transport of the app's own may have an engine's downloads underneath.
+        if let file = plan.file {
+            return Answer(response, in: file)
+        }
+        guard let saved, (200..<300).contains(response.status) else { return Answer(response) }
+        return Answer(response, in: try await saved.keep(response))
     }
 
     /// The response, whatever its status.

@@ -55,7 +55,7 @@ extension Engine {
 
 extension DownloadOptions {
     /// What the core would read past the end of, or take for none.
-    fileprivate func check() throws(NetError) {
+    func check() throws(NetError) {
         if let sha256, sha256.count != Int(NC_SHA256_BYTES) {
             throw NetError(.usage, "a SHA-256 has 32 bytes, not \(sha256.count)")
         }

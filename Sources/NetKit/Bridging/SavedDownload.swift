@@ -1,0 +1,73 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// A download over a transport that knows none: that one saves it whole, and what the plan says of the file is seen to
+/// here, while it lies beside its place.
+final class SavedDownload: Sendable {
+    private let plan: DownloadPlan
+    /// Where the transport saves to.
+    let path: String
+
+    init(_ plan: DownloadPlan) throws(NetError) {
+        try plan.options.check()
+        self.plan = plan
+        let beside = Self.isDirectory(plan.path) ? "\(plan.path)/" : plan.path
+        path = "\(beside).nk-\(UInt64.random(in: 0 ... .max)).part"
+        if !plan.isAsked {
+            try checkPlace(plan.path)
+        }
+    }
+
+    deinit {
+        _ = unsafe unlink(path)
+    }
+
+    /// Puts the file in its place, if it is what it was to be.
+    func keep(_ response: Response<Bytes>) async throws(NetError) -> SavedFile {
+        let head = ResponseHead(
+            status: response.status, headers: response.headers, httpVersion: response.httpVersion, url: response.url)
+        let place = try await plan.destination(for: head) ?? plan.path
+        try checkPlace(place)
+        try await check(plan.options.sha256, .sha256, "SHA-256")
+        try await check(plan.options.md5, .md5, "MD5")
+        if unsafe rename(path, place) != 0 {
+            throw Self.failure("'\(place)' cannot be replaced", errno)
+        }
+        return SavedFile(path: place, byteCount: response.metrics.last?.decodedBytes ?? 0)
+    }
+
+    private func checkPlace(_ place: String) throws(NetError) {
+        if Self.isDirectory(place) {
+            throw NetError(.usage, "'\(place)' is a folder: over this transport a download needs its file's name")
+        }
+        if plan.options.existing == .kept, unsafe access(place, F_OK) == 0 {
+            throw Self.failure("'\(place)' is there already", EEXIST)
+        }
+    }
+
+    private func check(
+        _ wanted: [UInt8]?, _ algorithm: Digest.Algorithm, _ name: String
+    ) async throws(NetError) {
+        guard let wanted = wanted.map({ Bytes($0) }) else { return }
+        var digest = try Digest(algorithm)
+        try await Body.file(path).forEachPiece { digest.update($0) }
+        let found = try digest.finish()
+        if found != wanted {
+            throw NetError(.digestMismatch, "the file's \(name) is \(found.hexText), not \(wanted.hexText)")
+        }
+    }
+
+    private static func failure(_ what: String, _ code: Int32) -> NetError {
+        NetError(.file, "\(what): \(unsafe String(cString: strerror(code)))", nativeCode: Int(code))
+    }
+
+    private static func isDirectory(_ path: String) -> Bool {
+        var found = stat()
+        return path.hasSuffix("/") || (unsafe stat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFDIR)
+    }
+}

@@ -1,0 +1,76 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+/// Downloads over a transport that knows none, such as a test's.
+struct SavedDownloadTests {
+    private let folder: TemporaryFolder
+    private let stub = StubTransport()
+    private let request = Request<Bytes>("http://stub/film.mkv")
+
+    init() throws {
+        folder = try TemporaryFolder()
+        stub.answer("*", with: .text("content"))
+    }
+
+    /// What a download into the folder ends with; nil when it succeeds.
+    private func failure(
+        to name: String, _ change: (inout DownloadOptions) -> Void = { _ in }
+    ) async -> NetError? {
+        var options = DownloadOptions()
+        change(&options)
+        do throws(NetError) {
+            _ = try await Agent(transport: stub).download(request, to: folder.file(name), options: options)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func aFileOfAnotherDigestIsNotKept() async {
+        let sha256 = await failure(to: "film.mkv") { $0.sha256 = [UInt8](repeating: 1, count: 32) }
+        #expect(sha256?.code == .digestMismatch)
+        #expect(await failure(to: "film.mkv") { $0.md5 = [UInt8](repeating: 1, count: 16) }?.code == .digestMismatch)
+        #expect(await failure(to: "film.mkv") { $0.md5 = [1] }?.code == .usage)
+        #expect(folder.names == [])
+    }
+
+    @Test func aFileOfTheRightDigestReplacesTheOldOne() async throws {
+        try folder.write([1], to: "film.mkv")
+        var options = DownloadOptions()
+        options.sha256 = Array(try Digest.of(Bytes(Array("content".utf8)), .sha256))
+        let saved = try await Agent(transport: stub).download(request, to: folder.file("film.mkv"), options: options)
+        #expect(saved.value.path == folder.file("film.mkv") && saved.value.byteCount == 7)
+        #expect(folder.contents(of: "film.mkv") == Array("content".utf8))
+        #expect(folder.names == ["film.mkv"])
+    }
+
+    @Test func theHeadSaysWhereItGoes() async throws {
+        let place = folder.file("other.mkv")
+        let saved = try await Agent(transport: stub).download(
+            request, to: folder.path,
+            destination: { head in head.headers["Content-Type"]?.hasPrefix("text/plain") == true ? place : nil })
+        #expect(saved.value.path == place)
+        #expect(folder.names == ["other.mkv"])
+    }
+
+    @Test func aFileThatIsToBeKeptStays() async throws {
+        try folder.write([1], to: "film.mkv")
+        #expect(await failure(to: "film.mkv") { $0.existing = .kept }?.code == .file)
+        #expect(folder.contents(of: "film.mkv") == [1])
+        #expect(stub.requests.isEmpty)
+    }
+
+    @Test(arguments: ["", "none/"])
+    func aFolderIsNoFile(name: String) async {
+        #expect(await failure(to: name)?.code == .usage)
+        #expect(folder.names == [] && stub.requests.isEmpty)
+    }
+
+    @Test func anErrorPageIsNotSaved() async {
+        stub.answer("/film.mkv", with: .json("{}", status: 404))
+        let error = await failure(to: "film.mkv")
+        #expect(error?.code == .unacceptableStatus && error?.response?.bytes.count == 2)
+        #expect(folder.names == [])
+    }
+}
