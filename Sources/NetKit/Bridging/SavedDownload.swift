@@ -16,8 +16,7 @@ final class SavedDownload: Sendable {
     init(_ plan: DownloadPlan) throws(NetError) {
         try plan.options.check()
         self.plan = plan
-        let beside = Self.isDirectory(plan.path) ? "\(plan.path)/" : plan.path
-        path = "\(beside).nk-\(UInt64.random(in: 0 ... .max)).part"
+        path = WholeFile.nameBeside(Self.isDirectory(plan.path) ? "\(plan.path)/" : plan.path)
         if !plan.isAsked {
             try checkPlace(plan.path)
         }

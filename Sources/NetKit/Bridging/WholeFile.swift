@@ -35,9 +35,9 @@ final class WholeFile {
     }
 
     /// In the same folder, so that the rename stays within a file system, and so short that any name leaves room.
-    private static func nameBeside(_ path: String) -> String {
+    static func nameBeside(_ path: String) -> String {
         let nameStart = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.index(after: $0) } ?? path.startIndex
-        let known = String(path[nameStart...].prefix(32))
+        let known = path[nameStart...].unicodeScalars.prefix(32)
         return "\(path[..<nameStart])\(known).nk-\(UInt64.random(in: 0 ... .max)).part"
     }
 
