@@ -28,14 +28,16 @@ extension Decoding where Value == EncodedImage {
 
 extension Request where Value == Image {
     /// Asks for an image; statuses from 200 to 299, types of images.
-    public init(_ url: String, headers: Headers = [:], options: ImageOptions = ImageOptions()) {
-        self.init(url, headers: headers, decoding: .image(options))
+    public init(
+        _ url: String, parameters: Parameters? = nil, headers: Headers = [:], options: ImageOptions = ImageOptions()
+    ) {
+        self.init(url, parameters: parameters, headers: headers, decoding: .image(options))
     }
 }
 
 extension Request where Value == EncodedImage {
     /// Asks for an image that is recognized and not decoded; statuses from 200 to 299, types of images.
-    public init(_ url: String, headers: Headers = [:]) {
-        self.init(url, headers: headers, decoding: .encodedImage)
+    public init(_ url: String, parameters: Parameters? = nil, headers: Headers = [:]) {
+        self.init(url, parameters: parameters, headers: headers, decoding: .encodedImage)
     }
 }

@@ -30,15 +30,19 @@ extension Decoding where Value == [XMLEvent] {
 
 extension Request where Value == XMLDocument {
     /// Asks for an XML body as a tree; statuses from 200 to 299, types application/xml, text/xml and *+xml.
-    public init(_ url: String, method: Method = .get, parameters: Parameters? = nil, headers: Headers = [:]) {
-        self.init(url, method: method, parameters: parameters, headers: headers, decoding: .xml)
+    public init(
+        _ url: String, method: Method = .get, parameters: Parameters? = nil, headers: Headers = [:], body: Body? = nil
+    ) {
+        self.init(url, method: method, parameters: parameters, headers: headers, body: body, decoding: .xml)
     }
 }
 
 extension Request where Value == [XMLEvent] {
     /// Asks for an XML body as its events; statuses from 200 to 299, types application/xml, text/xml and *+xml.
-    public init(_ url: String, method: Method = .get, parameters: Parameters? = nil, headers: Headers = [:]) {
-        self.init(url, method: method, parameters: parameters, headers: headers, decoding: .xmlEvents)
+    public init(
+        _ url: String, method: Method = .get, parameters: Parameters? = nil, headers: Headers = [:], body: Body? = nil
+    ) {
+        self.init(url, method: method, parameters: parameters, headers: headers, body: body, decoding: .xmlEvents)
     }
 }
 

@@ -22,6 +22,13 @@ struct ImageDecodingTests {
         #expect(loaded == image)
     }
 
+    @Test func anImageIsAskedForWithParameters() async throws {
+        let stub = try StubTransport(image: try plain())
+        _ = try await stub.agent.send(Request<Image>("/a", parameters: ["width": 40]))
+        _ = try await stub.agent.send(Request<EncodedImage>("/a", parameters: ["width": 80]))
+        #expect(stub.requests.map(\.query) == ["width=40", "width=80"])
+    }
+
     @Test(arguments: ["text/html", "application/octet-stream", "image/svg+xml", "image/heic"])
     func anotherTypeIsAnErrorForAnEmptyBodyToo(type: String) async throws {
         for bytes in [try plain().png(), []] {

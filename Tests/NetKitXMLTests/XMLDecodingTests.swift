@@ -42,6 +42,17 @@ struct XMLDecodingTests {
         #expect(events.last == .end(XMLName("feed", namespace: "u:atom")))
     }
 
+    @Test func aBodyMayBeSentForAnAnswerInXML() async throws {
+        let stub = StubTransport()
+        stub.answer("*", method: .post, with: reply("<answer/>"))
+        let agent = Agent(.init(baseURL: "http://stub"), transport: stub)
+        let question = Body.text("<question/>", contentType: "application/xml")
+        let document = try await agent.send(Request<XMLDocument>("/", method: .post, body: question)).value
+        #expect(document.root.name == XMLName("answer"))
+        #expect(try await agent.send(Request<[XMLEvent]>("/", method: .post, body: question)).value.count == 2)
+        #expect(stub.requests.map(\.body) == [question.bytes, question.bytes])
+    }
+
     @Test(arguments: ["application/json", "text/html", "application/xmlx", "text/plain"])
     func anotherTypeIsAnErrorForAnEmptyBodyToo(type: String) async throws {
         for text in [Self.feed, ""] {
