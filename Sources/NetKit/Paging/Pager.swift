@@ -115,7 +115,10 @@ public final class Pager<Source: RequestConvertible>: Sendable {
             }
             return keep(response, at: place, try next(response, at: place, &tokens), tokens)
         } catch {
-            state.withLock { $0.next = nil }
+            // Whoever goes round in a circle has seen all there is; another fault may pass, and a refresh changes nothing.
+            if error.code == .pageRepeated, place.number > 1 {
+                state.withLock { $0.next = nil }
+            }
             throw error
         }
     }

@@ -59,6 +59,29 @@ struct PagerTests {
         #expect(try await pager.loadNextPage()?.value == [3])
     }
 
+    @Test func aPageThatLeadsAstrayIsAskedForAgainAndItsRefreshChangesNothing() async throws {
+        func page(_ text: String, _ link: String) -> StubReply {
+            var reply = StubReply.json(text)
+            reply.headers["Link"] = "<\(link)>; rel=next"
+            return reply
+        }
+        stub.answer(
+            "/list", with: page("[1]", "/list?p=2"), page("[0]", "http://other/list?p=2"), page("[0]", "/list"),
+            page("[2]", "http://other/list?p=3"), .json("[2]"))
+        let agent = Agent(.init(baseURL: "http://stub"), transport: stub)
+        let pager = Pager(Request<[Int]>("list"), by: .link(), through: agent)
+        _ = try await pager.loadNextPage()
+        for code in [NetError.Code.redirectRefused, .pageRepeated] {
+            #expect(await failureCode { () async throws(NetError) in _ = try await pager.refresh() } == code)
+            #expect(pager.currentPage?.value == [1])
+            #expect(!pager.isLastPage)
+        }
+        #expect(
+            await failureCode { () async throws(NetError) in _ = try await pager.loadNextPage() } == .redirectRefused)
+        #expect(try await pager.loadNextPage()?.value == [2])
+        #expect(stub.requests.map(\.query) == [nil, nil, nil, "p=2", "p=2"])
+    }
+
     @Test func aLoadThatFailsIsTriedAgain() async throws {
         stub.answer("/list", with: .json("[1,2]"), .status(503), .json("[3]"))
         let pager = pager()
