@@ -4,7 +4,8 @@
 ///
 /// The error is ``NetError/Code/unreachable``, and nothing was sent. A call is vetoed only when the system itself has no
 /// route to its host: while nobody knows, for this machine itself, over a Unix socket or an unknown proxy, and for a
-/// host on the local network without a way to the internet it goes on.
+/// host on the local network without a way to the internet it goes on. A request that ``Request/waitsForConnectivity``
+/// goes on, too, and waits.
 public struct ReachabilityCheck: Interceptor {
     private let reachability: Reachability
     private let proxy: Proxy?
@@ -19,7 +20,9 @@ public struct ReachabilityCheck: Interceptor {
 
     /// Lets the call go on, or fails it.
     public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
-        if case .host(let host) = PathTarget(of: call.request, proxy: proxy), reachability.status == .notReachable {
+        if reachability.status == .notReachable, !call.request.waitsForConnectivity,
+            case .host(let host) = PathTarget(of: call.request, proxy: proxy)
+        {
             // Without a way to the internet there may still be one to this host.
             let state = await reachability.state(of: host)
             if state.status == .notReachable {

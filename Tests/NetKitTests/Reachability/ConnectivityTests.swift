@@ -156,6 +156,19 @@ struct ConnectivityTests {
         #expect(try await sending.value == "hello")
     }
 
+    @Test func aRequestThatWaitsIsNotVetoedByACheckBeforeIt() async throws {
+        let feed = EventFeed()
+        let agent = agent([ReachabilityCheck(reachability)], observers: [feed])
+        let sending = Task { [request = waiting()] in try await agent.send(request).value }
+        for await event in feed.events {
+            if case .waiting(_, .connectivity) = event.change { break }
+            if case .stopped = event.change { break }
+        }
+        #expect(stub.requests.isEmpty)
+        path.set(.viaCellular)
+        #expect(try await sending.value == "hello")
+    }
+
     @Test func aRequestThatWaitsAndMayNotGoOverAModemWaitsForAnother() async throws {
         path.set(.viaCellular)
         let feed = EventFeed()
