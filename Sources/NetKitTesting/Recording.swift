@@ -66,7 +66,7 @@ public struct Recording: Sendable, Codable, Equatable {
     public struct Failure: Sendable, Codable, Equatable {
         /// The number of the error's code.
         public var code: Int32
-        /// What it said.
+        /// What a replay says: the code's name, where ``Recorder`` wrote it. The error's own words may hold secrets.
         public var message: String
     }
 
