@@ -196,7 +196,8 @@ static void pins__an_engine_may_refuse_everything_in_the_clear(void **state) {
 }
 
 static void pins__a_host_without_a_form_in_ascii_is_a_bad_url_and_not_a_lack_of_memory(void **state) {
-    static const char *const urls[] = {"http://b\xC3\xBC.test/", "http://b%C3%BC.test:1/", "https://b\xC3\xBC.test/"};
+    static const char *const urls[] = {"http://b\xEF\xBF\xBF.test/", "http://b%EF%BF%BF.test:1/",
+                                       "https://b\xEF\xBF\xBF.test/"};
     pinned p;
     (void)state;
     pinned_start(&p);
@@ -206,6 +207,22 @@ static void pins__a_host_without_a_form_in_ascii_is_a_bad_url_and_not_a_lack_of_
         answer one = fixture_send(&p.f, &request);
         assert_status(one.error.status, NC_ERR_BAD_URL);
         assert_non_null(strstr(one.error.message, ".test"));
+    }
+    pinned_stop(&p);
+}
+
+static void pins__a_rule_covers_its_host_in_other_letters_too(void **state) {
+    static const char *const urls[] = {"http://b\xC3\xBC\x63her.test/", "http://B%C3%9Ccher.test:1/"};
+    pinned p;
+    (void)state;
+    if ((curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_IDN) == 0) {
+        return;
+    }
+    pinned_start(&p);
+    pinned_rule(&p, 0, "xn--bcher-kva.test", p.family.leaf);
+    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
+        const nc_request request = {.url = nc_slice_of(urls[i]), .trust = fixture_trust(&p.f, &p.options)};
+        assert_status(fixture_send(&p.f, &request).error.status, NC_ERR_PLAINTEXT_REFUSED);
     }
     pinned_stop(&p);
 }
@@ -321,6 +338,7 @@ int main(void) {
         harness_case(pins__a_redirect_in_the_clear_to_a_pinned_host_is_refused),
         harness_case(pins__an_engine_may_refuse_everything_in_the_clear),
         harness_case(pins__a_host_without_a_form_in_ascii_is_a_bad_url_and_not_a_lack_of_memory),
+        harness_case(pins__a_rule_covers_its_host_in_other_letters_too),
         harness_case(pins__a_tunnel_leads_to_the_pinned_origin_and_the_proxy_is_not_pinned),
         harness_case(pins__two_engines_share_nothing),
         harness_case(pins__without_openssl_pinned_requests_fail),

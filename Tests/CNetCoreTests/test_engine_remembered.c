@@ -3,7 +3,6 @@
 
 #include <curl/curl.h>
 #include <fcntl.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,17 +84,14 @@ static void engine__strict_transport_security_knows_a_host_by_any_spelling_regre
     assert_answered(get(&f, NULL, "https", "%62.example", "/sts"), 200, "");
     assert_true(is_upgraded(&f, NULL, "b.example"));
     bool has_idn = (curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_IDN) != 0;
-    // libcurl reads other letters in the character set of the locale.
-    bool has_letters = setlocale(LC_CTYPE, "C.UTF-8") != NULL;
-    for (size_t i = 0; has_idn && has_letters && i < sizeof international / sizeof *international; i++) {
+    for (size_t i = 0; has_idn && i < sizeof international / sizeof *international; i++) {
         assert_true(is_upgraded(&f, NULL, international[i]));
     }
-    if (has_idn && has_letters) {
+    if (has_idn) {
         assert_answered(get(&f, NULL, "https", "b\xc3\xbc\x63her.example", "/sts"), 200, "");
         assert_true(is_upgraded(&f, NULL, "xn--bcher-kva.example"));
         assert_true(is_upgraded(&f, NULL, "B\xc3\x9c\x63her.example"));
     }
-    (void)setlocale(LC_CTYPE, "C");
     fixture_stop(&f);
 }
 

@@ -31,6 +31,23 @@ static void engine__plain_get_sends_host_alone(void **state) {
     fixture_stop(&f);
 }
 
+/// Without a word about characters from the program, which a library cannot expect.
+static void engine__a_host_in_other_letters_is_asked_for_in_ascii_in_any_locale_regression_1(void **state) {
+    const nc_connect_to here = {.to_host = nc_slice_of("127.0.0.1")};
+    fixture f;
+    (void)state;
+    if ((curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_IDN) == 0) {
+        return;
+    }
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/a", (nct_reply){.body = "ok", .body_length = 2});
+    const char *url = fixture_text(&f, "http://b\xc3\xbc\x63her.example:%u/a", nct_server_port(f.server));
+    const nc_request request = {.url = nc_slice_of(url), .connect_to = &here, .connect_to_count = 1};
+    assert_answered(fixture_send(&f, &request), 200, "ok");
+    expect_received(&f, 0, "GET /a HTTP/1.1\r\nHost: xn--bcher-kva.example:%u\r\n\r\n");
+    fixture_stop(&f);
+}
+
 /// One handle after another asks for what its own request says, whatever it asked for before.
 static void engine__each_request_asks_for_its_own_url(void **state) {
     static const struct {
@@ -339,6 +356,7 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(engine__plain_get_sends_host_alone),
+        harness_case(engine__a_host_in_other_letters_is_asked_for_in_ascii_in_any_locale_regression_1),
         harness_case(engine__each_request_asks_for_its_own_url),
         harness_case(engine__the_zone_of_an_address_reaches_the_system),
         harness_case(engine__every_method_arrives_as_it_is_spelled),

@@ -14,8 +14,8 @@ static bool may_be_international(nc_slice host) {
     return !is_plain;
 }
 
-/// libcurl 7.88 says that it has no memory also where a host has no form in ASCII, as none has that is not ASCII in the
-/// locale of a program that sets none. Nobody knows the host either way, so that nothing is sent in the clear.
+/// libcurl 7.88 says that it has no memory also where a host has no form in ASCII. Nobody knows the host either way, so
+/// that nothing is sent in the clear.
 static nc_status refuse_unknown_host(nc_transfer *transfer) {
     nc_slice place = nc_url_authority(nc_transfer_url(transfer));
     if (!may_be_international(place)) {
