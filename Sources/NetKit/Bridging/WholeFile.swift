@@ -37,7 +37,7 @@ final class WholeFile {
     /// In the same folder, so that the rename stays within a file system, and so short that any name leaves room.
     static func nameBeside(_ path: String) -> String {
         let nameStart = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.index(after: $0) } ?? path.startIndex
-        let known = path[nameStart...].unicodeScalars.prefix(32)
+        let known = Substring(path[nameStart...].unicodeScalars.prefix(32))
         return "\(path[..<nameStart])\(known).nk-\(UInt64.random(in: 0 ... .max)).part"
     }
 
