@@ -11,7 +11,7 @@ tolerance_percent=20
 here=Benchmarks/transport
 name=transport
 all_peers="raw c swift-loop swift urlsession go httpx"
-all_rows="1k:1 1k:64 1k:256 64k:64 h2:64"
+all_rows="1k:1 1k:1:asleep 1k:64 1k:256 64k:64 h2:64"
 . Benchmarks/setup.sh
 
 usage() {
@@ -23,7 +23,8 @@ usage: script/bench transport [--rounds N] [--requests N] [--only PEER,..] [--ro
   --only PEER,..   of: $all_peers
                    (go and httpx: in rows 1k:1 and 1k:64, where there is a Go, and a PyPI for httpx)
   --rows ROW,..    body:in-flight, of: $all_rows
-                   (h2: 1 KiB bodies as streams of one HTTP/2 connection over TLS)
+                   (h2: 1 KiB bodies as streams of one HTTP/2 connection over TLS; behind :asleep an idle core
+                   may sleep, from which it wakes with cold caches; in the others the kernel is asked for none)
   --markdown FILE  writes the table there too, with the machine and the versions
 END
 }
@@ -31,8 +32,9 @@ END
 read_options --requests 100000 "$@"
 requests=$amount
 for row in $rows; do
-    case $row in
-    1k:[1-9]* | 64k:[1-9]* | h2:[1-9]*) case ${row#*:} in *[!0-9]*) fail "no row '$row'" ;; esac ;;
+    awake=${row%:asleep}
+    case $awake in
+    1k:[1-9]* | 64k:[1-9]* | h2:[1-9]*) case ${awake#*:} in *[!0-9]*) fail "no row '$row'" ;; esac ;;
     *) fail "no row '$row'; they look like: $all_rows" ;;
     esac
 done
@@ -120,7 +122,8 @@ program() { # PEER
 
 run_peer() { # ROW ROUND PEER
     in_flight=${1#*:}
-    body=${1%:*}
+    in_flight=${in_flight%:asleep}
+    body=${1%%:*}
     count=$requests
     case $3 in
     urlsession | httpx) [ "$requests" -lt 10 ] || count=$((requests / 10)) ;;
@@ -140,6 +143,10 @@ run_peer() { # ROW ROUND PEER
 }
 
 for row in $rows; do
+    case $row in
+    *:asleep) let_sleep ;;
+    *) keep_awake ;;
+    esac
     round=1
     while [ "$round" -le "$rounds" ]; do
         echo "row $row, round $round of $rounds" >&2
