@@ -29,7 +29,7 @@ struct UploadFolderTests {
     private func descriptors(of path: String) -> [Int32] {
         var wanted = stat()
         guard unsafe stat(path, &wanted) == 0 else { return [] }
-        return (0..<Int32(1024)).filter { descriptor in
+        return (0..<min(getdtablesize(), 1 << 16)).filter { descriptor in
             var found = stat()
             return unsafe fstat(descriptor, &found) == 0 && found.st_ino == wanted.st_ino
                 && found.st_dev == wanted.st_dev
