@@ -141,7 +141,7 @@ static void known_chains__make_way_for_newer_ones(void **state) {
     begin(&s);
     learn(&s);
     for (int i = 0; i < NC_KNOWN_CHAINS; i++) {
-        char name[16];
+        char name[32];
         (void)snprintf(name, sizeof name, "leaf %d", i);
         nct_made *made =
             nct_make(&(nct_wish){.issuer = s.family.middle, .common_name = name, .names = "DNS:localhost"});
