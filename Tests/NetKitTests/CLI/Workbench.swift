@@ -195,7 +195,7 @@ struct Run: Sendable {
         defer { unsafe posix_spawnattr_destroy(&attributes) }
         // As a terminal's shell starts it: no signal is blocked, as on the threads of the tests, and none is ignored, as
         // where these run behind an "&".
-        var (blocked, usual) = (Self.signals(), Self.signals([SIGINT, SIGTERM, SIGHUP]))
+        var (blocked, usual) = (Self.signals(), Self.signals([SIGINT, SIGTERM, SIGHUP, SIGQUIT]))
         unsafe posix_spawnattr_setsigmask(&attributes, &blocked)
         unsafe posix_spawnattr_setsigdefault(&attributes, &usual)
         unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
