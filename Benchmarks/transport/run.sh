@@ -168,6 +168,9 @@ done
 others=
 ! has_peer go || others=$(go version | cut -d ' ' -f 3)
 ! has_peer httpx || others="${others:+$others, }httpx $("$httpx_python" -c 'import httpx; print(httpx.__version__)')"
+case "$rows" in
+*:asleep*) sleeping="$sleeping, but in rows :asleep" ;;
+esac
 write_facts "$rounds rounds, peers in turn, $requests requests a run (urlsession and httpx a tenth of that).
 Others: ${others:-none}.$missing"
 
