@@ -25,6 +25,14 @@ static nc_status fail_full(nc_error *err, const nc_buf *out, const char *path) {
     return nc_error_set(err, out->status, 0, -1, "'%s' does not fit: %s", path, nc_status_text(out->status));
 }
 
+static int open_retrying(const nc_file_ops *ops, const char *path, int flags, mode_t mode) {
+    int fd;
+    do {
+        fd = ops->open(ops->ctx, path, flags | O_CLOEXEC, mode);
+    } while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
 static ssize_t read_retrying(const nc_file_ops *ops, int fd, void *bytes, size_t length) {
     for (;;) {
         ssize_t got = ops->read(ops->ctx, fd, bytes, length);
@@ -77,9 +85,7 @@ static nc_status read_open_file(nc_buf *out, const nc_file_ops *ops, int fd, con
 /// Opens a file and looks at it, to be closed by the caller unless this is an error; nothing is waited for.
 static nc_status open_regular(int *fd, struct stat *info, const nc_file_ops *ops, const char *path, int flags,
                               nc_error *err) {
-    do {
-        *fd = ops->open(ops->ctx, path, flags | O_NONBLOCK | O_CLOEXEC, PRIVATE_MODE);
-    } while (*fd < 0 && errno == EINTR);
+    *fd = open_retrying(ops, path, flags | O_NONBLOCK, PRIVATE_MODE);
     if (*fd < 0) {
         return fail(err, errno, path, "opened");
     }
@@ -122,10 +128,7 @@ nc_status nc_file_make_private(const nc_file_ops *ops, const char *path, nc_erro
 }
 
 nc_status nc_file_read_all(nc_buf *out, const nc_file_ops *ops, const char *path, nc_error *err) {
-    int fd = -1;
-    do {
-        fd = ops->open(ops->ctx, path, O_RDONLY | O_CLOEXEC, 0);
-    } while (fd < 0 && errno == EINTR);
+    int fd = open_retrying(ops, path, O_RDONLY, 0);
     if (fd < 0) {
         return fail(err, errno, path, "opened");
     }
@@ -143,13 +146,10 @@ nc_status nc_file_read_all(nc_buf *out, const nc_file_ops *ops, const char *path
 
 bool nc_file_is_special(const nc_file_ops *ops, const char *path, const struct stat *named) {
     struct stat behind = *named;
-    int fd = -1;
     if (!S_ISLNK(named->st_mode)) {
         return !S_ISREG(named->st_mode);
     }
-    do {
-        fd = ops->open(ops->ctx, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
-    } while (fd < 0 && errno == EINTR);
+    int fd = open_retrying(ops, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
     if (fd < 0) {
         return false;
     }
@@ -202,10 +202,7 @@ nc_status nc_file_replace(const nc_file_ops *ops, const char *path, nc_slice byt
     if (!nc_file_name_beside(part_path, path)) {
         return nc_error_set(err, NC_ERR_FILE, 0, -1, "no random bytes for a file name");
     }
-    int fd = -1;
-    do {
-        fd = ops->open(ops->ctx, part_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-    } while (fd < 0 && errno == EINTR);
+    int fd = open_retrying(ops, part_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
     if (fd < 0) {
         return fail(err, errno, path, "written");
     }

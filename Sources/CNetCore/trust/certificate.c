@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "trust/chain.h"
 #include "trust/pin.h"
+#include "trust/verify.h"
 
 #include <netcore/certificate.h>
 #include <openssl/err.h>
@@ -9,7 +10,6 @@
 #include <openssl/x509v3.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 /// What is shown of one text, at most: names of a hundred hosts are as good as a thousand.
 enum { MAX_TEXT_BYTES = 16 * 1024, KEY_BYTES = 64 };
@@ -74,11 +74,6 @@ static void write_key(char out[KEY_BYTES], X509 *certificate) {
     }
 }
 
-static int64_t seconds_of(const ASN1_TIME *time) {
-    struct tm parts = {0};
-    return ASN1_TIME_to_tm(time, &parts) == 1 ? (int64_t)timegm(&parts) : INT64_MIN;
-}
-
 /* --- entries --- */
 
 static nc_status fill(entry *e, X509 *certificate) {
@@ -98,8 +93,8 @@ static nc_status fill(entry *e, X509 *certificate) {
         .issuer = nc_buf_slice(&e->issuer),
         .names = nc_buf_slice(&e->names),
         .key = nc_slice_of(e->key),
-        .begins_at_s = seconds_of(X509_get0_notBefore(certificate)),
-        .ends_at_s = seconds_of(X509_get0_notAfter(certificate)),
+        .begins_at_s = nc_verify_seconds_of(X509_get0_notBefore(certificate)),
+        .ends_at_s = nc_verify_seconds_of(X509_get0_notAfter(certificate)),
         .is_authority = X509_check_ca(certificate) == 1,
         .der = nc_slice_make(e->der, (size_t)length),
     };

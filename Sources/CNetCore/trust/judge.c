@@ -105,14 +105,18 @@ static bool has_pinned_key(const bench *b) {
     return b->verified != NULL ? has_pinned(b->rule, b->verified, 1, is_pinned_key) : leads_to_pinned_key(b);
 }
 
+/// The store with the revocation lists; NULL without any.
+static X509_STORE *lists_of(const nc_trust_case *asked) {
+    return asked->trust->options.crl_file.length > 0 ? asked->roots : NULL;
+}
+
 /// R5. A chain that was verified and passes a pinned certificate verifies from that one too.
 static bool has_pinned_certificate(bench *b) {
     if (b->verified != NULL && has_pinned(b->rule, b->verified, 0, is_pinned_certificate)) {
         return true;
     }
     STACK_OF(X509) *chain = NULL;
-    X509_STORE *lists = b->asked->trust->options.crl_file.length > 0 ? b->asked->roots : NULL;
-    if (nc_verify_chain(&chain, &b->asked->sent, b->rule->anchors, lists) != X509_V_OK) {
+    if (nc_verify_chain(&chain, &b->asked->sent, b->rule->anchors, lists_of(b->asked)) != X509_V_OK) {
         return false;
     }
     sk_X509_pop_free(b->verified, X509_free);
@@ -137,7 +141,7 @@ static bool refuse_unpinned(const bench *b) {
 /// Verifies the chain, or knows that it does.
 static int verify(bench *b, X509_STORE *anchors) {
     const nc_trust_case *asked = b->asked;
-    X509_STORE *lists = asked->trust->options.crl_file.length > 0 ? asked->roots : NULL;
+    X509_STORE *lists = lists_of(asked);
     nc_known_chains *known = lists == NULL ? asked->known : NULL; // Lists come to an end by themselves.
     b->verified = known != NULL ? nc_known_chains_find(known, &asked->sent, anchors) : NULL;
     if (b->verified != NULL) {

@@ -3,7 +3,6 @@
 #include "trust/verify.h"
 
 #include <openssl/err.h>
-#include <time.h>
 
 static void forget(nc_known_chain *chain) {
     X509_free(chain->leaf);
@@ -52,13 +51,6 @@ static bool is_small(const nc_sent_chain *sent) {
     return count <= NC_KNOWN_CERTIFICATES && bytes <= NC_KNOWN_BYTES;
 }
 
-static bool read_time(int64_t *out, const ASN1_TIME *time) {
-    struct tm parts = {0};
-    bool is_read = ASN1_TIME_to_tm(time, &parts) == 1;
-    *out = is_read ? (int64_t)timegm(&parts) : 0;
-    return is_read;
-}
-
 /// When all of a chain are valid; false when one does not say.
 static bool read_times(nc_known_chain *chain) {
     bool is_read = true;
@@ -66,12 +58,11 @@ static bool read_times(nc_known_chain *chain) {
     chain->until_s = INT64_MAX;
     for (int i = 0; i < sk_X509_num(chain->verified) && is_read; i++) {
         const X509 *certificate = sk_X509_value(chain->verified, i);
-        int64_t from_s;
-        int64_t until_s;
-        is_read = read_time(&from_s, X509_get0_notBefore(certificate)) &&
-                  read_time(&until_s, X509_get0_notAfter(certificate));
-        chain->from_s = is_read && from_s > chain->from_s ? from_s : chain->from_s;
-        chain->until_s = is_read && until_s < chain->until_s ? until_s : chain->until_s;
+        int64_t from_s = nc_verify_seconds_of(X509_get0_notBefore(certificate));
+        int64_t until_s = nc_verify_seconds_of(X509_get0_notAfter(certificate));
+        is_read = from_s != INT64_MIN && until_s != INT64_MIN;
+        chain->from_s = from_s > chain->from_s ? from_s : chain->from_s;
+        chain->until_s = until_s < chain->until_s ? until_s : chain->until_s;
     }
     return is_read;
 }

@@ -6,6 +6,7 @@
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 #include <string.h>
+#include <time.h>
 
 /// What X509_V_FLAG_X509_STRICT finds missing that restricts nothing: hints for finding issuers, and a key usage that
 /// is not stated at all.
@@ -189,4 +190,9 @@ nc_status nc_verify_status(int code) {
     default:
         return NC_ERR_TLS_CERTIFICATE;
     }
+}
+
+int64_t nc_verify_seconds_of(const ASN1_TIME *time) {
+    struct tm parts = {0};
+    return ASN1_TIME_to_tm(time, &parts) == 1 ? (int64_t)timegm(&parts) : INT64_MIN;
 }

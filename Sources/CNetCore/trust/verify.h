@@ -23,6 +23,9 @@ NC_NODISCARD int nc_verify_chain(STACK_OF(X509) * *verified, const nc_sent_chain
 /// Whether the certificate is for the host, by its subject alternative names alone.
 NC_NODISCARD bool nc_verify_name(X509 *leaf, const nc_host_name *host);
 
+/// When a certificate's time is, in seconds since 1970; INT64_MIN when it cannot be read.
+int64_t nc_verify_seconds_of(const ASN1_TIME *time);
+
 /// The status that an X509_V_ERR_ number is told by.
 nc_status nc_verify_status(int code);
 
