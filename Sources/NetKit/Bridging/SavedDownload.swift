@@ -44,6 +44,7 @@ final class SavedDownload: Sendable {
         if Self.isDirectory(place) {
             throw NetError(.usage, "'\(place)' is a folder: over this transport a download needs its file's name")
         }
+        try WholeFile.checkPlace(place)
         if plan.options.existing == .kept, unsafe access(place, F_OK) == 0 {
             throw Self.failure("'\(place)' is there already", EEXIST)
         }

@@ -16,9 +16,7 @@ final class WholeFile {
         if path.isEmpty || path.utf8.contains(0) {
             throw NetError(.usage, "the path is empty or holds a NUL")
         }
-        if Self.isSpecial(path) {
-            throw NetError(.file, "'\(path)' is no regular file, and would be lost", nativeCode: Int(ESPIPE))
-        }
+        try Self.checkPlace(path)
         self.path = path
         temporary = Self.nameBeside(path)
         descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
@@ -42,10 +40,12 @@ final class WholeFile {
     }
 
     /// A rename would put a file in the place of a device. A directory says for itself that it cannot be replaced.
-    private static func isSpecial(_ path: String) -> Bool {
+    static func checkPlace(_ path: String) throws(NetError) {
         var info = stat()
-        guard unsafe stat(path, &info) == 0 else { return false }
-        return info.st_mode & S_IFMT != S_IFREG && info.st_mode & S_IFMT != S_IFDIR
+        guard unsafe stat(path, &info) == 0 else { return }
+        if info.st_mode & S_IFMT != S_IFREG && info.st_mode & S_IFMT != S_IFDIR {
+            throw NetError(.file, "'\(path)' is no regular file, and would be lost", nativeCode: Int(ESPIPE))
+        }
     }
 
     private func failure(_ what: String) -> NetError {

@@ -2,6 +2,12 @@ import NetKit
 import NetKitTesting
 import Testing
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// Downloads over a transport that knows none, such as a test's.
 struct SavedDownloadTests {
     private let folder: TemporaryFolder
@@ -72,5 +78,20 @@ struct SavedDownloadTests {
         let error = await failure(to: "film.mkv")
         #expect(error?.code == .unacceptableStatus && error?.response?.bytes.count == 2)
         #expect(folder.names == [])
+    }
+
+    @Test func aPipeIsNotReplaced() async throws {
+        let pipe = folder.file("pipe")
+        try #require(unsafe mkfifo(pipe, 0o600) == 0)
+        let error = await failure(to: "pipe")
+        #expect(error?.code == .file && error?.nativeCode == Int(ESPIPE) && stub.requests.isEmpty)
+        let film = folder.file("film.mkv")
+        let late = await #expect(throws: NetError.self) {
+            try await Agent(transport: stub).download(request, to: film, destination: { _ in pipe })
+        }
+        #expect(late?.nativeCode == Int(ESPIPE))
+        var info = stat()
+        #expect(unsafe stat(pipe, &info) == 0 && info.st_mode & S_IFMT == S_IFIFO)
+        #expect(folder.names == ["pipe"])
     }
 }
