@@ -35,6 +35,12 @@ typedef struct scene {
     unsigned calls;
 } scene;
 
+/// What stands where the form is to be written, by the scene's slowness; otherwise nothing.
+enum { PLACE_IS_FILE = 249, PLACE_LEADS_TO_DEVICE = 250, PLACE_IS_PIPE = 251 };
+
+/// Files of the scene's own.
+nc_file_ops form_files(scene *at);
+
 /// Checks that a body holds just the parts that were asked for.
 void form_check_body(const scene *at, nc_slice body);
 

@@ -9,121 +9,10 @@
 
 #include "body/multipart.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-static scene *now;
-
-/* --- files of the fuzzer's own: "/f" and the part's number --- */
-
-static int fake_open(void *ctx, const char *path, int flags, mode_t mode) {
-    scene *at = ctx;
-    (void)flags;
-    (void)mode;
-    if (at->slowness % 3 == 1 && at->calls++ % 2 == 0) {
-        errno = EINTR;
-        return -1;
-    }
-    if (path[1] != 'f') {
-        at->written.length = 0;
-        return 1000;
-    }
-    return path[2] - 'a';
-}
-
-static ssize_t fake_read_at(void *ctx, int fd, void *bytes, size_t length, off_t offset) {
-    scene *at = ctx;
-    const model *part = &at->parts[fd];
-    size_t left = (size_t)offset < part->content.length ? part->content.length - (size_t)offset : 0;
-    size_t count = left < length ? left : length;
-    if (at->slowness % 3 == 1 && at->calls++ % 2 == 0) {
-        errno = EINTR;
-        return -1;
-    }
-    if (part->manners % 8 == 1) {
-        errno = EIO;
-        return -1;
-    }
-    if (part->manners % 8 == 2 && left == 0) {
-        memset(bytes, 'x', length);
-        return (ssize_t)length; // it has grown
-    }
-    count = part->manners % 8 == 3 && count > 1 ? count / 2 : count;
-    count = part->manners % 8 == 4 && offset > 0 ? 0 : count; // it has shrunk
-    if (count > 0) {
-        memcpy(bytes, part->content.data + offset, count);
-    }
-    return (ssize_t)count;
-}
-
-static int fake_status(void *ctx, int fd, struct stat *out) {
-    const scene *at = ctx;
-    *out = (struct stat){.st_mode = S_IFREG, .st_size = (off_t)at->parts[fd].content.length};
-    if (at->parts[fd].manners % 8 == 5) {
-        out->st_mode = at->parts[fd].manners % 16 == 5 ? S_IFDIR : S_IFIFO;
-    }
-    if (at->parts[fd].manners % 8 == 6) {
-        out->st_size += (off_t)at->calls; // another length each time
-    }
-    now->calls++;
-    return 0;
-}
-
-static ssize_t fake_write(void *ctx, int fd, const void *bytes, size_t length) {
-    scene *at = ctx;
-    CHECK(fd == 1000 && length > 0);
-    if (at->slowness % 3 == 1 && at->calls++ % 2 == 0) {
-        errno = EINTR;
-        return -1;
-    }
-    if (at->slowness == 255 && at->written.length > 20) {
-        errno = ENOSPC;
-        return -1;
-    }
-    size_t count = at->slowness % 3 == 2 && length > 7 ? 7 : length;
-    nc_buf_append(&at->written, nc_slice_make(bytes, count));
-    return (ssize_t)count;
-}
-
-static int fake_sync(void *ctx, int fd) {
-    errno = EIO;
-    return ((scene *)ctx)->slowness == 254 && fd == 1000 ? -1 : 0;
-}
-
-static int fake_close(void *ctx, int fd) {
-    errno = EIO;
-    return ((scene *)ctx)->slowness == 253 && fd == 1000 ? -1 : 0;
-}
-
-static int fake_rename(void *ctx, const char *from, const char *to) {
-    errno = EACCES;
-    CHECK(strncmp(from, to, strlen(to)) == 0);
-    return ((scene *)ctx)->slowness == 252 ? -1 : 0;
-}
-
-static int fake_unlink(void *ctx, const char *path) {
-    CHECK(strstr(path, ".part") != NULL);
-    ((scene *)ctx)->written.length = 0;
-    return 0;
-}
-
-static nc_file_ops fake_files(scene *at) {
-    nc_file_ops ops = nc_file_ops_system();
-    ops.ctx = at;
-    ops.open = fake_open;
-    ops.read_at = fake_read_at;
-    ops.status = fake_status;
-    ops.write = fake_write;
-    ops.sync = fake_sync;
-    ops.close = fake_close;
-    ops.rename = fake_rename;
-    ops.unlink = fake_unlink;
-    return ops;
-}
 
 /* --- sources --- */
 
@@ -380,6 +269,7 @@ static void write_all(nc_multipart *form, scene *at) {
     nc_error err;
     nc_status status = nc_multipart_write_file(form, nc_slice_of("/w"), &err);
     check_error(&err, status, 0);
+    CHECK(status != NC_OK || (at->slowness != PLACE_LEADS_TO_DEVICE && at->slowness != PLACE_IS_PIPE));
     if (status == NC_OK) {
         if (at->is_parseable) {
             form_check_body(at, nc_buf_slice(&at->written));
@@ -428,7 +318,7 @@ static bool fill_nothing(void *ctx, uint8_t *bytes, size_t length) {
 }
 
 static void play(input *in, uint8_t choice, scene *at) {
-    nc_file_ops files = fake_files(at);
+    nc_file_ops files = form_files(at);
     nc_multipart *form = NULL;
     nc_error err;
     at->slowness = input_byte(in);
@@ -469,7 +359,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     input in = input_init(data, size);
     uint8_t choice = input_byte(&in);
     at = (scene){.is_honest = true, .is_parseable = true, .written = nc_buf_init(1 << 24)};
-    now = &at;
     if ((choice & 2) != 0) {
         nc_slice name = input_piece(&in);
         look_up(name, input_rest(&in));
