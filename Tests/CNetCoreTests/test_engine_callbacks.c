@@ -37,11 +37,15 @@ static void watcher_init(watcher *w, fixture *f) {
     assert_int_equal(sem_init(&w->over, 0, 0), 0);
 }
 
-static void watcher_wait(watcher *w) {
+static void wait_for(sem_t *event) {
     struct timespec until;
     assert_int_equal(clock_gettime(CLOCK_REALTIME, &until), 0);
     until.tv_sec += FIXTURE_LIMIT_MS / 1000;
-    assert_int_equal(sem_timedwait(&w->over, &until), 0);
+    assert_int_equal(sem_timedwait(event, &until), 0);
+}
+
+static void watcher_wait(watcher *w) {
+    wait_for(&w->over);
 }
 
 static void watcher_deinit(watcher *w) {
@@ -372,6 +376,55 @@ static void engine__a_round_that_ended_transfers_says_so(void **state) {
     assert_int_equal(atomic_load(&j.releases), 1);
 }
 
+/// What stands in the loop's way: the first burst ends when the test has asked for more.
+typedef struct pause_in_burst {
+    sem_t told, asked;
+    atomic_uint bursts, bells;
+} pause_in_burst;
+
+static void wait_in_burst(void *ctx) {
+    pause_in_burst *p = ctx;
+    if (atomic_fetch_add(&p->bursts, 1) == 0) {
+        sem_post(&p->told);
+        wait_for(&p->asked);
+    }
+}
+
+static void count_bells(void *ctx, nc_trace_point point, nc_transfer_id id) {
+    (void)id;
+    if (point == NC_TRACE_ENGINE_WOKEN) {
+        atomic_fetch_add(&((pause_in_burst *)ctx)->bells, 1);
+    }
+}
+
+static void engine__a_request_made_while_the_loop_is_awake_rings_no_bell(void **state) {
+    pause_in_burst p = {.bursts = 0};
+    const nc_engine_options options = {.trace = {&p, count_bells}, .loop_client = {&p, NULL, wait_in_burst, NULL}};
+    fixture f;
+    watcher first;
+    watcher second;
+    (void)state;
+    assert_int_equal(sem_init(&p.told, 0, 0), 0);
+    assert_int_equal(sem_init(&p.asked, 0, 0), 0);
+    fixture_start_with(&f, NULL, &options);
+    nc_request request = fixture_request(&f, "/x");
+    watcher_init(&first, &f);
+    watcher_init(&second, &f);
+    start(&first, &request, false);
+    wait_for(&p.told); // The loop has left its sleep for the answer, and has not looked for mail yet.
+    unsigned bells = atomic_load(&p.bells);
+    start(&second, &request, false);
+    sem_post(&p.asked);
+    watcher_wait(&second);
+    assert_status(second.error.status, NC_OK);
+    assert_int_equal(atomic_load(&p.bells), bells);
+    watcher_deinit(&first);
+    watcher_deinit(&second);
+    fixture_stop(&f);
+    assert_int_equal(sem_destroy(&p.told), 0);
+    assert_int_equal(sem_destroy(&p.asked), 0);
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
@@ -385,6 +438,7 @@ int main(void) {
         harness_case(engine__release_ends_whatever_is_under_way),
         harness_case(engine__jobs_run_on_the_loop_and_none_is_dropped),
         harness_case(engine__a_round_that_ended_transfers_says_so),
+        harness_case(engine__a_request_made_while_the_loop_is_awake_rings_no_bell),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -45,10 +45,11 @@ void nc_mailbox_deinit(nc_mailbox *mailbox) {
 }
 
 bool nc_mailbox_needs_wake(nc_engine *engine) {
-    bool was_asleep = engine->shared.mailbox.is_loop_asleep;
-    engine->shared.mailbox.is_loop_asleep = false;
-    // The flag outlives the sleep until the mail is next read; a letter from the loop to itself needs no bell.
-    return was_asleep && !nc_engine_is_on_loop(engine);
+    bool was_asleep = atomic_load_explicit(&engine->shared.mailbox.is_loop_asleep, memory_order_relaxed);
+    if (was_asleep) {
+        atomic_store_explicit(&engine->shared.mailbox.is_loop_asleep, false, memory_order_relaxed);
+    }
+    return was_asleep;
 }
 
 void nc_mailbox_wake(const nc_mailbox *mailbox) {
@@ -56,6 +57,10 @@ void nc_mailbox_wake(const nc_mailbox *mailbox) {
     // EAGAIN means that wake-ups are waiting already.
     while (write(mailbox->wake_write_fd, &one, sizeof one) < 0 && errno == EINTR) {
     }
+}
+
+void nc_mailbox_leave_sleep(nc_engine *engine) {
+    atomic_store_explicit(&engine->shared.mailbox.is_loop_asleep, false, memory_order_relaxed);
 }
 
 void nc_mailbox_clear_wake(const nc_mailbox *mailbox) {
@@ -70,7 +75,6 @@ void nc_mailbox_take(nc_engine *engine, nc_mail *mail) {
     nc_list_init(&mail->cancelled);
     nc_list_init(&mail->answers);
     pthread_mutex_lock(&engine->shared.mutex);
-    mailbox->is_loop_asleep = false;
     nc_list_move_all(&mail->submitted, &mailbox->submitted);
     nc_list_move_all(&mail->cancelled, &mailbox->cancelled);
     nc_list_move_all(&mail->answers, &mailbox->answers);
@@ -94,7 +98,7 @@ bool nc_mailbox_may_sleep(nc_engine *engine) {
         nc_list_is_empty(&mailbox->answers) && nc_list_is_empty(&mailbox->ordered) && !mailbox->has_cookie_orders &&
         !mailbox->wants_drain && mailbox->is_suspended == engine->loop.queue.is_suspended &&
         mailbox->is_finishing == engine->loop.is_finishing && mailbox->is_closing == engine->loop.is_closing;
-    mailbox->is_loop_asleep = is_empty;
+    atomic_store_explicit(&mailbox->is_loop_asleep, is_empty, memory_order_relaxed);
     pthread_mutex_unlock(&engine->shared.mutex);
     return is_empty;
 }

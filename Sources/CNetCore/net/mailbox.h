@@ -1,11 +1,14 @@
 /// How work reaches the loop from other threads: lists under one mutex, and one wake-up for many letters.
 ///
-/// The loop says when it is about to sleep; only then does a letter cost a system call.
+/// The loop says when it is about to sleep and when it has left its sleep; only between the two does a letter cost a
+/// system call.
 #ifndef NETCORE_PRIVATE_MAILBOX_H
 #define NETCORE_PRIVATE_MAILBOX_H
 
 #include "base/list.h"
 #include "net/transfer.h"
+
+#include <stdatomic.h>
 
 /// What came back from a worker; `arrive` is called on the loop.
 typedef struct nc_answer {
@@ -20,13 +23,13 @@ enum {
     NC_ORDER_PRIORITY = 16,
 };
 
-/// Touched only under the engine's mutex, but for the descriptors, which never change.
+/// Touched only under the engine's mutex, but for the descriptors, which never change, and where it is said.
 typedef struct nc_mailbox {
     int wake_read_fd;
-    int wake_write_fd; // the same as above where there is eventfd(2)
-    bool is_loop_asleep;
-    bool wants_drain;  // of the client's jobs
-    bool is_finishing; // takes no more requests, and ends with the last one
+    int wake_write_fd;          // the same as above where there is eventfd(2)
+    atomic_bool is_loop_asleep; // becomes true under the mutex alone
+    bool wants_drain;           // of the client's jobs
+    bool is_finishing;          // takes no more requests, and ends with the last one
     bool is_closing;
     nc_link submitted; // nc_transfer.link
     nc_link cancelled; // nc_transfer.cancel_link
@@ -57,6 +60,8 @@ void nc_mailbox_deinit(nc_mailbox *mailbox);
 bool nc_mailbox_needs_wake(nc_engine *engine);
 /// Wakes the loop; never blocks.
 void nc_mailbox_wake(const nc_mailbox *mailbox);
+/// Says, on the loop and without the mutex, that it has left its sleep: it looks for mail before the next one.
+void nc_mailbox_leave_sleep(nc_engine *engine);
 /// Swallows wake-ups, on the loop.
 void nc_mailbox_clear_wake(const nc_mailbox *mailbox);
 
