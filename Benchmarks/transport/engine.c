@@ -110,6 +110,7 @@ int main(int argc, char *argv[]) {
     client self = {.options = &options, .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
     self.request.url = nc_slice_of(options.url);
     self.request.limits.max_body_bytes = options.body_bytes + 1; /* more than the default in the largest runs */
+    self.request.accepts_codings = options.asks_codings != 0;
     self.sink = (nc_sink){.ctx = &self, .on_done = on_done};
     nc_trust *trust = NULL;
     if (options.ca != NULL &&

@@ -174,6 +174,7 @@ static bool transfer_init(transfer *self, const bench_options *options) {
     self->body_capacity = options->body_bytes > MIN_BODY_CAPACITY ? options->body_bytes : MIN_BODY_CAPACITY;
     self->body = malloc(self->body_capacity);
     return self->easy != NULL && self->body != NULL && set_tls(self->easy, options) &&
+           curl_easy_setopt(self->easy, CURLOPT_ACCEPT_ENCODING, options->asks_codings != 0 ? "" : NULL) == CURLE_OK &&
            curl_easy_setopt(self->easy, CURLOPT_URL, options->url) == CURLE_OK &&
            curl_easy_setopt(self->easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
            curl_easy_setopt(self->easy, CURLOPT_WRITEFUNCTION, on_write) == CURLE_OK &&

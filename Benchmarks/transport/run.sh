@@ -11,7 +11,7 @@ tolerance_percent=20
 here=Benchmarks/transport
 name=transport
 all_peers="raw c swift-loop swift urlsession go httpx"
-all_rows="1k:1 1k:1:asleep 1k:64 1k:256 64k:64 h2:64"
+all_rows="1k:1 1k:1:asleep 1k:64 1k:64:codings 1k:256 64k:64 h2:64"
 . Benchmarks/setup.sh
 
 usage() {
@@ -24,7 +24,9 @@ usage: script/bench transport [--rounds N] [--requests N] [--only PEER,..] [--ro
                    (go and httpx: in rows 1k:1 and 1k:64, where there is a Go, and a PyPI for httpx)
   --rows ROW,..    body:in-flight, of: $all_rows
                    (h2: 1 KiB bodies as streams of one HTTP/2 connection over TLS; behind :asleep an idle core
-                   may sleep, from which it wakes with cold caches; in the others the kernel is asked for none)
+                   may sleep, from which it wakes with cold caches; in the others the kernel is asked for none;
+                   behind :codings the requests name the content codings that libcurl undoes, as an agent's do
+                   by default; in the others raw, c and swift name none)
   --markdown FILE  writes the table there too, with the machine and the versions
 END
 }
@@ -32,9 +34,10 @@ END
 read_options --requests 100000 "$@"
 requests=$amount
 for row in $rows; do
-    awake=${row%:asleep}
-    case $awake in
-    1k:[1-9]* | 64k:[1-9]* | h2:[1-9]*) case ${awake#*:} in *[!0-9]*) fail "no row '$row'" ;; esac ;;
+    plain=${row%:asleep}
+    plain=${plain%:codings}
+    case $plain in
+    1k:[1-9]* | 64k:[1-9]* | h2:[1-9]*) case ${plain#*:} in *[!0-9]*) fail "no row '$row'" ;; esac ;;
     *) fail "no row '$row'; they look like: $all_rows" ;;
     esac
 done
@@ -122,7 +125,7 @@ program() { # PEER
 
 run_peer() { # ROW ROUND PEER
     in_flight=${1#*:}
-    in_flight=${in_flight%:asleep}
+    in_flight=${in_flight%%:*}
     body=${1%%:*}
     count=$requests
     case $3 in
@@ -132,6 +135,9 @@ run_peer() { # ROW ROUND PEER
     case $body in
     h2) asked="--url https://localhost:$tls_port/1k --ca $work/root.pem --body-bytes 1024" ;;
     *) asked="$asked $((${body%k} * 1024))" ;;
+    esac
+    case $1 in
+    *:codings) asked="$asked --codings 1" ;;
     esac
     before=$(accepts) || fail "nginx is gone"
     # shellcheck disable=SC2046,SC2086
@@ -154,6 +160,8 @@ for row in $rows; do
             # URLSession cannot be given the certificate of a test's own root.
             case $row:$peer in
             h2:*:urlsession) continue ;;
+            # These name codings in every row.
+            *:codings:urlsession | *:codings:go | *:codings:httpx) continue ;;
             1k:1:* | 1k:64:*) ;;
             *:go | *:httpx) continue ;;
             esac

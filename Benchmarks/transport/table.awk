@@ -13,7 +13,7 @@ function print_line(a, b, c, d, e, f, g, h, i) {
     if (is_markdown == "yes") {
         printf "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", a, b, c, d, e, f, g, h, i
     } else {
-        printf "%-12s %-10s %8s %13s %6s %11s %10s %8s %11s\n", a, b, c, d, e, f, g, h, i
+        printf "%-14s %-10s %8s %13s %6s %11s %10s %8s %11s\n", a, b, c, d, e, f, g, h, i
     }
 }
 
@@ -76,7 +76,8 @@ END {
     }
     print ""
     print "Medians and min-max of the rounds. Row: body:in flight (h2: 1 KiB, streams of one HTTP/2 connection over TLS;"
-    print "asleep: idle cores were left to sleep, and woke with caches as cold as the machine makes them)."
+    print "asleep: idle cores were left to sleep, and woke with caches as cold as the machine makes them; codings: raw, c and"
+    print "swift name the content codings that libcurl undoes, as an agent does by default; elsewhere they name none)."
     print "CPU s: the client's user+system seconds per 100,000 requests. / raw: median of each round's ratio to the same round's raw. RSS: the process's peak. Connections:"
     print "accepted by nginx in a whole run, warm-up included."
     for (r = 1; r <= row_count; r++) {

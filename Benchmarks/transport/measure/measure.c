@@ -36,10 +36,9 @@ static bool set_option(bench_options *options, const char *name, const char *val
         const char *name;
         uint64_t *place;
     } counts[] = {
-        {"--body-bytes", &options->body_bytes},
-        {"--in-flight", &options->in_flight},
-        {"--requests", &options->requests},
-        {"--warm-up", &options->warm_up},
+        {"--body-bytes", &options->body_bytes}, {"--in-flight", &options->in_flight},
+        {"--requests", &options->requests},     {"--warm-up", &options->warm_up},
+        {"--codings", &options->asks_codings},
     };
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         if (strcmp(name, counts[i].name) == 0) {

@@ -33,7 +33,10 @@ struct Main {
         var failureCount = 0
         for _ in 0..<requestCount {
             do {
-                let response = try await agent.send(Request<Bytes>(workload.url))
+                var request = Request<Bytes>(workload.url)
+                // As its peers over libcurl: the same request on the wire.
+                request.acceptsCodings = workload.asksCodings
+                let response = try await agent.send(request)
                 if response.status != 200 || response.value.count != workload.bodyByteCount {
                     failureCount += 1
                 }

@@ -18,6 +18,8 @@ public struct Workload: Sendable {
     public let authorities: String?
     /// Bytes in each body; any other length is a failure.
     public let bodyByteCount: Int
+    /// Whether the requests name the content codings that the client undoes.
+    public let asksCodings: Bool
     /// Tasks that send, one request at a time each.
     public let inFlight: Int
 
@@ -35,6 +37,7 @@ public struct Workload: Sendable {
         authorities = options.ca.map { String(cString: $0) }
         bodyByteCount = Int(options.body_bytes)
         inFlight = Int(options.in_flight)
+        asksCodings = options.asks_codings != 0
         self.options = Options(value: options)
     }
 

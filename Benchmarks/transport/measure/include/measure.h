@@ -34,6 +34,8 @@ typedef struct bench_options {
     uint64_t requests;
     /// Requests sent before, unmeasured.
     uint64_t warm_up;
+    /// Not 0: the requests name the content codings that the client undoes. The bodies come as they are.
+    uint64_t asks_codings;
 } bench_options;
 
 /// A moment on two clocks.
@@ -54,7 +56,7 @@ typedef struct bench_outcome {
     uint64_t failures;
 } bench_outcome;
 
-/// Reads --url, --mode, --ca, --body-bytes, --in-flight, --requests and --warm-up.
+/// Reads --url, --mode, --ca, --body-bytes, --in-flight, --requests, --warm-up and --codings.
 ///
 /// Returns false, with a line on standard error, when one is unknown, malformed or missing.
 bool bench_options_parse(bench_options *out, int argument_count, char *const arguments[]);
