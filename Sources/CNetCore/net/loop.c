@@ -5,11 +5,7 @@
 #include "net/engine_state.h"
 #include "net/orders.h"
 
-#include <locale.h>
 #include <sched.h>
-#ifdef __APPLE__
-#include <xlocale.h>
-#endif
 
 /// Bounds on what happens between two looks at the sockets.
 enum { MAX_EVENTS = 128, MAX_JOBS = 64, JOBS_AT_ONCE = 8, MAX_JOB_NS = 1000000, MAX_SETTLING = 4, MAX_UNPOLLED = 4 };
@@ -264,32 +260,14 @@ static void end(nc_engine *engine) {
     pthread_mutex_unlock(&engine->shared.mutex);
 }
 
-/// libcurl makes ASCII of a host by the character set of its thread's locale, which has ASCII alone where a program
-/// sets none. The rest of the locale stays the program's. Zero where the system has no such character set.
-static locale_t use_utf8(void) {
-    locale_t own = duplocale(LC_GLOBAL_LOCALE);
-    locale_t letters = own != (locale_t)0 ? newlocale(LC_CTYPE_MASK, "C.UTF-8", own) : (locale_t)0;
-    if (letters != (locale_t)0) {
-        (void)uselocale(letters);
-    } else if (own != (locale_t)0) {
-        freelocale(own);
-    }
-    return letters;
-}
-
-static void leave_utf8(locale_t letters) {
-    if (letters != (locale_t)0) {
-        (void)uselocale(LC_GLOBAL_LOCALE);
-        freelocale(letters);
-    }
-}
-
 void *nc_loop_main(void *argument) {
     nc_engine *engine = argument;
-    locale_t letters = use_utf8();
     // nc_engine_new() holds the mutex until the thread's name is written down.
     pthread_mutex_lock(&engine->shared.mutex);
     pthread_mutex_unlock(&engine->shared.mutex);
+    if (engine->live.letters != (locale_t)0) {
+        (void)uselocale(engine->live.letters);
+    }
     (void)pthread_detach(pthread_self());
     nc_trace_pass(&engine->trace, NC_TRACE_ENGINE_STARTED, 0);
     nc_engine_read_clock(engine);
@@ -300,7 +278,7 @@ void *nc_loop_main(void *argument) {
     pthread_mutex_unlock(&engine->shared.mutex);
     run(engine);
     end(engine);
-    leave_utf8(letters);
+    (void)uselocale(LC_GLOBAL_LOCALE);
     nc_process_remove_loop(&engine->live);
     nc_engine_drop(engine);
     return NULL;

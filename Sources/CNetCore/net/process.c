@@ -71,10 +71,23 @@ nc_status nc_process_start(nc_error *err) {
     return status;
 }
 
+/// libcurl makes ASCII of a host by the character set of its thread's locale, which has ASCII alone where a program
+/// sets none. The rest of the locale stays the program's. Made and freed under the mutex: the C library shares its
+/// tables between locales, in an order that no sanitizer sees.
+static locale_t make_letters(void) {
+    locale_t own = duplocale(LC_GLOBAL_LOCALE);
+    locale_t letters = own != (locale_t)0 ? newlocale(LC_CTYPE_MASK, "C.UTF-8", own) : (locale_t)0;
+    if (letters == (locale_t)0 && own != (locale_t)0) {
+        freelocale(own);
+    }
+    return letters;
+}
+
 bool nc_process_add_loop(nc_live_loop *loop) {
     pthread_mutex_lock(&mutex);
     bool may_start = !is_ending;
     if (may_start) {
+        loop->letters = make_letters();
         loop->next = live_loops;
         loop->link = &live_loops;
         if (live_loops != NULL) {
@@ -90,6 +103,9 @@ void nc_process_remove_loop(nc_live_loop *loop) {
     // exit() goes on as soon as the mutex is free: nothing of OpenSSL's may be left for this thread to do.
     OPENSSL_thread_stop();
     pthread_mutex_lock(&mutex);
+    if (loop->letters != (locale_t)0) {
+        freelocale(loop->letters);
+    }
     *loop->link = loop->next;
     if (loop->next != NULL) {
         loop->next->link = loop->link;

@@ -4,12 +4,19 @@
 
 #include <netcore/status.h>
 
+#include <locale.h>
+#ifdef __APPLE__
+#include <xlocale.h>
+#endif
+
 /// A loop that lives; embedded in the engine.
 typedef struct nc_live_loop {
     struct nc_live_loop *next;
     struct nc_live_loop **link;
     /// Asks the loop to end; called from exit().
     void (*stop)(struct nc_live_loop *loop);
+    /// What the loop's thread uses: the program's, with the characters of UTF-8. Zero where the system has none such.
+    locale_t letters;
 } nc_live_loop;
 
 /// Starts libcurl and OpenSSL once for the process, in the order that makes exit() safe.
