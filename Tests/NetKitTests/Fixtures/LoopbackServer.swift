@@ -97,7 +97,8 @@ import Dispatch
     /// The exact bytes of a request, the first 64 KiB of it.
     func receivedBytes(_ index: Int) -> [UInt8] {
         let length = unsafe nct_server_copy_request(raw, index, nil, 0)
-        return unsafe [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
+        // Of no room it would be the array all empty ones share, which the initializer writes to.
+        return unsafe [UInt8](unsafeUninitializedCapacity: max(1, length)) { buffer, count in
             count = unsafe min(length, nct_server_copy_request(raw, index, buffer.baseAddress, length), 64 << 10)
         }
     }

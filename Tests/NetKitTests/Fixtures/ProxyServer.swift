@@ -41,7 +41,8 @@ import CNetTesting
     func received(_ index: Int = 0) -> ReceivedRequest {
         let length = unsafe nct_proxy_copy_request(raw, index, nil, 0)
         return ReceivedRequest(
-            unsafe [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
+            // Of no room it would be the array all empty ones share, which the initializer writes to.
+            unsafe [UInt8](unsafeUninitializedCapacity: max(1, length)) { buffer, count in
                 count = unsafe min(length, nct_proxy_copy_request(raw, index, buffer.baseAddress, length))
             })
     }

@@ -66,7 +66,8 @@ final class TemporaryFolder: Sendable {
         }
         defer { close(descriptor) }
         let length = Int(lseek(descriptor, 0, SEEK_END))
-        return unsafe [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
+        // Of no room it would be the array all empty ones share, which the initializer writes to.
+        return unsafe [UInt8](unsafeUninitializedCapacity: max(1, length)) { buffer, count in
             count = unsafe max(0, pread(descriptor, buffer.baseAddress, length, 0))
         }
     }
