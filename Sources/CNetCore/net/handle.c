@@ -24,7 +24,7 @@ enum {
     RECORD_RECEIVE_BYTES = 20 * 1024,
     STREAM_RECEIVE_BYTES = 64 * 1024,
     LONG_RECEIVE_BYTES = 512 * 1024,
-    SEND_BYTES = 128 * 1024
+    SEND_BYTES = 64 * 1024
 };
 
 /// Collects the first refusal of a row of options, so that each need not be asked for its own.
