@@ -17,10 +17,14 @@
 /// still come of a body that nobody wants any more. A ticket is work out of proportion to its length.
 enum { MAX_UNHEEDED_BYTES = 16 << 20, TICKET_WEIGHT = 16 << 10 };
 
+/// Failed writes in a row, without a byte read between them, that are taken for writes that have to wait.
+enum { MAX_FAILED_WRITES = 3 };
+
 struct nc_tls_end {
     unsigned references;
     nc_lane *lane; // the connection's
     nc_unheeded records;
+    int failed_writes;
     bool has_close_notify;
     bool is_flooded;
 };
@@ -174,6 +178,25 @@ static void on_message(int is_sent, int version, int type, const void *bytes, si
     }
 }
 
+/// A server that hangs up behind an early answer resets the connection under an upload, and libcurl gives up at the
+/// first write that fails, the answer unread. Reading tells soon enough that a connection is dead: a failed write is
+/// taken for one that has to wait, so that libcurl reads what is there before it tries again.
+static long on_wire(BIO *wire, int operation, const char *bytes, size_t length, int number, long whole, int result,
+                    size_t *processed) {
+    (void)bytes;
+    (void)length;
+    (void)number;
+    (void)whole;
+    (void)processed;
+    if (operation == (BIO_CB_READ | BIO_CB_RETURN) && result > 0) {
+        ((nc_tls_end *)(void *)BIO_get_callback_arg(wire))->failed_writes = 0;
+    } else if (operation == (BIO_CB_WRITE | BIO_CB_RETURN) && result <= 0 && !BIO_should_retry(wire) &&
+               ++((nc_tls_end *)(void *)BIO_get_callback_arg(wire))->failed_writes <= MAX_FAILED_WRITES) {
+        BIO_set_retry_write(wire);
+    }
+    return result;
+}
+
 nc_status nc_tls_watch(CURL *easy, nc_lane *lane, nc_tls_end **out) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     SSL *tls = live_connection(easy);
@@ -194,6 +217,8 @@ nc_status nc_tls_watch(CURL *easy, nc_lane *lane, nc_tls_end **out) {
         SSL_set_info_callback(tls, on_info);
         SSL_set_msg_callback(tls, on_message);
         SSL_set_msg_callback_arg(tls, end);
+        BIO_set_callback_ex(SSL_get_wbio(tls), on_wire);
+        BIO_set_callback_arg(SSL_get_wbio(tls), (char *)end);
     }
     end->references++;
     *out = end;
