@@ -65,7 +65,7 @@ final class TemporaryFolder: Sendable {
             return nil
         }
         defer { close(descriptor) }
-        let length = Int(lseek(descriptor, 0, SEEK_END))
+        let length = max(0, Int(lseek(descriptor, 0, SEEK_END)))
         // Of no room it would be the array all empty ones share, which the initializer writes to.
         return unsafe [UInt8](unsafeUninitializedCapacity: max(1, length)) { buffer, count in
             count = unsafe max(0, pread(descriptor, buffer.baseAddress, length, 0))
