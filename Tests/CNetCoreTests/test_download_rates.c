@@ -35,8 +35,8 @@ static void book_end(void *ctx, nc_download_id id, nc_response *response, const 
     (void)response;
     (void)result;
     one->on.now.error = *error;
-    gate_open(&one->on.moved); // Whoever waits for the next piece goes on.
     gate_open(&one->on.done);
+    gate_open(&one->on.moved); // Last: whoever waits for the next piece goes on, and must see that there is none.
 }
 
 static unsigned opened(gate *one) {
