@@ -130,6 +130,7 @@ static void engine__a_lane_keeps_what_it_learnt_while_others_learn(void **state)
     assert_sent(&f, last_index(&f), "a=1");
     (void)get_in_lane(&f, one, "/c"); // the first one hears of b, and still knows a
     assert_sent(&f, last_index(&f), "a=1; b=2");
+    assert_true(nct_server_wait_for_stalled(f.server, 1, FIXTURE_LIMIT_MS));
     nct_server_release_stalled(f.server);
     gate_wait(&gates[1]);
     (void)get_in_lane(&f, two, "/");

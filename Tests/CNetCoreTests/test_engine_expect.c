@@ -394,6 +394,7 @@ static void engine__a_body_that_moves_is_not_idle_whatever_has_come_back_regress
         assert_status(nc_engine_submit(f.engine, &request, &sink, &id, NULL), NC_OK);
         if (is_early) {
             gate_wait(&reader.saw_head);
+            assert_true(nct_server_wait_for_stalled(f.server, 1, FIXTURE_LIMIT_MS));
             atomic_store(&source.may_go, true);
             nc_engine_resume_from(f.engine, id, NC_REST_SOURCE);
             gate_wait(&source.is_over);

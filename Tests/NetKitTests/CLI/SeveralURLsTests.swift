@@ -48,6 +48,7 @@ struct SeveralURLsTests {
         async let outcome = nk(
             "-Z", "-o", folder.file("late"), "-o", folder.file("a"), server.url("/stalled"), server.url("/a"))
         try await server.waitForRequests(2)
+        try await server.waitForStalled(1)
         server.releaseStalled()
         #expect(try await outcome.code == 0)
         #expect(folder.contents(of: "late") == Array("late".utf8))

@@ -23,6 +23,7 @@ struct StreamHeadTests {
         let moments = [hop.started, hop.resolved, hop.connected, hop.ready, hop.firstByte].compactMap { $0 }
         #expect(moments.count == 5 && moments == moments.sorted())
         #expect(hop.ended == nil)
+        try await server.waitForStalled(1)
         server.releaseStalled()
         #expect(try await stream.collect(upTo: 100).count == 4)
         #expect(try #require(stream.metrics.first?.ended) >= moments[4])
