@@ -113,6 +113,8 @@ struct PausingTests {
         task.cancel()
         #expect(await task.value == .cancelled)
         try await server.waitForSilence()
+        // The connection closes a moment before the transfer is no longer listed.
+        try await agent.waitUntilNothingIsUnderWay()
         // Of what has ended nobody hears.
         agent.pause(transfer.id)
         agent.resume(transfer.id)
