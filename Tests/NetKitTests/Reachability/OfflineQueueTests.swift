@@ -84,6 +84,8 @@ struct OfflineQueueTests {
         #expect(await code(Request<Bytes>("http://a.example/3"), agent) == .queued)
         #expect(stub.requests.isEmpty)
         #expect(queue.requests.map(\.id) == [1, 2, 3])
+        // A wait for the way may begin first; it is not to take up their lifetime at once.
+        time.hold(by: StubGate())
         let draining = Task { await agent.drain(queue) }
         path.set(.viaCellular)
         await told.wait(for: 3)
@@ -294,6 +296,7 @@ struct OfflineQueueTests {
     @Test func oneDrainAtATime() async throws {
         let queue = try queue()
         let agent = agent(queue)
+        time.hold(by: StubGate())
         let first = Task { await agent.drain(queue) }
         #expect(await code(put("/1"), agent) == .queued)
         path.set(.viaWiFiOrWired)
