@@ -38,7 +38,7 @@ typedef struct nc_credentials {
     nc_slice user;
     /// Password, without NUL.
     nc_slice password;
-    /// Token, for NC_AUTH_BEARER: no CR, LF or NUL.
+    /// Token, for NC_AUTH_BEARER: visible ASCII alone, no space.
     nc_slice token;
 } nc_credentials;
 

@@ -20,12 +20,13 @@
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
 
-/// Where 0 means a default, this asks for no limit in a 32-bit field.
+/// Where 0 means a default, this asks for no limit in a 32-bit field; nc_limits.max_redirects alone has none to ask for
+/// and takes this value for NC_NO_REDIRECTS.
 #define NC_UNLIMITED UINT32_MAX
 /// Where 0 means a default, this asks for no limit in a 64-bit field.
 #define NC_UNLIMITED_BYTES UINT64_MAX
 
-/// Where 0 means the default, this asks for none.
+/// Where 0 means the default number of redirects, this asks for none.
 #define NC_NO_REDIRECTS UINT32_MAX
 
 /// The last of the 64 classes of service.

@@ -1,6 +1,6 @@
 extension Agent {
     /// What was started and is not over, the first started first; calls of `send(_:)` are among ``transfers()`` alone,
-    /// unless they have a ``Request/tag``.
+    /// unless they have a ``Request/tag``, accessories or hooks.
     public func runs() -> [Run] {
         let controls = registry.all
         let waiting = Set(

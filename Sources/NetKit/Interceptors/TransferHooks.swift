@@ -4,8 +4,8 @@
 ///         step.next.url.hasPrefix("https://api.example.com/") ? .follow : .deliver
 ///     }
 ///
-/// The request's own come before the agent's, hook by hook. They run on the task that sends, never on the agent's
-/// thread, and may take their time: the transfer waits for them, and the limits of time that run then go on. What a hook
+/// The request's own come before the agent's, hook by hook. They run on the task that sends, so not on the agent's
+/// thread, unless that task prefers ``Agent/executor``, and may take their time: the transfer waits for them, and the limits of time that run then go on. What a hook
 /// throws ends the call: a ``NetError`` as it is, anything else under ``NetError/Code/stoppedByCaller``. Nil does what
 /// is done without hooks.
 public struct TransferHooks: Sendable {

@@ -1,4 +1,4 @@
-/// Limits of one request. Every one is finite until it is set to nil.
+/// Limits of one request. All but the rates are finite until they are set to nil; ``maxRedirects`` always is a number.
 public struct Limits: Sendable, Hashable {
     /// Name lookup, TCP and TLS of one hop (10 s).
     public var connect: Duration? = .seconds(10)
