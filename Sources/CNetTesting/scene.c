@@ -36,15 +36,23 @@ struct nct_scene {
 
 /* --- certificates --- */
 
-static bool make(nct_scene *scene, int which, int issuer, const char *name, const char *names, int key_of,
-                 bool is_authority) {
-    nct_wish wish = {.issuer = issuer < 0 ? NULL : scene->made[issuer],
-                     .same_key_as = key_of < 0 ? NULL : scene->made[key_of],
-                     .common_name = name,
-                     .names = names,
-                     .is_authority = is_authority};
-    scene->made[which] = nct_make(&wish);
-    return scene->made[which] != NULL;
+typedef struct role {
+    int which;
+    int issuer; // -1: it signs itself
+    int key_of; // -1: it has a key of its own
+    const char *name;
+    const char *names;
+    bool is_authority;
+} role;
+
+static bool make(nct_scene *scene, role of) {
+    nct_wish wish = {.issuer = of.issuer < 0 ? NULL : scene->made[of.issuer],
+                     .same_key_as = of.key_of < 0 ? NULL : scene->made[of.key_of],
+                     .common_name = of.name,
+                     .names = of.names,
+                     .is_authority = of.is_authority};
+    scene->made[of.which] = nct_make(&wish);
+    return scene->made[of.which] != NULL;
 }
 
 static bool make_middle(nct_scene *scene) {
@@ -74,14 +82,14 @@ static bool make_shown(nct_scene *scene) {
 }
 
 static bool make_all(nct_scene *scene) {
-    return make(scene, ROOT, -1, "Scene root", NULL, -1, true) &&
-           make(scene, OTHER_ROOT, -1, "Scene other root", NULL, -1, true) &&
-           make(scene, STRANGER, -1, "Scene stranger", NULL, -1, true) && make_middle(scene) &&
-           make(scene, LEAF, MIDDLE, "leaf", OF_LOCALHOST, -1, false) &&
-           make(scene, RENEWED, MIDDLE, "leaf", OF_LOCALHOST, LEAF, false) &&
-           make(scene, REPLACED, MIDDLE, "leaf", OF_LOCALHOST, -1, false) &&
-           make(scene, UNRELATED, -1, "unrelated", NULL, -1, false) &&
-           make(scene, EVIL, OTHER_ROOT, "leaf", OF_LOCALHOST, -1, false) && make_shown(scene);
+    return make(scene, (role){ROOT, -1, -1, "Scene root", NULL, true}) &&
+           make(scene, (role){OTHER_ROOT, -1, -1, "Scene other root", NULL, true}) &&
+           make(scene, (role){STRANGER, -1, -1, "Scene stranger", NULL, true}) && make_middle(scene) &&
+           make(scene, (role){LEAF, MIDDLE, -1, "leaf", OF_LOCALHOST, false}) &&
+           make(scene, (role){RENEWED, MIDDLE, LEAF, "leaf", OF_LOCALHOST, false}) &&
+           make(scene, (role){REPLACED, MIDDLE, -1, "leaf", OF_LOCALHOST, false}) &&
+           make(scene, (role){UNRELATED, -1, -1, "unrelated", NULL, false}) &&
+           make(scene, (role){EVIL, OTHER_ROOT, -1, "leaf", OF_LOCALHOST, false}) && make_shown(scene);
 }
 
 /// Joins the PEM texts of some certificates; -1 ends them. The first one's key is the server's.

@@ -122,7 +122,7 @@ bool nc_match_end(nc_match *match, uint64_t offset) {
     if (!frame->is_array) {
         goes_on = find_missing(match, offset);
     } else if ((node->asks & NC_ASKS_MIN_ITEMS) != 0 && frame->index < node->min_items) {
-        goes_on = nc_match_refuse_count(match, "at least", node->min_items, "items", "array", frame->index, offset);
+        goes_on = nc_match_refuse_count(match, frame->index, node->min_items, offset);
     }
     match->top--;
     return goes_on;
@@ -254,10 +254,10 @@ static bool is_listed(const nc_match *match, const nc_shape_node *node, nc_json_
 static bool end_string(nc_match *match, const nc_shape_node *node, uint64_t offset) {
     uint64_t length = match->characters;
     if ((node->asks & NC_ASKS_MIN_LENGTH) != 0 && length < node->min_length) {
-        return nc_match_refuse_count(match, "at least", node->min_length, "characters", "string", length, offset);
+        return nc_match_refuse_length(match, length, node->min_length, offset);
     }
     if ((node->asks & NC_ASKS_MAX_LENGTH) != 0 && length > node->max_length) {
-        return nc_match_refuse_count(match, "at most", node->max_length, "characters", "string", length, offset);
+        return nc_match_refuse_length(match, length, node->max_length, offset);
     }
     if ((node->asks & NC_ASKS_ENUM) != 0 && !is_listed(match, node, NC_JSON_STRING)) {
         return nc_match_refuse_value(match, node, "string", offset);

@@ -108,20 +108,27 @@ bool nc_match_refuse_member(nc_match *match, nc_slice name, uint64_t offset) {
     return note(match, NC_PLACE_MEMBER, name, nc_slice_of("no such member"), nc_slice_of("a member"), offset);
 }
 
-bool nc_match_refuse_count(nc_match *match, const char *wanted, uint64_t limit, const char *unit, const char *found,
-                           uint64_t count, uint64_t offset) {
+static bool refuse_size(nc_match *match, bool is_container, uint64_t size, uint64_t limit, uint64_t offset) {
     char wants[MAX_WORD];
     char finds[MAX_WORD];
-    int wants_length = snprintf(wants, sizeof wants, "%s %" PRIu64 " %s", wanted, limit, unit);
-    int finds_length = snprintf(finds, sizeof finds, "%s of %" PRIu64, found, count);
-    bool is_container = found[0] == 'a';
+    int wants_length = snprintf(wants, sizeof wants, "%s %" PRIu64 " %s", size < limit ? "at least" : "at most", limit,
+                                is_container ? "items" : "characters");
+    int finds_length = snprintf(finds, sizeof finds, "%s of %" PRIu64, is_container ? "array" : "string", size);
     return note(match, is_container ? NC_PLACE_CONTAINER : NC_PLACE_VALUE, (nc_slice){0},
                 cut(wants, wants_length, sizeof wants), cut(finds, finds_length, sizeof finds), offset);
 }
 
+bool nc_match_refuse_length(nc_match *match, uint64_t length, uint64_t limit, uint64_t offset) {
+    return refuse_size(match, false, length, limit, offset);
+}
+
+bool nc_match_refuse_count(nc_match *match, uint64_t count, uint64_t limit, uint64_t offset) {
+    return refuse_size(match, true, count, limit, offset);
+}
+
 bool nc_match_refuse_item(nc_match *match, uint64_t offset) {
     const nc_match_frame *frame = match->top;
-    return nc_match_refuse_count(match, "at most", frame->node->max_items, "items", "array", frame->index, offset);
+    return nc_match_refuse_count(match, frame->index, frame->node->max_items, offset);
 }
 
 /// A value whose text was kept: its type and, for a number, its digits.

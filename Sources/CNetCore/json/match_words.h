@@ -13,9 +13,9 @@ enum {
 bool nc_match_refuse_absence(nc_match *match, const nc_shape_member *member, uint64_t offset);
 /// A member that a closed object does not list.
 bool nc_match_refuse_member(nc_match *match, nc_slice name, uint64_t offset);
-/// A length or number of elements: `wanted` is "at least" or "at most".
-bool nc_match_refuse_count(nc_match *match, const char *wanted, uint64_t limit, const char *unit, const char *found,
-                           uint64_t count, uint64_t offset);
+/// A length in characters, or a number of elements, and the limit that it does not keep to.
+bool nc_match_refuse_length(nc_match *match, uint64_t length, uint64_t limit, uint64_t offset);
+bool nc_match_refuse_count(nc_match *match, uint64_t count, uint64_t limit, uint64_t offset);
 /// A number beyond $min or $max, which is the value at `bound`.
 bool nc_match_refuse_bound(nc_match *match, const char *wanted, uint32_t bound, uint64_t offset);
 /// A value that $enum does not list.

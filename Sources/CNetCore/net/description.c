@@ -270,9 +270,10 @@ static void fill_fixed(nc_description *out, const nc_request *request) {
     out->fixed[ACCEPT_ENCODING_NODE].data = adds_codings ? accept_encoding_field() : NULL;
 }
 
-void nc_description_fill(nc_description *out, const nc_request *request, void *storage) {
+/// What is copied as it is.
+static nc_description describe(const nc_request *request) {
     bool is_streamed = request->body_file.length > 0 || request->body_source.pull != NULL || request->multipart != NULL;
-    *out = (nc_description){
+    return (nc_description){
         .source = request->body_source,
         .multipart = request->multipart,
         .body_length = request->body_source.pull != NULL ? request->body_length : request->body.length,
@@ -291,6 +292,10 @@ void nc_description_fill(nc_description *out, const nc_request *request, void *s
         .header_count = request->header_count,
         .url_length = request->url.length,
     };
+}
+
+void nc_description_fill(nc_description *out, const nc_request *request, void *storage) {
+    *out = describe(request);
     if (request->save_path.length > 0 && request->limits.max_body_bytes == 0) {
         out->limits.max_body_bytes = NC_UNLIMITED_BYTES; // It does not go to memory.
     }

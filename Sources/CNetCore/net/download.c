@@ -126,7 +126,7 @@ static nc_download *make(nc_engine *engine, const nc_download_options *options, 
     download->total = NC_LENGTH_UNKNOWN;
     download->url_text = nc_buf_init(SIZE_MAX / 2);
     download->job_text = nc_buf_init(NC_RECORD_MAX_BYTES);
-    download->record_texts = nc_buf_init(NC_RECORD_MAX_BYTES);
+    download->recorded.texts = nc_buf_init(NC_RECORD_MAX_BYTES);
     download->head_name = nc_buf_init(NC_RECORD_MAX_BYTES);
     download->error_body = nc_buf_init(MAX_ERROR_BODY_BYTES);
     download->texts = nc_buf_init(0);
@@ -161,11 +161,11 @@ void nc_download_free(nc_download *download) {
     nc_response_release(download->response);
     nc_buf_deinit(&download->url_text);
     nc_buf_deinit(&download->job_text);
-    nc_buf_deinit(&download->record_texts);
+    nc_buf_deinit(&download->recorded.texts);
     nc_buf_deinit(&download->head_name);
     nc_buf_deinit(&download->error_body);
     nc_buf_deinit(&download->texts);
-    nc_free(download->record_sums);
+    nc_free(download->recorded_sums);
     nc_free(download->path);
     nc_free(download->base);
     nc_free(download->folder);
@@ -208,7 +208,7 @@ nc_status nc_download_start(nc_engine *engine, const nc_download_options *option
 
 static nc_slice partial_path(const nc_download *download, nc_buf *room) {
     const nc_partial *partial = &download->partial;
-    bool has_record = download->has_record || download->has_begun;
+    bool has_record = download->recorded.is_good || download->has_begun;
     if (!download->is_kept || !has_record || partial->part[0] == '\0' || partial->folder == NULL) {
         return nc_slice_of("");
     }

@@ -84,8 +84,8 @@ static bool take_texts(nc_download *download, const nc_validators *from) {
 }
 
 void nc_download_begin(nc_download *download) {
-    const nc_record *record = &download->record;
-    bool is_worth_it = download->has_record && nc_record_proven(record) > 0;
+    const nc_record *record = &download->recorded.record;
+    bool is_worth_it = download->recorded.is_good && nc_record_proven(record) > 0;
     download->tried_to_resume = is_worth_it;
     bool resumes = is_worth_it && !download->options.restarts &&
                    nc_download_may_resume(&record->validators, download->options.trusts_server);
@@ -107,7 +107,7 @@ void nc_download_prepared(nc_answer *answer) {
     }
     if (!download->has_failed) {
         nc_download_begin(download);
-    } else if (download->has_record && !nc_download_lay_record(download)) {
+    } else if (download->recorded.is_good && !nc_download_lay_record(download)) {
         nc_download_free_segments(download); // They would but tell what is kept.
     }
     nc_download_step_on(download);

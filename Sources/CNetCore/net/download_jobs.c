@@ -90,12 +90,11 @@ static nc_status prepare(nc_download *download) {
     if (status != NC_OK || partial->part[0] == '\0') {
         return status;
     }
-    download->record_sums = nc_alloc_zeroed(NC_RECORD_MAX_PIECES, sizeof *download->record_sums);
-    if (download->record_sums == NULL) {
+    download->recorded_sums = nc_alloc_zeroed(NC_RECORD_MAX_PIECES, sizeof *download->recorded_sums);
+    if (download->recorded_sums == NULL) {
         return no_memory(download);
     }
-    return nc_partial_open(partial, download->url, &download->record, &download->record_texts, download->record_sums,
-                           &download->has_record, err);
+    return nc_partial_open(partial, download->url, &download->recorded, download->recorded_sums, err);
 }
 
 void nc_download_prepare(nc_work *work) {

@@ -97,17 +97,14 @@ static bool show(const walk *on, const char *name, const nc_record *record, nc_d
 }
 
 typedef struct found {
-    nc_record record;
-    nc_buf texts;
-    bool is_good;
+    nc_kept_record kept;
     bool is_anothers; // and not to be touched
 } found;
 
 static nc_status look_at(found *out, const walk *on, const char *name, nc_error *err) {
     nc_error own;
-    out->texts = nc_buf_init(NC_RECORD_MAX_BYTES);
-    nc_status status =
-        nc_partial_read_record(&on->ops, on->folder_fd, name, &out->record, &out->texts, &out->is_good, &own);
+    out->kept.texts = nc_buf_init(NC_RECORD_MAX_BYTES);
+    nc_status status = nc_partial_read_record(&on->ops, on->folder_fd, name, &out->kept, &own);
     out->is_anothers = nc_partial_is_anothers(status, &own);
     if (out->is_anothers) {
         return NC_OK;
@@ -128,10 +125,10 @@ nc_status nc_download_list(nc_download_entry_fn visit, void *ctx, nc_slice folde
     while (status == NC_OK && goes_on && (name = next_name(&on, &at)) != NULL) {
         found one;
         status = look_at(&one, &on, name, err);
-        if (status == NC_OK && one.is_good && has_part(&on, name)) {
-            goes_on = show(&on, name, &one.record, visit, ctx);
+        if (status == NC_OK && one.kept.is_good && has_part(&on, name)) {
+            goes_on = show(&on, name, &one.kept.record, visit, ctx);
         }
-        nc_buf_deinit(&one.texts);
+        nc_buf_deinit(&one.kept.texts);
     }
     end(&on);
     return status == NC_OK ? nc_error_clear(err) : status;
@@ -142,8 +139,8 @@ static bool is_old(const walk *on, const char *name, const found *one, int64_t b
     if (before_ms == INT64_MAX) {
         return true;
     }
-    if (one->is_good) {
-        return one->record.time_ms < before_ms;
+    if (one->kept.is_good) {
+        return one->kept.record.time_ms < before_ms;
     }
     return nc_files_status_at(&on->ops, on->folder_fd, name, &info) == 0 && (int64_t)info.st_mtime * 1000 < before_ms;
 }
@@ -179,7 +176,7 @@ nc_status nc_download_purge(uint64_t *removed, nc_slice folder, int64_t before_m
             status = remove_one(&on, name, part, err);
             count += status == NC_OK ? 1 : 0;
         }
-        nc_buf_deinit(&one.texts);
+        nc_buf_deinit(&one.kept.texts);
     }
     end(&on);
     if (removed != NULL) {

@@ -89,10 +89,10 @@ bool nc_partial_has_record(const nc_partial *partial) {
     return nc_files_status_at(&partial->ops, partial->folder_fd, partial->record, &info) == 0 || errno != ENOENT;
 }
 
-nc_status nc_partial_read_record(const nc_file_ops *ops, int folder_fd, const char *name, nc_record *record,
-                                 nc_buf *texts, bool *is_good, nc_error *err) {
+nc_status nc_partial_read_record(const nc_file_ops *ops, int folder_fd, const char *name, nc_kept_record *kept,
+                                 nc_error *err) {
     struct stat info;
-    *is_good = false;
+    kept->is_good = false;
     int fd = nc_files_open_at(ops, folder_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
     if (fd < 0) {
         // A link or a socket in its place is none.
@@ -111,8 +111,8 @@ nc_status nc_partial_read_record(const nc_file_ops *ops, int folder_fd, const ch
         } else if (got < 0) {
             status = nc_files_fail(err, name, "read", errno);
         } else {
-            *is_good = nc_record_read(record, texts, nc_slice_make(text.data, (size_t)got));
-            if (!*is_good && nc_buf_status(texts) == NC_ERR_NO_MEMORY) {
+            kept->is_good = nc_record_read(&kept->record, &kept->texts, nc_slice_make(text.data, (size_t)got));
+            if (!kept->is_good && nc_buf_status(&kept->texts) == NC_ERR_NO_MEMORY) {
                 status = nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for the record of a download");
             }
         }
@@ -138,23 +138,23 @@ typedef struct search {
 static bool look_at(void *ctx, const char *name) {
     search *on = ctx;
     nc_partial *partial = on->partial;
-    bool is_good = false;
     if (!nc_partial_is_record_name(name)) {
         return true;
     }
-    nc_record record;
-    nc_buf texts = nc_buf_init(NC_RECORD_MAX_BYTES);
-    on->status = nc_partial_read_record(&partial->ops, partial->folder_fd, name, &record, &texts, &is_good, on->err);
+    nc_kept_record kept;
+    kept.texts = nc_buf_init(NC_RECORD_MAX_BYTES);
+    on->status = nc_partial_read_record(&partial->ops, partial->folder_fd, name, &kept, on->err);
     if (nc_partial_is_anothers(on->status, on->err)) {
         on->status = nc_error_clear(on->err);
     }
-    bool is_wanted = on->path.length == 0 || (is_good && nc_slice_is_equal(record.path, on->path));
-    if (on->status == NC_OK && is_good && is_wanted && nc_slice_is_equal(record.url, on->url)) {
-        size_t at = record.path.length;
-        while (at > 0 && record.path.data[at - 1] != '/') {
+    nc_slice path = kept.record.path;
+    bool is_wanted = on->path.length == 0 || (kept.is_good && nc_slice_is_equal(path, on->path));
+    if (on->status == NC_OK && kept.is_good && is_wanted && nc_slice_is_equal(kept.record.url, on->url)) {
+        size_t at = path.length;
+        while (at > 0 && path.data[at - 1] != '/') {
             at--;
         }
-        nc_slice last = nc_slice_make(record.path.data + at, record.path.length - at);
+        nc_slice last = nc_slice_make(path.data + at, path.length - at);
         // The part tells which name it was made for; a target elsewhere need not be called the same.
         bool is_same = last.length > 0 && nc_partial_set_name(partial, last, on->err) == NC_OK &&
                        strcmp(partial->record, name) == 0;
@@ -164,7 +164,7 @@ static bool look_at(void *ctx, const char *name) {
         }
         on->is_found = on->status == NC_OK;
     }
-    nc_buf_deinit(&texts);
+    nc_buf_deinit(&kept.texts);
     return on->status == NC_OK && !on->is_found;
 }
 
@@ -358,19 +358,19 @@ static bool fits(const nc_record *record, uint64_t size) {
     return true;
 }
 
-nc_status nc_partial_open(nc_partial *partial, nc_slice url, nc_record *record, nc_buf *texts, nc_checksum *sums,
-                          bool *has_record, nc_error *err) {
+nc_status nc_partial_open(nc_partial *partial, nc_slice url, nc_kept_record *kept, nc_checksum *sums, nc_error *err) {
     struct stat info = {0};
-    bool is_good = false;
-    *has_record = false;
+    const nc_record *record = &kept->record;
+    kept->is_good = false;
     nc_status status = open_part(partial, &info, err);
     if (status != NC_OK || partial->fd < 0) {
         return status;
     }
-    status = nc_partial_read_record(&partial->ops, partial->folder_fd, partial->record, record, texts, &is_good, err);
-    is_good = is_good && nc_slice_is_equal(record->url, url) && fits(record, (uint64_t)info.st_size);
-    if (status == NC_OK && is_good) {
-        status = prove(partial, record, sums, has_record, err);
+    status = nc_partial_read_record(&partial->ops, partial->folder_fd, partial->record, kept, err);
+    bool is_ours = kept->is_good && nc_slice_is_equal(record->url, url) && fits(record, (uint64_t)info.st_size);
+    kept->is_good = false;
+    if (status == NC_OK && is_ours) {
+        status = prove(partial, record, sums, &kept->is_good, err);
     }
     return status;
 }

@@ -15,6 +15,13 @@ enum { NC_PARTIAL_NAME_BYTES = 256 };
 /// The bytes at the end of a piece that the server has to send again, to show that it is the same resource still.
 enum { NC_PARTIAL_OVERLAP_BYTES = 4096, NC_PARTIAL_MIN_OVERLAP_BYTES = 16 };
 
+/// A record that an earlier try left.
+typedef struct nc_kept_record {
+    nc_record record;
+    nc_buf texts; // what it points into, empty before it is read; its holder frees it
+    bool is_good; // false where there is none, where it is damaged, or of no use
+} nc_kept_record;
+
 typedef struct nc_partial {
     nc_file_ops ops;
     const atomic_bool *is_cancelled; // a long look through a file ends when it becomes true
@@ -41,11 +48,11 @@ NC_NODISCARD nc_status nc_partial_find_url(nc_partial *partial, nc_slice url, nc
 /// Whether there is anything under the name of the record; true as well where that cannot be told.
 bool nc_partial_has_record(const nc_partial *partial);
 
-/// Opens and locks what there is of a URL, and proves it. `*has_record` is false when nothing of it can be used.
+/// Opens and locks what there is of a URL, and proves it. `kept` is not good when nothing of it can be used.
 /// `sums` gets the running check of each piece. NC_ERR_FILE (EBUSY: somebody is at it), NC_ERR_NO_MEMORY,
 /// NC_ERR_CANCELLED.
-NC_NODISCARD nc_status nc_partial_open(nc_partial *partial, nc_slice url, nc_record *record, nc_buf *texts,
-                                       nc_checksum *sums, bool *has_record, nc_error *err);
+NC_NODISCARD nc_status nc_partial_open(nc_partial *partial, nc_slice url, nc_kept_record *kept, nc_checksum *sums,
+                                       nc_error *err);
 /// Begins anew: an empty file, or one of `allocated_bytes`, and this record; an empty one is not written.
 NC_NODISCARD nc_status nc_partial_begin(nc_partial *partial, nc_slice record, uint64_t allocated_bytes, nc_error *err);
 /// Syncs what was written, then puts this record in the old one's place.
@@ -64,9 +71,9 @@ bool nc_partial_is_directory(const nc_file_ops *ops, const char *path);
 /// Whether there is anything at a path, links not followed. NC_ERR_FILE for what may not be replaced: a directory, a
 /// device, a pipe or a link to one, or anything unless `may_exist`.
 NC_NODISCARD nc_status nc_partial_check_place(const nc_file_ops *ops, const char *path, bool may_exist, nc_error *err);
-/// Reads the record of this name in an open folder. NC_OK and false for a damaged one.
+/// Reads the record of this name in an open folder. NC_OK for a damaged one, which is not good.
 NC_NODISCARD nc_status nc_partial_read_record(const nc_file_ops *ops, int folder_fd, const char *name,
-                                              nc_record *record, nc_buf *texts, bool *is_good, nc_error *err);
+                                              nc_kept_record *kept, nc_error *err);
 /// Whether a record could not be read because it is another user's: whoever shares a directory has some of those.
 bool nc_partial_is_anothers(nc_status status, const nc_error *err);
 /// Whether a name is that of a record.

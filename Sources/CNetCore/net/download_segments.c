@@ -52,7 +52,7 @@ void nc_download_lay_over(nc_download *download, nc_segment *segment, uint64_t e
 }
 
 bool nc_download_lay_record(nc_download *download) {
-    const nc_record *record = &download->record;
+    const nc_record *record = &download->recorded.record;
     if (!make_room(download, record->piece_count)) {
         return false;
     }
@@ -63,7 +63,7 @@ bool nc_download_lay_record(nc_download *download) {
             return false;
         }
         segment->done = piece->proven;
-        segment->sum = download->record_sums[i];
+        segment->sum = download->recorded_sums[i];
         bool is_done = piece->end != NC_LENGTH_UNKNOWN && piece->proven == piece->end - piece->start;
         segment->phase = is_done ? NC_SEGMENT_DONE : NC_SEGMENT_WAITING;
     }
@@ -134,7 +134,7 @@ const char *nc_download_destination(const nc_download *download) {
 
 bool nc_download_write_record(nc_download *download) {
     nc_engine *engine = download->engine;
-    nc_record *record = &download->record;
+    nc_record *record = &download->recorded.record;
     record->url = download->url;
     record->path = nc_slice_of(nc_download_destination(download));
     record->validators = download->validators;

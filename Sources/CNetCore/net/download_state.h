@@ -105,10 +105,8 @@ struct nc_download {
     bool is_kept;      // something is left of it
     uint64_t allocated_bytes;
     uint64_t whole_bytes; // of the file that the ending job puts in its place
-    nc_record record;
-    nc_buf record_texts;
-    nc_checksum *record_sums;
-    bool has_record;
+    nc_kept_record recorded;
+    nc_checksum *recorded_sums;
 
     // The loop's.
     nc_download_phase phase;

@@ -264,6 +264,31 @@ static bool is_whole(const nc_transfer *transfer) {
     return !nc_delivery_has_content(transfer) || (transfer->framing.has_length && transfer->framing.length == 0);
 }
 
+/// RFC 9110, 7.8: a server may not switch to what nobody asked for. libcurl would hand out whatever follows.
+static nc_status switch_protocols(nc_transfer *transfer) {
+    if (!transfer->description.expects_upgrade || transfer->is_elsewhere) {
+        return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
+                                "the server switches to a protocol that was not asked for");
+    }
+    // RFC 9110, 8.6: it has no length, and one that stands there says nothing of what follows.
+    transfer->framing.has_length = false;
+    transfer->framing.is_chunked = false;
+    return NC_OK;
+}
+
+/// A challenge that libcurl has credentials for may be followed by another request of its own.
+static nc_status hold_challenge(nc_transfer *transfer, uint16_t code) {
+    transfer->challenges++;
+    if (check_challenge(transfer, code) != NC_OK) {
+        return transfer->error.status;
+    }
+    transfer->is_head_held = true;
+    transfer->met |= code == 407 ? NC_PARTY_PROXY : NC_PARTY_HOST;
+    transfer->asked_bytes = (uint64_t)request_bytes(transfer);
+    nc_trace_pass(&transfer->engine->trace, NC_TRACE_CHALLENGED, transfer->id);
+    return NC_OK;
+}
+
 static nc_status finish_head(nc_transfer *transfer) {
     transfer->is_in_head = false;
     nc_trace_pass(&transfer->engine->trace, NC_TRACE_HEAD_DONE, transfer->id);
@@ -281,15 +306,8 @@ static nc_status finish_head(nc_transfer *transfer) {
     if (is_interim) {
         return NC_OK; // The final one follows.
     }
-    // RFC 9110, 7.8: a server may not switch to what nobody asked for. libcurl would hand out whatever follows.
-    if (code == 101 && (!transfer->description.expects_upgrade || transfer->is_elsewhere)) {
-        return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
-                                "the server switches to a protocol that was not asked for");
-    }
-    if (code == 101) {
-        // RFC 9110, 8.6: it has no length, and one that stands there says nothing of what follows.
-        transfer->framing.has_length = false;
-        transfer->framing.is_chunked = false;
+    if (code == 101 && switch_protocols(transfer) != NC_OK) {
+        return transfer->error.status;
     }
     nc_strict_learn(transfer);
     if (refuses_expectation(transfer, code)) {
@@ -307,17 +325,8 @@ static nc_status finish_head(nc_transfer *transfer) {
         nc_handle_watch_excess(transfer->handle);
     }
     transfer->has_head = true;
-    // A challenge that libcurl has credentials for may be followed by another request of its own.
     if ((code == 401 || code == 407) && nc_handle_answers_challenges(transfer)) {
-        transfer->challenges++;
-        if (check_challenge(transfer, code) != NC_OK) {
-            return transfer->error.status;
-        }
-        transfer->is_head_held = true;
-        transfer->met |= code == 407 ? NC_PARTY_PROXY : NC_PARTY_HOST;
-        transfer->asked_bytes = (uint64_t)request_bytes(transfer);
-        nc_trace_pass(&transfer->engine->trace, NC_TRACE_CHALLENGED, transfer->id);
-        return NC_OK;
+        return hold_challenge(transfer, code);
     }
     return accept_head(transfer);
 }

@@ -81,35 +81,49 @@ static bool tells_of_identity(const nc_outcome *outcome) {
            (strstr(outcome->detail, "certificate") != NULL || strstr(outcome->detail, "unknown ca") != NULL);
 }
 
+/// The codes that mean one thing wherever they come from.
+static nc_status plain_status(CURLcode code) {
+    static const struct {
+        CURLcode code;
+        nc_status status;
+    } known[] = {
+        {CURLE_OK, NC_OK},
+        {CURLE_URL_MALFORMAT, NC_ERR_BAD_URL},
+        {CURLE_COULDNT_RESOLVE_HOST, NC_ERR_RESOLVE},
+        {CURLE_COULDNT_RESOLVE_PROXY, NC_ERR_PROXY},
+        {CURLE_PROXY, NC_ERR_PROXY},
+        {CURLE_AUTH_ERROR, NC_ERR_AUTHENTICATION},
+        {CURLE_LOGIN_DENIED, NC_ERR_AUTHENTICATION},
+        {CURLE_SEND_FAIL_REWIND, NC_ERR_NOT_REWINDABLE},
+        {CURLE_SSL_CERTPROBLEM, NC_ERR_TLS_IDENTITY},
+        {CURLE_SSL_CLIENTCERT, NC_ERR_TLS_IDENTITY},
+        {CURLE_SSL_CACERT_BADFILE, NC_ERR_TLS_ROOTS},
+        {CURLE_WEIRD_SERVER_REPLY, NC_ERR_BAD_RESPONSE},
+        {CURLE_GOT_NOTHING, NC_ERR_EMPTY_REPLY},
+        {CURLE_HTTP2, NC_ERR_HTTP2},
+        {CURLE_HTTP2_STREAM, NC_ERR_HTTP2},
+        {CURLE_BAD_CONTENT_ENCODING, NC_ERR_BAD_CODING},
+        {CURLE_WRITE_ERROR, NC_ERR_BAD_CODING}, // Our own refusals are known before; a decoder that gave up is left.
+        {CURLE_FILESIZE_EXCEEDED, NC_ERR_BODY_TOO_LARGE},
+        {CURLE_NOT_BUILT_IN, NC_ERR_UNSUPPORTED},
+        {CURLE_UPLOAD_FAILED, NC_ERR_UNSUPPORTED}, // Over HTTP alone of chunks to a server that answered in HTTP/1.0.
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (known[i].code == code) {
+            return known[i].status;
+        }
+    }
+    return NC_ERR_INTERNAL;
+}
+
 static nc_status status_of(const nc_outcome *outcome) {
     switch ((int)outcome->code) {
-    case CURLE_OK:
-        return NC_OK;
-    case CURLE_URL_MALFORMAT:
-        return NC_ERR_BAD_URL;
     case CURLE_UNSUPPORTED_PROTOCOL: // Schemes were checked before, so this is a reply in HTTP/0.9.
         return outcome->is_connected ? NC_ERR_BAD_RESPONSE : NC_ERR_BAD_SCHEME;
-    case CURLE_COULDNT_RESOLVE_HOST:
-        return NC_ERR_RESOLVE;
-    case CURLE_COULDNT_RESOLVE_PROXY:
-    case CURLE_PROXY:
-        return NC_ERR_PROXY;
-    case CURLE_AUTH_ERROR:
-    case CURLE_LOGIN_DENIED:
-        return NC_ERR_AUTHENTICATION;
-    case CURLE_SEND_FAIL_REWIND:
-        return NC_ERR_NOT_REWINDABLE;
-    case CURLE_SSL_CERTPROBLEM:
-        return NC_ERR_TLS_IDENTITY;
     case CURLE_COULDNT_CONNECT:
         return connect_status(outcome);
-    case CURLE_WEIRD_SERVER_REPLY:
-        return NC_ERR_BAD_RESPONSE;
     case CURLE_BAD_FUNCTION_ARGUMENT: // Our own are good; libcurl 7.88 says this of a trailer that is no field.
         return outcome->is_connected ? NC_ERR_BAD_RESPONSE : NC_ERR_INTERNAL;
-    case CURLE_HTTP2:
-    case CURLE_HTTP2_STREAM:
-        return NC_ERR_HTTP2;
     case CURLE_PARTIAL_FILE:
         return outcome->has_no_head ? NC_ERR_EMPTY_REPLY : NC_ERR_CUT_SHORT;
     case CURLE_OUT_OF_MEMORY: // libcurl 7.88 says this also of a head line beyond its own 100 KiB.
@@ -121,12 +135,8 @@ static nc_status status_of(const nc_outcome *outcome) {
     case CURLE_SSL_CONNECT_ERROR:
     case CURLE_SSL_CIPHER:
         return tells_of_identity(outcome) ? NC_ERR_TLS_IDENTITY : NC_ERR_TLS_HANDSHAKE;
-    case CURLE_GOT_NOTHING:
-        return NC_ERR_EMPTY_REPLY;
     case CURLE_SEND_ERROR:
         return broken_pipe_status(outcome, NC_ERR_SEND);
-    case CURLE_SSL_CLIENTCERT:
-        return NC_ERR_TLS_IDENTITY;
     case CURLE_RECV_ERROR: // Also what libcurl says of broken chunks; its text alone tells them apart.
         if (tells_of_identity(outcome)) {
             return NC_ERR_TLS_IDENTITY;
@@ -135,18 +145,8 @@ static nc_status status_of(const nc_outcome *outcome) {
                                   strstr(outcome->detail, "chunk") != NULL ? NC_ERR_BAD_RESPONSE : NC_ERR_RECEIVE);
     case CURLE_PEER_FAILED_VERIFICATION:
         return certificate_status(outcome);
-    case CURLE_SSL_CACERT_BADFILE:
-        return NC_ERR_TLS_ROOTS;
-    case CURLE_BAD_CONTENT_ENCODING:
-    case CURLE_WRITE_ERROR: // Our own refusals are known before; what is left is a decoder that gave up.
-        return NC_ERR_BAD_CODING;
-    case CURLE_FILESIZE_EXCEEDED:
-        return NC_ERR_BODY_TOO_LARGE;
-    case CURLE_NOT_BUILT_IN:
-    case CURLE_UPLOAD_FAILED: // Over HTTP it says this alone of chunks to a server that answered in HTTP/1.0.
-        return NC_ERR_UNSUPPORTED;
     default:
-        return NC_ERR_INTERNAL;
+        return plain_status(outcome->code);
     }
 }
 
