@@ -38,7 +38,10 @@ extension Agent {
         _ course: BodyCourse, _ control: RunControl?,
         _ check: @escaping @Sendable (Response<Bytes>) throws(NetError) -> Void
     ) async -> Go {
-        let wasInterrupted = Lock(false)
+        // Before the go begins: its first bytes may be there, and whoever waits for them hold it up, at once.
+        let interruption = Interruption()
+        control?.setInterruption { interruption.interrupt() }
+        defer { control?.setInterruption(nil) }
         let task = Task {
             var course = course
             let result: Result<Response<Bytes>, NetError>
@@ -49,17 +52,13 @@ extension Agent {
             }
             return (course, result)
         }
-        control?.setInterruption {
-            wasInterrupted.withLock { $0 = true }
-            task.cancel()
-        }
-        defer { control?.setInterruption(nil) }
+        interruption.ends { task.cancel() }
         let (course, result) = await withTaskCancellationHandler {
             await task.value
         } onCancel: {
             task.cancel()
         }
-        return Go(course: course, result: result, wasInterrupted: wasInterrupted.withLock { $0 })
+        return Go(course: course, result: result, wasInterrupted: interruption.isMade)
     }
 
     /// One go, to the end of the body.

@@ -163,6 +163,22 @@ struct LettingGoTests {
         #expect(ranges() == [nil] + (1...5).map { "bytes=\($0)-" })
     }
 
+    @Test func heldUpAsItBeginsItLetsGoToo() async throws {
+        for _ in 0..<500 {
+            let test = LettingGoTests()
+            test.stub.answer("/", with: test.whole().held(by: test.gate), test.whole())
+            let holding = HoldingUp()
+            var configuration = Agent.Configuration(baseURL: "http://stub")
+            configuration.interceptors = [holding]
+            let agent = Agent(configuration, transport: test.stub)
+            holding.agent.withLock { $0 = agent }
+            let handle = agent.start(
+                Request<Void>("/").writing(to: test.shelf), on: .here, options: .init(pausing: .lettingGo))
+            #expect(failureCode(of: await handle.result) == nil)
+            #expect(test.shelf.text == "abcdefghij")
+        }
+    }
+
     @Test func whileItIsHeldUpNothingIsUnderWayAndItCanBeCancelled() async throws {
         let server = try LoopbackServer()
         server.script(
@@ -275,5 +291,20 @@ struct LettingGoTests {
             #expect(failureCode(of: await handle.result) == nil)
             #expect(shelf.bytes.count == 2_000_000 && shelf.bytes == pattern(2_000_000))
         }
+    }
+}
+
+/// Holds up all that an agent does as its first call begins, and lets it go on at once.
+private final class HoldingUp: Interceptor {
+    let agent = Lock<Agent?>(nil)
+
+    func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
+        let agent = agent.withLock { agent in
+            defer { agent = nil }
+            return agent
+        }
+        agent?.pauseAll()
+        agent?.resumeAll()
+        return try await next(call)
     }
 }
