@@ -1,3 +1,5 @@
+internal import Synchronization
+
 extension Body {
     /// Writes the next bytes of a body to the memory it is given and returns their number; 0 is the end.
     public typealias Reader = (inout MutableSpan<UInt8>) throws -> Int
@@ -44,7 +46,7 @@ extension Body {
     public static func once<Pieces: AsyncSequence & Sendable>(
         length: Int? = nil, contentType: String? = nil, _ pieces: Pieces
     ) -> Body where Pieces.Element == Bytes {
-        pumped(length, contentType, isRepeatable: false) { put in
+        pumpedOnce(length, contentType) { put in
             for try await piece in pieces {
                 try await put(piece)
             }
@@ -55,7 +57,7 @@ extension Body {
     public static func once<Pieces: AsyncSequence & Sendable>(
         length: Int? = nil, contentType: String? = nil, _ pieces: Pieces
     ) -> Body where Pieces.Element == [UInt8] {
-        pumped(length, contentType, isRepeatable: false) { put in
+        pumpedOnce(length, contentType) { put in
             for try await piece in pieces {
                 try await put(Bytes(piece))
             }
@@ -75,6 +77,19 @@ extension Body {
         Body(.source(BodySource(length: length, isRepeatable: true, maker: .reader(make))), contentType: contentType)
     }
 
+    /// Whoever asks again, and for whatever reason, would get what is left of the sequence for the whole.
+    private static func pumpedOnce(
+        _ length: Int?, _ contentType: String?, _ pump: @escaping @Sendable (BodySource.Put) async throws -> Void
+    ) -> Body {
+        let reading = SingleReading()
+        return pumped(length, contentType, isRepeatable: false) { put in
+            if reading.hasBegun.exchange(true, ordering: .relaxed) {
+                throw NetError(.notRewindable, "the body can be read once only, and it was")
+            }
+            try await pump(put)
+        }
+    }
+
     private static func pumped(
         _ length: Int?, _ contentType: String?, isRepeatable: Bool,
         _ pump: @escaping @Sendable (BodySource.Put) async throws -> Void
@@ -83,4 +98,9 @@ extension Body {
             .source(BodySource(length: length, isRepeatable: isRepeatable, maker: .pump(pump))),
             contentType: contentType)
     }
+}
+
+/// Whether what can be read once only was.
+private final class SingleReading: Sendable {
+    let hasBegun = Atomic(false)
 }

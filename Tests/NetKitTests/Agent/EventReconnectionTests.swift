@@ -33,6 +33,26 @@ struct EventReconnectionTests {
         return course
     }
 
+    @Test func aBodyThatCanBeReadOnceOnlyEndsTheStreamInsteadOfReconnecting() async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(headers: ["Content-Type: text/event-stream"], body: Array("data: a\n\n".utf8)))
+        let pieces = AsyncStream<Bytes> {
+            $0.yield(Bytes([1, 2, 3])); $0.finish()
+        }
+        var options = ServerSentEvents.Options()
+        options.sleep = { _ in }
+        let events = Agent().events(
+            Request<Bytes>(server.url("/"), method: .post, body: .once(pieces)), options: options)
+        var data: [String] = []
+        let error = await #expect(throws: NetError.self) {
+            for try await event in events {
+                data.append(event.data)
+            }
+        }
+        #expect(error?.code == .notRewindable && data == ["a"])
+        #expect(server.received(0).body == [1, 2, 3])
+    }
+
     @Test func anIdentifierOfTheCallersIsSentAtOnce() async throws {
         let course = try await course(["data: a\n\n"], from: "41")
         #expect(course.identifiers == [["41"], ["41"]])

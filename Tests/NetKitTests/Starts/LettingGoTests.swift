@@ -133,6 +133,16 @@ struct LettingGoTests {
         #expect(shelf.log == [])
     }
 
+    @Test func aBodyThatCanBeReadOnceOnlyIsNotSentAgain() async throws {
+        stub.answer("/", with: begun(), whole())
+        let pieces = AsyncStream<Bytes> {
+            $0.yield(Bytes([1, 2, 3])); $0.finish()
+        }
+        let request = Request<Void>("/", method: .put, body: .once(pieces)).writing(to: shelf)
+        #expect(failureCode(of: await interrupted(request, into: shelf)) == .notRewindable)
+        #expect(stub.requests.map { $0.isWhole } == [true, false])
+    }
+
     @Test func anOutputThatCannotBeginAnewFailsClearly() async throws {
         stub.answer("/", with: begun(), whole())
         let shelf = Shelf(canStartOver: false)
