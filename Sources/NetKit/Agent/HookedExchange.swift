@@ -165,6 +165,8 @@ struct HookedExchange {
         }
     }
 
+    /// Off the caller's actor: it writes to a disk.
+    @concurrent
     private func saved(_ stream: ResponseStream, to path: String) async throws(NetError) -> Answer {
         let file = try WholeFile(path)
         var count = 0

@@ -42,6 +42,9 @@ extension Body {
         }
         defer { close(file) }
         while true {
+            if Task.isCancelled {
+                throw NetError(.cancelled, "the task was cancelled while the body's file was read")
+            }
             var count = 0
             let piece = unsafe [UInt8](unsafeUninitializedCapacity: pieceBytes) { buffer, filled in
                 count = unsafe read(file, buffer.baseAddress, buffer.count)

@@ -12,14 +12,15 @@ final class WholeFile {
     private let temporary: String
     private var descriptor: Int32
 
-    init(_ path: String) throws(NetError) {
+    /// - Parameter mode: the new file's permissions, before the process's mask.
+    init(_ path: String, mode: mode_t = 0o666) throws(NetError) {
         if path.isEmpty || path.utf8.contains(0) {
             throw NetError(.usage, "the path is empty or holds a NUL")
         }
         try Self.checkPlace(path)
         self.path = path
         temporary = Self.nameBeside(path)
-        descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+        descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
         if descriptor < 0 {
             throw failure("written")
         }
@@ -69,6 +70,17 @@ final class WholeFile {
                 throw failure("written")
             }
             offset += max(0, count)
+        }
+    }
+
+    /// Makes a folder's names outlive a power failure.
+    static func sync(folder: String) throws(NetError) {
+        let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { _ = descriptor < 0 ? 0 : close(descriptor) }
+        if descriptor < 0 || fsync(descriptor) != 0 {
+            let code = errno
+            throw NetError(
+                .file, "'\(folder)' cannot be synced: \(unsafe String(cString: strerror(code)))", nativeCode: Int(code))
         }
     }
 

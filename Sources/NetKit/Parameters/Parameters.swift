@@ -103,6 +103,16 @@ extension Parameters {
         }
     }
 
+    /// Whether a field, however deep, has a name that is looked for.
+    func holdsField(_ isWanted: (String) -> Bool) -> Bool {
+        switch self {
+        case .object(let fields): fields.contains { isWanted($0.name) || $0.value.holdsField(isWanted) }
+        case .array(let values): values.contains { $0.holdsField(isWanted) }
+        case .set(let values): values.contains { $0.holdsField(isWanted) }
+        default: false
+        }
+    }
+
     /// The first value of this name; nil when there is none, or when this is no object.
     ///
     /// Setting replaces every value of the name by one, in the first one's place; nil removes them, and

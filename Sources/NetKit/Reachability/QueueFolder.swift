@@ -11,16 +11,31 @@ struct QueueFolder: Sendable {
 
     /// Makes the folder, for its owner alone, when it is not there.
     init(_ path: String) throws(NetError) {
-        self.path = path
+        self.path = path.absolutePath
         if path.isEmpty || path.utf8.contains(0) {
             throw NetError(.usage, "the path of the queue's folder is empty or holds a NUL")
         }
+        let above = Self.ancestorsToMake(self.path)
         do {
             try FileManager.default.createDirectory(
-                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+                atPath: self.path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
             throw NetError(.file, "the queue's folder cannot be made: \(error)", underlying: error)
         }
+        for folder in above {
+            try WholeFile.sync(folder: folder)
+        }
+    }
+
+    /// The folders that will get a new one.
+    private static func ancestorsToMake(_ path: String) -> [String] {
+        var above: [String] = []
+        var place = path[...]
+        while !FileManager.default.fileExists(atPath: String(place)), let slash = place.utf8.lastIndex(of: 0x2F) {
+            place = place[..<slash]
+            above.append(place.isEmpty ? "/" : String(place))
+        }
+        return above
     }
 
     private func file(_ id: Int) -> String { "\(path)/\(Self.name(id)).json" }
@@ -50,9 +65,18 @@ struct QueueFolder: Sendable {
                 let data = try? Data(contentsOf: URL(filePath: "\(path)/\(name)")),
                 let request = try? JSONDecoder().decode(QueuedRequest.self, from: data), request.id == id
             else { return nil }
-            return request
+            return here(request, names)
         }
         return (kept.sorted { $0.id < $1.id }, names.compactMap(Self.number).max() ?? 0)
+    }
+
+    /// A copy lies where the folder is now, wherever it was when the copy was made.
+    private func here(_ request: QueuedRequest, _ names: [String]) -> QueuedRequest {
+        let copy = "\(Self.name(request.id)).body"
+        guard let file = request.bodyFile, file.hasSuffix("/" + copy), names.contains(copy) else { return request }
+        var request = request
+        request.bodyFile = bodyFile(request.id)
+        return request
     }
 
     /// The number of a description's name, behind which there is room for more.
@@ -81,14 +105,16 @@ struct QueueFolder: Sendable {
         } catch {
             throw NetError(.unencodable, "the request cannot be written down: \(error)", underlying: error)
         }
-        let file = try WholeFile(file(request.id))
+        let file = try WholeFile(file(request.id), mode: 0o600)
         try file.write(Bytes(data))
         try file.keep()
+        // The body's name, which is there already, with it.
+        try WholeFile.sync(folder: path)
     }
 
     /// Copies a body, as it is sent, into its file.
     func copy(_ body: Body, for id: Int) async throws(NetError) {
-        let file = try WholeFile(bodyFile(id))
+        let file = try WholeFile(bodyFile(id), mode: 0o600)
         try await body.forEachPiece { piece throws(NetError) in
             try file.write(piece)
         }
@@ -99,4 +125,9 @@ struct QueueFolder: Sendable {
         try? FileManager.default.removeItem(atPath: file(id))
         try? FileManager.default.removeItem(atPath: bodyFile(id))
     }
+}
+
+extension String {
+    /// The same place for a process with another working directory.
+    var absolutePath: String { hasPrefix("/") ? self : FileManager.default.currentDirectoryPath + "/" + self }
 }

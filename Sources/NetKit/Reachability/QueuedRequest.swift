@@ -25,7 +25,7 @@ public struct QueuedRequest: Sendable, Hashable, Codable, Identifiable {
     /// The body, where it is in memory.
     public let body: Data?
     /// The path of the file that is the body.
-    public let bodyFile: String?
+    public internal(set) var bodyFile: String?
     /// What the body says of itself.
     public let contentType: String?
     /// What the body says of itself.
@@ -123,12 +123,20 @@ struct QueueRules: Sendable {
         if bytes.count > maxBodyBytes {
             return "its body is larger than \(maxBodyBytes) bytes"
         }
+        return secret(in: body, of: request)
+    }
+
+    /// Why a body cannot be kept although there is room for it: a form or a JSON text with a secret. Files, and what is
+    /// read while it is sent, are not looked into.
+    func secret(in body: Body, of request: Request<Bytes>) -> String? {
         let type = request.headers["Content-Type"] ?? body.contentType
-        let text = String(decoding: Array(bytes), as: UTF8.self)
-        if let shown = redaction.hiding(body: bytes, contentType: type), shown != text {
-            return "there is a secret in its body"
-        }
-        return nil
+        let holdsSecret =
+            if let bytes = body.wholeBytes {
+                redaction.hiding(body: bytes, contentType: type).map { !$0.utf8.elementsEqual(Array(bytes)) } ?? false
+            } else {
+                body.multipartForm?.holdsField { redaction.bodyFields.contains($0) } ?? false
+            }
+        return holdsSecret ? "there is a secret in its body" : nil
     }
 
     /// Whether an error leaves a request where it is: it may succeed later, or it says nothing of the request, which was
@@ -160,7 +168,7 @@ struct QueueRules: Sendable {
         }
         var file: String?
         if case .file(let path) = request.body?.content {
-            file = path
+            file = path.absolutePath
         }
         var record = QueuedRequest(
             id: id, method: request.method.rawValue, url: request.url,

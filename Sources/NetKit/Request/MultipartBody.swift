@@ -108,6 +108,17 @@ public struct MultipartBody: Sendable {
         }
     }
 
+    /// Whether a field, or a part with content, has a name that is looked for.
+    func holdsField(_ isWanted: (String) -> Bool) -> Bool {
+        parts.contains { part in
+            switch part {
+            case .field(let name, _), .content(_, let name, _, _): isWanted(name)
+            case .parameters(let parameters, _): parameters.holdsField(isWanted)
+            case .bare: false
+            }
+        }
+    }
+
     /// Whether reading it may take long.
     var isStreamed: Bool {
         parts.contains { part in

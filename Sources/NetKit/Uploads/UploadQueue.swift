@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Uploads that outlive their process: each is written down in a folder before it is sent, and sent until it is answered,
 /// by whichever process has the folder then.
 ///
@@ -59,7 +53,7 @@ public final class UploadQueue: Sendable {
         onOutcome: @escaping @Sendable (Outcome) -> Void
     ) throws(NetError) {
         self.folder = try QueueFolder(folder)
-        lock = try FolderLock(folder)
+        lock = try FolderLock(self.folder.path)
         self.maxConcurrent = max(1, maxConcurrent)
         self.lifetime = max(.zero, lifetime)
         self.time = time
@@ -96,7 +90,8 @@ public final class UploadQueue: Sendable {
     /// Writes an upload down; when this returns it is safe, also from a power failure.
     ///
     /// Its URL may be relative to the base of the agent that will send it. Fields that hold secrets, credentials and notes
-    /// are left out. Throws ``NetError/Code/usage`` for a secret in its URL or its body and for trust, proxy or address of
+    /// are left out. Files, and bodies that are read while they are sent, are not looked into.
+    /// Throws ``NetError/Code/usage`` for a secret in its URL, a form or JSON and for trust, proxy or address of
     /// its own, ``NetError/Code/file`` when it cannot be written, and what reading its body throws; then nothing is kept.
     /// - Parameters:
     ///   - request: what is sent; any method.
@@ -110,25 +105,39 @@ public final class UploadQueue: Sendable {
         if asked.headers["Idempotency-Key"] == nil {
             asked.headers["Idempotency-Key"] = Self.freshKey()
         }
+        let record = try await keep(asked, keeping)
+        let news = state.withLock { $0.insert(record) }
+        news.fulfil(.success(()))
+        return record
+    }
+
+    /// Writes it down, and leaves nothing behind when that cannot be done. Off the caller's actor: a copy may take long.
+    @concurrent
+    private func keep(_ request: Request<Bytes>, _ keeping: Keeping) async throws(NetError) -> QueuedRequest {
+        if let body = request.body, let secret = rules.secret(in: body, of: request) {
+            throw Self.refused(secret)
+        }
         let id = state.withLock { state in
             state.last += 1
             return state.last
         }
-        try await place(&asked, id, keeping)
-        if let refusal = rules.refusal(of: Call(asked)) {
-            folder.remove(id)
-            throw NetError(.usage, "the upload cannot be kept: \(refusal)")
-        }
-        let record = rules.record(asked, id: id, keptAt: time.epochSeconds(), lifetime: lifetime)
+        var asked = request
         do throws(NetError) {
+            try await place(&asked, id, keeping)
+            if let refusal = rules.refusal(of: Call(asked)) {
+                throw Self.refused(refusal)
+            }
+            let record = rules.record(asked, id: id, keptAt: time.epochSeconds(), lifetime: lifetime)
             try folder.write(record)
+            return record
         } catch {
             folder.remove(id)
             throw error
         }
-        let news = state.withLock { $0.insert(record) }
-        news.fulfil(.success(()))
-        return record
+    }
+
+    private static func refused(_ why: String) -> NetError {
+        NetError(.usage, "the upload cannot be kept: \(why)")
     }
 
     /// Sees to it that the body can be written down: in the description, by its path, or in a file of its own.
@@ -136,10 +145,7 @@ public final class UploadQueue: Sendable {
         _ request: inout Request<Bytes>, _ id: Int, _ keeping: Keeping
     ) async throws(NetError) {
         guard let body = request.body else { return }
-        if case .file(let path) = body.content, keeping == .path {
-            // Another process may have another working directory.
-            let absolute = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
-            request.body?.content = .file(absolute)
+        if case .file = body.content, keeping == .path {
             return
         }
         if let bytes = body.wholeBytes, bytes.count <= rules.maxBodyBytes {

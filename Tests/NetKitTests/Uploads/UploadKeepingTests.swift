@@ -2,6 +2,17 @@ import NetKit
 import NetKitTesting
 import Testing
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// Failures that leave uploads where they are.
 @Suite(.timeLimit(.minutes(5)))
 struct UploadKeepingTests {
@@ -58,6 +69,67 @@ struct UploadKeepingTests {
         await agent.upload(queue, untilEmpty: true)
         #expect(told.values == ["2 answered 201", "1 answered 201"])
         #expect(stub.requests.map(\.path) == ["/up/1", "/up/2", "/up/1"])
+    }
+
+    @Test func aSecretInABodyIsRefusedHoweverLargeOrInAForm() async throws {
+        let queue = try queue()
+        let filler = String(repeating: "x", count: 70 << 10)
+        var form = MultipartBody()
+        form.append("ada", name: "user")
+        form.append("hunter2", name: "password")
+        var nested = MultipartBody()
+        nested.append(["user": ["pin": "hunter2"]])
+        let bodies: [Body] = [
+            try .json(["password": "hunter2"]), try .json(["password": "hunter2", "filler": filler]),
+            Body(
+                Bytes(Array("password=hunter2&filler=\(filler)".utf8)),
+                contentType: "application/x-www-form-urlencoded"),
+            try .multipart(form), try .multipart(nested),
+        ]
+        for body in bodies {
+            let request = Request<Void>("up", method: .post, body: body)
+            let error = await #expect(throws: NetError.self) { try await queue.add(request) }
+            #expect(error?.message == "the upload cannot be kept: there is a secret in its body")
+        }
+        #expect(queue.uploads.isEmpty && folder.names == [])
+    }
+
+    @Test func whatIsKeptIsForItsOwnerAlone() async throws {
+        let queue = try queue()
+        try await queue.add(Request<Void>("up", method: .post, body: .text(String(repeating: "x", count: 70 << 10))))
+        #expect(folder.names.count == 2)
+        for name in folder.names {
+            var info = stat()
+            #expect(unsafe stat("\(folder.path)/\(name)", &info) == 0 && info.st_mode & 0o777 == 0o600)
+        }
+    }
+
+    @Test func aFolderThatWasMovedKeepsItsCopies() async throws {
+        let large = String(repeating: "x", count: 70 << 10)
+        var first: UploadQueue? = try queue()
+        try await first?.add(Request<Void>("up", method: .post, body: .text(large)))
+        first = nil
+        let elsewhere = try TemporaryFolder()
+        let moved = elsewhere.path + "/moved"
+        #expect(unsafe rename(folder.path, moved) == 0)
+        let queue = try UploadQueue(folder: moved, time: time.source)
+        await agent.upload(queue, untilEmpty: true)
+        #expect(stub.requests.map(\.received.count) == [large.utf8.count])
+    }
+
+    @Test func aCancelledAddKeepsNothing() async throws {
+        let queue = try queue()
+        let source = folder.path + "-source"
+        try Data(repeating: 7, count: 1 << 20).write(to: URL(filePath: source))
+        defer { try? FileManager.default.removeItem(atPath: source) }
+        let adding = Task {
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            return try await queue.add(
+                Request<Void>("up", method: .post, body: .file(source)), keeping: .copy)
+        }
+        let error = await #expect(throws: NetError.self) { try await adding.value }
+        #expect(error?.code == .cancelled)
+        #expect(queue.uploads.isEmpty && folder.names == [])
     }
 
     @Test func anUploadWithATrustOfItsOwnIsRefused() async throws {
