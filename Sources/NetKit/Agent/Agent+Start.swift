@@ -101,9 +101,12 @@ extension Agent {
     }
 
     /// Starts what has its reins.
+    ///
+    /// - Parameter part: what it is of something larger, beside the tracking of its options.
     func begin<Call: RequestConvertible>(
         _ handle: CallHandle<Response<Call.Value>>, _ call: Call, on delivery: Delivery, _ options: StartOptions,
-        _ delegate: (any RunDelegate)?, _ completion: (@Sendable (Result<Response<Call.Value>, NetError>) -> Void)?
+        _ delegate: (any RunDelegate)?, toldTo part: CallProgress? = nil,
+        _ completion: (@Sendable (Result<Response<Call.Value>, NetError>) -> Void)?
     ) {
         var launch = Launch<Response<Call.Value>>(delivery: delivery, options: options)
         launch.delegate = delegate
@@ -113,7 +116,7 @@ extension Agent {
             launch.hooks = call.hooks(for: Response<Call.Value>.self)
         }
         let progress = ProgressRelay(launch)
-        let course = StartCourse(options)
+        let course = StartCourse(options, part)
         launch.begin(handle, in: registry) { control async throws(NetError) in
             try await self.run(call, control, progress, course)
         }
@@ -135,6 +138,7 @@ extension Agent {
         request.forgetCompany()
         request.ticket = control.ticket
         course.tracking?.watch(&request)
+        course.part?.watch(&request)
         try await takeTurn(control, request)
         let slot = try await course.lane?.slots.take(for: request.decoded(by: .bytes))
         defer { slot?.giveBack() }
@@ -155,9 +159,11 @@ extension Agent {
 private struct StartCourse: Sendable {
     let lane: CallLane?
     let tracking: CallProgress?
+    let part: CallProgress?
     let letsGo: Bool
 
-    init(_ options: StartOptions) {
+    init(_ options: StartOptions, _ part: CallProgress?) {
+        self.part = part
         lane = options.lane
         tracking = options.tracking
         letsGo = options.pausing == .lettingGo

@@ -184,15 +184,20 @@ extension TransferProgress {
     static func ending(_ tell: @escaping @Sendable (TransferProgress) -> Void) -> @Sendable (TransferProgress) -> Void {
         let last = Lock(TransferProgress())
         return { progress in
-            let told = last.withLock { last in
-                if !progress.isOver {
+            let word = last.withLock { last -> TransferProgress? in
+                if last.isOver {
+                    return nil  // A transfer that others wait for may go on.
+                }
+                if progress.isOver {
+                    last.isOver = true
+                } else {
                     last = progress
                 }
                 return last
             }
-            var word = told
-            word.isOver = progress.isOver
-            tell(word)
+            if let word {
+                tell(word)
+            }
         }
     }
 }

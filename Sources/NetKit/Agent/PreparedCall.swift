@@ -14,10 +14,11 @@ public final class PreparedCall<Value: Sendable>: Errand, WaitingErrand {
     /// The hold on it, before its start too: cancelled before, it ends at its start without being sent.
     public let handle: CallHandle<Response<Value>>
     let earlier: [EarlierStart]
-    private let beginning: Lock<(@Sendable () -> Void)?>
+    private let beginning: Lock<(@Sendable (CallProgress?) -> Void)?>
 
     init(
-        _ handle: CallHandle<Response<Value>>, after earlier: [EarlierStart], begin: @escaping @Sendable () -> Void
+        _ handle: CallHandle<Response<Value>>, after earlier: [EarlierStart],
+        begin: @escaping @Sendable (CallProgress?) -> Void
     ) {
         self.handle = handle
         self.earlier = earlier
@@ -42,11 +43,15 @@ public final class PreparedCall<Value: Sendable>: Errand, WaitingErrand {
     /// Starts it; a second start does nothing.
     @discardableResult
     public func start() -> CallHandle<Response<Value>> {
+        start(toldTo: nil)
+    }
+
+    private func start(toldTo part: CallProgress?) -> CallHandle<Response<Value>> {
         let begin = beginning.withLock { begin in
             defer { begin = nil }
             return begin
         }
-        begin?()
+        begin?(part)
         return handle
     }
 
@@ -64,7 +69,7 @@ public final class PreparedCall<Value: Sendable>: Errand, WaitingErrand {
     public func run(through sender: some RequestSender) async throws(NetError) -> Response<Value> {
         let parts = sender as? PartSender
         let part = parts?.tracking?.part()
-        start()
+        _ = start(toldTo: part)
         let result: Result<Response<Value>, NetError>
         do throws(NetError) {
             if let parts {
@@ -94,8 +99,8 @@ extension Agent {
         delegate: (any RunDelegate)? = nil, completion: PreparedCall<Call.Value>.Completion? = nil
     ) -> PreparedCall<Call.Value> {
         let handle = CallHandle(control: control(of: call), promise: Promise<Response<Call.Value>>())
-        return PreparedCall(handle, after: options.after) { [weak delegate] in
-            self.begin(handle, call, on: delivery, options, delegate, completion)
+        return PreparedCall(handle, after: options.after) { [weak delegate] part in
+            self.begin(handle, call, on: delivery, options, delegate, toldTo: part, completion)
         }
     }
 }

@@ -137,7 +137,7 @@ public final class Repeats: Interceptor {
         let task = Task {
             let outcome: Result<Answer, NetError>
             do throws(NetError) {
-                outcome = .success(try await next(call))
+                outcome = .success(try await shared(try await next(call), by: promise, key, call))
             } catch {
                 outcome = .failure(error)
             }
@@ -152,6 +152,30 @@ public final class Repeats: Interceptor {
         // Somebody took its place in between, or it has ended.
         if !isUnderWay {
             task.cancel()
+        }
+    }
+
+    /// A streamed body can be read once: where several wait for it, it is put into memory.
+    private func shared(
+        _ answer: Answer, by promise: Promise<Answer>, _ key: Key, _ call: Call
+    ) async throws(NetError) -> Answer {
+        guard case .stream(let stream) = answer.body, !endsForOne(promise, key) else { return answer }
+        let bytes = try await stream.collect(upTo: call.request.limits?.maxBodyBytes ?? .max)
+        var response = stream.source.ending ?? stream.headOnly
+        response.bytes = bytes
+        response.value = bytes
+        return Answer(response)
+    }
+
+    /// Whether one alone waits for it; then nobody joins any more.
+    private func endsForOne(_ promise: Promise<Answer>, _ key: Key) -> Bool {
+        flights.withLock { flights in
+            guard let flight = flights[key], flight.promise === promise else { return true }
+            if flight.waiters > 1 {
+                return false
+            }
+            flights[key] = nil
+            return true
         }
     }
 

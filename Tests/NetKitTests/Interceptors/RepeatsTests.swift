@@ -36,6 +36,45 @@ struct RepeatsTests {
         #expect(repeats.waitingCount == 0)
     }
 
+    @Test func aBodyThatAHookStreamsIsEverybodysToo() async throws {
+        stub.answer("/", with: StubReply(body: [.text("one, "), .text("two")]).held(by: gate))
+        let repeats = Repeats(.join)
+        var configuration = Agent.Configuration(baseURL: "http://stub")
+        configuration.interceptors = [repeats]
+        configuration.transferHooks.head = { _, _ in .stream }
+        let agent = Agent(configuration, transport: stub)
+        async let first = agent.send(Request<String>("/")).value
+        async let second = agent.send(Request<String>("/")).value
+        await waiting(2, for: repeats)
+        gate.open()
+        #expect(try await [first, second] == ["one, two", "one, two"])
+        #expect(try await agent.send(Request<String>("/")).value == "one, two")
+        #expect(stub.requests.count == 2)
+    }
+
+    @Test func whoGivesUpIsToldNothingAfterItsLastWord() async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(patternLength: 3_000_000, cutAfter: 200_000, ending: .stall))
+        let repeats = Repeats(.join)
+        var configuration = Agent.Configuration()
+        configuration.interceptors = [repeats]
+        let agent = Agent(configuration)
+        let told = Collected<TransferProgress>()
+        var request = Request<Bytes>(server.url("/"))
+        request.progress = { told.append($0) }
+        let first = Task { [request] in await ending(of: request, from: agent) }
+        await waiting(1, for: repeats)
+        let second = Task { await ending(of: Request<Bytes>(server.url("/")), from: agent) }
+        await waiting(2, for: repeats)
+        try await server.waitForStalled(1)
+        first.cancel()
+        #expect(await first.value == .failed(.cancelled))
+        server.releaseStalled()
+        _ = await second.value
+        #expect(told.values.filter(\.isOver).count == 1)
+        #expect(told.values.last?.isOver == true)
+    }
+
     @Test func aFailureIsEverybodys() async throws {
         stub.answer("/", with: StubReply.failure(.reset).held(by: gate))
         let repeats = Repeats(.join)

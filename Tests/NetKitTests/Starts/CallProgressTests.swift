@@ -262,6 +262,16 @@ struct CallProgressTests {
         #expect(last?.download.completed == 30_000 && last?.fractionCompleted == 1)
     }
 
+    @Test func preparedCallsOfABatchAddTheirBytes() async throws {
+        let server = try LoopbackServer()
+        server.script("*", Reply(patternLength: 10_000))
+        let whole = CallProgress()
+        let agent = Agent()
+        let calls = (1...2).map { agent.prepare(Request<Bytes>(server.url("/\($0)")), on: .here) }
+        _ = try await agent.start(Batch(calls), on: .here, options: .init(tracking: whole)).value
+        #expect(whole.current.download.completed == 20_000 && whole.current.parts.finished == 2)
+    }
+
     @Test func aThousandPartsOnManyThreadsAddUp() async {
         let whole = CallProgress(parts: 1000)
         let updates = whole.updates
