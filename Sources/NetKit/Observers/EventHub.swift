@@ -45,9 +45,9 @@ final class EventHub: Observer {
     func add(_ buffer: EventBuffer) {
         let isOver = state.withLock { state in
             state.buffers.append(buffer)
+            isRead.store(true, ordering: .relaxed)
             return state.isOver
         }
-        isRead.store(true, ordering: .relaxed)
         if isOver {
             buffer.finish()
         }
@@ -55,12 +55,10 @@ final class EventHub: Observer {
 
     /// Nobody will read this one any more.
     func remove(_ buffer: EventBuffer) {
-        let isHeard = state.withLock { state in
+        state.withLock { state in
             state.buffers.removeAll { $0 === buffer }
-            return !state.buffers.isEmpty
-        }
-        if !isHeard {
-            isRead.store(false, ordering: .relaxed)
+            // In here, or it might undo what somebody who begins to read has said meanwhile.
+            isRead.store(!state.buffers.isEmpty, ordering: .relaxed)
         }
     }
 

@@ -76,7 +76,7 @@ public struct Redaction: Sendable {
 
     /// The URL without userinfo, and with the values of secret keys hidden in its query and its fragment.
     public func hiding(url: String) -> String {
-        let url = url.withoutUserinfo
+        let url = Self.withoutUserinfo(url)
         // A fragment may hold a "?", and a query no "#".
         if let (place, _, fragment) = url.cut(atFirst: "#") {
             return hiding(queryOf: place) + "#" + hiding(pairs: fragment, queryKeys)
@@ -99,9 +99,19 @@ public struct Redaction: Sendable {
         if names.contains(name.percentDecoded) {
             return "\(name)=\(Self.mark)"
         }
-        // A value may be a URL with a query of its own.
-        guard let (before, _, query) = value.cut(atFirst: "?") else { return pair }
+        // A value may be a URL with secrets of its own; as a rule it is written with percents, and would be hard to mend.
+        let meant = value.percentDecoded
+        if meant != value, hiding(url: meant) != meant {
+            return "\(name)=\(Self.mark)"
+        }
+        let bare = Self.withoutUserinfo(value)
+        guard let (before, _, query) = bare.cut(atFirst: "?") else { return "\(name)=\(bare)" }
         return "\(name)=\(before)?" + hiding(pair: query, names)
+    }
+
+    /// Also of a reference that takes the scheme over (RFC 3986, 4.2).
+    private static func withoutUserinfo(_ url: String) -> String {
+        url.utf8.starts(with: "//".utf8) ? String(("a:" + url).withoutUserinfo.dropFirst(2)) : url.withoutUserinfo
     }
 
     /// A form or a JSON text with the secrets' values hidden; nil for any other body, of which nothing is safe to show.

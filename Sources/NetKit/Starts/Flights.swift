@@ -42,10 +42,8 @@ final class Flights: Sendable {
 
     /// Nothing new begins; false when that was so before.
     func close(cancelling: Bool) -> Bool {
-        let before = phase.load(ordering: .sequentiallyConsistent)
         let wanted = cancelling ? Phase.cancelled : Phase.closed
-        phase.store(max(before, wanted), ordering: .sequentiallyConsistent)
-        return before == Phase.open
+        return phase.max(wanted, ordering: .sequentiallyConsistent).oldValue == Phase.open
     }
 
     /// New ones may begin again.

@@ -35,6 +35,13 @@ struct RedactionTests {
         ("http://a/#/in?token=s&b", "http://a/#/in?token=[hidden]&b"),
         ("http://a/#state=/x?token=s", "http://a/#state=/x?token=[hidden]"),
         ("http://a/?q=1#s=2&token=s?x=1#y", "http://a/?q=1#s=2&token=[hidden]"),
+        ("//u:p@a/b?q", "//a/b?q"), ("//a/b@c", "//a/b@c"),
+        ("/?next=https://u:p@a/", "/?next=https://a/"), ("/?next=//u:p@a/&x=1", "/?next=//a/&x=1"),
+        ("/?next=https%3A%2F%2Fa%2F%3Ftoken%3Ds&x=1", "/?next=[hidden]&x=1"),
+        ("/?next=https%3A%2F%2Fu%3Ap%40a%2F", "/?next=[hidden]"),
+        ("/?next=%2Fa%3Fb%3D%252F%253Fpin%253D1", "/?next=[hidden]"),
+        ("/?next=https%3A%2F%2Fa%2F%3Fpage%3D2", "/?next=https%3A%2F%2Fa%2F%3Fpage%3D2"),
+        ("/?mail=me%40a.example", "/?mail=me%40a.example"),
         // A mark is one, whatever accent follows it.
         ("http://a/?token=\u{301}s", "http://a/?token=[hidden]"),
         ("http://a/?q=1&\u{301}token=s", "http://a/?q=1&\u{301}token=[hidden]"),
