@@ -134,7 +134,7 @@ extension NetError {
     fileprivate var saysNothingOfTheHost: Bool {
         let others: [Code] = [
             .slotTimedOut, .stoppedByCaller, .bodySource, .unencodable, .circuitOpen, .ignored, .cellularRefused,
-            .queued, .invalidParameters, .notCached,
+            .queued, .invalidParameters, .notCached, .authentication, .plaintextRefused,
         ]
         return code == .cancelled || (response == nil && (code.rawValue < 40 || others.contains(code)))
     }

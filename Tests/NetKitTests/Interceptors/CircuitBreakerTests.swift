@@ -120,7 +120,9 @@ struct CircuitBreakerTests {
         #expect(breaker.state(of: "http://a/") == .open)
     }
 
-    @Test(arguments: [NetError.Code.slotTimedOut, .badURL, .closed, .cellularRefused, .bodySource])
+    @Test(arguments: [
+        NetError.Code.slotTimedOut, .badURL, .closed, .cellularRefused, .bodySource, .authentication, .plaintextRefused,
+    ])
     func aTrialThatDidNotReachTheHostLeavesItToTheNext(code: NetError.Code) async throws {
         await open()
         time.advance(by: .seconds(30))
