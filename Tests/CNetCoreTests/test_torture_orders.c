@@ -284,6 +284,75 @@ static void cookies__are_read_whole_while_the_loop_uses_them(void **state) {
     nct_server_stop(server);
 }
 
+/// The transfers of a mail fill the room for their timers, and another one is submitted, paused and resumed while the
+/// loop reads that mail.
+typedef struct crowd {
+    nc_engine *engine;
+    nc_transfer_id late_id;
+    size_t queued;
+    size_t queued_before_pause;
+    atomic_bool is_held;
+    torture_gate held, let_go;   // the loop, before it reads its mail
+    torture_gate taken, ordered; // it accepts the last of its mail; meanwhile the late one comes and is paused
+    torture_gate paused, resumed;
+} crowd;
+
+enum { CROWD = 64 }; // as many as there is room for at first
+
+static void watch_crowd(void *ctx, nc_trace_point point, nc_transfer_id id) {
+    crowd *at = ctx;
+    if (point == NC_TRACE_QUEUED && ++at->queued == CROWD) {
+        torture_gate_open(&at->taken);
+        (void)torture_gate_wait(&at->ordered);
+    } else if (point == NC_TRACE_PAUSED && id == at->late_id) {
+        at->queued_before_pause = at->queued;
+        torture_gate_open(&at->paused);
+        (void)torture_gate_wait(&at->resumed);
+    }
+}
+
+static bool hold_loop(void *ctx, uint32_t max_jobs) {
+    crowd *at = ctx;
+    (void)max_jobs;
+    if (atomic_load(&at->is_held)) {
+        torture_gate_open(&at->held);
+        (void)torture_gate_wait(&at->let_go);
+        atomic_store(&at->is_held, false);
+    }
+    return false;
+}
+
+static void orders__for_a_transfer_that_the_loop_has_not_accepted_wait_for_it(void **state) {
+    crowd at = {.held = TORTURE_GATE_INIT, .let_go = TORTURE_GATE_INIT, .taken = TORTURE_GATE_INIT};
+    torture_fetch fetch = {0};
+    nc_transfer_id last = 0;
+    (void)state;
+    at.ordered = at.paused = at.resumed = (torture_gate)TORTURE_GATE_INIT;
+    atomic_store(&at.is_held, true);
+    at.engine = torture_engine(&(nc_engine_options){
+        .cookies = NC_COOKIES_MEMORY, .trace = {&at, watch_crowd}, .loop_client = {.ctx = &at, .drain = hold_loop}});
+    nc_engine_set_suspended(at.engine, true);
+    (void)nc_engine_wake(at.engine);
+    assert_true(torture_gate_wait(&at.held));
+    const nc_request request = {.url = nc_slice_of("http://127.0.0.1:9/")};
+    for (size_t i = 0; i < CROWD; i++) {
+        last = torture_submit(at.engine, &request, &fetch);
+    }
+    nc_engine_set_priority(at.engine, last, NC_PRIORITY_HIGH); // so that there are orders in this mail
+    torture_gate_open(&at.let_go);
+    assert_true(torture_gate_wait(&at.taken));
+    at.late_id = torture_submit(at.engine, &request, &fetch);
+    nc_engine_pause(at.engine, at.late_id);
+    torture_gate_open(&at.ordered);
+    assert_true(torture_gate_wait(&at.paused));
+    nc_engine_resume(at.engine, at.late_id);
+    torture_gate_open(&at.resumed);
+    torture_let_loop_read(at.engine);
+    assert_status(nc_engine_close(at.engine, TORTURE_PATIENCE_MS), NC_OK);
+    assert_int_equal(at.queued_before_pause, CROWD + 1);
+    assert_int_equal(fetch.cancelled_count, CROWD + 1);
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
@@ -293,6 +362,7 @@ int main(void) {
         harness_case(trailers__behind_a_reader_that_rests_come_one_by_one),
         harness_case(cookies__are_read_whole_while_the_loop_uses_them),
         harness_case(orders__while_the_files_of_a_head_request_close_change_nothing),
+        harness_case(orders__for_a_transfer_that_the_loop_has_not_accepted_wait_for_it),
         harness_case(orders__while_files_close_after_a_reader_rested_change_nothing),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

@@ -84,8 +84,8 @@ static void read_mail(nc_engine *engine) {
         nc_transfer_accept(NC_CONTAINER_OF(link, nc_transfer, link));
     }
     apply_cancels(engine, &mail.cancelled);
-    if (mail.has_orders) {
-        nc_orders_carry_out(engine);
+    if (!nc_list_is_empty(&mail.ordered)) {
+        nc_orders_carry_out(engine, &mail.ordered);
     }
     engine->loop.is_finishing = mail.is_finishing;
     if (mail.is_closing && !engine->loop.is_closing) {

@@ -73,12 +73,13 @@ void nc_mailbox_take(nc_engine *engine, nc_mail *mail) {
     nc_mailbox *mailbox = &engine->shared.mailbox;
     nc_list_init(&mail->submitted);
     nc_list_init(&mail->cancelled);
+    nc_list_init(&mail->ordered);
     nc_list_init(&mail->answers);
     pthread_mutex_lock(&engine->shared.mutex);
     nc_list_move_all(&mail->submitted, &mailbox->submitted);
     nc_list_move_all(&mail->cancelled, &mailbox->cancelled);
+    nc_list_move_all(&mail->ordered, &mailbox->ordered);
     nc_list_move_all(&mail->answers, &mailbox->answers);
-    mail->has_orders = !nc_list_is_empty(&mailbox->ordered);
     mail->is_suspended = mailbox->is_suspended;
     mail->has_cookie_orders = mailbox->has_cookie_orders;
     mailbox->has_cookie_orders = false;

@@ -43,8 +43,8 @@ typedef struct nc_mailbox {
 typedef struct nc_mail {
     nc_link submitted;
     nc_link cancelled;
+    nc_link ordered; // of none that was submitted after `submitted` was taken
     nc_link answers;
-    bool has_orders;
     bool has_cookie_orders;
     size_t download_count;
     bool is_suspended;

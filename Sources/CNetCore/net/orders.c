@@ -135,10 +135,10 @@ nc_status nc_engine_describe(nc_engine *engine, nc_transfer_id id, nc_buf *out) 
 
 /* --- on the loop --- */
 
-void nc_orders_carry_out(nc_engine *engine) {
+void nc_orders_carry_out(nc_engine *engine, nc_link *ordered) {
     for (;;) {
         pthread_mutex_lock(&engine->shared.mutex);
-        nc_link *link = nc_list_take_first(&engine->shared.mailbox.ordered);
+        nc_link *link = nc_list_take_first(ordered);
         nc_transfer *transfer = link != NULL ? NC_CONTAINER_OF(link, nc_transfer, order_link) : NULL;
         uint8_t orders = transfer != NULL ? transfer->orders : 0;
         nc_priority priority = transfer != NULL ? transfer->ordered_priority : NC_PRIORITY_NORMAL;
