@@ -58,15 +58,21 @@ static bool send_ticket(SSL *ssl) {
     return is_open && SSL_new_session_ticket(ssl) == 1 && SSL_do_handshake(ssl) == 1;
 }
 
+/// Fills a block with as many pieces as it takes; returns how long they are.
+static size_t fill(char *block, size_t capacity, const flood *kind) {
+    size_t filled = 0;
+    while (kind->piece != NULL && filled + kind->piece_length <= capacity) {
+        memcpy(block + filled, kind->piece, kind->piece_length);
+        filled += kind->piece_length;
+    }
+    return filled;
+}
+
 /// Sends without an end, as fast as it can; the client's is when it has had enough.
 static void pour(flood_server *server, SSL *ssl) {
     const flood *kind = server->kind;
     char block[16 * 1024];
-    size_t filled = 0;
-    while (kind->piece != NULL && filled + kind->piece_length <= sizeof block) {
-        memcpy(block + filled, kind->piece, kind->piece_length);
-        filled += kind->piece_length;
-    }
+    size_t filled = fill(block, sizeof block, kind);
     int count = kind->front_length > 0 ? SSL_write(ssl, kind->front, (int)kind->front_length) : 1;
     while (count > 0) {
         count = kind->piece == NULL ? send_ticket(ssl) : SSL_write(ssl, block, (int)filled);
@@ -75,14 +81,15 @@ static void pour(flood_server *server, SSL *ssl) {
 
 /// The same in the clear.
 static void pour_plainly(const flood *kind, int fd) {
-    static const char block[16 * 1024];
-    ssize_t count = send(fd, kind->front, kind->front_length, MSG_NOSIGNAL);
+    char block[16 * 1024] = "";
+    size_t filled = kind->piece != NULL ? fill(block, sizeof block, kind) : sizeof block;
+    ssize_t count = kind->front_length > 0 ? send(fd, kind->front, kind->front_length, MSG_NOSIGNAL) : 1;
     while (count > 0) {
-        count = send(fd, block, sizeof block, MSG_NOSIGNAL);
+        count = send(fd, block, filled, MSG_NOSIGNAL);
     }
 }
 
-static void *run_proxy(void *ctx) {
+static void *run_plain(void *ctx) {
     flood_server *server = ctx;
     char request[4096];
     server->connection = accept(server->listener, NULL, NULL);
@@ -194,6 +201,31 @@ static void threat_flood__of_what_is_no_response_ends_its_own_transfer_and_holds
     fixture_stop(&f);
 }
 
+/// Within the handshake OpenSSL skips these (RFC 5246, 7.4.1.1) and looks for the next message.
+static void threat_flood__of_greetings_within_the_handshake_ends_its_own_transfer_and_holds_no_other(void **state) {
+    static const flood kinds[] = {
+        {"a record each", TEXT(""), TEXT("\x16\3\3\0\4\0\0\0\0")},
+        {"many a record", TEXT(""), TEXT("\x16\3\3\0\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0")},
+    };
+    fixture f;
+    (void)state;
+    start_trusting_all(&f);
+    for (size_t i = 0; i < 2 * sizeof kinds / sizeof *kinds; i++) {
+        flood_server server;
+        start(&server, &kinds[i / 2], run_plain);
+        const char *url = fixture_text(&f, "https://127.0.0.1:%u/", server.port);
+        const nc_proxy proxy = {.choice = NC_PROXY_URL, .url = nc_slice_of(url)};
+        bool is_proxys = i % 2 == 1;
+        nc_request request = {
+            .url = nc_slice_of(is_proxys ? "https://example.test/" : url),
+            .limits = {.total_ms = 2000},
+            .proxy = is_proxys ? &proxy : NULL,
+        };
+        expect_end(&f, &server, &request, NC_ERR_TLS_HANDSHAKE);
+    }
+    fixture_stop(&f);
+}
+
 static void threat_flood__of_a_proxys_refusal_ends_its_own_transfer_and_holds_no_other(void **state) {
     static const char length[] =
         "HTTP/1.1 407 No\r\nProxy-Authenticate: Digest realm=\"a\", nonce=\"b\", qop=\"auth\"\r\n"
@@ -207,7 +239,7 @@ static void threat_flood__of_a_proxys_refusal_ends_its_own_transfer_and_holds_no
     start_trusting_all(&f);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         flood_server server;
-        start(&server, &kinds[i], run_proxy);
+        start(&server, &kinds[i], run_plain);
         const nc_proxy proxy = {
             .choice = NC_PROXY_URL,
             .url = nc_slice_of(fixture_text(&f, "http://127.0.0.1:%u", server.port)),
@@ -245,6 +277,7 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(threat_flood__of_what_is_no_response_ends_its_own_transfer_and_holds_no_other),
+        harness_case(threat_flood__of_greetings_within_the_handshake_ends_its_own_transfer_and_holds_no_other),
         harness_case(threat_flood__of_a_proxys_refusal_ends_its_own_transfer_and_holds_no_other),
         harness_case(threat_flood__of_challenges_ends_though_each_nonce_is_called_stale),
     };

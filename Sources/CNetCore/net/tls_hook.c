@@ -25,9 +25,73 @@ struct nc_tls_end {
     nc_lane *lane; // the connection's
     nc_unheeded records;
     int failed_writes;
+    bool is_watched; // by a transfer; before, it is only counted what comes
     bool has_close_notify;
     bool is_flooded;
 };
+
+/* --- what a connection brings --- */
+
+static int end_index = -1;
+
+static void drop_end(void *parent, void *end, CRYPTO_EX_DATA *data, int index, long number, void *pointer) {
+    (void)parent;
+    (void)data;
+    (void)index;
+    (void)number;
+    (void)pointer;
+    nc_tls_release_end(end);
+}
+
+static void find_end_index(void) {
+    end_index = SSL_get_ex_new_index(0, NULL, NULL, NULL, drop_end);
+}
+
+/// What is known of a connection, from its first message on; NULL without memory for it.
+static nc_tls_end *end_of(SSL *tls, nc_lane *lane) {
+    nc_tls_end *end = SSL_get_ex_data(tls, end_index);
+    if (end != NULL) {
+        return end;
+    }
+    end = nc_alloc_zeroed(1, sizeof *end);
+    if (end == NULL || SSL_set_ex_data(tls, end_index, end) != 1) {
+        nc_free(end);
+        return NULL;
+    }
+    end->references = 1;
+    end->lane = lane;
+    return end;
+}
+
+/// Who floods is read no more: as if it had said close_notify, which it has not. Within the handshake, too: OpenSSL
+/// skips requests for a new one (RFC 5246, 7.4.1.1) for as long as there are any.
+static void on_message(int is_sent, int version, int type, const void *bytes, size_t length, SSL *tls, void *ctx) {
+    const uint8_t *head = bytes;
+    (void)version;
+    if (is_sent || (type != SSL3_RT_HANDSHAKE && (type != SSL3_RT_HEADER || length != SSL3_RT_HEADER_LENGTH))) {
+        return;
+    }
+    nc_tls_end *end = end_of(tls, ctx);
+    if (end == NULL) {
+        return; // The next message is counted, or nc_tls_watch() says so.
+    }
+    size_t weight = type == SSL3_RT_HANDSHAKE ? TICKET_WEIGHT : (size_t)head[3] << 8 | head[4];
+    if (nc_lane_count_unheeded(end->lane, &end->records, weight) > MAX_UNHEEDED_BYTES) {
+        end->is_flooded = true;
+        SSL_set_shutdown(tls, SSL_get_shutdown(tls) | SSL_RECEIVED_SHUTDOWN);
+    }
+}
+
+/// Every connection of a context is counted by itself, a proxy's as well.
+static bool count_messages(SSL_CTX *tls, nc_lane *lane) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, find_end_index);
+    SSL_CTX_set_msg_callback(tls, on_message);
+    SSL_CTX_set_msg_callback_arg(tls, lane);
+    return end_index >= 0;
+}
+
+/* --- contexts --- */
 
 /// libcurl calls the hook for an HTTPS proxy's context as well and does not say which one it is. So the proxy's
 /// options, and they alone, ask for this bit (CURLSSLOPT_ALLOW_BEAST): it means nothing from TLS 1.1 on, and is the
@@ -74,6 +138,9 @@ static CURLcode fill_context(CURL *easy, void *context, void *data) {
     SSL_CTX *tls = context;
     nc_lane *lane = data;
     bool is_proxys = is_proxy_context(tls);
+    if (!count_messages(tls, lane)) {
+        return CURLE_OUT_OF_MEMORY;
+    }
     // SSLKEYLOGFILE in the environment must not make libcurl write our session keys to a file.
     SSL_CTX_set_keylog_callback(tls, NULL);
     if (!nc_handshake_configure(tls, lane->trust)) {
@@ -141,40 +208,10 @@ bool nc_tls_has_unread(CURL *easy) {
 
 /* --- how a connection ends --- */
 
-static int end_index = -1;
-
-static void drop_end(void *parent, void *end, CRYPTO_EX_DATA *data, int index, long number, void *pointer) {
-    (void)parent;
-    (void)data;
-    (void)index;
-    (void)number;
-    (void)pointer;
-    nc_tls_release_end(end);
-}
-
-static void find_end_index(void) {
-    end_index = SSL_get_ex_new_index(0, NULL, NULL, NULL, drop_end);
-}
-
 static void on_info(const SSL *tls, int where, int alert) {
     nc_tls_end *end = SSL_get_ex_data(tls, end_index);
     if (where == SSL_CB_READ_ALERT && (alert & 0xff) == SSL_AD_CLOSE_NOTIFY && end != NULL) {
         end->has_close_notify = true;
-    }
-}
-
-/// Who floods is read no more: as if it had said close_notify, which it has not.
-static void on_message(int is_sent, int version, int type, const void *bytes, size_t length, SSL *tls, void *ctx) {
-    const uint8_t *head = bytes;
-    nc_tls_end *end = ctx;
-    (void)version;
-    if (is_sent || (type != SSL3_RT_HANDSHAKE && (type != SSL3_RT_HEADER || length != SSL3_RT_HEADER_LENGTH))) {
-        return;
-    }
-    size_t weight = type == SSL3_RT_HANDSHAKE ? TICKET_WEIGHT : (size_t)head[3] << 8 | head[4];
-    if (nc_lane_count_unheeded(end->lane, &end->records, weight) > MAX_UNHEEDED_BYTES) {
-        end->is_flooded = true;
-        SSL_set_shutdown(tls, SSL_get_shutdown(tls) | SSL_RECEIVED_SHUTDOWN);
     }
 }
 
@@ -198,25 +235,18 @@ static long on_wire(BIO *wire, int operation, const char *bytes, size_t length, 
 }
 
 nc_status nc_tls_watch(CURL *easy, nc_lane *lane, nc_tls_end **out) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     SSL *tls = live_connection(easy);
     *out = NULL;
     if (tls == NULL) {
         return NC_OK;
     }
-    (void)pthread_once(&once, find_end_index);
-    nc_tls_end *end = end_index >= 0 ? SSL_get_ex_data(tls, end_index) : NULL;
+    nc_tls_end *end = end_of(tls, lane);
     if (end == NULL) {
-        end = end_index >= 0 ? nc_alloc_zeroed(1, sizeof *end) : NULL;
-        if (end == NULL || SSL_set_ex_data(tls, end_index, end) != 1) {
-            nc_free(end);
-            return NC_ERR_NO_MEMORY;
-        }
-        end->references = 1;
-        end->lane = lane;
+        return NC_ERR_NO_MEMORY;
+    }
+    if (!end->is_watched) {
+        end->is_watched = true;
         SSL_set_info_callback(tls, on_info);
-        SSL_set_msg_callback(tls, on_message);
-        SSL_set_msg_callback_arg(tls, end);
         BIO_set_callback_ex(SSL_get_wbio(tls), on_wire);
         BIO_set_callback_arg(SSL_get_wbio(tls), (char *)end);
     }
