@@ -2,6 +2,7 @@
 /// refuses. libcurl and OpenSSL read on for as long as there is something to read, and everything else of the engine
 /// would wait.
 #include "fixture.h"
+#include "gate.h"
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
@@ -10,7 +11,9 @@
 #include <openssl/ssl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -37,6 +40,7 @@ typedef struct flood_server {
     uint16_t port;
     pthread_t thread;
     _Atomic int connection;
+    atomic_size_t sent; // of what is poured over TLS
 } flood_server;
 
 static int choose(SSL *ssl, const unsigned char **out, unsigned char *length, const unsigned char *offered,
@@ -76,6 +80,7 @@ static void pour(flood_server *server, SSL *ssl) {
     int count = kind->front_length > 0 ? SSL_write(ssl, kind->front, (int)kind->front_length) : 1;
     while (count > 0) {
         count = kind->piece == NULL ? send_ticket(ssl) : SSL_write(ssl, block, (int)filled);
+        (void)atomic_fetch_add(&server->sent, filled);
     }
 }
 
@@ -226,6 +231,62 @@ static void threat_flood__of_greetings_within_the_handshake_ends_its_own_transfe
     fixture_stop(&f);
 }
 
+#define EIGHT(text) text text text text text text text text
+
+/// What arrives of a body that its server always is ahead of.
+typedef struct gulp {
+    flood_server *server;
+    nc_engine *engine;
+    size_t taken;
+    nc_status status;
+    gate is_over;
+} gulp;
+
+/// Of HTTP/2's 32 MiB of window.
+static nc_verdict cancel_soon(void *ctx, nc_transfer_id id, nc_slice bytes) {
+    enum { AHEAD = 64 << 10, ENOUGH = 8 << 20, MOST = 24 << 20, FRAME_HEAD_BYTES = 9 };
+    gulp *at = ctx;
+    size_t piece = at->server->kind->piece_length;
+    at->taken += bytes.length;
+    while (atomic_load(&at->server->sent) / piece * (piece - FRAME_HEAD_BYTES) < at->taken + AHEAD) {
+        (void)sched_yield();
+    }
+    if (at->taken > ENOUGH) {
+        nc_engine_cancel(at->engine, id); // libcurl has asked to be called again by now.
+    }
+    return at->taken < MOST ? NC_CONTINUE : NC_STOP;
+}
+
+static void note_end(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
+    gulp *at = ctx;
+    (void)id;
+    (void)response;
+    at->status = error->status;
+    gate_open(&at->is_over);
+}
+
+static void threat_flood__of_a_body_that_comes_faster_than_it_is_read_leaves_the_loop_its_mail(void **state) {
+    static const flood kind = {"a body", TEXT(SETTINGS OK_HEAD),
+                               TEXT(FRAME_HEAD("\x80", "\0", "\0", "\1") EIGHT(EIGHT("ab")))};
+    fixture f;
+    flood_server server;
+    (void)state;
+    start_trusting_all(&f);
+    start(&server, &kind, run_server);
+    gulp at = {.server = &server, .engine = f.engine, .is_over = GATE_INIT};
+    const nc_sink sink = {.ctx = &at, .on_body = cancel_soon, .on_done = note_end};
+    const nc_request request = {
+        .url = nc_slice_of(fixture_text(&f, "https://127.0.0.1:%u/", server.port)),
+        .limits = {.max_body_bytes = NC_UNLIMITED_BYTES},
+    };
+    nc_transfer_id id;
+    assert_status(nc_engine_submit(f.engine, &request, &sink, &id, NULL), NC_OK);
+    gate_wait(&at.is_over);
+    stop(&server);
+    assert_status(at.status, NC_ERR_CANCELLED);
+    fixture_stop(&f);
+}
+
 static void threat_flood__of_a_proxys_refusal_ends_its_own_transfer_and_holds_no_other(void **state) {
     static const char length[] =
         "HTTP/1.1 407 No\r\nProxy-Authenticate: Digest realm=\"a\", nonce=\"b\", qop=\"auth\"\r\n"
@@ -278,6 +339,7 @@ int main(void) {
     const struct CMUnitTest cases[] = {
         harness_case(threat_flood__of_what_is_no_response_ends_its_own_transfer_and_holds_no_other),
         harness_case(threat_flood__of_greetings_within_the_handshake_ends_its_own_transfer_and_holds_no_other),
+        harness_case(threat_flood__of_a_body_that_comes_faster_than_it_is_read_leaves_the_loop_its_mail),
         harness_case(threat_flood__of_a_proxys_refusal_ends_its_own_transfer_and_holds_no_other),
         harness_case(threat_flood__of_challenges_ends_though_each_nonce_is_called_stale),
     };

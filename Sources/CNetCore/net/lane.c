@@ -36,17 +36,22 @@ static int on_timer(CURLM *multi, long timeout_ms, void *data) {
     (void)multi;
     // 8.x asks to be called at once for as long as a response rests that it has whole: nothing else would be done.
     timeout_ms = timeout_ms == 0 && lane->idle_turns > MAX_IDLE_TURNS ? 1 : timeout_ms;
+    // For as long as bytes of a connection lie decrypted, or come faster than they are taken, it asks for the next turn
+    // at once. Mail, limits and other sockets come before that.
+    uint64_t wait_ns = timeout_ms == 0 && lane->is_firing ? NC_TIMERS_NEXT_PASS_NS : (uint64_t)timeout_ms * 1000000u;
     if (timeout_ms < 0) {
         nc_timers_clear(timers, &lane->timer);
     } else {
-        nc_timers_set(timers, &lane->timer, lane->engine->loop.now_ns + (uint64_t)timeout_ms * 1000000u);
+        nc_timers_set(timers, &lane->timer, lane->engine->loop.now_ns + wait_ns);
     }
     return 0;
 }
 
 static void on_timer_due(nc_timer *timer) {
     nc_lane *lane = NC_CONTAINER_OF(timer, nc_lane, timer);
+    lane->is_firing = true;
     nc_lane_act(lane, CURL_SOCKET_TIMEOUT, 0);
+    lane->is_firing = false;
     // The round's time is older than libcurl's, so the timer may have come early. libcurl then finds nothing due, and
     // does not say again what it has said before: it has to be asked.
     long left_ms = -1;

@@ -35,6 +35,7 @@ struct nc_lane {
     long kept_connections; // what libcurl was last told to keep
     nc_link running;       // those with libcurl
     size_t source_count;   // of these, those with a source for their body
+    bool is_firing;        // `timer`
     unsigned idle_turns;   // of `timer` in a row, at once, in which libcurl gave and took nothing
     uint64_t steps;        // calls of libcurl, and whatever it gave or took in them
     uint64_t used_ns;

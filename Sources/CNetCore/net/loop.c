@@ -111,8 +111,9 @@ static void collect(nc_engine *engine) {
 }
 
 static void fire_timers(nc_engine *engine) {
+    uint64_t due_ns = engine->loop.now_ns;
     nc_timer *timer;
-    while ((timer = nc_timers_take_due(&engine->loop.timers, engine->loop.now_ns)) != NULL) {
+    while ((timer = nc_timers_take_due(&engine->loop.timers, due_ns)) != NULL) {
         timer->fire(timer);
     }
 }
@@ -210,6 +211,7 @@ static void run(nc_engine *engine) {
         }
         unpolled = 0;
         uint64_t until_ns = may_sleep ? nc_timers_next_ns(&engine->loop.timers) : 0;
+        until_ns = until_ns <= engine->loop.now_ns + NC_TIMERS_NEXT_PASS_NS ? 0 : until_ns; // A look, no sleep.
         size_t count =
             engine->loop.poller->kind->wait(engine->loop.poller, events, MAX_EVENTS, engine->loop.now_ns, until_ns);
         nc_mailbox_leave_sleep(engine);

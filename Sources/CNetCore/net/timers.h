@@ -6,6 +6,9 @@
 #include <netcore/base.h>
 #include <netcore/status.h>
 
+/// From now: due when all that is due now has fired, and the sockets have had their turn.
+enum { NC_TIMERS_NEXT_PASS_NS = 1 };
+
 typedef struct nc_timer {
     uint64_t at_ns;
     size_t place; // place + 1 in the heap; 0 when not set
