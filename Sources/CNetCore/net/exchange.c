@@ -8,6 +8,7 @@
 #include "net/response.h"
 #include "net/tls_hook.h"
 #include "net/url_text.h"
+#include "net/verdict.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,6 +28,7 @@ size_t nc_exchange_on_header(char *bytes, size_t one, size_t length, void *data)
     nc_transfer *transfer = ((nc_handle *)data)->transfer;
     (void)one;
     note_step(transfer->lane);
+    transfer->has_heard = true;
     for (size_t at = 0; at < length;) {
         const char *end = transfer->has_head ? memchr(bytes + at, '\n', length - at) : NULL;
         size_t count = end != NULL ? (size_t)(end - bytes) + 1 - at : length - at;
@@ -161,6 +163,43 @@ static void note_connection(const nc_handle *handle, bool is_new, int local_port
     }
 }
 
+/// Whether libcurl sends a request again because a connection of HTTP/1 that was kept ended without a byte. It would go
+/// on so over up to five others that were kept as long, whatever the request does.
+static bool is_repeat(const nc_transfer *transfer) {
+    return transfer->was_connected && transfer->attempts > 0 && !transfer->has_heard && !transfer->may_be_multiplexed;
+}
+
+/// What the server may have acted upon is sent once (RFC 9110, 9.2.2); false when it ends with that.
+static bool may_repeat(nc_transfer *transfer) {
+    long number = 0;
+    if (!is_repeat(transfer) || nc_verdict_may_be_sent_again(transfer)) {
+        return true;
+    }
+    (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_OS_ERRNO, &number);
+    bool is_reset = number == ECONNRESET || number == EPIPE;
+    (void)nc_transfer_note(transfer, is_reset ? NC_ERR_RESET : NC_ERR_EMPTY_REPLY,
+                           is_reset ? CURLE_RECV_ERROR : CURLE_GOT_NOTHING,
+                           "a kept connection ended before any byte of an answer");
+    return false;
+}
+
+/// The hop begins again; the connection in hand is closed with this.
+static int ask_anew(nc_transfer *transfer) {
+    transfer->asks_anew = true;
+    nc_response_repeat_hop(transfer->response);
+    return CURL_PREREQFUNC_ABORT;
+}
+
+/// Over a Unix socket libcurl tells its path for the address, and the URL's port.
+static void note_address(nc_transfer *transfer, const char *remote_ip, int remote_port) {
+    nc_hop_metrics *hop = nc_response_hop(transfer->response);
+    size_t length = strlen(remote_ip);
+    if (nc_transfer_unix_socket(transfer) == NULL) {
+        hop->remote_port = (uint16_t)remote_port;
+        memcpy(hop->remote_address, remote_ip, length < sizeof hop->remote_address ? length + 1 : 0);
+    }
+}
+
 int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int remote_port, int local_port) {
     nc_transfer *transfer = ((nc_handle *)data)->transfer;
     nc_hop_metrics *hop = nc_response_hop(transfer->response);
@@ -170,8 +209,18 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
                                "the server broke its answer off and asks for HTTP/1.1");
         return CURL_PREREQFUNC_ABORT;
     }
+    if (!may_repeat(transfer)) {
+        return CURL_PREREQFUNC_ABORT;
+    }
+    bool goes_afresh = is_repeat(transfer) && nc_verdict_may_go_afresh(transfer);
     transfer->was_connected = true;
+    transfer->has_heard = false;
     transfer->attempts++;
+    if (goes_afresh) {
+        transfer->is_afresh = true;
+        transfer->repeats++;
+        return ask_anew(transfer);
+    }
     transfer->socket_key = nc_sockets_key(nc_transfer_unix_socket(transfer), local_port);
     CURL *easy = ((nc_handle *)data)->easy;
     const char *scheme = NULL;
@@ -191,16 +240,9 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
     (void)curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &opened);
     note_connection(data, opened != 0, local_port);
     if (opened == 0 && has_leftover(transfer, easy)) {
-        transfer->asks_anew = true; // The connection is closed with this.
-        nc_response_repeat_hop(transfer->response);
-        return CURL_PREREQFUNC_ABORT;
+        return ask_anew(transfer);
     }
-    // Over a Unix socket libcurl tells its path for the address, and the URL's port.
-    if (nc_transfer_unix_socket(transfer) == NULL) {
-        size_t length = strlen(remote_ip);
-        hop->remote_port = (uint16_t)remote_port;
-        memcpy(hop->remote_address, remote_ip, length < sizeof hop->remote_address ? length + 1 : 0);
-    }
+    note_address(transfer, remote_ip, remote_port);
     bool has_body = transfer->description.has_body && transfer->upload.length > 0 && !transfer->is_get;
     nc_transfer_enter(transfer, has_body ? NC_PHASE_SEND : NC_PHASE_REPLY);
     nc_trace_pass(&transfer->engine->trace, NC_TRACE_CONNECTED, transfer->id);
@@ -236,6 +278,9 @@ static void set_service(int fd, int family, uint8_t dscp) {
 curl_socket_t nc_exchange_open_socket(void *data, curlsocktype purpose, struct curl_sockaddr *address) {
     nc_handle *handle = data;
     (void)purpose;
+    if (!may_repeat(handle->transfer)) {
+        return CURL_SOCKET_BAD;
+    }
     int fd = open_quietly(address);
     if (fd < 0) {
         handle->transfer->socket_error = errno;

@@ -86,11 +86,12 @@ struct nc_transfer {
     bool leads_on;
     nc_redirect_answer answer;
     uint32_t followed;
-    bool is_elsewhere; // a redirect has left the first origin, for good
-    bool is_apart;     // shares its connection with no other stream
-    bool is_get;       // a redirect has dropped method and body
-    uint32_t attempts; // connections that libcurl tried the hop's request on
-    bool was_connected;
+    bool is_elsewhere;       // a redirect has left the first origin, for good
+    bool is_apart;           // shares its connection with no other stream
+    bool is_get;             // a redirect has dropped method and body
+    uint32_t attempts;       // connections that libcurl tried the hop's request on
+    bool was_connected;      // and is connecting no more
+    bool has_heard;          // something came since it was connected
     bool may_be_multiplexed; // the connection speaks HTTP/2 or 3
     uint32_t socket_key;     // of the connection (nc_sockets_key()); 0 when unknown
     bool is_in_head;

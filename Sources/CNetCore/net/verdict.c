@@ -49,6 +49,14 @@ static bool is_too_old(const nc_transfer *transfer, CURLcode code) {
     return code == CURLE_UPLOAD_FAILED && is_on_kept_connection(transfer);
 }
 
+bool nc_verdict_may_be_sent_again(const nc_transfer *transfer) {
+    return is_idempotent(transfer) || transfer->phase == NC_PHASE_SEND;
+}
+
+bool nc_verdict_may_go_afresh(const nc_transfer *transfer) {
+    return transfer->repeats < MAX_REPEATS && nc_upload_can_begin(transfer);
+}
+
 bool nc_verdict_asks_anew(const nc_transfer *transfer, CURLcode code) {
     bool is_untold = code == CURLE_HTTP2 && transfer->handle->detail[0] == '\0';
     bool may_repeat = (is_untold && is_idempotent(transfer)) || is_stale(transfer, code) || is_too_old(transfer, code);

@@ -9,6 +9,11 @@
 /// A connection that ends without close_notify is an error to libcurl 8, and an end like any other to 7.88: the code
 /// that 7.88 would give.
 NC_NODISCARD CURLcode nc_verdict_plain_end(const nc_transfer *transfer, CURLcode code);
+/// Whether a request may be sent again that had no answer: its method says so (RFC 9110, 9.2.2), or its body has not
+/// gone out whole.
+bool nc_verdict_may_be_sent_again(const nc_transfer *transfer);
+/// Whether its hop may begin again over a connection that nobody used before.
+bool nc_verdict_may_go_afresh(const nc_transfer *transfer);
 /// Whether the hop is to be sent again: the server went away (GOAWAY; RFC 9113, 6.8) before it took the
 /// request. libcurl 7.88 repeats such a request where the connection has other streams, and gives the last one up
 /// without a word, as it does after other faults; so only what may be repeated without harm is (RFC 9110, 9.2.2), up to

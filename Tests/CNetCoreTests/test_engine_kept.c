@@ -1,0 +1,116 @@
+/// Kept connections that end instead of answering the next request: which requests go again, over which connection, and
+/// what is said of those that do not.
+#include "fixture.h"
+
+#include <curl/curl.h>
+#include <string.h>
+
+/// As many as a host has over HTTP/1.1.
+enum { KEPT = 6 };
+
+static const nct_reply greeting = {.body = "hi", .body_length = 2};
+
+/// Has the engine keep `count` connections.
+static void keep(fixture *f, size_t count) {
+    nc_transfer_id ids[KEPT];
+    fixture_script(f, "/keep", (nct_reply){.body = "hi", .body_length = 2, .is_cut = true, .ending = NCT_STALL});
+    for (size_t i = 0; i < count; i++) {
+        ids[i] = fixture_submit(f, &(nc_request){.url = nc_slice_of(fixture_url(f, "/keep"))});
+    }
+    assert_true(nct_server_wait_for_stalled(f->server, count, FIXTURE_LIMIT_MS));
+    nct_server_release_stalled(f->server);
+    for (size_t i = 0; i < count; i++) {
+        assert_answered(fixture_wait(f, ids[i]), 200, "hi");
+    }
+    assert_int_equal(nct_server_open_count(f->server), count);
+    nct_server_forget(f->server);
+}
+
+/// Has so many requests for a path met with the end of their connection, and the next ones answered.
+static void script_ends(fixture *f, const char *path, nct_ending ending, size_t count) {
+    nct_reply replies[KEPT + 1];
+    for (size_t i = 0; i < count; i++) {
+        replies[i] = (nct_reply){.is_cut = true, .ending = ending};
+    }
+    replies[count] = greeting;
+    assert_int_equal(nct_server_script_sequence(f->server, path, replies, count + 1), 0);
+}
+
+static void kept__connections_that_all_have_ended_give_way_to_a_new_one(void **state) {
+    static const char *const methods[] = {"GET", "PUT", "DELETE"};
+    static const nct_ending endings[] = {NCT_CLOSE, NCT_RESET};
+    static const nct_identity identities[] = {NCT_PLAIN, NCT_TLS_VALID};
+    (void)state;
+    for (size_t i = 0; i < 12; i++) {
+        fixture f;
+        fixture_start(&f, identities[i / 6]);
+        keep(&f, KEPT);
+        script_ends(&f, "/", endings[i % 2], 1);
+        nc_request request = fixture_request(&f, "/");
+        request.method = nc_slice_of(methods[i / 2 % 3]);
+        request.body = nc_slice_of(i / 2 % 3 == 1 ? "hello" : "");
+        answer one = fixture_send(&f, &request);
+        assert_answered(one, 200, "hi");
+        // The second was the last, and the first over its connection; it is one hop.
+        assert_int_equal(nct_server_request_count(f.server), 2);
+        assert_int_equal(nct_server_request_connection(f.server, 1), KEPT + 1);
+        assert_int_equal(nc_response_hop_count(one.response), 1);
+        assert_int_equal(nc_response_hop_at(one.response, 0).connections_opened, 1);
+        assert_false(nc_response_hop_at(one.response, 0).is_reused);
+        fixture_stop(&f);
+    }
+}
+
+static void kept__connections_that_end_have_a_post_sent_once(void **state) {
+    static const nct_ending endings[] = {NCT_CLOSE, NCT_RESET};
+    static const char *const bodies[] = {"hello", ""};
+    (void)state;
+    for (size_t i = 0; i < 8; i++) {
+        fixture f;
+        bool is_reset = i % 2 == 1;
+        size_t count = i < 4 ? KEPT : 1; // With one, there is none that libcurl could turn to.
+        fixture_start(&f, NCT_PLAIN);
+        keep(&f, count);
+        script_ends(&f, "/", endings[i % 2], count);
+        nc_request request = fixture_request(&f, "/");
+        request.method = nc_slice_of("POST");
+        request.body = nc_slice_of(bodies[i / 2 % 2]);
+        answer one = fixture_send(&f, &request);
+        assert_ended(one, is_reset ? NC_ERR_RESET : NC_ERR_EMPTY_REPLY, is_reset ? CURLE_RECV_ERROR : CURLE_GOT_NOTHING,
+                     "kept connection ended before any byte");
+        assert_int_equal(nct_server_request_count(f.server), 1);
+        assert_true(nc_response_hop_at(one.response, 0).is_reused);
+        assert_int_equal(nc_response_hop_at(one.response, 0).connections_opened, 0);
+        // The engine goes on.
+        fixture_script(&f, "/after", greeting);
+        assert_answered(fixture_get(&f, "/after"), 200, "hi");
+        fixture_stop(&f);
+    }
+}
+
+static void kept__connections_that_end_before_a_post_is_there_have_it_sent_again(void **state) {
+    enum { LONG = 8 << 20 };
+    static uint8_t body[LONG];
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    keep(&f, KEPT);
+    const nct_reply replies[] = {{.is_cut = true, .ending = NCT_RESET, .early = NCT_EARLY_END}, greeting};
+    assert_int_equal(nct_server_script_sequence(f.server, "/", replies, 2), 0);
+    nc_request request = fixture_request(&f, "/");
+    request.method = nc_slice_of("POST");
+    request.body = nc_slice_make(body, LONG);
+    assert_answered(fixture_send(&f, &request), 200, "hi");
+    assert_int_equal(nct_server_request_connection(f.server, 1), KEPT + 1);
+    fixture_stop(&f);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(kept__connections_that_all_have_ended_give_way_to_a_new_one),
+        harness_case(kept__connections_that_end_have_a_post_sent_once),
+        harness_case(kept__connections_that_end_before_a_post_is_there_have_it_sent_again),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
