@@ -2,8 +2,13 @@
 /// what is said of those that do not.
 #include "fixture.h"
 
+#include <arpa/inet.h>
 #include <curl/curl.h>
+#include <netinet/in.h>
+#include <pthread.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 /// As many as a host has over HTTP/1.1.
 enum { KEPT = 6 };
@@ -105,11 +110,97 @@ static void kept__connections_that_end_before_a_post_is_there_have_it_sent_again
     fixture_stop(&f);
 }
 
+/// Keeps one connection, and gives no other one: those that nobody accepts fill its queue.
+typedef struct closed_door {
+    int listener;
+    int waiting[3];
+    uint16_t port;
+    pthread_t thread;
+} closed_door;
+
+static bool read_head(int fd) {
+    char bytes[4096] = "";
+    size_t count = 0;
+    while (strstr(bytes, "\r\n\r\n") == NULL && count < sizeof bytes - 1) {
+        ssize_t got = recv(fd, bytes + count, sizeof bytes - 1 - count, 0);
+        if (got <= 0) {
+            return false;
+        }
+        count += (size_t)got;
+        bytes[count] = '\0';
+    }
+    return true;
+}
+
+static struct sockaddr_in door_address(uint16_t port) {
+    return (struct sockaddr_in){
+        .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(port)};
+}
+
+static void *run_door(void *ctx) {
+    static const char hi[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
+    closed_door *door = ctx;
+    int kept = accept(door->listener, NULL, NULL);
+    if (read_head(kept) && send(kept, hi, sizeof hi - 1, MSG_NOSIGNAL) > 0 && read_head(kept)) {
+        for (size_t i = 0; i < sizeof door->waiting / sizeof *door->waiting; i++) {
+            struct sockaddr_in address = door_address(door->port);
+            door->waiting[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+            (void)connect(door->waiting[i], (struct sockaddr *)&address, sizeof address);
+        }
+    }
+    (void)close(kept);
+    return NULL;
+}
+
+static void open_door(closed_door *door) {
+    struct sockaddr_in address = door_address(0);
+    socklen_t length = sizeof address;
+    *door = (closed_door){.waiting = {-1, -1, -1}};
+    door->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(door->listener, (struct sockaddr *)&address, length), 0);
+    assert_int_equal(listen(door->listener, 0), 0);
+    assert_int_equal(getsockname(door->listener, (struct sockaddr *)&address, &length), 0);
+    door->port = ntohs(address.sin_port);
+    assert_int_equal(pthread_create(&door->thread, NULL, run_door, door), 0);
+}
+
+static void shut_door(closed_door *door) {
+    assert_int_equal(pthread_join(door->thread, NULL), 0);
+    for (size_t i = 0; i < sizeof door->waiting / sizeof *door->waiting; i++) {
+        (void)close(door->waiting[i]);
+    }
+    (void)close(door->listener);
+}
+
+static void kept__connection_that_ends_is_followed_by_one_under_the_limit_of_connecting(void **state) {
+    static const nc_limits limits[] = {
+        {.connect_ms = 100, .first_byte_ms = 15000, .total_ms = 16000},
+        {.connect_ms = 400, .first_byte_ms = 100, .total_ms = 16000},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        fixture f;
+        closed_door door;
+        fixture_start(&f, NCT_PLAIN);
+        open_door(&door);
+        nc_request request = {.url = nc_slice_of(fixture_text(&f, "http://127.0.0.1:%u/", door.port))};
+        assert_answered(fixture_send(&f, &request), 200, "hi");
+        request.limits = limits[i];
+        answer one = fixture_send(&f, &request);
+        shut_door(&door);
+        assert_ended(one, NC_ERR_CONNECT_TIMED_OUT, CURLE_OPERATION_TIMEDOUT, "");
+        assert_false(nc_response_hop_at(one.response, 0).is_reused);
+        assert_int_equal(nc_response_hop_at(one.response, 0).ready_ns, 0);
+        fixture_stop(&f);
+    }
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(kept__connections_that_all_have_ended_give_way_to_a_new_one),
         harness_case(kept__connections_that_end_have_a_post_sent_once),
+        harness_case(kept__connection_that_ends_is_followed_by_one_under_the_limit_of_connecting),
         harness_case(kept__connections_that_end_before_a_post_is_there_have_it_sent_again),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

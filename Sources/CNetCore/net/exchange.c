@@ -281,6 +281,10 @@ curl_socket_t nc_exchange_open_socket(void *data, curlsocktype purpose, struct c
     if (!may_repeat(handle->transfer)) {
         return CURL_SOCKET_BAD;
     }
+    if (handle->transfer->was_connected) {
+        handle->transfer->was_connected = false; // What the hop went over has ended, or is closed.
+        nc_transfer_enter(handle->transfer, NC_PHASE_CONNECT);
+    }
     int fd = open_quietly(address);
     if (fd < 0) {
         handle->transfer->socket_error = errno;
