@@ -114,6 +114,53 @@ static void engine__what_runs_goes_on_while_the_queue_is_suspended(void **state)
     fixture_stop(&f);
 }
 
+/// Suspends the queue while a request runs and another one waits at the same host, which has one slot; lets the server
+/// go on.
+static void assert_goes_on_while_suspended(fixture *f, const nc_request *request, const char *body) {
+    nc_transfer_id running = fixture_submit(f, request);
+    assert_true(nct_server_wait_for_stalled(f->server, 1, FIXTURE_LIMIT_MS));
+    nc_engine_set_suspended(f->engine, true);
+    nc_transfer_id waiting = submit(f, "127.0.0.1", "/w", NC_PRIORITY_HIGH);
+    wait_for_loop(f);
+    nct_server_release_stalled(f->server);
+    assert_answered(fixture_wait(f, running), 200, body);
+    for (size_t i = 0; i < nct_server_request_count(f->server); i++) {
+        assert_null(strstr(fixture_received(f, i), " /w "));
+    }
+    nc_engine_set_suspended(f->engine, false);
+    assert_int_equal(nc_response_status(fixture_wait(f, waiting).response), 404);
+}
+
+static void engine__a_transfer_that_runs_is_redirected_while_the_queue_is_suspended_regression_1(void **state) {
+    fixture f;
+    (void)state;
+    fixture_start_with(&f, NULL, &(nc_engine_options){.max_per_host = 1});
+    fixture_script(&f, "/far", (nct_reply){.location = "/next", .is_cut = true, .ending = NCT_STALL});
+    fixture_script(&f, "/next", (nct_reply){.location = fixture_url_at(&f, "localhost", "/end")});
+    fixture_script(&f, "/end", (nct_reply){.body = "end", .body_length = 3});
+    const nc_request request = fixture_request(&f, "/far");
+    assert_goes_on_while_suspended(&f, &request, "end");
+    fixture_stop(&f);
+}
+
+static void engine__what_runs_is_asked_anew_while_the_queue_is_suspended_regression_2(void **state) {
+    const nc_header expects = {nc_slice_of("Expect"), nc_slice_of("100-continue")};
+    static const nct_reply replies[] = {{.status = 417, .is_cut = true, .ending = NCT_STALL},
+                                        {.body = "taken", .body_length = 5}};
+    fixture f;
+    (void)state;
+    fixture_start_with(&f, NULL, &(nc_engine_options){.max_per_host = 1});
+    assert_int_equal(nct_server_script_sequence(f.server, "/post", replies, 2), 0);
+    nc_request request = fixture_request(&f, "/post");
+    request.method = nc_slice_of("POST");
+    request.body = nc_slice_of("the body");
+    request.headers = &expects;
+    request.header_count = 1;
+    assert_goes_on_while_suspended(&f, &request, "taken");
+    assert_int_equal(nct_server_request_count(f.server), 3);
+    fixture_stop(&f);
+}
+
 static void engine__a_cancelled_waiter_puts_nothing_on_an_open_connection(void **state) {
     fixture f;
     (void)state;
@@ -195,6 +242,8 @@ int main(void) {
         harness_case(engine__the_next_hop_of_a_running_transfer_follows_its_new_priority),
         harness_case(engine__waiting_limits_go_on_while_the_queue_is_suspended),
         harness_case(engine__what_runs_goes_on_while_the_queue_is_suspended),
+        harness_case(engine__a_transfer_that_runs_is_redirected_while_the_queue_is_suspended_regression_1),
+        harness_case(engine__what_runs_is_asked_anew_while_the_queue_is_suspended_regression_2),
         harness_case(engine__a_cancelled_waiter_puts_nothing_on_an_open_connection),
         harness_case(engine__a_list_tells_what_each_transfer_does),
     };

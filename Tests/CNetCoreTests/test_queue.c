@@ -118,6 +118,35 @@ static void queue__in_the_clear_all_requests_to_a_host_share_its_limit(void **st
     queued_free(it);
 }
 
+static void queue__while_it_is_suspended_those_that_had_a_slot_get_one_by_priority(void **state) {
+    queued *it = queued_new();
+    nc_queue *queue = &it->engine.loop.queue;
+    nc_transfer *last = NULL;
+    nc_transfer *again[PER_HOST];
+    (void)state;
+    add(it, "http://a.example/", NC_HTTP_AUTO, false, PER_HOST);
+    assert_int_equal(take(it, &last), PER_HOST);
+    for (size_t i = 0; i < PER_HOST; i++) {
+        again[i] = &it->transfers[i];
+        nc_queue_release_slot(queue, again[i]);
+        assert_status(nc_queue_add(queue, again[i], true), NC_OK);
+        again[i]->phase = NC_PHASE_SLOT;
+    }
+    add(it, "http://a.example/", NC_HTTP_AUTO, false, 1);
+    queue->is_suspended = true;
+    nc_queue_set_priority(queue, again[0], NC_PRIORITY_LOW);
+    assert_ptr_equal(nc_queue_take_ready(queue, &it->engine), again[1]);
+    assert_ptr_equal(nc_queue_take_ready(queue, &it->engine), again[0]);
+    nc_queue_release_slot(queue, again[0]);
+    assert_null(nc_queue_take_ready(queue, &it->engine));
+    assert_status(nc_queue_add(queue, again[0], true), NC_OK);
+    nc_queue_remove(queue, again[0]); // as a cancel does
+    assert_null(nc_queue_take_ready(queue, &it->engine));
+    queue->is_suspended = false;
+    assert_ptr_equal(nc_queue_take_ready(queue, &it->engine), &it->transfers[PER_HOST]);
+    queued_free(it);
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
@@ -125,6 +154,7 @@ int main(void) {
         harness_case(queue__those_with_connections_of_their_own_share_a_hosts_limit),
         harness_case(queue__a_host_that_falls_back_to_http_1_is_held_to_its_limit_regression_2),
         harness_case(queue__in_the_clear_all_requests_to_a_host_share_its_limit),
+        harness_case(queue__while_it_is_suspended_those_that_had_a_slot_get_one_by_priority),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

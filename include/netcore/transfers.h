@@ -47,7 +47,8 @@ NC_API void nc_engine_resume_from(nc_engine *engine, nc_transfer_id id, nc_rest 
 /// Unknown and finished ids are ignored. Never blocks. Thread-safe.
 NC_API void nc_engine_set_priority(nc_engine *engine, nc_transfer_id id, nc_priority priority);
 
-/// Keeps what waits from starting, or lets it start again; what runs goes on. Waiting limits go on too.
+/// Keeps what waits from starting, or lets it start again; what runs goes on, to the end of its
+/// redirects too. Waiting limits go on too.
 ///
 /// Never blocks. Thread-safe.
 NC_API void nc_engine_set_suspended(nc_engine *engine, bool is_suspended);

@@ -16,6 +16,7 @@ void nc_queue_init(nc_queue *queue) {
     *queue = (nc_queue){0};
     for (int level = 0; level < NC_PRIORITIES; level++) {
         nc_list_init(&queue->ready[level]);
+        nc_list_init(&queue->further[level]);
     }
 }
 
@@ -141,6 +142,9 @@ nc_status nc_queue_add(nc_queue *queue, nc_transfer *transfer, bool is_first) {
     transfer->host = host;
     nc_link *row = &host->waiting[level_of(transfer->priority)];
     nc_list_insert(is_first ? row : row->previous, &transfer->link);
+    if (transfer->has_begun) {
+        nc_list_append(&queue->further[level_of(transfer->priority)], &transfer->further_link);
+    }
     host->waiting_count++;
     queue->waiting_count++;
     update_ready(queue, host, transfer->engine);
@@ -149,6 +153,7 @@ nc_status nc_queue_add(nc_queue *queue, nc_transfer *transfer, bool is_first) {
 
 void nc_queue_remove(nc_queue *queue, nc_transfer *transfer) {
     nc_list_remove(&transfer->link);
+    nc_list_remove(&transfer->further_link);
     transfer->host->waiting_count--;
     queue->waiting_count--;
     update_ready(queue, transfer->host, transfer->engine);
@@ -180,28 +185,57 @@ void nc_queue_set_priority(nc_queue *queue, nc_transfer *transfer, nc_priority p
     if (transfer->phase == NC_PHASE_SLOT) {
         nc_list_remove(&transfer->link);
         nc_list_append(&transfer->host->waiting[level_of(priority)], &transfer->link);
+        if (transfer->has_begun) {
+            nc_list_remove(&transfer->further_link);
+            nc_list_append(&queue->further[level_of(priority)], &transfer->further_link);
+        }
         update_ready(queue, transfer->host, transfer->engine);
     }
 }
 
+/// The first in the row of the first host.
+static nc_transfer *first_ready(const nc_queue *queue) {
+    for (int level = 0; level < NC_PRIORITIES; level++) {
+        if (!nc_list_is_empty(&queue->ready[level])) {
+            const nc_host *host = NC_CONTAINER_OF(queue->ready[level].next, nc_host, ready_link);
+            return NC_CONTAINER_OF(host->waiting[level].next, nc_transfer, link);
+        }
+    }
+    return NULL;
+}
+
+/// The first that had a slot before, and whose host has room. There are few of them: each was under way once.
+static nc_transfer *first_further(const nc_queue *queue, const nc_engine *engine) {
+    for (int level = 0; level < NC_PRIORITIES; level++) {
+        const nc_link *row = &queue->further[level];
+        for (nc_link *link = row->next; link != row; link = link->next) {
+            nc_transfer *transfer = NC_CONTAINER_OF(link, nc_transfer, further_link);
+            if (has_room(transfer->host, engine)) {
+                return transfer;
+            }
+        }
+    }
+    return NULL;
+}
+
 nc_transfer *nc_queue_take_ready(nc_queue *queue, const nc_engine *engine) {
-    if (queue->is_suspended || queue->active_count >= engine->max_in_flight) {
+    if (queue->active_count >= engine->max_in_flight) {
         return NULL;
     }
-    int level = 0;
-    while (level < NC_PRIORITIES && nc_list_is_empty(&queue->ready[level])) {
-        level++;
-    }
-    if (level == NC_PRIORITIES) {
+    nc_transfer *transfer = queue->is_suspended ? first_further(queue, engine) : first_ready(queue);
+    if (transfer == NULL) {
         return NULL;
     }
-    nc_host *host = NC_CONTAINER_OF(nc_list_take_first(&queue->ready[level]), nc_host, ready_link);
-    nc_transfer *transfer = NC_CONTAINER_OF(nc_list_take_first(&host->waiting[level]), nc_transfer, link);
+    nc_host *host = transfer->host;
+    nc_list_remove(&transfer->link);
+    nc_list_remove(&transfer->further_link);
+    nc_list_remove(&host->ready_link);
     host->waiting_count--;
     queue->waiting_count--;
     host->active_count++;
     queue->active_count++;
     transfer->has_slot = true;
+    transfer->has_begun = true;
     // Back to the end of the row: hosts take turns.
     update_ready(queue, host, engine);
     nc_trace_pass(&engine->trace, NC_TRACE_SLOT_GRANTED, transfer->id);

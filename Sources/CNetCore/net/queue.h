@@ -26,7 +26,8 @@ struct nc_host {
 typedef struct nc_queue {
     nc_host *buckets[NC_HOST_BUCKETS];
     nc_link ready[NC_PRIORITIES];
-    bool is_suspended;
+    nc_link further[NC_PRIORITIES]; // those that wait and had a slot before, whatever their host, as they came
+    bool is_suspended;              // nobody begins, and whoever has begun goes on
     size_t active_count;
     size_t waiting_count;
     size_t host_count;

@@ -76,6 +76,8 @@ struct nc_transfer {
     uint64_t phase_began_ns; // or the last time that something moved
     nc_host *host;
     bool has_slot;
+    bool has_begun;       // it had a slot: what waits is a further hop, or the same one again
+    nc_link further_link; // of those, while it waits
     nc_priority priority;
     nc_lane *lane;
     nc_handle *handle;
