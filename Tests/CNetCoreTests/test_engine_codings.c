@@ -235,6 +235,32 @@ static void engine__the_coding_of_no_body_is_nobodys_concern_regression_1(void *
     fixture_stop(&f);
 }
 
+/// However many fields stand beside it, a coding is undone or an error: a body that is still coded is none.
+static void engine__a_coding_counts_however_many_fields_there_are_regression_2(void **state) {
+    enum { FIELDS = 20 };
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    gzip body = gzip_stored("plain text", 10);
+    const char *none = "";
+    const char *coded = "Content-Encoding: gzip\r\n";
+    for (size_t i = 0; i < FIELDS; i++) {
+        none = fixture_text(&f, "%sContent-Encoding: %s\r\n", none, i % 2 == 0 ? "identity" : "none, ");
+        coded = fixture_text(&f, "%sContent-Encoding: gzip\r\n", coded);
+    }
+    const char *last = fixture_text(&f, "%sContent-Encoding: identity, gzip\r\n", none);
+    nc_request request = request_for(&f);
+    fixture_script(&f, "/z", (nct_reply){.headers = last, .body = body.bytes, .body_length = body.length});
+    assert_answered(fixture_send(&f, &request), 200, "plain text");
+    fixture_script(&f, "/z", (nct_reply){.headers = none, .body = "plain text", .body_length = 10});
+    assert_answered(fixture_send(&f, &request), 200, "plain text");
+    fixture_script(&f, "/z", (nct_reply){.headers = coded, .body = body.bytes, .body_length = body.length});
+    request.limits.max_codings = 1000;
+    assert_status(fixture_send(&f, &request).error.status, NC_ERR_BAD_CODING);
+    free(body.bytes);
+    fixture_stop(&f);
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
@@ -244,6 +270,7 @@ int main(void) {
         harness_case(engine__the_limit_counts_decoded_bytes),
         harness_case(engine__broken_and_unknown_codings_say_so),
         harness_case(engine__the_coding_of_no_body_is_nobodys_concern_regression_1),
+        harness_case(engine__a_coding_counts_however_many_fields_there_are_regression_2),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

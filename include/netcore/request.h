@@ -73,7 +73,7 @@ typedef struct nc_limits {
     uint32_t max_head_bytes;
     /// Fields in one response head (256).
     uint32_t max_head_fields;
-    /// Content codings of one body, one upon the other (3).
+    /// Content codings of one body, one upon the other (3); at most 16 fields may name some.
     uint32_t max_codings;
     /// Body bytes sent a second, on average; 0 is no limit.
     uint64_t max_send_bytes_per_s;

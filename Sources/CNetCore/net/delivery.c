@@ -1,6 +1,7 @@
 #include "net/delivery.h"
 
 #include "base/trace.h"
+#include "body/coding_list.h"
 #include "net/engine_state.h"
 #include "net/files.h"
 #include "net/handle.h"
@@ -16,6 +17,9 @@ static const uint64_t max_discarded_bytes = 64u * 1024u;
 /// What a decoder gives out before mail is read again. A few bytes may decode to hundreds of MiB, and meanwhile nobody
 /// could cancel, nor any other transfer move.
 enum { MAX_PIECES_A_TURN = 64 };
+
+/// Fields that name content codings, whatever limit was asked for.
+enum { MAX_CODING_FIELDS = 16 };
 
 /* --- giving out --- */
 
@@ -190,22 +194,44 @@ bool nc_delivery_has_content(const nc_transfer *transfer) {
     return !transfer->description.is_head && status != 204 && status != 304;
 }
 
+/// Whether a field names a coding; one that is unknown here counts.
+static bool names_coding(nc_slice value) {
+    const nc_decoder_kind *kind = NULL;
+    nc_error err;
+    nc_coding_list list = nc_coding_list_init(&value, 1);
+    return nc_coding_list_next(&list, &kind, &err) != NC_OK || kind != NULL;
+}
+
+/// Collects the fields that name a coding; what stands beside them, in any number, says nothing.
+static nc_status find_codings(nc_transfer *transfer, nc_slice *values, size_t *count) {
+    const nc_response *response = transfer->response;
+    *count = 0;
+    for (size_t i = 0; i < nc_response_header_count(response); i++) {
+        nc_header field = nc_response_header_at(response, i);
+        if (!nc_slice_is_equal_ignoring_case(field.name, nc_slice_of("Content-Encoding")) ||
+            !names_coding(field.value)) {
+            continue;
+        }
+        if (*count == MAX_CODING_FIELDS) {
+            return nc_transfer_note(transfer, NC_ERR_BAD_CODING, CURLE_BAD_CONTENT_ENCODING,
+                                    "more than %d fields name content codings", MAX_CODING_FIELDS);
+        }
+        values[(*count)++] = field.value;
+    }
+    return NC_OK;
+}
+
 static nc_status begin_coding(nc_transfer *transfer) {
-    enum { MAX_FIELDS = 16 };
-    nc_slice values[MAX_FIELDS];
+    nc_slice values[MAX_CODING_FIELDS];
     size_t count = 0;
     nc_error err;
-    const nc_response *response = transfer->response;
     bool is_empty = transfer->framing.has_length && transfer->framing.length == 0;
     if (transfer->framing.coding_count == 0 || !transfer->description.accepts_codings || is_empty ||
         !nc_delivery_has_content(transfer)) {
         return NC_OK; // What is not there need not be undone, whoever knows how.
     }
-    for (size_t i = 0; i < nc_response_header_count(response); i++) {
-        nc_header field = nc_response_header_at(response, i);
-        if (nc_slice_is_equal_ignoring_case(field.name, nc_slice_of("Content-Encoding")) && count < MAX_FIELDS) {
-            values[count++] = field.value;
-        }
+    if (find_codings(transfer, values, &count) != NC_OK) {
+        return transfer->error.status;
     }
     nc_status status =
         nc_coding_new(&transfer->delivery.coding, values, count, transfer->description.limits.max_codings, &err);

@@ -46,6 +46,17 @@ static size_t count_fields(const nc_response *response, const char *name) {
     return count;
 }
 
+/// Any field counts, wherever it stands among others.
+static bool is_coded(const nc_response *response) {
+    bool has_one = false;
+    for (size_t i = 0; i < nc_response_header_count(response); i++) {
+        nc_header field = nc_response_header_at(response, i);
+        has_one = has_one || (nc_slice_is_equal_ignoring_case(field.name, nc_slice_of("Content-Encoding")) &&
+                              !nc_coding_is_none(field.value));
+    }
+    return has_one;
+}
+
 static void take_digests(nc_download_facts *out, const nc_response *response) {
     if (out->status < 200 || out->status > 299) {
         return; // They are of the page that says why, and a 416 has one too.
@@ -65,10 +76,9 @@ static void take_digests(nc_download_facts *out, const nc_response *response) {
 
 void nc_download_read_facts(nc_download_facts *out, const nc_response *response) {
     *out = (nc_download_facts){.status = nc_response_status(response)};
-    nc_slice coding = field_of(response, "Content-Encoding");
     nc_slice type = field_of(response, "Content-Type");
     nc_slice multipart = nc_slice_of("multipart/byteranges");
-    out->is_coded = !nc_coding_is_none(coding);
+    out->is_coded = is_coded(response);
     out->is_multipart = type.length >= multipart.length &&
                         nc_slice_is_equal_ignoring_case(nc_slice_make(type.data, multipart.length), multipart);
     // Two of them would leave it open which is meant.
