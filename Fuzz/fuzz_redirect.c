@@ -76,6 +76,24 @@ static void check_leads_on(const nc_redirect_answer *answer, const nc_buf *url, 
     free_origin(&to);
 }
 
+/// With the credentials of the URL asked the next one names the same place, and nothing else of it is another.
+static void check_credentials(nc_buf *url, const char *asked) {
+    nc_error err = {.status = NC_OK, .offset = -1};
+    origin from;
+    origin to;
+    size_t length = url->length;
+    nc_status status = nc_redirect_keep_credentials(url, nc_slice_of(asked), &err);
+    CHECK(status == NC_OK || (status == NC_ERR_BAD_REDIRECT && url->length == length));
+    CHECK(url->length >= length && url->length <= NC_URL_MAX_BYTES && url->data[url->length] == '\0');
+    nc_request next = {.url = nc_buf_slice(url)};
+    CHECK(nc_request_check(&next, &err) == NC_OK);
+    bool is_parsed = parse_origin(&from, asked) && parse_origin(&to, (const char *)url->data);
+    CHECK(is_parsed && strcmp(from.scheme, to.scheme) == 0 && strcasecmp(from.host, to.host) == 0 &&
+          strcmp(from.port, to.port) == 0);
+    free_origin(&from);
+    free_origin(&to);
+}
+
 static void check_decision(const nc_redirect_question *question, const char *asked) {
     nc_redirect_answer answer;
     nc_buf url = nc_buf_init(2 * NC_URL_MAX_BYTES);
@@ -90,6 +108,9 @@ static void check_decision(const nc_redirect_question *question, const char *ask
         CHECK((status == NC_ERR_TOO_MANY_REDIRECTS) == is_spent);
     } else if (answer.leads_on) {
         check_leads_on(&answer, &url, question, asked);
+        if (!answer.changes_origin) {
+            check_credentials(&url, asked);
+        }
     } else {
         CHECK(!is_followable(question) && url.length == 0 && !answer.becomes_get && !answer.changes_origin);
     }

@@ -283,6 +283,44 @@ static void engine__credentials_of_the_url_do_not_leave_their_origin(void **stat
     nct_server_stop(other);
 }
 
+/// Whether request `index` shows the credentials of the URL, and says nowhere where it was led from.
+static bool shows_credentials(fixture *f, size_t index) {
+    const char *text = fixture_received(f, index);
+    assert_null(strstr(text, "Referer"));
+    return strstr(text, "\r\nAuthorization: Basic dXNlcjpzZWNyZXQ=\r\n") != NULL;
+}
+
+static void engine__credentials_of_the_url_stay_however_their_origin_is_named_regression_1(void **state) {
+    fixture f;
+    nct_server *other;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    assert_int_equal(nct_server_start(&other, NULL), 0);
+    const nct_reply back = {.location = fixture_url(&f, "/end")};
+    assert_int_equal(nct_server_script(other, "/back", &back), 0);
+    fixture_script(&f, "/end", (nct_reply){.body = "end", .body_length = 3});
+    const char *locations[] = {"/end", fixture_url(&f, "/end"), fixture_url(&f, "/end") + 5, fixture_url(&f, "/end#x"),
+                               fixture_url_of(&f, other, "127.0.0.1", "/back")};
+    nc_request request = {.url = nc_slice_of(fixture_url_at(&f, "user:secret@127.0.0.1", "/r"))};
+    for (size_t i = 0; i < sizeof locations / sizeof *locations; i++) {
+        bool is_home = i < 4;
+        nct_server_forget(f.server);
+        script_redirect(&f, "/r", 302, locations[i]);
+        answer one = fixture_send(&f, &request);
+        assert_answered(one, 200, "end");
+        assert_true(shows_credentials(&f, 0));
+        assert_int_equal(shows_credentials(&f, 1), is_home);
+        assert_slice_equals(nc_response_url(one.response), fixture_url(&f, i == 3 ? "/end#x" : "/end"));
+        nc_hop_metrics hop = nc_response_hop_at(one.response, is_home ? 1 : 2);
+        assert_slice_equals(hop.url, fixture_url(&f, i == 3 ? "/end#x" : "/end"));
+    }
+    script_redirect(&f, "/r", 302, fixture_url_at(&f, "else:one@127.0.0.1", "/end"));
+    assert_answered(fixture_send(&f, &request), 200, "end");
+    assert_non_null(strstr(fixture_received(&f, 3), "\r\nAuthorization: Basic ZWxzZTpvbmU=\r\n"));
+    fixture_stop(&f);
+    nct_server_stop(other);
+}
+
 static void engine__redirects_between_schemes_follow_the_choice(void **state) {
     fixture f;
     nct_server *plain;
@@ -391,6 +429,7 @@ int main(void) {
         harness_case(engine__redirect_to_another_origin_drops_every_unsafe_header),
         harness_case(engine__redirect_within_the_origin_keeps_every_header),
         harness_case(engine__credentials_of_the_url_do_not_leave_their_origin),
+        harness_case(engine__credentials_of_the_url_stay_however_their_origin_is_named_regression_1),
         harness_case(engine__redirects_between_schemes_follow_the_choice),
         harness_case(engine__a_redirects_body_is_not_read_to_its_end),
         harness_case(engine__a_redirect_counts_whatever_becomes_of_its_body),

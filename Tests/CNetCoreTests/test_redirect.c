@@ -194,6 +194,47 @@ static void redirect__refuses_the_forbidden_bytes_of_a_location(void **state) {
     }
 }
 
+/// Gives `url` what `asked` has of credentials.
+static nc_status keep(nc_buf *url, const char *asked, nc_slice next) {
+    nc_error err;
+    guarded from = guarded_copy(nc_slice_of(asked));
+    nc_buf_append(url, next);
+    nc_status status = nc_redirect_keep_credentials(url, from.slice, &err);
+    guarded_deinit(&from);
+    return status;
+}
+
+static void redirect__gives_credentials_to_a_url_that_has_none(void **state) {
+    static const char *const cases[][3] = {
+        {"http://u:p@a/b", "http://a/c", "http://u:p@a/c"},
+        {"http://u@a", "HTTP://A:80", "HTTP://u@A:80"},
+        {"http://u%40:p:q@a/?x@y", "http://a?z@b#c@d", "http://u%40:p:q@a?z@b#c@d"},
+        {"http://u:p@a/b", "http://x@a/c", "http://x@a/c"},
+        {"http://u:p@a/b", "http://@a/c", "http://@a/c"},
+        {"http://a/b@c", "http://a/c", "http://a/c"},
+        {"http://u:p@[::1]:81/", "http://[::1]:81/", "http://u:p@[::1]:81/"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        nc_buf url = nc_buf_init(NC_URL_MAX_BYTES + 1);
+        assert_status(keep(&url, cases[i][0], nc_slice_of(cases[i][1])), NC_OK);
+        assert_slice_equals(nc_buf_slice(&url), cases[i][2]);
+        nc_buf_deinit(&url);
+    }
+}
+
+static void redirect__bounds_the_length_of_a_url_with_credentials(void **state) {
+    static char next[NC_URL_MAX_BYTES] = "http://a/";
+    (void)state;
+    memset(next + 9, 'b', sizeof next - 9);
+    for (size_t length = sizeof next - 6; length <= sizeof next; length++) {
+        nc_buf url = nc_buf_init(NC_URL_MAX_BYTES + 2);
+        nc_status status = keep(&url, "http://u:p@a/", nc_slice_make(next, length));
+        assert_status(status, length + 4 <= NC_URL_MAX_BYTES ? NC_OK : NC_ERR_BAD_REDIRECT);
+        nc_buf_deinit(&url);
+    }
+}
+
 static void redirect__counts_the_hops(void **state) {
     static const struct {
         uint32_t followed, limit;
@@ -237,6 +278,10 @@ static void survive(void *ctx) {
     (void)ctx;
     assert_true(one.status == NC_OK || one.status == NC_ERR_NO_MEMORY);
     assert_int_equal(one.answer.leads_on, one.status == NC_OK);
+    nc_buf url = nc_buf_init(NC_URL_MAX_BYTES + 1);
+    nc_status status = keep(&url, "http://u:p@a/b", nc_slice_of("http://a/c"));
+    assert_true(status == NC_OK || status == NC_ERR_NO_MEMORY);
+    nc_buf_deinit(&url);
 }
 
 static void redirect__survives_every_failed_allocation(void **state) {
@@ -254,6 +299,8 @@ int main(void) {
         harness_case(redirect__refuses_other_schemes_and_downgrades),
         harness_case(redirect__refuses_locations_that_name_no_place),
         harness_case(redirect__refuses_the_forbidden_bytes_of_a_location),
+        harness_case(redirect__gives_credentials_to_a_url_that_has_none),
+        harness_case(redirect__bounds_the_length_of_a_url_with_credentials),
         harness_case(redirect__counts_the_hops),
         harness_case(redirect__bounds_the_length_of_a_location),
         harness_case(redirect__survives_every_failed_allocation),

@@ -1,7 +1,8 @@
 /// Who asks: a name and a password, or a token, and the ways in which they may be shown.
 ///
 /// Credentials belong to the origin of the URL they were given with. They are copied when they are given, never
-/// appear in messages, traces or listings, and never go to another origin, whatever a redirect says.
+/// appear in messages, traces or listings, and never go to another origin, whatever a redirect says; within the
+/// origin they go along, those in the URL too, unless the redirect's own URL has some.
 ///
 ///     request.credentials = (nc_credentials){
 ///         .schemes = NC_AUTH_BASIC | NC_AUTH_DIGEST, .user = nc_slice_of("me"), .password = nc_slice_of("secret")};

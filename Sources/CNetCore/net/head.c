@@ -135,6 +135,9 @@ static nc_status decide_redirect(nc_transfer *transfer) {
         .max_redirects = asked->limits.max_redirects,
     };
     nc_status status = decide_securely(transfer, question, &err);
+    if (status == NC_OK && transfer->answer.leads_on && !transfer->answer.changes_origin) {
+        status = nc_redirect_keep_credentials(&transfer->next_url, question.url, &err);
+    }
     if (status != NC_OK) {
         nc_trace_pass(&transfer->engine->trace, NC_TRACE_REDIRECT_REFUSED, transfer->id);
         return nc_transfer_note(transfer, status, err.native_code, "%s", err.message);

@@ -190,3 +190,29 @@ nc_status nc_redirect_decide(nc_redirect_answer *answer, nc_buf *url, const nc_r
     }
     return status;
 }
+
+nc_status nc_redirect_keep_credentials(nc_buf *url, nc_slice asked, nc_error *err) {
+    size_t from = 0;
+    size_t length = 0;
+    size_t at = 0;
+    size_t own_length = 0;
+    nc_url_find_credentials(asked, &from, &length);
+    nc_url_find_credentials(nc_buf_slice(url), &at, &own_length);
+    if (length == 0 || own_length > 0) {
+        return nc_error_clear(err);
+    }
+    if (url->length + length > NC_URL_MAX_BYTES) {
+        return nc_error_set(err, NC_ERR_BAD_REDIRECT, 0, -1, "the next URL is longer than %u bytes", NC_URL_MAX_BYTES);
+    }
+    at = (size_t)(nc_url_authority(nc_buf_slice(url)).data - url->data);
+    size_t behind = url->length - at;
+    nc_buf_append(url, nc_slice_make(asked.data + from, length));
+    nc_buf_append_byte(url, 0);
+    if (nc_buf_status(url) != NC_OK) {
+        return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a redirect");
+    }
+    url->length--; // the NUL stays behind it
+    memmove(url->data + at + length, url->data + at, behind);
+    memcpy(url->data + at, asked.data + from, length);
+    return nc_error_clear(err);
+}

@@ -29,4 +29,11 @@ typedef struct nc_redirect_answer {
 NC_NODISCARD nc_status nc_redirect_decide(nc_redirect_answer *answer, nc_buf *url, const nc_redirect_question *question,
                                           nc_error *err);
 
+/// Puts the credentials of the URL asked into the next one, when that has none of its own and is of the same origin:
+/// a relative reference inherits them (RFC 3986, 5.2.2), and an absolute one names no other place.
+///
+/// `url` as nc_redirect_decide() leaves it. Returns NC_OK, NC_ERR_BAD_REDIRECT when it is too long then,
+/// NC_ERR_NO_MEMORY.
+NC_NODISCARD nc_status nc_redirect_keep_credentials(nc_buf *url, nc_slice asked, nc_error *err);
+
 #endif
