@@ -316,6 +316,26 @@ static void decide__has_all_only_when_416_ends_where_it_is_held(void **state) {
     assert_int_equal(nc_download_decide(&asked, &facts), NC_DOWNLOAD_ASK_WHOLE);
 }
 
+static void decide__takes_for_the_file_what_is_a_success_and_beside_a_part_200_alone(void **state) {
+    (void)state;
+    for (uint16_t status = 200; status < 600; status++) {
+        const nc_download_facts facts = {.status = status};
+        nc_download_question asked = {.last = NC_LENGTH_UNKNOWN, .total = NC_LENGTH_UNKNOWN};
+        if (status != 206) {
+            assert_int_equal(nc_download_decide(&asked, &facts),
+                             status < 300 ? NC_DOWNLOAD_TAKE_WHOLE : NC_DOWNLOAD_FAIL_STATUS);
+            asked.has_part = true;
+            assert_int_equal(nc_download_decide(&asked, &facts),
+                             status == 200 ? NC_DOWNLOAD_TAKE_WHOLE : NC_DOWNLOAD_FAIL_STATUS);
+        }
+        asked = question();
+        nc_download_step step = nc_download_decide(&asked, &facts);
+        assert_int_equal(step, status == 200                    ? NC_DOWNLOAD_TAKE_WHOLE
+                               : status == 206 || status == 416 ? NC_DOWNLOAD_ASK_WHOLE
+                                                                : NC_DOWNLOAD_FAIL_STATUS);
+    }
+}
+
 /* --- records --- */
 
 static nc_record sample(void) {
@@ -422,6 +442,7 @@ int main(void) {
         harness_case(range__is_read_strictly),
         harness_case(digests__are_taken_from_both_kinds_of_fields),
         harness_case(decide__takes_a_part_only_when_all_agrees),
+        harness_case(decide__takes_for_the_file_what_is_a_success_and_beside_a_part_200_alone),
         harness_case(decide__has_all_only_when_416_ends_where_it_is_held),
         harness_case(record__comes_back_as_it_was_written),
         harness_case(record__is_refused_with_any_bit_changed_or_any_byte_missing),

@@ -120,16 +120,16 @@ typedef struct nc_download_sink {
                     const nc_download_result *result, const nc_error *error);
 } nc_download_sink;
 
-/// Starts a download and calls nothing back. It does not block, but for a short look at the disk where the system has no
-/// thread left for it.
+/// Starts a download and calls nothing back. It does not block, but for a short look at the disk where the system has
+/// no thread left for it.
 ///
 /// - options, sink: copied, with what they point to; the request's trust policy is retained.
 /// - out: the download's id.
 /// Returns NC_OK; NC_ERR_USAGE, NC_ERR_BAD_URL and what else nc_engine_submit() says of the request; NC_ERR_CLOSED,
 /// NC_ERR_NO_MEMORY; on_done is then never called. on_done says: what a transfer may end with;
 /// NC_ERR_FILE with errno (EEXIST also where a NAME.part without a record is in the way); NC_ERR_BAD_STATUS (the
-/// server's status in native_code); NC_ERR_DIGEST_MISMATCH (nothing is kept); NC_ERR_BAD_RANGE; NC_ERR_CANCELLED.
-/// Thread-safe.
+/// server's status in native_code: no success, or where a part is there none but 200 and 206); NC_ERR_DIGEST_MISMATCH
+/// (nothing is kept); NC_ERR_BAD_RANGE; NC_ERR_CANCELLED. Thread-safe.
 NC_API NC_NODISCARD nc_status nc_download_start(nc_engine *engine, const nc_download_options *options,
                                                 const nc_download_sink *sink, nc_download_id *out,
                                                 nc_error *NC_NULLABLE err);

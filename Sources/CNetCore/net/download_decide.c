@@ -155,6 +155,13 @@ static bool contradicts(const nc_download_question *held, const nc_download_fact
             !nc_slice_is_equal(date, held->validators.modified));
 }
 
+/// What has no content (204), says how far the server is (202) or was changed on its way (203) is no reason to lose
+/// what is there; where nothing is, the caller asked for what is answered.
+static bool is_file(const nc_download_question *asked, uint16_t status) {
+    bool holds = asked->has_part || asked->has_range;
+    return status == 200 || (status > 200 && status < 300 && !holds);
+}
+
 nc_download_step nc_download_decide(const nc_download_question *asked, const nc_download_facts *facts) {
     if (facts->status == 206 && !asked->has_range) {
         return NC_DOWNLOAD_FAIL_RANGE;
@@ -166,5 +173,5 @@ nc_download_step nc_download_decide(const nc_download_question *asked, const nc_
     if (facts->status == 416 && asked->has_range) {
         return has_all(asked, facts) && !contradicts(asked, facts) ? NC_DOWNLOAD_HAS_ALL : NC_DOWNLOAD_ASK_WHOLE;
     }
-    return facts->status >= 200 && facts->status < 300 ? NC_DOWNLOAD_TAKE_WHOLE : NC_DOWNLOAD_FAIL_STATUS;
+    return is_file(asked, facts->status) ? NC_DOWNLOAD_TAKE_WHOLE : NC_DOWNLOAD_FAIL_STATUS;
 }

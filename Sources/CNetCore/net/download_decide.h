@@ -29,6 +29,7 @@ typedef struct nc_download_facts {
 
 /// What was asked for, and what is held.
 typedef struct nc_download_question {
+    bool has_part;  // there is something of the file that is lost when it begins anew
     bool has_range; // "Range: bytes=first-last" was sent
     uint64_t first; // of it
     uint64_t last;  // NC_LENGTH_UNKNOWN: to the end

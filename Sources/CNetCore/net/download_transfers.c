@@ -121,6 +121,7 @@ static nc_download_question question_of(const nc_segment *segment) {
     const nc_segment *last = download->segments[download->segment_count - 1];
     bool is_from_start = download->segment_count == 1 || nc_download_held(download) == download->total;
     return (nc_download_question){
+        .has_part = download->has_restarted || (download->tried_to_resume && !download->options.restarts),
         .has_range = segment->has_range,
         .first = segment->first,
         .last = segment->last,
