@@ -15,7 +15,8 @@ extension Agent {
     /// ``Configuration/downloadDestination`` is asked first where the file goes, then `destination`; when neither says,
     /// it goes to `path`, near which (or in ``DownloadOptions/partialFolder``) NAME.part lies meanwhile.
     ///
-    /// Another status than 200 to 299 throws ``NetError/Code/unacceptableStatus`` with the response, body included.
+    /// Another status than 200 to 299, or than 200 where a part is there, throws
+    /// ``NetError/Code/unacceptableStatus`` with the response, body included; the part stays.
     /// When the task is cancelled it throws ``NetError/Code/cancelled`` as soon as what is there is proven.
     /// - Parameters:
     ///   - request: what to ask.

@@ -205,8 +205,10 @@ private func downloadDone(
         file = SavedFile(path: unsafe result.pointee.path.text, byteCount: bytes)
         file?.resumedBytes = Int(clamping: unsafe result.pointee.resumed_bytes)
     }
-    // A status that is no success is a response like any other to those who wrap the call.
-    let isAnswer = failure.status == .NC_OK || failure.status == .NC_ERR_BAD_STATUS
+    // A status that is no success is a response like any other to those who wrap the call. A success that was not taken
+    // for the file, a 202 beside a part, ends it: its body would be written in the file's place.
+    let isRefusal = failure.status == .NC_ERR_BAD_STATUS && !(200..<300).contains(failure.native_code)
+    let isAnswer = failure.status == .NC_OK || isRefusal
     let outcome: DownloadSink.Outcome =
         if isAnswer, let received { .success(received) } else { .failure(NetError(failure, received: received)) }
     sink.ended(outcome, file: file, partialPath: unsafe result.pointee.partial_path.text, receivedBytes: bytes)
