@@ -143,6 +143,7 @@ static nc_status decide_redirect(nc_transfer *transfer) {
         return nc_transfer_note(transfer, status, err.native_code, "%s", err.message);
     }
     transfer->leads_on = transfer->answer.leads_on;
+    transfer->led_on_ns = transfer->engine->loop.now_ns;
     return NC_OK;
 }
 
@@ -217,6 +218,19 @@ static void decide_saving(nc_transfer *transfer) {
                           code < 300 && !transfer->leads_on && nc_proof_allows_saving(transfer);
 }
 
+/// Whether libcurl is done with the answer at the end of its head.
+static bool is_whole(const nc_transfer *transfer) {
+    return !nc_delivery_has_content(transfer) || (transfer->framing.has_length && transfer->framing.length == 0);
+}
+
+/// Whether a redirect's body can only be read to the connection's end, which may never come, and nothing is won by it:
+/// the connection is not used again. A server that answers early may still want the body of the request.
+static bool is_read_in_vain(const nc_transfer *transfer) {
+    return transfer->leads_on && nc_response_http_version(transfer->response) < NC_HTTP_VERSION_2 &&
+           nc_delivery_has_content(transfer) && !transfer->framing.has_length && !transfer->framing.is_chunked &&
+           !nc_flow_is_held(transfer) && !nc_delivery_is_sending(transfer);
+}
+
 /// A final head is whole: what follows from it is decided, and its reader told.
 static nc_status accept_head(nc_transfer *transfer) {
     nc_status status = decide_redirect(transfer);
@@ -242,10 +256,11 @@ static nc_status accept_head(nc_transfer *transfer) {
             nc_flow_rest_reading(transfer);
         }
     }
-    if (status == NC_OK && nc_delivery_awaits_end(transfer)) {
+    bool is_awaited = transfer->leads_on && !is_whole(transfer);
+    if (status == NC_OK && (is_awaited || nc_delivery_awaits_end(transfer))) {
         nc_limits_arm(transfer); // Nothing may come that would do so.
     }
-    if (status == NC_OK && sends_head_with_body(transfer)) {
+    if (status == NC_OK && (sends_head_with_body(transfer) || is_read_in_vain(transfer))) {
         // libcurl cannot send a body with HEAD, so it was sent by name; it would now wait for a body in return.
         transfer->ends_early = true;
         return NC_ERR_STOPPED_BY_CALLER;
@@ -260,11 +275,6 @@ static void give_up_connection(nc_transfer *transfer) {
     if (is_plain && transfer->description.expects_continue && nc_delivery_is_sending(transfer)) {
         nc_handle_forbid_reuse(transfer->handle);
     }
-}
-
-/// Whether libcurl is done with the answer at the end of its head.
-static bool is_whole(const nc_transfer *transfer) {
-    return !nc_delivery_has_content(transfer) || (transfer->framing.has_length && transfer->framing.length == 0);
 }
 
 /// RFC 9110, 7.8: a server may not switch to what nobody asked for. libcurl would hand out whatever follows.

@@ -11,11 +11,23 @@
 /// before (see set_buffer() in handle.c).
 enum { LAST_FRAME_MS = 500 };
 
+/// How long a redirect's own body may take altogether, which is read for the sake of its connection alone.
+enum { REDIRECT_BODY_MS = 1000 };
+
 typedef struct limit {
     nc_status status;
     uint32_t limit_ms;
     uint64_t from_ns;
 } limit;
+
+/// Its head leads on, whatever becomes of its body. What is still sent counts as long as it moves.
+static limit limit_of_redirect(const nc_transfer *transfer) {
+    uint32_t idle_ms = transfer->description.limits.idle_ms;
+    if (nc_delivery_is_sending(transfer)) {
+        return (limit){NC_OK, idle_ms, transfer->phase_began_ns};
+    }
+    return (limit){NC_OK, idle_ms < REDIRECT_BODY_MS ? idle_ms : REDIRECT_BODY_MS, transfer->led_on_ns};
+}
 
 static limit limit_of_phase(const nc_transfer *transfer) {
     const nc_limits *limits = &transfer->description.limits;
@@ -41,7 +53,8 @@ static limit limit_of_phase(const nc_transfer *transfer) {
                 return (limit){NC_OK, wait_ms, from_ns};
             }
         }
-        return (limit){NC_ERR_IDLE_TIMED_OUT, limits->idle_ms, from_ns};
+        return transfer->leads_on ? limit_of_redirect(transfer)
+                                  : (limit){NC_ERR_IDLE_TIMED_OUT, limits->idle_ms, from_ns};
     default: // Files and authorities too: a slow disk, or others' work on it, is not a slow network.
         return (limit){NC_ERR_TOTAL_TIMED_OUT, NC_UNLIMITED, from_ns};
     }
@@ -77,7 +90,9 @@ void nc_limits_timer_due(nc_timer *timer) {
         return;
     }
     if (one.status == NC_OK) {
-        nc_delivery_finish(transfer); // A coding may end behind what was announced.
+        if (!transfer->leads_on) {
+            nc_delivery_finish(transfer); // A coding may end behind what was announced.
+        }
         transfer->ends_early = true;
         nc_transfer_hop_done(transfer, CURLE_OK);
         return;

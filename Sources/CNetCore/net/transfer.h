@@ -86,6 +86,7 @@ struct nc_transfer {
     nc_buf redirected_url; // NUL-terminated behind its end; empty on the first hop
     nc_buf next_url;
     bool leads_on;
+    uint64_t led_on_ns; // since when
     nc_redirect_answer answer;
     uint32_t followed;
     bool is_elsewhere;       // a redirect has left the first origin, for good

@@ -1,0 +1,140 @@
+/// Redirects whose own bodies stall, drip or have no end: what matters of them is their head.
+#include "driven.h"
+#include "fixture.h"
+#include "gate.h"
+
+#include <string.h>
+
+/// A server, an engine that goes by the test's clock, and one transfer.
+typedef struct led {
+    fixture f;
+    driven time;
+    gate saw_head;
+    gate saw_end;
+    nc_error error;
+    uint16_t status;
+    size_t hops;
+    uint64_t first_bytes;
+} led;
+
+static nc_verdict note_head(void *ctx, nc_transfer_id id, const nc_response *response, bool is_last) {
+    led *it = ctx;
+    (void)id;
+    (void)response;
+    (void)is_last;
+    gate_open(&it->saw_head);
+    return NC_CONTINUE;
+}
+
+static void note_end(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
+    led *it = ctx;
+    (void)id;
+    it->error = *error;
+    it->status = nc_response_status(response);
+    it->hops = nc_response_hop_count(response);
+    it->first_bytes = nc_response_hop_at(response, 0).received_bytes;
+    gate_open(&it->saw_end);
+}
+
+static void led_start(led *it) {
+    *it = (led){.time = driven_begin(), .saw_head = GATE_INIT, .saw_end = GATE_INIT};
+    driven_start(&it->f, &it->time, (nc_engine_options){0});
+    fixture_script(&it->f, "/end", (nct_reply){.body = "end", .body_length = 3});
+}
+
+/// Nothing but what is to be tested ends it.
+static void led_submit(led *it, nc_request *request) {
+    const nc_sink sink = {.ctx = it, .on_head = note_head, .on_done = note_end};
+    nc_transfer_id id;
+    request->limits = (nc_limits){.idle_ms = NC_UNLIMITED, .first_byte_ms = NC_UNLIMITED, .total_ms = NC_UNLIMITED};
+    assert_status(nc_engine_submit(it->f.engine, request, &sink, &id, NULL), NC_OK);
+}
+
+static void assert_led(led *it) {
+    gate_wait(&it->saw_end);
+    if (it->error.status != NC_OK) {
+        fail_msg("ended with %s: %s", nc_status_name(it->error.status), it->error.message);
+    }
+    assert_int_equal(it->status, 200);
+    assert_int_equal(it->hops, 2);
+}
+
+static void engine__a_redirect_is_followed_although_its_body_does_not_end_regression_1(void **state) {
+    const nct_reply replies[] = {
+        {.location = "/end", .pattern_length = 100, .is_cut = true, .is_cut_in_body = true, .ending = NCT_STALL},
+        {.location = "/end",
+         .pattern_length = 100,
+         .chunk_bytes = 10,
+         .is_cut = true,
+         .is_cut_in_body = true,
+         .cut_after = 30,
+         .ending = NCT_STALL},
+        {.location = "/end", .pattern_length = 60000, .drip_bytes = 400, .drip_ms = 1000},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof replies / sizeof *replies; i++) {
+        led it;
+        led_start(&it);
+        fixture_script(&it.f, "/leads", replies[i]);
+        nc_request request = fixture_request(&it.f, "/leads");
+        led_submit(&it, &request);
+        gate_wait(&it.saw_head);
+        driven_advance(&it.time, it.f.engine, 1001);
+        assert_led(&it);
+        assert_true(it.first_bytes < 60000);
+        fixture_stop(&it.f);
+    }
+}
+
+/// Such a connection is not used again, so that there is nothing to wait for.
+static void engine__a_redirect_that_only_the_connection_ends_is_not_read_regression_2(void **state) {
+    static const char text[] = "HTTP/1.1 302 Found\r\nLocation: /end\r\n\r\nto the end";
+    led it;
+    (void)state;
+    led_start(&it);
+    fixture_script(&it.f, "/leads",
+                   (nct_reply){.body = text,
+                               .body_length = sizeof text - 1,
+                               .is_raw = true,
+                               .is_cut = true,
+                               .cut_after = sizeof text - 1,
+                               .ending = NCT_STALL});
+    nc_request request = fixture_request(&it.f, "/leads");
+    led_submit(&it, &request);
+    assert_led(&it);
+    assert_int_equal(it.first_bytes, 0);
+    fixture_stop(&it.f);
+}
+
+/// The server has answered, and may want what it was sent all the same.
+static void engine__a_redirect_that_comes_early_takes_the_body_of_its_request(void **state) {
+    enum { BODY_BYTES = 1 << 20 };
+    static const char text[] = "HTTP/1.1 303 See Other\r\nLocation: /end\r\n\r\n";
+    static const char body[BODY_BYTES];
+    led it;
+    (void)state;
+    led_start(&it);
+    fixture_script(&it.f, "/leads",
+                   (nct_reply){.body = text,
+                               .body_length = sizeof text - 1,
+                               .is_raw = true,
+                               .early = NCT_EARLY_DISCARD,
+                               .ending = NCT_CLOSE});
+    nc_request request = fixture_request(&it.f, "/leads");
+    request.method = nc_slice_of("POST");
+    request.body = nc_slice_make(body, BODY_BYTES);
+    led_submit(&it, &request);
+    assert_led(&it);
+    assert_int_equal(nct_server_received_bytes(it.f.server), BODY_BYTES);
+    fixture_stop(&it.f);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(engine__a_redirect_is_followed_although_its_body_does_not_end_regression_1),
+        harness_case(engine__a_redirect_that_only_the_connection_ends_is_not_read_regression_2),
+        harness_case(engine__a_redirect_that_comes_early_takes_the_body_of_its_request),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
