@@ -1,4 +1,4 @@
-/// Redirects whose own bodies stall, drip or have no end: what matters of them is their head.
+/// Redirects and challenges whose own bodies stall, drip or have no end: what matters of them is their head.
 #include "driven.h"
 #include "fixture.h"
 #include "gate.h"
@@ -129,12 +129,59 @@ static void engine__a_redirect_that_comes_early_takes_the_body_of_its_request(vo
     fixture_stop(&it.f);
 }
 
+static void note_challenge(void *ctx, nc_trace_point point, nc_transfer_id id) {
+    (void)id;
+    if (point == NC_TRACE_CHALLENGED) {
+        gate_open(ctx);
+    }
+}
+
+/// libcurl drops a challenge's body, and tells nobody of it.
+static void engine__a_challenge_whose_body_moves_is_not_idle_regression_3(void **state) {
+    const nct_reply replies[] = {{.status = 401,
+                                  .headers = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\"\r\n",
+                                  .body = "who are you?",
+                                  .body_length = 12,
+                                  .is_cut = true,
+                                  .is_cut_in_body = true,
+                                  .cut_after = 6,
+                                  .ending = NCT_STALL},
+                                 {.body = "in", .body_length = 2}};
+    gate saw_challenge = GATE_INIT;
+    driven time = driven_begin();
+    fixture f;
+    (void)state;
+    driven_start(&f, &time, (nc_engine_options){.trace = {&saw_challenge, note_challenge}});
+    assert_int_equal(nct_server_script_sequence(f.server, "/d", replies, 2), 0);
+    nc_request request = fixture_request(&f, "/d");
+    request.credentials = (nc_credentials){
+        .schemes = NC_AUTH_DIGEST, .user = nc_slice_of("me"), .password = nc_slice_of("Circle of Life")};
+    request.limits = (nc_limits){.idle_ms = 3000, .first_byte_ms = NC_UNLIMITED, .total_ms = NC_UNLIMITED};
+    nc_transfer_id id = fixture_submit(&f, &request);
+    gate_wait(&saw_challenge);
+    assert_true(nct_server_wait_for_stalled(f.server, 1, FIXTURE_LIMIT_MS));
+    (void)fixture_get(&f, "/none"); // What came before this has been read.
+    driven_advance(&time, f.engine, 3001);
+    nct_server_release_stalled(f.server);
+    assert_answered(fixture_wait(&f, id), 200, "in");
+    nct_server_forget(f.server);
+    assert_int_equal(nct_server_script_sequence(f.server, "/d", replies, 1), 0);
+    id = fixture_submit(&f, &request);
+    assert_true(nct_server_wait_for_stalled(f.server, 1, FIXTURE_LIMIT_MS));
+    (void)fixture_get(&f, "/none"); // What came before this has been read.
+    driven_advance(&time, f.engine, 3001);
+    driven_advance(&time, f.engine, 3001);
+    assert_status(fixture_wait(&f, id).error.status, NC_ERR_IDLE_TIMED_OUT);
+    fixture_stop(&f);
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(engine__a_redirect_is_followed_although_its_body_does_not_end_regression_1),
         harness_case(engine__a_redirect_that_only_the_connection_ends_is_not_read_regression_2),
         harness_case(engine__a_redirect_that_comes_early_takes_the_body_of_its_request),
+        harness_case(engine__a_challenge_whose_body_moves_is_not_idle_regression_3),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include "base/trace.h"
 #include "net/engine_state.h"
 #include "net/flow.h"
+#include "net/handle.h"
 #include "net/url_text.h"
 
 /// How long a stream whose body is as long as announced may take over its last frame or its trailers. libcurl 7.88 now
@@ -81,10 +82,26 @@ void nc_limits_arm(nc_transfer *transfer) {
     }
 }
 
+/// libcurl drops a challenge's body without a word to anybody; whether it moved is found out when it is too late.
+static bool has_moved_unseen(nc_transfer *transfer) {
+    curl_off_t bytes = 0;
+    if (!transfer->is_head_held || transfer->handle == NULL ||
+        curl_easy_getinfo(transfer->handle->easy, CURLINFO_SIZE_DOWNLOAD_T, &bytes) != CURLE_OK) {
+        return false;
+    }
+    bool has_moved = bytes != transfer->challenge_bytes;
+    transfer->challenge_bytes = bytes;
+    return has_moved;
+}
+
 void nc_limits_timer_due(nc_timer *timer) {
     nc_transfer *transfer = NC_CONTAINER_OF(timer, nc_transfer, timer);
     nc_engine *engine = transfer->engine;
     limit one = earliest(transfer);
+    if (one.status == NC_ERR_IDLE_TIMED_OUT && end_of(one) <= engine->loop.now_ns && has_moved_unseen(transfer)) {
+        transfer->phase_began_ns = engine->loop.now_ns;
+        one = earliest(transfer);
+    }
     if (end_of(one) > engine->loop.now_ns) {
         nc_timers_set(&engine->loop.timers, timer, end_of(one));
         return;

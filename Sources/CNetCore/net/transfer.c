@@ -294,6 +294,7 @@ static void begin_hop(nc_transfer *transfer) {
     transfer->is_head_held = false;
     transfer->met = 0;
     transfer->challenges = 0;
+    transfer->challenge_bytes = 0;
     transfer->is_saving = false;
     transfer->framing = (nc_framing){0};
     transfer->progress = (nc_progress_state){0};

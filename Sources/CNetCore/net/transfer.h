@@ -106,9 +106,10 @@ struct nc_transfer {
     uint8_t at_once; // of those that are sent the body without waiting for their challenge
     uint8_t repeats; // of the hop, because the server went away before it took the request
     int socket_error;
-    bool is_ending;     // nothing but its files is waited for
-    bool is_head_held;  // a challenge that libcurl may answer by itself
-    uint8_t challenges; // of the hop
+    bool is_ending;             // nothing but its files is waited for
+    bool is_head_held;          // a challenge that libcurl may answer by itself
+    uint8_t challenges;         // of the hop
+    curl_off_t challenge_bytes; // received when the idle limit of a held head was looked at last
     bool is_saving;
     bool is_download;     // its sink writes a file
     nc_tls_end *tls_end;  // of the hop's connection; NULL without TLS
