@@ -37,7 +37,9 @@ final class ApplicationSide: CacheSide {
             return CacheLook(.fetch(.invalidTime))
         }
         let isAnybodys = caching.isAnybodys(request, named: policy.scope, context)
-        guard let key = isAnybodys ? try? key(in: "") : try? await key() else { return CacheLook(.fetch(.uncacheable)) }
+        guard let key = isAnybodys ? try? await key(in: "") : try? await key() else {
+            return CacheLook(.fetch(.uncacheable))
+        }
         if policy.ignoresStored {
             return CacheLook(.fetch(.ignored), key: key)
         }
@@ -162,11 +164,11 @@ final class ApplicationSide: CacheSide {
     // MARK: Keys
 
     private func key() async throws(NetError) -> CacheKey {
-        try key(in: try await caching.scope(of: request, named: policy.scope, context, countsCookies: true))
+        try await key(in: try await caching.scope(of: request, named: policy.scope, context, countsCookies: true))
     }
 
-    private func key(in scope: String) throws(NetError) -> CacheKey {
-        let fields = request.sentFields.only(policy.keyFields) + request.wayFields
+    private func key(in scope: String) async throws(NetError) -> CacheKey {
+        let fields = try await caching.chosen(request.sentFields.only(policy.keyFields)) + request.wayFields
         let counted = try call.counted()
         return try CacheKey(
             method: request.method, url: counted.value.url.withoutUserinfo, headers: Headers(fields),

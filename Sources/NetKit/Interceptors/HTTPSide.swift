@@ -224,9 +224,9 @@ final class HTTPSide: CacheSide {
 
     private func key(of url: String, _ vary: Vary, _ generation: UInt64) async throws(NetError) -> CacheKey {
         let scope = try await caching.scope(of: request, named: policy.scope, context, countsCookies: false)
+        let chosen = try await caching.chosen(vary.fields(of: request.sentFields))
         return try CacheKey(
-            url: url.withoutUserinfo,
-            headers: Headers(Array(vary.fields(of: request.sentFields)) + request.wayFields),
+            url: url.withoutUserinfo, headers: Headers(chosen + request.wayFields),
             scope: Self.scope("\(scope) \(String(generation, radix: 16))"))
     }
 
