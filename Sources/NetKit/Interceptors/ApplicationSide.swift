@@ -168,10 +168,11 @@ final class ApplicationSide: CacheSide {
     }
 
     private func key(in scope: String) async throws(NetError) -> CacheKey {
-        let fields = try await caching.chosen(request.sentFields.only(policy.keyFields)) + request.wayFields
+        let fields = try await caching.chosen(request.sentFields.only(policy.keyFields))
         let counted = try call.counted()
         return try CacheKey(
-            method: request.method, url: counted.value.url.withoutUserinfo, headers: Headers(fields),
+            method: request.method, url: counted.value.url.withoutUserinfo,
+            headers: Headers(fields + request.cachedWayFields + request.redirectFields),
             body: counted.value.body?.wholeBytes, scope: scope)
     }
 

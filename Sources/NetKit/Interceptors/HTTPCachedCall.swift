@@ -187,8 +187,21 @@ struct HTTPCachedCall: Sendable {
 }
 
 extension HTTPSide {
-    /// Takes what is stored for a URL out of reach, for this user and for those who showed nothing.
+    /// Takes what is stored for a URL out of reach, for this user and for those who showed nothing, coded or not.
     func forget(_ url: String) async {
+        for side in others + [self] {
+            await side.forgetOwn(url)
+        }
+    }
+
+    /// Those whose answers are apart from this one's, and are changed with them.
+    private var others: [HTTPSide] {
+        var request = request
+        request.acceptsCodings.toggle()
+        return [HTTPSide(policy: policy, request: request, caching: caching, context: context)]
+    }
+
+    private func forgetOwn(_ url: String) async {
         let store = caching.store(for: request)
         if let key = try? await key(of: url) {
             _ = try? await store.remove(key)

@@ -96,6 +96,10 @@ final class HTTPSide: CacheSide {
             look.decision = .fetch(head.owner.isEmpty ? .varies : .otherIdentity)
             return
         }
+        if head.isRedirect(with: piece.answer.headers), request.redirects != .return {
+            look.decision = .fetch(.invalidData)
+            return
+        }
         look.isOwn = true
         look.decision = CacheDecision(
             now: now, request: control, pragma: hasPragma, entry: head.freshness, hasValidator: head.hasValidator,
@@ -226,16 +230,23 @@ final class HTTPSide: CacheSide {
         let scope = try await caching.scope(of: request, named: policy.scope, context, countsCookies: false)
         let chosen = try await caching.chosen(vary.fields(of: request.sentFields))
         return try CacheKey(
-            url: url.withoutUserinfo, headers: Headers(chosen + request.wayFields),
+            url: url.withoutUserinfo, headers: Headers(chosen + request.cachedWayFields),
             scope: Self.scope("\(scope) \(String(generation, radix: 16))"))
     }
 
     func key(of url: String, in scope: String) throws(NetError) -> CacheKey {
-        try CacheKey(url: url.withoutUserinfo, headers: Headers(request.wayFields), scope: Self.scope(scope))
+        try CacheKey(url: url.withoutUserinfo, headers: Headers(request.cachedWayFields), scope: Self.scope(scope))
     }
 
     /// Apart from what an app's policy stores.
     static func scope(_ scope: String) -> String { scope.isEmpty ? "http" : "http " + scope }
+}
+
+extension StoredAnswer.Head {
+    /// Whether whoever has redirects followed gets another answer in its place.
+    fileprivate func isRedirect(with headers: Headers) -> Bool {
+        [301, 302, 303, 307, 308].contains(status) && headers["Location"]?.isEmpty == false
+    }
 }
 
 extension Headers {
