@@ -57,7 +57,13 @@ extension Agent {
             registry.cancel { _ in true }
         }
         if let engine {
-            await engine.reset(cancelling: cancelling) { flights.open() }
+            let context = exchange.cacheContext
+            let trust = StandingTrust(configuration.trust)
+            context.beginTrustChange()
+            await engine.reset(cancelling: cancelling) {
+                context.endTrustChange(trust)
+                flights.open()
+            }
         } else {
             flights.open()
         }

@@ -48,7 +48,15 @@ extension Agent {
         guard let control else {
             throw NetError(.usage, "the agent's transport has no trust policy")
         }
-        try control.setTrust(policy)
+        let context = exchange.cacheContext
+        context.beginTrustChange()
+        do throws(NetError) {
+            try control.setTrust(policy)
+        } catch {
+            context.endTrustChange(nil)
+            throw error
+        }
+        context.endTrustChange(StandingTrust(policy))
     }
 }
 

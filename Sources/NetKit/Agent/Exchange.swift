@@ -18,7 +18,7 @@ final class Exchange: CallEnd {
         cacheContext = CacheContext(
             appVersion: configuration.appVersion,
             jar: configuration.cookies == .off ? nil : transport as? any TransferControl,
-            hooks: configuration.transferHooks)
+            hooks: configuration.transferHooks, trust: configuration.trust)
     }
 
     func exchange(_ call: Call) async throws(NetError) -> Answer {

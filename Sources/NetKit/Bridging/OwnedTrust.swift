@@ -70,7 +70,7 @@ final class TrustShelf: Sendable {
 extension TrustPolicy {
     /// Whether both are the same, to the byte: to Swift the two spellings of "é" are equal, while they are two files, and
     /// two pass phrases.
-    fileprivate func isWritten(as other: TrustPolicy) -> Bool {
+    func isWritten(as other: TrustPolicy) -> Bool {
         self == other && zip(spelledTexts, other.spelledTexts).allSatisfy { $0.utf8.elementsEqual($1.utf8) }
     }
 

@@ -10,12 +10,14 @@ final class ApplicationSide: CacheSide {
     let call: Call
     let caching: Caching
     let context: CacheContext
+    let trust: StandingTrust?
 
     init(policy: CachePolicy, call: Call, caching: Caching, context: CacheContext) {
         self.policy = policy
         self.call = call
         self.caching = caching
         self.context = context
+        trust = context.trust(of: call.request)
     }
 
     var request: Request<Bytes> { call.request }
@@ -32,6 +34,12 @@ final class ApplicationSide: CacheSide {
     // MARK: What is stored
 
     func look(at now: Int64) async -> CacheLook {
+        var look = await found(at: now)
+        look.trust = trust
+        return look
+    }
+
+    private func found(at now: Int64) async -> CacheLook {
         let criteria = criteria
         if criteria.maximumAge < 0 {
             return CacheLook(.fetch(.invalidTime))
@@ -133,7 +141,9 @@ final class ApplicationSide: CacheSide {
     }
 
     func put(_ answer: StoredAnswer, _ body: Bytes, after look: CacheLook) async throws(NetError) {
-        guard let key = look.key, !policy.isReadOnly, policy.maximumAge > .zero else { return }
+        guard let key = look.key, !policy.isReadOnly, policy.maximumAge > .zero,
+            context.isUnchanged(since: look, for: request)
+        else { return }
         guard let sensitive = await sensitiveHash() else { return }
         var head = answer.head
         head.sensitive = sensitive
@@ -172,7 +182,7 @@ final class ApplicationSide: CacheSide {
         let counted = try call.counted()
         return try CacheKey(
             method: request.method, url: counted.value.url.withoutUserinfo,
-            headers: Headers(fields + request.cachedWayFields + request.redirectFields),
+            headers: Headers(fields + (try request.cachedWayFields(trust)) + request.redirectFields),
             body: counted.value.body?.wholeBytes, scope: scope)
     }
 

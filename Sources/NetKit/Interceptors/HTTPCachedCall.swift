@@ -196,9 +196,18 @@ extension HTTPSide {
 
     /// Those whose answers are apart from this one's, and are changed with them.
     private var others: [HTTPSide] {
-        var request = request
-        request.acceptsCodings.toggle()
-        return [HTTPSide(policy: policy, request: request, caching: caching, context: context)]
+        var requests = [request]
+        if request.trust != nil {
+            // The agent's other requests.
+            requests.append(request)
+            requests[1].trust = nil
+        }
+        for index in requests.indices {
+            var request = requests[index]
+            request.acceptsCodings.toggle()
+            requests.append(request)
+        }
+        return requests.dropFirst().map { HTTPSide(policy: policy, request: $0, caching: caching, context: context) }
     }
 
     private func forgetOwn(_ url: String) async {

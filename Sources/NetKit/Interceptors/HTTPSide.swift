@@ -13,12 +13,14 @@ final class HTTPSide: CacheSide {
     let request: Request<Bytes>
     let caching: Caching
     let context: CacheContext
+    let trust: StandingTrust?
 
     init(policy: HTTPCachePolicy, request: Request<Bytes>, caching: Caching, context: CacheContext) {
         self.policy = policy
         self.request = request
         self.caching = caching
         self.context = context
+        trust = context.trust(of: request)
     }
 
     var mode: CacheMode { policy.mode }
@@ -46,6 +48,7 @@ final class HTTPSide: CacheSide {
         else { return CacheLook(.fetch(.uncacheable)) }
         var look = CacheLook(.fetch(.ignored), key: key)
         look.owner = owner
+        look.trust = trust
         let control = control
         if control.hasNoStore {
             look.decision = .fetch(.uncacheable)
@@ -175,7 +178,7 @@ final class HTTPSide: CacheSide {
     }
 
     func put(_ answer: StoredAnswer, _ body: Bytes, after look: CacheLook) async throws(NetError) {
-        guard let key = look.key, !policy.isReadOnly else { return }
+        guard let key = look.key, !policy.isReadOnly, context.isUnchanged(since: look, for: request) else { return }
         let store = caching.store(for: request)
         let place = try await place(of: answer, under: key, in: store)
         var head = answer.head
@@ -230,12 +233,13 @@ final class HTTPSide: CacheSide {
         let scope = try await caching.scope(of: request, named: policy.scope, context, countsCookies: false)
         let chosen = try await caching.chosen(vary.fields(of: request.sentFields))
         return try CacheKey(
-            url: url.withoutUserinfo, headers: Headers(chosen + request.cachedWayFields),
+            url: url.withoutUserinfo, headers: Headers(chosen + (try request.cachedWayFields(trust))),
             scope: Self.scope("\(scope) \(String(generation, radix: 16))"))
     }
 
     func key(of url: String, in scope: String) throws(NetError) -> CacheKey {
-        try CacheKey(url: url.withoutUserinfo, headers: Headers(request.cachedWayFields), scope: Self.scope(scope))
+        try CacheKey(
+            url: url.withoutUserinfo, headers: Headers(try request.cachedWayFields(trust)), scope: Self.scope(scope))
     }
 
     /// Apart from what an app's policy stores.

@@ -77,22 +77,6 @@ extension CallEnd {
     var owner: ObjectIdentifier? { nil }
 }
 
-/// What a cache has to know of the agent.
-final class CacheContext: Sendable {
-    /// ``Agent/Configuration/appVersion``.
-    let appVersion: String
-    /// Where its cookies are; nil without a jar.
-    let jar: (any TransferControl)?
-    /// What the app decides of calls.
-    let hooks: TransferHooks
-
-    init(appVersion: String = "", jar: (any TransferControl)? = nil, hooks: TransferHooks = TransferHooks()) {
-        self.appVersion = appVersion
-        self.jar = jar
-        self.hooks = hooks
-    }
-}
-
 private struct ClosureEnd: CallEnd {
     let exchange: @Sendable (Call) async throws(NetError) -> Answer
 

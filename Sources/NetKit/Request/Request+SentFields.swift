@@ -32,11 +32,6 @@ extension Request {
         return fields
     }
 
-    /// What decides what a cache may keep of its answer: the same, and whether content codings are undone. Most are.
-    var cachedWayFields: [Headers.Field] {
-        acceptsCodings ? wayFields : wayFields + [Headers.Field(name: "Content-Coding", value: "kept")]
-    }
-
     /// What becomes of redirects, as fields of a key; none where they are followed as usual.
     var redirectFields: [Headers.Field] {
         switch redirects {

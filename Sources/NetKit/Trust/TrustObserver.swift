@@ -8,6 +8,8 @@ public final class TrustObserver: Sendable {
     public let report: (@Sendable (TrustEvent) -> Void)?
     /// Asked in each handshake. What the policy refused stays refused, unless it was made with `allowsOverride`.
     public let decide: (@Sendable (TrustEvent) -> Bool)?
+    /// Its own in every process: what it decides, nobody else knows.
+    let mark = "\(UInt64.random(in: 0 ... .max)) \(UInt64.random(in: 0 ... .max))"
 
     /// An observer that is told, or asked, or both.
     public init(

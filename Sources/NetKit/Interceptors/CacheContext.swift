@@ -1,0 +1,106 @@
+/// What a cache has to know of the agent.
+final class CacheContext: Sendable {
+    /// ``Agent/Configuration/appVersion``.
+    let appVersion: String
+    /// Where its cookies are; nil without a jar.
+    let jar: (any TransferControl)?
+    /// What the app decides of calls.
+    let hooks: TransferHooks
+    private let standing: Lock<ChangingTrust>
+    /// That of the request before: one after the other brings the same policy, and to digest a large one takes time.
+    private let brought = Lock<StandingTrust?>(nil)
+
+    init(
+        appVersion: String = "", jar: (any TransferControl)? = nil, hooks: TransferHooks = TransferHooks(),
+        trust: TrustPolicy = TrustPolicy()
+    ) {
+        self.appVersion = appVersion
+        self.jar = jar
+        self.hooks = hooks
+        standing = Lock(ChangingTrust(trust: StandingTrust(trust)))
+    }
+}
+
+/// A policy as it was set once: the same policy, set again, is another one.
+final class StandingTrust: Sendable {
+    let policy: TrustPolicy
+    /// What tells it from others in the keys of answers; nil for the standard one.
+    let mark: Result<String?, NetError>
+
+    init(_ policy: TrustPolicy) {
+        self.policy = policy
+        do throws(NetError) {
+            mark = .success(try policy.cacheMark())
+        } catch {
+            mark = .failure(error)
+        }
+    }
+}
+
+private struct ChangingTrust: Sendable {
+    var trust: StandingTrust
+    var underWay = 0
+    /// Whether changes were under way at once, so that nobody knows which came last.
+    var isUnknown = false
+}
+
+extension CacheContext {
+    /// Whom requests believe that bring no policy; nil while that changes.
+    var trust: StandingTrust? {
+        standing.withLock { $0.underWay > 0 || $0.isUnknown ? nil : $0.trust }
+    }
+
+    /// Whom a request believes: by its own policy, or by the agent's; nil while that changes.
+    func trust(of request: Request<Bytes>) -> StandingTrust? {
+        guard let said = request.trust else { return trust }
+        if let last = brought.withLock({ $0 }), last.policy.isWritten(as: said) {
+            return last
+        }
+        let trust = StandingTrust(said)
+        brought.withLock { $0 = trust }
+        return trust
+    }
+
+    /// Whether it is known by which policy what came since a look came: the one that the look's key stands for.
+    func isUnchanged(since look: CacheLook, for request: Request<Bytes>) -> Bool {
+        request.trust != nil || look.trust === trust
+    }
+
+    /// From here on nobody knows by which policy a response comes, until the change has ended.
+    func beginTrustChange() {
+        standing.withLock { state in
+            state.underWay += 1
+            state.isUnknown = state.underWay > 1
+        }
+    }
+
+    /// - Parameter trust: what counts from now on; nil leaves what there was.
+    func endTrustChange(_ trust: StandingTrust?) {
+        standing.withLock { state in
+            state.underWay -= 1
+            guard let trust else { return }
+            // Where nothing has changed, what is under way is as good as it was.
+            if state.isUnknown || !state.trust.policy.isWritten(as: trust.policy) {
+                state.trust = trust
+            }
+        }
+    }
+}
+
+extension Request {
+    /// What decides beside its URL and the chosen fields what it is answered with, as fields of a key: the way to who
+    /// answers, whether content codings are undone, and whom TLS believes. Most requests have none of these.
+    ///
+    /// - Parameter trust: nil is not known.
+    func cachedWayFields(_ trust: StandingTrust?) throws(NetError) -> [Headers.Field] {
+        guard let trust else { throw NetError(.usage, "the agent's trust policy is being changed") }
+        var fields = wayFields
+        if !acceptsCodings {
+            fields.append(Headers.Field(name: "Content-Coding", value: "kept"))
+        }
+        if let mark = try trust.mark.get() {
+            fields.append(Headers.Field(name: "Trust", value: mark))
+        }
+        return fields
+    }
+}

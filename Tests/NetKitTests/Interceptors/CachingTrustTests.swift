@@ -1,0 +1,156 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+/// What was taken from whom one policy believes is not what another one would have got.
+@Suite(.timeLimit(.minutes(5)))
+struct CachingTrustTests {
+    private static let fresh: Headers = ["Cache-Control": "max-age=50"]
+    private static let pin = "sha256/" + String(repeating: "A", count: 43) + "="
+    private static let observer = TrustObserver(decide: { _ in true })
+
+    /// One policy for each thing that a policy can say.
+    private static var policies: [TrustPolicy] {
+        get throws {
+            let changes: [(inout TrustPolicy) -> Void] = [
+                { _ in }, { $0.roots = .file("/a.pem") }, { $0.roots = .file("/b.pem") }, { $0.roots = .pem([1]) },
+                { $0.roots = .pem([2]) }, { $0.roots = .pinned }, { $0.minimumVersion = .tls1_3 },
+                { $0.maximumVersion = .tls1_2 }, { $0.maximumVersion = .tls1_3 }, { $0.acceptsAnything = true },
+                { $0.acceptsInvalidChains = true }, { $0.skipsNameCheck = true }, { $0.revocationLists = "/a.crl" },
+                { $0.requiresStaple = true }, { $0.ciphers = "a" }, { $0.cipherSuites = "a" }, { $0.usesALPN = false },
+                { $0.rules = [PinRule("stub", pins: [.hash(pin)])] },
+                { $0.rules = [PinRule("stub", pins: [.bytes(Array(pin.utf8))])] },
+                { $0.rules = [PinRule("stub", mode: .certificate, pins: [.hash(pin)])] },
+                { $0.rules = [PinRule("other", pins: [.hash(pin)])] },
+                { $0.rules = [PinRule("stub", mode: .none, pins: [])] },
+                { $0.observer = observer }, { $0.observer = TrustObserver(decide: { _ in true }) },
+            ]
+            return changes.map { change in
+                var policy = TrustPolicy()
+                change(&policy)
+                return policy
+            } + [TrustPolicy(allowsOverride: true)]
+        }
+    }
+
+    @Test(arguments: [CacheRules.app(50), .app(50) { $0.scope = "alice" }, .server(), .server { $0.scope = "alice" }])
+    func policiesDoNotShareAnswers(rules: CacheRules) async throws {
+        let scene = CacheScene(rules) { $0.baseURL = "https://stub" }
+        scene.stub.answer("/", with: (0..<99).map { StubReply(headers: Self.fresh, body: [.text("\($0)")]) })
+        let policies = try Self.policies
+        for _ in 0..<2 {
+            for (index, policy) in policies.enumerated() {
+                var request = Request<String>("/")
+                request.trust = policy
+                #expect(try await scene.agent.send(request).value == "\(index)")
+                var configuration = scene.agent.configuration
+                configuration.trust = policy
+                // Who brings no policy has the agent's, which is the same one.
+                let other = Agent(configuration, transport: scene.stub)
+                #expect(try await other.send(Request<String>("/")).value == "\(index)")
+            }
+        }
+        #expect(try await scene.agent.send(Request<String>("/")).value == "0")
+        #expect(scene.stub.requests.count == policies.count)
+    }
+
+    @Test func whoIsToldOfRefusalsChangesNothing() async throws {
+        let scene = CacheScene(.app(50)) { $0.baseURL = "https://stub" }
+        scene.stub.answer("/", with: StubReply(body: [.text("x")]))
+        for outcome in [CacheReport.Outcome.network, .hit] {
+            var request = Request<String>("/")
+            request.trust = TrustPolicy()
+            request.trust?.observer = TrustObserver(report: { _ in })
+            #expect(try await scene.agent.send(request).cache?.outcome == outcome)
+        }
+    }
+
+    @Test(arguments: [CacheRules.app(50), .server()])
+    func whatWasTakenFromAnybodyIsNotForTheStrict(rules: CacheRules) async throws {
+        let server = try LoopbackServer(.untrusted)
+        server.script("/", Reply(headers: ["Cache-Control: max-age=50"], body: Array("forged".utf8)))
+        var configuration = Agent.Configuration()
+        configuration.interceptors = [Caching(MemoryCacheStore(), rules: rules)]
+        var request = Request<String>(server.url("/"))
+        request.trust = TrustPolicy(acceptsAnything: true)
+        #expect(try await Agent(configuration).send(request).value == "forged")
+        #expect(try await Agent(configuration).send(request).cache?.outcome == .hit)
+        request.trust = nil
+        await #expect(throws: NetError.self) { try await Agent(configuration).send(request) }
+        request.trust = TrustPolicy(roots: .pem(server.authority))
+        await #expect(throws: NetError.self) { try await Agent(configuration).send(request) }
+    }
+
+    @Test(arguments: [CacheRules.app(50), .server()])
+    func whatCameInTheClearIsNotForWhoPinsTheHost(rules: CacheRules) async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(headers: ["Cache-Control: max-age=50"], body: Array("x".utf8)))
+        var configuration = Agent.Configuration()
+        configuration.interceptors = [Caching(MemoryCacheStore(), rules: rules)]
+        let agent = Agent(configuration)
+        _ = try await agent.send(Request<String>(server.url("/")))
+        var request = Request<String>(server.url("/"))
+        request.trust = try .pinned("127.0.0.1", [Self.pin])
+        await #expect(throws: NetError.self) { try await agent.send(request) }
+    }
+
+    @Test(arguments: [CacheRules.app(50), .server()])
+    func aPolicyThatChangesAtRunTimeBeginsWithoutAnswers(rules: CacheRules) async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(headers: ["Cache-Control: max-age=50"], body: Array("x".utf8)))
+        var configuration = Agent.Configuration()
+        configuration.interceptors = [Caching(MemoryCacheStore(), rules: rules)]
+        let agent = Agent(configuration)
+        let request = Request<String>(server.url("/"))
+        #expect(try await agent.send(request).cache?.outcome == .network)
+        try agent.setTrust(TrustPolicy(minimumVersion: .tls1_3))
+        #expect(try await agent.send(request).cache?.outcome == .network)
+        #expect(try await agent.send(request).cache?.outcome == .hit)
+        #expect(throws: NetError.self) { try agent.setTrust(TrustPolicy(roots: .file(""))) }
+        #expect(try await agent.send(request).cache?.outcome == .hit)
+        await agent.reset()
+        #expect(try await agent.send(request).cache?.outcome == .hit)
+        #expect(server.requestCount == 2)
+        await agent.shutdown()
+    }
+
+    @Test(arguments: [CacheRules.app(50), .server()])
+    func whatCameWhileThePolicyChangedIsNotStored(rules: CacheRules) async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(headers: ["Cache-Control: max-age=50"], cutAfter: 0, ending: .stall))
+        var configuration = Agent.Configuration()
+        configuration.interceptors = [Caching(MemoryCacheStore(), rules: rules)]
+        let agent = Agent(configuration)
+        let request = Request<Bytes>(server.url("/"))
+        async let first = agent.send(request)
+        try await server.waitForStalled(1)
+        // There and back: the response came by nobody knows which.
+        try agent.setTrust(TrustPolicy(minimumVersion: .tls1_3))
+        try agent.setTrust(TrustPolicy())
+        server.releaseStalled()
+        #expect(try await first.cache?.outcome == .network)
+        #expect(try await agent.cached(request).response == nil)
+        await agent.shutdown()
+    }
+
+    @Test(arguments: [CacheRules.app(50), .server()])
+    func equalPoliciesShareAnswersAcrossProcesses(rules: CacheRules) async throws {
+        let folder = try TemporaryTree()
+        let stub = StubTransport()
+        stub.answer("/", with: StubReply(headers: Self.fresh, body: [.text("x")]))
+        for outcome in [CacheReport.Outcome.network, .hit] {
+            var configuration = Agent.Configuration(baseURL: "https://stub")
+            configuration.interceptors = [Caching(DiskCacheStore(directory: folder.file("c")), rules: rules)]
+            configuration.trust = try .pinned("stub", [Self.pin])
+            configuration.trust.acceptsInvalidChains = true
+            let agent = Agent(configuration, transport: stub)
+            #expect(try await agent.send(Request<String>("/")).cache?.outcome == outcome)
+        }
+    }
+
+    @Test func nothingThatAPolicyCanSayIsLeftOut() {
+        // Who adds something to a policy adds it to the policy's digest as well.
+        #expect(Mirror(reflecting: TrustPolicy()).children.count == 15)
+        #expect(Mirror(reflecting: PinRule("a", pins: [])).children.count == 7)
+    }
+}
