@@ -24,6 +24,8 @@ struct ChallengeRounds {
     private var serverFailures: Int
     private var proxyFailures: Int
     private var shown: Shown?
+    /// Whether the server was shown other credentials than the request's own; what a proxy is shown tells it nothing.
+    private(set) var hasShown = false
     /// The request as it is to be sent now.
     private(set) var request: Request<Bytes>
 
@@ -112,6 +114,7 @@ struct ChallengeRounds {
             proxyFailures += 1
         } else {
             request.credentials = credentials
+            hasShown = true
             serverFailures += 1
         }
         if let space, isFromStore || isToBeKept || credentials == challenge.proposed {

@@ -18,7 +18,7 @@ final class Exchange: CallEnd {
         cacheContext = CacheContext(
             appVersion: configuration.appVersion,
             jar: configuration.cookies == .off ? nil : transport as? any TransferControl,
-            hooks: configuration.transferHooks, trust: configuration.trust)
+            hooks: configuration.transferHooks, trust: configuration.trust, netrc: configuration.netrc)
     }
 
     func exchange(_ call: Call) async throws(NetError) -> Answer {
@@ -105,8 +105,13 @@ final class Exchange: CallEnd {
     ) async throws(NetError) -> Response<Bytes> {
         var rounds = ChallengeRounds(request, from: home, agentProxy: configuration.proxy, desk: desk)
         while true {
-            let received = try await transport.send(rounds.request)
-            guard try await rounds.mayTryAgain(after: received) else { return received }
+            var received = try await transport.send(rounds.request)
+            guard try await rounds.mayTryAgain(after: received) else {
+                if rounds.hasShown {
+                    received.cameByChallenge = true
+                }
+                return received
+            }
             try mayGoOn()
         }
     }
@@ -120,8 +125,11 @@ final class Exchange: CallEnd {
         var rounds = ChallengeRounds(
             request, from: home ?? request.url, agentProxy: configuration.proxy, desk: desk)
         while true {
-            let stream = try await transport.stream(rounds.request)
-            guard try await rounds.mayTryAgain(after: stream.headOnly) else { return stream }
+            var stream = try await transport.stream(rounds.request)
+            guard try await rounds.mayTryAgain(after: stream.headOnly) else {
+                stream.cameByChallenge = rounds.hasShown
+                return stream
+            }
             stream.supersede()
             try mayGoOn()
         }

@@ -129,6 +129,7 @@ struct HookedExchange {
             throw error.telling(headOf: stream)
         }
         var response = stream.source.ending ?? head
+        response.cameByChallenge = stream.cameByChallenge
         response.bytes = bytes
         response.value = bytes
         return Answer(response)
@@ -207,11 +208,13 @@ extension Limits {
 private struct RedirectTrail {
     private var heads: [ResponseHead] = []
     private var hops: [HopMetrics] = []
+    private var cameByChallenge = false
     var count: Int { heads.count }
 
     mutating func add(_ answer: Answer) {
         heads.append(ResponseHead(of: answer))
         hops += Array(answer.metrics)
+        cameByChallenge = cameByChallenge || answer.cameByChallenge
     }
 
     /// The response with what came before it.
@@ -221,11 +224,14 @@ private struct RedirectTrail {
         }
         var response = answer.response
         response.metrics = Metrics(hops + Array(answer.metrics))
+        response.cameByChallenge = cameByChallenge || answer.cameByChallenge
         switch answer.body {
         case .bytes: return Answer(response)
         case .file(let file): return Answer(response, in: file)
         case .stream(let stream):
-            return Answer(stream.replaced(by: FollowedChunks(stream, after: hops), after: heads, hops))
+            var followed = stream.replaced(by: FollowedChunks(stream, after: hops), after: heads, hops)
+            followed.cameByChallenge = response.cameByChallenge
+            return Answer(followed)
         }
     }
 }

@@ -105,6 +105,7 @@ extension ResponseStream {
             after: earlierHeads, hops: Array(response.metrics),
             source: SequenceChunks(chunks, end: end, onRelease: onRelease))
         cacheNote = response.cacheNote
+        cameByChallenge = response.cameByChallenge
     }
 
     /// A response that is whole already, as a stream of one piece.

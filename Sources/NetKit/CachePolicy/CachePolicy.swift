@@ -25,7 +25,8 @@ public struct CachePolicy: Sendable {
     /// An answer that another version of the app stored is not used; nil takes ``Agent/Configuration/appVersion``.
     public var appVersion: String?
     /// Whose answer it is, such as a user's number: nobody else gets it. Empty is anybody's. Nil tells users apart by
-    /// their credentials, their Cookie field and the agent's cookies. Kept as a keyed hash alone.
+    /// their credentials, client certificate, netrc file and Cookie field and by the agent's cookies. Kept
+    /// as a keyed hash alone.
     public var scope: String?
     /// The fields that choose the answer; others make no difference.
     public var keyFields = ["Accept", "Accept-Language", "Content-Type"]

@@ -5,7 +5,8 @@ public struct HTTPCachePolicy: Sendable {
     /// In which order the cache and the network are asked.
     public var mode: CacheMode
     /// Whose answers they are: nobody else gets them. Empty is anybody's. Nil tells users apart by their credentials,
-    /// and by their cookies where an answer came to a request that had some. Kept as a keyed hash alone.
+    /// client certificate and netrc file, and by their cookies where an answer came to a request that had some. Kept as
+    /// a keyed hash alone.
     public var scope: String?
     /// The part of the time since Last-Modified for which a response that says nothing is fresh (0.1; RFC 9111, 4.2.2);
     /// 0 guesses nothing.

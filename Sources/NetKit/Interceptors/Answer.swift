@@ -66,6 +66,14 @@ public struct Answer: Sendable {
         }
     }
 
+    /// As ``Response/cameByChallenge``.
+    var cameByChallenge: Bool {
+        switch content {
+        case .whole(let response), .saved(let response, _): response.cameByChallenge
+        case .stream(let stream): stream.cameByChallenge
+        }
+    }
+
     /// Where the body is.
     public var body: Body {
         switch content {
@@ -112,6 +120,9 @@ extension ResponseStream {
         var response = Response<Bytes>(status: status, headers: headers, metrics: metrics)
         response.httpVersion = httpVersion
         response.cacheNote = cacheNote
+        if cameByChallenge {
+            response.cameByChallenge = true
+        }
         return response
     }
 

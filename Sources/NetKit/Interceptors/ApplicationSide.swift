@@ -22,6 +22,7 @@ final class ApplicationSide: CacheSide {
 
     var request: Request<Bytes> { call.request }
     var mode: CacheMode { policy.mode }
+    var scope: String? { policy.scope }
     var writesAsynchronously: Bool { policy.writesAsynchronously }
     var maximumBodyBytes: Int { policy.maximumBodyBytes }
 
@@ -144,6 +145,10 @@ final class ApplicationSide: CacheSide {
         guard let key = look.key, !policy.isReadOnly, policy.maximumAge > .zero,
             context.isUnchanged(since: look, for: request)
         else { return }
+        if policy.scope == nil {
+            // Throws where a file that tells who asks is another one by now.
+            _ = try await context.unseenCredentials(of: request)
+        }
         guard let sensitive = await sensitiveHash() else { return }
         var head = answer.head
         head.sensitive = sensitive

@@ -6,17 +6,22 @@ final class CacheContext: Sendable {
     let jar: (any TransferControl)?
     /// What the app decides of calls.
     let hooks: TransferHooks
+    /// Where names and passwords are read from.
+    let netrc: NetrcChoice
+    /// The digests of files that tell who asks, as they were read first; empty for one that has changed since.
+    let seen = Lock<[[UInt8]: String]>([:])
     private let standing: Lock<ChangingTrust>
     /// That of the request before: one after the other brings the same policy, and to digest a large one takes time.
     private let brought = Lock<StandingTrust?>(nil)
 
     init(
         appVersion: String = "", jar: (any TransferControl)? = nil, hooks: TransferHooks = TransferHooks(),
-        trust: TrustPolicy = TrustPolicy()
+        trust: TrustPolicy = TrustPolicy(), netrc: NetrcChoice = .off
     ) {
         self.appVersion = appVersion
         self.jar = jar
         self.hooks = hooks
+        self.netrc = netrc
         standing = Lock(ChangingTrust(trust: StandingTrust(trust)))
     }
 }

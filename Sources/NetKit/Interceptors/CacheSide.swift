@@ -35,6 +35,8 @@ protocol CacheSide: Sendable {
     /// What is asked, and by whom: with what those behind the cache add to say so.
     var request: Request<Bytes> { get }
     var mode: CacheMode { get }
+    /// Whose answers it is about, where the policy says so.
+    var scope: String? { get }
     var writesAsynchronously: Bool { get }
     var maximumBodyBytes: Int { get }
 

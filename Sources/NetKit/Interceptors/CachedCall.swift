@@ -124,8 +124,10 @@ struct CachedCall<Side: CacheSide>: Sendable {
         let fresh = side.freshened(piece.answer, by: answer.headers, asked: asked, received: received)
         let kept = StoredPiece(key: piece.key, answer: fresh, body: piece.body)
         let side = side
-        await keep {
-            () async throws(NetError) in try await side.put(kept.answer, kept.body, after: look)
+        if isForItsKey(answer) {
+            await keep {
+                () async throws(NetError) in try await side.put(kept.answer, kept.body, after: look)
+            }
         }
         var response = side.response(of: kept, at: received)
         response.metrics = answer.metrics
@@ -143,7 +145,7 @@ struct CachedCall<Side: CacheSide>: Sendable {
         }
         var report = look.report(.network)
         let (side, received) = (side, caching.now)
-        let stored = hasSameIdentity ? side.answer(for: answer.response, asked: asked, received: received) : nil
+        let stored = isForItsKey(answer) ? side.answer(for: answer.response, asked: asked, received: received) : nil
         report.isStorable = stored != nil
         defer { call.watch?.tell(.cacheReported(report), of: call.request) }
         switch answer.body {
@@ -168,8 +170,10 @@ struct CachedCall<Side: CacheSide>: Sendable {
         }
     }
 
-    /// Credentials that were replaced while the call was under way are not those that its key stands for.
-    private var hasSameIdentity: Bool {
+    /// Credentials that were replaced while the call was under way, or that a challenge got, are not those that its key
+    /// stands for; a policy that names whose answer it is has none of the latter in its keys.
+    func isForItsKey(_ answer: Answer) -> Bool {
+        guard side.scope != nil || !answer.cameByChallenge else { return false }
         let now = next.identified(call).request
         return now.url == side.request.url && now.shownCredentials == side.request.shownCredentials
     }

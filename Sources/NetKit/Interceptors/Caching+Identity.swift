@@ -7,6 +7,7 @@ extension Caching {
         }
         return request.credentials == nil && !request.getsCookies(context) && !request.headers.hasAny(shownNames)
             && !request.url.hasUserinfo && request.identityFields.isEmpty && request.wrappingService == nil
+            && !context.showsUnseen(request)
     }
 
     /// Whose answers a request gets, as a hash; empty for anybody's.
@@ -20,7 +21,7 @@ extension Caching {
         if let name {
             return name.isEmpty ? "" : Bytes(try await secret.hash(["scope", name])).hexText
         }
-        var shown = request.shownCredentials
+        var shown = request.shownCredentials + (try await context.unseenCredentials(of: request))
         if countsCookies, request.hasCookies(context) {
             shown += try await cookies(of: request, context)
         }

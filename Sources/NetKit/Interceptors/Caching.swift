@@ -10,7 +10,8 @@
 /// ``NetError/Code/notCached``), and so do bodies that are read while they are sent; by the server's rules a method that
 /// changes something makes what is stored of no use all the same.
 /// Users are told apart by what requests show, and by what interceptors behind it say that they are going to show
-/// (``Interceptor/identified(_:)``), as ``CredentialRefresh`` does. A store that fails is as good as an empty one.
+/// (``Interceptor/identified(_:)``), as ``CredentialRefresh`` does; what came to credentials that a challenge got is not
+/// stored. A store that fails is as good as an empty one.
 /// Thread-safe.
 public final class Caching: Interceptor {
     /// For requests that name none.

@@ -145,7 +145,7 @@ struct HTTPCachedCall: Sendable {
             if answer.status == 200, look.isOwn, let piece = look.stored {
                 // Another length or version: what is stored is no longer what there is (RFC 9111, 4.3.5).
                 if piece.answer.headers.isSameVersion(as: answer.headers) {
-                    await freshen(piece, by: answer.headers, look, asked: sent)
+                    await freshen(piece, by: answer, look, asked: sent)
                 } else {
                     await side.forget(request.url)
                 }
@@ -154,8 +154,9 @@ struct HTTPCachedCall: Sendable {
         }
     }
 
-    private func freshen(_ piece: StoredPiece, by headers: Headers, _ look: CacheLook, asked: Int64) async {
-        let fresh = side.freshened(piece.answer, by: headers, asked: asked, received: caching.now)
+    private func freshen(_ piece: StoredPiece, by answer: Answer, _ look: CacheLook, asked: Int64) async {
+        guard plain.isForItsKey(answer) else { return }
+        let fresh = side.freshened(piece.answer, by: answer.headers, asked: asked, received: caching.now)
         try? await side.put(fresh, piece.body, after: look)
     }
 
@@ -169,7 +170,7 @@ struct HTTPCachedCall: Sendable {
             if answer.status == 304, look.isOwn, let piece = look.stored,
                 piece.answer.headers.isMeant(by: answer.headers, answering: request.headers)
             {
-                await freshen(piece, by: answer.headers, look, asked: sent)
+                await freshen(piece, by: answer, look, asked: sent)
             }
             return plain.storing(answer, look, asked: sent)
         }

@@ -24,6 +24,7 @@ final class HTTPSide: CacheSide {
     }
 
     var mode: CacheMode { policy.mode }
+    var scope: String? { policy.scope }
     var writesAsynchronously: Bool { policy.writesAsynchronously }
     var maximumBodyBytes: Int { policy.maximumBodyBytes }
     var control: CacheControl { CacheControl(request.headers) }
@@ -179,6 +180,10 @@ final class HTTPSide: CacheSide {
 
     func put(_ answer: StoredAnswer, _ body: Bytes, after look: CacheLook) async throws(NetError) {
         guard let key = look.key, !policy.isReadOnly, context.isUnchanged(since: look, for: request) else { return }
+        if policy.scope == nil {
+            // Throws where a file that tells who asks is another one by now.
+            _ = try await context.unseenCredentials(of: request)
+        }
         let store = caching.store(for: request)
         let place = try await place(of: answer, under: key, in: store)
         var head = answer.head

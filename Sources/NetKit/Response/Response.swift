@@ -58,6 +58,12 @@ extension Response {
         set { content.headers = newValue }
     }
 
+    /// Whether it came to credentials that a challenge asked for: the request does not tell whose it is.
+    var cameByChallenge: Bool {
+        get { kept.value.cameByChallenge }
+        set { content.cameByChallenge = newValue }
+    }
+
     /// The body, its content codings undone.
     public var bytes: Bytes {
         get { kept.value.bytes }

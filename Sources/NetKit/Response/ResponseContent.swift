@@ -8,6 +8,7 @@ struct ResponseContent: Sendable {
     var source: ResponseSource
     var trailers: Headers = [:]
     var isCloseDelimited = false
+    var cameByChallenge = false
 }
 
 /// A content behind one reference: a response is handed from one interceptor to the next, and to copy all of a content

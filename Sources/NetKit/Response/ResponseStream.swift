@@ -26,6 +26,8 @@ public struct ResponseStream: AsyncSequence, Sendable {
     public var cache: CacheReport? { cacheNote?.report }
 
     var cacheNote: CacheNote?
+    /// As ``Response/cameByChallenge``.
+    var cameByChallenge = false
     private let hops: [HopMetrics]
     private let owner: StreamOwner
 
@@ -56,6 +58,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
         let head = ResponseHead(status: status, headers: headers, httpVersion: httpVersion, url: url)
         var stream = ResponseStream(head, after: earlierHeads, hops: hops, source: source)
         stream.cacheNote = cacheNote
+        stream.cameByChallenge = cameByChallenge
         return stream
     }
 
@@ -66,6 +69,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
         let head = ResponseHead(status: status, headers: headers, httpVersion: httpVersion, url: url)
         var stream = ResponseStream(head, after: heads + earlierHeads, hops: earlierHops + hops, source: source)
         stream.cacheNote = cacheNote
+        stream.cameByChallenge = cameByChallenge
         return stream
     }
 
