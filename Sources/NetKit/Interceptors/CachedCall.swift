@@ -125,7 +125,7 @@ struct CachedCall<Side: CacheSide>: Sendable {
         let kept = StoredPiece(key: piece.key, answer: fresh, body: piece.body)
         let side = side
         await keep {
-            () async throws(NetError) in try await side.put(kept.answer, kept.body, after: look)
+            () async throws(NetError) in try await side.replace(piece, by: fresh, after: look)
         }
         var response = side.response(of: kept, at: received)
         response.metrics = answer.metrics

@@ -143,8 +143,8 @@ struct HTTPCachedCall: Sendable {
     private func headed() async throws(NetError) -> Answer {
         try await ready { answer, look, sent in
             if answer.status == 200, look.isOwn, let piece = look.stored {
-                // Another length or version: what is stored is no longer what there is (RFC 9111, 4.3.5).
-                if piece.answer.headers.isSameVersion(as: answer.headers) {
+                // Another status, length or version: what is stored is no longer what there is (RFC 9111, 4.3.5).
+                if piece.answer.head.status == 200, piece.answer.headers.isSameVersion(as: answer.headers) {
                     await freshen(piece, by: answer.headers, look, asked: sent)
                 } else {
                     await side.forget(request.url)
@@ -156,7 +156,7 @@ struct HTTPCachedCall: Sendable {
 
     private func freshen(_ piece: StoredPiece, by headers: Headers, _ look: CacheLook, asked: Int64) async {
         let fresh = side.freshened(piece.answer, by: headers, asked: asked, received: caching.now)
-        try? await side.put(fresh, piece.body, after: look)
+        try? await side.replace(piece, by: fresh, after: look)
     }
 
     // MARK: Conditions and parts of the caller's own
@@ -183,21 +183,6 @@ struct HTTPCachedCall: Sendable {
             let range = ByteRange.read(request.headers["Range"] ?? "", of: piece.body.count)
         else { return nil }
         return plain.hit(look, side.response(of: piece, at: caching.now).part(range))
-    }
-}
-
-extension HTTPSide {
-    /// Takes what is stored for a URL out of reach, for this user and for those who showed nothing.
-    func forget(_ url: String) async {
-        let store = caching.store(for: request)
-        if let key = try? await key(of: url) {
-            _ = try? await store.remove(key)
-        }
-        for scope in [try? await caching.scopeOfNobody(in: request), ""].compactMap({ $0 }) {
-            if let key = try? key(of: url, in: scope) {
-                _ = try? await store.remove(key)
-            }
-        }
     }
 }
 

@@ -170,6 +170,12 @@ final class HTTPSide: CacheSide {
         return StoredAnswer(head, headers: fields)
     }
 
+    func isStorable(_ freshened: StoredAnswer) -> Bool {
+        HTTPStorage.isStorable(
+            freshened.head.status, freshened.headers, of: .get, url: request.url, request: control,
+            freshness: freshened.head.freshness, keepsAll: keepsAll)
+    }
+
     func put(_ answer: StoredAnswer, _ body: Bytes, after look: CacheLook) async throws(NetError) {
         guard let key = look.key, !policy.isReadOnly else { return }
         let store = caching.store(for: request)
