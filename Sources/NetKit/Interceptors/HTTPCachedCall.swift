@@ -58,7 +58,9 @@ struct HTTPCachedCall: Sendable {
         case .get where headers["Range"] != nil: return part(look, piece)
         case .get:
             let response = side.response(of: piece, at: caching.now)
-            return plain.hit(look, headers.isCurrent(response.headers) ? response.notModified : response)
+            // What is no success is the answer whatever the condition (RFC 9110, 13.2.1).
+            let isCurrent = (200..<300).contains(response.status) && headers.isCurrent(response.headers)
+            return plain.hit(look, isCurrent ? response.notModified : response)
         default: return nil
         }
     }

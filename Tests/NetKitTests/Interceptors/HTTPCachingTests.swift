@@ -141,6 +141,20 @@ struct HTTPCachingTests {
         #expect(scene.stub.requests.count == 1)
     }
 
+    /// A condition is one on a success (RFC 9110, 13.2.1).
+    @Test(
+        arguments: [["If-None-Match": "\"a\""], ["If-None-Match": "*"], ["If-Modified-Since": date]] as [Headers],
+        [(203, 304), (404, 404), (410, 410), (301, 301), (500, 500)])
+    func aConditionIsNoneOnAFreshResponseThatIsNoSuccess(asking: Headers, status: (stored: Int, told: Int))
+        async throws
+    {
+        let fields: Headers = ["Cache-Control": "max-age=60", "ETag": "\"a\"", "Last-Modified": Self.date]
+        _ = try await outcome(fields, status: status.stored)
+        let answer = try await scene.agent.send(Request<Bytes>("/", headers: asking))
+        #expect(answer.status == status.told && answer.source == .cache && scene.stub.requests.count == 1)
+        #expect(answer.bytes.text == (status.told == 304 ? "" : "1"))
+    }
+
     @Test func aConditionOfTheCallersGoesOnWhereNothingFreshIsStored() async throws {
         let fields: Headers = ["Cache-Control": "max-age=60", "ETag": "\"a\""]
         let asking: Headers = ["If-None-Match": "\"mine\""]
