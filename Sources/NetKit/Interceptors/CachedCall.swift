@@ -104,7 +104,9 @@ struct CachedCall<Side: CacheSide>: Sendable {
         var call = call
         let headers = piece.answer.headers
         let (tag, modified) = (headers["ETag"], headers["Last-Modified"])
-        guard tag != nil || modified != nil, !call.request.hasPreconditions else { return nil }
+        guard tag != nil || modified != nil, call.request.canBeConditional, !call.request.hasPreconditions else {
+            return nil
+        }
         if let tag {
             call.request.headers.append(name: "If-None-Match", value: tag)
         }

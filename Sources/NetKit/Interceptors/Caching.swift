@@ -135,6 +135,10 @@ extension Request {
     /// Whether it asks for a part, or for an answer on a condition.
     var hasPreconditions: Bool { headers.hasAny(preconditionNames) }
 
+    /// Whether what is stored for it can be asked about: on other methods the condition would forbid what they do
+    /// (RFC 9110, 13.1.2).
+    var canBeConditional: Bool { method == .get || method == .head }
+
     /// Asks for the whole from now on, and whatever is there.
     mutating func becomeWhole() {
         method = .get
