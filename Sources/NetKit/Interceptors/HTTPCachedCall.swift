@@ -5,8 +5,8 @@ struct HTTPCachedCall: Sendable {
     let call: Call
     let next: Next
 
-    private var plain: CachedCall<HTTPSide> { CachedCall(side: side, caching: caching, call: call, next: next) }
-    private var request: Request<Bytes> { side.request }
+    var plain: CachedCall<HTTPSide> { CachedCall(side: side, caching: caching, call: call, next: next) }
+    var request: Request<Bytes> { side.request }
 
     func answer() async throws(NetError) -> Answer {
         if side.mode == .cacheOnly {
@@ -71,28 +71,6 @@ struct HTTPCachedCall: Sendable {
         response.bytes = []
         response.value = []
         return plain.hit(look, response)
-    }
-
-    // MARK: Methods that change something
-
-    /// What succeeds makes what is stored under the URL, and under those that the answer names, of no use
-    /// (RFC 9111, 4.4).
-    private func changing() async throws(NetError) -> Answer {
-        let look = await side.look(at: caching.now)
-        let sent = caching.now
-        let answer = try await next(call)
-        guard (200..<400).contains(answer.status) else { return answer }
-        var urls = [request.url]
-        for name in ["Location", "Content-Location"] {
-            guard let reference = answer.headers[name],
-                let url = try? resolveReference(reference, at: request.url), url.hasSameOrigin(as: request.url)
-            else { continue }
-            urls.append(url)
-        }
-        for url in urls {
-            await side.forget(url)
-        }
-        return request.method == .post ? plain.storing(answer, look, asked: sent) : answer
     }
 
     // MARK: What is made of a whole response
