@@ -46,6 +46,8 @@ protocol CacheSide: Sendable {
     func freshened(_ stored: StoredAnswer, by headers: Headers, asked: Int64, received: Int64) -> StoredAnswer
     /// Whether that may be stored still.
     func isStorable(_ freshened: StoredAnswer) -> Bool
+    /// Whether a response that is not stored tells that what is stored is no longer what there is.
+    func isSuperseded(by response: Response<Bytes>) -> Bool
     /// Puts it where ``look(at:)`` finds it.
     func put(_ answer: StoredAnswer, _ body: Bytes, after look: CacheLook) async throws(NetError)
     /// Removes what was found.
@@ -58,6 +60,8 @@ extension CacheSide {
     // By an app's policy no word of the server's makes what is stored of no use.
 
     func isStorable(_ freshened: StoredAnswer) -> Bool { true }
+
+    func isSuperseded(by response: Response<Bytes>) -> Bool { false }
 
     func remove(_ look: CacheLook) async throws(NetError) {}
 

@@ -14,7 +14,7 @@ extension HTTPCachedCall {
         }
         await forget(answer.status, answer.headers, answer.metrics)
         guard request.method == .post, (200..<400).contains(answer.status) else { return answer }
-        return plain.storing(answer, look, asked: sent)
+        return await plain.storing(answer, look, asked: sent)
     }
 
     private func forget(_ status: Int, _ headers: Headers, _ hops: Metrics) async {

@@ -130,7 +130,7 @@ struct HTTPCachedCall: Sendable {
                     await side.forget(request.url)
                 }
             }
-            return plain.storing(answer, look, asked: sent)
+            return await plain.storing(answer, look, asked: sent)
         }
     }
 
@@ -151,7 +151,7 @@ struct HTTPCachedCall: Sendable {
             {
                 await freshen(piece, by: answer.headers, look, asked: sent)
             }
-            return plain.storing(answer, look, asked: sent)
+            return await plain.storing(answer, look, asked: sent)
         }
     }
 

@@ -1,8 +1,22 @@
 extension HTTPSide {
+    /// A full response leaves nothing older of any use (RFC 9111, 4.3.3). For a server that fails what is stored may stand
+    /// in, and some statuses speak of a part, of a proxy or of the moment, and not of what was asked for.
+    func isSuperseded(by response: Response<Bytes>) -> Bool {
+        let others = [206, 304, 407, 408, 421, 425, 429]
+        return request.method == .get && (200..<500).contains(response.status) && !others.contains(response.status)
+    }
+
     /// Removes the response that was found, and no other that stands under the same URL.
     func remove(_ look: CacheLook) async throws(NetError) {
-        guard let piece = look.stored, !policy.isReadOnly else { return }
-        try await caching.store(for: request).remove(piece.key)
+        guard let key = look.key, !policy.isReadOnly, look.stored != nil || policy.ignoresStored else { return }
+        // By other fields that choose, the same request may find an older one behind it.
+        for _ in 0...VariantIndex.maximumChoices {
+            guard case .success(let piece) = await found(key), isFor(look.owner, piece) else { return }
+            try await caching.store(for: request).remove(piece.key)
+            if piece.key == key {
+                return
+            }
+        }
     }
 
     /// Takes what is stored for a URL out of reach, for this user and for those who showed nothing.

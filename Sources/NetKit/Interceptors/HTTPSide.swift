@@ -58,12 +58,12 @@ final class HTTPSide: CacheSide {
         return look
     }
 
-    private struct Miss: Error {
+    struct Miss: Error {
         let reason: CacheReason
     }
 
     /// The response that this request's fields choose.
-    private func found(_ key: CacheKey) async -> Result<StoredPiece, Miss> {
+    func found(_ key: CacheKey) async -> Result<StoredPiece, Miss> {
         let store = caching.store(for: request)
         do throws(NetError) {
             guard let entry = try await store.entry(for: key) else { return .failure(Miss(reason: .absent)) }
@@ -90,9 +90,7 @@ final class HTTPSide: CacheSide {
         look.stored = piece
         look.age = head.freshness.age(at: now)
         look.lifetime = head.freshness.lifetime
-        // What came to a request without cookies is nobody's in particular, unless cookies choose it: those of a jar are
-        // not among the fields that do.
-        guard head.owner == look.owner || (head.owner.isEmpty && !piece.answer.headers.isChosenByCookies) else {
+        guard isFor(look.owner, piece) else {
             look.decision = .fetch(head.owner.isEmpty ? .varies : .otherIdentity)
             return
         }
@@ -107,6 +105,13 @@ final class HTTPSide: CacheSide {
             look.decision = .fetch(.invalidData)
             look.isOwn = false
         }
+    }
+
+    /// Whether a response is for those who show these cookies. What came to a request without any is nobody's in
+    /// particular, unless cookies choose it: those of a jar are not among the fields that do.
+    func isFor(_ owner: [UInt8], _ piece: StoredPiece) -> Bool {
+        let others = piece.answer.head.owner
+        return others == owner || (others.isEmpty && !piece.answer.headers.isChosenByCookies)
     }
 
     /// Without a network a stale response may be used, unless it forbids that (RFC 9111, 4.2.4).
