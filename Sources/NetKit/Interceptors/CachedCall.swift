@@ -74,8 +74,7 @@ struct CachedCall<Side: CacheSide>: Sendable {
             }
             throw error
         }
-        let isFailure = [500, 502, 503, 504].contains(answer.status)
-        if isFailure, side.mode != .networkElseCache, side.mayStandIn(look, at: caching.now) {
+        if answer.isFailureOfTheServer, side.mode != .networkElseCache, side.mayStandIn(look, at: caching.now) {
             answer.discard()
             return hit(look.using(.staleIfError))
         }
@@ -275,6 +274,11 @@ extension CacheLook {
         look.decision = isOwn && stored?.answer.head.hasValidator == true ? .revalidate(reason) : .fetch(reason)
         return look
     }
+}
+
+extension Answer {
+    /// Whether what is stored may be a better one (RFC 5861, 4).
+    var isFailureOfTheServer: Bool { [500, 502, 503, 504].contains(status) }
 }
 
 extension NetError {

@@ -94,12 +94,9 @@ struct HTTPCachedCall: Sendable {
         CachedCall(side: side, caching: caching, call: call, next: next).refresh(look)
     }
 
-    /// What is made of what is stored, where the network failed and that may stand in.
-    private func standIn(_ look: CacheLook, for error: NetError) throws(NetError) -> Answer {
-        guard error.isFailureToAnswer, side.mayStandIn(look, at: caching.now),
-            let answer = stored(look.using(.staleIfError))
-        else { throw error }
-        return answer
+    /// What is made of what is stored, where the network or the server failed and that may stand in.
+    private func standIn(_ look: CacheLook) -> Answer? {
+        side.mayStandIn(look, at: caching.now) ? stored(look.using(.staleIfError)) : nil
     }
 
     /// What is stored where that serves; otherwise what `learn` makes of the network's answer, asked for at a moment.
@@ -115,7 +112,12 @@ struct HTTPCachedCall: Sendable {
         do throws(NetError) {
             answer = try await next(call)
         } catch {
-            return try standIn(look, for: error)
+            guard error.isFailureToAnswer, let answer = standIn(look) else { throw error }
+            return answer
+        }
+        if answer.isFailureOfTheServer, side.mode != .networkElseCache, let old = standIn(look) {
+            answer.discard()
+            return old
         }
         return await learn(answer, look, sent)
     }

@@ -332,6 +332,26 @@ struct HTTPCachingTests {
     }
 
     @Test(
+        arguments: [(.get, ["Range": "bytes=0-0"], 206), (.get, ["If-None-Match": "\"a\""], 304), (.head, [:], 200)]
+            as [(Method, Headers, Int)])
+    func whatIsMadeOfAStaleResponseStandsInForAServersErrorToo(method: Method, asking: Headers, status: Int)
+        async throws
+    {
+        let fields: Headers = ["Cache-Control": "max-age=1, stale-if-error=100", "ETag": "\"a\""]
+        let request = Request<Bytes>("/", method: method, headers: asking)
+        for failure in [500, 502, 503, 504] {
+            scene.stub.answer("/", method: .get, with: StubReply(headers: fields, body: [.text("1")]), .status(failure))
+            scene.stub.answer("/", method: .head, with: .status(failure))
+            _ = try await scene.agent.send(Request<Bytes>("/"))
+            scene.pass(10)
+            let answer = try await scene.agent.send(request)
+            #expect(answer.status == status && answer.cache?.reason == .staleIfError)
+            scene.pass(100)
+            #expect(try await scene.agent.send(request).status == failure)
+        }
+    }
+
+    @Test(
         arguments: [(.get, ["Range": "bytes=0-0"]), (.get, ["If-None-Match": "\"a\""]), (.head, [:])]
             as [(Method, Headers)])
     func whatIsMadeOfAStaleResponseHasItAskedAbout(method: Method, asking: Headers) async throws {
