@@ -150,7 +150,7 @@ final class HTTPSide: CacheSide {
         head.received = received
         head.freshness = freshness
         head.hasValidator = response.headers["ETag"] != nil || response.headers["Last-Modified"] != nil
-        return StoredAnswer(head, headers: HTTPStorage.storedFields(response.headers))
+        return StoredAnswer(head, headers: HTTPStorage.storedFields(response.headers.dated(received)))
     }
 
     /// Where any answer will do, those of which nothing is said are kept as well.
@@ -162,7 +162,7 @@ final class HTTPSide: CacheSide {
     }
 
     func freshened(_ stored: StoredAnswer, by headers: Headers, asked: Int64, received: Int64) -> StoredAnswer {
-        let fields = HTTPStorage.freshened(stored.headers, by: headers)
+        let fields = HTTPStorage.freshened(stored.headers, by: headers.dated(received))
         // Age is told by the new head alone, and not kept among the fields.
         var told = fields
         if let age = headers["Age"] {
@@ -250,5 +250,13 @@ final class HTTPSide: CacheSide {
 }
 
 extension Headers {
+    /// With the time at which they came for a Date where they tell none (RFC 9110, 6.6.1).
+    fileprivate func dated(_ received: Int64) -> Headers {
+        guard self["Date"] == nil else { return self }
+        var dated = self
+        dated.append(name: "Date", value: HTTPDate.text(ofEpochSeconds: received / 1000))
+        return dated
+    }
+
     fileprivate var isChosenByCookies: Bool { Vary(self).names.contains("cookie") }
 }

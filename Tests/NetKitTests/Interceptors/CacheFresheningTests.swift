@@ -81,4 +81,19 @@ struct CacheFresheningTests {
         #expect(try await scene.agent.cached(asking[0]).decision == .fetch(.varies))
         #expect(try await scene.agent.cached(asking[1]).decision == .use(.fresh))
     }
+
+    /// Who keeps what came without a Date takes the time at which it came for it (RFC 9110, 6.6.1).
+    @Test(arguments: [Method.get, .head])
+    func whatSpeaksOfAResponseWithoutADateMakesItFreshFromNowOn(method: Method) async throws {
+        let news: Headers = ["Cache-Control": "max-age=60", "ETag": "\"a\""]
+        try await store(
+            ["Cache-Control": "max-age=60", "ETag": "\"a\"", "Date": "Sun, 06 Nov 1994 08:49:37 GMT"],
+            then: StubReply(status: 304, headers: news))
+        scene.stub.answer("/", method: .head, with: StubReply(headers: news))
+        _ = try await scene.agent.send(method == .get ? request : head)
+        scene.pass(59)
+        let stored = try await scene.agent.send(request)
+        #expect(stored.cache?.outcome == .hit && stored.headers["Date"] == "Sun, 06 Nov 1994 08:50:37 GMT")
+        #expect(stored.headers.values(named: "Age") == ["59"])
+    }
 }
