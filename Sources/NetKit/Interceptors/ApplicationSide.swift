@@ -126,7 +126,9 @@ final class ApplicationSide: CacheSide {
         head.received = received
         head.version = policy.version
         head.appVersion = policy.appVersion ?? context.appVersion
-        head.hasValidator = response.headers["ETag"] != nil || response.headers["Last-Modified"] != nil
+        head.hasValidator =
+            request.canBeConditional
+            && (response.headers["ETag"] != nil || response.headers["Last-Modified"] != nil)
         return StoredAnswer(head, headers: Self.withoutSessions(HTTPStorage.storedFields(response.headers)))
     }
 

@@ -48,8 +48,33 @@ protocol CacheSide: Sendable {
     func answer(for response: Response<Bytes>, asked: Int64, received: Int64) -> StoredAnswer?
     /// The same answer, after the server has said that it still holds.
     func freshened(_ stored: StoredAnswer, by headers: Headers, asked: Int64, received: Int64) -> StoredAnswer
+    /// Whether that may be stored still.
+    func isStorable(_ freshened: StoredAnswer) -> Bool
+    /// Whether a response that is not stored tells that what is stored is no longer what there is.
+    func isSuperseded(by response: Response<Bytes>) -> Bool
     /// Puts it where ``look(at:)`` finds it.
     func put(_ answer: StoredAnswer, _ body: Bytes, after look: CacheLook) async throws(NetError)
+    /// Removes what was found.
+    func remove(_ look: CacheLook) async throws(NetError)
     /// What a caller gets of what is stored.
     func response(of piece: StoredPiece, at now: @autoclosure () -> Int64) -> Response<Bytes>
+}
+
+extension CacheSide {
+    // By an app's policy no word of the server's makes what is stored of no use.
+
+    func isStorable(_ freshened: StoredAnswer) -> Bool { true }
+
+    func isSuperseded(by response: Response<Bytes>) -> Bool { false }
+
+    func remove(_ look: CacheLook) async throws(NetError) {}
+
+    /// Puts a freshened answer in the older one's place, or leaves neither where it may not be stored any more.
+    func replace(_ piece: StoredPiece, by fresh: StoredAnswer, after look: CacheLook) async throws(NetError) {
+        if isStorable(fresh) {
+            try await put(fresh, piece.body, after: look)
+        } else {
+            try await remove(look)
+        }
+    }
 }

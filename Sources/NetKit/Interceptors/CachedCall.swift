@@ -74,8 +74,7 @@ struct CachedCall<Side: CacheSide>: Sendable {
             }
             throw error
         }
-        let isFailure = [500, 502, 503, 504].contains(answer.status)
-        if isFailure, side.mode != .networkElseCache, side.mayStandIn(look, at: caching.now) {
+        if answer.isFailureOfTheServer, side.mode != .networkElseCache, side.mayStandIn(look, at: caching.now) {
             answer.discard()
             return hit(look.using(.staleIfError))
         }
@@ -89,7 +88,7 @@ struct CachedCall<Side: CacheSide>: Sendable {
         }
         let sent = caching.now
         let answer = try await next(conditional)
-        guard answer.status == 304 else { return storing(answer, look, asked: sent) }
+        guard answer.status == 304 else { return await storing(answer, look, asked: sent) }
         answer.discard()
         guard HTTPStorage.isAbout(piece.answer.headers, answer.headers) else { return try await plain(look, call) }
         return await refreshed(piece, by: answer, look, asked: sent)
@@ -97,14 +96,16 @@ struct CachedCall<Side: CacheSide>: Sendable {
 
     func plain(_ look: CacheLook, _ call: Call) async throws(NetError) -> Answer {
         let sent = caching.now
-        return storing(try await next(call), look, asked: sent)
+        return await storing(try await next(call), look, asked: sent)
     }
 
     private func conditional(_ piece: StoredPiece) -> Call? {
         var call = call
         let headers = piece.answer.headers
         let (tag, modified) = (headers["ETag"], headers["Last-Modified"])
-        guard tag != nil || modified != nil, !call.request.hasPreconditions else { return nil }
+        guard tag != nil || modified != nil, call.request.canBeConditional, !call.request.hasPreconditions else {
+            return nil
+        }
         if let tag {
             call.request.headers.append(name: "If-None-Match", value: tag)
         }
@@ -126,7 +127,7 @@ struct CachedCall<Side: CacheSide>: Sendable {
         let side = side
         if isForItsKey(answer) {
             await keep {
-                () async throws(NetError) in try await side.put(kept.answer, kept.body, after: look)
+                () async throws(NetError) in try await side.replace(piece, by: fresh, after: look)
             }
         }
         var response = side.response(of: kept, at: received)
@@ -139,23 +140,27 @@ struct CachedCall<Side: CacheSide>: Sendable {
     // MARK: Storing
 
     /// The answer, which is stored when the caller has found it to be in order, or when it was read to its end.
-    func storing(_ answer: Answer, _ look: CacheLook, asked: Int64) -> Answer {
+    func storing(_ answer: Answer, _ look: CacheLook, asked: Int64) async -> Answer {
         if call.kind == .stream, case .bytes = answer.body {
-            return storing(Answer(ResponseStream(answer.response)), look, asked: asked)
+            return await storing(Answer(ResponseStream(answer.response)), look, asked: asked)
         }
         var report = look.report(.network)
-        let (side, received) = (side, caching.now)
-        let stored = isForItsKey(answer) ? side.answer(for: answer.response, asked: asked, received: received) : nil
+        let (side, received, isOwn) = (side, caching.now, isForItsKey(answer))
+        let stored = isOwn ? side.answer(for: answer.response, asked: asked, received: received) : nil
         report.isStorable = stored != nil
+        if isOwn, stored == nil || isRefused(answer.status) {
+            await drop(look, for: answer.response)
+        }
         defer { call.watch?.tell(.cacheReported(report), of: call.request) }
         switch answer.body {
         case .bytes(let bytes):
-            var response = answer.response
+            let response = answer.response
             let store = stored.map { stored -> @Sendable () async -> Void in
-                { await keep { () async throws(NetError) in try await put(stored, bytes, after: look) } }
+                { await keep(stored, bytes, of: response, after: look) }
             }
-            response.cacheNote = CacheNote(report, store: store)
-            return Answer(response)
+            var noted = response
+            noted.cacheNote = CacheNote(report, store: store)
+            return Answer(noted)
         case .stream(var stream):
             if stored != nil {
                 let chunks = StoringChunks(stream, upTo: side.maximumBodyBytes) { bytes, ending in
@@ -182,10 +187,41 @@ struct CachedCall<Side: CacheSide>: Sendable {
     private func keepStream(
         _ bytes: Bytes, _ ending: Response<Bytes>, _ look: CacheLook, asked: Int64, received: Int64
     ) async {
-        guard let stored = side.answer(for: ending, asked: asked, received: received),
-            (try? call.request.checkBody(bytes, of: ending)) != nil
-        else { return }
-        await keep { () async throws(NetError) in try await put(stored, bytes, after: look) }
+        guard let stored = side.answer(for: ending, asked: asked, received: received) else {
+            return await drop(look, for: ending)
+        }
+        if (try? call.request.checkBody(bytes, of: ending)) != nil {
+            await keep(stored, bytes, of: ending, after: look)
+        }
+    }
+
+    /// Stores an answer. Where that fails the older one goes: what is newer is known, and would be hidden by it.
+    private func keep(
+        _ stored: StoredAnswer, _ bytes: Bytes, of response: Response<Bytes>, after look: CacheLook
+    ) async {
+        await keep { () async throws(NetError) in
+            do throws(NetError) {
+                try await put(stored, bytes, after: look)
+            } catch {
+                if side.isSuperseded(by: response) {
+                    try? await side.remove(look)
+                }
+                throw error
+            }
+        }
+    }
+
+    /// Removes what was found where a response that is not stored tells that it is no longer what there is.
+    private func drop(_ look: CacheLook, for response: Response<Bytes>) async {
+        let side = side
+        if side.isSuperseded(by: response) {
+            await keep { () async throws(NetError) in try await side.remove(look) }
+        }
+    }
+
+    /// Whether the caller takes no such status: what is storable is not stored then.
+    private func isRefused(_ status: Int) -> Bool {
+        call.request.acceptedStatuses.map { !$0.contains(status) } ?? false
     }
 
     /// Stores at once or after the call; what cannot be stored is told to those who watch.
@@ -242,6 +278,11 @@ extension CacheLook {
         look.decision = isOwn && stored?.answer.head.hasValidator == true ? .revalidate(reason) : .fetch(reason)
         return look
     }
+}
+
+extension Answer {
+    /// Whether what is stored may be a better one (RFC 5861, 4).
+    var isFailureOfTheServer: Bool { [500, 502, 503, 504].contains(status) }
 }
 
 extension NetError {

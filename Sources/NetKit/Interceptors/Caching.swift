@@ -65,11 +65,21 @@ public final class Caching: Interceptor {
             return try await next(call)
         case .application(let side)?:
             guard call.kind != .save else { return try await saved(call, side.mode, next) }
-            return try await CachedCall(side: side, caching: self, call: call, next: next).answer()
+            let answer = try await CachedCall(side: side, caching: self, call: call, next: next).answer()
+            return try limited(answer, by: call.request)
         case .http(let side)?:
             guard call.kind != .save || side.isChanging else { return try await saved(call, side.mode, next) }
-            return try await HTTPCachedCall(side: side, caching: self, call: call, next: next).answer()
+            let answer = try await HTTPCachedCall(side: side, caching: self, call: call, next: next).answer()
+            return try limited(answer, by: call.request)
         }
+    }
+
+    /// What is stored was within the limits of whoever asked for it first.
+    private func limited(_ answer: Answer, by request: Request<Bytes>) throws(NetError) -> Answer {
+        guard let most = request.limits?.maxBodyBytes, case .bytes(let bytes) = answer.body, bytes.count > most,
+            answer.response.source == .cache
+        else { return answer }
+        throw NetError(.bodyTooLarge, "the stored body is larger than \(most) bytes")
     }
 
     /// A file is neither stored nor made of what is stored; where the network is not to be asked, there is none.
@@ -135,6 +145,10 @@ private let preconditionNames = [
 extension Request {
     /// Whether it asks for a part, or for an answer on a condition.
     var hasPreconditions: Bool { headers.hasAny(preconditionNames) }
+
+    /// Whether what is stored for it can be asked about: on other methods the condition would forbid what they do
+    /// (RFC 9110, 13.1.2).
+    var canBeConditional: Bool { method == .get || method == .head }
 
     /// Asks for the whole from now on, and whatever is there.
     mutating func becomeWhole() {

@@ -5,8 +5,8 @@ struct HTTPCachedCall: Sendable {
     let call: Call
     let next: Next
 
-    private var plain: CachedCall<HTTPSide> { CachedCall(side: side, caching: caching, call: call, next: next) }
-    private var request: Request<Bytes> { side.request }
+    var plain: CachedCall<HTTPSide> { CachedCall(side: side, caching: caching, call: call, next: next) }
+    var request: Request<Bytes> { side.request }
 
     func answer() async throws(NetError) -> Answer {
         if side.mode == .cacheOnly {
@@ -58,7 +58,9 @@ struct HTTPCachedCall: Sendable {
         case .get where headers["Range"] != nil: return part(look, piece)
         case .get:
             let response = side.response(of: piece, at: caching.now)
-            return plain.hit(look, headers.isCurrent(response.headers) ? response.notModified : response)
+            // What is no success is the answer whatever the condition (RFC 9110, 13.2.1).
+            let isCurrent = (200..<300).contains(response.status) && headers.isCurrent(response.headers)
+            return plain.hit(look, isCurrent ? response.notModified : response)
         default: return nil
         }
     }
@@ -69,28 +71,6 @@ struct HTTPCachedCall: Sendable {
         response.bytes = []
         response.value = []
         return plain.hit(look, response)
-    }
-
-    // MARK: Methods that change something
-
-    /// What succeeds makes what is stored under the URL, and under those that the answer names, of no use
-    /// (RFC 9111, 4.4).
-    private func changing() async throws(NetError) -> Answer {
-        let look = await side.look(at: caching.now)
-        let sent = caching.now
-        let answer = try await next(call)
-        guard (200..<400).contains(answer.status) else { return answer }
-        var urls = [request.url]
-        for name in ["Location", "Content-Location"] {
-            guard let reference = answer.headers[name],
-                let url = try? resolveReference(reference, at: request.url), url.hasSameOrigin(as: request.url)
-            else { continue }
-            urls.append(url)
-        }
-        for url in urls {
-            await side.forget(url)
-        }
-        return request.method == .post ? plain.storing(answer, look, asked: sent) : answer
     }
 
     // MARK: What is made of a whole response
@@ -114,12 +94,9 @@ struct HTTPCachedCall: Sendable {
         CachedCall(side: side, caching: caching, call: call, next: next).refresh(look)
     }
 
-    /// What is made of what is stored, where the network failed and that may stand in.
-    private func standIn(_ look: CacheLook, for error: NetError) throws(NetError) -> Answer {
-        guard error.isFailureToAnswer, side.mayStandIn(look, at: caching.now),
-            let answer = stored(look.using(.staleIfError))
-        else { throw error }
-        return answer
+    /// What is made of what is stored, where the network or the server failed and that may stand in.
+    private func standIn(_ look: CacheLook) -> Answer? {
+        side.mayStandIn(look, at: caching.now) ? stored(look.using(.staleIfError)) : nil
     }
 
     /// What is stored where that serves; otherwise what `learn` makes of the network's answer, asked for at a moment.
@@ -135,7 +112,12 @@ struct HTTPCachedCall: Sendable {
         do throws(NetError) {
             answer = try await next(call)
         } catch {
-            return try standIn(look, for: error)
+            guard error.isFailureToAnswer, let answer = standIn(look) else { throw error }
+            return answer
+        }
+        if answer.isFailureOfTheServer, side.mode != .networkElseCache, let old = standIn(look) {
+            answer.discard()
+            return old
         }
         return await learn(answer, look, sent)
     }
@@ -143,21 +125,21 @@ struct HTTPCachedCall: Sendable {
     private func headed() async throws(NetError) -> Answer {
         try await ready { answer, look, sent in
             if answer.status == 200, look.isOwn, let piece = look.stored {
-                // Another length or version: what is stored is no longer what there is (RFC 9111, 4.3.5).
-                if piece.answer.headers.isSameVersion(as: answer.headers) {
+                // Another status, length or version: what is stored is no longer what there is (RFC 9111, 4.3.5).
+                if piece.answer.head.status == 200, piece.answer.headers.isSameVersion(as: answer.headers) {
                     await freshen(piece, by: answer, look, asked: sent)
                 } else {
                     await side.forget(request.url)
                 }
             }
-            return plain.storing(answer, look, asked: sent)
+            return await plain.storing(answer, look, asked: sent)
         }
     }
 
     private func freshen(_ piece: StoredPiece, by answer: Answer, _ look: CacheLook, asked: Int64) async {
         guard plain.isForItsKey(answer) else { return }
         let fresh = side.freshened(piece.answer, by: answer.headers, asked: asked, received: caching.now)
-        try? await side.put(fresh, piece.body, after: look)
+        try? await side.replace(piece, by: fresh, after: look)
     }
 
     // MARK: Conditions and parts of the caller's own
@@ -172,7 +154,7 @@ struct HTTPCachedCall: Sendable {
             {
                 await freshen(piece, by: answer, look, asked: sent)
             }
-            return plain.storing(answer, look, asked: sent)
+            return await plain.storing(answer, look, asked: sent)
         }
     }
 
@@ -184,43 +166,6 @@ struct HTTPCachedCall: Sendable {
             let range = ByteRange.read(request.headers["Range"] ?? "", of: piece.body.count)
         else { return nil }
         return plain.hit(look, side.response(of: piece, at: caching.now).part(range))
-    }
-}
-
-extension HTTPSide {
-    /// Takes what is stored for a URL out of reach, for this user and for those who showed nothing, coded or not.
-    func forget(_ url: String) async {
-        for side in others + [self] {
-            await side.forgetOwn(url)
-        }
-    }
-
-    /// Those whose answers are apart from this one's, and are changed with them.
-    private var others: [HTTPSide] {
-        var requests = [request]
-        if request.trust != nil {
-            // The agent's other requests.
-            requests.append(request)
-            requests[1].trust = nil
-        }
-        for index in requests.indices {
-            var request = requests[index]
-            request.acceptsCodings.toggle()
-            requests.append(request)
-        }
-        return requests.dropFirst().map { HTTPSide(policy: policy, request: $0, caching: caching, context: context) }
-    }
-
-    private func forgetOwn(_ url: String) async {
-        let store = caching.store(for: request)
-        if let key = try? await key(of: url) {
-            _ = try? await store.remove(key)
-        }
-        for scope in [try? await caching.scopeOfNobody(in: request), ""].compactMap({ $0 }) {
-            if let key = try? key(of: url, in: scope) {
-                _ = try? await store.remove(key)
-            }
-        }
     }
 }
 

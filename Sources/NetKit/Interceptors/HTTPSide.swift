@@ -62,12 +62,12 @@ final class HTTPSide: CacheSide {
         return look
     }
 
-    private struct Miss: Error {
+    struct Miss: Error {
         let reason: CacheReason
     }
 
     /// The response that this request's fields choose.
-    private func found(_ key: CacheKey) async -> Result<StoredPiece, Miss> {
+    func found(_ key: CacheKey) async -> Result<StoredPiece, Miss> {
         let store = caching.store(for: request)
         do throws(NetError) {
             guard let entry = try await store.entry(for: key) else { return .failure(Miss(reason: .absent)) }
@@ -94,9 +94,7 @@ final class HTTPSide: CacheSide {
         look.stored = piece
         look.age = head.freshness.age(at: now)
         look.lifetime = head.freshness.lifetime
-        // What came to a request without cookies is nobody's in particular, unless cookies choose it: those of a jar are
-        // not among the fields that do.
-        guard head.owner == look.owner || (head.owner.isEmpty && !piece.answer.headers.isChosenByCookies) else {
+        guard isFor(look.owner, piece) else {
             look.decision = .fetch(head.owner.isEmpty ? .varies : .otherIdentity)
             return
         }
@@ -115,6 +113,13 @@ final class HTTPSide: CacheSide {
             look.decision = .fetch(.invalidData)
             look.isOwn = false
         }
+    }
+
+    /// Whether a response is for those who show these cookies. What came to a request without any is nobody's in
+    /// particular, unless cookies choose it: those of a jar are not among the fields that do.
+    func isFor(_ owner: [UInt8], _ piece: StoredPiece) -> Bool {
+        let others = piece.answer.head.owner
+        return others == owner || (others.isEmpty && !piece.answer.headers.isChosenByCookies)
     }
 
     /// Without a network a stale response may be used, unless it forbids that (RFC 9111, 4.2.4).
@@ -153,7 +158,7 @@ final class HTTPSide: CacheSide {
         head.received = received
         head.freshness = freshness
         head.hasValidator = response.headers["ETag"] != nil || response.headers["Last-Modified"] != nil
-        return StoredAnswer(head, headers: HTTPStorage.storedFields(response.headers))
+        return StoredAnswer(head, headers: HTTPStorage.storedFields(response.headers.dated(received)))
     }
 
     /// Where any answer will do, those of which nothing is said are kept as well.
@@ -165,7 +170,7 @@ final class HTTPSide: CacheSide {
     }
 
     func freshened(_ stored: StoredAnswer, by headers: Headers, asked: Int64, received: Int64) -> StoredAnswer {
-        let fields = HTTPStorage.freshened(stored.headers, by: headers)
+        let fields = HTTPStorage.freshened(stored.headers, by: headers.dated(received))
         // Age is told by the new head alone, and not kept among the fields.
         var told = fields
         if let age = headers["Age"] {
@@ -176,6 +181,12 @@ final class HTTPSide: CacheSide {
         head.freshness = HTTPFreshness(head.status, told, asked: asked, received: received, policy: policy)
         head.hasValidator = fields["ETag"] != nil || fields["Last-Modified"] != nil
         return StoredAnswer(head, headers: fields)
+    }
+
+    func isStorable(_ freshened: StoredAnswer) -> Bool {
+        HTTPStorage.isStorable(
+            freshened.head.status, freshened.headers, of: .get, url: request.url, request: control,
+            freshness: freshened.head.freshness, keepsAll: keepsAll)
     }
 
     func put(_ answer: StoredAnswer, _ body: Bytes, after look: CacheLook) async throws(NetError) {
@@ -259,5 +270,13 @@ extension StoredAnswer.Head {
 }
 
 extension Headers {
+    /// With the time at which they came for a Date where they tell none (RFC 9110, 6.6.1).
+    fileprivate func dated(_ received: Int64) -> Headers {
+        guard self["Date"] == nil else { return self }
+        var dated = self
+        dated.append(name: "Date", value: HTTPDate.text(ofEpochSeconds: received / 1000))
+        return dated
+    }
+
     fileprivate var isChosenByCookies: Bool { Vary(self).names.contains("cookie") }
 }

@@ -114,7 +114,7 @@ extension RedirectStep {
     }
 
     /// RFC 9110, 15.4: 303 asks for a GET; 301 and 302 turn a POST into a GET by long custom; 307 and 308 keep all.
-    private static func becomesGet(_ method: Method, _ status: Int) -> Bool {
+    static func becomesGet(_ method: Method, _ status: Int) -> Bool {
         status == 303 ? method != .head : (status == 301 || status == 302) && method == .post
     }
 }

@@ -270,6 +270,23 @@ struct CachingModeTests {
         #expect(scene.stub.requests[2].headers["If-None-Match"] == nil)
     }
 
+    /// On other methods If-None-Match would forbid what is asked (RFC 9110, 13.1.2).
+    @Test(
+        arguments: [Method.post, .put, .patch, .delete, "QUERY"],
+        [CacheMode.cacheElseNetwork, .networkElseCache, .staleIfError(.seconds(1))])
+    func whatIsOverIsNotAskedAboutWithMethodsThatChangeSomething(method: Method, mode: CacheMode) async throws {
+        let fields: Headers = ["ETag": "\"v1\"", "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT"]
+        scene.stub.answer("/", with: StubReply(headers: fields, body: [.text("1")]), .text("2"))
+        let asking = Request<String>("/", method: method, body: .text("x")).cached(.app(5, mode))
+        _ = try await scene.agent.send(asking)
+        scene.pass(6)
+        let answer = try await scene.agent.send(asking)
+        #expect(answer.value == "2" && answer.cache?.outcome == .network)
+        #expect(answer.cache?.decision == .fetch(mode == .networkElseCache ? .networkFirst : .expired))
+        let sent = try #require(scene.stub.requests.last).headers
+        #expect(sent["If-None-Match"] == nil && sent["If-Modified-Since"] == nil)
+    }
+
     @Test func aNotModifiedOfAnotherVersionIsNotBelieved() async throws {
         scene.stub.answer(
             "/", with: StubReply(headers: ["ETag": "\"a\""], body: [.text("1")]),

@@ -239,6 +239,20 @@ struct CachingTests {
         #expect(try await scene.store.usage().entries == 0)
     }
 
+    @Test(arguments: [CacheRules.app(50), .app(5), .server()])
+    func aBodyThatIsLargerThanTheRequestTakesIsRefusedFromTheCacheToo(rules: CacheRules) async throws {
+        let fields: Headers = ["Cache-Control": "max-age=50", "ETag": "\"a\""]
+        scene.stub.answer("/", with: StubReply(headers: fields, body: [.text("abcdef")]), .status(304))
+        var wanted = Request<Bytes>("/").cached(rules)
+        _ = try await scene.agent.send(wanted)
+        scene.pass(6)
+        wanted.limits = Limits()
+        wanted.limits?.maxBodyBytes = 5
+        #expect(await ending(of: wanted, from: scene.agent) == .failed(.bodyTooLarge))
+        wanted.limits?.maxBodyBytes = 6
+        #expect(try await scene.agent.send(wanted).bytes.text == "abcdef")
+    }
+
     @Test func savesAndPartsAndBodiesThatAreReadOncePassBy() async throws {
         let folder = try TemporaryFolder()
         scene.stub.answer("/", with: .text("x"))

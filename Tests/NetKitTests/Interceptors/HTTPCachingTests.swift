@@ -141,6 +141,20 @@ struct HTTPCachingTests {
         #expect(scene.stub.requests.count == 1)
     }
 
+    /// A condition is one on a success (RFC 9110, 13.2.1).
+    @Test(
+        arguments: [["If-None-Match": "\"a\""], ["If-None-Match": "*"], ["If-Modified-Since": date]] as [Headers],
+        [(203, 304), (404, 404), (410, 410), (301, 301), (500, 500)])
+    func aConditionIsNoneOnAFreshResponseThatIsNoSuccess(asking: Headers, status: (stored: Int, told: Int))
+        async throws
+    {
+        let fields: Headers = ["Cache-Control": "max-age=60", "ETag": "\"a\"", "Last-Modified": Self.date]
+        _ = try await outcome(fields, status: status.stored)
+        let answer = try await scene.agent.send(Request<Bytes>("/", headers: asking))
+        #expect(answer.status == status.told && answer.source == .cache && scene.stub.requests.count == 1)
+        #expect(answer.bytes.text == (status.told == 304 ? "" : "1"))
+    }
+
     @Test func aConditionOfTheCallersGoesOnWhereNothingFreshIsStored() async throws {
         let fields: Headers = ["Cache-Control": "max-age=60", "ETag": "\"a\""]
         let asking: Headers = ["If-None-Match": "\"mine\""]
@@ -314,6 +328,26 @@ struct HTTPCachingTests {
             _ = try await scene.agent.removeCached(Request<Bytes>("/"))
             let result = try await outcome(["Cache-Control": fields], after: 10, second: reply)
             #expect(result == (isUsed ? .staleHit : .network), "\(fields)")
+        }
+    }
+
+    @Test(
+        arguments: [(.get, ["Range": "bytes=0-0"], 206), (.get, ["If-None-Match": "\"a\""], 304), (.head, [:], 200)]
+            as [(Method, Headers, Int)])
+    func whatIsMadeOfAStaleResponseStandsInForAServersErrorToo(method: Method, asking: Headers, status: Int)
+        async throws
+    {
+        let fields: Headers = ["Cache-Control": "max-age=1, stale-if-error=100", "ETag": "\"a\""]
+        let request = Request<Bytes>("/", method: method, headers: asking)
+        for failure in [500, 502, 503, 504] {
+            scene.stub.answer("/", method: .get, with: StubReply(headers: fields, body: [.text("1")]), .status(failure))
+            scene.stub.answer("/", method: .head, with: .status(failure))
+            _ = try await scene.agent.send(Request<Bytes>("/"))
+            scene.pass(10)
+            let answer = try await scene.agent.send(request)
+            #expect(answer.status == status && answer.cache?.reason == .staleIfError)
+            scene.pass(100)
+            #expect(try await scene.agent.send(request).status == failure)
         }
     }
 

@@ -1,0 +1,83 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+/// What a request that changes something makes of what is stored, also where a redirect carries it on
+/// (RFC 9111, 4.4).
+@Suite(.timeLimit(.minutes(5)))
+struct CacheInvalidationTests {
+    private let scene = CacheScene(.server())
+
+    /// Stores a response under each of these URLs.
+    private func store(_ urls: String...) async throws {
+        for url in urls {
+            scene.stub.answer(
+                url, method: .get, with: StubReply(headers: ["Cache-Control": "max-age=60"], body: [.text("1")]))
+            _ = try await scene.agent.send(Request<Bytes>(url))
+            #expect(try await isStored(url))
+        }
+    }
+
+    private func isStored(_ url: String) async throws -> Bool {
+        try await scene.agent.cached(Request<Bytes>(url)).decision.isUse
+    }
+
+    private func change(_ url: String, _ method: Method) async -> Ending {
+        await ending(of: Request<Bytes>(url, method: method, body: .text("x")), from: scene.agent)
+    }
+
+    @Test func aChangeThatARedirectCarriesOnCountsWhereverItGoes() async throws {
+        try await store("/a", "/b", "http://other/c", "/rest")
+        scene.stub.answer("/a", method: .put, with: .redirect(to: "/b", status: 307))
+        scene.stub.answer("/b", method: .put, with: .redirect(to: "http://other/c", status: 308))
+        scene.stub.answer("http://other/c", method: .put, with: .status(204))
+        #expect(await change("/a", .put) == .answered)
+        for url in ["/a", "/b", "http://other/c"] {
+            #expect(try await !isStored(url), "\(url)")
+        }
+        #expect(try await isStored("/rest"))
+    }
+
+    @Test(arguments: [301, 302, 303])
+    func aChangeThatSucceededCountsWhateverBecomesOfTheGetBehindIt(status: Int) async throws {
+        for reply in [StubReply.status(404), .status(500), .failure(.reset)] {
+            try await store("/cart")
+            scene.stub.answer("/cart", method: .post, with: .redirect(to: "/nothere", status: status))
+            scene.stub.answer("/nothere", method: .get, with: reply)
+            _ = await change("/cart", .post)
+            #expect(try await !isStored("/cart"))
+        }
+    }
+
+    @Test func theGetBehindAChangeTakesWithItWhatItsOwnOriginNamed() async throws {
+        try await store("/there", "http://other/there")
+        for url in ["/there", "http://other/there"] {
+            scene.stub.answer("/cart", method: .post, with: .redirect(to: url, status: 303))
+            #expect(await change("/cart", .post) == .answered)
+        }
+        #expect(try await !isStored("/there"))
+        // A GET changes nothing there, and another origin has no say.
+        #expect(try await isStored("http://other/there"))
+    }
+
+    @Test func aChangeThatFailedBehindARedirectLeavesWhatItDidNotChange() async throws {
+        try await store("/a", "http://other/b")
+        scene.stub.answer("/a", method: .delete, with: .redirect(to: "http://other/b", status: 307))
+        scene.stub.answer("http://other/b", method: .delete, with: .status(500))
+        #expect(await change("/a", .delete) == .answered)
+        #expect(try await !isStored("/a"))
+        #expect(try await isStored("http://other/b"))
+    }
+
+    @Test func aChangeWhoseAnswerIsCutShortHasBeenMade() async throws {
+        try await store("/a")
+        scene.stub.answer("/a", method: .put, with: StubReply(body: [.text("x"), .fail(NetError(.cutShort, "cut"))]))
+        #expect(await change("/a", .put) == .failed(.cutShort))
+        #expect(try await !isStored("/a"))
+        // Nobody knows of a change that nothing came back of.
+        try await store("/b")
+        scene.stub.answer("/b", method: .put, with: .failure(.refused))
+        #expect(await change("/b", .put) == .failed(.refused))
+        #expect(try await isStored("/b"))
+    }
+}

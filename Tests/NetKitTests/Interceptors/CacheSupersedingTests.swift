@@ -1,0 +1,141 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+/// A newer answer that is not stored: whether the older one is still what there is (RFC 9111, 4.3.3).
+@Suite(.timeLimit(.minutes(5)))
+struct CacheSupersedingTests {
+    private static let fresh: Headers = ["Cache-Control": "max-age=60"]
+    private let scene = CacheScene(.server())
+    private let request = Request<Bytes>("/")
+    private let reload = Request<Bytes>("/", headers: ["Cache-Control": "no-cache"])
+
+    private func store(_ fields: Headers = fresh, then more: StubReply...) async throws {
+        scene.stub.answer("/", method: .get, with: [StubReply(headers: fields, body: [.text("1")])] + more)
+        _ = try await scene.agent.send(request)
+        #expect(try await isUsed)
+    }
+
+    private var isUsed: Bool {
+        get async throws { try await scene.agent.cached(request).decision.isUse }
+    }
+
+    @Test(arguments: [
+        StubReply.status(404), .status(410), .status(403), .status(302), .status(201),
+        StubReply(headers: ["Cache-Control": "no-store"]), StubReply(headers: ["Vary": "*"]), .text("2"),
+    ])
+    func anAnswerThatIsNotStoredTakesTheOlderOneWithIt(reply: StubReply) async throws {
+        try await store(then: reply)
+        #expect(try await scene.agent.send(reload).cache?.isStorable == false)
+        #expect(try await scene.agent.cached(request).decision == .fetch(.absent))
+    }
+
+    @Test(arguments: [
+        StubReply.status(500), .status(503), .status(599), .status(407), .status(408), .status(429), .failure(.reset),
+    ])
+    func whatSaysNothingOfTheResourceLeavesTheOlderOne(reply: StubReply) async throws {
+        try await store(then: reply)
+        _ = await ending(of: reload, from: scene.agent)
+        #expect(scene.stub.requests.count == 2)
+        #expect(try await isUsed)
+    }
+
+    @Test func anAnswerThatCameByARedirectTakesTheOlderOneWithIt() async throws {
+        try await store(then: .redirect(to: "/there"))
+        scene.stub.answer("/there", with: StubReply(headers: Self.fresh, body: [.text("2")]))
+        #expect(try await scene.agent.send(reload).bytes.text == "2")
+        #expect(try await !isUsed)
+    }
+
+    @Test(
+        arguments: [
+            (["Range": "bytes=9-"], 416), (["Range": "bytes=0-0"], 206), (["If-None-Match": "\"b\""], 304),
+            (["If-Match": "\"b\""], 412), (["Cache-Control": "no-store"], 404),
+        ] as [(Headers, Int)])
+    func anAnswerToSomethingElseLeavesTheOlderOne(asking: Headers, status: Int) async throws {
+        try await store(then: .status(status))
+        var other = Request<Bytes>("/", headers: asking)
+        other.headers.append(name: "Pragma", value: "no-cache")
+        if asking["Cache-Control"] == nil {
+            other.headers["Cache-Control"] = "no-cache"
+        }
+        #expect(try await scene.agent.send(other).status == status)
+        #expect(try await isUsed)
+    }
+
+    @Test func aHeadThatFailsLeavesTheOlderOne() async throws {
+        try await store()
+        scene.stub.answer("/", method: .head, with: .status(404))
+        let head = Request<Bytes>("/", method: .head, headers: ["Cache-Control": "no-cache"])
+        #expect(try await scene.agent.send(head).status == 404)
+        #expect(try await isUsed)
+    }
+
+    @Test func anAnswerThatTheCallerRefusesForItsStatusTakesTheOlderOneWithIt() async throws {
+        try await store(then: StubReply(status: 404, headers: Self.fresh))
+        var strict = reload
+        strict.acceptedStatuses = 200..<300
+        #expect(await ending(of: strict, from: scene.agent) == .failed(.unacceptableStatus))
+        #expect(try await !isUsed)
+    }
+
+    @Test func aStreamThatIsNotStoredTakesTheOlderOneWithIt() async throws {
+        try await store(then: StubReply(headers: ["Cache-Control": "no-store"], body: [.text("2")]))
+        #expect(try await scene.agent.stream(reload).collect(upTo: 10).text == "2")
+        #expect(try await !isUsed)
+    }
+
+    @Test func whatAHookKeepsOutOfTheCacheTakesTheOlderOneWithIt() async throws {
+        try await store(then: StubReply(headers: Self.fresh, body: [.text("2")]))
+        var other = reload
+        other.transferHooks.willStore = { _ in nil }
+        #expect(try await scene.agent.send(other).bytes.text == "2")
+        #expect(try await !isUsed)
+    }
+
+    @Test func aRefreshInTheBackgroundTakesWithItWhatIsNoMore() async throws {
+        try await store(["Cache-Control": "max-age=60, stale-while-revalidate=60"], then: .status(404))
+        scene.pass(61)
+        #expect(try await scene.agent.send(request).cache?.outcome == .staleHit)
+        await scene.caching.finish()
+        #expect(try await !isUsed)
+    }
+
+    @Test func whatIsNotLookedAtGoesAllTheSame() async throws {
+        try await store(then: .status(404))
+        _ = try await scene.agent.send(request.cached(.server { $0.ignoresStored = true }))
+        #expect(try await !isUsed)
+    }
+
+    @Test func whoOnlyReadsRemovesNothing() async throws {
+        try await store(then: .status(404))
+        _ = try await scene.agent.send(reload.cached(.server { $0.isReadOnly = true }))
+        #expect(try await isUsed)
+    }
+
+    @Test func anotherOnesAnswerSaysNothingOfMine() async throws {
+        let mine = Request<Bytes>("/", headers: ["Cookie": "me=1"])
+        let others = Request<Bytes>("/", headers: ["Cookie": "me=2", "Cache-Control": "no-cache"])
+        scene.stub.answer("/", with: StubReply(headers: Self.fresh, body: [.text("1")]), .status(404))
+        _ = try await scene.agent.send(mine)
+        #expect(try await scene.agent.send(others).status == 404)
+        #expect(try await scene.agent.send(mine).cache?.outcome == .hit)
+    }
+
+    @Test func ofChosenResponsesAllGoThatTheRequestChooses() async throws {
+        let asking: [Headers] = [["A": "1", "B": "1"], ["A": "1", "B": "1"], ["A": "2", "B": "1"]]
+        let chosen = ["A", "A, B", "A"].map { StubReply(headers: ["Cache-Control": "max-age=60", "Vary": $0]) }
+        scene.stub.answer("/", with: chosen + [.status(404)])
+        for headers in asking {
+            var request = Request<Bytes>("/", headers: headers)
+            request.headers["Cache-Control"] = "no-cache"
+            _ = try await scene.agent.send(request)
+        }
+        #expect(try await scene.agent.cached(Request<Bytes>("/", headers: asking[0])).decision.isUse)
+        var again = Request<Bytes>("/", headers: asking[0])
+        again.headers["Cache-Control"] = "no-cache"
+        #expect(try await scene.agent.send(again).status == 404)
+        #expect(try await scene.agent.cached(Request<Bytes>("/", headers: asking[0])).decision == .fetch(.varies))
+        #expect(try await scene.agent.cached(Request<Bytes>("/", headers: asking[2])).decision.isUse)
+    }
+}
