@@ -64,7 +64,10 @@ extension RedirectStep {
             next.body = nil
             next.headers = next.headers.without { $0.hasPrefix("content-") || $0 == "expect" }
         }
-        if !request.url.hasSameOrigin(as: next.url) {
+        if request.url.hasSameOrigin(as: next.url) {
+            // They belong to the origin, whether the Location names it or leaves it out.
+            next.url = next.url.withUserinfo(of: request.url)
+        } else {
             next.headers = next.headers.without { !safeElsewhere.contains($0) }
             next.credentials = nil
             next.unixSocket = nil

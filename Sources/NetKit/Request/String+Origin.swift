@@ -39,6 +39,15 @@ extension String {
     /// Whether there is a name or a password in front of its host.
     var hasUserinfo: Bool { mayHaveUserinfo && withoutUserinfo.utf8.count != utf8.count }
 
+    /// The URL with the name and the password of another one, where it has none of its own.
+    func withUserinfo(of other: String) -> String {
+        guard other.hasUserinfo, !hasUserinfo, let (scheme, host) = authority,
+            let (otherScheme, otherHost) = other.authority
+        else { return self }
+        let userinfo = other[otherScheme.endIndex..<otherHost.startIndex]  // From "://" to "@".
+        return "\(scheme)\(userinfo)" + self[host.startIndex...]
+    }
+
     // By bytes in a row: every call asks.
     private var mayHaveUserinfo: Bool {
         let bytes = utf8.span

@@ -23,6 +23,17 @@ struct StubRedirectTests {
         #expect(response.metrics.map(\.status) == [302, 200])
     }
 
+    @Test(arguments: [
+        ("b", "http://u:p@h.test/b"), ("http://h.test/b", "http://u:p@h.test/b"),
+        ("//H.test:80/b", "http://u:p@H.test:80/b"), ("http://o@h.test/b", "http://o@h.test/b"),
+        ("http://i.test/b", "http://i.test/b"),
+    ])
+    func credentialsOfAURLStayWithTheirOrigin(location: String, url: String) async throws {
+        let stub = stub(location)
+        _ = try await Agent(transport: stub).send(Request<Bytes>("http://u:p@h.test/a"))
+        #expect(stub.requests.map(\.url) == ["http://u:p@h.test/a", url])
+    }
+
     @Test(
         arguments: [
             ("ftp://h.test/", .redirectRefused), ("http://h.test/", .redirectRefused), ("https:///x", .badRedirect),
