@@ -112,7 +112,10 @@ extension BodySource {
     }
 
     private static func failure(_ error: any Error) -> NetError {
-        Task.isCancelled
+        if let error = error as? NetError, error.code == .notRewindable {
+            return error
+        }
+        return Task.isCancelled
             ? NetError(.cancelled, "the task was cancelled while its body was read", underlying: error)
             : NetError(.bodySource, "the source of the body failed: \(error)", underlying: error)
     }

@@ -50,7 +50,7 @@ struct EventReconnectionTests {
             }
         }
         #expect(error?.code == .notRewindable && data == ["a"])
-        #expect(server.received(0).body == [1, 2, 3])
+        #expect(server.received(0).body == Array("3\r\n\u{1}\u{2}\u{3}\r\n0\r\n\r\n".utf8))
     }
 
     @Test func anIdentifierOfTheCallersIsSentAtOnce() async throws {

@@ -114,7 +114,7 @@ struct UploadKeepingTests {
         #expect(unsafe rename(folder.path, moved) == 0)
         let queue = try UploadQueue(folder: moved, time: time.source)
         await agent.upload(queue, untilEmpty: true)
-        #expect(stub.requests.map(\.received.count) == [large.utf8.count])
+        #expect(stub.requests.map(\.body.count) == [large.utf8.count])
     }
 
     @Test func aCancelledAddKeepsNothing() async throws {
