@@ -260,8 +260,8 @@ static nc_status accept_head(nc_transfer *transfer) {
     if (status == NC_OK && (is_awaited || nc_delivery_awaits_end(transfer))) {
         nc_limits_arm(transfer); // Nothing may come that would do so.
     }
+    // libcurl cannot send a body with HEAD, so it was sent by name; it would now wait for a body in return.
     if (status == NC_OK && (sends_head_with_body(transfer) || is_read_in_vain(transfer))) {
-        // libcurl cannot send a body with HEAD, so it was sent by name; it would now wait for a body in return.
         transfer->ends_early = true;
         return NC_ERR_STOPPED_BY_CALLER;
     }

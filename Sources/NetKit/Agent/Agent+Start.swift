@@ -101,12 +101,9 @@ extension Agent {
     }
 
     /// Starts what has its reins.
-    ///
-    /// - Parameter part: what it is of something larger, beside the tracking of its options.
     func begin<Call: RequestConvertible>(
         _ handle: CallHandle<Response<Call.Value>>, _ call: Call, on delivery: Delivery, _ options: StartOptions,
-        _ delegate: (any RunDelegate)?, toldTo part: CallProgress? = nil,
-        _ completion: (@Sendable (Result<Response<Call.Value>, NetError>) -> Void)?
+        _ delegate: (any RunDelegate)?, _ completion: (@Sendable (Result<Response<Call.Value>, NetError>) -> Void)?
     ) {
         var launch = Launch<Response<Call.Value>>(delivery: delivery, options: options)
         launch.delegate = delegate
@@ -116,7 +113,7 @@ extension Agent {
             launch.hooks = call.hooks(for: Response<Call.Value>.self)
         }
         let progress = ProgressRelay(launch)
-        let course = StartCourse(options, part)
+        let course = StartCourse(options)
         launch.begin(handle, in: registry) { control async throws(NetError) in
             try await self.run(call, control, progress, course)
         }
@@ -162,8 +159,8 @@ private struct StartCourse: Sendable {
     let part: CallProgress?
     let letsGo: Bool
 
-    init(_ options: StartOptions, _ part: CallProgress?) {
-        self.part = part
+    init(_ options: StartOptions) {
+        part = options.part
         lane = options.lane
         tracking = options.tracking
         letsGo = options.pausing == .lettingGo

@@ -122,17 +122,7 @@ struct HookedExchange {
             try call.request.checkHead(head, types: nil)
             return try await saved(stream, to: path)
         }
-        let bytes: Bytes
-        do throws(NetError) {
-            bytes = try await stream.collect(upTo: call.request.limits?.maxBodyBytes ?? .max)
-        } catch {
-            throw error.telling(headOf: stream)
-        }
-        var response = stream.source.ending ?? head
-        response.cameByChallenge = stream.cameByChallenge
-        response.bytes = bytes
-        response.value = bytes
-        return Answer(response)
+        return Answer(try await stream.whole(upTo: call.request.limits?.maxBodyBytes))
     }
 
     private func decision(

@@ -100,7 +100,9 @@ extension Agent {
     ) -> PreparedCall<Call.Value> {
         let handle = CallHandle(control: control(of: call), promise: Promise<Response<Call.Value>>())
         return PreparedCall(handle, after: options.after) { [weak delegate] part in
-            self.begin(handle, call, on: delivery, options, delegate, toldTo: part, completion)
+            var options = options
+            options.part = part
+            self.begin(handle, call, on: delivery, options, delegate, completion)
         }
     }
 }

@@ -53,16 +53,3 @@ enum SmallFile {
             .file, "'\(path)' cannot be read: \(unsafe String(cString: strerror(code)))", nativeCode: Int(code))
     }
 }
-
-extension NetrcChoice {
-    /// The file, where it is known without asking the system's list of users; nil otherwise, and where there is none.
-    var knownPath: String? {
-        switch self {
-        case .off: return nil
-        case .home:
-            guard let home = unsafe getenv("HOME") else { return nil }
-            return unsafe String(cString: home) + "/.netrc"
-        case .file(let path): return path
-        }
-    }
-}

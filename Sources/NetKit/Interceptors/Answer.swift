@@ -115,6 +115,21 @@ public struct Answer: Sendable {
 }
 
 extension ResponseStream {
+    /// The response with its whole body in memory; an error tells the head.
+    func whole(upTo maxBytes: Int?) async throws(NetError) -> Response<Bytes> {
+        let bytes: Bytes
+        do throws(NetError) {
+            bytes = try await collect(upTo: maxBytes ?? .max)
+        } catch {
+            throw error.telling(headOf: self)
+        }
+        var response = source.ending ?? headOnly
+        response.cameByChallenge = cameByChallenge
+        response.bytes = bytes
+        response.value = bytes
+        return response
+    }
+
     /// Its head, as a response without a body.
     var headOnly: Response<Bytes> {
         var response = Response<Bytes>(status: status, headers: headers, metrics: metrics)

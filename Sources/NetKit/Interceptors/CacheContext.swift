@@ -29,15 +29,22 @@ final class CacheContext: Sendable {
 /// A policy as it was set once: the same policy, set again, is another one.
 final class StandingTrust: Sendable {
     let policy: TrustPolicy
-    /// What tells it from others in the keys of answers; nil for the standard one.
-    let mark: Result<String?, NetError>
+    private let made = Lock<Result<String?, NetError>?>(nil)
 
     init(_ policy: TrustPolicy) {
         self.policy = policy
-        do throws(NetError) {
-            mark = .success(try policy.cacheMark())
-        } catch {
-            mark = .failure(error)
+    }
+
+    /// What tells it from others in the keys of answers; nil for the standard one. Made when it is asked for first: most
+    /// agents have no cache, and to digest a list of authorities takes time.
+    var mark: Result<String?, NetError> {
+        made.withLock { made in
+            if let made {
+                return made
+            }
+            let mark = Result { () throws(NetError) in try policy.cacheMark() }
+            made = mark
+            return mark
         }
     }
 }

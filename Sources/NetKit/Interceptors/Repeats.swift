@@ -160,11 +160,7 @@ public final class Repeats: Interceptor {
         _ answer: Answer, by promise: Promise<Answer>, _ key: Key, _ call: Call
     ) async throws(NetError) -> Answer {
         guard case .stream(let stream) = answer.body, !endsForOne(promise, key) else { return answer }
-        let bytes = try await stream.collect(upTo: call.request.limits?.maxBodyBytes ?? .max)
-        var response = stream.source.ending ?? stream.headOnly
-        response.bytes = bytes
-        response.value = bytes
-        return Answer(response)
+        return Answer(try await stream.whole(upTo: call.request.limits?.maxBodyBytes))
     }
 
     /// Whether one alone waits for it; then nobody joins any more.

@@ -22,6 +22,8 @@ public struct StartOptions: Sendable {
     public var lane: CallLane?
     /// Follows it, and can cancel it and hold it up.
     public var tracking: CallProgress?
+    /// What it is of something larger that is tracked: hears of its bytes, and has no reins.
+    var part: CallProgress?
 
     /// The defaults.
     public init(

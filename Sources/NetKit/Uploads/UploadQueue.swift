@@ -114,9 +114,6 @@ public final class UploadQueue: Sendable {
     /// Writes it down, and leaves nothing behind when that cannot be done. Off the caller's actor: a copy may take long.
     @concurrent
     private func keep(_ request: Request<Bytes>, _ keeping: Keeping) async throws(NetError) -> QueuedRequest {
-        if let body = request.body, let secret = rules.secret(in: body, of: request) {
-            throw Self.refused(secret)
-        }
         let id = state.withLock { state in
             state.last += 1
             return state.last
@@ -150,6 +147,10 @@ public final class UploadQueue: Sendable {
         }
         if let bytes = body.wholeBytes, bytes.count <= rules.maxBodyBytes {
             return
+        }
+        // A file is not looked into any more.
+        if let secret = rules.secret(in: body, of: request) {
+            throw Self.refused(secret)
         }
         try await folder.copy(body, for: id)
         request.body?.content = .file(folder.bodyFile(id))

@@ -207,6 +207,30 @@ struct UnseenCredentialsTests {
         #expect(try await agent.cached(request).response == nil)
     }
 
+    @Test(arguments: [CacheRules.app(50), .server()])
+    func aStreamedAnswerThatIsJoinedIsNotStoredEither(rules: CacheRules) async throws {
+        let gate = StubGate()
+        let stub = StubTransport { asked in
+            asked.request.credentials == nil
+                ? StubReply(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"r\""])
+                : StubReply(headers: Self.fresh, body: [.text("data of a")]).held(by: gate)
+        }
+        let repeats = Repeats(.join)
+        let agent = agent(rules, stub) {
+            $0.challengeHandler = { _ in .use(.basic(user: "a", password: "a")) }
+            $0.transferHooks.head = { _, _ in .stream }
+            $0.interceptors.append(repeats)
+        }
+        async let first = agent.send(Request<String>("/me")).value
+        async let second = agent.send(Request<String>("/me")).value
+        while repeats.waitingCount < 2 {
+            await Task.yield()
+        }
+        gate.open()
+        #expect(try await [first, second] == ["data of a", "data of a"])
+        #expect(try await agent.cached(Request<String>("/me")).response == nil)
+    }
+
     @Test func anAnswerBehindAChallengedRedirectIsNotStored() async throws {
         let stub = StubTransport { asked in
             if asked.path == "/home" {

@@ -1,0 +1,20 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+extension NetrcChoice {
+    /// The file, where it is known without asking the system's list of users; nil otherwise, and where there is none.
+    var knownPath: String? {
+        switch self {
+        case .off: return nil
+        case .home:
+            guard let home = unsafe getenv("HOME") else { return nil }
+            return unsafe String(cString: home) + "/.netrc"
+        case .file(let path): return path
+        }
+    }
+}
