@@ -38,11 +38,9 @@ extension Agent {
         _ course: BodyCourse, _ control: RunControl?,
         _ check: @escaping @Sendable (Response<Bytes>) throws(NetError) -> Void
     ) async -> Go {
-        // Before the go begins: its first bytes may be there, and whoever waits for them hold it up, at once.
-        let interruption = Interruption()
-        control?.setInterruption { interruption.interrupt() }
-        defer { control?.setInterruption(nil) }
+        let begins = Promise<Void>()
         let task = Task {
+            _ = await begins.outcome()
             var course = course
             let result: Result<Response<Bytes>, NetError>
             do throws(NetError) {
@@ -52,13 +50,20 @@ extension Agent {
             }
             return (course, result)
         }
-        interruption.ends { task.cancel() }
+        let wasInterrupted = Lock(false)
+        control?.setInterruption {
+            wasInterrupted.withLock { $0 = true }
+            task.cancel()
+        }
+        defer { control?.setInterruption(nil) }
+        // Not before it can be ended: its first bytes may be there at once, and whoever waits for them hold it up.
+        begins.fulfil(.success(()))
         let (course, result) = await withTaskCancellationHandler {
             await task.value
         } onCancel: {
             task.cancel()
         }
-        return Go(course: course, result: result, wasInterrupted: interruption.isMade)
+        return Go(course: course, result: result, wasInterrupted: wasInterrupted.withLock { $0 })
     }
 
     /// One go, to the end of the body.
