@@ -113,3 +113,15 @@ let package = Package(
     ],
     cLanguageStandard: .c11
 )
+
+// What is tested is instrumented by a sanitizer, address or thread, where this asks for one. The tests are not: they take
+// minutes to compile, and so both sanitizers share them.
+if let sanitizer = Context.environment["NETKIT_SANITIZE"] {
+    for target in package.targets where target.type != .system {
+        if target.type != .test {
+            target.cSettings = (target.cSettings ?? []) + [.unsafeFlags(["-fsanitize=\(sanitizer)"])]
+            target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-sanitize=\(sanitizer)"])]
+        }
+        target.linkerSettings = (target.linkerSettings ?? []) + [.unsafeFlags(["-sanitize=\(sanitizer)"])]
+    }
+}
