@@ -178,6 +178,7 @@ static void engine__all_transfers_together_keep_to_the_engines_rate(void **state
 }
 
 static void engine__a_rest_for_the_rates_sake_is_no_idleness(void **state) {
+    enum { ALL_BYTES = 4 * PIECE_BYTES, SLOW_RATE = 1000, STEP_S = 8, SPARE_S = 3 };
     driven time = driven_begin();
     ledger one = LEDGER_INIT(&time);
     const nc_sink sink = {.ctx = &one, .on_body = book_piece, .on_done = book_end};
@@ -185,20 +186,23 @@ static void engine__a_rest_for_the_rates_sake_is_no_idleness(void **state) {
     fixture f;
     (void)state;
     start(&f, &time, (nc_engine_options){0});
-    fixture_script(&f, "/slow", (nct_reply){.pattern_length = (uint64_t)4 * PIECE_BYTES});
+    fixture_script(&f, "/slow", (nct_reply){.pattern_length = ALL_BYTES});
     nc_request request = fixture_request(&f, "/slow");
     request.limits = patient;
     request.limits.idle_ms = 5000;
-    request.limits.max_receive_bytes_per_s = 1000; // a piece is worth sixteen seconds, the limit is five
+    request.limits.max_receive_bytes_per_s = SLOW_RATE; // a piece is worth sixteen seconds, the limit is five
     assert_status(nc_engine_submit(f.engine, &request, &sink, &id, NULL), NC_OK);
     for (uint64_t i = 0; i < 12 && !is_over(&one, 1); i++) {
-        await(&one, (i * 8000 < 3 * PIECE_BYTES ? i * 8000 : 0) + 1, 1);
-        driven_advance(&time, f.engine, 8000);
+        // So far ahead of its rate that it rests, however small the pieces were and however slow this machine is.
+        uint64_t ahead = BURST + (driven_passed_ms(&time) / 1000 + SPARE_S) * SLOW_RATE;
+        await(&one, ahead < ALL_BYTES ? ahead : ALL_BYTES, 1);
+        driven_advance(&time, f.engine, 0); // its loop is out of the callback that booked them
+        driven_advance(&time, f.engine, STEP_S * 1000);
     }
     driven_advance(&time, f.engine, 60000);
     await(&one, UINT64_MAX, 1);
     assert_status(one.status, NC_OK);
-    assert_int_equal(one.bytes, 4 * PIECE_BYTES);
+    assert_int_equal(one.bytes, ALL_BYTES);
     fixture_stop(&f);
 }
 
