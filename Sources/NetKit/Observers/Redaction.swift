@@ -35,6 +35,10 @@ public struct Redaction: Sendable {
     /// What stands in a secret's place.
     public static let mark = "[hidden]"
 
+    /// URLs within values within URLs are looked into this deep; what lies deeper is hidden whole. Each one is read as it
+    /// stands and decoded, so that the work doubles with each.
+    private static let maxNesting = 4
+
     /// Names of header fields.
     public var headers: Names
     /// Names in queries and fragments.
@@ -68,45 +72,69 @@ public struct Redaction: Sendable {
 
     /// URLs between "<" and ">", each with parameters behind it (RFC 8288, 3).
     private func hiding(links: String) -> String {
-        guard let (before, _, rest) = links.cut(atFirst: "<"), let (url, _, behind) = rest.cut(atFirst: ">") else {
-            return hiding(url: links)
+        var shown = ""
+        var rest = links.unicodeScalars[...]
+        while let begin = rest.firstIndex(of: "<"), let end = rest[begin...].firstIndex(of: ">") {
+            let url = rest[rest.index(after: begin)..<end]
+            shown += "\(String(rest[..<begin]))<\(hiding(url: String(url)))>"
+            rest = rest[rest.index(after: end)...]
         }
-        return "\(before)<\(hiding(url: url))>" + hiding(links: behind)
+        return shown + hiding(url: String(rest))
     }
 
     /// The URL without userinfo, and with the values of secret keys hidden in its query and its fragment.
-    public func hiding(url: String) -> String {
+    public func hiding(url: String) -> String { hiding(url: url, upTo: Self.maxNesting) }
+
+    private func hiding(url: String, upTo nesting: Int) -> String {
         let url = Self.withoutUserinfo(url)
         // A fragment may hold a "?", and a query no "#".
         if let (place, _, fragment) = url.cut(atFirst: "#") {
-            return hiding(queryOf: place) + "#" + hiding(pairs: fragment, queryKeys)
+            return hiding(queryOf: place, upTo: nesting) + "#" + hiding(pairs: fragment, queryKeys, upTo: nesting)
         }
-        return hiding(queryOf: url)
+        return hiding(queryOf: url, upTo: nesting)
     }
 
-    private func hiding(queryOf place: String) -> String {
+    private func hiding(queryOf place: String, upTo nesting: Int) -> String {
         guard let (path, _, query) = place.cut(atFirst: "?") else { return place }
-        return path + "?" + hiding(pairs: query, queryKeys)
+        return path + "?" + hiding(pairs: query, queryKeys, upTo: nesting)
     }
 
-    private func hiding(pairs: String, _ names: Names) -> String {
+    private func hiding(pairs: String, _ names: Names, upTo nesting: Int) -> String {
         pairs.unicodeScalars.split(separator: "&", omittingEmptySubsequences: false)
-            .map { hiding(pair: String($0), names) }.joined(separator: "&")
+            .map { hiding(pair: String($0), names, upTo: nesting) }.joined(separator: "&")
     }
 
-    private func hiding(pair: String, _ names: Names) -> String {
+    private func hiding(pair: String, _ names: Names, upTo nesting: Int) -> String {
         guard let (name, _, value) = pair.cut(atFirst: "=") else { return pair }
         if names.contains(name.percentDecoded) {
             return "\(name)=\(Self.mark)"
         }
         // A value may be a URL with secrets of its own; as a rule it is written with percents, and would be hard to mend.
-        let meant = value.percentDecoded
-        if meant != value, hiding(url: meant) != meant {
+        let meant = Self.meaning(of: value)
+        let bare = Self.withoutUserinfo(value)
+        let within = bare.cut(atFirst: "?")
+        if nesting == 0 {
+            return "\(name)=\(meant == value && within == nil ? bare : Self.mark)"
+        }
+        guard let meant, meant == value || hiding(url: meant, upTo: nesting - 1) == meant else {
             return "\(name)=\(Self.mark)"
         }
-        let bare = Self.withoutUserinfo(value)
-        guard let (before, _, query) = bare.cut(atFirst: "?") else { return "\(name)=\(bare)" }
-        return "\(name)=\(before)?" + hiding(pair: query, names)
+        guard let (before, _, query) = within else { return "\(name)=\(bare)" }
+        return "\(name)=\(before)?" + hiding(pair: query, names, upTo: nesting - 1)
+    }
+
+    /// The value without its percents, or without those of the URL that it is, which may have been written with percents
+    /// more than once; nil for one written so too often.
+    private static func meaning(of value: String) -> String? {
+        var meant = value
+        for _ in 0..<maxNesting {
+            let decoded = meant.percentDecoded
+            if decoded == meant || meant != value && meant.unicodeScalars.contains(where: { $0 == "?" || $0 == "#" }) {
+                return meant
+            }
+            meant = decoded
+        }
+        return meant.percentDecoded == meant ? meant : nil
     }
 
     /// Also of a reference that takes the scheme over (RFC 3986, 4.2).
@@ -118,7 +146,7 @@ public struct Redaction: Sendable {
     public func hiding(body: Bytes, contentType: String?) -> String? {
         let type = String((contentType ?? "").prefix { $0 != ";" }).trimmingBlanks.lowercased()
         if type == "application/x-www-form-urlencoded" {
-            return hiding(pairs: String(decoding: Array(body), as: UTF8.self), bodyFields)
+            return hiding(pairs: String(decoding: Array(body), as: UTF8.self), bodyFields, upTo: Self.maxNesting)
         }
         guard type.isEmpty || type == "application/json" || type.hasSuffix("+json"), body.isJSON else { return nil }
         return hiding(json: Array(body))

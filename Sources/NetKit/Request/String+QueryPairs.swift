@@ -15,12 +15,16 @@ extension String {
         var bytes: [UInt8] = []
         var rest = Array(utf8)[...]
         while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte == UInt8(ascii: "+") ? 32 : byte)
+                continue
+            }
             let digits = rest.prefix(2).compactMap { Character(UnicodeScalar($0)).hexDigitValue }
-            if byte == UInt8(ascii: "%"), digits.count == 2 {
+            if digits.count == 2 {
                 bytes.append(UInt8(digits[0] * 16 + digits[1]))
                 rest = rest.dropFirst(2)
             } else {
-                bytes.append(byte == UInt8(ascii: "+") ? 32 : byte)
+                bytes.append(byte)
             }
         }
         return String(decoding: bytes, as: UTF8.self)

@@ -41,6 +41,8 @@ struct RedactionTests {
         ("/?next=https%3A%2F%2Fu%3Ap%40a%2F", "/?next=[hidden]"),
         ("/?next=%2Fa%3Fb%3D%252F%253Fpin%253D1", "/?next=[hidden]"),
         ("/?next=https%3A%2F%2Fa%2F%3Fpage%3D2", "/?next=https%3A%2F%2Fa%2F%3Fpage%3D2"),
+        ("/?next=%252Fa%253Ftoken%253Ds", "/?next=[hidden]"), ("/?q=100%2525", "/?q=100%2525"),
+        ("/?next=https%253A%252F%252Fu%253Ap%2540a%252F", "/?next=[hidden]"),
         ("/?mail=me%40a.example", "/?mail=me%40a.example"),
         // A mark is one, whatever accent follows it.
         ("http://a/?token=\u{301}s", "http://a/?token=[hidden]"),
@@ -50,6 +52,29 @@ struct RedactionTests {
     ])
     func urlsLoseTheirSecretsAlone(url: String, shown: String) {
         #expect(redaction.hiding(url: url) == shown)
+    }
+
+    @Test(arguments: [
+        ("/x" + String(repeating: "?a=", count: 20_000) + "%" + String(repeating: "25", count: 2_000) + "41&pin=s"),
+        ("/?a=" + String(repeating: "?a=", count: 20_000) + "?pin=s"),
+        ("/?a=%" + String(repeating: "25", count: 20_000) + "3Fpin=s"),
+        ("/?" + String(repeating: "a=/b%3Fc%3D/d%253Fe?f=&", count: 2_000) + "pin=s"),
+    ])
+    func urlsWithinURLsAreHiddenWholeWhereTheyLieTooDeep(url: String) {
+        let shown = redaction.hiding(["Location": url])["Location"] ?? ""
+        #expect(shown.contains("[hidden]") && !shown.contains("pin=s"))
+    }
+
+    @Test func urlsFourDeepAreLookedInto() {
+        #expect(redaction.hiding(url: "/?a=/?b=/?c=/?d=/x&pin=s") == "/?a=/?b=/?c=/?d=/x&pin=[hidden]")
+        #expect(redaction.hiding(url: "/?a=?b=?c=?d=?pin=s") == "/?a=?b=?c=?d=?pin=[hidden]")
+        #expect(redaction.hiding(url: "/?a=?b=?c=?d=?e=?f=1") == "/?a=?b=?c=?d=?e=[hidden]")
+    }
+
+    @Test func aFieldOfTensOfThousandsOfLinksLosesTheirSecrets() {
+        let count = 30_000
+        let shown = redaction.hiding(["Link": String(repeating: "<?sig=1>,", count: count)])["Link"]
+        #expect(shown == String(repeating: "<?sig=[hidden]>,", count: count))
     }
 
     @Test func fieldsKeepTheirNamesAndOrder() {
