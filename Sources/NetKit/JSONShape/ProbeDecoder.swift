@@ -3,19 +3,18 @@ struct ProbeDecoder: Decoder {
     /// Shared by the containers that a decoder hands out.
     final class Kept {
         var value = ShapeProbe.Questions()
-        /// Questions of the kind that is tampered with, so far.
-        var asked: [String] = []
-        var scalarCount = 0
+        /// Whether the question that is tampered with was asked.
+        var isTamperedWith = false
     }
 
     let probe: ShapeProbe
     let questions = Kept()
-    /// The member, by its order, or the scalar whose answer is not as it should be.
-    let tampering: (index: Int, answer: ShapeProbe.Experiment)?
+    /// The member whose answer is not as it should be; without a name it is the value itself.
+    let tampering: (member: String?, answer: ShapeProbe.Experiment)?
     var codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
 
-    init(_ probe: ShapeProbe, tampering: (index: Int, answer: ShapeProbe.Experiment)?) {
+    init(_ probe: ShapeProbe, tampering: (member: String?, answer: ShapeProbe.Experiment)?) {
         self.probe = probe
         self.tampering = tampering
     }
@@ -66,6 +65,10 @@ private struct KeyedProbe<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decodeNil(forKey key: Key) throws -> Bool {
+        // Of the wrong kind it is no null, and nothing else is wrong with it.
+        if decoder.tampering?.answer == .missing {
+            try experiment(Never.self, key)
+        }
         decoder.questions.value.ask(key.stringValue, nil, isNullable: true)
         return false
     }
@@ -95,25 +98,24 @@ private struct KeyedProbe<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     /// Fails where this member's answer is tampered with.
     private func experiment(_ type: any Any.Type, _ key: Key) throws {
-        let kept = decoder.questions
+        guard let (member, answer) = decoder.tampering, let member, member.utf8.elementsEqual(key.stringValue.utf8),
+            !decoder.questions.isTamperedWith
+        else { return }
         // The first question only: who then asks for something else is to be answered.
-        guard !kept.asked.contains(key.stringValue) else { return }
-        kept.asked.append(key.stringValue)
-        if let tampering = decoder.tampering, [.missing, .wrong].contains(tampering.answer),
-            tampering.index == kept.asked.count - 1
-        {
-            throw decoder.error(tampering.answer, type, key)
-        }
+        decoder.questions.isTamperedWith = true
+        throw decoder.error(answer, type, key)
     }
 
     func nestedContainer<Nested: CodingKey>(
         keyedBy type: Nested.Type, forKey key: Key
     ) throws -> KeyedDecodingContainer<Nested> {
+        try experiment([String: Any].self, key)
         decoder.questions.value.ask(key.stringValue, .object)
         return try ProbeDecoder(decoder.probe, tampering: nil).container(keyedBy: type)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        try experiment([Any].self, key)
         decoder.questions.value.ask(key.stringValue, .array)
         return try ProbeDecoder(decoder.probe, tampering: nil).unkeyedContainer()
     }
@@ -199,8 +201,8 @@ private struct SingleProbe: SingleValueDecodingContainer {
 
     private func answer<Value: Decodable>(_ type: Value.Type) throws -> Value {
         let kept = decoder.questions
-        defer { kept.scalarCount += 1 }
-        if let tampering = decoder.tampering, tampering.answer == .wrong, tampering.index == kept.scalarCount {
+        if let (member, answer) = decoder.tampering, member == nil, answer == .wrong, !kept.isTamperedWith {
+            kept.isTamperedWith = true
             throw decoder.error(.wrong, type, nil)
         }
         let isStrange = decoder.tampering?.answer == .strange

@@ -78,7 +78,7 @@ final class ShapeProbe {
     /// none, or takes any.
     private func enumeration(_ type: any Decodable.Type) throws -> JSONShape? {
         guard type is any RawRepresentable.Type else { return nil }
-        let decoder = ProbeDecoder(self, tampering: (0, .strange))
+        let decoder = ProbeDecoder(self, tampering: (nil, .strange))
         let takesAny = (try? type.init(from: decoder)) != nil
         let asked = decoder.questions.value
         guard asked.scalars.count == 1, !asked.isObject, !asked.isArray else { return nil }
@@ -96,13 +96,13 @@ final class ShapeProbe {
         }
         var questions = first.questions.value
         let isScalar = !questions.isObject && !questions.isArray
-        if try tolerates(type, isScalar ? .wrong : .otherContainer, at: 0) {
+        if try tolerates(type, isScalar ? .wrong : .otherContainer) {
             return .any
         }
         for index in questions.members.indices {
-            questions.members[index].isOptional =
-                try questions.members[index].isOptional || tolerates(type, .missing, at: index)
-            if try tolerates(type, .wrong, at: index) {
+            let member = questions.members[index]
+            questions.members[index].isOptional = try member.isOptional || tolerates(type, .missing, of: member.name)
+            if try tolerates(type, .wrong, of: member.name) {
                 questions.members[index].shape = .any
             }
         }
@@ -110,8 +110,10 @@ final class ShapeProbe {
     }
 
     /// Whether the type decodes all the same when one question is answered like this.
-    private func tolerates(_ type: any Decodable.Type, _ answer: Experiment, at index: Int) throws -> Bool {
-        let decoder = ProbeDecoder(self, tampering: (index, answer))
+    private func tolerates(
+        _ type: any Decodable.Type, _ answer: Experiment, of member: String? = nil
+    ) throws -> Bool {
+        let decoder = ProbeDecoder(self, tampering: (member, answer))
         do {
             _ = try type.init(from: decoder)
             return true

@@ -115,6 +115,37 @@ struct DerivedShapeTests {
             ])
     }
 
+    /// Asks for some members in ways that are no questions about a value.
+    struct Layered: Decodable {
+        enum CodingKeys: CodingKey { case meta, rows, note, id, label }
+        enum MetaKeys: CodingKey { case version }
+        init(from decoder: any Decoder) throws {
+            let members = try decoder.container(keyedBy: CodingKeys.self)
+            let meta = try members.nestedContainer(keyedBy: MetaKeys.self, forKey: .meta)
+            _ = try meta.decode(Int.self, forKey: .version)
+            _ = try? members.nestedUnkeyedContainer(forKey: .rows)
+            _ = try members.superDecoder()
+            if try !members.decodeNil(forKey: .note) {
+                _ = try members.decode(String.self, forKey: .note)
+            }
+            _ = try members.decode(Int.self, forKey: .id)
+            _ = (try? members.decode(String.self, forKey: .label)) ?? ""
+        }
+    }
+
+    @Test func membersThatAreContainersAreToldFromThoseBehindThem() throws {
+        try agree(
+            Layered.self,
+            document: #"{"meta":"object","rows?":"any","super?":"any","note":"string?","id":"integer","label?":"any"}"#,
+            [
+                #"{"meta":{"version":1},"rows":[],"note":"a","id":1,"label":"b"}"#,
+                #"{"meta":{"version":1},"note":null,"id":1}"#, #"{"meta":{"version":1},"rows":1,"note":"a","id":1}"#,
+                #"{"meta":{"version":1},"note":"a","label":"b"}"#, #"{"note":"a","id":1}"#, #"{"meta":{},"id":1}"#,
+            ])
+        let shape = try JSONShape(for: Layered.self)
+        #expect(try shape.check(#"{"note":"a"}"#, maxMismatches: 9).map(\.pointer) == ["/meta", "/id"])
+    }
+
     /// A number or a text.
     enum Either: Decodable {
         case number(Int)
