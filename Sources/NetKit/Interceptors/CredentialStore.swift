@@ -59,7 +59,7 @@ public final class CredentialStore: Sendable {
     /// Where something is shown, in no order.
     public func spaces() async throws(NetError) -> [ProtectionSpace] { Array(try await all().keys) }
 
-    /// Puts credentials in the place of what was there.
+    /// Puts credentials in the place of what was there; on failure that stays.
     ///
     /// - Parameters:
     ///   - credentials: what is shown.
@@ -81,7 +81,7 @@ public final class CredentialStore: Sendable {
         }
     }
 
-    /// Forgets what is shown there.
+    /// Forgets what is shown there; on failure it stays.
     public func remove(_ space: ProtectionSpace) async throws(NetError) {
         try await change { state in
             state.session[space] = nil
@@ -89,7 +89,7 @@ public final class CredentialStore: Sendable {
         }
     }
 
-    /// Forgets all.
+    /// Forgets all; on failure all stays.
     public func removeAll() async throws(NetError) {
         try await change { state in
             state.session = [:]
@@ -102,17 +102,26 @@ public final class CredentialStore: Sendable {
     /// The server would not have them: they go, unless others stand there by now.
     func refuse(_ credentials: Credentials, for space: ProtectionSpace) async {
         for place in Set([space, space.withoutRealm]) {
-            let isThere = (try? await all())?[place] == credentials
-            if isThere {
-                try? await remove(place)
+            let isGone = try? await change { state in
+                guard (state.session[place] ?? state.kept?[place]) == credentials else { return false }
+                state.session[place] = nil
+                state.kept?[place] = nil
+                return true
+            }
+            if isGone == true {
                 refused?(place)
             }
         }
     }
 
-    /// The server took them.
+    /// The server took them. Where they cannot be written down they are known for this run.
     func keep(_ credentials: Credentials, for space: ProtectionSpace) async {
-        try? await set(credentials, for: space, isKept: files != nil)
+        let isKept = files != nil
+        do throws(NetError) {
+            try await set(credentials, for: space, isKept: isKept)
+        } catch  where isKept {
+            try? await set(credentials, for: space)
+        } catch {}
     }
 
     // MARK: The file
@@ -139,17 +148,25 @@ public final class CredentialStore: Sendable {
         return Dictionary(records.map { ($0.space, $0.credentials) }) { _, last in last }
     }
 
-    /// One writer at a time, so that the file holds what was said last.
-    private func change(_ body: @Sendable (inout State) -> Void) async throws(NetError) {
+    /// One writer at a time, so that the file holds what was said last; what cannot be written has not happened.
+    @discardableResult
+    private func change<Result>(_ body: (inout State) -> Result) async throws(NetError) -> Result {
         await turns.enter()
         defer { turns.leave() }
         _ = try await all()
-        let kept = state.withLock { state -> [ProtectionSpace: Credentials]? in
-            let before = state.kept
-            body(&state)
-            return state.kept == before ? nil : state.kept
+        let before = state.withLock { $0 }
+        var after = before
+        let result = body(&after)
+        if let files, let kept = after.kept, kept != before.kept {
+            try await write(kept, to: files)
         }
-        guard let files, let kept else { return }
+        state.withLock { [after] in $0 = after }
+        return result
+    }
+
+    private func write(
+        _ kept: [ProtectionSpace: Credentials], to files: DiskCacheStore
+    ) async throws(NetError) {
         let records = kept.map { KeptCredentials($0.key, $0.value) }
         guard let data = try? JSONEncoder().encode(records) else {
             throw NetError(.internal, "credentials cannot be written down")

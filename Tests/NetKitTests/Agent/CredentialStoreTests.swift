@@ -1,6 +1,7 @@
-import NetKit
 import NetKitTesting
 import Testing
+
+@testable import NetKit
 
 @Suite(.timeLimit(.minutes(5)))
 struct CredentialStoreTests {
@@ -142,6 +143,35 @@ struct CredentialStoreTests {
         #expect(try await other.credentials(for: space) == nil)
         try await second.removeAll()
         #expect(try await CredentialStore(folder: path, sealKey: key).spaces().isEmpty)
+    }
+
+    @Test func whatCannotBeWrittenDownHasNotHappened() async throws {
+        let folder = try TemporaryTree()
+        let store = CredentialStore(folder: folder.path + "/credentials")
+        try await store.set(Self.right, for: space, isKept: true)
+        let (long, other) = (Credentials.bearer(String(repeating: "t", count: 17 << 20)), self.space.withoutRealm)
+        for _ in 0..<2 {
+            let code = await failureCode { () async throws(NetError) in
+                try await store.set(long, for: other, isKept: true)
+            }
+            #expect(code == .tooLarge)
+            #expect(try await store.spaces() == [space])
+        }
+        // Taken by a server it is known for this run.
+        await store.keep(long, for: other)
+        #expect(try await store.credentials(for: other) == long)
+        #expect(try await CredentialStore(folder: folder.path + "/credentials").spaces() == [space])
+    }
+
+    @Test func whatIsSetWhileOthersAreRefusedStays() async throws {
+        let (space, store) = (space, CredentialStore())
+        for _ in 0..<500 {
+            try await store.set(Self.wrong, for: space)
+            async let refused: Void = store.refuse(Self.wrong, for: space)
+            try await store.set(Self.right, for: space)
+            await refused
+            #expect(try await store.credentials(for: space) == Self.right)
+        }
     }
 
     @Test func aStoreInMemoryKeepsNothing() async throws {
