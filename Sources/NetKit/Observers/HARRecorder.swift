@@ -18,8 +18,8 @@ public final class HARRecorder: Observer {
         let call: UInt64
         let number: Int
         let epochSeconds: Double
-        var request: Request<Bytes>
-        var outcome: Event.Outcome?
+        let request: HARRecord.Request
+        var outcome: HARRecord.Outcome?
     }
 
     private struct State: Sendable {
@@ -34,7 +34,7 @@ public final class HARRecorder: Observer {
             }
         }
 
-        mutating func end(_ number: Int, of call: UInt64, _ outcome: Event.Outcome) {
+        mutating func end(_ number: Int, of call: UInt64, _ outcome: HARRecord.Outcome) {
             if let index = open[call]?.lastIndex(where: { $0.number == number }) {
                 open[call]?[index].outcome = outcome
             } else if let index = ended.lastIndex(where: { $0.call == call && $0.number == number }) {
@@ -78,19 +78,22 @@ public final class HARRecorder: Observer {
         case .started: state.withLock { $0.open[event.callID] = [] }
         case .exchangeStarted(let number):
             let exchange = Recorded(
-                call: event.callID, number: number, epochSeconds: time.epochSeconds(), request: event.request)
+                call: event.callID, number: number, epochSeconds: time.epochSeconds(),
+                request: HARRecord.Request(event.request, maxBodyBytes: maxBodyBytes))
             state.withLock { [maxExchanges] in $0.begin(exchange, upTo: maxExchanges) }
-        case .exchangeEnded(let number, let outcome): state.withLock { $0.end(number, of: event.callID, outcome) }
-        case .stopping(let outcome): end(event.callID, outcome)
+        case .exchangeEnded(let number, let outcome):
+            let outcome = HARRecord.Outcome(outcome, maxBodyBytes: maxBodyBytes)
+            state.withLock { $0.end(number, of: event.callID, outcome) }
+        case .stopping(let outcome): end(event.callID, HARRecord.Outcome(outcome, maxBodyBytes: maxBodyBytes))
         default: break
         }
     }
 
-    private func end(_ call: UInt64, _ outcome: Event.Outcome) {
+    private func end(_ call: UInt64, _ outcome: HARRecord.Outcome) {
         state.withLock { [maxExchanges] state in
             guard var exchanges = state.open.removeValue(forKey: call) else { return }
             // A stream was told with its head; now its end is known.
-            if let last = exchanges.indices.last, exchanges[last].isUnended {
+            if let last = exchanges.indices.last {
                 exchanges[last].outcome = exchanges[last].outcome?.completed(by: outcome)
             }
             state.keep(exchanges, upTo: maxExchanges)
@@ -117,8 +120,8 @@ public final class HARRecorder: Observer {
     // MARK: Entries
 
     private func entries(of exchange: Recorded) -> [HAR.Entry] {
-        let (response, error, metrics) = exchange.outcome?.parts ?? (nil, nil, Metrics())
-        var hops = Array(metrics)
+        let response = exchange.outcome?.response
+        var hops = exchange.outcome?.hops ?? []
         if hops.isEmpty {
             var hop = HopMetrics()
             hop.status = response?.status ?? 0
@@ -136,7 +139,7 @@ public final class HARRecorder: Observer {
                 request: request(exchange.request, method, hop, isFirst: index == 0),
                 response: self.response(isLast ? response : nil, hop, next: next), timings: timings,
                 serverIPAddress: hop.remoteAddress.isEmpty ? nil : hop.remoteAddress,
-                connection: hop.connectionID.map(String.init), comment: isLast ? error?.description : nil)
+                connection: hop.connectionID.map(String.init), comment: isLast ? exchange.outcome?.failure : nil)
             begin = hop.ended ?? begin
             method = method.afterRedirect(hop.status)
             return entry
@@ -144,20 +147,20 @@ public final class HARRecorder: Observer {
     }
 
     private func request(
-        _ request: Request<Bytes>, _ method: Method, _ hop: HopMetrics, isFirst: Bool
+        _ request: HARRecord.Request, _ method: Method, _ hop: HopMetrics, isFirst: Bool
     ) -> HAR.Request {
         let url = hop.url.isEmpty ? request.url.withoutUserinfo : hop.url
         let keepsBody = isFirst || method == request.method
-        let type = request.headers["Content-Type"] ?? request.body?.contentType
-        let text = keepsBody ? request.body.flatMap { self.text(of: $0.bytes, type) } : nil
-        let size = request.body.map { $0.wholeBytes?.count ?? -1 } ?? 0
+        let type = request.headers["Content-Type"] ?? request.contentType
+        let text = keepsBody ? text(of: request.bytes, type) : nil
         return HAR.Request(
             method: method.rawValue, url: shown(url), httpVersion: hop.httpVersion.description,
             headers: isFirst ? pairs(request.headers) : [], queryString: shown(url).queryPairs.map(HAR.Pair.init),
-            postData: text.map { HAR.PostData(mimeType: type ?? "", text: $0) }, bodySize: keepsBody ? size : 0)
+            postData: text.map { HAR.PostData(mimeType: type ?? "", text: $0) },
+            bodySize: keepsBody ? request.bodySize : 0)
     }
 
-    private func response(_ response: Response<Bytes>?, _ hop: HopMetrics, next: String) -> HAR.Response {
+    private func response(_ response: HARRecord.Response?, _ hop: HopMetrics, next: String) -> HAR.Response {
         let type = response?.headers["Content-Type"]
         let saved = hop.decodedBytes - hop.receivedBytes
         return HAR.Response(
@@ -176,7 +179,7 @@ public final class HARRecorder: Observer {
     }
 
     private func text(of bytes: Bytes, _ type: String?) -> String? {
-        guard !bytes.isEmpty, bytes.count <= maxBodyBytes else { return nil }
+        guard !bytes.isEmpty else { return nil }
         if let redaction {
             return redaction.hiding(body: bytes, contentType: type)
         }
@@ -186,34 +189,6 @@ public final class HARRecorder: Observer {
     private static func date(_ epochSeconds: Double) -> String {
         Date(timeIntervalSince1970: epochSeconds).formatted(
             Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-    }
-}
-
-extension HARRecorder.Recorded {
-    /// The response has come, but its body may not have ended.
-    fileprivate var isUnended: Bool {
-        guard case .answered(let response) = outcome else { return false }
-        return response.metrics.last?.ended == nil
-    }
-}
-
-extension Event.Outcome {
-    fileprivate var parts: (Response<Bytes>?, NetError?, Metrics) {
-        switch self {
-        case .answered(let response): (response, nil, response.metrics)
-        case .failed(let error): (error.response, error, error.metrics)
-        }
-    }
-
-    /// What is known at the end, over what was known with the head.
-    fileprivate func completed(by end: Event.Outcome) -> Event.Outcome {
-        guard case .answered(let head) = self else { return self }
-        let (response, error, metrics) = end.parts
-        let hops = metrics.count >= head.metrics.count ? metrics : head.metrics
-        if let error {
-            return .failed(NetError(error.code, error.message, response: response ?? head, metrics: hops))
-        }
-        return response.map { .answered($0.metrics.count >= head.metrics.count ? $0 : head) } ?? self
     }
 }
 

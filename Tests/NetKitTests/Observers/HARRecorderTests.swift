@@ -3,10 +3,12 @@ import FoundationEssentials
 #else
 import Foundation
 #endif
-import NetKit
 import NetKitTesting
 import Testing
 
+@testable import NetKit
+
+@Suite(.timeLimit(.minutes(5)))
 struct HARRecorderTests {
     /// What HAR 1.2 asks of an archive; a name that is missing fails the decoding.
     struct Archive: Decodable {
@@ -197,6 +199,42 @@ struct HARRecorderTests {
         let entry = try #require(try entries(of: recorder).first)
         #expect(entry.request.postData == nil && entry.response.content.text == nil)
         #expect(entry.request.bodySize == 7)
+    }
+
+    @Test func whatIsNotWrittenDownIsNotKept() async throws {
+        let recorder = HARRecorder(maxBodyBytes: 4)
+        func send() async throws -> WeakMark {
+            let mark = Mark()
+            let stub = StubTransport { _ in .text("longer") }
+            var request = Request<Bytes>("http://a/", method: .post)
+            request.body = .pull { () -> Body.Reader in
+                mark.ignore(())
+                return { _ in 0 }
+            }
+            request.progress = mark.ignore
+            _ = try await agent(recorder, stub).send(request)
+            return WeakMark(mark)
+        }
+        let seen = try await send()
+        while seen.mark != nil {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+        let entry = try #require(try entries(of: recorder).first)
+        #expect(entry.request.bodySize == -1 && entry.response.content.text == nil)
+    }
+
+    @Test(arguments: [3, 4])
+    func noLongerBodyIsKeptThanIsWrittenDown(count: Int) {
+        let bytes = Bytes(Array("body".utf8))
+        let answer = Response(status: 200, headers: ["A": "1"], bytes: bytes)
+        let shown: Bytes = count < 4 ? [] : bytes
+        for outcome in [Event.Outcome.answered(answer), .failed(NetError(.reset, "gone", response: answer))] {
+            let kept = HARRecord.Outcome(outcome, maxBodyBytes: count)
+            #expect(kept.response?.bytes == shown && kept.response?.headers["a"] == "1")
+        }
+        let asked = HARRecord.Request(Request("http://a/", method: .post, body: Body(bytes)), maxBodyBytes: count)
+        #expect(asked.bytes == shown && asked.bodySize == 4)
     }
 
     @Test func theOldestExchangesGiveWay() async throws {
