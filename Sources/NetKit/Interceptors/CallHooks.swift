@@ -43,9 +43,7 @@ public struct CallHooks: Interceptor {
 
     /// Lets the call go on if it may.
     public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
-        if call.watch != nil {
-            calls.enter(call)
-        }
+        calls.enter(call)
         try await ask("the call", nil) { try await shouldCall?(call) ?? true }
         return try await next(call)
     }
@@ -73,9 +71,7 @@ extension CallHooks: CallEnding {
                 try await beforeFailure?(call, failure) ?? true
             }
         }
-        if call.watch != nil {
-            calls.enter(call)
-        }
+        calls.enter(call)
     }
 }
 
@@ -123,8 +119,18 @@ private final class HookedCalls: Sendable {
 
     private let entries = Lock<[UInt64: Entry]>([:])
 
+    /// Takes note of a call as it is now, unless nobody will tell of its end.
     func enter(_ call: Call) {
-        entries.withLock { $0[call.id, default: Entry(call: call)].call = call }
+        guard let watch = call.watch else { return }
+        let isNew = entries.withLock { entries in
+            let known = entries[call.id]
+            entries[call.id] = Entry(call: call, outcome: known?.outcome)
+            return known == nil
+        }
+        // It has ended for its caller, and goes on for those that have joined it.
+        if isNew, watch.isStopped {
+            entries.withLock { $0[call.id] = nil }
+        }
     }
 
     func update(_ id: UInt64, _ change: @Sendable (inout Call) -> Void) -> Call? {

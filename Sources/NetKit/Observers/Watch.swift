@@ -102,6 +102,9 @@ final class Watch: Sendable {
         tell(.stopping(outcome))
     }
 
+    /// Whether observers have heard, or are hearing, the last of it.
+    var isStopped: Bool { state.withLock { $0.isStopped } }
+
     private var isFirstEnd: Bool {
         state.withLock { state in
             defer { state.isStopping = true }
