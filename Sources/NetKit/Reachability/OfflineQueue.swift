@@ -26,9 +26,7 @@ public final class OfflineQueue: Interceptor {
     }
 
     private struct State: Sendable {
-        var kept: [QueuedRequest]
-        var last: Int
-        var writing = 0
+        var order: QueueOrder
         var isDraining = false
         var more = Promise<Void>()
     }
@@ -76,7 +74,7 @@ public final class OfflineQueue: Interceptor {
         self.onOutcome = onOutcome
         rules = QueueRules(maxBodyBytes: max(0, maxBodyBytes), redaction: redaction, isWanted: isWanted)
         let (kept, last) = try self.folder.load()
-        state = Lock(State(kept: kept, last: last))
+        state = Lock(State(order: QueueOrder(kept: kept, last: last)))
     }
 
     /// As the other initializer, for callers that need not hear what became of each.
@@ -96,16 +94,12 @@ public final class OfflineQueue: Interceptor {
     }
 
     /// What is kept, in the order in which it will be sent.
-    public var requests: [QueuedRequest] { state.withLock { $0.kept } }
+    public var requests: [QueuedRequest] { state.withLock { $0.order.kept } }
 
     /// Gives one up; false when it is not, or no longer, kept. One that is under way goes on.
     @discardableResult
     public func remove(_ id: QueuedRequest.ID) -> Bool {
-        let wasKept = state.withLock { state in
-            let count = state.kept.count
-            state.kept.removeAll { $0.id == id }
-            return state.kept.count < count
-        }
+        let wasKept = state.withLock { $0.order.remove(id) }
         folder.remove(id)
         return wasKept
     }
@@ -148,7 +142,7 @@ public final class OfflineQueue: Interceptor {
 
     /// A change may not overtake one that is kept.
     private func mustWaitItsTurn(_ request: Request<Bytes>) -> Bool {
-        !request.method.isSafe && state.withLock { !$0.kept.isEmpty }
+        !request.method.isSafe && state.withLock { !$0.order.isEmpty }
     }
 
     private func saysNoWay(_ error: NetError) -> Bool {
@@ -158,13 +152,7 @@ public final class OfflineQueue: Interceptor {
     /// Writes it down and returns its number; nil when that cannot be done.
     @concurrent
     private func keep(_ request: Request<Bytes>) async -> Int? {
-        let number: Int? = state.withLock { [maxCount] state in
-            guard state.kept.count + state.writing < maxCount else { return nil }
-            state.last += 1
-            state.writing += 1
-            return state.last
-        }
-        guard let number else { return nil }
+        guard let number = state.withLock({ [maxCount] in $0.order.begin(upTo: maxCount) }) else { return nil }
         let record = rules.record(request, id: number, keptAt: time.epochSeconds(), lifetime: lifetime)
         let isWritten: Bool
         do throws(NetError) {
@@ -175,15 +163,11 @@ public final class OfflineQueue: Interceptor {
         }
         // Only what is in its file may be sent: otherwise it could be sent, and then written.
         let waiting = state.withLock { state in
-            state.writing -= 1
-            if isWritten {
-                state.kept.insert(record, at: state.kept.firstIndex { $0.id > number } ?? state.kept.count)
-            }
+            state.order.end(number, isWritten ? record : nil)
             return state.more
         }
-        guard isWritten else { return nil }
         waiting.fulfil(.success(()))
-        return number
+        return isWritten ? number : nil
     }
 
     // MARK: Sending
@@ -215,10 +199,11 @@ public final class OfflineQueue: Interceptor {
     /// The first one, when there is a way; nil when what was first is over.
     private func nextToSend() async throws(NetError) -> QueuedRequest? {
         let (first, more) = state.withLock { state in
-            if state.kept.isEmpty {
+            let next = state.order.next
+            if next == nil {
                 state.more = Promise()
             }
-            return (state.kept.first, state.more)
+            return (next, state.more)
         }
         guard let first else {
             try await more.value()
