@@ -38,7 +38,22 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
 
     /// The integer, also for 1.0 and 1e2; nil when it is none or larger than an `Int`.
     public var integer: Int? {
-        Int(text) ?? Double(text).flatMap { Int(exactly: $0) }
+        Int(text) ?? plainDigits.flatMap { Int($0) }
+    }
+
+    /// The same number without a point and an exponent; nil when it is no integer, or has more digits than an `Int`.
+    private var plainDigits: String? {
+        let (number, _, exponent) = text.cut(atFirst: "e", "E") ?? (text, "e", "0")
+        let (whole, _, fraction) = number.cut(atFirst: ".") ?? (number, ".", "")
+        let sign = whole.hasPrefix("-") ? "-" : ""
+        let all = Array((whole.dropFirst(sign.utf8.count) + fraction).utf8)
+        guard let first = all.firstIndex(where: { $0 != UInt8(ascii: "0") }) else { return "0" }
+        let last = all.lastIndex { $0 != UInt8(ascii: "0") } ?? first
+        // What stands behind the last digit that counts: zeros to be added, or, below none, a fraction.
+        guard let exponent = Int32(exponent).map(Int.init) else { return nil }
+        let zeros = exponent - fraction.utf8.count + (all.count - 1 - last)
+        guard zeros >= 0, last - first + zeros < 20 else { return nil }
+        return sign + String(decoding: all[first...last], as: UTF8.self) + String(repeating: "0", count: zeros)
     }
 
     /// The nearest `Double`; nil beyond its range.

@@ -72,7 +72,10 @@ private struct LinkField {
     }
 
     private mutating func takeValue() -> String {
-        guard take(UInt8(ascii: "\"")) else { return take { !Self.isDelimiter($0) } }
+        // A bare value may hold what is no token's: "rel=a:b/c=d e" (RFC 8288, B.3).
+        guard take(UInt8(ascii: "\"")) else {
+            return take { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: ",") }.trimmingBlanks
+        }
         var bytes: [UInt8] = []
         while let byte = rest.popFirst(), byte != UInt8(ascii: "\"") {
             if byte == UInt8(ascii: "\\"), let quoted = rest.popFirst() {

@@ -100,6 +100,16 @@ struct JSONValueTests {
         #expect(JSONNumber("1.0")?.integer == 1)
         #expect(JSONNumber("1e2")?.integer == 100)
         #expect(JSONNumber("1.5")?.integer == nil)
+        #expect(JSONNumber("9007199254740993.0")?.integer == 9_007_199_254_740_993)
+        #expect(JSONNumber("1.00000000000000000001")?.integer == nil)
+        #expect(JSONNumber("1e-400")?.integer == nil)
+        #expect(JSONNumber("-0.0e-99999999999999999999")?.integer == 0)
+        #expect(JSONNumber("-92233720368547758.08E+2")?.integer == Int.min)
+        #expect(JSONNumber("9223372036854775808e0")?.integer == nil)
+        #expect(JSONNumber("0.0000000000000000000000001200e26")?.integer == 12)
+        #expect(JSONNumber("1200e-2")?.integer == 12)
+        #expect(JSONNumber("1200e-3")?.integer == nil)
+        #expect(JSONNumber("1e999999999999999999999")?.integer == nil)
     }
 
     @Test func literalsMakeATree() {

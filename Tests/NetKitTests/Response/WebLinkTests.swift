@@ -16,6 +16,13 @@ struct WebLinkTests {
         #expect(links[1].relations == ["prev"])
     }
 
+    @Test func aBareValueMayHoldWhatNoTokenDoes() {
+        let links = links("<a>; title=x=\"y z ; rel=http://b/rel?c=d\t, <e>;rel=next prev;type=f")
+        #expect(links.map(\.target) == ["a", "e"])
+        #expect(links.map(\.relations) == [["http://b/rel?c=d"], ["next", "prev"]])
+        #expect(links.map(\.parameters) == [["title": "x=\"y z"], ["type": "f"]])
+    }
+
     @Test func severalFieldsAreOneList() {
         #expect(links("<a>; rel=a", ", ,<b>; rel=b,").map(\.target) == ["a", "b"])
     }
