@@ -48,7 +48,10 @@ package enum HTTPDate {
         return nil
     }
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`, of seconds since 1970 from the year 1 to 9999.
+    /// The years 1 to 9999, in seconds since 1970: a date has four digits for them.
+    package static let writableSeconds: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
+
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`, of ``writableSeconds``.
     package static func text(ofEpochSeconds seconds: Int64) -> String {
         let day = (seconds - (seconds % 86400 + 86400) % 86400) / 86400
         // The inverse of ``epochDay(year:month:day:)``.

@@ -65,11 +65,13 @@ final class FolderService: Serving {
     }
 
     private func reply(with file: ServedFile, _ segments: [String], _ request: ServedRequest) -> ServedReply {
-        let modified = file.modified / 1_000_000_000
-        let conditions = FileConditions(tag: "\"\(file.tag)\"", modified: modified, length: file.length)
+        let conditions = FileConditions(tag: "\"\(file.tag)\"", modified: file.modified, length: file.length)
         var reply = ServedReply()
         reply.headers["ETag"] = conditions.tag
-        reply.headers["Last-Modified"] = HTTPDate.text(ofEpochSeconds: modified)
+        // What no date can name is left out; the tag is there all the same.
+        if HTTPDate.writableSeconds.contains(file.modified) {
+            reply.headers["Last-Modified"] = HTTPDate.text(ofEpochSeconds: file.modified)
+        }
         reply.headers["Accept-Ranges"] = "bytes"
         switch conditions.outcome(request.headers, isGet: request.method == "GET") {
         case .whole: reply.body = .file(file, offset: 0, length: file.length)

@@ -8,7 +8,7 @@ import NetKit
 /// A file that is open to be served; it closes with the last reference unless it was given away.
 final class ServedFile {
     let length: Int
-    /// Nanoseconds since 1970.
+    /// Whole seconds since 1970.
     let modified: Int64
     /// Tells states of a file apart: its place, length and times.
     let tag: String
@@ -23,9 +23,10 @@ final class ServedFile {
         #else
         let (written, changed) = (status.st_mtimespec, status.st_ctimespec)
         #endif
-        modified = Int64(written.tv_sec) * 1_000_000_000 + Int64(written.tv_nsec)
-        let change = Int64(changed.tv_sec) * 1_000_000_000 + Int64(changed.tv_nsec)
-        tag = [Int64(bitPattern: UInt64(status.st_ino)), modified, change, Int64(status.st_size)]
+        modified = Int64(written.tv_sec)
+        // Seconds and nanoseconds apart: 64 bits of nanoseconds end in the year 2262, and a file's time may be any.
+        let times = [written, changed].flatMap { [Int64($0.tv_sec), Int64($0.tv_nsec)] }
+        tag = ([Int64(bitPattern: UInt64(status.st_ino))] + times + [Int64(status.st_size)])
             .map { String($0, radix: 36) }.joined(separator: ".")
     }
 

@@ -1,4 +1,9 @@
 import FoundationEssentials
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
 import NetKit
 import Testing
 
@@ -106,6 +111,36 @@ struct ServeCommandTests {
         await agent.shutdown()
     }
 
+    /// Some file systems know no such years, and keep the last one that they know.
+    @Test(arguments: [10_413_792_000, 1_000_000_000_000, -50_000_000_000, -100_000_000_000])
+    func aFileOfAFarYearIsServedAndListed(seconds: Int) async throws {
+        let tree = try TemporaryTree(in: Self.roomForAnyYear)
+        try Data("old".utf8).write(to: URL(filePath: tree.file("old")))
+        var times = [timespec(tv_sec: seconds, tv_nsec: 5), timespec(tv_sec: seconds, tv_nsec: 5)]
+        try #require(unsafe utimensat(AT_FDCWD, tree.file("old"), &times, 0) == 0)
+        var status = stat()
+        try #require(unsafe stat(tree.file("old"), &status) == 0)
+        let server = try await Served(["serve", "--silent", tree.path])
+        let answer = try await answer("\(server.url)/old")
+        #expect(answer.status == 200 && answer.value == Bytes(Array("old".utf8)) && answer.headers["ETag"] != nil)
+        let date = answer.headers["Last-Modified"].flatMap { HTTPDate.epochSeconds(of: $0) }
+        #if canImport(Glibc)
+        let kept = Int64(status.st_mtim.tv_sec)
+        #else
+        let kept = Int64(status.st_mtimespec.tv_sec)
+        #endif
+        #expect(date == ((-62_135_596_800...253_402_300_799).contains(kept) ? kept : nil))
+        let list = try await self.answer(server.url + "/")
+        #expect(String(decoding: list.value, as: UTF8.self).contains(#"<a href="./old">"#))
+        #expect(await server.ended().code == 0)
+        await agent.shutdown()
+    }
+
+    /// Memory keeps any time, where a disk as a rule does not.
+    private static var roomForAnyYear: String {
+        FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : "/tmp"
+    }
+
     @Test(arguments: [
         (["serve", "--port", "x"], 2, "--port 'x'"), (["serve", "--port", "65536"], 2, "'65536'"),
         (["serve", "--bind", "nohost"], 2, "nohost"), (["serve", "--nope"], 2, "no option --nope"),
@@ -169,6 +204,8 @@ struct FileConditionsTests {
         (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
         (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"), (4_107_542_399, "Sun, 28 Feb 2100 23:59:59 GMT"),
         (-1, "Wed, 31 Dec 1969 23:59:59 GMT"), (1_798_761_599, "Thu, 31 Dec 2026 23:59:59 GMT"),
+        (-62_135_596_800, "Mon, 01 Jan 0001 00:00:00 GMT"),
+        (253_402_300_799, "Fri, 31 Dec 9999 23:59:59 GMT"),
     ])
     func aDateIsWrittenAsItIsRead(seconds: Int64, text: String) {
         #expect(HTTPDate.text(ofEpochSeconds: seconds) == text)

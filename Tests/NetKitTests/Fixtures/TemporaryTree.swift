@@ -4,8 +4,8 @@ import FoundationEssentials
 final class TemporaryTree: Sendable {
     let path: String
 
-    init() throws {
-        path = "/tmp/nk-test-\(UInt64.random(in: 0 ... .max))"
+    init(in folder: String = "/tmp") throws {
+        path = "\(folder)/nk-test-\(UInt64.random(in: 0 ... .max))"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
     }
 
