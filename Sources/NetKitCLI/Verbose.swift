@@ -109,14 +109,17 @@ enum Verbose {
         "\(name): \(isSecret(name) ? hidden : withoutLogins(value))"
     }
 
-    /// A field's value without the names and passwords of URLs in it: a redirect may have some.
+    /// A field's value without the names and passwords of URLs in it: a redirect may have some. A password may hold a
+    /// comma or a space: it ends with the last "@" before what ends a host, or what stands around a URL in a text.
     private static func withoutLogins(_ value: String) -> String {
         var shown = ""
         var rest = value.unicodeScalars[...]
         while let slash = rest.firstIndex(of: "/") {
             let start = rest[slash...].firstIndex { $0 != "/" } ?? rest.endIndex
-            let end = rest[start...].firstIndex { "/?#<>\", ".unicodeScalars.contains($0) } ?? rest.endIndex
-            let at = rest.distance(from: slash, to: start) > 1 ? rest[start..<end].lastIndex(of: "@") : nil
+            let end = rest[start...].firstIndex { "/?#<>\"".unicodeScalars.contains($0) } ?? rest.endIndex
+            // One slash is enough behind a scheme, as for libcurl.
+            let isHost = rest.distance(from: slash, to: start) > 1 || rest[..<slash].last == ":"
+            let at = isHost ? rest[start..<end].lastIndex(of: "@") : nil
             shown += String(rest[..<start]) + String(rest[(at.map { rest.index(after: $0) } ?? start)..<end])
             rest = rest[end...]
         }
