@@ -1,6 +1,6 @@
 import NetKit
 
-/// What -d and -H name is read before the first URL, and once: a pipe has nothing for a second one.
+/// What -d, -H and a field of -F name is read before the first URL, and once: a pipe has nothing for a second one.
 extension Arguments {
     mutating func readInputs() throws(Failure) {
         sentData = try joinedData()
@@ -10,6 +10,10 @@ extension Arguments {
             case .change(let change): changes.append(change)
             case .file(let path): changes += try Self.changes(in: path)
             }
+        }
+        // For --curl it is curl that reads it.
+        if urls.count > 1 && !printsCurl {
+            form = try form.map { field throws(Failure) in try field.readForSeveral() }
         }
     }
 

@@ -173,6 +173,9 @@ struct Arguments: Sendable {
         if form.count(where: { $0.readsStandardInput }) > 1 {
             throw UsageError("standard input can be sent once only")
         }
+        if urls.count > 1 && form.contains(where: { $0.sendsStandardInput }) {
+            throw UsageError("standard input can be sent to one URL only; NAME=<- reads it into a field of each")
+        }
         if usesNetrc && usesDigest && login == nil {
             throw UsageError("-n sends a password as Basic does, in the clear: --digest goes with -u")
         }

@@ -8,6 +8,8 @@ struct FormField: Sendable {
         case file(String)
         /// `<path>`: what a file holds, as a field.
         case contents(String)
+        /// What a file held that has been read.
+        case bytes([UInt8])
     }
 
     var name: String
@@ -19,9 +21,14 @@ struct FormField: Sendable {
     /// Whether its content is standard input.
     var readsStandardInput: Bool {
         switch content {
-        case .text: false
+        case .text, .bytes: false
         case .file(let path), .contents(let path): path == "-"
         }
+    }
+
+    /// Whether its content is standard input, sent as it comes.
+    var sendsStandardInput: Bool {
+        if case .file("-") = content { true } else { false }
     }
 
     /// `name=value`, of which nothing has a meaning of its own.
@@ -108,6 +115,21 @@ extension FormField {
         }
     }
 
+    /// The field for several URLs: a pipe has nothing for a second one, so that a field's content is read now, and a
+    /// file that comes only once is refused.
+    func readForSeveral() throws(Failure) -> FormField {
+        var field = self
+        switch content {
+        case .text, .bytes: break
+        case .contents(let path): field.content = .bytes(try Self.contents(of: path))
+        case .file(let path):
+            if try Self.comesOnce(path) {
+                throw Failure(ExitCode.usage, "'\(path)' is read as it comes, and can be sent to one URL only")
+            }
+        }
+        return field
+    }
+
     private func append(to form: inout MultipartBody) throws(Failure) {
         switch content {
         case .text(let text):
@@ -118,16 +140,14 @@ extension FormField {
                 form.append(body, name: name, fileName: fileName, headers: headers)
             }
         case .contents(let path):
-            let text = try read(path) { path throws(SystemError) in
-                try InputFile.contents(of: path, maxBytes: InputFile.maxDataBytes)
-            }
-            let body = Body(Bytes(text))
+            let body = Body(Bytes(try Self.contents(of: path)))
             form.append(typed(body), name: name, fileName: fileName, headers: headers)
+        case .bytes(let bytes):
+            form.append(typed(Body(Bytes(bytes))), name: name, fileName: fileName, headers: headers)
         case .file(let path):
-            // What is no regular file is read as it comes.
-            let isRegular = try read(path) { path throws(SystemError) in try InputFile.length(of: path) } != nil
             let body: Body =
-                isRegular ? .file(path) : .once(try read(path) { path throws(SystemError) in try InputPieces(path) })
+                try Self.comesOnce(path)
+                ? .once(try Self.read(path) { path throws(SystemError) in try InputPieces(path) }) : .file(path)
             let last = path.unicodeScalars.split(separator: "/").last.map { String($0) } ?? path
             form.append(typed(body), name: name, fileName: fileName ?? last, headers: headers)
         }
@@ -139,7 +159,20 @@ extension FormField {
         return body
     }
 
-    private func read<Value>(_ path: String, _ read: (String) throws(SystemError) -> Value) throws(Failure) -> Value {
+    private static func contents(of path: String) throws(Failure) -> [UInt8] {
+        try read(path) { path throws(SystemError) in
+            try InputFile.contents(of: path, maxBytes: InputFile.maxDataBytes)
+        }
+    }
+
+    /// What is no regular file is read as it comes.
+    private static func comesOnce(_ path: String) throws(Failure) -> Bool {
+        try read(path) { path throws(SystemError) in try InputFile.length(of: path) } == nil
+    }
+
+    private static func read<Value>(
+        _ path: String, _ read: (String) throws(SystemError) -> Value
+    ) throws(Failure) -> Value {
         do throws(SystemError) {
             return try read(path)
         } catch {

@@ -1,3 +1,8 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
 import Testing
 
 /// -F, --form-string and `nk multipart`.
@@ -96,6 +101,31 @@ struct FormOptionTests {
         let length = try #require(request.values(named: "Content-Length").first)
         #expect(outcome.text.hasSuffix("--\r\n" + length))
         #expect(outcome.text.contains("filename=\"a.txt\"\r\nContent-Type: text/plain\r\n\r\nhello\r\n"))
+    }
+
+    @Test(arguments: [[], ["-Z"]])
+    func aFieldFromStandardInputGoesToEveryURL(words: [String]) async throws {
+        let server = try LoopbackServer()
+        server.script("*", .text("ok"))
+        let asked = words + ["-F", "f=<-", "-F", "g=@a.txt", server.url("/1"), server.url("/2")]
+        let outcome = try await nk(asked, input: [0xFF, 0x61], folder: folder.path)
+        #expect(outcome.code == 0 && outcome.text == "okok" && outcome.errors == "")
+        let field = Array("name=\"f\"\r\n\r\n".utf8) + [0xFF, 0x61] + Array("\r\n--".utf8)
+        for index in 0..<2 {
+            let body = server.received(index).body
+            #expect(body.indices.contains { body[$0...].starts(with: field) })
+        }
+    }
+
+    @Test(arguments: ["f=@-", "f=@a.txt,-", "f=@pipe"])
+    func aFileThatComesOnceGoesToOneURL(form: String) async throws {
+        let server = try LoopbackServer()
+        server.script("*", .text("ok"))
+        try #require(unsafe mkfifo(folder.file("pipe"), 0o600) == 0)
+        let words = ["-F", form, server.url("/1"), server.url("/2")]
+        let outcome = try await nk(words, input: Array("in".utf8), folder: folder.path)
+        #expect(outcome.code == 2 && outcome.bytes == [] && server.requestCount == 0)
+        #expect(outcome.errorLines.count == 1 && outcome.errors.contains("to one URL only"), "\(outcome.errors)")
     }
 
     @Test(arguments: [["-X", "GET"], ["-d", "x"], ["--json", "1"], ["-I"], ["-T", "a.txt"]])
