@@ -27,13 +27,17 @@ final class OutputFile {
         }
         var status = stat()
         let isThere = unsafe stat(path, &status) == 0
+        if !isThere && errno != ENOENT {
+            throw SystemError(number: errno)
+        }
         if isThere && status.st_mode & S_IFMT != S_IFREG {
             descriptor = try Self.opened(path, O_WRONLY, mode: 0)
             place = path
             return
         }
-        // A link stays a link: what it points to is replaced. What no name leads to any more is written where it is.
-        guard let place = isThere ? Self.resolved(path) : path else {
+        // A link stays a link: what it points to is replaced, or made. What no name leads to any more is written where
+        // it is.
+        guard let place = isThere ? Self.resolved(path) : try Self.followed(path) else {
             descriptor = try Self.opened(path, O_WRONLY | O_TRUNC, mode: 0)
             self.place = path
             return
@@ -43,8 +47,7 @@ final class OutputFile {
             throw SystemError(number: errno)
         }
         // In the same folder, so that the rename stays within one file system; short, so that any name leaves room.
-        let folder = place.unicodeScalars.lastIndex(of: "/").map { String(place.unicodeScalars[...$0]) } ?? ""
-        let temporary = "\(folder).nk-\(getpid())-\(UInt32.random(in: 0 ... .max)).part"
+        let temporary = "\(Self.folder(of: place)).nk-\(getpid())-\(UInt32.random(in: 0 ... .max)).part"
         descriptor = try Self.opened(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: mode ?? 0o666)
         self.place = place
         self.temporary = temporary
@@ -124,6 +127,36 @@ final class OutputFile {
         case "/dev/stderr", "/dev/fd/2", "/proc/self/fd/2": 2
         default: nil
         }
+    }
+
+    /// With the slash at its end; empty is the current one.
+    private static func folder(of path: String) -> String {
+        path.unicodeScalars.lastIndex(of: "/").map { String(path.unicodeScalars[...$0]) } ?? ""
+    }
+
+    /// Where a link leads to what is yet to be made; the path itself where there is no link.
+    private static func followed(_ path: String) throws(SystemError) -> String {
+        var place = path
+        // As many as Linux follows.
+        for _ in 0..<40 {
+            guard let target = try target(of: place) else { return place }
+            place = target.utf8.first == UInt8(ascii: "/") ? target : folder(of: place) + target
+        }
+        throw SystemError(number: ELOOP)
+    }
+
+    /// Nil of what is no link.
+    private static func target(of path: String) throws(SystemError) -> String? {
+        var bytes = [CChar](repeating: 0, count: 4096)
+        let length = unsafe readlink(path, &bytes, bytes.count)
+        if length < 0 {
+            return nil
+        }
+        let target = bytes.prefix(length).map { UInt8(bitPattern: $0) }
+        guard length < bytes.count, let text = String(validating: target, as: UTF8.self) else {
+            throw SystemError(number: EILSEQ)
+        }
+        return text
     }
 
     /// Nil where a link leads to nothing that has a name.

@@ -81,6 +81,33 @@ struct OutputFileTests {
         #expect(folder.names == ["out", "real"])
     }
 
+    @Test(arguments: [["real"], ["./next", "real"], ["FOLDER/next", "real"]])
+    func aLinkToNothingYetLeadsToTheNewFile(targets: [String]) async throws {
+        for (name, target) in zip(["out", "next"], targets) {
+            let target = target.hasPrefix("FOLDER/") ? folder.file(String(target.dropFirst(7))) : target
+            try folder.link(name, to: target)
+        }
+        let words = ["-o", folder.file("out")]
+        #expect(try await nk(words + [server.url("/cut")]).code == 18)
+        #expect(folder.contents(of: "real") == nil)
+        #expect(try await nk(words + [server.url("/")]).code == 0)
+        #expect(folder.contents(of: "real") == Array("new".utf8))
+        #expect(folder.mode(of: "out") & 0o170000 == 0o120000)
+        #expect(folder.names.count == targets.count + 1)
+    }
+
+    @Test func aLinkThatLeadsNowhereIsNamed() async throws {
+        try folder.link("loop", to: "loop")
+        try folder.link("astray", to: "none/real")
+        for (name, reason) in [("loop", "Too many levels of symbolic links"), ("astray", "No such file or directory")] {
+            let outcome = try await nk("-o", folder.file(name), server.url("/"))
+            #expect(outcome.code == 23)
+            #expect(outcome.errorLines == ["nk: (23) cannot write to \(folder.file(name)): \(reason)"])
+        }
+        #expect(folder.names == ["astray", "loop"])
+        #expect(folder.mode(of: "loop") & 0o170000 == 0o120000)
+    }
+
     @Test func aDeviceIsWrittenAndNotReplaced() async throws {
         #expect(try await nk("-o", "/dev/null", server.url("/")).code == 0)
     }
