@@ -90,7 +90,12 @@ struct Session {
         configuration.cookies = keepsCookies ? .memory : .off
         configuration.netrc = arguments.usesNetrc ? .home : .off
         let agent = Agent(configuration)
-        loadCookies(into: agent)
+        do throws(Failure) {
+            try loadCookies(into: agent)
+        } catch {
+            await agent.shutdown()
+            return complain(error)
+        }
         let drawing = Task { await console.keepDrawing() }
         let ended = arguments.isParallel ? await together(agent) : await inTurn(agent)
         drawing.cancel()
@@ -201,14 +206,19 @@ struct Session {
 
     // MARK: What belongs to all
 
-    /// A file that is missing is no fault, as with curl: -b and -c may name one that is yet to be written.
-    private func loadCookies(into agent: Agent) {
+    /// A file that is missing is no fault, as with curl: -b and -c may name one that is yet to be written. One that is
+    /// there and cannot be read is, when it is the jar: its cookies would be lost at the end.
+    private func loadCookies(into agent: Agent) throws(Failure) {
         for path in arguments.cookieFiles where !path.isEmpty {
             let file: (cookies: [Cookie], foreignLines: Int)
             do throws(SystemError) {
                 file = try CookieFile.read(path)
             } catch {
-                if path != arguments.cookieJar {
+                let isJar = arguments.cookieJar.map { $0 == path || InputFile.areOne($0, path) } ?? false
+                if isJar && !error.isMissingFile {
+                    throw Failure(reading: error, from: path)
+                }
+                if !isJar {
                     warn("cannot read cookies from \(path): \(error.message)")
                 }
                 continue

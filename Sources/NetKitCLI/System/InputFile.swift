@@ -107,6 +107,12 @@ final class InputFile {
         return status
     }
 
+    /// Whether two paths lead to one file that is there.
+    static func areOne(_ path: String, _ other: String) -> Bool {
+        guard let status = try? status(of: path), let others = try? self.status(of: other) else { return false }
+        return status.st_dev == others.st_dev && status.st_ino == others.st_ino
+    }
+
     static func exists(_ path: String) -> Bool {
         unsafe access(path, F_OK) == 0
     }

@@ -9,6 +9,7 @@ struct SystemError: Error {
     let number: Int32
     var message: String { unsafe String(cString: strerror(number)) }
     var isBrokenPipe: Bool { number == EPIPE }
+    var isMissingFile: Bool { number == ENOENT }
 }
 
 /// The process's three streams and its end; FoundationEssentials has no FileHandle.

@@ -1,4 +1,11 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
 import Testing
+
+@testable import NetKitCLI
 
 /// Who asks: names and passwords, cookies, certificates.
 @Suite(.timeLimit(.minutes(5)))
@@ -109,6 +116,46 @@ struct AccessOptionTests {
     @Test func aJarThatCannotBeWrittenExitsWith23() async throws {
         let outcome = try await nk("-c", folder.file("none/jar"), server.url("/"))
         #expect(outcome.code == 23 && outcome.text == "ok" && outcome.errorLines.count == 1)
+    }
+
+    /// A jar is written anew at the end: what could not be read would be lost.
+    @Test(arguments: ["large", "loop", "folder"])
+    func aJarThatIsThereAndCannotBeReadIsLeftAlone(kind: String) async throws {
+        let jar = folder.file("jar")
+        switch kind {
+        case "large":
+            try folder.write([], to: "jar")
+            try #require(unsafe truncate(jar, off_t(InputFile.maxDocumentBytes) + 1) == 0)
+        case "loop":
+            try folder.link("jar", to: "jar")
+        default:
+            try #require(unsafe mkdir(jar, 0o700) == 0)
+        }
+        defer { unsafe rmdir(jar) }
+        let before = folder.mode(of: "jar")
+        let outcome = try await nk("-b", jar, "-c", jar, server.url("/"))
+        #expect(outcome.code == 26 && outcome.bytes == [] && server.requestCount == 0)
+        #expect(outcome.errorLines.count == 1 && outcome.errors.hasPrefix("nk: (26) cannot read \(jar): "))
+        #expect(folder.mode(of: "jar") == before && folder.names == ["jar"])
+    }
+
+    @Test func aJarIsTheSameByAnotherName() async throws {
+        try folder.write([], to: "jar")
+        try #require(unsafe truncate(folder.file("jar"), off_t(InputFile.maxDocumentBytes) + 1) == 0)
+        let outcome = try await nk(["-b", "./jar", "-c", "jar", server.url("/")], folder: folder.path)
+        #expect(outcome.code == 26 && outcome.errorLines.count == 1 && server.requestCount == 0)
+        // What is not written stays a warning.
+        let other = try await nk(["-b", "jar", "-c", "new", server.url("/")], folder: folder.path)
+        #expect(other.code == 0 && other.text == "ok" && other.errors.contains("cannot read cookies from jar"))
+        #expect(folder.names == ["jar", "new"])
+    }
+
+    @Test func aJarBehindALinkIsMadeThere() async throws {
+        server.script("/set", Reply(headers: ["Set-Cookie: id=1; Path=/"]))
+        try folder.link("jar", to: "real")
+        #expect(try await nk("-b", folder.file("jar"), "-c", folder.file("jar"), server.url("/set")).errors == "")
+        #expect(folder.mode(of: "jar") & 0o170000 == 0o120000 && folder.mode(of: "real") == 0o100600)
+        #expect(folder.names == ["jar", "real"])
     }
 
     // MARK: Certificates
