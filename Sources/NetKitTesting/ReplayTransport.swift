@@ -12,8 +12,9 @@ public import NetKit
 public final class ReplayTransport: Transport {
     fileprivate struct State: Sendable {
         var used: Set<Int> = []
-        /// Where redirects led, and which exchange answers there.
-        var elsewhere: [String: Int] = [:]
+        /// By the stub's exchange that was led elsewhere: the recorded one that answers there. Not by the URL, to which
+        /// several may be on their way.
+        var elsewhere: [Int: Int] = [:]
     }
 
     private let stub: StubTransport
@@ -72,11 +73,11 @@ public final class ReplayTransport: Transport {
 
 extension ReplayTransport.Tape {
     fileprivate func answer(to asked: StubRequest) throws(NetError) -> StubReply {
-        let body = asked.request.body == nil ? nil : asked.body
-        let question = Recording.Question(asked.request, body, without: redaction)
-        if let index = state.withLock({ $0.elsewhere.removeValue(forKey: question.url) }) {
+        if let index = state.withLock({ $0.elsewhere.removeValue(forKey: asked.exchange) }) {
             return reply(index)
         }
+        let body = asked.request.body == nil ? nil : asked.body
+        let question = Recording.Question(asked.request, body, without: redaction)
         let matching = recording.exchanges.indices.filter { recording.exchanges[$0].request.matches(question) }
         let index = state.withLock { state in
             let index = matching.first { !state.used.contains($0) } ?? matching.last
@@ -93,8 +94,9 @@ extension ReplayTransport.Tape {
             throw NetError(NetError.Code(rawValue: failure.code), failure.message)
         }
         if let url = exchange.response?.url, asked.request.redirects ?? .follow != .return {
-            state.withLock { $0.elsewhere[url] = index }
-            return .redirect(to: url, status: 307)
+            state.withLock { $0.elsewhere[asked.exchange] = index }
+            // Which one it was is not recorded. A body that cannot be sent again went nowhere else: that was a 303.
+            return .redirect(to: url, status: asked.request.body?.isRepeatable ?? true ? 307 : 303)
         }
         return reply(index)
     }

@@ -8,11 +8,14 @@ import NetKit
 /// One request on its way through a stub: its hops, its body and its end.
 final class StubExchange: Sendable {
     private let request: Request<Bytes>
+    private let number: Int
     private let transport: StubTransport
     private let isOver = Watched(false)
 
-    init(_ request: Request<Bytes>, with transport: StubTransport) {
+    /// - Parameter number: another one for each exchange of the transport.
+    init(_ request: Request<Bytes>, number: Int, with transport: StubTransport) {
         self.request = request
+        self.number = number
         self.transport = transport
     }
 
@@ -116,7 +119,7 @@ final class StubExchange: Sendable {
 
     /// The reply is chosen when the head has come, as a server does, and the body read before it is sent.
     private func reply(to hop: Request<Bytes>, isFirst: Bool) async throws(NetError) -> StubReply {
-        let (index, described) = transport.arrived(hop)
+        let (index, described) = transport.arrived(hop, of: number)
         if described?.readsBody ?? true {
             try await readBody(of: hop, isFirst: isFirst, at: index)
         }

@@ -4,12 +4,15 @@ public import NetKit
 public struct StubRequest: Sendable {
     /// The request as the agent completed it, or as a redirect changed it.
     public let request: Request<Bytes>
+    /// Tells the hops of one request from those of others.
+    let exchange: Int
     var received: [UInt8] = []
     /// Whether the body has come whole; true without one, false when the reply did not wait for it.
     public internal(set) var isWhole = false
 
-    init(_ request: Request<Bytes>) {
+    init(_ request: Request<Bytes>, of exchange: Int) {
         self.request = request
+        self.exchange = exchange
     }
 
     /// The method.

@@ -21,6 +21,7 @@ public final class StubTransport: Transport {
     private struct State: Sendable {
         var script = StubScript()
         var requests: [StubRequest] = []
+        var begun = 0
         var underWay = 0
         var isShutDown = false
     }
@@ -118,22 +119,24 @@ public final class StubTransport: Transport {
         if Task.isCancelled {
             throw NetError(.cancelled, "the task was cancelled before it was sent")
         }
-        let isShutDown = state.change { state in
-            state.underWay += state.isShutDown ? 0 : 1
-            return state.isShutDown
+        let number: Int? = state.change { state in
+            if state.isShutDown {
+                return nil
+            }
+            state.begun += 1
+            state.underWay += 1
+            return state.begun
         }
-        if isShutDown {
-            throw NetError(.closed, "the stub was shut down")
-        }
-        return StubExchange(request, with: self)
+        guard let number else { throw NetError(.closed, "the stub was shut down") }
+        return StubExchange(request, number: number, with: self)
     }
 }
 
 extension StubTransport {
     /// Remembers a hop's request; returns its place, and the reply that is described for it.
-    func arrived(_ request: Request<Bytes>) -> (index: Int, reply: StubReply?) {
+    func arrived(_ request: Request<Bytes>, of exchange: Int) -> (index: Int, reply: StubReply?) {
         state.change { state in
-            let asked = StubRequest(request)
+            let asked = StubRequest(request, of: exchange)
             state.requests.append(asked)
             return (state.requests.count - 1, state.script.next(for: asked))
         }

@@ -107,6 +107,72 @@ struct ReplayTests {
         #expect(error?.isRetryable == true)
     }
 
+    @Test func twoThatAreLedToOnePlaceKeepTheirOwnAnswers() async throws {
+        try server.answer("/a", with: .redirect(to: "/new", status: 307))
+        try server.answer("/b", with: .redirect(to: "/new", status: 307))
+        try server.answer("/new", with: .text("of a"), .text("of b"))
+        let agent = Agent(configuration)
+        for path in ["/a", "/b"] {
+            _ = try await agent.send(Request<Bytes>(path, method: .post, body: .text("x")))
+        }
+        let (again, replay) = try replaying()
+        // Both are on their way to the place before one is there, and the second one comes first.
+        let (firstIsLed, secondHasCome) = (Gate(), Gate())
+        func post(_ path: String, onSecondReading: @escaping @Sendable () async throws -> Void) -> Request<String> {
+            let readings = Counter()
+            let body = Body.stream(contentType: "text/plain; charset=utf-8") {
+                let reading = readings.increment()
+                return Pieces<[UInt8]> { index in
+                    if reading == 2, index == 0 {
+                        try await onSecondReading()
+                    }
+                    return index == 0 ? Array("x".utf8) : nil
+                }
+            }
+            return Request<String>(path, method: .post, body: body)
+        }
+        let first = post("/a") {
+            firstIsLed.open()
+            try await secondHasCome.opened()
+        }
+        async let ofA = again.send(first).value
+        try await firstIsLed.opened()
+        let ofB = try await again.send(post("/b") {}).value
+        secondHasCome.open()
+        let answers = [try await ofA, ofB]
+        #expect(answers == ["of a", "of b"])
+        #expect(replay.unused.isEmpty && replay.requests.count == 4)
+    }
+
+    @Test func aRedirectIsReplayedForABodyThatIsReadOnce() async throws {
+        try server.answer("/old", with: .redirect(to: "/new", status: 303))
+        try server.answer("/new", with: .text("here"))
+        func post() -> Request<String> {
+            Request<String>("/old", method: .post, body: .once(Pieces([Array("piece".utf8)])))
+        }
+        let first = try await Agent(configuration).send(post())
+        let (again, replay) = try replaying()
+        let second = try await again.send(post())
+        #expect(second.value == "here" && second.url == first.url)
+        #expect(replay.requests.map(\.method) == [.post, .get])
+    }
+
+    @Test func whoTurnsBackAtARedirectLeavesItsAnswerToNobody() async throws {
+        try server.answer("/old", with: .redirect(to: "/new"))
+        try server.answer("/new", with: .text("moved"), .text("itself"))
+        let agent = Agent(configuration)
+        for path in ["/old", "/new"] {
+            _ = try await agent.send(Request<String>(path))
+        }
+        let (again, _) = try replaying()
+        var old = Request<String>("/old")
+        old.limits = Limits()
+        old.limits?.maxRedirects = 0
+        let error = await #expect(throws: NetError.self) { try await again.send(old) }
+        #expect(error?.code == .tooManyRedirects)
+        #expect(try await again.send(Request<String>("/new")).value == "itself")
+    }
+
     @Test func streamsAndSavesAreRecordedToo() async throws {
         try server.answer("*", with: .text("piece by piece"))
         let agent = Agent(configuration)
