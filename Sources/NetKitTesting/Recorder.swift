@@ -25,7 +25,8 @@ public final class Recorder: Interceptor {
     ///   - maxBodyBytes: a response with a larger body (16 MiB) fails with ``NetKit/NetError/Code/bodyTooLarge``.
     public init(redaction: Redaction = Redaction(), maxBodyBytes: Int = 16 << 20) {
         self.redaction = redaction
-        self.maxBodyBytes = max(0, maxBodyBytes)
+        // One more byte is asked for.
+        self.maxBodyBytes = min(max(0, maxBodyBytes), .max - 1)
     }
 
     /// The exchanges that are over, in the order in which they were asked.

@@ -195,6 +195,17 @@ struct ReplayTests {
         #expect(error?.code == .bodyTooLarge)
     }
 
+    @Test(arguments: [Int.max, .max - 1])
+    func aRecorderNeedsNoLimit(maxBodyBytes: Int) async throws {
+        try server.answer("*", with: .text("whole"))
+        var configuration = configuration
+        let recorder = Recorder(maxBodyBytes: maxBodyBytes)
+        configuration.interceptors = [recorder]
+        let stream = try await Agent(configuration).stream(Request<Bytes>("/"))
+        #expect(text(try await stream.collect(upTo: 100)) == "whole")
+        #expect(recorder.recording.exchanges.count == 1)
+    }
+
     @Test func observersAndInterceptorsAreInForce() async throws {
         try server.answer("*", with: .status(503), .text("up"))
         let agent = Agent(configuration)
