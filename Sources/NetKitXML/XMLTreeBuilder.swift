@@ -56,9 +56,12 @@ struct XMLTreeBuilder {
     }
 
     private mutating func append(_ text: String) {
-        guard let last = open.last?.children.indices.last, case .text(let before) = open[open.count - 1].children[last]
+        guard let last = open.last?.children.indices.last, case .text(var whole) = open[open.count - 1].children[last]
         else { return append(.text(text)) }
-        open[open.count - 1].children[last] = .text(before + text)
+        // Taken out of the tree it has one owner, and grows where it is.
+        open[open.count - 1].children[last] = .text("")
+        whole += text
+        open[open.count - 1].children[last] = .text(whole)
     }
 
     /// What stands outside the root is left out.
