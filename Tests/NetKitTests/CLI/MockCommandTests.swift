@@ -148,9 +148,19 @@ struct MockCommandTests {
         ("/a", "/a", true), ("/a", "/a/", false), ("/*", "/a", true), ("/*", "/", false), ("/*", "/a/b", false),
         ("/**", "/", true), ("/**", "/a/b", true), ("/a/**/z", "/a/z", true), ("/a/**/z", "/a/b/c/z", true),
         ("/a/**/z", "/a/b", false), ("/a/*/c", "/a/b/c", true), ("/%61", "/a", true), ("/a b", "/a%20b", true),
-        ("/", "/", true),
+        ("/", "/", true), ("/**/a/**/b", "/a/b/a/c/b", true), ("/**/a/*/b/**", "/a/b/b/a/c/b", true),
+        ("/**/**", "/", true), ("/**/*/b", "/b", false), ("/**/*/b", "/a//b", false), ("/**/a", "/a/", false),
+        ("/a/**", "/a", true), ("/%2A", "/a", false), ("/%2a%2A", "/**", true), ("/a%2Fb", "/a/b", false),
     ])
     func aPatternMatchesPaths(pattern: String, path: String, matches: Bool) {
         #expect(PathPattern(pattern).matches(path) == matches)
+    }
+
+    /// By trying all ways to share the parts out it would not end.
+    @Test func manyStarsAnswerAtOnceForALongPath() {
+        let pattern = PathPattern("/" + String(repeating: "**/a/", count: 12) + "z")
+        let path = "/" + String(repeating: "a/", count: 60)
+        #expect(!pattern.matches(path + "y"))
+        #expect(pattern.matches(path + "z"))
     }
 }
