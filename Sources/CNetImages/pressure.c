@@ -103,29 +103,46 @@ static int start_thread(nc_pressure *pressure) {
     return number;
 }
 
+/// On success the thread has it.
+static nc_image_status start(nc_pressure *pressure, nc_image_error *err) {
+    int number = pipe2(pressure->ends, O_CLOEXEC) == 0 ? 0 : errno;
+    number = number == 0 ? start_thread(pressure) : number;
+    if (number == 0) {
+        return NC_IMAGE_OK;
+    }
+    if (pressure->ends[0] >= 0) {
+        close(pressure->ends[0]);
+        close(pressure->ends[1]);
+    }
+    return image_fail(err, NC_IMAGE_NO_PRESSURE, number, "no thread for the watch could be started");
+}
+
 nc_image_status nc_pressure_start(nc_pressure **out, int descriptor, nc_pressure_fn on_pressure,
                                   nc_pressure_end_fn on_end, void *ctx, nc_image_error *err) {
+    nc_pressure *pressure = NULL;
+    nc_image_status status = NC_IMAGE_OK;
     if (out == NULL || descriptor < 0 || on_pressure == NULL || on_end == NULL) {
-        return image_fail(err, NC_IMAGE_USAGE, 0, "an argument is missing");
+        status = image_fail(err, NC_IMAGE_USAGE, 0, "an argument is missing");
+        goto done;
     }
-    nc_pressure *pressure = malloc(sizeof *pressure);
+    pressure = malloc(sizeof *pressure);
     if (pressure == NULL) {
-        return image_fail(err, NC_IMAGE_NO_MEMORY, 0, "memory ran out");
+        status = image_fail(err, NC_IMAGE_NO_MEMORY, 0, "memory ran out");
+        goto done;
     }
     *pressure = (nc_pressure){
         .descriptor = descriptor, .ends = {-1, -1}, .on_pressure = on_pressure, .on_end = on_end, .ctx = ctx};
-    int number = pipe2(pressure->ends, O_CLOEXEC) == 0 ? 0 : errno;
-    number = number == 0 ? start_thread(pressure) : number;
-    if (number != 0) {
-        if (pressure->ends[0] >= 0) {
-            close(pressure->ends[0]);
-            close(pressure->ends[1]);
-        }
-        free(pressure);
-        return image_fail(err, NC_IMAGE_NO_PRESSURE, number, "no thread for the watch could be started");
+    status = start(pressure, err);
+done:
+    if (status == NC_IMAGE_OK) {
+        *out = pressure;
+        return status;
     }
-    *out = pressure;
-    return NC_IMAGE_OK;
+    free(pressure);
+    if (descriptor >= 0) {
+        close(descriptor);
+    }
+    return status;
 }
 
 void nc_pressure_stop(nc_pressure *pressure) {

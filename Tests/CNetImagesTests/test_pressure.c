@@ -105,12 +105,24 @@ static void pressure__refuses_wrong_calls_and_wrong_files(void **state) {
     }
 }
 
+static void pressure__closes_what_it_cannot_watch(void **state) {
+    (void)state;
+    int ends[2];
+    connect_pair(ends);
+    assert_int_equal(nc_pressure_start(NULL, ends[0], on_pressure, on_end, NULL, NULL), NC_IMAGE_USAGE);
+    // The other side sees the end; the number may be another file's by now.
+    char byte;
+    assert_int_equal(recv(ends[1], &byte, 1, 0), 0);
+    close(ends[1]);
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(pressure__is_heard_until_it_is_stopped),
         harness_case(pressure__may_be_stopped_by_whoever_hears_it),
         harness_case(pressure__refuses_wrong_calls_and_wrong_files),
+        harness_case(pressure__closes_what_it_cannot_watch),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -171,7 +171,7 @@ nc_image_status nc_pressure_open(int *out, const char *NC_IMAGE_NULLABLE path, u
 /// Starts a thread that calls `on_pressure` whenever the descriptor tells of pressure, and `on_end` at last.
 ///
 /// - out:        give it up with nc_pressure_stop().
-/// - descriptor: closed when the watch ends; after a failure it is the caller's still.
+/// - descriptor: closed when the watch ends, or when it cannot begin.
 /// Returns NC_IMAGE_OK, NC_IMAGE_USAGE, NC_IMAGE_NO_MEMORY, NC_IMAGE_NO_PRESSURE where no thread could be started.
 nc_image_status nc_pressure_start(nc_pressure *NC_IMAGE_NULLABLE *NC_IMAGE_NULLABLE out, int descriptor,
                                   nc_pressure_fn on_pressure, nc_pressure_end_fn on_end, void *NC_IMAGE_NULLABLE ctx,

@@ -30,7 +30,7 @@ public import NetKit
         try self.init(takingOwnershipOf: descriptor, onPressure: onPressure)
     }
 
-    /// Watches a descriptor that tells by POLLPRI; it is closed at the end, and stays the caller's when this throws.
+    /// Watches a descriptor that tells by POLLPRI; it is closed at the end, or when this throws.
     package init(takingOwnershipOf descriptor: Int32, onPressure: @escaping @Sendable () -> Void) throws(NetError) {
         let listener = unsafe Unmanaged.passRetained(Listener(onPressure))
         var raw: OpaquePointer?
