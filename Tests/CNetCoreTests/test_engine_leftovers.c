@@ -229,6 +229,34 @@ static void leftover__of_a_redirect_does_not_answer_its_target(void **state) {
     fixture_stop(&f);
 }
 
+/// libcurl answers it by itself, in the same transfer. One of a later packet, and one that is longer than what is read at
+/// once, so that its reader stops exactly at its end.
+static void leftover__of_a_challenge_does_not_answer_its_proof(void **state) {
+    enum { LONG = 200000 };
+    static const nct_identity identities[] = {NCT_PLAIN, NCT_TLS_VALID};
+    static char bytes[LONG + 200];
+    (void)state;
+    int head = snprintf(bytes, sizeof bytes,
+                        "HTTP/1.1 401 No\r\nWWW-Authenticate: Digest realm=r, nonce=n\r\nContent-Length: %d\r\n\r\n", LONG);
+    memset(bytes + head, 'x', LONG);
+    memcpy(bytes + head + LONG, EVIL, sizeof EVIL);
+    for (size_t i = 0; i < 2; i++) {
+        fixture f;
+        fixture_start(&f, identities[i]);
+        size_t length = (size_t)head + LONG + sizeof EVIL - 1;
+        fixture_script(&f, "/first", (nct_reply){.is_raw = true, .body = bytes, .body_length = length});
+        fixture_script(&f, "/next", (nct_reply){.body = "good", .body_length = 4});
+        nc_request request = fixture_request(&f, "/first");
+        request.credentials = (nc_credentials){
+            .schemes = NC_AUTH_DIGEST, .user = nc_slice_of("me"), .password = nc_slice_of("secret")};
+        assert_status(fixture_send(&f, &request).error.status, NC_ERR_BAD_RESPONSE);
+        answer next = fixture_get(&f, "/next");
+        assert_answered(next, 200, "good");
+        assert_false(nc_response_hop_at(next.response, 0).is_reused);
+        fixture_stop(&f);
+    }
+}
+
 /// What is read together with the end of an answer is dropped; more of it may be on its way.
 static void leftover__in_one_read_with_an_answer_gives_its_connection_up(void **state) {
     static const struct {
@@ -265,6 +293,7 @@ int main(void) {
         harness_case(leftover__over_a_unix_socket_is_no_answer_either),
         harness_case(leftover__right_behind_a_body_is_no_answer),
         harness_case(leftover__of_a_redirect_does_not_answer_its_target),
+        harness_case(leftover__of_a_challenge_does_not_answer_its_proof),
         harness_case(leftover__in_one_read_with_an_answer_gives_its_connection_up),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

@@ -118,16 +118,30 @@ int nc_exchange_on_rewind(void *data, curl_off_t offset, int origin) {
 /// As much as a proxy may say in one go to a CONNECT that it does not grant.
 enum { MAX_REFUSAL_BYTES = 1 << 20 };
 
+/// The body of a challenge that libcurl drops.
+static bool is_challenge_too_large(nc_transfer *transfer, curl_off_t got) {
+    uint64_t max_bytes = nc_delivery_max_bytes(transfer);
+    if (!transfer->is_head_held || got <= 0 || (uint64_t)got <= max_bytes) {
+        return false;
+    }
+    (void)nc_transfer_note(transfer, NC_ERR_BODY_TOO_LARGE, CURLE_FILESIZE_EXCEEDED,
+                           "the body of a challenge is larger than the limit of %llu bytes",
+                           (unsigned long long)max_bytes);
+    return true;
+}
+
 /// libcurl reads the answer to a CONNECT byte by byte, for as long as there is something to read, and asks before each.
 /// A body that has no end would hold the loop.
 int nc_exchange_on_progress(void *data, curl_off_t to_get, curl_off_t got, curl_off_t to_send, curl_off_t sent) {
     nc_handle *handle = data;
     nc_transfer *transfer = handle->transfer;
     (void)to_get;
-    (void)got;
     (void)to_send;
     (void)sent;
     // A handle at rest has no transfer.
+    if (transfer != NULL && is_challenge_too_large(transfer, got)) {
+        return 1;
+    }
     if (transfer == NULL || nc_lane_count_unheeded(transfer->lane, &handle->refusal, 1) <= MAX_REFUSAL_BYTES) {
         return 0;
     }
@@ -147,9 +161,26 @@ static bool may_be_multiplexed(const nc_transfer *transfer, CURL *easy) {
 
 /// RFC 9112, 9.2: what came while nobody asked answers nothing. libcurl below 8.0 would take it for the reply to the
 /// next request: what somebody smuggled in before, or the 408 of a server that waited for too long.
-static bool has_leftover(nc_transfer *transfer, CURL *easy) {
-    return !transfer->may_be_multiplexed &&
-           (nc_tls_has_unread(easy) || nc_sockets_has_unread(&transfer->engine->loop.sockets, transfer->socket_key));
+static bool has_leftover(const nc_handle *handle, int local_port) {
+    const nc_transfer *transfer = handle->transfer;
+    const nc_sockets *sockets = &handle->engine->loop.sockets;
+    if (transfer->may_be_multiplexed) {
+        return false;
+    }
+    if (nc_tls_has_unread(handle->easy) || nc_sockets_has_unread(sockets, transfer->socket_key)) {
+        return true;
+    }
+    // A challenge came over it, and the hop that has opened it has not left it with those that are kept.
+    bool is_its_own = transfer->is_head_held &&
+                      (nc_transfer_unix_socket(transfer) != NULL || nc_sockets_has_port(handle->fd, local_port));
+    return is_its_own && nc_sockets_is_unread(sockets, handle->fd);
+}
+
+/// What libcurl does not tell: that the connection is one that this hop, or another, has used already.
+static bool is_used(nc_transfer *transfer, long opened) {
+    long before = transfer->opened;
+    transfer->opened = opened;
+    return opened == before;
 }
 
 /// Which connection it is: at the hop's end libcurl knows none that has closed, or that carries other streams on.
@@ -188,6 +219,19 @@ static int ask_anew(nc_transfer *transfer) {
     transfer->asks_anew = true;
     nc_response_repeat_hop(transfer->response);
     return CURL_PREREQFUNC_ABORT;
+}
+
+/// Over another connection, unless each has had something on it.
+static int leave_leftover(nc_transfer *transfer) {
+    if (transfer->is_head_held && !nc_verdict_may_go_afresh(transfer)) {
+        (void)nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
+                               "the server goes on behind its answer to a challenge");
+        return CURL_PREREQFUNC_ABORT;
+    }
+    if (transfer->is_head_held) {
+        transfer->repeats++;
+    }
+    return ask_anew(transfer);
 }
 
 /// Over a Unix socket libcurl tells its path for the address, and the URL's port.
@@ -239,8 +283,8 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
     long opened = 0;
     (void)curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &opened);
     note_connection(data, opened != 0, local_port);
-    if (opened == 0 && has_leftover(transfer, easy)) {
-        return ask_anew(transfer);
+    if (is_used(transfer, opened) && has_leftover(data, local_port)) {
+        return leave_leftover(transfer);
     }
     note_address(transfer, remote_ip, remote_port);
     bool has_body = transfer->description.has_body && transfer->upload.length > 0 && !transfer->is_get;

@@ -429,6 +429,11 @@ void nc_handle_watch_excess(nc_handle *handle) {
     handle->is_watched = true;
 }
 
+void nc_handle_watch_progress(nc_handle *handle) {
+    (void)curl_easy_setopt(handle->easy, CURLOPT_NOPROGRESS, 0L);
+    handle->has_extras = true;
+}
+
 const nc_kept_proxy *nc_handle_proxy(const nc_transfer *transfer) {
     const nc_extras *extras = transfer->description.extras;
     return extras != NULL && extras->has_proxy ? &extras->proxy : &transfer->engine->state.proxy;

@@ -57,6 +57,8 @@ void nc_handle_heed_length(nc_handle *handle, bool is_heeded);
 void nc_handle_forbid_reuse(nc_handle *handle);
 /// The same, should libcurl drop bytes that it read together with the end of the answer.
 void nc_handle_watch_excess(nc_handle *handle);
+/// Has nc_exchange_on_progress() asked from now on, until the handle's next use.
+void nc_handle_watch_progress(nc_handle *handle);
 /// Whether the hop may become one of several streams of a connection, but for what its reader may do.
 bool nc_handle_may_be_multiplexed(const nc_transfer *transfer);
 /// Whether TLS may be spoken although the URL says http: to a proxy, or because a host asked for it.

@@ -72,6 +72,16 @@ static nc_status check_framing(nc_transfer *transfer) {
     return NC_OK;
 }
 
+static nc_status check_length(nc_transfer *transfer) {
+    uint64_t max_bytes = nc_delivery_max_bytes(transfer);
+    if (!transfer->framing.has_length || transfer->framing.length <= max_bytes) {
+        return NC_OK;
+    }
+    return nc_transfer_note(transfer, NC_ERR_BODY_TOO_LARGE, CURLE_FILESIZE_EXCEEDED,
+                            "the body of %llu bytes is larger than the limit of %llu",
+                            (unsigned long long)transfer->framing.length, (unsigned long long)max_bytes);
+}
+
 /// A body that is announced as too large is refused before it comes, unless it is still to be decoded.
 static nc_status expect_body(nc_transfer *transfer) {
     const nc_framing *framing = &transfer->framing;
@@ -83,11 +93,8 @@ static nc_status expect_body(nc_transfer *transfer) {
     if (has_none || framing->coding_count > 0 || !framing->has_length) {
         return NC_OK;
     }
-    if (framing->length > nc_delivery_max_bytes(transfer)) {
-        return nc_transfer_note(transfer, NC_ERR_BODY_TOO_LARGE, CURLE_FILESIZE_EXCEEDED,
-                                "the body of %llu bytes is larger than the limit of %llu",
-                                (unsigned long long)framing->length,
-                                (unsigned long long)nc_delivery_max_bytes(transfer));
+    if (check_length(transfer) != NC_OK) {
+        return transfer->error.status;
     }
     if (transfer->has_sink && transfer->sink.on_body != NULL) {
         return NC_OK;
@@ -289,12 +296,15 @@ static nc_status switch_protocols(nc_transfer *transfer) {
     return NC_OK;
 }
 
-/// A challenge that libcurl has credentials for may be followed by another request of its own.
+/// A challenge that libcurl has credentials for may be followed by another request of its own. The body between is dropped
+/// without a word to anybody: nc_exchange_on_progress() counts it.
 static nc_status hold_challenge(nc_transfer *transfer, uint16_t code) {
     transfer->challenges++;
-    if (check_challenge(transfer, code) != NC_OK) {
+    if (check_challenge(transfer, code) != NC_OK ||
+        (nc_delivery_has_content(transfer) && check_length(transfer) != NC_OK)) {
         return transfer->error.status;
     }
+    nc_handle_watch_progress(transfer->handle);
     transfer->is_head_held = true;
     transfer->met |= code == 407 ? NC_PARTY_PROXY : NC_PARTY_HOST;
     transfer->asked_bytes = (uint64_t)request_bytes(transfer);

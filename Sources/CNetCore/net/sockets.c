@@ -140,6 +140,10 @@ bool nc_sockets_has_unread(const nc_sockets *sockets, uint32_t key) {
     return false;
 }
 
+bool nc_sockets_is_unread(const nc_sockets *sockets, int fd) {
+    return nc_sockets_connection(sockets, fd) != 0 && has_unread(fd);
+}
+
 void nc_sockets_closing(nc_sockets *sockets, int fd) {
     if ((size_t)fd < sockets->capacity) {
         nc_socket *entry = &sockets->entries[fd];

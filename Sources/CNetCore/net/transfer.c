@@ -286,6 +286,7 @@ static void begin_hop(nc_transfer *transfer) {
     transfer->has_heard = false;
     transfer->socket_key = 0;
     transfer->attempts = 0;
+    transfer->opened = 0;
     transfer->is_in_head = false;
     transfer->has_head = false;
     transfer->ends_early = false;

@@ -93,6 +93,7 @@ struct nc_transfer {
     bool is_apart;           // shares its connection with no other stream
     bool is_get;             // a redirect has dropped method and body
     uint32_t attempts;       // connections that libcurl tried the hop's request on
+    long opened;             // how many of them were opened for it, at the last one
     bool was_connected;      // and is connecting no more
     bool has_heard;          // something came since it was connected
     bool may_be_multiplexed; // the connection speaks HTTP/2 or 3
