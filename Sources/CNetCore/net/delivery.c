@@ -271,17 +271,30 @@ bool nc_delivery_awaits_end(const nc_transfer *transfer) {
     return !nc_delivery_is_sending(transfer);
 }
 
-/// RFC 9113, 8.1: a server that has answered may reset the stream of an upload that it does not want to the end, and
-/// its answer counts. libcurl calls that an error, and names it in its text alone when it is one; an answer that needs
-/// no body, or has one of its announced length, is whole all the same. Without a length nobody can tell: libcurl drops
-/// what came in one read with the reset.
+/// RFC 9113, 8.1: libcurl names the reset in its text alone when it is an error.
+static bool is_clean_reset(const nc_transfer *transfer, CURLcode code) {
+    return code == CURLE_HTTP2_STREAM && strstr(transfer->handle->detail, "not closed cleanly") == NULL;
+}
+
+/// RFC 9112, 9.5: in the middle of an upload only its own failure can come behind an answer that is whole.
+static bool is_broken_upload(const nc_transfer *transfer, CURLcode code) {
+    return (code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR) && nc_delivery_is_sending(transfer);
+}
+
+/// A server that has answered may end the stream, or the connection, of an upload that it does not want to the end, and
+/// its answer counts. libcurl calls that an error; an answer that needs no body, or has one of its announced length or
+/// with its last chunk, is whole all the same. Over HTTP/2 nobody can tell without a length: libcurl drops what came in
+/// one read with the reset.
 bool nc_delivery_is_whole_before_reset(const nc_transfer *transfer, CURLcode code) {
-    bool is_clean = code == CURLE_HTTP2_STREAM && strstr(transfer->handle->detail, "not closed cleanly") == NULL;
-    if (!is_clean || !transfer->has_head || transfer->is_head_held ||
-        nc_response_http_version(transfer->response) < NC_HTTP_VERSION_2) {
+    if (!transfer->has_head || transfer->is_head_held) {
+        return false;
+    }
+    bool is_stream = nc_response_http_version(transfer->response) >= NC_HTTP_VERSION_2;
+    if (!(is_stream ? is_clean_reset(transfer, code) : is_broken_upload(transfer, code))) {
         return false;
     }
     return !nc_delivery_has_content(transfer) ||
+           (transfer->delivery.is_chunked && nc_chunked_is_whole(&transfer->delivery.chunked)) ||
            (transfer->framing.has_length &&
             atomic_load_explicit(&transfer->received_bytes, memory_order_relaxed) == transfer->framing.length);
 }

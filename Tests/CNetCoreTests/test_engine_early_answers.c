@@ -1,0 +1,149 @@
+/// An answer that is whole before its request is: the server hangs up then, and the answer counts.
+#include "fixture.h"
+#include "gate.h"
+
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/// Answers at the end of the head, and resets the connection when the answer was read.
+typedef struct hasty {
+    const char *reply;
+    size_t body_length;
+    int listener;
+    gate was_read;
+    gate is_done;
+    size_t received;
+    uint16_t status;
+    nc_error error;
+} hasty;
+
+static void *run_hasty(void *ctx) {
+    hasty *it = ctx;
+    char bytes[65536];
+    int fd = accept(it->listener, NULL, NULL);
+    size_t count = 0;
+    while (memmem(bytes, count, "\r\n\r\n", 4) == NULL && count < sizeof bytes) {
+        ssize_t got = recv(fd, bytes + count, sizeof bytes - count, 0);
+        if (got <= 0) {
+            break;
+        }
+        count += (size_t)got;
+    }
+    (void)send(fd, it->reply, strlen(it->reply), MSG_NOSIGNAL);
+    gate_wait(&it->was_read);
+    (void)close(fd); // with an upload unread: it is reset
+    return NULL;
+}
+
+static nc_verdict hear_head(void *ctx, nc_transfer_id id, const nc_response *response, bool is_final) {
+    hasty *it = ctx;
+    (void)id;
+    (void)is_final;
+    it->status = nc_response_status(response);
+    if (it->body_length == 0) {
+        gate_open(&it->was_read);
+    }
+    return NC_CONTINUE;
+}
+
+static nc_verdict hear_body(void *ctx, nc_transfer_id id, nc_slice bytes) {
+    hasty *it = ctx;
+    (void)id;
+    it->received += bytes.length;
+    if (it->received == it->body_length) {
+        gate_open(&it->was_read);
+    }
+    return NC_CONTINUE;
+}
+
+static void hear_end(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
+    hasty *it = ctx;
+    (void)id;
+    (void)response;
+    it->error = *error;
+    gate_open(&it->was_read);
+    gate_open(&it->is_done);
+}
+
+static uint16_t listen_at(hasty *it) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    it->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(it->listener, (struct sockaddr *)&address, length), 0);
+    assert_int_equal(listen(it->listener, 1), 0);
+    assert_int_equal(getsockname(it->listener, (struct sockaddr *)&address, &length), 0);
+    return ntohs(address.sin_port);
+}
+
+/// Uploads more than the kernels have room for.
+static void upload(fixture *f, hasty *it) {
+    static uint8_t body[32 << 20];
+    const nc_sink sink = {.ctx = it, .on_head = hear_head, .on_body = hear_body, .on_done = hear_end};
+    nc_transfer_id id;
+    pthread_t thread;
+    const nc_request request = {
+        .method = nc_slice_of("POST"),
+        .url = nc_slice_of(fixture_text(f, "http://127.0.0.1:%u/", listen_at(it))),
+        .body = nc_slice_make(body, sizeof body),
+    };
+    assert_int_equal(pthread_create(&thread, NULL, run_hasty, it), 0);
+    assert_status(nc_engine_submit(f->engine, &request, &sink, &id, NULL), NC_OK);
+    gate_wait(&it->is_done);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    (void)close(it->listener);
+}
+
+static void early__answer_that_is_whole_counts_when_its_upload_breaks(void **state) {
+    static const struct {
+        const char *reply;
+        size_t body_length;
+    } rows[] = {
+        {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", 2},
+        {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", 2},
+        {"HTTP/1.1 204 No Content\r\n\r\n", 0},
+        {"HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno", 2},
+    };
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        hasty it = {
+            .reply = rows[i].reply, .body_length = rows[i].body_length, .was_read = GATE_INIT, .is_done = GATE_INIT};
+        upload(&f, &it);
+        assert_status(it.error.status, NC_OK);
+        assert_int_equal(it.received, rows[i].body_length);
+        assert_int_equal(it.status, strtol(rows[i].reply + sizeof "HTTP/1.1", NULL, 10));
+    }
+    fixture_stop(&f);
+}
+
+static void early__answer_that_is_cut_short_does_not_count(void **state) {
+    static const char *const replies[] = {
+        "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n",
+        "HTTP/1.1 200 OK\r\n\r\nok",
+    };
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    for (size_t i = 0; i < sizeof replies / sizeof *replies; i++) {
+        hasty it = {.reply = replies[i], .body_length = 2, .was_read = GATE_INIT, .is_done = GATE_INIT};
+        upload(&f, &it);
+        assert_true(it.error.status == NC_ERR_RESET || it.error.status == NC_ERR_CUT_SHORT);
+        assert_int_equal(it.received, 2);
+    }
+    fixture_stop(&f);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(early__answer_that_is_whole_counts_when_its_upload_breaks),
+        harness_case(early__answer_that_is_cut_short_does_not_count),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
