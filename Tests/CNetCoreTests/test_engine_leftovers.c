@@ -229,15 +229,15 @@ static void leftover__of_a_redirect_does_not_answer_its_target(void **state) {
     fixture_stop(&f);
 }
 
-/// libcurl answers it by itself, in the same transfer. One of a later packet, and one that is longer than what is read at
-/// once, so that its reader stops exactly at its end.
+/// libcurl answers it by itself, in the same transfer. The body is longer than what is read at once, as above.
 static void leftover__of_a_challenge_does_not_answer_its_proof(void **state) {
     enum { LONG = 200000 };
     static const nct_identity identities[] = {NCT_PLAIN, NCT_TLS_VALID};
     static char bytes[LONG + 200];
     (void)state;
-    int head = snprintf(bytes, sizeof bytes,
-                        "HTTP/1.1 401 No\r\nWWW-Authenticate: Digest realm=r, nonce=n\r\nContent-Length: %d\r\n\r\n", LONG);
+    int head =
+        snprintf(bytes, sizeof bytes,
+                 "HTTP/1.1 401 No\r\nWWW-Authenticate: Digest realm=r, nonce=n\r\nContent-Length: %d\r\n\r\n", LONG);
     memset(bytes + head, 'x', LONG);
     memcpy(bytes + head + LONG, EVIL, sizeof EVIL);
     for (size_t i = 0; i < 2; i++) {
@@ -247,8 +247,8 @@ static void leftover__of_a_challenge_does_not_answer_its_proof(void **state) {
         fixture_script(&f, "/first", (nct_reply){.is_raw = true, .body = bytes, .body_length = length});
         fixture_script(&f, "/next", (nct_reply){.body = "good", .body_length = 4});
         nc_request request = fixture_request(&f, "/first");
-        request.credentials = (nc_credentials){
-            .schemes = NC_AUTH_DIGEST, .user = nc_slice_of("me"), .password = nc_slice_of("secret")};
+        request.credentials =
+            (nc_credentials){.schemes = NC_AUTH_DIGEST, .user = nc_slice_of("me"), .password = nc_slice_of("secret")};
         assert_status(fixture_send(&f, &request).error.status, NC_ERR_BAD_RESPONSE);
         answer next = fixture_get(&f, "/next");
         assert_answered(next, 200, "good");
