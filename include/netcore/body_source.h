@@ -35,8 +35,8 @@ typedef bool (*nc_rewind_fn)(void *NC_NULLABLE ctx, nc_transfer_id id);
 
 /// A request body that is asked for piece by piece.
 ///
-/// A response that is whole while the source has nothing to give ends the transfer: the source is not asked any more, and
-/// an HTTP/1.1 connection is closed. A source that goes on giving is sent to its end, unless the server hangs up.
+/// A response that is whole while the source has nothing to give ends the transfer: the source is not asked any more,
+/// and an HTTP/1.1 connection is closed. A source that goes on giving is sent to its end, unless the server hangs up.
 typedef struct nc_body_source {
     /// Handed to both functions, until on_done.
     void *NC_NULLABLE ctx;

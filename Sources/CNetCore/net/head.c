@@ -296,8 +296,8 @@ static nc_status switch_protocols(nc_transfer *transfer) {
     return NC_OK;
 }
 
-/// A challenge that libcurl has credentials for may be followed by another request of its own. The body between is dropped
-/// without a word to anybody: nc_exchange_on_progress() counts it.
+/// A challenge that libcurl has credentials for may be followed by another request of its own. The body between is
+/// dropped without a word to anybody: nc_exchange_on_progress() counts it.
 static nc_status hold_challenge(nc_transfer *transfer, uint16_t code) {
     transfer->challenges++;
     if (check_challenge(transfer, code) != NC_OK ||
