@@ -249,7 +249,10 @@ static void leftover__of_a_challenge_does_not_answer_its_proof(void **state) {
         nc_request request = fixture_request(&f, "/first");
         request.credentials =
             (nc_credentials){.schemes = NC_AUTH_DIGEST, .user = nc_slice_of("me"), .password = nc_slice_of("secret")};
-        assert_status(fixture_send(&f, &request).error.status, NC_ERR_BAD_RESPONSE);
+        answer one = fixture_send(&f, &request);
+        // libcurl 8 looks by itself, and sends its proof over another connection, where it is refused.
+        assert_true(one.error.status == NC_ERR_BAD_RESPONSE || one.error.status == NC_OK);
+        assert_int_equal(nc_response_status(one.response), 401);
         answer next = fixture_get(&f, "/next");
         assert_answered(next, 200, "good");
         assert_false(nc_response_hop_at(next.response, 0).is_reused);
