@@ -1,5 +1,7 @@
 #include "frames.h"
 
+#include "listening.h"
+
 #include "harness.h"
 
 #include <arpa/inet.h>
@@ -103,17 +105,10 @@ static void *run_server(void *ctx) {
 }
 
 void frame_server_start(frame_server *server) {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof address;
     for (size_t i = 0; i < FRAME_ROWS; i++) {
         atomic_init(&server->connections[i], -1);
     }
-    server->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_true(server->listener >= 0);
-    assert_int_equal(bind(server->listener, (struct sockaddr *)&address, length), 0);
-    assert_int_equal(listen(server->listener, FRAME_ROWS), 0);
-    assert_int_equal(getsockname(server->listener, (struct sockaddr *)&address, &length), 0);
-    server->port = ntohs(address.sin_port);
+    server->listener = listen_anywhere(&server->port, FRAME_ROWS);
     assert_int_equal(pthread_create(&server->thread, NULL, run_server, server), 0);
 }
 

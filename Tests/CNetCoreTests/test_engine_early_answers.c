@@ -1,8 +1,8 @@
 /// An answer that is whole before its request is: the server hangs up then, and the answer counts.
 #include "fixture.h"
 #include "gate.h"
+#include "listening.h"
 
-#include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,25 +69,17 @@ static void hear_end(void *ctx, nc_transfer_id id, nc_response *response, const 
     gate_open(&it->is_done);
 }
 
-static uint16_t listen_at(hasty *it) {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof address;
-    it->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(it->listener, (struct sockaddr *)&address, length), 0);
-    assert_int_equal(listen(it->listener, 1), 0);
-    assert_int_equal(getsockname(it->listener, (struct sockaddr *)&address, &length), 0);
-    return ntohs(address.sin_port);
-}
-
 /// Uploads more than the kernels have room for.
 static void upload(fixture *f, hasty *it) {
     static uint8_t body[32 << 20];
     const nc_sink sink = {.ctx = it, .on_head = hear_head, .on_body = hear_body, .on_done = hear_end};
     nc_transfer_id id;
     pthread_t thread;
+    uint16_t port;
+    it->listener = listen_anywhere(&port, 1);
     const nc_request request = {
         .method = nc_slice_of("POST"),
-        .url = nc_slice_of(fixture_text(f, "http://127.0.0.1:%u/", listen_at(it))),
+        .url = nc_slice_of(fixture_text(f, "http://127.0.0.1:%u/", port)),
         .body = nc_slice_make(body, sizeof body),
     };
     assert_int_equal(pthread_create(&thread, NULL, run_hasty, it), 0);

@@ -2,6 +2,7 @@
 #include "driven.h"
 #include "fixture.h"
 #include "gate.h"
+#include "listening.h"
 
 #include <arpa/inet.h>
 #include <netcore/transfers.h>
@@ -86,17 +87,6 @@ static void read_until(int fd, char *text, size_t capacity, const char *part) {
     }
 }
 
-static int listen_anywhere(uint16_t *port) {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof address;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(fd, (const struct sockaddr *)&address, sizeof address), 0);
-    assert_int_equal(listen(fd, 1), 0);
-    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &length), 0);
-    *port = ntohs(address.sin_port);
-    return fd;
-}
-
 static void engine__a_body_goes_after_a_while_where_nobody_answers(void **state) {
     static const char reply[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
     fixture f;
@@ -104,7 +94,7 @@ static void engine__a_body_goes_after_a_while_where_nobody_answers(void **state)
     char text[2000] = "";
     (void)state;
     fixture_start(&f, NCT_PLAIN);
-    int listener = listen_anywhere(&port);
+    int listener = listen_anywhere(&port, 1);
     nc_request request = upload(&f, "/", "a body");
     request.url = nc_slice_of(fixture_text(&f, "http://127.0.0.1:%u/", port));
     nc_transfer_id id = fixture_submit(&f, &request);

@@ -1,6 +1,7 @@
 /// Kept connections that end instead of answering the next request: which requests go again, over which connection, and
 /// what is said of those that do not.
 #include "fixture.h"
+#include "listening.h"
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
@@ -159,14 +160,8 @@ static void *run_door(void *ctx) {
 }
 
 static void open_door(closed_door *door) {
-    struct sockaddr_in address = door_address(0);
-    socklen_t length = sizeof address;
     *door = (closed_door){.waiting = {-1, -1, -1}};
-    door->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(door->listener, (struct sockaddr *)&address, length), 0);
-    assert_int_equal(listen(door->listener, 0), 0);
-    assert_int_equal(getsockname(door->listener, (struct sockaddr *)&address, &length), 0);
-    door->port = ntohs(address.sin_port);
+    door->listener = listen_anywhere(&door->port, 0);
     assert_int_equal(pthread_create(&door->thread, NULL, run_door, door), 0);
 }
 

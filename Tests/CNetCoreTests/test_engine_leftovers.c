@@ -2,6 +2,7 @@
 /// goes over a connection of its own.
 #include "fixture.h"
 #include "gate.h"
+#include "listening.h"
 
 #include <linux/sockios.h>
 #include <netinet/in.h>
@@ -96,19 +97,14 @@ static void *run_leaver(void *ctx) {
 }
 
 static pthread_t leaver_start(leaver *it) {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof address;
-    bool has_path = it->path.sun_path[0] != '\0';
     pthread_t thread;
-    it->listener = socket(has_path ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_true(it->listener >= 0);
-    assert_int_equal(has_path ? bind(it->listener, (struct sockaddr *)&it->path, sizeof it->path)
-                              : bind(it->listener, (struct sockaddr *)&address, length),
-                     0);
-    assert_int_equal(listen(it->listener, 2), 0);
-    if (!has_path) {
-        assert_int_equal(getsockname(it->listener, (struct sockaddr *)&address, &length), 0);
-        it->port = ntohs(address.sin_port);
+    if (it->path.sun_path[0] == '\0') {
+        it->listener = listen_anywhere(&it->port, 2);
+    } else {
+        it->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        assert_true(it->listener >= 0);
+        assert_int_equal(bind(it->listener, (struct sockaddr *)&it->path, sizeof it->path), 0);
+        assert_int_equal(listen(it->listener, 2), 0);
     }
     assert_int_equal(pthread_create(&thread, NULL, run_leaver, it), 0);
     return thread;
@@ -187,21 +183,28 @@ static void leftover__over_a_unix_socket_is_no_answer_either(void **state) {
     fixture_stop(&f);
 }
 
-/// The body is longer than what is read at once, so that its reader stops exactly at its end.
+static const nct_identity identities[] = {NCT_PLAIN, NCT_TLS_VALID};
+
+enum { LONG = 200000, SHORT = 60000, HEAD_ROOM = 200 };
+
+/// "/first" has an answer right behind its body, "/next" a good one. A long body is more than what is read at once, so
+/// that its reader stops exactly at its end.
+static void script_excess(fixture *f, const char *head, int body_length) {
+    static char bytes[LONG + HEAD_ROOM];
+    int begin = snprintf(bytes, HEAD_ROOM, "HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n", head, body_length);
+    memset(bytes + begin, 'x', (size_t)body_length);
+    memcpy(bytes + begin + body_length, EVIL, sizeof EVIL - 1);
+    size_t length = (size_t)begin + (size_t)body_length + sizeof EVIL - 1;
+    fixture_script(f, "/first", (nct_reply){.is_raw = true, .body = bytes, .body_length = length});
+    fixture_script(f, "/next", (nct_reply){.body = "good", .body_length = 4});
+}
+
 static void leftover__right_behind_a_body_is_no_answer(void **state) {
-    enum { LONG = 200000 };
-    static const nct_identity identities[] = {NCT_PLAIN, NCT_TLS_VALID};
-    static char bytes[LONG + 200];
     (void)state;
-    int head = snprintf(bytes, sizeof bytes, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", LONG);
-    memset(bytes + head, 'x', LONG);
-    memcpy(bytes + head + LONG, EVIL, sizeof EVIL);
     for (size_t i = 0; i < 2; i++) {
         fixture f;
         fixture_start(&f, identities[i]);
-        size_t length = (size_t)head + LONG + sizeof EVIL - 1;
-        fixture_script(&f, "/first", (nct_reply){.is_raw = true, .body = bytes, .body_length = length});
-        fixture_script(&f, "/next", (nct_reply){.body = "good", .body_length = 4});
+        script_excess(&f, "200 OK", LONG);
         answer first = fixture_get(&f, "/first");
         assert_status(first.error.status, NC_OK);
         assert_int_equal(nc_response_body(first.response).length, LONG);
@@ -212,16 +215,10 @@ static void leftover__right_behind_a_body_is_no_answer(void **state) {
 
 /// Each hop of a redirect is a request of its own.
 static void leftover__of_a_redirect_does_not_answer_its_target(void **state) {
-    static char bytes[66000];
     (void)state;
     fixture f;
     fixture_start(&f, NCT_PLAIN);
-    int head = snprintf(bytes, sizeof bytes, "HTTP/1.1 302 Found\r\nLocation: /next\r\nContent-Length: 60000\r\n\r\n");
-    memset(bytes + head, 'x', 60000);
-    memcpy(bytes + head + 60000, EVIL, sizeof EVIL);
-    size_t length = (size_t)head + 60000 + sizeof EVIL - 1;
-    fixture_script(&f, "/first", (nct_reply){.is_raw = true, .body = bytes, .body_length = length});
-    fixture_script(&f, "/next", (nct_reply){.body = "good", .body_length = 4});
+    script_excess(&f, "302 Found\r\nLocation: /next", SHORT);
     answer one = fixture_get(&f, "/first");
     assert_answered(one, 200, "good");
     assert_int_equal(nc_response_hop_count(one.response), 2);
@@ -229,23 +226,13 @@ static void leftover__of_a_redirect_does_not_answer_its_target(void **state) {
     fixture_stop(&f);
 }
 
-/// libcurl answers it by itself, in the same transfer. The body is longer than what is read at once, as above.
+/// libcurl answers it by itself, in the same transfer.
 static void leftover__of_a_challenge_does_not_answer_its_proof(void **state) {
-    enum { LONG = 200000 };
-    static const nct_identity identities[] = {NCT_PLAIN, NCT_TLS_VALID};
-    static char bytes[LONG + 200];
     (void)state;
-    int head =
-        snprintf(bytes, sizeof bytes,
-                 "HTTP/1.1 401 No\r\nWWW-Authenticate: Digest realm=r, nonce=n\r\nContent-Length: %d\r\n\r\n", LONG);
-    memset(bytes + head, 'x', LONG);
-    memcpy(bytes + head + LONG, EVIL, sizeof EVIL);
     for (size_t i = 0; i < 2; i++) {
         fixture f;
         fixture_start(&f, identities[i]);
-        size_t length = (size_t)head + LONG + sizeof EVIL - 1;
-        fixture_script(&f, "/first", (nct_reply){.is_raw = true, .body = bytes, .body_length = length});
-        fixture_script(&f, "/next", (nct_reply){.body = "good", .body_length = 4});
+        script_excess(&f, "401 No\r\nWWW-Authenticate: Digest realm=r, nonce=n", LONG);
         nc_request request = fixture_request(&f, "/first");
         request.credentials =
             (nc_credentials){.schemes = NC_AUTH_DIGEST, .user = nc_slice_of("me"), .password = nc_slice_of("secret")};

@@ -1,6 +1,7 @@
 /// Time limits: each ends its transfer with its own status, and none of them while things move.
 #include "fixture.h"
 #include "gate.h"
+#include "listening.h"
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
@@ -35,14 +36,10 @@ typedef struct full_listener {
 
 /// A listener whose backlog is full: further connects get no answer at all.
 static full_listener start_full_listener(void) {
-    full_listener full = {.listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof address;
-    assert_true(full.listener >= 0);
-    assert_int_equal(bind(full.listener, (struct sockaddr *)&address, sizeof address), 0);
-    assert_int_equal(listen(full.listener, 0), 0);
-    assert_int_equal(getsockname(full.listener, (struct sockaddr *)&address, &length), 0);
-    full.port = ntohs(address.sin_port);
+    full_listener full = {0};
+    full.listener = listen_anywhere(&full.port, 0);
+    const struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(full.port)};
     for (size_t i = 0; i < 8; i++) {
         full.waiting[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         assert_true(full.waiting[i] >= 0);

@@ -1,5 +1,6 @@
 /// Proxies that are spoken to over TLS or SOCKS, and what an environment full of settings changes: nothing.
 #include "fixture.h"
+#include "listening.h"
 
 #include <netinet/in.h>
 #include <stdio.h>
@@ -249,18 +250,6 @@ static size_t take_greeting(int listener, uint8_t methods[255]) {
     return head[1];
 }
 
-static int listen_anywhere(uint16_t *port) {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof address;
-    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_true(listener >= 0);
-    assert_int_equal(bind(listener, (struct sockaddr *)&address, length), 0);
-    assert_int_equal(listen(listener, 8), 0);
-    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &length), 0);
-    *port = ntohs(address.sin_port);
-    return listener;
-}
-
 /// A password goes readable through SOCKS5, and a ticket tells who asks: each is offered where it may be shown.
 static void engine__a_socks_proxy_is_offered_what_the_credentials_allow(void **state) {
     static const struct {
@@ -280,7 +269,7 @@ static void engine__a_socks_proxy_is_offered_what_the_credentials_allow(void **s
     uint16_t port;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
-    int listener = listen_anywhere(&port);
+    int listener = listen_anywhere(&port, 8);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint8_t methods[255];
         if (cases[i].schemes == NC_AUTH_NEGOTIATE && !nc_capabilities_query().has_negotiate) {

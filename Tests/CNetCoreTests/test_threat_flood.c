@@ -3,6 +3,7 @@
 /// would wait.
 #include "fixture.h"
 #include "gate.h"
+#include "listening.h"
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
@@ -139,16 +140,10 @@ static void show_certificate(SSL_CTX *context) {
 }
 
 static void start(flood_server *server, const flood *kind, void *(*run)(void *)) {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof address;
     *server = (flood_server){.kind = kind, .context = SSL_CTX_new(TLS_server_method())};
     show_certificate(server->context);
     SSL_CTX_set_alpn_select_cb(server->context, choose, server);
-    server->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(server->listener, (struct sockaddr *)&address, length), 0);
-    assert_int_equal(listen(server->listener, 1), 0);
-    assert_int_equal(getsockname(server->listener, (struct sockaddr *)&address, &length), 0);
-    server->port = ntohs(address.sin_port);
+    server->listener = listen_anywhere(&server->port, 1);
     assert_int_equal(pthread_create(&server->thread, NULL, run, server), 0);
 }
 

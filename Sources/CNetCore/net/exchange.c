@@ -118,7 +118,7 @@ int nc_exchange_on_rewind(void *data, curl_off_t offset, int origin) {
 /// As much as a proxy may say in one go to a CONNECT that it does not grant.
 enum { MAX_REFUSAL_BYTES = 1 << 20 };
 
-/// The body of a challenge that libcurl drops.
+/// The body of a challenge is dropped without a word to anybody, however long it is.
 static bool is_challenge_too_large(nc_transfer *transfer, curl_off_t got) {
     uint64_t max_bytes = nc_delivery_max_bytes(transfer);
     if (!transfer->is_head_held || got <= 0 || (uint64_t)got <= max_bytes) {
@@ -132,24 +132,25 @@ static bool is_challenge_too_large(nc_transfer *transfer, curl_off_t got) {
 
 /// libcurl reads the answer to a CONNECT byte by byte, for as long as there is something to read, and asks before each.
 /// A body that has no end would hold the loop.
-int nc_exchange_on_progress(void *data, curl_off_t to_get, curl_off_t got, curl_off_t to_send, curl_off_t sent) {
-    nc_handle *handle = data;
+static bool is_refusal_too_large(nc_handle *handle) {
     nc_transfer *transfer = handle->transfer;
-    (void)to_get;
-    (void)to_send;
-    (void)sent;
-    // A handle at rest has no transfer.
-    if (transfer != NULL && is_challenge_too_large(transfer, got)) {
-        return 1;
-    }
-    if (transfer == NULL || nc_lane_count_unheeded(transfer->lane, &handle->refusal, 1) <= MAX_REFUSAL_BYTES) {
-        return 0;
+    if (nc_lane_count_unheeded(transfer->lane, &handle->refusal, 1) <= MAX_REFUSAL_BYTES) {
+        return false;
     }
     const nc_kept_proxy *proxy = nc_handle_proxy(transfer);
     nc_slice place = nc_url_authority(nc_slice_of(proxy->url != NULL ? proxy->url : ""));
     (void)nc_transfer_note(transfer, NC_ERR_PROXY, CURLE_RECV_ERROR, "the proxy %.*s refuses with more than 1 MiB",
                            (int)place.length, (const char *)place.data);
-    return 1;
+    return true;
+}
+
+int nc_exchange_on_progress(void *data, curl_off_t to_get, curl_off_t got, curl_off_t to_send, curl_off_t sent) {
+    nc_handle *handle = data;
+    (void)to_get;
+    (void)to_send;
+    (void)sent;
+    // A handle at rest has no transfer.
+    return handle->transfer != NULL && (is_challenge_too_large(handle->transfer, got) || is_refusal_too_large(handle));
 }
 
 /// Whether a reply may call itself HTTP/2 or 3 here. `easy` is NULL without TLS.
@@ -174,13 +175,6 @@ static bool has_leftover(const nc_handle *handle, int local_port) {
     bool is_its_own = transfer->is_head_held &&
                       (nc_transfer_unix_socket(transfer) != NULL || nc_sockets_has_port(handle->fd, local_port));
     return is_its_own && nc_sockets_is_unread(sockets, handle->fd);
-}
-
-/// What libcurl does not tell: that the connection is one that this hop, or another, has used already.
-static bool is_used(nc_transfer *transfer, long opened) {
-    long before = transfer->opened;
-    transfer->opened = opened;
-    return opened == before;
 }
 
 /// Which connection it is: at the hop's end libcurl knows none that has closed, or that carries other streams on.
@@ -223,14 +217,15 @@ static int ask_anew(nc_transfer *transfer) {
 
 /// Over another connection, unless each has had something on it.
 static int leave_leftover(nc_transfer *transfer) {
-    if (transfer->is_head_held && !nc_verdict_may_go_afresh(transfer)) {
+    if (!transfer->is_head_held) {
+        return ask_anew(transfer);
+    }
+    if (!nc_verdict_may_go_afresh(transfer)) {
         (void)nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
                                "the server goes on behind its answer to a challenge");
         return CURL_PREREQFUNC_ABORT;
     }
-    if (transfer->is_head_held) {
-        transfer->repeats++;
-    }
+    transfer->repeats++;
     return ask_anew(transfer);
 }
 
@@ -283,7 +278,9 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
     long opened = 0;
     (void)curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &opened);
     note_connection(data, opened != 0, local_port);
-    if (is_used(transfer, opened) && has_leftover(data, local_port)) {
+    bool is_used = opened == transfer->opened; // by this hop, or another one
+    transfer->opened = opened;
+    if (is_used && has_leftover(data, local_port)) {
         return leave_leftover(transfer);
     }
     note_address(transfer, remote_ip, remote_port);
