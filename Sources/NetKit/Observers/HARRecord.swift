@@ -52,9 +52,11 @@ enum HARRecord {
             }
         }
 
-        /// What is known at the end, over what was known with the head; what has ended already stays as it is.
+        /// The response has come, but its body may not have ended.
+        var isUnended: Bool { failure == nil && hops.last?.ended == nil }
+
+        /// What is known at the end, over what was known with the head.
         func completed(by end: Outcome) -> Outcome {
-            guard failure == nil, hops.last?.ended == nil else { return self }
             let hasAllHops = end.hops.count >= hops.count
             if end.failure != nil {
                 var failed = end

@@ -84,17 +84,18 @@ public final class HARRecorder: Observer {
         case .exchangeEnded(let number, let outcome):
             let outcome = HARRecord.Outcome(outcome, maxBodyBytes: maxBodyBytes)
             state.withLock { $0.end(number, of: event.callID, outcome) }
-        case .stopping(let outcome): end(event.callID, HARRecord.Outcome(outcome, maxBodyBytes: maxBodyBytes))
+        case .stopping(let outcome): end(event.callID, outcome)
         default: break
         }
     }
 
-    private func end(_ call: UInt64, _ outcome: HARRecord.Outcome) {
-        state.withLock { [maxExchanges] state in
+    private func end(_ call: UInt64, _ outcome: Event.Outcome) {
+        state.withLock { [maxExchanges, maxBodyBytes] state in
             guard var exchanges = state.open.removeValue(forKey: call) else { return }
             // A stream was told with its head; now its end is known.
-            if let last = exchanges.indices.last {
-                exchanges[last].outcome = exchanges[last].outcome?.completed(by: outcome)
+            if let last = exchanges.indices.last, let head = exchanges[last].outcome, head.isUnended {
+                let end = HARRecord.Outcome(outcome, maxBodyBytes: maxBodyBytes)
+                exchanges[last].outcome = head.completed(by: end)
             }
             state.keep(exchanges, upTo: maxExchanges)
         }

@@ -1,8 +1,10 @@
 /// What a request carries so that a test sees who still keeps it.
 ///
 ///     let mark = Mark()
-///     let seen = WeakMark(mark)
 ///     request.progress = mark.ignore
+///     let seen = WeakMark(mark)
+///     …
+///     try await seen.waitUntilLetGo()
 final class Mark: Sendable {
     /// Does nothing, and keeps the mark.
     func ignore<Value>(_ value: Value) {}
@@ -14,5 +16,13 @@ struct WeakMark: Sendable {
 
     init(_ mark: Mark) {
         self.mark = mark
+    }
+
+    /// Waits until nobody keeps it, up to the test's time limit.
+    func waitUntilLetGo() async throws {
+        while mark != nil {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
     }
 }

@@ -195,35 +195,13 @@ extension CallHooksTests {
     func aCallThatGoesOnForOthersIsNotKept() async throws {
         let hooks = CallHooks()
         func send() async throws -> WeakMark {
-            let (first, second, stub) = (StubGate(), StubGate(), StubTransport())
-            stub.answer("*", with: .status(503).held(by: first), .text("x").held(by: second))
-            let (repeats, mark) = (Repeats(.join), Mark())
-            var retry = Retry()
-            retry.baseDelay = .zero
-            var configuration = Agent.Configuration()
-            configuration.interceptors = [repeats, retry, hooks]
-            let agent = Agent(configuration, transport: stub)
+            let mark = Mark()
             var request = Request<Bytes>("http://a/")
             request.progress = mark.ignore
-            let leaving = Task { [request] in await ending(of: request, from: agent) }
-            try await first.waitForArrivals(1)
-            let staying = Task { await ending(of: Request<Bytes>("http://a/"), from: agent) }
-            while repeats.waitingCount < 2 {
-                await Task.yield()
-            }
-            leaving.cancel()
-            #expect(await leaving.value == .failed(.cancelled))
-            first.open()
-            try await second.waitForArrivals(1)
-            second.open()
-            #expect(await staying.value == .answered)
+            try await JoinedCall { $0.interceptors = [hooks] }.run(request)
             return WeakMark(mark)
         }
-        let seen = try await send()
-        while seen.mark != nil {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await send().waitUntilLetGo()
         withExtendedLifetime(hooks) {}
     }
 

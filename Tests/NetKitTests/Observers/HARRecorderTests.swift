@@ -215,11 +215,7 @@ struct HARRecorderTests {
             _ = try await agent(recorder, stub).send(request)
             return WeakMark(mark)
         }
-        let seen = try await send()
-        while seen.mark != nil {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await send().waitUntilLetGo()
         let entry = try #require(try entries(of: recorder).first)
         #expect(entry.request.bodySize == -1 && entry.response.content.text == nil)
     }
@@ -260,30 +256,8 @@ struct HARRecorderTests {
 
     /// Who began it has given up, and another one waits for what comes of it.
     @Test func whatGoesOnForOthersIsWrittenDownToItsEnd() async throws {
-        let (first, second) = (StubGate(), StubGate())
-        let stub = StubTransport()
-        stub.answer("*", with: .status(503).held(by: first), .text("x").held(by: second))
         let recorder = HARRecorder(maxExchanges: 1)
-        let repeats = Repeats(.join)
-        var retry = Retry()
-        retry.baseDelay = .zero
-        var configuration = Agent.Configuration()
-        configuration.interceptors = [repeats, retry]
-        configuration.observers = [recorder]
-        let agent = Agent(configuration, transport: stub)
-        let leaving = Task { await ending(of: Request<Bytes>("http://a/"), from: agent) }
-        try await first.waitForArrivals(1)
-        let staying = Task { await ending(of: Request<Bytes>("http://a/"), from: agent) }
-        while repeats.waitingCount < 2 {
-            await Task.yield()
-        }
-        leaving.cancel()
-        #expect(await leaving.value == .failed(.cancelled))
-        first.open()
-        try await second.waitForArrivals(1)
-        #expect(recorder.count == 1)
-        second.open()
-        #expect(await staying.value == .answered)
+        try await JoinedCall { $0.observers = [recorder] }.run(Request("http://a/")) { #expect(recorder.count == 1) }
         #expect(try entries(of: recorder).map(\.response.status) == [200])
     }
 }

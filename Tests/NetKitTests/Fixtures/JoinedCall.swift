@@ -1,0 +1,42 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+/// A call whose owner gives up while another one waits for it: it is tried again, for that one alone.
+struct JoinedCall {
+    private let repeats = Repeats(.join)
+    private let first = StubGate()
+    private let second = StubGate()
+    private let agent: Agent
+
+    /// - Parameter change: what is watched; interceptors come behind those of the scene.
+    init(_ change: (inout Agent.Configuration) -> Void) {
+        let stub = StubTransport()
+        stub.answer("*", with: .status(503).held(by: first), .text("x").held(by: second))
+        var retry = Retry()
+        retry.baseDelay = .zero
+        var configuration = Agent.Configuration()
+        change(&configuration)
+        configuration.interceptors = [repeats, retry] + configuration.interceptors
+        agent = Agent(configuration, transport: stub)
+    }
+
+    /// Sends the request, and another one that joins it.
+    ///
+    /// - Parameter whileTriedAgain: runs when the first has given up and the second try is under way.
+    func run(_ request: Request<Bytes>, whileTriedAgain check: () -> Void = {}) async throws {
+        let leaving = Task { await ending(of: request, from: agent) }
+        try await first.waitForArrivals(1)
+        let staying = Task { await ending(of: Request<Bytes>(request.url), from: agent) }
+        while repeats.waitingCount < 2 {
+            await Task.yield()
+        }
+        leaving.cancel()
+        #expect(await leaving.value == .failed(.cancelled))
+        first.open()
+        try await second.waitForArrivals(1)
+        check()
+        second.open()
+        #expect(await staying.value == .answered)
+    }
+}
