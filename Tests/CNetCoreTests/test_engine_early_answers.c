@@ -113,11 +113,12 @@ static void early__answer_that_is_whole_counts_when_its_upload_breaks(void **sta
     fixture_stop(&f);
 }
 
+/// Of one that only the connection's end would end nobody can tell: libcurl 8 goes on reading when sending has failed,
+/// and finds that end where the reset was.
 static void early__answer_that_is_cut_short_does_not_count(void **state) {
     static const char *const replies[] = {
         "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n",
-        "HTTP/1.1 200 OK\r\n\r\nok",
     };
     fixture f;
     (void)state;
