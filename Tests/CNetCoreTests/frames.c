@@ -60,7 +60,7 @@ static bool send_all(int fd, nc_buf *out) {
 
 static bool send_row(int fd, const frame *row, uint32_t stream) {
     bool goes_on = true;
-    nc_buf out = nc_buf_init(1 << 16);
+    nc_buf out = nc_buf_init(1 << 18);
     for (const frame *one = row; goes_on && one->payload != NULL; one++) {
         append_frame(&out, one, stream);
         if (one->type == FRAME_PING) {

@@ -16,7 +16,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { FRAME_DATA = 0, FRAME_HEADERS = 1, FRAME_RESET = 3, FRAME_SETTINGS = 4, FRAME_PING = 6, FRAME_GOAWAY = 7 };
+enum {
+    FRAME_DATA = 0,
+    FRAME_HEADERS = 1,
+    FRAME_RESET = 3,
+    FRAME_SETTINGS = 4,
+    FRAME_PING = 6,
+    FRAME_GOAWAY = 7,
+    FRAME_MORE_HEADERS = 9, // CONTINUATION
+};
 enum { FRAME_END_STREAM = 1, FRAME_ACK = 1, FRAME_END_HEADERS = 4 };
 
 /// What the server sends, in order; a row of them ends with one without a payload.

@@ -112,6 +112,36 @@ static void outcome__a_broken_connection_tells_by_errno_or_text(void **state) {
     assert_status(nc_outcome_judge(&outcome, NULL), NC_ERR_BAD_RESPONSE);
 }
 
+static void outcome__what_nghttp2_does_not_read_is_http2_or_a_large_head(void **state) {
+    static const struct {
+        CURLcode code;
+        const char *detail;
+        bool is_in_head;
+        nc_status status;
+    } cases[] = {
+        {CURLE_RECV_ERROR, "h2_process_pending_input: nghttp2_session_mem_recv() returned -905:Too many", true,
+         NC_ERR_HEAD_TOO_LARGE},
+        {CURLE_RECV_ERROR, "process_pending_input: nghttp2_session_mem_recv() returned -902:The user callback", true,
+         NC_ERR_HEAD_TOO_LARGE},
+        {CURLE_RECV_ERROR, "process_pending_input: nghttp2_session_mem_recv() returned -902:The user callback", false,
+         NC_ERR_HTTP2},
+        {CURLE_HTTP2, "nghttp2 recv error -905: Too many CONTINUATION frames", true,
+         NC_ERR_HEAD_TOO_LARGE}, // libcurl 8.14
+        {CURLE_HTTP2, "nghttp2 recv error -904: Flooding was detected", true, NC_ERR_HTTP2},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (int insists = 0; insists < 2; insists++) {
+            nc_outcome outcome = outcome_of(cases[i].code, cases[i].detail);
+            outcome.is_connected = true;
+            outcome.is_in_head = cases[i].is_in_head;
+            outcome.has_no_head = cases[i].is_in_head;
+            outcome.insists_on_http2 = insists == 1;
+            assert_status(nc_outcome_judge(&outcome, NULL), cases[i].status);
+        }
+    }
+}
+
 static void outcome__a_refused_certificate_tells_by_its_verify_result(void **state) {
     static const struct {
         long result;
@@ -193,6 +223,7 @@ int main(void) {
         harness_case(outcome__every_code_of_this_libcurl_has_a_status),
         harness_case(outcome__a_failed_connect_tells_by_its_errno),
         harness_case(outcome__a_broken_connection_tells_by_errno_or_text),
+        harness_case(outcome__what_nghttp2_does_not_read_is_http2_or_a_large_head),
         harness_case(outcome__a_refused_certificate_tells_by_its_verify_result),
         harness_case(outcome__the_place_in_a_transfer_decides_the_rest),
         harness_case(outcome__the_message_is_one_short_line),

@@ -100,7 +100,6 @@ static nc_status plain_status(CURLcode code) {
         {CURLE_SSL_CACERT_BADFILE, NC_ERR_TLS_ROOTS},
         {CURLE_WEIRD_SERVER_REPLY, NC_ERR_BAD_RESPONSE},
         {CURLE_GOT_NOTHING, NC_ERR_EMPTY_REPLY},
-        {CURLE_HTTP2, NC_ERR_HTTP2},
         {CURLE_HTTP2_STREAM, NC_ERR_HTTP2},
         {CURLE_BAD_CONTENT_ENCODING, NC_ERR_BAD_CODING},
         {CURLE_WRITE_ERROR, NC_ERR_BAD_CODING}, // Our own refusals are known before; a decoder that gave up is left.
@@ -114,6 +113,25 @@ static nc_status plain_status(CURLcode code) {
         }
     }
     return NC_ERR_INTERNAL;
+}
+
+/// Whether a head was too large for those who read it before us: nghttp2 takes eight frames of one (-905), and libcurl
+/// itself no more than fit its buffer (-902, a callback that failed). Their text alone says so.
+static bool is_head_beyond_nghttp2(const nc_outcome *outcome) {
+    const char *said = strstr(outcome->detail, "nghttp2");
+    return said != NULL && (strstr(said, " -905:") != NULL || (outcome->is_in_head && strstr(said, " -902:") != NULL));
+}
+
+/// Also what libcurl says of broken chunks, and 7.88 of broken HTTP/2; its text alone tells them apart.
+static nc_status receive_status(const nc_outcome *outcome) {
+    if (tells_of_identity(outcome)) {
+        return NC_ERR_TLS_IDENTITY;
+    }
+    if (strstr(outcome->detail, "nghttp2") != NULL) {
+        return is_head_beyond_nghttp2(outcome) ? NC_ERR_HEAD_TOO_LARGE : NC_ERR_HTTP2;
+    }
+    bool is_chunk = strstr(outcome->detail, "chunk") != NULL;
+    return broken_pipe_status(outcome, is_chunk ? NC_ERR_BAD_RESPONSE : NC_ERR_RECEIVE);
 }
 
 static nc_status status_of(const nc_outcome *outcome) {
@@ -137,12 +155,10 @@ static nc_status status_of(const nc_outcome *outcome) {
         return tells_of_identity(outcome) ? NC_ERR_TLS_IDENTITY : NC_ERR_TLS_HANDSHAKE;
     case CURLE_SEND_ERROR:
         return broken_pipe_status(outcome, NC_ERR_SEND);
-    case CURLE_RECV_ERROR: // Also what libcurl says of broken chunks; its text alone tells them apart.
-        if (tells_of_identity(outcome)) {
-            return NC_ERR_TLS_IDENTITY;
-        }
-        return broken_pipe_status(outcome,
-                                  strstr(outcome->detail, "chunk") != NULL ? NC_ERR_BAD_RESPONSE : NC_ERR_RECEIVE);
+    case CURLE_RECV_ERROR:
+        return receive_status(outcome);
+    case CURLE_HTTP2:
+        return is_head_beyond_nghttp2(outcome) ? NC_ERR_HEAD_TOO_LARGE : NC_ERR_HTTP2;
     case CURLE_PEER_FAILED_VERIFICATION:
         return certificate_status(outcome);
     default:
@@ -230,7 +246,7 @@ nc_status nc_outcome_judge(const nc_outcome *said, nc_error *err) {
         status = NC_ERR_PROXY;
         seen.place = outcome->proxy.length > 0 ? outcome->proxy : outcome->place;
     }
-    if (is_no_http2(outcome)) {
+    if (status != NC_ERR_HEAD_TOO_LARGE && is_no_http2(outcome)) {
         status = NC_ERR_HTTP2;
     }
     if (outcome->unix_socket != NULL && outcome->code == CURLE_COULDNT_CONNECT) {
