@@ -210,6 +210,9 @@ typedef struct nc_request {
     /// IPV6_TCLASS of its connections, which requests of another class do not share. 0 sets nothing. A system that does
     /// not take it sends as ever.
     uint8_t dscp;
+    /// True shows nothing that the engine or the policy would show by itself: no client certificate, nothing of a netrc
+    /// file. For a redirect to another origin that the caller follows.
+    bool is_elsewhere;
 } nc_request;
 
 NC_ASSUME_NONNULL_END

@@ -14,9 +14,9 @@ enum { CONNECT_TO_EXTRA_BYTES = 24, FIXED_NODES = 4, BODY_NODES = 2, ACCEPT_ENCO
 
 /// Names that may follow a redirect to another origin: they describe what is wanted, not who wants it.
 static const char *const safe_elsewhere[] = {
-    "Accept",           "Accept-Charset", "Accept-Encoding", "Accept-Language", "Cache-Control", "Content-Encoding",
-    "Content-Language", "Content-Length", "Content-Type",    "Expect",          "Pragma",        "Range",
-    "User-Agent",
+    "Accept",           "Accept-Charset",   "Accept-Encoding", "Accept-Language", "Cache-Control",
+    "Content-Encoding", "Content-Language", "Content-Length",  "Content-Type",    "Expect",
+    "If-Range",         "Pragma",           "Range",           "User-Agent",
 };
 
 static bool is_safe_elsewhere(nc_slice name) {
@@ -284,6 +284,7 @@ static nc_description describe(const nc_request *request) {
         .expects_upgrade = has_header(request, "Upgrade"),
         .cookie_use = request->cookie_use,
         .may_pause = request->may_pause,
+        .is_elsewhere = request->is_elsewhere,
         .dscp = request->dscp,
         .priority = request->priority,
         .http = request->http,

@@ -60,7 +60,8 @@ typedef struct nc_description {
     bool expects_upgrade;
     uint8_t cookie_use; // nc_cookie_use
     bool may_pause;
-    uint8_t dscp; // 0 is none
+    bool is_elsewhere; // from the first hop on
+    uint8_t dscp;      // 0 is none
     nc_priority priority;
     nc_extras *extras; // NULL when there are none
     nc_http_choice http;

@@ -390,7 +390,7 @@ nc_status nc_handle_configure(nc_handle *handle, nc_transfer *transfer) {
         SET(&row, CURLOPT_FRESH_CONNECT, 1L);
         handle->has_extras = true;
     }
-    if (transfer->is_elsewhere && transfer->engine->state.uses_netrc) {
+    if ((transfer->is_elsewhere || asked->is_elsewhere) && transfer->engine->state.uses_netrc) {
         // The file knows hosts, not origins, and "default" is every host.
         SET(&row, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
         handle->has_extras = true;

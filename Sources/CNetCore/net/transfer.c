@@ -320,7 +320,7 @@ static nc_lane *lane_for(nc_transfer *transfer, nc_error *err) {
         .dscp = transfer->description.dscp,
         .proxy_key = nc_access_proxy_key(&engine->state, transfer->description.extras),
     };
-    if (!transfer->is_elsewhere) {
+    if (!transfer->is_elsewhere && !transfer->description.is_elsewhere) {
         return nc_lane_for(engine, key, err);
     }
     key.trust = nc_trust_without_identity(transfer->trust);

@@ -37,15 +37,17 @@ struct BodyCourse: Sendable {
     var asksForRest: Bool { offset > 0 && validator != nil }
 
     /// Whether the head, which answers a request for the rest, is that of the rest (RFC 9110, 13.1.5 and 15.3.7).
-    func goesOn(with head: Response<Bytes>) -> Bool {
+    mutating func goesOn(with head: Response<Bytes>) -> Bool {
         guard head.status == 206, head.headers["Content-Encoding"] == nil,
             let range = ContentRange(head.headers["Content-Range"]), range.start == offset
         else { return false }
         if let total, let said = range.total, said != total {
             return false
         }
-        let tag = head.headers["ETag"]
-        return validator?.hasPrefix("\"") != true || tag == nil || tag == validator
+        let said = head.headers[validator?.hasPrefix("\"") == true ? "ETag" : "Last-Modified"]
+        guard said == nil || said == validator else { return false }
+        total = total ?? range.total
+        return true
     }
 
     /// The body begins with this head.
@@ -66,6 +68,9 @@ struct BodyCourse: Sendable {
     /// A piece is about to be written, or was; throws when it is not as expected.
     mutating func writes(_ piece: Bytes) throws(NetError) {
         isTorn = true
+        if let total, offset + piece.count > total {
+            throw NetError(.badResponse, "the body goes on behind its \(total) bytes", response: head)
+        }
         try judge { check throws(NetError) in try check.feed(piece) }
     }
 

@@ -35,7 +35,7 @@ struct ChallengeRounds {
         self.home = home
         self.desk = desk
         self.agentProxy = agentProxy
-        serverFailures = request.credentials == nil ? 0 : 1
+        serverFailures = request.credentials == nil && request.headers["Authorization"] == nil ? 0 : 1
         proxyFailures = (request.proxy ?? agentProxy)?.credentials == nil ? 0 : 1
     }
 
@@ -83,7 +83,9 @@ struct ChallengeRounds {
     }
 
     private func isAtHome(_ response: Response<Bytes>) -> Bool {
-        home.hasSameOrigin(as: response.url.isEmpty ? request.url : response.url)
+        // What answers at once answers for the URL that was asked, also where HSTS made https of it.
+        let isAtOnce = response.url.isEmpty || response.metrics.count == 1
+        return home.hasSameOrigin(as: isAtOnce ? request.url : response.url)
     }
 
     /// What was shown last was accepted or refused.
@@ -114,6 +116,7 @@ struct ChallengeRounds {
             proxyFailures += 1
         } else {
             request.credentials = credentials
+            request.headers["Authorization"] = nil  // It would be sent in their place.
             hasShown = true
             serverFailures += 1
         }

@@ -17,8 +17,15 @@ struct HookedExchange {
             course.request.redirects = .return
         }
         while true {
-            let answer = try await once(course)
-            guard let next = try await next(after: answer, of: course, policy, count: trail.count) else {
+            let answer: Answer
+            let following: Request<Bytes>?
+            do throws(NetError) {
+                answer = try await once(course)
+                following = try await next(after: answer, of: course, policy, count: trail.count)
+            } catch {
+                throw trail.leading(to: error)
+            }
+            guard let next = following else {
                 let whole = trail.leading(to: answer)
                 return !isJudged || isDownload ? whole : try await judged(whole, of: course)
             }
@@ -26,7 +33,11 @@ struct HookedExchange {
             answer.discard()
             course.request = next
             course.request.redirects = .return
-            try course.request.limits?.spend(ContinuousClock.now - begun, of: call.request.limits?.total)
+            do throws(NetError) {
+                try course.request.limits?.spend(ContinuousClock.now - begun, of: call.request.limits?.total)
+            } catch {
+                throw trail.leading(to: error)
+            }
         }
     }
 
@@ -205,6 +216,11 @@ private struct RedirectTrail {
         heads.append(ResponseHead(of: answer))
         hops += Array(answer.metrics)
         cameByChallenge = cameByChallenge || answer.cameByChallenge
+    }
+
+    /// The error with what came before it: who looks at it sees that a server has acted on the request.
+    func leading(to error: NetError) -> NetError {
+        heads.isEmpty ? error : error.after(hops)
     }
 
     /// The response with what came before it.

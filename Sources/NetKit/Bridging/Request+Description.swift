@@ -118,6 +118,7 @@ extension KeptRareContent {
     ) -> nc_status {
         unsafe description.dscp = value.serviceClass?.rawValue ?? 0
         unsafe description.unix_socket = text.put(value.unixSocket)
+        unsafe description.is_elsewhere = value.isElsewhere
         unsafe description.save_path = text.put(value.savePath)
         if let credentials = value.credentials {
             unsafe description.credentials = credentials.cValue(in: &text)

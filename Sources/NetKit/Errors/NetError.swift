@@ -73,6 +73,13 @@ public struct NetError: Error, Sendable, CustomStringConvertible {
             underlying: underlying, trust: trust)
     }
 
+    /// The same behind other hops.
+    func after(_ hops: [HopMetrics]) -> NetError {
+        NetError(
+            code, message, nativeCode: nativeCode, offset: offset, response: response,
+            metrics: Metrics(hops + Array(metrics)), jsonFaults: jsonFaults, underlying: underlying, trust: trust)
+    }
+
     /// What kind of failure it is.
     public var code: Code { storage.code }
 

@@ -15,6 +15,10 @@ public struct RedirectStep: Sendable {
     ) throws(NetError) {
         var asked = request
         asked.redirects = policy
+        // A host that is asked over https alone (HSTS) was: what follows is judged by what answered.
+        if Self.hasScheme("http", asked.url), Self.hasScheme("https", head.url) {
+            asked.url = head.url.withUserinfo(of: asked.url)
+        }
         guard let next = try Self.next(after: asked, head, followed: count) else { return nil }
         self.head = head
         self.request = asked
@@ -39,7 +43,7 @@ extension RedirectStep {
     // What may follow to another origin: it says what is wanted, not who wants it.
     private static let safeElsewhere: Set<String> = [
         "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-encoding",
-        "content-language", "content-length", "content-type", "expect", "pragma", "range", "user-agent",
+        "content-language", "content-length", "content-type", "expect", "if-range", "pragma", "range", "user-agent",
     ]
 
     /// The request that a redirect leads to, or nil when this head is the response's: a pure decision, as the engine's.
@@ -71,6 +75,7 @@ extension RedirectStep {
             next.headers = next.headers.without { !safeElsewhere.contains($0) }
             next.credentials = nil
             next.unixSocket = nil
+            next.content.rareParts.isElsewhere = true  // for good
         }
         return next
     }

@@ -55,6 +55,8 @@ struct RareContent: Sendable {
     var credentials: Credentials?
     var proxy: Proxy?
     var unixSocket: String?
+    /// Whether a redirect that is followed here has left the origin of the call: no client certificate, no netrc.
+    var isElsewhere = false
     var savePath: String?
     var acceptedTypes: [String]?
     var expectation: JSONExpectation?

@@ -2,15 +2,20 @@ extension Cookie {
     private static let httpOnlyPrefix = "#HttpOnly_"
 
     /// A line of the Netscape format: domain, tail match, path, secure, expiry, name and value, with tabs between.
-    /// Nil for an empty line, a comment and what is no cookie. Several tabs count as one, as for curl; the value may
-    /// be missing.
+    /// Nil for an empty line, a comment and what is no cookie. Several tabs count as one, as for curl; the path and
+    /// the value may be missing.
     public init?(netscapeLine line: some StringProtocol) {
         var rest = line[...]
         let isHTTPOnly = rest.hasPrefix(Self.httpOnlyPrefix)
         if isHTTPOnly {
             rest = rest.dropFirst(Self.httpOnlyPrefix.count)
         }
-        let parts = rest.split(separator: "\t", maxSplits: 6)
+        var parts = rest.split(separator: "\t", maxSplits: 6)
+        if parts.count > 2, ["TRUE", "FALSE"].contains(parts[2]) {
+            // libcurl writes an empty path as nothing between two tabs.
+            parts = rest.split(separator: "\t", maxSplits: 5)
+            parts.insert("/", at: 2)
+        }
         guard !rest.hasPrefix("#"), parts.count >= 6, let expires = Int(parts[4]) else { return nil }
         self.init(
             name: String(parts[5]), value: parts.count > 6 ? String(parts[6]) : "",

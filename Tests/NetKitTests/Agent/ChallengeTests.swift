@@ -102,6 +102,15 @@ struct ChallengeTests {
         #expect(folder.contents(of: "body") == Array("in".utf8))
     }
 
+    @Test func anAnswerTakesThePlaceOfTheRequestsOwnField() async throws {
+        let server = try Self.server()
+        let asked = Collected<Challenge>()
+        let request = Request<Bytes>(server.url("/"), headers: ["Authorization": "Basic c3RhbGU6c3RhbGU="])
+        #expect(try await Self.agent(.use(Self.right), asked: asked).send(request).status == 200)
+        #expect(asked.values.map(\.previousFailureCount) == [1])
+        #expect(server.received(1).values(named: "Authorization").count == 1)
+    }
+
     @Test func aProxysChallengeIsToldAsTheProxys() async throws {
         let server = try LoopbackServer()
         server.script("/", .text("in"))

@@ -16,6 +16,15 @@ struct CookieLineTests {
         #expect(cookie?.name == "name" && cookie?.value == "value")
     }
 
+    @Test func anEmptyPathIsTheRoot() {
+        let cookie = Cookie(netscapeLine: "host.test\tFALSE\t\tTRUE\t0\t7\tx\ty")
+        #expect(cookie == nil)  // A value with a tab is none.
+        let plain = Cookie(netscapeLine: "host.test\tFALSE\t\tTRUE\t0\t7\tx")
+        #expect(plain?.name == "7" && plain?.value == "x" && plain?.path == "/" && plain?.isSecure == true)
+        let empty = Cookie(netscapeLine: "host.test\tFALSE\t\tFALSE\t0\tsession\t")
+        #expect(empty?.name == "session" && empty?.value.isEmpty == true)
+    }
+
     @Test(arguments: [
         "", "a\tFALSE\t/\tFALSE\t0\tn\u{1}\tv", "a\tFALSE\t/\tFALSE\t0\tn\tv\tw", "# Netscape HTTP Cookie File",
         "a\tFALSE\t/\tFALSE\tsoon\tn\tv", "one word",

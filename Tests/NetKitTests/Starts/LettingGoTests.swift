@@ -76,6 +76,31 @@ struct LettingGoTests {
         }
     }
 
+    @Test func thePartsTotalCountsWhereNobodySaidOneBefore() async throws {
+        stub.answer("/", with: begun(["ETag": "\"v1\""]), rest("bytes 5-9/100"))
+        let outcome = await interrupted(Request<Void>("/").writing(to: shelf), into: shelf)
+        let error = #expect(throws: NetError.self) { try outcome.get() }
+        #expect(error?.code == .cutShort)
+    }
+
+    @Test func aPartThatGoesOnBehindTheTotalIsNoBody() async throws {
+        let long = StubReply(
+            status: 206, headers: ["ETag": "\"v1\"", "Content-Range": "bytes 5-9/10"], body: [.text("5678956789")])
+        stub.answer("/", with: begun(), long)
+        let outcome = await interrupted(Request<Void>("/").writing(to: shelf), into: shelf)
+        let error = #expect(throws: NetError.self) { try outcome.get() }
+        #expect(error?.code == .badResponse)
+    }
+
+    @Test func aPartOfALaterVersionIsAskedForAsAWhole() async throws {
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+        let first: Headers = ["Last-Modified": date, "Date": "Sun, 06 Nov 1994 09:50:37 GMT"]
+        stub.answer(
+            "/", with: begun(first), rest("bytes 5-9/10", ["Last-Modified": "Mon, 07 Nov 1994 08:49:37 GMT"]), whole())
+        _ = try await interrupted(Request<Void>("/").writing(to: shelf), into: shelf).get()
+        #expect(shelf.text == "abcdefghij" && shelf.log == ["anew", "whole"])
+    }
+
     @Test func anAnswerThatCannotBeGoneOnWithIsAskedForAnew() async throws {
         let firsts: [Headers] = [
             [:], ["ETag": "W/\"v1\""], ["ETag": "\"v1\"", "Accept-Ranges": "none"], ["ETag": "v1"],
