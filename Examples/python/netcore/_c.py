@@ -70,7 +70,8 @@ class Request(Structure):
                 ("trust", c_void_p), ("connect_to", c_void_p), ("connect_to_count", c_size_t),
                 ("unix_socket", Slice), ("proxy", c_void_p), ("expectation", c_void_p),
                 ("credentials", Credentials), ("priority", c_int), ("cookie_use", c_uint8),
-                ("keeps_dot_segments", c_bool), ("may_pause", c_bool), ("dscp", c_uint8)]
+                ("keeps_dot_segments", c_bool), ("may_pause", c_bool), ("dscp", c_uint8),
+                ("is_elsewhere", c_bool)]
 
 
 HEAD_FN = ctypes.CFUNCTYPE(c_int, c_void_p, c_uint64, c_void_p, c_bool)
