@@ -32,7 +32,9 @@ extension Fetch {
         let request = shown(plan.request, name: download.path)
         let (console, isSilent) = (console, arguments.isSilent)
         do throws(NetError) {
-            let response = try await agent.download(request, to: download.path, options: download.options) { event in
+            // A link stays a link, as for a body that is not resumed.
+            let place = OutputFile.behindLinks(download.path)
+            let response = try await agent.download(request, to: place, options: download.options) { event in
                 if case .resumed(let offset, let total) = event, !isSilent {
                     console.say("nk: \(Self.line(offset: offset, total: total))")
                 }

@@ -145,6 +145,12 @@ final class OutputFile {
         throw SystemError(number: ELOOP)
     }
 
+    /// What a link leads to, or would; the path itself where it is none.
+    static func behindLinks(_ path: String) -> String {
+        guard (try? target(of: path)) != nil else { return path }
+        return resolved(path) ?? (try? followed(path)) ?? path
+    }
+
     /// Nil of what is no link.
     private static func target(of path: String) throws(SystemError) -> String? {
         var bytes = [CChar](repeating: 0, count: 4096)

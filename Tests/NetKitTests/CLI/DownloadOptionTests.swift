@@ -30,6 +30,18 @@ struct DownloadOptionTests {
         #expect(server.received(1).values(named: "If-Range") == ["\"v1\""])
     }
 
+    @Test(arguments: [true, false])
+    func aLinkStaysALinkToTheFileThatIsWritten(isThere: Bool) async throws {
+        server.script("/file", Self.whole)
+        if isThere {
+            try folder.write([1], to: "real")
+        }
+        try FileManager.default.createSymbolicLink(atPath: folder.file("link"), withDestinationPath: "real")
+        #expect(try await nk(["--resume", "-o", folder.file("link"), server.url("/file")]).code == 0)
+        #expect(folder.contents(of: "real") == pattern)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.file("link")) == "real")
+    }
+
     @Test func aDirectoryTakesTheNameOfTheHeadAndReplacesNothing() async throws {
         server.script("/file", Reply(headers: ["Content-Disposition: inline; filename=../x"], body: Array("a".utf8)))
         let words = ["-o", folder.path + "/", server.url("/file")]
