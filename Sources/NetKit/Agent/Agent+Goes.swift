@@ -97,6 +97,8 @@ extension Agent {
         if course.offset == 0 {
             try await refuse(stream, unless: check)
             try course.begin(with: stream.headOnly)
+        } else {
+            course.takesRest(with: stream.headOnly)
         }
         shift.withLock { $0 = course.offset }
         for try await piece in stream {

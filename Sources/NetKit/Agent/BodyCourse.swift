@@ -37,7 +37,7 @@ struct BodyCourse: Sendable {
     var asksForRest: Bool { offset > 0 && validator != nil }
 
     /// Whether the head, which answers a request for the rest, is that of the rest (RFC 9110, 13.1.5 and 15.3.7).
-    mutating func goesOn(with head: Response<Bytes>) -> Bool {
+    func goesOn(with head: Response<Bytes>) -> Bool {
         guard head.status == 206, head.headers["Content-Encoding"] == nil,
             let range = ContentRange(head.headers["Content-Range"]), range.start == offset
         else { return false }
@@ -45,9 +45,12 @@ struct BodyCourse: Sendable {
             return false
         }
         let said = head.headers[validator?.hasPrefix("\"") == true ? "ETag" : "Last-Modified"]
-        guard said == nil || said == validator else { return false }
-        total = total ?? range.total
-        return true
+        return said == nil || said == validator
+    }
+
+    /// The rest begins with this head, which may be the first to tell the whole's length.
+    mutating func takesRest(with head: Response<Bytes>) {
+        total = total ?? ContentRange(head.headers["Content-Range"])?.total
     }
 
     /// The body begins with this head.
