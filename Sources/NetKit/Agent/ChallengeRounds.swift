@@ -19,33 +19,57 @@ struct ChallengeRounds {
 
     private let desk: ChallengeDesk
     private let agentProxy: Proxy?
-    private let home: String
+    private var home: String
+    private let budget: TimeBudget
     private var rounds = 0
     private var serverFailures: Int
     private var proxyFailures: Int
     private var shown: Shown?
     /// Whether the server was shown other credentials than the request's own; what a proxy is shown tells it nothing.
     private(set) var hasShown = false
-    /// The request as it is to be sent now.
+    /// The request as it is to be sent now: that which was challenged, so not what redirects made it of.
     private(set) var request: Request<Bytes>
+    /// The redirects that led to it.
+    private(set) var trail = RedirectTrail()
 
     /// - Parameter home: a URL of the origin that may be shown credentials, that of the call's first request.
     init(_ request: Request<Bytes>, from home: String, agentProxy: Proxy?, desk: ChallengeDesk) {
         self.request = request
         self.home = home
         self.desk = desk
+        budget = TimeBudget(request.limits?.total)
         self.agentProxy = agentProxy
         serverFailures = request.credentials == nil && request.headers["Authorization"] == nil ? 0 : 1
         proxyFailures = (request.proxy ?? agentProxy)?.credentials == nil ? 0 : 1
     }
 
     /// Asks for credentials; true when the request is to be sent again.
-    mutating func mayTryAgain(after response: Response<Bytes>) async throws(NetError) -> Bool {
+    ///
+    /// - Parameter heads: those of the redirects that led to the response, where they are known.
+    mutating func mayTryAgain(
+        after response: Response<Bytes>, behind heads: [ResponseHead] = []
+    ) async throws(NetError) -> Bool {
         let isProxy = response.status == 407
         await settle(response)
-        guard response.status == 401 || isProxy, rounds < Self.maxRounds, request.body?.isRepeatable ?? true,
-            isProxy || isAtHome(response)
+        if home == request.url {
+            home = home.secured(as: response.metrics.first?.url)
+        }
+        let asked = request.led(along: response.metrics)
+        guard response.status == 401 || isProxy, rounds < Self.maxRounds, asked.body?.isRepeatable ?? true,
+            isProxy || isAtHome(response), let offer = try await offer(after: response)
         else { return false }
+        trail.add(redirectsOf: response, heads)
+        request = asked
+        if let left = try budget.left(behind: "the challenges") {
+            request.limits?.total = left
+        }
+        show(offer)
+        return true
+    }
+
+    /// What is shown next; nil when nobody has anything.
+    private func offer(after response: Response<Bytes>) async throws(NetError) -> Offer? {
+        let isProxy = response.status == 407
         let fields = response.headers.values(named: isProxy ? "Proxy-Authenticate" : "WWW-Authenticate")
         for item in AuthenticateField.items(in: fields) {
             var challenge = Challenge(
@@ -56,19 +80,16 @@ struct ChallengeRounds {
             if let space, let store = desk.store {
                 challenge.proposed = try await store.credentials(for: space)
             }
-            let answer = await desk.handler?(challenge) ?? .useDefault
+            let answer = try await answer(to: challenge)
             desk.watch?.tell(.challenged(challenge, answer), of: request)
             switch answer {
             case .use(let credentials):
-                show(credentials, challenge, space)
-                return true
+                return Offer(credentials, challenge, space)
             case .keep(let credentials):
-                show(credentials, challenge, space, isToBeKept: true)
-                return true
+                return Offer(credentials, challenge, space, isToBeKept: true)
             case .useDefault:
-                guard challenge.previousFailureCount == 0, let proposed = challenge.proposed else { return false }
-                show(proposed, challenge, space, isFromStore: true)
-                return true
+                guard challenge.previousFailureCount == 0, let proposed = challenge.proposed else { return nil }
+                return Offer(proposed, challenge, space)
             case .cancel:
                 throw NetError(.cancelled, "the challenge handler cancelled the request", response: response)
             case .reject:
@@ -79,13 +100,23 @@ struct ChallengeRounds {
                     underlying: error)
             }
         }
-        return false
+        return nil
+    }
+
+    private func answer(to challenge: Challenge) async throws(NetError) -> ChallengeAnswer {
+        guard let handler = desk.handler else { return .useDefault }
+        do {
+            return try await budget.answer(of: "the challenge handler") { await handler(challenge) }
+        } catch {
+            throw NetError(
+                asking: error, .authentication, "the challenge handler failed", response: challenge.response)
+        }
     }
 
     private func isAtHome(_ response: Response<Bytes>) -> Bool {
         // What answers at once answers for the URL that was asked, also where HSTS made https of it.
         let isAtOnce = response.url.isEmpty || response.metrics.count == 1
-        return home.hasSameOrigin(as: isAtOnce ? request.url : response.url)
+        return home.hasSameOrigin(as: isAtOnce ? request.url.secured(as: response.url) : response.url)
     }
 
     /// What was shown last was accepted or refused.
@@ -106,12 +137,10 @@ struct ChallengeRounds {
         return ProtectionSpace(url: place, realm: challenge.realm, isProxy: true)
     }
 
-    private mutating func show(
-        _ credentials: Credentials, _ challenge: Challenge, _ space: ProtectionSpace?, isFromStore: Bool = false,
-        isToBeKept: Bool = false
-    ) {
+    private mutating func show(_ offer: Offer) {
         rounds += 1
-        if challenge.isProxy {
+        let credentials = offer.credentials
+        if offer.challenge.isProxy {
             request.proxy = (request.proxy ?? agentProxy)?.asked(with: credentials)
             proxyFailures += 1
         } else {
@@ -120,10 +149,24 @@ struct ChallengeRounds {
             hasShown = true
             serverFailures += 1
         }
-        if let space, isFromStore || isToBeKept || credentials == challenge.proposed {
+        if let space = offer.space, offer.isToBeKept || credentials == offer.challenge.proposed {
             shown = Shown(
-                credentials: credentials, space: space, isProxy: challenge.isProxy,
-                isToBeKept: isToBeKept)
+                credentials: credentials, space: space, isProxy: offer.challenge.isProxy, isToBeKept: offer.isToBeKept)
         }
+    }
+}
+
+/// What is shown to a challenge.
+private struct Offer {
+    let credentials: Credentials
+    let challenge: Challenge
+    let space: ProtectionSpace?
+    let isToBeKept: Bool
+
+    init(_ credentials: Credentials, _ challenge: Challenge, _ space: ProtectionSpace?, isToBeKept: Bool = false) {
+        self.credentials = credentials
+        self.challenge = challenge
+        self.space = space
+        self.isToBeKept = isToBeKept
     }
 }

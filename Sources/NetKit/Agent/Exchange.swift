@@ -104,15 +104,19 @@ final class Exchange: CallEnd {
         to request: Request<Bytes>, from home: String, asking desk: ChallengeDesk
     ) async throws(NetError) -> Response<Bytes> {
         var rounds = ChallengeRounds(request, from: home, agentProxy: configuration.proxy, desk: desk)
-        while true {
-            var received = try await transport.send(rounds.request)
-            guard try await rounds.mayTryAgain(after: received) else {
-                if rounds.hasShown {
-                    received.cameByChallenge = true
+        do throws(NetError) {
+            while true {
+                var received = try await transport.send(rounds.request)
+                guard try await rounds.mayTryAgain(after: received) else {
+                    if rounds.hasShown {
+                        received.cameByChallenge = true
+                    }
+                    return rounds.trail.leading(to: received)
                 }
-                return received
+                try mayGoOn()
             }
-            try mayGoOn()
+        } catch {
+            throw rounds.trail.leading(to: error)
         }
     }
 
@@ -122,16 +126,25 @@ final class Exchange: CallEnd {
     ) async throws(NetError) -> ResponseStream {
         try mayGoOn()
         guard let desk = desk(hooks, watch) else { return try await transport.stream(request) }
-        var rounds = ChallengeRounds(
-            request, from: home ?? request.url, agentProxy: configuration.proxy, desk: desk)
-        while true {
-            var stream = try await transport.stream(rounds.request)
-            guard try await rounds.mayTryAgain(after: stream.headOnly) else {
-                stream.cameByChallenge = rounds.hasShown
-                return stream
+        return try await self.stream(of: request, from: home ?? request.url, asking: desk)
+    }
+
+    private func stream(
+        of request: Request<Bytes>, from home: String, asking desk: ChallengeDesk
+    ) async throws(NetError) -> ResponseStream {
+        var rounds = ChallengeRounds(request, from: home, agentProxy: configuration.proxy, desk: desk)
+        do throws(NetError) {
+            while true {
+                var stream = try await transport.stream(rounds.request)
+                guard try await rounds.mayTryAgain(after: stream.headOnly, behind: stream.earlierHeads) else {
+                    stream.cameByChallenge = rounds.hasShown
+                    return rounds.trail.leading(to: stream)
+                }
+                stream.supersede()
+                try mayGoOn()
             }
-            stream.supersede()
-            try mayGoOn()
+        } catch {
+            throw rounds.trail.leading(to: error)
         }
     }
 

@@ -4,15 +4,14 @@ struct HookedExchange {
     let hooks: TransferHooks
     let call: Call
 
-    /// Each hop is a transfer of its own, but credentials are for the origin that the call began at.
-    private var home: String { call.request.url }
-
     /// The response that no redirect follows, as the hooks want it.
     func answer() async throws(NetError) -> Answer {
         let policy = call.request.redirects ?? .follow
-        let begun = ContinuousClock.now
+        let budget = TimeBudget(call.request.limits?.total)
         var course = call
         var trail = RedirectTrail()
+        // Each hop is a transfer of its own, but credentials are for the origin that the call began at.
+        var home = call.request.url
         if hooks.redirect != nil {
             course.request.redirects = .return
         }
@@ -20,8 +19,8 @@ struct HookedExchange {
             let answer: Answer
             let following: Request<Bytes>?
             do throws(NetError) {
-                answer = try await once(course)
-                following = try await next(after: answer, of: course, policy, count: trail.count)
+                answer = try await once(course, from: home)
+                following = try await next(after: answer, of: course, policy, count: trail.count, within: budget)
             } catch {
                 throw trail.leading(to: error)
             }
@@ -29,12 +28,18 @@ struct HookedExchange {
                 let whole = trail.leading(to: answer)
                 return !isJudged || isDownload ? whole : try await judged(whole, of: course)
             }
+            if trail.count == 0 {
+                home = home.secured(as: answer.metrics.first?.url)
+            }
             trail.add(answer)
             answer.discard()
             course.request = next
             course.request.redirects = .return
+            course.request.limits = next.limits ?? call.request.limits  // A hook may send a request of its own.
             do throws(NetError) {
-                try course.request.limits?.spend(ContinuousClock.now - begun, of: call.request.limits?.total)
+                if let left = try budget.left(behind: "the redirects") {
+                    course.request.limits?.total = left
+                }
             } catch {
                 throw trail.leading(to: error)
             }
@@ -47,7 +52,7 @@ struct HookedExchange {
     /// Whether what becomes of the response is decided by its head.
     private var isJudged: Bool { hooks.head != nil || call.checksBeforeSaving }
 
-    private func once(_ call: Call) async throws(NetError) -> Answer {
+    private func once(_ call: Call, from home: String) async throws(NetError) -> Answer {
         if let ask = hooks.head, let plan = call.request.download {
             plan.judge = judge(of: call, asking: ask)
             defer { plan.judge = nil }
@@ -68,7 +73,7 @@ struct HookedExchange {
     // MARK: Redirects
 
     private func next(
-        after answer: Answer, of course: Call, _ policy: RedirectPolicy, count: Int
+        after answer: Answer, of course: Call, _ policy: RedirectPolicy, count: Int, within budget: TimeBudget
     ) async throws(NetError) -> Request<Bytes>? {
         guard let ask = hooks.redirect else { return nil }
         var head = ResponseHead(of: answer)
@@ -84,7 +89,7 @@ struct HookedExchange {
         }
         let decision: RedirectAnswer
         do {
-            decision = try await ask(step)
+            decision = try await budget.answer(of: "the redirect's hook") { try await ask(step) }
         } catch {
             throw NetError(asking: error, .stoppedByCaller, "the redirect's hook failed", response: answer.response)
         }
@@ -191,76 +196,5 @@ extension Request {
     var refusesSomeHeads: Bool {
         let statuses = acceptedStatuses ?? 200..<300
         return acceptedTypes != nil || statuses.lowerBound > 200 || statuses.upperBound < 300
-    }
-}
-
-extension Limits {
-    /// What is left of the whole time.
-    fileprivate mutating func spend(_ elapsed: Duration, of total: Duration?) throws(NetError) {
-        guard let total else { return }
-        if elapsed >= total {
-            throw NetError(.totalTimedOut, "the redirects took longer than \(total)")
-        }
-        self.total = total - elapsed
-    }
-}
-
-/// The redirects that led to a response.
-private struct RedirectTrail {
-    private var heads: [ResponseHead] = []
-    private var hops: [HopMetrics] = []
-    private var cameByChallenge = false
-    var count: Int { heads.count }
-
-    mutating func add(_ answer: Answer) {
-        heads.append(ResponseHead(of: answer))
-        hops += Array(answer.metrics)
-        cameByChallenge = cameByChallenge || answer.cameByChallenge
-    }
-
-    /// The error with what came before it: who looks at it sees that a server has acted on the request.
-    func leading(to error: NetError) -> NetError {
-        heads.isEmpty ? error : error.after(hops)
-    }
-
-    /// The response with what came before it.
-    func leading(to answer: Answer) -> Answer {
-        if heads.isEmpty {
-            return answer
-        }
-        var response = answer.response
-        response.metrics = Metrics(hops + Array(answer.metrics))
-        response.cameByChallenge = cameByChallenge || answer.cameByChallenge
-        switch answer.body {
-        case .bytes: return Answer(response)
-        case .file(let file): return Answer(response, in: file)
-        case .stream(let stream):
-            var followed = stream.replaced(by: FollowedChunks(stream, after: hops), after: heads, hops)
-            followed.cameByChallenge = response.cameByChallenge
-            return Answer(followed)
-        }
-    }
-}
-
-/// A streamed body that redirects led to: its end tells of their hops as well.
-private final class FollowedChunks: ChunkSource {
-    private let stream: ResponseStream
-    private let hops: [HopMetrics]
-
-    init(_ stream: ResponseStream, after hops: [HopMetrics]) {
-        self.stream = stream
-        self.hops = hops
-    }
-
-    func next() async throws(NetError) -> Bytes? { try await stream.source.next() }
-
-    func abandon(isSuperseded: Bool) { stream.source.abandon(isSuperseded: isSuperseded) }
-
-    func beginReading() -> Bool { stream.source.beginReading() }
-
-    var ending: Response<Bytes>? {
-        guard var ending = stream.source.ending else { return nil }
-        ending.metrics = Metrics(hops + Array(ending.metrics))
-        return ending
     }
 }

@@ -84,10 +84,29 @@ public final class CredentialRefresh<Token: Sendable>: Interceptor {
         }
         let (known, round) = try await current()
         let answer = try await judged(try await next(with(known, call)), call)
-        guard answer.isExpired, call.isRepeatable else { return answer.reply }
+        guard answer.isExpired else { return answer.reply }
+        var again = call
+        var trail = RedirectTrail()
+        let led = call.request.led(along: answer.reply.metrics)
+        if led.method != call.request.method {
+            // A server has acted on the request, and led on to what it answers: that alone is asked once more. At
+            // another origin, which is shown no credentials, new ones help nobody.
+            guard isAtHome(led, call, answer.reply) else { return answer.reply }
+            again.request = led
+            trail.add(redirectsOf: answer.reply)
+        }
+        guard again.isRepeatable else { return answer.reply }
         answer.reply.discard()
         let fresh = try await token(after: round)
-        return try await judged(try await next(with(fresh, call)), call).reply
+        do throws(NetError) {
+            return trail.leading(to: try await judged(try await next(with(fresh, again)), again).reply)
+        } catch {
+            throw trail.leading(to: error)
+        }
+    }
+
+    private func isAtHome(_ led: Request<Bytes>, _ call: Call, _ reply: Answer) -> Bool {
+        call.request.url.secured(as: reply.metrics.first?.url).hasSameOrigin(as: led.url)
     }
 
     private func with(_ token: Token?, _ call: Call) -> Call {

@@ -15,10 +15,7 @@ public struct RedirectStep: Sendable {
     ) throws(NetError) {
         var asked = request
         asked.redirects = policy
-        // A host that is asked over https alone (HSTS) was: what follows is judged by what answered.
-        if Self.hasScheme("http", asked.url), Self.hasScheme("https", head.url) {
-            asked.url = head.url.withUserinfo(of: asked.url)
-        }
+        asked.url = asked.url.secured(as: head.url)  // What follows is judged by what answered.
         guard let next = try Self.next(after: asked, head, followed: count) else { return nil }
         self.head = head
         self.request = asked
@@ -60,7 +57,7 @@ extension RedirectStep {
         }
         var next = request
         next.url = try place(of: location, at: request.url)
-        if policy != .followDowngrades, hasScheme("https", request.url), hasScheme("http", next.url) {
+        if policy != .followDowngrades, request.url.hasScheme("https"), next.url.hasScheme("http") {
             throw NetError(.redirectRefused, "redirect from https to http is refused")
         }
         if becomesGet(request.method, head.status) {
@@ -90,7 +87,7 @@ extension RedirectStep {
         } catch {
             throw NetError(.badRedirect, "the Location field is no URL", underlying: error)
         }
-        guard hasScheme("http", next) || hasScheme("https", next) else {
+        guard next.hasScheme("http") || next.hasScheme("https") else {
             throw NetError(.redirectRefused, "redirect to another scheme than http and https is refused")
         }
         let host = next.firstRange(of: "://").map { next[$0.upperBound...].prefix { !"/?#".contains($0) } }
@@ -115,10 +112,6 @@ extension RedirectStep {
             bytes += byte == 0x20 || byte >= 0x80 ? [0x25, hex[Int(byte >> 4)], hex[Int(byte & 15)]] : [byte]
         }
         return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static func hasScheme(_ scheme: String, _ url: String) -> Bool {
-        url.prefix { $0 != ":" }.lowercased() == scheme
     }
 
     /// RFC 9110, 15.4: 303 asks for a GET; 301 and 302 turn a POST into a GET by long custom; 307 and 308 keep all.

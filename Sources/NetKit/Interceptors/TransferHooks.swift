@@ -4,10 +4,11 @@
 ///         step.next.url.hasPrefix("https://api.example.com/") ? .follow : .deliver
 ///     }
 ///
-/// The request's own come before the agent's, hook by hook. They run on the task that sends, so not on the agent's
-/// thread, unless that task prefers ``Agent/executor``, and may take their time: the transfer waits for them, and the limits of time that run then go on. What a hook
-/// throws ends the call: a ``NetError`` as it is, anything else under ``NetError/Code/stoppedByCaller``. Nil does what
-/// is done without hooks.
+/// The request's own come before the agent's, hook by hook. They run on the task that sends or on one that it waits for,
+/// so not on the agent's thread, unless that task prefers ``Agent/executor``, and may take their time: the transfer waits
+/// for them, and the limits of time that run then go on. When ``Limits/total`` ends while ``redirect`` or ``challenge``
+/// is asked, its task is cancelled. What a hook throws ends the call: a ``NetError`` as it is, anything else under
+/// ``NetError/Code/stoppedByCaller``. Nil does what is done without hooks.
 public struct TransferHooks: Sendable {
     /// Behind one reference, and most often none: they are looked at in every exchange.
     private var kept: KeptHooks?

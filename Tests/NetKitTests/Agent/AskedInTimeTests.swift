@@ -1,0 +1,106 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+/// The whole time of a call holds for what lies between its transfers, too.
+@Suite(.timeLimit(.minutes(5)))
+struct AskedInTimeTests {
+    private static let refusal = Response(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"r\""])
+
+    /// A request that has this long.
+    private static func request(_ url: String, _ total: Duration) -> Request<Bytes> {
+        var request = Request<Bytes>(url)
+        request.limits = Limits()
+        request.limits?.total = total
+        return request
+    }
+
+    @Test(arguments: [false, true])
+    func eachRoundOfAChallengeHasWhatIsLeft(isStreamed: Bool) async throws {
+        let totals = Collected<Duration>()
+        var configuration = Agent.Configuration()
+        configuration.challengeHandler = { _ in .use(.basic(user: "me", password: "wrong")) }
+        let agent = Agent(configuration, transport: TellingTransport(response: Self.refusal, totals: totals))
+        let request = Self.request("http://t/", .seconds(3600))
+        let status = isStreamed ? try await agent.stream(request).status : try await agent.send(request).status
+        #expect(status == 401)
+        #expect(totals.values.count == 4)
+        #expect(zip(totals.values, totals.values.dropFirst()).allSatisfy { $0 > $1 })
+    }
+
+    @Test(arguments: [false, true])
+    func aHandlerThatNeverAnswersIsCancelledWhenTheTimeIsOver(isStreamed: Bool) async throws {
+        let isCancelled = Collected<Bool>()
+        var configuration = Agent.Configuration()
+        configuration.challengeHandler = { _ in
+            try? await Task.sleep(for: .seconds(3600))
+            isCancelled.append(Task.isCancelled)
+            return .useDefault
+        }
+        let agent = Agent(
+            configuration, transport: TellingTransport(response: Self.refusal, totals: Collected()))
+        let request = Self.request("http://t/", .milliseconds(50))
+        let error = await #expect(throws: NetError.self) {
+            _ = isStreamed ? try await agent.stream(request).status : try await agent.send(request).status
+        }
+        #expect(error?.code == .totalTimedOut)
+        #expect(error?.message.contains("challenge handler") == true)
+        #expect(isCancelled.values == [true])
+    }
+
+    @Test func aRedirectsHookThatNeverAnswersIsCancelledWhenTheTimeIsOver() async throws {
+        let server = try LoopbackServer()
+        server.script("/", .redirect(to: "/there"))
+        var request = Self.request(server.url("/"), .milliseconds(500))
+        request.transferHooks.redirect = { _ in
+            try await Task.sleep(for: .seconds(3600))
+            return .follow
+        }
+        _ = try await expectFailure(.totalTimedOut, of: request, from: Agent())
+        #expect(server.requestCount == 1)
+    }
+
+    @Test func aCallThatIsCancelledWhileItsHandlerIsAskedIsCancelled() async throws {
+        let asked = Collected<Bool>()
+        var configuration = Agent.Configuration()
+        configuration.challengeHandler = { _ in
+            asked.append(true)
+            try? await Task.sleep(for: .seconds(3600))
+            return .useDefault
+        }
+        let agent = Agent(
+            configuration, transport: TellingTransport(response: Self.refusal, totals: Collected()))
+        let call = Task { try await agent.send(Self.request("http://t/", .seconds(3600))) }
+        while asked.values.isEmpty {
+            await Task.yield()
+        }
+        call.cancel()
+        let error = await #expect(throws: NetError.self) { try await call.value }
+        #expect(error?.code == .cancelled)
+    }
+
+    @Test func aRequestThatAHookSendsInsteadHasTheCallsLimits() async throws {
+        let totals = Collected<Duration>()
+        var request = Self.request("http://t/", .seconds(3600))
+        request.transferHooks.redirect = { _ in .send(Request<Bytes>("http://t/other")) }
+        let transport = TellingTransport(
+            response: Response(status: 302, headers: ["Location": "/there"]), totals: totals)
+        request.limits?.maxRedirects = 3
+        _ = try await expectFailure(.tooManyRedirects, of: request, from: Agent(transport: transport))
+        #expect(totals.values.count == 4)
+        #expect(zip(totals.values, totals.values.dropFirst()).allSatisfy { $0 > $1 })
+    }
+}
+
+/// Answers all alike, and tells how long each had.
+private struct TellingTransport: Transport {
+    let response: Response<Bytes>
+    let totals: Collected<Duration>
+
+    func send(_ request: Request<Bytes>) async throws(NetError) -> Response<Bytes> {
+        totals.append(request.limits?.total ?? .zero)
+        return response
+    }
+
+    func shutdown() async {}
+}
