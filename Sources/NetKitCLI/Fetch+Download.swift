@@ -50,10 +50,10 @@ extension Fetch {
         } catch {
             account.take(error)
             console.end(job.index)
-            if let response = error.response {
+            if let response = error.serverResponse {
                 heads = Output.head(response.httpVersion, response.status, response.headers)
             }
-            say(Verbose.opening(of: plan, error.metrics, heads: error.response.map { [$0.headers] } ?? []))
+            say(Verbose.opening(of: plan, error.metrics, heads: error.serverResponse.map { [$0.headers] } ?? []))
             say(Verbose.closing(of: error.metrics))
             throw Failure(saving: error)
         }

@@ -47,7 +47,7 @@ struct Fetch {
             account.take(error)
             console.end(job.index)
             if heads.isEmpty {
-                let told = followed.all(with: error.response)
+                let told = followed.all(with: error.serverResponse)
                 heads = told.map { Output.head($0.httpVersion, $0.status, $0.headers) }.joined()
                 // The last hop may have got none.
                 let none = error.metrics.last?.status == 0 ? [Headers()] : []
@@ -191,8 +191,13 @@ extension Account {
     }
 
     mutating func take(_ error: NetError) {
-        status = error.response?.status ?? status
-        headers = error.response?.headers ?? headers
+        status = error.serverResponse?.status ?? status
+        headers = error.serverResponse?.headers ?? headers
         metrics = error.metrics.isEmpty ? metrics : error.metrics
     }
+}
+
+extension NetError {
+    /// What had arrived of the server's response: a proxy that asks who asks (407 to CONNECT) is none.
+    var serverResponse: Response<Bytes>? { code == .proxy ? nil : response }
 }

@@ -265,8 +265,38 @@ static void engine__a_refused_tunnel_tells_the_proxys_status(void **state) {
             fail_msg("'%s' does not tell %s", one.error.message, codes[i]);
         }
         assert_int_equal(nct_server_connection_count(r.f.server), 0);
+        // Whoever is asked who they are has to know by whom; anything else is no answer to the request.
+        bool asks_who = replies[i] == asks;
+        nc_slice challenge = {0};
+        assert_int_equal(nc_response_status(one.response), asks_who ? 407 : 0);
+        assert_int_equal(nc_response_header_count(one.response), asks_who ? 2 : 0);
+        assert_int_equal(nc_response_find_header(one.response, nc_slice_of("proxy-authenticate"), &challenge),
+                         asks_who);
+        assert_true(!asks_who || nc_slice_is_equal(challenge, nc_slice_of("Basic realm=\"x\"")));
         relayed_stop(&r);
     }
+}
+
+static void engine__what_a_proxy_says_before_it_leads_on_is_no_part_of_an_error_behind_it(void **state) {
+    static const char challenge[] = "Proxy-Authenticate: Digest realm=\"p\", nonce=\"abc\", qop=\"auth\"\r\n";
+    const nct_reply replies[] = {
+        {.status = 407, .headers = challenge},
+        {.is_raw = true, .body = "HTTP/1.1 200 Go\r\nX-Via: p\r\n\r\n", .body_length = 29, .ending = NCT_CLOSE}};
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    assert_int_equal(nct_server_script_sequence(f.server, "*", replies, 2), 0);
+    nc_proxy proxy = {.choice = NC_PROXY_URL,
+                      .url = nc_slice_of(fixture_url(&f, "")),
+                      .credentials = user(NC_AUTH_DIGEST, "us", "pw"),
+                      .uses_tunnel = true};
+    nc_request request = {.url = nc_slice_of("http://a.example/x"), .proxy = &proxy};
+    answer one = fixture_send(&f, &request);
+    assert_status(one.error.status, NC_ERR_EMPTY_REPLY);
+    assert_int_equal(nct_server_request_count(f.server), 2);
+    assert_int_equal(nc_response_status(one.response), 0);
+    assert_int_equal(nc_response_header_count(one.response), 0);
+    fixture_stop(&f);
 }
 
 static void engine__a_proxy_that_fails_anywhere_is_an_error_of_the_proxys(void **state) {
@@ -394,6 +424,7 @@ int main(void) {
         harness_case(engine__a_proxy_that_asks_for_a_digest_gets_one),
         harness_case(engine__a_tunnel_is_asked_for_with_a_digest_and_its_refusal_told),
         harness_case(engine__a_refused_tunnel_tells_the_proxys_status),
+        harness_case(engine__what_a_proxy_says_before_it_leads_on_is_no_part_of_an_error_behind_it),
         harness_case(engine__a_proxy_that_fails_anywhere_is_an_error_of_the_proxys),
         harness_case(engine__a_proxy_that_cannot_be_reached_is_named),
         harness_case(engine__a_proxy_whose_url_is_malformed_keeps_its_password),

@@ -54,7 +54,6 @@ static CURLcode set_proxy(CURL *easy, const nc_kept_proxy *proxy) {
     SET(CURLOPT_PROXY, proxy->choice == NC_PROXY_URL ? proxy->url : none);
     SET(CURLOPT_NOPROXY, proxy->except != NULL ? proxy->except : none);
     SET(CURLOPT_HTTPPROXYTUNNEL, proxy->uses_tunnel ? 1L : 0L);
-    SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     SET(CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE);
     SET(CURLOPT_PROXYHEADER, proxy->headers);
     // Through SOCKS5 a password is readable, and libcurl would offer a ticket of Kerberos that nobody asked it for.

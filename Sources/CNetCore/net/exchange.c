@@ -7,6 +7,7 @@
 #include "net/progress.h"
 #include "net/response.h"
 #include "net/tls_hook.h"
+#include "net/tunnel.h"
 #include "net/url_text.h"
 #include "net/verdict.h"
 
@@ -28,6 +29,9 @@ size_t nc_exchange_on_header(char *bytes, size_t one, size_t length, void *data)
     nc_transfer *transfer = ((nc_handle *)data)->transfer;
     (void)one;
     note_step(transfer->lane);
+    if (!transfer->was_connected) {
+        return nc_tunnel_take_line(transfer, nc_slice_make(bytes, length)) == NC_OK ? length : 0;
+    }
     transfer->has_heard = true;
     for (size_t at = 0; at < length;) {
         const char *end = transfer->has_head ? memchr(bytes + at, '\n', length - at) : NULL;

@@ -70,7 +70,8 @@ extension Agent {
         public var maxReceiveBytesPerSecond: Int?
         /// Asked for credentials when a server or a proxy wants some and the request has none, or wrong ones; at most
         /// three times for a request. Not asked when the body cannot be sent again, or when another origin than the
-        /// request's refused it after a redirect.
+        /// request's refused it after a redirect. What was challenged is sent again, and not the redirects that led to
+        /// it. The time that the answer takes counts for ``Limits/total``; its task is cancelled at the end of that.
         public var challengeHandler: (@Sendable (Challenge) async -> ChallengeAnswer)?
         /// What is shown when the handler leaves it to the agent, or there is none.
         public var credentialStore: CredentialStore?

@@ -55,7 +55,8 @@ struct ChallengeRounds {
             home = home.secured(as: response.metrics.first?.url)
         }
         let asked = request.led(along: response.metrics)
-        guard response.status == 401 || isProxy, rounds < Self.maxRounds, asked.body?.isRepeatable ?? true,
+        guard isProxy ? proxy != nil : response.status == 401, rounds < Self.maxRounds,
+            asked.body?.isRepeatable ?? true,
             isProxy || isAtHome(response), let offer = try await offer(after: response)
         else { return false }
         trail.add(redirectsOf: response, heads)
@@ -65,6 +66,12 @@ struct ChallengeRounds {
         }
         show(offer)
         return true
+    }
+
+    /// As ``mayTryAgain(after:behind:)``, of a proxy that wants to know who asks before it leads anywhere.
+    mutating func mayTryAgain(after error: NetError) async throws(NetError) -> Bool {
+        guard error.code == .proxy, let refusal = error.response, refusal.status == 407 else { return false }
+        return try await mayTryAgain(after: refusal)
     }
 
     /// What is shown next; nil when nobody has anything.
@@ -113,6 +120,12 @@ struct ChallengeRounds {
         }
     }
 
+    /// The proxy that may be shown something; nil where none is asked.
+    private var proxy: Proxy? {
+        let proxy = request.proxy ?? agentProxy
+        return proxy?.choice == .direct ? nil : proxy
+    }
+
     private func isAtHome(_ response: Response<Bytes>) -> Bool {
         // What answers at once answers for the URL that was asked, also where HSTS made https of it.
         let isAtOnce = response.url.isEmpty || response.metrics.count == 1
@@ -132,7 +145,7 @@ struct ChallengeRounds {
 
     private func space(of challenge: Challenge) -> ProtectionSpace? {
         guard challenge.isProxy else { return ProtectionSpace(url: challenge.url, realm: challenge.realm) }
-        guard case .url(let url) = (request.proxy ?? agentProxy)?.choice else { return nil }
+        guard case .url(let url) = proxy?.choice else { return nil }
         let place = url.contains("://") ? url : "http://\(url)"
         return ProtectionSpace(url: place, realm: challenge.realm, isProxy: true)
     }
@@ -141,7 +154,7 @@ struct ChallengeRounds {
         rounds += 1
         let credentials = offer.credentials
         if offer.challenge.isProxy {
-            request.proxy = (request.proxy ?? agentProxy)?.asked(with: credentials)
+            request.proxy = proxy?.asked(with: credentials)
             proxyFailures += 1
         } else {
             request.credentials = credentials

@@ -106,7 +106,14 @@ final class Exchange: CallEnd {
         var rounds = ChallengeRounds(request, from: home, agentProxy: configuration.proxy, desk: desk)
         do throws(NetError) {
             while true {
-                var received = try await transport.send(rounds.request)
+                var received: Response<Bytes>
+                do throws(NetError) {
+                    received = try await transport.send(rounds.request)
+                } catch {
+                    guard try await rounds.mayTryAgain(after: error) else { throw error }
+                    try mayGoOn()
+                    continue
+                }
                 guard try await rounds.mayTryAgain(after: received) else {
                     if rounds.hasShown {
                         received.cameByChallenge = true
@@ -135,7 +142,14 @@ final class Exchange: CallEnd {
         var rounds = ChallengeRounds(request, from: home, agentProxy: configuration.proxy, desk: desk)
         do throws(NetError) {
             while true {
-                var stream = try await transport.stream(rounds.request)
+                var stream: ResponseStream
+                do throws(NetError) {
+                    stream = try await transport.stream(rounds.request)
+                } catch {
+                    guard try await rounds.mayTryAgain(after: error) else { throw error }
+                    try mayGoOn()
+                    continue
+                }
                 guard try await rounds.mayTryAgain(after: stream.headOnly, behind: stream.earlierHeads) else {
                     stream.cameByChallenge = rounds.hasShown
                     return rounds.trail.leading(to: stream)

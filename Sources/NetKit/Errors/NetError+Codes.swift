@@ -101,7 +101,7 @@ extension NetError.Code: CustomStringConvertible {
     public static let receive = Self(rawValue: 108)
     /// The HTTP/2 connection broke.
     public static let http2 = Self(rawValue: 109)
-    /// The proxy could not be used.
+    /// The proxy could not be used. Where it asks who asks before it makes a tunnel, ``NetError/response`` is its 407.
     public static let proxy = Self(rawValue: 110)
     /// The exchange that proves who asks broke, or a challenge handler failed it.
     public static let authentication = Self(rawValue: 89)

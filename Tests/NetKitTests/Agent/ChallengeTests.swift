@@ -124,6 +124,50 @@ struct ChallengeTests {
         #expect(server.received().values(named: "Authorization").isEmpty)
     }
 
+    @Test(arguments: [false, true])
+    func aTunnelsChallengeIsToldAsTheProxys(isStreamed: Bool) async throws {
+        let server = try LoopbackServer(.valid)
+        server.script("/", .text("in"))
+        let proxy = try ProxyServer(user: "me", password: "secret")
+        let asked = Collected<Challenge>()
+        let agent = Self.agent(.use(Self.wrong), .use(Self.right), asked: asked)
+        var request = Request<Bytes>(server.url("/"), method: .put, body: Body(Bytes(Array("a body".utf8))))
+        request.proxy = Proxy(proxy.url)
+        request.trust = TrustPolicy(roots: .pem(server.authority))
+        let status = isStreamed ? try await agent.stream(request).status : try await agent.send(request).status
+        #expect(status == 200)
+        #expect(asked.values.map(\.isProxy) == [true, true])
+        #expect(asked.values.map(\.realm) == ["nettesting", "nettesting"])
+        #expect(asked.values.map(\.previousFailureCount) == [0, 1])
+        #expect(asked.values.first?.url == server.url("/") && asked.values.first?.response.status == 407)
+        #expect(server.requestCount == 1 && server.received().body == Array("a body".utf8))
+        #expect(server.received().values(named: "Proxy-Authorization").isEmpty)
+    }
+
+    @Test func aTunnelThatNobodyHasCredentialsForIsTheErrorItIs() async throws {
+        let server = try LoopbackServer(.valid)
+        let proxy = try ProxyServer(user: "me", password: "secret")
+        var request = Request<Bytes>(server.url("/"))
+        request.proxy = Proxy(proxy.url)
+        request.trust = TrustPolicy(roots: .pem(server.authority))
+        let error = try await expectFailure(.proxy, of: request, from: Self.agent(.useDefault))
+        #expect(error.response?.status == 407)
+        #expect(error.response?.headers["Proxy-Authenticate"] == "Basic realm=\"nettesting\"")
+        #expect(server.connectionCount == 0)
+    }
+
+    @Test func aServerThatPlaysAProxyIsShownNothing() async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(status: 407, headers: ["Proxy-Authenticate: Basic realm=\"r\""]))
+        let asked = Collected<Challenge>()
+        for proxy in [nil, Proxy.direct] {
+            var request = Request<Bytes>(server.url("/"))
+            request.proxy = proxy
+            #expect(try await Self.agent(.use(Self.right), asked: asked).send(request).status == 407)
+        }
+        #expect(asked.values.isEmpty && server.requestCount == 2)
+    }
+
     @Test func nobodyIsAskedForAnotherOriginOrForABodyThatIsGone() async throws {
         let other = try Self.server()
         let server = try LoopbackServer()
