@@ -26,13 +26,13 @@ struct HookedExchange {
             }
             guard let next = following else {
                 let whole = trail.leading(to: answer)
-                return !isJudged || isDownload ? whole : try await judged(whole, of: course)
+                return isDownload ? whole : try await judged(whole, of: course)
             }
             if trail.count == 0 {
                 home = home.secured(as: answer.metrics.first?.url)
             }
             trail.add(answer)
-            answer.discard()
+            await answer.leave()
             course.request = next
             course.request.redirects = .return
             course.request.limits = next.limits ?? call.request.limits  // A hook may send a request of its own.
@@ -49,23 +49,24 @@ struct HookedExchange {
     /// A download asks before it opens its file.
     private var isDownload: Bool { call.request.download != nil }
 
-    /// Whether what becomes of the response is decided by its head.
-    private var isJudged: Bool { hooks.head != nil || call.checksBeforeSaving }
-
+    /// The head, with the body still to come: what becomes of it is decided first. Only a download has it in a file.
     private func once(_ call: Call, from home: String) async throws(NetError) -> Answer {
         if let ask = hooks.head, let plan = call.request.download {
             plan.judge = judge(of: call, asking: ask)
             defer { plan.judge = nil }
             return try await exchange.plain(call, hooks, from: home)
         }
-        if !isJudged {
+        if isDownload {
             return try await exchange.plain(call, hooks, from: home)
         }
         var request = call.request
         request.savePath = nil
-        if call.kind != .stream, let progress = request.progress {
-            // The end of a call is told behind the chain.
-            request.progress = { if !$0.isOver { progress($0) } }
+        if call.kind != .stream {
+            request.limits?.maxBodyBytes = nil  // It is the response's, and no redirect's.
+            if let progress = request.progress {
+                // The end of a call is told behind the chain.
+                request.progress = { if !$0.isOver { progress($0) } }
+            }
         }
         return Answer(try await exchange.stream(request, hooks, call.watch, from: home))
     }
@@ -177,7 +178,11 @@ struct HookedExchange {
     private func saved(_ stream: ResponseStream, to path: String) async throws(NetError) -> Answer {
         let file = try WholeFile(path)
         var count = 0
+        let maxBytes = call.request.limits?.maxBodyBytes ?? .max
         for try await chunk in stream {
+            if chunk.count > maxBytes - count {
+                throw NetError(.bodyTooLarge, "the body is larger than \(maxBytes) bytes", response: stream.headOnly)
+            }
             try file.write(chunk)
             count += chunk.count
         }

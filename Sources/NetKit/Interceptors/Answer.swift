@@ -99,6 +99,15 @@ public struct Answer: Sendable {
         }
     }
 
+    /// Lets go of it, because another exchange takes its place, perhaps over the same connection: what little of a body
+    /// comes at once is read, as the engine reads that of a redirect. However it ends hinders nobody.
+    func leave() async {
+        if case .stream(let stream) = content {
+            await stream.drain()
+            stream.supersede()
+        }
+    }
+
     /// The reply's first bytes, and the reply to go on with: what was read of a stream comes again from there.
     ///
     /// A body in a file tells none.
@@ -139,6 +148,15 @@ extension ResponseStream {
             response.cameByChallenge = true
         }
         return response
+    }
+
+    fileprivate func drain() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { _ = try? await collect(upTo: 64 << 10) }
+            group.addTask { try? await TimeSource.system.sleep(.seconds(1)) }
+            await group.next()
+            group.cancelAll()
+        }
     }
 
     /// Reads pieces until there are enough bytes or none are left, and makes a stream that gives them again.

@@ -6,10 +6,10 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct HookedRedirectTests {
     private static func agent(
-        isHooked: Bool, _ change: (inout Agent.Configuration) throws -> Void = { _ in }
-    ) rethrows -> Agent {
+        isHooked: Bool, _ change: (inout Agent.Configuration) -> Void = { _ in }
+    ) -> Agent {
         var configuration = Agent.Configuration()
-        try change(&configuration)
+        change(&configuration)
         if isHooked {
             configuration.transferHooks.redirect = { _ in .follow }
         }
@@ -43,6 +43,72 @@ struct HookedRedirectTests {
         }
         await #expect(throws: NetError.self) { try await agent.send(Request<Bytes>(server.url("/a"))) }
         #expect(server.requestCount == 1 && server.clientCertificateCount == 1)
+    }
+
+    /// What becomes of a redirect's body is nobody's concern: its head leads on.
+    @Test(
+        arguments: [false, true],
+        [
+            Reply(patternLength: 100_000), Reply(body: [1, 2, 3], cutAfter: 120, ending: .close),
+            Reply(body: Array(repeating: 7, count: 500), cutAfter: 200, ending: .stall),
+            Reply(headers: ["Content-Encoding: gzip"], body: Array("no gzip".utf8)),
+        ])
+    func whateverBecomesOfARedirectsBodyItIsFollowed(isHooked: Bool, body: Reply) async throws {
+        let server = try LoopbackServer()
+        var reply = body
+        reply.status = 302
+        reply.headers += ["Location: /b"]
+        server.script("/a", reply)
+        server.script("/b", .text("there"))
+        var request = Request<Bytes>(server.url("/a"))
+        request.limits = Limits()
+        request.limits?.maxBodyBytes = 1000
+        let agent = Self.agent(isHooked: isHooked)
+        let response = try await agent.send(request)
+        #expect(response.bytes == Bytes(Array("there".utf8)))
+        #expect(response.metrics.map(\.status) == [302, 200])
+        let folder = try TemporaryFolder()
+        let saved = try await agent.save(request, to: folder.file("b"))
+        #expect(saved.status == 200 && folder.contents(of: "b") == Array("there".utf8))
+        server.releaseStalled()
+    }
+
+    @Test(arguments: [false, true])
+    func theLimitOfTheBodyIsForTheResponse(isHooked: Bool) async throws {
+        let server = try LoopbackServer()
+        server.script("/a", .redirect(to: "/b"))
+        server.script("/b", Reply(patternLength: 1001))
+        server.script("/c", Reply(patternLength: 1001, chunkBytes: 100))
+        var request = Request<Bytes>(server.url("/a"))
+        request.limits = Limits()
+        request.limits?.maxBodyBytes = 1000
+        let folder = try TemporaryFolder()
+        let agent = Self.agent(isHooked: isHooked)
+        for path in ["/a", "/c"] {
+            request.url = server.url(path)
+            let error = try await expectFailure(.bodyTooLarge, of: request, from: agent)
+            #expect(error.response?.status == 200)
+            do throws(NetError) {
+                _ = try await agent.save(request, to: folder.file("b"))
+                Issue.record("it was saved")
+            } catch {
+                #expect(error.code == .bodyTooLarge)
+            }
+        }
+        #expect(folder.names.isEmpty)
+        request.limits?.maxBodyBytes = 1001
+        #expect(try await agent.send(request).bytes.count == 1001)
+    }
+
+    @Test(arguments: [false, true])
+    func aRedirectsConnectionIsUsedAgain(isHooked: Bool) async throws {
+        let server = try LoopbackServer()
+        var reply = Reply.redirect(to: "/b")
+        reply.body = Array("moved".utf8)
+        server.script("/a", reply)
+        server.script("/b", .text("there"))
+        #expect(try await Self.agent(isHooked: isHooked).send(Request<Bytes>(server.url("/a"))).status == 200)
+        #expect(server.connectionCount == 1)
     }
 
     @Test(arguments: [false, true])
