@@ -16,7 +16,7 @@ enum { CONNECT_TO_EXTRA_BYTES = 24, FIXED_NODES = 4, BODY_NODES = 2, ACCEPT_ENCO
 static const char *const safe_elsewhere[] = {
     "Accept",           "Accept-Charset",   "Accept-Encoding", "Accept-Language", "Cache-Control",
     "Content-Encoding", "Content-Language", "Content-Length",  "Content-Type",    "Expect",
-    "If-Range",         "Pragma",           "Range",           "User-Agent",
+    "If-Range",         "Last-Event-ID",    "Pragma",          "Range",           "User-Agent",
 };
 
 static bool is_safe_elsewhere(nc_slice name) {

@@ -42,8 +42,10 @@ extension Request where Value == Bytes {
         if let rare = kept.value.rare, rare.value.unixSocket == "" || rare.value.savePath == "" {
             throw NetError(.usage, "a path is empty")
         }
-        if case .file("") = kept.value.body?.content {
-            throw NetError(.usage, "the path of the body's file is empty")
+        switch kept.value.body?.content {
+        case .file(""): throw NetError(.usage, "the path of the body's file is empty")
+        case .source(let source): try source.checkLength()
+        default: break
         }
     }
 }

@@ -40,7 +40,8 @@ extension RedirectStep {
     // What may follow to another origin: it says what is wanted, not who wants it.
     private static let safeElsewhere: Set<String> = [
         "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-encoding",
-        "content-language", "content-length", "content-type", "expect", "if-range", "pragma", "range", "user-agent",
+        "content-language", "content-length", "content-type", "expect", "if-range", "last-event-id", "pragma", "range",
+        "user-agent",
     ]
 
     /// The request that a redirect leads to, or nil when this head is the response's: a pure decision, as the engine's.

@@ -16,6 +16,13 @@ struct BodySource: Sendable {
     let isRepeatable: Bool
     let maker: Maker
 
+    /// Throws ``NetError/Code/bodyLength`` for a length that none can be.
+    func checkLength() throws(NetError) {
+        if let length, length < 0 {
+            throw NetError(.bodyLength, "the body is to be \(length) bytes long")
+        }
+    }
+
     /// No bytes.
     static let nothing = BodySource(length: 0, isRepeatable: true, maker: .reader { { _ in 0 } })
 }

@@ -25,16 +25,30 @@ extension Cookie {
         guard (try? netscapeLine) != nil else { return nil }
     }
 
+    /// Whether it is what the prefix of its name says.
+    private var keepsPromise: Bool {
+        let name = name.lowercased()
+        if name.hasPrefix("__host-") {
+            return isSecure && !includesSubdomains && ["", "/"].contains(path)
+        }
+        return isSecure || !name.hasPrefix("__secure-")
+    }
+
     /// The cookie as such a line.
     ///
-    /// Throws ``NetError/Code/usage`` for what a line cannot hold: a control character, or no name or domain.
+    /// Throws ``NetError/Code/usage`` for what no cookie can be: a control character or a semicolon, behind which servers
+    /// would read another one, no name or domain, or a name whose prefix promises what does not hold (RFC 6265bis,
+    /// 4.1.3).
     public var netscapeLine: String {
         get throws(NetError) {
             let isPlain = [name, value, domain, path].allSatisfy { text in
-                text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+                text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: ";") }
             }
-            guard isPlain, !name.isEmpty, !domain.isEmpty else {
-                throw NetError(.usage, "a cookie has no name, no domain or a control character")
+            guard isPlain, !name.isEmpty, !name.contains("="), !domain.isEmpty else {
+                throw NetError(.usage, "a cookie has no name, no domain, or a character that ends it")
+            }
+            guard keepsPromise else {
+                throw NetError(.usage, "the cookie's name promises what does not hold: \(name)")
             }
             func flag(_ value: Bool) -> String { value ? "TRUE" : "FALSE" }
             // A cookie that ended before 1970 has ended; 0 would make it last as long as the jar.

@@ -138,6 +138,27 @@ struct EventReconnectionTests {
         #expect(server.received(2).values(named: "Last-Event-ID") == ["1"])
     }
 
+    @Test(arguments: [false, true])
+    func anEventsNumberGoesAlongToAnotherOrigin(isHooked: Bool) async throws {
+        let other = try LoopbackServer()
+        other.script(
+            "/",
+            [
+                Reply(headers: ["Content-Type: text/event-stream"], body: Array("id: 1\ndata: a\n\n".utf8)),
+                Reply(status: 204),
+            ])
+        let server = try LoopbackServer()
+        server.script("/", .redirect(to: other.url("/"), status: 307))
+        var options = ServerSentEvents.Options()
+        options.sleep = { _ in }
+        var request = Request<Bytes>(server.url("/"))
+        if isHooked {
+            request.transferHooks.redirect = { _ in .follow }
+        }
+        for try await _ in Agent().events(request, options: options) {}
+        #expect(other.received(1).values(named: "Last-Event-ID") == ["1"])
+    }
+
     @Test func aResponseWithoutATypeIsNoEventStream() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(body: Array("data: a\n\n".utf8)))

@@ -100,6 +100,19 @@ struct BodyStreamTests {
 
     // MARK: Lengths that are not kept
 
+    @Test func aNegativeLengthIsAnErrorBeforeAnythingIsSent() async throws {
+        let server = try LoopbackServer()
+        for body in [
+            Body.stream(length: -5) { Pieces([[1]]) }, .once(length: -1, Pieces([[1]])),
+            .pull(length: -1) { { _ in 0 } },
+        ] {
+            let request = Request<Bytes>(server.url("/"), method: .put, body: body)
+            let error = try await expectFailure(.bodyLength, of: request, from: Agent())
+            #expect(error.message.contains("-"))
+        }
+        #expect(server.connectionCount == 0)
+    }
+
     @Test(arguments: [1, 10, 99_999])
     func aSequenceThatIsTooShortIsAnError(length: Int) async throws {
         let server = try LoopbackServer()

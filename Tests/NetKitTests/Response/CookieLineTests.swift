@@ -34,8 +34,23 @@ struct CookieLineTests {
     }
 
     @Test(arguments: [
+        Cookie(name: "__Secure-a", value: "1=2", domain: "host.test", path: "/a", isSecure: true),
+        Cookie(name: "__Host-a", value: "1", domain: "host.test", isSecure: true),
+    ])
+    func aPromiseThatHoldsIsNoObstacle(cookie: Cookie) throws {
+        #expect(try Cookie(netscapeLine: cookie.netscapeLine)?.name == cookie.name)
+    }
+
+    @Test(arguments: [
         Cookie(name: "", value: "", domain: "host.test"), Cookie(name: "a", value: "", domain: ""),
         Cookie(name: "a", value: "1\t2", domain: "host.test"),
+        Cookie(name: "a", value: "1; b=2", domain: "host.test"),
+        Cookie(name: "a=1; b", value: "2", domain: "host.test"),
+        Cookie(name: "a", value: "1", domain: "host.test", path: "/;x"),
+        Cookie(name: "__Secure-a", value: "1", domain: "host.test"),
+        Cookie(name: "__Host-a", value: "1", domain: "host.test"),
+        Cookie(name: "__host-a", value: "1", domain: "host.test", path: "/a", isSecure: true),
+        Cookie(name: "__Host-a", value: "1", domain: "host.test", includesSubdomains: true, isSecure: true),
     ])
     func whatALineCannotHoldIsRefused(cookie: Cookie) {
         #expect(throws: NetError.self) { try cookie.netscapeLine }
