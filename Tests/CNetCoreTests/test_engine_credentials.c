@@ -429,6 +429,10 @@ static void engine__a_netrc_speaks_for_the_origin_asked_and_no_other(void **stat
     request.credentials = user(NC_AUTH_BASIC); // what is given counts
     (void)fixture_send(&f, &request);
     assert_non_null(strstr(fixture_received(&f, 4), "\r\nAuthorization: Basic bWU6Q2lyY2xlIG9mIExpZmU=\r\n"));
+    request = fixture_request(&f, "/");
+    request.is_elsewhere = true; // a redirect that the caller has followed
+    (void)fixture_send(&f, &request);
+    assert_null(strstr(fixture_received(&f, 5), "uthorization"));
     nct_server_stop(other);
     fixture_stop(&f);
     assert_int_equal(unlink(path), 0);

@@ -134,6 +134,21 @@ static void engine__a_redirect_to_another_origin_is_not_shown_the_certificate(vo
     club_stop(&c);
 }
 
+static void engine__who_follows_elsewhere_by_itself_says_so_and_shows_nothing(void **state) {
+    club c;
+    (void)state;
+    club_start(&c, NCT_CLIENT_ASKED);
+    const nc_trust_options options = member(&c, NULL);
+    for (int i = 0; i < 2; i++) {
+        nc_request request = fixture_request(&c.f, "/in");
+        request.trust = fixture_trust(&c.f, &options);
+        request.is_elsewhere = i == 0; // first, so that no connection is there with the certificate
+        assert_answered(fixture_send(&c.f, &request), 200, "in");
+        assert_int_equal(nct_server_client_certificate_count(c.f.server), i);
+    }
+    club_stop(&c);
+}
+
 static void engine__a_proxy_is_not_shown_the_certificate(void **state) {
     club c;
     (void)state;
@@ -225,6 +240,7 @@ int main(void) {
         harness_case(engine__a_server_that_insists_refuses_who_shows_none),
         harness_case(engine__who_shows_nothing_never_gets_a_members_connection),
         harness_case(engine__a_redirect_to_another_origin_is_not_shown_the_certificate),
+        harness_case(engine__who_follows_elsewhere_by_itself_says_so_and_shows_nothing),
         harness_case(engine__a_proxy_is_not_shown_the_certificate),
         harness_case(engine__a_locked_key_opens_with_its_pass_phrase_alone),
         harness_case(engine__an_identity_that_cannot_be_used_is_an_error_before_any_byte),
