@@ -266,7 +266,13 @@ static void engine__a_body_may_reach_its_limit_but_not_pass_it(void **state) {
         assert_ended(one, NC_ERR_BODY_TOO_LARGE, CURLE_FILESIZE_EXCEEDED, "limit of 999");
         assert_int_equal(nc_response_status(one.response), 200);
         assert_true(nc_response_body(one.response).length <= 999);
+        request.limits.max_body_bytes = NC_NO_BODY;
+        assert_status(fixture_send(&f, &request).error.status, NC_ERR_BODY_TOO_LARGE);
     }
+    fixture_script(&f, "/none", (nct_reply){.status = 200});
+    nc_request none = fixture_request(&f, "/none");
+    none.limits.max_body_bytes = NC_NO_BODY;
+    assert_answered(fixture_send(&f, &none), 200, "");
     fixture_stop(&f);
 }
 

@@ -26,6 +26,9 @@ NC_ASSUME_NONNULL_BEGIN
 /// Where 0 means a default, this asks for no limit in a 64-bit field.
 #define NC_UNLIMITED_BYTES UINT64_MAX
 
+/// Where 0 means the default size of a body, this refuses any byte of one.
+#define NC_NO_BODY (UINT64_MAX - 1)
+
 /// Where 0 means the default number of redirects, this asks for none.
 #define NC_NO_REDIRECTS UINT32_MAX
 
@@ -67,7 +70,7 @@ typedef struct nc_limits {
     uint32_t total_ms;
     /// Redirects followed (20); NC_NO_REDIRECTS fails on the first one.
     uint32_t max_redirects;
-    /// The response body, after decoding, in bytes (64 MiB).
+    /// The response body, after decoding, in bytes (64 MiB); NC_NO_BODY is none.
     uint64_t max_body_bytes;
     /// One response head, status line included, in bytes (256 KiB).
     uint32_t max_head_bytes;

@@ -184,6 +184,10 @@ static uint32_t or_default(uint32_t value, uint32_t fallback) {
     return value != 0 ? value : fallback;
 }
 
+static uint64_t body_limit(uint64_t value) {
+    return value == 0 ? NC_DEFAULT_MAX_BODY_BYTES : value == NC_NO_BODY ? 0 : value;
+}
+
 static nc_limits resolve_limits(const nc_limits *from) {
     return (nc_limits){
         .connect_ms = or_default(from->connect_ms, NC_DEFAULT_CONNECT_MS),
@@ -192,7 +196,7 @@ static nc_limits resolve_limits(const nc_limits *from) {
         .slot_ms = or_default(from->slot_ms, NC_DEFAULT_SLOT_MS),
         .total_ms = or_default(from->total_ms, NC_DEFAULT_TOTAL_MS),
         .max_redirects = or_default(from->max_redirects, NC_DEFAULT_MAX_REDIRECTS),
-        .max_body_bytes = from->max_body_bytes != 0 ? from->max_body_bytes : NC_DEFAULT_MAX_BODY_BYTES,
+        .max_body_bytes = body_limit(from->max_body_bytes),
         .max_head_bytes = or_default(from->max_head_bytes, NC_DEFAULT_MAX_HEAD_BYTES),
         .max_head_fields = or_default(from->max_head_fields, NC_DEFAULT_MAX_HEAD_FIELDS),
         .max_codings = or_default(from->max_codings, NC_DEFAULT_MAX_CODINGS),

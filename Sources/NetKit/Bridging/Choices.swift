@@ -85,12 +85,14 @@ extension Limits {
             }
             return UInt32(clamping: min(max(attoseconds / 1_000_000_000_000_000, 1), Int128(UInt32.max - 1)))
         }
+        let noBody = UInt64.max - 1  // NC_NO_BODY
         func number(_ value: Int?) -> UInt32 { value.map { UInt32(clamping: max(1, $0)) } ?? .max }
         return nc_limits(
             connect_ms: milliseconds(connect), first_byte_ms: milliseconds(firstByte), idle_ms: milliseconds(idle),
             slot_ms: milliseconds(slot), total_ms: milliseconds(total),
             max_redirects: maxRedirects > 0 ? UInt32(clamping: min(maxRedirects, Int(UInt32.max) - 1)) : .max,
-            max_body_bytes: maxBodyBytes.map { UInt64(max(1, $0)) } ?? .max, max_head_bytes: number(maxHeadBytes),
+            max_body_bytes: maxBodyBytes.map { $0 > 0 ? UInt64($0) : noBody } ?? .max,
+            max_head_bytes: number(maxHeadBytes),
             max_head_fields: number(maxHeadFields), max_codings: number(maxCodings),
             max_send_bytes_per_s: Self.rate(maxSendBytesPerSecond),
             max_receive_bytes_per_s: Self.rate(maxReceiveBytesPerSecond))

@@ -10,7 +10,7 @@ public struct Limits: Sendable, Hashable {
     public var slot: Duration? = .seconds(60)
     /// Everything from send to the end (300 s); waiting for the disk counts here alone.
     public var total: Duration? = .seconds(300)
-    /// The response body after decoding, in bytes (64 MiB).
+    /// The response body after decoding, in bytes (64 MiB); 0 refuses any.
     public var maxBodyBytes: Int? = 64 << 20
     /// One response head, in bytes (256 KiB).
     public var maxHeadBytes: Int? = 256 << 10

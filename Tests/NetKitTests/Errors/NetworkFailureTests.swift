@@ -126,6 +126,19 @@ struct NetworkFailureTests {
         }
     }
 
+    @Test(arguments: [0, -1])
+    func aBodyThatMayNotBeIsRefusedFromItsFirstByteOn(limit: Int) async throws {
+        let server = try LoopbackServer()
+        server.script("/one", Reply(body: [7], chunkBytes: 1))
+        server.script("/none", Reply(status: 204))
+        var request = Request<Bytes>(server.url("/one"))
+        request.limits = Limits()
+        request.limits?.maxBodyBytes = limit
+        _ = try await expectFailure(.bodyTooLarge, of: request, from: Agent())
+        request.url = server.url("/none")
+        #expect(try await Agent().send(request).status == 204)
+    }
+
     @Test func aHeadAboveItsLimitIsTooLarge() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(headers: ["X: \(String(repeating: canary, count: 500))"]))
