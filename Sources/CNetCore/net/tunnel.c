@@ -7,20 +7,17 @@
 
 enum { ASKS_WHO = 407 };
 
-static nc_status begin(nc_transfer *transfer, nc_slice line) {
+static void begin(nc_transfer *transfer, nc_slice line) {
     uint16_t status = 0;
     nc_http_version version = NC_HTTP_VERSION_UNKNOWN;
-    if (!nc_head_line_parse_status(line, &status, &version) || status != ASKS_WHO) {
-        status = 0;
-        version = NC_HTTP_VERSION_UNKNOWN;
-    }
-    nc_response_begin_head(transfer->response, status, version);
-    return NC_OK;
+    bool asks_who = nc_head_line_parse_status(line, &status, &version) && status == ASKS_WHO;
+    nc_response_begin_head(transfer->response, asks_who ? status : 0, asks_who ? version : NC_HTTP_VERSION_UNKNOWN);
 }
 
 nc_status nc_tunnel_take_line(nc_transfer *transfer, nc_slice line) {
     if (line.length > 5 && memcmp(line.data, "HTTP/", 5) == 0) {
-        return begin(transfer, line);
+        begin(transfer, line);
+        return NC_OK;
     }
     const uint8_t *colon = memchr(line.data, ':', line.length);
     size_t name_length = colon != NULL ? (size_t)(colon - line.data) : 0;
