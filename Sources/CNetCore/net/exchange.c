@@ -49,7 +49,14 @@ size_t nc_exchange_on_header(char *bytes, size_t one, size_t length, void *data)
 /// is malformed, and here is the one place where it can be stopped before libcurl sees to it.
 static nc_status look_at_head_line(nc_transfer *transfer, nc_slice line) {
     bool is_fold = line.length > 0 && (line.data[0] == ' ' || line.data[0] == '\t');
-    if (is_fold && nc_response_header_count(transfer->response) == 0) {
+    if (!is_fold) {
+        return NC_OK;
+    }
+    if (!transfer->was_connected && !transfer->has_tunnel_field) {
+        return nc_transfer_note(transfer, NC_ERR_PROXY, CURLE_WEIRD_SERVER_REPLY,
+                                "the proxy's head begins with a fold");
+    }
+    if (transfer->was_connected && nc_response_header_count(transfer->response) == 0) {
         return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
                                 "the response head begins with a fold");
     }
@@ -61,7 +68,7 @@ size_t nc_exchange_on_body(char *bytes, size_t one, size_t length, void *data) {
     nc_slice piece = nc_slice_make(bytes, length);
     (void)one;
     note_step(transfer->lane);
-    if (transfer->is_head_held && !nc_head_is_followed_by_body(transfer)) {
+    if (!transfer->was_connected || (transfer->is_head_held && !nc_head_is_followed_by_body(transfer))) {
         return look_at_head_line(transfer, piece) == NC_OK ? length : 0;
     }
     if (!transfer->has_head) {

@@ -95,6 +95,8 @@ struct nc_transfer {
     uint32_t attempts;       // connections that libcurl tried the hop's request on
     long opened;             // how many of them were opened for it, at the last one
     bool was_connected;      // and is connecting no more
+    bool has_tunnel_status;  // of the head that a proxy answers CONNECT with
+    bool has_tunnel_field;   // behind that
     bool has_heard;          // something came since it was connected
     bool may_be_multiplexed; // the connection speaks HTTP/2 or 3
     uint32_t socket_key;     // of the connection (nc_sockets_key()); 0 when unknown
