@@ -299,19 +299,17 @@ static void engine__what_a_proxy_says_before_it_leads_on_is_no_part_of_an_error_
     fixture_stop(&f);
 }
 
-static void engine__a_fold_in_a_proxys_head_continues_a_field_or_ends_the_request(void **state) {
+static void engine__a_proxys_head_with_other_lines_than_fields_ends_the_request(void **state) {
     static const char folded[] = "HTTP/1.1 200 Go\r\nVia: 1.1 p,\r\n 1.1 q\r\n\r\n";
     static const char begins[] = "HTTP/1.1 200 Go\r\n and on\r\nVia: 1.1 p\r\n\r\n";
     static const char none[] = "Via: 1.1 p\r\n and on\r\n\r\n";
+    static const char no_field[] = "HTTP/1.1 200 Go\r\nVia\r\n\r\n";
     static const char asks[] = "HTTP/1.1 407 Who\r\n and on\r\nProxy-Authenticate: Basic\r\n\r\n";
     static const struct {
         const char *head;
         nc_status status;
-    } cases[] = {{folded, NC_ERR_EMPTY_REPLY},
-                 {begins, NC_ERR_PROXY},
-                 {folded, NC_ERR_EMPTY_REPLY},
-                 {asks, NC_ERR_PROXY},
-                 {none, NC_ERR_PROXY}};
+    } cases[] = {{folded, NC_ERR_EMPTY_REPLY}, {begins, NC_ERR_PROXY}, {folded, NC_ERR_EMPTY_REPLY},
+                 {asks, NC_ERR_PROXY},         {none, NC_ERR_PROXY},   {no_field, NC_ERR_PROXY}};
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
@@ -456,7 +454,7 @@ int main(void) {
         harness_case(engine__a_tunnel_is_asked_for_with_a_digest_and_its_refusal_told),
         harness_case(engine__a_refused_tunnel_tells_the_proxys_status),
         harness_case(engine__what_a_proxy_says_before_it_leads_on_is_no_part_of_an_error_behind_it),
-        harness_case(engine__a_fold_in_a_proxys_head_continues_a_field_or_ends_the_request),
+        harness_case(engine__a_proxys_head_with_other_lines_than_fields_ends_the_request),
         harness_case(engine__a_proxy_that_fails_anywhere_is_an_error_of_the_proxys),
         harness_case(engine__a_proxy_that_cannot_be_reached_is_named),
         harness_case(engine__a_proxy_whose_url_is_malformed_keeps_its_password),

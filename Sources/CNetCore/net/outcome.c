@@ -203,6 +203,7 @@ static bool is_proxys(const nc_outcome *outcome, nc_status status) {
     case CURLE_PARTIAL_FILE:
     case CURLE_WEIRD_SERVER_REPLY:
     case CURLE_UNSUPPORTED_PROTOCOL:
+    case CURLE_BAD_FUNCTION_ARGUMENT: // of a line that is no field
         return true;
     case CURLE_COULDNT_CONNECT:
         return status != NC_ERR_DESCRIPTORS && status != NC_ERR_NO_MEMORY && names_proxy(outcome);
