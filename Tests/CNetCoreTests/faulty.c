@@ -121,6 +121,9 @@ static int faulty_close(void *ctx, int fd) {
 static int faulty_set_mode(void *ctx, int fd, mode_t mode) {
     RUN("set_mode", set_mode(NULL, fd, mode));
 }
+static int faulty_set_owner(void *ctx, int fd, uid_t owner, gid_t group) {
+    RUN("set_owner", set_owner(NULL, fd, owner, group));
+}
 static int faulty_set_time(void *ctx, int fd, int64_t realtime_ns) {
     ((faulty_files *)ctx)->set_times++;
     RUN("set_time", set_time(NULL, fd, realtime_ns));
@@ -197,6 +200,7 @@ void faulty_init(faulty_files *files) {
         .move_at = faulty_move_at,
         .truncate = faulty_truncate,
         .allocate = faulty_allocate,
+        .set_owner = faulty_set_owner,
     };
 }
 

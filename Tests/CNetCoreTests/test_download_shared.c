@@ -5,6 +5,7 @@
 #include <netcore/download_list.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define STRONG "ETag: \"v1\"\r\n"
@@ -132,12 +133,163 @@ static void download__lets_go_of_its_part_although_a_child_has_it_too(void **sta
     fetching_stop(&on);
 }
 
+/* --- the rights of what is replaced --- */
+
+static const nct_reply whole = {.headers = STRONG, .pattern_length = 20000, .answers_ranges = true};
+
+static struct stat rights_of(const char *path) {
+    struct stat info;
+    assert_int_equal(lstat(path, &info), 0);
+    return info;
+}
+
+/// An old file of this mode, of another owner where we may make one; what it is after a download over it.
+static void check_rights(mode_t mode, mode_t wanted, const nc_engine_options *engine, bool is_elsewhere) {
+    fetching on;
+    fetching_start_with(&on, engine);
+    fetching_script(&on, whole);
+    place_write(on.file, nc_slice_of("old"));
+    if (geteuid() == 0) {
+        assert_int_equal(chown(on.file, 7, 8), 0);
+    }
+    assert_int_equal(chmod(on.file, mode), 0);
+    struct stat before = rights_of(on.file);
+    assert_int_equal(mkdir(on.at.store, 0700), 0);
+    nc_slice folder = is_elsewhere ? nc_slice_of(on.at.store) : (nc_slice){0};
+    assert_fetched(fetch(&on, &(nc_download_options){.partial_folder = folder}), NC_OK);
+    assert_pattern(on.file, 20000);
+    struct stat behind = rights_of(on.file);
+    assert_int_equal(behind.st_mode & 07777, wanted);
+    assert_int_equal(behind.st_uid, before.st_uid);
+    assert_int_equal(behind.st_gid, before.st_gid);
+    assert_true(behind.st_ino != before.st_ino);
+    fetching_stop(&on);
+}
+
+static void download__keeps_the_mode_and_the_owner_of_what_it_replaces(void **state) {
+    (void)state;
+    check_rights(0640, 0640, NULL, false);
+    check_rights(0666, 0666, NULL, false); // More than the usual umask leaves.
+    check_rights(0755, 0755, NULL, true);
+    check_rights(06755, 0755, NULL, false); // Who runs it would become the owner, of bytes from elsewhere.
+}
+
+static int move_within(void *ctx, int folder_fd, const char *name, const char *path, bool replaces) {
+    size_t length = strlen(name);
+    if (length > 5 && strcmp(name + length - 5, ".part") == 0) {
+        errno = EXDEV;
+        return -1;
+    }
+    return system_ops.move_at(ctx, folder_fd, name, path, replaces);
+}
+
+static void download__keeps_them_from_another_file_system_too(void **state) {
+    (void)state;
+    system_ops = nc_file_ops_system();
+    nc_file_ops ops = system_ops;
+    ops.move_at = move_within;
+    check_rights(0606, 0606, &(nc_engine_options){.file_ops = &ops}, true);
+}
+
+static int keep_owner(void *ctx, int fd, uid_t owner, gid_t group) {
+    (void)ctx;
+    (void)fd;
+    (void)owner;
+    (void)group;
+    errno = EPERM;
+    return -1;
+}
+
+static void download__keeps_the_mode_where_the_owner_cannot_be_kept(void **state) {
+    (void)state;
+    fetching on;
+    nc_file_ops ops = nc_file_ops_system();
+    ops.set_owner = keep_owner;
+    fetching_start_with(&on, &(nc_engine_options){.file_ops = &ops});
+    fetching_script(&on, whole);
+    place_write(on.file, nc_slice_of("old"));
+    if (geteuid() == 0) {
+        assert_int_equal(chown(on.file, 7, 8), 0);
+    }
+    assert_int_equal(chmod(on.file, 0604), 0);
+    assert_fetched(fetch(&on, &(nc_download_options){0}), NC_OK);
+    assert_int_equal(rights_of(on.file).st_mode & 07777, 0604);
+    fetching_stop(&on);
+}
+
+static void download__over_a_private_file_is_private_from_its_first_byte(void **state) {
+    (void)state;
+    fetching on;
+    fetching_start(&on);
+    nct_reply slow = whole;
+    slow.is_cut = true;
+    slow.cut_after = 9000;
+    slow.ending = NCT_STALL;
+    fetching_script(&on, slow);
+    place_write(on.file, nc_slice_of("old"));
+    assert_int_equal(chmod(on.file, 0600), 0);
+    fetch_begin(&on, &(nc_download_options){0});
+    assert_true(nct_server_wait_for_stalled(on.f.server, 1, FIXTURE_LIMIT_MS));
+    gate_wait(&on.moved);
+    assert_int_equal(rights_of(on.partial).st_mode & 07777, 0600);
+    nct_server_release_stalled(on.f.server);
+    assert_fetched(fetch_end(&on), NC_OK);
+    assert_int_equal(rights_of(on.file).st_mode & 07777, 0600);
+    fetching_stop(&on);
+}
+
+/// A file that may be read only, which a test that is run by root would not see.
+static int open_to_read(void *ctx, const char *path, int flags, mode_t mode) {
+    size_t length = strlen(path);
+    if ((flags & O_ACCMODE) != O_RDONLY && length > 5 && strcmp(path + length - 5, "/file") == 0) {
+        errno = refusal;
+        return -1;
+    }
+    return system_ops.open(ctx, path, flags, mode);
+}
+
+static void check_protected(int code, bool is_asked, nc_status wanted, size_t requests) {
+    fetching on;
+    system_ops = nc_file_ops_system();
+    nc_file_ops ops = system_ops;
+    ops.open = open_to_read;
+    refusal = code;
+    fetching_start_with(&on, &(nc_engine_options){.file_ops = &ops});
+    fetching_script(&on, whole);
+    place_write(on.file, nc_slice_of("old"));
+    on.placed = on.file;
+    fetched got = fetch(&on, &(nc_download_options){.asks_destination = is_asked, .existing = NC_EXISTING_REPLACE});
+    assert_fetched(got, wanted);
+    assert_int_equal(nct_server_request_count(on.f.server), requests);
+    assert_int_equal(place_count(on.at.root), 1);
+    if (wanted != NC_OK) {
+        assert_int_equal(got.error.native_code, code);
+        assert_non_null(strstr(got.error.message, "/file' cannot be written"));
+        assert_file(on.file, nc_slice_of("old"));
+    }
+    fetching_stop(&on);
+}
+
+static void download__leaves_a_file_alone_that_may_not_be_written(void **state) {
+    (void)state;
+    check_protected(EACCES, false, NC_ERR_FILE, 0);
+    check_protected(EPERM, false, NC_ERR_FILE, 0);
+    check_protected(EROFS, false, NC_ERR_FILE, 0);
+    check_protected(EACCES, true, NC_ERR_FILE, 1);
+    check_protected(ETXTBSY, false, NC_OK, 1); // A program that runs goes on with the old one.
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(download__goes_on_in_a_directory_with_records_of_another_user),
         harness_case(download__does_not_pass_over_other_failures),
         harness_case(download__lets_go_of_its_part_although_a_child_has_it_too),
+        harness_case(download__keeps_the_mode_and_the_owner_of_what_it_replaces),
+        harness_case(download__keeps_them_from_another_file_system_too),
+        harness_case(download__keeps_the_mode_where_the_owner_cannot_be_kept),
+        harness_case(download__over_a_private_file_is_private_from_its_first_byte),
+        harness_case(download__leaves_a_file_alone_that_may_not_be_written),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

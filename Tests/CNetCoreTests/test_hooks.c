@@ -130,6 +130,7 @@ static void file_ops__do_what_their_names_say(void **state) {
     assert_int_equal(ops.status(ops.ctx, fd, &info), 0);
     assert_int_equal(info.st_size, 3);
     assert_int_equal(info.st_mode & 0777, 0600);
+    assert_int_equal(ops.set_owner(ops.ctx, fd, info.st_uid, (gid_t)-1), 0);
     assert_int_equal(ops.close(ops.ctx, fd), 0);
     assert_int_equal(ops.rename(ops.ctx, at.file, at.other), 0);
     fd = ops.open(ops.ctx, at.other, O_RDONLY | O_CLOEXEC, 0);

@@ -31,7 +31,9 @@ typedef uint64_t nc_download_id;
 typedef NC_ENUM(nc_existing){
     /// A file that was named is replaced; one in a directory, whose name came from elsewhere, is not.
     NC_EXISTING_DEFAULT = 0,
-    /// It is replaced, by rename, when the download is whole; until then it stays.
+    /// It is replaced, by rename, when the download is whole; until then it stays. The new file has its permissions,
+    /// and its owner and group where the system allows that; one that may not be written is NC_ERR_FILE (EACCES),
+    /// before a byte of the body is fetched. A link is replaced itself.
     NC_EXISTING_REPLACE = 1,
     /// It stays: NC_ERR_FILE with EEXIST, before a byte of the body is fetched.
     NC_EXISTING_REFUSE = 2,

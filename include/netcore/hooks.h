@@ -121,6 +121,8 @@ typedef struct nc_file_ops {
     int (*NC_NONNULL truncate)(void *NC_NULLABLE ctx, int fd, off_t length);
     /// fallocate(2): room for so many bytes, which the file then has; EOPNOTSUPP where a file system cannot.
     int (*NC_NONNULL allocate)(void *NC_NULLABLE ctx, int fd, off_t length);
+    /// fchown(2); -1 keeps what it is.
+    int (*NC_NONNULL set_owner)(void *NC_NULLABLE ctx, int fd, uid_t owner, gid_t group);
 } nc_file_ops;
 
 /// Gives the system's file operations.

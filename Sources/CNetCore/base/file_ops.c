@@ -190,6 +190,11 @@ static int system_allocate(void *ctx, int fd, off_t length) {
 #endif
 }
 
+static int system_set_owner(void *ctx, int fd, uid_t owner, gid_t group) {
+    (void)ctx;
+    return fchown(fd, owner, group);
+}
+
 nc_file_ops nc_file_ops_system(void) {
     return (nc_file_ops){
         .ctx = NULL,
@@ -215,5 +220,6 @@ nc_file_ops nc_file_ops_system(void) {
         .move_at = system_move_at,
         .truncate = system_truncate,
         .allocate = system_allocate,
+        .set_owner = system_set_owner,
     };
 }

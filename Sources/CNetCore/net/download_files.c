@@ -53,6 +53,16 @@ int nc_files_truncate(const nc_file_ops *ops, int fd, uint64_t length) {
     return result;
 }
 
+int nc_files_set_rights(const nc_file_ops *ops, int fd, const struct stat *like) {
+    int result;
+    RETRYING(result, ops->set_owner(ops->ctx, fd, like->st_uid, like->st_gid));
+    if (result < 0) {
+        RETRYING(result, ops->set_owner(ops->ctx, fd, (uid_t)-1, like->st_gid));
+    }
+    RETRYING(result, ops->set_mode(ops->ctx, fd, like->st_mode & 0777));
+    return result;
+}
+
 ssize_t nc_files_read_at(const nc_file_ops *ops, int fd, void *bytes, size_t length, uint64_t offset) {
     size_t at = 0;
     while (at < length) {

@@ -16,6 +16,9 @@ int nc_files_open_path(const nc_file_ops *ops, const char *path, int flags);
 int nc_files_sync(const nc_file_ops *ops, int fd);
 int nc_files_status(const nc_file_ops *ops, int fd, struct stat *out);
 int nc_files_status_at(const nc_file_ops *ops, int folder_fd, const char *name, struct stat *out);
+/// Gives a file the permissions of another, and its owner and group where that is allowed. Set-user-ID and set-group-ID
+/// are not among them: they would make whoever runs new bytes another user, and writing takes them away as well.
+int nc_files_set_rights(const nc_file_ops *ops, int fd, const struct stat *like);
 /// Reads until `length` bytes or the end; -1 and errno.
 ssize_t nc_files_read_at(const nc_file_ops *ops, int fd, void *bytes, size_t length, uint64_t offset);
 /// Writes all; false and errno.

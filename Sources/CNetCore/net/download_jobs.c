@@ -77,7 +77,7 @@ static nc_status prepare(nc_download *download) {
     nc_slice path = nc_slice_of(download->path);
     nc_slice folder = download->folder != NULL ? nc_slice_of(download->folder) : is_named ? parent_of(path) : path;
     if (status == NC_OK && is_named && !download->options.asks_destination) {
-        status = nc_partial_check_place(&partial->ops, download->target, may_replace(download, true), err);
+        status = nc_partial_check_place(partial, download->target, may_replace(download, true), err);
     }
     status = status == NC_OK ? nc_partial_open_folder(partial, folder, err) : status;
     if (status == NC_OK && is_named) {
@@ -134,7 +134,7 @@ static nc_status open_target(nc_download *download) {
     const char *path = download->placed_path != NULL ? download->placed_path : download->path;
     status = status == NC_OK ? settle_target(download, path, &is_named) : status;
     if (status == NC_OK) {
-        status = nc_partial_check_place(&partial->ops, download->target, may_replace(download, is_named), err);
+        status = nc_partial_check_place(partial, download->target, may_replace(download, is_named), err);
         download->options.existing = may_replace(download, is_named) ? NC_EXISTING_REPLACE : NC_EXISTING_REFUSE;
     }
     if (status == NC_OK && download->begins_anew) {

@@ -20,8 +20,12 @@ enum { MAX_OPENINGS = 8 };
 /* --- names --- */
 
 void nc_partial_init(nc_partial *partial, const nc_file_ops *ops, bool skips_sync, const atomic_bool *is_cancelled) {
-    *partial =
-        (nc_partial){.ops = *ops, .skips_sync = skips_sync, .is_cancelled = is_cancelled, .folder_fd = -1, .fd = -1};
+    *partial = (nc_partial){.ops = *ops,
+                            .is_cancelled = is_cancelled,
+                            .skips_sync = skips_sync,
+                            .mode = PART_MODE,
+                            .folder_fd = -1,
+                            .fd = -1};
 }
 
 void nc_partial_deinit(nc_partial *partial) {
@@ -401,7 +405,7 @@ nc_status nc_partial_begin(nc_partial *partial, nc_slice record, uint64_t alloca
     bool is_new = partial->fd < 0;
     if (status == NC_OK && is_new) {
         partial->fd = nc_files_open_at(&partial->ops, partial->folder_fd, partial->part,
-                                       O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, PART_MODE);
+                                       O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, partial->mode);
         status = partial->fd < 0 ? nc_files_fail(err, partial->part, "written", errno) : lock(partial, err);
         if (status != NC_OK) {
             nc_files_close_locked(&partial->ops, &partial->fd);

@@ -9,6 +9,7 @@
 
 #include <netcore/hooks.h>
 #include <stdatomic.h>
+#include <sys/types.h>
 
 enum { NC_PARTIAL_NAME_BYTES = 256 };
 
@@ -26,6 +27,7 @@ typedef struct nc_partial {
     nc_file_ops ops;
     const atomic_bool *is_cancelled; // a long look through a file ends when it becomes true
     bool skips_sync;
+    mode_t mode; // of a part that is made: what will be private is so from its first byte
     char *folder;
     int folder_fd;
     int fd;                           // -1 while there is none
@@ -61,16 +63,17 @@ nc_status nc_partial_claim(nc_partial *partial, nc_slice record, nc_error *err);
 NC_NODISCARD nc_status nc_partial_trim(nc_partial *partial, uint64_t whole_bytes, nc_error *err);
 /// Reads the file through and compares. NC_ERR_DIGEST_MISMATCH, NC_ERR_FILE, NC_ERR_CANCELLED.
 NC_NODISCARD nc_status nc_partial_check(nc_partial *partial, const nc_download_digests *digests, nc_error *err);
-/// Puts the whole file in its place and removes the record.
+/// Puts the whole file in its place, with the rights of what it replaces, and removes the record.
 NC_NODISCARD nc_status nc_partial_place(nc_partial *partial, const char *path, bool replaces, nc_error *err);
 /// Removes the files.
 void nc_partial_discard(nc_partial *partial);
 
 /// Whether a path names a directory; false for what cannot be looked at.
 bool nc_partial_is_directory(const nc_file_ops *ops, const char *path);
-/// Whether there is anything at a path, links not followed. NC_ERR_FILE for what may not be replaced: a directory, a
-/// device, a pipe or a link to one, or anything unless `may_exist`.
-NC_NODISCARD nc_status nc_partial_check_place(const nc_file_ops *ops, const char *path, bool may_exist, nc_error *err);
+/// Whether there is anything at a path, links not followed; a part that is made is as private as a file there.
+/// NC_ERR_FILE for what may not be replaced: a directory, a device, a pipe or a link to one, a file that may not be
+/// written, or anything unless `may_exist`.
+NC_NODISCARD nc_status nc_partial_check_place(nc_partial *partial, const char *path, bool may_exist, nc_error *err);
 /// Reads the record of this name in an open folder. NC_OK for a damaged one, which is not good.
 NC_NODISCARD nc_status nc_partial_read_record(const nc_file_ops *ops, int folder_fd, const char *name,
                                               nc_kept_record *kept, nc_error *err);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { COPY_BYTES = 256 * 1024 };
+enum { COPY_BYTES = 256 * 1024, OWNER_RW = 0600, ALL_RW = 0666 };
 
 bool nc_partial_is_directory(const nc_file_ops *ops, const char *path) {
     int fd = nc_files_open_path(ops, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
@@ -20,7 +20,19 @@ bool nc_partial_is_directory(const nc_file_ops *ops, const char *path) {
     return is_directory;
 }
 
-nc_status nc_partial_check_place(const nc_file_ops *ops, const char *path, bool may_exist, nc_error *err) {
+/// A rename asks nobody but the directory, and would take away a file that its owner has protected. One that is a
+/// program under way is not written: it goes on with the old bytes.
+static nc_status check_writable(const nc_file_ops *ops, const char *path, nc_error *err) {
+    int fd = nc_files_open_path(ops, path, O_WRONLY | O_NONBLOCK);
+    if (fd < 0 && errno != ETXTBSY && errno != ENOENT) {
+        return nc_files_fail(err, path, "written", errno);
+    }
+    nc_files_close_fd(ops, &fd);
+    return NC_OK;
+}
+
+nc_status nc_partial_check_place(nc_partial *partial, const char *path, bool may_exist, nc_error *err) {
+    const nc_file_ops *ops = &partial->ops;
     struct stat info;
     if (nc_files_status_at(ops, AT_FDCWD, path, &info) != 0) {
         return errno == ENOENT ? NC_OK : nc_files_fail(err, path, "written", errno);
@@ -31,7 +43,14 @@ nc_status nc_partial_check_place(const nc_file_ops *ops, const char *path, bool 
     if (nc_file_is_special(ops, path, &info)) {
         return nc_error_set(err, NC_ERR_FILE, ESPIPE, -1, "'%s' is no regular file, and would be lost", path);
     }
-    return may_exist ? NC_OK : nc_files_fail(err, path, "written", EEXIST);
+    if (!may_exist) {
+        return nc_files_fail(err, path, "written", EEXIST);
+    }
+    if (!S_ISREG(info.st_mode)) {
+        return NC_OK; // The link goes, and what it leads to stays.
+    }
+    partial->mode = (info.st_mode & ALL_RW) | OWNER_RW;
+    return check_writable(ops, path, err);
 }
 
 /// The directory of a path, whose names are to be on disk.
@@ -60,6 +79,18 @@ static int move(const nc_file_ops *ops, int folder_fd, const char *name, const c
     return result;
 }
 
+/// What somebody who writes into the old file would leave as it is.
+static nc_status keep_rights(const nc_partial *partial, const char *path, nc_error *err) {
+    const nc_file_ops *ops = &partial->ops;
+    struct stat old;
+    if (nc_files_status_at(ops, AT_FDCWD, path, &old) != 0 || !S_ISREG(old.st_mode)) {
+        return NC_OK;
+    }
+    // Where a file system has no such bits, nothing is lost.
+    bool is_kept = nc_files_set_rights(ops, partial->fd, &old) == 0 || errno == EPERM || errno == EOPNOTSUPP;
+    return is_kept ? NC_OK : nc_files_fail(err, partial->part, "given the mode of what it replaces", errno);
+}
+
 /// A file of this name's own beside the place, empty and locked: no other download's part, and no other copy's.
 static nc_status begin_copy(nc_partial *copy, const nc_partial *partial, const char *path, nc_error *err) {
     const char *slash = strrchr(path, '/');
@@ -67,6 +98,7 @@ static nc_status begin_copy(nc_partial *copy, const nc_partial *partial, const c
     size_t parent_bytes = slash == path ? 1 : (size_t)(last - path) - (slash != NULL);
     struct stat info;
     nc_partial_init(copy, &partial->ops, partial->skips_sync, partial->is_cancelled);
+    copy->mode = partial->mode;
     nc_status status = nc_partial_open_folder(copy, nc_slice_make(path, parent_bytes), err);
     if (status == NC_OK) {
         status = nc_partial_set_name(copy, nc_slice_of(last), err);
@@ -117,6 +149,9 @@ static nc_status copy_over(const nc_partial *partial, const char *path, bool rep
     if (status == NC_OK) {
         status = copy_bytes(&copy, partial, err);
     }
+    if (status == NC_OK && replaces) {
+        status = keep_rights(&copy, path, err);
+    }
     if (status == NC_OK && move(&copy.ops, copy.folder_fd, copy.part, path, replaces) != 0) {
         status = nc_files_fail(err, path, "written", errno);
     }
@@ -143,11 +178,14 @@ nc_status nc_partial_place(nc_partial *partial, const char *path, bool replaces,
     if (open.st_ino != named.st_ino || open.st_dev != named.st_dev) {
         return nc_files_fail(err, partial->part, "found again", ENOENT);
     }
+    nc_status status = replaces ? keep_rights(partial, path, err) : NC_OK;
+    if (status != NC_OK) {
+        return status;
+    }
     bool is_elsewhere = false;
     if (move(ops, partial->folder_fd, partial->part, path, replaces) != 0) {
         is_elsewhere = errno == EXDEV;
-        nc_status status =
-            is_elsewhere ? copy_over(partial, path, replaces, err) : nc_files_fail(err, path, "written", errno);
+        status = is_elsewhere ? copy_over(partial, path, replaces, err) : nc_files_fail(err, path, "written", errno);
         if (status != NC_OK) {
             return status;
         }

@@ -53,12 +53,22 @@ final class OutputFile {
         self.temporary = temporary
         _ = Self.unfinished.withLock { $0.insert(temporary) }
         if isThere, mode == nil {
-            fchmod(descriptor, status.st_mode & 0o7777)
+            keepRights(status)
         }
     }
 
     deinit {
         discard()
+    }
+
+    /// Those of what is replaced; the owner before the mode, of which changing him takes bits away, and only where the
+    /// system lets us: without him, set-user-ID would speak of somebody else.
+    private func keepRights(_ old: stat) {
+        let isOwned = fchown(descriptor, old.st_uid, old.st_gid) == 0
+        if !isOwned {
+            fchown(descriptor, uid_t.max, old.st_gid)
+        }
+        fchmod(descriptor, old.st_mode & (isOwned ? 0o7777 : 0o777))
     }
 
     func write(_ bytes: Span<UInt8>) throws(SystemError) {

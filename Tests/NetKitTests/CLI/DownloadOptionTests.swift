@@ -42,6 +42,13 @@ struct DownloadOptionTests {
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.file("link")) == "real")
     }
 
+    @Test func aFileKeepsItsModeWhenItIsReplaced() async throws {
+        server.script("/file", Self.whole)
+        try folder.write([1], to: "out", mode: 0o640)
+        #expect(try await nk(["--resume", "-o", folder.file("out"), server.url("/file")]).code == 0)
+        #expect(folder.contents(of: "out") == pattern && folder.mode(of: "out") & 0o7777 == 0o640)
+    }
+
     @Test func aDirectoryTakesTheNameOfTheHeadAndReplacesNothing() async throws {
         server.script("/file", Reply(headers: ["Content-Disposition: inline; filename=../x"], body: Array("a".utf8)))
         let words = ["-o", folder.path + "/", server.url("/file")]
