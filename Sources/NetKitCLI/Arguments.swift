@@ -85,7 +85,9 @@ struct Arguments: Sendable {
     var proxyLogin: Login?
     var proxyHeaders: [Headers.Field] = []
     var unproxied: [String] = []
-    var overrides: [AddressOverride] = []
+    /// What --connect-to says, and --resolve.
+    var connections: [AddressOverride] = []
+    var resolved: [AddressOverride] = []
     var unixSocket: String?
     var serviceClass: ServiceClass?
     var protocolChoice = ProtocolChoice.automatic

@@ -65,10 +65,10 @@ extension Option {
         },
         value(nil, "noproxy") { $0.unproxied = OptionValue.list($1) },
         value(nil, "resolve") { (arguments, text) throws(UsageError) in
-            arguments.overrides.append(try OptionValue.resolve(text))
+            arguments.resolved.append(try OptionValue.resolve(text))
         },
         value(nil, "connect-to") { (arguments, text) throws(UsageError) in
-            arguments.overrides.append(try OptionValue.connectTo(text))
+            arguments.connections.append(try OptionValue.connectTo(text))
         },
         value(nil, "unix-socket") { $0.unixSocket = $1 },
         value(nil, "dscp") { (arguments, text) throws(UsageError) in

@@ -28,7 +28,9 @@ struct Plan {
             identity: arguments.identity)
         request.protocolChoice = arguments.protocolChoice
         request.acceptsCodings = arguments.isCompressed
-        request.addressOverrides = arguments.overrides
+        request.addressOverrides = ResolvedNames(arguments.resolved)
+            .lookedUp(through: arguments.proxy?.url, except: arguments.unproxied)
+            .overrides(behind: arguments.connections)
         request.keepsDotSegments = arguments.keepsDotSegments
         request.unixSocket = arguments.unixSocket
         request.serviceClass = arguments.serviceClass

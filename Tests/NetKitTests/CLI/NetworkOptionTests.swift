@@ -64,6 +64,32 @@ struct NetworkOptionTests {
         #expect(proxy.requestCount == 0)
     }
 
+    @Test func aProxyIsToldTheNameThatHasAnAddress() async throws {
+        let proxy = try ProxyServer()
+        let port = server.port
+        for host in ["name.test", "*"] {
+            let words = ["-x", proxy.url, "--resolve", "\(host):\(port):127.0.0.1"]
+            _ = try await nk(words + ["http://name.test:\(port)/p"])
+            _ = try await nk(words + ["-k", "https://name.test:\(port)/"])
+        }
+        #expect(proxy.requestCount == 4)
+        for index in [0, 2] {
+            #expect(proxy.received(index).requestLine == "GET http://name.test:\(port)/p HTTP/1.1")
+            #expect(proxy.received(index + 1).requestLine == "CONNECT name.test:\(port) HTTP/1.1")
+        }
+        let direct = ["-x", proxy.url, "--noproxy", "test", "--resolve", "name.test:\(port):127.0.0.1"]
+        #expect(try await nk(direct + ["http://name.test:\(port)/"]).text == "ok")
+        #expect(proxy.requestCount == 4)
+    }
+
+    @Test func aProxyThatIsToldAddressesGetsTheOneOfTheName() async throws {
+        let proxy = try ProxyServer(.socks5)
+        let place = proxy.url.replacingPrefix("socks5h", with: "socks5")
+        let words = ["-x", place, "--resolve", "name.test:\(server.port):127.0.0.1"]
+        #expect(try await nk(words + ["http://name.test:\(server.port)/"]).text == "ok")
+        #expect(proxy.tunnelCount == 1)
+    }
+
     @Test func aProxyThatIsNotThereExitsWith7AndTellsNoSecret() async throws {
         let port = try ReservedPort(acceptsConnections: false).number
         for scheme in ["http", "socks5"] {

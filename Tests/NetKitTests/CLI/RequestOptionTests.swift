@@ -142,6 +142,28 @@ struct RequestOptionTests {
         #expect(server.received(0).values(named: "Host") == ["name.test:\(port)"])
     }
 
+    @Test(arguments: [
+        ["*:PORT:127.0.0.9", "name.test:PORT:127.0.0.1"], ["name.test:PORT:127.0.0.1", "*:PORT:127.0.0.9"],
+        ["name.test:PORT:127.0.0.9", "NAME.test:PORT:127.0.0.1"], ["*:PORT:127.0.0.9", "*:PORT:127.0.0.1"],
+        ["name.test:PORT:127.0.0.1", "name.test:1:127.0.0.9", "other.test:PORT:127.0.0.9"],
+    ])
+    func aNameGoesBeforeAllAndTheLastOneCounts(resolved: [String]) async throws {
+        let port = server.port
+        let words = resolved.flatMap { ["--resolve", $0.replacing("PORT", with: "\(port)")] }
+        #expect(try await nk(["-m", "20"] + words + ["http://name.test:\(port)/"]).text == "ok")
+    }
+
+    @Test(arguments: [
+        ["name.test:80:there.test:PORT"], ["::there.test:PORT"], [":80:there.test:PORT", "name.test:80:127.0.0.9:1"],
+    ])
+    func aNameThatIsConnectedToHasItsAddress(connections: [String]) async throws {
+        let port = server.port
+        let words = connections.flatMap { ["--connect-to", $0.replacing("PORT", with: "\(port)")] }
+        let resolved = ["--resolve", "name.test:80:127.0.0.9", "--resolve", "there.test:\(port):127.0.0.1"]
+        #expect(try await nk(["-m", "20"] + words + resolved + ["http://name.test/"]).text == "ok")
+        #expect(server.received(0).values(named: "Host") == ["name.test"])
+    }
+
     @Test(arguments: ["name.test:80", "name.test:", ":80", ":"])
     func connectToLeadsElsewhere(place: String) async throws {
         let outcome = try await nk("--connect-to", "\(place):127.0.0.1:\(server.port)", "http://name.test/")

@@ -1,0 +1,74 @@
+import NetKit
+
+/// The names that --resolve gives addresses, as curl takes them: of several for one name and port the last one counts, and
+/// a name goes before "*".
+struct ResolvedNames {
+    private let entries: [AddressOverride]
+
+    /// - Parameter given: each with its port; without a host it is for all.
+    init(_ given: [AddressOverride]) {
+        var last: [AddressOverride] = []
+        for entry in given.reversed() where !last.contains(where: { Self.isOne($0, entry) }) {
+            last.append(entry)
+        }
+        entries = last.filter { $0.host != nil } + last.filter { $0.host == nil }
+    }
+
+    /// Those that nk itself looks up: most proxies are told the name, but for hosts that are asked without them.
+    ///
+    /// - Parameters:
+    ///   - proxy: its URL; nil without one.
+    ///   - hosts: what --noproxy says.
+    func lookedUp(through proxy: String?, except hosts: [String]) -> ResolvedNames {
+        let scheme = proxy.map { WrittenURL($0).scheme.lowercased() }
+        if scheme == nil || scheme == "socks4://" || scheme == "socks5://" || hosts.contains("*") {
+            return self
+        }
+        return ResolvedNames(
+            entries.reversed().flatMap { entry -> [AddressOverride] in
+                guard let host = entry.host else {
+                    return hosts.map { AddressOverride(host: Self.bare($0), port: entry.port, toHost: entry.toHost) }
+                }
+                return hosts.contains { Self.covers($0, host) } ? [entry] : []
+            })
+    }
+
+    /// Where connections go, of which the first that fits counts: elsewhere as --connect-to says, and then to the address
+    /// that the name there has.
+    func overrides(behind connections: [AddressOverride]) -> [AddressOverride] {
+        connections.flatMap { connection in addressed(connection) + [connection] } + entries
+    }
+
+    private func addressed(_ connection: AddressOverride) -> [AddressOverride] {
+        let host = connection.toHost ?? connection.host
+        let port = connection.toPort ?? connection.port
+        return entries.filter { entry in
+            (port == nil || entry.port == port) && (host == nil || entry.host == nil || Self.isOne(host, entry.host))
+        }.map { entry in
+            // What the connection leaves open is what the name is known for.
+            AddressOverride(
+                host: connection.host ?? (connection.toHost == nil ? entry.host : nil),
+                port: connection.port ?? (connection.toPort == nil ? entry.port : nil),
+                toHost: entry.toHost, toPort: connection.toPort)
+        }
+    }
+
+    private static func isOne(_ entry: AddressOverride, _ other: AddressOverride) -> Bool {
+        entry.port == other.port && isOne(entry.host, other.host)
+    }
+
+    private static func isOne(_ host: String?, _ other: String?) -> Bool {
+        host?.lowercased() == other?.lowercased()
+    }
+
+    /// As curl takes a name in --noproxy.
+    private static func bare(_ name: String) -> String {
+        String(name.lowercased().drop { $0 == "." })
+    }
+
+    /// It stands for the hosts of its domain as well.
+    private static func covers(_ name: String, _ host: String) -> Bool {
+        let name = bare(name)
+        return !name.isEmpty && (host.lowercased() == name || host.lowercased().hasSuffix("." + name))
+    }
+}
