@@ -36,6 +36,9 @@ static void outcome__each_code_has_its_status(void **state) {
         {CURLE_FILESIZE_EXCEEDED, NC_ERR_BODY_TOO_LARGE},
         {CURLE_NOT_BUILT_IN, NC_ERR_UNSUPPORTED},
         {CURLE_UPLOAD_FAILED, NC_ERR_UNSUPPORTED},
+        {CURLE_QUIC_CONNECT_ERROR, NC_ERR_CONNECT},
+        {CURLE_HTTP3, NC_ERR_RECEIVE},
+        {CURLE_READ_ERROR, NC_ERR_INTERNAL},
         {CURLE_FTP_WEIRD_PASV_REPLY, NC_ERR_INTERNAL},
     };
     (void)state;
@@ -48,6 +51,22 @@ static void outcome__each_code_has_its_status(void **state) {
         assert_int_equal(err.offset, -1);
         assert_int_equal(strstr(err.message, nc_status_text(cases[i].status)) != NULL, cases[i].status != NC_OK);
         assert_int_equal(strstr(err.message, "host.example:81") != NULL, cases[i].status != NC_OK);
+    }
+}
+
+/// Where nothing was sent yet, nothing else is read; libcurl says ".netrc" whatever the file is called.
+static void outcome__a_netrc_that_is_malformed_is_named(void **state) {
+    static const char *const details[] = {".netrc parser error", ".netrc parser error: syntax error", ""};
+    (void)state;
+    for (size_t i = 0; i < sizeof details / sizeof *details; i++) {
+        nc_error err;
+        nc_outcome outcome = outcome_of(CURLE_READ_ERROR, details[i]);
+        outcome.netrc_file = "/etc/netrc";
+        assert_status(nc_outcome_judge(&outcome, &err), NC_ERR_FILE);
+        assert_int_equal(err.native_code, CURLE_READ_ERROR);
+        assert_string_equal(err.message, "a file operation failed: the netrc file '/etc/netrc' is malformed");
+        outcome.is_connected = true;
+        assert_status(nc_outcome_judge(&outcome, &err), NC_ERR_INTERNAL);
     }
 }
 
@@ -219,6 +238,7 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(outcome__each_code_has_its_status),
+        harness_case(outcome__a_netrc_that_is_malformed_is_named),
         harness_case(outcome__a_head_that_is_too_large_is_not_said_to_lack_memory),
         harness_case(outcome__every_code_of_this_libcurl_has_a_status),
         harness_case(outcome__a_failed_connect_tells_by_its_errno),

@@ -101,6 +101,8 @@ static nc_status plain_status(CURLcode code) {
         {CURLE_WEIRD_SERVER_REPLY, NC_ERR_BAD_RESPONSE},
         {CURLE_GOT_NOTHING, NC_ERR_EMPTY_REPLY},
         {CURLE_HTTP2_STREAM, NC_ERR_HTTP2},
+        {CURLE_HTTP3, NC_ERR_RECEIVE},
+        {CURLE_QUIC_CONNECT_ERROR, NC_ERR_CONNECT},
         {CURLE_BAD_CONTENT_ENCODING, NC_ERR_BAD_CODING},
         {CURLE_WRITE_ERROR, NC_ERR_BAD_CODING}, // Our own refusals are known before; a decoder that gave up is left.
         {CURLE_FILESIZE_EXCEEDED, NC_ERR_BODY_TOO_LARGE},
@@ -134,6 +136,11 @@ static nc_status receive_status(const nc_outcome *outcome) {
     return broken_pipe_status(outcome, is_chunk ? NC_ERR_BAD_RESPONSE : NC_ERR_RECEIVE);
 }
 
+/// Before there is a connection, libcurl reads a netrc file and nothing else.
+static bool is_netrcs(const nc_outcome *outcome) {
+    return outcome->code == CURLE_READ_ERROR && outcome->netrc_file != NULL && !outcome->is_connected;
+}
+
 static nc_status status_of(const nc_outcome *outcome) {
     switch ((int)outcome->code) {
     case CURLE_UNSUPPORTED_PROTOCOL: // Schemes were checked before, so this is a reply in HTTP/0.9.
@@ -142,6 +149,8 @@ static nc_status status_of(const nc_outcome *outcome) {
         return connect_status(outcome);
     case CURLE_BAD_FUNCTION_ARGUMENT: // Our own are good; libcurl 7.88 says this of a trailer that is no field.
         return outcome->is_connected ? NC_ERR_BAD_RESPONSE : NC_ERR_INTERNAL;
+    case CURLE_READ_ERROR:
+        return is_netrcs(outcome) ? NC_ERR_FILE : NC_ERR_INTERNAL;
     case CURLE_PARTIAL_FILE:
         return outcome->has_no_head ? NC_ERR_EMPTY_REPLY : NC_ERR_CUT_SHORT;
     case CURLE_OUT_OF_MEMORY: // libcurl 7.88 says this also of a head line beyond its own 100 KiB.
@@ -249,6 +258,10 @@ nc_status nc_outcome_judge(const nc_outcome *said, nc_error *err) {
     }
     if (status != NC_ERR_HEAD_TOO_LARGE && is_no_http2(outcome)) {
         status = NC_ERR_HTTP2;
+    }
+    if (is_netrcs(outcome)) {
+        return nc_error_set(err, status, (int32_t)outcome->code, -1, "%s: the netrc file '%s' is malformed",
+                            nc_status_text(status), outcome->netrc_file);
     }
     if (outcome->unix_socket != NULL && outcome->code == CURLE_COULDNT_CONNECT) {
         // libcurl would tell of the host, which nobody looked for.

@@ -21,6 +21,7 @@ typedef struct nc_outcome {
     bool has_no_head;         // and not even a byte of one came
     bool insists_on_http2;    // NC_HTTP_2_PRIOR_KNOWLEDGE
     const char *unix_socket;  // that was asked instead of the place; NULL for none
+    const char *netrc_file;   // that may have been read; NULL for none
 } nc_outcome;
 
 /// Fills `err` and returns its status; NC_OK for CURLE_OK.

@@ -1,5 +1,6 @@
 #include "net/verdict.h"
 
+#include "net/engine_state.h"
 #include "net/handle.h"
 #include "net/outcome.h"
 #include "net/response.h"
@@ -93,6 +94,7 @@ void nc_verdict_judge(nc_transfer *transfer, CURLcode code) {
     (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_SSL_VERIFYRESULT, &verify_result);
     (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_PROXY_SSL_VERIFYRESULT, &proxy_verify_result);
     const nc_kept_proxy *proxy = nc_handle_proxy(transfer);
+    const nc_state *known = &transfer->engine->state;
     const nc_outcome outcome = {
         .code = code,
         .detail = transfer->handle->detail,
@@ -108,6 +110,9 @@ void nc_verdict_judge(nc_transfer *transfer, CURLcode code) {
         .has_no_head = transfer->first_byte_ns == 0,
         .insists_on_http2 = transfer->description.http == NC_HTTP_2_PRIOR_KNOWLEDGE,
         .unix_socket = nc_transfer_unix_socket(transfer),
+        .netrc_file = !known->uses_netrc          ? NULL
+                      : known->netrc_file != NULL ? known->netrc_file
+                                                  : "~/.netrc",
     };
     (void)nc_outcome_judge(&outcome, &transfer->error);
 }
