@@ -22,8 +22,9 @@ struct Failure: Error {
         self = isFile ? Failure(ExitCode.write, error.message) : Failure(error)
     }
 
-    /// - Parameter path: nil is standard output.
+    /// - Parameter path: nil is standard output, which has names as well.
     init(writing error: SystemError, to path: String?) {
+        let path = path.flatMap { OutputFile.isStandardOutput($0) ? nil : $0 }
         let place = path.map(Self.place) ?? "standard output"
         self.init(
             ExitCode.write, path == nil && error.isBrokenPipe ? nil : "cannot write to \(place): \(error.message)")

@@ -139,6 +139,8 @@ final class OutputFile {
         }
     }
 
+    static func isStandardOutput(_ path: String) -> Bool { standardDescriptor(path) == Terminal.standardOutput }
+
     /// With the slash at its end; empty is the current one.
     private static func folder(of path: String) -> String {
         path.unicodeScalars.lastIndex(of: "/").map { String(path.unicodeScalars[...$0]) } ?? ""

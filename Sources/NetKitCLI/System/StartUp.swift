@@ -7,10 +7,11 @@ import Darwin
 /// What a process finds when it is started.
 enum StartUp {
     /// Gives standard input, output and error that were closed a place to go: the next file, pipe or socket to be opened
-    /// would otherwise get their numbers, and what is meant for a terminal would be written there.
+    /// would otherwise get their numbers, and what is meant for a terminal would be written there. It can only be read, so
+    /// that to write to what was closed fails, as it did: nobody has got what was written there.
     static func openStandardDescriptors() {
         for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 {
-            _ = unsafe open("/dev/null", O_RDWR)
+            _ = unsafe open("/dev/null", O_RDONLY)
         }
     }
 

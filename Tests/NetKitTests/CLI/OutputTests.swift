@@ -81,6 +81,26 @@ struct OutputTests {
         #expect(demo.errorLines == ["nk: (23) cannot write to standard output: Broken pipe"])
     }
 
+    @Test(arguments: ["/dev/stdout", "/dev/fd/1"])
+    func aClosedPipeEndsQuietlyByItsNameToo(name: String) async throws {
+        server.script("/", .text("body"))
+        let outcome = try await nk("-o", name, server.url("/"), output: .closedPipe)
+        #expect(outcome.code == 23 && outcome.errors == "")
+        let heads = try await nk("-o", "/dev/null", "-D", name, server.url("/"), output: .closedPipe)
+        #expect(heads.code == 23 && heads.errors == "")
+    }
+
+    @Test(arguments: [[], ["-o", "/dev/stdout"], ["-o", "/dev/null", "-w", "x"], ["-o", "/dev/null", "-D", "-"]])
+    func aClosedStandardOutputIsAnError(words: [String]) async throws {
+        server.script("/", .text("body"))
+        let place = server.url("/")
+        let line = "exec \"$0\" \(words.joined(separator: " ")) \"$@\" >&-"
+        let outcome = try await nk(line: line, place)
+        #expect(outcome.code == 23)
+        #expect(outcome.errorLines == ["nk: (23) cannot write to standard output: Bad file descriptor"])
+        #expect(try await nk(line: "exec \"$0\" -o /dev/null \"$@\" >&-", place).code == 0)
+    }
+
     @Test func aFullDeviceIsAnError() async throws {
         server.script("/", .text("body"))
         let outcome = try await nk("-o", "/dev/full", server.url("/"))
