@@ -192,7 +192,9 @@ struct Arguments: Sendable {
 
     private mutating func take(long name: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
         guard let option = Option.all.first(where: { $0.long == name }) else {
-            throw UsageError("unknown option --\(name)")
+            // Behind "=" may stand a password.
+            let shown = name.prefix { $0 != "=" }
+            throw UsageError("unknown option --\(shown)" + (shown == name ? "" : ": a value is a word of its own"))
         }
         switch option.effect {
         case .flag(let apply):

@@ -4,6 +4,7 @@ import NetKit
 enum ExitCode {
     static let success: Int32 = 0
     static let usage: Int32 = 2
+    static let badURL: Int32 = 3
     static let badStatus: Int32 = 22
     static let write: Int32 = 23
     static let read: Int32 = 26
@@ -28,7 +29,7 @@ enum ExitCode {
         // From the command line.
         .usage: usage, .badMethod: usage, .badHeader: usage, .tooLarge: usage,
         .badParameter: usage, .badPart: read, .badPin: usage, .badShape: usage,
-        .badURL: 3, .badScheme: 1, .unsupported: 4, .closed: other, .bodyLength: read, .notRewindable: 65,
+        .badURL: badURL, .badScheme: 1, .unsupported: 4, .closed: other, .bodyLength: read, .notRewindable: 65,
         // Resources.
         .noMemory: 27, .file: read, .descriptors: resources, .thread: resources,
         // The reply.

@@ -33,7 +33,7 @@ struct FormField: Sendable {
 
     /// `name=value`, of which nothing has a meaning of its own.
     init(literal text: String) throws(UsageError) {
-        let (name, value) = try Self.halves(of: text)
+        let (name, value) = try Self.halves(of: text, option: "--form-string")
         self.init(name, .text(String(value)))
     }
 
@@ -45,10 +45,10 @@ struct FormField: Sendable {
     /// `name=value`, `name=@file` or `name=<file`, each with `;type=`, `;filename=` and `;headers=` behind it. Several
     /// files, with commas between, are as many parts of the same name.
     static func parsed(_ text: String) throws(UsageError) -> [FormField] {
-        let (name, value) = try halves(of: text)
+        let (name, value) = try halves(of: text, option: "-F")
         var rest = FormText(value)
         if name.isEmpty && (value.first == "(" || value.hasPrefix(")")) {
-            throw UsageError("-F '\(text)': a form within a form is not sent")
+            throw UsageError("-F '=(' and '=)': a form within a form is not sent")
         }
         let mark = value.first == "@" || value.first == "<" ? rest.take() : nil
         var fields: [FormField] = []
@@ -56,46 +56,47 @@ struct FormField: Sendable {
             let word = rest.word(endsAtComma: mark == "@")
             var field = FormField(name, mark == "@" ? .file(word) : mark == "<" ? .contents(word) : .text(word))
             if mark != nil && word.isEmpty {
-                throw UsageError("-F '\(text)' names no file")
+                throw UsageError("-F '\(name)' names no file")
             }
             while rest.next == ";" {
-                try field.takeAttribute(of: &rest, endsAtComma: mark == "@", in: text)
+                try field.takeAttribute(of: &rest, endsAtComma: mark == "@")
             }
             fields.append(field)
         } while mark == "@" && rest.take(",")
         return fields
     }
 
-    private static func halves(of text: String) throws(UsageError) -> (name: String, value: Substring) {
+    private static func halves(
+        of text: String, option: String
+    ) throws(UsageError) -> (name: String, value: Substring) {
         guard let (name, _, value) = text.cut(atFirst: "=") else {
-            throw UsageError("-F '\(text)' is not name=value")
+            throw UsageError("\(option) has no '=': it is name=value")
         }
         return (name, value[...])
     }
 
-    private mutating func takeAttribute(
-        of rest: inout FormText, endsAtComma: Bool, in text: String
-    ) throws(UsageError) {
+    /// A value may be a secret, and what it is taken for as well: of what is wrong only the field's name is told.
+    private mutating func takeAttribute(of rest: inout FormText, endsAtComma: Bool) throws(UsageError) {
         _ = rest.take(";")
         rest.skipBlanks()
         if rest.take(prefix: "type=") {
             let type = rest.type(endsAtComma: endsAtComma)
             if type.split(separator: "/", maxSplits: 1).count != 2 {
-                throw UsageError("-F '\(text)': '\(type)' is no media type")
+                throw UsageError("-F '\(name)': type= is no media type")
             }
             self.type = type
         } else if rest.take(prefix: "filename=") {
             fileName = rest.word(endsAtComma: endsAtComma)
         } else if rest.take(prefix: "headers=") {
             let field = rest.word(endsAtComma: endsAtComma)
-            guard case .send(let header) = try OptionValue.header(field) else {
-                throw UsageError("-F '\(text)': header '\(field)' has no value")
+            let option = "-F '\(name)': headers="
+            guard case .send(let header) = try OptionValue.header(field, of: option) else {
+                throw UsageError("\(option) has no value")
             }
             headers.append(name: header.name, value: header.value)
         } else {
-            let word = rest.word(endsAtComma: endsAtComma)
             throw UsageError(
-                "-F '\(text)': '\(word)' is no type=, filename= or headers=; --form-string takes any value")
+                "-F '\(name)': behind a ';' stands no type=, filename= or headers=; --form-string takes any value")
         }
     }
 }

@@ -44,7 +44,7 @@ extension OptionValue {
 
     /// A field for the proxy alone.
     static func proxyHeader(_ text: String) throws(UsageError) -> Headers.Field {
-        guard case .send(let field) = try header(text) else {
+        guard case .send(let field) = try header(text, of: "--proxy-header") else {
             throw UsageError("--proxy-header '\(text.prefix { $0 != ":" })' has no value")
         }
         return field

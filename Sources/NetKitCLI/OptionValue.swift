@@ -12,15 +12,15 @@ enum OptionValue {
     }
 
     /// "Name: value" sends a field, "Name;" an empty one, and "Name:" leaves a default one out.
-    static func header(_ text: String) throws(UsageError) -> Arguments.HeaderChange {
-        guard let (before, mark, after) = text.cut(atFirst: ":", ";") else {
-            throw UsageError("header '\(text)' has no colon")
-        }
+    /// What has no colon is not told: it may be a secret whose name was forgotten.
+    static func header(_ text: String, of option: String = "-H") throws(UsageError) -> Arguments.HeaderChange {
+        let fault = UsageError("\(option) has no colon: it is 'Name: value', or 'Name;' without a value")
+        guard let (before, mark, after) = text.cut(atFirst: ":", ";") else { throw fault }
         let name = trimmed(before[...])
         let value = trimmed(after[...])
         if mark == ";" {
             if !value.isEmpty {
-                throw UsageError("header '\(name)' has no colon")
+                throw fault
             }
             return .send(.init(name: name, value: ""))
         }

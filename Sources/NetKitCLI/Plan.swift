@@ -17,6 +17,11 @@ struct Plan {
         self.job = job
         self.arguments = arguments
         request = Request(job.url)
+        if WrittenURL(job.url).loginIsCut {
+            // The library would tell what stands before the mark.
+            throw Failure(
+                ExitCode.badURL, "the URL's port is no number; '/', '?' and '#' of a password are %2F, %3F and %23")
+        }
         let body = try body()
         let standard = arguments.asksForHead ? "HEAD" : job.upload != nil ? "PUT" : body != nil ? "POST" : "GET"
         request = Request(

@@ -25,7 +25,18 @@ struct WrittenURL {
         rest = String(scalars[end...])
     }
 
-    var withoutLogin: String { scheme + place + rest }
+    var withoutLogin: String { scheme + (loginIsCut ? placeBehindLogin : place + rest) }
+
+    /// Whether a "/", "?" or "#" in a password seems to have cut it off: the port is none, and an "@" is still to come.
+    var loginIsCut: Bool {
+        let port = place.unicodeScalars.dropFirst(host.unicodeScalars.count).dropFirst()
+        return !port.allSatisfy { ("0"..."9").contains($0) } && rest.unicodeScalars.contains("@")
+    }
+
+    private var placeBehindLogin: String {
+        guard let at = rest.unicodeScalars.lastIndex(of: "@") else { return rest }
+        return String(rest.unicodeScalars[at...].dropFirst())
+    }
 
     /// Without the port; an IPv6 address in its brackets.
     var host: String {

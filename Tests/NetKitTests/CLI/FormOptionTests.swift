@@ -73,9 +73,10 @@ struct FormOptionTests {
     }
 
     @Test(arguments: [
-        (["-F", "a"], 2, "'a'"), (["-F", "a=1;type=x"], 2, "'x'"), (["-F", "a=1;b"], 2, "'b'"),
-        (["-F", "a=@"], 2, "a=@"), (["-F", "a=@-", "-F", "b=@-"], 2, "once"), (["-F"], 2, "-F"), (["-x"], 2, "-x"),
-        (["-F", "=(;type=multipart/mixed"], 2, "=("), (["-F", "a=1;headers=x"], 2, "'x'"),
+        (["-F", "a"], 2, "-F has no '='"), (["-F", "a=1;type=x"], 2, "'a': type="),
+        (["-F", "a=1;b"], 2, "'a': behind"),
+        (["-F", "a=@"], 2, "'a'"), (["-F", "a=@-", "-F", "b=@-"], 2, "once"), (["-F"], 2, "-F"), (["-x"], 2, "-x"),
+        (["-F", "=(;type=multipart/mixed"], 2, "=("), (["-F", "a=1;headers=x"], 2, "'a': headers="),
         (["--boundary", "a\"b"], 2, "byte 1"), (["--boundary", ""], 2, "boundary"),
         (["--boundary", "xyz", "-F", "a=.--xyz"], 2, "byte 1"), (["-F", "a=@gone"], 26, "gone"),
         (["-F", "a=<gone"], 26, "gone"), (["-F", "a=@."], 26, "."), (["-F", "a=1;type=a/b\r\nX: y"], 2, "0x0d"),

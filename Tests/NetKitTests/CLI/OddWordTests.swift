@@ -76,6 +76,33 @@ struct OddWordTests {
         #expect(!outcome.errors.contains("s3cret") && !outcome.text.contains("s3cret"))
     }
 
+    @Test(arguments: [
+        "http://me:s3/cret@127.0.0.1:1/", "http://me:s3#cret@127.0.0.1:1/x", "me:s3?cret@127.0.0.1:1",
+        "http://:s3/c@ret@127.0.0.1:1/", "https://me:4s3/cret@127.0.0.1:1/",
+    ])
+    func aPasswordThatEndsTheHostIsNotShown(url: String) async throws {
+        for words in [[], ["-v"], ["-O"], ["--resume", "-O"]] {
+            let outcome = try await nk(words + ["-w", "%{url} %{url_effective}", url])
+            #expect(outcome.code == 3 && outcome.errors.contains("%2F"))
+            #expect(!outcome.errors.contains("s3") && !outcome.errors.contains("cret"))
+            #expect(outcome.text.contains("127.0.0.1:1") && !outcome.text.contains("cret"))
+        }
+    }
+
+    @Test(arguments: [
+        ["-F", "s3cret"], ["-F", "a=s3cret;s3cret"], ["-F", "a=s3cret;type=s3cret"], ["-F", "a=s3cret;headers=s3cret"],
+        ["-F", "a=s3cret;headers=s3cret:"], ["--form-string", "s3cret"], ["-H", "s3cret"],
+        ["-H", "Cookie a=s3cret; b"],
+        ["-H", "Authorization s3cret"], ["--proxy-header", "s3cret"], ["--user=me:s3cret"], ["--data=s3cret"],
+        ["--nonesuch=s3cret"],
+    ])
+    func whatCannotBeReadIsNotTold(words: [String]) async throws {
+        let outcome = try await nk(words + [server.url("/")])
+        #expect(outcome.code == 2 && outcome.errorLines.count == 1 && server.requestCount == 0)
+        let option = String(words[0].prefix { $0 != "=" })
+        #expect(!outcome.errors.contains("s3cret") && outcome.errors.contains(option))
+    }
+
     @Test(arguments: ["s3cret", "hush,s3cret", "hush s3cret", "hush, @s3cret", "s3cret:@"])
     func aPasswordInARedirectIsNotShown(password: String) async throws {
         let headers = [
