@@ -17,6 +17,13 @@ extension Arguments {
         }
     }
 
+    /// Whether -H 'NAME:' says to leave a field out; known once its files are read.
+    func leavesOut(_ name: String) -> Bool {
+        changes.contains { change in
+            if case .leaveOut(let other) = change { other.lowercased() == name.lowercased() } else { false }
+        }
+    }
+
     /// The pieces of -d are joined by "&", those of --json are not.
     private func joinedData() throws(Failure) -> [UInt8]? {
         if data.isEmpty {

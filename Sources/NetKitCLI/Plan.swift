@@ -32,7 +32,7 @@ struct Plan {
             for: request.url, authorities: arguments.authorityFile, isInsecure: arguments.isInsecure,
             identity: arguments.identity)
         request.protocolChoice = arguments.protocolChoice
-        request.acceptsCodings = arguments.isCompressed
+        request.acceptsCodings = arguments.isCompressed && !arguments.leavesOut("Accept-Encoding")
         request.addressOverrides = ResolvedNames(arguments.resolved)
             .lookedUp(through: arguments.proxy?.url, except: arguments.unproxied)
             .overrides(behind: arguments.connections)
@@ -52,6 +52,7 @@ struct Plan {
 
     /// With what -G puts into its query.
     private func url() throws(Failure) -> String {
+        let place = hidesLogin ? WrittenURL(place).withoutLogin : place
         guard arguments.sendsDataInURL, let data = arguments.sentData else { return place }
         do throws(NetError) {
             guard let text = String(validating: data, as: UTF8.self) else {
@@ -158,7 +159,13 @@ struct Plan {
 
     // MARK: Who asks
 
+    /// -H 'Authorization:' leaves out what would be shown at once; an answer to a challenge is none of the defaults.
+    private var hidesLogin: Bool { arguments.leavesOut("Authorization") && !arguments.usesDigest }
+
     private var credentials: Credentials? {
+        if hidesLogin {
+            return nil
+        }
         guard let login = arguments.login ?? (arguments.usesDigest ? Verbose.login(in: job.url) : nil) else {
             return nil
         }

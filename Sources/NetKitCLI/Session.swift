@@ -88,7 +88,7 @@ struct Session {
         configuration.observers = layers.observers
         let keepsCookies = arguments.cookieJar != nil || !arguments.cookieFiles.isEmpty
         configuration.cookies = keepsCookies ? .memory : .off
-        configuration.netrc = arguments.usesNetrc ? .home : .off
+        configuration.netrc = arguments.usesNetrc && !arguments.leavesOut("Authorization") ? .home : .off
         let agent = Agent(configuration)
         do throws(Failure) {
             try loadCookies(into: agent)

@@ -59,6 +59,35 @@ struct RequestOptionTests {
         #expect(request.values(named: "Content-Type").isEmpty)
     }
 
+    @Test func aLeftOutAuthorizationIsNotMadeOfALogin() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write(Array("machine 127.0.0.1 login me password hush\n".utf8), to: ".netrc", mode: 0o600)
+        try folder.write(Array("Authorization:\n".utf8), to: "fields")
+        let ways = [
+            (["-u", "me:hush", "-H", "Authorization:"], nil),
+            (["-u", "me:hush", "-H", "@" + folder.file("fields")], nil),
+            (["-H", "authorization:"], "me:hush"), (["-n", "-H", "Authorization:"], nil),
+        ]
+        for (index, (words, login)) in ways.enumerated() {
+            #expect(try await nk(words + [server.url("/", userinfo: login)], home: folder.path).code == 0)
+            #expect(server.received(index).values(named: "Authorization").isEmpty)
+        }
+        let own = ["-u", "me:hush", "-H", "Authorization:", "-H", "Authorization: Own x"]
+        #expect(try await nk(own + [server.url("/")]).code == 0)
+        #expect(server.received(ways.count).values(named: "Authorization") == ["Own x"])
+    }
+
+    @Test func aLeftOutAuthorizationIsNoneOfADigest() async throws {
+        server.script(
+            "/d", [Reply(status: 401, headers: ["WWW-Authenticate: Digest realm=\"r\", nonce=\"n\""]), .text("in")])
+        #expect(try await nk("--digest", "-u", "me:hush", "-H", "Authorization:", server.url("/d")).text == "in")
+    }
+
+    @Test func codingsAreNotAskedForWhereThatIsLeftOut() async throws {
+        let request = try await received(["--compressed", "-H", "Accept-Encoding:"])
+        #expect(request.values(named: "Accept-Encoding").isEmpty)
+    }
+
     @Test func theHostFieldMayBeAnother() async throws {
         #expect(try await received(["-H", "Host: example.com"]).values(named: "Host") == ["example.com"])
     }
