@@ -3,6 +3,8 @@ import NetKit
 /// What -d, -H and a field of -F name is read before the first URL, and once: a pipe has nothing for a second one.
 extension Arguments {
     mutating func readInputs() throws(Failure) {
+        Interrupt.isWaiting(true)
+        defer { Interrupt.isWaiting(false) }
         sentData = try joinedData()
         changes = []
         for choice in headers {

@@ -161,7 +161,9 @@ extension FormField {
     }
 
     private static func contents(of path: String) throws(Failure) -> [UInt8] {
-        try read(path) { path throws(SystemError) in
+        Interrupt.isWaiting(true)
+        defer { Interrupt.isWaiting(false) }
+        return try read(path) { path throws(SystemError) in
             try InputFile.contents(of: path, maxBytes: InputFile.maxDataBytes)
         }
     }

@@ -10,7 +10,8 @@ import NetKit
 enum Interrupt {
     private struct State: Sendable {
         var caught: Int32?
-        var isWaiting = false
+        /// How many wait for somebody.
+        var waits = 0
         var cancel: (@Sendable () -> Void)?
     }
 
@@ -63,10 +64,13 @@ enum Interrupt {
     /// The signal that ended the transfers.
     static var caught: Int32? { state.withLock { $0.caught } }
 
-    /// While somebody is waited for, a signal ends nk at once.
+    /// While somebody is waited for, a signal ends nk at once. Each beginning has its end.
     static func isWaiting(_ isWaiting: Bool) {
-        state.withLock { $0.isWaiting = isWaiting }
+        state.withLock { $0.waits += isWaiting ? 1 : -1 }
     }
+
+    /// Whether the first signal would end nk at once.
+    static var endsAtOnce: Bool { state.withLock { $0.waits > 0 } }
 
     /// Ends the process as the signal would have.
     static func die(of number: Int32) -> Never {
@@ -86,7 +90,7 @@ enum Interrupt {
     private static func arrived(_ number: Int32) {
         let cancel: (@Sendable () -> Void)? = state.withLock { state in
             defer { state.caught = number }
-            return state.caught != nil || state.isWaiting ? nil : state.cancel
+            return state.caught != nil || state.waits > 0 ? nil : state.cancel
         }
         guard let cancel else { die(of: number) }
         cancel()

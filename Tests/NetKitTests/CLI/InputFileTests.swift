@@ -57,6 +57,34 @@ struct InputFileTests {
         close(writer)
     }
 
+    @Test(arguments: [["-d", "@PIPE"], ["-H", "@PIPE"], ["--data-urlencode", "a@PIPE"], ["-F", "a=<PIPE"]])
+    func whoReadsAPipeEndsAtTheFirstSignal(words: [String]) async throws {
+        let folder = try TemporaryFolder()
+        let pipe = folder.file("pipe")
+        try #require(unsafe mkfifo(pipe, 0o600) == 0)
+        let arguments = try Arguments(parsing: words.map { $0.replacing("PIPE", with: pipe) } + ["http://127.0.0.1/"])
+        let ended = Lock(false)
+        // A thread of its own: the tasks' threads are few, and it waits for one of theirs.
+        DispatchQueue(label: "reader").async {
+            var arguments = arguments
+            try? arguments.readInputs()
+            _ = try? Plan(Job(0, of: arguments), of: arguments)
+            ended.withLock { $0 = true }
+        }
+        // Opened at both ends when it is being read.
+        let writer = await withCheckedContinuation { continuation in
+            DispatchQueue(label: "writer").async {
+                continuation.resume(returning: unsafe open(pipe, O_WRONLY | O_CLOEXEC))
+            }
+        }
+        try #require(writer >= 0)
+        #expect(Interrupt.endsAtOnce)
+        close(writer)
+        while !ended.withLock({ $0 }) {
+            sched_yield()
+        }
+    }
+
     @Test(arguments: [["-T", "-"], ["-F", "a=@-"], ["-d", "@-"]])
     func inputThatCannotBeReadTellsWhy(words: [String]) async throws {
         let server = try LoopbackServer()
