@@ -319,6 +319,26 @@ static void engine__a_head_may_reach_its_limits_but_not_pass_them(void **state) 
     fixture_stop(&f);
 }
 
+static void engine__each_interim_head_has_fields_of_its_own(void **state) {
+    static const char fields[] = "\r\nA: 1\r\nB: 2\r\nContent-Length: 0\r\n\r\n";
+    static const char hints[] = "\r\nLink: <a>\r\nLink: <b>\r\nLink: <c>\r\n\r\n";
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    const char *early = fixture_text(&f, "HTTP/1.1 103 Early Hints%s", hints);
+    fixture_script_raw(&f, "/h", fixture_text(&f, "%s%s%sHTTP/1.1 200 OK%s", early, early, early, fields));
+    fixture_script_raw(&f, "/m", fixture_text(&f, "HTTP/1.1 103 X\r\nX: 1%sHTTP/1.1 200 OK%s", hints, fields));
+    nc_request request = fixture_request(&f, "/h");
+    request.limits.max_head_fields = 3;
+    assert_answered(fixture_send(&f, &request), 200, "");
+    request.limits.max_head_bytes = 200; // Which are those of all.
+    assert_ended(fixture_send(&f, &request), NC_ERR_HEAD_TOO_LARGE, CURLE_RECV_ERROR, "larger than the limit of 200");
+    request = fixture_request(&f, "/m");
+    request.limits.max_head_fields = 3;
+    assert_ended(fixture_send(&f, &request), NC_ERR_HEAD_TOO_LARGE, CURLE_RECV_ERROR, "more than 3 fields");
+    fixture_stop(&f);
+}
+
 static void engine__default_limits_bound_every_kind_of_head(void **state) {
     static char text[400 * 1024];
     fixture f;
@@ -444,6 +464,7 @@ int main(void) {
         harness_case(engine__a_body_may_reach_its_limit_but_not_pass_it),
         harness_case(engine__an_announced_body_above_the_limit_is_refused_before_it_comes),
         harness_case(engine__a_head_may_reach_its_limits_but_not_pass_them),
+        harness_case(engine__each_interim_head_has_fields_of_its_own),
         harness_case(engine__default_limits_bound_every_kind_of_head),
         harness_case(engine__a_kept_connection_serves_twenty_requests),
         harness_case(engine__a_connection_that_the_server_closes_is_not_used_again),

@@ -72,7 +72,7 @@ typedef struct nc_limits {
     uint32_t max_redirects;
     /// The response body, after decoding, in bytes (64 MiB); NC_NO_BODY is none.
     uint64_t max_body_bytes;
-    /// One response head, status line included, in bytes (256 KiB).
+    /// One response head, status line included, and the interim heads before it, in bytes (256 KiB).
     uint32_t max_head_bytes;
     /// Fields in one response head (256).
     uint32_t max_head_fields;

@@ -408,6 +408,7 @@ static nc_status begin_head(nc_transfer *transfer, nc_slice line) {
     nc_response_begin_head(transfer->response, status, version);
     transfer->framing = (nc_framing){0};
     transfer->is_in_head = true;
+    transfer->head_fields = 0; // Hints may be many heads of many fields; their bytes count together.
     return NC_OK;
 }
 
