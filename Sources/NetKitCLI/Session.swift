@@ -19,6 +19,7 @@ struct Session {
         try Self.complete(&arguments.login, of: "the server")
         try Self.complete(&arguments.proxyLogin, of: "the proxy")
         try arguments.readInputs()
+        try Self.checkHeadPath(arguments)
         let told = Lock<[String]>([])
         if arguments.trust.reportsOnly {
             arguments.trust.observer = TrustObserver(report: { event in
@@ -36,6 +37,18 @@ struct Session {
             }
         }
         writeOut = try arguments.writeOut.map { text throws(Failure) in WriteOut(try Self.format(text)) }
+    }
+
+    /// The heads are written at the end: they would take the place of a body. What is written where it is has both.
+    private static func checkHeadPath(_ arguments: Arguments) throws(Failure) {
+        guard let heads = arguments.headPath, OutputFile.isReplaced(heads) else { return }
+        for (output, url) in zip(arguments.outputs, arguments.urls) {
+            let path = if case .path(let path) = output { path } else { (try? Output.remoteName(of: url)) ?? "" }
+            if path == heads || InputFile.areOne(path, heads) {
+                throw Failure(
+                    ExitCode.usage, "-D and the body name one file, \(heads): -i writes both to where -o says")
+            }
+        }
     }
 
     private static func complete(_ login: inout Login?, of whom: String) throws(Failure) {

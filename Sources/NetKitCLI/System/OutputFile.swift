@@ -139,6 +139,13 @@ final class OutputFile {
         }
     }
 
+    /// Whether a file appears there anew: "-", devices, pipes and the process's own output are written on.
+    static func isReplaced(_ path: String) -> Bool {
+        var status = stat()
+        let isOther = unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
+        return path != "-" && standardDescriptor(path) == nil && !isOther
+    }
+
     static func isStandardOutput(_ path: String) -> Bool { standardDescriptor(path) == Terminal.standardOutput }
 
     /// With the slash at its end; empty is the current one.

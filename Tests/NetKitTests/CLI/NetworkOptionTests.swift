@@ -172,6 +172,17 @@ struct NetworkOptionTests {
         #expect(folder.contents(of: "out") == Array("ok".utf8))
     }
 
+    @Test(arguments: [["-o", "both"], ["-o", "./both"], ["-O"], ["--resume", "-o", "both"]])
+    func headsDoNotTakeTheBodysPlace(words: [String]) async throws {
+        try folder.write(Array("old".utf8), to: "both")
+        let outcome = try await nk(["-D", "both"] + words + [server.url("/both")], folder: folder.path)
+        #expect(outcome.code == 2 && outcome.errorLines.count == 1 && outcome.errors.contains("both"))
+        #expect(folder.contents(of: "both") == Array("old".utf8) && server.requestCount == 0)
+        // What is written where it is has both, one after the other.
+        let device = try await nk("-D", "/dev/stdout", "-o", "/dev/stdout", server.url("/"))
+        #expect(device.code == 0 && device.text.hasPrefix("okHTTP/1.1 200"))
+    }
+
     @Test(arguments: [[], ["-N"], ["--no-buffer"]])
     func whatHasComeIsWrittenAtOnce(words: [String]) async throws {
         server.script("/half", Reply(patternLength: 10, cutAfter: 40 + 5, ending: .stall))
