@@ -58,10 +58,16 @@ struct Plan {
             guard let text = String(validating: data, as: UTF8.self) else {
                 throw NetError(.usage, "what is to be sent is not UTF-8")
             }
-            return try QueryEncoding { _ in text }.url(place, with: [:])
+            return try QueryEncoding { _ in text }.url(text.isEmpty ? place : Self.joinable(place), with: [:])
         } catch {
             throw Failure(ExitCode.usage, "-G: \(error.message); --data-urlencode escapes it")
         }
+    }
+
+    /// Without the "&" at the end of the query, where one is put before more.
+    private static func joinable(_ url: String) -> String {
+        let (front, fragment) = (url.prefix { $0 != "#" }, url.drop { $0 != "#" })
+        return front.contains("?") && front.hasSuffix("&") ? String(front.dropLast() + fragment) : url
     }
 
     /// A file that is sent to a folder keeps its name.

@@ -28,6 +28,13 @@ struct DataOptionTests {
         #expect(try await received(words).requestLine == "GET /p?q=1 HTTP/1.1")
     }
 
+    @Test(arguments: [("/p?q=1&", "/p?q=1&a=1"), ("/p?q=1&#f&", "/p?q=1&a=1"), ("/p?", "/p?a=1"), ("/p&", "/p&?a=1")])
+    func noAmpersandIsDoubled(path: String, target: String) async throws {
+        #expect(try await received(["-G", "-d", "a=1"], path: path).requestLine == "GET \(target) HTTP/1.1")
+        server.forgetRequests()
+        #expect(try await received(["-G"], path: "/p?q=1&").requestLine == "GET /p?q=1& HTTP/1.1")
+    }
+
     @Test func theMethodMayBeAnother() async throws {
         #expect(try await received(["-G", "-X", "POST", "-d", "a=1"], path: "/").requestLine == "POST /?a=1 HTTP/1.1")
         server.forgetRequests()
