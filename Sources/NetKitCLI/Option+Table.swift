@@ -39,7 +39,9 @@ extension Option {
 
     /// Who asks.
     static let access: [Option] = [
-        value("u", "user") { $0.login = OptionValue.login($1) },
+        value("u", "user") { (arguments, text) throws(UsageError) in
+            arguments.login = try OptionValue.login(text, of: "-u")
+        },
         flag(nil, "digest") { $0.usesDigest = true },
         flag("n", "netrc") { $0.usesNetrc = true },
         value("b", "cookie") { arguments, text in
@@ -59,7 +61,9 @@ extension Option {
     /// Which way it goes.
     static let network: [Option] = [
         value("x", "proxy") { $0.proxy = OptionValue.proxy($1) },
-        value("U", "proxy-user") { $0.proxyLogin = OptionValue.login($1) },
+        value("U", "proxy-user") { (arguments, text) throws(UsageError) in
+            arguments.proxyLogin = try OptionValue.login(text, of: "-U")
+        },
         value(nil, "proxy-header") { (arguments, text) throws(UsageError) in
             arguments.proxyHeaders.append(try OptionValue.proxyHeader(text))
         },

@@ -29,6 +29,14 @@ extension OptionValue {
         return Login(user: user, password: password)
     }
 
+    /// The same, said by an option.
+    static func login(_ text: String, of option: String) throws(UsageError) -> Login {
+        if text.isEmpty {
+            throw UsageError("\(option) '' has neither a name nor a password: it is NAME:PASSWORD")
+        }
+        return login(text)
+    }
+
     /// [SCHEME://][NAME:PASSWORD@]HOST[:PORT]; without a scheme it is http, and empty is no proxy.
     static func proxy(_ text: String) -> ProxyPlace {
         if text.isEmpty {
