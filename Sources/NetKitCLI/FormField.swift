@@ -75,7 +75,7 @@ struct FormField: Sendable {
         return (name, value[...])
     }
 
-    /// A value may be a secret, and what it is taken for as well: of what is wrong only the field's name is told.
+    /// Behind a ";" may stand the rest of a secret: of what is wrong only the field's name is told.
     private mutating func takeAttribute(of rest: inout FormText, endsAtComma: Bool) throws(UsageError) {
         _ = rest.take(";")
         rest.skipBlanks()
