@@ -43,6 +43,78 @@ static void engine__a_saved_body_appears_whole_or_not_at_all(void **state) {
     place_remove(&at);
 }
 
+static void engine__a_save_leaves_a_file_its_rights(void **state) {
+    static const mode_t modes[][2] = {{0600, 0600}, {0640, 0640}, {0666, 0666}, {0444, 0444}, {06755, 0755}};
+    fixture f;
+    place at = place_make();
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/good", (nct_reply){.body = "new", .body_length = 3});
+    const char *path = fixture_text(&f, "%s/saved", at.root);
+    nc_request request = fixture_request(&f, "/good");
+    request.save_path = nc_slice_of(path);
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        struct stat old;
+        struct stat new;
+        place_write(path, nc_slice_of("old"));
+        assert_int_equal(geteuid() == 0 ? chown(path, 7, 8) : 0, 0);
+        assert_int_equal(chmod(path, modes[i][0]), 0);
+        assert_int_equal(stat(path, &old), 0);
+        bool may_write = access(path, W_OK) == 0; // root may
+        answer one = fixture_send(&f, &request);
+        assert_status(one.error.status, may_write ? NC_OK : NC_ERR_FILE);
+        assert_file(path, nc_slice_of(may_write ? "new" : "old"));
+        assert_int_equal(stat(path, &new), 0);
+        assert_int_equal(new.st_mode & 07777, modes[i][1]);
+        assert_int_equal(new.st_uid, old.st_uid);
+        assert_int_equal(new.st_gid, old.st_gid);
+        assert_int_equal(unlink(path), 0);
+    }
+    fixture_stop(&f);
+    place_remove(&at);
+}
+
+static int refusal;
+static nc_file_ops system_ops;
+
+/// Files that may be read only, which a test that is run by root would not see.
+static int open_to_read(void *ctx, const char *path, int flags, mode_t mode) {
+    if ((flags & (O_ACCMODE | O_CREAT)) == O_WRONLY) {
+        errno = refusal;
+        return -1;
+    }
+    return system_ops.open(ctx, path, flags, mode);
+}
+
+static void engine__a_save_leaves_a_file_alone_that_may_not_be_written(void **state) {
+    static const int codes[] = {EACCES, EPERM, EROFS};
+    fixture f;
+    place at = place_make();
+    (void)state;
+    system_ops = nc_file_ops_system();
+    nc_file_ops ops = system_ops;
+    ops.open = open_to_read;
+    fixture_start_with(&f, NULL, &(nc_engine_options){.file_ops = &ops});
+    fixture_script(&f, "/good", (nct_reply){.body = "new", .body_length = 3});
+    const char *path = fixture_text(&f, "%s/saved", at.root);
+    place_write(path, nc_slice_of("old"));
+    nc_request request = fixture_request(&f, "/good");
+    request.save_path = nc_slice_of(path);
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        refusal = codes[i];
+        answer one = fixture_send(&f, &request);
+        assert_ended(one, NC_ERR_FILE, codes[i], "/saved' cannot be written");
+        assert_file(path, nc_slice_of("old"));
+    }
+    assert_int_equal(nct_server_request_count(f.server), 0);
+    refusal = ETXTBSY; // A program that runs goes on with the old one.
+    assert_answered(fixture_send(&f, &request), 200, "");
+    assert_file(path, nc_slice_of("new"));
+    assert_int_equal(unlink(path), 0);
+    fixture_stop(&f);
+    place_remove(&at);
+}
+
 static void engine__what_is_not_saved_is_limited_as_ever(void **state) {
     fixture f;
     (void)state;
@@ -179,11 +251,16 @@ static void engine__a_save_that_any_operation_fails_is_an_error_and_leaves_nothi
     const char *path = fixture_text(&f, "%s/saved", at.root);
     nc_request request = fixture_request(&f, "/long");
     request.save_path = nc_slice_of(path);
-    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
-        bool may_go_on = codes[i] == EINTR || codes[i] == FAULTY_SHORT;
+    for (size_t i = 0; i < 2 * (sizeof codes / sizeof *codes); i++) {
+        int code = codes[i / 2];
+        bool replaces = i % 2 == 1;
+        bool may_go_on = code == EINTR || code == FAULTY_SHORT;
         uint64_t nth = 1;
         do {
-            faulty_arm(&files, nth, codes[i]);
+            if (replaces) {
+                place_write(path, nc_slice_of("old"));
+            }
+            faulty_arm(&files, nth, code);
             answer one = fixture_send(&f, &request);
             // The first look is only for devices; what it could not open is opened, or not, under the other name.
             bool is_done = one.error.status == NC_OK;
@@ -196,15 +273,18 @@ static void engine__a_save_that_any_operation_fails_is_an_error_and_leaves_nothi
                     fail_msg("%s after an interrupted or short %s", one.error.message, files.failed_op);
                 }
                 assert_int_equal(one.error.status, NC_ERR_FILE);
-                assert_int_equal(one.error.native_code, codes[i]);
+                assert_int_equal(one.error.native_code, code);
                 assert_non_null(strstr(one.error.message, path));
-                assert_int_equal(place_count(at.root), 0);
+                assert_int_equal(place_count(at.root), replaces);
+                if (replaces) {
+                    assert_file(path, nc_slice_of("old"));
+                }
                 failures++;
             }
             nth++;
         } while (files.has_failed);
     }
-    assert_true(failures > 4 * 6); // Opening, some writes, closing, renaming.
+    assert_true(failures > 2 * 4 * 6); // Opening, some writes, closing, renaming.
     fixture_stop(&f);
     place_remove(&at);
 }
@@ -245,6 +325,8 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(engine__a_saved_body_appears_whole_or_not_at_all),
+        harness_case(engine__a_save_leaves_a_file_its_rights),
+        harness_case(engine__a_save_leaves_a_file_alone_that_may_not_be_written),
         harness_case(engine__what_is_not_saved_is_limited_as_ever),
         harness_case(engine__pipes_are_refused_and_devices_written),
         harness_case(engine__a_save_takes_the_longest_name),

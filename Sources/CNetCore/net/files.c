@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "net/download_files.h"
 #include "net/engine_state.h"
 #include "net/form_upload.h"
 
@@ -11,16 +12,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { NEW_FILE_MODE = 0666 };
+enum { NEW_FILE_MODE = 0666, OWNER_RW = 0600 };
 
 static nc_status fail(nc_files *files, const char *path, const char *what, int code) {
     return nc_error_set(&files->error, NC_ERR_FILE, code, -1, "'%s' cannot be %s: %s", path, what, strerror(code));
 }
 
-static int open_retrying(const nc_file_ops *ops, const char *path, int flags) {
+static int open_retrying(const nc_file_ops *ops, const char *path, int flags, mode_t mode) {
     int fd = -1;
     do {
-        fd = ops->open(ops->ctx, path, flags | O_CLOEXEC, NEW_FILE_MODE);
+        fd = ops->open(ops->ctx, path, flags | O_CLOEXEC, mode);
     } while (fd < 0 && errno == EINTR);
     return fd;
 }
@@ -30,7 +31,7 @@ static int open_retrying(const nc_file_ops *ops, const char *path, int flags) {
 static nc_status open_upload(nc_files *files, const nc_file_ops *ops, const char *path) {
     struct stat info;
     // A FIFO that nobody writes to would otherwise hold the thread up.
-    files->upload_fd = open_retrying(ops, path, O_RDONLY | O_NONBLOCK);
+    files->upload_fd = open_retrying(ops, path, O_RDONLY | O_NONBLOCK, 0);
     if (files->upload_fd < 0) {
         return fail(files, path, "opened", errno);
     }
@@ -51,32 +52,60 @@ static nc_status refuse_pipe(nc_files *files, const char *path) {
                         "'%s' is a pipe or a socket: take the body piece by piece", path);
 }
 
-/// Devices are written to in place: renaming something over them would destroy them.
-static nc_status open_in_place(nc_files *files, const nc_file_ops *ops, const char *path, bool *is_done) {
-    struct stat info;
-    int fd = open_retrying(ops, path, O_WRONLY | O_NONBLOCK);
-    *is_done = false;
+/// Whether a rename would take away what may not be written: it asks nobody but the directory.
+static bool is_protected(int code) {
+    return code == EISDIR || code == EACCES || code == EPERM || code == EROFS;
+}
+
+/// Devices are written to in place: renaming something over them would destroy them. `old` is the file that will be
+/// replaced, of mode 0 where there is none.
+static nc_status open_in_place(nc_files *files, const nc_file_ops *ops, const char *path, struct stat *old) {
+    int fd = open_retrying(ops, path, O_WRONLY | O_NONBLOCK, 0);
     if (fd < 0) {
         // A directory says so here, and a pipe that nobody reads; whatever else is wrong will be said when the other
         // name is opened.
-        return errno == EISDIR  ? fail(files, path, "written", EISDIR)
-               : errno == ENXIO ? refuse_pipe(files, path)
-                                : NC_OK;
+        return is_protected(errno) ? fail(files, path, "written", errno)
+               : errno == ENXIO    ? refuse_pipe(files, path)
+                                   : NC_OK;
     }
-    bool is_known = ops->status(ops->ctx, fd, &info) == 0;
-    if (is_known && (S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode))) {
+    bool is_known = ops->status(ops->ctx, fd, old) == 0;
+    if (is_known && (S_ISCHR(old->st_mode) || S_ISBLK(old->st_mode))) {
         files->save_fd = fd;
-        *is_done = true;
         return NC_OK;
     }
     (void)ops->close(ops->ctx, fd);
-    return is_known && S_ISFIFO(info.st_mode) ? refuse_pipe(files, path) : NC_OK;
+    if (is_known && S_ISFIFO(old->st_mode)) {
+        return refuse_pipe(files, path);
+    }
+    old->st_mode = is_known && S_ISREG(old->st_mode) ? old->st_mode : 0;
+    return NC_OK;
+}
+
+/// Makes the file that will take the place of the old one, as private as that from its first byte on. NC_OK or what
+/// files->error has.
+static nc_status open_part(nc_files *files, const nc_file_ops *ops, const char *part_path, const char *path,
+                           const struct stat *old) {
+    bool replaces = old->st_mode != 0;
+    mode_t mode = replaces ? (old->st_mode & NEW_FILE_MODE) | OWNER_RW : NEW_FILE_MODE;
+    files->save_fd = open_retrying(ops, part_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+    if (files->save_fd < 0) {
+        return fail(files, path, "written", errno);
+    }
+    // Where a file system has no such bits, nothing is lost.
+    if (replaces && nc_files_set_rights(ops, files->save_fd, old) != 0 && errno != EPERM && errno != EOPNOTSUPP) {
+        nc_status status = fail(files, path, "kept in its mode", errno);
+        (void)ops->close(ops->ctx, files->save_fd);
+        files->save_fd = -1;
+        (void)ops->unlink(ops->ctx, part_path);
+        return status;
+    }
+    return NC_OK;
 }
 
 static nc_status open_save(nc_files *files, const nc_file_ops *ops, const char *path) {
-    bool is_done = false;
-    nc_status status = open_in_place(files, ops, path, &is_done);
-    if (status != NC_OK || is_done) {
+    struct stat old = {0};
+    nc_status status = open_in_place(files, ops, path, &old);
+    if (status != NC_OK || files->save_fd >= 0) {
         return status;
     }
     char *part_path = nc_alloc(strlen(path) + NC_FILE_BESIDE_BYTES);
@@ -87,9 +116,8 @@ static nc_status open_save(nc_files *files, const nc_file_ops *ops, const char *
         nc_free(part_path);
         return nc_error_set(&files->error, NC_ERR_FILE, 0, -1, "no random bytes for a file name");
     }
-    files->save_fd = open_retrying(ops, part_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
-    if (files->save_fd < 0) {
-        status = fail(files, path, "written", errno);
+    status = open_part(files, ops, part_path, path, &old);
+    if (status != NC_OK) {
         nc_free(part_path);
         return status;
     }

@@ -32,7 +32,9 @@ extension Agent {
         }
     }
 
-    /// Saves the response's body to a file: it appears whole or not at all, and replaces one that was there.
+    /// Saves the response's body to a file: it appears whole or not at all, and replaces one that was there. It gets the
+    /// permissions of that, and its owner where the system allows it; a file that may not be written is
+    /// ``NetError/Code/file``.
     ///
     /// Another status than 200 to 299 throws ``NetError/Code/unacceptableStatus`` with the response, whatever the
     /// request accepts, and leaves the file as it was. Without limits of its own the request gets

@@ -12,18 +12,33 @@ final class WholeFile {
     private let temporary: String
     private var descriptor: Int32
 
-    /// - Parameter mode: the new file's permissions, before the process's mask.
-    init(_ path: String, mode: mode_t = 0o666) throws(NetError) {
+    /// - Parameter mode: the new file's permissions, before the process's mask; nil keeps those of the file that it
+    ///   replaces, and its owner where the system allows that.
+    init(_ path: String, mode: mode_t? = nil) throws(NetError) {
         if path.isEmpty || path.utf8.contains(0) {
             throw NetError(.usage, "the path is empty or holds a NUL")
         }
-        try Self.checkPlace(path)
+        let old = try Self.checkPlace(path)
         self.path = path
         temporary = Self.nameBeside(path)
-        descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+        // As private as what it will replace, from its first byte on.
+        let first = mode ?? old.map { $0.st_mode & 0o666 | 0o600 } ?? 0o666
+        descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, first)
         if descriptor < 0 {
             throw failure("written")
         }
+        if mode == nil, let old {
+            keepRights(of: old)
+        }
+    }
+
+    /// The owner before the mode, of which changing him takes bits away. Where a file system has no such things, nothing
+    /// is lost.
+    private func keepRights(of old: stat) {
+        if fchown(descriptor, old.st_uid, old.st_gid) != 0 {
+            _ = fchown(descriptor, uid_t.max, old.st_gid)
+        }
+        _ = fchmod(descriptor, old.st_mode & 0o777)
     }
 
     deinit {
@@ -40,13 +55,23 @@ final class WholeFile {
         return "\(path[..<nameStart])\(known).nk-\(UInt64.random(in: 0 ... .max)).part"
     }
 
-    /// A rename would put a file in the place of a device. A directory says for itself that it cannot be replaced.
-    static func checkPlace(_ path: String) throws(NetError) {
+    /// A rename would put a file in the place of a device, or of one that its owner has protected. A directory says for
+    /// itself that it cannot be replaced.
+    ///
+    /// - Returns: the file that will be replaced; nil when there is none.
+    @discardableResult static func checkPlace(_ path: String) throws(NetError) -> stat? {
         var info = stat()
-        guard unsafe stat(path, &info) == 0 else { return }
+        guard unsafe stat(path, &info) == 0 else { return nil }
         if info.st_mode & S_IFMT != S_IFREG && info.st_mode & S_IFMT != S_IFDIR {
             throw NetError(.file, "'\(path)' is no regular file, and would be lost", nativeCode: Int(ESPIPE))
         }
+        guard info.st_mode & S_IFMT == S_IFREG else { return nil }
+        if unsafe access(path, W_OK) != 0, [EACCES, EPERM, EROFS].contains(errno) {
+            let code = errno
+            throw NetError(
+                .file, "'\(path)' cannot be written: \(unsafe String(cString: strerror(code)))", nativeCode: Int(code))
+        }
+        return info
     }
 
     private func failure(_ what: String) -> NetError {

@@ -44,6 +44,21 @@ struct SavingTests {
         expectPattern(folder.contents(of: "body"), 5)
     }
 
+    @Test(arguments: [false, true], [mode_t(0o600), 0o666, 0o755])
+    func whatTakesAFilesPlaceHasItsRights(isHooked: Bool, mode: mode_t) async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(patternLength: 5))
+        let folder = try TemporaryFolder()
+        try folder.write(Self.old, to: "body", mode: mode)
+        var request = Request<Bytes>(server.url("/"))
+        if isHooked {
+            request.transferHooks.head = { _, _ in .allow }
+        }
+        _ = try await Agent().save(request, to: folder.file("body"))
+        expectPattern(folder.contents(of: "body"), 5)
+        #expect(folder.mode(of: "body") == S_IFREG | mode)
+    }
+
     /// As any program's new file: what the process's mask leaves of reading and writing for all, never executable.
     @Test func aNewFileHasTheModeOfAnyNewFile() async throws {
         let server = try LoopbackServer()
