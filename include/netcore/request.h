@@ -173,9 +173,10 @@ typedef struct nc_request {
     /// measured when the transfer gets its slot; each of them is opened again when its turn comes.
     nc_multipart *NC_NULLABLE multipart;
     /// Path of a file that gets the body of a response with status 200 to 299, under another name until it is whole
-    /// (limits.max_body_bytes counts, and is then unlimited by default). A file that it replaces gives it its permissions,
-    /// and its owner where the system allows that; one that may not be written is NC_ERR_FILE. A device is written where
-    /// it is; pipes and sockets are refused with NC_ERR_FILE. Other bodies go the usual way, of at most NC_DEFAULT_MAX_BODY_BYTES.
+    /// (limits.max_body_bytes counts, and is then unlimited by default). A file that it replaces gives it its
+    /// permissions, and its owner where the system allows that; one that may not be written is NC_ERR_FILE. A device is
+    /// written where it is; pipes and sockets are refused with NC_ERR_FILE. Other bodies go the usual way, of at most
+    /// NC_DEFAULT_MAX_BODY_BYTES.
     nc_slice save_path;
     /// True asks for every content coding that libcurl can undo, and undoes it.
     bool accepts_codings;

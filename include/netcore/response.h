@@ -103,8 +103,8 @@ NC_API nc_response *nc_response_retain(nc_response *response);
 /// Thread-safe.
 NC_API void nc_response_release(nc_response *NC_NULLABLE response);
 
-/// Tells the status code, 100 to 999; 0 when no head arrived. With NC_ERR_PROXY it is 407, and the fields are the proxy's,
-/// where it wants to know who asks before it makes a tunnel (RFC 9110, 11.7.1).
+/// Tells the status code, 100 to 999; 0 when no head arrived. With NC_ERR_PROXY it is 407, and the fields are the
+/// proxy's, where it wants to know who asks before it makes a tunnel (RFC 9110, 11.7.1).
 ///
 /// Thread-safe.
 NC_API uint16_t nc_response_status(const nc_response *response);

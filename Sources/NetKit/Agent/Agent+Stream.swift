@@ -32,8 +32,8 @@ extension Agent {
         }
     }
 
-    /// Saves the response's body to a file: it appears whole or not at all, and replaces one that was there. It gets the
-    /// permissions of that, and its owner where the system allows it; a file that may not be written is
+    /// Saves the response's body to a file: it appears whole or not at all, and replaces one that was there. It gets
+    /// the permissions of that, and its owner where the system allows it; a file that may not be written is
     /// ``NetError/Code/file``.
     ///
     /// Another status than 200 to 299 throws ``NetError/Code/unacceptableStatus`` with the response, whatever the
