@@ -262,6 +262,10 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
     if (!may_repeat(transfer)) {
         return CURL_PREREQFUNC_ABORT;
     }
+    // Where a write over TLS failed that has been told as one that has to wait, libcurl knows of no byte to take back.
+    if (transfer->upload.sent != 0 && !nc_upload_seek(transfer, 0)) {
+        return CURL_PREREQFUNC_ABORT;
+    }
     bool goes_afresh = is_repeat(transfer) && nc_verdict_may_go_afresh(transfer);
     transfer->was_connected = true;
     transfer->has_heard = false;
@@ -336,6 +340,10 @@ curl_socket_t nc_exchange_open_socket(void *data, curlsocktype purpose, struct c
     if (handle->transfer->was_connected) {
         handle->transfer->was_connected = false; // What the hop went over has ended, or is closed.
         nc_transfer_enter(handle->transfer, NC_PHASE_CONNECT);
+    }
+    if (handle->transfer->has_tunnel_status) {
+        nc_response_begin_head(handle->transfer->response, 0,
+                               NC_HTTP_VERSION_UNKNOWN); // Another proxy's word, or none.
     }
     int fd = open_quietly(address);
     if (fd < 0) {

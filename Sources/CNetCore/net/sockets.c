@@ -154,6 +154,9 @@ void nc_sockets_closing(nc_sockets *sockets, int fd) {
 }
 
 nc_status nc_sockets_want(nc_sockets *sockets, int fd, int wanted, void *owner) {
+    if (fd < 0) {
+        return NC_OK; // libcurl has told of connections that it had closed.
+    }
     nc_socket *entry = entry_of(sockets, fd);
     if (entry == NULL) {
         return NC_ERR_NO_MEMORY;

@@ -190,10 +190,12 @@ static void leave_hop(nc_transfer *transfer) {
         nc_progress_note(transfer, true);
         (void)curl_multi_remove_handle(transfer->lane->multi, transfer->handle->easy);
         transfer->lane->is_dirty = true;
-        if (transfer->attempts != 1 || transfer->handle->has_extras) {
+        bool is_at_rest = (transfer->flow.told & CURLPAUSE_RECV) != 0;
+        if (transfer->attempts != 1 || transfer->handle->has_extras || is_at_rest) {
             // libcurl 7.88 counts its retries on dead connections for a handle's whole life, and gives up at the sixth;
             // one that was taken from it before it had a connection keeps its buffer, whose size is then fixed; and
-            // what few requests ask for (secrets among it) is forgotten most surely with the handle.
+            // what few requests ask for (secrets among it) is forgotten most surely with the handle. What a stream of a
+            // connection that others use has got while it rested is kept as well, and would be the next one's.
             nc_handle_free(transfer->handle);
         } else {
             nc_handle_give(transfer->lane, transfer->handle);
@@ -311,6 +313,14 @@ static void begin_hop(nc_transfer *transfer) {
     transfer->hop_began_ns = transfer->engine->loop.now_ns;
 }
 
+/// Once a host has spoken HTTP/2, libcurl takes any of its connections in the lane for one that carries several
+/// requests at a time, also one that speaks HTTP/1.1 and is busy: two requests would be mixed on it.
+static bool is_never_multiplexed(const nc_transfer *transfer) {
+    bool is_secure = false;
+    (void)nc_url_has_web_scheme(nc_transfer_url(transfer), &is_secure);
+    return is_secure && !nc_handle_may_be_multiplexed(transfer);
+}
+
 /// Beyond the origin that the caller named, its certificate is not shown.
 static nc_lane *lane_for(nc_transfer *transfer, nc_error *err) {
     nc_engine *engine = transfer->engine;
@@ -318,7 +328,7 @@ static nc_lane *lane_for(nc_transfer *transfer, nc_error *err) {
         .trust = transfer->trust,
         .has_cookies =
             engine->state.cookies != NC_COOKIES_OFF && transfer->description.cookie_use == NC_COOKIES_SEND_AND_STORE,
-        .is_apart = transfer->is_apart,
+        .is_apart = transfer->is_apart || is_never_multiplexed(transfer),
         .dscp = transfer->description.dscp,
         .proxy_key = nc_access_proxy_key(&engine->state, transfer->description.extras),
     };
