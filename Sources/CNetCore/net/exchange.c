@@ -290,6 +290,10 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
         }
     }
     transfer->may_be_multiplexed = may_be_multiplexed(transfer, is_secure ? easy : NULL);
+    if (is_secure && transfer->host != NULL) {
+        transfer->host->has_shared = transfer->host->has_shared || transfer->may_be_multiplexed;
+        transfer->host->has_single = transfer->host->has_single || !transfer->may_be_multiplexed;
+    }
     long opened = 0;
     (void)curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &opened);
     note_connection(data, opened != 0, local_port);

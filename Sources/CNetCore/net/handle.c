@@ -262,7 +262,10 @@ static void set_protocol(option_row *row, nc_handle *handle, const nc_transfer *
     // To wait for a connection whose protocol is not known yet pays only where it will soon be known (by ALPN), or is
     // agreed on: over plain HTTP libcurl would hold every other transfer back until the first reply of all has ended.
     bool shares = !transfer->is_apart && nc_handle_may_be_multiplexed(transfer);
-    if (is_alone) {
+    // Of a host with unlike members, some without HTTP/2, libcurl takes each connection for one that carries several
+    // requests at a time, also one that is busy: two would be mixed on it.
+    bool is_unlike = shares && transfer->host != NULL && transfer->host->has_single && transfer->host->has_shared;
+    if (is_alone || is_unlike) {
         SET(row, CURLOPT_FRESH_CONNECT, 1L);
         SET(row, CURLOPT_FORBID_REUSE, 1L);
         handle->has_extras = true;
@@ -273,7 +276,8 @@ static void set_protocol(option_row *row, nc_handle *handle, const nc_transfer *
     }
     // libcurl 8.14 does not look again when a handshake ends in HTTP/1.1: who waits would wait for the first reply's
     // end.
-    bool waits = shares && (is_older_than_8(transfer) || (transfer->host != NULL && transfer->host->is_multiplexed));
+    bool waits = shares && !is_unlike &&
+                 (is_older_than_8(transfer) || (transfer->host != NULL && transfer->host->is_multiplexed));
     if (handle->waits_for_connection != waits) {
         SET(row, CURLOPT_PIPEWAIT, waits ? 1L : 0L);
         handle->waits_for_connection = waits;

@@ -19,6 +19,8 @@ struct nc_host {
     size_t active_count;
     size_t waiting_count;
     bool is_multiplexed; // answered over HTTP/2 or later
+    bool has_single;     // had a connection over TLS that carries one request at a time
+    bool has_shared;     // had one that carries several
     size_t key_length;
     uint8_t key[];
 };
