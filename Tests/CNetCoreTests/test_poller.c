@@ -228,6 +228,18 @@ static void sockets__foreign_descriptors_are_followed_to_the_letter(void **state
     nc_sockets_deinit(&sockets);
 }
 
+static void sockets__a_descriptor_that_is_none_is_nobodys(void **state) {
+    remembering_poller poller = {.base = {&remembering_kind}};
+    nc_sockets sockets;
+    int owner = 0;
+    (void)state;
+    nc_sockets_init(&sockets, &poller.base);
+    assert_status(nc_sockets_opened(&sockets, 200, 1), NC_OK);
+    assert_status(nc_sockets_want(&sockets, -1, NC_WANT_READ, &owner), NC_OK);
+    assert_int_equal(nc_sockets_connection(&sockets, 200), 1); // the table is what it was
+    nc_sockets_deinit(&sockets);
+}
+
 static void sockets__a_poller_that_fails_is_asked_again(void **state) {
     remembering_poller poller = {.base = {&remembering_kind}, .fails = true};
     nc_sockets sockets;
@@ -299,6 +311,7 @@ int main(void) {
         harness_case(poller__rounds_a_timeout_up_and_bounds_it),
         harness_case(sockets__a_kept_connection_costs_no_further_calls),
         harness_case(sockets__foreign_descriptors_are_followed_to_the_letter),
+        harness_case(sockets__a_descriptor_that_is_none_is_nobodys),
         harness_case(sockets__a_poller_that_fails_is_asked_again),
         harness_case(engine__behaves_alike_on_every_poller),
     };
