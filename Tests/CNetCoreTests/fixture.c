@@ -39,6 +39,15 @@ void fixture_start(fixture *f, nct_identity identity) {
     fixture_start_with(f, &options, NULL);
 }
 
+void fixture_start_trusting_all(fixture *f) {
+    const nct_server_options plain = {.identity = NCT_PLAIN};
+    nc_trust *all = NULL;
+    nc_error err;
+    assert_status(nc_trust_new(&all, &(nc_trust_options){.accepts_anything = true}, &err), NC_OK);
+    fixture_start_with(f, &plain, &(nc_engine_options){.trust = all});
+    nc_trust_release(all);
+}
+
 void fixture_stop(fixture *f) {
     assert_status(nc_engine_close(f->engine, FIXTURE_LIMIT_MS), NC_OK);
     nct_server_stop(f->server);

@@ -35,6 +35,8 @@ typedef struct fixture {
 void fixture_start(fixture *f, nct_identity identity);
 /// The same with options of one's own; without a policy among them the engine trusts the server.
 void fixture_start_with(fixture *f, const nct_server_options *server, const nc_engine_options *engine);
+/// The same with a plain server, and an engine that trusts everybody: for servers of a test's own.
+void fixture_start_trusting_all(fixture *f);
 /// Closes the engine if there is one, stops the server, gives back what was handed out.
 void fixture_stop(fixture *f);
 

@@ -4,6 +4,7 @@
 #include "fixture.h"
 #include "gate.h"
 #include "listening.h"
+#include "tls_peer.h"
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
@@ -18,10 +19,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#define FRAME_HEAD(length, type, flags, stream) "\0\0" length type flags "\0\0\0" stream
-#define SETTINGS FRAME_HEAD("\0", "\4", "\0", "\0") FRAME_HEAD("\0", "\4", "\1", "\0")
-#define OK_HEAD FRAME_HEAD("\1", "\1", "\4", "\1") "\x88" // :status: 200
 
 /// What comes, over and over, when the request is there.
 typedef struct flood {
@@ -124,24 +121,9 @@ static void *run_server(void *ctx) {
     return NULL;
 }
 
-static void show_certificate(SSL_CTX *context) {
-    nct_made *made = nct_make(&(nct_wish){.common_name = "flood", .names = "IP:127.0.0.1"});
-    BIO *leaf_text = BIO_new_mem_buf(nct_made_pem(made), -1);
-    BIO *key_text = BIO_new_mem_buf(nct_made_key_pem(made), -1);
-    X509 *leaf = PEM_read_bio_X509(leaf_text, NULL, NULL, NULL);
-    EVP_PKEY *key = PEM_read_bio_PrivateKey(key_text, NULL, NULL, NULL);
-    assert_int_equal(SSL_CTX_use_certificate(context, leaf), 1);
-    assert_int_equal(SSL_CTX_use_PrivateKey(context, key), 1);
-    X509_free(leaf);
-    EVP_PKEY_free(key);
-    BIO_free(leaf_text);
-    BIO_free(key_text);
-    nct_made_free(made);
-}
-
 static void start(flood_server *server, const flood *kind, void *(*run)(void *)) {
     *server = (flood_server){.kind = kind, .context = SSL_CTX_new(TLS_server_method())};
-    show_certificate(server->context);
+    tls_peer_show_certificate(server->context);
     SSL_CTX_set_alpn_select_cb(server->context, choose, server);
     server->listener = listen_anywhere(&server->port, 1);
     assert_int_equal(pthread_create(&server->thread, NULL, run, server), 0);
@@ -155,12 +137,9 @@ static void stop(flood_server *server) {
     SSL_CTX_free(server->context);
 }
 
-static void start_trusting_all(fixture *f) {
-    nc_error error;
-    nc_trust *all = NULL;
-    assert_status(nc_trust_new(&all, &(nc_trust_options){.accepts_anything = true}, &error), NC_OK);
-    fixture_start_with(f, &(nct_server_options){.identity = NCT_PLAIN}, &(nc_engine_options){.trust = all});
-    nc_trust_release(all);
+/// Beside a server that answers.
+static void start_beside(fixture *f) {
+    fixture_start_trusting_all(f);
     fixture_script(f, "/a", (nct_reply){.body = "hi", .body_length = 2});
 }
 
@@ -179,8 +158,8 @@ static void expect_end(fixture *f, flood_server *server, const nc_request *reque
 
 static void threat_flood__of_what_is_no_response_ends_its_own_transfer_and_holds_no_other(void **state) {
     static const flood kinds[] = {
-        {"empty DATA", TEXT(SETTINGS OK_HEAD), TEXT(FRAME_HEAD("\0", "\0", "\0", "\1"))},
-        {"padding", TEXT(SETTINGS OK_HEAD), TEXT(FRAME_HEAD("\4", "\0", "\x08", "\1") "\3\0\0\0")},
+        {"empty DATA", TEXT(SETTINGS OK_HEAD("\1")), TEXT(FRAME_HEAD("\0", "\0", "\0", "\1"))},
+        {"padding", TEXT(SETTINGS OK_HEAD("\1")), TEXT(FRAME_HEAD("\4", "\0", "\x08", "\1") "\3\0\0\0")},
         {"WINDOW_UPDATE", TEXT(SETTINGS), TEXT(FRAME_HEAD("\4", "\x08", "\0", "\0") "\0\0\0\1")},
         {"PRIORITY", TEXT(SETTINGS), TEXT(FRAME_HEAD("\5", "\2", "\0", "\1") "\0\0\0\3\x10")},
         {"unknown", TEXT(SETTINGS), TEXT(FRAME_HEAD("\4", "\x42", "\0", "\1") "none")},
@@ -188,7 +167,7 @@ static void threat_flood__of_what_is_no_response_ends_its_own_transfer_and_holds
     };
     fixture f;
     (void)state;
-    start_trusting_all(&f);
+    start_beside(&f);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         flood_server server;
         start(&server, &kinds[i], run_server);
@@ -209,7 +188,7 @@ static void threat_flood__of_greetings_within_the_handshake_ends_its_own_transfe
     };
     fixture f;
     (void)state;
-    start_trusting_all(&f);
+    start_beside(&f);
     for (size_t i = 0; i < 2 * sizeof kinds / sizeof *kinds; i++) {
         flood_server server;
         start(&server, &kinds[i / 2], run_plain);
@@ -261,12 +240,12 @@ static void note_end(void *ctx, nc_transfer_id id, nc_response *response, const 
 }
 
 static void threat_flood__of_a_body_that_comes_faster_than_it_is_read_leaves_the_loop_its_mail(void **state) {
-    static const flood kind = {"a body", TEXT(SETTINGS OK_HEAD),
+    static const flood kind = {"a body", TEXT(SETTINGS OK_HEAD("\1")),
                                TEXT(FRAME_HEAD("\x80", "\0", "\0", "\1") EIGHT(EIGHT("ab")))};
     fixture f;
     flood_server server;
     (void)state;
-    start_trusting_all(&f);
+    start_beside(&f);
     start(&server, &kind, run_server);
     gulp at = {.server = &server, .engine = f.engine, .is_over = GATE_INIT};
     const nc_sink sink = {.ctx = &at, .on_body = cancel_soon, .on_done = note_end};
@@ -292,7 +271,7 @@ static void threat_flood__of_a_proxys_refusal_ends_its_own_transfer_and_holds_no
     static const flood kinds[] = {{"a length", TEXT(length), NULL, 0}, {"a chunk", TEXT(chunk), NULL, 0}};
     fixture f;
     (void)state;
-    start_trusting_all(&f);
+    start_beside(&f);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         flood_server server;
         start(&server, &kinds[i], run_plain);

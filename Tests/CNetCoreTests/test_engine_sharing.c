@@ -1,0 +1,278 @@
+/// Requests that share a connection over TLS, at a time or one behind the other: each gets what is its own.
+#include "fixture.h"
+#include "gate.h"
+#include "tls_peer.h"
+
+#include <string.h>
+
+enum { BODY_BYTES = 61722, TRIES = 60 };
+
+#define ANSWER OK_HEAD("\1") FRAME_HEAD("\2", "\0", "\1", "\1") "hi"
+#define GOAWAY FRAME_HEAD("\x08", "\7", "\0", "\0") "\0\0\0\1\0\0\0\0"
+
+/// What the server waits for before its first member answers, and what it saw.
+typedef struct scene {
+    gate is_asked;
+    gate may_answer;
+    atomic_uint asked_of_first;
+    atomic_uint lost;
+} scene;
+
+/// Reads up to the end of a head, and how much of a body came with it; the end of the connection is 0.
+static size_t read_head(SSL *ssl, char *head, size_t capacity, size_t *body_bytes) {
+    size_t length = 0;
+    while (length + 1 < capacity) {
+        int got = SSL_read(ssl, head + length, (int)(capacity - 1 - length));
+        if (got <= 0) {
+            return 0;
+        }
+        length += (size_t)got;
+        head[length] = '\0';
+        const char *end = strstr(head, "\r\n\r\n");
+        if (end != NULL) {
+            *body_bytes = length - (size_t)(end + 4 - head);
+            return length;
+        }
+    }
+    return 0;
+}
+
+static void answer_with(SSL *ssl, const char *text) {
+    char reply[200];
+    int length = snprintf(reply, sizeof reply, "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n%s", strlen(text), text);
+    (void)SSL_write(ssl, reply, length);
+}
+
+/// HTTP/1.1: the answer is the target.
+static void serve_one(SSL *ssl, const tls_peer_connection *connection) {
+    scene *at = connection->peer->ctx;
+    char head[4096];
+    size_t body_bytes = 0;
+    while (read_head(ssl, head, sizeof head, &body_bytes) > 0) {
+        char target[16] = "";
+        assert_int_equal(sscanf(head, "GET %15s ", target), 1);
+        if (connection->index == 0) {
+            atomic_fetch_add(&at->asked_of_first, 1);
+            gate_open(&at->is_asked);
+            gate_wait(&at->may_answer);
+        }
+        answer_with(ssl, target);
+    }
+}
+
+/// What a client has sent over HTTP/2.
+typedef struct frame_reader {
+    uint8_t bytes[8192];
+    size_t length;
+    size_t at; // of the next frame
+} frame_reader;
+
+enum { PREFACE_BYTES = 24, FRAME_HEAD_BYTES = 9, HEADERS = 1 };
+
+/// The stream of the next request (RFC 9113, 4.1); 0 at the end of the connection.
+static uint8_t read_request(SSL *ssl, frame_reader *reader) {
+    while (true) {
+        while (reader->at + FRAME_HEAD_BYTES <= reader->length) {
+            const uint8_t *head = reader->bytes + reader->at;
+            reader->at += FRAME_HEAD_BYTES + ((size_t)head[1] << 8 | head[2]);
+            if (head[3] == HEADERS) {
+                return head[8];
+            }
+        }
+        int got = SSL_read(ssl, reader->bytes + reader->length, (int)(sizeof reader->bytes - reader->length));
+        if (got <= 0) {
+            return 0;
+        }
+        reader->length += (size_t)got;
+    }
+}
+
+static void serve_member(SSL *ssl, const tls_peer_connection *connection) {
+    frame_reader reader = {.at = PREFACE_BYTES};
+    if (connection->peer->members[connection->index] != '2') {
+        serve_one(ssl, connection);
+    } else if (read_request(ssl, &reader) == 1) {
+        (void)SSL_write(ssl, SETTINGS ANSWER GOAWAY, sizeof(SETTINGS ANSWER GOAWAY) - 1);
+        (void)SSL_shutdown(ssl);
+    }
+}
+
+static nc_request request_to(fixture *f, const tls_peer *peer, const char *path) {
+    return (nc_request){
+        .url = nc_slice_of(fixture_text(f, "https://127.0.0.1:%u%s", peer->port, path)),
+        .limits = {.total_ms = 5000},
+    };
+}
+
+static void engine__a_busy_connection_of_http_1_carries_no_other_request(void **state) {
+    static const nc_http_choice choices[] = {NC_HTTP_AUTO, NC_HTTP_1_1};
+    (void)state;
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+        fixture f;
+        scene at = {.is_asked = GATE_INIT, .may_answer = GATE_INIT};
+        tls_peer peer = {.serve = serve_member, .members = "121", .ctx = &at};
+        fixture_start_trusting_all(&f);
+        tls_peer_start(&peer);
+        nc_request first = request_to(&f, &peer, "/first");
+        first.http = choices[i];
+        nc_transfer_id waiting = fixture_submit(&f, &first);
+        gate_wait(&at.is_asked);
+        nc_request second = request_to(&f, &peer, "/second");
+        assert_answered(fixture_send(&f, &second), 200, "hi"); // The name has spoken HTTP/2.
+        nc_request third = request_to(&f, &peer, "/third");
+        answer got = fixture_send(&f, &third);
+        gate_open(&at.may_answer);
+        assert_answered(got, 200, "/third");
+        assert_answered(fixture_wait(&f, waiting), 200, "/first");
+        tls_peer_stop(&peer);
+        assert_int_equal(atomic_load(&at.asked_of_first), 1);
+        fixture_stop(&f);
+    }
+}
+
+/// A kept connection is closed behind the first piece of an upload; a new one takes all of it.
+static void serve_upload(SSL *ssl, const tls_peer_connection *connection) {
+    scene *at = connection->peer->ctx;
+    char head[32 * 1024];
+    size_t got = 0;
+    for (bool is_new = true; read_head(ssl, head, sizeof head, &got) > 0; is_new = false) {
+        bool is_upload = strncmp(head, "PUT ", 4) == 0;
+        if (is_upload && !is_new) {
+            (void)SSL_shutdown(ssl);
+            return;
+        }
+        while (is_upload && got < BODY_BYTES) {
+            int count = SSL_read(ssl, head, sizeof head);
+            if (count <= 0) {
+                atomic_fetch_add(&at->lost, 1);
+                return;
+            }
+            got += (size_t)count;
+        }
+        answer_with(ssl, "ok");
+    }
+}
+
+/// Where the first write of several records fails on a connection that is over, libcurl knows of no byte to take back.
+static void engine__an_upload_that_goes_again_over_tls_has_its_body(void **state) {
+    static char body[BODY_BYTES];
+    fixture f;
+    scene at = {.is_asked = GATE_INIT, .may_answer = GATE_INIT};
+    tls_peer peer = {.serve = serve_upload, .members = "1", .ctx = &at};
+    (void)state;
+    memset(body, 'b', sizeof body);
+    fixture_start_trusting_all(&f);
+    tls_peer_start(&peer);
+    for (int i = 0; i < TRIES; i++) {
+        nc_request get = request_to(&f, &peer, "/");
+        assert_answered(fixture_send(&f, &get), 200, "ok");
+        nc_request put = request_to(&f, &peer, "/");
+        put.method = nc_slice_of("PUT");
+        put.body = nc_slice_make((const uint8_t *)body, sizeof body);
+        assert_answered(fixture_send(&f, &put), 200, "ok");
+    }
+    tls_peer_stop(&peer);
+    assert_int_equal(atomic_load(&at.lost), 0);
+    fixture_stop(&f);
+}
+
+/* --- what a stream leaves behind --- */
+
+/// A request that is told of its head, and may rest there.
+typedef struct told {
+    nc_verdict at_head;
+    gate is_there;
+    gate is_over;
+    char body[64];
+    size_t length;
+    nc_status status;
+} told;
+
+static nc_verdict take_head(void *ctx, nc_transfer_id id, const nc_response *response, bool is_last) {
+    (void)id;
+    (void)response;
+    (void)is_last;
+    gate_open(&((told *)ctx)->is_there);
+    return ((told *)ctx)->at_head;
+}
+
+static nc_verdict take_body(void *ctx, nc_transfer_id id, nc_slice bytes) {
+    told *at = ctx;
+    (void)id;
+    assert_true(bytes.length <= sizeof at->body - at->length);
+    memcpy(at->body + at->length, bytes.data, bytes.length);
+    at->length += bytes.length;
+    return NC_CONTINUE;
+}
+
+static void note_end(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
+    told *at = ctx;
+    (void)id;
+    (void)response;
+    at->status = error->status;
+    gate_open(&at->is_over);
+}
+
+/// Begins it and waits for its head.
+static nc_transfer_id begin(fixture *f, const nc_request *request, told *at, nc_verdict at_head) {
+    const nc_sink sink = {.ctx = at, .on_head = take_head, .on_body = take_body, .on_done = note_end};
+    nc_transfer_id id = 0;
+    nc_error err;
+    *at = (told){.at_head = at_head, .is_there = GATE_INIT, .is_over = GATE_INIT};
+    assert_status(nc_engine_submit(f->engine, request, &sink, &id, &err), NC_OK);
+    gate_wait(&at->is_there);
+    return id;
+}
+
+/// The first stream stays open, the second has something to say, the third says all.
+static void serve_three(SSL *ssl, const tls_peer_connection *connection) {
+#define DATA(stream, text) FRAME_HEAD("\4", "\0", "\0", stream) text
+#define LAST_DATA(stream, text) FRAME_HEAD("\4", "\0", "\1", stream) text
+    static const char replies[][64] = {SETTINGS OK_HEAD("\1"), OK_HEAD("\3") DATA("\3", "of a"),
+                                       OK_HEAD("\5") LAST_DATA("\5", "of b")};
+    static const size_t lengths[] = {sizeof(SETTINGS OK_HEAD("\1")) - 1, sizeof(OK_HEAD("\3") DATA("\3", "of a")) - 1,
+                                     sizeof(OK_HEAD("\5") LAST_DATA("\5", "of b")) - 1};
+    frame_reader reader = {.at = PREFACE_BYTES};
+    (void)connection;
+    for (size_t i = 0; i < 3 && read_request(ssl, &reader) == 2 * i + 1; i++) {
+        (void)SSL_write(ssl, replies[i], (int)lengths[i]);
+    }
+    (void)read_request(ssl, &reader);
+}
+
+static void engine__what_came_while_a_stream_rested_is_no_part_of_the_next_body(void **state) {
+    fixture f;
+    told open_one;
+    told a;
+    told b;
+    tls_peer peer = {.serve = serve_three, .members = "2"};
+    (void)state;
+    fixture_start_trusting_all(&f);
+    fixture_script(&f, "/", (nct_reply){.body = "hi", .body_length = 2});
+    tls_peer_start(&peer);
+    nc_request request = request_to(&f, &peer, "/");
+    (void)begin(&f, &request, &open_one, NC_CONTINUE); // keeps the connection
+    nc_transfer_id id = begin(&f, &request, &a, NC_PAUSE);
+    assert_answered(fixture_get(&f, "/"), 200, "hi"); // The loop has gone on, and what came with the head is there.
+    nc_engine_cancel(f.engine, id);
+    gate_wait(&a.is_over);
+    assert_status(a.status, NC_ERR_CANCELLED);
+    id = begin(&f, &request, &b, NC_PAUSE);
+    nc_engine_resume(f.engine, id);
+    gate_wait(&b.is_over);
+    assert_status(b.status, NC_OK);
+    assert_true(nc_slice_is_equal(nc_slice_make((const uint8_t *)b.body, b.length), nc_slice_of("of b")));
+    tls_peer_stop(&peer);
+    gate_wait(&open_one.is_over);
+    fixture_stop(&f);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(engine__a_busy_connection_of_http_1_carries_no_other_request),
+        harness_case(engine__what_came_while_a_stream_rested_is_no_part_of_the_next_body),
+        harness_case(engine__an_upload_that_goes_again_over_tls_has_its_body),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}

@@ -1,0 +1,101 @@
+#include "tls_peer.h"
+
+#include "harness.h"
+#include "listening.h"
+#include "nettesting.h"
+
+#include <openssl/err.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+void tls_peer_show_certificate(SSL_CTX *context) {
+    nct_made *made = nct_make(&(nct_wish){.common_name = "peer", .names = "IP:127.0.0.1"});
+    BIO *leaf_text = BIO_new_mem_buf(nct_made_pem(made), -1);
+    BIO *key_text = BIO_new_mem_buf(nct_made_key_pem(made), -1);
+    X509 *leaf = PEM_read_bio_X509(leaf_text, NULL, NULL, NULL);
+    EVP_PKEY *key = PEM_read_bio_PrivateKey(key_text, NULL, NULL, NULL);
+    assert_int_equal(SSL_CTX_use_certificate(context, leaf), 1);
+    assert_int_equal(SSL_CTX_use_PrivateKey(context, key), 1);
+    X509_free(leaf);
+    EVP_PKEY_free(key);
+    BIO_free(leaf_text);
+    BIO_free(key_text);
+    nct_made_free(made);
+}
+
+static int choose(SSL *ssl, const unsigned char **out, unsigned char *length, const unsigned char *offered,
+                  unsigned offered_length, void *ctx) {
+    const tls_peer *peer = ctx;
+    const tls_peer_connection *connection = SSL_get_app_data(ssl);
+    size_t last = strlen(peer->members) - 1;
+    char member = peer->members[connection->index < last ? connection->index : last];
+    const unsigned char *protocol = (const unsigned char *)(member == '2' ? "\2h2" : "\x08http/1.1");
+    (void)offered;
+    (void)offered_length;
+    *out = protocol + 1;
+    *length = protocol[0];
+    return SSL_TLSEXT_ERR_OK;
+}
+
+static void *run_connection(void *ctx) {
+    tls_peer_connection *connection = ctx;
+    int fd = connection->fd;
+    sigset_t broken_pipe; // OpenSSL writes to a socket that the client has closed
+    (void)sigemptyset(&broken_pipe);
+    (void)sigaddset(&broken_pipe, SIGPIPE);
+    (void)pthread_sigmask(SIG_BLOCK, &broken_pipe, NULL);
+    SSL *ssl = SSL_new(connection->peer->context);
+    if (ssl != NULL && SSL_set_app_data(ssl, connection) == 1 && SSL_set_fd(ssl, fd) == 1 && SSL_accept(ssl) == 1) {
+        connection->peer->serve(ssl, connection);
+    }
+    SSL_free(ssl);
+    ERR_clear_error();
+    (void)pthread_mutex_lock(&connection->peer->mutex);
+    connection->fd = -1;
+    (void)close(fd);
+    (void)pthread_mutex_unlock(&connection->peer->mutex);
+    return NULL;
+}
+
+static void *run(void *ctx) {
+    tls_peer *peer = ctx;
+    for (size_t i = 0; i < TLS_PEER_CONNECTIONS; i++) {
+        int fd = accept(peer->listener, NULL, NULL);
+        if (fd < 0) {
+            break;
+        }
+        tls_peer_connection *connection = &peer->connections[i];
+        connection->peer = peer;
+        connection->index = i;
+        connection->fd = fd;
+        assert_int_equal(pthread_create(&connection->thread, NULL, run_connection, connection), 0);
+        atomic_store(&peer->count, i + 1);
+    }
+    return NULL;
+}
+
+void tls_peer_start(tls_peer *peer) {
+    peer->context = SSL_CTX_new(TLS_server_method());
+    tls_peer_show_certificate(peer->context);
+    SSL_CTX_set_alpn_select_cb(peer->context, choose, peer);
+    atomic_init(&peer->count, 0);
+    assert_int_equal(pthread_mutex_init(&peer->mutex, NULL), 0);
+    peer->listener = listen_anywhere(&peer->port, TLS_PEER_CONNECTIONS);
+    assert_int_equal(pthread_create(&peer->thread, NULL, run, peer), 0);
+}
+
+void tls_peer_stop(tls_peer *peer) {
+    (void)shutdown(peer->listener, SHUT_RDWR);
+    assert_int_equal(pthread_join(peer->thread, NULL), 0);
+    for (size_t i = 0; i < atomic_load(&peer->count); i++) {
+        (void)pthread_mutex_lock(&peer->mutex);
+        (void)shutdown(peer->connections[i].fd, SHUT_RDWR);
+        (void)pthread_mutex_unlock(&peer->mutex);
+        assert_int_equal(pthread_join(peer->connections[i].thread, NULL), 0);
+    }
+    assert_int_equal(close(peer->listener), 0);
+    (void)pthread_mutex_destroy(&peer->mutex);
+    SSL_CTX_free(peer->context);
+}

@@ -1,0 +1,54 @@
+/// A server over TLS whose connections are a function each, in threads of their own, and choose their protocol one by
+/// one: as a name does that stands for unlike machines.
+///
+///     tls_peer peer = {.serve = serve, .members = "12"};
+///     tls_peer_start(&peer);     // at https://127.0.0.1:<peer.port>/
+///     tls_peer_stop(&peer);
+#ifndef NETCORE_TEST_TLS_PEER_H
+#define NETCORE_TEST_TLS_PEER_H
+
+#include <openssl/ssl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum { TLS_PEER_CONNECTIONS = 160 };
+
+/// Frames of HTTP/2 (RFC 9113, 4.1) as text: lengths up to 255, streams too.
+#define FRAME_HEAD(length, type, flags, stream) "\0\0" length type flags "\0\0\0" stream
+/// Ours, and theirs are taken.
+#define SETTINGS FRAME_HEAD("\0", "\4", "\0", "\0") FRAME_HEAD("\0", "\4", "\1", "\0")
+/// :status: 200
+#define OK_HEAD(stream) FRAME_HEAD("\1", "\1", "\4", stream) "\x88"
+
+typedef struct tls_peer tls_peer;
+
+typedef struct tls_peer_connection {
+    tls_peer *peer;
+    size_t index; // from 0, as they come
+    int fd;       // under the peer's mutex; -1 once it is closed
+    pthread_t thread;
+} tls_peer_connection;
+
+struct tls_peer {
+    /// Called behind the handshake, on the connection's thread; the connection is closed when it returns.
+    void (*serve)(SSL *ssl, const tls_peer_connection *connection);
+    /// '1' or '2' for each connection, the version of HTTP that it chooses; the last one stands for all further.
+    const char *members;
+    void *ctx;
+    uint16_t port; // out
+    SSL_CTX *context;
+    int listener;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    atomic_size_t count; // of connections
+    tls_peer_connection connections[TLS_PEER_CONNECTIONS];
+};
+
+void tls_peer_start(tls_peer *peer);
+/// Ends what the client may have kept; everything is final after it.
+void tls_peer_stop(tls_peer *peer);
+/// Gives a context a certificate of its own for 127.0.0.1, which nobody has signed.
+void tls_peer_show_certificate(SSL_CTX *context);
+
+#endif
