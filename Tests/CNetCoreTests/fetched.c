@@ -121,6 +121,16 @@ void fetch_begin(fetching *on, const nc_download_options *options) {
     }
 }
 
+void fetch_begin_stalled(fetching *on, nct_reply whole, const nc_download_options *options) {
+    whole.is_cut = true;
+    whole.cut_after = 9000;
+    whole.ending = NCT_STALL;
+    fetching_script(on, whole);
+    fetch_begin(on, options);
+    assert_true(nct_server_wait_for_stalled(on->f.server, 1, FIXTURE_LIMIT_MS));
+    gate_wait(&on->moved);
+}
+
 fetched fetch_end(fetching *on) {
     gate_wait(&on->done);
     return on->now;

@@ -61,6 +61,8 @@ void fetching_script_row(fetching *on, const nct_reply *replies, size_t count);
 nc_download_sink fetch_sink(fetching *on);
 /// Starts a download of on->path; with no path among the options to on->file, with no request a plain one.
 void fetch_begin(fetching *on, const nc_download_options *options);
+/// Starts one that gets the beginning of a reply to on->path, and no more before nct_server_release_stalled().
+void fetch_begin_stalled(fetching *on, nct_reply whole, const nc_download_options *options);
 /// Waits for it.
 fetched fetch_end(fetching *on);
 /// Both.

@@ -129,10 +129,7 @@ static nct_reply stalled(void) {
 
 /// Begins a download that has some bytes and gets no more.
 static void begin_stalled(fetching *on, const nc_download_options *options) {
-    fetching_script(on, stalled());
-    fetch_begin(on, options);
-    assert_true(nct_server_wait_for_stalled(on->f.server, 1, FIXTURE_LIMIT_MS));
-    gate_wait(&on->moved);
+    fetch_begin_stalled(on, stalled(), options);
 }
 
 static void cancel__keeps_and_proves_what_is_there(void **state) {

@@ -221,16 +221,9 @@ static void download__over_a_private_file_is_private_from_its_first_byte(void **
     (void)state;
     fetching on;
     fetching_start(&on);
-    nct_reply slow = whole;
-    slow.is_cut = true;
-    slow.cut_after = 9000;
-    slow.ending = NCT_STALL;
-    fetching_script(&on, slow);
     place_write(on.file, nc_slice_of("old"));
     assert_int_equal(chmod(on.file, 0600), 0);
-    fetch_begin(&on, &(nc_download_options){0});
-    assert_true(nct_server_wait_for_stalled(on.f.server, 1, FIXTURE_LIMIT_MS));
-    gate_wait(&on.moved);
+    fetch_begin_stalled(&on, whole, &(nc_download_options){0});
     assert_int_equal(rights_of(on.partial).st_mode & 07777, 0600);
     nct_server_release_stalled(on.f.server);
     assert_fetched(fetch_end(&on), NC_OK);

@@ -106,13 +106,8 @@ final class Exchange: CallEnd {
         var rounds = ChallengeRounds(request, from: home, agentProxy: configuration.proxy, desk: desk)
         do throws(NetError) {
             while true {
-                var received: Response<Bytes>
-                do throws(NetError) {
-                    received = try await transport.send(rounds.request)
-                } catch {
-                    guard try await rounds.mayTryAgain(after: error) else { throw error }
-                    try mayGoOn()
-                    continue
+                var received = try await tunnelled(&rounds) { request async throws(NetError) in
+                    try await transport.send(request)
                 }
                 guard try await rounds.mayTryAgain(after: received) else {
                     if rounds.hasShown {
@@ -142,13 +137,8 @@ final class Exchange: CallEnd {
         var rounds = ChallengeRounds(request, from: home, agentProxy: configuration.proxy, desk: desk)
         do throws(NetError) {
             while true {
-                var stream: ResponseStream
-                do throws(NetError) {
-                    stream = try await transport.stream(rounds.request)
-                } catch {
-                    guard try await rounds.mayTryAgain(after: error) else { throw error }
-                    try mayGoOn()
-                    continue
+                var stream = try await tunnelled(&rounds) { request async throws(NetError) in
+                    try await transport.stream(request)
                 }
                 guard try await rounds.mayTryAgain(after: stream.headOnly, behind: stream.earlierHeads) else {
                     stream.cameByChallenge = rounds.hasShown
@@ -159,6 +149,20 @@ final class Exchange: CallEnd {
             }
         } catch {
             throw rounds.trail.leading(to: error)
+        }
+    }
+
+    /// What comes back once the proxy, if it wants to know who asks, has been told.
+    private func tunnelled<Reply>(
+        _ rounds: inout ChallengeRounds, _ ask: (Request<Bytes>) async throws(NetError) -> Reply
+    ) async throws(NetError) -> Reply {
+        while true {
+            do throws(NetError) {
+                return try await ask(rounds.request)
+            } catch {
+                guard try await rounds.mayTryAgain(after: error) else { throw error }
+                try mayGoOn()
+            }
         }
     }
 

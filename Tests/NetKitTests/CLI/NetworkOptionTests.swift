@@ -65,7 +65,7 @@ struct NetworkOptionTests {
     }
 
     @Test func aProxyIsToldTheNameThatHasAnAddress() async throws {
-        let proxy = try ProxyServer()
+        let proxy = try ProxyServer(user: "me", password: "secret")  // It refuses, and looks no name up.
         let port = server.port
         for host in ["name.test", "*"] {
             let words = ["-x", proxy.url, "--resolve", "\(host):\(port):127.0.0.1"]
