@@ -7,7 +7,7 @@
 #include <string.h>
 
 /// A segment of fewer bytes is not worth a connection of its own.
-enum { MIN_SEGMENT_BYTES = 256 * 1024, TELL_NS = 100 * 1000000, WINDOW_NS = 1000 * 1000000 };
+enum { MIN_SEGMENT_BYTES = 256 * 1024, TELL_NS = 100 * 1000000 };
 
 #define NS_PER_MS 1000000u
 
@@ -240,42 +240,24 @@ static void claim(nc_download *download, uint64_t now_ns) {
     nc_download_work(download, nc_download_claim, claimed);
 }
 
-static void measure(nc_download *download, uint64_t now_ns) {
-    nc_download_pace *pace = &download->pace;
-    if (pace->window_ns == 0) {
-        pace->window_ns = now_ns;
-        return;
-    }
-    uint64_t passed_ns = now_ns - pace->window_ns;
-    double rate = (double)(download->fetched_bytes - pace->window_bytes) * 1e9 / (double)(passed_ns + 1);
-    if (passed_ns >= WINDOW_NS) {
-        pace->bytes_per_s = pace->bytes_per_s == 0 ? (uint64_t)rate : (pace->bytes_per_s + (uint64_t)rate) / 2;
-        pace->window_ns = now_ns;
-        pace->window_bytes = download->fetched_bytes;
-    } else if (pace->window_bytes == 0 && passed_ns > 0) {
-        pace->bytes_per_s = (uint64_t)rate; // Not a second has passed yet.
-    }
-}
-
 void nc_download_tell(nc_download *download, bool is_last) {
-    nc_download_pace *pace = &download->pace;
+    nc_progress_state *state = &download->progress;
     uint64_t now_ns = nc_engine_now(download->engine);
-    if (download->sink.on_progress == NULL || (!is_last && pace->told_ns != 0 && now_ns - pace->told_ns < TELL_NS)) {
+    if (download->sink.on_progress == NULL || (!is_last && state->told_ns != 0 && now_ns - state->told_ns < TELL_NS)) {
         return;
     }
-    measure(download, now_ns);
-    pace->told_ns = now_ns;
+    nc_speed_note(&state->speed, download->fetched_bytes, now_ns);
+    state->told_ns = now_ns;
     nc_download_progress progress = {
         .received_bytes = nc_download_held(download),
         .resumed_bytes = download->resumed_bytes,
         .total_bytes = download->total,
-        .bytes_per_s = pace->bytes_per_s,
+        .bytes_per_s = state->speed.bytes_per_s,
         .left_ms = UINT64_MAX,
         .active_segments = download->active_count,
     };
-    if (progress.total_bytes != NC_LENGTH_UNKNOWN && pace->bytes_per_s > 0) {
-        double left = (double)(progress.total_bytes - progress.received_bytes);
-        progress.left_ms = (uint64_t)(left * 1000 / (double)pace->bytes_per_s);
+    if (progress.total_bytes != NC_LENGTH_UNKNOWN) {
+        progress.left_ms = nc_speed_left_ms(&state->speed, (double)(progress.total_bytes - progress.received_bytes));
     }
     download->sink.on_progress(download->sink.ctx, download->id, &progress);
 }

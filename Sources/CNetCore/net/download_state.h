@@ -11,6 +11,7 @@
 #include "net/download_partial.h"
 #include "net/download_request.h"
 #include "net/mailbox.h"
+#include "net/progress.h"
 
 #include <netcore/download.h>
 
@@ -57,14 +58,6 @@ typedef enum nc_download_phase {
 
 enum { NC_DOWNLOAD_ORDER_PAUSE = 1, NC_DOWNLOAD_ORDER_RESUME = 2, NC_DOWNLOAD_ORDER_PRIORITY = 4 };
 enum { NC_DOWNLOAD_ORDER_PLACE = 8, NC_DOWNLOAD_ORDER_CANCEL = 16 };
-
-/// How it goes, for nc_download_progress.
-typedef struct nc_download_pace {
-    uint64_t told_ns;
-    uint64_t window_ns;
-    uint64_t window_bytes;
-    uint64_t bytes_per_s;
-} nc_download_pace;
 
 struct nc_download {
     nc_link link; // of the engine's, under its mutex
@@ -134,7 +127,7 @@ struct nc_download {
     uint64_t proved_ns;
     nc_buf error_body;
     nc_response *response;
-    nc_download_pace pace;
+    nc_progress_state progress;
 };
 
 /// Cancels all downloads of an engine that closes; on the loop.

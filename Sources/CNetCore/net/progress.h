@@ -2,15 +2,15 @@
 #ifndef NETCORE_PRIVATE_PROGRESS_H
 #define NETCORE_PRIVATE_PROGRESS_H
 
+#include "net/speed.h"
+
 #include <netcore/engine.h>
 
 typedef struct nc_transfer nc_transfer;
 
 typedef struct nc_progress_state {
-    uint64_t told_ns;   // when the callback was last called
-    uint64_t window_ns; // since when the rate is counted
-    uint64_t window_bytes;
-    uint64_t bytes_per_s;
+    uint64_t told_ns; // when the callback was last called
+    nc_speed speed;
 } nc_progress_state;
 
 /// Something moved; `is_last`: and the hop is over.
