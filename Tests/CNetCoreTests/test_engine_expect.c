@@ -130,7 +130,9 @@ static void engine__a_refused_expectation_is_asked_without_it_however_the_refusa
         nct_server_forget(f.server);
         assert_int_equal(nct_server_script_sequence(f.server, "/up", replies, 4), 0);
         nc_request request = upload(&f, "/up", "a body");
-        assert_answered(fixture_send(&f, &request), 200, "a body");
+        answer anew = fixture_send(&f, &request);
+        assert_answered(anew, 200, "a body");
+        assert_int_equal(nc_response_hop_count(anew.response), 1);
         assert_int_equal(nct_server_request_count(f.server), 2);
         assert_null(strstr(fixture_received(&f, 0), "a body"));
         assert_null(strstr(fixture_received(&f, 1), "Expect"));

@@ -277,78 +277,6 @@ static void engine__a_refused_tunnel_tells_the_proxys_status(void **state) {
     }
 }
 
-static void engine__what_a_proxy_says_before_it_leads_on_is_no_part_of_an_error_behind_it(void **state) {
-    static const char challenge[] = "Proxy-Authenticate: Digest realm=\"p\", nonce=\"abc\", qop=\"auth\"\r\n";
-    const nct_reply replies[] = {
-        {.status = 407, .headers = challenge},
-        {.is_raw = true, .body = "HTTP/1.1 200 Go\r\nX-Via: p\r\n\r\n", .body_length = 29, .ending = NCT_CLOSE}};
-    fixture f;
-    (void)state;
-    fixture_start(&f, NCT_PLAIN);
-    assert_int_equal(nct_server_script_sequence(f.server, "*", replies, 2), 0);
-    nc_proxy proxy = {.choice = NC_PROXY_URL,
-                      .url = nc_slice_of(fixture_url(&f, "")),
-                      .credentials = user(NC_AUTH_DIGEST, "us", "pw"),
-                      .uses_tunnel = true};
-    nc_request request = {.url = nc_slice_of("http://a.example/x"), .proxy = &proxy};
-    answer one = fixture_send(&f, &request);
-    assert_status(one.error.status, NC_ERR_EMPTY_REPLY);
-    assert_int_equal(nct_server_request_count(f.server), 2);
-    assert_int_equal(nc_response_status(one.response), 0);
-    assert_int_equal(nc_response_header_count(one.response), 0);
-    fixture_stop(&f);
-}
-
-static void engine__a_challenge_that_was_answered_is_no_part_of_an_error_behind_it(void **state) {
-    static const char challenge[] = "Proxy-Authenticate: Digest realm=\"p\", nonce=\"abc\", qop=\"auth\"\r\n"
-                                    "Connection: close\r\n";
-    const nct_reply replies[] = {{.status = 407, .headers = challenge, .ending = NCT_CLOSE},
-                                 {.is_cut = true, .ending = NCT_CLOSE}};
-    fixture f;
-    (void)state;
-    fixture_start(&f, NCT_PLAIN);
-    assert_int_equal(nct_server_script_sequence(f.server, "*", replies, 2), 0);
-    nc_proxy proxy = {.choice = NC_PROXY_URL,
-                      .url = nc_slice_of(fixture_url(&f, "")),
-                      .credentials = user(NC_AUTH_DIGEST, "us", "pw")};
-    nc_request request = {.url = nc_slice_of("https://a.example/x"), .proxy = &proxy};
-    answer one = fixture_send(&f, &request);
-    assert_status(one.error.status, NC_ERR_PROXY);
-    assert_int_equal(nct_server_request_count(f.server), 2);
-    assert_int_equal(nc_response_status(one.response), 0); // It does not ask who asks: it is gone.
-    assert_int_equal(nc_response_header_count(one.response), 0);
-    fixture_stop(&f);
-}
-
-static void engine__a_proxys_head_with_other_lines_than_fields_ends_the_request(void **state) {
-    static const char folded[] = "HTTP/1.1 200 Go\r\nVia: 1.1 p,\r\n 1.1 q\r\n\r\n";
-    static const char begins[] = "HTTP/1.1 200 Go\r\n and on\r\nVia: 1.1 p\r\n\r\n";
-    static const char none[] = "Via: 1.1 p\r\n and on\r\n\r\n";
-    static const char no_field[] = "HTTP/1.1 200 Go\r\nVia\r\n\r\n";
-    static const char asks[] = "HTTP/1.1 407 Who\r\n and on\r\nProxy-Authenticate: Basic\r\n\r\n";
-    static const struct {
-        const char *head;
-        nc_status status;
-    } cases[] = {{folded, NC_ERR_EMPTY_REPLY}, {begins, NC_ERR_PROXY}, {folded, NC_ERR_EMPTY_REPLY},
-                 {asks, NC_ERR_PROXY},         {none, NC_ERR_PROXY},   {no_field, NC_ERR_PROXY}};
-    fixture f;
-    (void)state;
-    fixture_start(&f, NCT_PLAIN);
-    fixture_script(&f, "/fields", (nct_reply){.headers = "X-A: 1\r\nX-B: 2\r\n"});
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        // So that libcurl's handle has had fields, which it has freed: up to 8.0 it would append to the last of them.
-        assert_int_equal(nc_response_status(fixture_get(&f, "/fields").response), 200);
-        fixture_script(
-            &f, "*",
-            (nct_reply){
-                .is_raw = true, .body = cases[i].head, .body_length = strlen(cases[i].head), .ending = NCT_CLOSE});
-        nc_proxy proxy = {.choice = NC_PROXY_URL, .url = nc_slice_of(fixture_url(&f, "")), .uses_tunnel = true};
-        nc_request request = {.url = nc_slice_of("http://a.example/x"), .proxy = &proxy};
-        assert_status(fixture_send(&f, &request).error.status, cases[i].status);
-    }
-    fixture_stop(&f);
-}
-
 static void engine__a_proxy_that_fails_anywhere_is_an_error_of_the_proxys(void **state) {
     static const struct {
         const char *what;
@@ -474,9 +402,6 @@ int main(void) {
         harness_case(engine__a_proxy_that_asks_for_a_digest_gets_one),
         harness_case(engine__a_tunnel_is_asked_for_with_a_digest_and_its_refusal_told),
         harness_case(engine__a_refused_tunnel_tells_the_proxys_status),
-        harness_case(engine__what_a_proxy_says_before_it_leads_on_is_no_part_of_an_error_behind_it),
-        harness_case(engine__a_challenge_that_was_answered_is_no_part_of_an_error_behind_it),
-        harness_case(engine__a_proxys_head_with_other_lines_than_fields_ends_the_request),
         harness_case(engine__a_proxy_that_fails_anywhere_is_an_error_of_the_proxys),
         harness_case(engine__a_proxy_that_cannot_be_reached_is_named),
         harness_case(engine__a_proxy_whose_url_is_malformed_keeps_its_password),

@@ -184,17 +184,14 @@ static bool is_unchallenged(nc_transfer *transfer, uint16_t code) {
     return awaited != 0;
 }
 
-/// More than any scheme has rounds, and than a server has stale nonces in a row.
-enum { MAX_CHALLENGES = 10 };
-
 /// libcurl answers for as long as a server calls each nonce stale, with the whole body each time.
 ///
 /// It proves a digest over the body with the digest of no body at all, and the server refuses it. Of HEAD with a
 /// body it knows the name alone, and would wait for the challenge's body before it answers.
 static nc_status check_challenge(nc_transfer *transfer, uint16_t code) {
-    if (transfer->challenges > MAX_CHALLENGES) {
+    if (transfer->challenges > NC_MAX_CHALLENGES) {
         return nc_transfer_note(transfer, NC_ERR_AUTHENTICATION, CURLE_AUTH_ERROR,
-                                "the server has taken none of %d proofs", MAX_CHALLENGES);
+                                "the server has taken none of %d proofs", NC_MAX_CHALLENGES);
     }
     if (sends_head_with_body(transfer)) {
         return nc_transfer_note(transfer, NC_ERR_AUTHENTICATION, CURLE_AUTH_ERROR,
@@ -336,6 +333,7 @@ static nc_status finish_head(nc_transfer *transfer) {
     if (refuses_expectation(transfer, code)) {
         nc_description_stop_expecting(&transfer->description);
         transfer->asks_anew = true;
+        nc_response_repeat_hop(transfer->response);
         return NC_ERR_STOPPED_BY_CALLER;
     }
     if (is_unchallenged(transfer, code)) {

@@ -4,6 +4,9 @@
 
 #include "net/transfer.h"
 
+/// More than any scheme has rounds, and than a server or a proxy has stale nonces in a row.
+enum { NC_MAX_CHALLENGES = 10 };
+
 /// Takes one line. NC_OK, or what the transfer has noted as its end.
 NC_NODISCARD nc_status nc_head_take_line(nc_transfer *transfer, nc_slice line);
 
