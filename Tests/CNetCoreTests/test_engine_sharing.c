@@ -224,40 +224,56 @@ static nc_transfer_id begin(fixture *f, const nc_request *request, told *at, nc_
     return id;
 }
 
-/// The first stream stays open, the second has something to say, the third says all.
-static void serve_three(SSL *ssl, const tls_peer_connection *connection) {
-#define DATA(stream, text) FRAME_HEAD("\4", "\0", "\0", stream) text
-#define LAST_DATA(stream, text) FRAME_HEAD("\4", "\0", "\1", stream) text
-    static const char replies[][64] = {SETTINGS OK_HEAD("\1"), OK_HEAD("\3") DATA("\3", "of a"),
-                                       OK_HEAD("\5") LAST_DATA("\5", "of b")};
-    static const size_t lengths[] = {sizeof(SETTINGS OK_HEAD("\1")) - 1, sizeof(OK_HEAD("\3") DATA("\3", "of a")) - 1,
-                                     sizeof(OK_HEAD("\5") LAST_DATA("\5", "of b")) - 1};
+enum { CANCELLED = 20 };
+
+#define DATA FRAME_HEAD("\4", "\0", "\0", "\1")
+#define LAST_DATA FRAME_HEAD("\4", "\0", "\1", "\1")
+
+/// The first stream stays open, those behind it have something to say, the last says all.
+static void serve_streams(SSL *ssl, const tls_peer_connection *connection) {
     frame_reader reader = {.at = PREFACE_BYTES};
     (void)connection;
-    for (size_t i = 0; i < 3 && read_request(ssl, &reader) == 2 * i + 1; i++) {
-        (void)SSL_write(ssl, replies[i], (int)lengths[i]);
+    (void)SSL_write(ssl, SETTINGS, sizeof(SETTINGS) - 1);
+    for (size_t i = 0; i < CANCELLED + 2; i++) {
+        char reply[] = OK_HEAD("\1") LAST_DATA "of b";
+        const size_t data_at = sizeof(OK_HEAD("\1")) - 1;
+        uint8_t stream = read_request(ssl, &reader);
+        if (stream == 0) {
+            return;
+        }
+        reply[FRAME_HEAD_BYTES - 1] = (char)stream;
+        reply[data_at + FRAME_HEAD_BYTES - 1] = (char)stream;
+        if (i <= CANCELLED) {
+            memcpy(reply + data_at, DATA, FRAME_HEAD_BYTES - 1);
+            reply[sizeof reply - 2] = 'a';
+        }
+        (void)SSL_write(ssl, reply, (int)(i == 0 ? data_at : sizeof reply - 1));
     }
     (void)read_request(ssl, &reader);
 }
 
+/// Nor is it lost: the leak sanitizer has an eye on what libcurl had kept of it.
 static void engine__what_came_while_a_stream_rested_is_no_part_of_the_next_body(void **state) {
     fixture f;
     told open_one;
     told a;
     told b;
-    tls_peer peer = {.serve = serve_three, .members = "2"};
+    tls_peer peer = {.serve = serve_streams, .members = "2"};
     (void)state;
     fixture_start_trusting_all(&f);
     fixture_script(&f, "/", (nct_reply){.body = "hi", .body_length = 2});
     tls_peer_start(&peer);
     nc_request request = request_to(&f, &peer, "/");
     (void)begin(&f, &request, &open_one, NC_CONTINUE); // keeps the connection
-    nc_transfer_id id = begin(&f, &request, &a, NC_PAUSE);
-    assert_answered(fixture_get(&f, "/"), 200, "hi"); // The loop has gone on, and what came with the head is there.
-    nc_engine_cancel(f.engine, id);
-    gate_wait(&a.is_over);
-    assert_status(a.status, NC_ERR_CANCELLED);
-    id = begin(&f, &request, &b, NC_PAUSE);
+    for (int i = 0; i < CANCELLED; i++) {
+        nc_transfer_id id = begin(&f, &request, &a, NC_PAUSE);
+        assert_answered(fixture_get(&f, "/"), 200, "hi"); // The loop has gone on: what came with the head is there.
+        nc_engine_cancel(f.engine, id);
+        gate_wait(&a.is_over);
+        assert_status(a.status, NC_ERR_CANCELLED);
+        assert_int_equal(a.length, 0);
+    }
+    nc_transfer_id id = begin(&f, &request, &b, NC_PAUSE);
     nc_engine_resume(f.engine, id);
     gate_wait(&b.is_over);
     assert_status(b.status, NC_OK);

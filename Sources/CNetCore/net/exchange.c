@@ -28,6 +28,9 @@ static void note_step(nc_lane *lane) {
 size_t nc_exchange_on_header(char *bytes, size_t one, size_t length, void *data) {
     nc_transfer *transfer = ((nc_handle *)data)->transfer;
     (void)one;
+    if (transfer->flow.is_left) {
+        return length;
+    }
     note_step(transfer->lane);
     if (!transfer->was_connected) {
         return nc_tunnel_take_line(transfer, nc_slice_make(bytes, length)) == NC_OK ? length : 0;
@@ -67,6 +70,9 @@ size_t nc_exchange_on_body(char *bytes, size_t one, size_t length, void *data) {
     nc_transfer *transfer = ((nc_handle *)data)->transfer;
     nc_slice piece = nc_slice_make(bytes, length);
     (void)one;
+    if (transfer->flow.is_left) {
+        return length;
+    }
     note_step(transfer->lane);
     if (!transfer->was_connected || (transfer->is_head_held && !nc_head_is_followed_by_body(transfer))) {
         return look_at_head_line(transfer, piece) == NC_OK ? length : 0;

@@ -319,6 +319,7 @@ void nc_flow_begin_hop(nc_transfer *transfer) {
     flow->send_rests &= NC_REST_CALLER;
     flow->told = 0;
     flow->is_over = false;
+    flow->is_left = false;
     nc_delivery_reset(transfer);
 }
 
@@ -340,4 +341,11 @@ bool nc_flow_end_body(nc_transfer *transfer, CURLcode code) {
         nc_delivery_finish(transfer);
     }
     return true;
+}
+
+bool nc_flow_leave_hop(nc_transfer *transfer) {
+    nc_flow *flow = &transfer->flow;
+    bool rests = (flow->told & CURLPAUSE_RECV) != 0;
+    flow->is_left = true;
+    return !rests || curl_easy_pause(transfer->handle->easy, flow->told & CURLPAUSE_SEND) == CURLE_OK;
 }

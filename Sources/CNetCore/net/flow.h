@@ -29,6 +29,7 @@ typedef struct nc_flow {
     int told;       // CURLPAUSE_ bits that libcurl is under
     bool has_timer; // announced
     bool is_over;   // libcurl is done with the hop, the delivery is not
+    bool is_left;   // what libcurl still has of the hop is for nobody
     CURLcode code;  // what libcurl said then
     nc_timer timer; // the end of a debt
     nc_pace send_pace;
@@ -74,5 +75,8 @@ bool nc_flow_is_drained(const nc_transfer *transfer);
 /// libcurl is done with the hop: false when decoded bytes still wait for the reader, and nc_transfer_hop_done() will
 /// be called again when they have gone.
 bool nc_flow_end_body(nc_transfer *transfer, CURLcode code);
+/// The hop is about to be taken from libcurl, which loses what it keeps of a stream at rest when others use its
+/// connection, or gives it to the handle's next request. False when it may still have some.
+bool nc_flow_leave_hop(nc_transfer *transfer);
 
 #endif

@@ -188,14 +188,13 @@ static void leave_hop(nc_transfer *transfer) {
         nc_engine_read_clock(engine);
         nc_metrics_record(transfer);
         nc_progress_note(transfer, true);
+        bool is_drained = nc_flow_leave_hop(transfer);
         (void)curl_multi_remove_handle(transfer->lane->multi, transfer->handle->easy);
         transfer->lane->is_dirty = true;
-        bool is_at_rest = (transfer->flow.told & CURLPAUSE_RECV) != 0;
-        if (transfer->attempts != 1 || transfer->handle->has_extras || is_at_rest) {
+        if (transfer->attempts != 1 || transfer->handle->has_extras || !is_drained) {
             // libcurl 7.88 counts its retries on dead connections for a handle's whole life, and gives up at the sixth;
             // one that was taken from it before it had a connection keeps its buffer, whose size is then fixed; and
-            // what few requests ask for (secrets among it) is forgotten most surely with the handle. What a stream of a
-            // connection that others use has got while it rested is kept as well, and would be the next one's.
+            // what few requests ask for (secrets among it) is forgotten most surely with the handle.
             nc_handle_free(transfer->handle);
         } else {
             nc_handle_give(transfer->lane, transfer->handle);
