@@ -147,6 +147,26 @@ static void queue__while_it_is_suspended_those_that_had_a_slot_get_one_by_priori
     queued_free(it);
 }
 
+static void queue__the_priority_that_a_transfer_has_leaves_it_in_its_place(void **state) {
+    queued *it = queued_new();
+    nc_queue *queue = &it->engine.loop.queue;
+    nc_transfer *last = NULL;
+    (void)state;
+    add(it, "http://a.example/", NC_HTTP_AUTO, false, PER_HOST + 2);
+    assert_int_equal(take(it, &last), PER_HOST);
+    nc_transfer *first = &it->transfers[PER_HOST];
+    nc_transfer *second = &it->transfers[PER_HOST + 1];
+    first->phase = NC_PHASE_SLOT;
+    second->phase = NC_PHASE_SLOT;
+    nc_queue_set_priority(queue, first, first->priority);
+    nc_queue_release_slot(queue, &it->transfers[0]);
+    assert_ptr_equal(nc_queue_take_ready(queue, &it->engine), first);
+    nc_queue_set_priority(queue, second, NC_PRIORITY_HIGH);
+    nc_queue_release_slot(queue, &it->transfers[1]);
+    assert_ptr_equal(nc_queue_take_ready(queue, &it->engine), second);
+    queued_free(it);
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
@@ -155,6 +175,7 @@ int main(void) {
         harness_case(queue__a_host_that_falls_back_to_http_1_is_held_to_its_limit_regression_2),
         harness_case(queue__in_the_clear_all_requests_to_a_host_share_its_limit),
         harness_case(queue__while_it_is_suspended_those_that_had_a_slot_get_one_by_priority),
+        harness_case(queue__the_priority_that_a_transfer_has_leaves_it_in_its_place),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

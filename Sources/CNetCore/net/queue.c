@@ -180,6 +180,9 @@ void nc_queue_found_version(nc_queue *queue, nc_transfer *transfer, nc_http_vers
 }
 
 void nc_queue_set_priority(nc_queue *queue, nc_transfer *transfer, nc_priority priority) {
+    if (transfer->priority == priority) {
+        return; // It keeps its place among those that have it too.
+    }
     transfer->priority = priority;
     atomic_store_explicit(&transfer->shown_priority, (unsigned)priority, memory_order_relaxed);
     if (transfer->phase == NC_PHASE_SLOT) {
