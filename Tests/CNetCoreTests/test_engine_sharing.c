@@ -283,11 +283,81 @@ static void engine__what_came_while_a_stream_rested_is_no_part_of_the_next_body(
     fixture_stop(&f);
 }
 
+/* --- several streams and one buffer --- */
+
+enum { LONG_FRAME = 4096, LONG_FRAMES = 16 };
+
+/// How much the long stream has, and which of the two it is.
+typedef struct long_answer {
+    size_t frames;
+    bool is_first;
+} long_answer;
+
+static size_t put_frame(uint8_t *out, uint8_t type, uint8_t flags, uint8_t stream, const void *bytes, size_t length) {
+    const uint8_t head[FRAME_HEAD_BYTES] = {0, (uint8_t)(length >> 8), (uint8_t)length, type, flags, 0, 0, 0, stream};
+    memcpy(out, head, sizeof head);
+    memcpy(out + sizeof head, bytes, length);
+    return sizeof head + length;
+}
+
+/// One stream is open and says nothing more; the other's answer comes at once, in records that hold several frames.
+static void serve_long(SSL *ssl, const tls_peer_connection *connection) {
+    static uint8_t bytes[(LONG_FRAMES + 1) * (LONG_FRAME + FRAME_HEAD_BYTES)];
+    static char frame[LONG_FRAME];
+    const long_answer *at = connection->peer->ctx;
+    frame_reader reader = {.at = PREFACE_BYTES};
+    uint8_t streams[] = {read_request(ssl, &reader), read_request(ssl, &reader)};
+    uint8_t stream = streams[at->is_first ? 0 : 1];
+    memset(frame, 'x', sizeof frame);
+    (void)SSL_write(ssl, SETTINGS, sizeof(SETTINGS) - 1);
+    size_t length = put_frame(bytes, HEADERS, 4, streams[at->is_first ? 1 : 0], "\x88", 1);
+    length += put_frame(bytes + length, HEADERS, 4, stream, "\x88", 1);
+    for (size_t i = 0; i < at->frames; i++) {
+        bool is_last = i + 1 == at->frames;
+        length += put_frame(bytes + length, 0, is_last, stream, frame, is_last ? 100 : LONG_FRAME);
+    }
+    (void)SSL_write(ssl, bytes, (int)length);
+    (void)read_request(ssl, &reader);
+}
+
+/// A stream whose buffer others have filled while they read, and the rest of whose body has come with that.
+static void engine__a_stream_hears_of_all_that_has_come_for_it(void **state) {
+    (void)state;
+    for (size_t i = 0; i < 2 * (LONG_FRAMES - 5); i++) {
+        fixture f;
+        told quiet;
+        nc_transfer_id id = 0;
+        long_answer at = {.frames = 6 + i / 2, .is_first = i % 2 == 0};
+        tls_peer peer = {.serve = serve_long, .members = "2", .ctx = &at};
+        fixture_start_trusting_all(&f);
+        tls_peer_start(&peer);
+        nc_request request = request_to(&f, &peer, "/");
+        quiet = (told){.is_there = GATE_INIT, .is_over = GATE_INIT};
+        const nc_sink sink = {.ctx = &quiet, .on_head = take_head, .on_body = take_body, .on_done = note_end};
+        nc_error err;
+        for (size_t j = 0; j < 2; j++) {
+            if ((j == 0) == at.is_first) {
+                id = fixture_submit(&f, &request);
+            } else {
+                nc_transfer_id other = 0;
+                assert_status(nc_engine_submit(f.engine, &request, &sink, &other, &err), NC_OK);
+            }
+        }
+        answer got = fixture_wait(&f, id);
+        assert_ended(got, NC_OK, 0, "");
+        assert_int_equal(nc_response_body(got.response).length, (at.frames - 1) * LONG_FRAME + 100);
+        tls_peer_stop(&peer);
+        gate_wait(&quiet.is_over);
+        fixture_stop(&f);
+    }
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(engine__a_busy_connection_of_http_1_carries_no_other_request),
         harness_case(engine__what_came_while_a_stream_rested_is_no_part_of_the_next_body),
+        harness_case(engine__a_stream_hears_of_all_that_has_come_for_it),
         harness_case(engine__an_upload_that_goes_again_over_tls_has_its_body),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

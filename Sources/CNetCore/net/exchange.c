@@ -18,10 +18,27 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+enum { LIBCURL_8 = 0x080000 };
+
 /// libcurl gives or takes something.
 static void note_step(nc_lane *lane) {
     lane->idle_turns = 0;
     lane->steps++;
+}
+
+/// libcurl 7.88 comes once for what a stream's full buffer, or none, had no room for, and not again for what lies
+/// behind that in the connection's buffer, until more arrives.
+static void note_stream(nc_handle *handle, size_t bytes) {
+    nc_lane *lane = handle->transfer->lane;
+    if (!handle->transfer->may_be_multiplexed || handle->engine->libcurl_version >= LIBCURL_8) {
+        return;
+    }
+    handle->took_bytes = (handle->took_in_act == lane->acts ? handle->took_bytes : 0) + bytes;
+    handle->took_in_act = lane->acts;
+    if (bytes == 0 || lane->is_nudging || handle->took_bytes >= (uint64_t)handle->receive_bytes) {
+        handle->is_unsure = true;
+        lane->has_unsure = true;
+    }
 }
 
 /// One line, but for trailers that came while the reader rested: libcurl keeps those, and gives them all as one.
@@ -36,6 +53,7 @@ size_t nc_exchange_on_header(char *bytes, size_t one, size_t length, void *data)
         return nc_tunnel_take_line(transfer, nc_slice_make(bytes, length)) == NC_OK ? length : 0;
     }
     transfer->has_heard = true;
+    note_stream(data, 0);
     for (size_t at = 0; at < length;) {
         const char *end = transfer->has_head ? memchr(bytes + at, '\n', length - at) : NULL;
         size_t count = end != NULL ? (size_t)(end - bytes) + 1 - at : length - at;
@@ -80,6 +98,7 @@ size_t nc_exchange_on_body(char *bytes, size_t one, size_t length, void *data) {
     if (!transfer->has_head) {
         return look_at_head_line(transfer, piece) == NC_OK ? length : 0;
     }
+    note_stream(data, length);
     if (transfer->is_head_held && nc_head_release(transfer) != NC_OK) {
         return 0;
     }

@@ -78,6 +78,7 @@ void nc_lane_act(nc_lane *lane, curl_socket_t fd, int events) {
     int running;
     lane->is_dirty = true;
     lane->steps++;
+    lane->acts++;
     CURLMcode code = curl_multi_socket_action(lane->multi, fd, events, &running);
     // Without memory libcurl loses track of its sockets, and transfers would wait for events that never come.
     lane->is_broken = lane->is_broken || code == CURLM_OUT_OF_MEMORY || code == CURLM_ABORTED_BY_CALLBACK;
@@ -144,7 +145,45 @@ static void end_answered(nc_lane *lane) {
     }
 }
 
+enum { MAX_NUDGES = 8, MAX_NUDGED = 16 };
+
+/// Asks libcurl for what its streams may have left, unless it comes for that by itself; see nc_exchange_on_body().
+static void nudge_streams(nc_lane *lane) {
+    int fds[MAX_NUDGED];
+    size_t count = 0;
+    lane->has_unsure = false;
+    for (nc_link *link = lane->running.next; link != &lane->running; link = link->next) {
+        nc_handle *handle = NC_CONTAINER_OF(link, nc_transfer, link)->handle;
+        size_t at = 0;
+        while (at < count && fds[at] != handle->fd) {
+            at++;
+        }
+        if (!handle->is_unsure || handle->fd < 0) {
+            continue;
+        }
+        if (at == MAX_NUDGED) {
+            lane->has_unsure = true; // the next time
+            continue;
+        }
+        handle->is_unsure = false;
+        fds[at] = handle->fd;
+        count += at == count ? 1 : 0;
+    }
+    lane->is_nudging = true;
+    for (size_t i = 0; i < count; i++) {
+        nc_lane_act(lane, fds[i], CURL_CSELECT_IN);
+    }
+    lane->is_nudging = false;
+}
+
+/// Whether streams are to be nudged now.
+static bool has_forgotten(const nc_lane *lane) {
+    const nc_timer *timer = &lane->timer;
+    return lane->has_unsure && (timer->place == 0 || timer->at_ns > lane->engine->loop.now_ns + 1000000u);
+}
+
 void nc_lane_collect(nc_lane *lane) {
+    int nudges = 0;
     while (lane->is_dirty) {
         CURLMsg *message;
         int left;
@@ -161,6 +200,12 @@ void nc_lane_collect(nc_lane *lane) {
         if (lane->source_count > 0) {
             end_answered(lane);
         }
+        if (!lane->is_dirty && has_forgotten(lane) && nudges++ < MAX_NUDGES) {
+            nudge_streams(lane);
+        }
+    }
+    if (has_forgotten(lane)) {
+        nc_timers_set(&lane->engine->loop.timers, &lane->timer, lane->engine->loop.now_ns + NC_TIMERS_NEXT_PASS_NS);
     }
     if (lane->is_broken) {
         fail_running(lane);

@@ -38,6 +38,9 @@ struct nc_lane {
     bool is_firing;        // `timer`
     unsigned idle_turns;   // of `timer` in a row, at once, in which libcurl gave and took nothing
     uint64_t steps;        // calls of libcurl, and whatever it gave or took in them
+    uint64_t acts;         // calls of libcurl
+    bool has_unsure;       // of `running`, one may be
+    bool is_nudging;
     uint64_t used_ns;
     bool is_dirty;  // libcurl was called since its messages were last read
     bool is_broken; // libcurl gave up on it: what runs fails, nothing new begins

@@ -189,6 +189,7 @@ static void leave_hop(nc_transfer *transfer) {
         nc_metrics_record(transfer);
         nc_progress_note(transfer, true);
         bool is_drained = nc_flow_leave_hop(transfer);
+        transfer->handle->is_unsure = false;
         (void)curl_multi_remove_handle(transfer->lane->multi, transfer->handle->easy);
         transfer->lane->is_dirty = true;
         if (transfer->attempts != 1 || transfer->handle->has_extras || !is_drained) {
