@@ -163,6 +163,28 @@ static void engine__a_proxy_is_not_shown_the_certificate(void **state) {
     club_stop(&c);
 }
 
+static void engine__whoever_is_asked_for_names_is_not_shown_the_certificate(void **state) {
+    club c;
+    nc_engine *engine = NULL;
+    nc_error err;
+    (void)state;
+    club_start(&c, NCT_CLIENT_ASKED); // answers no question, which is enough to be asked
+    const nc_trust_options options = member(&c, NULL);
+    const nc_engine_options asks = {.trust = fixture_trust(&c.f, &options),
+                                    .doh_url = nc_slice_of(fixture_url(&c.f, "/in"))};
+    assert_status(nc_engine_new(&engine, &asks, &err), NC_OK);
+    const nc_request request = {.url = nc_slice_of("http://a.example/")};
+    nc_transfer_id id = 0;
+    nc_response *response = NULL;
+    assert_status(nc_engine_submit(engine, &request, NULL, &id, &err), NC_OK);
+    assert_status(nc_engine_wait(engine, id, FIXTURE_LIMIT_MS, &response, &err), NC_ERR_RESOLVE);
+    nc_response_release(response);
+    assert_true(nct_server_request_count(c.f.server) > 0);
+    assert_int_equal(nct_server_client_certificate_count(c.f.server), 0);
+    assert_status(nc_engine_close(engine, FIXTURE_LIMIT_MS), NC_OK);
+    club_stop(&c);
+}
+
 /* --- keys --- */
 
 /// Writes the member's key once more, under a pass phrase.
@@ -242,6 +264,7 @@ int main(void) {
         harness_case(engine__a_redirect_to_another_origin_is_not_shown_the_certificate),
         harness_case(engine__who_follows_elsewhere_by_itself_says_so_and_shows_nothing),
         harness_case(engine__a_proxy_is_not_shown_the_certificate),
+        harness_case(engine__whoever_is_asked_for_names_is_not_shown_the_certificate),
         harness_case(engine__a_locked_key_opens_with_its_pass_phrase_alone),
         harness_case(engine__an_identity_that_cannot_be_used_is_an_error_before_any_byte),
     };

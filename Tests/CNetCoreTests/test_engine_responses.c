@@ -398,6 +398,22 @@ static void engine__a_connection_that_the_server_closes_is_not_used_again(void *
     fixture_stop(&f);
 }
 
+static void engine__the_first_byte_of_an_answer_to_an_upload_is_the_answers(void **state) {
+    enum { THINKS_MS = 40 };
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    fixture_script(&f, "/slow", (nct_reply){.body = "ok", .body_length = 2, .delay_ms = THINKS_MS});
+    nc_request request = fixture_request(&f, "/slow");
+    request.method = nc_slice_of("PUT");
+    request.body = nc_slice_of("a body");
+    answer one = fixture_send(&f, &request);
+    assert_answered(one, 200, "ok");
+    nc_hop_metrics hop = nc_response_hop_at(one.response, 0);
+    assert_true(hop.first_byte_ns - hop.ready_ns >= (uint64_t)THINKS_MS * 1000000 / 2);
+    fixture_stop(&f);
+}
+
 static void expect_order(const nc_hop_metrics *hop, bool is_secure, bool is_first) {
     assert_true(hop->started_ns > 0);
     assert_true(hop->ready_ns >= hop->started_ns);
@@ -468,6 +484,7 @@ int main(void) {
         harness_case(engine__default_limits_bound_every_kind_of_head),
         harness_case(engine__a_kept_connection_serves_twenty_requests),
         harness_case(engine__a_connection_that_the_server_closes_is_not_used_again),
+        harness_case(engine__the_first_byte_of_an_answer_to_an_upload_is_the_answers),
         harness_case(engine__metrics_tell_what_the_server_saw),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

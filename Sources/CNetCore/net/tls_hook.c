@@ -134,6 +134,12 @@ static CURLcode watch_origin(CURL *easy, SSL_CTX *tls, nc_lane *lane) {
     return nc_handshake_install(tls, &handshake) ? CURLE_OK : CURLE_OUT_OF_MEMORY;
 }
 
+/// Whether the connection is to what a request's URL names: libcurl's own requests (DNS over HTTPS) have no handle.
+static bool is_handles(CURL *easy) {
+    nc_handle *handle = NULL;
+    return curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&handle) == CURLE_OK && handle != NULL;
+}
+
 static CURLcode fill_context(CURL *easy, void *context, void *data) {
     SSL_CTX *tls = context;
     nc_lane *lane = data;
@@ -155,7 +161,7 @@ static CURLcode fill_context(CURL *easy, void *context, void *data) {
     if (code != CURLE_OK) {
         return code;
     }
-    if (lane->identity != NULL && !is_proxys && !nc_identity_apply(lane->identity, tls)) {
+    if (lane->identity != NULL && !is_proxys && is_handles(easy) && !nc_identity_apply(lane->identity, tls)) {
         return CURLE_SSL_CERTPROBLEM;
     }
     nc_trace_pass(&lane->engine->trace, NC_TRACE_TLS_CONFIGURED, 0);

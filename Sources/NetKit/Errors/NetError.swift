@@ -110,7 +110,10 @@ public struct NetError: Error, Sendable, CustomStringConvertible {
     public var trust: TrustVerdict? { storage.trust }
 
     /// Whether the same request may succeed when it is sent again; whether that is *safe* depends on its method.
-    public var isRetryable: Bool { code.isRetryable }
+    public var isRetryable: Bool {
+        // Credentials that a proxy refuses for a tunnel are not better the next time.
+        code.isRetryable && !(code == .proxy && response?.status == 407)
+    }
 
     /// The message, with the code's name in front.
     public var description: String { "\(code): \(message)" }

@@ -154,6 +154,19 @@ struct ChallengeTests {
         #expect(error.response?.status == 407)
         #expect(error.response?.headers["Proxy-Authenticate"] == "Basic realm=\"nettesting\"")
         #expect(server.connectionCount == 0)
+        #expect(!error.isRetryable)
+    }
+
+    @Test func credentialsThatATunnelsProxyRefusesAreNotTriedAgain() async throws {
+        let server = try LoopbackServer(.valid)
+        let proxy = try ProxyServer(user: "me", password: "secret")
+        let asked = Collected<Challenge>()
+        var request = Request<Bytes>(server.url("/"))
+        request.proxy = Proxy(proxy.url)
+        request.trust = TrustPolicy(roots: .pem(server.authority))
+        request.interceptors = [Retry()]
+        try await expectFailure(.proxy, of: request, from: Self.agent(.useDefault, asked: asked))
+        #expect(asked.values.count == 1)
     }
 
     @Test func aServerThatPlaysAProxyIsShownNothing() async throws {
