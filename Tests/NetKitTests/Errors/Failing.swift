@@ -26,7 +26,8 @@ func expectFailure(
     if let native {
         #expect(error.nativeCode == native, "\(error)", sourceLocation: sourceLocation)
     }
-    #expect(error.isRetryable == code.isRetryable, sourceLocation: sourceLocation)
+    let isRefusedByProxy = code == .proxy && error.response?.status == 407
+    #expect(error.isRetryable == (code.isRetryable && !isRefusedByProxy), sourceLocation: sourceLocation)
     #expect(error.description == "\(code): \(error.message)", sourceLocation: sourceLocation)
     #expect(!error.message.isEmpty, sourceLocation: sourceLocation)
     #expect(error.underlying != nil || !error.message.hasSuffix("."), sourceLocation: sourceLocation)
