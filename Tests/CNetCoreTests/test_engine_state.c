@@ -221,7 +221,7 @@ static void engine__a_proxy_sees_what_is_meant_for_it_alone(void **state) {
 
 static void engine__what_waits_goes_by_priority_and_may_be_held_up(void **state) {
     static const nc_priority priorities[] = {NC_PRIORITY_LOW, NC_PRIORITY_NORMAL, NC_PRIORITY_HIGH, NC_PRIORITY_LOW};
-    static const char *const expected[] = {"GET /3 ", "GET /2 ", "GET /1 ", "GET /0 "};
+    static const char *const expected[] = {"GET /3 ", "GET /2 ", "GET /0 ", "GET /1 "};
     nc_transfer_id ids[4];
     nc_transfer_info info[2];
     fixture f;
@@ -240,7 +240,7 @@ static void engine__what_waits_goes_by_priority_and_may_be_held_up(void **state)
     // Behind the other one that is urgent; that one steps back.
     nc_engine_set_priority(f.engine, ids[2], NC_PRIORITY_NORMAL);
     nc_engine_set_priority(f.engine, ids[1], NC_PRIORITY_LOW);
-    nc_engine_set_priority(f.engine, ids[0], NC_PRIORITY_LOW);
+    nc_engine_set_priority(f.engine, ids[0], NC_PRIORITY_LOW); // It has that, and keeps its place.
     nc_engine_set_suspended(f.engine, false);
     for (size_t i = 0; i < 4; i++) {
         assert_answered(fixture_wait(&f, ids[i]), 200, "ok");

@@ -37,8 +37,12 @@ void nc_metrics_note(nc_transfer *transfer) {
         hop->secured_ns = moment(transfer, CURLINFO_APPCONNECT_TIME_T);
     }
     hop->ready_ns = transfer->was_connected ? moment(transfer, CURLINFO_PRETRANSFER_TIME_T) : 0;
-    // Not CURLINFO_STARTTRANSFER_TIME_T: 7.88 takes it when the first byte of an upload goes.
-    hop->first_byte_ns = transfer->first_byte_ns != 0 ? since_submit(transfer, transfer->first_byte_ns) : 0;
+    if (transfer->first_byte_ns != 0) {
+        // Not CURLINFO_STARTTRANSFER_TIME_T: 7.88 takes it when the first byte of an upload goes. Ours is the time of
+        // the round, in which the hop may have become ready too.
+        uint64_t first_byte_ns = since_submit(transfer, transfer->first_byte_ns);
+        hop->first_byte_ns = first_byte_ns > hop->ready_ns ? first_byte_ns : hop->ready_ns;
+    }
     // libcurl 8.7 and later count the body among the request's bytes.
     bool is_body_apart = transfer->description.has_body && transfer->engine->libcurl_version < 0x080700;
     hop->sent_bytes = (uint64_t)request_bytes + (is_body_apart ? number(easy, CURLINFO_SIZE_UPLOAD_T) : 0);
