@@ -209,6 +209,11 @@ static void engine__a_file_is_sent_as_the_body(void **state) {
     assert_non_null(strstr(fixture_received(&f, 0), "Content-Length: 11\r\n"));
     request.body_file = nc_slice_of(folder);
     assert_ended(fixture_send(&f, &request), NC_ERR_FILE, 21, "no regular file");
+    request.body_file = nc_slice_of("/proc/self/status");
+    assert_ended(fixture_send(&f, &request), NC_ERR_FILE, 29, "does not tell its size");
+    write_file(path, "");
+    request.body_file = nc_slice_of(path);
+    assert_answered(fixture_send(&f, &request), 200, "");
     unlink(path);
     request.body_file = nc_slice_of(path);
     assert_ended(fixture_send(&f, &request), NC_ERR_FILE, 2, "cannot be opened");

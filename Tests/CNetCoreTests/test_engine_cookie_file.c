@@ -243,6 +243,10 @@ static void engine__a_jar_that_cannot_be_read_is_an_error(void **state) {
     assert_int_equal(symlink(one.jar, one.jar), 0);
     assert_refused(&one, NULL, NC_ERR_FILE, ELOOP, "");
     assert_int_equal(unlink(one.jar), 0);
+    size_t length = strlen(one.jar);
+    (void)strcat(one.jar, "/in a folder that is not there");
+    assert_refused(&one, NULL, NC_ERR_FILE, ENOENT, "");
+    one.jar[length] = '\0';
     write_jar(&one, "");
     files.open = forbidden_open;
     assert_refused(&one, &files, NC_ERR_FILE, EACCES, "");

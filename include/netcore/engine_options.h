@@ -88,7 +88,7 @@ typedef struct nc_engine_options {
     const nc_proxy *NC_NULLABLE proxy;
     /// Cookies.
     nc_cookie_choice cookies;
-    /// Path, for NC_COOKIES_FILE, in the Netscape format; copied. It may be missing.
+    /// Path, for NC_COOKIES_FILE, in the Netscape format; copied. It may be missing, its folder not.
     nc_slice cookie_file;
     /// True reads names and passwords from `netrc_file`, or ~/.netrc when that is empty, for requests without
     /// credentials; never for another origin that a redirect leads to.
@@ -99,7 +99,7 @@ typedef struct nc_engine_options {
     /// What is heard under a policy that accepts anything is not believed.
     bool uses_hsts;
     /// Where that is kept from one engine to the next, in libcurl's format, with mode 0600; copied. Empty: in memory
-    /// alone. A file that is missing is empty; one that is something else is NC_ERR_FILE.
+    /// alone. A file that is missing is empty; a missing folder, or what is no regular file, is NC_ERR_FILE.
     nc_slice hsts_file;
     /// True follows Alt-Svc (RFC 7838).
     bool uses_alt_svc;

@@ -112,6 +112,21 @@ nc_status nc_file_check(const nc_file_ops *ops, const char *path, nc_error *err)
     return status;
 }
 
+nc_status nc_file_check_folder(const nc_file_ops *ops, const char *path, nc_error *err) {
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    (void)snprintf(folder, sizeof folder, "%.*s", slash != NULL ? (int)(slash - path) + 1 : 1,
+                   slash != NULL ? path : ".");
+    int fd = open_retrying(ops, folder, O_RDONLY | O_DIRECTORY, 0);
+    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) {
+        return fail(err, errno, path, "made");
+    }
+    if (fd >= 0) {
+        (void)ops->close(ops->ctx, fd);
+    }
+    return nc_error_clear(err); // One that may not be read may still be written to.
+}
+
 nc_status nc_file_make_private(const nc_file_ops *ops, const char *path, nc_error *err) {
     struct stat info;
     int fd = -1;

@@ -13,6 +13,10 @@ bool nc_file_is_special(const nc_file_ops *ops, const char *path, const struct s
 /// NC_ERR_FILE carries errno as native_code.
 NC_NODISCARD nc_status nc_file_check(const nc_file_ops *ops, const char *path, nc_error *err);
 
+/// Whether there is a folder for the file at `path`, which may be missing itself. NC_ERR_FILE carries errno as
+/// native_code.
+NC_NODISCARD nc_status nc_file_check_folder(const nc_file_ops *ops, const char *path, nc_error *err);
+
 /// Makes the file at `path` if it is missing, and nobody else's to read either way: for one that a library rewrites
 /// with the mode that it finds. NC_ERR_FILE carries errno as native_code; what is no regular file is an error too.
 NC_NODISCARD nc_status nc_file_make_private(const nc_file_ops *ops, const char *path, nc_error *err);

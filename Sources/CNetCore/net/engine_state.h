@@ -85,6 +85,11 @@ static inline void nc_engine_read_clock(nc_engine *engine) {
     engine->loop.now_ns = engine->clock.monotonic_ns(engine->clock.ctx);
 }
 
+/// Whether libcurl is older than 8.0, where much of HTTP/2 was written anew.
+static inline bool nc_engine_has_libcurl_7(const nc_engine *engine) {
+    return engine->libcurl_version < 0x080000;
+}
+
 /// The loop's idea of now, at most one round old.
 static inline uint64_t nc_engine_now(const nc_engine *engine) {
     return engine->loop.now_ns;

@@ -18,8 +18,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { LIBCURL_8 = 0x080000 };
-
 /// libcurl gives or takes something.
 static void note_step(nc_lane *lane) {
     lane->idle_turns = 0;
@@ -30,7 +28,7 @@ static void note_step(nc_lane *lane) {
 /// behind that in the connection's buffer, until more arrives.
 static void note_stream(nc_handle *handle, size_t bytes) {
     nc_lane *lane = handle->transfer->lane;
-    if (!handle->transfer->may_be_multiplexed || handle->engine->libcurl_version >= LIBCURL_8) {
+    if (!handle->transfer->may_be_multiplexed || !nc_engine_has_libcurl_7(handle->engine)) {
         return;
     }
     handle->took_bytes = (handle->took_in_act == lane->acts ? handle->took_bytes : 0) + bytes;

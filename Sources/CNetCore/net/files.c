@@ -42,6 +42,12 @@ static nc_status open_upload(nc_files *files, const nc_file_ops *ops, const char
         return nc_error_set(&files->error, NC_ERR_FILE, S_ISDIR(info.st_mode) ? EISDIR : ESPIPE, -1,
                             "'%s' is no regular file: give it as a source", path);
     }
+    // Those of /proc call themselves empty.
+    char first;
+    if (info.st_size == 0 && nc_files_read_at(ops, files->upload_fd, &first, 1, 0) > 0) {
+        return nc_error_set(&files->error, NC_ERR_FILE, ESPIPE, -1, "'%s' does not tell its size: give it as a source",
+                            path);
+    }
     files->upload_bytes = (uint64_t)info.st_size;
     return NC_OK;
 }

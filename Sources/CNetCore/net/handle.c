@@ -151,6 +151,11 @@ void nc_handle_free(nc_handle *handle) {
     nc_free(handle);
 }
 
+nc_handle *nc_handle_of(CURL *easy) {
+    nc_handle *handle = NULL;
+    return curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&handle) == CURLE_OK ? handle : NULL;
+}
+
 void nc_handle_give(nc_lane *lane, nc_handle *handle) {
     handle->transfer = NULL;
     if (lane->free_handle_count >= MAX_FREE_HANDLES) {
@@ -236,14 +241,10 @@ static long http_version_of(const nc_transfer *transfer, bool is_secure) {
     }
 }
 
-static bool is_older_than_8(const nc_transfer *transfer) {
-    return transfer->engine->libcurl_version < 0x080000;
-}
-
 /// libcurl 7.88 cannot send a second request over an HTTP/2 connection in the clear: it begins the protocol anew inside
 /// itself ("Error in the HTTP2 framing layer"; mended in 8.0). Then each request gets a connection of its own.
 static bool is_alone_on_connection(const nc_transfer *transfer, long version, bool is_secure) {
-    return version == CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE && !is_secure && is_older_than_8(transfer);
+    return version == CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE && !is_secure && nc_engine_has_libcurl_7(transfer->engine);
 }
 
 bool nc_handle_may_be_multiplexed(const nc_transfer *transfer) {
@@ -276,8 +277,9 @@ static void set_protocol(option_row *row, nc_handle *handle, const nc_transfer *
     }
     // libcurl 8.14 does not look again when a handshake ends in HTTP/1.1: who waits would wait for the first reply's
     // end.
-    bool waits = shares && !is_unlike &&
-                 (is_older_than_8(transfer) || (transfer->host != NULL && transfer->host->is_multiplexed));
+    bool waits =
+        shares && !is_unlike &&
+        (nc_engine_has_libcurl_7(transfer->engine) || (transfer->host != NULL && transfer->host->is_multiplexed));
     if (handle->waits_for_connection != waits) {
         SET(row, CURLOPT_PIPEWAIT, waits ? 1L : 0L);
         handle->waits_for_connection = waits;

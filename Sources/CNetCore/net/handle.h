@@ -42,6 +42,9 @@ struct nc_handle {
     char detail[CURL_ERROR_SIZE];
 };
 
+/// Whose handle it is; NULL for one of libcurl's own, which ask for names (DNS over HTTPS).
+nc_handle *nc_handle_of(CURL *easy);
+
 /// Makes a handle of `lane` for a transfer's hop or takes a free one; NULL when memory is short.
 nc_handle *nc_handle_take(nc_lane *lane, const nc_transfer *transfer);
 /// Gives a handle back to its lane, or frees it when the lane has enough.

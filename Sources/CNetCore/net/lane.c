@@ -21,9 +21,9 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *s
                  : what == CURL_POLL_IN  ? NC_WANT_READ
                  : what == CURL_POLL_OUT ? NC_WANT_WRITE
                                          : 0;
-    nc_handle *handle = NULL;
+    nc_handle *handle = wanted != 0 ? nc_handle_of(easy) : NULL;
     (void)socket_data;
-    if (wanted != 0 && curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&handle) == CURLE_OK && handle != NULL) {
+    if (handle != NULL) {
         handle->fd = fd; // CURLINFO_ACTIVESOCKET knows it only when the transfer has ended.
         handle->connection_id = nc_sockets_connection(&lane->engine->loop.sockets, fd);
     }
@@ -147,19 +147,19 @@ static void end_answered(nc_lane *lane) {
 
 enum { MAX_NUDGES = 8, MAX_NUDGED = 16 };
 
-/// Asks libcurl for what its streams may have left, unless it comes for that by itself; see nc_exchange_on_body().
+/// Asks libcurl for what its streams may have left, of which it does not say so; see nc_exchange_on_body().
 static void nudge_streams(nc_lane *lane) {
     int fds[MAX_NUDGED];
     size_t count = 0;
     lane->has_unsure = false;
     for (nc_link *link = lane->running.next; link != &lane->running; link = link->next) {
         nc_handle *handle = NC_CONTAINER_OF(link, nc_transfer, link)->handle;
-        size_t at = 0;
-        while (at < count && fds[at] != handle->fd) {
-            at++;
-        }
         if (!handle->is_unsure || handle->fd < 0) {
             continue;
+        }
+        size_t at = 0; // One call for all streams of a connection.
+        while (at < count && fds[at] != handle->fd) {
+            at++;
         }
         if (at == MAX_NUDGED) {
             lane->has_unsure = true; // the next time
@@ -176,8 +176,8 @@ static void nudge_streams(nc_lane *lane) {
     lane->is_nudging = false;
 }
 
-/// Whether streams are to be nudged now.
-static bool has_forgotten(const nc_lane *lane) {
+/// Whether there is such a stream, and libcurl does not come for it by itself.
+static bool may_have_forgotten(const nc_lane *lane) {
     const nc_timer *timer = &lane->timer;
     return lane->has_unsure && (timer->place == 0 || timer->at_ns > lane->engine->loop.now_ns + 1000000u);
 }
@@ -190,21 +190,18 @@ void nc_lane_collect(nc_lane *lane) {
         lane->is_dirty = false;
         // Ending a hop calls libcurl again, which may finish others: hence the outer loop.
         while ((message = curl_multi_info_read(lane->multi, &left)) != NULL) {
-            nc_handle *handle = NULL;
-            CURLcode code = message->data.result;
             if (message->msg == CURLMSG_DONE) {
-                (void)curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&handle);
-                nc_transfer_hop_done(handle->transfer, code);
+                nc_transfer_hop_done(nc_handle_of(message->easy_handle)->transfer, message->data.result);
             }
         }
         if (lane->source_count > 0) {
             end_answered(lane);
         }
-        if (!lane->is_dirty && has_forgotten(lane) && nudges++ < MAX_NUDGES) {
+        if (!lane->is_dirty && may_have_forgotten(lane) && nudges++ < MAX_NUDGES) {
             nudge_streams(lane);
         }
     }
-    if (has_forgotten(lane)) {
+    if (may_have_forgotten(lane)) {
         nc_timers_set(&lane->engine->loop.timers, &lane->timer, lane->engine->loop.now_ns + NC_TIMERS_NEXT_PASS_NS);
     }
     if (lane->is_broken) {

@@ -39,8 +39,8 @@ struct nc_lane {
     unsigned idle_turns;   // of `timer` in a row, at once, in which libcurl gave and took nothing
     uint64_t steps;        // calls of libcurl, and whatever it gave or took in them
     uint64_t acts;         // calls of libcurl
-    bool has_unsure;       // of `running`, one may be
-    bool is_nudging;
+    bool has_unsure;       // of `running`, one may be nc_handle.is_unsure
+    bool is_nudging;       // libcurl is called for the sake of those
     uint64_t used_ns;
     bool is_dirty;  // libcurl was called since its messages were last read
     bool is_broken; // libcurl gave up on it: what runs fails, nothing new begins

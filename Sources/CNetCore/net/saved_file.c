@@ -22,7 +22,7 @@ nc_status nc_saved_file_read(nc_saved_file *file, nc_error *err) {
     }
     nc_status status = nc_file_check(&file->engine->files, file->path, err);
     if (status == NC_ERR_FILE && err->native_code == ENOENT) {
-        return nc_error_clear(err); // It will be made.
+        return nc_file_check_folder(&file->engine->files, file->path, err); // It will be made.
     }
     return status == NC_OK ? nc_file_read_all(&file->text, &file->engine->files, file->path, err) : status;
 }

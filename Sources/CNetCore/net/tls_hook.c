@@ -102,9 +102,8 @@ static bool is_proxy_context(const SSL_CTX *context) {
 
 /// The handshake is the handle's that opened the connection; one of libcurl's own (DNS over HTTPS) has no transfer.
 static void note_refusal(void *easy, const nc_trust_verdict *verdict) {
-    nc_handle *handle = NULL;
-    bool is_known = curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&handle) == CURLE_OK && handle != NULL;
-    if (!is_known || handle->transfer == NULL) {
+    const nc_handle *handle = nc_handle_of(easy);
+    if (handle == NULL || handle->transfer == NULL) {
         return;
     }
     int32_t native = verdict->status == NC_ERR_NO_MEMORY ? 0 : (int32_t)CURLE_PEER_FAILED_VERIFICATION;
@@ -134,12 +133,6 @@ static CURLcode watch_origin(CURL *easy, SSL_CTX *tls, nc_lane *lane) {
     return nc_handshake_install(tls, &handshake) ? CURLE_OK : CURLE_OUT_OF_MEMORY;
 }
 
-/// Whether the connection is to what a request's URL names: libcurl's own requests (DNS over HTTPS) have no handle.
-static bool is_handles(CURL *easy) {
-    nc_handle *handle = NULL;
-    return curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&handle) == CURLE_OK && handle != NULL;
-}
-
 static CURLcode fill_context(CURL *easy, void *context, void *data) {
     SSL_CTX *tls = context;
     nc_lane *lane = data;
@@ -161,7 +154,9 @@ static CURLcode fill_context(CURL *easy, void *context, void *data) {
     if (code != CURLE_OK) {
         return code;
     }
-    if (lane->identity != NULL && !is_proxys && is_handles(easy) && !nc_identity_apply(lane->identity, tls)) {
+    // Nor is it the affair of whom libcurl asks for names.
+    bool is_origins = !is_proxys && nc_handle_of(easy) != NULL;
+    if (lane->identity != NULL && is_origins && !nc_identity_apply(lane->identity, tls)) {
         return CURLE_SSL_CERTPROBLEM;
     }
     nc_trace_pass(&lane->engine->trace, NC_TRACE_TLS_CONFIGURED, 0);
