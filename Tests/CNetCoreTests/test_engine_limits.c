@@ -28,45 +28,18 @@ static void expect_timeout(answer one, nc_status status) {
 
 /* --- connect --- */
 
-typedef struct full_listener {
-    int listener;
-    int waiting[8];
-    uint16_t port;
-} full_listener;
-
-/// A listener whose backlog is full: further connects get no answer at all.
-static full_listener start_full_listener(void) {
-    full_listener full = {0};
-    full.listener = listen_anywhere(&full.port, 0);
-    const struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(full.port)};
-    for (size_t i = 0; i < 8; i++) {
-        full.waiting[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        assert_true(full.waiting[i] >= 0);
-        (void)connect(full.waiting[i], (struct sockaddr *)&address, sizeof address);
-    }
-    return full;
-}
-
-static void stop_full_listener(full_listener *full) {
-    for (size_t i = 0; i < 8; i++) {
-        close(full->waiting[i]);
-    }
-    close(full->listener);
-}
-
 static void engine__connecting_ends_at_its_limit(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
-    full_listener full = start_full_listener();
+    full_listener full = full_listener_start(INADDR_LOOPBACK, 0);
     const char *url = fixture_text(&f, "http://127.0.0.1:%u/", full.port);
     nc_request request = {.url = nc_slice_of(url), .limits.connect_ms = SHORT_MS};
     answer one = fixture_send(&f, &request);
     expect_timeout(one, NC_ERR_CONNECT_TIMED_OUT);
     assert_int_equal(nc_response_status(one.response), 0);
     assert_int_equal(nc_response_hop_count(one.response), 1);
-    stop_full_listener(&full);
+    full_listener_stop(&full);
     fixture_stop(&f);
 }
 
@@ -74,7 +47,7 @@ static void engine__a_silent_tls_handshake_is_a_slow_connect(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
-    full_listener quiet = start_full_listener();
+    full_listener quiet = full_listener_start(INADDR_LOOPBACK, 0);
     int one_of_them = accept(quiet.listener, NULL, NULL); // Room for one: it connects and hears nothing.
     assert_true(one_of_them >= 0);
     nc_trust_options options = {.accepts_anything = true};
@@ -82,7 +55,7 @@ static void engine__a_silent_tls_handshake_is_a_slow_connect(void **state) {
     nc_request request = {.url = nc_slice_of(url), .limits.connect_ms = SHORT_MS, .trust = fixture_trust(&f, &options)};
     expect_timeout(fixture_send(&f, &request), NC_ERR_CONNECT_TIMED_OUT);
     close(one_of_them);
-    stop_full_listener(&quiet);
+    full_listener_stop(&quiet);
     fixture_stop(&f);
 }
 
@@ -126,7 +99,7 @@ static void engine__an_upload_that_nobody_reads_ends_at_the_idle_limit(void **st
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
-    full_listener deaf = start_full_listener();
+    full_listener deaf = full_listener_start(INADDR_LOOPBACK, 0);
     int one_of_them = accept(deaf.listener, NULL, NULL); // Room for one: it connects and nobody reads.
     assert_true(one_of_them >= 0);
     const char *url = fixture_text(&f, "http://127.0.0.1:%u/", deaf.port);
@@ -136,7 +109,7 @@ static void engine__an_upload_that_nobody_reads_ends_at_the_idle_limit(void **st
                           .limits.idle_ms = SHORT_MS};
     expect_timeout(fixture_send(&f, &request), NC_ERR_IDLE_TIMED_OUT);
     close(one_of_them);
-    stop_full_listener(&deaf);
+    full_listener_stop(&deaf);
     fixture_stop(&f);
 }
 

@@ -343,6 +343,13 @@ bool nc_flow_end_body(nc_transfer *transfer, CURLcode code) {
     return true;
 }
 
+void nc_flow_have_run(nc_transfer *transfer) {
+    CURL *easy = transfer->handle->easy;
+    // Whoever is taken out of its rest is run at once. Nothing can come of it here: there is no connection yet.
+    (void)curl_easy_pause(easy, CURLPAUSE_ALL);
+    (void)curl_easy_pause(easy, transfer->flow.told);
+}
+
 bool nc_flow_leave_hop(nc_transfer *transfer) {
     nc_flow *flow = &transfer->flow;
     bool rests = (flow->told & CURLPAUSE_RECV) != 0;

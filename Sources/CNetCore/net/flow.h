@@ -75,6 +75,8 @@ bool nc_flow_is_drained(const nc_transfer *transfer);
 /// libcurl is done with the hop: false when decoded bytes still wait for the reader, and nc_transfer_hop_done() will
 /// be called again when they have gone.
 bool nc_flow_end_body(nc_transfer *transfer, CURLcode code);
+/// Has libcurl run a transfer that connects in its next turn, for which libcurl itself does not ask.
+void nc_flow_have_run(nc_transfer *transfer);
 /// The hop is about to be taken from libcurl, which loses what it keeps of a stream at rest when others use its
 /// connection, or gives it to the handle's next request. False when it may still have some.
 bool nc_flow_leave_hop(nc_transfer *transfer);

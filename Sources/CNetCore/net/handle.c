@@ -372,6 +372,7 @@ nc_status nc_handle_configure(nc_handle *handle, nc_transfer *transfer) {
     option_row row = {handle->easy, CURLE_OK};
     handle->transfer = transfer;
     handle->fd = -1;
+    handle->fd_count = 0;
     handle->detail[0] = '\0';
     if (handle->is_watched) {
         SET(&row, CURLOPT_VERBOSE, 0L);

@@ -22,6 +22,8 @@ struct nc_handle {
     nc_transfer *transfer;
     int fd;                 // the socket that libcurl last waited for; -1 before
     uint64_t connection_id; // and the connection that it then was
+    int fd_count;           // sockets that it waits for while it connects
+    nc_link socketless;     // its place in nc_lane.socketless
     bool is_plain_get;      // no method, body or HEAD is set
     bool has_connect_to;
     bool has_extras;           // is not used again

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/trace.h"
 #include "net/engine_state.h"
+#include "net/flow.h"
 #include "net/response.h"
 #include "trust/identity.h"
 #include "trust/policy.h"
@@ -15,19 +16,32 @@ enum { MAX_IDLE_TURNS = 8 };
 
 /* --- what libcurl asks of the loop --- */
 
+/// Counts the sockets that libcurl waits for on behalf of a transfer that connects.
+static void count_socket(nc_lane *lane, nc_handle *handle, bool was_wanted, bool is_wanted) {
+    handle->fd_count += (is_wanted ? 1 : 0) - (was_wanted ? 1 : 0);
+    if (handle->fd_count == 0 && handle->transfer != NULL && handle->transfer->phase == NC_PHASE_CONNECT) {
+        nc_list_remove(&handle->socketless);
+        nc_list_append(&lane->socketless, &handle->socketless);
+    }
+}
+
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *socket_data) {
     nc_lane *lane = data;
+    nc_sockets *sockets = &lane->engine->loop.sockets;
     int wanted = what == CURL_POLL_INOUT ? NC_WANT_READ | NC_WANT_WRITE
                  : what == CURL_POLL_IN  ? NC_WANT_READ
                  : what == CURL_POLL_OUT ? NC_WANT_WRITE
                                          : 0;
-    nc_handle *handle = wanted != 0 ? nc_handle_of(easy) : NULL;
+    nc_handle *handle = nc_handle_of(easy);
     (void)socket_data;
     if (handle != NULL) {
-        handle->fd = fd; // CURLINFO_ACTIVESOCKET knows it only when the transfer has ended.
-        handle->connection_id = nc_sockets_connection(&lane->engine->loop.sockets, fd);
+        count_socket(lane, handle, nc_sockets_is_wanted(sockets, fd), wanted != 0);
     }
-    return nc_sockets_want(&lane->engine->loop.sockets, fd, wanted, lane) == NC_OK ? 0 : -1;
+    if (handle != NULL && wanted != 0) {
+        handle->fd = fd; // CURLINFO_ACTIVESOCKET knows it only when the transfer has ended.
+        handle->connection_id = nc_sockets_connection(sockets, fd);
+    }
+    return nc_sockets_want(sockets, fd, wanted, lane) == NC_OK ? 0 : -1;
 }
 
 static int on_timer(CURLM *multi, long timeout_ms, void *data) {
@@ -182,8 +196,23 @@ static bool may_have_forgotten(const nc_lane *lane) {
     return lane->has_unsure && (timer->place == 0 || timer->at_ns > lane->engine->loop.now_ns + 1000000u);
 }
 
+/// Has libcurl go on to the next address: when one has not answered, 7.88 closes its socket, and opens the next one's
+/// only when it is called again, for which it does not ask.
+static void open_next(nc_lane *lane) {
+    nc_link *link;
+    while ((link = nc_list_take_first(&lane->socketless)) != NULL) {
+        nc_handle *handle = NC_CONTAINER_OF(link, nc_handle, socketless);
+        if (handle->fd_count == 0 && handle->transfer != NULL && handle->transfer->phase == NC_PHASE_CONNECT) {
+            nc_flow_have_run(handle->transfer);
+        }
+    }
+}
+
 void nc_lane_collect(nc_lane *lane) {
     int nudges = 0;
+    if (lane->is_dirty) {
+        open_next(lane);
+    }
     while (lane->is_dirty) {
         CURLMsg *message;
         int left;
@@ -375,6 +404,7 @@ static nc_lane *make(nc_engine *engine, nc_lane_key key) {
     lane->timer.fire = on_timer_due;
     nc_list_init(&lane->awaiting_roots);
     nc_list_init(&lane->running);
+    nc_list_init(&lane->socketless);
     nc_list_append(&engine->loop.lanes, &lane->link);
     engine->loop.lane_count++;
     if (!prepare_libcurl(lane)) {

@@ -34,6 +34,7 @@ struct nc_lane {
     size_t active_count;   // transfers that are in it, waiting for roots or with libcurl
     long kept_connections; // what libcurl was last told to keep
     nc_link running;       // those with libcurl
+    nc_link socketless;    // handles that connect, and that libcurl waits for no socket of
     size_t source_count;   // of these, those with a source for their body
     bool is_firing;        // `timer`
     unsigned idle_turns;   // of `timer` in a row, at once, in which libcurl gave and took nothing

@@ -169,6 +169,10 @@ nc_status nc_sockets_want(nc_sockets *sockets, int fd, int wanted, void *owner) 
     return tell(sockets, fd, entry, entry->wanted);
 }
 
+bool nc_sockets_is_wanted(const nc_sockets *sockets, int fd) {
+    return fd >= 0 && (size_t)fd < sockets->capacity && sockets->entries[fd].wanted != 0;
+}
+
 bool nc_sockets_is_read(const nc_sockets *sockets, int fd) {
     return fd >= 0 && (size_t)fd < sockets->capacity && (sockets->entries[fd].wanted & NC_WANT_READ) != 0;
 }

@@ -51,6 +51,8 @@ bool nc_sockets_is_unread(const nc_sockets *sockets, int fd);
 void nc_sockets_closing(nc_sockets *sockets, int fd);
 /// `owner` wants these NC_WANT_ bits from now on; 0 is nothing.
 NC_NODISCARD nc_status nc_sockets_want(nc_sockets *sockets, int fd, int wanted, void *owner);
+/// Whether anything of `fd` is wanted.
+bool nc_sockets_is_wanted(const nc_sockets *sockets, int fd);
 /// Whether bytes from `fd` are wanted.
 bool nc_sockets_is_read(const nc_sockets *sockets, int fd);
 /// Whether nothing is wanted of a socket of the engine's own that is open.

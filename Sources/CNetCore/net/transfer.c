@@ -191,6 +191,7 @@ static void leave_hop(nc_transfer *transfer) {
         bool is_drained = nc_flow_leave_hop(transfer);
         transfer->handle->is_unsure = false;
         (void)curl_multi_remove_handle(transfer->lane->multi, transfer->handle->easy);
+        nc_list_remove(&transfer->handle->socketless); // which that call may have put it in
         transfer->lane->is_dirty = true;
         if (transfer->attempts != 1 || transfer->handle->has_extras || !is_drained) {
             // libcurl 7.88 counts its retries on dead connections for a handle's whole life, and gives up at the sixth;

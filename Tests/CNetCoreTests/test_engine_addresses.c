@@ -1,0 +1,120 @@
+/// Names of several addresses: each gets its share of the time, until one of them answers.
+#include "fixture.h"
+#include "listening.h"
+
+#include <curl/curl.h>
+#include <netcore/transfers.h>
+#include <stdio.h>
+#include <string.h>
+
+/// Answers any question with A records, the last of which is the loopback server's: 127.0.0.`last[i]`. libcurl asks for
+/// "a.example".
+static size_t write_answer(uint8_t *out, const uint8_t *last, size_t count) {
+    static const uint8_t question[] = {0, 0,   0x81, 0x80, 0,   1,   0,   0,   0, 0, 0, 0, 1, 'a',
+                                       7, 'e', 'x',  'a',  'm', 'p', 'l', 'e', 0, 0, 1, 0, 1};
+    memcpy(out, question, sizeof question);
+    out[7] = (uint8_t)count;
+    size_t length = sizeof question;
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t record[] = {0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 127, 0, 0, last[i]};
+        memcpy(out + length, record, sizeof record);
+        length += sizeof record;
+    }
+    return length;
+}
+
+typedef struct names {
+    fixture f; // its server is at 127.0.0.1
+    nct_server *doh;
+    nc_trust *trust;
+} names;
+
+/// A server, and an engine for which "a.example" has these addresses.
+static void start(names *n, const uint8_t *last, size_t count) {
+    uint8_t message[128];
+    char url[64];
+    nct_reply reply = {.headers = "Content-Type: application/dns-message\r\n", .body = message};
+    reply.body_length = write_answer(message, last, count);
+    assert_int_equal(nct_server_start(&n->doh, &(nct_server_options){.identity = NCT_TLS_VALID}), 0);
+    assert_int_equal(nct_server_script(n->doh, "/dns-query", &reply), 0);
+    (void)snprintf(url, sizeof url, "https://127.0.0.1:%u/dns-query", nct_server_port(n->doh));
+    nc_trust_options believes = {.roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of(nct_server_ca_pem(n->doh))};
+    assert_status(nc_trust_new(&n->trust, &believes, NULL), NC_OK);
+    nc_engine_options options = {.trust = n->trust, .doh_url = nc_slice_of(url)};
+    fixture_start_with(&n->f, NULL, &options);
+    fixture_script(&n->f, "/x", (nct_reply){.body = "ok", .body_length = 2});
+}
+
+static answer send_within(names *n, uint32_t connect_ms) {
+    nc_request request = {.url = nc_slice_of(fixture_url_at(&n->f, "a.example", "/x")),
+                          .limits.connect_ms = connect_ms};
+    return fixture_send(&n->f, &request);
+}
+
+static void stop(names *n) {
+    fixture_stop(&n->f);
+    nc_trust_release(n->trust);
+    nct_server_stop(n->doh);
+}
+
+static void engine__an_address_that_does_not_answer_leaves_time_for_the_next(void **state) {
+    names n;
+    (void)state;
+    start(&n, (const uint8_t[]){2, 1}, 2);
+    full_listener silent = full_listener_start(0x7f000002, nct_server_port(n.f.server));
+    answer one = send_within(&n, 2000);
+    assert_answered(one, 200, "ok");
+    assert_string_equal(nc_response_hop_at(one.response, 0).remote_address, "127.0.0.1");
+    full_listener_stop(&silent);
+    stop(&n);
+}
+
+static void engine__an_address_that_refuses_gives_way_to_the_next(void **state) {
+    names n;
+    (void)state;
+    start(&n, (const uint8_t[]){2, 3, 4, 1}, 4);
+    assert_answered(send_within(&n, 5000), 200, "ok");
+    stop(&n);
+}
+
+static void engine__silent_and_refusing_addresses_are_passed_by(void **state) {
+    names n;
+    (void)state;
+    start(&n, (const uint8_t[]){2, 3, 1}, 3);
+    full_listener silent = full_listener_start(0x7f000002, nct_server_port(n.f.server));
+    assert_answered(send_within(&n, 2000), 200, "ok");
+    full_listener_stop(&silent);
+    stop(&n);
+}
+
+static void engine__addresses_that_all_are_silent_end_at_the_connect_limit(void **state) {
+    names n;
+    (void)state;
+    start(&n, (const uint8_t[]){2, 3}, 2);
+    full_listener first = full_listener_start(0x7f000002, nct_server_port(n.f.server));
+    full_listener second = full_listener_start(0x7f000003, first.port);
+    assert_ended(send_within(&n, 300), NC_ERR_CONNECT_TIMED_OUT, CURLE_OPERATION_TIMEDOUT, "after 300 ms");
+    full_listener_stop(&second);
+    full_listener_stop(&first);
+    stop(&n);
+}
+
+static void engine__addresses_that_all_refuse_end_at_once(void **state) {
+    names n;
+    (void)state;
+    start(&n, (const uint8_t[]){2, 3}, 2);
+    assert_status(send_within(&n, 60000).error.status, NC_ERR_REFUSED);
+    stop(&n);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(engine__an_address_that_does_not_answer_leaves_time_for_the_next),
+        harness_case(engine__an_address_that_refuses_gives_way_to_the_next),
+        harness_case(engine__silent_and_refusing_addresses_are_passed_by),
+        harness_case(engine__addresses_that_all_are_silent_end_at_the_connect_limit),
+        harness_case(engine__addresses_that_all_refuse_end_at_once),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
