@@ -294,6 +294,8 @@ static void engine__names_are_asked_over_https_only_where_that_is_asked_for(void
             nct_server_forget(doh);
         } else if (asks == 2) {
             assert_status(one.error.status, NC_ERR_RESOLVE);
+            assert_non_null(strstr(one.error.message, "a.example"));
+            assert_non_null(strstr(one.error.message, fixture_text(&f, "127.0.0.1:%u", nct_server_port(doh))));
             assert_int_equal(nct_server_request_count(doh), 0);
         } else {
             assert_status(one.error.status, NC_ERR_RESOLVE);

@@ -242,6 +242,11 @@ static bool is_no_http2(const nc_outcome *outcome) {
            outcome->code == CURLE_UNSUPPORTED_PROTOCOL || outcome->code == CURLE_PARTIAL_FILE;
 }
 
+/// What of an authority is shown.
+static int shown_of(nc_slice place) {
+    return (int)(place.length < 96 ? place.length : 96);
+}
+
 /// How libcurl begins to quote a proxy's URL that it cannot read, with the password in it.
 static const char unread_proxy[] = "Unsupported proxy ";
 
@@ -273,7 +278,13 @@ nc_status nc_outcome_judge(const nc_outcome *said, nc_error *err) {
         return nc_error_set(err, status, (int32_t)outcome->code, -1, "%s: its URL is malformed",
                             nc_status_text(status));
     }
-    int place = (int)(outcome->place.length < 96 ? outcome->place.length : 96);
+    if (status == NC_ERR_RESOLVE && outcome->name_server.length > 0) {
+        // libcurl does not say what became of the question.
+        return nc_error_set(err, status, (int32_t)outcome->code, -1, "%s: %.*s (%.*s was asked over HTTPS)",
+                            nc_status_text(status), shown_of(outcome->place), (const char *)outcome->place.data,
+                            shown_of(outcome->name_server), (const char *)outcome->name_server.data);
+    }
+    int place = shown_of(outcome->place);
     bool is_memory = outcome->code == CURLE_OUT_OF_MEMORY && status != NC_ERR_NO_MEMORY;
     if (status == NC_ERR_REFUSED || status == NC_ERR_RESOLVE || status == NC_ERR_UNREACHABLE || is_memory) {
         // libcurl would only say it again, or what is not so.

@@ -22,6 +22,7 @@ typedef struct nc_outcome {
     bool insists_on_http2;    // NC_HTTP_2_PRIOR_KNOWLEDGE
     const char *unix_socket;  // that was asked instead of the place; NULL for none
     const char *netrc_file;   // that may have been read; NULL for none
+    nc_slice name_server;     // that is asked over HTTPS; empty for none
 } nc_outcome;
 
 /// Fills `err` and returns its status; NC_OK for CURLE_OK.

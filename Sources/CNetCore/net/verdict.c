@@ -110,6 +110,7 @@ void nc_verdict_judge(nc_transfer *transfer, CURLcode code) {
         .has_no_head = transfer->first_byte_ns == 0,
         .insists_on_http2 = transfer->description.http == NC_HTTP_2_PRIOR_KNOWLEDGE,
         .unix_socket = nc_transfer_unix_socket(transfer),
+        .name_server = nc_url_authority(nc_slice_of(known->doh_url != NULL ? known->doh_url : "")),
         .netrc_file = !known->uses_netrc          ? NULL
                       : known->netrc_file != NULL ? known->netrc_file
                                                   : "~/.netrc",
