@@ -260,6 +260,75 @@ static void file__reading_retries_interruptions_and_always_closes(void **state) 
     remove_place(&at);
 }
 
+/// A pipe whose writer begins when the reader has found nothing.
+typedef struct late_pipe {
+    nc_file_ops system;
+    int ends[2];
+    bool has_written;
+} late_pipe;
+
+static ssize_t read_pipe(void *ctx, int fd, void *bytes, size_t length) {
+    late_pipe *late = ctx;
+    ssize_t got = late->system.read(NULL, fd, bytes, length);
+    if (got < 0 && !late->has_written) {
+        assert_int_equal(errno, EAGAIN);
+        late->has_written = true;
+        assert_int_equal(write(late->ends[1], "late", 4), 4);
+        assert_int_equal(close(late->ends[1]), 0);
+        errno = EAGAIN;
+    }
+    return got;
+}
+
+static void file__a_pipe_is_read_to_its_end(void **state) {
+    (void)state;
+    late_pipe late = {.system = nc_file_ops_system()};
+    nc_file_ops ops = late.system;
+    char path[32];
+    nc_buf out = nc_buf_init(100);
+    ops.ctx = &late;
+    ops.read = read_pipe;
+    assert_int_equal(pipe(late.ends), 0);
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", late.ends[0]);
+    assert_status(nc_file_read_all(&out, &ops, path, NULL), NC_OK);
+    assert_slice_equals(nc_buf_slice(&out), "late");
+    assert_true(late.has_written);
+    assert_int_equal(close(late.ends[0]), 0);
+    nc_buf_deinit(&out);
+}
+
+static ssize_t read_later(void *ctx, int fd, void *bytes, size_t length) {
+    (void)fd;
+    (void)bytes;
+    (void)length;
+    ++*(int *)ctx;
+    errno = EAGAIN;
+    return -1;
+}
+
+static void file__a_pipe_that_says_nothing_is_not_waited_for_without_an_end(void **state) {
+    (void)state;
+    place at = make_place();
+    nc_file_ops ops = nc_file_ops_system();
+    nc_buf out = nc_buf_init(100);
+    nc_error err;
+    write_file(at.file, 10);
+    int asked = 0;
+    ops.ctx = &asked;
+    ops.read = read_later; // of a file that can be read, so that no look takes any time
+    assert_status(nc_file_read_all(&out, &ops, at.file, &err), NC_ERR_FILE);
+    assert_int_equal(err.native_code, EAGAIN);
+    assert_true(asked > 1);
+    // Nobody writes to this one at all.
+    assert_int_equal(unlink(at.file), 0);
+    assert_int_equal(mkfifo(at.file, 0600), 0);
+    ops = nc_file_ops_system();
+    assert_status(nc_file_read_all(&out, &ops, at.file, &err), NC_OK);
+    assert_int_equal(out.length, 0);
+    nc_buf_deinit(&out);
+    remove_place(&at);
+}
+
 static void read_a_file(void *ctx) {
     const place *at = ctx;
     nc_file_ops ops = nc_file_ops_system();
@@ -293,6 +362,8 @@ int main(void) {
         harness_case(file__without_an_announced_size_is_read_whole),
         harness_case(file__failures_carry_errno_and_leave_the_buffer),
         harness_case(file__reading_retries_interruptions_and_always_closes),
+        harness_case(file__a_pipe_is_read_to_its_end),
+        harness_case(file__a_pipe_that_says_nothing_is_not_waited_for_without_an_end),
         harness_case(file__reading_survives_each_allocation_failure),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,6 +12,9 @@
 
 /// What is asked for when a file does not tell its size (as those of /proc do not).
 #define READ_STEP_BYTES 65536u
+
+/// How long a pipe is waited for in all, whose writer has nothing to give.
+enum { LOOK_MS = 100, MAX_LOOKS = 100 };
 
 /// For nobody but the owner.
 enum { PRIVATE_MODE = 0600 };
@@ -33,22 +37,27 @@ static int open_retrying(const nc_file_ops *ops, const char *path, int flags, mo
     return fd;
 }
 
-static ssize_t read_retrying(const nc_file_ops *ops, int fd, void *bytes, size_t length) {
+static ssize_t read_retrying(const nc_file_ops *ops, int fd, void *bytes, size_t length, int *looks) {
     for (;;) {
         ssize_t got = ops->read(ops->ctx, fd, bytes, length);
-        if (got >= 0 || errno != EINTR) {
+        bool is_waiting = got < 0 && errno == EAGAIN && ++*looks <= MAX_LOOKS;
+        if (got >= 0 || (errno != EINTR && !is_waiting)) {
             return got;
+        }
+        if (is_waiting) {
+            (void)poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, LOOK_MS);
         }
     }
 }
 
 /// Reads until the end of the file. A full buffer is not yet an error: one byte more is asked for, aside.
 static nc_status read_to_end(nc_buf *out, const nc_file_ops *ops, int fd, const char *path, nc_error *err) {
+    int looks = 0;
     for (;;) {
         uint8_t aside = 0;
         size_t room = out->capacity - out->length;
         uint8_t *into = room == 0 ? &aside : out->data + out->length;
-        ssize_t got = read_retrying(ops, fd, into, room == 0 ? 1 : room);
+        ssize_t got = read_retrying(ops, fd, into, room == 0 ? 1 : room, &looks);
         if (got < 0) {
             return fail(err, errno, path, "read");
         }
@@ -143,7 +152,8 @@ nc_status nc_file_make_private(const nc_file_ops *ops, const char *path, nc_erro
 }
 
 nc_status nc_file_read_all(nc_buf *out, const nc_file_ops *ops, const char *path, nc_error *err) {
-    int fd = open_retrying(ops, path, O_RDONLY, 0);
+    // A pipe that nobody writes to would be waited for without an end.
+    int fd = open_retrying(ops, path, O_RDONLY | O_NONBLOCK, 0);
     if (fd < 0) {
         return fail(err, errno, path, "opened");
     }

@@ -21,8 +21,9 @@ NC_NODISCARD nc_status nc_file_check_folder(const nc_file_ops *ops, const char *
 /// with the mode that it finds. NC_ERR_FILE carries errno as native_code; what is no regular file is an error too.
 NC_NODISCARD nc_status nc_file_make_private(const nc_file_ops *ops, const char *path, nc_error *err);
 
-/// Appends the file at `path` (NUL-terminated) to `out`; EINTR is retried, the descriptor always closed.
-/// NC_ERR_FILE carries errno as native_code; a directory or a file over out's maximum is an error too.
+/// Appends the file at `path` (NUL-terminated) to `out`; EINTR is retried, the descriptor always closed. A pipe is read
+/// until nobody writes to it, and waited for at most ten seconds in all. NC_ERR_FILE carries errno as native_code; a
+/// directory or a file over out's maximum is an error too.
 NC_NODISCARD nc_status nc_file_read_all(nc_buf *out, const nc_file_ops *ops, const char *path, nc_error *err);
 
 /// Room for nc_file_name_beside() beyond its path: ".nk-", sixteen digits, ".part" and a NUL.

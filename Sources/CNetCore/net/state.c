@@ -5,6 +5,9 @@
 #include "base/file.h"
 #include "net/access_check.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_TEXT_BYTES = 4095 };
@@ -78,10 +81,24 @@ nc_status nc_state_init(nc_state *state, const nc_engine_options *options, nc_er
     return NC_OK;
 }
 
+/// Where libcurl looks for a file when it is told of none. It need not be there.
+static nc_status check_home_netrc(const nc_file_ops *files, nc_error *err) {
+    char path[MAX_TEXT_BYTES + 1];
+    const char *home = getenv("HOME");
+    int length = home != NULL ? snprintf(path, sizeof path, "%s/.netrc", home) : -1;
+    if (length < 0 || (size_t)length >= sizeof path) {
+        return NC_OK;
+    }
+    nc_status status = nc_file_check(files, path, err);
+    bool is_other_kind = status == NC_ERR_FILE && (err->native_code == EINVAL || err->native_code == EISDIR);
+    return is_other_kind ? status : nc_error_clear(err);
+}
+
 nc_status nc_state_prepare_files(const nc_state *state, const nc_file_ops *files, nc_error *err) {
-    bool has_netrc = state->uses_netrc && state->netrc_file != NULL;
     bool has_alt_svc = state->uses_alt_svc && state->alt_svc_file != NULL;
-    nc_status status = has_netrc ? nc_file_check(files, state->netrc_file, err) : NC_OK;
+    nc_status status = !state->uses_netrc          ? NC_OK
+                       : state->netrc_file != NULL ? nc_file_check(files, state->netrc_file, err)
+                                                   : check_home_netrc(files, err);
     return status == NC_OK && has_alt_svc ? nc_file_make_private(files, state->alt_svc_file, err) : status;
 }
 
