@@ -1,4 +1,4 @@
-/// How a request may be spoken, and over what: versions, Unix sockets, host overrides, HSTS, Alt-Svc, DNS over HTTPS.
+/// How a request may be spoken, and over what: versions, Unix sockets, host overrides, DNS over HTTPS.
 #include "fixture.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/// What hosts ask to be remembered: Strict-Transport-Security and Alt-Svc, each only where that is asked for.
+/// What hosts ask to be remembered: Strict-Transport-Security, only where that is asked for.
 #include "fixture.h"
 
 #include <curl/curl.h>
@@ -241,75 +241,6 @@ static void engine__a_file_of_hosts_is_private_and_must_be_one(void **state) {
     assert_int_equal(unlink(path), 0);
 }
 
-static void engine__another_service_is_used_only_where_that_is_asked_for(void **state) {
-    (void)state;
-    for (int asks = 0; asks < 2; asks++) {
-        fixture f;
-        nct_server *other = NULL;
-        start(&f, NCT_TLS_VALID, &(nc_engine_options){.uses_alt_svc = asks == 1});
-        assert_int_equal(nct_server_start(&other, NULL), 0);
-        const char *field = fixture_text(&f, "Alt-Svc: h2=\"127.0.0.1:%u\", http%%2F1.1=\"127.0.0.1:%u\"\r\n",
-                                         nct_server_port(other), nct_server_port(other));
-        fixture_script(&f, "/alt", (nct_reply){.headers = field, .body = "ok", .body_length = 2});
-        nc_request request = {.url = nc_slice_of(fixture_url_at(&f, "localhost", "/alt"))};
-        request.limits.connect_ms = 300; // the other one speaks no TLS, and says nothing
-        for (int i = 0; i < 2; i++) {
-            (void)fixture_send(&f, &request);
-        }
-        if (asks == 0) {
-            assert_int_equal(nct_server_request_count(f.server), 2);
-            assert_int_equal(nct_server_connection_count(other), 0);
-        } else {
-            assert_int_equal(nct_server_request_count(f.server), 1);
-            assert_int_equal(nct_server_connection_count(other), 1);
-        }
-        nct_server_stop(other);
-        fixture_stop(&f);
-    }
-}
-
-static void engine__a_file_of_services_outlives_its_engine_and_is_private(void **state) {
-    char folder[] = "/tmp/netcore-altsvc-XXXXXX";
-    struct stat info;
-    fixture f;
-    nct_server *other = NULL;
-    nc_error err;
-    (void)state;
-    assert_non_null(mkdtemp(folder));
-    char path[64];
-    (void)snprintf(path, sizeof path, "%s/services", folder);
-    const nc_engine_options options = {.uses_alt_svc = true, .alt_svc_file = nc_slice_of(path)};
-    for (int round = 0; round < 2; round++) { // a file that is made, then one that is there and shown to all
-        start(&f, NCT_TLS_VALID, &options);
-        assert_int_equal(nct_server_start(&other, NULL), 0);
-        const char *field = fixture_text(&f, "Alt-Svc: h2=\"127.0.0.1:%u\"\r\n", nct_server_port(other));
-        fixture_script(&f, "/alt", (nct_reply){.headers = field, .body = "ok", .body_length = 2});
-        nc_request request = {.url = nc_slice_of(fixture_url_at(&f, "localhost", "/alt"))};
-        request.limits.connect_ms = 300; // the other one speaks no TLS, and says nothing
-        assert_answered(fixture_send(&f, &request), 200, "ok");
-        nc_trust *trust = fixture_trust_of(&f, f.server);
-        assert_status(nc_engine_close(f.engine, FIXTURE_LIMIT_MS), NC_OK);
-        assert_int_equal(stat(path, &info), 0);
-        assert_int_equal(info.st_mode & 07777, 0600);
-        assert_true(info.st_size > 0);
-        nc_engine_options again = options;
-        again.trust = trust;
-        assert_status(nc_engine_new(&f.engine, &again, &err), NC_OK);
-        (void)fixture_send(&f, &request);
-        assert_int_equal(nct_server_request_count(f.server), 1);
-        assert_int_equal(nct_server_connection_count(other), 1);
-        nct_server_stop(other);
-        fixture_stop(&f);
-        assert_int_equal(chmod(path, 0644), 0);
-    }
-    assert_int_equal(unlink(path), 0);
-    const nc_engine_options unfit = {.uses_alt_svc = true, .alt_svc_file = nc_slice_of(folder)};
-    nc_engine *engine = NULL;
-    assert_status(nc_engine_new(&engine, &unfit, &err), NC_ERR_FILE);
-    assert_non_null(strstr(err.message, folder));
-    assert_int_equal(rmdir(folder), 0);
-}
-
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
@@ -324,8 +255,6 @@ int main(void) {
         harness_case(engine__a_redirect_to_http_of_a_remembered_host_goes_to_https_regression_2),
         harness_case(engine__a_redirect_to_http_of_a_remembered_host_is_none_to_another_origin_regression_3),
         harness_case(engine__a_file_of_hosts_is_private_and_must_be_one),
-        harness_case(engine__another_service_is_used_only_where_that_is_asked_for),
-        harness_case(engine__a_file_of_services_outlives_its_engine_and_is_private),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

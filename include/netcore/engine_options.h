@@ -101,10 +101,13 @@ typedef struct nc_engine_options {
     /// Where that is kept from one engine to the next, in libcurl's format, with mode 0600; copied. Empty: in memory
     /// alone. A file that is missing is empty; a missing folder, or what is no regular file, is NC_ERR_FILE.
     nc_slice hsts_file;
-    /// True follows Alt-Svc (RFC 7838).
+    /// True remembers Alt-Svc (RFC 7838), at most 1,000 of them, and asks an origin at the place that it names, which
+    /// has to prove to be the origin. A place that cannot be connected to in half the limit of connecting is left for
+    /// five minutes, and the origin asked. What is heard under a policy that accepts anything is not believed; requests
+    /// with overrides, Unix sockets or a proxy (or one that the environment may name) go where those say.
     bool uses_alt_svc;
     /// Where that is kept from one engine to the next, in libcurl's format, with mode 0600; copied. Empty: in memory
-    /// alone. A file that is missing is made; one that cannot be is NC_ERR_FILE.
+    /// alone. A file that is missing is empty; a missing folder, or what is no regular file, is NC_ERR_FILE.
     nc_slice alt_svc_file;
     /// URL of a DNS-over-HTTPS server (RFC 8484); copied. Empty: the system's resolver.
     nc_slice doh_url;

@@ -16,9 +16,6 @@
 /// How long a pipe is waited for in all, whose writer has nothing to give.
 enum { LOOK_MS = 100, MAX_LOOKS = 100 };
 
-/// For nobody but the owner.
-enum { PRIVATE_MODE = 0600 };
-
 /* --- reading whole files --- */
 
 static nc_status fail(nc_error *err, int code, const char *path, const char *what) {
@@ -91,34 +88,20 @@ static nc_status read_open_file(nc_buf *out, const nc_file_ops *ops, int fd, con
     return read_to_end(out, ops, fd, path, err);
 }
 
-/// Opens a file and looks at it, to be closed by the caller unless this is an error; nothing is waited for.
-static nc_status open_regular(int *fd, struct stat *info, const nc_file_ops *ops, const char *path, int flags,
-                              nc_error *err) {
-    *fd = open_retrying(ops, path, flags | O_NONBLOCK, PRIVATE_MODE);
-    if (*fd < 0) {
+nc_status nc_file_check(const nc_file_ops *ops, const char *path, nc_error *err) {
+    struct stat info;
+    int fd = open_retrying(ops, path, O_RDONLY | O_NONBLOCK, 0); // Nothing is waited for.
+    if (fd < 0) {
         return fail(err, errno, path, "opened");
     }
     int code = 0;
-    if (ops->status(ops->ctx, *fd, info) != 0) {
+    if (ops->status(ops->ctx, fd, &info) != 0) {
         code = errno;
-    } else if (!S_ISREG(info->st_mode)) {
-        code = S_ISDIR(info->st_mode) ? EISDIR : EINVAL;
+    } else if (!S_ISREG(info.st_mode)) {
+        code = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
     }
-    if (code == 0) {
-        return nc_error_clear(err);
-    }
-    (void)ops->close(ops->ctx, *fd);
-    return fail(err, code, path, "read");
-}
-
-nc_status nc_file_check(const nc_file_ops *ops, const char *path, nc_error *err) {
-    struct stat info;
-    int fd = -1;
-    nc_status status = open_regular(&fd, &info, ops, path, O_RDONLY, err);
-    if (status == NC_OK) {
-        (void)ops->close(ops->ctx, fd);
-    }
-    return status;
+    (void)ops->close(ops->ctx, fd);
+    return code == 0 ? nc_error_clear(err) : fail(err, code, path, "read");
 }
 
 nc_status nc_file_check_folder(const nc_file_ops *ops, const char *path, nc_error *err) {
@@ -134,21 +117,6 @@ nc_status nc_file_check_folder(const nc_file_ops *ops, const char *path, nc_erro
         (void)ops->close(ops->ctx, fd);
     }
     return nc_error_clear(err); // One that may not be read may still be written to.
-}
-
-nc_status nc_file_make_private(const nc_file_ops *ops, const char *path, nc_error *err) {
-    struct stat info;
-    int fd = -1;
-    nc_status status = open_regular(&fd, &info, ops, path, O_RDWR | O_CREAT, err);
-    if (status != NC_OK) {
-        return status;
-    }
-    bool is_shown = (info.st_mode & (S_IRWXG | S_IRWXO)) != 0;
-    if (is_shown && ops->set_mode(ops->ctx, fd, PRIVATE_MODE) != 0) {
-        status = fail(err, errno, path, "made private");
-    }
-    (void)ops->close(ops->ctx, fd);
-    return status;
 }
 
 nc_status nc_file_read_all(nc_buf *out, const nc_file_ops *ops, const char *path, nc_error *err) {

@@ -17,10 +17,6 @@ NC_NODISCARD nc_status nc_file_check(const nc_file_ops *ops, const char *path, n
 /// native_code.
 NC_NODISCARD nc_status nc_file_check_folder(const nc_file_ops *ops, const char *path, nc_error *err);
 
-/// Makes the file at `path` if it is missing, and nobody else's to read either way: for one that a library rewrites
-/// with the mode that it finds. NC_ERR_FILE carries errno as native_code; what is no regular file is an error too.
-NC_NODISCARD nc_status nc_file_make_private(const nc_file_ops *ops, const char *path, nc_error *err);
-
 /// Appends the file at `path` (NUL-terminated) to `out`; EINTR is retried, the descriptor always closed. A pipe is read
 /// until nobody writes to it, and waited for at most ten seconds in all. NC_ERR_FILE carries errno as native_code; a
 /// directory or a file over out's maximum is an error too.

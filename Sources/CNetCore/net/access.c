@@ -100,10 +100,6 @@ CURLcode nc_access_set_engine(CURL *easy, const nc_state *state) {
     if (state->netrc_file != NULL) {
         SET(CURLOPT_NETRC_FILE, state->netrc_file);
     }
-    if (state->uses_alt_svc) {
-        SET(CURLOPT_ALTSVC_CTRL, (long)(CURLALTSVC_H1 | CURLALTSVC_H2 | CURLALTSVC_H3));
-        SET(CURLOPT_ALTSVC, state->alt_svc_file != NULL ? state->alt_svc_file : "");
-    }
     if (state->doh_url != NULL) {
         SET(CURLOPT_DOH_URL, state->doh_url);
     }

@@ -46,6 +46,7 @@ static void free_engine(nc_engine *engine) {
     nc_pool_release(engine->pool);
     nc_jar_deinit(&engine->jar);
     nc_strict_deinit(&engine->strict);
+    nc_alternatives_deinit(&engine->alternatives);
     nc_state_deinit(&engine->state);
     nc_free(engine);
 }
@@ -99,13 +100,16 @@ static nc_status make(nc_engine **out, const nc_engine_options *options, nc_erro
         status = nc_state_init(&engine->state, options, err);
     }
     if (status == NC_OK) {
-        status = nc_state_prepare_files(&engine->state, &engine->files, err);
+        status = nc_state_check_files(&engine->state, &engine->files, err);
     }
     if (status == NC_OK) {
         status = nc_jar_read(engine, err);
     }
     if (status == NC_OK) {
         status = nc_strict_read(engine, err);
+    }
+    if (status == NC_OK) {
+        status = nc_alternatives_read(engine, err);
     }
     engine->pool = nc_pool_new();
     engine->worker = nc_worker_new(WORKER_THREADS, engine->trace);

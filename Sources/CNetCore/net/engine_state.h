@@ -4,6 +4,7 @@
 
 #include "base/pool.h"
 #include "base/worker.h"
+#include "net/alternatives.h"
 #include "net/gather.h"
 #include "net/jar.h"
 #include "net/lane.h"
@@ -38,6 +39,7 @@ struct nc_engine {
     nc_state state;
     nc_jar jar;
     nc_strict strict; // the loop's
+    nc_alternatives alternatives;
     pthread_t thread;
     atomic_bool has_left; // the thread calls nobody any more, and its name may become another one's
 

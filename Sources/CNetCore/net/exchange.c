@@ -1,6 +1,7 @@
 #include "net/exchange.h"
 
 #include "base/trace.h"
+#include "net/alternatives.h"
 #include "net/engine_state.h"
 #include "net/handle.h"
 #include "net/head.h"
@@ -190,7 +191,8 @@ int nc_exchange_on_progress(void *data, curl_off_t to_get, curl_off_t got, curl_
 /// Whether a reply may call itself HTTP/2 or 3 here. `easy` is NULL without TLS.
 static bool may_be_multiplexed(const nc_transfer *transfer, CURL *easy) {
     nc_http_choice choice = transfer->description.http;
-    return choice == NC_HTTP_2_PRIOR_KNOWLEDGE || choice == NC_HTTP_3 || transfer->engine->state.uses_alt_svc ||
+    return choice == NC_HTTP_2_PRIOR_KNOWLEDGE || choice == NC_HTTP_3 ||
+           (transfer->detour != NULL && nc_detour_is_http3(transfer->detour)) ||
            (easy != NULL && nc_tls_may_be_multiplexed(easy));
 }
 

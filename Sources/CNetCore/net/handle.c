@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/trace.h"
 #include "net/access.h"
+#include "net/alternatives.h"
 #include "net/engine_state.h"
 #include "net/exchange.h"
 #include "net/tls_hook.h"
@@ -225,6 +226,9 @@ static void set_method(option_row *row, nc_handle *handle, const nc_transfer *tr
 }
 
 static long http_version_of(const nc_transfer *transfer, bool is_secure) {
+    if (transfer->detour != NULL && nc_detour_is_http3(transfer->detour)) {
+        return CURL_HTTP_VERSION_3ONLY;
+    }
     switch (transfer->description.http) {
     case NC_HTTP_1_0:
         return CURL_HTTP_VERSION_1_0;
@@ -349,7 +353,9 @@ static void set_headers(option_row *row, nc_handle *handle, nc_transfer *transfe
     // libcurl keeps the name that a Host field gave, and chooses the cookies of the handle's later requests by it.
     bool names_host = !transfer->is_elsewhere && nc_description_names_host(asked);
     handle->has_extras = handle->has_extras || (names_host && transfer->engine->state.cookies != NC_COOKIES_OFF);
-    SET(row, CURLOPT_HTTPHEADER, nc_description_link_headers(asked, transfer->is_elsewhere, transfer->is_get, joins));
+    struct curl_slist *fields = nc_description_link_headers(asked, transfer->is_elsewhere, transfer->is_get, joins);
+    bool has_detour = transfer->detour != NULL;
+    SET(row, CURLOPT_HTTPHEADER, has_detour ? nc_detour_link_headers(transfer->detour, fields) : fields);
 }
 
 /// A jar of the handle's own, for a request that uses the engine's one way only.
@@ -383,9 +389,10 @@ nc_status nc_handle_configure(nc_handle *handle, nc_transfer *transfer) {
     set_headers(&row, handle, transfer);
     set_method(&row, handle, transfer);
     set_protocol(&row, handle, transfer);
-    if (handle->has_connect_to || asked->connect_to != NULL) {
-        SET(&row, CURLOPT_CONNECT_TO, asked->connect_to);
-        handle->has_connect_to = asked->connect_to != NULL;
+    struct curl_slist *way = transfer->detour != NULL ? nc_detour_connect_to(transfer->detour) : asked->connect_to;
+    if (handle->has_connect_to || way != NULL) {
+        SET(&row, CURLOPT_CONNECT_TO, way);
+        handle->has_connect_to = way != NULL;
     }
     if (handle->connect_ms != asked->limits.connect_ms) {
         // Our own timer ends a slow connect; libcurl shares the time out among a host's addresses.

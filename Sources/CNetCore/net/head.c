@@ -330,6 +330,7 @@ static nc_status finish_head(nc_transfer *transfer) {
         return transfer->error.status;
     }
     nc_strict_learn(transfer);
+    nc_alternatives_learn(transfer);
     if (refuses_expectation(transfer, code)) {
         nc_description_stop_expecting(&transfer->description);
         transfer->asks_anew = true;

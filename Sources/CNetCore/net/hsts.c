@@ -2,13 +2,14 @@
 
 #include "base/alloc.h"
 #include "base/ascii.h"
+#include "net/field_text.h"
+#include "net/stamp.h"
 
 #include <netcore/hooks.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-enum { MAX_NAME_BYTES = 253, STAMP_BYTES = 17 };
+enum { MAX_NAME_BYTES = 253 };
 
 /// A name that is remembered without an end.
 static const int64_t forever_s = INT64_MAX;
@@ -165,57 +166,17 @@ bool nc_hsts_covers(const nc_hsts *list, nc_slice authority, int64_t now_s) {
 
 /* --- the field --- */
 
-static nc_slice trim(nc_slice text) {
-    while (text.length > 0 && (text.data[0] == ' ' || text.data[0] == '\t')) {
-        text = nc_slice_make(text.data + 1, text.length - 1);
-    }
-    while (text.length > 0 && (text.data[text.length - 1] == ' ' || text.data[text.length - 1] == '\t')) {
-        text.length--;
-    }
-    return text;
-}
-
-/// Takes the text up to a separator outside quotes off the front.
-static nc_slice take_until(nc_slice *left, uint8_t separator) {
-    bool is_quoted = false;
-    size_t length = 0;
-    while (length < left->length && (is_quoted || left->data[length] != separator)) {
-        is_quoted = is_quoted != (left->data[length] == '"');
-        length++;
-    }
-    nc_slice taken = nc_slice_make(left->data, length);
-    size_t used = length < left->length ? length + 1 : length;
-    *left = nc_slice_make(left->data + used, left->length - used);
-    return taken;
-}
-
-/// A number of seconds, quoted or not.
-static bool read_age(int64_t *age_s, nc_slice value) {
-    if (value.length >= 2 && value.data[0] == '"' && value.data[value.length - 1] == '"') {
-        value = nc_slice_make(value.data + 1, value.length - 2);
-    }
-    int64_t number = 0;
-    for (size_t i = 0; i < value.length; i++) {
-        if (!nc_ascii_is_digit(value.data[i])) {
-            return false;
-        }
-        number = number > longest_s / 10 ? longest_s : number * 10 + (value.data[i] - '0');
-    }
-    *age_s = number < longest_s ? number : longest_s;
-    return value.length > 0;
-}
-
 /// RFC 6797, 6.1: a directive that stands twice, or a max-age that is missing, spoils the field; unknown ones do not.
 static bool read_field(int64_t *age_s, bool *covers_below, nc_slice field) {
     bool has_age = false;
     *covers_below = false;
     while (field.length > 0) {
-        nc_slice value = take_until(&field, ';');
+        nc_slice value = nc_field_take(&field, ';');
         bool has_value = memchr(value.data, '=', value.length) != NULL;
-        nc_slice name = trim(take_until(&value, '='));
-        value = trim(value);
+        nc_slice name = nc_field_trim(nc_field_take(&value, '='));
+        value = nc_field_trim(value);
         if (nc_slice_is_equal_ignoring_case(name, nc_slice_of("max-age"))) {
-            if (has_age || !read_age(age_s, value)) {
+            if (has_age || !nc_field_seconds(age_s, value, longest_s)) {
                 return false;
             }
             has_age = true;
@@ -265,48 +226,21 @@ void nc_hsts_upgrade(nc_buf *out, nc_slice url) {
 
 /* --- as text --- */
 
-/// "YYYYMMDD HH:MM:SS" in universal time.
-static bool read_stamp(int64_t *at_s, nc_slice text) {
-    static const char form[] = "dddddddd dd:dd:dd";
-    int fields[6] = {0};
-    static const uint8_t field_of[STAMP_BYTES] = {0, 0, 0, 0, 1, 1, 2, 2, 9, 3, 3, 9, 4, 4, 9, 5, 5};
-    if (text.length != STAMP_BYTES) {
-        return false;
-    }
-    for (size_t i = 0; i < STAMP_BYTES; i++) {
-        if (form[i] != 'd' ? text.data[i] != form[i] : !nc_ascii_is_digit(text.data[i])) {
-            return false;
-        }
-        if (form[i] == 'd') {
-            fields[field_of[i]] = fields[field_of[i]] * 10 + (text.data[i] - '0');
-        }
-    }
-    struct tm parts = {.tm_year = fields[0] - 1900,
-                       .tm_mon = fields[1] - 1,
-                       .tm_mday = fields[2],
-                       .tm_hour = fields[3],
-                       .tm_min = fields[4],
-                       .tm_sec = fields[5]};
-    *at_s = timegm(&parts);
-    return fields[1] >= 1 && fields[1] <= 12 && fields[2] >= 1 && fields[2] <= 31 && fields[3] < 24 && fields[4] < 60 &&
-           fields[5] < 60;
-}
-
 static bool read_line(nc_strict_host *host, nc_slice line) {
     nc_slice when = line;
-    nc_slice name = take_until(&when, ' ');
-    when = trim(when);
+    nc_slice name = nc_field_take(&when, ' ');
+    when = nc_field_trim(when);
     if (when.length < 2 || when.data[0] != '"' || when.data[when.length - 1] != '"') {
         return false;
     }
-    when = nc_slice_make(when.data + 1, when.length - 2);
+    when = nc_field_unquote(when);
     host->covers_below = name.length > 0 && name.data[0] == '.';
     if (host->covers_below) {
         name = nc_slice_make(name.data + 1, name.length - 1);
     }
     if (nc_slice_is_equal(when, nc_slice_of("unlimited"))) {
         host->until_s = forever_s;
-    } else if (!read_stamp(&host->until_s, when)) {
+    } else if (!nc_stamp_read(&host->until_s, when)) {
         return false;
     }
     return memchr(name.data, ':', name.length) == NULL && take_name(host, name);
@@ -319,7 +253,7 @@ nc_status nc_hsts_read(nc_hsts *list, nc_slice text, int64_t now_s, size_t *numb
         nc_slice line = nc_slice_make(text.data, end != NULL ? (size_t)(end - text.data) : text.length);
         size_t used = line.length + (end != NULL ? 1 : 0);
         text = nc_slice_make(text.data + used, text.length - used);
-        line = trim(line);
+        line = nc_field_trim(line);
         if (line.length == 0 || line.data[0] == '#') {
             continue;
         }
@@ -339,15 +273,12 @@ void nc_hsts_write(const nc_hsts *list, nc_buf *out, int64_t now_s) {
     for (size_t i = 0; i < list->count; i++) {
         const nc_strict_host *host = list->hosts[i];
         char line[MAX_NAME_BYTES + 32];
-        char stamp[32] = "unlimited";
-        struct tm parts;
-        time_t until = (time_t)host->until_s;
+        char stamp[NC_STAMP_BYTES] = "unlimited";
         if (host->until_s <= now_s) {
             continue;
         }
-        if (host->until_s != forever_s && gmtime_r(&until, &parts) != NULL) {
-            (void)snprintf(stamp, sizeof stamp, "%04d%02d%02d %02d:%02d:%02d", (parts.tm_year + 1900) % 10000,
-                           parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
+        if (host->until_s != forever_s) {
+            nc_stamp_write(stamp, host->until_s);
         }
         int length = snprintf(line, sizeof line, "%s%s \"%s\"\n", host->covers_below ? "." : "", host->name, stamp);
         nc_buf_append(out, nc_slice_make(line, (size_t)length));

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/trace.h"
+#include "net/alternatives.h"
 #include "net/engine_state.h"
 #include "net/flow.h"
 #include "net/handle.h"
@@ -14,6 +15,9 @@ enum { LAST_FRAME_MS = 500 };
 
 /// How long a redirect's own body may take altogether, which is read for the sake of its connection alone.
 enum { REDIRECT_BODY_MS = 1000 };
+
+/// How long a detour is waited for at most, whatever the limit of connecting.
+enum { DETOUR_MS = 10000 };
 
 typedef struct limit {
     nc_status status;
@@ -30,6 +34,17 @@ static limit limit_of_redirect(const nc_transfer *transfer) {
     return (limit){NC_OK, idle_ms < REDIRECT_BODY_MS ? idle_ms : REDIRECT_BODY_MS, transfer->led_on_ns};
 }
 
+/// A detour that leads nowhere leaves time for the origin.
+static limit limit_of_connecting(const nc_transfer *transfer) {
+    uint32_t whole_ms = transfer->description.limits.connect_ms;
+    if (transfer->detour != NULL) {
+        uint32_t half_ms = whole_ms / 2 < DETOUR_MS ? whole_ms / 2 : DETOUR_MS;
+        return (limit){NC_ERR_CONNECT_TIMED_OUT, half_ms, transfer->phase_began_ns};
+    }
+    bool has_tried = transfer->left_detour_ns != 0;
+    return (limit){NC_ERR_CONNECT_TIMED_OUT, whole_ms, has_tried ? transfer->left_detour_ns : transfer->phase_began_ns};
+}
+
 static limit limit_of_phase(const nc_transfer *transfer) {
     const nc_limits *limits = &transfer->description.limits;
     uint64_t from_ns = transfer->phase_began_ns;
@@ -42,7 +57,7 @@ static limit limit_of_phase(const nc_transfer *transfer) {
     case NC_PHASE_SLOT:
         return (limit){NC_ERR_SLOT_TIMED_OUT, limits->slot_ms, from_ns};
     case NC_PHASE_CONNECT:
-        return (limit){NC_ERR_CONNECT_TIMED_OUT, limits->connect_ms, from_ns};
+        return limit_of_connecting(transfer);
     case NC_PHASE_REPLY:
         return (limit){NC_ERR_FIRST_BYTE_TIMED_OUT, limits->first_byte_ms, from_ns};
     case NC_PHASE_SEND:
@@ -112,6 +127,10 @@ void nc_limits_timer_due(nc_timer *timer) {
         }
         transfer->ends_early = true;
         nc_transfer_hop_done(transfer, CURLE_OK);
+        return;
+    }
+    if (one.status == NC_ERR_CONNECT_TIMED_OUT && nc_alternatives_leave(transfer)) {
+        nc_transfer_hop_done(transfer, CURLE_OPERATION_TIMEDOUT);
         return;
     }
     nc_error err;

@@ -232,6 +232,7 @@ static void close_lanes(nc_engine *engine) {
     read_mail(engine);
     nc_saved_file_save_at_end(&engine->jar.file);
     nc_saved_file_save_at_end(&engine->strict.file);
+    nc_saved_file_save_at_end(&engine->alternatives.file);
     while (!nc_list_is_empty(&engine->loop.lanes)) {
         nc_lane_close(NC_CONTAINER_OF(engine->loop.lanes.next, nc_lane, link));
     }

@@ -44,14 +44,21 @@ nc_status nc_origin_of(nc_origin *out, const char *url) {
     return status_of(code);
 }
 
-nc_status nc_origin_host(nc_buf *out, const char *url) {
+nc_status nc_origin_host(nc_buf *out, uint16_t *port, const char *url) {
     char *host = NULL;
+    char *digits = NULL;
     CURLU *handle = curl_url();
-    CURLUcode code = handle != NULL ? read_host(&host, handle, url) : CURLUE_OUT_OF_MEMORY;
+    CURLUcode code = handle == NULL ? CURLUE_OUT_OF_MEMORY
+                     : port == NULL ? read_host(&host, handle, url)
+                                    : read_parts(&host, &digits, handle, url);
     if (code == CURLUE_OK) {
         nc_buf_append(out, nc_slice_of(host));
     }
+    if (code == CURLUE_OK && port != NULL) {
+        *port = (uint16_t)strtoul(digits, NULL, 10);
+    }
     curl_free(host);
+    curl_free(digits);
     curl_url_cleanup(handle);
     return code == CURLUE_OK ? nc_buf_status(out) : status_of(code);
 }

@@ -94,12 +94,10 @@ static nc_status check_home_netrc(const nc_file_ops *files, nc_error *err) {
     return is_other_kind ? status : nc_error_clear(err);
 }
 
-nc_status nc_state_prepare_files(const nc_state *state, const nc_file_ops *files, nc_error *err) {
-    bool has_alt_svc = state->uses_alt_svc && state->alt_svc_file != NULL;
-    nc_status status = !state->uses_netrc          ? NC_OK
-                       : state->netrc_file != NULL ? nc_file_check(files, state->netrc_file, err)
-                                                   : check_home_netrc(files, err);
-    return status == NC_OK && has_alt_svc ? nc_file_make_private(files, state->alt_svc_file, err) : status;
+nc_status nc_state_check_files(const nc_state *state, const nc_file_ops *files, nc_error *err) {
+    return !state->uses_netrc          ? NC_OK
+           : state->netrc_file != NULL ? nc_file_check(files, state->netrc_file, err)
+                                       : check_home_netrc(files, err);
 }
 
 void nc_state_deinit(nc_state *state) {

@@ -24,9 +24,9 @@ typedef struct nc_state {
 
 /// Checks and copies. NC_OK, NC_ERR_USAGE, NC_ERR_UNSUPPORTED, NC_ERR_NO_MEMORY.
 NC_NODISCARD nc_status nc_state_init(nc_state *state, const nc_engine_options *options, nc_error *err);
-/// Whether what is only read can be: libcurl would leave out a netrc file that is missing, and wait for a named pipe.
-/// And makes what libcurl writes with whatever mode there is. NC_OK, NC_ERR_FILE.
-NC_NODISCARD nc_status nc_state_prepare_files(const nc_state *state, const nc_file_ops *files, nc_error *err);
+/// Whether what libcurl reads can be: it would leave out a netrc file that is missing, and wait for a named pipe.
+/// NC_OK, NC_ERR_FILE.
+NC_NODISCARD nc_status nc_state_check_files(const nc_state *state, const nc_file_ops *files, nc_error *err);
 /// Frees what was copied, and wipes it.
 void nc_state_deinit(nc_state *state);
 

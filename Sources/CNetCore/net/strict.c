@@ -58,7 +58,7 @@ static nc_status find_host(nc_slice *host, nc_buf *storage, nc_slice url) {
     if (is_plain(*host)) {
         return NC_OK;
     }
-    nc_status status = nc_origin_host(storage, (const char *)url.data);
+    nc_status status = nc_origin_host(storage, NULL, (const char *)url.data);
     *host = nc_buf_slice(storage);
     return status == NC_ERR_BAD_URL ? NC_OK : status; // Nothing is sent there either.
 }

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/trace.h"
 #include "net/access.h"
+#include "net/alternatives.h"
 #include "net/engine_state.h"
 #include "net/files.h"
 #include "net/form_upload.h"
@@ -78,6 +79,7 @@ void nc_transfer_free(nc_transfer *transfer) {
     nc_response_release(transfer->response);
     nc_trust_release(transfer->trust);
     nc_expectation_release(transfer->expectation);
+    nc_detour_free(transfer->detour);
     nc_buf_deinit(&transfer->redirected_url);
     nc_buf_deinit(&transfer->next_url);
     nc_pool_give(transfer->engine->pool, transfer, transfer->bytes);
@@ -412,7 +414,8 @@ void nc_transfer_start(nc_transfer *transfer) {
 void nc_transfer_launch(nc_transfer *transfer) {
     nc_engine *engine = transfer->engine;
     nc_transfer_enter(transfer, NC_PHASE_CONNECT);
-    nc_handle *handle = nc_jar_refresh(transfer->lane) ? nc_handle_take(transfer->lane, transfer) : NULL;
+    bool has_way = nc_alternatives_choose(transfer) == NC_OK;
+    nc_handle *handle = has_way && nc_jar_refresh(transfer->lane) ? nc_handle_take(transfer->lane, transfer) : NULL;
     if (handle == NULL) {
         fail(transfer, NC_ERR_NO_MEMORY, "no memory for a transfer");
         return;
@@ -439,6 +442,7 @@ static void follow(nc_transfer *transfer) {
     transfer->next_url = previous;
     transfer->followed++;
     transfer->repeats = 0;
+    transfer->left_detour_ns = 0;
     transfer->is_afresh = false;
     transfer->at_once = 0;
     transfer->is_elsewhere = transfer->is_elsewhere || transfer->answer.changes_origin;
@@ -455,7 +459,8 @@ void nc_transfer_hop_done(nc_transfer *transfer, CURLcode code) {
         transfer->repeats++;
         nc_response_repeat_hop(transfer->response);
     }
-    if (transfer->asks_anew && transfer->error.status == NC_OK) {
+    if ((code != CURLE_OK && code != CURLE_OUT_OF_MEMORY && nc_alternatives_leave(transfer)) ||
+        (transfer->asks_anew && transfer->error.status == NC_OK)) {
         leave_hop(transfer);
         enqueue(transfer, true);
         return;

@@ -61,7 +61,8 @@ extension Agent {
         public var netrc = NetrcChoice.off
         /// Whether Strict-Transport-Security (RFC 6797) is followed and remembered.
         public var hsts = Retention.off
-        /// Whether Alt-Svc (RFC 7838) is followed and remembered.
+        /// Whether Alt-Svc (RFC 7838) is followed and remembered. A place that does not prove to be the origin, or cannot
+        /// be connected to in half of ``Limits/connect``, is left for five minutes and the origin asked.
         public var altSvc = Retention.off
         /// The URL of a DNS-over-HTTPS server (RFC 8484); nil asks the system.
         public var dnsOverHTTPS: String?

@@ -1,0 +1,375 @@
+#include "net/alt_svc.h"
+
+#include "base/alloc.h"
+#include "base/ascii.h"
+#include "net/field_text.h"
+#include "net/stamp.h"
+
+#include <netcore/hooks.h>
+#include <stdio.h>
+#include <string.h>
+
+/// RFC 7838, 3.1.
+static const int64_t usual_s = 86400;
+/// ma counts at most this (a hundred years), so that no sum overflows.
+static const int64_t longest_s = (int64_t)100 * 366 * 86400;
+/// Each answer says it anew: an end that moves by less is not worth a file.
+static const int64_t slight_s = 60;
+
+void nc_alt_svc_deinit(nc_alt_svc *list) {
+    for (size_t i = 0; i < list->count; i++) {
+        nc_free(list->items[i]);
+    }
+    nc_free(list->items);
+    *list = (nc_alt_svc){0};
+}
+
+/* --- places --- */
+
+static bool is_of_name(uint8_t c) {
+    return nc_ascii_is_alpha(c) || nc_ascii_is_digit(c) || c == '-' || c == '_' || c == '.';
+}
+
+static bool is_of_address(uint8_t c) {
+    return nc_ascii_is_digit(c) || c == ':' || c == '.' || (nc_ascii_lower(c) >= 'a' && nc_ascii_lower(c) <= 'f');
+}
+
+bool nc_alt_place_make(nc_alt_place *out, nc_slice host, uint16_t port) {
+    bool is_bracketed = host.length > 2 && host.data[0] == '[' && host.data[host.length - 1] == ']';
+    nc_slice inner = is_bracketed ? nc_slice_make(host.data + 1, host.length - 2) : host;
+    inner.length -= !is_bracketed && inner.length > 0 && inner.data[inner.length - 1] == '.' ? 1 : 0;
+    if (inner.length == 0 || inner.length > NC_ALT_SVC_HOST_BYTES - 3 || port == 0) {
+        return false;
+    }
+    *out = (nc_alt_place){.port = port};
+    size_t at = 0;
+    if (is_bracketed) {
+        out->host[at++] = '[';
+    }
+    for (size_t i = 0; i < inner.length; i++) {
+        bool is_dot = inner.data[i] == '.';
+        bool is_empty_label = is_dot && (i == 0 || inner.data[i - 1] == '.' || i + 1 == inner.length);
+        if (is_bracketed ? !is_of_address(inner.data[i]) : !is_of_name(inner.data[i]) || is_empty_label) {
+            return false;
+        }
+        out->host[at++] = (char)nc_ascii_lower(inner.data[i]);
+    }
+    if (is_bracketed) {
+        out->host[at] = ']';
+    }
+    return true;
+}
+
+static bool is_equal(const nc_alt_place *one, const nc_alt_place *other) {
+    return one->port == other->port && strcmp(one->host, other->host) == 0;
+}
+
+static bool read_port(uint16_t *out, nc_slice digits) {
+    uint32_t number = 0;
+    for (size_t i = 0; i < digits.length; i++) {
+        if (!nc_ascii_is_digit(digits.data[i]) || number > UINT16_MAX) {
+            return false;
+        }
+        number = number * 10 + (uint32_t)(digits.data[i] - '0');
+    }
+    *out = (uint16_t)number;
+    return number > 0 && number <= UINT16_MAX;
+}
+
+/* --- the list --- */
+
+static void remove_at(nc_alt_svc *list, size_t place) {
+    nc_free(list->items[place]);
+    list->count--;
+    memmove(list->items + place, list->items + place + 1, (list->count - place) * sizeof *list->items);
+}
+
+static void make_way(nc_alt_svc *list) {
+    size_t first = 0;
+    for (size_t i = 1; i < list->count; i++) {
+        first = list->items[i]->until_s < list->items[first]->until_s ? i : first;
+    }
+    if (list->count >= NC_ALT_SVC_MAX_TOTAL) {
+        remove_at(list, first);
+    }
+}
+
+/// False when memory is short.
+static bool append(nc_alt_svc *list, const nc_alternative *one) {
+    make_way(list);
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity > 0 ? list->capacity * 2 : 8;
+        nc_alternative **items = nc_realloc(list->items, capacity * sizeof(nc_alternative *));
+        if (items == NULL) {
+            return false;
+        }
+        list->items = items;
+        list->capacity = capacity;
+    }
+    nc_alternative *copy = nc_alloc(sizeof *copy);
+    if (copy == NULL) {
+        return false;
+    }
+    *copy = *one;
+    list->items[list->count++] = copy;
+    return true;
+}
+
+static bool is_same_service(const nc_alternative *one, const nc_alternative *other) {
+    return one->protocol == other->protocol && is_equal(&one->place, &other->place) &&
+           is_equal(&one->origin, &other->origin);
+}
+
+const nc_alternative *nc_alt_svc_find(const nc_alt_svc *list, const nc_alt_place *origin, uint8_t protocols,
+                                      int64_t now_s) {
+    for (size_t i = 0; i < list->count; i++) {
+        const nc_alternative *one = list->items[i];
+        if ((one->protocol & protocols) != 0 && one->until_s > now_s && one->avoided_until_s <= now_s &&
+            is_equal(&one->origin, origin)) {
+            return one;
+        }
+    }
+    return NULL;
+}
+
+void nc_alt_svc_avoid(nc_alt_svc *list, const nc_alternative *one, int64_t now_s) {
+    for (size_t i = 0; i < list->count; i++) {
+        if (is_same_service(list->items[i], one)) {
+            list->items[i]->avoided_until_s = now_s + NC_ALT_SVC_AVOIDED_S;
+        }
+    }
+}
+
+/* --- the field --- */
+
+/// What a field says: some alternatives, or none any more.
+typedef struct said {
+    nc_alternative items[NC_ALT_SVC_MAX_EACH];
+    size_t count;
+} said;
+
+/// A protocol by its ALPN name, percent-encoded where that is no token (RFC 7838, 3), or as libcurl's files have it.
+static uint8_t protocol_of(nc_slice name) {
+    static const struct {
+        const char *name;
+        uint8_t protocol;
+    } known[] = {{"h2", NC_ALT_HTTP_2},
+                 {"h3", NC_ALT_HTTP_3},
+                 {"http%2F1.1", NC_ALT_HTTP_1_1},
+                 {"http/1.1", NC_ALT_HTTP_1_1},
+                 {"h1", NC_ALT_HTTP_1_1}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (nc_slice_is_equal(name, nc_slice_of(known[i].name))) {
+            return known[i].protocol;
+        }
+    }
+    return 0;
+}
+
+/// `"host:port"` or `":port"`.
+static bool read_authority(nc_alt_place *out, nc_slice text, const nc_alt_place *origin) {
+    nc_slice inner = nc_field_unquote(text);
+    size_t colon = inner.length;
+    while (colon > 0 && inner.data[colon - 1] != ':') {
+        colon--;
+    }
+    uint16_t port = 0;
+    if (inner.length == text.length || colon == 0 ||
+        !read_port(&port, nc_slice_make(inner.data + colon, inner.length - colon))) {
+        return false;
+    }
+    nc_slice host = nc_slice_make(inner.data, colon - 1);
+    return nc_alt_place_make(out, host.length > 0 ? host : nc_slice_of(origin->host), port);
+}
+
+/// One alternative and its parameters; those that nobody knows are passed over.
+static bool read_alternative(nc_alternative *out, nc_slice text, const nc_alt_place *origin, int64_t now_s) {
+    int64_t age_s = usual_s;
+    nc_slice authority = nc_field_take(&text, ';');
+    nc_slice protocol = nc_field_trim(nc_field_take(&authority, '='));
+    *out = (nc_alternative){.origin = *origin, .protocol = protocol_of(protocol)};
+    if (protocol.length == 0 || !read_authority(&out->place, nc_field_trim(authority), origin)) {
+        return false;
+    }
+    while (text.length > 0) {
+        nc_slice value = nc_field_take(&text, ';');
+        nc_slice name = nc_field_trim(nc_field_take(&value, '='));
+        value = nc_field_trim(value);
+        if (nc_slice_is_equal_ignoring_case(name, nc_slice_of("ma"))) {
+            if (!nc_field_seconds(&age_s, value, longest_s)) {
+                return false;
+            }
+        } else if (nc_slice_is_equal_ignoring_case(name, nc_slice_of("persist"))) {
+            out->is_persistent = nc_slice_is_equal(nc_field_unquote(value), nc_slice_of("1"));
+        }
+    }
+    out->until_s = now_s + age_s;
+    return true;
+}
+
+/// Whether it adds to what was said: not the origin itself, not what has ended, and nothing twice.
+static bool is_of_use(const said *before, const nc_alternative *one, int64_t now_s) {
+    for (size_t i = 0; i < before->count; i++) {
+        if (is_same_service(&before->items[i], one)) {
+            return false;
+        }
+    }
+    bool is_the_origin = one->protocol != NC_ALT_HTTP_3 && is_equal(&one->place, &one->origin);
+    return one->protocol != 0 && one->until_s > now_s && !is_the_origin && before->count < NC_ALT_SVC_MAX_EACH;
+}
+
+static bool read_field(said *out, nc_slice field, const nc_alt_place *origin, int64_t now_s) {
+    out->count = 0;
+    if (nc_slice_is_equal(nc_field_trim(field), nc_slice_of("clear"))) {
+        return true;
+    }
+    bool has_any = false;
+    while (field.length > 0) {
+        nc_alternative one;
+        nc_slice text = nc_field_trim(nc_field_take(&field, ','));
+        if (text.length == 0) {
+            continue; // RFC 9110, 5.6.1: empty members of a list are none.
+        }
+        if (!read_alternative(&one, text, origin, now_s)) {
+            return false;
+        }
+        has_any = true;
+        if (is_of_use(out, &one, now_s)) {
+            out->items[out->count++] = one;
+        }
+    }
+    return has_any;
+}
+
+static bool is_nearly(const nc_alternative *one, const nc_alternative *other) {
+    int64_t moved_s = one->until_s - other->until_s;
+    return is_same_service(one, other) && one->is_persistent == other->is_persistent && moved_s < slight_s &&
+           moved_s > -slight_s;
+}
+
+/// Whether that is what is known of the origin.
+static bool says_nothing_new(const nc_alt_svc *list, const said *now, const nc_alt_place *origin) {
+    size_t known = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        if (!is_equal(&list->items[i]->origin, origin)) {
+            continue;
+        }
+        if (known == now->count || !is_nearly(list->items[i], &now->items[known])) {
+            return false;
+        }
+        known++;
+    }
+    return known == now->count;
+}
+
+/// Takes an origin's alternatives out of the list; those that `now` has as well are avoided for as long.
+static void take_out(nc_alt_svc *list, said *now, const nc_alt_place *origin) {
+    for (size_t i = 0; i < list->count;) {
+        const nc_alternative *one = list->items[i];
+        if (!is_equal(&one->origin, origin)) {
+            i++;
+            continue;
+        }
+        for (size_t k = 0; k < now->count; k++) {
+            if (is_same_service(one, &now->items[k])) {
+                now->items[k].avoided_until_s = one->avoided_until_s;
+            }
+        }
+        remove_at(list, i);
+    }
+}
+
+bool nc_alt_svc_note(nc_alt_svc *list, const nc_alt_place *origin, nc_slice field, int64_t now_s) {
+    said now;
+    if (!read_field(&now, field, origin, now_s) || says_nothing_new(list, &now, origin)) {
+        return false;
+    }
+    take_out(list, &now, origin);
+    for (size_t i = 0; i < now.count && append(list, &now.items[i]); i++) {
+    }
+    return true;
+}
+
+/* --- as text --- */
+
+static nc_slice take_word(nc_slice *line) {
+    *line = nc_field_trim(*line);
+    return nc_field_take(line, ' ');
+}
+
+static bool read_place(nc_alt_place *out, nc_slice *line) {
+    char bracketed[NC_ALT_SVC_HOST_BYTES];
+    nc_slice host = take_word(line);
+    uint16_t port = 0;
+    bool is_bare = host.length > 0 && host.data[0] != '[' && memchr(host.data, ':', host.length) != NULL;
+    if (is_bare && host.length < sizeof bracketed - 3) { // as libcurl 7.88 writes IPv6
+        int length = snprintf(bracketed, sizeof bracketed, "[%.*s]", (int)host.length, (const char *)host.data);
+        host = nc_slice_make(bracketed, (size_t)length);
+    }
+    return read_port(&port, take_word(line)) && nc_alt_place_make(out, host, port);
+}
+
+static bool read_line(nc_alternative *out, nc_slice line) {
+    *out = (nc_alternative){0};
+    bool is_known = protocol_of(take_word(&line)) != 0 && read_place(&out->origin, &line);
+    out->protocol = protocol_of(take_word(&line));
+    if (!is_known || out->protocol == 0 || !read_place(&out->place, &line)) {
+        return false;
+    }
+    nc_slice when = take_word(&line);
+    nc_slice persists = take_word(&line);
+    out->is_persistent = nc_slice_is_equal(persists, nc_slice_of("1"));
+    return when.length > 2 && when.data[0] == '"' && nc_stamp_read(&out->until_s, nc_field_unquote(when));
+}
+
+static bool is_known(const nc_alt_svc *list, const nc_alternative *one) {
+    for (size_t i = 0; i < list->count; i++) {
+        if (is_same_service(list->items[i], one)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+nc_status nc_alt_svc_read(nc_alt_svc *list, nc_slice text, int64_t now_s, size_t *number) {
+    for (*number = 1; text.length > 0; ++*number) {
+        nc_alternative one;
+        const uint8_t *end = memchr(text.data, '\n', text.length);
+        nc_slice line = nc_slice_make(text.data, end != NULL ? (size_t)(end - text.data) : text.length);
+        size_t used = line.length + (end != NULL ? 1 : 0);
+        text = nc_slice_make(text.data + used, text.length - used);
+        line = nc_field_trim(line);
+        if (line.length == 0 || line.data[0] == '#') {
+            continue;
+        }
+        if (!read_line(&one, line)) {
+            return NC_ERR_FILE;
+        }
+        if (one.until_s > now_s && !is_known(list, &one) && !append(list, &one)) {
+            return NC_ERR_NO_MEMORY;
+        }
+    }
+    return NC_OK;
+}
+
+static const char *name_of(uint8_t protocol) {
+    return protocol == NC_ALT_HTTP_3 ? "h3" : protocol == NC_ALT_HTTP_2 ? "h2" : "h1";
+}
+
+void nc_alt_svc_write(const nc_alt_svc *list, nc_buf *out, int64_t now_s) {
+    nc_buf_append(out, nc_slice_of("# Where else origins may be had (RFC 7838), in curl's format.\n"
+                                   "# Written by NetKit; changes made here are lost.\n"));
+    for (size_t i = 0; i < list->count; i++) {
+        const nc_alternative *one = list->items[i];
+        char line[2 * NC_ALT_SVC_HOST_BYTES + 96];
+        char stamp[NC_STAMP_BYTES];
+        if (one->until_s <= now_s) {
+            continue;
+        }
+        nc_stamp_write(stamp, one->until_s);
+        int length = snprintf(line, sizeof line, "h2 %s %u %s %s %u \"%s\" %d 0\n", one->origin.host,
+                              (unsigned)one->origin.port, name_of(one->protocol), one->place.host,
+                              (unsigned)one->place.port, stamp, one->is_persistent ? 1 : 0);
+        nc_buf_append(out, nc_slice_make(line, (size_t)length));
+    }
+}

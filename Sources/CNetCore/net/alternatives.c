@@ -1,0 +1,221 @@
+#include "net/alternatives.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "net/engine_state.h"
+#include "net/handle.h"
+#include "net/origin.h"
+#include "net/response.h"
+#include "net/upload.h"
+#include "net/url_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/// Joined fields of a head count at most this.
+enum { MAX_FIELD_BYTES = 64 * 1024 };
+/// RFC 9110, 15.5.20: the server that was asked is not the one for this origin.
+enum { MISDIRECTED_REQUEST = 421 };
+
+struct nc_detour {
+    nc_alternative to;
+    struct curl_slist connect_to;
+    struct curl_slist used;
+    char connect_to_text[2 * NC_ALT_SVC_HOST_BYTES + 16];
+    char used_text[NC_ALT_SVC_HOST_BYTES + 24];
+};
+
+static int64_t now_s(const nc_engine *engine) {
+    return engine->clock.realtime_ns(engine->clock.ctx) / 1000000000;
+}
+
+/* --- the file --- */
+
+static void write_file(nc_buf *out, const nc_engine *engine) {
+    nc_alt_svc_write(&engine->alternatives.list, out, now_s(engine));
+}
+
+nc_status nc_alternatives_read(nc_engine *engine, nc_error *told) {
+    nc_error own;
+    nc_error *err = told != NULL ? told : &own;
+    nc_alternatives *known = &engine->alternatives;
+    size_t line = 0;
+    nc_saved_file_init(&known->file, engine, engine->state.uses_alt_svc ? engine->state.alt_svc_file : NULL,
+                       write_file);
+    nc_status status = nc_saved_file_read(&known->file, err);
+    if (status != NC_OK) {
+        return status;
+    }
+    status = nc_alt_svc_read(&known->list, nc_buf_slice(&known->file.text), now_s(engine), &line);
+    nc_buf_reset(&known->file.text);
+    if (status == NC_ERR_FILE) {
+        return nc_error_set(err, NC_ERR_FILE, 0, -1, "'%.96s' is no Alt-Svc file: line %zu is no alternative",
+                            known->file.path, line);
+    }
+    return status == NC_OK ? NC_OK : nc_error_set(err, status, 0, -1, "%s", nc_status_text(status));
+}
+
+void nc_alternatives_deinit(nc_alternatives *alternatives) {
+    nc_alt_svc_deinit(&alternatives->list);
+    nc_saved_file_deinit(&alternatives->file);
+}
+
+/* --- learning --- */
+
+/// Where the hop's URL leads. False for http, and for what is no place.
+static bool find_origin(nc_alt_place *out, const nc_transfer *transfer) {
+    nc_slice url = nc_transfer_url(transfer);
+    bool is_secure = false;
+    if (!nc_url_has_web_scheme(url, &is_secure) || !is_secure) {
+        return false;
+    }
+    nc_buf host = nc_buf_init(NC_ALT_SVC_HOST_BYTES);
+    uint16_t port = 0;
+    bool is_found = nc_origin_host(&host, &port, (const char *)url.data) == NC_OK &&
+                    nc_alt_place_make(out, nc_buf_slice(&host), port);
+    nc_buf_deinit(&host);
+    return is_found;
+}
+
+/// Joins the head's Alt-Svc fields; whether there is one.
+static bool join_fields(nc_buf *out, const nc_response *response) {
+    bool has_any = false;
+    for (size_t i = 0; i < nc_response_header_count(response); i++) {
+        nc_header header = nc_response_header_at(response, i);
+        if (nc_slice_is_equal_ignoring_case(header.name, nc_slice_of("Alt-Svc"))) {
+            nc_buf_append(out, nc_slice_of(has_any ? "," : ""));
+            nc_buf_append(out, header.value);
+            has_any = true;
+        }
+    }
+    return has_any && nc_buf_status(out) == NC_OK;
+}
+
+void nc_alternatives_learn(nc_transfer *transfer) {
+    nc_engine *engine = transfer->engine;
+    nc_alternatives *known = &engine->alternatives;
+    nc_alt_place origin;
+    if (!engine->state.uses_alt_svc) {
+        return;
+    }
+    if (nc_response_status(transfer->response) == MISDIRECTED_REQUEST) { // It says nothing of the origin either.
+        if (transfer->detour != NULL) {
+            nc_alt_svc_avoid(&known->list, &transfer->detour->to, now_s(engine));
+        }
+        return;
+    }
+    // RFC 7838, 2.1: never over a connection that anybody could have answered.
+    if (transfer->trust->options.accepts_anything) {
+        return;
+    }
+    nc_buf field = nc_buf_init(MAX_FIELD_BYTES);
+    if (join_fields(&field, transfer->response) && find_origin(&origin, transfer) &&
+        nc_alt_svc_note(&known->list, &origin, nc_buf_slice(&field), now_s(engine))) {
+        nc_saved_file_note_change(&known->file);
+    }
+    nc_buf_deinit(&field);
+}
+
+/* --- taking it --- */
+
+/// What the hop may be spoken in.
+static uint8_t protocols_of(const nc_transfer *transfer) {
+    const nc_capabilities *can = &transfer->engine->capabilities;
+    uint8_t any =
+        (uint8_t)(NC_ALT_HTTP_1_1 | (can->has_http2 ? NC_ALT_HTTP_2 : 0) | (can->has_http3 ? NC_ALT_HTTP_3 : 0));
+    switch (transfer->description.http) {
+    case NC_HTTP_AUTO:
+        return any;
+    case NC_HTTP_1_1:
+        return NC_ALT_HTTP_1_1;
+    case NC_HTTP_2_PRIOR_KNOWLEDGE:
+        return NC_ALT_HTTP_2;
+    case NC_HTTP_3:
+        return NC_ALT_HTTP_3;
+    default:
+        return 0;
+    }
+}
+
+/// Whoever says where a request goes means it; and what is behind a proxy is the proxy's matter.
+static bool may_take_one(const nc_transfer *transfer) {
+    return transfer->engine->state.uses_alt_svc && transfer->engine->alternatives.list.count > 0 &&
+           transfer->left_detour_ns == 0 && transfer->description.connect_to == NULL &&
+           nc_transfer_unix_socket(transfer) == NULL && nc_handle_proxy(transfer)->choice == NC_PROXY_NONE;
+}
+
+static bool names_service(const nc_description *asked) {
+    for (size_t i = 0; i < asked->header_count; i++) {
+        static const char name[] = "alt-used";
+        const char *text = asked->headers[i].node.data;
+        size_t length = strcspn(text, ":;");
+        if (nc_slice_is_equal_ignoring_case(nc_slice_make(text, length), nc_slice_of(name))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static nc_detour *make(const nc_alternative *to, bool says_so) {
+    nc_detour *detour = nc_alloc_zeroed(1, sizeof *detour);
+    if (detour == NULL) {
+        return NULL;
+    }
+    detour->to = *to;
+    (void)snprintf(detour->connect_to_text, sizeof detour->connect_to_text, "%s:%u:%s:%u", to->origin.host,
+                   (unsigned)to->origin.port, to->place.host, (unsigned)to->place.port);
+    (void)snprintf(detour->used_text, sizeof detour->used_text, "Alt-Used: %s:%u", to->place.host,
+                   (unsigned)to->place.port);
+    detour->connect_to.data = detour->connect_to_text;
+    detour->used.data = says_so ? detour->used_text : NULL;
+    return detour;
+}
+
+nc_status nc_alternatives_choose(nc_transfer *transfer) {
+    nc_alt_place origin;
+    nc_detour_free(transfer->detour);
+    transfer->detour = NULL;
+    if (!may_take_one(transfer) || !find_origin(&origin, transfer)) {
+        return NC_OK;
+    }
+    const nc_alternative *one =
+        nc_alt_svc_find(&transfer->engine->alternatives.list, &origin, protocols_of(transfer), now_s(transfer->engine));
+    if (one == NULL) {
+        return NC_OK;
+    }
+    transfer->detour = make(one, !names_service(&transfer->description));
+    return transfer->detour != NULL ? NC_OK : NC_ERR_NO_MEMORY;
+}
+
+bool nc_alternatives_leave(nc_transfer *transfer) {
+    nc_engine *engine = transfer->engine;
+    if (transfer->detour == NULL || transfer->was_connected || transfer->error.status == NC_ERR_NO_MEMORY ||
+        !nc_upload_can_begin(transfer)) {
+        return false;
+    }
+    nc_alt_svc_avoid(&engine->alternatives.list, &transfer->detour->to, now_s(engine));
+    transfer->left_detour_ns = transfer->phase_began_ns;
+    transfer->asks_anew = true;
+    (void)nc_error_clear(&transfer->error); // Whatever was wrong there: the origin has not been asked.
+    nc_response_repeat_hop(transfer->response);
+    return true;
+}
+
+/* --- what libcurl is told --- */
+
+struct curl_slist *nc_detour_connect_to(nc_detour *detour) {
+    return &detour->connect_to;
+}
+
+struct curl_slist *nc_detour_link_headers(nc_detour *detour, struct curl_slist *headers) {
+    detour->used.next = headers;
+    return detour->used.data != NULL ? &detour->used : headers;
+}
+
+bool nc_detour_is_http3(const nc_detour *detour) {
+    return detour->to.protocol == NC_ALT_HTTP_3;
+}
+
+void nc_detour_free(nc_detour *detour) {
+    nc_free(detour);
+}
