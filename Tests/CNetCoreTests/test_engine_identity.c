@@ -80,7 +80,7 @@ static void engine__a_server_that_insists_refuses_who_shows_none(void **state) {
         fixture_start_with(&f, &options, NULL);
         nc_status status = fixture_get(&f, "/in").error.status;
         if (is_old) {
-            assert_status(status, NC_ERR_TLS_HANDSHAKE); // TLS 1.2 has no word for it.
+            assert_status(status, NC_ERR_TLS_IDENTITY);
         } else {
             assert_refused(status);
         }

@@ -180,6 +180,26 @@ static void outcome__a_refused_certificate_tells_by_its_verify_result(void **sta
     assert_status(nc_outcome_judge(&outcome, NULL), NC_ERR_TLS_NAME);
 }
 
+static void outcome__a_handshake_failure_means_the_identity_where_one_was_asked_for_and_not_shown(void **state) {
+    static const struct {
+        const char *detail;
+        bool shows_none;
+        nc_status status;
+    } rows[] = {
+        {"error:0A000410:SSL routines::sslv3 alert handshake failure", true, NC_ERR_TLS_IDENTITY},
+        {"error:0A000410:SSL routines::sslv3 alert handshake failure", false, NC_ERR_TLS_HANDSHAKE},
+        {"error:0A00042E:SSL routines::tlsv1 alert protocol version", true, NC_ERR_TLS_HANDSHAKE},
+        {"error:0A00045C:SSL routines::tlsv13 alert certificate required", false, NC_ERR_TLS_IDENTITY},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        nc_error err;
+        nc_outcome outcome = outcome_of(CURLE_SSL_CONNECT_ERROR, rows[i].detail);
+        outcome.shows_no_identity = rows[i].shows_none;
+        assert_status(nc_outcome_judge(&outcome, &err), rows[i].status);
+    }
+}
+
 static void outcome__the_place_in_a_transfer_decides_the_rest(void **state) {
     nc_outcome outcome = outcome_of(CURLE_UNSUPPORTED_PROTOCOL, "Received HTTP/0.9 when not allowed");
     (void)state;
@@ -245,6 +265,7 @@ int main(void) {
         harness_case(outcome__a_broken_connection_tells_by_errno_or_text),
         harness_case(outcome__what_nghttp2_does_not_read_is_http2_or_a_large_head),
         harness_case(outcome__a_refused_certificate_tells_by_its_verify_result),
+        harness_case(outcome__a_handshake_failure_means_the_identity_where_one_was_asked_for_and_not_shown),
         harness_case(outcome__the_place_in_a_transfer_decides_the_rest),
         harness_case(outcome__the_message_is_one_short_line),
         harness_case(outcome__a_proxys_url_is_not_quoted),

@@ -75,10 +75,12 @@ static nc_status broken_pipe_status(const nc_outcome *outcome, nc_status otherwi
     return strstr(outcome->detail, "unexpected eof") != NULL ? NC_ERR_CUT_SHORT : otherwise;
 }
 
-/// A server that refuses the client's certificate, or misses it, says so by an alert; over TLS 1.3 after the handshake.
+/// A server that refuses the client's certificate, or misses it, says so by an alert; over TLS 1.3 after the handshake,
+/// and over TLS 1.2, which has no word for it, by one that may mean anything.
 static bool tells_of_identity(const nc_outcome *outcome) {
     return strstr(outcome->detail, " alert ") != NULL &&
-           (strstr(outcome->detail, "certificate") != NULL || strstr(outcome->detail, "unknown ca") != NULL);
+           (strstr(outcome->detail, "certificate") != NULL || strstr(outcome->detail, "unknown ca") != NULL ||
+            (outcome->shows_no_identity && strstr(outcome->detail, "handshake failure") != NULL));
 }
 
 /// The codes that mean one thing wherever they come from.

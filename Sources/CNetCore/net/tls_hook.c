@@ -133,6 +133,16 @@ static CURLcode watch_origin(CURL *easy, SSL_CTX *tls, nc_lane *lane) {
     return nc_handshake_install(tls, &handshake) ? CURLE_OK : CURLE_OUT_OF_MEMORY;
 }
 
+/// The server asks for a certificate, and there is none: it may say so, or break the handshake off without a word.
+static int go_without_identity(SSL *tls, void *easy) {
+    const nc_handle *handle = nc_handle_of(easy);
+    (void)tls;
+    if (handle != NULL && handle->transfer != NULL) {
+        handle->transfer->shows_no_identity = true;
+    }
+    return 1;
+}
+
 static CURLcode fill_context(CURL *easy, void *context, void *data) {
     SSL_CTX *tls = context;
     nc_lane *lane = data;
@@ -158,6 +168,9 @@ static CURLcode fill_context(CURL *easy, void *context, void *data) {
     bool is_origins = !is_proxys && nc_handle_of(easy) != NULL;
     if (lane->identity != NULL && is_origins && !nc_identity_apply(lane->identity, tls)) {
         return CURLE_SSL_CERTPROBLEM;
+    }
+    if (lane->identity == NULL && is_origins) {
+        SSL_CTX_set_cert_cb(tls, go_without_identity, easy);
     }
     nc_trace_pass(&lane->engine->trace, NC_TRACE_TLS_CONFIGURED, 0);
     return CURLE_OK;

@@ -304,6 +304,7 @@ static void begin_hop(nc_transfer *transfer) {
     transfer->challenges = 0;
     transfer->challenge_bytes = 0;
     transfer->is_saving = false;
+    transfer->shows_no_identity = false;
     transfer->framing = (nc_framing){0};
     transfer->progress = (nc_progress_state){0};
     atomic_store_explicit(&transfer->received_bytes, 0, memory_order_relaxed);

@@ -117,10 +117,11 @@ struct nc_transfer {
     uint8_t challenges;         // of the hop
     curl_off_t challenge_bytes; // received when the idle limit of a held head was looked at last
     bool is_saving;
-    bool is_download;     // its sink writes a file
-    nc_tls_end *tls_end;  // of the hop's connection; NULL without TLS
-    uint64_t asked_bytes; // request bytes when the head was held
-    nc_files *files;      // NULL without any
+    bool is_download;       // its sink writes a file
+    nc_tls_end *tls_end;    // of the hop's connection; NULL without TLS
+    bool shows_no_identity; // although the hop's server asked for one
+    uint64_t asked_bytes;   // request bytes when the head was held
+    nc_files *files;        // NULL without any
     nc_upload upload;
     nc_form_upload *form; // NULL without a form
     nc_flow flow;

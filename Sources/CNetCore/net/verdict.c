@@ -109,6 +109,7 @@ void nc_verdict_judge(nc_transfer *transfer, CURLcode code) {
         .is_in_head = transfer->is_in_head || transfer->phase == NC_PHASE_REPLY,
         .has_no_head = transfer->first_byte_ns == 0,
         .insists_on_http2 = transfer->description.http == NC_HTTP_2_PRIOR_KNOWLEDGE,
+        .shows_no_identity = transfer->shows_no_identity,
         .unix_socket = nc_transfer_unix_socket(transfer),
         .name_server = nc_url_authority(nc_slice_of(known->doh_url != NULL ? known->doh_url : "")),
         .netrc_file = !known->uses_netrc          ? NULL
