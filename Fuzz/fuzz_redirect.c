@@ -131,6 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     question.is_head = (flags & 1) != 0;
     question.is_post = (flags & 2) != 0 && !question.is_head;
     question.choice = (nc_redirect_choice)((flags >> 2) % 3);
+    question.keeps_dot_segments = (flags & 0x40) != 0;
     question.followed = input_byte(&in);
     question.max_redirects = (flags & 0x80) != 0 ? NC_NO_REDIRECTS : input_byte(&in);
     question.url = input_piece(&in);

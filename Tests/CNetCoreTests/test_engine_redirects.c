@@ -417,6 +417,26 @@ static void engine__a_redirect_that_is_malformed_leads_nowhere(void **state) {
     fixture_stop(&f);
 }
 
+static void engine__dot_segments_of_a_location_go_as_they_are_where_that_is_asked_for(void **state) {
+    static const char *const places[2][2] = {{"GET /x/z ", "GET /x/w "}, {"GET /x/../x/./z ", "GET /x/../x/./y/../w "}};
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    script_redirect(&f, "/a", 302, "/x/../x/./z");
+    script_redirect(&f, "/x/z", 302, "y/../w");
+    script_redirect(&f, "/x/../x/./z", 302, "y/../w");
+    for (int keeps = 0; keeps < 2; keeps++) {
+        nct_server_forget(f.server);
+        nc_request request = fixture_request(&f, "/a");
+        request.keeps_dot_segments = keeps == 1;
+        assert_status(fixture_send(&f, &request).error.status, NC_OK);
+        for (size_t i = 0; i < 2; i++) {
+            assert_memory_equal(fixture_received(&f, i + 1), places[keeps][i], strlen(places[keeps][i]));
+        }
+    }
+    fixture_stop(&f);
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
@@ -434,6 +454,7 @@ int main(void) {
         harness_case(engine__a_redirects_body_is_not_read_to_its_end),
         harness_case(engine__a_redirect_counts_whatever_becomes_of_its_body),
         harness_case(engine__a_redirect_that_is_malformed_leads_nowhere),
+        harness_case(engine__dot_segments_of_a_location_go_as_they_are_where_that_is_asked_for),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -104,6 +104,41 @@ static void redirect__resolves_the_location_against_what_was_asked(void **state)
     }
 }
 
+/// What curl --path-as-is asks for, but where a step up from a folder called ".." would lead into it.
+static void redirect__leaves_the_dot_segments_of_a_location_where_they_are_meant(void **state) {
+    static const char *const cases[][3] = {
+        {"http://a/b/c", "/x/../y/./z", "http://a/x/../y/./z"},
+        {"http://a/b/c", "/../x", "http://a/../x"},
+        {"http://a/b/c", "/x/..", "http://a/x/.."},
+        {"http://a/b/c", "//d/x/../y", "http://d/x/../y"},
+        {"http://a/b/c", "https://d/../x/.?y#/../z", "https://d/../x/.?y#/../z"},
+        {"http://a/b/c", "x/./y", "http://a/b/x/./y"},
+        {"http://a/b/c", "./x/../y", "http://a/b/x/../y"},
+        {"http://a/b/c", "../x/../y", "http://a/x/../y"},
+        {"http://a/b/c", "../../../x", "http://a/x"},
+        {"http://a/b/c", "..", "http://a/b/.."},
+        {"http://a/b/c", ".", "http://a/b/."},
+        {"http://a/b/c", "..?y", "http://a/b/..?y"},
+        {"http://a/b/../c?d", "?y", "http://a/b/../c?y"},
+        {"http://a/b/../c?d#e", "x", "http://a/b/../x#e"},
+        {"http://a/b/../c", "../x", "http://a/b/../../x"},
+        {"http://a/b/./c", "../x", "http://a/b/./../x"},
+        {"http://a/b/.../c", "../x", "http://a/b/x"},
+        {"http://a/b/../d/c", "../../x", "http://a/b/../../x"},
+        {"http://a", "../x", "http://a/x"},
+        {"http://a", "x/..", "http://a/x/.."},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        nc_redirect_question question = question_of(cases[i][0], cases[i][1]);
+        question.keeps_dot_segments = true;
+        verdict one = decide(question);
+        assert_status(one.status, NC_OK);
+        assert_true(one.answer.leads_on);
+        assert_string_equal(one.url, cases[i][2]);
+    }
+}
+
 static void redirect__knows_when_the_origin_changes(void **state) {
     static const struct {
         const char *from;
@@ -295,6 +330,7 @@ int main(void) {
         harness_case(redirect__leads_on_for_five_statuses_with_a_location),
         harness_case(redirect__keeps_or_drops_the_method_by_status),
         harness_case(redirect__resolves_the_location_against_what_was_asked),
+        harness_case(redirect__leaves_the_dot_segments_of_a_location_where_they_are_meant),
         harness_case(redirect__knows_when_the_origin_changes),
         harness_case(redirect__refuses_other_schemes_and_downgrades),
         harness_case(redirect__refuses_locations_that_name_no_place),

@@ -235,6 +235,42 @@ static void url__survives_each_allocation_failure(void **state) {
     assert_true(each_allocation_failure(resolve_one, NULL) >= 1);
 }
 
+/// Appends one of the paths of up to three segments, each of them empty, ".", ".." or a name.
+static void append_numbered_path(nc_buf *out, unsigned number) {
+    static const char *const segments[] = {"", ".", "..", "a"};
+    for (unsigned left = number; left > 0; left /= 5) {
+        if (left % 5 > 0) {
+            nc_buf_append(out, nc_slice_of(segments[left % 5 - 1]));
+        }
+        nc_buf_append_byte(out, '/');
+    }
+}
+
+static void url__dot_segments_that_stay_lead_to_the_same_place(void **state) {
+    enum { PATHS = 5 * 5 * 5 };
+    (void)state;
+    for (unsigned i = 0; i < PATHS * PATHS * 2; i++) {
+        nc_buf base = nc_buf_init(100);
+        nc_buf reference = nc_buf_init(100);
+        nc_buf as_is = nc_buf_init(100);
+        nc_buf expected = nc_buf_init(100);
+        nc_buf actual = nc_buf_init(100);
+        nc_buf_append(&base, nc_slice_of("http://h/"));
+        append_numbered_path(&base, i % PATHS);
+        nc_buf_append(&base, nc_slice_of("b?q"));
+        append_numbered_path(&reference, i / PATHS % PATHS);
+        nc_buf_append(&reference, nc_slice_of(i % 2 == 0 ? ".." : "b/../c?x=/../y#/./z"));
+        assert_status(nc_url_resolve_as_is(&as_is, nc_buf_slice(&base), nc_buf_slice(&reference), NULL), NC_OK);
+        assert_status(nc_url_resolve(&actual, nc_buf_slice(&base), nc_buf_slice(&as_is), NULL), NC_OK);
+        assert_status(nc_url_resolve(&expected, nc_buf_slice(&base), nc_buf_slice(&reference), NULL), NC_OK);
+        assert_true(nc_slice_is_equal(nc_buf_slice(&actual), nc_buf_slice(&expected)));
+        nc_buf *const all[] = {&base, &reference, &as_is, &expected, &actual};
+        for (size_t b = 0; b < sizeof all / sizeof *all; b++) {
+            nc_buf_deinit(all[b]);
+        }
+    }
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
@@ -248,6 +284,7 @@ int main(void) {
         harness_case(url__refuses_more_than_the_longest_url),
         harness_case(url__climbs_out_of_a_deep_path_in_linear_time),
         harness_case(url__survives_each_allocation_failure),
+        harness_case(url__dot_segments_that_stay_lead_to_the_same_place),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

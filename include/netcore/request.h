@@ -205,7 +205,7 @@ typedef struct nc_request {
     /// An nc_cookie_use; without a jar (nc_engine_options.cookies) all are alike. The caller's own Cookie fields are
     /// sent whatever it says.
     uint8_t cookie_use;
-    /// True sends "/../" and "/./" in the path as they are.
+    /// True sends "/../" and "/./" in the path as they are, those that a redirect's Location names too.
     bool keeps_dot_segments;
     /// True says that the receiver may rest for long (nc_engine_pause(), NC_PAUSE). Over HTTP/2 such a transfer, and
     /// one under limits.max_receive_bytes_per_s, gets a connection of its own, of which a host has as many as over

@@ -29,6 +29,14 @@ NC_ASSUME_NONNULL_BEGIN
 /// NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY. Pure; call from any thread.
 NC_API NC_NODISCARD nc_status nc_url_resolve(nc_buf *out, nc_slice base, nc_slice reference, nc_error *NC_NULLABLE err);
 
+/// Appends what nc_url_resolve() does, but for the dot segments: those stay where they are (nc_request's
+/// keeps_dot_segments). Only a "./" and "../" that `reference` begins with lead on from the base's folder.
+///
+/// "http://a/b/c" and "../x/../d" are "http://a/x/../d". A step up from a folder that is called "." or ".." stays too.
+/// Returns as nc_url_resolve() does. Pure; call from any thread.
+NC_API NC_NODISCARD nc_status nc_url_resolve_as_is(nc_buf *out, nc_slice base, nc_slice reference,
+                                                   nc_error *NC_NULLABLE err);
+
 /// What a path that begins with '/' does to the base's path.
 typedef NC_ENUM(nc_join_mode){
     /// Takes its place (RFC 3986, 5.2): "http://h/v1" and "/x" are "http://h/x".

@@ -137,6 +137,7 @@ static nc_status decide_redirect(nc_transfer *transfer) {
         .location = location,
         .is_head = asked->is_head,
         .is_post = asked->method != NULL && strcmp(asked->method, "POST") == 0 && !transfer->is_get,
+        .keeps_dot_segments = asked->extras != NULL && asked->extras->keeps_dot_segments,
         .choice = asked->redirects,
         .followed = transfer->followed,
         .max_redirects = asked->limits.max_redirects,

@@ -48,8 +48,10 @@ static nc_status escape_location(nc_buf *out, nc_slice location, nc_error *err) 
 }
 
 /// RFC 9110, 10.2.2: a Location without a fragment inherits that of the URL asked.
-static nc_status resolve(nc_buf *out, nc_slice base, nc_slice reference, nc_error *err) {
-    nc_status status = nc_url_resolve(out, base, reference, err);
+static nc_status resolve(nc_buf *out, const nc_redirect_question *question, nc_slice reference, nc_error *err) {
+    nc_slice base = question->url;
+    nc_status status = question->keeps_dot_segments ? nc_url_resolve_as_is(out, base, reference, err)
+                                                    : nc_url_resolve(out, base, reference, err);
     const uint8_t *fragment = memchr(base.data, '#', base.length);
     if (status == NC_OK && fragment != NULL && memchr(reference.data, '#', reference.length) == NULL) {
         nc_buf_append(out, nc_slice_make(fragment, base.length - (size_t)(fragment - base.data)));
@@ -171,7 +173,7 @@ nc_status nc_redirect_decide(nc_redirect_answer *answer, nc_buf *url, const nc_r
     nc_buf escaped = nc_buf_init(NC_URL_MAX_BYTES + 1);
     nc_status status = escape_location(&escaped, question->location, err);
     if (status == NC_OK) {
-        status = resolve(url, question->url, nc_slice_make(escaped.data, escaped.length - 1), err);
+        status = resolve(url, question, nc_slice_make(escaped.data, escaped.length - 1), err);
     }
     if (status == NC_OK) {
         status = check_place(nc_slice_make(url->data, url->length - 1), err);

@@ -11,6 +11,7 @@ typedef struct nc_redirect_question {
     nc_slice location; // the Location field; empty when there is none
     bool is_head;
     bool is_post;
+    bool keeps_dot_segments; // those of the Location, too
     nc_redirect_choice choice;
     uint32_t followed; // redirects so far
     uint32_t max_redirects;
@@ -22,7 +23,7 @@ typedef struct nc_redirect_answer {
     bool changes_origin; // scheme, host or port differ
 } nc_redirect_answer;
 
-/// Decides by RFC 9110, 15.4 and RFC 3986, 5.2.
+/// Decides by RFC 9110, 15.4 and RFC 3986, 5.2, which dot segments that are kept go without.
 ///
 /// `url` receives the next URL when the answer leads on. Returns NC_OK, NC_ERR_TOO_MANY_REDIRECTS,
 /// NC_ERR_REDIRECT_REFUSED (another scheme, or https to http), NC_ERR_BAD_REDIRECT, NC_ERR_NO_MEMORY.

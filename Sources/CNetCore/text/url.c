@@ -132,17 +132,46 @@ static nc_url_parts choose(const nc_url_parts *base, const nc_url_parts *referen
     return target;
 }
 
-static void append_path(nc_buf *out, nc_slice directory, nc_slice path, bool has_authority) {
+/// Leaves a folder for the one above it. The root has none (5.2.4), and above "." and ".." it is another than the one
+/// that is written before them.
+static bool climb(nc_slice *directory) {
+    size_t start = directory->length > 0 ? directory->length - 1 : 0;
+    nc_slice above = slice_until(*directory, start);
+    while (start > 0 && above.data[start - 1] != '/') {
+        start--;
+    }
+    nc_slice name = slice_from(above, start);
+    if (nc_slice_is_equal(name, nc_slice_of(".")) || nc_slice_is_equal(name, nc_slice_of(".."))) {
+        return false;
+    }
+    directory->length = start > 0 ? start : directory->length;
+    return true;
+}
+
+/// Takes the steps that a relative path begins with, as libcurl does where it leaves the others in their place.
+static void take_steps(nc_slice *directory, nc_slice *path) {
+    if (starts_with(*path, "./")) {
+        *path = slice_from(*path, 2);
+    }
+    while (starts_with(*path, "../") && climb(directory)) {
+        *path = slice_from(*path, 3);
+    }
+}
+
+static void append_path(nc_buf *out, nc_slice directory, const nc_url_parts *target, bool keeps_dots) {
     size_t start = out->length;
     nc_buf_append(out, directory);
-    nc_buf_append(out, path);
+    nc_buf_append(out, target->path);
     if (out->status != NC_OK || out->length == start) {
         return;
     }
-    size_t length = remove_dot_segments(out->data + start, out->length - start);
-    out->length = start + length;
+    size_t length = out->length - start;
+    if (!keeps_dots) {
+        length = remove_dot_segments(out->data + start, length);
+        out->length = start + length;
+    }
     // Without an authority a path may not begin with "//" (3.3): "a:/x" and "..//b" would name the host b.
-    if (!has_authority && length >= 2 && memcmp(out->data + start, "//", 2) == 0) {
+    if (!target->has_authority && length >= 2 && memcmp(out->data + start, "//", 2) == 0) {
         nc_buf_append(out, nc_slice_of("/."));
         if (out->status == NC_OK) {
             memmove(out->data + start + 2, out->data + start, length);
@@ -152,14 +181,14 @@ static void append_path(nc_buf *out, nc_slice directory, nc_slice path, bool has
 }
 
 /// Puts the parts together (RFC 3986, 5.3).
-static void append_target(nc_buf *out, const nc_url_parts *target, nc_slice directory) {
+static void append_target(nc_buf *out, const nc_url_parts *target, nc_slice directory, bool keeps_dots) {
     nc_buf_append(out, target->scheme);
     nc_buf_append_byte(out, ':');
     if (target->has_authority) {
         nc_buf_append(out, nc_slice_of("//"));
         nc_buf_append(out, target->authority);
     }
-    append_path(out, directory, target->path, target->has_authority);
+    append_path(out, directory, target, keeps_dots);
     if (target->has_query) {
         nc_buf_append_byte(out, '?');
         nc_buf_append(out, target->query);
@@ -173,7 +202,16 @@ static void append_target(nc_buf *out, const nc_url_parts *target, nc_slice dire
 void nc_url_append_resolved(nc_buf *out, const nc_url_parts *base, const nc_url_parts *reference) {
     nc_slice directory;
     nc_url_parts target = choose(base, reference, &directory);
-    append_target(out, &target, directory);
+    append_target(out, &target, directory, false);
+}
+
+static void append_as_is(nc_buf *out, const nc_url_parts *base, const nc_url_parts *reference) {
+    nc_slice directory;
+    nc_url_parts target = choose(base, reference, &directory);
+    if (directory.length > 0) {
+        take_steps(&directory, &target.path);
+    }
+    append_target(out, &target, directory, true);
 }
 
 static nc_status check_bytes(nc_slice text, const char *role, nc_error *err) {
@@ -204,7 +242,7 @@ static nc_status check_inputs(const nc_buf *out, nc_slice base, nc_slice referen
     return status;
 }
 
-nc_status nc_url_resolve(nc_buf *out, nc_slice base, nc_slice reference, nc_error *err) {
+static nc_status resolve(nc_buf *out, nc_slice base, nc_slice reference, bool keeps_dots, nc_error *err) {
     nc_status status = check_inputs(out, base, reference, err);
     if (status != NC_OK) {
         return status;
@@ -212,7 +250,7 @@ nc_status nc_url_resolve(nc_buf *out, nc_slice base, nc_slice reference, nc_erro
     nc_url_parts base_parts = nc_url_split(base);
     nc_url_parts reference_parts = nc_url_split(reference);
     size_t length_before = out->length;
-    nc_url_append_resolved(out, &base_parts, &reference_parts);
+    (keeps_dots ? append_as_is : nc_url_append_resolved)(out, &base_parts, &reference_parts);
     if (out->status == NC_OK && out->length - length_before > NC_URL_MAX_BYTES) {
         out->status = NC_ERR_TOO_LARGE;
     }
@@ -221,4 +259,12 @@ nc_status nc_url_resolve(nc_buf *out, nc_slice base, nc_slice reference, nc_erro
         return nc_error_set(err, out->status, 0, -1, "the resolved URL does not fit: %s", nc_status_text(out->status));
     }
     return nc_error_clear(err);
+}
+
+nc_status nc_url_resolve(nc_buf *out, nc_slice base, nc_slice reference, nc_error *err) {
+    return resolve(out, base, reference, false, err);
+}
+
+nc_status nc_url_resolve_as_is(nc_buf *out, nc_slice base, nc_slice reference, nc_error *err) {
+    return resolve(out, base, reference, true, err);
 }

@@ -30,7 +30,7 @@ final class Exchange: CallEnd {
     @inline(never)
     private func watched(_ call: Call, by watch: Watch) async throws(NetError) -> Answer {
         let number = watch.exchangeStarts(call.request)
-        let heads = WatchedHeads(watch, hub: hub)
+        let heads = WatchedHeads(watch, hub: hub, keepsDotSegments: call.request.keepsDotSegments)
         do throws(NetError) {
             var tapped = call
             tapped.request.tap = heads.tap

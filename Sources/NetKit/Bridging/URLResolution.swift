@@ -12,11 +12,17 @@ func joinURL(_ path: String, to base: String, keepsBasePath: Bool) throws(NetErr
     }
 }
 
-/// Reads a reference at the URL that gave it (RFC 3986, 5.2).
-package func resolveReference(_ reference: String, at base: String) throws(NetError) -> String {
+/// Reads a reference at the URL that gave it (RFC 3986, 5.2), with its dot segments where they are to stay.
+package func resolveReference(
+    _ reference: String, at base: String, keepsDotSegments: Bool = false
+) throws(NetError) -> String {
     try unsafe makeURL { url, error in
         unsafe base.withSlice { base in
-            unsafe reference.withSlice { reference in unsafe nc_url_resolve(&url, base, reference, &error) }
+            unsafe reference.withSlice { reference in
+                unsafe keepsDotSegments
+                    ? nc_url_resolve_as_is(&url, base, reference, &error)
+                    : nc_url_resolve(&url, base, reference, &error)
+            }
         }
     }
 }

@@ -57,7 +57,7 @@ extension RedirectStep {
             throw NetError(.tooManyRedirects, "redirected more than \(limit) times")
         }
         var next = request
-        next.url = try place(of: location, at: request.url)
+        next.url = try place(of: location, after: request)
         if policy != .followDowngrades, request.url.hasScheme("https"), next.url.hasScheme("http") {
             throw NetError(.redirectRefused, "redirect from https to http is refused")
         }
@@ -78,11 +78,13 @@ extension RedirectStep {
         return next
     }
 
-    private static func place(of location: String, at url: String) throws(NetError) -> String {
+    private static func place(of location: String, after request: Request<Bytes>) throws(NetError) -> String {
+        let url = request.url
         let base = String(url.prefix { $0 != "#" })
         var next: String
         do throws(NetError) {
-            next = try resolveReference(escaped(location), at: base)
+            next = try resolveReference(
+                escaped(location), at: base, keepsDotSegments: request.keepsDotSegments)
             // A host or port that cannot be is the server's fault here, and not the caller's as in a URL that is sent.
             _ = try joinURL(next, to: base, keepsBasePath: false)
         } catch {

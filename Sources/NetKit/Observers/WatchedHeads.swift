@@ -9,11 +9,13 @@ final class WatchedHeads: Sendable {
 
     private weak let watch: Watch?
     private weak let hub: EventHub?
+    private let keepsDotSegments: Bool
     private let state = Lock(State())
 
-    init(_ watch: Watch, hub: EventHub?) {
+    init(_ watch: Watch, hub: EventHub?, keepsDotSegments: Bool) {
         self.watch = watch
         self.hub = hub
+        self.keepsDotSegments = keepsDotSegments
     }
 
     deinit {
@@ -40,7 +42,9 @@ final class WatchedHeads: Sendable {
         }
         watch?.tell(.headReceived(head))
         if !isLast {
-            let place = head.headers["Location"].flatMap { try? resolveReference($0, at: head.url) }
+            let place = head.headers["Location"].flatMap {
+                try? resolveReference($0, at: head.url, keepsDotSegments: keepsDotSegments)
+            }
             watch?.tell(.redirected(head, to: place ?? ""))
         }
     }

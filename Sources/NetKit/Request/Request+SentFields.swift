@@ -26,7 +26,8 @@ extension Request {
             ]
             fields.append(Headers.Field(name: "Connect-To", value: ends.joined(separator: " ")))
         }
-        if keepsDotSegments, url.utf8.contains(0x2E) {
+        // Whatever this URL holds: a redirect's may hold some.
+        if keepsDotSegments {
             fields.append(Headers.Field(name: "Path-As-Is", value: "yes"))
         }
         return fields

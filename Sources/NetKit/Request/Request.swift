@@ -129,7 +129,8 @@ extension Request {
         set { content.cookieUse = newValue }
     }
 
-    /// Whether "/../" and "/./" in the path of an absolute URL are sent as they are.
+    /// Whether "/../" and "/./" in the path of an absolute URL are sent as they are, those that a redirect's Location
+    /// names too.
     public var keepsDotSegments: Bool {
         get { kept.value.keepsDotSegments }
         set { content.keepsDotSegments = newValue }

@@ -64,6 +64,31 @@ struct TransferHooksTests {
         }
     }
 
+    @Test func aLocationsDotSegmentsStayWhenTheyAreMeant() async throws {
+        let server = try LoopbackServer()
+        server.script("/a", .redirect(to: "/x/../b"))
+        server.script("/x/../b", .redirect(to: "/y/./c", status: 307))
+        server.script("/y/./c", .text("there"))
+        for isHooked in [false, true] {
+            server.forgetRequests()
+            var request = hooked("/a", on: server) { hooks in
+                if isHooked {
+                    hooks.redirect = { _ in .follow }
+                }
+            }
+            request.keepsDotSegments = true
+            let agent = Agent(configured: { $0.baseURL = server.url("/") })
+            let events = agent.events
+            #expect(try await agent.send(request).bytes.text == "there")
+            var places: [String] = []
+            for await case .call(let call) in events {
+                if case .redirected(_, let place) = call.change { places.append(place) }
+                if case .stopped = call.change { break }
+            }
+            #expect(places == [server.url("/x/../b"), server.url("/y/./c")])
+        }
+    }
+
     @Test func aHookMaySendAnotherRequest() async throws {
         let server = try server()
         let request = hooked("/a", on: server) { hooks in

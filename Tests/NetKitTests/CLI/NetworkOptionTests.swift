@@ -142,6 +142,12 @@ struct NetworkOptionTests {
         #expect(server.received(1).requestLine == "GET /a/../b/./c HTTP/1.1")
     }
 
+    @Test func dotSegmentsOfALocationStayWhenTheyAreMeant() async throws {
+        server.script("/old", .redirect(to: "/a/../b/./c"))
+        #expect(try await nk("-L", "--path-as-is", server.url("/old")).code == 0)
+        #expect(server.received(1).requestLine == "GET /a/../b/./c HTTP/1.1")
+    }
+
     @Test func aRateIsKept() async throws {
         server.script("/large", Reply(patternLength: 40_000))
         let format = "%{stderr}%{speed_download} %{size_download}"

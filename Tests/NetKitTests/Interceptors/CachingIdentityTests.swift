@@ -71,6 +71,16 @@ struct CachingIdentityTests {
         #expect(keys.count == ways.count)
     }
 
+    /// Where a redirect leads may hang on it, whatever the first URL holds.
+    @Test(arguments: [CacheRules.app(50), .server()])
+    func dotSegmentsThatAreKeptArePartOfEveryKey(rules: CacheRules) throws {
+        let scene = CacheScene(rules) { $0.baseURL = nil }
+        var request = Request<String>("http://stub/a")
+        let usual = try scene.agent.cacheKey(for: request)
+        request.keepsDotSegments = true
+        #expect(try scene.agent.cacheKey(for: request) != usual)
+    }
+
     @Test func aNamedScopeStandsForAllThatIsShown() async throws {
         for rules in [
             { (scope: String) in CacheRules.app(50) { $0.scope = scope } },

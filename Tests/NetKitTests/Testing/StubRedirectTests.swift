@@ -24,6 +24,17 @@ struct StubRedirectTests {
     }
 
     @Test(arguments: [
+        ("/x/../b/./c", "http://h.test/x/../b/./c"), ("../x/../c", "http://h.test/x/../c"),
+        ("http://i.test/../d", "http://i.test/../d"), ("..", "http://h.test/a/.."),
+    ])
+    func aLocationsDotSegmentsStayWhenTheyAreMeant(location: String, url: String) async throws {
+        let stub = StubTransport { $0.path == "/a/b" ? .redirect(to: location) : .status(200) }
+        var request = Request<Bytes>("http://h.test/a/b")
+        request.keepsDotSegments = true
+        #expect(try await Agent(transport: stub).send(request).url == url)
+    }
+
+    @Test(arguments: [
         ("b", "http://u:p@h.test/b"), ("http://h.test/b", "http://u:p@h.test/b"),
         ("//H.test:80/b", "http://u:p@H.test:80/b"), ("http://o@h.test/b", "http://o@h.test/b"),
         ("http://i.test/b", "http://i.test/b"),
