@@ -102,7 +102,7 @@ extension BodySource {
             while true {
                 var buffer = [UInt8](repeating: 0, count: 16 << 10)
                 var span = buffer.mutableSpan
-                let count = min(max(0, try read(&span)), buffer.count)
+                let count = try Self.checked(read(&span), upTo: buffer.count)
                 if count == 0 {
                     return
                 }

@@ -72,7 +72,7 @@ internal import CNetCore
                 return try unsafe pump.take(into: buffer, filled: &filled)
             case .reader(let read):
                 var span = unsafe buffer.mutableSpan
-                filled = min(max(0, try read(&span)), buffer.count)
+                filled = try BodySource.checked(read(&span), upTo: buffer.count)
                 return filled > 0 ? .NC_PULL_MORE : .NC_PULL_END
             }
         } catch {

@@ -55,8 +55,8 @@ extension Body {
                 var buffer = [UInt8](repeating: 0, count: 64 << 10)
                 while true {
                     var span = buffer.mutableSpan
-                    let count = try read(&span)
-                    if count <= 0 {
+                    let count = try BodySource.checked(read(&span), upTo: buffer.count)
+                    if count == 0 {
                         return
                     }
                     try await put(Bytes(Array(buffer.prefix(count))))

@@ -1,7 +1,8 @@
 internal import Synchronization
 
 extension Body {
-    /// Writes the next bytes of a body to the memory it is given and returns their number; 0 is the end.
+    /// Writes the next bytes of a body to the memory it is given and returns their number; 0 is the end. A negative number,
+    /// and one beyond the memory that was given, end the request with ``NetError/Code/bodySource``.
     public typealias Reader = (inout MutableSpan<UInt8>) throws -> Int
 
     /// What an asynchronous sequence gives, made anew for each time that the body is sent: a redirect or a connection

@@ -23,6 +23,14 @@ struct BodySource: Sendable {
         }
     }
 
+    /// What a reader says that it wrote, or the error that it is when it cannot have.
+    static func checked(_ count: Int, upTo capacity: Int) throws(NetError) -> Int {
+        guard count >= 0, count <= capacity else {
+            throw NetError(.bodySource, "the reader of the body answered \(count), of 0 to \(capacity) bytes")
+        }
+        return count
+    }
+
     /// No bytes.
     static let nothing = BodySource(length: 0, isRepeatable: true, maker: .reader { { _ in 0 } })
 }

@@ -1,4 +1,5 @@
 import NetKit
+import NetKitTesting
 import Testing
 
 /// Bodies that are made, or read, while they are sent.
@@ -224,6 +225,40 @@ struct BodyStreamTests {
             let error = await #expect(throws: NetError.self) { _ = try await Agent().send(request) }
             #expect(error?.code == .bodySource)
             #expect(error?.underlying as? Broken == Broken())
+        }
+    }
+
+    /// Whatever asks for the body: the core, another transport, or a hook that gives it anew.
+    @Test(arguments: [-1, Int.min, 1 << 20, Int.max], [nil, 9])
+    func aReaderThatAnswersOutOfRangeFailsTheRequest(count: Int, length: Int?) async throws {
+        let server = try LoopbackServer()
+        server.script("/", .echo)
+        let body = Body.pull(length: length) {
+            var isFirst = true
+            return { span in
+                guard isFirst else { return count }
+                isFirst = false
+                for index in 0..<9 {
+                    span[index] = 1
+                }
+                return 9
+            }
+        }
+        let stub = StubTransport { _ in .status(200) }
+        let retrying = StubTransport()
+        retrying.answer("/", with: .status(503), .status(200))
+        var renewing = Agent.Configuration()
+        renewing.interceptors = [Retry(time: StubTime().source)]
+        renewing.transferHooks.newBody = { _, _ in body }
+        let once = Body.once(length: length, Pieces([pattern(9)]))
+        for (agent, url, body) in [
+            (Agent(), server.url("/"), body), (Agent(transport: stub), "http://stub/", body),
+            (Agent(renewing, transport: retrying), "http://stub/", once),
+        ] {
+            let request = Request<Bytes>(url, method: .put, body: body)
+            let error = try await expectFailure(.bodySource, of: request, from: agent)
+            let cause = error.underlying as? NetError
+            #expect(cause?.message.contains("answered \(count)") == true, "\(error)")
         }
     }
 
