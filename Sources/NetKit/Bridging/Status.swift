@@ -10,9 +10,10 @@ extension NetError {
         let isFormat = error.status == .NC_ERR_BAD_JSON || error.status == .NC_ERR_SHAPE_MISMATCH
         let faults = isFormat && jsonFaults.isEmpty ? received?.jsonFaults ?? [] : jsonFaults
         // A body that was read before and can be read once only says so itself.
-        let isSpent = error.status == .NC_ERR_BODY_SOURCE && (underlying as? NetError)?.code == .notRewindable
+        let cause = error.status == .NC_ERR_BODY_SOURCE ? underlying as? NetError : nil
+        let spent = cause?.code == .notRewindable ? cause : nil
         self.init(
-            isSpent ? .notRewindable : Code(error.status), isPins ? verdict?.message ?? error.text : error.text,
+            spent?.code ?? Code(error.status), spent?.message ?? (isPins ? verdict?.message : nil) ?? error.text,
             nativeCode: Int(error.native_code),
             offset: error.offset >= 0 ? Int(error.offset) : nil,
             response: received.flatMap { $0.status == 0 ? nil : Response(received: $0) },

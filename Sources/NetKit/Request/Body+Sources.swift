@@ -85,7 +85,9 @@ extension Body {
         let reading = SingleReading()
         return pumped(length, contentType, isRepeatable: false) { put in
             if reading.hasBegun.exchange(true, ordering: .relaxed) {
-                throw NetError(.notRewindable, "the body can be read once only, and it was")
+                throw NetError(
+                    .notRewindable,
+                    "the body was sent before, and its sequence can be read once only: Body.stream makes one each time")
             }
             try await pump(put)
         }

@@ -1,4 +1,5 @@
 import NetKit
+import NetKitTesting
 import Testing
 
 /// What becomes of a body's maker when the transfer ends early, or begins again.
@@ -203,6 +204,18 @@ struct BodyEndingTests {
         // A redirect that drops the body does not need it again.
         server.script("/", .redirect(to: "/there", status: 303))
         #expect(try await Agent().send(put(server, .once(Pieces([pattern(1000)])))).status == 200)
+    }
+
+    @Test func aSequenceThatIsSentASecondTimeSaysWhatToDo() async throws {
+        let server = try LoopbackServer()
+        server.script("/", .echo)
+        let request = put(server, .once(Pieces([pattern(1000)])))
+        let agents = [Agent(), Agent(transport: StubTransport { _ in .status(200) })]
+        #expect(try await agents[0].send(request).status == 200)
+        for agent in agents {
+            let error = try await expectFailure(.notRewindable, of: request, from: agent)
+            #expect(error.message.contains("was sent before") && error.message.contains("Body.stream"), "\(error)")
+        }
     }
 
     @Test func aRedirectBeforeTheSequencesEndStopsTheFirstOne() async throws {
