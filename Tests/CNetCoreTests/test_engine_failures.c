@@ -34,6 +34,8 @@ static void engine__a_closed_port_is_refused(void **state) {
     nc_hop_metrics hop = nc_response_hop_at(one.response, 0);
     assert_int_equal(hop.status + hop.sent_bytes + hop.first_byte_ns + hop.ready_ns, 0);
     assert_true(hop.ended_ns >= hop.started_ns);
+    assert_int_equal(hop.connected_ns + hop.connection_id + hop.connections_opened + hop.remote_port, 0);
+    assert_string_equal(hop.remote_address, "");
     fixture_stop(&f);
 }
 

@@ -58,6 +58,35 @@ static void engine__a_peer_that_speaks_no_tls_fails_the_handshake(void **state) 
     fixture_stop(&f);
 }
 
+static void expect_connected(answer one, uint16_t port) {
+    nc_hop_metrics hop = nc_response_hop_at(one.response, 0);
+    assert_int_equal(hop.connection_id, 1);
+    assert_int_equal(hop.connections_opened, 1);
+    assert_string_equal(hop.remote_address, "127.0.0.1");
+    assert_int_equal(hop.remote_port, port);
+    assert_true(hop.connected_ns >= hop.resolved_ns && hop.resolved_ns >= hop.started_ns && hop.started_ns > 0);
+    assert_true(hop.connected_ns <= hop.ended_ns + 1000000); // the end is read once a round of the loop
+    assert_int_equal(hop.secured_ns + hop.ready_ns + hop.first_byte_ns, 0);
+}
+
+static void engine__a_failed_handshake_tells_where_tcp_led_and_when(void **state) {
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_TLS_UNTRUSTED);
+    nc_request request = fixture_request(&f, "/t");
+    nc_trust_options system = {0};
+    request.trust = fixture_trust(&f, &system);
+    expect_connected(fixture_send(&f, &request), nct_server_port(f.server));
+    fixture_stop(&f);
+    // Nor has one that nobody answers failed to connect.
+    fixture_start(&f, NCT_PLAIN);
+    request = fixture_request(&f, "/t");
+    request.url = nc_slice_of(fixture_text(&f, "https://127.0.0.1:%u/", nct_server_port(f.server)));
+    request.limits.connect_ms = 100;
+    expect_connected(fixture_send(&f, &request), nct_server_port(f.server));
+    fixture_stop(&f);
+}
+
 static void engine__the_system_trusts_nobody_of_ours(void **state) {
     fixture f;
     (void)state;
@@ -322,6 +351,7 @@ int main(void) {
         harness_case(engine__a_certificate_of_the_trusted_authority_is_accepted),
         harness_case(engine__bad_certificates_each_have_their_own_status),
         harness_case(engine__a_peer_that_speaks_no_tls_fails_the_handshake),
+        harness_case(engine__a_failed_handshake_tells_where_tcp_led_and_when),
         harness_case(engine__the_system_trusts_nobody_of_ours),
         harness_case(engine__accepting_anything_accepts_every_certificate),
         harness_case(engine__the_lowest_version_is_kept),

@@ -5,6 +5,7 @@
 #include "net/engine_state.h"
 #include "net/handle.h"
 #include "net/head.h"
+#include "net/metrics.h"
 #include "net/progress.h"
 #include "net/response.h"
 #include "net/tls_hook.h"
@@ -265,16 +266,6 @@ static int leave_leftover(nc_transfer *transfer) {
     return ask_anew(transfer);
 }
 
-/// Over a Unix socket libcurl tells its path for the address, and the URL's port.
-static void note_address(nc_transfer *transfer, const char *remote_ip, int remote_port) {
-    nc_hop_metrics *hop = nc_response_hop(transfer->response);
-    size_t length = strlen(remote_ip);
-    if (nc_transfer_unix_socket(transfer) == NULL) {
-        hop->remote_port = (uint16_t)remote_port;
-        memcpy(hop->remote_address, remote_ip, length < sizeof hop->remote_address ? length + 1 : 0);
-    }
-}
-
 int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int remote_port, int local_port) {
     nc_transfer *transfer = ((nc_handle *)data)->transfer;
     nc_hop_metrics *hop = nc_response_hop(transfer->response);
@@ -327,7 +318,7 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
     if (is_used && has_leftover(data, local_port)) {
         return leave_leftover(transfer);
     }
-    note_address(transfer, remote_ip, remote_port);
+    nc_metrics_note_address(transfer, remote_ip, remote_port);
     bool has_body = transfer->description.has_body && transfer->upload.length > 0 && !transfer->is_get;
     nc_transfer_enter(transfer, has_body ? NC_PHASE_SEND : NC_PHASE_REPLY);
     nc_trace_pass(&transfer->engine->trace, NC_TRACE_CONNECTED, transfer->id);
@@ -387,6 +378,7 @@ curl_socket_t nc_exchange_open_socket(void *data, curlsocktype purpose, struct c
         (void)close(fd);
         return CURL_SOCKET_BAD;
     }
+    handle->transfer->tcp_at_ns = 0;
     nc_response_hop(handle->transfer->response)->connection_id = handle->engine->loop.connection_count;
     nc_trace_pass(&handle->engine->trace, NC_TRACE_SOCKET_OPENED, handle->transfer->id);
     return fd;

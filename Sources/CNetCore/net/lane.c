@@ -5,6 +5,7 @@
 #include "base/trace.h"
 #include "net/engine_state.h"
 #include "net/flow.h"
+#include "net/metrics.h"
 #include "net/response.h"
 #include "trust/identity.h"
 #include "trust/policy.h"
@@ -40,6 +41,9 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *s
     if (handle != NULL && wanted != 0) {
         handle->fd = fd; // CURLINFO_ACTIVESOCKET knows it only when the transfer has ended.
         handle->connection_id = nc_sockets_connection(sockets, fd);
+        if (handle->transfer != NULL && handle->connection_id != 0 && (wanted & NC_WANT_READ) != 0) {
+            nc_metrics_note_tcp(handle->transfer); // Nothing comes before.
+        }
     }
     return nc_sockets_want(sockets, fd, wanted, lane) == NC_OK ? 0 : -1;
 }

@@ -3,6 +3,8 @@
 #include "net/engine_state.h"
 #include "net/response.h"
 
+#include <string.h>
+
 static uint64_t number(CURL *easy, CURLINFO which) {
     curl_off_t value = 0;
     return curl_easy_getinfo(easy, which, &value) == CURLE_OK && value > 0 ? (uint64_t)value : 0;
@@ -19,6 +21,18 @@ static uint64_t moment(const nc_transfer *transfer, CURLINFO which) {
     return passed_us == 0 ? 0 : since_submit(transfer, transfer->hop_began_ns + passed_us * 1000);
 }
 
+/// libcurl 7.88 tells the time of TCP only when TLS, or the way through a proxy, is ready too.
+static uint64_t connected_at(const nc_transfer *transfer) {
+    uint64_t told_ns = moment(transfer, CURLINFO_CONNECT_TIME_T);
+    if (told_ns != 0 || transfer->tcp_at_ns == 0) {
+        return told_ns;
+    }
+    // The time of the round in which it showed, at whose beginning the name may have been unknown.
+    uint64_t seen_ns = since_submit(transfer, transfer->tcp_at_ns);
+    uint64_t resolved_ns = nc_response_hop(transfer->response)->resolved_ns;
+    return seen_ns > resolved_ns ? seen_ns : resolved_ns;
+}
+
 void nc_metrics_note(nc_transfer *transfer) {
     CURL *easy = transfer->handle->easy;
     nc_hop_metrics *hop = nc_response_hop(transfer->response);
@@ -33,7 +47,7 @@ void nc_metrics_note(nc_transfer *transfer) {
     hop->started_ns = since_submit(transfer, transfer->hop_began_ns);
     if (!hop->is_reused) {
         hop->resolved_ns = moment(transfer, CURLINFO_NAMELOOKUP_TIME_T);
-        hop->connected_ns = moment(transfer, CURLINFO_CONNECT_TIME_T);
+        hop->connected_ns = connected_at(transfer);
         hop->secured_ns = moment(transfer, CURLINFO_APPCONNECT_TIME_T);
     }
     hop->ready_ns = transfer->was_connected ? moment(transfer, CURLINFO_PRETRANSFER_TIME_T) : 0;
@@ -65,9 +79,43 @@ static int open_socket(const nc_transfer *transfer, const nc_hop_metrics *hop) {
     return curl_easy_getinfo(handle->easy, CURLINFO_ACTIVESOCKET, &fd) == CURLE_OK ? fd : CURL_SOCKET_BAD;
 }
 
+void nc_metrics_note_tcp(nc_transfer *transfer) {
+    if (transfer->phase == NC_PHASE_CONNECT && transfer->tcp_at_ns == 0) {
+        transfer->tcp_at_ns = transfer->engine->loop.now_ns;
+    }
+}
+
+void nc_metrics_note_address(nc_transfer *transfer, const char *remote_ip, int remote_port) {
+    nc_hop_metrics *hop = nc_response_hop(transfer->response);
+    size_t length = strlen(remote_ip);
+    // Over a Unix socket libcurl tells its path for the address, and the URL's port.
+    if (nc_transfer_unix_socket(transfer) == NULL) {
+        hop->remote_port = (uint16_t)remote_port;
+        memcpy(hop->remote_address, remote_ip, length < sizeof hop->remote_address ? length + 1 : 0);
+    }
+}
+
+/// A hop that ended before its connection was ready: where that leads, if TCP came about, and that there was none
+/// otherwise.
+static void record_unready(nc_transfer *transfer, nc_hop_metrics *hop) {
+    char *address = NULL;
+    long port = 0;
+    if (hop->connections_opened == (uint32_t)transfer->opened) {
+        hop->connection_id = 0; // The socket, or the last of several, has not been connected.
+        hop->remote_port = 0;
+        hop->remote_address[0] = '\0';
+    } else if (curl_easy_getinfo(transfer->handle->easy, CURLINFO_PRIMARY_IP, &address) == CURLE_OK &&
+               curl_easy_getinfo(transfer->handle->easy, CURLINFO_PRIMARY_PORT, &port) == CURLE_OK && address != NULL) {
+        nc_metrics_note_address(transfer, address, (int)port);
+    }
+}
+
 void nc_metrics_record(nc_transfer *transfer) {
     nc_hop_metrics *hop = nc_response_hop(transfer->response);
     nc_metrics_note(transfer);
+    if (!transfer->was_connected) {
+        record_unready(transfer, hop);
+    }
     // It is known only now, and no more when it is closed: then it is the last that was opened, or was found kept.
     int fd = open_socket(transfer, hop);
     if (fd != CURL_SOCKET_BAD) {

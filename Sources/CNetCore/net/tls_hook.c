@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/trace.h"
 #include "net/engine_state.h"
+#include "net/metrics.h"
 #include "net/origin.h"
 #include "net/response.h"
 #include "trust/handshake.h"
@@ -147,6 +148,10 @@ static CURLcode fill_context(CURL *easy, void *context, void *data) {
     SSL_CTX *tls = context;
     nc_lane *lane = data;
     bool is_proxys = is_proxy_context(tls);
+    const nc_handle *handle = nc_handle_of(easy);
+    if (handle != NULL && handle->transfer != NULL) {
+        nc_metrics_note_tcp(handle->transfer);
+    }
     if (!count_messages(tls, lane)) {
         return CURLE_OUT_OF_MEMORY;
     }
@@ -165,7 +170,7 @@ static CURLcode fill_context(CURL *easy, void *context, void *data) {
         return code;
     }
     // Nor is it the affair of whom libcurl asks for names.
-    bool is_origins = !is_proxys && nc_handle_of(easy) != NULL;
+    bool is_origins = !is_proxys && handle != NULL;
     if (lane->identity != NULL && is_origins && !nc_identity_apply(lane->identity, tls)) {
         return CURLE_SSL_CERTPROBLEM;
     }

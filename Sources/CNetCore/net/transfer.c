@@ -288,6 +288,7 @@ void nc_transfer_accept(nc_transfer *transfer) {
 static void begin_hop(nc_transfer *transfer) {
     transfer->leads_on = false;
     transfer->was_connected = false;
+    transfer->tcp_at_ns = 0;
     transfer->has_tunnel_status = false;
     transfer->has_tunnel_field = false;
     transfer->has_heard = false;

@@ -96,6 +96,7 @@ struct nc_transfer {
     uint32_t attempts;       // connections that libcurl tried the hop's request on
     long opened;             // how many of them were opened for it, at the last one
     bool was_connected;      // and is connecting no more
+    uint64_t tcp_at_ns;      // the round in which TCP was seen to be connected; 0 before
     bool has_tunnel_status;  // of the head that a proxy answers CONNECT with
     bool has_tunnel_field;   // behind that
     bool has_heard;          // something came since it was connected

@@ -2,6 +2,7 @@
 
 #include "net/head.h"
 #include "net/head_line.h"
+#include "net/metrics.h"
 #include "net/response.h"
 
 #include <curl/curl.h>
@@ -13,6 +14,7 @@ static nc_status begin(nc_transfer *transfer, nc_slice line) {
     uint16_t status = 0;
     nc_http_version version = NC_HTTP_VERSION_UNKNOWN;
     transfer->has_tunnel_status = true;
+    nc_metrics_note_tcp(transfer);
     transfer->has_tunnel_field = false;
     bool asks_who = nc_head_line_parse_status(line, &status, &version) && status == ASKS_WHO;
     nc_response_begin_head(transfer->response, asks_who ? status : 0, asks_who ? version : NC_HTTP_VERSION_UNKNOWN);

@@ -94,6 +94,21 @@ struct MetricsTests {
         #expect(ends == ends.sorted())
     }
 
+    @Test func aHandshakeThatFailsTellsWhereItWas() async throws {
+        let server = try LoopbackServer(.valid)
+        let error = try await expectFailure(.tlsUntrusted, of: Request<Bytes>(server.url("/")))
+        let hop = try #require(error.metrics.first)
+        #expect(hop.connected != nil && hop.secured == nil && hop.connectionID == 1)
+        #expect(hop.remoteAddress == "127.0.0.1" && hop.remotePort == server.port)
+    }
+
+    @Test func aRefusedConnectionIsNone() async throws {
+        let port = try ReservedPort(acceptsConnections: false)
+        let error = try await expectFailure(.refused, of: Request<Bytes>("http://127.0.0.1:\(port.number)/"))
+        let hop = try #require(error.metrics.first)
+        #expect(hop.connected == nil && hop.connectionID == nil && hop.remoteAddress.isEmpty && hop.remotePort == 0)
+    }
+
     @Test func aFailureTellsNoResponseWhenNoHeadCame() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 9, cutAfter: 0, ending: .close))
