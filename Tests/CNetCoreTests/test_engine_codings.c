@@ -261,6 +261,28 @@ static void engine__a_coding_counts_however_many_fields_there_are_regression_2(v
     fixture_stop(&f);
 }
 
+static void engine__no_codings_are_asked_for_nor_undone_where_none_may_be(void **state) {
+    fixture f;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    gzip body = gzip_stored("plain text", 10);
+    fixture_script(
+        &f, "/z", (nct_reply){.headers = "Content-Encoding: gzip\r\n", .body = body.bytes, .body_length = body.length});
+    nc_request request = request_for(&f);
+    request.limits.max_codings = NC_NO_CODINGS;
+    assert_status(fixture_send(&f, &request).error.status, NC_ERR_BAD_CODING);
+    assert_null(strstr(fixture_received(&f, 0), "Accept-Encoding"));
+    fixture_script(&f, "/z",
+                   (nct_reply){.headers = "Content-Encoding: identity\r\n", .body = "plain text", .body_length = 10});
+    assert_answered(fixture_send(&f, &request), 200, "plain text");
+    request.accepts_codings = false;
+    fixture_script(&f, "/z",
+                   (nct_reply){.headers = "Content-Encoding: gzip\r\n", .body = "not undone", .body_length = 10});
+    assert_answered(fixture_send(&f, &request), 200, "not undone");
+    free(body.bytes);
+    fixture_stop(&f);
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
@@ -271,6 +293,7 @@ int main(void) {
         harness_case(engine__broken_and_unknown_codings_say_so),
         harness_case(engine__the_coding_of_no_body_is_nobodys_concern_regression_1),
         harness_case(engine__a_coding_counts_however_many_fields_there_are_regression_2),
+        harness_case(engine__no_codings_are_asked_for_nor_undone_where_none_may_be),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -32,6 +32,9 @@ NC_ASSUME_NONNULL_BEGIN
 /// Where 0 means the default number of redirects, this asks for none.
 #define NC_NO_REDIRECTS UINT32_MAX
 
+/// Where 0 means the default number of content codings, this asks for none and refuses any.
+#define NC_NO_CODINGS (UINT32_MAX - 1)
+
 /// The last of the 64 classes of service.
 #define NC_DSCP_MAX 63u
 
@@ -76,7 +79,8 @@ typedef struct nc_limits {
     uint32_t max_head_bytes;
     /// Fields in one response head (256).
     uint32_t max_head_fields;
-    /// Content codings of one body, one upon the other (3); at most 16 fields may name some.
+    /// Content codings of one body, one upon the other (3), where accepts_codings has them undone; at most 16 fields
+    /// may name some. NC_NO_CODINGS is none.
     uint32_t max_codings;
     /// Body bytes sent a second, on average; 0 is no limit.
     uint64_t max_send_bytes_per_s;

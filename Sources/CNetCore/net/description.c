@@ -188,6 +188,10 @@ static uint64_t body_limit(uint64_t value) {
     return value == 0 ? NC_DEFAULT_MAX_BODY_BYTES : value == NC_NO_BODY ? 0 : value;
 }
 
+static uint32_t coding_limit(uint32_t value) {
+    return value == NC_NO_CODINGS ? 0 : or_default(value, NC_DEFAULT_MAX_CODINGS);
+}
+
 static nc_limits resolve_limits(const nc_limits *from) {
     return (nc_limits){
         .connect_ms = or_default(from->connect_ms, NC_DEFAULT_CONNECT_MS),
@@ -199,7 +203,7 @@ static nc_limits resolve_limits(const nc_limits *from) {
         .max_body_bytes = body_limit(from->max_body_bytes),
         .max_head_bytes = or_default(from->max_head_bytes, NC_DEFAULT_MAX_HEAD_BYTES),
         .max_head_fields = or_default(from->max_head_fields, NC_DEFAULT_MAX_HEAD_FIELDS),
-        .max_codings = or_default(from->max_codings, NC_DEFAULT_MAX_CODINGS),
+        .max_codings = coding_limit(from->max_codings),
         .max_send_bytes_per_s = from->max_send_bytes_per_s,
         .max_receive_bytes_per_s = from->max_receive_bytes_per_s,
     };
@@ -270,7 +274,8 @@ static void fill_fixed(nc_description *out, const nc_request *request) {
         out->fixed[1].data = (char *)(uintptr_t)nc_multipart_type_field(request->multipart); // libcurl only reads it
     }
     out->fixed[2].data = has_header(request, "Accept") ? NULL : no_accept;
-    bool adds_codings = request->accepts_codings && !has_header(request, "Accept-Encoding");
+    bool may_code = request->accepts_codings && request->limits.max_codings != NC_NO_CODINGS;
+    bool adds_codings = may_code && !has_header(request, "Accept-Encoding");
     out->fixed[ACCEPT_ENCODING_NODE].data = adds_codings ? accept_encoding_field() : NULL;
 }
 

@@ -86,6 +86,7 @@ extension Limits {
             return UInt32(clamping: min(max(attoseconds / 1_000_000_000_000_000, 1), Int128(UInt32.max - 1)))
         }
         let noBody = UInt64.max - 1  // NC_NO_BODY
+        let noCodings = UInt32.max - 1  // NC_NO_CODINGS
         func number(_ value: Int?) -> UInt32 { value.map { UInt32(clamping: max(1, $0)) } ?? .max }
         return nc_limits(
             connect_ms: milliseconds(connect), first_byte_ms: milliseconds(firstByte), idle_ms: milliseconds(idle),
@@ -93,7 +94,8 @@ extension Limits {
             max_redirects: maxRedirects > 0 ? UInt32(clamping: min(maxRedirects, Int(UInt32.max) - 1)) : .max,
             max_body_bytes: maxBodyBytes.map { $0 > 0 ? UInt64($0) : noBody } ?? .max,
             max_head_bytes: number(maxHeadBytes),
-            max_head_fields: number(maxHeadFields), max_codings: number(maxCodings),
+            max_head_fields: number(maxHeadFields),
+            max_codings: maxCodings.map { $0 > 0 ? number($0) : noCodings } ?? .max,
             max_send_bytes_per_s: Self.rate(maxSendBytesPerSecond),
             max_receive_bytes_per_s: Self.rate(maxReceiveBytesPerSecond))
     }

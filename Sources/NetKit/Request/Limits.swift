@@ -16,7 +16,7 @@ public struct Limits: Sendable, Hashable {
     public var maxHeadBytes: Int? = 256 << 10
     /// Fields in one response head (256).
     public var maxHeadFields: Int? = 256
-    /// Content codings of one body, one upon the other (3).
+    /// Content codings of one body, one upon the other (3); 0 asks for none and refuses any that would be undone.
     public var maxCodings: Int? = 3
     /// Redirects followed (20); 0 fails on the first.
     public var maxRedirects = 20

@@ -50,6 +50,27 @@ struct LimitsTests {
         }
     }
 
+    @Test(arguments: [Int.min, -1, 0])
+    func noCodingsAtAllIsANumberOfThem(number: Int) async throws {
+        let stored: [UInt8] = [0x78, 0x01, 0x01, 0x02, 0x00, 0xfd, 0xff, 0x68, 0x69, 0x01, 0x3b, 0x00, 0xd2]
+        let server = try LoopbackServer()
+        server.script("/", Reply(headers: ["Content-Encoding: deflate"], body: stored))
+        server.script("/plain", .text("hi"))
+        var limits = Limits()
+        #expect(await ending(of: Request<Bytes>(server.url("/")), from: Agent()) == .answered)
+        #expect(server.received(0).values(named: "Accept-Encoding").count == 1)
+        limits.maxCodings = number
+        var request = Request<Bytes>(server.url("/"))
+        request.limits = limits
+        try await expectFailure(.badCoding, of: request)
+        #expect(server.received(1).values(named: "Accept-Encoding").isEmpty)
+        request.acceptsCodings = false
+        #expect(try await Agent().send(request).bytes == Bytes(stored))  // Nothing is to be undone.
+        request.url = server.url("/plain")
+        request.acceptsCodings = true
+        #expect(try await Agent().send(request).bytes.text == "hi")
+    }
+
     @Test(arguments: [Int.max, Int.min, -1, 0])
     func anyNumberOfBytesIsTaken(number: Int) async throws {
         let server = try LoopbackServer()
