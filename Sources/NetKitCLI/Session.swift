@@ -44,7 +44,7 @@ struct Session {
         guard let heads = arguments.headPath, OutputFile.isReplaced(heads) else { return }
         for (output, url) in zip(arguments.outputs, arguments.urls) {
             let path = if case .path(let path) = output { path } else { (try? Output.remoteName(of: url)) ?? "" }
-            if path == heads || InputFile.areOne(path, heads) {
+            if OutputFile.areOne(path, heads) {
                 throw Failure(
                     ExitCode.usage, "-D and the body name one file, \(heads): -i writes both to where -o says")
             }

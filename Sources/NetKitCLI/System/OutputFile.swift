@@ -146,6 +146,18 @@ final class OutputFile {
         return path != "-" && standardDescriptor(path) == nil && !isOther
     }
 
+    /// Whether what is written to both lands in one file, which need not be there yet.
+    static func areOne(_ path: String, _ other: String) -> Bool {
+        path == other || InputFile.areOne(path, other) || place(of: path) == place(of: other)
+    }
+
+    /// Behind links, by the one path of its folder.
+    private static func place(of path: String) -> String {
+        let end = behindLinks(path)
+        let folder = folder(of: end)
+        return (resolved(folder.isEmpty ? "." : folder) ?? folder) + "/" + end.dropFirst(folder.count)
+    }
+
     static func isStandardOutput(_ path: String) -> Bool { standardDescriptor(path) == Terminal.standardOutput }
 
     /// With the slash at its end; empty is the current one.

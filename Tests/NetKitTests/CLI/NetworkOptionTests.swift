@@ -189,6 +189,19 @@ struct NetworkOptionTests {
         #expect(device.code == 0 && device.text.hasPrefix("okHTTP/1.1 200"))
     }
 
+    @Test(arguments: ["./both", "FOLDER/both", "../NAME/both", "link"])
+    func headsDoNotTakeTheBodysPlaceBeforeThereIsOne(path: String) async throws {
+        let name = folder.path.split(separator: "/").last.map(String.init) ?? ""
+        let path = path.replacing("FOLDER", with: folder.path).replacing("NAME", with: name)
+        try folder.link("link", to: "both")
+        for (heads, body) in [("both", path), (path, "both")] {
+            let outcome = try await nk(["-D", heads, "-o", body, server.url("/")], folder: folder.path)
+            #expect(outcome.code == 2 && outcome.errorLines.count == 1 && outcome.errors.contains("both"))
+        }
+        #expect(folder.contents(of: "both") == nil && server.requestCount == 0)
+        #expect(try await nk(["-D", "heads", "-o", path, server.url("/")], folder: folder.path).code == 0)
+    }
+
     @Test(arguments: [[], ["-N"], ["--no-buffer"]])
     func whatHasComeIsWrittenAtOnce(words: [String]) async throws {
         server.script("/half", Reply(patternLength: 10, cutAfter: 40 + 5, ending: .stall))
