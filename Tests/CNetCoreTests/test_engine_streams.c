@@ -183,6 +183,37 @@ static void engine_streams__an_answer_in_one_piece_with_its_reset_is_whole_or_an
     fixture_stop(&f);
 }
 
+/// A lost answer is asked for once more, where that does nothing twice.
+static void engine_streams__whose_answer_was_lost_are_asked_again_if_they_may_be(void **state) {
+    static const frame lost[] = {HEADERS(OK_OF_2), LAST_DATA("hi"), RESET("\0"), {0}};
+    static const frame told[] = {HEADERS(OK_OF_2), LAST_DATA("hi"), PING, RESET("\0"), {0}};
+    static char body[200000]; // more than goes at once
+    static const char *const methods[] = {"PUT", "POST"};
+    fixture f;
+    (void)state;
+    memset(body, 'x', sizeof body);
+    fixture_start(&f, NCT_PLAIN);
+    for (size_t i = 0; i < 2; i++) {
+        frame_server server = {.rows = {lost, told}, .upload_bytes = 20000};
+        frame_server_start(&server);
+        nc_request request = {
+            .url = nc_slice_of(fixture_text(&f, "http://127.0.0.1:%u/", server.port)),
+            .method = nc_slice_of(methods[i]),
+            .body = nc_slice_make(body, sizeof body),
+            .http = NC_HTTP_2_PRIOR_KNOWLEDGE,
+        };
+        answer got = fixture_send(&f, &request);
+        if (i == 0 || is_later()) {
+            assert_answered(got, 200, "hi");
+        } else {
+            assert_ended(got, NC_ERR_HTTP2, CURLE_HTTP2_STREAM, "this libcurl has lost the answer");
+        }
+        frame_server_stop(&server);
+        assert_int_equal(atomic_load(&server.served), i == 0 && !is_later() ? 2 : 1);
+    }
+    fixture_stop(&f);
+}
+
 /// A full receive buffer in front of the last frame makes libcurl 7.88 read that frame and forget it, for ever when the
 /// connection brings nothing else.
 static void engine_streams__whose_frames_come_all_at_once_hear_of_their_end(void **state) {
@@ -257,6 +288,7 @@ int main(void) {
         harness_case(engine_streams__an_answer_counts_although_the_upload_is_refused),
         harness_case(engine_streams__without_a_length_end_with_a_reset_as_libcurl_says),
         harness_case(engine_streams__an_answer_in_one_piece_with_its_reset_is_whole_or_an_error),
+        harness_case(engine_streams__whose_answer_was_lost_are_asked_again_if_they_may_be),
         harness_case(engine_streams__whose_frames_come_all_at_once_hear_of_their_end),
         harness_case(engine_streams__that_are_broken_off_for_http_1_are_not_asked_again),
         harness_case(engine_streams__that_brought_a_body_wait_for_late_trailers),

@@ -244,6 +244,9 @@ static bool is_no_http2(const nc_outcome *outcome) {
            outcome->code == CURLE_UNSUPPORTED_PROTOCOL || outcome->code == CURLE_PARTIAL_FILE;
 }
 
+/// What libcurl 7.88 means by a broken stream of which it says nothing.
+static const char lost_answer[] = "the server answered without the whole body, and this libcurl has lost the answer";
+
 /// What of an authority is shown.
 static int shown_of(nc_slice place) {
     return (int)(place.length < 96 ? place.length : 96);
@@ -293,7 +296,8 @@ nc_status nc_outcome_judge(const nc_outcome *said, nc_error *err) {
         return nc_error_set(err, status, (int32_t)outcome->code, -1, "%s: %.*s", nc_status_text(status), place,
                             (const char *)outcome->place.data);
     }
-    const char *detail = outcome->detail[0] != '\0' ? outcome->detail : curl_easy_strerror(outcome->code);
+    const char *usual = outcome->code == CURLE_HTTP2_STREAM ? lost_answer : curl_easy_strerror(outcome->code);
+    const char *detail = outcome->detail[0] != '\0' ? outcome->detail : usual;
     size_t length = strcspn(detail, "\r\n");
     int shown = (int)(length < 128 ? length : 128);
     return nc_error_set(err, status, (int32_t)outcome->code, -1, "%s: %.*s (%.*s)", nc_status_text(status), place,

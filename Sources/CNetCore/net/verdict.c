@@ -59,7 +59,8 @@ bool nc_verdict_may_go_afresh(const nc_transfer *transfer) {
 }
 
 bool nc_verdict_asks_anew(const nc_transfer *transfer, CURLcode code) {
-    bool is_untold = code == CURLE_HTTP2 && transfer->handle->detail[0] == '\0';
+    // The second is an answer that 7.88 has lost, because a reset came with it: the server wanted no more of the body.
+    bool is_untold = (code == CURLE_HTTP2 || code == CURLE_HTTP2_STREAM) && transfer->handle->detail[0] == '\0';
     bool may_repeat = (is_untold && is_idempotent(transfer)) || is_stale(transfer, code) || is_too_old(transfer, code);
     return may_repeat && transfer->error.status == NC_OK && transfer->first_byte_ns == 0 &&
            transfer->repeats < MAX_REPEATS && nc_upload_can_begin(transfer);
