@@ -2,7 +2,6 @@
 #include "fixture.h"
 #include "listening.h"
 
-#include <curl/curl.h>
 #include <netcore/transfers.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,7 +61,7 @@ static void engine__an_address_that_does_not_answer_leaves_time_for_the_next(voi
     (void)state;
     start(&n, (const uint8_t[]){2, 1}, 2);
     full_listener silent = full_listener_start(0x7f000002, nct_server_port(n.f.server));
-    answer one = send_within(&n, 2000);
+    answer one = send_within(&n, 4000);
     assert_answered(one, 200, "ok");
     assert_string_equal(nc_response_hop_at(one.response, 0).remote_address, "127.0.0.1");
     full_listener_stop(&silent);
@@ -82,7 +81,7 @@ static void engine__silent_and_refusing_addresses_are_passed_by(void **state) {
     (void)state;
     start(&n, (const uint8_t[]){2, 3, 1}, 3);
     full_listener silent = full_listener_start(0x7f000002, nct_server_port(n.f.server));
-    assert_answered(send_within(&n, 2000), 200, "ok");
+    assert_answered(send_within(&n, 4000), 200, "ok");
     full_listener_stop(&silent);
     stop(&n);
 }
@@ -93,7 +92,7 @@ static void engine__addresses_that_all_are_silent_end_at_the_connect_limit(void 
     start(&n, (const uint8_t[]){2, 3}, 2);
     full_listener first = full_listener_start(0x7f000002, nct_server_port(n.f.server));
     full_listener second = full_listener_start(0x7f000003, first.port);
-    assert_ended(send_within(&n, 300), NC_ERR_CONNECT_TIMED_OUT, CURLE_OPERATION_TIMEDOUT, "after 300 ms");
+    assert_status(send_within(&n, 500).error.status, NC_ERR_CONNECT_TIMED_OUT);
     full_listener_stop(&second);
     full_listener_stop(&first);
     stop(&n);

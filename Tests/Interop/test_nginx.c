@@ -27,7 +27,8 @@ static void write_config(void) {
             "client_body_temp_path %s/b; proxy_temp_path %s/p; fastcgi_temp_path %s/f; uwsgi_temp_path %s/u;\n"
             "scgi_temp_path %s/s; root %s;\n"
             "server { listen 127.0.0.1:%u; location /giant { gzip off; } location /moved { return 302 /one; } }\n"
-            "server { listen 127.0.0.1:%u ssl http2; ssl_certificate %s; ssl_certificate_key %s; } }\n",
+            "server { listen 127.0.0.1:%u ssl http2; ssl_certificate %s; ssl_certificate_key %s;\n"
+            "location /unread { return 200 unread; } } }\n",
             user, server_path("pid"), server_path("error.log"), temporary, temporary, temporary, temporary, temporary,
             root, plain.port, secure.port, server_path("cert.pem"), server_path("key.pem")),
         0);
@@ -212,6 +213,37 @@ static void nginx__gets_500_http_2_streams_over_one_connection_and_then_pages_ov
     assert_int_equal(nc_engine_close(engine, LIMIT_MS), NC_OK);
 }
 
+/// It answers at once and resets the stream behind the answer (RFC 9113, 8.1).
+static void nginx__answers_uploads_that_it_does_not_read(void **state) {
+    enum { PAIRS = 200 };
+    static char body[200000];
+    char upload_url[128];
+    char page_url[128];
+    nc_transfer_id ids[2 * PAIRS];
+    nc_error err;
+    nc_engine *engine = new_engine();
+    (void)state;
+    nc_request upload = request_for(upload_url, sizeof upload_url, true, "/unread");
+    nc_request page = request_for(page_url, sizeof page_url, true, "/page");
+    upload.method = nc_slice_of("POST");
+    upload.body = nc_slice_make(body, sizeof body);
+    for (size_t i = 0; i < PAIRS; i++) {
+        assert_int_equal(nc_engine_submit(engine, &upload, NULL, &ids[2 * i], &err), NC_OK);
+        assert_int_equal(nc_engine_submit(engine, &page, NULL, &ids[2 * i + 1], &err), NC_OK);
+    }
+    for (size_t i = 0; i < (size_t)2 * PAIRS; i++) {
+        nc_response *response;
+        nc_status status = nc_engine_wait(engine, ids[i], LIMIT_MS, &response, &err);
+        if (status != NC_OK)
+            print_error("%s\n", err.message);
+        assert_int_equal(status, NC_OK);
+        assert_int_equal(nc_response_http_version(response), NC_HTTP_VERSION_2);
+        assert_int_equal(nc_response_body(response).length, i % 2 == 0 ? 6 : 65536);
+        nc_response_release(response);
+    }
+    assert_int_equal(nc_engine_close(engine, LIMIT_MS), NC_OK);
+}
+
 typedef struct count {
     uint64_t bytes;
     nc_status status;
@@ -298,6 +330,7 @@ int main(void) {
         harness_case(nginx__sends_gzip_that_comes_out_whole),
         harness_case(nginx__speaks_tls_with_the_protocol_of_ones_choice),
         harness_case(nginx__gets_500_http_2_streams_over_one_connection_and_then_pages_over_http),
+        harness_case(nginx__answers_uploads_that_it_does_not_read),
         harness_case(nginx__sends_a_gibibyte_in_constant_memory),
         harness_case(nginx__body_of_a_gibibyte_is_refused_by_the_default_limit),
     };

@@ -69,8 +69,8 @@ typedef NC_ENUM(nc_cookie_choice){
 typedef struct nc_engine_options {
     /// Transfers handed to libcurl at once (256).
     uint32_t max_in_flight;
-    /// Connections to one host over HTTP/1.1 (6). Over TLS, transfers that may pause have as many of their own: theirs
-    /// are shared with nobody, whatever the protocol turns out to be.
+    /// Connections to one host over HTTP/1.1 (6). Over TLS, transfers that may pause, and large uploads, have as many
+    /// of their own: theirs are shared with nobody, whatever the protocol turns out to be.
     uint32_t max_per_host;
     /// Streams on one HTTP/2 connection (100).
     uint32_t max_streams;

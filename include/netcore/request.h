@@ -213,7 +213,8 @@ typedef struct nc_request {
     bool keeps_dot_segments;
     /// True says that the receiver may rest for long (nc_engine_pause(), NC_PAUSE). Over HTTP/2 such a transfer, and
     /// one under limits.max_receive_bytes_per_s, gets a connection of its own, of which a host has as many as over
-    /// HTTP/1.1: a stream that rests could hold up the other streams of its connection.
+    /// HTTP/1.1: a stream that rests could hold up the other streams of its connection. (Over libcurl below 8 one with
+    /// a body of more than 65,535 bytes does, too: other streams could cost it an early answer.)
     bool may_pause;
     /// The class of service that the request's packets ask for (DSCP; RFC 2474, 3), 1 to NC_DSCP_MAX: IP_TOS or
     /// IPV6_TCLASS of its connections, which requests of another class do not share. 0 sets nothing. A system that does

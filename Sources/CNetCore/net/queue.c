@@ -63,14 +63,29 @@ static void forget_idle_hosts(nc_queue *queue) {
     }
 }
 
+static nc_host *find(const nc_queue *queue, const uint8_t *key, size_t length, uint64_t hash) {
+    nc_host *host = queue->buckets[hash % NC_HOST_BUCKETS];
+    while (host != NULL && (host->hash != hash || host->key_length != length || memcmp(host->key, key, length) != 0)) {
+        host = host->next_in_bucket;
+    }
+    return host;
+}
+
+bool nc_queue_knows_single(const nc_queue *queue, nc_slice url) {
+    uint8_t key[MAX_KEY_BYTES];
+    uint64_t hash;
+    size_t length = make_key(key, url, true, &hash);
+    const nc_host *host = find(queue, key, length, hash);
+    return host != NULL && host->has_single && !host->has_shared;
+}
+
 static nc_host *host_for(nc_queue *queue, nc_slice url, bool shares) {
     uint8_t key[MAX_KEY_BYTES];
     uint64_t hash;
     size_t length = make_key(key, url, shares, &hash);
-    for (nc_host *host = queue->buckets[hash % NC_HOST_BUCKETS]; host != NULL; host = host->next_in_bucket) {
-        if (host->hash == hash && host->key_length == length && memcmp(host->key, key, length) == 0) {
-            return host;
-        }
+    nc_host *known = find(queue, key, length, hash);
+    if (known != NULL) {
+        return known;
     }
     if (queue->host_count >= MAX_IDLE_HOSTS + queue->active_count + queue->waiting_count) {
         forget_idle_hosts(queue);

@@ -51,6 +51,8 @@ void nc_queue_set_priority(nc_queue *queue, nc_transfer *transfer, nc_priority p
 void nc_queue_release_slot(nc_queue *queue, nc_transfer *transfer);
 /// The host has answered one that may share a connection: over HTTP/2 many streams fit on it, over HTTP/1.1 none.
 void nc_queue_found_version(nc_queue *queue, nc_transfer *transfer, nc_http_version version);
+/// Whether all connections over TLS that were to be shared, and there were some, carried one request at a time.
+bool nc_queue_knows_single(const nc_queue *queue, nc_slice url);
 /// Takes the next transfer that may go, its slot granted; NULL when none may.
 nc_transfer *nc_queue_take_ready(nc_queue *queue, const nc_engine *engine);
 

@@ -5,6 +5,7 @@
 #include "base/trace.h"
 #include "net/access.h"
 #include "net/alternatives.h"
+#include "net/apart.h"
 #include "net/engine_state.h"
 #include "net/files.h"
 #include "net/form_upload.h"
@@ -248,18 +249,11 @@ void nc_transfer_enter(nc_transfer *transfer, nc_phase phase) {
     }
 }
 
-/// libcurl 7.88 takes nothing more from an HTTP/2 connection while what it holds belongs to a stream that rests: the
-/// others wait with it. So a stream that is likely to rest travels alone.
-static bool is_likely_to_rest(const nc_transfer *transfer) {
-    return transfer->description.may_pause || transfer->description.limits.max_receive_bytes_per_s != 0 ||
-           transfer->engine->loop.receive_pace.bytes_per_s != 0;
-}
-
 static void enqueue(nc_transfer *transfer, bool is_first) {
     nc_engine *engine = transfer->engine;
     nc_trace_pass(&engine->trace, NC_TRACE_QUEUED, transfer->id);
     nc_status status = nc_strict_upgrade(transfer);
-    transfer->is_apart = is_likely_to_rest(transfer) && nc_handle_may_be_multiplexed(transfer);
+    transfer->is_apart = nc_apart_is_better(transfer);
     status = status == NC_OK ? nc_queue_add(&engine->loop.queue, transfer, is_first) : status;
     if (status == NC_OK) {
         nc_transfer_enter(transfer, NC_PHASE_SLOT);
@@ -318,14 +312,6 @@ static void begin_hop(nc_transfer *transfer) {
     transfer->hop_began_ns = transfer->engine->loop.now_ns;
 }
 
-/// Once a host has spoken HTTP/2, libcurl takes any of its connections in the lane for one that carries several
-/// requests at a time, also one that speaks HTTP/1.1 and is busy: two requests would be mixed on it.
-static bool is_never_multiplexed(const nc_transfer *transfer) {
-    bool is_secure = false;
-    (void)nc_url_has_web_scheme(nc_transfer_url(transfer), &is_secure);
-    return is_secure && !nc_handle_may_be_multiplexed(transfer);
-}
-
 /// Beyond the origin that the caller named, its certificate is not shown.
 static nc_lane *lane_for(nc_transfer *transfer, nc_error *err) {
     nc_engine *engine = transfer->engine;
@@ -333,7 +319,7 @@ static nc_lane *lane_for(nc_transfer *transfer, nc_error *err) {
         .trust = transfer->trust,
         .has_cookies =
             engine->state.cookies != NC_COOKIES_OFF && transfer->description.cookie_use == NC_COOKIES_SEND_AND_STORE,
-        .is_apart = transfer->is_apart || is_never_multiplexed(transfer),
+        .is_apart = transfer->is_apart || nc_apart_is_all_there_is(transfer),
         .dscp = transfer->description.dscp,
         .proxy_key = nc_access_proxy_key(&engine->state, transfer->description.extras),
     };

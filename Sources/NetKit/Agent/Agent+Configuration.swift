@@ -43,8 +43,8 @@ extension Agent {
         public var refusesPlaintext = false
         /// Requests under way at once (256).
         public var maxInFlight = 256
-        /// Connections to one host over HTTP/1.1 (6). Over TLS, streams have as many of their own: theirs are shared
-        /// with nobody, whatever the protocol turns out to be.
+        /// Connections to one host over HTTP/1.1 (6). Over TLS, streams and large uploads have as many of their own:
+        /// theirs are shared with nobody, whatever the protocol turns out to be.
         public var maxPerHost = 6
         /// Streams on one HTTP/2 connection (100).
         public var maxStreams = 100
