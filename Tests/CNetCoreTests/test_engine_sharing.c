@@ -176,6 +176,44 @@ static void engine__an_upload_that_goes_again_over_tls_has_its_body(void **state
     fixture_stop(&f);
 }
 
+static int accept_none(int is_good, X509_STORE_CTX *context) {
+    (void)is_good;
+    (void)context;
+    return 1;
+}
+
+/// TLS 1.3: asks for a certificate before the second answer (RFC 8446, 4.6.2).
+static void serve_asking(SSL *ssl, const tls_peer_connection *connection) {
+    char head[4096];
+    size_t body_bytes = 0;
+    (void)connection;
+    for (int number = 0; read_head(ssl, head, sizeof head, &body_bytes) > 0; number++) {
+        if (number == 1) {
+            SSL_set_verify(ssl, SSL_VERIFY_PEER, accept_none);
+            assert_int_equal(SSL_verify_client_post_handshake(ssl), 1);
+            assert_int_equal(SSL_do_handshake(ssl), 1);
+        }
+        answer_with(ssl, "ok");
+    }
+}
+
+/// What OpenSSL is given to call then belongs to the handle that opened the connection.
+static void engine__a_certificate_may_be_asked_for_when_who_connected_is_gone(void **state) {
+    fixture f;
+    tls_peer peer = {.serve = serve_asking, .members = "1"};
+    (void)state;
+    fixture_start_trusting_all(&f);
+    tls_peer_start(&peer);
+    nc_request first = request_to(&f, &peer, "/");
+    first.keeps_dot_segments = true; // whose handle is not kept
+    assert_answered(fixture_send(&f, &first), 200, "ok");
+    nc_request second = request_to(&f, &peer, "/");
+    assert_answered(fixture_send(&f, &second), 200, "ok");
+    assert_int_equal(atomic_load(&peer.count), 1);
+    tls_peer_stop(&peer);
+    fixture_stop(&f);
+}
+
 /* --- what a stream leaves behind --- */
 
 /// A request that is told of its head, and may rest there.
@@ -368,6 +406,7 @@ int main(void) {
         harness_case(engine__what_came_while_a_stream_rested_is_no_part_of_the_next_body),
         harness_case(engine__a_stream_hears_of_all_that_has_come_for_it),
         harness_case(engine__an_upload_that_goes_again_over_tls_has_its_body),
+        harness_case(engine__a_certificate_may_be_asked_for_when_who_connected_is_gone),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -134,10 +134,16 @@ static CURLcode watch_origin(CURL *easy, SSL_CTX *tls, nc_lane *lane) {
     return nc_handshake_install(tls, &handshake) ? CURLE_OK : CURLE_OUT_OF_MEMORY;
 }
 
+/// Whether it is the connection's first handshake, in which we have not said Finished yet. A server of TLS 1.3 may ask
+/// for a certificate at any time (RFC 8446, 4.6.2), and the handle that opened the connection be gone by then.
+static bool is_being_opened(const SSL *tls) {
+    uint8_t byte = 0;
+    return SSL_get_finished(tls, &byte, sizeof byte) == 0;
+}
+
 /// The server asks for a certificate, and there is none: it may say so, or break the handshake off without a word.
 static int go_without_identity(SSL *tls, void *easy) {
-    const nc_handle *handle = nc_handle_of(easy);
-    (void)tls;
+    const nc_handle *handle = is_being_opened(tls) ? nc_handle_of(easy) : NULL;
     if (handle != NULL && handle->transfer != NULL) {
         handle->transfer->shows_no_identity = true;
     }
