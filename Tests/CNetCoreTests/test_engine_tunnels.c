@@ -239,6 +239,8 @@ static void engine__a_netrc_in_the_home_directory_is_not_read_unasked(void **sta
     assert_int_equal(unlink(path), 0);
     assert_status(nc_engine_new(&engine, &(nc_engine_options){.uses_netrc = true}, &err), NC_OK);
     assert_status(nc_engine_close(engine, NC_UNLIMITED), NC_OK);
+    assert_status(nc_engine_new(&engine, &(nc_engine_options){.uses_netrc = true}, NULL), NC_OK);
+    assert_status(nc_engine_close(engine, NC_UNLIMITED), NC_OK);
     assert_int_equal(before != NULL ? setenv("HOME", before, 1) : unsetenv("HOME"), 0);
     assert_int_equal(rmdir(home), 0);
 }

@@ -89,9 +89,11 @@ static nc_status check_home_netrc(const nc_file_ops *files, nc_error *err) {
     if (length < 0 || (size_t)length >= sizeof path) {
         return NC_OK;
     }
-    nc_status status = nc_file_check(files, path, err);
-    bool is_other_kind = status == NC_ERR_FILE && (err->native_code == EINVAL || err->native_code == EISDIR);
-    return is_other_kind ? status : nc_error_clear(err);
+    nc_error own;
+    nc_error *told = err != NULL ? err : &own;
+    nc_status status = nc_file_check(files, path, told);
+    bool is_other_kind = status == NC_ERR_FILE && (told->native_code == EINVAL || told->native_code == EISDIR);
+    return is_other_kind ? status : nc_error_clear(told);
 }
 
 nc_status nc_state_check_files(const nc_state *state, const nc_file_ops *files, nc_error *err) {
