@@ -297,6 +297,34 @@ static void file__a_pipe_is_read_to_its_end(void **state) {
     nc_buf_deinit(&out);
 }
 
+/// Each byte comes when the reader has found nothing.
+static ssize_t read_slowly(void *ctx, int fd, void *bytes, size_t length) {
+    int *calls = ctx;
+    (void)fd;
+    (void)length;
+    if (++*calls % 2 == 1) {
+        errno = EAGAIN;
+        return -1;
+    }
+    *(char *)bytes = 'x';
+    return *calls <= 1000 ? 1 : 0;
+}
+
+static void file__a_pipe_of_many_small_pieces_is_read_to_its_end(void **state) {
+    (void)state;
+    place at = make_place();
+    nc_file_ops ops = nc_file_ops_system();
+    nc_buf out = nc_buf_init(1000);
+    int calls = 0;
+    write_file(at.file, 10);
+    ops.ctx = &calls;
+    ops.read = read_slowly;
+    assert_status(nc_file_read_all(&out, &ops, at.file, NULL), NC_OK);
+    assert_int_equal(out.length, 500);
+    nc_buf_deinit(&out);
+    remove_place(&at);
+}
+
 static ssize_t read_later(void *ctx, int fd, void *bytes, size_t length) {
     (void)fd;
     (void)bytes;
@@ -363,6 +391,7 @@ int main(void) {
         harness_case(file__failures_carry_errno_and_leave_the_buffer),
         harness_case(file__reading_retries_interruptions_and_always_closes),
         harness_case(file__a_pipe_is_read_to_its_end),
+        harness_case(file__a_pipe_of_many_small_pieces_is_read_to_its_end),
         harness_case(file__a_pipe_that_says_nothing_is_not_waited_for_without_an_end),
         harness_case(file__reading_survives_each_allocation_failure),
     };

@@ -13,8 +13,9 @@
 /// What is asked for when a file does not tell its size (as those of /proc do not).
 #define READ_STEP_BYTES 65536u
 
-/// How long a pipe is waited for in all, whose writer has nothing to give.
-enum { LOOK_MS = 100, MAX_LOOKS = 100 };
+/// How long a pipe is waited for in all, whose writer has nothing to give; a look that takes no time counts as
+/// LEAST_LOOK_US.
+enum { LOOK_MS = 100, LEAST_LOOK_US = 100, MAX_WAIT_US = 10000000 };
 
 /* --- reading whole files --- */
 
@@ -34,27 +35,36 @@ static int open_retrying(const nc_file_ops *ops, const char *path, int flags, mo
     return fd;
 }
 
-static ssize_t read_retrying(const nc_file_ops *ops, int fd, void *bytes, size_t length, int *looks) {
+/// Waits a moment for bytes; returns how long that took, in microseconds.
+static uint64_t look(int fd) {
+    nc_clock clock = nc_clock_system();
+    uint64_t began_ns = clock.monotonic_ns(clock.ctx);
+    (void)poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, LOOK_MS);
+    uint64_t took_us = (clock.monotonic_ns(clock.ctx) - began_ns) / 1000;
+    return took_us > LEAST_LOOK_US ? took_us : LEAST_LOOK_US;
+}
+
+static ssize_t read_retrying(const nc_file_ops *ops, int fd, void *bytes, size_t length, uint64_t *waited_us) {
     for (;;) {
         ssize_t got = ops->read(ops->ctx, fd, bytes, length);
-        bool is_waiting = got < 0 && errno == EAGAIN && ++*looks <= MAX_LOOKS;
+        bool is_waiting = got < 0 && errno == EAGAIN && *waited_us < MAX_WAIT_US;
         if (got >= 0 || (errno != EINTR && !is_waiting)) {
             return got;
         }
         if (is_waiting) {
-            (void)poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, LOOK_MS);
+            *waited_us += look(fd);
         }
     }
 }
 
 /// Reads until the end of the file. A full buffer is not yet an error: one byte more is asked for, aside.
 static nc_status read_to_end(nc_buf *out, const nc_file_ops *ops, int fd, const char *path, nc_error *err) {
-    int looks = 0;
+    uint64_t waited_us = 0;
     for (;;) {
         uint8_t aside = 0;
         size_t room = out->capacity - out->length;
         uint8_t *into = room == 0 ? &aside : out->data + out->length;
-        ssize_t got = read_retrying(ops, fd, into, room == 0 ? 1 : room, &looks);
+        ssize_t got = read_retrying(ops, fd, into, room == 0 ? 1 : room, &waited_us);
         if (got < 0) {
             return fail(err, errno, path, "read");
         }
