@@ -142,6 +142,7 @@ static void alt_svc__one_that_failed_is_not_found_for_a_while_whatever_is_said(v
     assert_true(note(&list, "a.example", "h2=\":1\", h2=\":3\""));
     assert_int_equal(find(&list, "a.example", ANY, now_s)->place.port, 3);
     assert_int_equal(find(&list, "a.example", ANY, now_s + NC_ALT_SVC_AVOIDED_S)->place.port, 1);
+    assert_int_equal(find(&list, "a.example", ANY, now_s - 1)->place.port, 1); // The clock was set back.
     nc_alt_svc_deinit(&list);
 }
 
@@ -244,6 +245,17 @@ static void alt_svc__a_line_that_is_no_alternative_is_named(void **state) {
     }
 }
 
+static void alt_svc__what_ends_soon_lasts_for_as_long_as_it_is_said(void **state) {
+    nc_alt_svc list = {0};
+    nc_alt_place origin = place("a.example", 443);
+    (void)state;
+    for (int64_t at_s = now_s; at_s < now_s + 120; at_s += 10) {
+        (void)nc_alt_svc_note(&list, &origin, nc_slice_of("h2=\":8443\"; ma=30"), at_s);
+        assert_non_null(find(&list, "a.example", ANY, at_s + 9));
+    }
+    nc_alt_svc_deinit(&list);
+}
+
 static void fill_and_write(void *ctx) {
     nc_alt_svc list = {0};
     nc_alt_svc again = {0};
@@ -277,6 +289,7 @@ int main(void) {
         harness_case(alt_svc__the_first_that_speaks_a_protocol_and_has_not_ended_is_found),
         harness_case(alt_svc__one_that_failed_is_not_found_for_a_while_whatever_is_said),
         harness_case(alt_svc__saying_the_same_again_is_no_change),
+        harness_case(alt_svc__what_ends_soon_lasts_for_as_long_as_it_is_said),
         harness_case(alt_svc__grows_to_its_limits_and_no_further),
         harness_case(alt_svc__its_text_is_libcurls_and_reads_back),
         harness_case(alt_svc__a_line_that_is_no_alternative_is_named),

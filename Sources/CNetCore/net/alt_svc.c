@@ -13,8 +13,9 @@
 static const int64_t usual_s = 86400;
 /// ma counts at most this (a hundred years), so that no sum overflows.
 static const int64_t longest_s = (int64_t)100 * 366 * 86400;
-/// Each answer says it anew: an end that moves by less is not worth a file.
+/// Each answer says it anew: an end that moves by less is not worth a file, unless that is a good part of what is left.
 static const int64_t slight_s = 60;
+enum { SLIGHT_PARTS = 4 };
 
 void nc_alt_svc_deinit(nc_alt_svc *list) {
     for (size_t i = 0; i < list->count; i++) {
@@ -124,8 +125,9 @@ const nc_alternative *nc_alt_svc_find(const nc_alt_svc *list, const nc_alt_place
                                       int64_t now_s) {
     for (size_t i = 0; i < list->count; i++) {
         const nc_alternative *one = list->items[i];
-        if ((one->protocol & protocols) != 0 && one->until_s > now_s && one->avoided_until_s <= now_s &&
-            is_equal(&one->origin, origin)) {
+        // A clock that was set back since would have it avoided for as much longer.
+        bool is_avoided = one->avoided_until_s > now_s && one->avoided_until_s <= now_s + NC_ALT_SVC_AVOIDED_S;
+        if ((one->protocol & protocols) != 0 && one->until_s > now_s && !is_avoided && is_equal(&one->origin, origin)) {
             return one;
         }
     }
@@ -241,20 +243,21 @@ static bool read_field(said *out, nc_slice field, const nc_alt_place *origin, in
     return has_any;
 }
 
-static bool is_nearly(const nc_alternative *one, const nc_alternative *other) {
-    int64_t moved_s = one->until_s - other->until_s;
-    return is_same_service(one, other) && one->is_persistent == other->is_persistent && moved_s < slight_s &&
-           moved_s > -slight_s;
+static bool is_nearly(const nc_alternative *known, const nc_alternative *said_now, int64_t now_s) {
+    int64_t moved_s = said_now->until_s - known->until_s;
+    int64_t left_s = said_now->until_s - now_s;
+    return is_same_service(known, said_now) && known->is_persistent == said_now->is_persistent && moved_s < slight_s &&
+           moved_s > -slight_s && moved_s * SLIGHT_PARTS < left_s;
 }
 
 /// Whether that is what is known of the origin.
-static bool says_nothing_new(const nc_alt_svc *list, const said *now, const nc_alt_place *origin) {
+static bool says_nothing_new(const nc_alt_svc *list, const said *now, const nc_alt_place *origin, int64_t now_s) {
     size_t known = 0;
     for (size_t i = 0; i < list->count; i++) {
         if (!is_equal(&list->items[i]->origin, origin)) {
             continue;
         }
-        if (known == now->count || !is_nearly(list->items[i], &now->items[known])) {
+        if (known == now->count || !is_nearly(list->items[i], &now->items[known], now_s)) {
             return false;
         }
         known++;
@@ -281,7 +284,7 @@ static void take_out(nc_alt_svc *list, said *now, const nc_alt_place *origin) {
 
 bool nc_alt_svc_note(nc_alt_svc *list, const nc_alt_place *origin, nc_slice field, int64_t now_s) {
     said now;
-    if (!read_field(&now, field, origin, now_s) || says_nothing_new(list, &now, origin)) {
+    if (!read_field(&now, field, origin, now_s) || says_nothing_new(list, &now, origin, now_s)) {
         return false;
     }
     take_out(list, &now, origin);
