@@ -90,6 +90,17 @@ static void engine__another_place_is_asked_as_the_origin_would_be(void **state) 
     stop(&p);
 }
 
+static void engine__another_place_is_that_of_an_absolute_name_too(void **state) {
+    pair p;
+    (void)state;
+    start(&p, NCT_TLS_VALID, &asking);
+    nc_request request = request_of(&p);
+    assert_answered(fixture_send(&p.f, &request), 200, "origin");
+    request.url = nc_slice_of(fixture_url_at(&p.f, "localhost.", "/"));
+    assert_answered(fixture_send(&p.f, &request), 200, "other");
+    stop(&p);
+}
+
 /// Sends three requests that the origin answers, while the other place does not do; it is tried once.
 static void expect_the_origin(pair *p, uint32_t connect_ms) {
     nc_request request = request_of(p);
@@ -100,6 +111,10 @@ static void expect_the_origin(pair *p, uint32_t connect_ms) {
         answer one = fixture_send(&p->f, &request);
         assert_answered(one, 200, "origin");
         assert_int_equal(nc_response_hop_count(one.response), 1);
+        assert_null(nc_response_verdict(one.response)); // of a certificate that another place has shown
+        if (connect_ms != 0) {
+            assert_true(nc_response_hop_at(one.response, 0).started_ns < (uint64_t)connect_ms * 1000000);
+        }
         assert_int_equal(nct_server_request_count(p->f.server), i + 1);
     }
     assert_true(nct_server_connection_count(p->other) <= 1);
@@ -131,7 +146,7 @@ static void engine__another_place_that_refuses_or_is_silent_leaves_time_for_the_
     stop(&p);
 
     start(&p, NCT_TLS_STALLED, &asking);
-    expect_the_origin(&p, 1000);
+    expect_the_origin(&p, 3000);
     assert_int_equal(nct_server_connection_count(p.other), 1);
     nct_server_release_stalled(p.other);
     stop(&p);
@@ -156,6 +171,25 @@ static void engine__a_limit_of_connecting_counts_for_both_places_together(void *
     full_listener_stop(&full);
     assert_int_equal(nct_server_start(&p.f.server, NULL), 0);
     nct_server_release_stalled(p.other);
+    stop(&p);
+}
+
+/// What was lost on the way to another place is part of the first connecting alone.
+static void engine__a_limit_of_connecting_does_not_go_on_once_the_origin_was_reached(void **state) {
+    static const nc_header expects = {{(const uint8_t *)"Expect", 6}, {(const uint8_t *)"100-continue", 12}};
+    pair p;
+    (void)state;
+    start(&p, NCT_TLS_RESET, &asking);
+    nc_request request = request_of(&p);
+    assert_answered(fixture_send(&p.f, &request), 200, "origin");
+    fixture_script(&p.f, "*", (nct_reply){.status = 417, .delay_ms = 1200});
+    request.method = nc_slice_of("POST");
+    request.body = nc_slice_of("body");
+    request.headers = &expects;
+    request.header_count = 1;
+    request.limits.connect_ms = 1000;
+    assert_answered(fixture_send(&p.f, &request), 417, ""); // to the request without the field
+    assert_int_equal(nct_server_connection_count(p.other), 1);
     stop(&p);
 }
 
@@ -287,9 +321,11 @@ int main(void) {
     const struct CMUnitTest cases[] = {
         harness_case(engine__another_place_is_taken_only_where_that_is_asked_for),
         harness_case(engine__another_place_is_asked_as_the_origin_would_be),
+        harness_case(engine__another_place_is_that_of_an_absolute_name_too),
         harness_case(engine__another_place_that_is_not_the_origin_is_left),
         harness_case(engine__another_place_that_refuses_or_is_silent_leaves_time_for_the_origin),
         harness_case(engine__a_limit_of_connecting_counts_for_both_places_together),
+        harness_case(engine__a_limit_of_connecting_does_not_go_on_once_the_origin_was_reached),
         harness_case(engine__a_misdirected_request_is_the_last_to_another_place),
         harness_case(engine__whoever_says_where_a_request_goes_is_obeyed),
         harness_case(engine__what_nobody_vouches_for_says_nothing_of_other_places),

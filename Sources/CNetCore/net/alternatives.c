@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/fnv.h"
 #include "net/engine_state.h"
 #include "net/handle.h"
 #include "net/origin.h"
@@ -21,7 +22,7 @@ struct nc_detour {
     nc_alternative to;
     struct curl_slist connect_to;
     struct curl_slist used;
-    char connect_to_text[2 * NC_ALT_SVC_HOST_BYTES + 16];
+    char connect_to_text[NC_ALT_SVC_HOST_BYTES + 8];
     char used_text[NC_ALT_SVC_HOST_BYTES + 24];
 };
 
@@ -140,7 +141,7 @@ static uint8_t protocols_of(const nc_transfer *transfer) {
 /// Whoever says where a request goes means it; and what is behind a proxy is the proxy's matter.
 static bool may_take_one(const nc_transfer *transfer) {
     return transfer->engine->state.uses_alt_svc && transfer->engine->alternatives.list.count > 0 &&
-           transfer->left_detour_ns == 0 && transfer->description.connect_to == NULL &&
+           !transfer->has_left_detour && transfer->description.connect_to == NULL &&
            nc_transfer_unix_socket(transfer) == NULL && nc_handle_proxy(transfer)->choice == NC_PROXY_NONE;
 }
 
@@ -162,8 +163,9 @@ static nc_detour *make(const nc_alternative *to, bool says_so) {
         return NULL;
     }
     detour->to = *to;
-    (void)snprintf(detour->connect_to_text, sizeof detour->connect_to_text, "%s:%u:%s:%u", to->origin.host,
-                   (unsigned)to->origin.port, to->place.host, (unsigned)to->place.port);
+    // From wherever: the handle asks for one origin, whose name libcurl may write in another way.
+    (void)snprintf(detour->connect_to_text, sizeof detour->connect_to_text, "::%s:%u", to->place.host,
+                   (unsigned)to->place.port);
     (void)snprintf(detour->used_text, sizeof detour->used_text, "Alt-Used: %s:%u", to->place.host,
                    (unsigned)to->place.port);
     detour->connect_to.data = detour->connect_to_text;
@@ -173,8 +175,6 @@ static nc_detour *make(const nc_alternative *to, bool says_so) {
 
 nc_status nc_alternatives_choose(nc_transfer *transfer) {
     nc_alt_place origin;
-    nc_detour_free(transfer->detour);
-    transfer->detour = NULL;
     if (!may_take_one(transfer) || !find_origin(&origin, transfer)) {
         return NC_OK;
     }
@@ -189,12 +189,15 @@ nc_status nc_alternatives_choose(nc_transfer *transfer) {
 
 bool nc_alternatives_leave(nc_transfer *transfer) {
     nc_engine *engine = transfer->engine;
-    if (transfer->detour == NULL || transfer->was_connected || transfer->error.status == NC_ERR_NO_MEMORY ||
-        !nc_upload_can_begin(transfer)) {
+    // Where libcurl asks again by itself, half an answer may have been given out.
+    bool is_answered = transfer->has_head && !transfer->is_head_held;
+    if (transfer->detour == NULL || transfer->was_connected || is_answered ||
+        transfer->error.status == NC_ERR_NO_MEMORY || !nc_upload_can_begin(transfer)) {
         return false;
     }
     nc_alt_svc_avoid(&engine->alternatives.list, &transfer->detour->to, now_s(engine));
-    transfer->left_detour_ns = transfer->phase_began_ns;
+    transfer->has_left_detour = true;
+    transfer->lost_ns = engine->loop.now_ns - transfer->phase_began_ns;
     transfer->asks_anew = true;
     (void)nc_error_clear(&transfer->error); // Whatever was wrong there: the origin has not been asked.
     nc_response_repeat_hop(transfer->response);
@@ -210,6 +213,11 @@ struct curl_slist *nc_detour_connect_to(nc_detour *detour) {
 struct curl_slist *nc_detour_link_headers(nc_detour *detour, struct curl_slist *headers) {
     detour->used.next = headers;
     return detour->used.data != NULL ? &detour->used : headers;
+}
+
+uint64_t nc_detour_key(const nc_detour *detour) {
+    uint64_t sum = nc_fnv_add(NC_FNV_START ^ detour->to.place.port, nc_slice_of(detour->to.place.host));
+    return sum != 0 ? sum : 1;
 }
 
 bool nc_detour_is_http3(const nc_detour *detour) {

@@ -24,7 +24,7 @@ void nc_alternatives_deinit(nc_alternatives *alternatives);
 
 /// A final head has come: takes in what it says of other places.
 void nc_alternatives_learn(nc_transfer *transfer);
-/// A hop begins: finds its detour, if there is to be one. NC_OK, NC_ERR_NO_MEMORY.
+/// A hop begins, and has none: finds its detour, if there is to be one. NC_OK, NC_ERR_NO_MEMORY.
 NC_NODISCARD nc_status nc_alternatives_choose(nc_transfer *transfer);
 /// A hop whose detour led nowhere begins anew without; false where it took none, or was connected. The place is not
 /// tried for a while.
@@ -34,6 +34,8 @@ bool nc_alternatives_leave(nc_transfer *transfer);
 struct curl_slist *nc_detour_connect_to(nc_detour *detour);
 /// The same for CURLOPT_HTTPHEADER: the fields, and one that says where they go (RFC 7838, 5).
 struct curl_slist *nc_detour_link_headers(nc_detour *detour, struct curl_slist *headers);
+/// Tells the places apart that detours lead to; never 0.
+uint64_t nc_detour_key(const nc_detour *detour);
 /// Whether it leads to HTTP/3.
 bool nc_detour_is_http3(const nc_detour *detour);
 /// Frees it, if it is not NULL.

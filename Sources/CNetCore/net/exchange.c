@@ -266,6 +266,18 @@ static int leave_leftover(nc_transfer *transfer) {
     return ask_anew(transfer);
 }
 
+/// What the connection says of those that stand for the host, or for the place that a detour leads to.
+static void note_member(nc_transfer *transfer) {
+    bool is_shared = transfer->may_be_multiplexed;
+    if (transfer->detour != NULL) {
+        transfer->lane->has_shared = transfer->lane->has_shared || is_shared;
+        transfer->lane->has_single = transfer->lane->has_single || !is_shared;
+    } else if (transfer->host != NULL) {
+        transfer->host->has_shared = transfer->host->has_shared || is_shared;
+        transfer->host->has_single = transfer->host->has_single || !is_shared;
+    }
+}
+
 int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int remote_port, int local_port) {
     nc_transfer *transfer = ((nc_handle *)data)->transfer;
     nc_hop_metrics *hop = nc_response_hop(transfer->response);
@@ -284,6 +296,7 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
     }
     bool goes_afresh = is_repeat(transfer) && nc_verdict_may_go_afresh(transfer);
     transfer->was_connected = true;
+    transfer->lost_ns = 0;
     transfer->has_heard = false;
     transfer->attempts++;
     if (goes_afresh) {
@@ -306,9 +319,8 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
         }
     }
     transfer->may_be_multiplexed = may_be_multiplexed(transfer, is_secure ? easy : NULL);
-    if (is_secure && transfer->host != NULL) {
-        transfer->host->has_shared = transfer->host->has_shared || transfer->may_be_multiplexed;
-        transfer->host->has_single = transfer->host->has_single || !transfer->may_be_multiplexed;
+    if (is_secure) {
+        note_member(transfer);
     }
     long opened = 0;
     (void)curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &opened);

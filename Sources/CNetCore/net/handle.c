@@ -259,6 +259,13 @@ bool nc_handle_may_be_multiplexed(const nc_transfer *transfer) {
            !is_alone_on_connection(transfer, version, is_secure);
 }
 
+/// A detour leads to other members than its host has, which have a lane of their own.
+static bool has_unlike_members(const nc_transfer *transfer) {
+    const nc_host *host = transfer->host;
+    return transfer->detour != NULL ? transfer->lane->has_single && transfer->lane->has_shared
+                                    : host != NULL && host->has_single && host->has_shared;
+}
+
 static void set_protocol(option_row *row, nc_handle *handle, const nc_transfer *transfer) {
     bool is_secure = false;
     (void)nc_url_has_web_scheme(nc_transfer_url(transfer), &is_secure);
@@ -269,7 +276,7 @@ static void set_protocol(option_row *row, nc_handle *handle, const nc_transfer *
     bool shares = !transfer->is_apart && nc_handle_may_be_multiplexed(transfer);
     // Of a host with unlike members, some without HTTP/2, libcurl takes each connection for one that carries several
     // requests at a time, also one that is busy: two would be mixed on it.
-    bool is_unlike = shares && transfer->host != NULL && transfer->host->has_single && transfer->host->has_shared;
+    bool is_unlike = shares && has_unlike_members(transfer);
     if (is_alone || is_unlike) {
         SET(row, CURLOPT_FRESH_CONNECT, 1L);
         SET(row, CURLOPT_FORBID_REUSE, 1L);

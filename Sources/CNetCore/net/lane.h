@@ -26,6 +26,9 @@ struct nc_lane {
     bool is_apart;         // its connections carry one transfer at a time
     uint8_t dscp;          // the class of service of its connections; 0 is none
     uint64_t proxy_key;    // see nc_access_proxy_key()
+    uint64_t place_key;    // of the detours that go by it (nc_detour_key()); 0 without
+    bool has_single;       // on detours: had a connection that carries one request at a time
+    bool has_shared;       // had one that carries several
     bool has_unlearnt;     // the share was changed by a response, and the jar does not know
     uint64_t cookies_seen; // the jar's state that the share holds
     nc_timer timer;
@@ -68,6 +71,7 @@ typedef struct nc_lane_key {
     bool is_apart;
     uint8_t dscp;
     uint64_t proxy_key;
+    uint64_t place_key;
 } nc_lane_key;
 
 /// Finds the lane for a key or makes it; NULL with `err` filled when that fails.

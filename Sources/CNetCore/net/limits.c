@@ -41,8 +41,7 @@ static limit limit_of_connecting(const nc_transfer *transfer) {
         uint32_t half_ms = whole_ms / 2 < DETOUR_MS ? whole_ms / 2 : DETOUR_MS;
         return (limit){NC_ERR_CONNECT_TIMED_OUT, half_ms, transfer->phase_began_ns};
     }
-    bool has_tried = transfer->left_detour_ns != 0;
-    return (limit){NC_ERR_CONNECT_TIMED_OUT, whole_ms, has_tried ? transfer->left_detour_ns : transfer->phase_began_ns};
+    return (limit){NC_ERR_CONNECT_TIMED_OUT, whole_ms, transfer->phase_began_ns - transfer->lost_ns};
 }
 
 static limit limit_of_phase(const nc_transfer *transfer) {

@@ -84,6 +84,8 @@ static void forget_hop(nc_response *response) {
     response->more_hops.length -= response->hop_count > 0 ? sizeof *hop : 0;
     *hop = (nc_hop){.url_at = 0};
     response->repeats_hop = false;
+    nc_free(response->verdict); // of a certificate that was refused in it
+    response->verdict = NULL;
 }
 
 void nc_response_repeat_hop(nc_response *response) {

@@ -208,6 +208,8 @@ static void leave_hop(nc_transfer *transfer) {
     }
     nc_tls_release_end(transfer->tls_end);
     transfer->tls_end = NULL;
+    nc_detour_free(transfer->detour);
+    transfer->detour = NULL;
     if (transfer->lane != NULL) {
         nc_lane_leave(transfer->lane);
         transfer->lane = NULL;
@@ -322,6 +324,7 @@ static nc_lane *lane_for(nc_transfer *transfer, nc_error *err) {
         .is_apart = transfer->is_apart || nc_apart_is_all_there_is(transfer),
         .dscp = transfer->description.dscp,
         .proxy_key = nc_access_proxy_key(&engine->state, transfer->description.extras),
+        .place_key = transfer->detour != NULL ? nc_detour_key(transfer->detour) : 0,
     };
     if (!transfer->is_elsewhere && !transfer->description.is_elsewhere) {
         return nc_lane_for(engine, key, err);
@@ -378,6 +381,10 @@ void nc_transfer_start(nc_transfer *transfer) {
         fail(transfer, NC_ERR_NO_MEMORY, "no memory for a response");
         return;
     }
+    if (nc_alternatives_choose(transfer) != NC_OK) {
+        fail(transfer, NC_ERR_NO_MEMORY, "no memory for another place");
+        return;
+    }
     nc_lane *lane = lane_for(transfer, &err);
     if (lane == NULL) {
         nc_transfer_fail(transfer, &err);
@@ -402,8 +409,7 @@ void nc_transfer_start(nc_transfer *transfer) {
 void nc_transfer_launch(nc_transfer *transfer) {
     nc_engine *engine = transfer->engine;
     nc_transfer_enter(transfer, NC_PHASE_CONNECT);
-    bool has_way = nc_alternatives_choose(transfer) == NC_OK;
-    nc_handle *handle = has_way && nc_jar_refresh(transfer->lane) ? nc_handle_take(transfer->lane, transfer) : NULL;
+    nc_handle *handle = nc_jar_refresh(transfer->lane) ? nc_handle_take(transfer->lane, transfer) : NULL;
     if (handle == NULL) {
         fail(transfer, NC_ERR_NO_MEMORY, "no memory for a transfer");
         return;
@@ -430,7 +436,8 @@ static void follow(nc_transfer *transfer) {
     transfer->next_url = previous;
     transfer->followed++;
     transfer->repeats = 0;
-    transfer->left_detour_ns = 0;
+    transfer->has_left_detour = false;
+    transfer->lost_ns = 0;
     transfer->is_afresh = false;
     transfer->at_once = 0;
     transfer->is_elsewhere = transfer->is_elsewhere || transfer->answer.changes_origin;

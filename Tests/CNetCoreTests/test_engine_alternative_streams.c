@@ -1,0 +1,203 @@
+/// Another place (RFC 7838) that speaks HTTP/2, for an origin that does not: neither's connections are the other's.
+#include "fixture.h"
+#include "gate.h"
+#include "tls_peer.h"
+
+#include <curl/curl.h>
+#include <netcore/transfers.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PREFACE_BYTES = 24, FRAME_HEAD_BYTES = 9, HEADERS = 1, PING = 6 };
+
+/// An origin, and another place that an engine knows from a file.
+typedef struct places {
+    fixture f;
+    tls_peer origin;
+    tls_peer other;
+    nc_trust *trust;
+    gate is_asked;
+    gate may_answer;
+} places;
+
+/// HTTP/1.1: the answer is the target; "/slow" waits.
+static void serve_targets(SSL *ssl, const tls_peer_connection *connection) {
+    places *p = connection->peer->ctx;
+    char head[4096];
+    size_t length = 0;
+    int got = 0;
+    while ((got = SSL_read(ssl, head + length, (int)(sizeof head - 1 - length))) > 0) {
+        length += (size_t)got;
+        head[length] = '\0';
+        if (strstr(head, "\r\n\r\n") == NULL) {
+            continue;
+        }
+        char target[16] = "";
+        char reply[128];
+        length = 0;
+        assert_int_equal(sscanf(head, "GET %15s ", target), 1);
+        if (strcmp(target, "/slow") == 0) {
+            gate_open(&p->is_asked);
+            gate_wait(&p->may_answer);
+        }
+        int count =
+            snprintf(reply, sizeof reply, "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n%s", strlen(target), target);
+        (void)SSL_write(ssl, reply, count);
+    }
+}
+
+/// What a client has sent over HTTP/2.
+typedef struct frame_reader {
+    uint8_t bytes[16384];
+    size_t length;
+    size_t at; // of the next frame
+} frame_reader;
+
+/// Goes to the next frame of a type; returns its stream, or -1 at the end of the connection.
+static int find_frame(SSL *ssl, frame_reader *reader, uint8_t type) {
+    while (true) {
+        while (reader->at + FRAME_HEAD_BYTES <= reader->length) {
+            const uint8_t *head = reader->bytes + reader->at;
+            reader->at += FRAME_HEAD_BYTES + ((size_t)head[1] << 8 | head[2]);
+            if (head[3] == type) {
+                return head[8];
+            }
+        }
+        int got = SSL_read(ssl, reader->bytes + reader->length, (int)(sizeof reader->bytes - reader->length));
+        if (got <= 0) {
+            return -1;
+        }
+        reader->length += (size_t)got;
+    }
+}
+
+static void serve_streams(SSL *ssl, const tls_peer_connection *connection) {
+    static const char form[] = OK_HEAD("\1") FRAME_HEAD("\2", "\0", "\1", "\1") "hi";
+    frame_reader reader = {.at = PREFACE_BYTES};
+    int stream = 0;
+    (void)connection;
+    (void)SSL_write(ssl, SETTINGS, sizeof(SETTINGS) - 1);
+    while ((stream = find_frame(ssl, &reader, HEADERS)) > 0) {
+        char reply[sizeof form];
+        memcpy(reply, form, sizeof form);
+        reply[FRAME_HEAD_BYTES - 1] = (char)stream;
+        reply[FRAME_HEAD_BYTES + 1 + FRAME_HEAD_BYTES - 1] = (char)stream;
+        (void)SSL_write(ssl, reply, sizeof reply - 1);
+    }
+}
+
+/// Half an answer, then HTTP_1_1_REQUIRED (RFC 9113, 7).
+static void serve_half(SSL *ssl, const tls_peer_connection *connection) {
+    static const char half[] =
+        OK_HEAD("\1") FRAME_HEAD("\2", "\0", "\0", "\1") "hi" FRAME_HEAD("\x08", "\6", "\0", "\0") "12345678";
+    static const char reset[] = FRAME_HEAD("\4", "\3", "\0", "\1") "\0\0\0\x0d";
+    frame_reader reader = {.at = PREFACE_BYTES};
+    (void)connection;
+    (void)SSL_write(ssl, SETTINGS, sizeof(SETTINGS) - 1);
+    if (find_frame(ssl, &reader, HEADERS) == 1) {
+        (void)SSL_write(ssl, half, sizeof half - 1);
+        (void)find_frame(ssl, &reader, PING); // which says that the half was read
+        (void)SSL_write(ssl, reset, sizeof reset - 1);
+        (void)find_frame(ssl, &reader, HEADERS);
+    }
+}
+
+typedef void serve_fn(SSL *ssl, const tls_peer_connection *connection);
+
+/// `host` is the origin's name for which the other place is known.
+static void start(places *p, const char *host, serve_fn *serve) {
+    char path[] = "/tmp/netcore-altsvc-XXXXXX";
+    *p = (places){.is_asked = GATE_INIT, .may_answer = GATE_INIT};
+    p->origin = (tls_peer){.serve = serve_targets, .members = "1", .ctx = p};
+    p->other = (tls_peer){.serve = serve, .members = "2"};
+    tls_peer_start(&p->origin);
+    tls_peer_start(&p->other);
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_true(
+        dprintf(fd, "h2 %s %u h2 127.0.0.1 %u \"20990101 00:00:00\" 0 0\n", host, p->origin.port, p->other.port) > 0);
+    assert_int_equal(close(fd), 0);
+    const nc_trust_options anybody = {.accepts_anything = true};
+    assert_status(nc_trust_new(&p->trust, &anybody, NULL), NC_OK);
+    const nc_engine_options options = {.trust = p->trust, .uses_alt_svc = true, .alt_svc_file = nc_slice_of(path)};
+    fixture_start_with(&p->f, NULL, &options);
+    assert_int_equal(unlink(path), 0);
+}
+
+static void stop(places *p) {
+    assert_status(nc_engine_close(p->f.engine, FIXTURE_LIMIT_MS), NC_OK);
+    p->f.engine = NULL;
+    tls_peer_stop(&p->origin);
+    tls_peer_stop(&p->other);
+    fixture_stop(&p->f);
+    nc_trust_release(p->trust);
+}
+
+static nc_request request_to(places *p, const char *host, const char *path) {
+    return (nc_request){
+        .url = nc_slice_of(fixture_text(&p->f, "https://%s:%u%s", host, p->origin.port, path)),
+        .limits = {.total_ms = 5000},
+    };
+}
+
+/// libcurl files a detour's connections under the host that it leads to, and the origin's port: one of HTTP/2 there
+/// makes it take a busy one of HTTP/1.1 for one that carries several requests at a time.
+static void engine__another_place_says_nothing_of_a_host_that_is_called_like_it(void **state) {
+    places p;
+    (void)state;
+    start(&p, "localhost", serve_streams);
+    nc_request slow = request_to(&p, "127.0.0.1", "/slow");
+    nc_transfer_id waiting = fixture_submit(&p.f, &slow);
+    gate_wait(&p.is_asked);
+    nc_request there = request_to(&p, "localhost", "/there");
+    assert_answered(fixture_send(&p.f, &there), 200, "hi");
+    nc_request quick = request_to(&p, "127.0.0.1", "/quick");
+    answer one = fixture_send(&p.f, &quick);
+    gate_open(&p.may_answer);
+    assert_answered(one, 200, "/quick");
+    assert_answered(fixture_wait(&p.f, waiting), 200, "/slow");
+    assert_int_equal(atomic_load(&p.origin.count), 2);
+    stop(&p);
+}
+
+static void engine__another_place_keeps_its_connection_whatever_the_origin_speaks(void **state) {
+    places p;
+    (void)state;
+    start(&p, "127.0.0.1", serve_streams);
+    nc_request request = request_to(&p, "127.0.0.1", "/origin");
+    const nc_connect_to here = {.to_host = nc_slice_of("127.0.0.1")};
+    request.connect_to = &here;
+    request.connect_to_count = 1;
+    assert_answered(fixture_send(&p.f, &request), 200, "/origin");
+    request.connect_to_count = 0;
+    for (int i = 0; i < 4; i++) {
+        assert_answered(fixture_send(&p.f, &request), 200, "hi");
+    }
+    assert_int_equal(atomic_load(&p.other.count), 1);
+    stop(&p);
+}
+
+static void engine__what_another_place_has_broken_off_is_not_asked_for_at_the_origin(void **state) {
+    places p;
+    (void)state;
+    start(&p, "127.0.0.1", serve_half);
+    p.other.members = "21"; // what is asked for again is HTTP/1.1
+    nc_request request = request_to(&p, "127.0.0.1", "/x");
+    answer one = fixture_send(&p.f, &request);
+    assert_ended(one, NC_ERR_HTTP2, CURLE_HTTP2_STREAM, "");
+    assert_slice_equals(nc_response_body(one.response), "hi");
+    assert_int_equal(atomic_load(&p.origin.count), 0);
+    stop(&p);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(engine__another_place_says_nothing_of_a_host_that_is_called_like_it),
+        harness_case(engine__another_place_keeps_its_connection_whatever_the_origin_speaks),
+        harness_case(engine__what_another_place_has_broken_off_is_not_asked_for_at_the_origin),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
