@@ -162,6 +162,29 @@ static void engine__another_place_says_nothing_of_a_host_that_is_called_like_it(
     stop(&p);
 }
 
+/// The same of an override, which leads to another port of the host.
+static void engine__an_override_says_nothing_of_a_host_that_is_called_like_its_place(void **state) {
+    places p;
+    (void)state;
+    start(&p, "nobody.example", serve_streams);
+    nc_request slow = request_to(&p, "127.0.0.1", "/slow");
+    nc_transfer_id waiting = fixture_submit(&p.f, &slow);
+    gate_wait(&p.is_asked);
+    nc_request there = request_to(&p, "localhost", "/there");
+    const nc_connect_to place = {.to_host = nc_slice_of("127.0.0.1"), .to_port = p.other.port};
+    there.connect_to = &place;
+    there.connect_to_count = 1;
+    assert_answered(fixture_send(&p.f, &there), 200, "hi");
+    nc_request quick = request_to(&p, "127.0.0.1", "/quick");
+    answer one = fixture_send(&p.f, &quick);
+    gate_open(&p.may_answer);
+    assert_answered(one, 200, "/quick");
+    assert_answered(fixture_wait(&p.f, waiting), 200, "/slow");
+    assert_answered(fixture_send(&p.f, &there), 200, "hi");
+    assert_int_equal(atomic_load(&p.other.count), 1); // which is kept, as others are
+    stop(&p);
+}
+
 static void engine__another_place_keeps_its_connection_whatever_the_origin_speaks(void **state) {
     places p;
     (void)state;
@@ -196,6 +219,7 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(engine__another_place_says_nothing_of_a_host_that_is_called_like_it),
+        harness_case(engine__an_override_says_nothing_of_a_host_that_is_called_like_its_place),
         harness_case(engine__another_place_keeps_its_connection_whatever_the_origin_speaks),
         harness_case(engine__what_another_place_has_broken_off_is_not_asked_for_at_the_origin),
     };

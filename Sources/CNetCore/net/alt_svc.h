@@ -47,8 +47,8 @@ bool nc_alt_place_make(nc_alt_place *out, nc_slice host, uint16_t port);
 
 /// Takes in an Alt-Svc field (several are joined by commas) that came over TLS from `origin`: what it says replaces
 /// what was known. A malformed one is ignored, as one for which there is no memory is; protocols that nobody here
-/// speaks are left out. True when the list has changed: an end that moves by less than a
-/// minute, and by less than a quarter of what is left, is no change.
+/// speaks are left out. True when the list has changed: an end that moves by less than a minute, and by less than a
+/// quarter of what is left, is no change.
 bool nc_alt_svc_note(nc_alt_svc *list, const nc_alt_place *origin, nc_slice field, int64_t now_s);
 /// The first alternative of an origin that speaks one of `protocols`; NULL for none.
 const nc_alternative *nc_alt_svc_find(const nc_alt_svc *list, const nc_alt_place *origin, uint8_t protocols,

@@ -14,13 +14,18 @@ static bool is_likely_to_rest(const nc_transfer *transfer) {
 /// What a server takes of a body before it has to say that it wants more (RFC 9113, 6.9.2).
 enum { INITIAL_WINDOW = 65535 };
 
+/// Another place than the host may speak otherwise.
+static bool is_known_single(const nc_transfer *transfer) {
+    const nc_engine *engine = transfer->engine;
+    return !engine->state.uses_alt_svc && nc_queue_knows_single(&engine->loop.queue, nc_transfer_url(transfer));
+}
+
 /// A server may answer before it has the whole body, and reset the stream behind its answer (8.1). Where another stream
 /// reads both, libcurl 7.88 loses the answer: so a body that does not go at once travels alone.
 static bool may_be_answered_early(const nc_transfer *transfer) {
     const nc_description *asked = &transfer->description;
     return nc_engine_has_libcurl_7(transfer->engine) && asked->has_body && !transfer->is_get &&
-           asked->body_length > INITIAL_WINDOW &&
-           !nc_queue_knows_single(&transfer->engine->loop.queue, nc_transfer_url(transfer));
+           asked->body_length > INITIAL_WINDOW && !is_known_single(transfer);
 }
 
 bool nc_apart_is_better(const nc_transfer *transfer) {

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/ascii.h"
+#include "base/fnv.h"
 #include "body/coding.h"
 #include "body/multipart.h"
 
@@ -166,6 +167,15 @@ static size_t count_overrides(const nc_request *request) {
     return count;
 }
 
+/// Adds an override that leads to another port.
+static uint64_t mix_port(uint64_t key, const nc_connect_to *from, const char *text) {
+    if (from->to_port == 0 || from->to_port == from->port) {
+        return key;
+    }
+    uint64_t sum = nc_fnv_add(key != 0 ? key : NC_FNV_START, nc_slice_make(text, strlen(text) + 1));
+    return sum != 0 ? sum : 1;
+}
+
 static void fill_connect_to(struct curl_slist *out, const nc_connect_to *from, char **storage) {
     char *at = *storage;
     // libcurl looks further where an override says nothing, so that "as it is" has to be spelled.
@@ -323,6 +333,7 @@ void nc_description_fill(nc_description *out, const nc_request *request, void *s
     size_t override_count = count_overrides(request);
     for (size_t i = 0; i < override_count; i++) {
         fill_connect_to(&overrides[i], &request->connect_to[i], &text);
+        out->ports_key = mix_port(out->ports_key, &request->connect_to[i], overrides[i].data);
         overrides[i].next = i + 1 < override_count ? &overrides[i + 1] : NULL;
     }
     out->connect_to = override_count > 0 ? overrides : NULL;

@@ -26,7 +26,7 @@ struct nc_lane {
     bool is_apart;         // its connections carry one transfer at a time
     uint8_t dscp;          // the class of service of its connections; 0 is none
     uint64_t proxy_key;    // see nc_access_proxy_key()
-    uint64_t place_key;    // of the detours that go by it (nc_detour_key()); 0 without
+    uint64_t place_key;    // of where its hops are sent: nc_detour_key(), nc_description.ports_key, or 0
     bool has_single;       // on detours: had a connection that carries one request at a time
     bool has_shared;       // had one that carries several
     bool has_unlearnt;     // the share was changed by a response, and the jar does not know
