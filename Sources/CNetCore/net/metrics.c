@@ -3,7 +3,10 @@
 #include "net/engine_state.h"
 #include "net/response.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <string.h>
+#include <sys/socket.h>
 
 static uint64_t number(CURL *easy, CURLINFO which) {
     curl_off_t value = 0;
@@ -79,12 +82,6 @@ static int open_socket(const nc_transfer *transfer, const nc_hop_metrics *hop) {
     return curl_easy_getinfo(handle->easy, CURLINFO_ACTIVESOCKET, &fd) == CURLE_OK ? fd : CURL_SOCKET_BAD;
 }
 
-void nc_metrics_note_tcp(nc_transfer *transfer) {
-    if (transfer->phase == NC_PHASE_CONNECT && transfer->tcp_at_ns == 0) {
-        transfer->tcp_at_ns = transfer->engine->loop.now_ns;
-    }
-}
-
 void nc_metrics_note_address(nc_transfer *transfer, const char *remote_ip, int remote_port) {
     nc_hop_metrics *hop = nc_response_hop(transfer->response);
     size_t length = strlen(remote_ip);
@@ -92,6 +89,32 @@ void nc_metrics_note_address(nc_transfer *transfer, const char *remote_ip, int r
     if (nc_transfer_unix_socket(transfer) == NULL) {
         hop->remote_port = (uint16_t)remote_port;
         memcpy(hop->remote_address, remote_ip, length < sizeof hop->remote_address ? length + 1 : 0);
+    }
+}
+
+/// Asks the system: libcurl 8.14 tells no address of a connection that is not ready.
+static void note_peer(nc_transfer *transfer) {
+    union {
+        struct sockaddr_storage any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } peer;
+    socklen_t length = sizeof peer;
+    char text[INET6_ADDRSTRLEN];
+    if (transfer->handle->fd < 0 || getpeername(transfer->handle->fd, (struct sockaddr *)&peer, &length) != 0) {
+        return; // of another socket than the one that is connected
+    }
+    bool is_v6 = peer.any.ss_family == AF_INET6;
+    const void *address = is_v6 ? (const void *)&peer.v6.sin6_addr : (const void *)&peer.v4.sin_addr;
+    if ((is_v6 || peer.any.ss_family == AF_INET) && inet_ntop(peer.any.ss_family, address, text, sizeof text) != NULL) {
+        nc_metrics_note_address(transfer, text, ntohs(is_v6 ? peer.v6.sin6_port : peer.v4.sin_port));
+    }
+}
+
+void nc_metrics_note_tcp(nc_transfer *transfer) {
+    if (transfer->phase == NC_PHASE_CONNECT && transfer->tcp_at_ns == 0) {
+        transfer->tcp_at_ns = transfer->engine->loop.now_ns;
+        note_peer(transfer);
     }
 }
 
@@ -105,7 +128,8 @@ static void record_unready(nc_transfer *transfer, nc_hop_metrics *hop) {
         hop->remote_port = 0;
         hop->remote_address[0] = '\0';
     } else if (curl_easy_getinfo(transfer->handle->easy, CURLINFO_PRIMARY_IP, &address) == CURLE_OK &&
-               curl_easy_getinfo(transfer->handle->easy, CURLINFO_PRIMARY_PORT, &port) == CURLE_OK && address != NULL) {
+               curl_easy_getinfo(transfer->handle->easy, CURLINFO_PRIMARY_PORT, &port) == CURLE_OK && address != NULL &&
+               address[0] != '\0') {
         nc_metrics_note_address(transfer, address, (int)port);
     }
 }
