@@ -1,5 +1,5 @@
 /// The list of where else origins may be had: fields and files from strangers, and what is written reads back.
-/// Covers: net/alt_svc.c net/field_text.c net/stamp.c
+/// Covers: net/alt_svc.c net/field_text.c net/list_text.c
 #include "input.h"
 
 #include "net/alt_svc.h"

@@ -142,46 +142,40 @@ static nc_request request_to(places *p, const char *host, const char *path) {
     };
 }
 
-/// libcurl files a detour's connections under the host that it leads to, and the origin's port: one of HTTP/2 there
-/// makes it take a busy one of HTTP/1.1 for one that carries several requests at a time.
+/// libcurl files a connection to another place under the host that it leads to, and the origin's port: one of HTTP/2
+/// there made it take a busy one of HTTP/1.1 for one that carries several requests at a time.
+static void expect_no_mixture(places *p, const nc_connect_to *override) {
+    nc_request slow = request_to(p, "127.0.0.1", "/slow");
+    nc_request quick = request_to(p, "127.0.0.1", "/quick");
+    nc_request there = request_to(p, "localhost", "/there");
+    there.connect_to = override;
+    there.connect_to_count = override != NULL ? 1 : 0;
+    nc_transfer_id waiting = fixture_submit(&p->f, &slow);
+    gate_wait(&p->is_asked);
+    assert_answered(fixture_send(&p->f, &there), 200, "hi");
+    answer one = fixture_send(&p->f, &quick);
+    gate_open(&p->may_answer);
+    assert_answered(one, 200, "/quick");
+    assert_answered(fixture_wait(&p->f, waiting), 200, "/slow");
+    assert_answered(fixture_send(&p->f, &there), 200, "hi");
+    assert_int_equal(atomic_load(&p->origin.count), 2);
+    assert_int_equal(atomic_load(&p->other.count), 1); // which is kept, as others are
+}
+
 static void engine__another_place_says_nothing_of_a_host_that_is_called_like_it(void **state) {
     places p;
     (void)state;
     start(&p, "localhost", serve_streams);
-    nc_request slow = request_to(&p, "127.0.0.1", "/slow");
-    nc_transfer_id waiting = fixture_submit(&p.f, &slow);
-    gate_wait(&p.is_asked);
-    nc_request there = request_to(&p, "localhost", "/there");
-    assert_answered(fixture_send(&p.f, &there), 200, "hi");
-    nc_request quick = request_to(&p, "127.0.0.1", "/quick");
-    answer one = fixture_send(&p.f, &quick);
-    gate_open(&p.may_answer);
-    assert_answered(one, 200, "/quick");
-    assert_answered(fixture_wait(&p.f, waiting), 200, "/slow");
-    assert_int_equal(atomic_load(&p.origin.count), 2);
+    expect_no_mixture(&p, NULL);
     stop(&p);
 }
 
-/// The same of an override, which leads to another port of the host.
 static void engine__an_override_says_nothing_of_a_host_that_is_called_like_its_place(void **state) {
     places p;
     (void)state;
     start(&p, "nobody.example", serve_streams);
-    nc_request slow = request_to(&p, "127.0.0.1", "/slow");
-    nc_transfer_id waiting = fixture_submit(&p.f, &slow);
-    gate_wait(&p.is_asked);
-    nc_request there = request_to(&p, "localhost", "/there");
     const nc_connect_to place = {.to_host = nc_slice_of("127.0.0.1"), .to_port = p.other.port};
-    there.connect_to = &place;
-    there.connect_to_count = 1;
-    assert_answered(fixture_send(&p.f, &there), 200, "hi");
-    nc_request quick = request_to(&p, "127.0.0.1", "/quick");
-    answer one = fixture_send(&p.f, &quick);
-    gate_open(&p.may_answer);
-    assert_answered(one, 200, "/quick");
-    assert_answered(fixture_wait(&p.f, waiting), 200, "/slow");
-    assert_answered(fixture_send(&p.f, &there), 200, "hi");
-    assert_int_equal(atomic_load(&p.other.count), 1); // which is kept, as others are
+    expect_no_mixture(&p, &place);
     stop(&p);
 }
 

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/ascii.h"
 #include "net/field_text.h"
-#include "net/stamp.h"
+#include "net/list_text.h"
 
 #include <netcore/hooks.h>
 #include <stdio.h>
@@ -322,7 +322,7 @@ static bool read_line(nc_alternative *out, nc_slice line) {
     nc_slice when = take_word(&line);
     nc_slice persists = take_word(&line);
     out->is_persistent = nc_slice_is_equal(persists, nc_slice_of("1"));
-    return when.length > 2 && when.data[0] == '"' && nc_stamp_read(&out->until_s, nc_field_unquote(when));
+    return when.length > 2 && when.data[0] == '"' && nc_list_date_read(&out->until_s, nc_field_unquote(when));
 }
 
 static bool is_known(const nc_alt_svc *list, const nc_alternative *one) {
@@ -335,16 +335,9 @@ static bool is_known(const nc_alt_svc *list, const nc_alternative *one) {
 }
 
 nc_status nc_alt_svc_read(nc_alt_svc *list, nc_slice text, int64_t now_s, size_t *number) {
-    for (*number = 1; text.length > 0; ++*number) {
+    nc_slice line;
+    for (*number = 0; nc_list_text_take(&line, &text, number);) {
         nc_alternative one;
-        const uint8_t *end = memchr(text.data, '\n', text.length);
-        nc_slice line = nc_slice_make(text.data, end != NULL ? (size_t)(end - text.data) : text.length);
-        size_t used = line.length + (end != NULL ? 1 : 0);
-        text = nc_slice_make(text.data + used, text.length - used);
-        line = nc_field_trim(line);
-        if (line.length == 0 || line.data[0] == '#') {
-            continue;
-        }
         if (!read_line(&one, line)) {
             return NC_ERR_FILE;
         }
@@ -365,11 +358,11 @@ void nc_alt_svc_write(const nc_alt_svc *list, nc_buf *out, int64_t now_s) {
     for (size_t i = 0; i < list->count; i++) {
         const nc_alternative *one = list->items[i];
         char line[2 * NC_ALT_SVC_HOST_BYTES + 96];
-        char stamp[NC_STAMP_BYTES];
+        char stamp[NC_LIST_DATE_BYTES];
         if (one->until_s <= now_s) {
             continue;
         }
-        nc_stamp_write(stamp, one->until_s);
+        nc_list_date_write(stamp, one->until_s);
         int length = snprintf(line, sizeof line, "h2 %s %u %s %s %u \"%s\" %d 0\n", one->origin.host,
                               (unsigned)one->origin.port, name_of(one->protocol), one->place.host,
                               (unsigned)one->place.port, stamp, one->is_persistent ? 1 : 0);

@@ -26,34 +26,20 @@ struct nc_detour {
     char used_text[NC_ALT_SVC_HOST_BYTES + 24];
 };
 
-static int64_t now_s(const nc_engine *engine) {
-    return engine->clock.realtime_ns(engine->clock.ctx) / 1000000000;
-}
-
 /* --- the file --- */
 
 static void write_file(nc_buf *out, const nc_engine *engine) {
-    nc_alt_svc_write(&engine->alternatives.list, out, now_s(engine));
+    nc_alt_svc_write(&engine->alternatives.list, out, nc_engine_now_s(engine));
 }
 
-nc_status nc_alternatives_read(nc_engine *engine, nc_error *told) {
-    nc_error own;
-    nc_error *err = told != NULL ? told : &own;
-    nc_alternatives *known = &engine->alternatives;
-    size_t line = 0;
-    nc_saved_file_init(&known->file, engine, engine->state.uses_alt_svc ? engine->state.alt_svc_file : NULL,
-                       write_file);
-    nc_status status = nc_saved_file_read(&known->file, err);
-    if (status != NC_OK) {
-        return status;
-    }
-    status = nc_alt_svc_read(&known->list, nc_buf_slice(&known->file.text), now_s(engine), &line);
-    nc_buf_reset(&known->file.text);
-    if (status == NC_ERR_FILE) {
-        return nc_error_set(err, NC_ERR_FILE, 0, -1, "'%.96s' is no Alt-Svc file: line %zu is no alternative",
-                            known->file.path, line);
-    }
-    return status == NC_OK ? NC_OK : nc_error_set(err, status, 0, -1, "%s", nc_status_text(status));
+static nc_status read_file(nc_engine *engine, nc_slice text, size_t *line) {
+    return nc_alt_svc_read(&engine->alternatives.list, text, nc_engine_now_s(engine), line);
+}
+
+nc_status nc_alternatives_read(nc_engine *engine, nc_error *err) {
+    nc_saved_file *file = &engine->alternatives.file;
+    nc_saved_file_init(file, engine, engine->state.uses_alt_svc ? engine->state.alt_svc_file : NULL, write_file);
+    return nc_saved_file_take_in(file, read_file, "Alt-Svc file", "alternative", err);
 }
 
 void nc_alternatives_deinit(nc_alternatives *alternatives) {
@@ -101,7 +87,7 @@ void nc_alternatives_learn(nc_transfer *transfer) {
     }
     if (nc_response_status(transfer->response) == MISDIRECTED_REQUEST) { // It says nothing of the origin either.
         if (transfer->detour != NULL) {
-            nc_alt_svc_avoid(&known->list, &transfer->detour->to, now_s(engine));
+            nc_alt_svc_avoid(&known->list, &transfer->detour->to, nc_engine_now_s(engine));
         }
         return;
     }
@@ -111,7 +97,7 @@ void nc_alternatives_learn(nc_transfer *transfer) {
     }
     nc_buf field = nc_buf_init(MAX_FIELD_BYTES);
     if (join_fields(&field, transfer->response) && find_origin(&origin, transfer) &&
-        nc_alt_svc_note(&known->list, &origin, nc_buf_slice(&field), now_s(engine))) {
+        nc_alt_svc_note(&known->list, &origin, nc_buf_slice(&field), nc_engine_now_s(engine))) {
         nc_saved_file_note_change(&known->file);
     }
     nc_buf_deinit(&field);
@@ -178,8 +164,8 @@ nc_status nc_alternatives_choose(nc_transfer *transfer) {
     if (!may_take_one(transfer) || !find_origin(&origin, transfer)) {
         return NC_OK;
     }
-    const nc_alternative *one =
-        nc_alt_svc_find(&transfer->engine->alternatives.list, &origin, protocols_of(transfer), now_s(transfer->engine));
+    const nc_alternative *one = nc_alt_svc_find(&transfer->engine->alternatives.list, &origin, protocols_of(transfer),
+                                                nc_engine_now_s(transfer->engine));
     if (one == NULL) {
         return NC_OK;
     }
@@ -195,7 +181,7 @@ bool nc_alternatives_leave(nc_transfer *transfer) {
         transfer->error.status == NC_ERR_NO_MEMORY || !nc_upload_can_begin(transfer)) {
         return false;
     }
-    nc_alt_svc_avoid(&engine->alternatives.list, &transfer->detour->to, now_s(engine));
+    nc_alt_svc_avoid(&engine->alternatives.list, &transfer->detour->to, nc_engine_now_s(engine));
     transfer->has_left_detour = true;
     transfer->lost_ns = engine->loop.now_ns - transfer->phase_began_ns;
     transfer->asks_anew = true;

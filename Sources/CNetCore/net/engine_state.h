@@ -87,6 +87,11 @@ static inline void nc_engine_read_clock(nc_engine *engine) {
     engine->loop.now_ns = engine->clock.monotonic_ns(engine->clock.ctx);
 }
 
+/// The time of day in seconds since 1970, which may jump.
+static inline int64_t nc_engine_now_s(const nc_engine *engine) {
+    return engine->clock.realtime_ns(engine->clock.ctx) / 1000000000;
+}
+
 /// Whether libcurl is older than 8.0, where much of HTTP/2 was written anew.
 static inline bool nc_engine_has_libcurl_7(const nc_engine *engine) {
     return engine->libcurl_version < 0x080000;

@@ -390,7 +390,7 @@ curl_socket_t nc_exchange_open_socket(void *data, curlsocktype purpose, struct c
         (void)close(fd);
         return CURL_SOCKET_BAD;
     }
-    handle->transfer->tcp_at_ns = 0;
+    nc_metrics_forget_tcp(handle->transfer);
     nc_response_hop(handle->transfer->response)->connection_id = handle->engine->loop.connection_count;
     nc_trace_pass(&handle->engine->trace, NC_TRACE_SOCKET_OPENED, handle->transfer->id);
     return fd;

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/ascii.h"
 #include "net/field_text.h"
-#include "net/stamp.h"
+#include "net/list_text.h"
 
 #include <netcore/hooks.h>
 #include <stdio.h>
@@ -240,23 +240,16 @@ static bool read_line(nc_strict_host *host, nc_slice line) {
     }
     if (nc_slice_is_equal(when, nc_slice_of("unlimited"))) {
         host->until_s = forever_s;
-    } else if (!nc_stamp_read(&host->until_s, when)) {
+    } else if (!nc_list_date_read(&host->until_s, when)) {
         return false;
     }
     return memchr(name.data, ':', name.length) == NULL && take_name(host, name);
 }
 
 nc_status nc_hsts_read(nc_hsts *list, nc_slice text, int64_t now_s, size_t *number) {
-    for (*number = 1; text.length > 0; ++*number) {
+    nc_slice line;
+    for (*number = 0; nc_list_text_take(&line, &text, number);) {
         nc_strict_host host = {0};
-        const uint8_t *end = memchr(text.data, '\n', text.length);
-        nc_slice line = nc_slice_make(text.data, end != NULL ? (size_t)(end - text.data) : text.length);
-        size_t used = line.length + (end != NULL ? 1 : 0);
-        text = nc_slice_make(text.data + used, text.length - used);
-        line = nc_field_trim(line);
-        if (line.length == 0 || line.data[0] == '#') {
-            continue;
-        }
         if (!read_line(&host, line)) {
             return NC_ERR_FILE;
         }
@@ -273,12 +266,12 @@ void nc_hsts_write(const nc_hsts *list, nc_buf *out, int64_t now_s) {
     for (size_t i = 0; i < list->count; i++) {
         const nc_strict_host *host = list->hosts[i];
         char line[MAX_NAME_BYTES + 32];
-        char stamp[NC_STAMP_BYTES] = "unlimited";
+        char stamp[NC_LIST_DATE_BYTES] = "unlimited";
         if (host->until_s <= now_s) {
             continue;
         }
         if (host->until_s != forever_s) {
-            nc_stamp_write(stamp, host->until_s);
+            nc_list_date_write(stamp, host->until_s);
         }
         int length = snprintf(line, sizeof line, "%s%s \"%s\"\n", host->covers_below ? "." : "", host->name, stamp);
         nc_buf_append(out, nc_slice_make(line, (size_t)length));

@@ -93,10 +93,6 @@ static bool is_same_text(const nc_buf *a, const nc_buf *b) {
     return a->length == b->length && (a->length == 0 || memcmp(a->data, b->data, a->length) == 0);
 }
 
-static int64_t now_s(const nc_engine *engine) {
-    return engine->clock.realtime_ns(engine->clock.ctx) / 1000000000;
-}
-
 /// Makes `text` what the jar holds, and gives back what it held. Takes no memory.
 static void hold(nc_engine *engine, nc_buf *text, bool saves) {
     nc_jar *jar = &engine->jar;
@@ -118,7 +114,7 @@ static void hold(nc_engine *engine, nc_buf *text, bool saves) {
 /// The same within the jar's bounds, and tells the lanes. `source`: the lane whose share holds just that; may be NULL.
 static void replace_text(nc_engine *engine, nc_buf *text, bool saves, nc_lane *source) {
     bool is_shorter = false;
-    if (nc_cookie_lines_bound(text, now_s(engine), &is_shorter) != NC_OK) {
+    if (nc_cookie_lines_bound(text, nc_engine_now_s(engine), &is_shorter) != NC_OK) {
         return;
     }
     hold(engine, text, saves);
@@ -158,7 +154,7 @@ static void repeat_change(nc_engine *engine, nc_slice before, nc_slice after) {
     nc_buf kept = nc_buf_init(MAX_JAR_BYTES);
     if (nc_cookie_lines_subtract(&added, after, before) == NC_OK &&
         nc_cookie_lines_subtract(&gone, before, after) == NC_OK &&
-        nc_cookie_lines_leave_out(&kept, text, nc_buf_slice(&gone), now_s(engine)) == NC_OK) {
+        nc_cookie_lines_leave_out(&kept, text, nc_buf_slice(&gone), nc_engine_now_s(engine)) == NC_OK) {
         set(engine, nc_buf_slice(&kept), nc_buf_slice(&added), true);
     }
     nc_buf_deinit(&added);

@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "base/trace.h"
-#include "net/alternatives.h"
 #include "net/engine_state.h"
 #include "net/flow.h"
 #include "net/handle.h"
@@ -128,15 +127,14 @@ void nc_limits_timer_due(nc_timer *timer) {
         nc_transfer_hop_done(transfer, CURLE_OK);
         return;
     }
-    if (one.status == NC_ERR_CONNECT_TIMED_OUT && nc_alternatives_leave(transfer)) {
-        nc_transfer_hop_done(transfer, CURLE_OPERATION_TIMEDOUT);
+    if (one.status == NC_ERR_CONNECT_TIMED_OUT && transfer->detour != NULL) {
+        nc_transfer_hop_done(transfer, CURLE_OPERATION_TIMEDOUT); // It goes on at the origin.
         return;
     }
     nc_error err;
     nc_slice place = nc_url_authority(nc_transfer_url(transfer));
     (void)nc_error_set(&err, one.status, CURLE_OPERATION_TIMEDOUT, -1, "%s: %.*s after %u ms",
-                       nc_status_text(one.status), (int)(place.length < 96 ? place.length : 96),
-                       (const char *)place.data, one.limit_ms);
+                       nc_status_text(one.status), nc_url_shown(place), (const char *)place.data, one.limit_ms);
     nc_trace_pass(&engine->trace, NC_TRACE_LIMIT_HIT, transfer->id);
     nc_transfer_fail(transfer, &err);
 }

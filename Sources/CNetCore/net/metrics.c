@@ -112,33 +112,30 @@ static void note_peer(nc_transfer *transfer) {
 }
 
 void nc_metrics_note_tcp(nc_transfer *transfer) {
-    if (transfer->phase == NC_PHASE_CONNECT && transfer->tcp_at_ns == 0) {
+    if (transfer->phase != NC_PHASE_CONNECT) {
+        return;
+    }
+    if (transfer->tcp_at_ns == 0) {
         transfer->tcp_at_ns = transfer->engine->loop.now_ns;
+    }
+    if (nc_response_hop(transfer->response)->remote_address[0] == '\0') {
         note_peer(transfer);
     }
 }
 
-/// A hop that ended before its connection was ready: where that leads, if TCP came about, and that there was none
-/// otherwise.
-static void record_unready(nc_transfer *transfer, nc_hop_metrics *hop) {
-    char *address = NULL;
-    long port = 0;
-    if (hop->connections_opened == (uint32_t)transfer->opened) {
-        hop->connection_id = 0; // The socket, or the last of several, has not been connected.
-        hop->remote_port = 0;
-        hop->remote_address[0] = '\0';
-    } else if (curl_easy_getinfo(transfer->handle->easy, CURLINFO_PRIMARY_IP, &address) == CURLE_OK &&
-               curl_easy_getinfo(transfer->handle->easy, CURLINFO_PRIMARY_PORT, &port) == CURLE_OK && address != NULL &&
-               address[0] != '\0') {
-        nc_metrics_note_address(transfer, address, (int)port);
-    }
+void nc_metrics_forget_tcp(nc_transfer *transfer) {
+    nc_hop_metrics *hop = nc_response_hop(transfer->response);
+    transfer->tcp_at_ns = 0;
+    hop->remote_port = 0;
+    hop->remote_address[0] = '\0';
 }
 
 void nc_metrics_record(nc_transfer *transfer) {
     nc_hop_metrics *hop = nc_response_hop(transfer->response);
     nc_metrics_note(transfer);
-    if (!transfer->was_connected) {
-        record_unready(transfer, hop);
+    if (!transfer->was_connected && hop->connections_opened == (uint32_t)transfer->opened) {
+        hop->connection_id = 0; // The socket, or the last of several, has not been connected.
+        nc_metrics_forget_tcp(transfer);
     }
     // It is known only now, and no more when it is closed: then it is the last that was opened, or was found kept.
     int fd = open_socket(transfer, hop);

@@ -8,6 +8,8 @@
 void nc_metrics_note(nc_transfer *transfer);
 /// TCP is connected, if the hop is still at that: a sign of several, of which the first counts.
 void nc_metrics_note_tcp(nc_transfer *transfer);
+/// Another socket is opened, or none has come about.
+void nc_metrics_forget_tcp(nc_transfer *transfer);
 /// The other end's, as libcurl tells it.
 void nc_metrics_note_address(nc_transfer *transfer, const char *remote_ip, int remote_port);
 /// At the hop's end.

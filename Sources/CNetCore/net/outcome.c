@@ -1,6 +1,7 @@
 #include "net/outcome.h"
 
 #include "base/error.h"
+#include "net/url_text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -247,11 +248,6 @@ static bool is_no_http2(const nc_outcome *outcome) {
 /// What libcurl 7.88 means by a broken stream of which it says nothing.
 static const char lost_answer[] = "the server answered without the whole body, and this libcurl has lost the answer";
 
-/// What of an authority is shown.
-static int shown_of(nc_slice place) {
-    return (int)(place.length < 96 ? place.length : 96);
-}
-
 /// How libcurl begins to quote a proxy's URL that it cannot read, with the password in it.
 static const char unread_proxy[] = "Unsupported proxy ";
 
@@ -286,10 +282,10 @@ nc_status nc_outcome_judge(const nc_outcome *said, nc_error *err) {
     if (status == NC_ERR_RESOLVE && outcome->name_server.length > 0) {
         // libcurl does not say what became of the question.
         return nc_error_set(err, status, (int32_t)outcome->code, -1, "%s: %.*s (%.*s was asked over HTTPS)",
-                            nc_status_text(status), shown_of(outcome->place), (const char *)outcome->place.data,
-                            shown_of(outcome->name_server), (const char *)outcome->name_server.data);
+                            nc_status_text(status), nc_url_shown(outcome->place), (const char *)outcome->place.data,
+                            nc_url_shown(outcome->name_server), (const char *)outcome->name_server.data);
     }
-    int place = shown_of(outcome->place);
+    int place = nc_url_shown(outcome->place);
     bool is_memory = outcome->code == CURLE_OUT_OF_MEMORY && status != NC_ERR_NO_MEMORY;
     if (status == NC_ERR_REFUSED || status == NC_ERR_RESOLVE || status == NC_ERR_UNREACHABLE || is_memory) {
         // libcurl would only say it again, or what is not so.

@@ -41,8 +41,7 @@ nc_status nc_plaintext_check(nc_transfer *transfer) {
     if (status != NC_OK && !engine->refuses_plaintext) {
         return NC_OK; // libcurl has the last word on what is no URL.
     }
-    int64_t now_s = engine->clock.realtime_ns(engine->clock.ctx) / 1000000000;
-    bool is_pinned = nc_trust_forbids_plaintext(transfer->trust, &origin.host, origin.port, now_s);
+    bool is_pinned = nc_trust_forbids_plaintext(transfer->trust, &origin.host, origin.port, nc_engine_now_s(engine));
     if (!is_pinned && !engine->refuses_plaintext) {
         return NC_OK;
     }

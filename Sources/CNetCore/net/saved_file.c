@@ -27,6 +27,24 @@ nc_status nc_saved_file_read(nc_saved_file *file, nc_error *err) {
     return status == NC_OK ? nc_file_read_all(&file->text, &file->engine->files, file->path, err) : status;
 }
 
+nc_status nc_saved_file_take_in(nc_saved_file *file, nc_saved_file_read_fn read, const char *kind, const char *line,
+                                nc_error *told) {
+    nc_error own;
+    nc_error *err = told != NULL ? told : &own;
+    size_t number = 0;
+    nc_status status = nc_saved_file_read(file, err);
+    if (status != NC_OK) {
+        return status;
+    }
+    status = read(file->engine, nc_buf_slice(&file->text), &number);
+    nc_buf_reset(&file->text);
+    if (status == NC_ERR_FILE) {
+        return nc_error_set(err, NC_ERR_FILE, 0, -1, "'%.96s' is no %s: line %zu is no %s", file->path, kind, number,
+                            line);
+    }
+    return status == NC_OK ? NC_OK : nc_error_set(err, status, 0, -1, "%s", nc_status_text(status));
+}
+
 static bool replace(nc_saved_file *file) {
     nc_error err;
     return nc_file_replace(&file->engine->files, file->path, nc_buf_slice(&file->text), MODE, &err) == NC_OK;

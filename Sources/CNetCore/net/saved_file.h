@@ -11,6 +11,9 @@
 /// Appends what is to be saved.
 typedef void (*nc_saved_file_write_fn)(nc_buf *out, const nc_engine *engine);
 
+/// Takes in what was saved: NC_OK, NC_ERR_NO_MEMORY, or NC_ERR_FILE with the number of the line at fault.
+typedef nc_status (*nc_saved_file_read_fn)(nc_engine *engine, nc_slice text, size_t *line);
+
 typedef struct nc_saved_file {
     nc_engine *engine;
     const char *path; // NULL: nothing is saved
@@ -30,6 +33,10 @@ void nc_saved_file_deinit(nc_saved_file *file);
 /// Reads it to file->text, before the loop begins. One that is missing is empty; otherwise NC_ERR_FILE,
 /// NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY.
 NC_NODISCARD nc_status nc_saved_file_read(nc_saved_file *file, nc_error *err);
+/// Reads it by lines and lets `read` take them in. `kind` ("HSTS file") and `line` ("host and date") are for the error
+/// of a file that is none. NC_OK, NC_ERR_FILE, NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY.
+NC_NODISCARD nc_status nc_saved_file_take_in(nc_saved_file *file, nc_saved_file_read_fn read, const char *kind,
+                                             const char *line, nc_error *err);
 /// What is to be saved has changed.
 void nc_saved_file_note_change(nc_saved_file *file);
 /// Saves what is not saved yet, here and now: the loop ends, and no worker is left.

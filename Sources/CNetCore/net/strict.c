@@ -8,31 +8,18 @@
 
 #include <netcore/url.h>
 
-static int64_t now_s(const nc_engine *engine) {
-    return engine->clock.realtime_ns(engine->clock.ctx) / 1000000000;
-}
-
 static void write_file(nc_buf *out, const nc_engine *engine) {
-    nc_hsts_write(&engine->strict.list, out, now_s(engine));
+    nc_hsts_write(&engine->strict.list, out, nc_engine_now_s(engine));
 }
 
-nc_status nc_strict_read(nc_engine *engine, nc_error *told) {
-    nc_error own;
-    nc_error *err = told != NULL ? told : &own;
-    nc_strict *strict = &engine->strict;
-    size_t line = 0;
-    nc_saved_file_init(&strict->file, engine, engine->state.uses_hsts ? engine->state.hsts_file : NULL, write_file);
-    nc_status status = nc_saved_file_read(&strict->file, err);
-    if (status != NC_OK) {
-        return status;
-    }
-    status = nc_hsts_read(&strict->list, nc_buf_slice(&strict->file.text), now_s(engine), &line);
-    nc_buf_reset(&strict->file.text);
-    if (status == NC_ERR_FILE) {
-        return nc_error_set(err, NC_ERR_FILE, 0, -1, "'%.96s' is no HSTS file: line %zu is no host and date",
-                            strict->file.path, line);
-    }
-    return status == NC_OK ? NC_OK : nc_error_set(err, status, 0, -1, "%s", nc_status_text(status));
+static nc_status read_file(nc_engine *engine, nc_slice text, size_t *line) {
+    return nc_hsts_read(&engine->strict.list, text, nc_engine_now_s(engine), line);
+}
+
+nc_status nc_strict_read(nc_engine *engine, nc_error *err) {
+    nc_saved_file *file = &engine->strict.file;
+    nc_saved_file_init(file, engine, engine->state.uses_hsts ? engine->state.hsts_file : NULL, write_file);
+    return nc_saved_file_take_in(file, read_file, "HSTS file", "host and date", err);
 }
 
 void nc_strict_deinit(nc_strict *strict) {
@@ -76,7 +63,8 @@ void nc_strict_learn(nc_transfer *transfer) {
     }
     nc_buf storage = nc_buf_init(NC_URL_MAX_BYTES);
     nc_slice host;
-    if (find_host(&host, &storage, url) == NC_OK && nc_hsts_note(&engine->strict.list, host, field, now_s(engine))) {
+    if (find_host(&host, &storage, url) == NC_OK &&
+        nc_hsts_note(&engine->strict.list, host, field, nc_engine_now_s(engine))) {
         nc_saved_file_note_change(&engine->strict.file);
     }
     nc_buf_deinit(&storage);
@@ -91,7 +79,7 @@ nc_status nc_strict_secure(nc_buf *out, const nc_engine *engine, nc_slice url) {
     nc_buf storage = nc_buf_init(NC_URL_MAX_BYTES);
     nc_slice host;
     nc_status status = find_host(&host, &storage, url);
-    if (status == NC_OK && nc_hsts_covers(&engine->strict.list, host, now_s(engine))) {
+    if (status == NC_OK && nc_hsts_covers(&engine->strict.list, host, nc_engine_now_s(engine))) {
         nc_hsts_upgrade(out, url);
         nc_buf_append_byte(out, 0); // for libcurl
         status = nc_buf_status(out);

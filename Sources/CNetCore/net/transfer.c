@@ -80,7 +80,6 @@ void nc_transfer_free(nc_transfer *transfer) {
     nc_response_release(transfer->response);
     nc_trust_release(transfer->trust);
     nc_expectation_release(transfer->expectation);
-    nc_detour_free(transfer->detour);
     nc_buf_deinit(&transfer->redirected_url);
     nc_buf_deinit(&transfer->next_url);
     nc_pool_give(transfer->engine->pool, transfer, transfer->bytes);
@@ -113,7 +112,7 @@ nc_status nc_transfer_note(nc_transfer *transfer, nc_status status, int32_t nati
         va_end(arguments);
         nc_slice place = is_of_reply(status) ? nc_url_authority(nc_transfer_url(transfer)) : nc_slice_of("");
         (void)nc_error_set(&transfer->error, status, native_code, -1, "%s%s%.*s", message, place.length > 0 ? ": " : "",
-                           (int)(place.length < 96 ? place.length : 96), (const char *)place.data);
+                           nc_url_shown(place), (const char *)place.data);
     }
     return status;
 }

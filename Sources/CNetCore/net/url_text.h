@@ -12,4 +12,9 @@ nc_slice nc_url_authority(nc_slice url);
 /// The "user:password@" of the authority; length 0 when there is none.
 void nc_url_find_credentials(nc_slice url, size_t *at, size_t *length);
 
+/// How much of an authority a message shows, for "%.*s".
+static inline int nc_url_shown(nc_slice authority) {
+    return (int)(authority.length < 96 ? authority.length : 96);
+}
+
 #endif
