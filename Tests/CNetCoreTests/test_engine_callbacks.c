@@ -341,7 +341,8 @@ static void release(void *ctx) {
 
 static void engine__jobs_run_on_the_loop_and_none_is_dropped(void **state) {
     jobs j = {0};
-    const nc_engine_options options = {.loop_client = {&j, drain, burst_done, release}};
+    const nc_engine_options options = {
+        .loop_client = {.ctx = &j, .drain = drain, .burst_done = burst_done, .release = release}};
     nc_error err;
     (void)state;
     assert_status(nc_engine_new(&j.engine, &options, &err), NC_OK);
@@ -360,7 +361,7 @@ static void engine__jobs_run_on_the_loop_and_none_is_dropped(void **state) {
 
 static void engine__a_round_that_ended_transfers_says_so(void **state) {
     jobs j = {0};
-    const nc_engine_options options = {.loop_client = {&j, NULL, burst_done, release}};
+    const nc_engine_options options = {.loop_client = {.ctx = &j, .burst_done = burst_done, .release = release}};
     fixture f;
     watcher w;
     (void)state;
@@ -399,7 +400,8 @@ static void count_bells(void *ctx, nc_trace_point point, nc_transfer_id id) {
 
 static void engine__a_request_made_while_the_loop_is_awake_rings_no_bell(void **state) {
     pause_in_burst p = {.bursts = 0};
-    const nc_engine_options options = {.trace = {&p, count_bells}, .loop_client = {&p, NULL, wait_in_burst, NULL}};
+    const nc_engine_options options = {.trace = {&p, count_bells},
+                                       .loop_client = {.ctx = &p, .burst_done = wait_in_burst}};
     fixture f;
     watcher first;
     watcher second;

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <netcore/cookies.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -296,6 +297,91 @@ static void engine__a_jar_that_cannot_be_saved_stays_whole_and_is_tried_again(vo
     }
 }
 
+/// A disk that takes files or does not, and what an engine over it tells.
+typedef struct fickle_disk {
+    pthread_mutex_t mutex;
+    pthread_cond_t condition;
+    bool is_full;
+    int tries;
+    int told;
+    nc_error last;
+} fickle_disk;
+
+static int fickle_rename(void *ctx, const char *from, const char *to) {
+    fickle_disk *disk = ctx;
+    pthread_mutex_lock(&disk->mutex);
+    bool is_full = disk->is_full;
+    disk->tries++;
+    pthread_cond_broadcast(&disk->condition);
+    pthread_mutex_unlock(&disk->mutex);
+    errno = ENOSPC;
+    return is_full ? -1 : rename(from, to);
+}
+
+static void note_failed_save(void *ctx, const nc_error *error) {
+    fickle_disk *disk = ctx;
+    pthread_mutex_lock(&disk->mutex);
+    disk->told++;
+    disk->last = *error;
+    pthread_mutex_unlock(&disk->mutex);
+}
+
+/// Brings a cookie home, and waits until saving it has been tried.
+static void learn_over(fixture *f, fickle_disk *disk, bool is_full, const char *cookie) {
+    pthread_mutex_lock(&disk->mutex);
+    int before = disk->tries;
+    disk->is_full = is_full;
+    pthread_mutex_unlock(&disk->mutex);
+    learn(f, cookie);
+    pthread_mutex_lock(&disk->mutex);
+    while (disk->tries == before) {
+        pthread_cond_wait(&disk->condition, &disk->mutex);
+    }
+    pthread_mutex_unlock(&disk->mutex);
+}
+
+static void engine__a_jar_that_cannot_be_saved_is_told_once_until_it_is_saved_again(void **state) {
+    fixture f;
+    place one;
+    fickle_disk disk = {.mutex = PTHREAD_MUTEX_INITIALIZER, .condition = PTHREAD_COND_INITIALIZER};
+    nc_file_ops files = nc_file_ops_system();
+    (void)state;
+    files.ctx = &disk;
+    files.rename = fickle_rename;
+    place_make(&one);
+    nc_engine_options options = options_for(&one);
+    options.file_ops = &files;
+    options.loop_client = (nc_loop_client){.ctx = &disk, .save_failed = note_failed_save};
+    fixture_start_with(&f, NULL, &options);
+    learn_over(&f, &disk, true, "a=1");
+    learn_over(&f, &disk, true, "a=2");
+    learn_over(&f, &disk, false, "a=3");
+    learn_over(&f, &disk, true, "a=4");
+    fixture_stop(&f); // tries once more
+    assert_int_equal(disk.tries, 5);
+    assert_int_equal(disk.told, 2);
+    assert_int_equal(disk.last.status, NC_ERR_FILE);
+    assert_int_equal(disk.last.native_code, ENOSPC);
+    assert_non_null(strstr(disk.last.message, one.jar));
+    place_remove(&one);
+}
+
+static void engine__a_jar_whose_folder_has_gone_is_told_when_the_engine_ends(void **state) {
+    fixture f;
+    place one;
+    fickle_disk disk = {.mutex = PTHREAD_MUTEX_INITIALIZER, .condition = PTHREAD_COND_INITIALIZER};
+    (void)state;
+    place_make(&one);
+    nc_engine_options options = options_for(&one);
+    options.loop_client = (nc_loop_client){.ctx = &disk, .save_failed = note_failed_save};
+    fixture_start_with(&f, NULL, &options);
+    place_remove(&one);
+    learn(&f, "a=1");
+    fixture_stop(&f);
+    assert_int_equal(disk.told, 1);
+    assert_int_equal(disk.last.native_code, ENOENT);
+}
+
 static void engine__no_file_is_made_before_there_is_a_cookie(void **state) {
     fixture f;
     place one;
@@ -321,6 +407,8 @@ int main(void) {
         harness_case(engine__a_jar_beyond_its_limit_is_an_error_and_stays_as_it_is),
         harness_case(engine__a_jar_that_cannot_be_read_is_an_error),
         harness_case(engine__a_jar_that_cannot_be_saved_stays_whole_and_is_tried_again),
+        harness_case(engine__a_jar_that_cannot_be_saved_is_told_once_until_it_is_saved_again),
+        harness_case(engine__a_jar_whose_folder_has_gone_is_told_when_the_engine_ends),
         harness_case(engine__no_file_is_made_before_there_is_a_cookie),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

@@ -43,7 +43,8 @@ typedef NC_ENUM(nc_poller_choice){
 /// Work that a caller wants run on the loop thread, and word of finished rounds.
 ///
 /// drain runs at most `max_jobs` jobs and returns whether more wait; it is called after nc_engine_wake().
-/// burst_done is called at the end of each round of the loop in which on_done was called.
+/// burst_done is called at the end of each round of the loop in which on_done was called. All are called on the loop
+/// thread, and must not block.
 typedef struct nc_loop_client {
     /// Handed to each function.
     void *NC_NULLABLE ctx;
@@ -53,6 +54,10 @@ typedef struct nc_loop_client {
     void (*NC_NULLABLE burst_done)(void *NC_NULLABLE ctx);
     /// Called once, last, when the loop will never call again; may be NULL.
     void (*NC_NULLABLE release)(void *NC_NULLABLE ctx);
+    /// A file of cookies, HSTS or Alt-Svc could not be saved, or what it was to hold did not fit into it (16 MiB). That
+    /// stays in memory; saving is tried again when it changes, and when the engine ends, before release is called. Told
+    /// once for each file, until that has been saved again; `error` is borrowed. May be NULL.
+    void (*NC_NULLABLE save_failed)(void *NC_NULLABLE ctx, const nc_error *error);
 } nc_loop_client;
 
 /// What becomes of cookies (RFC 6265).

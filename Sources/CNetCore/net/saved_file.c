@@ -45,20 +45,33 @@ nc_status nc_saved_file_take_in(nc_saved_file *file, nc_saved_file_read_fn read,
     return status == NC_OK ? NC_OK : nc_error_set(err, status, 0, -1, "%s", nc_status_text(status));
 }
 
-static bool replace(nc_saved_file *file) {
-    nc_error err;
-    return nc_file_replace(&file->engine->files, file->path, nc_buf_slice(&file->text), MODE, &err) == NC_OK;
-}
-
 static bool write_text(nc_saved_file *file) {
     nc_buf_reset(&file->text);
     file->write(&file->text, file->engine);
-    return nc_buf_status(&file->text) == NC_OK;
+    nc_status status = nc_buf_status(&file->text);
+    if (status != NC_OK) {
+        (void)nc_error_set(&file->failure, status, 0, -1, "'%.96s' cannot be saved: %s", file->path,
+                           nc_status_text(status));
+    }
+    return status == NC_OK;
+}
+
+static bool replace(nc_saved_file *file) {
+    return nc_file_replace(&file->engine->files, file->path, nc_buf_slice(&file->text), MODE, &file->failure) == NC_OK;
+}
+
+/// What cannot be saved stays in memory, and is tried again when it changes and when the engine ends.
+static void judge(nc_saved_file *file, bool has_failed) {
+    const nc_loop_client *client = &file->engine->client;
+    file->has_changed = file->has_changed || has_failed;
+    if (has_failed && !file->has_told && client->save_failed != NULL) {
+        client->save_failed(client->ctx, &file->failure);
+    }
+    file->has_told = has_failed;
 }
 
 static void save(nc_work *work) {
     nc_saved_file *file = NC_CONTAINER_OF(work, nc_saved_file, work);
-    // What cannot be saved stays in memory, and is tried again when it changes and when the engine ends.
     file->has_failed = !replace(file);
     nc_mailbox_put_answer(file->engine, &file->answer);
 }
@@ -67,17 +80,20 @@ static void begin_saving(nc_saved_file *file);
 
 static void saved(nc_answer *answer) {
     nc_saved_file *file = NC_CONTAINER_OF(answer, nc_saved_file, answer);
+    bool has_changed = file->has_changed;
     file->is_saving = false;
-    if (file->has_failed && !file->has_changed) {
-        file->has_changed = true; // For the end of the engine.
-        return;
+    judge(file, file->has_failed);
+    if (has_changed) {
+        begin_saving(file);
     }
-    begin_saving(file);
 }
 
 static void begin_saving(nc_saved_file *file) {
-    if (file->path == NULL || file->is_saving || !file->has_changed || file->engine->worker == NULL ||
-        !write_text(file)) {
+    if (file->path == NULL || file->is_saving || !file->has_changed || file->engine->worker == NULL) {
+        return;
+    }
+    if (!write_text(file)) {
+        judge(file, true);
         return;
     }
     file->work.run = save;
@@ -92,7 +108,8 @@ void nc_saved_file_note_change(nc_saved_file *file) {
 }
 
 void nc_saved_file_save_at_end(nc_saved_file *file) {
-    if (file->path != NULL && file->has_changed && write_text(file)) {
-        file->has_failed = !replace(file);
+    if (file->path == NULL || !file->has_changed) {
+        return;
     }
+    judge(file, !write_text(file) || !replace(file));
 }

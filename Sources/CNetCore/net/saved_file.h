@@ -19,8 +19,10 @@ typedef struct nc_saved_file {
     const char *path; // NULL: nothing is saved
     nc_saved_file_write_fn write;
     bool is_saving;
-    bool has_failed;  // to save, the last time
     bool has_changed; // since it was last saved
+    bool has_failed;  // to save, the last time; the worker's while it saves, as the next one
+    nc_error failure; // why, when it has
+    bool has_told;    // that it cannot be saved, and has not been saved since
     nc_work work;
     nc_answer answer;
     nc_buf text; // the worker's while it saves

@@ -25,7 +25,7 @@ public final class Agent: Sendable {
     /// What is under way.
     let flights = Flights()
     /// Who reads the agent's events.
-    let hub = EventHub()
+    let hub: EventHub
     let connectivity: Connectivity
     /// The configuration's, and the interceptors that watch too.
     let observers: [any Observer]
@@ -44,17 +44,21 @@ public final class Agent: Sendable {
     ///
     /// Never fails: should the engine not start, the first `send(_:)` says so.
     public convenience init(_ configuration: Configuration = Configuration()) {
-        let engine = EngineTransport(configuration.engineOptions)
-        self.init(configuration, engine, engine: engine)
+        let hub = EventHub()
+        let engine = EngineTransport(configuration.engineOptions, saveFailed: { hub.tell(.saveFailed($0)) })
+        self.init(configuration, engine, engine: engine, hub: hub)
     }
 
     /// An agent over another transport, such as a stub.
     public convenience init(_ configuration: Configuration = Configuration(), transport: any Transport) {
-        self.init(configuration, transport, engine: nil)
+        self.init(configuration, transport, engine: nil, hub: EventHub())
     }
 
-    private init(_ configuration: Configuration, _ transport: any Transport, engine: EngineTransport?) {
+    private init(
+        _ configuration: Configuration, _ transport: any Transport, engine: EngineTransport?, hub: EventHub
+    ) {
         self.configuration = configuration
+        self.hub = hub
         defaultHeaders = configuration.defaultHeaders
         limits = KeptLimits(configuration.limits)
         streamLimits = KeptLimits(configuration.streamLimits)

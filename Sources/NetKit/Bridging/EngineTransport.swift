@@ -8,8 +8,8 @@ final class EngineTransport: Transport {
         let client: LoopClient
         let executor: any TaskExecutor
 
-        init(_ options: Engine.Options, passed: (@Sendable () -> Void)?) {
-            client = LoopClient(passed: passed)
+        init(_ options: Engine.Options, makeClient: () -> LoopClient) {
+            client = makeClient()
             do throws(NetError) {
                 let engine = try Engine(options, client: client)
                 self.engine = .success(engine)
@@ -29,7 +29,7 @@ final class EngineTransport: Transport {
     }
 
     private let options: Engine.Options
-    private let passed: (@Sendable () -> Void)?
+    private let makeClient: @Sendable () -> LoopClient
     private let sessions: Lock<Sessions>
     private let blocks = BlockPool()
 
@@ -41,11 +41,17 @@ final class EngineTransport: Transport {
 
     /// An engine that cannot be started is told by the first request, so that agents are made without `try`.
     ///
-    /// - Parameter passed: hears of each point that the engine passes.
-    init(_ options: Engine.Options, passed: (@Sendable () -> Void)? = nil) {
+    /// - Parameters:
+    ///   - passed: hears of each point that the engine passes.
+    ///   - saveFailed: hears of a file that could not be saved.
+    init(
+        _ options: Engine.Options, passed: (@Sendable () -> Void)? = nil,
+        saveFailed: @escaping @Sendable (NetError) -> Void = { _ in }
+    ) {
+        let makeClient = { @Sendable in LoopClient(passed: passed, saveFailed: saveFailed) }
         self.options = options
-        self.passed = passed
-        sessions = Lock(Sessions(current: Session(options, passed: passed)))
+        self.makeClient = makeClient
+        sessions = Lock(Sessions(current: Session(options, makeClient: makeClient)))
     }
 
     func send(_ request: Request<Bytes>) async throws(NetError) -> Response<Bytes> {
@@ -105,7 +111,7 @@ final class EngineTransport: Transport {
     ///
     /// - Parameter changed: says so, before anybody sees which engine it is; it may not wait for anything.
     func reset(cancelling: Bool, changed: () -> Void) async {
-        let fresh = Session(options, passed: passed)
+        let fresh = Session(options, makeClient: makeClient)
         if let kept = try? await cookies(), let lines = try? kept.map({ try $0.netscapeLine + "\n" }).joined(),
             !lines.isEmpty
         {

@@ -11,6 +11,7 @@ internal import CNetCore
 
     private let jobs = Lock(Jobs())
     fileprivate let passed: (@Sendable () -> Void)?
+    fileprivate let saveFailed: @Sendable (NetError) -> Void
     // SAFETY: include/netcore/engine.h: on_done, burst_done and drain all run on the one loop thread, and these are
     // touched from nowhere else.
     private nonisolated(unsafe) var endedHere: [Waiter] = []  // of tasks on the loop's executor
@@ -19,9 +20,12 @@ internal import CNetCore
     private nonisolated(unsafe) var running: [(UnownedJob, LoopExecutor)] = []
     private nonisolated(unsafe) var ranCount = 0  // of those
 
-    /// - Parameter passed: hears of each point that the engine passes, on whatever thread; may cancel, and nothing else.
-    init(passed: (@Sendable () -> Void)? = nil) {
+    /// - Parameters:
+    ///   - passed: hears of each point that the engine passes, on whatever thread; may cancel, and nothing else.
+    ///   - saveFailed: hears, on the loop thread, of a file that could not be saved.
+    init(passed: (@Sendable () -> Void)?, saveFailed: @escaping @Sendable (NetError) -> Void) {
         self.passed = passed
+        self.saveFailed = saveFailed
     }
 
     /// On the loop thread, from on_done.
@@ -153,7 +157,7 @@ internal import CNetCore
     var cValue: nc_loop_client {
         unsafe nc_loop_client(
             ctx: Unmanaged.passUnretained(self).toOpaque(), drain: clientDrain, burst_done: clientBurstDone,
-            release: clientRelease)
+            release: clientRelease, save_failed: clientSaveFailed)
     }
 }
 
@@ -170,6 +174,11 @@ private func clientBurstDone(_ context: UnsafeMutableRawPointer?) {
 private func clientRelease(_ context: UnsafeMutableRawPointer?) {
     guard let context = unsafe context else { return }
     unsafe Unmanaged<LoopClient>.fromOpaque(context).takeRetainedValue().loopEnded()
+}
+
+private func clientSaveFailed(_ context: UnsafeMutableRawPointer?, _ error: UnsafePointer<nc_error>) {
+    guard let context = unsafe context else { return }
+    unsafe Unmanaged<LoopClient>.fromOpaque(context).takeUnretainedValue().saveFailed(NetError(error.pointee))
 }
 
 private func clientPassed(_ context: UnsafeMutableRawPointer?, _ point: nc_trace_point, _ id: nc_transfer_id) {

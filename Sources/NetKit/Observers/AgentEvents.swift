@@ -10,6 +10,9 @@ public enum AgentEvent: Sendable {
     case invalidated
     /// ``Agent/reset(cancelling:)`` is done: the connections are new ones.
     case reset
+    /// A file of cookies, HSTS or Alt-Svc could not be saved. What it was to hold stays in memory, and saving it is tried
+    /// again when that changes and when the agent ends; told once for each file, until it has been saved again.
+    case saveFailed(NetError)
     /// The reader was too slow: so many events before the next one gave way.
     case missed(Int)
 }

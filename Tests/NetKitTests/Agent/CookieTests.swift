@@ -131,6 +131,24 @@ struct CookieTests {
         #expect(folder.mode(of: "jar") == S_IFREG | 0o600)
     }
 
+    @Test func aJarThatCannotBeSavedIsToldWhenTheAgentEnds() async throws {
+        let server = try Self.server(setting: "kept=1; Max-Age=9999")
+        var folder: TemporaryFolder? = try TemporaryFolder()
+        let path = try #require(folder).file("jar")
+        let agent = Agent(configured: { $0.cookies = .file(path) })
+        let events = agent.events
+        folder = nil  // and with it the place of the jar
+        _ = try await agent.send(Request<Bytes>(server.url("/set")))
+        await agent.invalidate()
+        var failures: [NetError] = []
+        for await event in events {
+            if case .saveFailed(let error) = event { failures.append(error) }
+            if case .invalidated = event { break }
+        }
+        #expect(failures.map(\.code) == [.file] && failures.map(\.nativeCode) == [Int(ENOENT)])
+        #expect(failures.first?.message.contains(path) == true)
+    }
+
     #if os(Linux)
     /// In a process of its own, because the working directory is the whole process's.
     @Test func noFileAppearsUnlessItIsAskedFor() async {

@@ -302,6 +302,7 @@ extension AgentEvent {
         case .resumed: "agent resumed"
         case .invalidated: "invalidated"
         case .reset: "reset"
+        case .saveFailed(let error): "not saved: \(error.code)"
         case .missed(let count): "missed \(count)"
         }
     }
