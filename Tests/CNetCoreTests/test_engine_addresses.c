@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/// Answers any question with A records, the last of which is the loopback server's: 127.0.0.`last[i]`. libcurl asks for
+/// Answers any question with A records, 127.0.0.`last[i]`, or with an alias that has none. libcurl asks for
 /// "a.example".
 static size_t write_answer(uint8_t *out, const uint8_t *last, size_t count) {
     static const uint8_t question[] = {0, 0,   0x81, 0x80, 0,   1,   0,   0,   0, 0, 0, 0, 1, 'a',
@@ -18,6 +18,12 @@ static size_t write_answer(uint8_t *out, const uint8_t *last, size_t count) {
         const uint8_t record[] = {0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 127, 0, 0, last[i]};
         memcpy(out + length, record, sizeof record);
         length += sizeof record;
+    }
+    if (count == 0) {
+        static const uint8_t alias[] = {0xc0, 12, 0, 5, 0, 1, 0, 0, 0, 60, 0, 4, 1, 'b', 0xc0, 14};
+        out[7] = 1;
+        memcpy(out + length, alias, sizeof alias);
+        length += sizeof alias;
     }
     return length;
 }
@@ -106,6 +112,16 @@ static void engine__addresses_that_all_refuse_end_at_once(void **state) {
     stop(&n);
 }
 
+static void engine__an_alias_without_an_address_is_a_name_that_nobody_knows(void **state) {
+    names n;
+    (void)state;
+    start(&n, NULL, 0);
+    answer one = send_within(&n, 60000);
+    assert_status(one.error.status, NC_ERR_RESOLVE);
+    assert_non_null(strstr(one.error.message, "a.example"));
+    stop(&n);
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
@@ -114,6 +130,7 @@ int main(void) {
         harness_case(engine__silent_and_refusing_addresses_are_passed_by),
         harness_case(engine__addresses_that_all_are_silent_end_at_the_connect_limit),
         harness_case(engine__addresses_that_all_refuse_end_at_once),
+        harness_case(engine__an_alias_without_an_address_is_a_name_that_nobody_knows),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

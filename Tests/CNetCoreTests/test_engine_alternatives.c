@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -132,6 +133,22 @@ static void engine__another_place_that_is_not_the_origin_is_left(void **state) {
         assert_int_equal(nct_server_connection_count(p.other), 1);
         stop(&p);
     }
+}
+
+static void engine__another_place_is_not_to_blame_for_descriptors_that_are_used_up(void **state) {
+    struct rlimit limit;
+    pair p;
+    (void)state;
+    start(&p, NCT_TLS_VALID, &asking);
+    nc_request request = request_of(&p);
+    assert_answered(fixture_send(&p.f, &request), 200, "origin");
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){3, limit.rlim_max}), 0);
+    answer one = fixture_send(&p.f, &request);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_answered(one, 200, "origin"); // over the connection that is there
+    assert_answered(fixture_send(&p.f, &request), 200, "other");
+    stop(&p);
 }
 
 static void engine__another_place_that_refuses_or_is_silent_leaves_time_for_the_origin(void **state) {
@@ -323,6 +340,7 @@ int main(void) {
         harness_case(engine__another_place_is_asked_as_the_origin_would_be),
         harness_case(engine__another_place_is_that_of_an_absolute_name_too),
         harness_case(engine__another_place_that_is_not_the_origin_is_left),
+        harness_case(engine__another_place_is_not_to_blame_for_descriptors_that_are_used_up),
         harness_case(engine__another_place_that_refuses_or_is_silent_leaves_time_for_the_origin),
         harness_case(engine__a_limit_of_connecting_counts_for_both_places_together),
         harness_case(engine__a_limit_of_connecting_does_not_go_on_once_the_origin_was_reached),

@@ -382,6 +382,23 @@ static void engine__a_jar_whose_folder_has_gone_is_told_when_the_engine_ends(voi
     assert_int_equal(disk.last.native_code, ENOENT);
 }
 
+static void engine__a_relative_path_is_told_from_where_the_engine_was_made(void **state) {
+    fixture f;
+    place one;
+    char before[PATH_MAX];
+    (void)state;
+    place_make(&one);
+    assert_non_null(getcwd(before, sizeof before));
+    assert_int_equal(chdir(one.directory), 0);
+    const nc_engine_options options = {.cookies = NC_COOKIES_FILE, .cookie_file = nc_slice_of("jar")};
+    fixture_start_with(&f, NULL, &options);
+    assert_int_equal(chdir(before), 0);
+    learn(&f, "a=1");
+    fixture_stop(&f);
+    assert_int_equal(access(one.jar, F_OK), 0);
+    place_remove(&one);
+}
+
 static void engine__no_file_is_made_before_there_is_a_cookie(void **state) {
     fixture f;
     place one;
@@ -409,6 +426,7 @@ int main(void) {
         harness_case(engine__a_jar_that_cannot_be_saved_stays_whole_and_is_tried_again),
         harness_case(engine__a_jar_that_cannot_be_saved_is_told_once_until_it_is_saved_again),
         harness_case(engine__a_jar_whose_folder_has_gone_is_told_when_the_engine_ends),
+        harness_case(engine__a_relative_path_is_told_from_where_the_engine_was_made),
         harness_case(engine__no_file_is_made_before_there_is_a_cookie),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

@@ -93,7 +93,8 @@ typedef struct nc_engine_options {
     const nc_proxy *NC_NULLABLE proxy;
     /// Cookies.
     nc_cookie_choice cookies;
-    /// Path, for NC_COOKIES_FILE, in the Netscape format; copied. It may be missing, its folder not.
+    /// Path, for NC_COOKIES_FILE, in the Netscape format; copied. It may be missing, its folder not. A relative path,
+    /// here and in the other files of an engine, is told from the directory in which the engine is made.
     nc_slice cookie_file;
     /// True reads names and passwords from `netrc_file`, or ~/.netrc when that is empty, for requests without
     /// credentials; never for another origin that a redirect leads to.

@@ -10,6 +10,7 @@
 #include "net/upload.h"
 #include "net/url_text.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -173,6 +174,12 @@ nc_status nc_alternatives_choose(nc_transfer *transfer) {
     return transfer->detour != NULL ? NC_OK : NC_ERR_NO_MEMORY;
 }
 
+/// Whether there could not even be a socket: that says nothing of the place.
+static bool is_short_of_means(const nc_transfer *transfer) {
+    return transfer->socket_error == EMFILE || transfer->socket_error == ENFILE || transfer->socket_error == ENOMEM ||
+           transfer->socket_error == ENOBUFS;
+}
+
 bool nc_alternatives_leave(nc_transfer *transfer) {
     nc_engine *engine = transfer->engine;
     // Where libcurl asks again by itself, half an answer may have been given out.
@@ -181,7 +188,9 @@ bool nc_alternatives_leave(nc_transfer *transfer) {
         transfer->error.status == NC_ERR_NO_MEMORY || !nc_upload_can_begin(transfer)) {
         return false;
     }
-    nc_alt_svc_avoid(&engine->alternatives.list, &transfer->detour->to, nc_engine_now_s(engine));
+    if (!is_short_of_means(transfer)) {
+        nc_alt_svc_avoid(&engine->alternatives.list, &transfer->detour->to, nc_engine_now_s(engine));
+    }
     transfer->has_left_detour = true;
     transfer->lost_ns = engine->loop.now_ns - transfer->phase_began_ns;
     transfer->asks_anew = true;

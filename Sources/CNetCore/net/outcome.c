@@ -144,6 +144,13 @@ static bool is_netrcs(const nc_outcome *outcome) {
     return outcome->code == CURLE_READ_ERROR && outcome->netrc_file != NULL && !outcome->is_connected;
 }
 
+/// libcurl 7.88 also says this of a head line beyond its own 100 KiB, and of a name for which a server that was asked
+/// over HTTPS has an alias and no address.
+static nc_status memory_status(const nc_outcome *outcome) {
+    bool is_alias = outcome->name_server.length > 0 && outcome->has_no_address;
+    return outcome->is_in_head ? NC_ERR_HEAD_TOO_LARGE : is_alias ? NC_ERR_RESOLVE : NC_ERR_NO_MEMORY;
+}
+
 static nc_status status_of(const nc_outcome *outcome) {
     switch ((int)outcome->code) {
     case CURLE_UNSUPPORTED_PROTOCOL: // Schemes were checked before, so this is a reply in HTTP/0.9.
@@ -156,8 +163,8 @@ static nc_status status_of(const nc_outcome *outcome) {
         return is_netrcs(outcome) ? NC_ERR_FILE : NC_ERR_INTERNAL;
     case CURLE_PARTIAL_FILE:
         return outcome->has_no_head ? NC_ERR_EMPTY_REPLY : NC_ERR_CUT_SHORT;
-    case CURLE_OUT_OF_MEMORY: // libcurl 7.88 says this also of a head line beyond its own 100 KiB.
-        return outcome->is_in_head ? NC_ERR_HEAD_TOO_LARGE : NC_ERR_NO_MEMORY;
+    case CURLE_OUT_OF_MEMORY:
+        return memory_status(outcome);
     case TOO_LARGE: // libcurl 8.6 and later, of the same.
         return outcome->is_in_head ? NC_ERR_HEAD_TOO_LARGE : NC_ERR_TOO_LARGE;
     case CURLE_OPERATION_TIMEDOUT:

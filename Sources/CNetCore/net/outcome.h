@@ -24,6 +24,7 @@ typedef struct nc_outcome {
     const char *unix_socket;  // that was asked instead of the place; NULL for none
     const char *netrc_file;   // that may have been read; NULL for none
     nc_slice name_server;     // that is asked over HTTPS; empty for none
+    bool has_no_address;      // none was found yet, for the host or its proxy
 } nc_outcome;
 
 /// Fills `err` and returns its status; NC_OK for CURLE_OK.

@@ -6,9 +6,11 @@
 #include "net/access_check.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MAX_TEXT_BYTES = 4095 };
 
@@ -48,6 +50,25 @@ static char *keep(char **storage, nc_slice text) {
     return begin;
 }
 
+/// The directory that relative paths begin in, with a slash behind it; empty when it has no name, or too long a one.
+static nc_slice current_folder(char *room, size_t capacity) {
+    if (getcwd(room, capacity - 1) == NULL || room[0] != '/') {
+        return nc_slice_make(NULL, 0);
+    }
+    return nc_slice_of(room[1] != '\0' ? strcat(room, "/") : room);
+}
+
+/// Keeps a path so that it leads to the same place wherever the program goes.
+static char *keep_path(char **storage, nc_slice folder, nc_slice path) {
+    char *begin = *storage;
+    bool is_relative = path.length > 0 && path.data[0] != '/' && folder.length + path.length < PATH_MAX;
+    if (is_relative && folder.length > 0) {
+        memcpy(begin, folder.data, folder.length);
+        *storage = begin + folder.length;
+    }
+    return keep(storage, path) != NULL ? begin : NULL;
+}
+
 nc_status nc_state_init(nc_state *state, const nc_engine_options *options, nc_error *err) {
     nc_status status = check(options, err);
     if (status != NC_OK) {
@@ -55,8 +76,10 @@ nc_status nc_state_init(nc_state *state, const nc_engine_options *options, nc_er
     }
     size_t nodes = options->proxy != NULL ? options->proxy->header_count : 0;
     size_t proxy_bytes = options->proxy != NULL ? nc_proxy_size(options->proxy) : 1;
-    size_t total = 5 + options->cookie_file.length + options->netrc_file.length + options->hsts_file.length +
-                   options->alt_svc_file.length + options->doh_url.length;
+    char room[PATH_MAX];
+    nc_slice folder = current_folder(room, sizeof room);
+    size_t total = 5 + 4 * folder.length + options->cookie_file.length + options->netrc_file.length +
+                   options->hsts_file.length + options->alt_svc_file.length + options->doh_url.length;
     void *storage = proxy_bytes > 0 && nc_size_add(&total, total, proxy_bytes) ? nc_alloc_zeroed(1, total) : NULL;
     if (storage == NULL) {
         return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for an engine's options");
@@ -70,10 +93,10 @@ nc_status nc_state_init(nc_state *state, const nc_engine_options *options, nc_er
         .has_proxy = options->proxy != NULL,
         .storage = storage,
     };
-    state->cookie_file = keep(&text, options->cookie_file);
-    state->netrc_file = keep(&text, options->netrc_file);
-    state->hsts_file = keep(&text, options->hsts_file);
-    state->alt_svc_file = keep(&text, options->alt_svc_file);
+    state->cookie_file = keep_path(&text, folder, options->cookie_file);
+    state->netrc_file = keep_path(&text, folder, options->netrc_file);
+    state->hsts_file = keep_path(&text, folder, options->hsts_file);
+    state->alt_svc_file = keep_path(&text, folder, options->alt_svc_file);
     state->doh_url = keep(&text, options->doh_url);
     if (options->proxy != NULL) {
         nc_proxy_keep(&state->proxy, options->proxy, storage, &text);

@@ -67,6 +67,7 @@ bool nc_verdict_asks_anew(const nc_transfer *transfer, CURLcode code) {
 }
 
 void nc_verdict_judge(nc_transfer *transfer, CURLcode code) {
+    curl_off_t lookup_us = 0;
     long os_error = 0;
     long verify_result = 0;
     long proxy_verify_result = 0;
@@ -91,6 +92,7 @@ void nc_verdict_judge(nc_transfer *transfer, CURLcode code) {
                                "the server sent more than 16 MiB without a byte of a response in it");
         return;
     }
+    (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_NAMELOOKUP_TIME_T, &lookup_us);
     (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_OS_ERRNO, &os_error);
     (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_SSL_VERIFYRESULT, &verify_result);
     (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_PROXY_SSL_VERIFYRESULT, &proxy_verify_result);
@@ -113,6 +115,7 @@ void nc_verdict_judge(nc_transfer *transfer, CURLcode code) {
         .shows_no_identity = transfer->shows_no_identity,
         .unix_socket = nc_transfer_unix_socket(transfer),
         .name_server = nc_url_authority(nc_slice_of(known->doh_url != NULL ? known->doh_url : "")),
+        .has_no_address = lookup_us == 0,
         .netrc_file = !known->uses_netrc          ? NULL
                       : known->netrc_file != NULL ? known->netrc_file
                                                   : "~/.netrc",
