@@ -58,6 +58,7 @@ static uint64_t ready_ns(nc_pace *own, nc_pace *shared, uint64_t now_ns) {
     return at_ns;
 }
 
+/// Rests until the debts are paid for `bytes` that came, and before the first ones for what others have taken.
 static void pace_receiving(nc_transfer *transfer, size_t bytes) {
     nc_engine *engine = transfer->engine;
     nc_flow *flow = &transfer->flow;
@@ -127,6 +128,7 @@ static void forget_turn(nc_flow *flow) {
 
 size_t nc_flow_receive(nc_transfer *transfer, nc_slice bytes) {
     nc_flow *flow = &transfer->flow;
+    pace_receiving(transfer, 0);
     if (flow->receive_rests != 0 || nc_delivery_is_pending(transfer)) {
         flow->told |= CURLPAUSE_RECV;
         return CURL_WRITEFUNC_PAUSE;
