@@ -83,7 +83,7 @@ static void kept__connections_that_end_have_a_post_sent_once(void **state) {
         request.body = nc_slice_of(bodies[i / 2 % 2]);
         answer one = fixture_send(&f, &request);
         assert_ended(one, is_reset ? NC_ERR_RESET : NC_ERR_EMPTY_REPLY, is_reset ? CURLE_RECV_ERROR : CURLE_GOT_NOTHING,
-                     "kept connection ended before any byte");
+                     "kept connection ended before an answer began");
         assert_int_equal(nct_server_request_count(f.server), 1);
         assert_true(nc_response_hop_at(one.response, 0).is_reused);
         assert_int_equal(nc_response_hop_at(one.response, 0).connections_opened, 0);

@@ -245,14 +245,42 @@ static void engine__a_netrc_in_the_home_directory_is_not_read_unasked(void **sta
     assert_int_equal(rmdir(home), 0);
 }
 
-static void engine__a_netrc_that_is_malformed_is_an_error_of_that_file(void **state) {
-    char path[] = "/tmp/netcore-netrc-XXXXXX";
-    static const char text[] = "machine 127.0.0.1 login \"us password canary\n";
-    (void)state;
+/// Puts a text into a new file; `path` ends in XXXXXX.
+static void write_netrc(char *path, const char *text) {
     int fd = mkstemp(path);
     assert_true(fd >= 0);
-    assert_int_equal(write(fd, text, sizeof text - 1), (ssize_t)sizeof text - 1);
+    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
     assert_int_equal(close(fd), 0);
+}
+
+static void engine__a_netrc_answers_a_digests_challenge_where_the_request_names_nobody(void **state) {
+    static const char field[] = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\"\r\n";
+    const nct_reply replies[] = {{.status = 401, .headers = field}, {.body = "in", .body_length = 2}};
+    char path[] = "/tmp/netcore-netrc-XXXXXX";
+    (void)state;
+    write_netrc(path, "machine 127.0.0.1 login us password one\n");
+    for (uint32_t schemes = NC_AUTH_DIGEST; schemes <= (NC_AUTH_DIGEST | NC_AUTH_BASIC); schemes++) {
+        fixture f;
+        fixture_start_with(&f, NULL, &(nc_engine_options){.uses_netrc = true, .netrc_file = nc_slice_of(path)});
+        assert_int_equal(nct_server_script_sequence(f.server, "/d", replies, 2), 0);
+        nc_request request = fixture_request(&f, "/d");
+        request.credentials.schemes = schemes;
+        assert_answered(fixture_send(&f, &request), 200, "in");
+        assert_null(strstr(fixture_received(&f, 0), "uthorization"));
+        assert_non_null(strstr(fixture_received(&f, 1), "\r\nAuthorization: Digest username=\"us\","));
+        // A name of the request's own is nobody's of the file.
+        request.credentials.user = nc_slice_of("me");
+        (void)fixture_send(&f, &request);
+        assert_null(strstr(fixture_received(&f, nct_server_request_count(f.server) - 1), "username=\"us\""));
+        fixture_stop(&f);
+    }
+    assert_int_equal(unlink(path), 0);
+}
+
+static void engine__a_netrc_that_is_malformed_is_an_error_of_that_file(void **state) {
+    char path[] = "/tmp/netcore-netrc-XXXXXX";
+    (void)state;
+    write_netrc(path, "machine 127.0.0.1 login \"us password canary\n");
     fixture f;
     fixture_start_with(&f, NULL, &(nc_engine_options){.uses_netrc = true, .netrc_file = nc_slice_of(path)});
     answer one = fixture_get(&f, "/");
@@ -337,6 +365,7 @@ int main(void) {
         harness_case(engine__a_socks5_refusal_is_an_error_of_the_proxys),
         harness_case(engine__the_environments_proxies_count_only_where_they_are_asked_for),
         harness_case(engine__a_netrc_in_the_home_directory_is_not_read_unasked),
+        harness_case(engine__a_netrc_answers_a_digests_challenge_where_the_request_names_nobody),
         harness_case(engine__a_netrc_that_is_malformed_is_an_error_of_that_file),
         harness_case(engine__a_socks_proxy_is_offered_what_the_credentials_allow),
     };

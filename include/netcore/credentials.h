@@ -35,7 +35,9 @@ typedef struct nc_credentials {
     /// NC_AUTH_ bits; 0 is none. With several the strongest that the server offers is used. A challenge to HEAD with a
     /// body cannot be answered, and ends it with NC_ERR_AUTHENTICATION.
     uint32_t schemes;
-    /// Name, without NUL; for NC_AUTH_BASIC without a colon, for NC_AUTH_DIGEST without control characters.
+    /// Name, without NUL; for NC_AUTH_BASIC without a colon, for NC_AUTH_DIGEST without control characters. Where it
+    /// and the password are empty, NC_AUTH_BASIC and NC_AUTH_DIGEST take both from the netrc file, if the engine uses
+    /// one.
     nc_slice user;
     /// Password, without NUL.
     nc_slice password;

@@ -96,8 +96,9 @@ typedef struct nc_engine_options {
     /// Path, for NC_COOKIES_FILE, in the Netscape format; copied. It may be missing, its folder not. A relative path,
     /// here and in the other files of an engine, is told from the directory in which the engine is made.
     nc_slice cookie_file;
-    /// True reads names and passwords from `netrc_file`, or ~/.netrc when that is empty, for requests without
-    /// credentials; never for another origin that a redirect leads to.
+    /// True reads names and passwords from `netrc_file`, or ~/.netrc when that is empty, for requests that bring none
+    /// of their own: shown as Basic at once, or as a request's nc_credentials.schemes say; never for another origin
+    /// that a redirect leads to.
     bool uses_netrc;
     /// Path of a regular file, which has to be there when the engine is made; copied.
     nc_slice netrc_file;

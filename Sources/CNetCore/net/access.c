@@ -33,13 +33,19 @@ long nc_access_at_once(uint32_t schemes) {
     return mask_of(schemes) | (long)CURLAUTH_AWS_SIGV4;
 }
 
-static CURLcode set_credentials(CURL *easy, const nc_kept_credentials *credentials) {
+/// Without a name, and with a file that may have one: the schemes say how it is to be shown.
+static bool leaves_it_to_netrc(const nc_state *state, const nc_kept_credentials *credentials) {
+    bool is_empty = credentials->user[0] == '\0' && credentials->password[0] == '\0';
+    return state->uses_netrc && is_empty && (credentials->schemes & ~(uint32_t)(NC_AUTH_BASIC | NC_AUTH_DIGEST)) == 0;
+}
+
+static CURLcode set_credentials(CURL *easy, const nc_state *state, const nc_kept_credentials *credentials) {
     CURLcode code = CURLE_OK;
     if (credentials->schemes != 0) {
         SET(CURLOPT_HTTPAUTH, mask_of(credentials->schemes));
         SET(CURLOPT_XOAUTH2_BEARER, credentials->token);
         // A token alone goes without a name: libcurl would otherwise take the empty one for Basic.
-        if (credentials->schemes != NC_AUTH_BEARER) {
+        if (credentials->schemes != NC_AUTH_BEARER && !leaves_it_to_netrc(state, credentials)) {
             SET(CURLOPT_USERNAME, credentials->user);
             SET(CURLOPT_PASSWORD, credentials->password);
         }
@@ -106,11 +112,11 @@ CURLcode nc_access_set_engine(CURL *easy, const nc_state *state) {
     return code;
 }
 
-CURLcode nc_access_set_request(CURL *easy, const nc_extras *extras, bool is_elsewhere) {
+CURLcode nc_access_set_request(CURL *easy, const nc_state *state, const nc_extras *extras, bool is_elsewhere) {
     CURLcode code = extras->has_proxy ? set_proxy(easy, &extras->proxy) : CURLE_OK;
     if (!is_elsewhere) {
         if (code == CURLE_OK) {
-            code = set_credentials(easy, &extras->credentials);
+            code = set_credentials(easy, state, &extras->credentials);
         }
         if (extras->unix_socket != NULL) {
             SET(CURLOPT_UNIX_SOCKET_PATH, extras->unix_socket);

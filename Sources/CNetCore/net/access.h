@@ -6,8 +6,8 @@
 
 /// Sets what all requests of an engine have in common.
 CURLcode nc_access_set_engine(CURL *easy, const nc_state *state);
-/// Sets what one request asks for. `is_elsewhere`: a redirect has left the origin that the caller named.
-CURLcode nc_access_set_request(CURL *easy, const nc_extras *extras, bool is_elsewhere);
+/// Sets what one request of an engine asks for. `is_elsewhere`: a redirect has left the origin that the caller named.
+CURLcode nc_access_set_request(CURL *easy, const nc_state *state, const nc_extras *extras, bool is_elsewhere);
 /// Tells apart what a request says to its proxy for itself; 0 when that is nothing. libcurl 8.x gives a tunnel that one
 /// request was let into to another one with other credentials, so these do not share connections.
 uint64_t nc_access_proxy_key(const nc_state *state, const nc_extras *extras);

@@ -241,7 +241,7 @@ static bool may_repeat(nc_transfer *transfer) {
     bool is_reset = number == ECONNRESET || number == EPIPE;
     (void)nc_transfer_note(transfer, is_reset ? NC_ERR_RESET : NC_ERR_EMPTY_REPLY,
                            is_reset ? CURLE_RECV_ERROR : CURLE_GOT_NOTHING,
-                           "a kept connection ended before any byte of an answer");
+                           "a kept connection ended before an answer began");
     return false;
 }
 

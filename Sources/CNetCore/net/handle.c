@@ -418,7 +418,7 @@ nc_status nc_handle_configure(nc_handle *handle, nc_transfer *transfer) {
     }
     if (asked->extras != NULL && row.code == CURLE_OK) {
         handle->has_extras = true;
-        row.code = nc_access_set_request(handle->easy, asked->extras, transfer->is_elsewhere);
+        row.code = nc_access_set_request(handle->easy, &transfer->engine->state, asked->extras, transfer->is_elsewhere);
     }
     // libcurl would send an empty body twice.
     bool is_empty = asked->has_body && transfer->upload.length == 0;

@@ -130,6 +130,17 @@ void nc_metrics_forget_tcp(nc_transfer *transfer) {
     hop->remote_address[0] = '\0';
 }
 
+/// When the hop was over: the time of the round, in which libcurl's own clock may have gone on.
+static uint64_t ended_at(const nc_transfer *transfer, const nc_hop_metrics *hop) {
+    const uint64_t moments[] = {hop->resolved_ns, hop->connected_ns, hop->secured_ns, hop->ready_ns,
+                                hop->first_byte_ns};
+    uint64_t latest_ns = since_submit(transfer, transfer->engine->loop.now_ns);
+    for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
+        latest_ns = moments[i] > latest_ns ? moments[i] : latest_ns;
+    }
+    return latest_ns;
+}
+
 void nc_metrics_record(nc_transfer *transfer) {
     nc_hop_metrics *hop = nc_response_hop(transfer->response);
     nc_metrics_note(transfer);
@@ -143,5 +154,5 @@ void nc_metrics_record(nc_transfer *transfer) {
         hop->connection_id = nc_sockets_connection(&transfer->engine->loop.sockets, fd);
         nc_sockets_kept(&transfer->engine->loop.sockets, fd, transfer->socket_key);
     }
-    hop->ended_ns = since_submit(transfer, transfer->engine->loop.now_ns);
+    hop->ended_ns = ended_at(transfer, hop);
 }
