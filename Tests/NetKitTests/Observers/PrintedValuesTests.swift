@@ -1,0 +1,46 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+/// What is printed in haste ends up in logs.
+struct PrintedValuesTests {
+    private func said(_ value: some Any) -> String {
+        var dumped = ""
+        dump(value, to: &dumped)
+        return "\(value)\n\(String(reflecting: value))\n\(dumped)"
+    }
+
+    private func expectNoSecret(_ value: some Any, telling part: String) {
+        let said = said(value)
+        #expect(!said.contains("canary"), "\(said)")
+        #expect(said.contains(part), "\(said)")
+    }
+
+    @Test func aRequestTellsWhereItGoesAndNoSecret() {
+        var request = Request<Bytes>(
+            "http://me:canary@h.example/path?q=canary#canary", method: .post,
+            headers: ["Authorization": "canary", "X-Plain": "shown"])
+        request.credentials = .basic(user: "me", password: "canary")
+        request.proxy = Proxy("http://me:canary@p.example:1", credentials: .basic(user: "a", password: "canary"))
+        expectNoSecret(request, telling: "POST \"http://h.example/path\"")
+        expectNoSecret(request, telling: "shown")
+    }
+
+    @Test func aConfigurationTellsItsBaseAndNoSecret() {
+        var configuration = Agent.Configuration(baseURL: "http://me:canary@h.example/v1?canary")
+        configuration.headers = ["Authorization": "canary"]
+        configuration.proxy = Proxy("http://me:canary@p.example:1")
+        expectNoSecret(configuration, telling: "http://h.example/v1")
+    }
+
+    @Test func aCookieTellsItsNameAndNotItsValue() {
+        expectNoSecret(Cookie(name: "sid", value: "canary", domain: "h.example"), telling: "sid")
+    }
+
+    @Test func aStreamTellsItsHeadAndNoSecret() async throws {
+        let stub = StubTransport()
+        stub.answer("/a", with: .text("canary"))
+        let agent = Agent(.init(baseURL: "http://h.example"), transport: stub)
+        expectNoSecret(try await agent.stream(Request<Bytes>("/a?q=canary")), telling: "status: 200")
+    }
+}
