@@ -6,7 +6,8 @@ public enum ProtocolChoice: Sendable, Hashable {
     case http1_0
     /// HTTP/1.1 only.
     case http1
-    /// HTTP/2 without asking, also over plain TCP (RFC 9113, 3.3).
+    /// HTTP/2 over plain TCP without asking (RFC 9113, 3.3). Over TLS as ``automatic``: the handshake asks, and may choose
+    /// HTTP/1.1.
     case http2PriorKnowledge
     /// HTTP/3 only; ``NetError/Code/unsupported`` where libcurl has none.
     case http3
