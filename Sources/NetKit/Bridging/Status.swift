@@ -9,11 +9,13 @@ extension NetError {
         let isPins = error.status == .NC_ERR_PIN_MISMATCH
         let isFormat = error.status == .NC_ERR_BAD_JSON || error.status == .NC_ERR_SHAPE_MISMATCH
         let faults = isFormat && jsonFaults.isEmpty ? received?.jsonFaults ?? [] : jsonFaults
+        let isSource = error.status == .NC_ERR_BODY_SOURCE
         // A body that was read before and can be read once only says so itself.
-        let cause = error.status == .NC_ERR_BODY_SOURCE ? underlying as? NetError : nil
+        let cause = isSource ? underlying as? NetError : nil
         let spent = cause?.code == .notRewindable ? cause : nil
+        let text = isSource ? underlying.map { "\(error.text): \($0)" } ?? error.text : error.text
         self.init(
-            spent?.code ?? Code(error.status), spent?.message ?? (isPins ? verdict?.message : nil) ?? error.text,
+            spent?.code ?? Code(error.status), spent?.message ?? (isPins ? verdict?.message : nil) ?? text,
             nativeCode: Int(error.native_code),
             offset: error.offset >= 0 ? Int(error.offset) : nil,
             response: received.flatMap { $0.status == 0 ? nil : Response(received: $0) },

@@ -206,6 +206,7 @@ struct BodyStreamTests {
             }
             #expect(error?.code == .bodySource)
             #expect(error?.underlying as? Broken == Broken())
+            #expect(error?.message.contains("Broken(") == true)
         }
         try await server.waitForSilence()
         #expect(server.requestCount == 0)
@@ -225,6 +226,7 @@ struct BodyStreamTests {
             let error = await #expect(throws: NetError.self) { _ = try await Agent().send(request) }
             #expect(error?.code == .bodySource)
             #expect(error?.underlying as? Broken == Broken())
+            #expect(error?.message.contains("Broken(") == true)
         }
     }
 
