@@ -92,7 +92,7 @@ extension Agent {
     private func download(
         _ request: Request<some Sendable>, by plan: DownloadPlan
     ) async throws(NetError) -> Response<SavedFile> {
-        try flights.begin()
+        try enter(request)
         defer { flights.group.leave() }
         var request = request
         request.download = plan

@@ -73,7 +73,7 @@ extension Agent {
     /// Sends a request, and gives the answer as it is: a body in memory, in a file where ``TransferHooks/head`` has put
     /// it, or a stream where that wants one. Every status is an answer; nothing is decoded.
     public func open(_ request: Request<some Sendable>) async throws(NetError) -> Answer {
-        try flights.begin()
+        try enter(request)
         do throws(NetError) {
             let answer = try await openedThroughChain(request)
             if case .stream(let stream) = answer.body {

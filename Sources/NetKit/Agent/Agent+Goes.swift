@@ -5,14 +5,13 @@ extension Agent {
     func sendInGoes<Value>(
         _ request: Request<Value>, _ control: RunControl?
     ) async throws(NetError) -> Response<Value> {
-        let progress = request.progress.map(TransferProgress.ending)
-        defer { progress?(.over) }
+        var asked = request.decoded(by: .bytes)
+        let tellOver = asked.endProgressOnce()
+        defer { tellOver?() }
         let limit = (request.limits ?? configuration.limits).maxBodyBytes
         let memory = request.output == nil ? MemoryOutput(maxBytes: limit ?? .max) : nil
-        var asked = request.decoded(by: .bytes)
         asked.expectation = nil
         asked.output = nil
-        asked.progress = progress
         // What is kept in memory is checked as a whole.
         let expecting = memory == nil && request.expectation != nil ? request.decoded(by: .bytes) : nil
         var course = BodyCourse(

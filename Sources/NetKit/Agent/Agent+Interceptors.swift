@@ -89,6 +89,7 @@ extension Agent {
         of call: Call, asked request: Request<some Sendable>, _ failure: NetError
     ) async -> NetError {
         var error = request.hasNotes ? request.service?.mapped(failure) ?? failure : failure
+        call.request.progress?(.over)
         // Who has stopped the call has had his say.
         if error.code != .stoppedByCaller {
             do throws(NetError) {

@@ -11,8 +11,10 @@ extension Agent {
     ) async throws(NetError) -> Response<SavedFile> {
         var launch = Launch<Response<SavedFile>>(delivery: .here)
         launch.accessories = request.accessories
-        let handle = launch.begin(control(of: request), in: registry) { control async throws(NetError) in
-            var request = request
+        var asked = request
+        launch.tellOver = asked.endProgressOnce()
+        let handle = launch.begin(control(of: request), in: registry) { [asked] control async throws(NetError) in
+            var request = asked
             request.forgetCompany()
             request.ticket = control.ticket
             return try await self.saveThroughChain(request, to: path)

@@ -112,9 +112,14 @@ extension Agent {
             launch.accessories = call.accessories
             launch.hooks = call.hooks(for: Response<Call.Value>.self)
         }
+        var call = call
+        if var request = call as? Request<Call.Value> {
+            launch.tellOver = request.endProgressOnce()
+            call = request as? Call ?? call
+        }
         let progress = ProgressRelay(launch)
         let course = StartCourse(options)
-        launch.begin(handle, in: registry) { control async throws(NetError) in
+        launch.begin(handle, in: registry) { [call] control async throws(NetError) in
             try await self.run(call, control, progress, course)
         }
     }
@@ -124,6 +129,8 @@ extension Agent {
         _ call: Call, _ control: RunControl, _ progress: ProgressRelay?, _ course: StartCourse
     ) async throws(NetError) -> Response<Call.Value> {
         var request = try await call.groupedRequest()
+        let tellOver = request.endProgressOnce()
+        defer { tellOver?() }
         if !(call is Request<Call.Value>) {
             control.describe(request)
             control.accompany(request.accessories)

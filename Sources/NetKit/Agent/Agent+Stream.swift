@@ -7,7 +7,7 @@ extension Agent {
     /// Without limits of its own the request gets ``Configuration/streamLimits``.
     public func stream(_ request: Request<some Sendable>) async throws(NetError) -> ResponseStream {
         let groups = [flights.group] + [request.completionGroup].compactMap { $0 }
-        try flights.begin()
+        try enter(request)
         groups.dropFirst().forEach { $0.enter() }
         do throws(NetError) {
             let stream = isBare(request) ? try await bareStream(request) : try await streamThroughChain(request)
@@ -19,7 +19,7 @@ extension Agent {
     }
 
     private func bareStream(_ request: Request<some Sendable>) async throws(NetError) -> ResponseStream {
-        let request = try completed(request, limits: streamLimits)
+        let request = try completedOrOver(request, limits: streamLimits)
         do throws(NetError) {
             let stream = try await exchange.stream(request)
             if control == nil {
@@ -43,7 +43,7 @@ extension Agent {
     public func save(
         _ request: Request<some Sendable>, to path: String
     ) async throws(NetError) -> Response<SavedFile> {
-        try flights.begin()
+        try enter(request)
         defer { flights.group.leave() }
         guard isBare(request), !request.refusesSomeHeads else {
             return try await saveThroughChain(request, to: path)
@@ -58,8 +58,13 @@ extension Agent {
 
     /// The request as the transport is to save it.
     func saving(_ request: Request<some Sendable>, to path: String) throws(NetError) -> Request<Bytes> {
-        var request = try completed(request, limits: streamLimits)
-        request.savePath = try Self.checkedPath(path)
+        var request = try completedOrOver(request, limits: streamLimits)
+        do throws(NetError) {
+            request.savePath = try Self.checkedPath(path)
+        } catch {
+            request.progress?(.over)
+            throw error
+        }
         return request
     }
 

@@ -95,11 +95,31 @@ public final class Agent: Sendable {
     @_specialize(where Value == String)
     @_specialize(where Value == Void)
     public func send<Value>(_ request: Request<Value>) async throws(NetError) -> Response<Value> {
-        try flights.begin()
+        try enter(request)
         defer { flights.group.leave() }
         guard isBare(request) else { return try await sendThroughChain(request) }
-        let received = try await answer(to: try completed(request, limits: limits))
+        let received = try await answer(to: try completedOrOver(request, limits: limits))
         return try await accepted(received, by: request)
+    }
+
+    /// Counts a call of this request; where none may begin any more, it is over.
+    @inline(__always)
+    func enter(_ request: Request<some Sendable>) throws(NetError) {
+        if !flights.enter() {
+            request.progress?(.over)
+            throw Flights.closed
+        }
+    }
+
+    /// As ``completed(_:limits:)``, for a call that nobody else ends: what cannot be completed is over.
+    @inline(__always)
+    func completedOrOver(_ request: Request<some Sendable>, limits: KeptLimits) throws(NetError) -> Request<Bytes> {
+        do throws(NetError) {
+            return try completed(request, limits: limits)
+        } catch {
+            request.progress?(.over)
+            throw error
+        }
     }
 
     /// The response as the request wants it.
@@ -158,7 +178,8 @@ public final class Agent: Sendable {
         if let serviceClass = configuration.serviceClass, placed.rare?.value.serviceClass == nil {
             placed.rareParts.serviceClass = serviceClass
         }
-        if placed.expectsContinue, headers["Expect"] == nil {
+        // Without content nothing is waited for (RFC 9110, 10.1.1).
+        if placed.expectsContinue, placed.body?.hasContent == true, headers["Expect"] == nil {
             headers["Expect"] = "100-continue"
         }
         if let tell = placed.progress {
@@ -173,6 +194,15 @@ extension NetError {
         self.init(
             .unacceptableStatus, "status \(received.status) from \(received.place)", nativeCode: received.status,
             response: received, underlying: underlying)
+    }
+}
+
+extension Request {
+    /// Lets its progress hear of one end, whoever tells it; returns what tells it, nil where nobody wants to know.
+    mutating func endProgressOnce() -> (@Sendable () -> Void)? {
+        guard let tell = progress.map(TransferProgress.ending) else { return nil }
+        progress = tell
+        return { tell(.over) }
     }
 }
 

@@ -46,22 +46,27 @@ private final class AnswersState<Value: Sendable>: Sendable {
 
     private let agent: Agent
     private let request: Request<Value>
+    private let tellOver: (@Sendable () -> Void)?
     private let watch: Watch?
     private let stage = Lock(Stage.stored)
 
     init(agent: Agent, request: Request<Value>) {
+        var request = request
         self.agent = agent
+        tellOver = request.endProgressOnce()
         self.request = request
         watch = Watch.begin(request, agent.observers(of: request))
     }
 
     deinit {
+        tellOver?()
         watch?.stoppingAtOnce(.failed(NetError(.cancelled, "the answers were let go before the last one")))
         watch?.stopped()
     }
 
     private func end(_ outcome: Event.Outcome) async {
         stage.withLock { $0 = .over }
+        tellOver?()
         await watch?.stopping(outcome)
         watch?.stopped()
     }
@@ -106,6 +111,8 @@ extension Agent {
             return nil
         }
         do throws(NetError) {
+            var request = request
+            request.progress = nil  // What is stored moves nothing, and is no end.
             return try await answered(request, in: .cacheOnly, watch).0
         } catch  where error.code == .notCached {
             return nil
@@ -121,7 +128,7 @@ extension Agent {
     private func answered<Value>(
         _ request: Request<Value>, in mode: CacheMode, _ watch: Watch?
     ) async throws(NetError) -> (Response<Value>, Response<Bytes>) {
-        try flights.begin()
+        try enter(request)
         defer { flights.group.leave() }
         var request = request
         request.caching = try named(rules(of: request), by: request).with(mode)

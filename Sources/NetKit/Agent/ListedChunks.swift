@@ -109,12 +109,14 @@ extension Agent {
         var asked = request.decoded(by: .bytes)
         asked.forgetCompany()
         asked.ticket = listing.control.ticket
+        let tellOver = asked.endProgressOnce()
         let opening = Promise<ResponseStream>()
         let task = Task { [asked] in
             do throws(NetError) {
                 try await listing.control.passage()
                 opening.fulfil(.success(try await self.streamThroughChain(asked)))
             } catch {
+                tellOver?()
                 opening.fulfil(.failure(error))
             }
         }

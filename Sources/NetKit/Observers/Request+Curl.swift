@@ -149,7 +149,7 @@ package struct CurlCommand {
         for name in ["Accept", "User-Agent"] where headers[name] == nil {
             words += ["-H", "\(name):"]
         }
-        if content.expectsContinue, headers["Expect"] == nil {
+        if content.expectsContinue, content.body?.hasContent == true, headers["Expect"] == nil {
             words += ["-H", "Expect: 100-continue"]
         }
         guard let body = content.body else { return }

@@ -38,6 +38,9 @@ public struct Body: Sendable {
         if case .bytes(let bytes) = content { bytes } else { nil }
     }
 
+    /// Whether there may be a byte to send.
+    var hasContent: Bool { wholeBytes?.isEmpty != true }
+
     /// Text, in UTF-8.
     public static func text(_ text: String, contentType: String = "text/plain; charset=utf-8") -> Body {
         Body(Bytes(Array(text.utf8)), contentType: contentType)

@@ -136,7 +136,8 @@ extension Request {
         set { content.keepsDotSegments = newValue }
     }
 
-    /// Whether the server is asked before the body is sent (`Expect: 100-continue`; RFC 9110, 10.1.1).
+    /// Whether the server is asked before the body is sent (`Expect: 100-continue`; RFC 9110, 10.1.1); without a body, or
+    /// with an empty one, there is nothing to ask.
     public var expectsContinue: Bool {
         get { kept.value.expectsContinue }
         set { content.expectsContinue = newValue }

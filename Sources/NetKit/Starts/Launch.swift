@@ -13,6 +13,8 @@ struct Launch<Value: Sendable>: Sendable {
     var accessories: [any Accessory] = []
     weak var delegate: (any RunDelegate)?
     var completion: (@Sendable (Outcome) -> Void)?
+    /// Tells who follows the progress of what is started that it is over; more than once is no matter.
+    var tellOver: (@Sendable () -> Void)?
 
     /// Does `work` on a task of its own, which keeps all that it needs until everybody was told.
     func begin(_ control: RunControl, in registry: RunRegistry, work: @escaping Work) -> CallHandle<Value> {
@@ -38,10 +40,11 @@ struct Launch<Value: Sendable>: Sendable {
             registry.remove(control)
             scope?.remove(control)
         }
-        let task = Task { [tracking = options.tracking] in
+        let task = Task { [tracking = options.tracking, tellOver] in
             let outcome = await Flights.$aboard.withValue(ObjectIdentifier(registry.flights)) {
                 await Self.outcome(of: work, control, refusal)
             }
+            tellOver?()
             let processed = await audience.preprocess(outcome, of: control)
             let told = await audience.tell(processed, of: control, forgetting: forget)
             tracking?.ended(told)

@@ -114,6 +114,19 @@ struct SendingTests {
         #expect(response.source == .network)
     }
 
+    @Test func theServerIsAskedBeforeABodyAndNotWithoutOne() async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply())
+        let agent = Agent()
+        for (index, body) in [nil, Body(Bytes()), Body.text("x")].enumerated() {
+            var request = Request<Bytes>(server.url("/"), method: .put, body: body)
+            request.expectsContinue = true
+            _ = try await agent.send(request)
+            #expect(server.received(index).values(named: "Expect") == (index == 2 ? ["100-continue"] : []))
+            #expect(request.curlLine().contains("Expect: 100-continue") == (index == 2))
+        }
+    }
+
     @Test func agentsAreIndependent() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply())
