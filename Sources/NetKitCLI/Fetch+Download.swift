@@ -42,7 +42,7 @@ extension Fetch {
             account.take(response)
             account.fileName = response.value.path
             heads = Output.head(response.httpVersion, response.status, response.headers)
-            say(Verbose.opening(of: plan, response.metrics, heads: [response.headers]))
+            say(Verbose.opening(of: plan, response.metrics, heads: [response.headers], isDownload: true))
             let fetched = response.value.byteCount - response.value.resumedBytes
             let (name, took) = (Verbose.printable(response.value.path), account.took)
             console.end(job.index) { ProgressLine.end(name: name, bytes: fetched, took: took, width: $0) }
@@ -53,7 +53,8 @@ extension Fetch {
             if let response = error.serverResponse {
                 heads = Output.head(response.httpVersion, response.status, response.headers)
             }
-            say(Verbose.opening(of: plan, error.metrics, heads: error.serverResponse.map { [$0.headers] } ?? []))
+            let told = error.serverResponse.map { [$0.headers] } ?? []
+            say(Verbose.opening(of: plan, error.metrics, heads: told, isDownload: true))
             say(Verbose.closing(of: error.metrics))
             throw Failure(saving: error)
         }

@@ -47,6 +47,9 @@ struct Plan {
         }
     }
 
+    /// The Content-Type of a form, which -H does not change; nil without one.
+    var formType: String? { arguments.form.isEmpty ? nil : request.body?.contentType }
+
     /// Body bytes that went out with a request that was answered.
     var uploadedBytes: Int { pieces?.count ?? bodyBytes ?? 0 }
 
@@ -167,6 +170,12 @@ struct Plan {
 
     /// -H 'Authorization:' leaves out what would be shown at once; an answer to a challenge is none of the defaults.
     private var hidesLogin: Bool { arguments.leavesOut("Authorization") && !arguments.usesDigest }
+
+    /// Whether a name and a password are sent unasked; a field of -H takes their place.
+    var showsLogin: Bool {
+        let hasLogin = request.credentials != nil || WrittenURL(request.url).login != nil
+        return hasLogin && !arguments.usesDigest && request.headers["Authorization"] == nil
+    }
 
     private var credentials: Credentials? {
         if hidesLogin {

@@ -4,8 +4,12 @@ import NetKit
 enum Verbose {
     /// What is known with the last head, or of what failed before it.
     ///
-    /// - Parameter heads: the fields of the last hops, as many as are known.
-    static func opening(of plan: Plan, _ metrics: Metrics, heads: [Headers]) -> [String] {
+    /// - Parameters:
+    ///   - heads: the fields of the last hops, as many as are known.
+    ///   - isDownload: whether it goes to a file that is resumed and checked.
+    static func opening(
+        of plan: Plan, _ metrics: Metrics, heads: [Headers], isDownload: Bool = false
+    ) -> [String] {
         let request = plan.request
         if metrics.isEmpty {
             return ["* nothing was sent to \(WrittenURL(request.url).withoutLogin)"].map(printable)
@@ -22,7 +26,7 @@ enum Verbose {
             lines.append("> \(method) \(target(of: hop.url)) \(version)")
             lines.append("> Host: \(request.headers["Host"] ?? WrittenURL(hop.url).place)")
             // A later hop may have lost fields on its way to another origin, and the library does not say which.
-            lines += index == 0 ? fields(of: plan) : []
+            lines += index == 0 ? fields(of: plan, version, isDownload: isDownload) : []
             if hop.status > 0 {
                 let known = index - (metrics.count - heads.count)
                 lines.append("< \(hop.httpVersion) \(hop.status)")
@@ -88,17 +92,30 @@ enum Verbose {
         return "* " + parts.joined(separator: ", ")
     }
 
-    private static func fields(of plan: Plan) -> [String] {
+    /// Those that are sent, in their order. What is found on the way is not known here: the password of a netrc, the
+    /// cookies of a jar, the answer to a challenge.
+    private static func fields(of plan: Plan, _ version: HTTPVersion, isDownload: Bool) -> [String] {
         let request = plan.request
-        let isKnown = WrittenURL(request.url).login != nil || request.credentials != nil
-        var lines = isKnown ? ["> Authorization: \(hidden)"] : []
-        lines += request.headers.filter { $0.name.lowercased() != "host" }.map { "> " + shown($0.name, $0.value) }
-        if let length = plan.bodyBytes {
-            lines.append("> Content-Length: \(length)")
-        } else if plan.pieces != nil {
-            lines.append("> Transfer-Encoding: chunked")
+        let hasBody = request.body != nil
+        var fields: [(name: String, value: String)] = plan.showsLogin ? [("Authorization", hidden)] : []
+        if hasBody && plan.bodyBytes == nil && version == .http1_1 {
+            fields.append(("Transfer-Encoding", "chunked"))
         }
-        return lines
+        // The library has its own ones in their place.
+        let others = ["host"] + (plan.formType == nil ? [] : ["content-type"]) + (isDownload ? ["accept-encoding"] : [])
+        fields += request.headers.filter { !others.contains($0.name.lowercased()) }.map { ($0.name, $0.value) }
+        if let type = plan.formType {
+            fields.append(("Content-Type", type))
+        }
+        if isDownload {
+            fields.append(("Accept-Encoding", "identity"))
+        } else if request.acceptsCodings && request.headers["Accept-Encoding"] == nil {
+            fields.append(("Accept-Encoding", Versions.codings))
+        }
+        if let length = plan.bodyBytes {
+            fields.append(("Content-Length", "\(length)"))
+        }
+        return fields.map { "> " + shown($0.name, $0.value) }
     }
 
     // MARK: Secrets

@@ -12,6 +12,12 @@ enum Versions {
         return name.isEmpty ? "no TLS" : name
     }
 
+    /// The content codings that are asked for where they are to be undone.
+    static var codings: String {
+        let can = unsafe nc_capabilities_query()
+        return unsafe "gzip, deflate" + (can.has_brotli ? ", br" : "") + (can.has_zstd ? ", zstd" : "")
+    }
+
     static var features: [String] {
         let can = unsafe nc_capabilities_query()
         let named: [(String, Bool)] = unsafe [

@@ -61,4 +61,39 @@ struct VerboseTests {
         let outcome = try await nk("-v", server.url("/escape"))
         #expect(outcome.errorLines.contains("< X-Evil: ?[31mred"))
     }
+
+    /// What is asked with, and the user in the URL.
+    private static let questions: [([String], userinfo: String?)] = [
+        ([], nil), ([], "u:hush"), (["-u", "me:hush"], "u:hush"),
+        (["-u", "me:hush", "-H", "Authorization: mine"], nil),
+        (["-H", "authorization: mine"], "u:hush"), (["-H", "Authorization;"], "u:hush"),
+        (["-H", "Authorization:", "-u", "me:hush"], nil), (["--compressed", "-H", "X-Ask: 1"], nil),
+        (["--compressed", "-H", "accept-encoding: gzip"], nil), (["--compressed", "-H", "Accept-Encoding:"], nil),
+        (["-u", "me:hush", "-b", "a=hush", "-T", "-", "-H", "X-Ask: 1"], nil),
+        (["--compressed", "-d", "abc"], nil),
+        (["--compressed", "-F", "a=b", "-H", "X-Ask: 1"], nil), (["-F", "a=b", "-H", "Content-Type: text/plain"], nil),
+        (["-F", "a=@-"], nil), (["--digest", "-u", "me:hush"], nil), (["--digest"], "me:hush"), (["-d", ""], nil),
+        (["-X", "POST"], nil), (["-I", "-r", "0-1"], nil), (["--json", "{}", "-A", "", "-H", "Accept:"], nil),
+    ]
+
+    @Test(arguments: questions)
+    func theFieldsToldAreThoseSentInTheirOrder(words: [String], userinfo: String?) async throws {
+        let outcome = try await nk(["-v"] + words + [server.url("/", userinfo: userinfo)], input: [1, 2])
+        #expect(outcome.code == 0 && !outcome.errors.contains("hush"))
+        let told = outcome.errorLines.filter { $0.hasPrefix("> ") }.dropFirst()
+        let sent = server.received().fields.map { field in
+            let isSecret = ["authorization", "cookie"].contains(field.name.lowercased())
+            return "> \(field.name): \(isSecret ? "[hidden]" : field.value)"
+        }
+        #expect(Array(told) == sent)
+    }
+
+    @Test func aDownloadIsToldToTakeNoCoding() async throws {
+        let folder = try TemporaryFolder()
+        let words = ["-v", "--compressed", "-C", "-", "-o", folder.file("out"), "-H", "Accept-Encoding: br"]
+        let outcome = try await nk(words + [server.url("/")])
+        let told = outcome.errorLines.filter { $0.lowercased().hasPrefix("> accept-encoding") }
+        #expect(outcome.code == 0 && told == ["> Accept-Encoding: identity"])
+        #expect(server.received().values(named: "Accept-Encoding") == ["identity"])
+    }
 }
