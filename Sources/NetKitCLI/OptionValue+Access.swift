@@ -51,8 +51,8 @@ extension OptionValue {
     }
 
     /// A field for the proxy alone.
-    static func proxyHeader(_ text: String) throws(UsageError) -> Headers.Field {
-        guard case .send(let field) = try header(text, of: "--proxy-header") else {
+    static func proxyHeader(_ text: String, number: Int) throws(UsageError) -> Headers.Field {
+        guard case .send(let field) = try header(text, of: "--proxy-header number \(number)") else {
             throw UsageError("--proxy-header '\(text.prefix { $0 != ":" })' has no value")
         }
         return field

@@ -3,8 +3,10 @@ import NetKit
 /// What stands behind an option, read from its text.
 enum OptionValue {
     /// One field, or "@FILE" with lines of such.
-    static func headers(_ text: String) throws(UsageError) -> Arguments.HeaderChoice {
-        guard let path = text.behind("@") else { return .change(try header(text)) }
+    ///
+    /// - Parameter number: its place among them, from 1, for the line that tells what is wrong.
+    static func headers(_ text: String, number: Int) throws(UsageError) -> Arguments.HeaderChoice {
+        guard let path = text.behind("@") else { return .change(try header(text, of: "-H number \(number)")) }
         if path == "-" {
             throw UsageError("-H @- is not read: name a file")
         }

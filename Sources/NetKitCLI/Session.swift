@@ -138,7 +138,7 @@ struct Session {
                     throw Failure(writing: error, to: nil)
                 }
             } catch {
-                return complain(error)
+                return complain(Failure(error.exitCode, error.message.map { named($0, index) }))
             }
         }
         return ExitCode.success
@@ -190,7 +190,7 @@ struct Session {
             return (account.exitCode, heads, account.metrics)
         }
         if account.exitCode != ExitCode.success, let message = account.message {
-            complain(message, exitCode: account.exitCode)
+            complain(named(message, index), exitCode: account.exitCode)
         }
         if arguments.showsTiming {
             console.say(Timing.lines(of: account.metrics, width: min(100, Window.size.columns)))
@@ -291,6 +291,13 @@ struct Session {
         if !arguments.isSilent {
             console.say("nk: warning: \(Verbose.printable(message))")
         }
+    }
+
+    /// Of several URLs the one that a message is about stands in front of it, where it is not in it.
+    private func named(_ message: String, _ index: Int) -> String {
+        let url = arguments.urls[index]
+        let name = url.isEmpty ? "URL number \(index + 1)" : WrittenURL(url).shown
+        return arguments.urls.count == 1 || message.contains(name) ? message : "\(name): \(message)"
     }
 
     private func complain(_ failure: Failure) -> Int32 {

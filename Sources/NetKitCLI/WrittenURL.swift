@@ -27,6 +27,14 @@ struct WrittenURL {
 
     var withoutLogin: String { scheme + (loginIsCut ? placeBehindLogin : place + rest) }
 
+    /// What tells it from others in a line: neither a login nor a query, and no more of it than can be read.
+    var shown: String {
+        let url = WrittenURL(withoutLogin)
+        let text = url.scheme + url.place + url.path
+        let start = text.unicodeScalars.prefix(200)
+        return String(start) + (start.endIndex < text.endIndex ? "..." : "")
+    }
+
     /// Whether a "/", "?" or "#" in a password seems to have cut it off: the port is none, and an "@" is still to come.
     var loginIsCut: Bool {
         let port = place.unicodeScalars.dropFirst(host.unicodeScalars.count).dropFirst()

@@ -66,6 +66,30 @@ struct SeveralURLsTests {
         #expect(folder.names == ["1", "4"])
     }
 
+    @Test(arguments: [[], ["-Z"]])
+    func aFailureOfOneOfThemNamesIt(words: [String]) async throws {
+        let bad = ["http:///a", "http:/b", "", server.url("/a b?hush", userinfo: "u:hush"), server.url("/missing")]
+        let outcome = try await nk(words + ["-f"] + bad + [server.url("/a")])
+        #expect(outcome.code == 3 && outcome.text == "first" && !outcome.errors.contains("hush"))
+        let place = "http://127.0.0.1:\(server.port)"
+        let lines = outcome.errorLines.sorted()
+        try #require(lines.count == 5)
+        #expect(lines[0] == "nk: (22) \(place)/missing answered with status 404")
+        #expect(lines[1].hasPrefix("nk: (3) URL number 3: the URL is empty"))
+        #expect(lines[2].hasPrefix("nk: (3) http:///a: "))
+        #expect(lines[3].hasPrefix("nk: (3) \(place)/a b: forbidden byte 0x20"))
+        #expect(lines[4].hasPrefix("nk: (3) http:/b: "))
+        let curl = try await nk("--curl", server.url("/a"), "http://u:hush/x@h/")
+        #expect(curl.errorLines.first?.hasPrefix("nk: (3) http://h/: ") == true)
+    }
+
+    @Test func aNameOfAnyLengthLeavesALineThatCanBeRead() async throws {
+        let outcome = try await nk("http://h:1/" + String(repeating: "a", count: 9_000) + " b", "http:///")
+        let lines = outcome.errorLines
+        try #require(lines.count == 2)
+        #expect(lines[0].hasPrefix("nk: (3) http://h:1/aaa") && lines[0].utf8.count < 400)
+    }
+
     @Test func outputsBelongToTheURLsInOrder() async throws {
         let outcome = try await nk("-o", folder.file("x"), server.url("/a"), server.url("/b"))
         #expect(outcome.text == "second" && folder.contents(of: "x") == Array("first".utf8))
