@@ -147,6 +147,12 @@ struct Arguments: Sendable {
         formWords + (usesNetrc ? ["-n"] : []) + cookieFiles.filter { !$0.isEmpty }.flatMap { ["-b", $0] }
     }
 
+    /// The options that write a file at the end, and the file of each that is given.
+    var filesAtTheEnd: [(option: String, path: String)] {
+        [("-D", headPath), ("-c", cookieJar), ("--timing-svg", timingPath), ("--har", archivePath)]
+            .compactMap { option, path in path.map { (option, $0) } }
+    }
+
     private func check() throws(UsageError) {
         if urls.isEmpty {
             throw UsageError("no URL; nk --help lists what there is")
@@ -184,9 +190,18 @@ struct Arguments: Sendable {
         if range != nil && downloads.isAsked {
             throw UsageError("-r asks for a part: it goes not with -C, -J, --segments and what else makes a download")
         }
+        try checkFiles()
         try cache.check()
         if key != nil && certificate == nil {
             throw UsageError("--key goes with --cert")
+        }
+    }
+
+    /// An empty name is none: it would show only once everything has been sent.
+    private func checkFiles() throws(UsageError) {
+        let bodies = outputs.compactMap { if case .path(let path) = $0 { ("-o", path) } else { nil } }
+        if let (option, _) = (bodies + filesAtTheEnd).first(where: { $0.1.isEmpty }) {
+            throw UsageError("\(option) '' names no file")
         }
     }
 

@@ -19,7 +19,7 @@ struct Session {
         try Self.complete(&arguments.login, of: "the server")
         try Self.complete(&arguments.proxyLogin, of: "the proxy")
         try arguments.readInputs()
-        try Self.checkHeadPath(arguments)
+        try Self.checkFiles(arguments)
         let told = Lock<[String]>([])
         if arguments.trust.reportsOnly {
             arguments.trust.observer = TrustObserver(report: { event in
@@ -39,15 +39,19 @@ struct Session {
         writeOut = try arguments.writeOut.map { text throws(Failure) in WriteOut(try Self.format(text)) }
     }
 
-    /// The heads are written at the end: they would take the place of a body. What is written where it is has both.
-    private static func checkHeadPath(_ arguments: Arguments) throws(Failure) {
-        guard let heads = arguments.headPath, OutputFile.isReplaced(heads) else { return }
-        for (output, url) in zip(arguments.outputs, arguments.urls) {
+    /// What is written at the end would take the place of a body, or of what is written before it. What is written
+    /// where it is has both.
+    private static func checkFiles(_ arguments: Arguments) throws(Failure) {
+        var earlier = zip(arguments.outputs, arguments.urls).map { output, url in
             let path = if case .path(let path) = output { path } else { (try? Output.remoteName(of: url)) ?? "" }
-            if OutputFile.areOne(path, heads) {
-                throw Failure(
-                    ExitCode.usage, "-D and the body name one file, \(heads): -i writes both to where -o says")
+            return (option: "the body", path: path)
+        }
+        for (option, path) in arguments.filesAtTheEnd where OutputFile.isReplaced(path) {
+            if let other = earlier.first(where: { OutputFile.areOne($0.path, path) }) {
+                let advice = option == "-D" ? ": -i writes both to where -o says" : ""
+                throw Failure(ExitCode.usage, "\(option) and \(other.option) name one file, \(path)\(advice)")
             }
+            earlier.append((option, path))
         }
     }
 

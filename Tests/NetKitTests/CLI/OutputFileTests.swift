@@ -144,9 +144,25 @@ struct OutputFileTests {
         let other = try await nk("-o", folder.path, server.url("/"))
         #expect(other.code == 23)
         #expect(other.errorLines == ["nk: (23) cannot write to \(folder.path): Is a directory"])
-        let nameless = try await nk("-o", "", server.url("/"))
-        #expect(nameless.errorLines == ["nk: (23) cannot write to '': No such file or directory"])
         let source = try await nk("-d", "@", server.url("/"))
         #expect(source.errorLines == ["nk: (26) cannot read '': No such file or directory"])
+    }
+
+    @Test(arguments: [
+        ["-o", "same", "-c", "same"], ["-o", "same", "--timing-svg", "./same"], ["-o", "same", "--har", "same"],
+        ["-D", "same", "-c", "same"], ["-c", "same", "--timing-svg", "same"], ["-O", "-c", "same"],
+    ])
+    func oneFileIsNotWrittenTwice(words: [String]) async throws {
+        server.script("/same", .text("new"))
+        let outcome = try await nk(words + [server.url("/same")], folder: folder.path)
+        #expect(outcome.code == 2 && outcome.errorLines.count == 1 && outcome.errors.contains("name one file, "))
+        #expect(folder.names == [] && server.requestCount == 0)
+    }
+
+    @Test func whatIsWrittenWhereItIsMayHaveSeveral() async throws {
+        let words = ["-o", "/dev/null", "-c", "/dev/null", "-D", "/dev/null", "--timing-svg", "/dev/null"]
+        #expect(try await nk(words + [server.url("/")]).code == 0)
+        let output = try await nk("-o", "-", "-c", "-", server.url("/"))
+        #expect(output.code == 0 && output.text.hasPrefix("new# Netscape"))
     }
 }

@@ -18,6 +18,8 @@ struct UsageTests {
         (["-H", "nocolon", "a"], "-H number 1 has no colon"), (["-H", "a;b", "a"], "-H number 1 has no colon"),
         (["-H", "A: 1", "-H", "nocolon", "-H", "B: 2", "a"], "-H number 2 has no colon"),
         (["--proxy-header", "A: 1", "--proxy-header", "x", "a"], "--proxy-header number 2 has no colon"),
+        (["-o", "", "a"], "-o ''"), (["-o", "x", "-o", "", "a", "b"], "-o ''"), (["-D", "", "a"], "-D ''"),
+        (["-c", "", "a"], "-c ''"), (["--timing-svg", "", "a"], "--timing-svg ''"), (["--har", "", "a"], "--har ''"),
         (["-H", "Host:", "a"], "Host"),
         (["-H", "bad name: x", "a"], "header name"), (["-X", "BAD METHOD", "a"], "method"),
         (["-H", "Transfer-Encoding: chunked", "a"], "Transfer-Encoding"),
