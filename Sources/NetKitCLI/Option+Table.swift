@@ -21,7 +21,8 @@ extension Option {
             arguments.form.append(try FormField(literal: text))
             arguments.formWords += ["--form-string", text]
         },
-        value("T", "upload-file") { $0.uploads.append($1) },
+        // curl has two names for standard input, of which the second is read without waiting, as nk reads it always.
+        value("T", "upload-file") { $0.uploads.append($1 == "." ? "-" : $1) },
         flag("I", "head") { $0.asksForHead = true },
         value("r", "range") { (arguments, text) throws(UsageError) in
             arguments.range = try OptionValue.range(text)

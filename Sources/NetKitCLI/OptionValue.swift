@@ -49,21 +49,20 @@ enum OptionValue {
         return text
     }
 
-    /// HOST:PORT:ADDRESS, where * is any host.
+    /// HOST:PORT:ADDRESS, where * is any host. Of several addresses, with commas between, the first is taken.
     static func resolve(_ text: String) throws(UsageError) -> AddressOverride {
         let fault = UsageError("--resolve '\(text)' is not HOST:PORT:ADDRESS")
         var rest = (text.hasPrefix("+") ? text.dropFirst() : text[...])
         guard let host = takeHost(&rest), rest.popFirst() == ":", let port = takePort(&rest), port != 0,
             rest.popFirst() == ":", !host.isEmpty
         else { throw fault }
-        if rest.contains(",") {
-            throw UsageError("--resolve '\(text)' names several addresses, and nk takes one")
+        let addresses = rest.split(separator: ",", omittingEmptySubsequences: false).map { part in
+            String(part.hasPrefix("[") && part.hasSuffix("]") ? part.dropFirst().dropLast() : part)
         }
-        let address = rest.hasPrefix("[") && rest.hasSuffix("]") ? String(rest.dropFirst().dropLast()) : String(rest)
-        if !isNumericAddress(address) {
-            throw UsageError("--resolve '\(text)' needs a numeric address, not '\(address)'")
+        if let other = addresses.first(where: { !isNumericAddress($0) }) {
+            throw UsageError("--resolve '\(text)' needs a numeric address, not '\(other)'")
         }
-        return AddressOverride(host: host == "*" ? nil : host, port: port, toHost: address, toPort: nil)
+        return AddressOverride(host: host == "*" ? nil : host, port: port, toHost: addresses[0], toPort: nil)
     }
 
     /// HOST1:PORT1:HOST2:PORT2, where an empty part stands for any, or for what the URL says.

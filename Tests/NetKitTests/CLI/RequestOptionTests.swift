@@ -171,6 +171,12 @@ struct RequestOptionTests {
         #expect(server.received(0).values(named: "Host") == ["name.test:\(port)"])
     }
 
+    @Test func theFirstOfSeveralAddressesIsTaken() async throws {
+        let port = server.port
+        let words = ["--resolve", "name.test:\(port):127.0.0.1,[::1],127.0.0.9", "http://name.test:\(port)/"]
+        #expect(try await nk(words).text == "ok")
+    }
+
     @Test(arguments: [
         ["*:PORT:127.0.0.9", "name.test:PORT:127.0.0.1"], ["name.test:PORT:127.0.0.1", "*:PORT:127.0.0.9"],
         ["name.test:PORT:127.0.0.9", "NAME.test:PORT:127.0.0.1"], ["*:PORT:127.0.0.9", "*:PORT:127.0.0.1"],

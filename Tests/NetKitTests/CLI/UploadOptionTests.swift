@@ -75,6 +75,12 @@ struct UploadOptionTests {
         #expect(server.received(1).body == Array("second".utf8))
     }
 
+    @Test func aDotIsStandardInputAsWell() async throws {
+        #expect(try await nk(["-T", ".", server.url("/folder/")], input: [1, 2]).code == 0)
+        #expect(server.received().requestLine == "PUT /folder/ HTTP/1.1")
+        #expect(server.received().values(named: "Transfer-Encoding") == ["chunked"])
+    }
+
     @Test func verboseTellsWhatIsSent() async throws {
         let file = try await nk("-v", "-T", folder.file("a file.txt"), server.url("/place"))
         #expect(file.errorLines.contains("> Content-Length: 10"))
