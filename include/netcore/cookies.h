@@ -3,8 +3,8 @@
 /// A jar exists when nc_engine_options.cookies asks for one. Cookies are text in the Netscape format, one a line, as
 /// curl -c writes them; domain matching, expiry and the public suffix list are libcurl's. All requests of an engine use
 /// one jar, whomever they trust. A Host field of the caller's own names the host whose cookies go with its request and
-/// are kept of its answer, as in libcurl; a redirect to another origin leaves it behind. Of too many cookies the oldest goes, of the domain that has the most. Two engines that
-/// save to one file at a time overwrite each other's cookies.
+/// are kept of its answer, as in libcurl; a redirect to another origin leaves it behind. Of too many cookies the oldest
+/// goes, of the domain that has the most. Two engines that save to one file at a time overwrite each other's cookies.
 ///
 ///     nc_engine_set_cookies(engine, nc_slice_of("Set-Cookie: a=1; domain=example.com; path=/"), NULL);
 #ifndef NETCORE_COOKIES_H

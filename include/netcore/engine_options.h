@@ -77,8 +77,8 @@ typedef struct nc_engine_options {
     /// Connections to one host over HTTP/1.1 (6). Over TLS, transfers that may pause, and large uploads, have as many
     /// of their own: theirs are shared with nobody, whatever the protocol turns out to be.
     uint32_t max_per_host;
-    /// Streams on one HTTP/2 connection (100), and requests to a host that has it. Where the server allows fewer streams,
-    /// more connections are opened.
+    /// Streams on one HTTP/2 connection (100), and requests to a host that has it. Where the server allows fewer
+    /// streams, more connections are opened.
     uint32_t max_streams;
     /// Connections kept for later requests (256), those in use included; never fewer than transfers are in flight. The
     /// oldest idle one is closed when one comes back beyond that.
