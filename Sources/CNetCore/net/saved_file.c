@@ -56,13 +56,15 @@ static bool write_text(nc_saved_file *file) {
     return status == NC_OK;
 }
 
-static bool replace(nc_saved_file *file) {
-    return nc_file_replace(&file->engine->files, file->path, nc_buf_slice(&file->text), MODE, &file->failure) == NC_OK;
+static void replace(nc_saved_file *file) {
+    nc_slice text = nc_buf_slice(&file->text);
+    file->failure.status = nc_file_replace(&file->engine->files, file->path, text, MODE, &file->failure);
 }
 
 /// What cannot be saved stays in memory, and is tried again when it changes and when the engine ends.
-static void judge(nc_saved_file *file, bool has_failed) {
+static void judge(nc_saved_file *file) {
     const nc_loop_client *client = &file->engine->client;
+    bool has_failed = file->failure.status != NC_OK;
     file->has_changed = file->has_changed || has_failed;
     if (has_failed && !file->has_told && client->save_failed != NULL) {
         client->save_failed(client->ctx, &file->failure);
@@ -72,7 +74,7 @@ static void judge(nc_saved_file *file, bool has_failed) {
 
 static void save(nc_work *work) {
     nc_saved_file *file = NC_CONTAINER_OF(work, nc_saved_file, work);
-    file->has_failed = !replace(file);
+    replace(file);
     nc_mailbox_put_answer(file->engine, &file->answer);
 }
 
@@ -82,7 +84,7 @@ static void saved(nc_answer *answer) {
     nc_saved_file *file = NC_CONTAINER_OF(answer, nc_saved_file, answer);
     bool has_changed = file->has_changed;
     file->is_saving = false;
-    judge(file, file->has_failed);
+    judge(file);
     if (has_changed) {
         begin_saving(file);
     }
@@ -93,7 +95,7 @@ static void begin_saving(nc_saved_file *file) {
         return;
     }
     if (!write_text(file)) {
-        judge(file, true);
+        judge(file);
         return;
     }
     file->work.run = save;
@@ -111,5 +113,8 @@ void nc_saved_file_save_at_end(nc_saved_file *file) {
     if (file->path == NULL || !file->has_changed) {
         return;
     }
-    judge(file, !write_text(file) || !replace(file));
+    if (write_text(file)) {
+        replace(file);
+    }
+    judge(file);
 }

@@ -20,8 +20,7 @@ typedef struct nc_saved_file {
     nc_saved_file_write_fn write;
     bool is_saving;
     bool has_changed; // since it was last saved
-    bool has_failed;  // to save, the last time; the worker's while it saves, as the next one
-    nc_error failure; // why, when it has
+    nc_error failure; // of the last time, or NC_OK; the worker's while it saves
     bool has_told;    // that it cannot be saved, and has not been saved since
     nc_work work;
     nc_answer answer;

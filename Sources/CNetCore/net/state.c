@@ -55,7 +55,11 @@ static nc_slice current_folder(char *room, size_t capacity) {
     if (getcwd(room, capacity - 1) == NULL || room[0] != '/') {
         return nc_slice_make(NULL, 0);
     }
-    return nc_slice_of(room[1] != '\0' ? strcat(room, "/") : room);
+    size_t length = strlen(room);
+    if (length > 1) {
+        room[length++] = '/'; // in the place of the NUL
+    }
+    return nc_slice_make(room, length);
 }
 
 /// Keeps a path so that it leads to the same place wherever the program goes.

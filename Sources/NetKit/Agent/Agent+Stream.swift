@@ -58,14 +58,14 @@ extension Agent {
 
     /// The request as the transport is to save it.
     func saving(_ request: Request<some Sendable>, to path: String) throws(NetError) -> Request<Bytes> {
-        var request = try completedOrOver(request, limits: streamLimits)
         do throws(NetError) {
+            var request = try completed(request, limits: streamLimits)
             request.savePath = try Self.checkedPath(path)
+            return request
         } catch {
             request.progress?(.over)
             throw error
         }
-        return request
     }
 
     static func checkedPath(_ path: String) throws(NetError) -> String {
