@@ -131,20 +131,17 @@ static bool settle(nc_engine *engine) {
     return true;
 }
 
-static void report_burst(nc_engine *engine) {
+/// True when somebody was told of ends, who may now be about to send what comes next.
+static bool report_burst(nc_engine *engine) {
     if (!engine->loop.has_ended_some) {
-        return;
+        return false;
     }
     engine->loop.has_ended_some = false;
     nc_trace_pass(&engine->trace, NC_TRACE_BURST_DONE, 0);
     if (engine->client.burst_done != NULL) {
         engine->client.burst_done(engine->client.ctx);
     }
-    // With nothing else to do, whoever was just told goes first: on a shared core the next request then comes before
-    // the sleep, and costs neither a bell nor a round.
-    if (engine->loop.transfer_count == 0 && !engine->loop.wants_drain) {
-        (void)sched_yield();
-    }
+    return true;
 }
 
 static void run_jobs(nc_engine *engine) {
@@ -193,14 +190,20 @@ static void run(nc_engine *engine) {
     for (;;) {
         nc_engine_read_clock(engine);
         collect(engine);
-        report_burst(engine);
+        bool has_told = report_burst(engine);
         run_jobs(engine);
         read_mail(engine);
+        // With nothing else to do, whoever was just told goes first: on a shared core the next request then comes
+        // before the sleep, and costs neither a bell nor a round.
+        if (has_told && engine->loop.transfer_count == 0 && !engine->loop.wants_drain) {
+            (void)sched_yield();
+            read_mail(engine);
+        }
         nc_flow_take_turns(engine);
         bool is_unsettled = settle(engine);
         if ((engine->loop.is_closing || engine->loop.is_finishing) && engine->loop.transfer_count == 0 &&
             engine->loop.download_count == 0) {
-            report_burst(engine);
+            (void)report_burst(engine);
             return;
         }
         bool has_more = is_unsettled || engine->loop.has_ended_some || engine->loop.wants_drain ||
