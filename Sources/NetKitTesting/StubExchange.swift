@@ -74,7 +74,7 @@ final class StubExchange: Sendable {
         do {
             try bytes.data.write(to: URL(filePath: path), options: .atomic)
         } catch {
-            throw NetError(.file, "the body cannot be saved: \(error)", underlying: error)
+            throw NetError(.file, "'\(path)' cannot be written: \(error)", underlying: error)
         }
     }
 

@@ -14,7 +14,9 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     /// Every case.
-    static let all: [ConformanceCase] = [heads, bodies, redirects, uploads, endings, lives, expectations].flatMap { $0 }
+    static let all: [ConformanceCase] = [
+        heads, bodies, redirects, uploads, refusals, endings, lives, expectations,
+    ].flatMap { $0 }
 
     /// The cases that a stub cannot play, each with the reason: what they are about is below the seam.
     static let excludedForStub: [String: String] = [

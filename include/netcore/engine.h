@@ -95,9 +95,7 @@ NC_API NC_NODISCARD nc_status nc_engine_new(nc_engine *NC_NULLABLE *NC_NONNULL o
 /// - request: borrowed for the call.
 /// - sink:    copied; NULL keeps the result for nc_engine_wait().
 /// - out:     the transfer's id.
-/// Returns NC_OK, NC_ERR_BAD_URL, NC_ERR_BAD_SCHEME, NC_ERR_BAD_METHOD, NC_ERR_BAD_HEADER (err->offset is the byte),
-/// NC_ERR_UNSUPPORTED (CONNECT, WebSocket, a protocol or scheme of authentication that libcurl lacks),
-/// NC_ERR_TOO_LARGE (headers, overrides), NC_ERR_USAGE, NC_ERR_CLOSED, NC_ERR_NO_MEMORY;
+/// Returns NC_OK, what nc_request_check() refuses, NC_ERR_CLOSED, NC_ERR_NO_MEMORY;
 /// on failure on_done is never called. Thread-safe.
 NC_API NC_NODISCARD nc_status nc_engine_submit(nc_engine *engine, const nc_request *request,
                                                const nc_sink *NC_NULLABLE sink, nc_transfer_id *out,

@@ -74,10 +74,6 @@ typedef struct nc_description {
     struct curl_slist *fixed; // the nodes that the library adds of its own
 } nc_description;
 
-/// Refuses what must not reach the wire: NC_ERR_BAD_URL, NC_ERR_BAD_SCHEME, NC_ERR_BAD_METHOD, NC_ERR_BAD_HEADER,
-/// NC_ERR_UNSUPPORTED, NC_ERR_USAGE, NC_ERR_TOO_LARGE; err->offset is the byte at fault. Pure.
-NC_NODISCARD nc_status nc_request_check(const nc_request *request, nc_error *err);
-
 /// How many bytes nc_description_fill() needs behind `out`; 0 when that overflows.
 size_t nc_description_size(const nc_request *request);
 /// Copies a checked request into `out` and the memory at `storage`. Pure.

@@ -32,22 +32,6 @@ extension Request where Value == Bytes {
             }
         }
     }
-
-    /// What the core would take for something else than what it says.
-    func checkBeforeSubmit() throws(NetError) {
-        let kept = kept
-        if kept.value.method.rawValue.isEmpty {
-            throw NetError(.badMethod, "the method is empty", offset: 0)
-        }
-        if let rare = kept.value.rare, rare.value.unixSocket == "" || rare.value.savePath == "" {
-            throw NetError(.usage, "a path is empty")
-        }
-        switch kept.value.body?.content {
-        case .file(""): throw NetError(.usage, "the path of the body's file is empty")
-        case .source(let source): try source.checkLength()
-        default: break
-        }
-    }
 }
 
 // What follows looks at the content through its one reference: a copy counts each of its own up and down.
