@@ -190,6 +190,9 @@ struct Arguments: Sendable {
         if range != nil && downloads.isAsked {
             throw UsageError("-r asks for a part: it goes not with -C, -J, --segments and what else makes a download")
         }
+        if range != nil && !uploads.isEmpty {
+            throw UsageError("-r asks for a part of what comes, -T sends a file: choose one")
+        }
         try checkFiles()
         try cache.check()
         if key != nil && certificate == nil {
