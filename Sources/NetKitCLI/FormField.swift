@@ -150,7 +150,12 @@ extension FormField {
                 try Self.comesOnce(path)
                 ? .once(try Self.read(path) { path throws(SystemError) in try InputPieces(path) }) : .file(path)
             let last = path.unicodeScalars.split(separator: "/").last.map { String($0) } ?? path
-            form.append(typed(body), name: name, fileName: fileName ?? last, headers: headers)
+            var typed = typed(body)
+            // As with curl: another name that tells no type does not take the file's own away.
+            if type == nil, let fileName, FileType.known(by: fileName) == nil {
+                typed.contentType = FileType.known(by: last)
+            }
+            form.append(typed, name: name, fileName: fileName ?? last, headers: headers)
         }
     }
 

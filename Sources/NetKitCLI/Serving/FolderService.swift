@@ -88,7 +88,7 @@ final class FolderService: Serving {
             reply.headers["Content-Range"] = "bytes */\(file.length)"
             return reply
         }
-        reply.headers["Content-Type"] = ListeningServer.mediaType(of: segments.last ?? "")
+        reply.headers["Content-Type"] = FileType.of(segments.last ?? "")
         reply.headers["X-Content-Type-Options"] = "nosniff"
         return reply
     }

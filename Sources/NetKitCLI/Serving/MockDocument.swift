@@ -170,7 +170,7 @@ struct MockDocument: Sendable {
             reply.body = Array(data)
         } else if let path = value["file"]?.string {
             do throws(Failure) {
-                (reply.body, type) = (try file(path), ListeningServer.mediaType(of: path))
+                (reply.body, type) = (try file(path), FileType.of(path))
             } catch {
                 throw .file(error)
             }

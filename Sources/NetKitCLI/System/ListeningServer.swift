@@ -48,16 +48,6 @@ import NetKit
 
     /// The authority of a server that speaks TLS, in PEM.
     var authority: String { unsafe String(cString: nct_server_ca_pem(raw)) }
-
-    /// The media type of a file's name.
-    static func mediaType(of name: String) -> String {
-        let type = unsafe Array(name.utf8).withUnsafeBufferPointer { bytes in
-            let slice = unsafe nc_media_type_of(nc_slice(data: bytes.baseAddress, length: bytes.count))
-            return unsafe String(
-                decoding: UnsafeRawBufferPointer(start: slice.data, count: slice.length), as: UTF8.self)
-        }
-        return type.isEmpty ? "application/octet-stream" : type
-    }
 }
 
 private func choose(_ context: UnsafeMutableRawPointer?, _ choice: OpaquePointer) {

@@ -48,6 +48,12 @@ struct FormOptionTests {
         #expect(try await body(["-F", #"f=@"odd;,\"n.png""#]) == part("f", "x", more: odd) + "--B--\r\n")
     }
 
+    @Test(arguments: [("up", "text/plain"), ("up.odd", "text/plain"), ("up.png", "image/png")])
+    func aNameWithoutATypeLeavesTheFilesOwn(name: String, type: String) async throws {
+        let told = "; filename=\"\(name)\"\r\nContent-Type: \(type)"
+        #expect(try await body(["-F", "f=@a.txt;filename=\(name)"]) == part("f", "hello", more: told) + "--B--\r\n")
+    }
+
     @Test func aFieldMayHaveAFilesContentOrAType() async throws {
         #expect(try await body(["-F", "f=<a.txt"]) == part("f", "hello") + "--B--\r\n")
         let typed = "\r\nContent-Type: text/html\r\nX-A: 1"

@@ -1,0 +1,16 @@
+import CNetCore
+
+/// The media type of a file by its name's extension.
+enum FileType {
+    static func of(_ name: String) -> String { known(by: name) ?? "application/octet-stream" }
+
+    /// Nil when the name tells none.
+    static func known(by name: String) -> String? {
+        let type = unsafe Array(name.utf8).withUnsafeBufferPointer { bytes in
+            let slice = unsafe nc_media_type_of(nc_slice(data: bytes.baseAddress, length: bytes.count))
+            return unsafe String(
+                decoding: UnsafeRawBufferPointer(start: slice.data, count: slice.length), as: UTF8.self)
+        }
+        return type.isEmpty ? nil : type
+    }
+}
