@@ -5,6 +5,8 @@ struct Plan {
     private(set) var request: Request<Bytes>
     /// The body's length; nil without a body, and when only reading tells.
     private(set) var bodyBytes: Int?
+    /// The length of a body that is sent in chunks all the same.
+    private var chunkedBytes: Int?
     /// What is read while it is sent.
     private(set) var pieces: InputPieces?
     /// The name of the file that is sent.
@@ -51,7 +53,7 @@ struct Plan {
     var formType: String? { arguments.form.isEmpty ? nil : request.body?.contentType }
 
     /// Body bytes that went out with a request that was answered.
-    var uploadedBytes: Int { pieces?.count ?? bodyBytes ?? 0 }
+    var uploadedBytes: Int { pieces?.count ?? bodyBytes ?? chunkedBytes ?? 0 }
 
     /// With what -G puts into its query.
     private func url() throws(Failure) -> String {
@@ -114,7 +116,23 @@ struct Plan {
         for case .send(let field) in changes {
             headers.append(name: field.name, value: field.value)
         }
+        if sendsChunks {
+            // The library sets it by itself, as it knows no length.
+            headers["Transfer-Encoding"] = nil
+        }
         return headers
+    }
+
+    /// Whether -H 'Transfer-Encoding: chunked' is said of a body that has a length, or has none. To curl its own field is
+    /// what asks for chunks, so that --curl leaves it.
+    private var sendsChunks: Bool {
+        let hasData = !arguments.data.isEmpty && !arguments.sendsDataInURL
+        guard job.upload != nil || hasData, !arguments.printsCurl else { return false }
+        let codings = arguments.changes.compactMap { change -> String? in
+            guard case .send(let field) = change, field.name.lowercased() == "transfer-encoding" else { return nil }
+            return field.value.lowercased()
+        }
+        return !codings.isEmpty && codings.allSatisfy { $0 == "chunked" }
     }
 
     private mutating func body() throws(Failure) -> Body? {
@@ -127,6 +145,15 @@ struct Plan {
             return form.body
         }
         guard !arguments.sendsDataInURL, let bytes = arguments.sentData else { return nil }
+        if sendsChunks {
+            chunkedBytes = bytes.count
+            return .stream {
+                AsyncStream { sent in
+                    sent.yield(bytes)
+                    sent.finish()
+                }
+            }
+        }
         bodyBytes = bytes.count
         return Body(Bytes(bytes))
     }
@@ -135,6 +162,10 @@ struct Plan {
         do throws(SystemError) {
             uploadName = path == "-" ? "standard input" : path
             if let length = try InputFile.length(of: path) {
+                if sendsChunks {
+                    chunkedBytes = length
+                    return .stream { FilePieces(path: path) }
+                }
                 bodyBytes = length
                 return .file(path)
             }

@@ -52,6 +52,27 @@ struct UploadOptionTests {
         #expect(server.receivedByteCount == 300_000)
     }
 
+    @Test(arguments: [
+        ["-T", "FILE"], ["-T", "-"], ["-d", "@FILE"], ["-d", "@-"], ["--data-binary", "@FILE"], ["--json", "@FILE"],
+    ])
+    func chunksAreSentWhereTheFieldAsksForThem(words: [String]) async throws {
+        server.script("/again", .redirect(to: "/place", status: 307))
+        let words = words.map { $0.replacing("FILE", with: folder.file("a file.txt")) }
+        let asked = ["-H", "transfer-encoding: Chunked", "-w", "|%{size_upload}", "-v"]
+        let outcome = try await nk(words + asked + [server.url("/place")], input: Array("contents\r\n".utf8))
+        let isStripped = words[0] == "-d"
+        #expect(outcome.code == 0 && outcome.text == (isStripped ? "ok|8" : "ok|10"))
+        #expect(outcome.errorLines.contains("> Transfer-Encoding: chunked"))
+        let request = server.received()
+        #expect(request.values(named: "Transfer-Encoding") == ["chunked"])
+        #expect(request.values(named: "Content-Length").isEmpty)
+        let framed = isStripped ? "8\r\ncontents" : "a\r\ncontents\r\n"
+        #expect(request.body == Array((framed + "\r\n0\r\n\r\n").utf8))
+        // What is there can be sent again.
+        let led = try await nk(words + asked + ["-L", server.url("/again")], input: Array("contents\r\n".utf8))
+        #expect(led.code == (words == ["-T", "-"] ? 65 : 0))
+    }
+
     @Test func anEmptyFileIsABody() async throws {
         try folder.write([], to: "empty")
         #expect(try await nk("-T", folder.file("empty"), server.url("/place")).code == 0)
