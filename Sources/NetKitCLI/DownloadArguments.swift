@@ -73,6 +73,7 @@ extension Option {
 struct DownloadJob: Sendable {
     let path: String
     let options: DownloadOptions
+    private let isInCurrentFolder: Bool
 
     /// Nil for a URL whose body is not downloaded: it goes to standard output, or nothing of a download was asked for.
     init?(_ job: Job, of arguments: Arguments) throws(Failure) {
@@ -105,10 +106,16 @@ struct DownloadJob: Sendable {
             options.existing = asked.replaces.map { $0 ? .replaced : .kept } ?? .automatic
         }
         self.options = options
+        isInCurrentFolder = path == "./"
         if arguments.showsHead || arguments.asksForHead || job.upload != nil || !arguments.form.isEmpty
             || (!arguments.data.isEmpty && !arguments.sendsDataInURL) || arguments.shapePath != nil
         {
             throw Failure(ExitCode.usage, "a download is a GET: it goes with none of -i, -I, -d, -F, -T and --expect")
         }
+    }
+
+    /// The file as people know it: of the current folder they wrote nothing with -J.
+    func named(_ file: String) -> String {
+        isInCurrentFolder && file.hasPrefix("./") ? String(file.dropFirst(2)) : file
     }
 }

@@ -40,11 +40,11 @@ extension Fetch {
                 }
             }
             account.take(response)
-            account.fileName = response.value.path
+            account.fileName = download.named(response.value.path)
             heads = Output.head(response.httpVersion, response.status, response.headers)
             say(Verbose.opening(of: plan, response.metrics, heads: [response.headers], isDownload: true))
             let fetched = response.value.byteCount - response.value.resumedBytes
-            let (name, took) = (Verbose.printable(response.value.path), account.took)
+            let (name, took) = (Verbose.printable(download.named(response.value.path)), account.took)
             console.end(job.index) { ProgressLine.end(name: name, bytes: fetched, took: took, width: $0) }
             say(Verbose.closing(of: response.metrics))
         } catch {

@@ -58,6 +58,8 @@ struct DownloadOptionTests {
         #expect(again.code == 23 && again.errorLines.count == 1 && again.errors.contains("x"))
         #expect(try await nk(["--clobber"] + words).code == 0)
         #expect(try await nk(["-O", "-J", server.url("/file")], folder: folder.path).code == 23)
+        let named = ["-OJ", "--clobber", "-w", "%{filename_effective}", server.url("/file")]
+        #expect(try await nk(named, folder: folder.path).text == "x")
         #expect(folder.names == ["x"])
     }
 
