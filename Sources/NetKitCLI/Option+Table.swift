@@ -46,7 +46,10 @@ extension Option {
         flag(nil, "digest") { $0.usesDigest = true },
         flag("n", "netrc") { $0.usesNetrc = true },
         value("b", "cookie") { arguments, text in
-            if text.unicodeScalars.contains("=") {
+            // As to curl: a file whose name has a "=" in it.
+            if let path = text.behind("@") {
+                arguments.cookieFiles.append(path)
+            } else if text.unicodeScalars.contains("=") {
                 arguments.cookies.append(text)
             } else {
                 arguments.cookieFiles.append(text)

@@ -126,6 +126,13 @@ struct AccessOptionTests {
         #expect(outcome.errorLines.count == 1 && outcome.errors.contains(warning + folder.file("jar")))
     }
 
+    @Test func behindAnAtSignIsAFileOfCookies() async throws {
+        try folder.write(Array("127.0.0.1\tFALSE\t/\tFALSE\t4102444800\tk\tv\n".utf8), to: "a=b", mode: 0o600)
+        let outcome = try await nk("-b", "@" + folder.file("a=b"), server.url("/"))
+        #expect(outcome.code == 0 && outcome.errors == "")
+        #expect(server.received().values(named: "Cookie") == ["k=v"])
+    }
+
     @Test func aMissingCookieFileIsAWarning() async throws {
         let outcome = try await nk("-b", folder.file("none"), server.url("/"))
         #expect(outcome.code == 0 && outcome.text == "ok")
