@@ -22,6 +22,12 @@ struct Account: Sendable {
     /// The URL that answered, or the one that was asked.
     var url: String { metrics.last?.url ?? WrittenURL(job.url).withoutLogin }
 
+    /// Where a redirect that was not followed leads; without a name and a password in it.
+    var redirectURL: String? {
+        guard (300...399).contains(status), let place = headers["Location"], !place.isEmpty else { return nil }
+        return (try? resolveReference(place, at: url)).map { WrittenURL($0).withoutLogin }
+    }
+
     /// That of the last request: a redirect may have changed it.
     var lastMethod: Method {
         metrics.dropLast().reduce(method) { Verbose.methodAfter($1.status, $0) }

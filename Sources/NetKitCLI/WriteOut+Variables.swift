@@ -42,6 +42,7 @@ extension WriteOut {
         "num_connects": { .number($0.metrics.reduce(0) { $0 + $1.connectionsOpened }) },
         "num_headers": { .number($0.headers.count) },
         "num_redirects": { .number(max(0, $0.metrics.count - 1)) },
+        "redirect_url": { $0.redirectURL.map { .text($0) } ?? .nothing },
         "remote_ip": { .text($0.metrics.last?.remoteAddress ?? "") },
         "remote_port": { .number(Int($0.metrics.last?.remotePort ?? 0)) },
         "response_code": { .status($0.status) },
@@ -70,6 +71,21 @@ extension WriteOut {
         }
         pairs.append("\"curl_version\":\(quoted("nk/\(Versions.nk) libcurl/\(Versions.curl)"))")
         return "{\(pairs.joined(separator: ","))}"
+    }
+
+    /// The fields of the last head by their names in small letters, each with all of its values.
+    static func json(of headers: Headers) -> String {
+        var names: [String] = []
+        var values: [String: [String]] = [:]
+        for field in headers {
+            let name = field.name.lowercased()
+            if values[name] == nil {
+                names.append(name)
+            }
+            values[name, default: []].append(quoted(field.value))
+        }
+        let members = names.map { "\(quoted($0)):[\(values[$0, default: []].joined(separator: ","))]" }
+        return "{\(members.joined(separator: ",\n"))\n}"
     }
 
     fileprivate static func quoted(_ text: String) -> String {

@@ -8,6 +8,8 @@ struct WriteOut: Sendable {
         case header(String)
         case standardOutput
         case standardError
+        /// What comes behind it is for a failure alone.
+        case onError
     }
 
     /// What is written, to which stream.
@@ -29,7 +31,8 @@ struct WriteOut: Sendable {
     /// Variables that nobody knows.
     var unknown: [String] {
         pieces.compactMap { piece in
-            if case .variable(let name) = piece, Self.variables[name] == nil, name != "json" { name } else { nil }
+            guard case .variable(let name) = piece, Self.variables[name] == nil else { return nil }
+            return ["json", "header_json"].contains(name) ? nil : name
         }
     }
 
@@ -74,6 +77,7 @@ struct WriteOut: Sendable {
         switch name {
         case "stdout": return .standardOutput
         case "stderr": return .standardError
+        case "onerror": return .onError
         default: return .variable(name)
         }
     }
@@ -85,8 +89,13 @@ struct WriteOut: Sendable {
             case .text(let text): written.append(text)
             case .standardOutput: written.goesToErrors = false
             case .standardError: written.goesToErrors = true
+            case .onError:
+                if account.exitCode == ExitCode.success {
+                    return written
+                }
             case .header(let name): written.append(account.headers[name] ?? "")
             case .variable("json"): written.append(Self.json(of: account))
+            case .variable("header_json"): written.append(Self.json(of: account.headers))
             case .variable(let name): written.append(Self.variables[name]?(account).text ?? "")
             }
         }

@@ -54,7 +54,8 @@ struct WriteOutTests {
     }
 
     @Test func unknownVariablesAreNamed() {
-        #expect(WriteOut("%{none}%{http_code}%{json}%{stderr}%header{x}%{other}").unknown == ["none", "other"])
+        let format = "%{none}%{http_code}%{json}%{stderr}%header{x}%{header_json}%{onerror}%{other}"
+        #expect(WriteOut(format).unknown == ["none", "other"])
     }
 
     @Test func jsonHoldsEveryVariable() throws {
@@ -65,6 +66,32 @@ struct WriteOutTests {
         for name in WriteOut.variables.keys {
             #expect(json.contains("\"\(name)\":"))
         }
+    }
+
+    @Test func theFieldsAreJSON() async throws {
+        let server = try LoopbackServer()
+        server.script("/a", Reply(headers: ["X-A: 1", "X-B: \"q\"", "x-a: 2"], body: [1]))
+        let json = try await nk("-o", "/dev/null", "-w", "%{header_json}", server.url("/a")).text
+        #expect(json.hasPrefix("{\"") && json.hasSuffix("]\n}"))
+        #expect(json.contains("\"x-a\":[\"1\",\"2\"],\n") && json.contains("\"x-b\":[\"\\\"q\\\"\"]"))
+    }
+
+    @Test(arguments: [([], "/end?q"), (["-L"], ""), (["-L", "--max-redirs", "0"], "/end?q")])
+    func aRedirectThatIsNotFollowedIsTold(words: [String], target: String) async throws {
+        let server = try LoopbackServer()
+        server.script("/a/b", .redirect(to: "../end?q"))
+        server.script("*", .text(""))
+        let outcome = try await nk(words + ["-s", "-o", "/dev/null", "-w", "%{redirect_url}", server.url("/a/b")])
+        #expect(outcome.text == (target.isEmpty ? "" : server.url(target)))
+    }
+
+    @Test func aPartMayBeForFailuresAlone() async throws {
+        let server = try LoopbackServer()
+        server.script("/none", Reply(status: 404))
+        server.script("*", .text(""))
+        let format = "a%{onerror}%{exitcode}"
+        #expect(try await nk("-w", format, server.url("/")).text == "a")
+        #expect(try await nk("-f", "-w", format, server.url("/none")).text == "a22")
     }
 
     @Test func aTransferFillsThem() async throws {
