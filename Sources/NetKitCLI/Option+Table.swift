@@ -56,7 +56,7 @@ extension Option {
             }
         },
         value("c", "cookie-jar") { $0.cookieJar = $1 },
-        value(nil, "cert") { $0.certificate = OptionValue.certificate($1) },
+        value("E", "cert") { $0.certificate = OptionValue.certificate($1) },
         value(nil, "key") { $0.key = $1 },
         value(nil, "cacert") { $0.authorityFile = $1 },
         flag("k", "insecure") { $0.isInsecure = true },

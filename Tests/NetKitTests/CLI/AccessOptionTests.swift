@@ -196,7 +196,7 @@ struct AccessOptionTests {
         #expect(secure.clientCertificateCount == 1)
         let both = (folder.contents(of: "cert.pem") ?? []) + (folder.contents(of: "key.pem") ?? [])
         try folder.write(both, to: "a:b.pem")
-        #expect(try await nk("-k", "--cert", folder.path + "/a\\:b.pem:unused", secure.url("/")).text == "known")
+        #expect(try await nk("-k", "-E", folder.path + "/a\\:b.pem:unused", secure.url("/")).text == "known")
     }
 
     @Test func aCertificateThatIsMissingExitsWith58() async throws {
