@@ -1,6 +1,7 @@
 /// Another place (RFC 7838) that speaks HTTP/2, for an origin that does not: neither's connections are the other's.
 #include "fixture.h"
 #include "gate.h"
+#include "tls_frames.h"
 #include "tls_peer.h"
 
 #include <curl/curl.h>
@@ -9,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { PREFACE_BYTES = 24, FRAME_HEAD_BYTES = 9, HEADERS = 1, PING = 6 };
 
 /// An origin, and another place that an engine knows from a file.
 typedef struct places {
@@ -48,43 +47,13 @@ static void serve_targets(SSL *ssl, const tls_peer_connection *connection) {
     }
 }
 
-/// What a client has sent over HTTP/2.
-typedef struct frame_reader {
-    uint8_t bytes[16384];
-    size_t length;
-    size_t at; // of the next frame
-} frame_reader;
-
-/// Goes to the next frame of a type; returns its stream, or -1 at the end of the connection.
-static int find_frame(SSL *ssl, frame_reader *reader, uint8_t type) {
-    while (true) {
-        while (reader->at + FRAME_HEAD_BYTES <= reader->length) {
-            const uint8_t *head = reader->bytes + reader->at;
-            reader->at += FRAME_HEAD_BYTES + ((size_t)head[1] << 8 | head[2]);
-            if (head[3] == type) {
-                return head[8];
-            }
-        }
-        int got = SSL_read(ssl, reader->bytes + reader->length, (int)(sizeof reader->bytes - reader->length));
-        if (got <= 0) {
-            return -1;
-        }
-        reader->length += (size_t)got;
-    }
-}
-
 static void serve_streams(SSL *ssl, const tls_peer_connection *connection) {
-    static const char form[] = OK_HEAD("\1") FRAME_HEAD("\2", "\0", "\1", "\1") "hi";
-    frame_reader reader = {.at = PREFACE_BYTES};
+    tls_frames frames = TLS_FRAMES_INIT;
     int stream = 0;
     (void)connection;
     (void)SSL_write(ssl, SETTINGS, sizeof(SETTINGS) - 1);
-    while ((stream = find_frame(ssl, &reader, HEADERS)) > 0) {
-        char reply[sizeof form];
-        memcpy(reply, form, sizeof form);
-        reply[FRAME_HEAD_BYTES - 1] = (char)stream;
-        reply[FRAME_HEAD_BYTES + 1 + FRAME_HEAD_BYTES - 1] = (char)stream;
-        (void)SSL_write(ssl, reply, sizeof reply - 1);
+    while ((stream = tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS)) > 0) {
+        tls_frames_answer(ssl, stream);
     }
 }
 
@@ -93,14 +62,14 @@ static void serve_half(SSL *ssl, const tls_peer_connection *connection) {
     static const char half[] =
         OK_HEAD("\1") FRAME_HEAD("\2", "\0", "\0", "\1") "hi" FRAME_HEAD("\x08", "\6", "\0", "\0") "12345678";
     static const char reset[] = FRAME_HEAD("\4", "\3", "\0", "\1") "\0\0\0\x0d";
-    frame_reader reader = {.at = PREFACE_BYTES};
+    tls_frames frames = TLS_FRAMES_INIT;
     (void)connection;
     (void)SSL_write(ssl, SETTINGS, sizeof(SETTINGS) - 1);
-    if (find_frame(ssl, &reader, HEADERS) == 1) {
+    if (tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS) == 1) {
         (void)SSL_write(ssl, half, sizeof half - 1);
-        (void)find_frame(ssl, &reader, PING); // which says that the half was read
+        (void)tls_frames_find(&frames, ssl, TLS_FRAME_PING); // which says that the half was read
         (void)SSL_write(ssl, reset, sizeof reset - 1);
-        (void)find_frame(ssl, &reader, HEADERS);
+        (void)tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS);
     }
 }
 

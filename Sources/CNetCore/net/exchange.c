@@ -231,10 +231,17 @@ static bool is_repeat(const nc_transfer *transfer) {
     return transfer->was_connected && transfer->attempts > 0 && !transfer->has_heard && !transfer->may_be_multiplexed;
 }
 
+/// The same over HTTP/2. There libcurl also repeats what a server has refused, which nobody has acted upon (RFC 9113,
+/// 8.7); of that it says nothing, while of a connection that broke it has told the error by now.
+static bool is_broken_off(const nc_transfer *transfer) {
+    return transfer->was_connected && transfer->attempts > 0 && !transfer->has_heard && transfer->may_be_multiplexed &&
+           transfer->handle->detail[0] != '\0';
+}
+
 /// What the server may have acted upon is sent once (RFC 9110, 9.2.2); false when it ends with that.
 static bool may_repeat(nc_transfer *transfer) {
     long number = 0;
-    if (!is_repeat(transfer) || nc_verdict_may_be_sent_again(transfer)) {
+    if ((!is_repeat(transfer) && !is_broken_off(transfer)) || nc_verdict_may_be_sent_again(transfer)) {
         return true;
     }
     (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_OS_ERRNO, &number);

@@ -1,0 +1,120 @@
+/// Kept connections of HTTP/2 that break, end or fall silent instead of answering: which requests go again, and that
+/// nobody waits on a dead one for ever.
+#include "fixture.h"
+#include "tls_frames.h"
+#include "tls_peer.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+typedef enum ending {
+    IS_RESET,
+    IS_CLOSED,
+    IS_SILENT,
+    IS_FULL, // it takes no more streams, and says so before its answer
+    IS_REFUSED,
+} ending;
+
+/// A peer that answers the first request of its first connection, and meets the second with an ending; every other
+/// connection answers what comes, or refuses it too.
+typedef struct scene {
+    fixture f;
+    tls_peer peer;
+    ending ending;
+    atomic_uint asked;
+} scene;
+
+static void end_connection(SSL *ssl, ending how) {
+    char rest[256];
+    int fd = SSL_get_fd(ssl);
+    if (how == IS_RESET) {
+        const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
+        assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once), 0);
+        return;
+    }
+    (void)SSL_shutdown(ssl);
+    (void)shutdown(fd, SHUT_WR);
+    while (recv(fd, rest, sizeof rest, 0) > 0) {
+    }
+}
+
+static void refuse(SSL *ssl, int stream) {
+    char frame[] = FRAME_HEAD("\4", "\3", "\0", "\1") "\0\0\0\7";
+    frame[8] = (char)stream;
+    (void)SSL_write(ssl, frame, sizeof frame - 1);
+}
+
+static void serve(SSL *ssl, const tls_peer_connection *connection) {
+    static const char no_more[] = FRAME_HEAD("\6", "\4", "\0", "\0") "\0\3\0\0\0\0";
+    scene *s = connection->peer->ctx;
+    tls_frames frames = TLS_FRAMES_INIT;
+    int stream = 0;
+    (void)SSL_write(ssl, SETTINGS, sizeof(SETTINGS) - 1);
+    for (int i = 0; (stream = tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS)) > 0; i++) {
+        bool is_last = connection->index == 0 && i == 1;
+        atomic_fetch_add(&s->asked, 1);
+        if (s->ending == IS_REFUSED && (is_last || connection->index > 0)) {
+            refuse(ssl, stream);
+            continue;
+        }
+        if (is_last && s->ending <= IS_CLOSED) {
+            end_connection(ssl, s->ending);
+            return;
+        }
+        if (connection->index == 0 && i == 0 && s->ending == IS_FULL) {
+            (void)SSL_write(ssl, no_more, sizeof no_more - 1);
+        }
+        if (!is_last) {
+            tls_frames_answer(ssl, stream);
+        }
+    }
+}
+
+static answer ask(scene *s, const char *method, nc_limits limits) {
+    const nc_request request = {
+        .url = nc_slice_of(fixture_text(&s->f, "https://127.0.0.1:%u/", s->peer.port)),
+        .method = nc_slice_of(method),
+        .body = nc_slice_of(strcmp(method, "GET") == 0 ? "" : "hello"),
+        .limits = limits,
+    };
+    return fixture_send(&s->f, &request);
+}
+
+/// Has the engine keep a connection.
+static void start(scene *s, ending how) {
+    *s = (scene){.ending = how};
+    s->peer = (tls_peer){.serve = serve, .members = "2", .ctx = s};
+    tls_peer_start(&s->peer);
+    fixture_start_trusting_all(&s->f);
+    assert_answered(ask(s, "GET", (nc_limits){0}), 200, "hi");
+    assert_int_equal(atomic_load(&s->asked), 1);
+}
+
+static void stop(scene *s) {
+    assert_status(nc_engine_close(s->f.engine, FIXTURE_LIMIT_MS), NC_OK);
+    s->f.engine = NULL;
+    tls_peer_stop(&s->peer);
+    fixture_stop(&s->f);
+}
+
+static void kept_streams__of_a_connection_that_ends_have_a_post_sent_once(void **state) {
+    (void)state;
+    for (ending how = IS_RESET; how <= IS_CLOSED; how++) {
+        scene s;
+        start(&s, how);
+        nc_status status = ask(&s, "POST", (nc_limits){0}).error.status;
+        assert_status(status, how == IS_RESET ? NC_ERR_RESET : NC_ERR_EMPTY_REPLY);
+        assert_true(nc_status_is_retryable(status));
+        assert_int_equal(atomic_load(&s.asked), 2);
+        assert_answered(ask(&s, "POST", (nc_limits){0}), 200, "hi");
+        stop(&s);
+    }
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(kept_streams__of_a_connection_that_ends_have_a_post_sent_once),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}

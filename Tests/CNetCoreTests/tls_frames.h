@@ -1,0 +1,31 @@
+/// What a client has sent over HTTP/2 to a function of a tls_peer, and the answer that it gets.
+///
+///     tls_frames frames = TLS_FRAMES_INIT;
+///     int stream = tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS);
+///     tls_frames_answer(ssl, stream);
+#ifndef NETCORE_TEST_TLS_FRAMES_H
+#define NETCORE_TEST_TLS_FRAMES_H
+
+#include "tls_peer.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { TLS_FRAME_HEADERS = 1, TLS_FRAME_PING = 6 };
+
+typedef struct tls_frames {
+    uint8_t bytes[16384];
+    size_t length;
+    size_t at; // of the next frame
+} tls_frames;
+
+/// Behind the preface.
+#define TLS_FRAMES_INIT                                                                                                \
+    { .at = 24 }
+
+/// Goes to the next frame of a type; returns its stream, or -1 at the end of the connection.
+int tls_frames_find(tls_frames *frames, SSL *ssl, uint8_t type);
+/// Status 200 and "hi".
+void tls_frames_answer(SSL *ssl, int stream);
+
+#endif
