@@ -111,10 +111,31 @@ static void kept_streams__of_a_connection_that_ends_have_a_post_sent_once(void *
     }
 }
 
+static void kept_streams__of_a_connection_that_is_silent_are_its_last(void **state) {
+    static const struct {
+        nc_limits limits;
+        nc_status status;
+    } cases[] = {
+        {{.first_byte_ms = 200}, NC_ERR_FIRST_BYTE_TIMED_OUT},
+        {{.total_ms = 200}, NC_ERR_TOTAL_TIMED_OUT},
+    };
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        scene s;
+        start(&s, i < 2 ? IS_SILENT : IS_FULL);
+        assert_status(ask(&s, "GET", cases[i % 2].limits).error.status, cases[i % 2].status);
+        assert_answered(ask(&s, "POST", (nc_limits){.total_ms = 5000}), 200, "hi");
+        assert_answered(ask(&s, "GET", (nc_limits){.total_ms = 5000}), 200, "hi");
+        assert_int_equal(atomic_load(&s.peer.count), 2);
+        stop(&s);
+    }
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(kept_streams__of_a_connection_that_ends_have_a_post_sent_once),
+        harness_case(kept_streams__of_a_connection_that_is_silent_are_its_last),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

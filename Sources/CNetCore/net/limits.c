@@ -107,6 +107,16 @@ static bool has_moved_unseen(nc_transfer *transfer) {
     return has_moved;
 }
 
+/// libcurl keeps a connection of HTTP/2 when one of its streams is given up, although nobody may be at its other end
+/// any more, or the server may take no more streams on it (RFC 9113, 5.1.2): every further request would join it, and
+/// wait in vain. Of a stream that heard nothing the connection is closed, once no other uses it.
+static void give_up_silent_connection(const nc_transfer *transfer, nc_status status) {
+    bool is_silent = status != NC_ERR_TOTAL_TIMED_OUT || !transfer->has_heard;
+    if (transfer->handle != NULL && transfer->may_be_multiplexed && is_silent) {
+        nc_handle_forbid_reuse(transfer->handle);
+    }
+}
+
 void nc_limits_timer_due(nc_timer *timer) {
     nc_transfer *transfer = NC_CONTAINER_OF(timer, nc_transfer, timer);
     nc_engine *engine = transfer->engine;
@@ -136,5 +146,6 @@ void nc_limits_timer_due(nc_timer *timer) {
     (void)nc_error_set(&err, one.status, CURLE_OPERATION_TIMEDOUT, -1, "%s: %.*s after %u ms",
                        nc_status_text(one.status), nc_url_shown(place), (const char *)place.data, one.limit_ms);
     nc_trace_pass(&engine->trace, NC_TRACE_LIMIT_HIT, transfer->id);
+    give_up_silent_connection(transfer, one.status);
     nc_transfer_fail(transfer, &err);
 }
