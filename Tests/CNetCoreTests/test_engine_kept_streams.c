@@ -111,6 +111,21 @@ static void kept_streams__of_a_connection_that_ends_have_a_post_sent_once(void *
     }
 }
 
+static void kept_streams__of_a_connection_that_ends_go_again_where_that_is_harmless(void **state) {
+    static const char *const methods[] = {"GET", "PUT", "DELETE"};
+    (void)state;
+    for (size_t i = 0; i < 6; i++) {
+        scene s;
+        start(&s, i % 2 == 0 ? IS_RESET : IS_CLOSED);
+        answer one = ask(&s, methods[i / 2], (nc_limits){0});
+        assert_answered(one, 200, "hi");
+        assert_int_equal(nc_response_hop_count(one.response), 1);
+        assert_int_equal(atomic_load(&s.asked), 3);
+        assert_int_equal(atomic_load(&s.peer.count), 2);
+        stop(&s);
+    }
+}
+
 static void kept_streams__of_a_connection_that_is_silent_are_its_last(void **state) {
     static const struct {
         nc_limits limits;
@@ -135,6 +150,7 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(kept_streams__of_a_connection_that_ends_have_a_post_sent_once),
+        harness_case(kept_streams__of_a_connection_that_ends_go_again_where_that_is_harmless),
         harness_case(kept_streams__of_a_connection_that_is_silent_are_its_last),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

@@ -44,6 +44,13 @@ static bool is_stale(const nc_transfer *transfer, CURLcode code) {
     return code == CURLE_GOT_NOTHING && nc_flow_awaits_source(transfer) && is_on_kept_connection(transfer);
 }
 
+/// Whether a kept connection of HTTP/2 ended in order instead of an answer. libcurl asks anew by itself where one was
+/// reset, not here; what may be done twice is asked again, once over each connection that was kept as long.
+static bool is_stale_stream(const nc_transfer *transfer, CURLcode code) {
+    return code == CURLE_PARTIAL_FILE && transfer->may_be_multiplexed && is_idempotent(transfer) &&
+           is_on_kept_connection(transfer);
+}
+
 /// Whether libcurl sends no chunks because the kept connection answered in HTTP/1.0 before: over another one it asks in
 /// HTTP/1.1.
 static bool is_too_old(const nc_transfer *transfer, CURLcode code) {
@@ -61,7 +68,8 @@ bool nc_verdict_may_go_afresh(const nc_transfer *transfer) {
 bool nc_verdict_asks_anew(const nc_transfer *transfer, CURLcode code) {
     // The second is an answer that 7.88 has lost, because a reset came with it: the server wanted no more of the body.
     bool is_untold = (code == CURLE_HTTP2 || code == CURLE_HTTP2_STREAM) && transfer->handle->detail[0] == '\0';
-    bool may_repeat = (is_untold && is_idempotent(transfer)) || is_stale(transfer, code) || is_too_old(transfer, code);
+    bool may_repeat = (is_untold && is_idempotent(transfer)) || is_stale(transfer, code) ||
+                      is_stale_stream(transfer, code) || is_too_old(transfer, code);
     return may_repeat && transfer->error.status == NC_OK && transfer->first_byte_ns == 0 &&
            transfer->repeats < MAX_REPEATS && nc_upload_can_begin(transfer);
 }
