@@ -167,8 +167,13 @@ static void goaway__or_not_a_refused_stream_goes_again(void **state) {
         }
         assert_end(&f, refused[i], 1, &put_once, NC_ERR_NOT_REWINDABLE, 1);
         unsigned served = 0; // How often is libcurl's own affair.
-        assert_status(ask(&f, refused[i], FRAME_ROWS - 1, &asked[0], &served).error.status, NC_ERR_HTTP2);
+        nc_error err = ask(&f, refused[i], FRAME_ROWS - 1, &asked[0], &served).error;
+        assert_status(err.status, NC_ERR_HTTP2);
+        assert_non_null(strstr(err.message, "REFUSED_STREAM"));
     }
+    // Too late to be true.
+    static const frame late[] = {HEADERS(OK_OPEN), PING, RESET("\7"), {0}};
+    assert_end(&f, late, 1, &asked[0], NC_ERR_HTTP2, 1);
     fixture_stop(&f);
 }
 

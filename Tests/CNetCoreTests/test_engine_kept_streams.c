@@ -146,12 +146,27 @@ static void kept_streams__of_a_connection_that_is_silent_are_its_last(void **sta
     }
 }
 
+static void kept_streams__that_are_refused_every_time_say_so(void **state) {
+    static const char *const methods[] = {"GET", "POST"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        scene s;
+        start(&s, IS_REFUSED);
+        answer one = ask(&s, methods[i], (nc_limits){0});
+        assert_status(one.error.status, NC_ERR_HTTP2);
+        assert_non_null(strstr(one.error.message, "REFUSED_STREAM"));
+        assert_in_range(atomic_load(&s.asked), 3, 12); // how often is libcurl's own affair
+        stop(&s);
+    }
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(kept_streams__of_a_connection_that_ends_have_a_post_sent_once),
         harness_case(kept_streams__of_a_connection_that_ends_go_again_where_that_is_harmless),
         harness_case(kept_streams__of_a_connection_that_is_silent_are_its_last),
+        harness_case(kept_streams__that_are_refused_every_time_say_so),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -127,10 +127,21 @@ static bool is_head_beyond_nghttp2(const nc_outcome *outcome) {
     return said != NULL && (strstr(said, " -905:") != NULL || (outcome->is_in_head && strstr(said, " -902:") != NULL));
 }
 
+/// REFUSED_STREAM (RFC 9113, 8.7), of which libcurl says nothing: before a head it asks anew, five times, and then only
+/// says how often. Of connections of HTTP/1 that it takes up anew it has told the error first, which stays.
+static bool is_refusal(const nc_outcome *outcome) {
+    static const char gave_up[] = "Connection died, tried ";
+    return outcome->code == CURLE_RECV_ERROR && (strncmp(outcome->detail, gave_up, sizeof gave_up - 1) == 0 ||
+                                                 (outcome->is_stream && outcome->detail[0] == '\0'));
+}
+
 /// Also what libcurl says of broken chunks, and 7.88 of broken HTTP/2; its text alone tells them apart.
 static nc_status receive_status(const nc_outcome *outcome) {
     if (tells_of_identity(outcome)) {
         return NC_ERR_TLS_IDENTITY;
+    }
+    if (is_refusal(outcome)) {
+        return NC_ERR_HTTP2;
     }
     if (strstr(outcome->detail, "nghttp2") != NULL) {
         return is_head_beyond_nghttp2(outcome) ? NC_ERR_HEAD_TOO_LARGE : NC_ERR_HTTP2;
@@ -255,6 +266,8 @@ static bool is_no_http2(const nc_outcome *outcome) {
 /// What libcurl 7.88 means by a broken stream of which it says nothing.
 static const char lost_answer[] = "the server answered without the whole body, and this libcurl has lost the answer";
 
+static const char refused[] = "the server refused the stream: REFUSED_STREAM";
+
 /// How libcurl begins to quote a proxy's URL that it cannot read, with the password in it.
 static const char unread_proxy[] = "Unsupported proxy ";
 
@@ -300,7 +313,7 @@ nc_status nc_outcome_judge(const nc_outcome *said, nc_error *err) {
                             (const char *)outcome->place.data);
     }
     const char *usual = outcome->code == CURLE_HTTP2_STREAM ? lost_answer : curl_easy_strerror(outcome->code);
-    const char *detail = outcome->detail[0] != '\0' ? outcome->detail : usual;
+    const char *detail = is_refusal(outcome) ? refused : outcome->detail[0] != '\0' ? outcome->detail : usual;
     size_t length = strcspn(detail, "\r\n");
     int shown = (int)(length < 128 ? length : 128);
     return nc_error_set(err, status, (int32_t)outcome->code, -1, "%s: %.*s (%.*s)", nc_status_text(status), place,

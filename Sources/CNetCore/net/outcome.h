@@ -19,6 +19,7 @@ typedef struct nc_outcome {
     bool is_connected;        // the connection was ready for the request
     bool is_in_head;          // a head is awaited, or has begun and is not complete
     bool has_no_head;         // and not even a byte of one came
+    bool is_stream;           // a head came over HTTP/2 or HTTP/3
     bool insists_on_http2;    // NC_HTTP_2_PRIOR_KNOWLEDGE
     bool shows_no_identity;   // although the server asked for the client's certificate
     const char *unix_socket;  // that was asked instead of the place; NULL for none

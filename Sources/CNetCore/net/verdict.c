@@ -117,6 +117,7 @@ void nc_verdict_judge(nc_transfer *transfer, CURLcode code) {
         .proxy_verify_result = proxy_verify_result,
         .socket_error = transfer->socket_error,
         .is_connected = transfer->was_connected,
+        .is_stream = nc_response_http_version(transfer->response) >= NC_HTTP_VERSION_2,
         .is_in_head = transfer->is_in_head || transfer->phase == NC_PHASE_REPLY,
         .has_no_head = transfer->first_byte_ns == 0,
         .insists_on_http2 = transfer->description.http == NC_HTTP_2_PRIOR_KNOWLEDGE,
