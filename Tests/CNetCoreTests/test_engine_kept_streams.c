@@ -10,6 +10,7 @@
 typedef enum ending {
     IS_RESET,
     IS_CLOSED,
+    IS_LEFT_OPEN, // as closed, but for its socket
     IS_SILENT,
     IS_FULL, // it takes no more streams, and says so before its answer
     IS_REFUSED,
@@ -21,6 +22,7 @@ typedef struct scene {
     fixture f;
     tls_peer peer;
     ending ending;
+    atomic_bool has_body; // the next request; the ending comes behind it
     atomic_uint asked;
 } scene;
 
@@ -33,7 +35,9 @@ static void end_connection(SSL *ssl, ending how) {
         return;
     }
     (void)SSL_shutdown(ssl);
-    (void)shutdown(fd, SHUT_WR);
+    if (how != IS_LEFT_OPEN) {
+        (void)shutdown(fd, SHUT_WR);
+    }
     while (recv(fd, rest, sizeof rest, 0) > 0) {
     }
 }
@@ -51,30 +55,36 @@ static void serve(SSL *ssl, const tls_peer_connection *connection) {
     int stream = 0;
     (void)SSL_write(ssl, SETTINGS, sizeof(SETTINGS) - 1);
     for (int i = 0; (stream = tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS)) > 0; i++) {
-        bool is_last = connection->index == 0 && i == 1;
+        bool is_last = connection->index == 0 && i == (s->ending == IS_LEFT_OPEN ? 2 : 1);
+        bool is_held = connection->index == 0 && i == 1; // until the next one comes
+        if (atomic_load(&s->has_body)) {
+            (void)tls_frames_find(&frames, ssl, TLS_FRAME_DATA);
+        }
         atomic_fetch_add(&s->asked, 1);
         if (s->ending == IS_REFUSED && (is_last || connection->index > 0)) {
             refuse(ssl, stream);
             continue;
         }
-        if (is_last && s->ending <= IS_CLOSED) {
+        if (is_last && s->ending <= IS_LEFT_OPEN) {
             end_connection(ssl, s->ending);
             return;
         }
         if (connection->index == 0 && i == 0 && s->ending == IS_FULL) {
             (void)SSL_write(ssl, no_more, sizeof no_more - 1);
         }
-        if (!is_last) {
+        if (!is_last && !is_held) {
             tls_frames_answer(ssl, stream);
         }
     }
 }
 
 static answer ask(scene *s, const char *method, nc_limits limits) {
+    bool has_body = strcmp(method, "GET") != 0;
+    atomic_store(&s->has_body, has_body);
     const nc_request request = {
         .url = nc_slice_of(fixture_text(&s->f, "https://127.0.0.1:%u/", s->peer.port)),
         .method = nc_slice_of(method),
-        .body = nc_slice_of(strcmp(method, "GET") == 0 ? "" : "hello"),
+        .body = nc_slice_of(has_body ? "hello" : ""),
         .limits = limits,
     };
     return fixture_send(&s->f, &request);
@@ -146,6 +156,26 @@ static void kept_streams__of_a_connection_that_is_silent_are_its_last(void **sta
     }
 }
 
+static void kept_streams__of_a_connection_that_ends_all_hear_of_it(void **state) {
+    nc_transfer_id ids[2];
+    scene s;
+    (void)state;
+    start(&s, IS_LEFT_OPEN);
+    const nc_request request = {
+        .url = nc_slice_of(fixture_text(&s.f, "https://127.0.0.1:%u/", s.peer.port)),
+        .method = nc_slice_of("POST"),
+        .limits = {.total_ms = 5000},
+    };
+    for (size_t i = 0; i < 2; i++) {
+        ids[i] = fixture_submit(&s.f, &request);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        assert_status(fixture_wait(&s.f, ids[i]).error.status, NC_ERR_EMPTY_REPLY);
+    }
+    assert_int_equal(atomic_load(&s.asked), 3);
+    stop(&s);
+}
+
 static void kept_streams__that_are_refused_every_time_say_so(void **state) {
     static const char *const methods[] = {"GET", "POST"};
     (void)state;
@@ -166,6 +196,7 @@ int main(void) {
         harness_case(kept_streams__of_a_connection_that_ends_have_a_post_sent_once),
         harness_case(kept_streams__of_a_connection_that_ends_go_again_where_that_is_harmless),
         harness_case(kept_streams__of_a_connection_that_is_silent_are_its_last),
+        harness_case(kept_streams__of_a_connection_that_ends_all_hear_of_it),
         harness_case(kept_streams__that_are_refused_every_time_say_so),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

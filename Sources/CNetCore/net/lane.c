@@ -194,6 +194,16 @@ static void nudge_streams(nc_lane *lane) {
     lane->is_nudging = false;
 }
 
+void nc_lane_doubt_streams(nc_lane *lane) {
+    for (nc_link *link = lane->running.next; link != &lane->running; link = link->next) {
+        nc_transfer *transfer = NC_CONTAINER_OF(link, nc_transfer, link);
+        if (transfer->may_be_multiplexed) {
+            transfer->handle->is_unsure = true;
+            lane->has_unsure = true;
+        }
+    }
+}
+
 /// Whether there is such a stream, and libcurl does not come for it by itself.
 static bool may_have_forgotten(const nc_lane *lane) {
     const nc_timer *timer = &lane->timer;

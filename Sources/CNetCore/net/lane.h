@@ -100,6 +100,9 @@ static inline size_t nc_lane_count_unheeded(const nc_lane *lane, nc_unheeded *co
 
 /// Something happened on a socket of the lane's (CURL_CSELECT_ bits), or CURL_SOCKET_TIMEOUT with 0.
 void nc_lane_act(nc_lane *lane, curl_socket_t fd, int events);
+/// Has libcurl look at all streams under way: it tells the end of a connection of HTTP/2 to the one that read it, and
+/// to others when something more comes, which may be never.
+void nc_lane_doubt_streams(nc_lane *lane);
 /// Ends the hops that libcurl is done with.
 void nc_lane_collect(nc_lane *lane);
 /// True when the lane is of no more use and nothing is in it.

@@ -447,6 +447,9 @@ static void follow(nc_transfer *transfer) {
 
 void nc_transfer_hop_done(nc_transfer *transfer, CURLcode code) {
     code = nc_verdict_plain_end(transfer, code);
+    if (nc_verdict_is_of_connection(transfer, code)) {
+        nc_lane_doubt_streams(transfer->lane);
+    }
     if (nc_verdict_asks_anew(transfer, code)) {
         transfer->asks_anew = true;
         transfer->is_afresh = code == CURLE_UPLOAD_FAILED;

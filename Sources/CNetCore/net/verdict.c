@@ -51,6 +51,10 @@ static bool is_stale_stream(const nc_transfer *transfer, CURLcode code) {
            is_on_kept_connection(transfer);
 }
 
+bool nc_verdict_is_of_connection(const nc_transfer *transfer, CURLcode code) {
+    return code == CURLE_PARTIAL_FILE && transfer->may_be_multiplexed;
+}
+
 /// Whether libcurl sends no chunks because the kept connection answered in HTTP/1.0 before: over another one it asks in
 /// HTTP/1.1.
 static bool is_too_old(const nc_transfer *transfer, CURLcode code) {

@@ -17,8 +17,11 @@ bool nc_verdict_may_go_afresh(const nc_transfer *transfer);
 /// Whether the hop is to be sent again: the server went away (GOAWAY; RFC 9113, 6.8) before it took the
 /// request. libcurl 7.88 repeats such a request where the connection has other streams, and gives the last one up
 /// without a word, as it does after other faults; so only what may be repeated without harm is (RFC 9110, 9.2.2), up to
-/// five times. Or a kept connection ended while the body's source had nothing.
+/// five times. Or a kept connection ended while the body's source had nothing, or over HTTP/2 in order.
 NC_NODISCARD bool nc_verdict_asks_anew(const nc_transfer *transfer, CURLcode code);
+/// Whether a hop over HTTP/2 may have ended because its connection did, in order. (Where a server broke a rule of
+/// HTTP/2 its other streams had better wait: libcurl would send each of them again, whatever it does.)
+bool nc_verdict_is_of_connection(const nc_transfer *transfer, CURLcode code);
 /// Notes what libcurl said, unless one of our own callbacks had said why before.
 void nc_verdict_judge(nc_transfer *transfer, CURLcode code);
 
