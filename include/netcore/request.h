@@ -230,7 +230,7 @@ typedef struct nc_request {
 /// Names and files are not looked up, and no body is read. `request` is borrowed for the call.
 /// Returns NC_OK, NC_ERR_BAD_URL, NC_ERR_BAD_SCHEME, NC_ERR_BAD_METHOD, NC_ERR_BAD_HEADER (err->offset is the byte),
 /// NC_ERR_UNSUPPORTED (CONNECT, WebSocket, a protocol or scheme of authentication that libcurl lacks),
-/// NC_ERR_TOO_LARGE (headers, overrides), NC_ERR_USAGE. Pure; thread-safe.
+/// NC_ERR_TOO_LARGE (headers, overrides), NC_ERR_USAGE. Pure; call from any thread.
 NC_API NC_NODISCARD nc_status nc_request_check(const nc_request *request, nc_error *NC_NULLABLE err);
 
 NC_ASSUME_NONNULL_END
