@@ -225,23 +225,19 @@ static void note_connection(const nc_handle *handle, bool is_new, int local_port
     }
 }
 
-/// Whether libcurl sends a request again because a connection of HTTP/1 that was kept ended without a byte. It would go
-/// on so over up to five others that were kept as long, whatever the request does.
+/// Whether libcurl sends a request again because a connection that was kept ended without a byte. It would go on so
+/// over up to five others that were kept as long, whatever the request does.
 static bool is_repeat(const nc_transfer *transfer) {
-    return transfer->was_connected && transfer->attempts > 0 && !transfer->has_heard && !transfer->may_be_multiplexed;
-}
-
-/// The same over HTTP/2. There libcurl also repeats what a server has refused, which nobody has acted upon (RFC 9113,
-/// 8.7); of that it says nothing, while of a connection that broke it has told the error by now.
-static bool is_broken_off(const nc_transfer *transfer) {
-    return transfer->was_connected && transfer->attempts > 0 && !transfer->has_heard && transfer->may_be_multiplexed &&
-           transfer->handle->detail[0] != '\0';
+    // Over HTTP/2 it also repeats what a server has refused, which nobody has acted upon (RFC 9113, 8.7); of that it
+    // says nothing, while of a connection that broke it has told the error by now.
+    bool is_refused = transfer->may_be_multiplexed && transfer->handle->detail[0] == '\0';
+    return transfer->was_connected && transfer->attempts > 0 && !transfer->has_heard && !is_refused;
 }
 
 /// What the server may have acted upon is sent once (RFC 9110, 9.2.2); false when it ends with that.
 static bool may_repeat(nc_transfer *transfer) {
     long number = 0;
-    if ((!is_repeat(transfer) && !is_broken_off(transfer)) || nc_verdict_may_be_sent_again(transfer)) {
+    if (!is_repeat(transfer) || nc_verdict_may_be_sent_again(transfer)) {
         return true;
     }
     (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_OS_ERRNO, &number);

@@ -44,15 +44,14 @@ static bool is_stale(const nc_transfer *transfer, CURLcode code) {
     return code == CURLE_GOT_NOTHING && nc_flow_awaits_source(transfer) && is_on_kept_connection(transfer);
 }
 
+bool nc_verdict_is_of_connection(const nc_transfer *transfer, CURLcode code) {
+    return code == CURLE_PARTIAL_FILE && transfer->may_be_multiplexed;
+}
+
 /// Whether a kept connection of HTTP/2 ended in order instead of an answer. libcurl asks anew by itself where one was
 /// reset, not here; what may be done twice is asked again, once over each connection that was kept as long.
 static bool is_stale_stream(const nc_transfer *transfer, CURLcode code) {
-    return code == CURLE_PARTIAL_FILE && transfer->may_be_multiplexed && is_idempotent(transfer) &&
-           is_on_kept_connection(transfer);
-}
-
-bool nc_verdict_is_of_connection(const nc_transfer *transfer, CURLcode code) {
-    return code == CURLE_PARTIAL_FILE && transfer->may_be_multiplexed;
+    return nc_verdict_is_of_connection(transfer, code) && is_idempotent(transfer) && is_on_kept_connection(transfer);
 }
 
 /// Whether libcurl sends no chunks because the kept connection answered in HTTP/1.0 before: over another one it asks in
