@@ -1,6 +1,7 @@
 /// Requests that share a connection over TLS, at a time or one behind the other: each gets what is its own.
 #include "fixture.h"
 #include "gate.h"
+#include "tls_frames.h"
 #include "tls_peer.h"
 
 #include <string.h>
@@ -60,38 +61,11 @@ static void serve_one(SSL *ssl, const tls_peer_connection *connection) {
     }
 }
 
-/// What a client has sent over HTTP/2.
-typedef struct frame_reader {
-    uint8_t bytes[8192];
-    size_t length;
-    size_t at; // of the next frame
-} frame_reader;
-
-enum { PREFACE_BYTES = 24, FRAME_HEAD_BYTES = 9, HEADERS = 1 };
-
-/// The stream of the next request (RFC 9113, 4.1); 0 at the end of the connection.
-static uint8_t read_request(SSL *ssl, frame_reader *reader) {
-    while (true) {
-        while (reader->at + FRAME_HEAD_BYTES <= reader->length) {
-            const uint8_t *head = reader->bytes + reader->at;
-            reader->at += FRAME_HEAD_BYTES + ((size_t)head[1] << 8 | head[2]);
-            if (head[3] == HEADERS) {
-                return head[8];
-            }
-        }
-        int got = SSL_read(ssl, reader->bytes + reader->length, (int)(sizeof reader->bytes - reader->length));
-        if (got <= 0) {
-            return 0;
-        }
-        reader->length += (size_t)got;
-    }
-}
-
 static void serve_member(SSL *ssl, const tls_peer_connection *connection) {
-    frame_reader reader = {.at = PREFACE_BYTES};
+    tls_frames frames = TLS_FRAMES_INIT;
     if (connection->peer->members[connection->index] != '2') {
         serve_one(ssl, connection);
-    } else if (read_request(ssl, &reader) == 1) {
+    } else if (tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS) == 1) {
         (void)SSL_write(ssl, SETTINGS ANSWER GOAWAY, sizeof(SETTINGS ANSWER GOAWAY) - 1);
         (void)SSL_shutdown(ssl);
     }
@@ -269,25 +243,25 @@ enum { CANCELLED = 20 };
 
 /// The first stream stays open, those behind it have something to say, the last says all.
 static void serve_streams(SSL *ssl, const tls_peer_connection *connection) {
-    frame_reader reader = {.at = PREFACE_BYTES};
+    tls_frames frames = TLS_FRAMES_INIT;
     (void)connection;
     (void)SSL_write(ssl, SETTINGS, sizeof(SETTINGS) - 1);
     for (size_t i = 0; i < CANCELLED + 2; i++) {
         char reply[] = OK_HEAD("\1") LAST_DATA "of b";
         const size_t data_at = sizeof(OK_HEAD("\1")) - 1;
-        uint8_t stream = read_request(ssl, &reader);
-        if (stream == 0) {
+        int stream = tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS);
+        if (stream < 0) {
             return;
         }
-        reply[FRAME_HEAD_BYTES - 1] = (char)stream;
-        reply[data_at + FRAME_HEAD_BYTES - 1] = (char)stream;
+        reply[TLS_FRAME_HEAD_BYTES - 1] = (char)stream;
+        reply[data_at + TLS_FRAME_HEAD_BYTES - 1] = (char)stream;
         if (i <= CANCELLED) {
-            memcpy(reply + data_at, DATA, FRAME_HEAD_BYTES - 1);
+            memcpy(reply + data_at, DATA, TLS_FRAME_HEAD_BYTES - 1);
             reply[sizeof reply - 2] = 'a';
         }
         (void)SSL_write(ssl, reply, (int)(i == 0 ? data_at : sizeof reply - 1));
     }
-    (void)read_request(ssl, &reader);
+    (void)tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS);
 }
 
 /// Nor is it lost: the leak sanitizer has an eye on what libcurl had kept of it.
@@ -331,8 +305,9 @@ typedef struct long_answer {
     bool is_first;
 } long_answer;
 
-static size_t put_frame(uint8_t *out, uint8_t type, uint8_t flags, uint8_t stream, const void *bytes, size_t length) {
-    const uint8_t head[FRAME_HEAD_BYTES] = {0, (uint8_t)(length >> 8), (uint8_t)length, type, flags, 0, 0, 0, stream};
+static size_t put_frame(uint8_t *out, uint8_t type, uint8_t flags, int stream, const void *bytes, size_t length) {
+    const uint8_t head[TLS_FRAME_HEAD_BYTES] = {0, (uint8_t)(length >> 8), (uint8_t)length, type, flags, 0, 0,
+                                                0, (uint8_t)stream};
     memcpy(out, head, sizeof head);
     memcpy(out + sizeof head, bytes, length);
     return sizeof head + length;
@@ -340,30 +315,31 @@ static size_t put_frame(uint8_t *out, uint8_t type, uint8_t flags, uint8_t strea
 
 /// One stream is open and says nothing more; the other's answer comes at once, in records that hold several frames.
 static void serve_long(SSL *ssl, const tls_peer_connection *connection) {
-    static uint8_t bytes[(LONG_FRAMES + 1) * (LONG_FRAME + FRAME_HEAD_BYTES)];
+    static uint8_t bytes[(LONG_FRAMES + 1) * (LONG_FRAME + TLS_FRAME_HEAD_BYTES)];
     static char frame[LONG_FRAME];
     const long_answer *at = connection->peer->ctx;
-    frame_reader reader = {.at = PREFACE_BYTES};
-    if (read_request(ssl, &reader) == 1) { // libcurl 8 knows from here on that requests share the connection.
+    tls_frames frames = TLS_FRAMES_INIT;
+    // libcurl 8 knows from here on that requests share the connection.
+    if (tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS) == 1) {
         (void)SSL_write(ssl, SETTINGS ANSWER, sizeof(SETTINGS ANSWER) - 1);
     }
-    uint8_t streams[2] = {0};
+    int streams[2] = {0};
     for (size_t i = 0; i < 2; i++) {
-        streams[i] = read_request(ssl, &reader);
-        if (streams[i] == 0) {
+        streams[i] = tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS);
+        if (streams[i] < 0) {
             return;
         }
     }
-    uint8_t stream = streams[at->is_first ? 0 : 1];
+    int stream = streams[at->is_first ? 0 : 1];
     memset(frame, 'x', sizeof frame);
-    size_t length = put_frame(bytes, HEADERS, 4, streams[at->is_first ? 1 : 0], "\x88", 1);
-    length += put_frame(bytes + length, HEADERS, 4, stream, "\x88", 1);
+    size_t length = put_frame(bytes, TLS_FRAME_HEADERS, 4, streams[at->is_first ? 1 : 0], "\x88", 1);
+    length += put_frame(bytes + length, TLS_FRAME_HEADERS, 4, stream, "\x88", 1);
     for (size_t i = 0; i < at->frames; i++) {
         bool is_last = i + 1 == at->frames;
-        length += put_frame(bytes + length, 0, is_last, stream, frame, is_last ? 100 : LONG_FRAME);
+        length += put_frame(bytes + length, TLS_FRAME_DATA, is_last, stream, frame, is_last ? 100 : LONG_FRAME);
     }
     (void)SSL_write(ssl, bytes, (int)length);
-    (void)read_request(ssl, &reader);
+    (void)tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS);
 }
 
 /// A stream whose buffer others have filled while they read, and the rest of whose body has come with that.

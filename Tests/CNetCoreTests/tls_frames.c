@@ -3,13 +3,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { FRAME_HEAD_BYTES = 9 };
-
 int tls_frames_find(tls_frames *frames, SSL *ssl, uint8_t type) {
     while (true) {
-        while (frames->at + FRAME_HEAD_BYTES <= frames->length) {
+        while (frames->at + TLS_FRAME_HEAD_BYTES <= frames->length) {
             const uint8_t *head = frames->bytes + frames->at;
-            frames->at += FRAME_HEAD_BYTES + ((size_t)head[1] << 8 | head[2]);
+            frames->at += TLS_FRAME_HEAD_BYTES + ((size_t)head[1] << 8 | head[2]);
             if (head[3] == type) {
                 return head[8];
             }
@@ -26,7 +24,7 @@ void tls_frames_answer(SSL *ssl, int stream) {
     static const char form[] = OK_HEAD("\1") FRAME_HEAD("\2", "\0", "\1", "\1") "hi";
     char reply[sizeof form];
     memcpy(reply, form, sizeof form);
-    reply[FRAME_HEAD_BYTES - 1] = (char)stream;
-    reply[FRAME_HEAD_BYTES + 1 + FRAME_HEAD_BYTES - 1] = (char)stream;
+    reply[TLS_FRAME_HEAD_BYTES - 1] = (char)stream;
+    reply[TLS_FRAME_HEAD_BYTES + 1 + TLS_FRAME_HEAD_BYTES - 1] = (char)stream;
     (void)SSL_write(ssl, reply, sizeof reply - 1);
 }
