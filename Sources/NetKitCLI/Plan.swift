@@ -4,9 +4,7 @@ import NetKit
 struct Plan {
     private(set) var request: Request<Bytes>
     /// The body's length; nil without a body, and when only reading tells.
-    private(set) var bodyBytes: Int?
-    /// The length of a body that is sent in chunks all the same.
-    private var chunkedBytes: Int?
+    private var bodyBytes: Int?
     /// What is read while it is sent.
     private(set) var pieces: InputPieces?
     /// The name of the file that is sent.
@@ -53,7 +51,10 @@ struct Plan {
     var formType: String? { arguments.form.isEmpty ? nil : request.body?.contentType }
 
     /// Body bytes that went out with a request that was answered.
-    var uploadedBytes: Int { pieces?.count ?? bodyBytes ?? chunkedBytes ?? 0 }
+    var uploadedBytes: Int { pieces?.count ?? bodyBytes ?? 0 }
+
+    /// What Content-Length says; nil where nothing does.
+    var announcedBytes: Int? { sendsChunks ? nil : bodyBytes }
 
     /// With what -G puts into its query.
     private func url() throws(Failure) -> String {
@@ -145,29 +146,22 @@ struct Plan {
             return form.body
         }
         guard !arguments.sendsDataInURL, let bytes = arguments.sentData else { return nil }
-        if sendsChunks {
-            chunkedBytes = bytes.count
-            return .stream {
-                AsyncStream { sent in
-                    sent.yield(bytes)
-                    sent.finish()
-                }
+        bodyBytes = bytes.count
+        guard sendsChunks else { return Body(Bytes(bytes)) }
+        return .stream {
+            AsyncStream { sent in
+                sent.yield(bytes)
+                sent.finish()
             }
         }
-        bodyBytes = bytes.count
-        return Body(Bytes(bytes))
     }
 
     private mutating func upload(of path: String) throws(Failure) -> Body {
         do throws(SystemError) {
             uploadName = path == "-" ? "standard input" : path
             if let length = try InputFile.length(of: path) {
-                if sendsChunks {
-                    chunkedBytes = length
-                    return .stream { FilePieces(path: path) }
-                }
                 bodyBytes = length
-                return .file(path)
+                return sendsChunks ? .stream { FilePieces(path: path) } : .file(path)
             }
             let pieces = try InputPieces(path)
             self.pieces = pieces

@@ -98,7 +98,7 @@ enum Verbose {
         let request = plan.request
         let hasBody = request.body != nil
         var fields: [(name: String, value: String)] = plan.showsLogin ? [("Authorization", hidden)] : []
-        if hasBody && plan.bodyBytes == nil && version == .http1_1 {
+        if hasBody && plan.announcedBytes == nil && version == .http1_1 {
             fields.append(("Transfer-Encoding", "chunked"))
         }
         // The library has its own ones in their place.
@@ -112,7 +112,7 @@ enum Verbose {
         } else if request.acceptsCodings && request.headers["Accept-Encoding"] == nil {
             fields.append(("Accept-Encoding", Versions.codings))
         }
-        if let length = plan.bodyBytes {
+        if let length = plan.announcedBytes {
             fields.append(("Content-Length", "\(length)"))
         }
         return fields.map { "> " + shown($0.name, $0.value) }
