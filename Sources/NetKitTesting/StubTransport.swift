@@ -9,8 +9,9 @@ public import NetKit
 ///     …
 ///     #expect(stub.requests.map(\.path) == ["/login", "/login", "/cities"])
 ///
-/// It does what a transport does: what the engine would not send is refused with the same error, bodies are read to their announced length, redirects are followed as the request
-/// says, limits of bodies, heads and redirects hold, bodies are saved to files, and a cancelled task is told at once.
+/// It does what a transport does: what the engine would not send is refused with the same error, bodies are read to
+/// their announced length, redirects are followed as the request says, limits of bodies, heads and redirects hold,
+/// bodies are saved to files, and a cancelled task is told at once.
 /// Time does not pass in it: what should take long waits for a ``StubGate``, and limits of time never end anything.
 /// Connections, TLS, content codings, cookies and challenges of one's own credentials are the engine's alone.
 /// Thread-safe.
