@@ -281,12 +281,18 @@ static void engine__a_proxy_that_fails_anywhere_is_an_error_of_the_proxys(void *
     static const struct {
         const char *what;
         nct_reply reply;
+        const char *words;
     } cases[] = {
-        {"closes", {.is_cut = true, .ending = NCT_CLOSE}},
-        {"resets", {.is_cut = true, .ending = NCT_RESET}},
-        {"closes within the status line", {.is_cut = true, .cut_after = 5, .ending = NCT_CLOSE}},
-        {"closes within the head", {.headers = "X-A: 1\r\n", .is_cut = true, .cut_after = 20, .ending = NCT_CLOSE}},
-        {"is no HTTP", {.is_raw = true, .body = "220 smtp\r\n\r\n", .body_length = 12, .ending = NCT_CLOSE}},
+        {"closes", {.is_cut = true, .ending = NCT_CLOSE}, ""},
+        {"resets", {.is_cut = true, .ending = NCT_RESET}, ""},
+        {"closes within the status line", {.is_cut = true, .cut_after = 5, .ending = NCT_CLOSE}, ""},
+        {"closes within the head", {.headers = "X-A: 1\r\n", .is_cut = true, .cut_after = 20, .ending = NCT_CLOSE}, ""},
+        {"is no HTTP",
+         {.is_raw = true, .body = "220 smtp\r\n\r\n", .body_length = 12, .ending = NCT_CLOSE},
+         "its answer to CONNECT is not valid HTTP"},
+        {"has a NUL in its head",
+         {.is_raw = true, .body = "HTTP/1.1 200 OK\r\nA: \0\r\n\r\n", .body_length = 25, .ending = NCT_CLOSE},
+         "its answer to CONNECT is not valid HTTP"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -298,6 +304,9 @@ static void engine__a_proxy_that_fails_anywhere_is_an_error_of_the_proxys(void *
         answer one = fixture_send(&f, &request);
         if (one.error.status != NC_ERR_PROXY) {
             fail_msg("a proxy that %s: %s, %s", cases[i].what, nc_status_name(one.error.status), one.error.message);
+        }
+        if (strstr(one.error.message, cases[i].words) == NULL) {
+            fail_msg("of a proxy that %s is said: %s", cases[i].what, one.error.message);
         }
         fixture_stop(&f);
     }

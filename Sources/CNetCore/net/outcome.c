@@ -253,6 +253,29 @@ static nc_outcome look_at_proxy(const nc_outcome *outcome) {
     return seen;
 }
 
+/// What a proxy reports of the host behind it (RFC 1928, 6), which libcurl gives out as a number; NULL for nothing.
+static const char *proxys_report(CURLproxycode code) {
+    static const struct {
+        CURLproxycode code;
+        const char *words;
+    } known[] = {
+        {CURLPX_REPLY_GENERAL_SERVER_FAILURE, "it reports a general failure (1)"},
+        {CURLPX_REPLY_NOT_ALLOWED, "it does not allow this host (2)"},
+        {CURLPX_REPLY_NETWORK_UNREACHABLE, "it reports that the network is unreachable (3)"},
+        {CURLPX_REPLY_HOST_UNREACHABLE, "it reports that the host is unreachable (4)"},
+        {CURLPX_REPLY_CONNECTION_REFUSED, "it reports that the host refused the connection (5)"},
+        {CURLPX_REPLY_TTL_EXPIRED, "it reports that the time to live ran out (6)"},
+        {CURLPX_REPLY_COMMAND_NOT_SUPPORTED, "it does not connect to anybody (7)"},
+        {CURLPX_REPLY_ADDRESS_TYPE_NOT_SUPPORTED, "it does not take this kind of address (8)"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (known[i].code == code) {
+            return known[i].words;
+        }
+    }
+    return NULL;
+}
+
 /// Servers of HTTP/1 answer the HTTP/2 preface in many ways, but never in HTTP/2.
 static bool is_no_http2(const nc_outcome *outcome) {
     if (!outcome->insists_on_http2 || !outcome->is_connected || !outcome->has_no_head) {
@@ -267,6 +290,26 @@ static bool is_no_http2(const nc_outcome *outcome) {
 static const char lost_answer[] = "the server answered without the whole body, and this libcurl has lost the answer";
 
 static const char refused[] = "the server refused the stream: REFUSED_STREAM";
+
+/// What is said of it besides the status and the place.
+static const char *detail_of(const nc_outcome *outcome, nc_status status) {
+    const char *report = proxys_report(outcome->proxy_said);
+    if (status == NC_ERR_PROXY && report != NULL) {
+        return report;
+    }
+    // Of an answer that it cannot read libcurl tells a status of 0, or of a function of its own.
+    bool is_unread = outcome->code == CURLE_BAD_FUNCTION_ARGUMENT || strstr(outcome->detail, ", response 0") != NULL;
+    if (status == NC_ERR_PROXY && is_unread) {
+        return "its answer to CONNECT is not valid HTTP";
+    }
+    if (is_refusal(outcome)) {
+        return refused;
+    }
+    if (outcome->detail[0] != '\0') {
+        return outcome->detail;
+    }
+    return outcome->code == CURLE_HTTP2_STREAM ? lost_answer : curl_easy_strerror(outcome->code);
+}
 
 /// How libcurl begins to quote a proxy's URL that it cannot read, with the password in it.
 static const char unread_proxy[] = "Unsupported proxy ";
@@ -312,8 +355,7 @@ nc_status nc_outcome_judge(const nc_outcome *said, nc_error *err) {
         return nc_error_set(err, status, (int32_t)outcome->code, -1, "%s: %.*s", nc_status_text(status), place,
                             (const char *)outcome->place.data);
     }
-    const char *usual = outcome->code == CURLE_HTTP2_STREAM ? lost_answer : curl_easy_strerror(outcome->code);
-    const char *detail = is_refusal(outcome) ? refused : outcome->detail[0] != '\0' ? outcome->detail : usual;
+    const char *detail = detail_of(outcome, status);
     size_t length = strcspn(detail, "\r\n");
     int shown = (int)(length < 128 ? length : 128);
     return nc_error_set(err, status, (int32_t)outcome->code, -1, "%s: %.*s (%.*s)", nc_status_text(status), place,

@@ -16,6 +16,7 @@ typedef struct nc_outcome {
     bool has_proxy;           // one may have been asked
     nc_slice proxy;           // its host and port; empty when the environment names it
     long proxy_verify_result; // CURLINFO_PROXY_SSL_VERIFYRESULT
+    CURLproxycode proxy_said; // CURLINFO_PROXY_ERROR
     bool is_connected;        // the connection was ready for the request
     bool is_in_head;          // a head is awaited, or has begun and is not complete
     bool has_no_head;         // and not even a byte of one came

@@ -82,6 +82,7 @@ void nc_verdict_judge(nc_transfer *transfer, CURLcode code) {
     long os_error = 0;
     long verify_result = 0;
     long proxy_verify_result = 0;
+    long proxy_said = CURLPX_OK;
     if (transfer->error.status != NC_OK || transfer->ends_early) {
         return;
     }
@@ -107,6 +108,7 @@ void nc_verdict_judge(nc_transfer *transfer, CURLcode code) {
     (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_OS_ERRNO, &os_error);
     (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_SSL_VERIFYRESULT, &verify_result);
     (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_PROXY_SSL_VERIFYRESULT, &proxy_verify_result);
+    (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_PROXY_ERROR, &proxy_said);
     const nc_kept_proxy *proxy = nc_handle_proxy(transfer);
     const nc_state *known = &transfer->engine->state;
     const nc_outcome outcome = {
@@ -118,6 +120,7 @@ void nc_verdict_judge(nc_transfer *transfer, CURLcode code) {
         .has_proxy = proxy->choice != NC_PROXY_NONE,
         .proxy = nc_url_authority(nc_slice_of(proxy->url != NULL ? proxy->url : "")),
         .proxy_verify_result = proxy_verify_result,
+        .proxy_said = (CURLproxycode)proxy_said,
         .socket_error = transfer->socket_error,
         .is_connected = transfer->was_connected,
         .is_stream = nc_response_http_version(transfer->response) >= NC_HTTP_VERSION_2,
