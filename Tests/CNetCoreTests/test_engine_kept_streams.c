@@ -15,6 +15,8 @@ typedef enum ending {
     IS_SILENT,
     IS_FULL, // it takes no more streams, and says so before its answer
     IS_REFUSED,
+    IS_DEAD, // silent from then on
+    IS_BUSY, // silent for two streams, and says something else all the time
 } ending;
 
 /// A peer that answers the first request of its first connection, and meets the second with an ending; every other
@@ -54,6 +56,24 @@ static void refuse(SSL *ssl, int stream) {
     (void)SSL_write(ssl, frame, sizeof frame - 1);
 }
 
+/// Two streams wait, others are answered; the client is greeted whenever it says nothing.
+static void serve_busily(SSL *ssl, tls_frames *frames, scene *s) {
+    static const char greeting[] = FRAME_HEAD("\10", "\6", "\0", "\0") "12345678";
+    const struct timeval soon = {.tv_usec = 10000};
+    int waiting = 2;
+    assert_int_equal(setsockopt(SSL_get_fd(ssl), SOL_SOCKET, SO_RCVTIMEO, &soon, sizeof soon), 0);
+    while (true) {
+        int stream = tls_frames_find(frames, ssl, TLS_FRAME_HEADERS);
+        if (stream > 0) {
+            atomic_fetch_add(&s->asked, 1);
+            waiting > 0 ? waiting-- : tls_frames_answer(ssl, stream);
+        } else if (SSL_get_error(ssl, stream) != SSL_ERROR_WANT_READ ||
+                   SSL_write(ssl, greeting, sizeof greeting - 1) <= 0) {
+            return;
+        }
+    }
+}
+
 static void serve(SSL *ssl, const tls_peer_connection *connection) {
     static const char no_more[] = FRAME_HEAD("\6", "\4", "\0", "\0") "\0\3\0\0\0\0";
     scene *s = connection->peer->ctx;
@@ -62,7 +82,8 @@ static void serve(SSL *ssl, const tls_peer_connection *connection) {
     (void)SSL_write(ssl, SETTINGS, sizeof(SETTINGS) - 1);
     for (int i = 0; (stream = tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS)) > 0; i++) {
         bool is_last = connection->index == 0 && i == (s->ending == IS_LEFT_OPEN ? 2 : 1);
-        bool is_held = connection->index == 0 && i == 1; // until the next one comes
+        bool is_held =
+            connection->index == 0 && (i == 1 || (i > 1 && s->ending == IS_DEAD)); // for the next one, or ever
         if (atomic_load(&s->has_body)) {
             (void)tls_frames_find(&frames, ssl, TLS_FRAME_DATA);
         }
@@ -80,6 +101,10 @@ static void serve(SSL *ssl, const tls_peer_connection *connection) {
         }
         if (!is_last && !is_held) {
             tls_frames_answer(ssl, stream);
+        }
+        if (connection->index == 0 && s->ending == IS_BUSY) {
+            serve_busily(ssl, &frames, s);
+            return;
         }
     }
 }
@@ -162,6 +187,26 @@ static void kept_streams__of_a_connection_that_is_silent_are_its_last(void **sta
     }
 }
 
+/// As those that somebody on the way has forgotten, while there is always a request under way.
+static void kept_streams__of_a_dead_connection_are_its_last_also_while_others_wait_on_it(void **state) {
+    (void)state;
+    for (ending how = IS_DEAD; how <= IS_BUSY; how++) {
+        scene s;
+        start(&s, how);
+        const nc_request patient = {.url = nc_slice_of(fixture_text(&s.f, "https://127.0.0.1:%u/", s.peer.port))};
+        nc_transfer_id waits = fixture_submit(&s.f, &patient);
+        assert_status(ask(&s, "GET", (nc_limits){.first_byte_ms = 200}).error.status, NC_ERR_FIRST_BYTE_TIMED_OUT);
+        for (size_t i = 0; i < 3; i++) {
+            assert_answered(ask(&s, "GET", (nc_limits){.total_ms = 5000}), 200, "hi");
+        }
+        // A server that is slow with one answer and says other things meanwhile is not dead.
+        assert_int_equal(atomic_load(&s.peer.count), how == IS_DEAD ? 2 : 1);
+        nc_engine_cancel(s.f.engine, waits);
+        assert_status(fixture_wait(&s.f, waits).error.status, NC_ERR_CANCELLED);
+        stop(&s);
+    }
+}
+
 static void kept_streams__of_a_connection_that_ends_all_hear_of_it(void **state) {
     nc_transfer_id ids[2];
     scene s;
@@ -207,6 +252,7 @@ int main(void) {
         harness_case(kept_streams__of_a_connection_that_ends_have_a_post_sent_once),
         harness_case(kept_streams__of_a_connection_that_ends_go_again_where_that_is_harmless),
         harness_case(kept_streams__of_a_connection_that_is_silent_are_its_last),
+        harness_case(kept_streams__of_a_dead_connection_are_its_last_also_while_others_wait_on_it),
         harness_case(kept_streams__of_a_connection_that_ends_all_hear_of_it),
         harness_case(kept_streams__that_are_refused_every_time_say_so),
     };

@@ -194,6 +194,16 @@ static void nudge_streams(nc_lane *lane) {
     lane->is_nudging = false;
 }
 
+bool nc_lane_is_shared_by_others(const nc_lane *lane, const nc_transfer *transfer) {
+    for (nc_link *link = lane->running.next; link != &lane->running; link = link->next) {
+        const nc_transfer *other = NC_CONTAINER_OF(link, nc_transfer, link);
+        if (other != transfer && other->may_be_multiplexed && other->socket_key == transfer->socket_key) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void nc_lane_doubt_streams(nc_lane *lane) {
     for (nc_link *link = lane->running.next; link != &lane->running; link = link->next) {
         nc_transfer *transfer = NC_CONTAINER_OF(link, nc_transfer, link);
@@ -416,6 +426,7 @@ static nc_lane *make(nc_engine *engine, nc_lane_key key) {
     lane->dscp = key.dscp;
     lane->proxy_key = key.proxy_key;
     lane->place_key = key.place_key;
+    lane->epoch = key.epoch;
     lane->timer.fire = on_timer_due;
     nc_list_init(&lane->awaiting_roots);
     nc_list_init(&lane->running);
@@ -432,7 +443,7 @@ static nc_lane *make(nc_engine *engine, nc_lane_key key) {
 
 static bool has_key(const nc_lane *lane, nc_lane_key key) {
     return lane->has_cookies == key.has_cookies && lane->is_apart == key.is_apart && lane->dscp == key.dscp &&
-           lane->proxy_key == key.proxy_key && lane->place_key == key.place_key &&
+           lane->proxy_key == key.proxy_key && lane->place_key == key.place_key && lane->epoch == key.epoch &&
            nc_trust_is_equal(lane->trust, key.trust);
 }
 

@@ -27,6 +27,7 @@ struct nc_lane {
     uint8_t dscp;          // the class of service of its connections; 0 is none
     uint64_t proxy_key;    // see nc_access_proxy_key()
     uint64_t place_key;    // of where its hops are sent: nc_detour_key(), nc_description.ports_key, or 0
+    uint32_t epoch;        // nc_host.epoch of those whose hops it takes
     bool has_single;       // on detours: had a connection that carries one request at a time
     bool has_shared;       // had one that carries several
     bool has_unlearnt;     // the share was changed by a response, and the jar does not know
@@ -72,6 +73,7 @@ typedef struct nc_lane_key {
     uint8_t dscp;
     uint64_t proxy_key;
     uint64_t place_key;
+    uint32_t epoch; // libcurl goes on joining a connection that is dead; nobody joins one of another lane
 } nc_lane_key;
 
 /// Finds the lane for a key or makes it; NULL with `err` filled when that fails.
@@ -100,6 +102,8 @@ static inline size_t nc_lane_count_unheeded(const nc_lane *lane, nc_unheeded *co
 
 /// Something happened on a socket of the lane's (CURL_CSELECT_ bits), or CURL_SOCKET_TIMEOUT with 0.
 void nc_lane_act(nc_lane *lane, curl_socket_t fd, int events);
+/// Whether another transfer of the lane's is on the same connection.
+bool nc_lane_is_shared_by_others(const nc_lane *lane, const nc_transfer *transfer);
 /// Has libcurl look at all streams under way: it tells the end of a connection of HTTP/2 to the one that read it, and
 /// to others when something more comes, which may be never.
 void nc_lane_doubt_streams(nc_lane *lane);

@@ -107,13 +107,28 @@ static bool has_moved_unseen(nc_transfer *transfer) {
     return has_moved;
 }
 
+/// Whether nothing at all has come over the connection for half the time that the transfer has waited: a server that is
+/// slow with one answer still has something to say to others.
+static bool is_dead(const nc_transfer *transfer, uint64_t waiting_since_ns) {
+    const nc_engine *engine = transfer->engine;
+    uint64_t waited_ns = engine->loop.now_ns - waiting_since_ns;
+    return nc_sockets_are_silent(&engine->loop.sockets, transfer->socket_key, waited_ns / 2);
+}
+
 /// libcurl keeps a connection of HTTP/2 when one of its streams is given up, although nobody may be at its other end
 /// any more, or the server may take no more streams on it (RFC 9113, 5.1.2): every further request would join it, and
-/// wait in vain. Of a stream that heard nothing the connection is closed, once no other uses it.
-static void give_up_silent_connection(const nc_transfer *transfer, nc_status status) {
-    bool is_silent = status != NC_ERR_TOTAL_TIMED_OUT || !transfer->has_heard;
-    if (transfer->handle != NULL && transfer->may_be_multiplexed && is_silent) {
-        nc_handle_forbid_reuse(transfer->handle);
+/// wait in vain. Of a stream that heard nothing the connection is closed, once no other uses it; while others do, new
+/// requests leave it behind if it is dead.
+static void give_up_silent_connection(const nc_transfer *transfer, limit hit) {
+    bool is_silent = hit.status != NC_ERR_TOTAL_TIMED_OUT || !transfer->has_heard;
+    if (transfer->handle == NULL || !transfer->may_be_multiplexed || !is_silent) {
+        return;
+    }
+    nc_handle_forbid_reuse(transfer->handle);
+    nc_host *host = transfer->host;
+    if (host != NULL && host->epoch == transfer->lane->epoch && nc_lane_is_shared_by_others(transfer->lane, transfer) &&
+        is_dead(transfer, limit_of_phase(transfer).from_ns)) {
+        host->epoch++;
     }
 }
 
@@ -146,6 +161,6 @@ void nc_limits_timer_due(nc_timer *timer) {
     (void)nc_error_set(&err, one.status, CURLE_OPERATION_TIMEDOUT, -1, "%s: %.*s after %u ms",
                        nc_status_text(one.status), nc_url_shown(place), (const char *)place.data, one.limit_ms);
     nc_trace_pass(&engine->trace, NC_TRACE_LIMIT_HIT, transfer->id);
-    give_up_silent_connection(transfer, one.status);
+    give_up_silent_connection(transfer, one);
     nc_transfer_fail(transfer, &err);
 }

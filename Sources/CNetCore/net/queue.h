@@ -21,6 +21,7 @@ struct nc_host {
     bool is_multiplexed; // answered over HTTP/2 or later
     bool has_single;     // had a connection over TLS that carries one request at a time
     bool has_shared;     // had one that carries several
+    uint32_t epoch;      // counts how often its connections were left behind, see nc_lane_key
     size_t key_length;
     uint8_t key[];
 };

@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 void nc_sockets_init(nc_sockets *sockets, nc_poller *poller) {
@@ -142,6 +143,31 @@ bool nc_sockets_has_unread(const nc_sockets *sockets, uint32_t key) {
 
 bool nc_sockets_is_unread(const nc_sockets *sockets, int fd) {
     return nc_sockets_connection(sockets, fd) != 0 && has_unread(fd);
+}
+
+static bool is_silent(int fd, uint64_t for_ns) {
+#ifdef __linux__
+    struct tcp_info info;
+    socklen_t length = sizeof info;
+    return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 && length == sizeof info &&
+           (uint64_t)info.tcpi_last_data_recv * 1000000u >= for_ns;
+#else
+    (void)fd;
+    (void)for_ns;
+    return false;
+#endif
+}
+
+bool nc_sockets_are_silent(const nc_sockets *sockets, uint32_t key, uint64_t for_ns) {
+    bool is_any = false;
+    int next = key != 0 ? sockets->kept[key % NC_KEPT_ROWS] : 0;
+    for (; next != 0; next = sockets->entries[next - 1].next_kept) {
+        if (sockets->entries[next - 1].key == key && !is_silent(next - 1, for_ns)) {
+            return false; // Nobody can say which of several it is.
+        }
+        is_any = is_any || sockets->entries[next - 1].key == key;
+    }
+    return is_any;
 }
 
 void nc_sockets_closing(nc_sockets *sockets, int fd) {

@@ -47,6 +47,8 @@ uint64_t nc_sockets_kept_connection(const nc_sockets *sockets, uint32_t key);
 bool nc_sockets_has_unread(const nc_sockets *sockets, uint32_t key);
 /// Whether one of ours has something to read, be it its end.
 bool nc_sockets_is_unread(const nc_sockets *sockets, int fd);
+/// Whether no kept socket of this key has received anything for as long; false when the system does not tell.
+bool nc_sockets_are_silent(const nc_sockets *sockets, uint32_t key, uint64_t for_ns);
 /// A socket of the engine's own is about to be closed.
 void nc_sockets_closing(nc_sockets *sockets, int fd);
 /// `owner` wants these NC_WANT_ bits from now on; 0 is nothing.

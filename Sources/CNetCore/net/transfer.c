@@ -324,6 +324,7 @@ static nc_lane *lane_for(nc_transfer *transfer, nc_error *err) {
         .dscp = transfer->description.dscp,
         .proxy_key = nc_access_proxy_key(&engine->state, transfer->description.extras),
         .place_key = transfer->detour != NULL ? nc_detour_key(transfer->detour) : transfer->description.ports_key,
+        .epoch = transfer->host != NULL ? transfer->host->epoch : 0,
     };
     if (!transfer->is_elsewhere && !transfer->description.is_elsewhere) {
         return nc_lane_for(engine, key, err);
