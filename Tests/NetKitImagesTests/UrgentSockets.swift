@@ -18,7 +18,7 @@ enum UrgentSockets {
                     && getsockname(listener, address, &length) == 0 && connect(far, address, length) == 0
             }
         }
-        let near = unsafe accept(listener, nil, nil)
+        let near = accept(listener, nil, nil)
         guard isReady, near >= 0 else { throw NetError(.connect, "no pair of sockets") }
         return (near, far)
     }

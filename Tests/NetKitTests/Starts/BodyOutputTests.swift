@@ -168,7 +168,7 @@ struct BodyOutputTests {
     /// In a process of its own, whose SIGPIPE is the default one: it would end it.
     @Test func aPipeWithoutAReaderIsAnErrorAndNoSignal() async {
         await #expect(processExitsWith: .success) {
-            unsafe signal(SIGPIPE, SIG_DFL)
+            signal(SIGPIPE, SIG_DFL)
             var ends: [Int32] = [0, 0]
             guard unsafe pipe(&ends) == 0 else { exit(2) }
             close(ends[0])
