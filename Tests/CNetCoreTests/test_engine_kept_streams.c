@@ -207,6 +207,36 @@ static void kept_streams__of_a_dead_connection_are_its_last_also_while_others_wa
     }
 }
 
+/// Callers have limits of their own, shorter than the engine's, and cancel.
+static void kept_streams__that_a_caller_gives_up_on_a_dead_connection_are_its_last_too(void **state) {
+    static const struct {
+        ending how;
+        size_t waiting;
+        unsigned connections;
+    } cases[] = {{IS_DEAD, 1, 2}, {IS_DEAD, 2, 2}, {IS_BUSY, 2, 1}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        nc_transfer_id ids[2];
+        nc_response *none = NULL;
+        scene s;
+        start(&s, cases[i].how);
+        const nc_request patient = {.url = nc_slice_of(fixture_text(&s.f, "https://127.0.0.1:%u/", s.peer.port))};
+        for (size_t k = 0; k < cases[i].waiting; k++) {
+            ids[k] = fixture_submit(&s.f, &patient);
+        }
+        assert_status(nc_engine_wait(s.f.engine, ids[0], 1200, &none, NULL), NC_ERR_WAIT_TIMED_OUT);
+        nc_engine_cancel(s.f.engine, ids[0]);
+        assert_status(fixture_wait(&s.f, ids[0]).error.status, NC_ERR_CANCELLED);
+        assert_answered(ask(&s, "GET", (nc_limits){.total_ms = 5000}), 200, "hi");
+        assert_int_equal(atomic_load(&s.peer.count), cases[i].connections);
+        for (size_t k = 1; k < cases[i].waiting; k++) {
+            nc_engine_cancel(s.f.engine, ids[k]);
+            assert_status(fixture_wait(&s.f, ids[k]).error.status, NC_ERR_CANCELLED);
+        }
+        stop(&s);
+    }
+}
+
 static void kept_streams__of_a_connection_that_ends_all_hear_of_it(void **state) {
     nc_transfer_id ids[2];
     scene s;
@@ -253,6 +283,7 @@ int main(void) {
         harness_case(kept_streams__of_a_connection_that_ends_go_again_where_that_is_harmless),
         harness_case(kept_streams__of_a_connection_that_is_silent_are_its_last),
         harness_case(kept_streams__of_a_dead_connection_are_its_last_also_while_others_wait_on_it),
+        harness_case(kept_streams__that_a_caller_gives_up_on_a_dead_connection_are_its_last_too),
         harness_case(kept_streams__of_a_connection_that_ends_all_hear_of_it),
         harness_case(kept_streams__that_are_refused_every_time_say_so),
     };

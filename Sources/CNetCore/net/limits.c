@@ -12,6 +12,9 @@
 /// before (see set_buffer() in handle.c).
 enum { LAST_FRAME_MS = 500 };
 
+/// Whoever cancels a request that waited for so long may have had a limit of his own.
+enum { QUIET_MS = 1000 };
+
 /// How long a redirect's own body may take altogether, which is read for the sake of its connection alone.
 enum { REDIRECT_BODY_MS = 1000 };
 
@@ -117,18 +120,28 @@ static bool is_dead(const nc_transfer *transfer, uint64_t waiting_since_ns) {
 
 /// libcurl keeps a connection of HTTP/2 when one of its streams is given up, although nobody may be at its other end
 /// any more, or the server may take no more streams on it (RFC 9113, 5.1.2): every further request would join it, and
-/// wait in vain. Of a stream that heard nothing the connection is closed, once no other uses it; while others do, new
-/// requests leave it behind if it is dead.
-static void give_up_silent_connection(const nc_transfer *transfer, limit hit) {
-    bool is_silent = hit.status != NC_ERR_TOTAL_TIMED_OUT || !transfer->has_heard;
-    if (transfer->handle == NULL || !transfer->may_be_multiplexed || !is_silent) {
+/// wait in vain. It is closed, once nobody else uses it; while others do, new requests leave it behind if it is dead.
+static void give_up_connection(const nc_transfer *transfer, uint64_t waiting_since_ns) {
+    nc_host *host = transfer->host;
+    nc_handle_forbid_reuse(transfer->handle);
+    if (host != NULL && host->epoch == transfer->lane->epoch && nc_lane_is_shared_by_others(transfer->lane, transfer) &&
+        is_dead(transfer, waiting_since_ns)) {
+        host->epoch++;
+    }
+}
+
+/// Whether the transfer is a stream, of HTTP/2 or later.
+static bool is_stream(const nc_transfer *transfer) {
+    return transfer->handle != NULL && transfer->may_be_multiplexed;
+}
+
+void nc_limits_cancelled(const nc_transfer *transfer) {
+    if (!is_stream(transfer) || transfer->phase != NC_PHASE_REPLY) {
         return;
     }
-    nc_handle_forbid_reuse(transfer->handle);
-    nc_host *host = transfer->host;
-    if (host != NULL && host->epoch == transfer->lane->epoch && nc_lane_is_shared_by_others(transfer->lane, transfer) &&
-        is_dead(transfer, limit_of_phase(transfer).from_ns)) {
-        host->epoch++;
+    uint64_t waited_ns = transfer->engine->loop.now_ns - transfer->phase_began_ns;
+    if (waited_ns >= QUIET_MS * 1000000u && is_dead(transfer, transfer->phase_began_ns)) {
+        give_up_connection(transfer, transfer->phase_began_ns);
     }
 }
 
@@ -161,6 +174,8 @@ void nc_limits_timer_due(nc_timer *timer) {
     (void)nc_error_set(&err, one.status, CURLE_OPERATION_TIMEDOUT, -1, "%s: %.*s after %u ms",
                        nc_status_text(one.status), nc_url_shown(place), (const char *)place.data, one.limit_ms);
     nc_trace_pass(&engine->trace, NC_TRACE_LIMIT_HIT, transfer->id);
-    give_up_silent_connection(transfer, one);
+    if (is_stream(transfer) && (one.status != NC_ERR_TOTAL_TIMED_OUT || !transfer->has_heard)) {
+        give_up_connection(transfer, limit_of_phase(transfer).from_ns);
+    }
     nc_transfer_fail(transfer, &err);
 }

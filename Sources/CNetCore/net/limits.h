@@ -6,6 +6,8 @@
 
 /// A limit begins to count: sets the timer when it is to ring earlier than was known.
 void nc_limits_arm(nc_transfer *transfer);
+/// Its caller gives the transfer up: a connection that is dead is left with it.
+void nc_limits_cancelled(const nc_transfer *transfer);
 /// Ends the transfer when its time is over; sets the timer anew when something moved meanwhile.
 void nc_limits_timer_due(nc_timer *timer);
 

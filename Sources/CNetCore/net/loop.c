@@ -3,6 +3,7 @@
 #include "base/trace.h"
 #include "net/download_state.h"
 #include "net/engine_state.h"
+#include "net/limits.h"
 #include "net/orders.h"
 
 #include <sched.h>
@@ -47,6 +48,7 @@ static void apply_cancels(nc_engine *engine, nc_link *cancelled) {
         }
         nc_transfer *transfer = NC_CONTAINER_OF(link, nc_transfer, cancel_link);
         nc_trace_pass(&engine->trace, NC_TRACE_CANCEL_APPLIED, transfer->id);
+        nc_limits_cancelled(transfer);
         nc_transfer_fail(transfer, &err);
     }
 }
