@@ -33,14 +33,27 @@ extension Body {
     private static func readFile(
         _ path: String, _ take: (Bytes) async throws(NetError) -> Void
     ) async throws(NetError) {
-        func failure(_ call: String) -> NetError {
-            NetError(.file, "the body's file cannot be read (\(call))", nativeCode: Int(errno))
+        func failure(_ what: String) -> NetError {
+            let code = errno
+            return NetError(
+                .file, "'\(path)' cannot be \(what): \(unsafe String(cString: strerror(code)))",
+                nativeCode: Int(code))
         }
-        let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        // A FIFO that nobody writes to would otherwise hold the thread, which a cancelled task does not give back.
+        let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         if file < 0 {
-            throw failure("open")
+            throw failure("opened")
         }
         defer { close(file) }
+        var info = stat()
+        if unsafe fstat(file, &info) != 0 {
+            throw failure("examined")
+        }
+        if info.st_mode & S_IFMT != S_IFREG {
+            throw NetError(
+                .file, "'\(path)' is no regular file: give it as a source",
+                nativeCode: Int(info.st_mode & S_IFMT == S_IFDIR ? EISDIR : ESPIPE))
+        }
         while true {
             if Task.isCancelled {
                 throw NetError(.cancelled, "the task was cancelled while the body's file was read")

@@ -1,6 +1,12 @@
 import NetKit
 import Testing
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 extension ConformanceCase {
     /// How a request's body goes.
     static let uploads: [ConformanceCase] = [
@@ -90,6 +96,19 @@ extension ConformanceCase {
                     Request<Void>(scene.url("/"), method: .post, body: .file(folder.file("none"))))
             }
             #expect(error?.code == .file)
+            #expect(error?.message.contains(folder.file("none")) == true)
+        },
+        ConformanceCase("upload-of-a-file-that-is-no-regular-one-waits-for-nobody") { scene in
+            let folder = try TemporaryFolder()
+            try #require(unsafe mkfifo(folder.file("pipe"), 0o600) == 0)
+            for path in ["/dev/null", folder.path, folder.file("pipe")] {
+                let error = await thrown { () throws(NetError) in
+                    _ = try await scene.agent().send(
+                        Request<Void>(scene.url("/"), method: .post, body: .file(path)))
+                }
+                try #require(error?.code == .file)
+                #expect(error?.message.contains("'\(path)' is no regular file") == true)
+            }
         },
         ConformanceCase("early-response-to-an-upload") { scene in
             var reply = SceneReply(status: 413, body: Array("too large".utf8))

@@ -86,6 +86,7 @@ struct GzippedBodyTests {
         let error = try #require(await failure { try await Agent().send(request) })
         #expect(error.code == .bodySource)
         #expect((error.underlying as? NetError)?.code == .file)
+        #expect(error.message.contains("'/nonexistent/body' cannot be opened: No such file or directory"))
     }
 
     @Test func aSequenceOfAnotherLengthEndsTheRequest() async throws {
