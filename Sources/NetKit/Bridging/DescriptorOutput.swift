@@ -98,8 +98,11 @@ public final class DescriptorOutput: BodyOutput {
         return nil
     }
 
-    /// Waits a moment for room.
+    /// Waits a moment for room. A number below 0 poll() passes over: the write tells what is wrong with it.
     private func isReady() -> Bool {
+        if descriptor < 0 {
+            return true
+        }
         var asked = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         return unsafe poll(&asked, 1, 100) > 0
     }

@@ -154,6 +154,15 @@ struct BodyOutputTests {
         #expect(error?.code == .file && error?.nativeCode == Int(EBADF))
     }
 
+    /// What an open() that failed gives.
+    @Test func aDescriptorThatIsNoneEndsTheRequestAtOnce() async throws {
+        stub.answer("/", with: .text("body"))
+        let error = await #expect(throws: NetError.self) {
+            try await agent.send(Request<Void>("/").writing(to: DescriptorOutput(-1)))
+        }
+        #expect(error?.code == .file && error?.nativeCode == Int(EBADF))
+    }
+
     #if os(Linux)
     @Test func aFullDiskEndsTheRequest() async throws {
         stub.answer("/", with: .text("body"))
