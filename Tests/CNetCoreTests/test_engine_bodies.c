@@ -221,6 +221,50 @@ static void engine__a_file_is_sent_as_the_body(void **state) {
     fixture_stop(&f);
 }
 
+static nc_file_ops system_ops;
+static const char *changing_path;
+static off_t changed_bytes;
+
+/// A file that somebody else cuts or lengthens while its first bytes are read.
+static ssize_t read_changing(void *ctx, int fd, void *bytes, size_t length, off_t offset) {
+    if (offset == 0 && truncate(changing_path, changed_bytes) != 0) {
+        return -1;
+    }
+    return system_ops.read_at(ctx, fd, bytes, length, offset);
+}
+
+static void engine__a_file_that_changes_its_length_while_it_is_sent_is_an_error(void **state) {
+    static const struct {
+        off_t bytes;
+        const char *told;
+    } rows[] = {{12, "/upload' became longer"}, {3, "/upload' became shorter"}, {0, "/upload' became shorter"}};
+    fixture f;
+    char folder[] = "/tmp/netcore-test.XXXXXX";
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    system_ops = nc_file_ops_system();
+    nc_file_ops ops = system_ops;
+    ops.read_at = read_changing;
+    fixture_start_with(&f, NULL, &(nc_engine_options){.file_ops = &ops});
+    fixture_script(&f, "/echo", (nct_reply){.is_echo = true});
+    changing_path = fixture_text(&f, "%s/upload", folder);
+    nc_request request = fixture_request(&f, "/echo");
+    request.method = nc_slice_of("PUT");
+    request.body_file = nc_slice_of(changing_path);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        write_file(changing_path, "from a file");
+        changed_bytes = rows[i].bytes;
+        assert_ended(fixture_send(&f, &request), NC_ERR_BODY_LENGTH, 0, rows[i].told);
+    }
+    assert_int_equal(nct_server_request_count(f.server), 0);
+    write_file(changing_path, "from a file");
+    changed_bytes = 11;
+    assert_answered(fixture_send(&f, &request), 200, "from a file");
+    unlink(changing_path);
+    assert_int_equal(rmdir(folder), 0);
+    fixture_stop(&f);
+}
+
 /* --- pauses and rates --- */
 
 typedef struct reader {
@@ -423,6 +467,7 @@ int main(void) {
         harness_case(engine__a_redirect_that_keeps_the_body_begins_it_anew),
         harness_case(engine__a_redirect_takes_a_source_of_nothing_along_regression_1),
         harness_case(engine__a_file_is_sent_as_the_body),
+        harness_case(engine__a_file_that_changes_its_length_while_it_is_sent_is_an_error),
         harness_case(engine__pausing_after_each_piece_loses_and_repeats_nothing),
         harness_case(engine__a_coded_body_may_be_paused_too),
         harness_case(engine__a_coded_body_cut_short_inside_right_framing_is_an_error),

@@ -77,6 +77,7 @@ static void multipart__what_is_no_readable_file_is_refused_at_once(void **state)
     path_of(path, "fifo");
     assert_int_equal(mkfifo(path, 0600), 0);
     assert_status(nc_multipart_add_file(form, nc_slice_of("f"), nc_slice_of(path), &err), NC_ERR_FILE);
+    assert_non_null(strstr(err.message, "/fifo' is no regular file"));
     assert_int_equal(nc_multipart_count(form), 0);
     unlink(path);
     nc_multipart_release(form);

@@ -164,7 +164,8 @@ typedef struct nc_request {
     nc_slice body;
     /// True sends an empty body with Content-Length: 0.
     bool has_body;
-    /// Path of a regular file whose content is the body; instead of `body`. Read as it is sent.
+    /// Path of a regular file whose content is the body; instead of `body`. Read as it is sent: when it has become
+    /// shorter or longer by its end, that is NC_ERR_BODY_LENGTH.
     nc_slice body_file;
     /// Where the body comes from, piece by piece; instead of `body`.
     nc_body_source body_source;

@@ -104,14 +104,15 @@ nc_status nc_file_check(const nc_file_ops *ops, const char *path, nc_error *err)
     if (fd < 0) {
         return fail(err, errno, path, "opened");
     }
-    int code = 0;
+    nc_status status = nc_error_clear(err);
     if (ops->status(ops->ctx, fd, &info) != 0) {
-        code = errno;
+        status = fail(err, errno, path, "examined");
     } else if (!S_ISREG(info.st_mode)) {
-        code = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
+        int code = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
+        status = nc_error_set(err, NC_ERR_FILE, code, -1, "'%s' is no regular file", path);
     }
     (void)ops->close(ops->ctx, fd);
-    return code == 0 ? nc_error_clear(err) : fail(err, code, path, "read");
+    return status;
 }
 
 nc_status nc_file_check_folder(const nc_file_ops *ops, const char *path, nc_error *err) {

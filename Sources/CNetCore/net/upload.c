@@ -22,25 +22,43 @@ static size_t read_memory(nc_transfer *transfer, uint8_t *bytes, size_t capacity
     return count;
 }
 
-static size_t read_file(nc_transfer *transfer, uint8_t *bytes, size_t capacity) {
+static ssize_t read_at(const nc_transfer *transfer, uint8_t *bytes, size_t wanted, uint64_t offset) {
     const nc_file_ops *files = &transfer->engine->files;
-    uint64_t left = transfer->upload.length - transfer->upload.sent;
-    size_t wanted = left < capacity ? (size_t)left : capacity;
     ssize_t got = 0;
     do {
-        got = wanted > 0 ? files->read_at(files->ctx, transfer->upload.fd, bytes, wanted, (off_t)transfer->upload.sent)
-                         : 0;
+        got = files->read_at(files->ctx, transfer->upload.fd, bytes, wanted, (off_t)offset);
     } while (got < 0 && errno == EINTR);
+    return got;
+}
+
+static size_t refuse_file(nc_transfer *transfer, const char *became) {
+    (void)nc_transfer_note(transfer, NC_ERR_BODY_LENGTH, 0, "'%s' became %s while it was sent",
+                           transfer->description.extras->body_file, became);
+    return CURL_READFUNC_ABORT;
+}
+
+/// Before the last byte that was announced is given, one more is asked for: a file that has grown would otherwise be
+/// sent cut off, and nobody told.
+static size_t read_file(nc_transfer *transfer, uint8_t *bytes, size_t capacity) {
+    uint64_t sent = transfer->upload.sent;
+    uint64_t left = transfer->upload.length - sent;
+    size_t wanted = left < capacity ? (size_t)left : capacity;
+    uint8_t beyond;
+    if (wanted == 0) {
+        return 0;
+    }
+    ssize_t got = read_at(transfer, bytes, wanted, sent);
     if (got < 0) {
         int code = errno;
         (void)nc_transfer_note(transfer, NC_ERR_FILE, code, "'%s' cannot be read: %s",
                                transfer->description.extras->body_file, strerror(code));
         return CURL_READFUNC_ABORT;
     }
-    if (got == 0 && wanted > 0) {
-        return refuse(transfer, NC_ERR_BODY_LENGTH, 0, "the file became shorter while it was sent");
+    if (got == 0) {
+        return refuse_file(transfer, "shorter");
     }
-    return (size_t)got;
+    bool is_last = (uint64_t)got == left;
+    return is_last && read_at(transfer, &beyond, 1, sent + left) > 0 ? refuse_file(transfer, "longer") : (size_t)got;
 }
 
 /// Asks a source that has given all it announced whether that is really its end; NC_PULL_MORE when it is not.

@@ -46,7 +46,8 @@ public struct Body: Sendable {
         Body(Bytes(Array(text.utf8)), contentType: contentType)
     }
 
-    /// The content of a regular file, read as it is sent.
+    /// The content of a regular file, read as it is sent; one that becomes longer or shorter meanwhile ends the request
+    /// with ``NetError/Code/bodyLength``.
     public static func file(_ path: String, contentType: String? = nil) -> Body {
         Body(.file(path), contentType: contentType)
     }
