@@ -99,11 +99,17 @@ enum HTTPStorage {
         return Headers(fields + taken)
     }
 
-    /// Whether a 304 speaks of what is stored: a strong ETag in it has to be the stored one (RFC 9111, 4.3.4).
+    /// Whether a 304 speaks of what is stored: an ETag in it, or without one its Last-Modified, has to be the stored one
+    /// (RFC 9111, 4.3.4). Else the stored body would get the validator of another, which its server goes on to confirm.
     static func isAbout(_ stored: Headers, _ notModified: Headers) -> Bool {
-        guard let tag = notModified["ETag"], tag.hasPrefix("\"") else { return true }
-        guard let known = stored["ETag"] else { return true }
-        return EntityTag.isSame(tag, known)
+        if let tag = notModified["ETag"] {
+            return stored["ETag"].map { EntityTag.isSame(tag, $0) } ?? true
+        }
+        guard let date = notModified["Last-Modified"], let known = stored["Last-Modified"], date != known else {
+            return true
+        }
+        guard let moment = HTTPDate.epochSeconds(ofAnyCase: date) else { return false }
+        return moment == HTTPDate.epochSeconds(ofAnyCase: known)
     }
 }
 

@@ -147,12 +147,30 @@ struct HTTPRulesTests {
             ])
     }
 
-    @Test func aStrongTagOfAnotherVersionIsNotAboutWhatIsStored() {
+    @Test func aTagOfAnotherVersionIsNotAboutWhatIsStored() {
         #expect(HTTPStorage.isAbout(["ETag": "\"a\""], ["ETag": "\"a\""]))
         #expect(HTTPStorage.isAbout(["ETag": "W/\"a\""], ["ETag": "\"a\""]))
         #expect(HTTPStorage.isAbout(["ETag": "\"a\""], [:]))
-        #expect(HTTPStorage.isAbout(["ETag": "\"a\""], ["ETag": "W/\"b\""]))
-        #expect(!HTTPStorage.isAbout(["ETag": "\"a\""], ["ETag": "\"b\""]))
+        for tag in ["\"b\"", "W/\"b\""] {
+            #expect(!HTTPStorage.isAbout(["ETag": "\"a\""], ["ETag": "\(tag)"]))
+            #expect(
+                !HTTPStorage.isAbout(
+                    ["ETag": "W/\"a\"", "Last-Modified": "x"], ["ETag": "\(tag)", "Last-Modified": "x"]))
+            #expect(HTTPStorage.isAbout(["Last-Modified": "x"], ["ETag": "\(tag)"]))
+        }
+    }
+
+    @Test func aDateOfAnotherVersionCountsWhereNoTagIsTold() {
+        let (date, same, other) = (
+            "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:36 GMT"
+        )
+        let stored: Headers = ["ETag": "\"a\"", "Last-Modified": "\(date)"]
+        #expect(HTTPStorage.isAbout(stored, ["Last-Modified": "\(date)"]))
+        #expect(HTTPStorage.isAbout(stored, ["Last-Modified": "\(same)"]))
+        #expect(!HTTPStorage.isAbout(stored, ["Last-Modified": "\(other)"]))
+        #expect(!HTTPStorage.isAbout(["Last-Modified": "x"], ["Last-Modified": "y"]))
+        #expect(HTTPStorage.isAbout(stored, ["ETag": "\"a\"", "Last-Modified": "\(other)"]))
+        #expect(HTTPStorage.isAbout(["ETag": "\"a\""], ["Last-Modified": "\(other)"]))
     }
 
     @Test func chosenFieldsAreTheSameWhereTheyMeanTheSame() {
