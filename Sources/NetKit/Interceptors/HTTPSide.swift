@@ -245,12 +245,14 @@ final class HTTPSide: CacheSide {
         return try key(of: url, in: scope)
     }
 
+    /// The names are part of it: what lacks a field that chose is another response than what was not chosen by it.
     private func key(of url: String, _ vary: Vary, _ generation: UInt64) async throws(NetError) -> CacheKey {
         let scope = try await caching.scope(of: request, named: policy.scope, context, countsCookies: false)
         let chosen = try await caching.chosen(vary.fields(of: request.sentFields))
+        let variant = "\(String(generation, radix: 16)) \(vary.names.joined(separator: ","))"
         return try CacheKey(
             url: url.withoutUserinfo, headers: Headers(chosen + (try request.cachedWayFields(trust))),
-            scope: Self.scope("\(scope) \(String(generation, radix: 16))"))
+            scope: Self.scope("\(scope) \(variant)"))
     }
 
     func key(of url: String, in scope: String) throws(NetError) -> CacheKey {

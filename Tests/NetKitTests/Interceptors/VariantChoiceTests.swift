@@ -1,0 +1,34 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+/// Which of several responses a request's fields choose (RFC 9111, 4.1).
+@Suite(.timeLimit(.minutes(5)))
+struct VariantChoiceTests {
+    private let scene = CacheScene(.server())
+
+    private func reply(_ text: String, vary: String) -> StubReply {
+        StubReply(headers: ["Cache-Control": "max-age=60", "Vary": vary], body: [.text(text)])
+    }
+
+    private func text(_ headers: Headers) async throws -> String? {
+        try await scene.agent.send(Request<Bytes>("/", headers: headers)).bytes.text
+    }
+
+    @Test func whatLacksTheFieldsOfOneSetIsNotWhatLackedThoseOfAnother() async throws {
+        scene.stub.answer("/", with: reply("1", vary: "B"), reply("2", vary: "A"), reply("3", vary: "A"))
+        #expect(try await text(["B": "1"]) == "1")
+        #expect(try await text([:]) == "2")
+        #expect(try await text(["A": "1"]) == "3")
+        #expect(try await text([:]) == "2")
+        #expect(scene.stub.requests.count == 3)
+    }
+
+    @Test func aFieldMoreThatChoosesIsAskedAboutWhereItIsMissing() async throws {
+        scene.stub.answer("/", with: reply("1", vary: "A"), reply("2", vary: "A, B"), reply("3", vary: "A, B"))
+        #expect(try await text(["A": "1"]) == "1")
+        #expect(try await text(["A": "2"]) == "2")
+        #expect(try await text(["A": "2", "B": "1"]) == "3")
+        #expect(scene.stub.requests.count == 3)
+    }
+}
