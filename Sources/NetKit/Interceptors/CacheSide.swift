@@ -3,6 +3,8 @@ struct CacheLook: Sendable {
     var decision: CacheDecision
     /// Where an answer to this request belongs; nil where that cannot be told, and then none is stored.
     var key: CacheKey?
+    /// Of ``ChangedKeys``, before anything was looked for.
+    var begun: UInt64 = 0
     /// Whom the agent believed then.
     var trust: StandingTrust?
     /// A hash of whose answer it is, where the key does not say; empty for anybody's.

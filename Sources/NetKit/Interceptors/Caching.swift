@@ -19,6 +19,7 @@ public final class Caching: Interceptor {
     let time: TimeSource
     let secret: CacheSecret
     let background = BackgroundWork()
+    let changes = ChangedKeys()
     private let stores: @Sendable (Request<Bytes>) -> any CacheStore
 
     /// With one store for all requests.

@@ -1,7 +1,7 @@
 extension HTTPCachedCall {
     /// Lets a request change what it changes, and takes what is stored of that out of reach (RFC 9111, 4.4).
     func changing() async throws(NetError) -> Answer {
-        let look = await side.look(at: caching.now)
+        var look = await side.look(at: caching.now)
         let sent = caching.now
         let answer: Answer
         do throws(NetError) {
@@ -14,6 +14,7 @@ extension HTTPCachedCall {
         }
         await forget(answer.status, answer.headers, answer.metrics)
         guard request.method == .post, (200..<400).contains(answer.status) else { return answer }
+        look.begun = caching.changes.now  // It is what its own change has made.
         return await plain.storing(answer, look, asked: sent)
     }
 

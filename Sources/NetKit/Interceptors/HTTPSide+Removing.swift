@@ -43,14 +43,19 @@ extension HTTPSide {
     }
 
     private func forgetOwn(_ url: String) async {
-        let store = caching.store(for: request)
         if let key = try? await key(of: url) {
-            _ = try? await store.remove(key)
+            await forget(key)
         }
         for scope in [try? await caching.scopeOfNobody(in: request), ""].compactMap({ $0 }) {
             if let key = try? key(of: url, in: scope) {
-                _ = try? await store.remove(key)
+                await forget(key)
             }
         }
+    }
+
+    /// Also what is on its way there.
+    private func forget(_ key: CacheKey) async {
+        caching.changes.add(key)
+        _ = try? await caching.store(for: request).remove(key)
     }
 }

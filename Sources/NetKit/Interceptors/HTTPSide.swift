@@ -44,10 +44,12 @@ final class HTTPSide: CacheSide {
     // MARK: What is stored
 
     func look(at now: Int64) async -> CacheLook {
+        let begun = caching.changes.now
         guard let key = try? await key(of: request.url),
             let owner = policy.scope == nil ? try? await caching.owner(of: request, context) : []
         else { return CacheLook(.fetch(.uncacheable)) }
         var look = CacheLook(.fetch(.ignored), key: key)
+        look.begun = begun
         look.owner = owner
         look.trust = trust
         let control = control
@@ -190,7 +192,9 @@ final class HTTPSide: CacheSide {
     }
 
     func put(_ answer: StoredAnswer, _ body: Bytes, after look: CacheLook) async throws(NetError) {
-        guard let key = look.key, !policy.isReadOnly, context.isUnchanged(since: look, for: request) else { return }
+        guard let key = look.key, !policy.isReadOnly, context.isUnchanged(since: look, for: request),
+            caching.changes.isUnchanged(key, since: look.begun)
+        else { return }
         if policy.scope == nil {
             // Throws where a file that tells who asks is another one by now.
             _ = try await context.unseenCredentials(of: request)
@@ -202,6 +206,10 @@ final class HTTPSide: CacheSide {
         let stored = StoredMetadata.answer(StoredAnswer(head, headers: answer.headers))
         try? await caching.secret.keep()
         try await store.put(entry(stored, body, head.received), for: place)
+        if !caching.changes.isUnchanged(key, since: look.begun) {
+            // The change came meanwhile, and found nothing to remove.
+            try await store.remove(place)
+        }
     }
 
     /// The URL's own key, or the one that an index there leads to.

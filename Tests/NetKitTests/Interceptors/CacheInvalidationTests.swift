@@ -80,4 +80,34 @@ struct CacheInvalidationTests {
         #expect(await change("/b", .put) == .failed(.refused))
         #expect(try await isStored("/b"))
     }
+
+    /// It may tell what was there before the change, and would hide the change for as long as it is fresh.
+    @Test(arguments: [200, 304])
+    func whatWasAskedForBeforeAChangeIsNotStoredBehindIt(status: Int) async throws {
+        let gate = StubGate()
+        let fields: Headers = ["Cache-Control": "max-age=60", "ETag": "\"a\""]
+        let old = StubReply(status: status, headers: fields, body: [.text("1")])
+        scene.stub.answer("/a", method: .get, with: StubReply(headers: fields, body: [.text("1")]), old.held(by: gate))
+        scene.stub.answer("/a", method: .put, with: .status(204))
+        _ = try await scene.agent.send(Request<Bytes>("/a"))
+        scene.pass(60)
+        async let late = scene.agent.send(Request<Bytes>("/a"))
+        try await gate.waitForArrivals(1)
+        #expect(await change("/a", .put) == .answered)
+        gate.open()
+        #expect(try await late.bytes.text == "1")
+        #expect(try await !isStored("/a"))
+    }
+
+    @Test func whatIsAskedForBehindAChangeIsStored() async throws {
+        scene.stub.answer(
+            "/a", method: .post,
+            with: StubReply(
+                headers: ["Cache-Control": "max-age=60", "Content-Location": "/a"], body: [.text("2")]))
+        #expect(await change("/a", .post) == .answered)
+        #expect(try await isStored("/a"))
+        scene.stub.answer("/a", method: .put, with: .status(204))
+        #expect(await change("/a", .put) == .answered)
+        try await store("/a")
+    }
 }
