@@ -91,6 +91,29 @@ static void error__may_quote_its_own_old_message(void **state) {
     assert_string_equal(err.message, "roots: disk");
 }
 
+/// A message of what is too long is its beginning and its end, with this between.
+static const char gap[] = " ... ";
+
+static void error__keeps_what_failed_and_why_of_what_is_too_long(void **state) {
+    (void)state;
+    char path[4000];
+    memset(path, 'p', sizeof path);
+    for (size_t length = 1; length < sizeof path; length += length < 300 ? 1 : 97) {
+        nc_error err;
+        char whole[sizeof path + 64];
+        (void)snprintf(whole, sizeof whole, "'%.*s' cannot be read: No such file", (int)length, path);
+        (void)nc_error_set(&err, NC_ERR_FILE, 2, -1, "%s", whole);
+        if (strlen(whole) < NC_ERROR_MESSAGE_BYTES) {
+            assert_string_equal(err.message, whole);
+            continue;
+        }
+        assert_int_equal(strlen(err.message), NC_ERROR_MESSAGE_BYTES - 1);
+        assert_memory_equal(err.message, "'ppp", 4);
+        assert_non_null(strstr(err.message, gap));
+        assert_non_null(strstr(err.message, "ppp' cannot be read: No such file"));
+    }
+}
+
 static void error__is_never_cut_inside_a_character(void **state) {
     (void)state;
     static const char *const characters[] = {"x", "\xC3\xA4", "\xE2\x82\xAC", "\xF0\x9F\x8E\x89"};
@@ -107,9 +130,13 @@ static void error__is_never_cut_inside_a_character(void **state) {
             nc_error err;
             (void)nc_error_set(&err, NC_ERR_USAGE, 0, -1, "%s", text);
             size_t kept = strlen(err.message);
-            assert_true(kept < NC_ERROR_MESSAGE_BYTES && kept + width >= NC_ERROR_MESSAGE_BYTES);
-            assert_int_equal((kept - lead) % width, 0);
-            assert_memory_equal(err.message, text, kept);
+            assert_true(kept < NC_ERROR_MESSAGE_BYTES && kept + 2 * width > NC_ERROR_MESSAGE_BYTES);
+            size_t head = (size_t)(strstr(err.message, gap) - err.message);
+            size_t tail = kept - head - strlen(gap);
+            assert_int_equal((head - lead) % width, 0);
+            assert_int_equal(tail % width, 0);
+            assert_memory_equal(err.message, text, head);
+            assert_memory_equal(err.message + kept - tail, text + length - tail, tail);
         }
     }
 }
@@ -150,6 +177,7 @@ int main(void) {
         harness_case(error__returns_the_status_without_storage),
         harness_case(error__is_filled_and_cleared),
         harness_case(error__may_quote_its_own_old_message),
+        harness_case(error__keeps_what_failed_and_why_of_what_is_too_long),
         harness_case(error__is_never_cut_inside_a_character),
         harness_case(error__replaces_every_control_character),
         harness_case(trace__names_each_point),

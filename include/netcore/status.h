@@ -103,7 +103,7 @@ typedef struct nc_error {
     int32_t native_code;
     /// The byte offset in the input that is at fault; -1 when no offset applies.
     int64_t offset;
-    /// One line, lower-case start, no trailing period; never holds a secret.
+    /// One line, lower-case start, no trailing period; never holds a secret. One that is too long lacks its middle.
     char message[NC_ERROR_MESSAGE_BYTES];
 } nc_error;
 

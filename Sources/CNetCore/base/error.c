@@ -5,33 +5,58 @@
 #include <stdio.h>
 #include <string.h>
 
+/// The longest path, and what is said of it.
+enum { LINE_BYTES = 4096 + NC_ERROR_MESSAGE_BYTES };
+
 /// C0, DEL and, as two bytes, C1: all of them are orders to some terminal.
 static bool is_control(const uint8_t *bytes, size_t length) {
     return length == 1 ? bytes[0] < 0x20 || bytes[0] == 0x7F
                        : length == 2 && bytes[0] == 0xC2 && bytes[1] >= 0x80 && bytes[1] <= 0x9F;
 }
 
-/// Copies a line so that what arrives is UTF-8 without control characters; each byte that is neither becomes '?'.
-static void copy_line(char *out, size_t capacity, const char *text, size_t length) {
-    const uint8_t *bytes = (const uint8_t *)text;
+/// Makes a line UTF-8 without control characters; each byte that is neither becomes '?'.
+static void clean(char *line) {
+    const uint8_t *bytes = (const uint8_t *)line;
+    size_t length = strlen(line);
     size_t used = 0;
     size_t at = 0;
     while (at < length) {
         size_t step = nc_utf8_sequence(bytes + at, length - at);
-        bool is_shown = step != 0 && !is_control(bytes + at, step);
-        size_t taken = is_shown ? step : 1;
-        if (capacity - used <= taken) {
-            break;
-        }
-        if (is_shown) {
-            memcpy(out + used, text + at, step);
+        if (step != 0 && !is_control(bytes + at, step)) {
+            memmove(line + used, line + at, step);
+            used += step;
         } else {
-            out[used] = '?';
+            line[used++] = '?';
         }
-        used += taken;
         at += step == 0 ? 1 : step;
     }
-    out[used] = '\0';
+    line[used] = '\0';
+}
+
+static bool is_inside_character(char c) {
+    return ((uint8_t)c & 0xC0) == 0x80;
+}
+
+/// A line that is too long loses its middle: at its beginning stands what failed, and at its end why.
+static void fit(char *out, size_t capacity, const char *line) {
+    static const char gap[] = " ... ";
+    size_t length = strlen(line);
+    if (length < capacity) {
+        memcpy(out, line, length + 1);
+        return;
+    }
+    size_t room = capacity - sizeof gap;
+    size_t head = room / 2;
+    size_t tail = length - (room - head);
+    while (is_inside_character(line[head])) {
+        head--;
+    }
+    while (is_inside_character(line[tail])) {
+        tail++;
+    }
+    memcpy(out, line, head);
+    memcpy(out + head, gap, sizeof gap - 1);
+    memcpy(out + head + sizeof gap - 1, line + tail, length - tail + 1);
 }
 
 nc_status nc_error_clear(nc_error *err) {
@@ -48,15 +73,16 @@ nc_status nc_error_set(nc_error *err, nc_status status, int32_t native_code, int
     if (err == NULL) {
         return status;
     }
-    // Longer than the message, so that a sequence cut by vsnprintf lies beyond what is copied; and storage of its own,
-    // because an argument may be the old message of `err`.
-    char line[NC_ERROR_MESSAGE_BYTES + 8];
+    // Storage of its own, because an argument may be the old message of `err`.
+    char line[LINE_BYTES];
     va_list arguments;
     va_start(arguments, format);
     int length = vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    const char *text = length < 0 ? nc_status_text(status) : line;
-    copy_line(err->message, sizeof err->message, text, strlen(text));
+    if (length >= 0) {
+        clean(line);
+    }
+    fit(err->message, sizeof err->message, length >= 0 ? line : nc_status_text(status));
     err->status = status;
     err->native_code = native_code;
     err->offset = offset;
