@@ -254,6 +254,20 @@ static void download__says_clearly_why_there_is_no_place_for_it(void **state) {
     fetching_stop(&on);
 }
 
+static void download__names_the_folder_of_what_cannot_be_written(void **state) {
+    (void)state;
+    fetching on;
+    fetching_start(&on);
+    fetching_script(&on, whole);
+    char path[400];
+    snprintf(path, sizeof path, "%s", place_path(on.at.root, "file.part.nk~"));
+    assert_int_equal(mkdir(path, 0700), 0);
+    fetched got = fetch(&on, &(nc_download_options){0});
+    assert_fetched(got, NC_ERR_FILE);
+    assert_non_null(strstr(got.error.message, path));
+    fetching_stop(&on);
+}
+
 static void download__of_a_long_name_has_a_short_partial(void **state) {
     (void)state;
     fetching on;
@@ -274,7 +288,7 @@ static void check_left_alone(fetching *on, const nc_download_options *options) {
     fetched got = fetch(on, options);
     assert_fetched(got, NC_ERR_FILE);
     assert_int_equal(got.error.native_code, EEXIST);
-    assert_non_null(strstr(got.error.message, "file.part"));
+    assert_non_null(strstr(got.error.message, on->partial));
     assert_file(on->partial, nc_slice_of("theirs"));
     assert_int_equal(place_count(on->at.root), 1);
 }
@@ -316,6 +330,7 @@ static void download__notices_that_its_file_vanished(void **state) {
     fetched got = fetch_end(&on);
     assert_fetched(got, NC_ERR_FILE);
     assert_int_equal(got.error.native_code, ENOENT);
+    assert_non_null(strstr(got.error.message, on.partial));
     assert_false(fetch_exists(on.file));
     fetching_stop(&on);
 }
@@ -466,6 +481,7 @@ int main(void) {
         harness_case(download__that_was_told_by_the_head_is_gone_on_with_in_its_place),
         harness_case(download__to_a_relative_path_is_where_the_process_was_when_it_began),
         harness_case(download__says_clearly_why_there_is_no_place_for_it),
+        harness_case(download__names_the_folder_of_what_cannot_be_written),
         harness_case(download__of_a_long_name_has_a_short_partial),
         harness_case(download__leaves_a_part_without_a_record_alone),
         harness_case(download__notices_that_its_file_vanished),

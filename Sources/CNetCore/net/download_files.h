@@ -10,6 +10,8 @@ struct stat;
 
 /// "'NAME' cannot be WHAT: REASON", with NC_ERR_FILE, or NC_ERR_DESCRIPTORS for EMFILE and ENFILE.
 nc_status nc_files_fail(nc_error *err, const char *name, const char *what, int code);
+/// The same of a name in a folder.
+nc_status nc_files_fail_in(nc_error *err, const char *folder, const char *name, const char *what, int code);
 
 int nc_files_open_at(const nc_file_ops *ops, int folder_fd, const char *name, int flags, mode_t mode);
 int nc_files_open_path(const nc_file_ops *ops, const char *path, int flags);

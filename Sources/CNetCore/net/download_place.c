@@ -88,7 +88,8 @@ static nc_status keep_rights(const nc_partial *partial, const char *path, nc_err
     }
     // Where a file system has no such bits, nothing is lost.
     bool is_kept = nc_files_set_rights(ops, partial->fd, &old) == 0 || errno == EPERM || errno == EOPNOTSUPP;
-    return is_kept ? NC_OK : nc_files_fail(err, partial->part, "given the mode of what it replaces", errno);
+    return is_kept ? NC_OK
+                   : nc_files_fail_in(err, partial->folder, partial->part, "given the mode of what it replaces", errno);
 }
 
 /// A file of this name's own beside the place, empty and locked: no other download's part, and no other copy's.
@@ -104,7 +105,7 @@ static nc_status begin_copy(nc_partial *copy, const nc_partial *partial, const c
         status = nc_partial_set_name(copy, nc_slice_of(last), err);
     }
     if (status == NC_OK && nc_files_status(&partial->ops, partial->fd, &info) != 0) {
-        status = nc_files_fail(err, partial->part, "examined", errno);
+        status = nc_files_fail_in(err, partial->folder, partial->part, "examined", errno);
     }
     if (status != NC_OK) {
         return status;
@@ -127,16 +128,16 @@ static nc_status copy_bytes(const nc_partial *copy, const nc_partial *partial, n
     for (ssize_t got = 1; status == NC_OK && got > 0;) {
         got = nc_files_read_at(&partial->ops, partial->fd, block, COPY_BYTES, at);
         if (got < 0) {
-            status = nc_files_fail(err, partial->part, "read", errno);
+            status = nc_files_fail_in(err, partial->folder, partial->part, "read", errno);
         } else if (!nc_files_write_at(&copy->ops, copy->fd, nc_slice_make(block, (size_t)got), at)) {
-            status = nc_files_fail(err, copy->part, "written", errno);
+            status = nc_files_fail_in(err, copy->folder, copy->part, "written", errno);
         } else if (partial->is_cancelled != NULL && atomic_load_explicit(partial->is_cancelled, memory_order_relaxed)) {
             status = nc_error_set(err, NC_ERR_CANCELLED, 0, -1, "%s", nc_status_text(NC_ERR_CANCELLED));
         }
         at += got > 0 ? (uint64_t)got : 0;
     }
     if (status == NC_OK && !copy->skips_sync && nc_files_sync(&copy->ops, copy->fd) != 0) {
-        status = nc_files_fail(err, copy->part, "written", errno);
+        status = nc_files_fail_in(err, copy->folder, copy->part, "written", errno);
     }
     nc_free(block);
     return status;
@@ -169,14 +170,14 @@ nc_status nc_partial_place(nc_partial *partial, const char *path, bool replaces,
     struct stat open;
     struct stat named;
     if (!partial->skips_sync && nc_files_sync(ops, partial->fd) != 0) {
-        return nc_files_fail(err, partial->part, "written", errno);
+        return nc_files_fail_in(err, partial->folder, partial->part, "written", errno);
     }
     if (nc_files_status(ops, partial->fd, &open) != 0 ||
         nc_files_status_at(ops, partial->folder_fd, partial->part, &named) != 0) {
-        return nc_files_fail(err, partial->part, "found again", errno);
+        return nc_files_fail_in(err, partial->folder, partial->part, "found again", errno);
     }
     if (open.st_ino != named.st_ino || open.st_dev != named.st_dev) {
-        return nc_files_fail(err, partial->part, "found again", ENOENT);
+        return nc_files_fail_in(err, partial->folder, partial->part, "found again", ENOENT);
     }
     nc_status status = replaces ? keep_rights(partial, path, err) : NC_OK;
     if (status != NC_OK) {
