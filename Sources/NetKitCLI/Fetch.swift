@@ -106,7 +106,7 @@ struct Fetch {
         do throws(Failure) {
             if arguments.failsOnStatus && stream.status >= 400 {
                 try await showHeads(own, output)
-                throw Failure(ExitCode.badStatus, "\(stream.url) answered with status \(stream.status)")
+                throw Failure(ExitCode.badStatus, "\(named(stream.url)) answered with status \(stream.status)")
             }
             if let unexpected = unexpected(stream, plan.request) {
                 try await showHeads(own, output)
@@ -152,15 +152,19 @@ struct Fetch {
         return .success(())
     }
 
+    /// A URL for an error line, which ends up in logs.
+    private func named(_ url: String) -> String { Redaction().hiding(url: url) }
+
     /// What is not of the kind that --expect speaks of.
     private func unexpected(_ stream: ResponseStream, _ request: Request<Bytes>) -> Failure? {
         guard request.expectation != nil else { return nil }
         if request.acceptedStatuses?.contains(stream.status) == false {
-            return Failure(ExitCode.badStatus, "\(stream.url) answered with status \(stream.status)")
+            return Failure(ExitCode.badStatus, "\(named(stream.url)) answered with status \(stream.status)")
         }
         let type = stream.headers["Content-Type"] ?? ""
         if !request.accepts(contentType: type) {
-            return Failure(ExitCode.badType, "\(stream.url) answered with the type \"\(type)\", which is none of JSON")
+            return Failure(
+                ExitCode.badType, "\(named(stream.url)) answered with the type \"\(type)\", which is none of JSON")
         }
         return nil
     }

@@ -12,7 +12,8 @@ enum Verbose {
     ) -> [String] {
         let request = plan.request
         if metrics.isEmpty {
-            return ["* nothing was sent to \(WrittenURL(request.url).withoutLogin)"].map(printable)
+            return ["* nothing was sent to \(WrittenURL(Redaction().hiding(url: request.url)).withoutLogin)"].map(
+                printable)
         }
         var lines: [String] = []
         var method = request.method
@@ -120,10 +121,11 @@ enum Verbose {
 
     // MARK: Secrets
 
-    private static let hidden = "[hidden]"
+    private static let hidden = Redaction.mark
 
     static func shown(_ name: String, _ value: String) -> String {
-        "\(name): \(isSecret(name) ? hidden : withoutLogins(value))"
+        let field = Redaction().hiding(Headers([Headers.Field(name: name, value: value)])).first
+        return "\(name): \(withoutLogins(field?.value ?? hidden))"
     }
 
     /// A field's value without the names and passwords of URLs in it: a redirect may have some. A password may hold a
@@ -143,12 +145,6 @@ enum Verbose {
         return shown + String(rest)
     }
 
-    private static func isSecret(_ name: String) -> Bool {
-        let name = name.lowercased()
-        let marks = ["authorization", "cookie", "token", "secret", "password", "credential", "session", "signature"]
-        return marks.contains { name.contains($0) } || name.hasSuffix("key") || name.hasSuffix("auth")
-    }
-
     // MARK: URLs
 
     /// The name and the password in a URL.
@@ -159,7 +155,7 @@ enum Verbose {
     }
 
     private static func target(of url: String) -> String {
-        let target = WrittenURL(url).target
+        let target = WrittenURL(Redaction().hiding(url: url)).target
         return target.behind("/") == nil ? "/" + target : target
     }
 

@@ -48,6 +48,17 @@ struct VerboseTests {
         #expect(server.received().values(named: "X-Api-Key") == ["hush"])
     }
 
+    @Test func secretsInURLsAreHiddenToo() async throws {
+        server.script("/asks", .redirect(to: "/told?api_key=hush#id_token=hush"))
+        server.script("/told", Reply(status: 404))
+        let url = server.url("/asks?q=1&access_token=hush")
+        let outcome = try await nk("-vLf", "-H", "Referer: \(url)", url)
+        #expect(outcome.code == 22 && !outcome.errors.contains("hush"))
+        #expect(outcome.errorLines.contains("> GET /asks?q=1&access_token=[hidden] HTTP/1.1"))
+        #expect(outcome.errorLines.contains("< Location: /told?api_key=[hidden]#id_token=[hidden]"))
+        #expect(outcome.errorLines.contains("> GET /told?api_key=[hidden] HTTP/1.1"))
+    }
+
     @Test func aFailureTellsNoSecretEither() async throws {
         let port = try ReservedPort(acceptsConnections: false).number
         let outcome = try await nk("-v", "http://hush:hush@127.0.0.1:\(port)/")
