@@ -64,6 +64,7 @@ struct Arguments: Sendable {
     var followsRedirects = false
     var maxRedirects = 50
     var userAgent: String?
+    var referer: String?
     var isCompressed = false
     var keepsDotSegments = false
     /// The file of the shape that the body has to have.
@@ -71,6 +72,8 @@ struct Arguments: Sendable {
 
     var login: Login?
     var usesDigest = false
+    /// What --oauth2-bearer shows.
+    var token: String?
     var usesNetrc = false
     var cookies: [String] = []
     var cookieFiles: [String] = []
@@ -186,6 +189,9 @@ struct Arguments: Sendable {
         }
         if usesNetrc && usesDigest && login == nil {
             throw UsageError("-n sends a password as Basic does, in the clear: --digest goes with -u")
+        }
+        if usesDigest && token != nil {
+            throw UsageError("--digest shows a name and a password, --oauth2-bearer a token: choose one")
         }
         if range != nil && downloads.isAsked {
             throw UsageError("-r asks for a part: it goes not with -C, -J, --segments and what else makes a download")

@@ -33,6 +33,10 @@ extension Option {
             arguments.maxRedirects = try OptionValue.redirects(text)
         },
         value("A", "user-agent") { $0.userAgent = $1 },
+        value("e", "referer") { (arguments, text) throws(UsageError) in
+            arguments.referer = try OptionValue.referer(text)
+        },
+        value(nil, "url") { $0.urls.append($1) },
         flag(nil, "compressed") { $0.isCompressed = true },
         flag(nil, "path-as-is") { $0.keepsDotSegments = true },
         value(nil, "expect") { $0.shapePath = $1 },
@@ -44,6 +48,7 @@ extension Option {
             arguments.login = try OptionValue.login(text, of: "-u")
         },
         flag(nil, "digest") { $0.usesDigest = true },
+        value(nil, "oauth2-bearer") { $0.token = $1 },
         flag("n", "netrc") { $0.usesNetrc = true },
         value("b", "cookie") { arguments, text in
             // As to curl: a file whose name has a "=" in it.
@@ -82,6 +87,7 @@ extension Option {
         value(nil, "dscp") { (arguments, text) throws(UsageError) in
             arguments.serviceClass = try OptionValue.serviceClass(text)
         },
+        flag("0", "http1.0") { $0.protocolChoice = .http1_0 },
         flag(nil, "http1.1") { $0.protocolChoice = .http1 },
         flag(nil, "http2") { $0.protocolChoice = .automatic },
         flag(nil, "http2-prior-knowledge") { $0.protocolChoice = .http2PriorKnowledge },

@@ -97,6 +97,9 @@ struct Plan {
             headers.append(name: "User-Agent", value: userAgent)
         }
         headers.append(name: "Accept", value: sendsJSON ? "application/json" : "*/*")
+        if let referer = arguments.referer {
+            headers.append(name: "Referer", value: referer)
+        }
         if !arguments.data.isEmpty && !arguments.sendsDataInURL {
             headers.append(
                 name: "Content-Type", value: sendsJSON ? "application/json" : "application/x-www-form-urlencoded")
@@ -205,6 +208,9 @@ struct Plan {
     private var credentials: Credentials? {
         if hidesLogin {
             return nil
+        }
+        if let token = arguments.token {
+            return .bearer(token)
         }
         guard let login = arguments.login ?? (arguments.usesDigest ? Verbose.login(in: job.url) : nil) else {
             return nil

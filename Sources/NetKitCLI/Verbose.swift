@@ -21,9 +21,10 @@ enum Verbose {
             lines.append(connection(of: hop))
             guard wasAsked(hop) else { continue }
             lines += index == 0 ? plan.proxyNote.map { ["* \($0)"] } ?? [] : []
-            // A server may answer in HTTP/1.0; it was still asked in HTTP/1.1.
-            let isUntold = hop.httpVersion == .http1_0 || hop.httpVersion == .unknown
-            let version = isUntold ? .http1_1 : hop.httpVersion
+            // A server may answer in another HTTP/1 than it was asked in.
+            let isUntold = ![.http2, .http3].contains(hop.httpVersion)
+            let oldest = request.protocolChoice == .http1_0 ? HTTPVersion.http1_0 : .http1_1
+            let version = isUntold ? oldest : hop.httpVersion
             lines.append("> \(method) \(target(of: hop.url)) \(version)")
             lines.append("> Host: \(request.headers["Host"] ?? WrittenURL(hop.url).place)")
             // A later hop may have lost fields on its way to another origin, and the library does not say which.

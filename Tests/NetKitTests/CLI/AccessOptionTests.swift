@@ -49,6 +49,19 @@ struct AccessOptionTests {
         #expect(!answer.contains("hush"))
     }
 
+    @Test func aTokenIsShownAtOnceAndBeforeAName() async throws {
+        let words = ["-v", "--oauth2-bearer", "hush"]
+        let ways = [
+            ([], ["Bearer hush"]), (["-u", "me:x"], ["Bearer hush"]), (["-H", "Authorization: Own x"], ["Own x"]),
+            (["-H", "Authorization:"], []),
+        ]
+        for (index, (more, expected)) in ways.enumerated() {
+            let outcome = try await nk(words + more + [server.url("/", userinfo: index == 0 ? "a:b" : nil)])
+            #expect(outcome.code == 0 && !outcome.errors.contains("hush"))
+            #expect(server.received(index).values(named: "Authorization") == expected)
+        }
+    }
+
     @Test(arguments: ["-n", "--netrc"])
     func netrcIsReadFromHome(option: String) async throws {
         try folder.write(Array("machine 127.0.0.1 login me password hush\n".utf8), to: ".netrc", mode: 0o600)

@@ -101,6 +101,21 @@ struct RequestOptionTests {
         #expect(try await received(["-A", ""]).values(named: "User-Agent").isEmpty)
     }
 
+    @Test(arguments: ["-e", "--referer"])
+    func aRefererIsSentUnlessAFieldSaysOtherwise(option: String) async throws {
+        #expect(try await received([option, "http://a.test/p"]).values(named: "Referer") == ["http://a.test/p"])
+        server.forgetRequests()
+        #expect(try await received([option, "a", "-H", "Referer: b"]).values(named: "Referer") == ["b"])
+        server.forgetRequests()
+        #expect(try await received([option, ""]).values(named: "Referer").isEmpty)
+    }
+
+    @Test func aURLMayFollowAnOption() async throws {
+        let outcome = try await nk("--url", server.url("/1"), server.url("/2"), "--url", "127.0.0.1:\(server.port)/3")
+        #expect(outcome.code == 0)
+        #expect((0..<3).map { server.received($0).requestLine.split(separator: " ")[1] } == ["/1", "/2", "/3"])
+    }
+
     @Test(arguments: ["-d", "--data"])
     func dataIsPostedAsAForm(option: String) async throws {
         let request = try await received([option, "a=1", option, "b=é"])
@@ -160,6 +175,13 @@ struct RequestOptionTests {
         let request = try await received([option])
         #expect(request.requestLine == "GET /p?q=1 HTTP/1.1")
         #expect(request.values(named: "Upgrade").isEmpty)
+    }
+
+    @Test(arguments: ["-0", "--http1.0"])
+    func theOldestHTTPIsSpokenWhereItIsAskedFor(option: String) async throws {
+        let outcome = try await nk("-v", option, server.url("/p"))
+        #expect(outcome.text == "ok" && outcome.errorLines.contains("> GET /p HTTP/1.0"))
+        #expect(server.received().requestLine == "GET /p HTTP/1.0")
     }
 
     @Test func resolveGivesANameItsAddress() async throws {
