@@ -37,13 +37,27 @@ struct Arguments: Sendable {
     /// A -o or -O: where the body of one URL goes.
     enum OutputChoice: Sendable {
         case path(String)
-        /// The last segment of the URL's path, in the current folder.
-        case remoteName
+        /// The last segment of the URL's path, in a folder; its name ends in "/", and the current one's is empty.
+        case remoteName(folder: String)
+
+        /// As --output-dir puts it.
+        func placed(in folder: String) -> OutputChoice {
+            switch self {
+            case .path("-"): self
+            case .path(let path): .path(folder + path)
+            case .remoteName: .remoteName(folder: folder)
+            }
+        }
     }
 
     /// In order; the first -o or -O is the first one's, and so is the first -T.
     var urls: [String] = []
     var outputs: [OutputChoice] = []
+    /// Whether -O is said of each URL that has no -o.
+    var namesAll = false
+    var outputFolder = ""
+    /// Whether folders of output files are made.
+    var makesFolders = false
     var uploads: [String] = []
     var isParallel = false
 
@@ -105,6 +119,8 @@ struct Arguments: Sendable {
     var isSilent = false
     var showsErrors = false
     var failsOnStatus = false
+    var failsWithBody = false
+    var hidesProgress = false
 
     var downloads = DownloadArguments()
     var cache = CacheArguments()
@@ -143,6 +159,11 @@ struct Arguments: Sendable {
         }
         try check()
         urls = urls.map(Self.completed)
+        outputs += Array(repeating: .remoteName(folder: ""), count: namesAll ? urls.count - outputs.count : 0)
+        if !outputFolder.isEmpty {
+            let folder = outputFolder + (outputFolder.utf8.last == UInt8(ascii: "/") ? "" : "/")
+            outputs = outputs.map { $0.placed(in: folder) }
+        }
     }
 
     /// What curl has to be told beside the request: forms, and the files that it reads as nk does.
@@ -189,6 +210,9 @@ struct Arguments: Sendable {
         }
         if usesNetrc && usesDigest && login == nil {
             throw UsageError("-n sends a password as Basic does, in the clear: --digest goes with -u")
+        }
+        if failsOnStatus && failsWithBody {
+            throw UsageError("-f leaves the body of a failure out, --fail-with-body writes it: choose one")
         }
         if usesDigest && token != nil {
             throw UsageError("--digest shows a name and a password, --oauth2-bearer a token: choose one")

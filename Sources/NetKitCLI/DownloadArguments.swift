@@ -97,12 +97,14 @@ struct DownloadJob: Sendable {
             }
             self.path = path
             options.existing = asked.replaces.map { $0 ? .replaced : .kept } ?? .automatic
-        case .remoteName:
+        case .remoteName(let folder):
             if !asked.isAsked {
                 return nil
             }
             // Without -J the name is the one that -O always takes, and it replaces a file as -O does.
-            path = asked.takesNameFromHead ? "./" : try Output.remoteName(of: job.url)
+            path =
+                asked.takesNameFromHead
+                ? (folder.isEmpty ? "./" : folder) : folder + (try Output.remoteName(of: job.url))
             options.existing = asked.replaces.map { $0 ? .replaced : .kept } ?? .automatic
         }
         self.options = options

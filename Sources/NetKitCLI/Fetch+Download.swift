@@ -29,6 +29,13 @@ extension Fetch {
     private func save(
         _ download: DownloadJob, _ plan: Plan, _ account: inout Account, _ heads: inout String
     ) async throws(Failure) {
+        if arguments.makesFolders {
+            do throws(SystemError) {
+                try OutputFile.makeFolders(of: download.path)
+            } catch {
+                throw Failure(writing: error, to: download.path)
+            }
+        }
         let request = shown(plan.request, name: download.path)
         let (console, isSilent) = (console, arguments.isSilent)
         do throws(NetError) {

@@ -28,7 +28,7 @@ struct Fetch {
         if let job = try DownloadJob(job, of: arguments) {
             return try await download(job, plan, &account, &heads)
         }
-        let output = try Output(job.output, of: job.url, turn: turn)
+        let output = try Output(job.output, of: job.url, makesFolders: arguments.makesFolders, turn: turn)
         defer { output.end() }
         account.fileName = output.path
         var request = shown(plan.request, name: output.path ?? plan.uploadName ?? "standard output")
@@ -106,7 +106,7 @@ struct Fetch {
         do throws(Failure) {
             if arguments.failsOnStatus && stream.status >= 400 {
                 try await showHeads(own, output)
-                throw Failure(ExitCode.badStatus, "\(named(stream.url)) answered with status \(stream.status)")
+                throw badStatus(stream)
             }
             if let unexpected = unexpected(stream, plan.request) {
                 try await showHeads(own, output)
@@ -149,7 +149,11 @@ struct Fetch {
         if stream.cache?.sendsNothing != true {
             say(Verbose.closing(of: stream.metrics))
         }
-        return .success(())
+        return arguments.failsWithBody && stream.status >= 400 ? .failure(badStatus(stream)) : .success(())
+    }
+
+    private func badStatus(_ stream: ResponseStream) -> Failure {
+        Failure(ExitCode.badStatus, "\(named(stream.url)) answered with status \(stream.status)")
     }
 
     /// A URL for an error line, which ends up in logs.
@@ -159,7 +163,7 @@ struct Fetch {
     private func unexpected(_ stream: ResponseStream, _ request: Request<Bytes>) -> Failure? {
         guard request.expectation != nil else { return nil }
         if request.acceptedStatuses?.contains(stream.status) == false {
-            return Failure(ExitCode.badStatus, "\(named(stream.url)) answered with status \(stream.status)")
+            return badStatus(stream)
         }
         let type = stream.headers["Content-Type"] ?? ""
         if !request.accepts(contentType: type) {

@@ -97,7 +97,11 @@ extension Option {
     /// What is written where.
     static let output: [Option] = [
         value("o", "output") { $0.outputs.append(.path($1)) },
-        flag("O", "remote-name") { $0.outputs.append(.remoteName) },
+        flag("O", "remote-name") { $0.outputs.append(.remoteName(folder: "")) },
+        flag(nil, "remote-name-all") { $0.namesAll = true },
+        value(nil, "output-dir") { $0.outputFolder = $1 },
+        flag(nil, "create-dirs") { $0.makesFolders = true },
+        flag(nil, "remove-on-error") { _ in },  // A file that is not whole never appears.
         flag("N", "no-buffer") { _ in },  // What has come is written at once, always.
         flag("i", "include") { $0.showsHead = true },
         value("D", "dump-header") { $0.headPath = $1 },
@@ -110,6 +114,10 @@ extension Option {
         flag("s", "silent") { $0.isSilent = true },
         flag("S", "show-error") { $0.showsErrors = true },
         flag("f", "fail") { $0.failsOnStatus = true },
+        flag(nil, "fail-with-body") { $0.failsWithBody = true },
+        flag(nil, "no-progress-meter") { $0.hidesProgress = true },
+        flag("#", "progress-bar") { _ in },  // Progress is a bar, always.
+        flag("q", "disable") { _ in },  // There is no file of options that would be read.
         flag("Z", "parallel") { $0.isParallel = true },
         flag("h", "help") { $0.wantsHelp = true },
         flag("V", "version") { $0.wantsVersion = true },

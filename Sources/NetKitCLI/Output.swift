@@ -11,17 +11,23 @@ final class Output {
 
     private let place: Place
     private let turn: Turn
+    private let makesFolders: Bool
     private var file: OutputFile?
     private var hasTurn = false
 
-    /// - Parameter turn: whose it is to write to standard output.
-    init(_ choice: Arguments.OutputChoice?, of url: String, turn: Turn) throws(Failure) {
+    /// - Parameters:
+    ///   - makesFolders: whether those are made that a file's path names.
+    ///   - turn: whose it is to write to standard output.
+    init(
+        _ choice: Arguments.OutputChoice?, of url: String, makesFolders: Bool, turn: Turn
+    ) throws(Failure) {
         self.turn = turn
+        self.makesFolders = makesFolders
         switch choice {
         case nil: place = Window.isTerminal(Terminal.standardOutput) ? .terminal : .standardOutput
         case .path("-"): place = .standardOutput
         case .path(let path): place = .file(path: path)
-        case .remoteName: place = .file(path: try Self.remoteName(of: url))
+        case .remoteName(let folder): place = .file(path: folder + (try Self.remoteName(of: url)))
         }
     }
 
@@ -34,6 +40,9 @@ final class Output {
     func begin() async throws(Failure) {
         if let path {
             do throws(SystemError) {
+                if makesFolders {
+                    try OutputFile.makeFolders(of: path)
+                }
                 file = try OutputFile(at: path)
             } catch {
                 throw failure(error)

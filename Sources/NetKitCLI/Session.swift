@@ -43,8 +43,10 @@ struct Session {
     /// where it is has both.
     private static func checkFiles(_ arguments: Arguments) throws(Failure) {
         var earlier = zip(arguments.outputs, arguments.urls).map { output, url in
-            let path = if case .path(let path) = output { path } else { (try? Output.remoteName(of: url)) ?? "" }
-            return (option: "the body", path: path)
+            switch output {
+            case .path(let path): (option: "the body", path: path)
+            case .remoteName(let folder): (option: "the body", path: folder + ((try? Output.remoteName(of: url)) ?? ""))
+            }
         }
         for (option, path) in arguments.filesAtTheEnd where OutputFile.isReplaced(path) {
             if let other = earlier.first(where: { OutputFile.areOne($0.path, path) }) {
@@ -72,7 +74,7 @@ struct Session {
             }
             return true
         }
-        return Window.canRedraw && !arguments.isSilent
+        return Window.canRedraw && !arguments.isSilent && !arguments.hidesProgress
             && (toFiles || Window.isRegularFile(Terminal.standardOutput))
     }
 

@@ -118,6 +118,16 @@ final class OutputFile {
         try file.keep()
     }
 
+    /// Makes the folders that a path names, as far as they are not there; for their owner and the group, as curl does.
+    static func makeFolders(of path: String) throws(SystemError) {
+        for (place, _) in zip(path.unicodeScalars.indices, path.unicodeScalars).dropFirst().filter({ $0.1 == "/" }) {
+            let isMade = unsafe mkdir(String(path.unicodeScalars[..<place]), 0o750) == 0
+            if !isMade && errno != EEXIST {
+                throw SystemError(number: errno)
+            }
+        }
+    }
+
     private static func forget(_ path: String) {
         _ = unfinished.withLock { $0.remove(path) }
     }

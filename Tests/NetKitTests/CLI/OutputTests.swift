@@ -38,6 +38,23 @@ struct OutputTests {
         #expect(outcome.code == 0 && outcome.text == "broken" && outcome.errors == "")
     }
 
+    @Test func aFailureMayHaveItsBody() async throws {
+        server.script("/", Reply(status: 404, body: Array("none".utf8)))
+        server.script("/ok", .text("fine"))
+        let outcome = try await nk("--fail-with-body", server.url("/"), server.url("/ok"))
+        #expect(outcome.code == 22 && outcome.text == "nonefine")
+        #expect(outcome.errorLines == ["nk: (22) \(server.url("/")) answered with status 404"])
+        let folder = try TemporaryFolder()
+        #expect(try await nk("--fail-with-body", "-o", folder.file("f"), server.url("/")).code == 22)
+        #expect(folder.contents(of: "f") == Array("none".utf8))
+    }
+
+    @Test func whatIsDoneAnywayMayBeAskedFor() async throws {
+        server.script("/", .text("here"))
+        let outcome = try await nk("-q", "-#", "--disable", "--progress-bar", "--remove-on-error", server.url("/"))
+        #expect(outcome.code == 0 && outcome.text == "here" && outcome.errors == "")
+    }
+
     @Test func aURLWithoutASchemeIsTakenForHTTP() async throws {
         server.script("/", .text("here"))
         #expect(try await nk("127.0.0.1:\(server.port)/").text == "here")

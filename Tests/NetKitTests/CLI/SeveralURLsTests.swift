@@ -112,6 +112,32 @@ struct SeveralURLsTests {
         #expect(folder.names == [] && server.requestCount == 0)
     }
 
+    @Test func everyURLMayHaveItsRemoteName() async throws {
+        let words = ["--remote-name-all", "-o", "x", server.url("/a"), server.url("/b")]
+        #expect(try await nk(words, folder: folder.path).code == 0)
+        #expect(folder.names == ["b", "x"] && folder.contents(of: "x") == Array("first".utf8))
+    }
+
+    @Test func filesGoToAFolderThatIsMadeForThem() async throws {
+        let words = ["--output-dir", "in/er", "-o", "x/y", "-O", "-o", "-"]
+        let urls = [server.url("/a"), server.url("/b"), server.url("/a")]
+        let outcome = try await nk(words + urls, folder: folder.path)
+        #expect(outcome.code == 23 && outcome.text == "first" && outcome.errorLines.count == 2)
+        #expect(outcome.errors.contains("cannot write to in/er/x/y: No such file or directory"))
+        #expect(try await nk(words + ["--create-dirs"] + urls, folder: folder.path).code == 0)
+        #expect(folder.contents(of: "in/er/x/y") == Array("first".utf8))
+        #expect(folder.contents(of: "in/er/b") == Array("second".utf8))
+        let download = ["--create-dirs", "--output-dir", "far/", "-O", "-J", "--no-clobber", server.url("/a")]
+        #expect(try await nk(download, folder: folder.path).code == 0)
+        #expect(folder.contents(of: "far/a") == Array("first".utf8))
+    }
+
+    @Test func foldersAreMadeForNothingButWhatCame() async throws {
+        let words = ["--create-dirs", "-o", "x/y", "http://127.0.0.1:1/"]
+        #expect(try await nk(words, folder: folder.path).code == 7)
+        #expect(folder.names == [])
+    }
+
     @Test func remoteNameLeavesNoHalfFile() async throws {
         #expect(try await nk(["-O", server.url("/cut")], folder: folder.path).code == 18)
         #expect(folder.names == [])

@@ -46,6 +46,13 @@ struct TerminalTests {
         #expect(kept.code == 0 && kept.bytes == [65, 0, 66])
     }
 
+    @Test func progressMayBeLeftOut() async throws {
+        let terminal = try PseudoTerminal(columns: 80)
+        let words = ["--no-progress-meter", "-o", folder.file("one"), server.url("/")]
+        #expect(try await nk(words, terminal: terminal).code == 0)
+        #expect(terminal.text == "" && folder.names == ["one"])
+    }
+
     @Test func eachOfSeveralEndsWithALine() async throws {
         let terminal = try PseudoTerminal(columns: 80)
         let outputs = ["-o", folder.file("one"), "-o", folder.file("two"), "-o", folder.file("three")]
