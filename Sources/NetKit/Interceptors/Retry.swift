@@ -16,6 +16,9 @@ public struct Retry: Interceptor {
     public var maxDelay: Duration = .seconds(20)
     /// A `Retry-After` beyond this (60 s) is not waited for: the reply is the call's.
     public var maxServerDelay: Duration = .seconds(60)
+    /// Once so much time has gone by since the first try began, the last one counts; nil is no limit. A `Retry-After` that
+    /// leads beyond it is not waited for.
+    public var maxElapsed: Duration?
     /// Statuses that are tried again: 408, 429, 500, 502, 503 and 504.
     public var statuses: Set<Int> = [408, 429, 500, 502, 503, 504]
     /// Whether any method is tried again.
@@ -49,6 +52,7 @@ public struct Retry: Interceptor {
     public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
         budget?.add()
         var retries = 0
+        let begin = time.now()
         while true {
             let outcome: Result<Answer, NetError>
             do throws(NetError) {
@@ -56,8 +60,9 @@ public struct Retry: Interceptor {
             } catch {
                 outcome = .failure(error)
             }
-            guard retries < maxRetries, call.isRepeatable, let wait = wait(after: outcome, of: call, retries),
-                !Task.isCancelled, budget?.take() ?? true
+            let left = maxElapsed.map { $0 - (time.now() - begin) }
+            guard retries < maxRetries, call.isRepeatable, left.map({ $0 > .zero }) ?? true,
+                let wait = wait(after: outcome, of: call, retries, left), !Task.isCancelled, budget?.take() ?? true
             else { return try outcome.get() }
             if case .success(let reply) = outcome {
                 reply.discard()
@@ -80,7 +85,9 @@ public struct Retry: Interceptor {
     }
 
     /// How long to wait before the next try; nil when there shall be none.
-    private func wait(after outcome: Result<Answer, NetError>, of call: Call, _ retries: Int) -> Duration? {
+    private func wait(
+        after outcome: Result<Answer, NetError>, of call: Call, _ retries: Int, _ left: Duration?
+    ) -> Duration? {
         switch outcome {
         case .success(let reply):
             guard statuses.contains(reply.status), mayRepeat(call.request) else { return nil }
@@ -88,7 +95,7 @@ public struct Retry: Interceptor {
                 RetryAfter.wait($0, epochSeconds: time.epochSeconds())
             }
             guard let asked else { return delay(before: retries) }
-            return asked <= maxServerDelay ? asked : nil
+            return asked <= min(maxServerDelay, left ?? maxServerDelay) ? asked : nil
         case .failure(let error):
             return mayHelp(after: error, of: call.request) ? delay(before: retries) : nil
         }

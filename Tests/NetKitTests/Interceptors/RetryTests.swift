@@ -41,6 +41,25 @@ struct RetryTests {
         #expect(stub.requests.count == 7)
     }
 
+    @Test func onceItsTimeIsOverTheLastReplyIsTheCalls() async throws {
+        stub.answer("/", with: .status(503))
+        let agent = agent { retry in
+            retry.maxRetries = 9
+            retry.baseDelay = .seconds(1)
+            retry.maxElapsed = .seconds(5)
+        }
+        // After one and three seconds there is time left; the third wait leads to the seventh.
+        #expect(try await agent.send(Request<Bytes>("/")).status == 503)
+        #expect(time.waits == [1, 2, 4].map { .seconds($0) })
+    }
+
+    @Test(arguments: [("5", 1), ("6", 0)])
+    func whatAServerAsksForIsWaitedForWithinItsTimeOnly(seconds: String, count: Int) async throws {
+        stub.answer("/", with: StubReply(status: 503, headers: ["Retry-After": seconds]))
+        _ = try await agent { $0.maxElapsed = .seconds(5) }.send(Request<Bytes>("/"))
+        #expect(time.waits.count == count)
+    }
+
     @Test func theWaitIsARandomPartOfItsTime() async throws {
         stub.answer("/", with: .status(503))
         let parts = Collected<Double>()
