@@ -132,6 +132,10 @@ struct Arguments: Sendable {
     /// Tries after the first one.
     var retries = 0
     var retriesAllErrors = false
+    /// Between two tries; nil doubles from a second on.
+    var retryDelay: Duration?
+    /// After which no try begins.
+    var retryLimit: Duration?
     /// The time between two starts.
     var startInterval: Duration?
     var printsCurl = false

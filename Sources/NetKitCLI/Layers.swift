@@ -33,8 +33,9 @@ struct Layers {
     /// As curl does it: a second, twice as long each time, ten minutes at most; any method, because the user says so.
     private static func retry(_ arguments: Arguments) -> Retry {
         var retry = Retry(maxRetries: arguments.retries, budget: nil)
-        retry.baseDelay = .seconds(1)
-        retry.maxDelay = .seconds(600)
+        retry.baseDelay = arguments.retryDelay ?? .seconds(1)
+        retry.maxDelay = arguments.retryDelay ?? .seconds(600)
+        retry.maxElapsed = arguments.retryLimit
         retry.maxServerDelay = .seconds(86400)
         retry.hasJitter = false
         retry.retriesAnyMethod = true

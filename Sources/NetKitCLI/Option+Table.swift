@@ -141,6 +141,13 @@ extension Option {
             arguments.retries = try OptionValue.retries(text)
         },
         flag(nil, "retry-all-errors") { $0.retriesAllErrors = true },
+        flag(nil, "retry-connrefused") { _ in },  // A connection that is refused passes, always.
+        value(nil, "retry-delay") { (arguments, text) throws(UsageError) in
+            arguments.retryDelay = try OptionValue.seconds(text, of: "--retry-delay")
+        },
+        value(nil, "retry-max-time") { (arguments, text) throws(UsageError) in
+            arguments.retryLimit = try OptionValue.seconds(text, of: "--retry-max-time")
+        },
         value(nil, "rate") { (arguments, text) throws(UsageError) in
             arguments.startInterval = try OptionValue.startInterval(text)
         },

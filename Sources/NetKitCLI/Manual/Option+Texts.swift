@@ -62,6 +62,9 @@ extension Option {
         "max-time": ("SECONDS", "for all of a transfer"),
         "retry": ("N", "tries up to N times more after a passing failure"),
         "retry-all-errors": ("", "with --retry, after any failure"),
+        "retry-connrefused": ("", "nothing: --retry does so anyway"),
+        "retry-delay": ("SECONDS", "waits so long before each --retry"),
+        "retry-max-time": ("SECONDS", "no --retry begins after this time"),
         "rate": ("N/s|m|h|d", "starts so many requests in a second, minute, hour or day"),
     ]
 

@@ -42,6 +42,20 @@ struct RepeatOptionTests {
         #expect(server.requestCount == 2)
     }
 
+    @Test func theWaitBetweenTriesMayBeSaid() async throws {
+        server.script("/", [Reply(status: 503), Reply(status: 503), Reply(status: 503), .text("yes")])
+        let outcome = try await nk("--retry", "3", "--retry-delay", "0.002", "--retry-connrefused", server.url("/"))
+        #expect(outcome.text == "yes" && outcome.errorLines.count == 3)
+        #expect(outcome.errorLines.allSatisfy { $0.contains("tries again in 0.0 s") })
+    }
+
+    @Test func noTryIsWaitedForThatWouldComeTooLate() async throws {
+        server.script("/", Reply(status: 503, headers: ["Retry-After: 100"], body: Array("no".utf8)))
+        let outcome = try await nk("--retry", "3", "--retry-max-time", "60", server.url("/"))
+        #expect(outcome.code == 0 && outcome.text == "no" && outcome.errors == "")
+        #expect(server.requestCount == 1)
+    }
+
     @Test func whatComesFromStandardInputIsSentOnce() async throws {
         server.script("/", [refusal(), .text("yes")])
         let outcome = try await nk(["--retry", "3", "-T", "-", server.url("/")], input: Array("once".utf8))
@@ -51,6 +65,7 @@ struct RepeatOptionTests {
 
     @Test(arguments: [
         ["--retry"], ["--retry", "x"], ["--retry", "-1"], ["--rate", "0/s"], ["--rate", "5/q"], ["--rate", "/s"],
+        ["--retry-delay", "x"], ["--retry-max-time", "-1"],
     ])
     func aValueThatIsNoneExitsWith2(options: [String]) async throws {
         let outcome = try await nk(options + (options.count > 1 ? [server.url("/")] : []))
