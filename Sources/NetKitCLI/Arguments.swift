@@ -88,10 +88,13 @@ struct Arguments: Sendable {
     var usesDigest = false
     /// What --oauth2-bearer shows.
     var token: String?
-    var usesNetrc = false
+    /// Nil: neither -n nor --netrc-file was said.
+    var netrc: NetrcChoice?
     var cookies: [String] = []
     var cookieFiles: [String] = []
     var cookieJar: String?
+    /// Of files: those that end with a browser's session are not taken.
+    var dropsSessionCookies = false
     var certificate: (path: String, password: String?)?
     var key: String?
     var authorityFile: String?
@@ -172,7 +175,16 @@ struct Arguments: Sendable {
 
     /// What curl has to be told beside the request: forms, and the files that it reads as nk does.
     var wordsForCurl: [String] {
-        formWords + (usesNetrc ? ["-n"] : []) + cookieFiles.filter { !$0.isEmpty }.flatMap { ["-b", $0] }
+        formWords + netrcWords + cookieFiles.filter { !$0.isEmpty }.flatMap { ["-b", $0] }
+            + (dropsSessionCookies ? ["-j"] : [])
+    }
+
+    private var netrcWords: [String] {
+        switch netrc {
+        case .home: ["-n"]
+        case .file(let path): ["--netrc-file", path]
+        case .off, nil: []
+        }
     }
 
     /// The options that write a file at the end, and the file of each that is given.
@@ -212,7 +224,7 @@ struct Arguments: Sendable {
         if urls.count > 1 && form.contains(where: { $0.sendsStandardInput }) {
             throw UsageError("standard input can be sent to one URL only; NAME=<- reads it into a field of each")
         }
-        if usesNetrc && usesDigest && login == nil {
+        if netrc != nil && usesDigest && login == nil {
             throw UsageError("-n sends a password as Basic does, in the clear: --digest goes with -u")
         }
         if failsOnStatus && failsWithBody {

@@ -49,7 +49,8 @@ extension Option {
         },
         flag(nil, "digest") { $0.usesDigest = true },
         value(nil, "oauth2-bearer") { $0.token = $1 },
-        flag("n", "netrc") { $0.usesNetrc = true },
+        flag("n", "netrc") { $0.netrc = $0.netrc ?? .home },
+        value(nil, "netrc-file") { $0.netrc = .file($1) },
         value("b", "cookie") { arguments, text in
             // As to curl: a file whose name has a "=" in it.
             if let path = text.behind("@") {
@@ -61,6 +62,7 @@ extension Option {
             }
         },
         value("c", "cookie-jar") { $0.cookieJar = $1 },
+        flag("j", "junk-session-cookies") { $0.dropsSessionCookies = true },
         value("E", "cert") { $0.certificate = OptionValue.certificate($1) },
         value(nil, "key") { $0.key = $1 },
         value(nil, "cacert") { $0.authorityFile = $1 },

@@ -107,7 +107,7 @@ struct Session {
         configuration.observers = layers.observers
         let keepsCookies = arguments.cookieJar != nil || !arguments.cookieFiles.isEmpty
         configuration.cookies = keepsCookies ? .memory : .off
-        configuration.netrc = arguments.usesNetrc && !arguments.leavesOut("Authorization") ? .home : .off
+        configuration.netrc = arguments.leavesOut("Authorization") ? .off : arguments.netrc ?? .off
         let agent = Agent(configuration)
         do throws(Failure) {
             try loadCookies(into: agent)
@@ -247,7 +247,8 @@ struct Session {
                 warn("\(lines) of \(path) cannot be read: no cookie in the Netscape format")
             }
             do throws(NetError) {
-                try agent.setCookies(file.cookies)
+                let kept = file.cookies.filter { !arguments.dropsSessionCookies || $0.expires != nil }
+                try agent.setCookies(kept)
             } catch {
                 warn("the cookies of \(path) are not used: \(error.message)")
             }

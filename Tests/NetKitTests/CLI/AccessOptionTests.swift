@@ -71,6 +71,15 @@ struct AccessOptionTests {
         #expect(try await received([], home: folder.path).values(named: "Authorization").isEmpty)
     }
 
+    @Test(arguments: [["--netrc-file"], ["-n", "--netrc-file"]])
+    func netrcMayBeAnotherFile(words: [String]) async throws {
+        try folder.write(Array("machine 127.0.0.1 login me password hush\n".utf8), to: "logins", mode: 0o600)
+        let request = try await received(words + [folder.file("logins")], home: folder.path)
+        #expect(request.values(named: "Authorization") == ["Basic bWU6aHVzaA=="])
+        let line = try await nk("--curl", "--netrc-file", "logins", server.url("/")).text
+        #expect(line.contains(" --netrc-file logins"))
+    }
+
     @Test(arguments: ["machine 127.0.0.1 login \"me password hush\n", "machine \"127.0.0.1\n"])
     func aNetrcFileThatCannotBeReadIsNamed(text: String) async throws {
         try folder.write(Array(text.utf8), to: ".netrc", mode: 0o600)
@@ -137,6 +146,13 @@ struct AccessOptionTests {
         let outcome = try await nk("-b", folder.file("jar"), server.url("/"))
         #expect(outcome.code == 0 && server.received().values(named: "Cookie") == ["k=v"])
         #expect(outcome.errorLines.count == 1 && outcome.errors.contains(warning + folder.file("jar")))
+    }
+
+    @Test(arguments: ["-j", "--junk-session-cookies"])
+    func cookiesOfASessionMayBeLeftOut(option: String) async throws {
+        let lines = ["0\ts\t1", "4102444800\tk\tv"].map { "127.0.0.1\tFALSE\t/\tFALSE\t\($0)\n" }
+        try folder.write(Array(lines.joined().utf8), to: "jar", mode: 0o600)
+        #expect(try await received([option, "-b", folder.file("jar")]).values(named: "Cookie") == ["k=v"])
     }
 
     @Test func behindAnAtSignIsAFileOfCookies() async throws {
