@@ -105,6 +105,8 @@ struct Arguments: Sendable {
     var proxyLogin: Login?
     var proxyHeaders: [Headers.Field] = []
     var unproxied: [String] = []
+    /// Whether http goes through a tunnel as well.
+    var usesTunnel = false
     /// What --connect-to says, and --resolve.
     var connections: [AddressOverride] = []
     var resolved: [AddressOverride] = []

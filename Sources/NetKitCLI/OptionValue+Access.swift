@@ -13,12 +13,14 @@ struct ProxyPlace: Sendable {
     var login: Login?
 
     /// - Parameter other: goes before the name and the password in the URL.
-    func proxy(_ other: Login? = nil, except hosts: [String] = [], headers: [Headers.Field] = []) -> Proxy {
+    func proxy(
+        _ other: Login? = nil, except hosts: [String] = [], headers: [Headers.Field] = [], usesTunnel: Bool = false
+    ) -> Proxy {
         guard let url else { return .direct }
         let login = other ?? login
         return Proxy(
             url, credentials: login.map { .basic(user: $0.user, password: $0.password ?? "") }, except: hosts,
-            headers: Headers(headers))
+            headers: Headers(headers), usesTunnel: usesTunnel)
     }
 }
 

@@ -222,7 +222,8 @@ struct Plan {
 
     private var proxy: Proxy? {
         arguments.proxy?.proxy(
-            arguments.proxyLogin, except: arguments.unproxied, headers: arguments.proxyHeaders)
+            arguments.proxyLogin, except: arguments.unproxied, headers: arguments.proxyHeaders,
+            usesTunnel: arguments.usesTunnel)
     }
 
     /// What -v tells of it.

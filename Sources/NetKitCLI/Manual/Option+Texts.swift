@@ -46,6 +46,11 @@ extension Option {
 
     private static let wayTexts: [String: (value: String, summary: String)] = [
         "proxy": ("URL", "a proxy: http, https, socks4, socks4a, socks5, socks5h"),
+        "socks4": ("HOST[:PORT]", "a proxy over SOCKS4"),
+        "socks4a": ("HOST[:PORT]", "the same, which looks names up"),
+        "socks5": ("HOST[:PORT]", "a proxy over SOCKS5"),
+        "socks5-hostname": ("HOST[:PORT]", "the same, which looks names up"),
+        "proxytunnel": ("", "asks the proxy for a tunnel for http too"),
         "proxy-user": ("NAME:PASSWORD", "who asks the proxy"),
         "proxy-header": ("'Name: value'", "a field for the proxy alone"),
         "noproxy": ("LIST", "hosts asked without the proxy"),

@@ -34,6 +34,26 @@ struct NetworkOptionTests {
         #expect(secure.received().values(named: "X-Way").isEmpty)
     }
 
+    @Test(arguments: ["-p", "--proxytunnel"])
+    func aTunnelCarriesPlainHTTPWhereThatIsAskedFor(option: String) async throws {
+        let proxy = try ProxyServer()
+        #expect(try await nk(option, "-x", proxy.url, server.url("/p")).text == "ok")
+        #expect(proxy.tunnelCount == 1 && server.received().requestLine == "GET /p HTTP/1.1")
+    }
+
+    @Test(arguments: ["--socks5", "--socks5-hostname"])
+    func aSOCKSProxyHasAnOptionOfItsOwn(option: String) async throws {
+        let proxy = try ProxyServer(.socks5)
+        let place = String(proxy.url.dropFirst("socks5h://".count))
+        #expect(try await nk(option, place, server.url("/")).text == "ok" && proxy.tunnelCount == 1)
+    }
+
+    @Test(arguments: [("--socks4", "socks4"), ("--socks4a", "socks4a"), ("--socks5-hostname", "socks5h")])
+    func eachSOCKSIsThatOfItsScheme(option: String, scheme: String) async throws {
+        let line = try await nk("--curl", option, "proxy.test:9", server.url("/")).text
+        #expect(line.contains("\(scheme)://proxy.test:9"))
+    }
+
     @Test(arguments: ["socks5", "socks5h"])
     func aSOCKSProxyIsUsed(scheme: String) async throws {
         let proxy = try ProxyServer(.socks5, user: "me", password: "hush")
