@@ -77,6 +77,8 @@ struct Arguments: Sendable {
     var sendsDataInURL = false
     var followsRedirects = false
     var maxRedirects = 50
+    /// Whether --proto takes http away.
+    var refusesPlain = false
     var userAgent: String?
     var referer: String?
     var isCompressed = false

@@ -3,6 +3,7 @@ import NetKit
 /// What nk tells its caller: curl's number wherever curl has one, from 100 its own.
 enum ExitCode {
     static let success: Int32 = 0
+    static let badScheme: Int32 = 1
     static let usage: Int32 = 2
     static let badURL: Int32 = 3
     static let badStatus: Int32 = 22
@@ -29,7 +30,7 @@ enum ExitCode {
         // From the command line.
         .usage: usage, .badMethod: usage, .badHeader: usage, .tooLarge: usage,
         .badParameter: usage, .badPart: read, .badPin: usage, .badShape: usage,
-        .badURL: badURL, .badScheme: 1, .unsupported: 4, .closed: other, .bodyLength: read, .notRewindable: 65,
+        .badURL: badURL, .badScheme: badScheme, .unsupported: 4, .closed: other, .bodyLength: read, .notRewindable: 65,
         // Resources.
         .noMemory: 27, .file: read, .descriptors: resources, .thread: resources,
         // The reply.

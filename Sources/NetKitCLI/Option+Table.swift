@@ -32,6 +32,9 @@ extension Option {
         value(nil, "max-redirs") { (arguments, text) throws(UsageError) in
             arguments.maxRedirects = try OptionValue.redirects(text)
         },
+        value(nil, "proto") { (arguments, text) throws(UsageError) in
+            arguments.refusesPlain = try OptionValue.refusesPlain(text)
+        },
         value("A", "user-agent") { $0.userAgent = $1 },
         value("e", "referer") { (arguments, text) throws(UsageError) in
             arguments.referer = try OptionValue.referer(text)

@@ -10,6 +10,29 @@ extension OptionValue {
         return Int(number)
     }
 
+    /// curl's list of protocols: "=" begins it anew, "-" takes one away, "+" or nothing adds it. A redirect may lead from
+    /// http to https and never back, so that http alone can be left out.
+    static func refusesPlain(_ text: String) throws(UsageError) -> Bool {
+        let all: Set<String> = ["http", "https"]
+        var allowed = all
+        for word in text.lowercased().split(separator: ",") {
+            let name = String(word.drop { "+-=".contains($0) })
+            let named = name == "all" ? all : all.intersection([name])
+            let signs = word.dropLast(name.count)
+            for sign in signs.isEmpty ? "+" : signs {
+                switch sign {
+                case "=": allowed = named
+                case "-": allowed.subtract(named)
+                default: allowed.formUnion(named)
+                }
+            }
+        }
+        if !allowed.contains("https") {
+            throw UsageError("--proto '\(text)' leaves no https: http alone can be left out")
+        }
+        return allowed.count == 1
+    }
+
     /// N/s, N/m, N/h or N/d, and N alone for N/h: the time between two starts.
     static func startInterval(_ text: String) throws(UsageError) -> Duration {
         let periods = ["s": 1, "m": 60, "h": 3600, "d": 86400]

@@ -22,6 +22,9 @@ struct Plan {
             throw Failure(
                 ExitCode.badURL, "the URL's port is no number; '/', '?' and '#' of a password are %2F, %3F and %23")
         }
+        if arguments.refusesPlain && WrittenURL(job.url).scheme.lowercased().hasPrefix("http:") {
+            throw Failure(ExitCode.badScheme, "--proto leaves http out")
+        }
         let body = try body()
         let standard = arguments.asksForHead ? "HEAD" : job.upload != nil ? "PUT" : body != nil ? "POST" : "GET"
         request = Request(

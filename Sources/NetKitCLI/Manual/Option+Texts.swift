@@ -24,6 +24,7 @@ extension Option {
         "head": ("", "asks with HEAD, and prints the head"),
         "location": ("", "follows redirects"),
         "max-redirs": ("N", "how many redirects (50); -1 is no limit"),
+        "proto": ("LIST", "=https asks over TLS alone"),
         "user-agent": ("NAME", "the name in User-Agent"),
         "referer": ("URL", "the page that leads here, in Referer"),
         "url": ("URL", "a URL, as the words without an option are"),

@@ -110,6 +110,13 @@ struct RequestOptionTests {
         #expect(try await received([option, ""]).values(named: "Referer").isEmpty)
     }
 
+    @Test(arguments: [("=https", 1), ("-http", 1), ("-all,https", 1), ("+https", 0), ("=HTTPS,ftp,http", 0), ("", 0)])
+    func protoMayLeavePlainHTTPOut(list: String, code: Int32) async throws {
+        let outcome = try await nk("--proto", list, server.url("/"))
+        #expect(outcome.code == code && server.requestCount == (code == 0 ? 1 : 0))
+        #expect(outcome.errorLines == (code == 0 ? [] : ["nk: (1) --proto leaves http out"]))
+    }
+
     @Test func aURLMayFollowAnOption() async throws {
         let outcome = try await nk("--url", server.url("/1"), server.url("/2"), "--url", "127.0.0.1:\(server.port)/3")
         #expect(outcome.code == 0)
