@@ -6,13 +6,8 @@ extension Arguments {
         Interrupt.isWaiting(true)
         defer { Interrupt.isWaiting(false) }
         sentData = try joinedData()
-        changes = []
-        for choice in headers {
-            switch choice {
-            case .change(let change): changes.append(change)
-            case .file(let path): changes += try Self.changes(in: path)
-            }
-        }
+        changes = Array(try headers.map { choice throws(Failure) in try Self.changes(of: choice) }.joined())
+        proxyFields = Array(try proxyHeaders.map { choice throws(Failure) in try Self.fields(of: choice) }.joined())
         // For --curl it is curl that reads it.
         if urls.count > 1 && !printsCurl {
             form = try form.map { field throws(Failure) in try field.readForSeveral() }
@@ -41,6 +36,22 @@ extension Arguments {
         return bytes
     }
 
+    private static func changes(of choice: HeaderChoice) throws(Failure) -> [HeaderChange] {
+        switch choice {
+        case .change(let change): [change]
+        case .file(let path): try changes(in: path)
+        }
+    }
+
+    private static func fields(of choice: HeaderChoice) throws(Failure) -> [Headers.Field] {
+        try changes(of: choice).map { change throws(Failure) in
+            guard case .send(let field) = change else {
+                throw Failure(ExitCode.usage, "a field of --proxy-header has no value")
+            }
+            return field
+        }
+    }
+
     /// A line is not told: whoever writes fields into a file may hide them there.
     private static func changes(in path: String) throws(Failure) -> [HeaderChange] {
         let bytes: [UInt8]
@@ -59,7 +70,8 @@ extension Arguments {
                 guard let text = String(validating: line, as: UTF8.self) else { throw UsageError("it is not UTF-8") }
                 changes.append(try OptionValue.header(text))
             } catch {
-                throw Failure(ExitCode.usage, "line \(index + 1) of \(path) is no field to send or to leave out")
+                let place = path == "-" ? "standard input" : path
+                throw Failure(ExitCode.usage, "line \(index + 1) of \(place) is no field to send or to leave out")
             }
         }
         return changes

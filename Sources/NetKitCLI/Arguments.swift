@@ -105,7 +105,9 @@ struct Arguments: Sendable {
 
     var proxy: ProxyPlace?
     var proxyLogin: Login?
-    var proxyHeaders: [Headers.Field] = []
+    var proxyHeaders: [HeaderChoice] = []
+    /// The same with the lines of files, once they are read.
+    var proxyFields: [Headers.Field] = []
     var unproxied: [String] = []
     /// Whether http goes through a tunnel as well.
     var usesTunnel = false
@@ -207,8 +209,10 @@ struct Arguments: Sendable {
         if uploads.count > urls.count {
             throw UsageError("there are more -T than URLs")
         }
-        if uploads.count(where: { $0 == "-" }) > 1 {
-            throw UsageError("standard input can be sent once only")
+        let readers = (headers + proxyHeaders).count { if case .file("-") = $0 { true } else { false } }
+        let senders = uploads.count { $0 == "-" } + form.count { $0.readsStandardInput }
+        if readers + senders > 1 || readers + senders == 1 && data.contains(where: { $0.file == "-" }) {
+            throw UsageError("standard input can be read once only")
         }
         if sendsDataInURL && data.contains(where: { $0.isJSON }) {
             throw UsageError("-G puts -d and --data-urlencode into the URL, where --json cannot go")
@@ -221,9 +225,6 @@ struct Arguments: Sendable {
         }
         if !form.isEmpty && (asksForHead || !data.isEmpty || !uploads.isEmpty) {
             throw UsageError("-F sends a form: it goes neither with -I nor with -d, --json and -T")
-        }
-        if form.count(where: { $0.readsStandardInput }) > 1 {
-            throw UsageError("standard input can be sent once only")
         }
         if urls.count > 1 && form.contains(where: { $0.sendsStandardInput }) {
             throw UsageError("standard input can be sent to one URL only; NAME=<- reads it into a field of each")

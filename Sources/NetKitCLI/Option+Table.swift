@@ -5,7 +5,7 @@ extension Option {
     static let asking: [Option] = [
         value("X", "request") { $0.method = $1 },
         value("H", "header") { (arguments, text) throws(UsageError) in
-            arguments.headers.append(try OptionValue.headers(text, number: arguments.headers.count + 1))
+            arguments.headers.append(try OptionValue.headers(text, of: "-H", number: arguments.headers.count + 1))
         },
         value("d", "data") { $0.data.append(.init(text: $1)) },
         value(nil, "data-raw") { $0.data.append(.init(text: $1, kind: .raw)) },
@@ -84,7 +84,8 @@ extension Option {
             arguments.proxyLogin = try OptionValue.login(text, of: "-U")
         },
         value(nil, "proxy-header") { (arguments, text) throws(UsageError) in
-            arguments.proxyHeaders.append(try OptionValue.proxyHeader(text, number: arguments.proxyHeaders.count + 1))
+            arguments.proxyHeaders.append(
+                try OptionValue.proxyHeaders(text, number: arguments.proxyHeaders.count + 1))
         },
         value(nil, "noproxy") { $0.unproxied = OptionValue.list($1) },
         value(nil, "resolve") { (arguments, text) throws(UsageError) in

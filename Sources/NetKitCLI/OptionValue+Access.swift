@@ -52,12 +52,13 @@ extension OptionValue {
         return ProxyPlace(url: (written.scheme.isEmpty ? "http://" : written.scheme) + written.place, login: login)
     }
 
-    /// A field for the proxy alone.
-    static func proxyHeader(_ text: String, number: Int) throws(UsageError) -> Headers.Field {
-        guard case .send(let field) = try header(text, of: "--proxy-header number \(number)") else {
-            throw UsageError("--proxy-header '\(text.prefix { $0 != ":" })' has no value")
+    /// A field for the proxy alone, or "@FILE" with lines of such. There is none to leave out.
+    static func proxyHeaders(_ text: String, number: Int) throws(UsageError) -> Arguments.HeaderChoice {
+        let choice = try headers(text, of: "--proxy-header", number: number)
+        if case .change(.leaveOut(let name)) = choice {
+            throw UsageError("--proxy-header '\(name)' has no value")
         }
-        return field
+        return choice
     }
 
     /// A class of service: a name such as "ef" or "af21", or a number from 1 to 63; 0 and "default" are none.

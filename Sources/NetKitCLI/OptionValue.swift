@@ -5,12 +5,11 @@ enum OptionValue {
     /// One field, or "@FILE" with lines of such.
     ///
     /// - Parameter number: its place among them, from 1, for the line that tells what is wrong.
-    static func headers(_ text: String, number: Int) throws(UsageError) -> Arguments.HeaderChoice {
-        guard let path = text.behind("@") else { return .change(try header(text, of: "-H number \(number)")) }
-        if path == "-" {
-            throw UsageError("-H @- is not read: name a file")
+    static func headers(_ text: String, of option: String, number: Int) throws(UsageError) -> Arguments.HeaderChoice {
+        if let path = text.behind("@") {
+            return .file(path)
         }
-        return .file(path)
+        return .change(try header(text, of: "\(option) number \(number)"))
     }
 
     /// "Name: value" sends a field, "Name;" an empty one, and "Name:" leaves a default one out.

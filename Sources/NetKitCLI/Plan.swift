@@ -225,7 +225,7 @@ struct Plan {
 
     private var proxy: Proxy? {
         arguments.proxy?.proxy(
-            arguments.proxyLogin, except: arguments.unproxied, headers: arguments.proxyHeaders,
+            arguments.proxyLogin, except: arguments.unproxied, headers: arguments.proxyFields,
             usesTunnel: arguments.usesTunnel)
     }
 
@@ -233,7 +233,7 @@ struct Plan {
     var proxyNote: String? {
         guard let url = arguments.proxy?.url else { return nil }
         let hasLogin = arguments.proxyLogin != nil || arguments.proxy?.login != nil
-        let fields = arguments.proxyHeaders.map { Verbose.shown($0.name, $0.value) }
+        let fields = arguments.proxyFields.map { Verbose.shown($0.name, $0.value) }
         let told = (hasLogin ? ["credentials [hidden]"] : []) + fields
         return "through \(url)" + (told.isEmpty ? "" : " (\(told.joined(separator: ", ")))")
     }

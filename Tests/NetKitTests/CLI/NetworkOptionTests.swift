@@ -34,6 +34,17 @@ struct NetworkOptionTests {
         #expect(secure.received().values(named: "X-Way").isEmpty)
     }
 
+    @Test func fieldsForTheProxyComeFromAFile() async throws {
+        let proxy = try ProxyServer()
+        try folder.write(Array("X-Way: in\nX-Token: hush\n".utf8), to: "fields", mode: 0o600)
+        let words = ["-v", "-x", proxy.url, "--proxy-header", "@" + folder.file("fields")]
+        let outcome = try await nk(words + [server.url("/")])
+        #expect(outcome.text == "ok" && !outcome.errors.contains("hush"))
+        #expect(proxy.received().values(named: "X-Token") == ["hush"])
+        try folder.write(Array("X-Way:\n".utf8), to: "fields", mode: 0o600)
+        #expect(try await nk(words + [server.url("/")]).code == 2)
+    }
+
     @Test(arguments: ["-p", "--proxytunnel"])
     func aTunnelCarriesPlainHTTPWhereThatIsAskedFor(option: String) async throws {
         let proxy = try ProxyServer()

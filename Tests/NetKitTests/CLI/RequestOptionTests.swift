@@ -53,6 +53,14 @@ struct RequestOptionTests {
         #expect(try await nk("-H", "@" + folder.file("none"), server.url("/")).code == 26)
     }
 
+    @Test func headersComeFromStandardInput() async throws {
+        let request = try await received(["-H", "@-", "-H", "X-A: 2"], input: Array("X-A: 1\nAccept:".utf8))
+        #expect(request.values(named: "X-A") == ["1", "2"] && request.values(named: "Accept").isEmpty)
+        let outcome = try await nk(["-H", "@-", server.url("/")], input: Array("hush\n".utf8))
+        #expect(outcome.code == 2 && outcome.errors.contains("line 1 of standard input"))
+        #expect(!outcome.errors.contains("hush"))
+    }
+
     @Test func aHeaderWithoutValueLeavesADefaultOut() async throws {
         let request = try await received(["-H", "User-Agent:", "-H", "Content-Type:", "-d", "a", "-H", "Expect:"])
         #expect(request.values(named: "User-Agent").isEmpty)
