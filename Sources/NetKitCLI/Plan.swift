@@ -224,7 +224,9 @@ struct Plan {
     }
 
     private var proxy: Proxy? {
-        arguments.proxy?.proxy(
+        guard let place = arguments.proxy else { return nil }
+        let url = place.url.map(ResolvedNames(arguments.resolved).addressed)
+        return ProxyPlace(url: url, login: place.login).proxy(
             arguments.proxyLogin, except: arguments.unproxied, headers: arguments.proxyFields,
             usesTunnel: arguments.usesTunnel)
     }

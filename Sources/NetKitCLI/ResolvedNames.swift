@@ -14,6 +14,19 @@ struct ResolvedNames {
         entries = last.filter { $0.host != nil } + last.filter { $0.host == nil }
     }
 
+    /// A proxy's URL with the address that its name has been given. One over https keeps its name, which its certificate has.
+    func addressed(proxy url: String) -> String {
+        let written = WrittenURL(url)
+        let name = written.host
+        let port = UInt16(written.place.dropFirst(name.count + 1)) ?? Self.proxyPort
+        let entry = entries.first { $0.port == port && ($0.host == nil || Self.isOne($0.host, name)) }
+        guard written.scheme.lowercased() != "https://", let address = entry?.toHost else { return url }
+        return "\(written.scheme)\(address.contains(":") ? "[\(address)]" : address):\(port)"
+    }
+
+    /// Where a proxy listens whose URL has no port, as curl takes it.
+    private static let proxyPort: UInt16 = 1080
+
     /// Those that nk itself looks up: most proxies are told the name, but for hosts that are asked without them.
     ///
     /// - Parameters:
@@ -61,14 +74,15 @@ struct ResolvedNames {
         host?.lowercased() == other?.lowercased()
     }
 
-    /// As curl takes a name in --noproxy.
+    /// As libcurl takes a name in --noproxy.
     private static func bare(_ name: String) -> String {
-        String(name.lowercased().drop { $0 == "." })
+        let name = name.lowercased().drop { $0 == "." }
+        return String(name.hasSuffix(".") ? name.dropLast() : name)
     }
 
     /// It stands for the hosts of its domain as well.
     private static func covers(_ name: String, _ host: String) -> Bool {
-        let name = bare(name)
-        return !name.isEmpty && (host.lowercased() == name || host.lowercased().hasSuffix("." + name))
+        let (name, host) = (bare(name), bare(host))
+        return !name.isEmpty && (host == name || host.hasSuffix("." + name))
     }
 }

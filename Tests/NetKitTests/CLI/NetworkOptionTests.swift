@@ -95,6 +95,16 @@ struct NetworkOptionTests {
         #expect(proxy.requestCount == 0)
     }
 
+    @Test(arguments: ["proxy.test", "*"])
+    func aProxysOwnNameMayHaveAnAddress(name: String) async throws {
+        let proxy = try ProxyServer()
+        let port = String(proxy.url.split(separator: ":").last ?? "")
+        let words = ["-v", "-x", "proxy.test:\(port)", "--resolve", "\(name):\(port):127.0.0.1", server.url("/")]
+        let outcome = try await nk(words)
+        #expect(outcome.text == "ok" && proxy.requestCount == 1)
+        #expect(outcome.errorLines.contains("* through http://proxy.test:\(port)"))
+    }
+
     @Test func aProxyIsToldTheNameThatHasAnAddress() async throws {
         let proxy = try ProxyServer(user: "me", password: "secret")  // It refuses, and looks no name up.
         let port = server.port

@@ -39,10 +39,21 @@ struct ResolvedNamesTests {
         #expect(overrides.suffix(4) == ["a:81:3.3.3.3:", "a:80:1.1.1.1:", "b:80:2.2.2.2:", ":81:9.9.9.9:"])
     }
 
+    @Test(arguments: [
+        ("http://P.test", "http://1.1.1.1:1080"), ("socks5h://p.test:80", "socks5h://[::1]:80"),
+        ("http://p.test:81", "http://2.2.2.2:81"), ("http://p.test:82", "http://p.test:82"),
+        ("https://p.test:80", "https://p.test:80"), ("http://[::2]:81", "http://2.2.2.2:81"),
+    ])
+    func aProxysNameHasItsAddress(proxy: String, expected: String) throws {
+        let names = try Self.names(["p.test:1080:1.1.1.1", "p.test:80:[::1]", "*:81:2.2.2.2"])
+        #expect(names.addressed(proxy: proxy) == expected)
+    }
+
     @Test(
         arguments: [
             (nil, [], 3), ("http://p", [], 0), ("https://p", [], 0), ("socks5h://p", [], 0), ("socks4a://p", [], 0),
             ("socks5://p", [], 3), ("socks4://p", [], 3), ("http://p", ["*"], 3), ("http://p", ["b.test"], 1),
+            ("http://p", [".TEST."], 3), ("http://p", ["a.test."], 1), ("http://p", ["b.test.."], 1),
             ("http://p", [".TEST"], 3), ("http://p", ["c.test"], 1), ("http://p", ["est"], 1),
         ] as [(String?, [String], Int)])
     func mostProxiesLookNamesUpThemselves(proxy: String?, except: [String], count: Int) throws {
