@@ -231,6 +231,19 @@ struct Plan {
             usesTunnel: arguments.usesTunnel)
     }
 
+    /// Whether a proxy is asked to hand a hop's request on.
+    func isForwarded(_ hop: HopMetrics) -> Bool {
+        let url = WrittenURL(hop.url)
+        let way = arguments.proxy?.url.map { WrittenURL($0).scheme.lowercased() }
+        guard let way, way.hasPrefix("http"), url.scheme.lowercased() == "http://", !arguments.usesTunnel else {
+            return false
+        }
+        // What --noproxy says of addresses is known by where the connection went.
+        let port = UInt16(url.place.dropFirst(url.host.count + 1)) ?? 80
+        let isDirect = hop.remotePort == port && [hop.remoteAddress, "[\(hop.remoteAddress)]"].contains(url.host)
+        return !isDirect && !ResolvedNames.isNamed(url.host, in: arguments.unproxied)
+    }
+
     /// What -v tells of it.
     var proxyNote: String? {
         guard let url = arguments.proxy?.url else { return nil }

@@ -80,6 +80,11 @@ struct ResolvedNames {
         return String(name.hasSuffix(".") ? name.dropLast() : name)
     }
 
+    /// Whether --noproxy says that a host is asked without the proxy; of addresses it may say more.
+    static func isNamed(_ host: String, in hosts: [String]) -> Bool {
+        hosts == ["*"] || hosts.contains { covers($0, host) }
+    }
+
     /// It stands for the hosts of its domain as well.
     private static func covers(_ name: String, _ host: String) -> Bool {
         let (name, host) = (bare(name), bare(host))

@@ -25,7 +25,8 @@ enum Verbose {
             let isUntold = ![.http2, .http3].contains(hop.httpVersion)
             let oldest = request.protocolChoice == .http1_0 ? HTTPVersion.http1_0 : .http1_1
             let version = isUntold ? oldest : hop.httpVersion
-            lines.append("> \(method) \(target(of: hop.url)) \(version)")
+            let target = plan.isForwarded(hop) ? absolute(hop.url) : target(of: hop.url)
+            lines.append("> \(method) \(target) \(version)")
             lines.append("> Host: \(request.headers["Host"] ?? WrittenURL(hop.url).place)")
             // A later hop may have lost fields on its way to another origin, and the library does not say which.
             lines += index == 0 ? fields(of: plan, version, isDownload: isDownload) : []
@@ -158,6 +159,11 @@ enum Verbose {
     private static func target(of url: String) -> String {
         let target = WrittenURL(Redaction().hiding(url: url)).target
         return target.behind("/") == nil ? "/" + target : target
+    }
+
+    /// What a proxy is asked for (RFC 9112, 3.2.2).
+    private static func absolute(_ url: String) -> String {
+        WrittenURL(url).scheme + WrittenURL(url).place + target(of: url)
     }
 
     /// As the library does (RFC 9110, 15.4): 303 asks for a GET, 301 and 302 make one of a POST.

@@ -34,6 +34,16 @@ struct VerboseTests {
         #expect(outcome.errorLines.contains("* connection to 127.0.0.1:\(server.port) is used again"))
     }
 
+    @Test func aProxyIsAskedForAWholeURL() async throws {
+        let proxy = try ProxyServer()
+        for (words, isWhole) in [([], true), (["-p"], false), (["--noproxy", "127.0.0.0/8"], false)] {
+            let outcome = try await nk(["-v", "-x", proxy.url] + words + [server.url("?q=1#f", userinfo: "a:b")])
+            let target = isWhole ? server.url("/?q=1") : "/?q=1"
+            #expect(outcome.code == 0 && outcome.errorLines.contains("> GET \(target) HTTP/1.1"))
+        }
+        #expect(proxy.received(0).requestLine == "GET \(server.url("/?q=1")) HTTP/1.1")
+    }
+
     @Test func secretsAreHidden() async throws {
         let names = [
             "Authorization", "proxy-authorization", "Cookie", "X-Api-Key", "X-Auth-Token", "X-Client-Secret", "X-Auth",
