@@ -149,7 +149,18 @@ struct Fetch {
         if stream.cache?.sendsNothing != true {
             say(Verbose.closing(of: stream.metrics))
         }
+        if let excess = announcedExcess(stream) {
+            return .failure(excess)
+        }
         return arguments.failsWithBody && stream.status >= 400 ? .failure(badStatus(stream)) : .success(())
+    }
+
+    /// Nothing comes behind a head that is asked for alone; what it announces is too much all the same.
+    private func announcedExcess(_ stream: ResponseStream) -> Failure? {
+        guard arguments.asksForHead, let most = arguments.maxBodyBytes,
+            let length = stream.headers["Content-Length"].flatMap({ Int($0) }), length > most
+        else { return nil }
+        return Failure(ExitCode.tooLarge, "\(stream.url) announces \(length) bytes, more than the limit of \(most)")
     }
 
     private func badStatus(_ stream: ResponseStream) -> Failure {

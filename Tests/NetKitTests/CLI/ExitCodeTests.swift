@@ -149,6 +149,14 @@ struct ExitCodeTests {
         }
     }
 
+    @Test func aHeadThatAnnouncesTooMuchExitsWith63() async throws {
+        server.script("/", Reply(patternLength: 1025))
+        let outcome = try await nk("-I", "--max-filesize", "1k", server.url("/"))
+        #expect(outcome.code == 63 && outcome.lines.contains("Content-Length: 1025"))
+        #expect(outcome.errorLines.count == 1 && outcome.errors.contains("1024"))
+        #expect(try await nk("-I", "--max-filesize", "1025", server.url("/")).code == 0)
+    }
+
     @Test(arguments: [("-s", false), ("--silent", false), ("-sS", true), ("-Ss", true), ("-S", true)])
     func silentLeavesTheErrorLineOutUnlessItIsAskedFor(option: String, isShown: Bool) async throws {
         let outcome = try await nk(option, "-f", server.url("/missing"))
