@@ -72,7 +72,7 @@ struct WriteOut: Sendable {
             return .header(String(inside[..<end.lowerBound]))
         }
         guard rest.first == "{", let end = rest.firstIndex(of: "}") else { return nil }
-        let name = String(rest[rest.index(after: rest.startIndex)..<end])
+        let name = rest[rest.index(after: rest.startIndex)..<end].lowercased()
         rest = rest[rest.index(after: end)...]
         switch name {
         case "stdout": return .standardOutput

@@ -33,7 +33,7 @@ struct WriteOutTests {
     }
 
     @Test(arguments: [
-        ("%{http_code} %{response_code}", "200 200"), ("%{http_version}", "2"),
+        ("%{http_code} %{response_code} %{HTTP_Code}", "200 200 200"), ("%{http_version}", "2"),
         ("%{url_effective}", "https://host.test/b"),
         ("%{url}", "https://host.test/a"), ("%{num_redirects} %{num_connects}", "1 1"), ("%{scheme}", "HTTPS"),
         ("%{remote_ip}:%{remote_port}", "127.0.0.1:8443"), ("%{content_type}", "text/plain"),
