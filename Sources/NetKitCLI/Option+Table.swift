@@ -51,7 +51,9 @@ extension Option {
             arguments.login = try OptionValue.login(text, of: "-u")
         },
         flag(nil, "digest") { $0.usesDigest = true },
-        value(nil, "oauth2-bearer") { $0.token = $1 },
+        value(nil, "oauth2-bearer") { (arguments, text) throws(UsageError) in
+            arguments.token = try OptionValue.token(text)
+        },
         flag("n", "netrc") { $0.netrc = $0.netrc ?? .home },
         value(nil, "netrc-file") { $0.netrc = .file($1) },
         value("b", "cookie") { arguments, text in

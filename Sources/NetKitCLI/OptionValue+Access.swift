@@ -39,6 +39,14 @@ extension OptionValue {
         return login(text)
     }
 
+    /// An empty one would be none: the request would go without a word of who asks.
+    static func token(_ text: String) throws(UsageError) -> String {
+        if text.isEmpty {
+            throw UsageError("--oauth2-bearer '' is no token")
+        }
+        return text
+    }
+
     /// [SCHEME://][NAME:PASSWORD@]HOST[:PORT]; without a scheme it is http, and empty is no proxy.
     static func proxy(_ text: String) -> ProxyPlace {
         if text.isEmpty {
