@@ -33,6 +33,9 @@ struct Account: Sendable {
         metrics.dropLast().reduce(method) { Verbose.methodAfter($1.status, $0) }
     }
 
+    /// When the server says that its body was changed; seconds since 1970.
+    var modified: Int64? { headers["Last-Modified"].flatMap(HTTPDate.epochSeconds) }
+
     var took: Duration { metrics.last?.ended ?? .zero }
 
     /// Up to a moment in each hop, one after the other, as curl counts.

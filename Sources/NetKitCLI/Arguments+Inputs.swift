@@ -8,6 +8,7 @@ extension Arguments {
         sentData = try joinedData()
         changes = Array(try headers.map { choice throws(Failure) in try Self.changes(of: choice) }.joined())
         proxyFields = Array(try proxyHeaders.map { choice throws(Failure) in try Self.fields(of: choice) }.joined())
+        condition = timeCondition.flatMap(Self.condition)
         // For --curl it is curl that reads it.
         if urls.count > 1 && !printsCurl {
             form = try form.map { field throws(Failure) in try field.readForSeveral() }
@@ -34,6 +35,16 @@ extension Arguments {
             bytes += try piece.bytes()
         }
         return bytes
+    }
+
+    /// Nil for what is neither a date nor a file that is there.
+    private static func condition(_ text: String) -> Headers.Field? {
+        let (isBefore, place) = text.behind("-").map { (true, $0) } ?? (false, text.behind("+") ?? text)
+        guard let seconds = OptionValue.epochSeconds(place) ?? InputFile.modified(place),
+            HTTPDate.writableSeconds.contains(seconds)
+        else { return nil }
+        let name = isBefore ? "If-Unmodified-Since" : "If-Modified-Since"
+        return .init(name: name, value: HTTPDate.text(ofEpochSeconds: seconds))
     }
 
     private static func changes(of choice: HeaderChoice) throws(Failure) -> [HeaderChange] {

@@ -58,6 +58,8 @@ struct Arguments: Sendable {
     var outputFolder = ""
     /// Whether folders of output files are made.
     var makesFolders = false
+    /// Whether a file gets the time of Last-Modified.
+    var keepsTime = false
     var uploads: [String] = []
     var isParallel = false
 
@@ -71,6 +73,10 @@ struct Arguments: Sendable {
     var form: [FormField] = []
     /// What makes the form, as it was written.
     var formWords: [String] = []
+    /// -z: a date, or the file whose time counts.
+    var timeCondition: String?
+    /// The field that asks so, once that is known.
+    var condition: Headers.Field?
     /// The bytes that -r asks for, as Range has them.
     var range: String?
     var asksForHead = false

@@ -111,8 +111,9 @@ struct DownloadJob: Sendable {
         isInCurrentFolder = path == "./"
         if arguments.showsHead || arguments.asksForHead || job.upload != nil || !arguments.form.isEmpty
             || (!arguments.data.isEmpty && !arguments.sendsDataInURL) || arguments.shapePath != nil
+            || arguments.timeCondition != nil
         {
-            throw Failure(ExitCode.usage, "a download is a GET: it goes with none of -i, -I, -d, -F, -T and --expect")
+            throw Failure(ExitCode.usage, "a download is a GET: it goes with none of -i, -I, -d, -F, -T, -z and --expect")
         }
     }
 

@@ -38,6 +38,7 @@ extension Fetch {
         }
         let request = shown(plan.request, name: download.path)
         let (console, isSilent) = (console, arguments.isSilent)
+        let savedPath: String
         do throws(NetError) {
             // A link stays a link, as for a body that is not resumed.
             let place = OutputFile.behindLinks(download.path)
@@ -48,6 +49,7 @@ extension Fetch {
             }
             account.take(response)
             account.fileName = download.named(response.value.path)
+            savedPath = response.value.path
             heads = Output.head(response.httpVersion, response.status, response.headers)
             say(Verbose.opening(of: plan, response.metrics, heads: [response.headers], isDownload: true))
             let fetched = response.value.byteCount - response.value.resumedBytes
@@ -65,6 +67,7 @@ extension Fetch {
             say(Verbose.closing(of: error.metrics))
             throw Failure(saving: error)
         }
+        try keepTime(account, of: savedPath)
     }
 
     private static func line(offset: Int, total: Int?) -> String {

@@ -22,6 +22,16 @@ struct Fetch {
         return (account, heads)
     }
 
+    /// The time of the server's file for the one that is here now.
+    func keepTime(_ account: Account, of path: String?) throws(Failure) {
+        guard arguments.keepsTime, let path, let modified = account.modified else { return }
+        do throws(SystemError) {
+            try OutputFile.setModified(path, to: modified)
+        } catch {
+            throw Failure(writing: error, to: path)
+        }
+    }
+
     private func perform(_ account: inout Account, _ heads: inout String) async throws(Failure) {
         let plan = try Plan(job, of: arguments)
         account.method = plan.request.method
@@ -140,6 +150,7 @@ struct Fetch {
         account.metrics = stream.metrics
         do throws(Failure) {
             try output.keep()
+            try keepTime(account, of: stream.status == 304 ? nil : output.path)
         } catch {
             return .failure(error)
         }

@@ -27,6 +27,7 @@ extension Option {
         value("r", "range") { (arguments, text) throws(UsageError) in
             arguments.range = try OptionValue.range(text)
         },
+        value("z", "time-cond") { $0.timeCondition = $1 },
         flag("g", "globoff") { _ in },  // Brackets and braces in a URL are what they are, always.
         flag("L", "location") { $0.followsRedirects = true },
         value(nil, "max-redirs") { (arguments, text) throws(UsageError) in
@@ -114,6 +115,7 @@ extension Option {
         flag(nil, "remote-name-all") { $0.namesAll = true },
         value(nil, "output-dir") { $0.outputFolder = $1 },
         flag(nil, "create-dirs") { $0.makesFolders = true },
+        flag("R", "remote-time") { $0.keepsTime = true },
         flag(nil, "remove-on-error") { _ in },  // A file that is not whole never appears.
         flag("N", "no-buffer") { _ in },  // What has come is written at once, always.
         flag("i", "include") { $0.showsHead = true },

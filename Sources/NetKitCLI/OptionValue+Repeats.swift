@@ -1,3 +1,8 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 import NetKit
 
 extension OptionValue {
@@ -8,6 +13,17 @@ extension OptionValue {
             throw UsageError("--retry '\(text)' is not a number from 0")
         }
         return Int(number)
+    }
+
+    /// A date as HTTP writes it, 2026-01-31, 20260131 or 2026-01-31T12:00:00Z.
+    static func epochSeconds(_ text: String) -> Int64? {
+        if let seconds = HTTPDate.epochSeconds(of: text) {
+            return seconds
+        }
+        let isShort = text.utf8.count == 8 && !text.contains("-")
+        let day = isShort ? "\(text.prefix(4))-\(text.dropFirst(4).prefix(2))-\(text.suffix(2))" : text
+        let date = try? Date(day.contains("T") ? day : day + "T00:00:00Z", strategy: .iso8601)
+        return date.map { Int64($0.timeIntervalSince1970) }
     }
 
     /// curl's list of protocols: "=" begins it anew, "-" takes one away, "+" or nothing adds it. A redirect may lead from

@@ -113,6 +113,9 @@ struct Plan {
         if let range = arguments.range {
             headers.append(name: "Range", value: "bytes=\(range)")
         }
+        if let condition = arguments.condition {
+            headers.append(name: condition.name, value: condition.value)
+        }
         let changes = arguments.changes
         for change in changes {
             switch change {

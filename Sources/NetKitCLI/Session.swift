@@ -97,6 +97,9 @@ struct Session {
         for name in writeOut?.unknown ?? [] {
             warn("unknown -w variable '\(name)'")
         }
+        if let text = arguments.timeCondition, arguments.condition == nil {
+            warn("-z '\(text)' is neither a date nor a file that is there: nothing is asked of the time")
+        }
         for line in arguments.trust.warnings {
             warn(line)
         }

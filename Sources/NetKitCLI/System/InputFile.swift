@@ -113,6 +113,16 @@ final class InputFile {
         return status.st_dev == others.st_dev && status.st_ino == others.st_ino
     }
 
+    /// Seconds since 1970; nil when it is not there.
+    static func modified(_ path: String) -> Int64? {
+        guard let status = try? status(of: path) else { return nil }
+        #if os(Linux)
+        return Int64(status.st_mtim.tv_sec)
+        #else
+        return Int64(status.st_mtimespec.tv_sec)
+        #endif
+    }
+
     static func exists(_ path: String) -> Bool {
         unsafe access(path, F_OK) == 0
     }

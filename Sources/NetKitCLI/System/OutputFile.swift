@@ -128,6 +128,15 @@ final class OutputFile {
         }
     }
 
+    /// Gives a file that has been written the time that a server says; of devices and pipes it is not theirs.
+    static func setModified(_ path: String, to seconds: Int64) throws(SystemError) {
+        guard isReplaced(path) else { return }
+        let time = timespec(tv_sec: time_t(seconds), tv_nsec: 0)
+        if unsafe utimensat(AT_FDCWD, path, [time, time], 0) != 0 {
+            throw SystemError(number: errno)
+        }
+    }
+
     private static func forget(_ path: String) {
         _ = unfinished.withLock { $0.remove(path) }
     }

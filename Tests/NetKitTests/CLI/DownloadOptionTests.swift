@@ -42,6 +42,14 @@ struct DownloadOptionTests {
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.file("link")) == "real")
     }
 
+    @Test func aFileGetsTheServersTimeWhereThatIsAskedFor() async throws {
+        let fields = ["ETag: \"v1\"", "Last-Modified: Thu, 02 Jan 2020 00:00:00 GMT"]
+        server.script("/file", Reply(headers: fields, patternLength: 20_000, answersRanges: true))
+        #expect(try await nk(["-R", "--resume", "-o", folder.file("out"), server.url("/file")]).code == 0)
+        let date = try FileManager.default.attributesOfItem(atPath: folder.file("out"))[.modificationDate] as? Date
+        #expect(date == Date(timeIntervalSince1970: 1_577_923_200))
+    }
+
     @Test func aFileKeepsItsModeWhenItIsReplaced() async throws {
         server.script("/file", Self.whole)
         try folder.write([1], to: "out", mode: 0o640)

@@ -118,6 +118,29 @@ struct RequestOptionTests {
         #expect(try await received([option, ""]).values(named: "Referer").isEmpty)
     }
 
+    @Test(arguments: [
+        ("Tue, 15 Nov 1994 12:45:26 GMT", "If-Modified-Since", "Tue, 15 Nov 1994 12:45:26 GMT"),
+        ("20200102", "If-Modified-Since", "Thu, 02 Jan 2020 00:00:00 GMT"),
+        ("-2020-01-02", "If-Unmodified-Since", "Thu, 02 Jan 2020 00:00:00 GMT"),
+        ("+2020-01-02T03:04:05Z", "If-Modified-Since", "Thu, 02 Jan 2020 03:04:05 GMT"),
+    ])
+    func aDateIsACondition(text: String, name: String, value: String) async throws {
+        #expect(try await received(["-z", text]).values(named: name) == [value])
+    }
+
+    @Test func aFilesTimeIsOnlyAConditionWhereItIsThere() async throws {
+        let folder = try TemporaryFolder()
+        server.script("/f", Reply(headers: ["Last-Modified: Thu, 02 Jan 2020 00:00:00 GMT"], body: Array("new".utf8)))
+        let words = ["-R", "--time-cond", folder.file("f"), "-o", folder.file("f"), server.url("/f")]
+        let first = try await nk(words)
+        #expect(first.code == 0 && folder.contents(of: "f") == Array("new".utf8))
+        #expect(first.errorLines.count == 1 && first.errors.contains("nk: warning: -z"))
+        #expect(server.received(0).values(named: "If-Modified-Since").isEmpty)
+        server.script("/f", Reply(status: 304))
+        #expect(try await nk(words).errors == "" && folder.contents(of: "f") == Array("new".utf8))
+        #expect(server.received(1).values(named: "If-Modified-Since") == ["Thu, 02 Jan 2020 00:00:00 GMT"])
+    }
+
     @Test(arguments: [("=https", 1), ("-http", 1), ("-all,https", 1), ("+https", 0), ("=HTTPS,ftp,http", 0), ("", 0)])
     func protoMayLeavePlainHTTPOut(list: String, code: Int32) async throws {
         let outcome = try await nk("--proto", list, server.url("/"))
