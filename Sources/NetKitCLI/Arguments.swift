@@ -266,7 +266,7 @@ struct Arguments: Sendable {
     }
 
     private mutating func take(long name: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
-        guard let option = Option.all.first(where: { $0.long == name }) else {
+        guard let option = Option.named(name) else {
             // Behind "=" may stand a password.
             let shown = name.prefix { $0 != "=" }
             throw UsageError("unknown option --\(shown)" + (shown == name ? "" : ": a value is a word of its own"))

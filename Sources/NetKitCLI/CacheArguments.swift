@@ -78,7 +78,7 @@ extension Option {
             arguments.cache.isHTTP = text == "http"
             arguments.cache.mode = text == "http" ? nil : try OptionValue.cacheMode(text)
         },
-        flag(nil, "offline") { $0.cache.isOffline = true },
+        flag(nil, "offline", \.cache.isOffline),
     ]
 }
 

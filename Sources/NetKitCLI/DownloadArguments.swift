@@ -51,7 +51,7 @@ extension Option {
         value("C", "continue-at") { (arguments, text) throws(UsageError) in
             arguments.downloads.resumes = try DownloadArguments.offset(text)
         },
-        flag(nil, "resume") { $0.downloads.resumes = true },
+        flag(nil, "resume", \.downloads.resumes),
         value(nil, "segments") { (arguments, text) throws(UsageError) in
             arguments.downloads.segments = try DownloadArguments.count(text)
         },
@@ -61,11 +61,11 @@ extension Option {
         value(nil, "md5") { (arguments, text) throws(UsageError) in
             arguments.downloads.md5 = try DownloadArguments.digest(text, bytes: 16, of: "--md5")
         },
-        flag("J", "remote-header-name") { $0.downloads.takesNameFromHead = true },
+        flag("J", "remote-header-name", \.downloads.takesNameFromHead),
         flag(nil, "clobber") { $0.downloads.replaces = true },
         flag(nil, "no-clobber") { $0.downloads.replaces = false },
         value(nil, "partial-dir") { $0.downloads.partialFolder = $1 },
-        flag(nil, "trust-server") { $0.downloads.trustsServer = true },
+        flag(nil, "trust-server", \.downloads.trustsServer),
     ]
 }
 
@@ -113,7 +113,8 @@ struct DownloadJob: Sendable {
             || (!arguments.data.isEmpty && !arguments.sendsDataInURL) || arguments.shapePath != nil
             || arguments.timeCondition != nil
         {
-            throw Failure(ExitCode.usage, "a download is a GET: it goes with none of -i, -I, -d, -F, -T, -z and --expect")
+            throw Failure(
+                ExitCode.usage, "a download is a GET: it goes with none of -i, -I, -d, -F, -T, -z and --expect")
         }
     }
 

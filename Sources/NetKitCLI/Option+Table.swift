@@ -12,7 +12,7 @@ extension Option {
         value(nil, "data-binary") { $0.data.append(.init(text: $1, kind: .whole)) },
         value(nil, "data-urlencode") { $0.data.append(.init(text: $1, kind: .encoded)) },
         value(nil, "json") { $0.data.append(.init(text: $1, kind: .json)) },
-        flag("G", "get") { $0.sendsDataInURL = true },
+        flag("G", "get", \.sendsDataInURL),
         value("F", "form") { (arguments, text) throws(UsageError) in
             arguments.form += try FormField.parsed(text)
             arguments.formWords += ["-F", text]
@@ -23,13 +23,13 @@ extension Option {
         },
         // curl has two names for standard input, of which the second is read without waiting, as nk reads it always.
         value("T", "upload-file") { $0.uploads.append($1 == "." ? "-" : $1) },
-        flag("I", "head") { $0.asksForHead = true },
+        flag("I", "head", \.asksForHead),
         value("r", "range") { (arguments, text) throws(UsageError) in
             arguments.range = try OptionValue.range(text)
         },
         value("z", "time-cond") { $0.timeCondition = $1 },
         flag("g", "globoff") { _ in },  // Brackets and braces in a URL are what they are, always.
-        flag("L", "location") { $0.followsRedirects = true },
+        flag("L", "location", \.followsRedirects),
         value(nil, "max-redirs") { (arguments, text) throws(UsageError) in
             arguments.maxRedirects = try OptionValue.redirects(text)
         },
@@ -41,8 +41,8 @@ extension Option {
             arguments.referer = try OptionValue.referer(text)
         },
         value(nil, "url") { $0.urls.append($1) },
-        flag(nil, "compressed") { $0.isCompressed = true },
-        flag(nil, "path-as-is") { $0.keepsDotSegments = true },
+        flag(nil, "compressed", \.isCompressed),
+        flag(nil, "path-as-is", \.keepsDotSegments),
         value(nil, "expect") { $0.shapePath = $1 },
     ]
 
@@ -51,7 +51,7 @@ extension Option {
         value("u", "user") { (arguments, text) throws(UsageError) in
             arguments.login = try OptionValue.login(text, of: "-u")
         },
-        flag(nil, "digest") { $0.usesDigest = true },
+        flag(nil, "digest", \.usesDigest),
         value(nil, "oauth2-bearer") { (arguments, text) throws(UsageError) in
             arguments.token = try OptionValue.token(text)
         },
@@ -68,11 +68,11 @@ extension Option {
             }
         },
         value("c", "cookie-jar") { $0.cookieJar = $1 },
-        flag("j", "junk-session-cookies") { $0.dropsSessionCookies = true },
+        flag("j", "junk-session-cookies", \.dropsSessionCookies),
         value("E", "cert") { $0.certificate = OptionValue.certificate($1) },
         value(nil, "key") { $0.key = $1 },
         value(nil, "cacert") { $0.authorityFile = $1 },
-        flag("k", "insecure") { $0.isInsecure = true },
+        flag("k", "insecure", \.isInsecure),
     ]
 
     /// Which way it goes.
@@ -82,7 +82,7 @@ extension Option {
         value(nil, "socks4a") { $0.proxy = OptionValue.proxy("socks4a://" + $1) },
         value(nil, "socks5") { $0.proxy = OptionValue.proxy("socks5://" + $1) },
         value(nil, "socks5-hostname") { $0.proxy = OptionValue.proxy("socks5h://" + $1) },
-        flag("p", "proxytunnel") { $0.usesTunnel = true },
+        flag("p", "proxytunnel", \.usesTunnel),
         value("U", "proxy-user") { (arguments, text) throws(UsageError) in
             arguments.proxyLogin = try OptionValue.login(text, of: "-U")
         },
@@ -112,28 +112,28 @@ extension Option {
     static let output: [Option] = [
         value("o", "output") { $0.outputs.append(.path($1)) },
         flag("O", "remote-name") { $0.outputs.append(.remoteName(folder: "")) },
-        flag(nil, "remote-name-all") { $0.namesAll = true },
+        flag(nil, "remote-name-all", \.namesAll),
         value(nil, "output-dir") { $0.outputFolder = $1 },
-        flag(nil, "create-dirs") { $0.makesFolders = true },
-        flag("R", "remote-time") { $0.keepsTime = true },
+        flag(nil, "create-dirs", \.makesFolders),
+        flag("R", "remote-time", \.keepsTime),
         flag(nil, "remove-on-error") { _ in },  // A file that is not whole never appears.
         flag("N", "no-buffer") { _ in },  // What has come is written at once, always.
-        flag("i", "include") { $0.showsHead = true },
+        flag("i", "include", \.showsHead),
         value("D", "dump-header") { $0.headPath = $1 },
         value("w", "write-out") { $0.writeOut = $1 },
-        flag(nil, "timing") { $0.showsTiming = true },
+        flag(nil, "timing", \.showsTiming),
         value(nil, "timing-svg") { $0.timingPath = $1 },
         value(nil, "har") { $0.archivePath = $1 },
-        flag(nil, "curl") { $0.printsCurl = true },
-        flag("v", "verbose") { $0.isVerbose = true },
-        flag("s", "silent") { $0.isSilent = true },
-        flag("S", "show-error") { $0.showsErrors = true },
-        flag("f", "fail") { $0.failsOnStatus = true },
-        flag(nil, "fail-with-body") { $0.failsWithBody = true },
-        flag(nil, "no-progress-meter") { $0.hidesProgress = true },
+        flag(nil, "curl", \.printsCurl),
+        flag("v", "verbose", \.isVerbose),
+        flag("s", "silent", \.isSilent),
+        flag("S", "show-error", \.showsErrors),
+        flag("f", "fail", \.failsOnStatus),
+        flag(nil, "fail-with-body", \.failsWithBody),
+        flag(nil, "no-progress-meter", \.hidesProgress),
         flag("#", "progress-bar") { _ in },  // Progress is a bar, always.
         flag("q", "disable") { _ in },  // There is no file of options that would be read.
-        flag("Z", "parallel") { $0.isParallel = true },
+        flag("Z", "parallel", \.isParallel),
         flag("h", "help") { $0.wantsHelp = true },
         flag("V", "version") { $0.wantsVersion = true },
     ]
@@ -155,7 +155,7 @@ extension Option {
         value(nil, "retry") { (arguments, text) throws(UsageError) in
             arguments.retries = try OptionValue.retries(text)
         },
-        flag(nil, "retry-all-errors") { $0.retriesAllErrors = true },
+        flag(nil, "retry-all-errors", \.retriesAllErrors),
         flag(nil, "retry-connrefused") { _ in },  // A connection that is refused passes, always.
         value(nil, "retry-delay") { (arguments, text) throws(UsageError) in
             arguments.retryDelay = try OptionValue.seconds(text, of: "--retry-delay")

@@ -10,6 +10,15 @@ struct Option: Sendable {
     let short: Character?
     let long: String
     let effect: Effect
+    /// What "no-" before the long spelling does; nil where nothing is taken back.
+    var undoes: (@Sendable (inout Arguments) -> Void)?
+
+    /// A switch.
+    static func flag(
+        _ short: Character?, _ long: String, _ path: any WritableKeyPath<Arguments, Bool> & Sendable
+    ) -> Option {
+        Option(short: short, long: long, effect: .flag { $0[keyPath: path] = true }) { $0[keyPath: path] = false }
+    }
 
     static func flag(
         _ short: Character?, _ long: String, _ apply: @escaping @Sendable (inout Arguments) -> Void
@@ -22,6 +31,15 @@ struct Option: Sendable {
         _ apply: @escaping @Sendable (inout Arguments, String) throws(UsageError) -> Void
     ) -> Option {
         Option(short: short, long: long, effect: .value(apply))
+    }
+
+    /// The option of a long spelling, or what takes a switch back.
+    static func named(_ long: String) -> Option? {
+        if let option = all.first(where: { $0.long == long }) {
+            return option
+        }
+        let option = long.hasPrefix("no-") ? all.first { $0.long == long.dropFirst(3) } : nil
+        return option?.undoes.map { .flag(nil, long, $0) }
     }
 
     /// Every option there is; docs/nk.md describes the same ones.

@@ -99,7 +99,7 @@ extension Option {
             arguments.trust.pins.append(try OptionValue.pin(text))
         },
         value(nil, "pinnedpubkey") { $0.trust.pinnedKeys = $1 },
-        flag(nil, "pin-report-only") { $0.trust.reportsOnly = true },
+        flag(nil, "pin-report-only", \.trust.reportsOnly),
         flag(nil, "tlsv1.2") { $0.trust.minimumVersion = .tls1_2 },
         flag(nil, "tlsv1.3") { $0.trust.minimumVersion = .tls1_3 },
         value(nil, "tls-max") { (arguments, text) throws(UsageError) in
@@ -108,7 +108,7 @@ extension Option {
         value(nil, "crlfile") { $0.trust.revocationLists = $1 },
         value(nil, "ciphers") { $0.trust.ciphers = $1 },
         value(nil, "tls13-ciphers") { $0.trust.cipherSuites = $1 },
-        flag(nil, "cert-status") { $0.trust.requiresStaple = true },
+        flag(nil, "cert-status", \.trust.requiresStaple),
         flag(nil, "no-alpn") { $0.trust.usesALPN = false },
     ]
 }

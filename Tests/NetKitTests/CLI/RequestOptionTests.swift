@@ -148,6 +148,15 @@ struct RequestOptionTests {
         #expect(outcome.errorLines == (code == 0 ? [] : ["nk: (1) --proto leaves http out"]))
     }
 
+    @Test func aSwitchIsTakenBack() async throws {
+        server.script("/old", .redirect(to: "/"))
+        let words = ["-Lvf", "--no-location", "--no-fail", "--compressed", "--no-compressed", "--no-verbose"]
+        let outcome = try await nk(words + ["-w", "%{http_code}", server.url("/old")])
+        #expect(outcome.code == 0 && outcome.text.hasSuffix("302") && outcome.errors == "")
+        #expect(server.received().values(named: "Accept-Encoding").isEmpty)
+        #expect(try await nk("--no-location", "-L", server.url("/old")).text == "ok")
+    }
+
     @Test func aURLMayFollowAnOption() async throws {
         let outcome = try await nk("--url", server.url("/1"), server.url("/2"), "--url", "127.0.0.1:\(server.port)/3")
         #expect(outcome.code == 0)
