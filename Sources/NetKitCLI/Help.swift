@@ -15,11 +15,13 @@ enum Help {
               --data-urlencode [NAME=]TEXT|[NAME]@FILE      -G, --get  data in the URL
           -F, --form NAME=VALUE|@FILE|<FILE             --form-string NAME=VALUE
           -A, --user-agent NAME           --max-redirs N        50; -1 is no limit
-              --path-as-is                --compressed          asks for gzip and so on
+          -e, --referer URL               --compressed          asks for gzip and so on
+              --path-as-is                --proto =https        refuses http
 
         Who asks
           -u, --user NAME[:PASSWORD]  -b, --cookie 'a=1; b=2'|FILE
               --digest                -c, --cookie-jar FILE     written at the end
+              --oauth2-bearer TOKEN   -j, --junk-session-cookies
           -n, --netrc  ~/.netrc           --cert FILE[:PASSWORD], --key FILE
           -k, --insecure                  --cacert FILE         believes these alone
               --pin 'HOST=sha256/...'     --pinnedpubkey, --tls-max, --crlfile, ...
@@ -30,27 +32,27 @@ enum Help {
               --proxy-header 'Name: value'    --noproxy HOST,HOST...|*
               --unix-socket PATH              --resolve HOST:PORT:ADDRESS
               --http1.1, --http2, --http3     --connect-to HOST1:PORT1:HOST2:PORT2
-              --http2-prior-knowledge
+              --http2-prior-knowledge     -p, --proxytunnel         for http too
 
         The output
           -o, --output FILE|-         -v, --verbose             tells what happened
           -O, --remote-name           -i, --include             the head, then the body
           -J  the server's name       -C -, --resume            where a download ended
+              --output-dir DIR            --create-dirs, --remote-name-all
               --segments N, --sha256 HEX, --md5 HEX             of a download
               --cache SECS, --cache-dir DIR, --cache-mode http|..., --offline
           -Z, --parallel  at once     -D, --dump-header FILE|-
           -N, --no-buffer             -w, --write-out FORMAT|@FILE, with %{variables}
-          -f, --fail  22 from 400 up      --timing              each phase of each hop
+          -f, --fail  22 from 400 up      --fail-with-body      the same, and the body
           -s, --silent                -S, --show-error          even with -s
-              --har FILE|-                --curl    prints the lines for curl instead
+              --har FILE|-, --timing      --curl    prints the lines for curl instead
               --expect SHAPE.json     the body has to be JSON of this shape
 
         Limits
-          -m, --max-time SECS         none; where it is not given, 60 s of silence end a
-              --connect-timeout SECS  10                        transfer
-              --limit-rate BYTES      a second, each way; k, M, G may follow
-              --max-filesize BYTES    k, M, G may follow       -h, --help  -V, --version
-              --retry N, --retry-all-errors   waits 1 s, 2 s, ...; --rate N/s|m|h|d
+          -m, --max-time SECS         none; without it 60 s of silence end a transfer
+              --connect-timeout SECS  10  --max-filesize BYTES    k, M, G may follow
+              --limit-rate BYTES      a second, each way       -h, --help  -V, --version
+              --retry N, --retry-delay SECS, --retry-all-errors;  --rate N/s|m|h|d
 
         The first -o, -O and -T belong to the first URL, the second ones to the second.
         An output file appears whole or not at all. HTTP/2 is spoken if TLS offers it.

@@ -17,7 +17,7 @@ enum ManualPage {
     }
 
     /// When the page was last looked through.
-    private static let day = "2026-11-22"
+    private static let day = "2026-11-27"
 
     private static let description = [
         "Fetches URLs over the library that programs use. An option that has curl's name means what it means to curl.",
