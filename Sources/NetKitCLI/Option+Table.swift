@@ -78,10 +78,10 @@ extension Option {
     /// Which way it goes.
     static let network: [Option] = [
         value("x", "proxy") { $0.proxy = OptionValue.proxy($1) },
-        value(nil, "socks4") { $0.proxy = OptionValue.proxy("socks4://" + $1) },
-        value(nil, "socks4a") { $0.proxy = OptionValue.proxy("socks4a://" + $1) },
-        value(nil, "socks5") { $0.proxy = OptionValue.proxy("socks5://" + $1) },
-        value(nil, "socks5-hostname") { $0.proxy = OptionValue.proxy("socks5h://" + $1) },
+        value(nil, "socks4") { $0.proxy = OptionValue.proxy($1, scheme: "socks4://") },
+        value(nil, "socks4a") { $0.proxy = OptionValue.proxy($1, scheme: "socks4a://") },
+        value(nil, "socks5") { $0.proxy = OptionValue.proxy($1, scheme: "socks5://") },
+        value(nil, "socks5-hostname") { $0.proxy = OptionValue.proxy($1, scheme: "socks5h://") },
         flag("p", "proxytunnel", \.usesTunnel),
         value("U", "proxy-user") { (arguments, text) throws(UsageError) in
             arguments.proxyLogin = try OptionValue.login(text, of: "-U")

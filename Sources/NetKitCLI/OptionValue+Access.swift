@@ -47,8 +47,8 @@ extension OptionValue {
         return text
     }
 
-    /// [SCHEME://][NAME:PASSWORD@]HOST[:PORT]; without a scheme it is http, and empty is no proxy.
-    static func proxy(_ text: String) -> ProxyPlace {
+    /// [SCHEME://][NAME:PASSWORD@]HOST[:PORT]; empty is no proxy.
+    static func proxy(_ text: String, scheme: String = "http://") -> ProxyPlace {
         if text.isEmpty {
             return ProxyPlace()
         }
@@ -57,7 +57,7 @@ extension OptionValue {
             let shown = self.login(text)
             return Login(user: Percent.decoded(shown.user), password: Percent.decoded(shown.password ?? ""))
         }
-        return ProxyPlace(url: (written.scheme.isEmpty ? "http://" : written.scheme) + written.place, login: login)
+        return ProxyPlace(url: (written.scheme.isEmpty ? scheme : written.scheme) + written.place, login: login)
     }
 
     /// A field for the proxy alone, or "@FILE" with lines of such. There is none to leave out.

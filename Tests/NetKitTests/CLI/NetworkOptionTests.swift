@@ -61,8 +61,10 @@ struct NetworkOptionTests {
 
     @Test(arguments: [("--socks4", "socks4"), ("--socks4a", "socks4a"), ("--socks5-hostname", "socks5h")])
     func eachSOCKSIsThatOfItsScheme(option: String, scheme: String) async throws {
-        let line = try await nk("--curl", option, "proxy.test:9", server.url("/")).text
-        #expect(line.contains("\(scheme)://proxy.test:9"))
+        for place in ["proxy.test:9", "\(scheme)://proxy.test:9"] {
+            let line = try await nk("--curl", option, place, server.url("/")).text
+            #expect(line.contains(" \(scheme)://proxy.test:9 "))
+        }
     }
 
     @Test(arguments: ["socks5", "socks5h"])
