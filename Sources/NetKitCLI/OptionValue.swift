@@ -34,14 +34,6 @@ enum OptionValue {
         return .leaveOut(name)
     }
 
-    /// A URL; nobody makes one from the URL before, which curl's ";auto" asks for.
-    static func referer(_ text: String) throws(UsageError) -> String? {
-        if text.hasSuffix(";auto") {
-            throw UsageError("-e tells one URL: a redirect sends no Referer of its own, as ';auto' would have it")
-        }
-        return text.isEmpty ? nil : text
-    }
-
     /// FROM-TO, FROM- or -COUNT, several with commas between (RFC 9110, 14.1.2).
     static func range(_ text: String) throws(UsageError) -> String {
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
