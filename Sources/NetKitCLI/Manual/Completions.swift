@@ -178,7 +178,9 @@ enum Completions {
                 ? "not __fish_seen_subcommand_from \(names)" : "__fish_seen_subcommand_from \(list.name)"
             for option in list.options {
                 var line = "complete -c nk -n \(fishQuoted(condition))"
-                line += (option.short.map { " -s \($0)" } ?? "") + " -l \(option.long)"
+                // A "#" of its own begins a comment.
+                let short = option.short.map { $0 == "#" ? fishQuoted("#") : String($0) }
+                line += (short.map { " -s \($0)" } ?? "") + " -l \(option.long)"
                 switch (option.value, Values(option.value)) {
                 case (nil, _): break
                 case (_, .files): line += " -r -F"
