@@ -25,8 +25,8 @@ extension OptionValue {
         return date.map { Int64($0.timeIntervalSince1970) }
     }
 
-    /// curl's list of protocols: "=" begins it anew, "-" takes one away, "+" or nothing adds it. A redirect may lead from
-    /// http to https and never back, so that http alone can be left out.
+    /// curl's list of protocols: "=" begins it anew, "-" takes one away, "+" or nothing adds it. A redirect may lead
+    /// from http to https and never back, so that http alone can be left out.
     static func refusesPlain(_ text: String) throws(UsageError) -> Bool {
         let all: Set<String> = ["http", "https"]
         var allowed = all

@@ -14,7 +14,8 @@ struct ResolvedNames {
         entries = last.filter { $0.host != nil } + last.filter { $0.host == nil }
     }
 
-    /// A proxy's URL with the address that its name has been given. One over https keeps its name, which its certificate has.
+    /// A proxy's URL with the address that its name has been given. One over https keeps its name: its certificate is
+    /// for that.
     func addressed(proxy url: String) -> String {
         let written = WrittenURL(url)
         let name = written.host

@@ -16,8 +16,8 @@ public struct Retry: Interceptor {
     public var maxDelay: Duration = .seconds(20)
     /// A `Retry-After` beyond this (60 s) is not waited for: the reply is the call's.
     public var maxServerDelay: Duration = .seconds(60)
-    /// Once so much time has gone by since the first try began, the last one counts; nil is no limit. A `Retry-After` that
-    /// leads beyond it is not waited for.
+    /// Once so much time has gone by since the first try began, the last one counts; nil is no limit. A `Retry-After`
+    /// that leads beyond it is not waited for.
     public var maxElapsed: Duration?
     /// Statuses that are tried again: 408, 429, 500, 502, 503 and 504.
     public var statuses: Set<Int> = [408, 429, 500, 502, 503, 504]
