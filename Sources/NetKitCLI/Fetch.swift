@@ -160,18 +160,19 @@ struct Fetch {
         if stream.cache?.sendsNothing != true {
             say(Verbose.closing(of: stream.metrics))
         }
-        if let excess = announcedExcess(stream) {
-            return .failure(excess)
-        }
-        return arguments.failsWithBody && stream.status >= 400 ? .failure(badStatus(stream)) : .success(())
+        return judged(stream)
     }
 
-    /// Nothing comes behind a head that is asked for alone; what it announces is too much all the same.
-    private func announcedExcess(_ stream: ResponseStream) -> Failure? {
-        guard arguments.asksForHead, let most = arguments.maxBodyBytes,
+    /// What is a failure though all of it was to be written.
+    private func judged(_ stream: ResponseStream) -> Result<Void, Failure> {
+        // Nothing comes behind a head that is asked for alone; what it announces is too much all the same.
+        if arguments.asksForHead, let most = arguments.maxBodyBytes,
             let length = stream.headers["Content-Length"].flatMap({ Int($0) }), length > most
-        else { return nil }
-        return Failure(ExitCode.tooLarge, "\(stream.url) announces \(length) bytes, more than the limit of \(most)")
+        {
+            let message = "\(stream.url) announces \(length) bytes, more than the limit of \(most)"
+            return .failure(Failure(ExitCode.tooLarge, message))
+        }
+        return arguments.failsWithBody && stream.status >= 400 ? .failure(badStatus(stream)) : .success(())
     }
 
     private func badStatus(_ stream: ResponseStream) -> Failure {
