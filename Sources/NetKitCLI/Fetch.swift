@@ -169,7 +169,7 @@ struct Fetch {
         if arguments.asksForHead, let most = arguments.maxBodyBytes,
             let length = stream.headers["Content-Length"].flatMap({ Int($0) }), length > most
         {
-            let message = "\(stream.url) announces \(length) bytes, more than the limit of \(most)"
+            let message = "\(named(stream.url)) announces \(length) bytes, more than the limit of \(most)"
             return .failure(Failure(ExitCode.tooLarge, message))
         }
         return arguments.failsWithBody && stream.status >= 400 ? .failure(badStatus(stream)) : .success(())
