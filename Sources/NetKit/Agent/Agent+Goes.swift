@@ -122,14 +122,9 @@ extension Agent {
         var request = course.next
         if let tell = request.progress {
             request.progress = { progress in
-                if progress.isOver {
-                    return
+                if !progress.isOver {
+                    tell(course.whole(progress, shift: shift.withLock { $0 }))
                 }
-                var progress = progress
-                let before = shift.withLock { $0 }
-                progress.received = progress.received.addingSaturated(before)
-                progress.receiveTotal = progress.receiveTotal.map { $0.addingSaturated(before) }
-                tell(progress)
             }
         }
         return try await stream(request)

@@ -48,6 +48,17 @@ struct BodyCourse: Sendable {
         return said == nil || said == validator
     }
 
+    /// How far the body is when this go is so far, whose bytes count from `shift`. A rest may have come before anybody
+    /// has looked at its head, and said so: its length tells what it is.
+    func whole(_ progress: TransferProgress, shift: Int) -> TransferProgress {
+        let isRest = asksForRest && total != nil && progress.receiveTotal.map { $0.addingSaturated(offset) } == total
+        let before = isRest ? offset : shift
+        var whole = progress
+        whole.received = progress.received.addingSaturated(before)
+        whole.receiveTotal = progress.receiveTotal.map { $0.addingSaturated(before) }
+        return whole
+    }
+
     /// The rest begins with this head, which may be the first to tell the whole's length.
     mutating func takesRest(with head: Response<Bytes>) {
         total = total ?? ContentRange(head.headers["Content-Range"])?.total
