@@ -65,6 +65,7 @@ struct ChallengeRounds {
             request.limits?.total = left
         }
         show(offer)
+        trail.goesOn()
         return true
     }
 

@@ -31,8 +31,8 @@ struct HookedExchange {
             if trail.count == 0 {
                 home = home.secured(as: answer.metrics.first?.url)
             }
-            trail.add(answer)
             await answer.leave()
+            trail.add(answer)
             course.request = next
             course.request.redirects = .return
             course.request.limits = next.limits ?? call.request.limits  // A hook may send a request of its own.
@@ -43,6 +43,7 @@ struct HookedExchange {
             } catch {
                 throw trail.leading(to: error)
             }
+            trail.goesOn()
         }
     }
 

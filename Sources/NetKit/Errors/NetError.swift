@@ -73,11 +73,11 @@ public struct NetError: Error, Sendable, CustomStringConvertible {
             underlying: underlying, trust: trust)
     }
 
-    /// The same behind other hops.
-    func after(_ hops: [HopMetrics]) -> NetError {
+    /// The same at the cost of these hops.
+    func costing(_ hops: [HopMetrics]) -> NetError {
         NetError(
             code, message, nativeCode: nativeCode, offset: offset, response: response,
-            metrics: Metrics(hops + Array(metrics)), jsonFaults: jsonFaults, underlying: underlying, trust: trust)
+            metrics: Metrics(hops), jsonFaults: jsonFaults, underlying: underlying, trust: trust)
     }
 
     /// What kind of failure it is.

@@ -83,10 +83,10 @@ public final class CredentialRefresh<Token: Sendable>: Interceptor {
             return try await next(call)
         }
         let (known, round) = try await current()
+        var trail = RedirectTrail()
         let answer = try await judged(try await next(with(known, call)), call)
         guard answer.isExpired else { return answer.reply }
         var again = call
-        var trail = RedirectTrail()
         let led = call.request.led(along: answer.reply.metrics)
         if led.method != call.request.method {
             // A server has acted on the request, and led on to what it answers: that alone is asked once more. At
@@ -98,6 +98,7 @@ public final class CredentialRefresh<Token: Sendable>: Interceptor {
         guard again.isRepeatable else { return answer.reply }
         answer.reply.discard()
         let fresh = try await token(after: round)
+        trail.goesOn()
         do throws(NetError) {
             return trail.leading(to: try await judged(try await next(with(fresh, again)), again).reply)
         } catch {

@@ -45,4 +45,17 @@ public struct HopMetrics: Sendable, Hashable {
 
     /// Nothing happened yet.
     public init() {}
+
+    /// The same hop, its moments counted from so long before.
+    func counted(from earlier: Duration) -> HopMetrics {
+        var hop = self
+        hop.started? += earlier
+        hop.resolved? += earlier
+        hop.connected? += earlier
+        hop.secured? += earlier
+        hop.ready? += earlier
+        hop.firstByte? += earlier
+        hop.ended? += earlier
+        return hop
+    }
 }

@@ -62,12 +62,12 @@ public struct ResponseStream: AsyncSequence, Sendable {
         return stream
     }
 
-    /// The same head before another body, behind these redirects.
+    /// The same head before another body, behind these redirects, at the cost of all these hops.
     func replaced(
-        by source: any ChunkSource, after heads: [ResponseHead], _ earlierHops: [HopMetrics]
+        by source: any ChunkSource, after heads: [ResponseHead], hops: [HopMetrics]
     ) -> ResponseStream {
         let head = ResponseHead(status: status, headers: headers, httpVersion: httpVersion, url: url)
-        var stream = ResponseStream(head, after: heads + earlierHeads, hops: earlierHops + hops, source: source)
+        var stream = ResponseStream(head, after: heads + earlierHeads, hops: hops, source: source)
         stream.cacheNote = cacheNote
         stream.cameByChallenge = cameByChallenge
         return stream

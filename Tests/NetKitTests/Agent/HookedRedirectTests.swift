@@ -111,6 +111,28 @@ struct HookedRedirectTests {
         #expect(server.connectionCount == 1)
     }
 
+    /// Each hop begins when the one before it has led on.
+    @Test(arguments: [false, true])
+    func theMomentsOfAllHopsCountFromTheCallsSend(isHooked: Bool) async throws {
+        let server = try LoopbackServer()
+        server.script("/a", .redirect(to: "/b"))
+        server.script("/b", .redirect(to: "/c"))
+        server.script("/c", .text("there"))
+        let agent = Self.agent(isHooked: isHooked)
+        let stream = try await agent.stream(Request<Bytes>(server.url("/a")))
+        let early = stream.metrics
+        _ = try await stream.collect(upTo: 1000)
+        server.script("/c", .redirect(to: "ftp://files.test/"))
+        let error = await #expect(throws: NetError.self) { try await agent.send(Request<Bytes>(server.url("/a"))) }
+        server.script("/c", .text("there"))
+        let answered = try await agent.send(Request<Bytes>(server.url("/a"))).metrics
+        for metrics in [early, stream.metrics, try #require(error).metrics, answered] {
+            let moments = metrics.flatMap { [$0.started, $0.ready, $0.firstByte].compactMap(\.self) }
+            #expect(moments.count == 9)
+            #expect(zip(moments, moments.dropFirst()).allSatisfy { $0 <= $1 })
+        }
+    }
+
     @Test(arguments: [false, true])
     func aNetrcFileIsForTheOriginThatWasAsked(isHooked: Bool) async throws {
         let server = try LoopbackServer()
