@@ -6,7 +6,8 @@
 /// 9.2.2) and for requests with an `Idempotency-Key`; whatever its method, a request that never reached the server, or
 /// went over a connection of one before it that closed before the first byte of an answer. A body that can be read once
 /// only is never sent again. Between two tries it waits for a random part of a time that doubles, or as long as
-/// `Retry-After` says. The last try's reply or error is the call's.
+/// `Retry-After` says. Each try has the request's ``Limits`` for itself, and the waits count for none. The last try's
+/// reply or error is the call's.
 public struct Retry: Interceptor {
     /// Tries after the first one (3).
     public var maxRetries = 3
