@@ -14,7 +14,7 @@ extension HTTPCachedCall {
         }
         await forget(answer.status, answer.headers, answer.metrics)
         guard request.method == .post, (200..<400).contains(answer.status) else { return answer }
-        look.begun = caching.changes.now  // It is what its own change has made.
+        look.begun = caching.changes.begin()  // It is what its own change has made.
         return await plain.storing(answer, look, asked: sent)
     }
 

@@ -44,7 +44,7 @@ final class HTTPSide: CacheSide {
     // MARK: What is stored
 
     func look(at now: Int64) async -> CacheLook {
-        let begun = caching.changes.now
+        let begun = caching.changes.begin()
         guard let key = try? await key(of: request.url),
             let owner = policy.scope == nil ? try? await caching.owner(of: request, context) : []
         else { return CacheLook(.fetch(.uncacheable)) }
@@ -201,13 +201,15 @@ final class HTTPSide: CacheSide {
         }
         let store = caching.store(for: request)
         let place = try await place(of: answer, under: key, in: store)
+        let changes = caching.changes
+        guard changes.take(place, for: look.begun) else { return }
         var head = answer.head
         head.owner = look.owner
         let stored = StoredMetadata.answer(StoredAnswer(head, headers: answer.headers))
         try? await caching.secret.keep()
         try await store.put(entry(stored, body, head.received), for: place)
-        if !caching.changes.isUnchanged(key, since: look.begun) {
-            // The change came meanwhile, and found nothing to remove.
+        if ![key, place].allSatisfy({ changes.isUnchanged($0, since: look.begun) }) {
+            // What came meanwhile found nothing to remove, or is hidden now.
             try await store.remove(place)
         }
     }

@@ -101,6 +101,39 @@ struct CacheSupersedingTests {
         #expect(try await !isUsed)
     }
 
+    @Test func whatWasAskedForEarlierDoesNotTakeTheLaterOnesPlace() async throws {
+        let gate = StubGate()
+        let (early, late) = (
+            StubReply(headers: Self.fresh, body: [.text("1")]), StubReply(headers: Self.fresh, body: [.text("2")])
+        )
+        scene.stub.answer("/", with: early.held(by: gate), late, .text("3"))
+        async let slow = scene.agent.send(request)
+        try await gate.waitForArrivals(1)
+        #expect(try await scene.agent.send(request).bytes.text == "2")
+        gate.open()
+        #expect(try await slow.bytes.text == "1")
+        let stored = try await scene.agent.send(request)
+        #expect(stored.cache?.outcome == .hit && stored.bytes.text == "2")
+    }
+
+    @Test func whatOtherFieldsChoseIsNoLaterAnswer() async throws {
+        let gate = StubGate()
+        let replies = ["1", "2"].map {
+            StubReply(headers: ["Cache-Control": "max-age=60", "Vary": "A"], body: [.text($0)])
+        }
+        let asking = ["1", "2"].map { Request<Bytes>("/", headers: ["A": $0]) }
+        scene.stub.answer("/", with: replies[0].held(by: gate), replies[1])
+        async let slow = scene.agent.send(asking[0])
+        try await gate.waitForArrivals(1)
+        _ = try await scene.agent.send(asking[1])
+        gate.open()
+        _ = try await slow
+        for (asked, text) in zip(asking, ["1", "2"]) {
+            let stored = try await scene.agent.send(asked)
+            #expect(stored.cache?.outcome == .hit && stored.bytes.text == text)
+        }
+    }
+
     @Test func whatIsNotLookedAtGoesAllTheSame() async throws {
         try await store(then: .status(404))
         _ = try await scene.agent.send(request.cached(.server { $0.ignoresStored = true }))
