@@ -35,7 +35,9 @@ final class ApplicationSide: CacheSide {
     // MARK: What is stored
 
     func look(at now: Int64) async -> CacheLook {
+        let begun = caching.changes.begin()
         var look = await found(at: now)
+        look.begun = begun
         look.trust = trust
         return look
     }
@@ -159,7 +161,8 @@ final class ApplicationSide: CacheSide {
             body: body, metadata: metadata, host: request.url.hostName, tags: policy.tags,
             created: Date(timeIntervalSince1970: Double(head.received) / 1000))
         try? await caching.secret.keep()
-        try await caching.store(for: request).put(entry, for: key)
+        let store = caching.store(for: request)
+        try await caching.put(entry, for: key, under: key, askedAt: look.begun, in: store)
     }
 
     func response(of piece: StoredPiece, at now: @autoclosure () -> Int64) -> Response<Bytes> {

@@ -128,6 +128,18 @@ public final class Caching: Interceptor {
 
     func store(for request: Request<Bytes>) -> any CacheStore { stores(request) }
 
+    /// Puts an entry in its place under a key, unless a change or a later answer has come since it was asked for.
+    func put(
+        _ entry: CacheEntry, for place: CacheKey, under key: CacheKey, askedAt moment: UInt64, in store: any CacheStore
+    ) async throws(NetError) {
+        guard changes.take(place, for: moment) else { return }
+        try await store.put(entry, for: place)
+        if ![key, place].allSatisfy({ changes.isUnchanged($0, since: moment) }) {
+            // What came meanwhile found nothing to remove, or is hidden now.
+            try await store.remove(place)
+        }
+    }
+
     /// Milliseconds since 1970.
     var now: Int64 { Int64(moment: time.epochSeconds() * 1000) }
 }

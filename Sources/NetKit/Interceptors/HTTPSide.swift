@@ -201,17 +201,12 @@ final class HTTPSide: CacheSide {
         }
         let store = caching.store(for: request)
         let place = try await place(of: answer, under: key, in: store)
-        let changes = caching.changes
-        guard changes.take(place, for: look.begun) else { return }
         var head = answer.head
         head.owner = look.owner
         let stored = StoredMetadata.answer(StoredAnswer(head, headers: answer.headers))
         try? await caching.secret.keep()
-        try await store.put(entry(stored, body, head.received), for: place)
-        if ![key, place].allSatisfy({ changes.isUnchanged($0, since: look.begun) }) {
-            // What came meanwhile found nothing to remove, or is hidden now.
-            try await store.remove(place)
-        }
+        let entry = entry(stored, body, head.received)
+        try await caching.put(entry, for: place, under: key, askedAt: look.begun, in: store)
     }
 
     /// The URL's own key, or the one that an index there leads to.

@@ -101,7 +101,9 @@ struct CacheSupersedingTests {
         #expect(try await !isUsed)
     }
 
-    @Test func whatWasAskedForEarlierDoesNotTakeTheLaterOnesPlace() async throws {
+    @Test(arguments: [CacheRules.server(), .app(60)])
+    func whatWasAskedForEarlierDoesNotTakeTheLaterOnesPlace(rules: CacheRules) async throws {
+        let scene = CacheScene(rules)
         let gate = StubGate()
         let (early, late) = (
             StubReply(headers: Self.fresh, body: [.text("1")]), StubReply(headers: Self.fresh, body: [.text("2")])
