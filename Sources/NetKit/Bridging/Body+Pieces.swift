@@ -39,6 +39,9 @@ extension Body {
                 .file, "'\(path)' cannot be \(what): \(unsafe String(cString: strerror(code)))",
                 nativeCode: Int(code))
         }
+        if path.utf8.contains(0) {
+            throw NetError(.usage, "the path of the body's file holds a NUL")
+        }
         // A FIFO that nobody writes to would otherwise hold the thread, which a cancelled task does not give back.
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         if file < 0 {

@@ -89,6 +89,17 @@ struct GzippedBodyTests {
         #expect(error.message.contains("'/nonexistent/body' cannot be opened: No such file or directory"))
     }
 
+    /// To the system a path ends at the first NUL.
+    @Test func aPathWithANULNamesNoOtherFile() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write(Array("not asked for".utf8), to: "body")
+        let server = try server()
+        let body = try Body.file(folder.file("body") + "\0.txt").gzipped()
+        let request = Request<Bytes>(server.url("/"), method: .post, body: body)
+        let error = try #require(await failure { try await Agent().send(request) })
+        #expect((error.underlying as? NetError)?.code == .usage)
+    }
+
     @Test func aSequenceOfAnotherLengthEndsTheRequest() async throws {
         let server = try server()
         let pieces = Pieces([pattern(10)])
