@@ -1,6 +1,6 @@
 extension Agent {
     /// Sends a request and returns as soon as the final head is there; the body is read from the stream, in bounded
-    /// memory. Every status is an answer: the stream tells it.
+    /// memory. Every status and every type is an answer, whatever the request accepts: the stream tells them.
     ///
     ///     for try await chunk in try await agent.stream(Request<Bytes>("large")) { … }
     ///
