@@ -150,7 +150,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
 
 extension Agent {
     /// The events that a server sends (WHATWG HTML, 9.2): connects when the first is asked for, and again whenever the
-    /// connection is lost; no cache (``Caching``) gives or keeps them, unless the request names rules.
+    /// connection is lost; no cache (``Caching``) gives or keeps them, unless the request names rules. What
+    /// ``Request/progress`` hears is each connection's, and so is its end.
     public func events(
         _ request: Request<some Sendable>, options: ServerSentEvents.Options = .init()
     ) -> ServerSentEvents {
