@@ -99,7 +99,7 @@ enum HTTPStorage {
         return Headers(fields + taken)
     }
 
-    /// Whether a 304 speaks of what is stored: an ETag in it, or without one its Last-Modified, has to be the stored one
+    /// Whether a 304 speaks of what is stored: its ETag, or without one its Last-Modified, has to be the stored one
     /// (RFC 9111, 4.3.4). Else the stored body would get the validator of another, which its server goes on to confirm.
     static func isAbout(_ stored: Headers, _ notModified: Headers) -> Bool {
         if let tag = notModified["ETag"] {

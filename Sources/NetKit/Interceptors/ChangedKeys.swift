@@ -1,6 +1,6 @@
-/// In which order what stands under keys was asked for and changed: an answer that was asked for before a change, or before
-/// the answer that is stored, may tell of what was there before it, and is not stored behind it (RFC 9111, 4 and 4.4).
-/// Thread-safe.
+/// In which order what stands under keys was asked for and changed: an answer that was asked for before a change, or
+/// before the answer that is stored, may tell of what was there before it, and is not stored behind it (RFC 9111, 4 and
+/// 4.4). Thread-safe.
 final class ChangedKeys: Sendable {
     private struct State: Sendable {
         var count: UInt64 = 0
