@@ -34,7 +34,9 @@ final class HTTPSide: CacheSide {
     /// Counts only where Cache-Control says nothing (RFC 9111, 5.4).
     private var hasPragma: Bool {
         request.headers["Cache-Control"] == nil
-            && request.headers.values(named: "Pragma").contains { FieldList.members(of: $0).contains("no-cache") }
+            && request.headers.values(named: "Pragma").contains {
+                FieldList.members(of: $0.lowercased()).contains("no-cache")
+            }
     }
 
     private var staleFor: Int64? {
