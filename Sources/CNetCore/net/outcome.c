@@ -297,8 +297,10 @@ static const char *detail_of(const nc_outcome *outcome, nc_status status) {
     if (status == NC_ERR_PROXY && report != NULL) {
         return report;
     }
-    // Of an answer that it cannot read libcurl tells a status of 0, or of a function of its own.
-    bool is_unread = outcome->code == CURLE_BAD_FUNCTION_ARGUMENT || strstr(outcome->detail, ", response 0") != NULL;
+    // Of an answer that it cannot read libcurl tells a status of 0, or of a function of its own; 8.14 has no more
+    // words.
+    bool is_unread = outcome->code == CURLE_BAD_FUNCTION_ARGUMENT || strstr(outcome->detail, ", response 0") != NULL ||
+                     (outcome->code == CURLE_WEIRD_SERVER_REPLY && outcome->detail[0] == '\0');
     if (status == NC_ERR_PROXY && is_unread) {
         return "its answer to CONNECT is not valid HTTP";
     }
