@@ -11,6 +11,14 @@ struct ActivityIndicatorTests {
         private let list = Lock<[Bool]>([])
         var all: [Bool] { list.withLock { $0 } }
         func note(_ isVisible: Bool) { list.withLock { $0.append(isVisible) } }
+
+        /// So many words, and what came with them: each is told after the state has changed, on whatever thread.
+        func words(_ count: Int) async -> [Bool] {
+            while all.count < count {
+                await Task.yield()
+            }
+            return all
+        }
     }
 
     private func wait(for indicator: ActivityIndicator, until state: ActivityIndicator.State) async {
@@ -48,7 +56,7 @@ struct ActivityIndicatorTests {
         #expect(shown.all == [])
         start.open()
         await wait(for: indicator, until: .active)
-        #expect(shown.all == [true])
+        #expect(await shown.words(1) == [true])
         let end = gate()
         indicator.decrement()
         #expect(indicator.state == .delayingEnd && indicator.isVisible)
@@ -56,7 +64,7 @@ struct ActivityIndicatorTests {
         #expect(shown.all == [true])
         end.open()
         await wait(for: indicator, until: .notActive)
-        #expect(shown.all == [true, false])
+        #expect(await shown.words(2) == [true, false])
         #expect(time.waits == [.seconds(1), .milliseconds(170)])
     }
 
@@ -74,10 +82,11 @@ struct ActivityIndicatorTests {
         let last = gate()
         indicator.decrement()
         try await last.waitForArrivals(1)
-        #expect(indicator.state == .delayingEnd && shown.all == [true])
+        #expect(indicator.state == .delayingEnd)
+        #expect(await shown.words(1) == [true])
         last.open()
         await wait(for: indicator, until: .notActive)
-        #expect(shown.all == [true, false])
+        #expect(await shown.words(2) == [true, false])
     }
 
     @Test func itsCountIsTrueWhetherItIsEnabledOrNot() async throws {
@@ -92,7 +101,8 @@ struct ActivityIndicatorTests {
         indicator.decrement()
         #expect(indicator.state == .active)
         indicator.isEnabled = false
-        #expect(indicator.state == .notActive && shown.all == [true, false])
+        #expect(indicator.state == .notActive)
+        #expect(await shown.words(2) == [true, false])
         indicator.decrement()
         #expect(indicator.count == 0)
         indicator.isEnabled = true
@@ -115,7 +125,7 @@ struct ActivityIndicatorTests {
         #expect(indicator.state == .delayingStart)
         new.open()
         await wait(for: indicator, until: .active)
-        #expect(shown.all == [true])
+        #expect(await shown.words(1) == [true])
     }
 
     @Test func requestsAreCountedWhateverTheirEnd() async throws {
