@@ -110,38 +110,38 @@ static bool has_moved_unseen(nc_transfer *transfer) {
     return has_moved;
 }
 
-/// Whether nothing at all has come over the connection for half the time that the transfer has waited: a server that is
-/// slow with one answer still has something to say to others.
-static bool is_dead(const nc_transfer *transfer, uint64_t waiting_since_ns) {
-    const nc_engine *engine = transfer->engine;
-    uint64_t waited_ns = engine->loop.now_ns - waiting_since_ns;
-    return nc_sockets_are_silent(&engine->loop.sockets, transfer->socket_key, waited_ns / 2);
-}
-
-/// libcurl keeps a connection of HTTP/2 when one of its streams is given up, although nobody may be at its other end
-/// any more, or the server may take no more streams on it (RFC 9113, 5.1.2): every further request would join it, and
-/// wait in vain. It is closed, once nobody else uses it; while others do, new requests leave it behind if it is dead.
-static void give_up_connection(const nc_transfer *transfer, uint64_t waiting_since_ns) {
-    nc_host *host = transfer->host;
-    nc_handle_forbid_reuse(transfer->handle);
-    if (host != NULL && host->epoch == transfer->lane->epoch && nc_lane_is_shared_by_others(transfer->lane, transfer) &&
-        is_dead(transfer, waiting_since_ns)) {
-        host->epoch++;
-    }
-}
-
 /// Whether the transfer is a stream, of HTTP/2 or later.
 static bool is_stream(const nc_transfer *transfer) {
     return transfer->handle != NULL && transfer->may_be_multiplexed;
 }
 
-void nc_limits_cancelled(const nc_transfer *transfer) {
-    if (!is_stream(transfer) || transfer->phase != NC_PHASE_REPLY) {
-        return;
+static uint64_t waited_ns(const nc_transfer *transfer) {
+    return transfer->engine->loop.now_ns - transfer->phase_began_ns;
+}
+
+/// Whether nothing at all has come over the connection for half the time that the transfer has waited: a server that is
+/// slow with one answer still has something to say to others.
+static bool is_on_dead_connection(const nc_transfer *transfer) {
+    return nc_sockets_are_silent(&transfer->engine->loop.sockets, transfer->socket_key, waited_ns(transfer) / 2);
+}
+
+/// libcurl keeps a connection of HTTP/2 when one of its streams is given up, although nobody may be at its other end
+/// any more, or the server may take no more streams on it (RFC 9113, 5.1.2): every further request would join it, and
+/// wait in vain. It is closed, once nobody else uses it; while others do, new requests leave it behind if it is dead.
+static void give_up_connection(const nc_transfer *transfer, bool is_dead) {
+    nc_host *host = transfer->host;
+    nc_handle_forbid_reuse(transfer->handle);
+    if (is_dead && host != NULL && host->epoch == transfer->lane->epoch &&
+        nc_lane_is_shared_by_others(transfer->lane, transfer)) {
+        host->epoch++;
     }
-    uint64_t waited_ns = transfer->engine->loop.now_ns - transfer->phase_began_ns;
-    if (waited_ns >= QUIET_MS * 1000000u && is_dead(transfer, transfer->phase_began_ns)) {
-        give_up_connection(transfer, transfer->phase_began_ns);
+}
+
+void nc_limits_cancelled(const nc_transfer *transfer) {
+    bool is_late =
+        is_stream(transfer) && transfer->phase == NC_PHASE_REPLY && waited_ns(transfer) >= QUIET_MS * 1000000u;
+    if (is_late && is_on_dead_connection(transfer)) {
+        give_up_connection(transfer, true);
     }
 }
 
@@ -175,7 +175,7 @@ void nc_limits_timer_due(nc_timer *timer) {
                        nc_status_text(one.status), nc_url_shown(place), (const char *)place.data, one.limit_ms);
     nc_trace_pass(&engine->trace, NC_TRACE_LIMIT_HIT, transfer->id);
     if (is_stream(transfer) && (one.status != NC_ERR_TOTAL_TIMED_OUT || !transfer->has_heard)) {
-        give_up_connection(transfer, limit_of_phase(transfer).from_ns);
+        give_up_connection(transfer, is_on_dead_connection(transfer));
     }
     nc_transfer_fail(transfer, &err);
 }
