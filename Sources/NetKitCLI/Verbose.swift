@@ -12,7 +12,7 @@ enum Verbose {
     ) -> [String] {
         let request = plan.request
         if metrics.isEmpty {
-            return ["* nothing was sent to \(WrittenURL(Redaction().hiding(url: request.url)).withoutLogin)"].map(
+            return ["* nothing was sent to \(WrittenURL(redaction.hiding(url: request.url)).withoutLogin)"].map(
                 printable)
         }
         var lines: [String] = []
@@ -123,10 +123,11 @@ enum Verbose {
 
     // MARK: Secrets
 
+    private static let redaction = Redaction()
     private static let hidden = Redaction.mark
 
     static func shown(_ name: String, _ value: String) -> String {
-        let field = Redaction().hiding(Headers([Headers.Field(name: name, value: value)])).first
+        let field = redaction.hiding(Headers([Headers.Field(name: name, value: value)])).first
         return "\(name): \(withoutLogins(field?.value ?? hidden))"
     }
 
@@ -157,7 +158,7 @@ enum Verbose {
     }
 
     private static func target(of url: String) -> String {
-        let target = WrittenURL(Redaction().hiding(url: url)).target
+        let target = WrittenURL(redaction.hiding(url: url)).target
         return target.behind("/") == nil ? "/" + target : target
     }
 
