@@ -33,48 +33,16 @@ extension Body {
     private static func readFile(
         _ path: String, _ take: (Bytes) async throws(NetError) -> Void
     ) async throws(NetError) {
-        func failure(_ what: String) -> NetError {
-            let code = errno
-            return NetError(
-                .file, "'\(path)' cannot be \(what): \(unsafe String(cString: strerror(code)))",
-                nativeCode: Int(code))
-        }
-        if path.utf8.contains(0) {
-            throw NetError(.usage, "the path of the body's file holds a NUL")
-        }
-        // A FIFO that nobody writes to would otherwise hold the thread, which a cancelled task does not give back.
-        let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        if file < 0 {
-            throw failure("opened")
-        }
-        defer { close(file) }
-        var info = stat()
-        if unsafe fstat(file, &info) != 0 {
-            throw failure("examined")
-        }
-        if info.st_mode & S_IFMT != S_IFREG {
-            throw NetError(
-                .file, "'\(path)' is no regular file: give it as a source",
-                nativeCode: Int(info.st_mode & S_IFMT == S_IFDIR ? EISDIR : ESPIPE))
-        }
+        let file = try RegularFile(path)
         while true {
             if Task.isCancelled {
                 throw NetError(.cancelled, "the task was cancelled while the body's file was read")
             }
-            var count = 0
-            let piece = unsafe [UInt8](unsafeUninitializedCapacity: pieceBytes) { buffer, filled in
-                count = unsafe read(file, buffer.baseAddress, buffer.count)
-                filled = max(0, count)
-            }
-            if count < 0, errno != EINTR {
-                throw failure("read")
-            }
-            if count == 0 {
+            let piece = try file.read(upTo: pieceBytes)
+            if piece.isEmpty {
                 return
             }
-            if !piece.isEmpty {
-                try await take(Bytes(piece))
-            }
+            try await take(Bytes(piece))
         }
     }
 }

@@ -88,10 +88,7 @@ public final class DescriptorOutput: BodyOutput {
                 return unsafe piece.withUnsafeBytes { unsafe quietWrite(descriptor, $0) }
             }
             if count < 0, errno != EINTR, errno != EAGAIN {
-                let code = errno
-                return NetError(
-                    .file, "the body cannot be written: \(unsafe String(cString: strerror(code)))",
-                    nativeCode: Int(code))
+                return NetError(system: errno, "the body cannot be written")
             }
             offset += max(0, count)
         }

@@ -15,13 +15,13 @@ final class FolderLock: Sendable {
     init(_ path: String) throws(NetError) {
         descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else {
-            throw Self.failure("'\(path)' cannot be opened")
+            throw NetError(system: errno, "'\(path)' cannot be opened")
         }
         if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            let isHeld = errno == EWOULDBLOCK
-            let failure = Self.failure(isHeld ? "'\(path)' is used by another queue" : "'\(path)' cannot be locked")
+            let code = errno
             close(descriptor)
-            throw failure
+            let what = code == EWOULDBLOCK ? "is used by another queue" : "cannot be locked"
+            throw NetError(system: code, "'\(path)' \(what)")
         }
     }
 
@@ -29,10 +29,5 @@ final class FolderLock: Sendable {
         // A child that was forked meanwhile holds it too until it calls exec().
         _ = flock(descriptor, LOCK_UN)
         close(descriptor)
-    }
-
-    private static func failure(_ what: String) -> NetError {
-        let code = errno
-        return NetError(.file, "\(what): \(unsafe String(cString: strerror(code)))", nativeCode: Int(code))
     }
 }

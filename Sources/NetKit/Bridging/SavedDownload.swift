@@ -35,7 +35,7 @@ final class SavedDownload: Sendable {
         try await check(plan.options.sha256, .sha256, "SHA-256")
         try await check(plan.options.md5, .md5, "MD5")
         if unsafe rename(path, place) != 0 {
-            throw Self.failure("'\(place)' cannot be replaced", errno)
+            throw NetError(system: errno, "'\(place)' cannot be replaced")
         }
         return SavedFile(path: place, byteCount: response.metrics.last?.decodedBytes ?? 0)
     }
@@ -46,7 +46,7 @@ final class SavedDownload: Sendable {
         }
         try WholeFile.checkPlace(place)
         if plan.options.existing == .kept, unsafe access(place, F_OK) == 0 {
-            throw Self.failure("'\(place)' is there already", EEXIST)
+            throw NetError(system: EEXIST, "'\(place)' is there already")
         }
     }
 
@@ -60,10 +60,6 @@ final class SavedDownload: Sendable {
         if found != wanted {
             throw NetError(.digestMismatch, "the file's \(name) is \(found.hexText), not \(wanted.hexText)")
         }
-    }
-
-    private static func failure(_ what: String, _ code: Int32) -> NetError {
-        NetError(.file, "\(what): \(unsafe String(cString: strerror(code)))", nativeCode: Int(code))
     }
 
     private static func isDirectory(_ path: String) -> Bool {

@@ -22,34 +22,15 @@ enum SmallFile {
     }
 
     private static func readWhole(_ path: String) throws(NetError) -> Bytes {
-        // A named pipe would have to be waited for.
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw failure(path) }
-        defer { close(descriptor) }
-        var info = stat()
-        guard unsafe fstat(descriptor, &info) == 0 else { throw failure(path) }
-        if info.st_mode & S_IFMT != S_IFREG || info.st_size > maximumBytes {
-            throw NetError(.file, "'\(path)' is no regular file, or a large one")
-        }
+        let file = try RegularFile(path)
         var contents: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 1 << 16)
-        while contents.count <= maximumBytes {
-            let count = unsafe piece.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
-            if count == 0 {
-                break
+        while file.byteCount <= maximumBytes, contents.count <= maximumBytes {
+            let piece = try file.read(upTo: 1 << 16)
+            if piece.isEmpty {
+                return Bytes(contents)
             }
-            if count > 0 {
-                contents += piece[..<count]
-            } else if errno != EINTR {
-                throw failure(path)
-            }
+            contents += piece
         }
-        return Bytes(contents)
-    }
-
-    private static func failure(_ path: String) -> NetError {
-        let code = errno
-        return NetError(
-            .file, "'\(path)' cannot be read: \(unsafe String(cString: strerror(code)))", nativeCode: Int(code))
+        throw NetError(.file, "'\(path)' is larger than \(maximumBytes >> 20) MiB")
     }
 }

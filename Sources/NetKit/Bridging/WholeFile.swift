@@ -67,17 +67,13 @@ final class WholeFile {
         }
         guard info.st_mode & S_IFMT == S_IFREG else { return nil }
         if unsafe access(path, W_OK) != 0, [EACCES, EPERM, EROFS].contains(errno) {
-            let code = errno
-            throw NetError(
-                .file, "'\(path)' cannot be written: \(unsafe String(cString: strerror(code)))", nativeCode: Int(code))
+            throw NetError(system: errno, "'\(path)' cannot be written")
         }
         return info
     }
 
     private func failure(_ what: String) -> NetError {
-        let code = errno
-        return NetError(
-            .file, "'\(path)' cannot be \(what): \(unsafe String(cString: strerror(code)))", nativeCode: Int(code))
+        NetError(system: errno, "'\(path)' cannot be \(what)")
     }
 
     private func discard() {
@@ -103,9 +99,7 @@ final class WholeFile {
         let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         defer { _ = descriptor < 0 ? 0 : close(descriptor) }
         if descriptor < 0 || fsync(descriptor) != 0 {
-            let code = errno
-            throw NetError(
-                .file, "'\(folder)' cannot be synced: \(unsafe String(cString: strerror(code)))", nativeCode: Int(code))
+            throw NetError(system: errno, "'\(folder)' cannot be synced")
         }
     }
 
