@@ -349,14 +349,24 @@ static void engine__a_proxy_whose_url_is_malformed_keeps_its_password(void **sta
     fixture_stop(&f);
 }
 
-static void engine__a_proxy_that_says_nothing_ends_at_the_connect_limit(void **state) {
+static void engine__a_proxy_that_says_nothing_ends_at_the_connect_limit_by_name(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
     fixture_script(&f, "*", (nct_reply){.is_cut = true, .ending = NCT_STALL});
-    const nc_proxy proxy = {.choice = NC_PROXY_URL, .url = nc_slice_of(fixture_url(&f, ""))};
+    unsigned port = nct_server_port(f.server);
+    const char *url = fixture_text(&f, "http://me:secret@127.0.0.1:%u", port);
+    nc_proxy proxy = {.choice = NC_PROXY_URL, .url = nc_slice_of(url)};
     nc_request request = {.url = nc_slice_of("https://a.example/x"), .proxy = &proxy, .limits = {.connect_ms = 50}};
-    assert_status(fixture_send(&f, &request).error.status, NC_ERR_CONNECT_TIMED_OUT);
+    answer one = fixture_send(&f, &request);
+    assert_status(one.error.status, NC_ERR_CONNECT_TIMED_OUT);
+    const char *told = fixture_text(&f, ": a.example after 50 ms, through the proxy 127.0.0.1:%u", port);
+    assert_non_null(strstr(one.error.message, told));
+    assert_null(strstr(one.error.message, "secret"));
+    proxy.except = nc_slice_of("b.example"); // Whether it stands between is libcurl's to know.
+    one = fixture_send(&f, &request);
+    assert_status(one.error.status, NC_ERR_CONNECT_TIMED_OUT);
+    assert_null(strstr(one.error.message, "proxy"));
     fixture_stop(&f);
 }
 
@@ -414,7 +424,7 @@ int main(void) {
         harness_case(engine__a_proxy_that_fails_anywhere_is_an_error_of_the_proxys),
         harness_case(engine__a_proxy_that_cannot_be_reached_is_named),
         harness_case(engine__a_proxy_whose_url_is_malformed_keeps_its_password),
-        harness_case(engine__a_proxy_that_says_nothing_ends_at_the_connect_limit),
+        harness_case(engine__a_proxy_that_says_nothing_ends_at_the_connect_limit_by_name),
         harness_case(engine__a_server_that_fails_behind_a_tunnel_keeps_its_own_error),
         harness_case(engine__a_proxy_description_that_cannot_be_meant_is_refused),
     };

@@ -145,6 +145,14 @@ void nc_limits_cancelled(const nc_transfer *transfer) {
     }
 }
 
+/// Who may be the one that is silent; empty where nobody stands between, or libcurl alone knows who does.
+static nc_slice proxy_on_the_way(const nc_transfer *transfer, nc_status status) {
+    const nc_kept_proxy *proxy = nc_handle_proxy(transfer);
+    bool is_certain = status == NC_ERR_CONNECT_TIMED_OUT && proxy->choice == NC_PROXY_URL && proxy->except == NULL &&
+                      nc_transfer_unix_socket(transfer) == NULL;
+    return is_certain ? nc_url_authority(nc_slice_of(proxy->url)) : nc_slice_of("");
+}
+
 void nc_limits_timer_due(nc_timer *timer) {
     nc_transfer *transfer = NC_CONTAINER_OF(timer, nc_transfer, timer);
     nc_engine *engine = transfer->engine;
@@ -171,8 +179,10 @@ void nc_limits_timer_due(nc_timer *timer) {
     }
     nc_error err;
     nc_slice place = nc_url_authority(nc_transfer_url(transfer));
-    (void)nc_error_set(&err, one.status, CURLE_OPERATION_TIMEDOUT, -1, "%s: %.*s after %u ms",
-                       nc_status_text(one.status), nc_url_shown(place), (const char *)place.data, one.limit_ms);
+    nc_slice proxy = proxy_on_the_way(transfer, one.status);
+    (void)nc_error_set(&err, one.status, CURLE_OPERATION_TIMEDOUT, -1, "%s: %.*s after %u ms%s%.*s",
+                       nc_status_text(one.status), nc_url_shown(place), (const char *)place.data, one.limit_ms,
+                       proxy.length != 0 ? ", through the proxy " : "", nc_url_shown(proxy), (const char *)proxy.data);
     nc_trace_pass(&engine->trace, NC_TRACE_LIMIT_HIT, transfer->id);
     if (is_stream(transfer) && (one.status != NC_ERR_TOTAL_TIMED_OUT || !transfer->has_heard)) {
         give_up_connection(transfer, is_on_dead_connection(transfer));
