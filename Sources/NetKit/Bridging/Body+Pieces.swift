@@ -96,8 +96,8 @@ extension BodySource {
     }
 
     private static func failure(_ error: any Error) -> NetError {
-        if let error = error as? NetError, error.code == .notRewindable {
-            return error
+        if let error = error as? NetError, error.code == .notRewindable || error.code == .bodySource {
+            return error  // It says so itself.
         }
         return Task.isCancelled
             ? NetError(.cancelled, "the task was cancelled while its body was read", underlying: error)

@@ -10,16 +10,17 @@ extension NetError {
         let isFormat = error.status == .NC_ERR_BAD_JSON || error.status == .NC_ERR_SHAPE_MISMATCH
         let faults = isFormat && jsonFaults.isEmpty ? received?.jsonFaults ?? [] : jsonFaults
         let isSource = error.status == .NC_ERR_BODY_SOURCE
-        // A body that was read before and can be read once only says so itself.
+        // A body that cannot be read again, and one within another, say so themselves.
         let cause = isSource ? underlying as? NetError : nil
-        let spent = cause?.code == .notRewindable ? cause : nil
+        let own = cause?.code == .notRewindable || cause?.code == .bodySource ? cause : nil
         let text = isSource ? underlying.map { "\(error.text): \($0)" } ?? error.text : error.text
         self.init(
-            spent?.code ?? Code(error.status), spent?.message ?? (isPins ? verdict?.message : nil) ?? text,
+            own?.code ?? Code(error.status), own?.message ?? (isPins ? verdict?.message : nil) ?? text,
             nativeCode: Int(error.native_code),
             offset: error.offset >= 0 ? Int(error.offset) : nil,
             response: received.flatMap { $0.status == 0 ? nil : Response(received: $0) },
-            metrics: received.map { Metrics(received: $0) }, jsonFaults: faults, underlying: underlying,
+            metrics: received.map { Metrics(received: $0) }, jsonFaults: faults,
+            underlying: own?.underlying ?? underlying,
             trust: verdict)
     }
 }

@@ -89,6 +89,25 @@ struct GzippedBodyTests {
         #expect(error.message.contains("'/nonexistent/body' cannot be opened: No such file or directory"))
     }
 
+    @Test func aReaderThatLiesIsToldOnce() async throws {
+        let server = try server()
+        let body = try Body.pull { { _ in -1 } }.gzipped()
+        let request = Request<Bytes>(server.url("/"), method: .post, body: body)
+        let error = try #require(await failure { try await Agent().send(request) })
+        #expect(error.code == .bodySource)
+        #expect(error.message == "the reader of the body answered -1, of 0 to 16384 bytes")
+    }
+
+    @Test func whatAReaderThrowsReachesTheCaller() async throws {
+        struct Broken: Error {}
+        let server = try server()
+        let body = try Body.pull { { _ in throw Broken() } }.gzipped()
+        let request = Request<Bytes>(server.url("/"), method: .post, body: body)
+        let error = try #require(await failure { try await Agent().send(request) })
+        #expect(error.underlying is Broken)
+        #expect(error.message == "the source of the body failed: Broken()")
+    }
+
     /// To the system a path ends at the first NUL.
     @Test func aPathWithANULNamesNoOtherFile() async throws {
         let folder = try TemporaryFolder()
