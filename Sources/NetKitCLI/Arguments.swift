@@ -121,6 +121,7 @@ struct Arguments: Sendable {
     var connections: [AddressOverride] = []
     var resolved: [AddressOverride] = []
     var unixSocket: String?
+    var addressFamily = AddressFamily.any
     var serviceClass: ServiceClass?
     var protocolChoice = ProtocolChoice.automatic
 

@@ -98,6 +98,8 @@ extension Option {
             arguments.connections.append(try OptionValue.connectTo(text))
         },
         value(nil, "unix-socket") { $0.unixSocket = $1 },
+        flag("4", "ipv4") { $0.addressFamily = .ipv4 },
+        flag("6", "ipv6") { $0.addressFamily = .ipv6 },
         value(nil, "dscp") { (arguments, text) throws(UsageError) in
             arguments.serviceClass = try OptionValue.serviceClass(text)
         },

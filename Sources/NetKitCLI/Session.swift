@@ -106,6 +106,7 @@ struct Session {
         var configuration = Agent.Configuration()
         // What is sent is what the command line says.
         configuration.userAgent = nil
+        configuration.addressFamily = arguments.addressFamily
         configuration.interceptors = layers.interceptors
         configuration.observers = layers.observers
         let keepsCookies = arguments.cookieJar != nil || !arguments.cookieFiles.isEmpty

@@ -35,7 +35,7 @@ typedef struct names {
 } names;
 
 /// A server, and an engine for which "a.example" has these addresses.
-static void start(names *n, const uint8_t *last, size_t count) {
+static void start_for(names *n, nc_address_family family, const uint8_t *last, size_t count) {
     uint8_t message[128];
     char url[64];
     nct_reply reply = {.headers = "Content-Type: application/dns-message\r\n", .body = message};
@@ -45,9 +45,13 @@ static void start(names *n, const uint8_t *last, size_t count) {
     (void)snprintf(url, sizeof url, "https://127.0.0.1:%u/dns-query", nct_server_port(n->doh));
     nc_trust_options believes = {.roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of(nct_server_ca_pem(n->doh))};
     assert_status(nc_trust_new(&n->trust, &believes, NULL), NC_OK);
-    nc_engine_options options = {.trust = n->trust, .doh_url = nc_slice_of(url)};
+    nc_engine_options options = {.trust = n->trust, .doh_url = nc_slice_of(url), .family = family};
     fixture_start_with(&n->f, NULL, &options);
     fixture_script(&n->f, "/x", (nct_reply){.body = "ok", .body_length = 2});
+}
+
+static void start(names *n, const uint8_t *last, size_t count) {
+    start_for(n, NC_FAMILY_ANY, last, count);
 }
 
 static answer send_within(names *n, uint32_t connect_ms) {
@@ -122,6 +126,51 @@ static void engine__an_alias_without_an_address_is_a_name_that_nobody_knows(void
     stop(&n);
 }
 
+static void engine__addresses_of_ipv4_alone_are_asked_for_alone(void **state) {
+    names n;
+    uint8_t asked[1024];
+    (void)state;
+    start_for(&n, NC_FAMILY_IPV4, (const uint8_t[]){1}, 1);
+    assert_answered(send_within(&n, 60000), 200, "ok");
+    assert_int_equal(nct_server_request_count(n.doh), 1);
+    size_t length = nct_server_copy_request(n.doh, 0, asked, sizeof asked);
+    assert_in_range(length, 5, sizeof asked);
+    assert_memory_equal(asked + length - 4, "\0\1\0\1", 4); // A, IN
+    stop(&n);
+}
+
+static void engine__addresses_of_the_other_family_do_not_count(void **state) {
+    static const char *const hosts[] = {"127.0.0.1", "localhost"};
+    names n;
+    (void)state;
+    start_for(&n, NC_FAMILY_IPV6, (const uint8_t[]){1}, 1);
+    answer one = send_within(&n, 60000);
+    assert_status(one.error.status, NC_ERR_CONNECT);
+    assert_non_null(strstr(one.error.message, "a.example"));
+    assert_non_null(strstr(one.error.message, ", over IPv6"));
+    stop(&n);
+    nc_engine_options options = {.family = NC_FAMILY_IPV6};
+    fixture f;
+    fixture_start_with(&f, NULL, &options);
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+        nc_request request = {.url = nc_slice_of(fixture_url_at(&f, hosts[i], "/x"))};
+        one = fixture_send(&f, &request);
+        assert_int_not_equal(one.error.status, NC_OK);
+        const char *told = fixture_text(&f, "%s:%u, over IPv6", hosts[i], nct_server_port(f.server));
+        assert_non_null(strstr(one.error.message, told));
+    }
+    assert_int_equal(nct_server_connection_count(f.server), 0);
+    fixture_stop(&f);
+}
+
+static void engine__an_unknown_family_of_addresses_is_refused(void **state) {
+    nc_engine *engine = NULL;
+    nc_error err;
+    (void)state;
+    assert_status(nc_engine_new(&engine, &(nc_engine_options){.family = (nc_address_family)5}, &err), NC_ERR_USAGE);
+    assert_non_null(strstr(err.message, "family 5"));
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
@@ -131,6 +180,9 @@ int main(void) {
         harness_case(engine__addresses_that_all_are_silent_end_at_the_connect_limit),
         harness_case(engine__addresses_that_all_refuse_end_at_once),
         harness_case(engine__an_alias_without_an_address_is_a_name_that_nobody_knows),
+        harness_case(engine__addresses_of_ipv4_alone_are_asked_for_alone),
+        harness_case(engine__addresses_of_the_other_family_do_not_count),
+        harness_case(engine__an_unknown_family_of_addresses_is_refused),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -70,6 +70,29 @@ static void outcome__a_netrc_that_is_malformed_is_named(void **state) {
     }
 }
 
+/// A name may have addresses of the other one.
+static void outcome__a_family_that_alone_counts_is_named(void **state) {
+    static const struct {
+        CURLcode code;
+        const char *message;
+    } cases[] = {
+        {CURLE_COULDNT_RESOLVE_HOST, "the host name could not be resolved: host.example:81, over IPv4"},
+        {CURLE_COULDNT_CONNECT,
+         "the connection could not be made: host.example:81, over IPv4 (Couldn't connect to server)"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        nc_error err;
+        nc_outcome outcome = outcome_of(cases[i].code, "");
+        outcome.family = NC_FAMILY_IPV4;
+        (void)nc_outcome_judge(&outcome, &err);
+        assert_string_equal(err.message, cases[i].message);
+        outcome.family = NC_FAMILY_ANY;
+        (void)nc_outcome_judge(&outcome, &err);
+        assert_null(strstr(err.message, "over"));
+    }
+}
+
 /// libcurl 7.88 has no word for it, and says that memory is short.
 static void outcome__a_head_that_is_too_large_is_not_said_to_lack_memory(void **state) {
     nc_error err;
@@ -258,6 +281,7 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(outcome__each_code_has_its_status),
+        harness_case(outcome__a_family_that_alone_counts_is_named),
         harness_case(outcome__a_netrc_that_is_malformed_is_named),
         harness_case(outcome__a_head_that_is_too_large_is_not_said_to_lack_memory),
         harness_case(outcome__every_code_of_this_libcurl_has_a_status),

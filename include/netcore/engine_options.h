@@ -40,6 +40,16 @@ typedef NC_ENUM(nc_poller_choice){
     NC_POLLER_KQUEUE = 3,
 } nc_poller_choice;
 
+/// The addresses that names stand for.
+typedef NC_ENUM(nc_address_family){
+    /// IPv6 and IPv4, and of them the one that connects first (RFC 8305).
+    NC_FAMILY_ANY = 0,
+    /// IPv4 alone.
+    NC_FAMILY_IPV4 = 4,
+    /// IPv6 alone.
+    NC_FAMILY_IPV6 = 6,
+} nc_address_family;
+
 /// Work that a caller wants run on the loop thread, and word of finished rounds.
 ///
 /// drain runs at most `max_jobs` jobs and returns whether more wait; it is called after nc_engine_wake().
@@ -119,6 +129,8 @@ typedef struct nc_engine_options {
     nc_slice alt_svc_file;
     /// URL of a DNS-over-HTTPS server (RFC 8484); copied. Empty: the system's resolver.
     nc_slice doh_url;
+    /// The addresses at which servers and proxies are connected to.
+    nc_address_family family;
     /// Body bytes that all transfers send a second; 0 is no limit.
     uint64_t max_send_bytes_per_s;
     /// Body bytes that all transfers receive a second; 0 is no limit.

@@ -102,6 +102,9 @@ uint64_t nc_access_proxy_key(const nc_state *state, const nc_extras *extras) {
 
 CURLcode nc_access_set_engine(CURL *easy, const nc_state *state) {
     CURLcode code = set_proxy(easy, &state->proxy);
+    if (state->family != NC_FAMILY_ANY) {
+        SET(CURLOPT_IPRESOLVE, state->family == NC_FAMILY_IPV4 ? (long)CURL_IPRESOLVE_V4 : (long)CURL_IPRESOLVE_V6);
+    }
     SET(CURLOPT_NETRC, state->uses_netrc ? (long)CURL_NETRC_OPTIONAL : (long)CURL_NETRC_IGNORED);
     if (state->netrc_file != NULL) {
         SET(CURLOPT_NETRC_FILE, state->netrc_file);

@@ -313,6 +313,11 @@ static const char *detail_of(const nc_outcome *outcome, nc_status status) {
     return outcome->code == CURLE_HTTP2_STREAM ? lost_answer : curl_easy_strerror(outcome->code);
 }
 
+/// Where a host has addresses, but perhaps none that counts.
+static const char *family_of(const nc_outcome *outcome) {
+    return outcome->family == NC_FAMILY_ANY ? "" : outcome->family == NC_FAMILY_IPV4 ? ", over IPv4" : ", over IPv6";
+}
+
 /// How libcurl begins to quote a proxy's URL that it cannot read, with the password in it.
 static const char unread_proxy[] = "Unsupported proxy ";
 
@@ -354,12 +359,13 @@ nc_status nc_outcome_judge(const nc_outcome *said, nc_error *err) {
     bool is_memory = outcome->code == CURLE_OUT_OF_MEMORY && status != NC_ERR_NO_MEMORY;
     if (status == NC_ERR_REFUSED || status == NC_ERR_RESOLVE || status == NC_ERR_UNREACHABLE || is_memory) {
         // libcurl would only say it again, or what is not so.
-        return nc_error_set(err, status, (int32_t)outcome->code, -1, "%s: %.*s", nc_status_text(status), place,
-                            (const char *)outcome->place.data);
+        return nc_error_set(err, status, (int32_t)outcome->code, -1, "%s: %.*s%s", nc_status_text(status), place,
+                            (const char *)outcome->place.data, family_of(outcome));
     }
+    const char *family = status == NC_ERR_CONNECT ? family_of(outcome) : "";
     const char *detail = detail_of(outcome, status);
     size_t length = strcspn(detail, "\r\n");
     int shown = (int)(length < 128 ? length : 128);
-    return nc_error_set(err, status, (int32_t)outcome->code, -1, "%s: %.*s (%.*s)", nc_status_text(status), place,
-                        (const char *)outcome->place.data, shown, detail);
+    return nc_error_set(err, status, (int32_t)outcome->code, -1, "%s: %.*s%s (%.*s)", nc_status_text(status), place,
+                        (const char *)outcome->place.data, family, shown, detail);
 }

@@ -4,6 +4,7 @@
 
 #include <curl/curl.h>
 #include <netcore/bytes.h>
+#include <netcore/engine_options.h>
 #include <netcore/status.h>
 
 typedef struct nc_outcome {
@@ -26,6 +27,7 @@ typedef struct nc_outcome {
     const char *unix_socket;  // that was asked instead of the place; NULL for none
     const char *netrc_file;   // that may have been read; NULL for none
     nc_slice name_server;     // that is asked over HTTPS; empty for none
+    nc_address_family family; // of the addresses that count
     bool has_no_address;      // none was found yet, for the host or its proxy
 } nc_outcome;
 

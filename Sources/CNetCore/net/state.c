@@ -31,6 +31,9 @@ static nc_status check(const nc_engine_options *options, nc_error *err) {
     if ((options->cookies == NC_COOKIES_FILE) != (options->cookie_file.length > 0)) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a cookie file goes with NC_COOKIES_FILE");
     }
+    if (options->family != NC_FAMILY_ANY && options->family != NC_FAMILY_IPV4 && options->family != NC_FAMILY_IPV6) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "unknown address family %d", (int)options->family);
+    }
     if (options->doh_url.length > 0 &&
         (options->doh_url.length < 9 ||
          !nc_slice_is_equal_ignoring_case(nc_slice_make(options->doh_url.data, 8), nc_slice_of("https://")))) {
@@ -91,6 +94,7 @@ nc_status nc_state_init(nc_state *state, const nc_engine_options *options, nc_er
     char *text = (char *)((struct curl_slist *)storage + nodes);
     *state = (nc_state){
         .cookies = options->cookies,
+        .family = options->family,
         .uses_netrc = options->uses_netrc,
         .uses_hsts = options->uses_hsts,
         .uses_alt_svc = options->uses_alt_svc,

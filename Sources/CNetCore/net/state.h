@@ -9,6 +9,7 @@
 
 typedef struct nc_state {
     nc_cookie_choice cookies;
+    nc_address_family family;
     bool uses_netrc;
     bool uses_hsts;
     bool uses_alt_svc;

@@ -130,6 +130,7 @@ void nc_verdict_judge(nc_transfer *transfer, CURLcode code) {
         .shows_no_identity = transfer->shows_no_identity,
         .unix_socket = nc_transfer_unix_socket(transfer),
         .name_server = nc_url_authority(nc_slice_of(known->doh_url != NULL ? known->doh_url : "")),
+        .family = known->family,
         .has_no_address = lookup_us == 0,
         .netrc_file = !known->uses_netrc          ? NULL
                       : known->netrc_file != NULL ? known->netrc_file

@@ -66,6 +66,8 @@ extension Agent {
         public var altSvc = Retention.off
         /// The URL of a DNS-over-HTTPS server (RFC 8484); nil asks the system.
         public var dnsOverHTTPS: String?
+        /// The addresses at which servers and proxies are connected to; where a host has none of them, the error says so.
+        public var addressFamily = AddressFamily.any
         /// Body bytes that all requests send a second; nil is no limit.
         public var maxSendBytesPerSecond: Int?
         /// Body bytes that all requests receive a second; nil is no limit.
@@ -107,7 +109,7 @@ extension Agent {
                 maxIdleConnections: number(maxIdleConnections), maxWaiting: number(maxWaiting), trust: trust,
                 refusesPlaintext: refusesPlaintext,
                 proxy: proxy, cookies: cookies, netrc: netrc, hsts: hsts, altSvc: altSvc, dnsOverHTTPS: dnsOverHTTPS,
-                maxSendBytesPerSecond: maxSendBytesPerSecond, maxReceiveBytesPerSecond: maxReceiveBytesPerSecond)
+                addressFamily: addressFamily, maxSendBytesPerSecond: maxSendBytesPerSecond, maxReceiveBytesPerSecond: maxReceiveBytesPerSecond)
         }
     }
 }

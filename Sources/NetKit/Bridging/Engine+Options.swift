@@ -16,6 +16,7 @@ extension Engine {
         var hsts: Retention
         var altSvc: Retention
         var dnsOverHTTPS: String?
+        var addressFamily: AddressFamily
         var maxSendBytesPerSecond: Int?
         var maxReceiveBytesPerSecond: Int?
 
@@ -46,6 +47,7 @@ extension Engine {
                 unsafe settings.uses_alt_svc = altSvc != .off
                 unsafe settings.alt_svc_file = text.put(altSvc.path)
                 unsafe settings.doh_url = text.put(dnsOverHTTPS)
+                unsafe settings.family = addressFamily.cValue
                 unsafe settings.max_send_bytes_per_s = Limits.rate(maxSendBytesPerSecond)
                 unsafe settings.max_receive_bytes_per_s = Limits.rate(maxReceiveBytesPerSecond)
                 return unsafe proxy.withDescription(in: &text) { proxy, _ in
@@ -72,6 +74,16 @@ extension Retention {
         case .off: .NC_COOKIES_OFF
         case .memory: .NC_COOKIES_MEMORY
         case .file: .NC_COOKIES_FILE
+        }
+    }
+}
+
+extension AddressFamily {
+    fileprivate var cValue: nc_address_family {
+        switch self {
+        case .any: .NC_FAMILY_ANY
+        case .ipv4: .NC_FAMILY_IPV4
+        case .ipv6: .NC_FAMILY_IPV6
         }
     }
 }

@@ -59,6 +59,8 @@ extension Option {
         "resolve": ("HOST:PORT:ADDRESS", "the address of a name"),
         "connect-to": ("HOST1:PORT1:HOST2:PORT2", "connects elsewhere"),
         "unix-socket": ("FILE", "connects to a Unix socket"),
+        "ipv4": ("", "connects at addresses of IPv4 alone"),
+        "ipv6": ("", "connects at addresses of IPv6 alone"),
         "http1.0": ("", "speaks HTTP/1.0 only"),
         "http1.1": ("", "speaks HTTP/1.1 only"),
         "http2": ("", "speaks HTTP/2 where TLS agrees on it (the default)"),

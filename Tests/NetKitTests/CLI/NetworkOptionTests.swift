@@ -152,6 +152,19 @@ struct NetworkOptionTests {
         #expect(try await nk("--unix-socket", folder.file("none"), "http://name.test/").code == 7)
     }
 
+    @Test(arguments: ["-4", "--ipv4", "-64"])
+    func addressesOfIPv4AloneAreConnectedTo(word: String) async throws {
+        #expect(try await nk(word, server.url("/")).code == 0)
+    }
+
+    @Test(arguments: ["-6", "--ipv6", "-46"])
+    func addressesOfIPv6AloneAreConnectedTo(word: String) async throws {
+        let outcome = try await nk(word, server.url("/"))
+        #expect(outcome.code == 7 && outcome.errorLines.count == 1)
+        #expect(outcome.errors.contains("127.0.0.1:\(server.port), over IPv6"))
+        #expect(server.connectionCount == 0)
+    }
+
     @Test(arguments: ["46", "ef", "AF21", "0", "default"])
     func aClassOfServiceIsTaken(name: String) async throws {
         #expect(try await nk("--dscp", name, server.url("/")).code == 0)
