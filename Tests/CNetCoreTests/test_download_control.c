@@ -214,6 +214,33 @@ static void cancel__ends_the_wait_for_a_destination(void **state) {
     fetching_stop(&on);
 }
 
+static void place__of_a_path_that_cannot_be_fails_what_has_asked_alone(void **state) {
+    (void)state;
+    const nc_slice broken = nc_slice_make("one\0two", 7);
+    fetching on;
+    fetching_start(&on);
+    begin_stalled(&on, &(nc_download_options){0});
+    nc_download_place(on.f.engine, on.id, broken);
+    nc_download_pause(on.f.engine, on.id);
+    nc_transfer_info info = {0};
+    while (on.done.count == 0 && (nc_engine_list(on.f.engine, &info, 1) != 1 || !info.is_paused)) {
+    } // Orders arrive in order: the first one has by now.
+    nc_download_resume(on.f.engine, on.id);
+    nct_server_release_stalled(on.f.server);
+    assert_fetched(fetch_end(&on), NC_OK);
+    assert_pattern(on.file, SMALL);
+    fetching_script(&on, (nct_reply){.headers = STRONG, .pattern_length = SMALL});
+    for (int is_broken = 0; is_broken < 2; is_broken++) {
+        fetch_begin(&on, &(nc_download_options){.asks_destination = true});
+        gate_wait(&on.head);
+        nc_download_place(on.f.engine, on.id, is_broken ? broken : (nc_slice){0});
+        fetched got = fetch_end(&on);
+        assert_fetched(got, is_broken ? NC_ERR_USAGE : NC_OK);
+        assert_true(!is_broken || strstr(got.error.message, "NUL") != NULL);
+    }
+    fetching_stop(&on);
+}
+
 static void release__ends_downloads_and_keeps_what_is_there(void **state) {
     (void)state;
     fetching on;
@@ -338,6 +365,7 @@ int main(void) {
         harness_case(cancel__while_what_is_there_is_looked_through_keeps_it),
         harness_case(cancel__at_once_leaves_nothing),
         harness_case(cancel__ends_the_wait_for_a_destination),
+        harness_case(place__of_a_path_that_cannot_be_fails_what_has_asked_alone),
         harness_case(release__ends_downloads_and_keeps_what_is_there),
         harness_case(finish__waits_for_downloads),
         harness_case(pause__holds_it_until_it_is_resumed),

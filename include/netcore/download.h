@@ -152,7 +152,8 @@ NC_API void nc_download_set_priority(nc_engine *engine, nc_download_id id, nc_pr
 
 /// Answers on_destination.
 ///
-/// - path: as nc_download_options.path; empty takes that one. Copied; without memory the download fails.
+/// - path: as nc_download_options.path; empty takes that one. Copied; with a NUL in it the download ends with
+///         NC_ERR_USAGE, without memory for it with NC_ERR_NO_MEMORY.
 /// Ignored where nothing was asked. Never blocks. Thread-safe.
 NC_API void nc_download_place(nc_engine *engine, nc_download_id id, nc_slice path);
 

@@ -54,7 +54,9 @@ static nc_status check(const nc_download_options *options, nc_error *err) {
 static char *copy_text(nc_slice text) {
     char *copy = nc_alloc(text.length + 1);
     if (copy != NULL) {
-        memcpy(copy, text.data, text.length);
+        if (text.length > 0) {
+            memcpy(copy, text.data, text.length);
+        }
         copy[text.length] = '\0';
     }
     return copy;
@@ -255,9 +257,11 @@ static nc_download *find(nc_engine *engine, nc_download_id id) {
 
 /// What an order makes meaningless.
 static uint8_t outdated(uint8_t order) {
-    return order == NC_DOWNLOAD_ORDER_PAUSE    ? NC_DOWNLOAD_ORDER_RESUME
-           : order == NC_DOWNLOAD_ORDER_RESUME ? NC_DOWNLOAD_ORDER_PAUSE
-                                               : 0;
+    return order == NC_DOWNLOAD_ORDER_PAUSE      ? NC_DOWNLOAD_ORDER_RESUME
+           : order == NC_DOWNLOAD_ORDER_RESUME   ? NC_DOWNLOAD_ORDER_PAUSE
+           : order == NC_DOWNLOAD_ORDER_PLACE    ? NC_DOWNLOAD_ORDER_MISPLACE
+           : order == NC_DOWNLOAD_ORDER_MISPLACE ? NC_DOWNLOAD_ORDER_PLACE
+                                                 : 0;
 }
 
 static void leave_order(nc_engine *engine, nc_download_id id, uint8_t order, nc_priority priority, char *path) {
@@ -269,7 +273,7 @@ static void leave_order(nc_engine *engine, nc_download_id id, uint8_t order, nc_
             atomic_store_explicit(&download->is_cancelled, true, memory_order_relaxed);
         } else if (order == NC_DOWNLOAD_ORDER_PRIORITY) {
             download->ordered_priority = priority;
-        } else if (order == NC_DOWNLOAD_ORDER_PLACE) {
+        } else if (order == NC_DOWNLOAD_ORDER_PLACE || order == NC_DOWNLOAD_ORDER_MISPLACE) {
             char *before = download->ordered_path;
             download->ordered_path = path;
             path = before;
@@ -309,13 +313,22 @@ static void rank_all(nc_download *download, nc_priority priority) {
     }
 }
 
-static void place(nc_download *download, char *path) {
+/// Takes the path, which is NULL where there was no memory for it, or where it `is_misplaced`.
+static void place(nc_download *download, char *path, bool is_misplaced) {
     if (download->phase != NC_DOWNLOAD_PLACING || download->has_failed) {
         nc_free(path);
         return;
     }
+    if (is_misplaced) {
+        nc_download_fail_with(download, NC_ERR_USAGE, "the path of a download holds a NUL");
+        return;
+    }
+    if (path == NULL) {
+        nc_download_fail_with(download, NC_ERR_NO_MEMORY, "no memory for a path");
+        return;
+    }
     size_t given_at = 0;
-    bool is_new = path != NULL && path[0] != '\0';
+    bool is_new = path[0] != '\0';
     char *whole = is_new ? copy_path(download->base, nc_slice_of(path), &given_at) : NULL;
     nc_free(path);
     if (is_new && whole == NULL) {
@@ -347,8 +360,8 @@ void nc_download_obey(nc_answer *answer) {
     if ((orders & (NC_DOWNLOAD_ORDER_PAUSE | NC_DOWNLOAD_ORDER_RESUME)) != 0) {
         pause_all(download, (orders & NC_DOWNLOAD_ORDER_PAUSE) != 0);
     }
-    if ((orders & NC_DOWNLOAD_ORDER_PLACE) != 0) {
-        place(download, path);
+    if ((orders & (NC_DOWNLOAD_ORDER_PLACE | NC_DOWNLOAD_ORDER_MISPLACE)) != 0) {
+        place(download, path, (orders & NC_DOWNLOAD_ORDER_MISPLACE) != 0);
     }
     if ((orders & NC_DOWNLOAD_ORDER_CANCEL) != 0 && download->phase != NC_DOWNLOAD_ENDING) {
         nc_download_fail_with(download, NC_ERR_CANCELLED, nc_status_text(NC_ERR_CANCELLED));
@@ -389,10 +402,7 @@ void nc_download_set_priority(nc_engine *engine, nc_download_id id, nc_priority 
 
 void nc_download_place(nc_engine *engine, nc_download_id id, nc_slice path) {
     bool has_nul = path.length > 0 && memchr(path.data, 0, path.length) != NULL;
-    char *copy = has_nul ? NULL : copy_text(path);
-    if (copy == NULL) {
-        nc_download_cancel(engine, id);
-    } else {
-        leave_order(engine, id, NC_DOWNLOAD_ORDER_PLACE, NC_PRIORITY_NORMAL, copy);
-    }
+    // What cannot be taken goes along, since only the loop knows whether a place was asked for.
+    leave_order(engine, id, has_nul ? NC_DOWNLOAD_ORDER_MISPLACE : NC_DOWNLOAD_ORDER_PLACE, NC_PRIORITY_NORMAL,
+                has_nul ? NULL : copy_text(path));
 }

@@ -57,7 +57,7 @@ typedef enum nc_download_phase {
 } nc_download_phase;
 
 enum { NC_DOWNLOAD_ORDER_PAUSE = 1, NC_DOWNLOAD_ORDER_RESUME = 2, NC_DOWNLOAD_ORDER_PRIORITY = 4 };
-enum { NC_DOWNLOAD_ORDER_PLACE = 8, NC_DOWNLOAD_ORDER_CANCEL = 16 };
+enum { NC_DOWNLOAD_ORDER_PLACE = 8, NC_DOWNLOAD_ORDER_CANCEL = 16, NC_DOWNLOAD_ORDER_MISPLACE = 32 };
 
 struct nc_download {
     nc_link link; // of the engine's, under its mutex
