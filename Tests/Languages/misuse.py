@@ -4,6 +4,7 @@ import asyncio
 import faulthandler
 import gc
 import os
+import signal
 import socket
 import sys
 import threading
@@ -179,11 +180,15 @@ def tasks(directory: str) -> bool:
 def forked(directory: str) -> bool:
     """A child leaves its parent's engine alone, and ends."""
     with netcore.Engine() as engine:
-        response = engine.fetch(PLAIN + "/cities")
+        response, transfer = engine.fetch(PLAIN + "/cities"), engine.start(PLAIN + "/slow")
         child = os.fork()
         if child == 0:
+            signal.alarm(SECONDS // 2)  # no thread of the parent's watches here
             ended = raises(ValueError, lambda: engine.fetch(PLAIN + "/cities"))
-            del response, engine
+            transfer.wait_for_head()
+            ended = (ended and raises(ValueError, transfer.result)
+                     and raises(ValueError, lambda: asyncio.run(transfer.wait())))
+            del response, transfer, engine
             gc.collect()
             _engine._close_all()
             os._exit(0 if ended else 1)

@@ -48,6 +48,13 @@ class _Pending:
             failure.__cause__ = cause
         self.failure = failure
 
+    def abandon(self) -> None:
+        """In a forked child, whose copies of the old locks may be held for good: nothing is told there any more."""
+        self.forget()
+        self.began, self.future = threading.Event(), concurrent.futures.Future()
+        self.future.set_exception(ValueError("it is the parent process's"))
+        self.began.set()
+
     def end(self, value: Any, error: _c.Error) -> None:
         self.forget()
         if self.failure is not None:
@@ -267,6 +274,8 @@ def _forget_all() -> None:
     """A forked child has no loop thread, and would wait for one that never answers: engines stay the parent's."""
     for engine in list(_engines):
         engine._guard, engine._raw = threading.Lock(), None
+    for pending in list(_waiting.values()):
+        pending.abandon()
 
 
 os.register_at_fork(after_in_child=_forget_all)
