@@ -404,6 +404,12 @@ static void download__is_refused_what_it_cannot_be(void **state) {
     nc_download_sink sink = {0};
     nc_request request = fixture_request(&on.f, "/file");
     nc_download_options options = {.request = &request, .path = nc_slice_of(on.file)};
+    assert_status(nc_download_start(on.f.engine, &options, &sink, &id, &err), NC_ERR_USAGE); // As of a transfer's.
+    assert_non_null(strstr(err.message, "on_done"));
+    sink = fetch_sink(&on);
+    request.header_count = 1; // Of which there is none.
+    assert_status(nc_download_start(on.f.engine, &options, &sink, &id, &err), NC_ERR_USAGE);
+    request.header_count = 0;
     request.method = nc_slice_of("POST");
     assert_status(nc_download_start(on.f.engine, &options, &sink, &id, &err), NC_ERR_USAGE);
     request.method = nc_slice_of("GET");

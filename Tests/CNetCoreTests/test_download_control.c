@@ -264,7 +264,7 @@ static void finish__waits_for_downloads(void **state) {
     nc_download_id id = 0;
     nc_request request = fixture_request(&on.f, "/file");
     nc_download_options options = {.request = &request, .path = nc_slice_of("/tmp/never")};
-    nc_download_sink sink = {0};
+    nc_download_sink sink = fetch_sink(&on);
     assert_status(nc_download_start(on.f.engine, &options, &sink, &id, &err), NC_ERR_CLOSED);
     nct_server_release_stalled(on.f.server);
     assert_fetched(fetch_end(&on), NC_OK);

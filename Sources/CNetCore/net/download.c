@@ -19,10 +19,14 @@ static nc_status refuse(nc_error *err, const char *what) {
     return nc_error_set(err, NC_ERR_USAGE, 0, -1, "%s", what);
 }
 
-static nc_status check(const nc_download_options *options, nc_error *err) {
+static nc_status check(const nc_download_options *options, const nc_download_sink *sink, nc_error *err) {
     const nc_request *request = options->request;
-    if (request == NULL) {
-        return refuse(err, "a download without a request");
+    if (request == NULL || sink->on_done == NULL) {
+        return refuse(err, request == NULL ? "a download without a request" : "a sink without on_done");
+    }
+    nc_status status = nc_request_check(request, err);
+    if (status != NC_OK) {
+        return status;
     }
     bool is_get = request->method.length == 0 || nc_slice_is_equal(request->method, nc_slice_of("GET"));
     bool has_body = request->body.length > 0 || request->has_body || request->body_file.length > 0 ||
@@ -48,7 +52,7 @@ static nc_status check(const nc_download_options *options, nc_error *err) {
             return refuse(err, "a download sends Range and If-Range itself");
         }
     }
-    return nc_request_check(request, err);
+    return NC_OK;
 }
 
 static char *copy_text(nc_slice text) {
@@ -179,7 +183,7 @@ void nc_download_free(nc_download *download) {
 
 nc_status nc_download_start(nc_engine *engine, const nc_download_options *options, const nc_download_sink *sink,
                             nc_download_id *out, nc_error *err) {
-    nc_status status = check(options, err);
+    nc_status status = check(options, sink, err);
     if (status != NC_OK) {
         return status;
     }
