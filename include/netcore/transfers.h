@@ -21,8 +21,8 @@ NC_API void nc_engine_pause(nc_engine *engine, nc_transfer_id id);
 
 /// Goes on after nc_engine_pause(), NC_PAUSE and NC_PULL_LATER, whichever of them it was.
 ///
-/// One that comes before the pause it answers to (from another thread) is not lost. Unknown and finished ids are
-/// ignored. Never blocks. Thread-safe.
+/// One that comes before the pause it answers to (from another thread) is not lost. A download's transfers wait for
+/// their file's place all the same. Unknown and finished ids are ignored. Never blocks. Thread-safe.
 NC_API void nc_engine_resume(nc_engine *engine, nc_transfer_id id);
 
 /// Why a transfer's body rests; it goes on when no reason is left.

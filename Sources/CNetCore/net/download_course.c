@@ -2,8 +2,8 @@
 #include "base/error.h"
 #include "net/download_state.h"
 #include "net/engine_state.h"
+#include "net/orders.h"
 
-#include <netcore/transfers.h>
 #include <string.h>
 
 /// A segment of fewer bytes is not worth a connection of its own.
@@ -188,7 +188,7 @@ static void resume_primary(nc_download *download) {
     for (size_t i = 0; i < download->segment_count; i++) {
         nc_segment *segment = download->segments[i];
         if (segment->is_primary && segment->transfer != 0) {
-            nc_engine_resume_from(download->engine, segment->transfer, NC_REST_VERDICT);
+            nc_orders_read_on(download->engine, segment->transfer);
         }
     }
 }

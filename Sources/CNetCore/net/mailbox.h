@@ -21,6 +21,7 @@ enum {
     NC_ORDER_RESUME = 7, // the reasons to rest (nc_rest) that are over
     NC_ORDER_PAUSE = 8,
     NC_ORDER_PRIORITY = 16,
+    NC_ORDER_READ_ON = 32, // a download's: there is a file to write to
 };
 
 /// Touched only under the engine's mutex, but for the descriptors, which never change, and where it is said.

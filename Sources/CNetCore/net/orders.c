@@ -135,6 +135,20 @@ nc_status nc_engine_describe(nc_engine *engine, nc_transfer_id id, nc_buf *out) 
 
 /* --- on the loop --- */
 
+void nc_orders_read_on(nc_engine *engine, nc_transfer_id id) {
+    leave_order(engine, id, NC_ORDER_READ_ON, NC_PRIORITY_NORMAL);
+}
+
+/// The reasons to rest that are over. A download's transfer rests from its head until there is a file to write to,
+/// which the download alone knows: whoever lets all go on that nc_engine_list() shows would have bytes come before.
+static uint8_t over(const nc_transfer *transfer, uint8_t orders) {
+    uint8_t reasons = orders & NC_ORDER_RESUME;
+    if (transfer->is_download) {
+        reasons &= (uint8_t)~NC_REST_VERDICT;
+    }
+    return (orders & NC_ORDER_READ_ON) != 0 ? (uint8_t)(reasons | NC_REST_VERDICT) : reasons;
+}
+
 void nc_orders_carry_out(nc_engine *engine, nc_link *ordered) {
     for (;;) {
         pthread_mutex_lock(&engine->shared.mutex);
@@ -156,8 +170,8 @@ void nc_orders_carry_out(nc_engine *engine, nc_link *ordered) {
         if ((orders & NC_ORDER_PAUSE) != 0) {
             nc_flow_pause(transfer);
         }
-        if ((orders & NC_ORDER_RESUME) != 0) {
-            nc_flow_resume(transfer, orders & NC_ORDER_RESUME);
+        if (over(transfer, orders) != 0) {
+            nc_flow_resume(transfer, over(transfer, orders));
         }
     }
 }
