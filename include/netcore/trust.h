@@ -50,7 +50,8 @@ typedef NC_ENUM(nc_tls_limit){
     NC_TLS_LIMIT_1_3 = 2,
 } nc_tls_limit;
 
-/// Writes the pass phrase of the client's key to `buffer`, without NUL; called on a worker thread, and may block.
+/// Writes the pass phrase of the client's key to `buffer`, without NUL; called on a worker thread, and may block. It
+/// may release the engine, but not wait in nc_engine_close(), which waits for this thread.
 ///
 /// Returns its length in bytes, at most `capacity`; more than that, or 0, means that there is none.
 typedef size_t (*nc_pass_phrase_fn)(void *NC_NULLABLE ctx, char *buffer, size_t capacity);
