@@ -113,6 +113,20 @@ func TestACallbackNeitherPanicsThroughCNorWaits(t *testing.T) {
 	}
 }
 
+func TestADownloadIsRefusedWhatItWouldNotCall(t *testing.T) {
+	engine := engineOf(t)
+	for _, request := range []Request{{OnHead: func() {}}, {OnChunk: func([]byte) bool { return false }}} {
+		request.URL = place("/film")
+		path := t.TempDir() + "/film"
+		if _, err := engine.Download(context.Background(), request, path); err == nil {
+			t.Error("a function that is never called was taken")
+		}
+		if _, err := os.Stat(path); err == nil {
+			t.Error("it was fetched all the same")
+		}
+	}
+}
+
 func TestManyAskWhileOneCloses(t *testing.T) {
 	for round := 0; round < 5; round++ {
 		engine := engineOf(t)

@@ -353,8 +353,12 @@ func (e *Engine) Fetch(ctx context.Context, request Request) (*Response, error) 
 	return result.response, nil
 }
 
-// Download fetches into a file, resuming what is there of it; it tells the file's length.
+// Download fetches into a file, resuming what is there of it; it tells the file's length. The body goes nowhere else,
+// so that a request with OnHead or OnChunk is refused.
 func (e *Engine) Download(ctx context.Context, request Request, path string) (uint64, error) {
+	if request.OnHead != nil || request.OnChunk != nil {
+		return 0, errors.New("netcore: a download calls neither OnHead nor OnChunk")
+	}
 	var kept arena
 	defer kept.free()
 	var id C.nc_download_id
