@@ -293,31 +293,45 @@ static void pause__holds_it_until_it_is_resumed(void **state) {
     fetching_stop(&on);
 }
 
+/// Lets the one transfer of a download that waits for its place go on, and gives the place when that had its time.
+static void resume_too_early(fetching *on) {
+    const nc_request other = fixture_request(&on->f, "/other");
+    fetch_begin(on, &(nc_download_options){.asks_destination = true});
+    gate_wait(&on->head);
+    nc_transfer_info info = {0};
+    assert_int_equal(nc_engine_list(on->f.engine, &info, 1), 1);
+    // As a program does that holds up all that it finds in the list, and lets it go on later.
+    nc_engine_pause(on->f.engine, info.id);
+    nc_engine_resume(on->f.engine, info.id);
+    nc_engine_resume_from(on->f.engine, info.id, NC_REST_VERDICT);
+    for (int i = 0; i < 3; i++) { // The loop has had its rounds by then.
+        nc_transfer_id id = 0;
+        nc_response *response = NULL;
+        assert_status(nc_engine_submit(on->f.engine, &other, NULL, &id, NULL), NC_OK);
+        assert_status(nc_engine_wait(on->f.engine, id, FIXTURE_LIMIT_MS, &response, NULL), NC_OK);
+        nc_response_release(response);
+    }
+    nc_download_place(on->f.engine, on->id, nc_slice_of(""));
+    assert_fetched(fetch_end(on), NC_OK);
+    assert_pattern(on->file, SMALL);
+}
+
 static void resume__of_its_transfer_does_not_take_bytes_before_there_is_a_place(void **state) {
     (void)state;
     fetching on;
     fetching_start(&on);
-    fetching_script(&on, (nct_reply){.headers = STRONG, .pattern_length = SMALL});
     fixture_script(&on.f, "/other", (nct_reply){.body = "other", .body_length = 5});
-    const nc_request other = fixture_request(&on.f, "/other");
-    fetch_begin(&on, &(nc_download_options){.asks_destination = true});
-    gate_wait(&on.head);
-    nc_transfer_info info = {0};
-    assert_int_equal(nc_engine_list(on.f.engine, &info, 1), 1);
-    // As a program does that holds up all that it finds in the list, and lets it go on later.
-    nc_engine_pause(on.f.engine, info.id);
-    nc_engine_resume(on.f.engine, info.id);
-    nc_engine_resume_from(on.f.engine, info.id, NC_REST_VERDICT);
-    for (int i = 0; i < 3; i++) { // The loop has had its rounds by then.
-        nc_transfer_id id = 0;
-        nc_response *response = NULL;
-        assert_status(nc_engine_submit(on.f.engine, &other, NULL, &id, NULL), NC_OK);
-        assert_status(nc_engine_wait(on.f.engine, id, FIXTURE_LIMIT_MS, &response, NULL), NC_OK);
-        nc_response_release(response);
-    }
-    nc_download_place(on.f.engine, on.id, nc_slice_of(""));
-    assert_fetched(fetch_end(&on), NC_OK);
-    assert_pattern(on.file, SMALL);
+    fetching_script(&on, (nct_reply){.headers = STRONG, .pattern_length = SMALL});
+    resume_too_early(&on);
+    assert_int_equal(unlink(on.file), 0);
+    // A part of another version is there, which is emptied when there is a place: not behind what came.
+    const nct_reply cut = {
+        .headers = STRONG, .pattern_length = SMALL, .is_cut = true, .cut_after = 9000, .ending = NCT_CLOSE};
+    fetching_script(&on, cut);
+    assert_fetched(fetch(&on, &(nc_download_options){0}), NC_ERR_CUT_SHORT);
+    assert_true(fetch_exists(on.partial));
+    fetching_script(&on, (nct_reply){.headers = "ETag: \"v2\"\r\n", .pattern_length = SMALL});
+    resume_too_early(&on);
     fetching_stop(&on);
 }
 
