@@ -54,6 +54,9 @@ nc_xml_status nc_xml_parser_new(nc_xml_parser **out, const nc_xml_options *optio
         return refuse(err, NC_XML_NO_MEMORY, "memory ran out");
     }
     xmlCtxtUseOptions(parser->ctxt, parse_options);
+    // Without this an "&" in an attribute stays "&#38;", for a tree of libxml2's to read again. There is no entity that
+    // it could replace: none is ever found.
+    parser->ctxt->replaceEntities = 1;
     xmlSwitchEncoding(parser->ctxt, XML_CHAR_ENCODING_UTF8);
     *out = parser;
     return NC_XML_OK;
@@ -178,8 +181,30 @@ static bool parse_more(void *ctx, const uint8_t *bytes, size_t count) {
     return parser->error.status == NC_XML_OK;
 }
 
+/// Line ends become line feeds (XML 1.0, 2.11): libxml2 leaves them as they come in CDATA sections.
+static bool parse_lines(void *ctx, const uint8_t *bytes, size_t count) {
+    nc_xml_parser *parser = ctx;
+    uint8_t lines[PIECE_BYTES];
+    size_t kept = 0;
+    if (!parser->is_behind_return && memchr(bytes, '\r', count) == NULL) {
+        return parse_more(parser, bytes, count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        bool is_told = bytes[i] == '\n' && parser->is_behind_return;
+        parser->is_behind_return = bytes[i] == '\r';
+        if (!is_told) {
+            lines[kept++] = parser->is_behind_return ? '\n' : bytes[i];
+        }
+        if (kept == sizeof lines && !parse_more(parser, lines, kept)) {
+            return false;
+        }
+        kept %= sizeof lines;
+    }
+    return kept == 0 || parse_more(parser, lines, kept);
+}
+
 static void convert(nc_xml_parser *parser, const uint8_t *bytes, size_t count) {
-    if (parser->error.status == NC_XML_OK && !converter_feed(&parser->converter, bytes, count, parse_more, parser)) {
+    if (parser->error.status == NC_XML_OK && !converter_feed(&parser->converter, bytes, count, parse_lines, parser)) {
         parser_fail(parser, NC_XML_MALFORMED, "a byte is none of the text's charset", NULL);
     }
 }
@@ -229,7 +254,7 @@ nc_xml_status nc_xml_parser_finish(nc_xml_parser *parser, nc_xml_error *err) {
         if (!parser->has_begun) {
             begin(parser);
         }
-        if (parser->error.status == NC_XML_OK && !converter_end(&parser->converter, parse_more, parser)) {
+        if (parser->error.status == NC_XML_OK && !converter_end(&parser->converter, parse_lines, parser)) {
             parser_fail(parser, NC_XML_MALFORMED, "the text ends within a character", NULL);
         }
         parse_gathered(parser);

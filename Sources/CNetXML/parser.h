@@ -30,6 +30,8 @@ struct nc_xml_parser {
     bool has_begun;
     bool is_over;
     bool has_root;
+    /// The byte before was a carriage return, which has ended its line.
+    bool is_behind_return;
     size_t fed_bytes;
     size_t depth;
     size_t default_count;

@@ -9,6 +9,29 @@ static void xml__tells_elements_text_and_attributes_in_order(void **state) {
     assert_events("<a>\r\n\t</a>", "<a>\n\t</a>");
 }
 
+static void xml__undoes_the_references_in_values_of_attributes(void **state) {
+    (void)state;
+    assert_events("<a x='b?c=1&amp;d=2' y='&#38;&#x26;amp;&amp;#38;' z='&gt;&quot;&apos;'/>",
+                  "<a x=b?c=1&d=2 y=&&amp;&#38; z=>\"'></a>");
+    assert_events("<p:a xmlns:p='u?b&amp;c' p:x='1'/>", "<p:a{u?b&c} xmlns:p=u?b&c p:x{u?b&c}=1></p:a{u?b&c}>");
+}
+
+static void compare_with(void *ctx, nc_slice head, nc_slice tail) {
+    recorded what = record(head, tail, 0, NULL);
+    assert_slice_equals(nc_buf_slice(&what.events), ctx);
+    recorded_deinit(&what);
+}
+
+static void xml__ends_every_line_with_a_line_feed(void **state) {
+    (void)state;
+    static const char text[] = "<a\r\nb='1\r\n2\r3'>\r\n\r4\r<![CDATA[5\r\n\r]]><![CDATA[\n6\r\n]]>"
+                               "<!--7\r\n\r--><?go 8\r\n9\r?>&#13;\n</a>\r";
+    char expected[] = "<a b=1 2 3>\n\n4\n5\n\n\n6\n(!7\n\n)(?go 8\n9\n)\r\n</a>";
+    assert_events(text, expected);
+    each_split(nc_slice_of(text), compare_with, expected);
+    assert_int_equal(assert_refused("<a>\r1\r\n2\r3</b>", NC_XML_MALFORMED).line, 4);
+}
+
 static void xml__tells_comments_instructions_and_the_document_type(void **state) {
     (void)state;
     assert_events("<!DOCTYPE p PUBLIC '-//X//Y' 'http://h/p.dtd'><!-- c --><?go now?><p/>",
@@ -283,12 +306,6 @@ static const char *split_text =
     "<?xml version='1.0' encoding='utf-8'?>\r\n<!DOCTYPE a [<!ENTITY e 'x'>]><!-- \xE2\x82\xAC -->"
     "<a xmlns:p='u' p:k='&amp;\xC3\xA9'>t\xE2\x82\xAC&lt;\r\n<![CDATA[ ]] > ]]><b c=\"d\"/><?go on?></a>\n<!--e-->";
 
-static void compare_split(void *ctx, nc_slice head, nc_slice tail) {
-    recorded what = record(head, tail, 0, NULL);
-    assert_slice_equals(nc_buf_slice(&what.events), ctx);
-    recorded_deinit(&what);
-}
-
 static void xml__does_not_depend_on_the_pieces(void **state) {
     (void)state;
     char expected[512] = {0};
@@ -296,7 +313,7 @@ static void xml__does_not_depend_on_the_pieces(void **state) {
     assert_int_equal(whole.status, NC_XML_OK);
     memcpy(expected, whole.events.data, whole.events.length);
     recorded_deinit(&whole);
-    each_split(nc_slice_of(split_text), compare_split, expected);
+    each_split(nc_slice_of(split_text), compare_with, expected);
     for (size_t step = 1; step < 8; step++) {
         recorded what = record(nc_slice_of(split_text), nc_slice_of(""), step, NULL);
         assert_slice_equals(nc_buf_slice(&what.events), expected);
@@ -358,6 +375,8 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(xml__tells_elements_text_and_attributes_in_order),
+        harness_case(xml__undoes_the_references_in_values_of_attributes),
+        harness_case(xml__ends_every_line_with_a_line_feed),
         harness_case(xml__tells_comments_instructions_and_the_document_type),
         harness_case(xml__resolves_namespaces),
         harness_case(xml__tells_where_a_text_is_malformed),

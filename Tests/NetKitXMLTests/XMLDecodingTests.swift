@@ -42,6 +42,12 @@ struct XMLDecodingTests {
         #expect(events.last == .end(XMLName("feed", namespace: "u:atom")))
     }
 
+    @Test func aQueryInAnAttributeIsWhatItSays() async throws {
+        let text = "<links><a href=\"/cities?n=10&amp;q=K&#xF6;ln\"/></links>"
+        let document = try await agent(reply(text)).send(Request<XMLDocument>("/")).value
+        #expect(document.root.element(named: "a")?.attribute("href") == "/cities?n=10&q=Köln")
+    }
+
     @Test func aBodyMayBeSentForAnAnswerInXML() async throws {
         let stub = StubTransport()
         stub.answer("*", method: .post, with: reply("<answer/>"))
