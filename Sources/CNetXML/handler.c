@@ -180,11 +180,12 @@ static void on_reference(void *ctx, const xmlChar *name) {
     parser_fail(ctx, NC_XML_ENTITY, "entity \"%s\" is not expanded", (const char *)name);
 }
 
-/// libxml2's sentences begin in upper case and end with a line end.
+/// libxml2's sentences begin in upper case and end with a line end; behind some come bytes, in a line of their own.
 static void take_message(nc_xml_error *error, const char *message) {
     snprintf(error->message, sizeof error->message, "%s", message == NULL ? "the text is malformed" : message);
-    size_t length = strlen(error->message);
-    while (length > 0 && (error->message[length - 1] == '\n' || error->message[length - 1] == '.')) {
+    size_t length = strcspn(error->message, "\n");
+    error->message[length] = '\0';
+    while (length > 0 && error->message[length - 1] == '.') {
         error->message[--length] = '\0';
     }
     // An abbreviation stays as it is.

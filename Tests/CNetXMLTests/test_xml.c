@@ -53,6 +53,8 @@ static void xml__tells_where_a_text_is_malformed(void **state) {
     assert_true(error.column >= 3 && error.column <= 7);
     assert_non_null(strstr(error.message, "mismatch"));
     assert_int_equal(assert_refused("<a>\n\n", NC_XML_MALFORMED).line, 3);
+    assert_string_equal(assert_refused("<a>\n\xFF</a>", NC_XML_MALFORMED).message,
+                        "input is not proper UTF-8, indicate encoding !");
 }
 
 static void xml__refuses_what_is_no_document(void **state) {
