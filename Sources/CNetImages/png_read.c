@@ -34,9 +34,11 @@ static void on_error(png_structp png, png_const_charp message) {
     png_longjmp(png, 1);
 }
 
+/// libpng passes over a damaged chunk that is not critical: without this one the picture would be another.
 static void on_warning(png_structp png, png_const_charp message) {
-    (void)png;
-    (void)message;
+    if (strcmp(message, "tRNS: CRC error") == 0) {
+        png_error(png, message);
+    }
 }
 
 static void on_read(png_structp png, png_bytep into, size_t count) {

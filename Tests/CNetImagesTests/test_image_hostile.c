@@ -68,14 +68,34 @@ static void image__survives_any_byte_changed(void **state) {
     }
 }
 
-/* --- bombs --- */
-
 static void put_32(uint8_t *at, uint32_t value) {
     at[0] = (uint8_t)(value >> 24);
     at[1] = (uint8_t)(value >> 16);
     at[2] = (uint8_t)(value >> 8);
     at[3] = (uint8_t)value;
 }
+
+static void image__refuses_a_png_whose_transparency_is_damaged(void **state) {
+    (void)state;
+    enum { HEAD_BYTES = 33, CHUNK_BYTES = 18 };
+    made plain = sample(0);
+    made image = {malloc(plain.count + CHUNK_BYTES), plain.count + CHUNK_BYTES};
+    memcpy(image.bytes, plain.bytes, HEAD_BYTES);
+    memcpy(image.bytes + HEAD_BYTES, "\0\0\0\6tRNS\0\0\0\0\0\0", CHUNK_BYTES - 4);
+    uint8_t *check = image.bytes + HEAD_BYTES + CHUNK_BYTES - 4;
+    put_32(check, (uint32_t)crc32(0, image.bytes + HEAD_BYTES + 4, CHUNK_BYTES - 8));
+    memcpy(image.bytes + HEAD_BYTES + CHUNK_BYTES, plain.bytes + HEAD_BYTES, plain.count - HEAD_BYTES);
+    assert_int_equal(status_of(image.bytes, image.count), NC_IMAGE_OK);
+    for (uint8_t *at = image.bytes + HEAD_BYTES + 8; at < check + 4; at++) {
+        *at ^= 1;
+        assert_int_equal(status_of(image.bytes, image.count), NC_IMAGE_MALFORMED);
+        *at ^= 1;
+    }
+    made_free(&plain);
+    made_free(&image);
+}
+
+/* --- bombs --- */
 
 static void refuse_as_too_large(made image) {
     struct rusage before;
@@ -216,6 +236,7 @@ int main(void) {
         harness_case(image__refuses_bombs_before_it_decodes),
         harness_case(image__refuses_what_is_cut_short),
         harness_case(image__survives_any_byte_changed),
+        harness_case(image__refuses_a_png_whose_transparency_is_damaged),
         harness_case(image__refuses_a_jpeg_with_more_scans_than_anybody_needs),
         harness_case(image__refuses_a_png_that_goes_on_behind_its_last_row),
         harness_case(image__limits_what_a_decoder_keeps_whole),
