@@ -60,6 +60,27 @@ static void inspect_head(nc_image_plan *plan, image_bytes input) {
     }
 }
 
+static const char *name_of(nc_image_format format) {
+    switch (format) {
+    case NC_IMAGE_GIF:
+        return "a GIF";
+    case NC_IMAGE_BMP:
+        return "a BMP";
+    case NC_IMAGE_ICO:
+        return "an ICO";
+    default:
+        return "a TIFF";
+    }
+}
+
+static nc_image_status refuse_kind(nc_image_format format, nc_image_error *err) {
+    nc_image_status status = image_fail(err, NC_IMAGE_UNSUPPORTED, 0, "");
+    if (err != NULL) {
+        snprintf(err->message, sizeof err->message, "%s is recognized and not decoded", name_of(format));
+    }
+    return status;
+}
+
 static nc_image_status inspect(nc_image_plan *plan, image_bytes input, nc_image_error *err) {
     *plan = (nc_image_plan){.format = nc_image_recognize(input.data, input.count), .orientation = 1};
     switch (plan->format) {
@@ -75,7 +96,7 @@ static nc_image_status inspect(nc_image_plan *plan, image_bytes input, nc_image_
         inspect_head(plan, input);
         plan->width = plan->stored_width;
         plan->height = plan->stored_height;
-        return image_fail(err, NC_IMAGE_UNSUPPORTED, 0, "images of this kind are recognized and not decoded");
+        return refuse_kind(plan->format, err);
     }
 }
 

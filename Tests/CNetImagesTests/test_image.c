@@ -211,8 +211,10 @@ static void image__recognizes_by_content(void **state) {
 static void image__tells_the_size_of_kinds_that_it_does_not_decode(void **state) {
     (void)state;
     nc_image_plan plan;
+    nc_image_error err = {0};
     static const char gif[] = "GIF89a\x03\0\x02\0";
-    assert_int_equal(nc_image_measure(&plan, (const uint8_t *)gif, 10, NULL, NULL), NC_IMAGE_UNSUPPORTED);
+    assert_int_equal(nc_image_measure(&plan, (const uint8_t *)gif, 10, NULL, &err), NC_IMAGE_UNSUPPORTED);
+    assert_string_equal(err.message, "a GIF is recognized and not decoded");
     assert_int_equal(plan.width, 3);
     assert_int_equal(plan.height, 2);
     static const char bmp[] = "BM\x3A\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\5\0\0\0\xFE\xFF\xFF\xFF";
