@@ -49,10 +49,20 @@ static bool is_utf8(const char *name) {
     return strcasecmp(name, "utf-8") == 0 || strcasecmp(name, "utf8") == 0;
 }
 
+/// What iconv is asked for. Without a mark, which is taken off before, UTF-16 would go by the machine's order; and
+/// iconv's own Shift_JIS has a yen sign for the backslash, and an overline for the tilde.
+static const char *iconv_name(const char *charset) {
+    static const char *const shift_jis[] = {"shift_jis", "shift-jis", "sjis", "ms_kanji", "csshiftjis", "x-sjis"};
+    for (size_t i = 0; i < sizeof shift_jis / sizeof *shift_jis; i++) {
+        if (strcasecmp(charset, shift_jis[i]) == 0) {
+            return "CP932";
+        }
+    }
+    return strcasecmp(charset, "utf-16") == 0 ? "UTF-16LE" : charset;
+}
+
 static bool open_iconv(iconv_t *out, const char *charset) {
-    // Without a mark, which is taken off before, iconv would go by the machine's order.
-    const char *from = strcasecmp(charset, "utf-16") == 0 ? "UTF-16LE" : charset;
-    iconv_t opened = is_name(charset) ? iconv_open("UTF-8", from) : (iconv_t)-1;
+    iconv_t opened = is_name(charset) ? iconv_open("UTF-8", iconv_name(charset)) : (iconv_t)-1;
     if (opened == (iconv_t)-1) {
         return false;
     }

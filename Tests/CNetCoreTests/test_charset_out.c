@@ -13,6 +13,7 @@ static const struct {
     {"中文", "gb18030", "\xD6\xD0\xCE\xC4"},
     {"😀", "GB18030", "\x94\x39\xFC\x36"},
     {"カ", "Shift_JIS", "\x83\x4A"},
+    {"\\n ~①", "csShiftJIS", "\\n ~\x87\x40"},
     {"カ", "ISO-2022-JP", "\x1B$B%+\x1B(B"},
     {"aé", "UTF-8", "aé"},
     {"", "Shift_JIS", ""},

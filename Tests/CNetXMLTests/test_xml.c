@@ -233,6 +233,7 @@ static void xml__bytes_of_no_charset_are_refused_however_they_come(void **state)
         {"gb18030", SLICE("<a/> \x81"), NULL},
         {"Shift_JIS", SLICE("<a>\x82\xA0</a>"), "<a>\xE3\x81\x82</a>"},
         {"Shift_JIS", SLICE("<a>\x82</a>"), NULL},
+        {"x-sjis", SLICE("<a>/~bang\\</a>"), "<a>/~bang\\</a>"},
         {"us-ascii", SLICE("<a>\xE9</a>"), NULL},
         {"utf-16", SLICE("<\0a\0/\0>\0"), "<a></a>"},
         {"utf-16", SLICE("\0<\0a\0/\0>"), "<a></a>"},

@@ -1,6 +1,7 @@
 /// Text in any charset to UTF-8 and back, through iconv(3).
 ///
 /// Strict: a byte that means nothing in the charset is an error with its offset, never a replacement character.
+/// Shift_JIS is Windows' (code page 932), as everywhere but in iconv.
 ///
 ///     nc_buf text = nc_buf_init(1 << 20);
 ///     nc_charset_to_utf8(&text, bytes, nc_slice_of("gb18030"), &err);

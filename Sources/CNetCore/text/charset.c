@@ -46,6 +46,13 @@ static bool parse_name(charset_name *out, nc_slice name) {
     return true;
 }
 
+/// What iconv is asked for. Its own Shift_JIS reads the backslash as a yen sign and the tilde as an overline, which it
+/// writes as they are: everybody else means Windows' table (WHATWG Encoding, 4.2).
+static const char *iconv_name(const charset_name *name) {
+    static const char *const shift_jis[] = {"shift_jis", "shift-jis", "sjis", "ms_kanji", "csshiftjis", "x-sjis", NULL};
+    return is_one_of(nc_slice_of(name->text), shift_jis) ? "CP932" : name->text;
+}
+
 static nc_status fail_at(nc_error *err, size_t offset, nc_slice text, const char *charset) {
     if (offset >= text.length) {
         return nc_error_set(err, NC_ERR_BAD_CHARSET, 0, (int64_t)offset, "the text ends inside a character of %s",
@@ -172,7 +179,7 @@ nc_status nc_charset_to_utf8(nc_buf *out, nc_slice text, nc_slice charset, nc_er
         return copy_utf8(out, text, err);
     }
     if (status == NC_OK) {
-        status = open_converter(&converter, "UTF-8", name.text, name.text, err);
+        status = open_converter(&converter, "UTF-8", iconv_name(&name), name.text, err);
     }
     if (status != NC_OK) {
         return status;
@@ -216,7 +223,7 @@ nc_status nc_charset_from_utf8(nc_buf *out, nc_slice text, nc_slice charset, nc_
         return fail_at(err, valid, text, "UTF-8");
     }
     if (status == NC_OK) {
-        status = open_converter(&converter, name.text, "UTF-8", name.text, err);
+        status = open_converter(&converter, iconv_name(&name), "UTF-8", name.text, err);
     }
     if (status != NC_OK) {
         return status;

@@ -45,7 +45,7 @@ struct TextCharsetTests {
             (["windows-1256"], [0xC7], "ا"), (["windows-1257"], [0xE6], "ę"), (["windows-1258"], [0xFE], "₫"),
             (["koi8-r"], [0xC1], "а"), (["euc-kr", "ks_c_5601-1987", "windows-949"], [0xB0, 0xA1], "가"),
             (["euc-jp", "x-euc-jp"], [0xC6, 0xFC], "日"),
-            (["shift_jis", "x-sjis", "sjis", "windows-31j"], [0x93, 0xFA], "日"),
+            (["shift_jis", "x-sjis", "sjis", "windows-31j", "ms_kanji"], [0x93, 0xFA, 0x5C, 0x7E], "日\\~"),
             (["big5", "x-x-big5"], [0xA4, 0xA4], "中"), (["gbk", "x-gbk", "gb2312", "gb_2312-80"], [0xD6, 0xD0], "中"),
             (["iso-2022-jp"], [0x1B, 0x24, 0x42, 0x46, 0x7C, 0x1B, 0x28, 0x42], "日"),
             (["unicode-1-1-utf-8"], [0xC3, 0xA9], "é"),
