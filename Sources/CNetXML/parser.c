@@ -30,7 +30,11 @@ nc_xml_status nc_xml_parser_new(nc_xml_parser **out, const nc_xml_options *optio
     }
     pthread_once(&begun, xmlInitParser);
     if (chosen.charset != NULL && !charset_is_known(chosen.charset)) {
-        return refuse(err, NC_XML_BAD_CHARSET, "the charset is unknown");
+        nc_xml_status status = refuse(err, NC_XML_BAD_CHARSET, "");
+        if (err != NULL) {
+            snprintf(err->message, sizeof err->message, "the charset '%.63s' is unknown", chosen.charset);
+        }
+        return status;
     }
     nc_xml_parser *parser = calloc(1, sizeof *parser);
     if (parser == NULL) {
@@ -214,7 +218,7 @@ static void begin(nc_xml_parser *parser) {
     parser->has_begun = true;
     size_t mark_bytes = charset_find(charset, parser->charset, parser->head, parser->head_count);
     if (!converter_init(&parser->converter, charset)) {
-        parser_fail(parser, NC_XML_MALFORMED, "the charset %s is unknown", charset);
+        parser_fail(parser, NC_XML_MALFORMED, "the charset '%s' is unknown", charset);
         return;
     }
     convert(parser, parser->head + mark_bytes, parser->head_count - mark_bytes);

@@ -294,6 +294,7 @@ static void xml__refuses_unknown_charsets(void **state) {
         nc_xml_options options = {.charset = wrong[i]};
         recorded what = record(nc_slice_of("<a/>"), nc_slice_of(""), 0, &options);
         assert_int_equal(what.status, NC_XML_BAD_CHARSET);
+        assert_non_null(strstr(what.error.message, wrong[i]));
         recorded_deinit(&what);
     }
     assert_refused("<?xml version='1.0' encoding='no-such'?><a/>", NC_XML_MALFORMED);
