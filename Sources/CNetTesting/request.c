@@ -83,7 +83,9 @@ static bool take_path(nct_request *request, const char *target, size_t length) {
 static bool parse_request_line(nct_request *request, const char *line, size_t length) {
     const char *target = memchr(line, ' ', length);
     const char *version = memrchr(line, ' ', length);
-    if (target == NULL || target == line || version - target < 2)
+    // A second space is no part of a target (RFC 9112, 3.2).
+    if (target == NULL || target == line || version - target < 2 ||
+        memchr(target + 1, ' ', (size_t)(version - target - 1)) != NULL)
         return false;
     size_t version_length = length - (size_t)(version + 1 - line);
     bool is_1_0 = is_text(version + 1, version_length, "HTTP/1.0");
@@ -109,6 +111,32 @@ static nct_bytes *kept_field(nct_request *request, const char *name, size_t leng
     return NULL;
 }
 
+/// Whether a list, with commas between, has this word.
+static bool has_word(const char *list, size_t length, const char *word) {
+    const char *end = list + length;
+    while (list < end) {
+        const char *comma = memchr(list, ',', (size_t)(end - list));
+        const char *stop = comma == NULL ? end : comma;
+        const char *last = stop;
+        while (list < last && (*list == ' ' || *list == '\t'))
+            list++;
+        while (last > list && (last[-1] == ' ' || last[-1] == '\t'))
+            last--;
+        if (is_text(list, (size_t)(last - list), word))
+            return true;
+        list = stop + 1;
+    }
+    return false;
+}
+
+/// Two lengths that differ are no length (RFC 9112, 6.3).
+static bool take_length(nct_request *request, const char *value, size_t length) {
+    uint64_t before = request->remaining;
+    bool is_second = request->phase == NCT_EXPECT_BODY;
+    request->phase = NCT_EXPECT_BODY;
+    return parse_number(&request->remaining, value, length, 10) && (!is_second || request->remaining == before);
+}
+
 static bool parse_field(nct_request *request, const char *line, size_t length) {
     const char *colon = memchr(line, ':', length);
     if (colon == NULL || colon == line)
@@ -121,10 +149,8 @@ static bool parse_field(nct_request *request, const char *line, size_t length) {
     while (end > value && (end[-1] == ' ' || end[-1] == '\t'))
         end--;
     size_t value_length = (size_t)(end - value);
-    if (is_text(line, name_length, "Content-Length") && request->phase != NCT_EXPECT_CHUNK) {
-        request->phase = NCT_EXPECT_BODY;
-        return parse_number(&request->remaining, value, value_length, 10);
-    }
+    if (is_text(line, name_length, "Content-Length") && request->phase != NCT_EXPECT_CHUNK)
+        return take_length(request, value, value_length);
     if (is_text(line, name_length, "Transfer-Encoding")) {
         request->phase = NCT_EXPECT_CHUNK;
         return is_text(value, value_length, "chunked");
@@ -132,7 +158,7 @@ static bool parse_field(nct_request *request, const char *line, size_t length) {
     nct_bytes *kept = kept_field(request, line, name_length);
     if (kept != NULL)
         return nct_bytes_append(kept, value, value_length);
-    if (is_text(line, name_length, "Connection") && is_text(value, value_length, "close"))
+    if (is_text(line, name_length, "Connection") && has_word(value, value_length, "close"))
         request->is_last = true;
     if (is_text(line, name_length, "Expect") && is_text(value, value_length, "100-continue"))
         request->is_waiting = true;

@@ -116,17 +116,21 @@ static void loopback_server__closes_after_what_is_no_request_or_says_close(void 
     const char *const rows[][2] = {
         {"nonsense\r\n\r\n", refused},
         {"GET / HTTP/2\r\n\r\n", refused},
+        {"GET  / HTTP/1.1\r\n\r\n", refused},
+        {"GET /a b HTTP/1.1\r\n\r\n", refused},
         {"GET / HTTP/1.1\r\nno colon\r\n\r\n", refused},
         {"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", refused},
+        {"POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", refused},
         {"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n", refused},
         {"GET / HTTP/1.1\r\nConnection: close\r\n\r\n", "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"},
+        {"GET / HTTP/1.1\r\nConnection: TE , Close\r\n\r\n", "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         int fd = raw_ask(*state, rows[i][0]);
         raw_expect(fd, rows[i][1]);
         raw_expect_end(fd, false);
     }
-    assert_int_equal(nct_server_request_count(*state), 1);
+    assert_int_equal(nct_server_request_count(*state), 2);
 }
 
 /* --- endings --- */
