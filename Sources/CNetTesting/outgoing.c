@@ -28,6 +28,16 @@ static uint64_t framed_body(uint64_t body_length, uint64_t chunk_bytes) {
     return body_length / chunk_bytes * framed_chunk(chunk_bytes) + (rest == 0 ? 0 : framed_chunk(rest));
 }
 
+/// Bytes that are sent when so many of the body are, up to the last of them.
+static uint64_t framed_part(uint64_t count, uint64_t body_length, uint64_t chunk_bytes) {
+    if (chunk_bytes == 0 || count >= body_length)
+        return chunk_bytes == 0 ? count : framed_body(body_length, chunk_bytes) + (count - body_length);
+    uint64_t before = count / chunk_bytes * chunk_bytes;
+    uint64_t length = body_length - before < chunk_bytes ? body_length - before : chunk_bytes;
+    uint64_t line = framed_chunk(length) - length - 2;
+    return framed_body(before, chunk_bytes) + (count == before ? 0 : line + count - before);
+}
+
 /* --- where it begins and ends --- */
 
 /// The part that the request asks for, when the script listens to that.
@@ -85,7 +95,9 @@ bool nct_outgoing_begin(nct_outgoing *outgoing, nct_script *script, nct_request 
     // sent then.
     if (script->unit != NULL && (has_body || !script->is_endless_body))
         outgoing->total_length = UINT64_MAX;
-    uint64_t cut_after = script->cut_after + (script->is_cut_in_body ? outgoing->head.length : 0);
+    uint64_t cut_after = script->cut_after;
+    if (script->is_cut_in_body)
+        cut_after = outgoing->head.length + framed_part(cut_after, outgoing->body_length, script->chunk_bytes);
     bool is_cut = script->is_cut && cut_after < outgoing->total_length;
     outgoing->limit = is_cut ? cut_after : outgoing->total_length;
     return true;

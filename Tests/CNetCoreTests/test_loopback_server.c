@@ -161,6 +161,26 @@ static void loopback_server__cuts_a_reply_after_the_given_byte(void **state) {
     cut_at_each_byte(*state, NCT_STALL);
 }
 
+static void loopback_server__cuts_a_body_in_chunks_after_the_given_byte_of_it(void **state) {
+    static const char *const bodies[] = {
+        "", "2\r\nh", "2\r\nhe\r\n", "2\r\nhe\r\n2\r\nl", "2\r\nhe\r\n2\r\nll\r\n", "2\r\nhe\r\n2\r\nll\r\n1\r\no\r\n",
+    };
+    for (size_t cut = 0; cut < sizeof bodies / sizeof bodies[0]; cut++) {
+        raw_script(*state, "/cut",
+                   (nct_reply){.body = "hello",
+                               .body_length = 5,
+                               .chunk_bytes = 2,
+                               .is_cut = true,
+                               .is_cut_in_body = true,
+                               .cut_after = cut,
+                               .ending = NCT_CLOSE});
+        int fd = raw_ask(*state, GET("/cut"));
+        raw_expect(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+        raw_expect(fd, bodies[cut]);
+        raw_expect_end(fd, false);
+    }
+}
+
 static void loopback_server__resets_only_after_every_byte_of_a_large_cut_was_sent(void **state) {
     nct_reply reply = {.pattern_length = 1 << 30, .is_cut = true, .cut_after = 20 << 20, .ending = NCT_RESET};
     raw_script(*state, "/cut", reply);
@@ -264,6 +284,7 @@ int main(void) {
         PLAIN(answers_pipelined_requests_in_order),
         PLAIN(closes_after_what_is_no_request_or_says_close),
         PLAIN(cuts_a_reply_after_the_given_byte),
+        PLAIN(cuts_a_body_in_chunks_after_the_given_byte_of_it),
         PLAIN(resets_only_after_every_byte_of_a_large_cut_was_sent),
         PLAIN(notices_that_a_stalled_client_left),
         PLAIN(keeps_requests_byte_for_byte),

@@ -108,7 +108,8 @@ typedef struct nct_reply {
     uint64_t cut_after;
     /// True makes `cut_after` count, also when it is 0.
     bool is_cut;
-    /// True makes `cut_after` count from the body's first byte.
+    /// True makes `cut_after` count bytes of the body, without the framing of
+    /// chunks.
     bool is_cut_in_body;
     /// What follows the reply or the cut.
     nct_ending ending;
