@@ -93,6 +93,10 @@ struct MockDocument: Sendable {
                 path.hasPrefix("/") ? "a path without a query, which \"query\" is for" : "a path that begins with '/'"
             throw .document(RunFault(place + "/path", wanted: wanted, found: "\"\(path)\""))
         }
+        let method = value["method"]?.string
+        if let method, !method.isToken {
+            throw .document(RunFault(place + "/method", wanted: "a method", found: "\"\(method)\""))
+        }
         var replies: [Reply] = []
         switch (value["reply"], value["replies"]?.elements) {
         case (let one?, nil): replies = [try reply(one, at: place + "/reply", file)]
@@ -114,7 +118,7 @@ struct MockDocument: Sendable {
             query.append((member.name, text))
         }
         return Route(
-            method: value["method"]?.string, path: PathPattern(path), query: query, replies: replies,
+            method: method, path: PathPattern(path), query: query, replies: replies,
             cycles: value["cycle"]?.boolean ?? false)
     }
 

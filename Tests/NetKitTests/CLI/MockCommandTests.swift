@@ -84,6 +84,7 @@ struct MockCommandTests {
         (#"{"routes": [{"path": "/x", "reply": {"faul": 1}}]}"#, "/routes/0/reply/faul"),
         (#"{"routes": [{"path": "/x", "reply": {"body": "a", "json": 1}}]}"#, "body and json"),
         (#"{"routes": [{"path": "/x", "reply": {"base64": "*"}}]}"#, "wanted base64"),
+        (#"{"routes": [{"path": "/x", "method": "GET POST", "reply": {}}]}"#, "wanted a method, found \"GET POST\""),
         (#"{"routes": [{"path": "/x", "reply": {"after_bytes": 1}}]}"#, "after_bytes alone"),
         (#"{"routes": [{"path": "/x", "reply": {"drip_ms": 1}}]}"#, "drip_ms alone"),
         (#"{"routes": [{"path": "/x", "reply": {"headers": {"A": 1}}}]}"#, "/routes/0/reply/headers/A"),
