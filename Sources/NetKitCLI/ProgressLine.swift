@@ -91,7 +91,7 @@ struct ProgressLine: Sendable, Equatable {
         let rate = seconds > 0 ? Format.size(Int(min(Double(bytes) / seconds, 9e18))) : "-"
         let account = "\(Format.size(bytes)) in \(Format.seconds(took)), \(rate)/s"
         let room = width - 2 - account.count
-        if room < Self.nameColumns.lowerBound {
+        if room < min(Self.nameColumns.lowerBound, Format.columns(of: name)) {
             return Format.shortened(account, to: max(0, width))
         }
         return "\(Format.shortened(name, to: room))  \(account)"

@@ -63,6 +63,11 @@ struct ProgressLineTests {
     @Test func theLastLineTellsTheWhole() {
         let end = ProgressLine.end(name: "file.bin", bytes: 20 << 20, took: .milliseconds(2500), width: 78)
         #expect(end == "file.bin  20.0 MiB in 2.5 s, 8.0 MiB/s")
+        // A short name stays where a long one has no room.
+        let ends = ["out/b", "out/a-long-name"].map { name in
+            ProgressLine.end(name: name, bytes: 20_000, took: .milliseconds(1300), width: 37)
+        }
+        #expect(ends == ["out/b  19.5 KiB in 1.3 s, 15.0 KiB/s", "19.5 KiB in 1.3 s, 15.0 KiB/s"])
     }
 
     @Test func bothWaysCountTogether() {
