@@ -107,9 +107,9 @@ extension Agent {
             return Engine.Options(
                 maxInFlight: number(maxInFlight), maxPerHost: number(maxPerHost), maxStreams: number(maxStreams),
                 maxIdleConnections: number(maxIdleConnections), maxWaiting: number(maxWaiting), trust: trust,
-                refusesPlaintext: refusesPlaintext,
-                proxy: proxy, cookies: cookies, netrc: netrc, hsts: hsts, altSvc: altSvc, dnsOverHTTPS: dnsOverHTTPS,
-                addressFamily: addressFamily, maxSendBytesPerSecond: maxSendBytesPerSecond, maxReceiveBytesPerSecond: maxReceiveBytesPerSecond)
+                refusesPlaintext: refusesPlaintext, proxy: proxy, cookies: cookies, netrc: netrc, hsts: hsts,
+                altSvc: altSvc, dnsOverHTTPS: dnsOverHTTPS, addressFamily: addressFamily,
+                maxSendBytesPerSecond: maxSendBytesPerSecond, maxReceiveBytesPerSecond: maxReceiveBytesPerSecond)
         }
     }
 }
