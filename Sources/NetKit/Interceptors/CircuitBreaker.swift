@@ -17,10 +17,31 @@ public final class CircuitBreaker: Interceptor {
 
     private struct Host: Sendable {
         var failures = 0
+        var failedAt = Duration.zero
         var openUntil: Duration?
         var isTried = false
         // Changes with each opening and closing: what began before says nothing about the host as it is now.
         var turn = 0
+    }
+
+    /// Those that have failed: of others there is nothing to remember.
+    private struct Hosts: Sendable {
+        // More than these are looked through for some to forget, and then twice as many as were left.
+        static let many = 1024
+        var byName: [String: Host] = [:]
+        var most = Self.many
+
+        subscript(name: String) -> Host? {
+            get { byName[name] }
+            set { byName[name] = newValue }
+        }
+
+        /// Keeps those of which a failure is new, or which are left alone.
+        mutating func forget(failedBefore moment: Duration) {
+            guard byName.count > most else { return }
+            byName = byName.filter { $0.value.isTried || ($0.value.openUntil ?? $0.value.failedAt) > moment }
+            most = max(Self.many, byName.count * 2)
+        }
     }
 
     private enum Permission: Sendable {
@@ -32,7 +53,7 @@ public final class CircuitBreaker: Interceptor {
     private let openTime: Duration
     private let time: TimeSource
     private let isFailure: @Sendable (Result<Int, NetError>) -> Bool
-    private let hosts = Lock<[String: Host]>([:])
+    private let hosts = Lock(Hosts())
 
     /// - Parameters:
     ///   - maxFailures: failures in a row that open the circuit, from 1.
@@ -90,6 +111,9 @@ public final class CircuitBreaker: Interceptor {
         }
     }
 
+    /// Hosts that are remembered.
+    var hostCount: Int { hosts.withLock { $0.byName.count } }
+
     private func permission(for name: String) -> Permission {
         let now = time.now()
         return hosts.withLock { hosts in
@@ -110,12 +134,15 @@ public final class CircuitBreaker: Interceptor {
             var host = hosts[name] ?? Host()
             guard host.turn == turn else { return }
             host.failures = failed ? host.failures + 1 : 0
+            host.failedAt = now
             if failed && (isTrial || host.failures >= maxFailures) {
-                host = Host(openUntil: now + openTime, turn: turn + 1)
+                host = Host(failedAt: now, openUntil: now + openTime, turn: turn + 1)
             } else if isTrial {
-                host = Host(turn: turn + 1)
+                host = Host(failedAt: now, turn: turn + 1)
             }
-            hosts[name] = host
+            // As good as new, unless there is an opening that calls have to be told apart from.
+            hosts[name] = host.failures > 0 || host.turn > 0 ? host : nil
+            hosts.forget(failedBefore: now - openTime)
         }
     }
 

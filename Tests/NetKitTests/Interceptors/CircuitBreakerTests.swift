@@ -1,6 +1,7 @@
-import NetKit
 import NetKitTesting
 import Testing
+
+@testable import NetKit
 
 struct CircuitBreakerTests {
     private let stub = StubTransport()
@@ -132,5 +133,33 @@ struct CircuitBreakerTests {
         stub.answer("*", with: .text("x"))
         #expect(await send() == .answered)
         #expect(breaker.state(of: "http://a/") == .closed)
+    }
+
+    @Test func aHostThatDoesWellIsNotRemembered() async throws {
+        stub.answer("*", with: .text("x"))
+        stub.answer("/once", with: .status(503))
+        for number in 0..<10 {
+            #expect(await send("http://h\(number)/") == .answered)
+            #expect(await send("http://h\(number)/once") == .failed(.unacceptableStatus))
+            #expect(breaker.hostCount == 1)
+            #expect(await send("http://h\(number)/") == .answered)
+            #expect(breaker.hostCount == 0)
+        }
+    }
+
+    @Test func manyHostsThatNobodyAsksAnyMoreAreForgotten() async throws {
+        stub.answer("*", with: .failure(.refused))
+        for number in 0..<1_500 {
+            _ = await send("http://h\(number)/")
+            time.advance(by: .milliseconds(100))
+        }
+        #expect(breaker.hostCount <= 1_025)
+        // What has failed lately counts as ever.
+        await open()
+        #expect(breaker.state(of: "http://a/") == .open)
+        for number in 0..<1_100 {
+            _ = await send("http://i\(number)/")
+        }
+        #expect(breaker.state(of: "http://a/") == .open && breaker.hostCount > 1_100)
     }
 }
