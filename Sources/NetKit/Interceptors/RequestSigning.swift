@@ -98,8 +98,7 @@ extension Call {
 extension String {
     /// The host with a port that is not the scheme's, and path and query: what the first lines of a request say.
     var placeOnServer: (host: String, target: String) {
-        let origin = self.origin ?? ""
-        let host = origin.firstRange(of: "://").map { String(origin[$0.upperBound...]) } ?? ""
+        let host = hostField.map { String($0) } ?? ""
         guard let mark = firstRange(of: "://") else { return (host, self) }
         let target = self[mark.upperBound...].drop { $0 != "/" && $0 != "?" && $0 != "#" }.prefix { $0 != "#" }
         return (host, target.hasPrefix("/") ? String(target) : "/" + target)

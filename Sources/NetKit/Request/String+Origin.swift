@@ -24,10 +24,18 @@ extension String {
 
     /// Scheme and host in lower case, and the port where it is not the scheme's own; nil where there is no host.
     var origin: String? {
+        guard let (scheme, place) = schemeAndPlace else { return nil }
+        return "\(scheme)://\(place)".lowercased()
+    }
+
+    /// What the Host field says: the host as it is written, and the port where it is not the scheme's own; nil where
+    /// there is no host.
+    var hostField: Substring? { schemeAndPlace?.place }
+
+    private var schemeAndPlace: (scheme: Substring, place: Substring)? {
         guard let (scheme, host) = authority else { return nil }
         let port = scheme.lowercased() == "https" ? ":443" : ":80"
-        let name = host.hasSuffix(port) ? host.dropLast(port.count) : host
-        return "\(scheme)://\(name)".lowercased()
+        return (scheme, host.hasSuffix(port) ? host.dropLast(port.count) : host)
     }
 
     /// The URL without a name and a password in it.

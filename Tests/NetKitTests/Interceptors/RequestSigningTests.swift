@@ -39,7 +39,7 @@ struct RequestSigningTests {
             "HTTPS://User:pw@Example.com:443/a%20b?q=1#f", method: .post, body: .text("hi", contentType: "text/plain"))
         let text = try RequestSigning(keyID: "app", key: []).signedText(of: request, at: "1000")
         let digest = try Digest.of([104, 105], .sha256).hexText
-        #expect(text == "POST\n/a%20b?q=1\nhost:example.com\ncontent-type:text/plain\n1000\n\(digest)")
+        #expect(text == "POST\n/a%20b?q=1\nhost:Example.com\ncontent-type:text/plain\n1000\n\(digest)")
         let asked = try await sent(request)
         let signature = try Digest.hmacSHA256(key: Bytes(Array("secret".utf8)), Bytes(Array(text.utf8))).hexText
         #expect(asked.headers["X-Timestamp"] == "1000")
@@ -67,6 +67,23 @@ struct RequestSigningTests {
         ]
         _ = try await Agent(configuration).send(Request<Bytes>(server.url + path))
         #expect(signed.values == server.requests.map(\.target))
+    }
+
+    @Test func whatIsSignedIsTheHostOnTheWire() async throws {
+        let server = try MockServer()
+        try server.answer("*", with: .text("x"))
+        var configuration = Agent.Configuration(baseURL: "http://LocalHost:\(server.port)")
+        let signing = RequestSigning(keyID: "app", key: [])
+        let signed = Collected<String>()
+        configuration.interceptors = [
+            Wrapping { (call, next) async throws(NetError) -> Answer in
+                signed.append(try signing.signedText(of: call.request, at: "0"))
+                return try await next(call)
+            }
+        ]
+        _ = try await Agent(configuration).send(Request<Void>("/"))
+        let host = try #require(server.requests.first?.headers["Host"])
+        #expect(signed.values.first?.split(separator: "\n")[2] == "host:\(host)")
     }
 
     @Test func anyChangeIsAnotherSignature() async throws {
