@@ -30,7 +30,7 @@ public struct Retry: Interceptor {
     public var hasJitter = true
     /// What retries may cost in all; nil is no limit.
     public var budget: RetryBudget?
-    /// When not nil and there is no way to the network after a failure, the next try waits until there is one, for
+    /// When not nil and there is no way to the host after a failure, the next try waits until there is one, for
     /// ``maxPathDelay`` at most, instead of for a time by chance.
     public var reachability: Reachability?
     /// How long a try waits for a way to the network (60 s).
@@ -69,8 +69,10 @@ public struct Retry: Interceptor {
                 reply.discard()
             }
             retries += 1
-            if outcome.isFailure, let reachability, reachability.status == .notReachable {
-                try await waitForPath(reachability, in: call)
+            if outcome.isFailure, let reachability,
+                let host = await reachability.unreachedHost(of: call.request, proxy: nil)
+            {
+                try await waitForPath(reachability.focused(on: host), in: call)
             } else {
                 try await time.wait(wait, for: .retry, in: call)
             }

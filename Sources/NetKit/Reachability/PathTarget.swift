@@ -41,6 +41,17 @@ enum PathTarget: Sendable, Equatable {
     }
 }
 
+extension Reachability {
+    /// The host that a request has to reach first and to which there is no way; nil while nobody knows, too.
+    ///
+    /// - Parameter proxy: that of a request that brings none.
+    func unreachedHost(of request: Request<Bytes>, proxy: Proxy?) async -> String? {
+        guard status == .notReachable, case .host(let host) = PathTarget(of: request, proxy: proxy) else { return nil }
+        // Without a way to the internet there may still be one to this host.
+        return await state(of: host).status == .notReachable ? host : nil
+    }
+}
+
 extension String {
     /// Names and addresses of this machine itself (RFC 6761, 6.3).
     fileprivate var isLocal: Bool {

@@ -20,14 +20,10 @@ public struct ReachabilityCheck: Interceptor {
 
     /// Lets the call go on, or fails it.
     public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
-        if reachability.status == .notReachable, !call.request.waitsForConnectivity,
-            case .host(let host) = PathTarget(of: call.request, proxy: proxy)
+        if !call.request.waitsForConnectivity,
+            let host = await reachability.unreachedHost(of: call.request, proxy: proxy)
         {
-            // Without a way to the internet there may still be one to this host.
-            let state = await reachability.state(of: host)
-            if state.status == .notReachable {
-                throw NetError(.unreachable, "there is no way to \(host)")
-            }
+            throw NetError(.unreachable, "there is no way to \(host)")
         }
         return try await next(call)
     }

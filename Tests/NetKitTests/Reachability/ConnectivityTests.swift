@@ -268,4 +268,15 @@ struct ConnectivityTests {
         #expect(try await agent([retry]).send(Request<String>("http://a.example/")).value == "again")
         #expect(time.waits == [.milliseconds(200)])
     }
+
+    @Test(arguments: ["http://localhost:8080/", "http://10.0.0.7/"])
+    func aRetryOfAHostThatNeedsNoWayToTheInternetWaitsAsEver(url: String) async throws {
+        path.set(PathState(.viaWiFiOrWired), of: "10.0.0.7")
+        var retry = Retry(time: time.source)
+        retry.reachability = reachability
+        retry.hasJitter = false
+        stub.answer("/", with: .failure(.refused), .text("again"))
+        #expect(try await agent([retry]).send(Request<String>(url)).value == "again")
+        #expect(time.waits == [.milliseconds(200)])
+    }
 }
