@@ -32,6 +32,7 @@ public final class OfflineQueue: Interceptor {
     }
 
     private let folder: QueueFolder
+    private let lock: FolderLock
     private let reachability: Reachability
     private let lifetime: Duration
     private let maxCount: Int
@@ -42,9 +43,9 @@ public final class OfflineQueue: Interceptor {
     private let onOutcome: @Sendable (Outcome) -> Void
     private let state: Lock<State>
 
-    /// A queue of what the folder holds, which is made when it is not there. One queue at a time uses a folder.
+    /// A queue of what the folder holds, which is made when it is not there.
     ///
-    /// Throws ``NetError/Code/file`` when the folder cannot be used.
+    /// Throws ``NetError/Code/file`` when the folder cannot be used, or another queue has it, in this process or another.
     /// - Parameters:
     ///   - folder: where requests are kept, a file each; made if it is not there.
     ///   - reachability: tells when there is a way.
@@ -65,6 +66,7 @@ public final class OfflineQueue: Interceptor {
         onOutcome: @escaping @Sendable (Outcome) -> Void
     ) throws(NetError) {
         self.folder = try QueueFolder(folder)
+        lock = try FolderLock(self.folder.path)
         self.reachability = reachability
         self.lifetime = max(.zero, lifetime)
         self.maxCount = max(0, maxCount)

@@ -81,9 +81,10 @@ struct QueueFolder: Sendable {
 
     /// The number of a description's name, behind which there is room for more.
     private static func number(of name: String) -> Int? {
-        guard name.hasSuffix(".json"), let number = Int(name.dropLast(5)), (1...1 << 52).contains(number) else {
-            return nil
-        }
+        guard name.hasSuffix(".json"), let number = Int(name.dropLast(5)), (1...1 << 52).contains(number),
+            // Under another spelling it would be sent, and never go.
+            name == Self.name(number) + ".json"
+        else { return nil }
         return number
     }
 
