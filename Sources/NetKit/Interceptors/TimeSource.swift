@@ -36,6 +36,12 @@ public struct TimeSource: Sendable {
             sleep: { try await clock.sleep(for: min($0, longestSleep)) })
     }
 
+    /// The time until a moment, in seconds since 1970; none when it is over. A file may hold any number: what is longer
+    /// than anybody waits is as good as for ever.
+    func left(until moment: Double) -> Duration {
+        .seconds(min(max(0, moment - epochSeconds()), 1e10))
+    }
+
     /// Waits, and tells those who watch the call.
     func wait(
         _ time: Duration, for reason: Event.WaitReason, in call: Call

@@ -198,7 +198,7 @@ public final class OfflineQueue: Interceptor {
         }
     }
 
-    /// The first one, when there is a way; nil when what was first is over.
+    /// The first one, when there is a way; nil when what was first may be first no more.
     private func nextToSend() async throws(NetError) -> QueuedRequest? {
         let (first, more) = state.withLock { state in
             let next = state.order.next
@@ -211,20 +211,21 @@ public final class OfflineQueue: Interceptor {
             try await more.value()
             return nil
         }
-        let left = first.expiresAt - time.epochSeconds()
-        if left <= 0 {
+        let left = time.left(until: first.expiresAt)
+        if left <= .zero {
             remove(first.id)
             onOutcome(.expired(first))
             return nil
         }
-        if reachability.status == .notReachable {
-            do throws(NetError) {
-                try await reachability.wait(for: .seconds(left), time: time) { $0.status != .notReachable }
-            } catch  where error.code == .totalTimedOut {
-                return nil
-            }
+        guard let host = await reachability.unreachedHost(of: first.request, proxy: proxy) else { return first }
+        do throws(NetError) {
+            // Without a way to the internet one to the local network may come up.
+            try await reachability.focused(on: host).wait(for: left, time: time) { $0.status != .notReachable }
+        } catch  where error.code == .totalTimedOut {
+            return nil
         }
-        return first
+        // It may have been given up meanwhile.
+        return state.withLock { $0.order.next?.id == first.id } ? first : nil
     }
 
     /// Returns whether it is over; otherwise it stays the first. Throws when no other is to be sent.

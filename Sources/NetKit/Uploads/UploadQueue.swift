@@ -64,7 +64,7 @@ public final class UploadQueue: Sendable {
         var state = UploadState(kept: kept, last: last)
         for upload in kept {
             if let moment = upload.notBefore {
-                state.postpone(upload.id, at: time.now(), for: Self.wait(until: moment, time))
+                state.postpone(upload.id, at: time.now(), for: time.left(until: moment))
             }
         }
         self.state = Lock(state)
@@ -183,7 +183,7 @@ public final class UploadQueue: Sendable {
     /// What a server asks for is written down, so that another process heeds it, too.
     func rest(_ upload: QueuedRequest, asked: Duration?) {
         let now = time.now()
-        let asked = asked.map { min($0, Self.wait(until: upload.expiresAt, time)) }
+        let asked = asked.map { min($0, time.left(until: upload.expiresAt)) }
         let moment = asked.map { time.epochSeconds() + $0 / .seconds(1) }
         let changed = state.withLock { state in
             state.rest(upload.id, at: now)
@@ -198,11 +198,6 @@ public final class UploadQueue: Sendable {
         if !state.withLock({ $0.keeps(upload.id) }) {
             folder.remove(upload.id)
         }
-    }
-
-    /// A file may hold any number: what is longer than anybody waits is as good as for ever.
-    private static func wait(until moment: Double, _ time: TimeSource) -> Duration {
-        .seconds(min(max(0, moment - time.epochSeconds()), 1e10))
     }
 
     /// 128 bits, as unlikely to be met twice as a UUID.
