@@ -113,13 +113,20 @@ public final class OfflineQueue: Interceptor {
         if call.request.isOfQueue || rules.refusal(of: call) != nil {
             return try await next(call)
         }
-        if await hasNoWay(call.request) || mustWaitItsTurn(call.request), let id = await keep(call.request) {
-            throw Self.told(id, nil)
+        if await hasNoWay(call.request) {
+            if let id = try await keepIfPossible(call.request) {
+                throw Self.told(id, nil)
+            }
+        } else if mustWaitItsTurn(call.request) {
+            // Where there is no room for it, it fails: to be sent now it would have to overtake.
+            throw Self.told(try await keep(call.request), nil)
         }
         do throws(NetError) {
             return try await next(call)
-        } catch  where saysNoWay(error) {
-            guard let id = await keep(call.request) else { throw error }
+        } catch {
+            guard await saysNoWay(error, to: call.request), let id = try await keepIfPossible(call.request) else {
+                throw error
+            }
             throw Self.told(id, error)
         }
     }
@@ -136,10 +143,7 @@ public final class OfflineQueue: Interceptor {
     }
 
     private func hasNoWay(_ request: Request<Bytes>) async -> Bool {
-        guard reachability.status == .notReachable, case .host(let host) = PathTarget(of: request, proxy: proxy) else {
-            return false
-        }
-        return await reachability.state(of: host).status == .notReachable
+        await reachability.unreachedHost(of: request, proxy: proxy) != nil
     }
 
     /// A change may not overtake one that is kept.
@@ -147,29 +151,54 @@ public final class OfflineQueue: Interceptor {
         !request.method.isSafe && state.withLock { !$0.order.isEmpty }
     }
 
-    private func saysNoWay(_ error: NetError) -> Bool {
-        error.neverReachedTheServer && (error.code == .unreachable || reachability.status == .notReachable)
+    private func saysNoWay(_ error: NetError, to request: Request<Bytes>) async -> Bool {
+        guard error.neverReachedTheServer else { return false }
+        if error.code == .unreachable {
+            return true
+        }
+        return await hasNoWay(request)
     }
 
-    /// Writes it down and returns its number; nil when that cannot be done.
-    @concurrent
-    private func keep(_ request: Request<Bytes>) async -> Int? {
-        guard let number = state.withLock({ [maxCount] in $0.order.begin(upTo: maxCount) }) else { return nil }
-        let record = rules.record(request, id: number, keptAt: time.epochSeconds(), lifetime: lifetime)
-        let isWritten: Bool
+    /// As ``keep(_:)``; nil when it cannot be written down.
+    private func keepIfPossible(_ request: Request<Bytes>) async throws(NetError) -> Int? {
         do throws(NetError) {
-            try folder.write(record)
-            isWritten = true
+            return try await keep(request)
         } catch {
-            isWritten = false
+            if error.code == .cancelled {
+                throw error
+            }
+            return nil
         }
+    }
+
+    /// Writes it down and returns its number.
+    @concurrent
+    private func keep(_ request: Request<Bytes>) async throws(NetError) -> Int {
+        // Whoever cancels a call wants it not to be sent, now or later.
+        if Task.isCancelled {
+            throw NetError(.cancelled, "the task was cancelled before the request was kept")
+        }
+        guard let number = state.withLock({ [maxCount] in $0.order.begin(upTo: maxCount) }) else {
+            throw NetError(.tooLarge, "the queue is full with \(maxCount) requests, which none may overtake")
+        }
+        let record = rules.record(request, id: number, keptAt: time.epochSeconds(), lifetime: lifetime)
         // Only what is in its file may be sent: otherwise it could be sent, and then written.
+        do throws(NetError) {
+            try folder.add(record)
+        } catch {
+            end(number, nil)
+            throw error
+        }
+        end(number, record)
+        return number
+    }
+
+    private func end(_ number: Int, _ record: QueuedRequest?) {
         let waiting = state.withLock { state in
-            state.order.end(number, isWritten ? record : nil)
+            state.order.end(number, record)
             return state.more
         }
         waiting.fulfil(.success(()))
-        return isWritten ? number : nil
     }
 
     // MARK: Sending

@@ -113,6 +113,16 @@ struct QueueFolder: Sendable {
         try WholeFile.sync(folder: path)
     }
 
+    /// Writes a request down for the first time; nothing is left behind when that fails, as late as it may.
+    func add(_ request: QueuedRequest) throws(NetError) {
+        do throws(NetError) {
+            try write(request)
+        } catch {
+            remove(request.id)
+            throw error
+        }
+    }
+
     /// Copies a body, as it is sent, into its file.
     func copy(_ body: Body, for id: Int) async throws(NetError) {
         let file = try WholeFile(bodyFile(id), mode: 0o600)

@@ -90,4 +90,41 @@ struct QueueWaitingTests {
         await draining.value
         #expect(told.values == ["1 answered 200"] && time.waits == [])
     }
+
+    @Test func aChangeThatFindsNoRoomDoesNotOvertakeWhatIsKept() async throws {
+        let queue = try queue(maxCount: 1)
+        let agent = agent(queue)
+        #expect(await ending(of: put("/1"), from: agent) == .failed(.queued))
+        path.set(.viaWiFiOrWired)
+        #expect(await ending(of: put("/1"), from: agent) == .failed(.tooLarge))
+        #expect(await ending(of: Request<Bytes>("http://a.example/read"), from: agent) == .answered)
+        #expect(stub.requests.map(\.path) == ["/read"])
+    }
+
+    /// Cancels the call that comes by.
+    private struct Cancelling: Interceptor {
+        func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            return try await next(call)
+        }
+    }
+
+    @Test func whatIsCancelledBeforeItIsWrittenDownIsNotKept() async throws {
+        let queue = try queue()
+        var configuration = Agent.Configuration()
+        configuration.interceptors = [Cancelling(), queue]
+        let agent = Agent(configuration, transport: stub)
+        let request = put("/1")
+        #expect(await Task { await ending(of: request, from: agent) }.value == .failed(.cancelled))
+        #expect(queue.requests.isEmpty && folder.names == [])
+    }
+
+    @Test func aServerOfThisMachineThatIsDownSaysNothingOfTheWay() async throws {
+        let queue = try queue()
+        let agent = agent(queue)
+        stub.answer("/", with: .failure(.refused))
+        #expect(await ending(of: put("/", at: "localhost:8080"), from: agent) == .failed(.refused))
+        #expect(await ending(of: put("/", at: "a.example"), from: agent) == .failed(.queued))
+        #expect(queue.requests.map(\.url) == ["http://a.example/"])
+    }
 }
