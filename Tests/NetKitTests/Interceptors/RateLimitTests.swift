@@ -1,7 +1,9 @@
-import NetKit
 import NetKitTesting
 import Testing
 
+@testable import NetKit
+
+@Suite(.timeLimit(.minutes(1)))
 struct RateLimitTests {
     private let stub = StubTransport { _ in .text("x") }
     private let time = StubTime()
@@ -22,6 +24,20 @@ struct RateLimitTests {
         let agent = agent(RateLimit(2, per: .seconds(1), time: time.source))
         try await send(5, agent)
         #expect(time.waits == Array(repeating: .milliseconds(500), count: 3))
+    }
+
+    @Test func aHostCostsTheSameHoweverManyThereAre() throws {
+        let limit = RateLimit(1, per: .seconds(3_600), time: time.source)
+        for number in 0..<40_000 {
+            #expect(try limit.take(from: "http://h\(number)").wait == .zero)
+        }
+        #expect(limit.bucketCount == 40_000)
+        time.advance(by: .seconds(3_600))
+        for number in 0..<40_001 {
+            _ = try limit.take(from: "http://i\(number)")
+        }
+        // Those that were full have gone.
+        #expect(limit.bucketCount == 40_001)
     }
 
     @Test func aBucketFillsWhileNobodyAsks() async throws {
