@@ -63,7 +63,8 @@ public final class UploadQueue: Sendable {
         let (kept, last) = try self.folder.load()
         var state = UploadState(kept: kept, last: last)
         for upload in kept {
-            if let moment = upload.notBefore {
+            // A clock that is behind the upload itself is not set yet, and would have it wait for years.
+            if let moment = upload.notBefore, upload.keptAt <= time.epochSeconds() {
                 state.postpone(upload.id, at: time.now(), for: time.left(until: moment))
             }
         }

@@ -98,6 +98,17 @@ struct UploadRetryAfterTests {
         #expect(stub.requests.map(\.path) == ["/1", "/2"] && time.waits.isEmpty)
     }
 
+    /// A machine without a clock of its own begins in 1970, until the network has told it the time.
+    @Test func aClockThatIsBehindTheUploadItselfHoldsNothingUp() async throws {
+        let text =
+            #"{"expiresAt":784200000,"fields":[],"id":1,"keptAt":784111777,"method":"PUT","notBefore":784111807,"url":"/1"}"#
+        try folder.write(Array(text.utf8), to: "000000000001.json")
+        let time = StubTime(epochSeconds: 60)
+        let queue = try UploadQueue(folder: folder.path, time: time.source)
+        await agent.upload(queue, untilEmpty: true)
+        #expect(stub.requests.map(\.path) == ["/1"] && time.waits.isEmpty)
+    }
+
     @Test(arguments: ["99999999999999999999", "100000", "Fri, 31 Dec 9999 23:59:59 GMT"])
     func noServerMakesAnUploadOutliveItsLifetime(field: String) async throws {
         stub.answer("/1", with: refusal(503, field))
