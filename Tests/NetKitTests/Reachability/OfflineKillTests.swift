@@ -1,0 +1,100 @@
+#if os(Linux)
+import Glibc
+import NetKit
+import NetKitTesting
+import Testing
+
+/// Offline queues whose process is killed at any point, and those that come after it.
+@Suite(.timeLimit(.minutes(5)))
+struct OfflineKillTests {
+    /// Leads to the server, to which there is always a way since it is on this machine, and ends the process, as
+    /// `kill -9` does, at a point of one request's way.
+    private struct Killing: Interceptor {
+        let server: String
+        var point = "never"
+        var number = 0
+        let count = Counter()
+
+        func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
+            let isMeant = count.increment() == number
+            if isMeant, point == "before" {
+                kill(getpid(), SIGKILL)
+            }
+            var led = call
+            led.request.url = call.request.url.replacing(OfflineKillTests.host, with: server)
+            let answer = try await next(led)
+            if isMeant, point == "answered" {
+                kill(getpid(), SIGKILL)
+            }
+            return answer
+        }
+    }
+
+    private static let count = 6
+    private static let host = "http://a.example"
+
+    /// What a process does: keeps requests while there is no way, then has one, and sends until it is killed.
+    private static func live(in folder: String, server: String, point: String, number: Int) async throws {
+        let path = StubPath(.notReachable)
+        let queue = try OfflineQueue(folder: folder, reachability: Reachability(path)) { _ in
+            if point == "told" {
+                kill(getpid(), SIGKILL)
+            }
+        }
+        let killing = Killing(server: server, point: point, number: number)
+        let agent = Agent(configured: { $0.interceptors = [queue, killing] })
+        if queue.requests.isEmpty {
+            for number in 0..<count {
+                let request = Request<Void>("\(host)/\(number)", method: .put, body: .text("body \(number)"))
+                try? await agent.send(request)
+            }
+            if point == "kept" {
+                kill(getpid(), SIGKILL)
+            }
+        }
+        path.set(.viaWiFiOrWired)
+        await agent.drain(queue)
+    }
+
+    @Test(arguments: [("kept", 0), ("before", 1), ("before", 4), ("answered", 1), ("answered", 5), ("told", 0)])
+    func everyRequestArrivesInOrderAndOneAtMostTwice(point: String, number: Int) async throws {
+        let server = try LoopbackServer()
+        server.script("*", Reply(status: 201))
+        let folder = try TemporaryFolder()
+        let (path, url) = (folder.path, server.url(""))
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [path = path as String, url = url as String, point, number] in
+            try await Self.live(in: path, server: url, point: point, number: number)
+        }
+        // The next one is killed at its first answer, the last one lives.
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, url = url as String] in
+            try await Self.live(in: path, server: url, point: "answered", number: 1)
+        }
+        let (told, ended) = AsyncStream.makeStream(of: Void.self)
+        let rest = try OfflineQueue(folder: path, reachability: Reachability(StubPath())) { _ in
+            ended.yield()
+        }
+        let left = rest.requests.count
+        #expect(left > 0)
+        let agent = Agent(configured: { $0.interceptors = [rest, Killing(server: url)] })
+        let drain = Task { await agent.drain(rest) }
+        var outcomes = told.makeAsyncIterator()
+        for _ in 0..<left {
+            await outcomes.next()
+        }
+        drain.cancel()
+        await drain.value
+        #expect(rest.requests.isEmpty)
+        var seen: [Int] = []
+        for index in 0..<server.requestCount {
+            let received = server.received(index)
+            let number = try #require(received.requestLine.split(separator: " ")[1].dropFirst().first?.wholeNumberValue)
+            #expect(received.body == Array("body \(number)".utf8))
+            seen.append(number)
+        }
+        #expect(seen == seen.sorted() && Set(seen) == Set(0..<Self.count))
+        // Each process that was killed had one under way.
+        #expect(seen.count <= Self.count + 2)
+    }
+}
+#endif
