@@ -11,7 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TLS_FRAME_DATA = 0, TLS_FRAME_HEADERS = 1, TLS_FRAME_PING = 6, TLS_FRAME_HEAD_BYTES = 9 };
+enum {
+    TLS_FRAME_DATA = 0,
+    TLS_FRAME_HEADERS = 1,
+    TLS_FRAME_SETTINGS = 4,
+    TLS_FRAME_PING = 6,
+    TLS_FRAME_HEAD_BYTES = 9
+};
 
 typedef struct tls_frames {
     uint8_t bytes[16384];

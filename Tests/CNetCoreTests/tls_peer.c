@@ -4,6 +4,8 @@
 #include "listening.h"
 #include "nettesting.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <signal.h>
 #include <string.h>
@@ -39,6 +41,25 @@ static int choose(SSL *ssl, const unsigned char **out, unsigned char *length, co
     return SSL_TLSEXT_ERR_OK;
 }
 
+/// Each byte in a record of its own, and all in one segment with the first flight, so that the client has all when it
+/// has any.
+static bool says_early(SSL *ssl, int fd, const char *text, size_t length) {
+    int is_corked = 1;
+    char none[16];
+    size_t count = 0;
+    if (text == NULL) {
+        return true;
+    }
+    assert_int_equal(setsockopt(fd, IPPROTO_TCP, TCP_CORK, &is_corked, sizeof is_corked), 0);
+    bool is_said = SSL_read_early_data(ssl, none, sizeof none, &count) == SSL_READ_EARLY_DATA_FINISH;
+    for (size_t i = 0; i < length; i++) {
+        is_said = is_said && SSL_write_early_data(ssl, text + i, 1, &count) == 1;
+    }
+    is_corked = 0;
+    assert_int_equal(setsockopt(fd, IPPROTO_TCP, TCP_CORK, &is_corked, sizeof is_corked), 0);
+    return is_said;
+}
+
 static void *run_connection(void *ctx) {
     tls_peer_connection *connection = ctx;
     int fd = connection->fd;
@@ -47,7 +68,8 @@ static void *run_connection(void *ctx) {
     (void)sigaddset(&broken_pipe, SIGPIPE);
     (void)pthread_sigmask(SIG_BLOCK, &broken_pipe, NULL);
     SSL *ssl = SSL_new(connection->peer->context);
-    if (ssl != NULL && SSL_set_app_data(ssl, connection) == 1 && SSL_set_fd(ssl, fd) == 1 && SSL_accept(ssl) == 1) {
+    if (ssl != NULL && SSL_set_app_data(ssl, connection) == 1 && SSL_set_fd(ssl, fd) == 1 &&
+        says_early(ssl, fd, connection->peer->early, connection->peer->early_length) && SSL_accept(ssl) == 1) {
         connection->peer->serve(ssl, connection);
     }
     SSL_free(ssl);
@@ -79,6 +101,9 @@ static void *run(void *ctx) {
 void tls_peer_start(tls_peer *peer) {
     peer->context = SSL_CTX_new(TLS_server_method());
     tls_peer_show_certificate(peer->context);
+    if (peer->early != NULL) {
+        SSL_CTX_set_num_tickets(peer->context, 0); // Nothing else comes of itself.
+    }
     SSL_CTX_set_alpn_select_cb(peer->context, choose, peer);
     atomic_init(&peer->count, 0);
     assert_int_equal(pthread_mutex_init(&peer->mutex, NULL), 0);

@@ -35,6 +35,9 @@ struct tls_peer {
     void (*serve)(SSL *ssl, const tls_peer_connection *connection);
     /// '1' or '2' for each connection, the version of HTTP that it chooses; the last one stands for all further.
     const char *members;
+    /// Said with the first flight of the handshake, before the client's Finished (RFC 8446, 4.4.4); NULL for nothing.
+    const char *early;
+    size_t early_length;
     void *ctx;
     uint16_t port; // out
     SSL_CTX *context;

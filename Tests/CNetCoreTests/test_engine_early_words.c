@@ -1,0 +1,71 @@
+/// What a server says with its half of the handshake: it is there before the request is, and nothing may come after it.
+/// libcurl waits for the socket. OpenSSL's read-ahead, which would save a dozen calls of the system for each handshake,
+/// takes such words out of it, and nobody would ever look at them.
+#include "fixture.h"
+#include "tls_frames.h"
+#include "tls_peer.h"
+
+#include <string.h>
+
+static nc_request request_to(fixture *f, const tls_peer *peer) {
+    return (nc_request){.url = nc_slice_of(fixture_text(f, "https://127.0.0.1:%u/", peer->port)),
+                        .limits = {.total_ms = FIXTURE_LIMIT_MS / 2}};
+}
+
+/// Answers when its settings are acknowledged, as a server may insist on (RFC 9113, 6.5.3).
+static void serve_acknowledged(SSL *ssl, const tls_peer_connection *connection) {
+    tls_frames frames = TLS_FRAMES_INIT;
+    (void)connection;
+    (void)SSL_write(ssl, FRAME_HEAD("\0", "\4", "\1", "\0"), TLS_FRAME_HEAD_BYTES);
+    int stream = tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS);
+    frames.at = 24;
+    // The client's own, and the acknowledgement.
+    if (stream > 0 && tls_frames_find(&frames, ssl, TLS_FRAME_SETTINGS) == 0 &&
+        tls_frames_find(&frames, ssl, TLS_FRAME_SETTINGS) == 0) {
+        tls_frames_answer(ssl, stream);
+        (void)tls_frames_find(&frames, ssl, TLS_FRAME_PING); // None comes: the client ends the connection.
+    }
+}
+
+static void engine__settings_that_come_with_the_handshake_are_read_at_once(void **state) {
+    static const char early[] = FRAME_HEAD("\0", "\4", "\0", "\0");
+    tls_peer peer = {.serve = serve_acknowledged, .members = "2", .early = early, .early_length = TLS_FRAME_HEAD_BYTES};
+    fixture f;
+    (void)state;
+    fixture_start_trusting_all(&f);
+    tls_peer_start(&peer);
+    nc_request request = request_to(&f, &peer);
+    assert_answered(fixture_send(&f, &request), 200, "hi");
+    tls_peer_stop(&peer);
+    fixture_stop(&f);
+}
+
+/// Says nothing more, whatever the client says.
+static void serve_silently(SSL *ssl, const tls_peer_connection *connection) {
+    char bytes[4096];
+    (void)connection;
+    while (SSL_read(ssl, bytes, sizeof bytes) > 0) {
+    }
+}
+
+static void engine__an_answer_that_comes_with_the_handshake_is_not_waited_for(void **state) {
+    static const char early[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
+    tls_peer peer = {.serve = serve_silently, .members = "1", .early = early, .early_length = sizeof early - 1};
+    fixture f;
+    (void)state;
+    fixture_start_trusting_all(&f);
+    tls_peer_start(&peer);
+    nc_request request = request_to(&f, &peer);
+    assert_answered(fixture_send(&f, &request), 200, "hi");
+    tls_peer_stop(&peer);
+    fixture_stop(&f);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(engine__settings_that_come_with_the_handshake_are_read_at_once),
+        harness_case(engine__an_answer_that_comes_with_the_handshake_is_not_waited_for),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
