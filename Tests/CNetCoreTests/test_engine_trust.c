@@ -1,6 +1,8 @@
 /// What else a policy says of a handshake: who looks on, versions, ciphers, revocation, the client's own certificate.
 #include "pinned.h"
+#include "trust/handshake.h"
 
+#include <openssl/ssl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,6 +173,27 @@ static void trust__versions_and_ciphers_are_kept(void **state) {
     p.options.ciphers = nc_slice_of("ECDHE-RSA-AES256-GCM-SHA384"); // which the server's key cannot
     assert_status(pinned_ask(&p).error.status, NC_ERR_TLS_HANDSHAKE);
     pinned_stop(&p);
+}
+
+static void trust__aes_with_128_bits_is_offered_first_unless_somebody_says_otherwise(void **state) {
+    static const char *const orders[] = {"TLS_AES_256_GCM_SHA384:TLS_AES_128_GCM_SHA256",
+                                         "TLS_CHACHA20_POLY1305_SHA256"};
+    pinned p;
+    (void)state;
+    pinned_start(&p);
+    assert_string_equal(nc_response_hop_at(pinned_ask(&p).response, 0).tls_cipher, "TLS_AES_128_GCM_SHA256");
+    pinned_stop(&p);
+    nc_trust *trust = NULL;
+    assert_status(nc_trust_new(&trust, NULL, NULL), NC_OK);
+    for (size_t i = 0; i < 2; i++) {
+        SSL_CTX *context = SSL_CTX_new(TLS_client_method()); // as openssl.cnf may have it
+        assert_int_equal(SSL_CTX_set_ciphersuites(context, orders[i]), 1);
+        assert_true(nc_handshake_configure(context, trust));
+        const SSL_CIPHER *first = sk_SSL_CIPHER_value(SSL_CTX_get_ciphers(context), 0);
+        assert_memory_equal(SSL_CIPHER_get_name(first), orders[i], strlen(SSL_CIPHER_get_name(first)));
+        SSL_CTX_free(context);
+    }
+    nc_trust_release(trust);
 }
 
 static void trust__without_alpn_http_1_is_spoken(void **state) {
@@ -399,6 +422,7 @@ int main(void) {
         harness_case(trust__refusals_are_reported_now_and_then),
         harness_case(trust__the_observer_is_let_go_once_with_the_last_reference),
         harness_case(trust__versions_and_ciphers_are_kept),
+        harness_case(trust__aes_with_128_bits_is_offered_first_unless_somebody_says_otherwise),
         harness_case(trust__without_alpn_http_1_is_spoken),
         harness_case(trust__a_revoked_certificate_is_refused),
         harness_case(trust__a_missing_revocation_list_fails_closed),

@@ -107,7 +107,8 @@ typedef struct nc_trust_options {
     nc_tls_limit max_version;
     /// Ciphers up to TLS 1.2, in OpenSSL's syntax; copied. Empty: OpenSSL's default.
     nc_slice ciphers;
-    /// Cipher suites of TLS 1.3, in OpenSSL's syntax; copied. Empty: OpenSSL's default.
+    /// Cipher suites of TLS 1.3, in OpenSSL's syntax; copied. Empty: OpenSSL's, AES with 128 bits first; an order that
+    /// openssl.cnf has stands.
     nc_slice cipher_suites;
     /// True offers no protocol by ALPN (RFC 7301), so that HTTP/1.1 is spoken.
     bool skips_alpn;

@@ -49,7 +49,8 @@ public struct TrustPolicy: Sendable, Hashable {
     public var requiresStaple = false
     /// Ciphers up to TLS 1.2, in OpenSSL's syntax; nil is its default.
     public var ciphers: String?
-    /// Cipher suites of TLS 1.3, in OpenSSL's syntax; nil is its default.
+    /// Cipher suites of TLS 1.3, in OpenSSL's syntax; nil is its own, AES with 128 bits first, unless openssl.cnf has
+    /// another order.
     public var cipherSuites: String?
     /// False offers no protocol by ALPN (RFC 7301), so that HTTP/1.1 is spoken.
     public var usesALPN = true
