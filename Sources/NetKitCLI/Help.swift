@@ -32,7 +32,7 @@ enum Help {
               --proxy-header 'Name: value'    --noproxy HOST,HOST...|*
               --unix-socket PATH              --resolve HOST:PORT:ADDRESS
               --http1.1, --http2, --http3     --connect-to HOST1:PORT1:HOST2:PORT2
-              --http2-prior-knowledge     -p, --proxytunnel         for http too
+              --http2-prior-knowledge     -p, --proxytunnel  http too   -4, --ipv4, -6
 
         The output
           -o, --output FILE|-         -v, --verbose             tells what happened
