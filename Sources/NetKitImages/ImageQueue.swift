@@ -19,7 +19,7 @@ struct ImageQueue: Sendable {
     struct Job: Sendable {
         let id: UInt64
         let target: Target
-        let request: ImageRequest
+        var request: ImageRequest
         var priority: Priority
         var waiters: [Waiter]
         var isActive = false
@@ -66,6 +66,8 @@ struct ImageQueue: Sendable {
             let isMoreUrgent = !job.isActive && request.priority.rank < job.priority.rank
             if isMoreUrgent {
                 job.priority = request.priority
+                // It is sent so, too: the agent has a line of its own.
+                job.request.priority = request.priority
                 lines[job.priority, default: WaitingLine()].append(job.id, target)
             }
             jobs[target] = job

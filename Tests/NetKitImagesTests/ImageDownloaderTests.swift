@@ -187,6 +187,24 @@ struct ImageDownloaderTests {
         #expect(stub.requests.map(\.path) == expected)
     }
 
+    @Test func whatBecameUrgentWhileItWaitedIsSentAsUrgent() async throws {
+        let gate = StubGate()
+        let stub = try held(by: gate, try plain())
+        let downloader = ImageDownloader(agent: stub.agent, maxActive: 1)
+        let first = Task { try await downloader.image(url(0)) }
+        try await gate.waitForArrivals(1)
+        let (told, teller) = AsyncStream<Void>.makeStream()
+        for priority in [Priority.low, .high, .normal] {
+            var request = url(1)
+            request.priority = priority
+            downloader.download(request) { _ in teller.yield() }
+        }
+        gate.open()
+        _ = try await first.value
+        for await _ in told.prefix(3) {}
+        #expect(stub.requests.map(\.request.priority) == [.normal, .high])
+    }
+
     @Test func thoseWhoWaitForOneAreToldInTheirOrderOnTheMainActor() async throws {
         let gate = StubGate()
         let downloader = ImageDownloader(agent: try held(by: gate, try plain()).agent)
