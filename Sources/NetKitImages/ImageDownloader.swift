@@ -50,7 +50,7 @@ public final class ImageDownloader: Sendable {
     /// Gets an image.
     ///
     /// Cancelling the task ends the wait of this caller with `NetError.Code.cancelled`; the transfer goes on while others
-    /// wait for it. Throws what the transfer met, `badImage` for a body that is no image.
+    /// wait for it. In a task that was cancelled before, nothing is sent. Throws what the transfer met, `badImage` for a body that is no image.
     public func image(_ request: ImageRequest) async throws(NetError) -> LoadedImage {
         if let kept = try keptImage(for: request, ImageKey(request)) {
             return kept
@@ -58,7 +58,13 @@ public final class ImageDownloader: Sendable {
         let id = queue.withLock { $0.newID() }
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                ask(request, .init(id: id, delivery: .continuation(continuation)))
+                let waiter = ImageQueue.Waiter(id: id, delivery: .continuation(continuation))
+                if Task.isCancelled {
+                    tell(Self.givenUp, waiter)
+                    return
+                }
+                ask(request, waiter)
+                // A cancel before the waiter had its place has found nobody.
                 if Task.isCancelled {
                     cancel(ImageReceipt(id: id))
                 }
@@ -88,8 +94,12 @@ public final class ImageDownloader: Sendable {
         let (waiter, task) = queue.withLock { $0.cancel(receipt.id) }
         task?.cancel()
         if let waiter {
-            tell(.failure(NetError(.cancelled, "the image was not waited for")), waiter)
+            tell(Self.givenUp, waiter)
         }
+    }
+
+    private static var givenUp: ImageQueue.Outcome {
+        .failure(NetError(.cancelled, "the image was not waited for"))
     }
 
     // MARK: Asking

@@ -205,6 +205,30 @@ struct ImageDownloaderTests {
         #expect(stub.requests.map(\.request.priority) == [.normal, .high])
     }
 
+    @Test func aTaskThatWasCancelledBeforeBeginsNoTransfer() async throws {
+        /// Is asked once by who looks for an image, and once more by who begins a transfer.
+        struct Empty: ImageCache {
+            let lookups = Lock(0)
+            func image(for key: ImageKey) -> Image? {
+                lookups.withLock { $0 += 1 }
+                return nil
+            }
+            func insert(_ image: Image, for key: ImageKey) {}
+            func remove(_ key: ImageKey) -> Bool { false }
+            func removeAll() -> Bool { false }
+        }
+        let (cache, stub) = (Empty(), try StubTransport(image: try plain()))
+        let downloader = ImageDownloader(agent: stub.agent, cache: cache)
+        let task = Task {
+            try? await StubGate().waitForArrivals(1)  // Ends with the cancel alone.
+            return try await downloader.image(url(1))
+        }
+        task.cancel()
+        #expect(try await failure { try await task.value }.code == .cancelled)
+        #expect(cache.lookups.withLock { $0 } == 1)
+        #expect(downloader.activeCount == 0 && stub.requests.isEmpty)
+    }
+
     @Test func thoseWhoWaitForOneAreToldInTheirOrderOnTheMainActor() async throws {
         let gate = StubGate()
         let downloader = ImageDownloader(agent: try held(by: gate, try plain()).agent)
