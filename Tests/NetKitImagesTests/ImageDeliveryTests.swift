@@ -1,0 +1,29 @@
+import Dispatch
+import NetKit
+import Testing
+
+@testable import NetKitImages
+
+@Suite(.timeLimit(.minutes(5)))
+struct ImageDeliveryTests {
+    @Test func aTaskDoesNotWaitForTheMainActorBecauseAnotherWaiterDoes() async {
+        let taskHasGoneOn = DispatchSemaphore(value: 0)
+        let (outcomes, teller) = AsyncStream<DispatchTimeoutResult>.makeStream()
+        let holdsMain = ImageDelivery.onMain { _ in
+            // The limit only ends a test that fails.
+            teller.yield(taskHasGoneOn.wait(timeout: .now() + .seconds(20)))
+        }
+        let task = Task.detached {
+            _ = await withCheckedContinuation { continuation in
+                let waiters = [
+                    ImageQueue.Waiter(id: 1, delivery: holdsMain),
+                    ImageQueue.Waiter(id: 2, delivery: .continuation(continuation)),
+                ]
+                Task.detached { await ImageDelivery.deliver(.failure(NetError(.reset, "gone")), to: waiters) }
+            }
+            taskHasGoneOn.signal()
+        }
+        await task.value
+        #expect(await outcomes.first { _ in true } == .success)
+    }
+}
