@@ -5,8 +5,8 @@ public import NetKit
 ///     let slot = ImageSlot(downloader) { view.image = $0 }
 ///     slot.load(ImageRequest(url), placeholder: grey)
 ///
-/// A request for what is on its way already is ignored; any other takes its place, and what comes of the earlier one is
-/// dropped. An image in the cache is shown at once.
+/// A request for what is on its way already is ignored, unless it asks where the earlier one does not: a reload is a
+/// request of its own. Any other takes its place, and what comes of the earlier one is dropped. An image in the cache is shown at once.
 @MainActor public final class ImageSlot {
     /// Hears the image that was loaded.
     public typealias Success = @MainActor @Sendable (LoadedImage) -> Void
@@ -51,7 +51,7 @@ public import NetKit
             return
         }
         let key = ImageKey(request)
-        if let active, ImageKey(active) == key {
+        if let active, ImageKey(active) == key, active.cachePolicy.asksAsMuch(as: request.cachePolicy) {
             return
         }
         cancel()
@@ -96,6 +96,16 @@ public import NetKit
             success(loaded)
         } else {
             show(loaded.image)
+        }
+    }
+}
+
+extension ImageRequest.CachePolicy {
+    /// Whether an image that comes in this way will do for the other one.
+    fileprivate func asksAsMuch(as other: Self) -> Bool {
+        switch (self, other) {
+        case (.reload, _), (_, .onlyCached), (.useCaches, .useCaches): true
+        default: false
         }
     }
 }

@@ -57,6 +57,22 @@ struct ImageSlotTests {
         #expect(slot.active == nil)
     }
 
+    @Test func aReloadTakesThePlaceOfWhatACacheMayAnswer() async throws {
+        let slot = slot()
+        slot.load(request("1"))
+        try await gate.waitForArrivals(1)
+        var reload = request("1")
+        reload.cachePolicy = .reload
+        slot.load(reload)
+        #expect(slot.active?.cachePolicy == .reload)
+        slot.load(request("1"))  // The reload will do for this one.
+        #expect(slot.active?.cachePolicy == .reload)
+        gate.open()
+        await shown.change()
+        #expect(shown.images.map { $0?.width } == [1])
+        #expect(stub.requests.last?.headers["Cache-Control"] == "no-cache")
+    }
+
     @Test func theSameRequestIsIgnoredWhileItIsOnItsWay() async throws {
         let slot = slot()
         slot.load(request("1"), placeholder: try plain(9, 9))
