@@ -3,6 +3,8 @@
 enum PropertyListMeasure {
     static let maxDepth = 128
     static let maxValues = 1_000_000
+    /// Bytes of texts and data; of a list that is longer as much as it has.
+    static let maxBytes = 256 << 20
 
     /// Throws ``NetError/Code/undecodable`` for what is too much, and for what is neither XML nor binary.
     static func check(_ bytes: Bytes, maxValues: Int = maxValues) throws(NetError) {
@@ -21,6 +23,12 @@ enum PropertyListMeasure {
 
     static func tooMany(_ limit: Int) -> NetError {
         NetError(.undecodable, "the property list has more than \(limit) values")
+    }
+
+    static func tooLong(_ limit: Int) -> NetError {
+        NetError(
+            .undecodable,
+            "the property list has more than \(limit) bytes of texts and data, each counted as often as referred to")
     }
 
     private static func isXML(_ bytes: Bytes) -> Bool {
@@ -121,13 +129,24 @@ private struct BinaryPropertyList {
     private let root: Int
     private let table: Int
     private let maxValues: Int
-    /// Of each object that was measured: values in it, itself included, and how deep it is; 0 while it is measured.
-    private var measured: [Int: (values: Int, depth: Int)] = [:]
+    private let maxBytes: Int
+    private var measured: [Int: Size] = [:]
+
+    /// Of an object that was measured.
+    private struct Size {
+        /// Values in it, itself included.
+        var values = 1
+        /// How deep it is; 0 while it is measured.
+        var depth = 1
+        /// Bytes of texts and data in it: a decoder makes them anew for each that refers to them.
+        var bytes = 0
+    }
 
     private static var malformed: NetError { NetError(.undecodable, "the binary property list is malformed") }
 
     init(_ bytes: [UInt8], maxValues: Int) throws(NetError) {
         self.maxValues = maxValues
+        maxBytes = max(PropertyListMeasure.maxBytes, bytes.count)
         guard bytes.count >= 40 else { throw Self.malformed }
         let trailer = bytes.count - 32
         self.bytes = bytes
@@ -149,12 +168,13 @@ private struct BinaryPropertyList {
         return Int(value)
     }
 
-    /// The objects that one refers to.
-    private func references(of object: Int) throws(NetError) -> [Int] {
+    /// The objects that one refers to, or the bytes that it has itself.
+    private func content(of object: Int) throws(NetError) -> (references: [Int], bytes: Int) {
         var place = try Self.number(bytes, at: table + object * offsetBytes, offsetBytes)
         guard place < table else { throw Self.malformed }
         let kind = bytes[place] >> 4
-        guard [0xA, 0xB, 0xC, 0xD].contains(kind) else { return [] }
+        let hasReferences = [0xA, 0xB, 0xC, 0xD].contains(kind)
+        guard hasReferences || [0x4, 0x5, 0x6].contains(kind) else { return ([], 0) }
         var length = Int(bytes[place] & 0xF)
         place += 1
         if length == 0xF {
@@ -163,6 +183,12 @@ private struct BinaryPropertyList {
             length = try Self.number(bytes, at: place + 1, size)
             place += 1 + size
         }
+        guard hasReferences else {
+            // Of data, ASCII, and UTF-16.
+            let own = kind == 0x6 ? 2 * length : length
+            guard place <= table, own <= table - place else { throw Self.malformed }
+            return ([], own)
+        }
         let all = kind == 0xD ? 2 * length : length
         guard place <= table, all <= (table - place) / referenceBytes else { throw Self.malformed }
         var found: [Int] = []
@@ -170,7 +196,7 @@ private struct BinaryPropertyList {
         for index in 0..<all {
             found.append(try Self.number(bytes, at: place + index * referenceBytes, referenceBytes))
         }
-        return found
+        return (found, 0)
     }
 
     mutating func check() throws(NetError) {
@@ -178,7 +204,7 @@ private struct BinaryPropertyList {
     }
 
     /// As deep as it may be at most, which is less than any stack holds.
-    private mutating func measure(_ object: Int, within levels: Int) throws(NetError) -> (values: Int, depth: Int) {
+    private mutating func measure(_ object: Int, within levels: Int) throws(NetError) -> Size {
         guard object < count else { throw Self.malformed }
         if let known = measured[object] {
             guard known.depth > 0 else {
@@ -188,12 +214,16 @@ private struct BinaryPropertyList {
             return known
         }
         guard levels > 0 else { throw PropertyListMeasure.tooDeep }
-        measured[object] = (0, 0)
-        var sum = (values: 1, depth: 1)
-        for reference in try references(of: object) {
+        measured[object] = Size(values: 0, depth: 0)
+        let content = try content(of: object)
+        var sum = Size(bytes: content.bytes)
+        for reference in content.references {
             let inner = try measure(reference, within: levels - 1)
-            sum = (sum.values + inner.values, max(sum.depth, inner.depth + 1))
+            sum.values += inner.values
+            sum.depth = max(sum.depth, inner.depth + 1)
+            sum.bytes += inner.bytes
             guard sum.values <= maxValues else { throw PropertyListMeasure.tooMany(maxValues) }
+            guard sum.bytes <= maxBytes else { throw PropertyListMeasure.tooLong(maxBytes) }
         }
         measured[object] = sum
         return sum

@@ -132,6 +132,30 @@ struct PropertyListTests {
         _ = try await agent(binary([[1, 1, 1], []])).send(request)
     }
 
+    @Test(arguments: [(0x4, 1), (0x5, 1), (0x6, 2)])
+    func whatIsReferredToOftenCountsAsOftenInBytes(kind: Int, unit: Int) async throws {
+        func big(_ value: Int, _ count: Int) -> [UInt8] {
+            (0..<count).map { UInt8(value >> (8 * (count - 1 - $0)) & 255) }
+        }
+        /// One text or data, of which an array has `count`.
+        func list(_ bytes: Int, count: Int) -> [UInt8] {
+            var list = Array("bplist00".utf8) + [0xAF, 0x12] + big(count, 4)
+            list += [UInt8](repeating: 1, count: count)
+            let shared = list.count
+            list += [UInt8(kind << 4 | 0xF), 0x12] + big(bytes / unit, 4) + [UInt8](repeating: 0x41, count: bytes)
+            let table = list.count
+            list += big(8, 4) + big(shared, 4) + [0, 0, 0, 0, 0, 0, 4, 1]
+            return list + big(2, 8) + big(0, 8) + big(table, 8)
+        }
+        // 2^28 bytes and one more; 400 KB of a body would become 54 GB.
+        try PropertyListMeasure.check(Bytes(list(1 << 14, count: 1 << 14)))
+        for hostile in [list(1 << 14, count: 1 + 1 << 14), list(1 << 16, count: 900_000)] {
+            let error = try await failure(hostile)
+            #expect(error.code == .undecodable && error.message.contains("268435456 bytes"))
+        }
+        _ = try await agent(list(1 << 10, count: 100)).send(Request("/", decoding: Decoding<Anything>.propertyList))
+    }
+
     @Test func anyByteOfABinaryListMayBeWrong() async throws {
         let whole = binary([[1, 2], [2], []])
         var refused = 0
