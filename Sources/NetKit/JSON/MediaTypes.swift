@@ -1,4 +1,5 @@
-/// Content types that a request takes: "text/json", "application/*", "*/*", or "*+json" for a suffix (RFC 6839).
+/// Content types that a request takes: "text/json", "application/*", "*/*", or "*+json" for a suffix (RFC 6839). Parameters
+/// count on neither side.
 enum MediaTypes {
     /// Those of JSON.
     static let json = ["application/json", "text/json", "text/javascript", "*+json"]
@@ -11,7 +12,7 @@ enum MediaTypes {
     static func accept(_ contentType: String?, _ patterns: [String]) -> Bool {
         guard let contentType else { return true }
         let type = name(of: contentType)
-        return type.isEmpty || patterns.contains { matches(type, $0.lowercased()) }
+        return type.isEmpty || patterns.contains { matches(type, name(of: $0)) }
     }
 
     private static func matches(_ type: String, _ pattern: String) -> Bool {
@@ -28,6 +29,8 @@ enum MediaTypes {
     }
 
     private static func name(of contentType: String) -> String {
-        String(contentType.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }).lowercased()
+        let hasMore = contentType.utf8.contains { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: " ") || $0 == 0x09 }
+        guard hasMore else { return contentType.lowercased() }
+        return String(contentType.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }).lowercased()
     }
 }

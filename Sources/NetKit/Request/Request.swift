@@ -171,7 +171,8 @@ extension Request {
 
 extension Request {
     /// The content types that are answers: "text/json", "application/*", "*/*", or "*+json" for a suffix (RFC 6839).
-    /// Another one throws ``NetError/Code/unacceptableType``; a body without a type is judged by what it is.
+    /// Another one throws ``NetError/Code/unacceptableType``; a body without a type is judged by what it is. Parameters,
+    /// such as a charset, count neither here nor there.
     ///
     /// Nil takes those of the decoding: application/json, text/json, text/javascript and *+json where JSON is wanted, and
     /// otherwise any.

@@ -75,6 +75,15 @@ struct JSONDecodingTests {
         #expect(try await failure { try await agent(.json("[1]")).send(text) }.code == .unacceptableType)
     }
 
+    @Test(arguments: ["application/json; charset=utf-8", " Application/JSON ", "application/*; q=1", "*/*;q=0.1"])
+    func parametersOfAcceptedTypesDoNotCount(accepted: String) async throws {
+        var request = Request<[Int]>("/")
+        request.acceptedTypes = ["text/html", accepted]
+        for type in ["application/json", "application/json;charset=UTF-8"] {
+            #expect(try await agent(reply("[1]", type)).send(request).value == [1])
+        }
+    }
+
     @Test func aBodyWithoutATypeIsJudgedByWhatItIs() async throws {
         let bare = StubReply(body: [.text("[1]")])
         #expect(try await agent(bare).send(Request<[Int]>("/")).value == [1])
