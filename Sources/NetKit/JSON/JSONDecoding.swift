@@ -21,12 +21,20 @@ public struct JSONDecoding: Sendable {
         if let absent = try checkedAbsence(of: Value.self, in: response) {
             return absent
         }
-        let bytes = response.bytes
-        let text = removesNulls ? try JSONValue(bytes, rules: rules).removingNulls.bytes : bytes
-        if !removesNulls {
-            try bytes.proveJSON(rules)
+        return try makeDecoder().decode(Value.self, from: try text(of: response.bytes).borrowedData)
+    }
+
+    /// What the decoder gets, proven.
+    private func text(of bytes: Bytes) throws(NetError) -> Bytes {
+        if removesNulls {
+            return try JSONValue(bytes, rules: rules).removingNulls.bytes
         }
-        return try makeDecoder().decode(Value.self, from: text.borrowedData)
+        try bytes.proveJSON(rules)
+        // A decoder takes no half of a surrogate pair, while a tree has U+FFFD in its place.
+        if rules.allowsLoneSurrogates, !bytes.isJSON(rules.withoutLoneSurrogates) {
+            return try JSONValue(bytes, rules: rules).bytes
+        }
+        return bytes
     }
 
     /// Reads a tree.
@@ -47,6 +55,18 @@ public struct JSONDecoding: Sendable {
         guard let type = Value.self as? any OptionalValue.Type, response.bytes.isBlank else { return nil }
         return type.absent as? Value
     }
+}
+
+extension JSONRules {
+    fileprivate var withoutLoneSurrogates: JSONRules {
+        var rules = self
+        rules.allowsLoneSurrogates = false
+        return rules
+    }
+}
+
+extension Bytes {
+    fileprivate func isJSON(_ rules: JSONRules) -> Bool { (try? proveJSON(rules)) != nil }
 }
 
 extension Decoding where Value: Decodable {

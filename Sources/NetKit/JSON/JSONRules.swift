@@ -6,7 +6,7 @@ public struct JSONRules: Sendable, Hashable {
     public var maxBytes: Int?
     /// Bytes of one number; nil is no limit.
     public var maxNumberBytes: Int?
-    /// Whether `\ud800` without its other half is accepted.
+    /// Whether `\ud800` without its other half is accepted; it is read as U+FFFD.
     public var allowsLoneSurrogates = false
     /// Whether a name that its object has already had is refused.
     public var refusesDuplicateNames = false

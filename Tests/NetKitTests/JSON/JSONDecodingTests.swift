@@ -84,6 +84,19 @@ struct JSONDecodingTests {
         }
     }
 
+    @Test func halvesOfSurrogatePairsAreReadWhereTheyAreAllowed() throws {
+        var choices = JSONDecoding()
+        func cities(_ text: String) throws -> [City] {
+            try Response(status: 200, bytes: Bytes(Array(text.utf8))).decoded(by: .json(choices))
+        }
+        let text = #"[{"id":9007199254740993,"name":"\ud800x\udc00\ud83d\ude00","\udfff":1e2}]"#
+        #expect(throws: NetError.self) { try cities(text) }
+        choices.rules.allowsLoneSurrogates = true
+        #expect(try cities(text) == [City(id: 9_007_199_254_740_993, name: "\u{FFFD}x\u{FFFD}\u{1F600}")])
+        #expect(try cities(#"[{"id":1,"name":"\ud83d\ude00"}]"#) == [City(id: 1, name: "\u{1F600}")])
+        #expect(throws: NetError.self) { try cities(#"[{"id":1,]"#) }
+    }
+
     @Test func aBodyWithoutATypeIsJudgedByWhatItIs() async throws {
         let bare = StubReply(body: [.text("[1]")])
         #expect(try await agent(bare).send(Request<[Int]>("/")).value == [1])
