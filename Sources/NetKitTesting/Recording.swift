@@ -130,48 +130,6 @@ extension Recording.Question {
         self.fields = .init(redaction.hiding(fields))
         self.body = body.map { .init($0, fields["Content-Type"], without: redaction) }
     }
-
-    /// Whether it asks for the same: fields are not compared, because they change with versions and times, and of JSON
-    /// the order of names is not, because a dictionary has none.
-    func matches(_ other: Self) -> Bool {
-        guard method == other.method, url == other.url, let body else {
-            return method == other.method && url == other.url
-        }
-        return other.body.map(body.isSame) ?? false
-    }
-}
-
-extension Recording.Content {
-    init(_ bytes: Bytes, _ type: String?, without redaction: Redaction) {
-        if let shown = redaction.hiding(body: bytes, contentType: type) {
-            self.init(text: shown)
-        } else {
-            self.init(bytes)
-        }
-    }
-}
-
-extension Recording.Content {
-    fileprivate func isSame(as other: Self) -> Bool {
-        if self == other {
-            return true
-        }
-        guard let own = try? JSONValue(bytes), let their = try? JSONValue(other.bytes) else { return false }
-        return own.inOrder == their.inOrder
-    }
-}
-
-extension JSONValue {
-    /// The same with the members of each object in the order of their names.
-    fileprivate var inOrder: JSONValue {
-        switch self {
-        case .array(let values): return .array(values.map(\.inOrder))
-        case .object(let members):
-            let ordered = members.map { Member(name: $0.name, value: $0.value.inOrder) }
-            return .object(ordered.sorted { $0.name < $1.name })
-        default: return self
-        }
-    }
 }
 
 extension [Recording.Field] {

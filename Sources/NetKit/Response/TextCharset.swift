@@ -73,8 +73,11 @@ struct TextCharset: Equatable {
 }
 
 /// The charset parameter of a Content-Type (RFC 9110, 8.3.2): the first one, in quotes or not.
-package func charsetName(in contentType: String) -> String? {
-    var rest = Substring(contentType).utf8
+package func charsetName(in contentType: String) -> String? { parameter("charset", of: contentType) }
+
+/// The first parameter of this name behind a value such as a Content-Type's, in quotes or not; nil when it is empty.
+package func parameter(_ wanted: String, of field: String) -> String? {
+    var rest = Substring(field).utf8
     var isFirst = true
     while !rest.isEmpty {
         var isQuoted = false
@@ -91,7 +94,7 @@ package func charsetName(in contentType: String) -> String? {
         }
         rest = rest.dropFirst(part.count + 1)
         let pair = Substring(part).split(separator: "=", maxSplits: 1).map(String.init)
-        if !isFirst, pair.count == 2, pair[0].trimmingBlanks.isEqualIgnoringASCIICase(to: "charset") {
+        if !isFirst, pair.count == 2, pair[0].trimmingBlanks.isEqualIgnoringASCIICase(to: wanted) {
             let name = pair[1].trimmingBlanks.filter { $0 != "\"" }
             return name.isEmpty ? nil : name
         }

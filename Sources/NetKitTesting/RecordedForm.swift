@@ -1,0 +1,37 @@
+import NetKit
+
+/// A body of several parts (RFC 2046, 5.1.1), as far as a recording looks into it.
+struct RecordedForm {
+    /// What stands before, between and behind the delimiters: of a part the rest of the delimiter's line, its fields and
+    /// its content.
+    let pieces: [[UInt8]]
+
+    /// Nil for another type, and for one without a boundary.
+    init?(_ bytes: Bytes, _ type: String?) {
+        guard let type, type.lowercased().hasPrefix("multipart/"), let boundary = parameter("boundary", of: type) else {
+            return nil
+        }
+        pieces = Self.split(Array(bytes), by: Array("--\(boundary)".utf8))
+    }
+
+    private static func split(_ bytes: [UInt8], by delimiter: [UInt8]) -> [[UInt8]] {
+        var pieces: [[UInt8]] = []
+        var start = 0
+        while let end = place(of: delimiter, in: bytes, from: start) {
+            pieces.append(Array(bytes[start..<end]))
+            start = end + delimiter.count
+        }
+        return pieces + [Array(bytes[start...])]
+    }
+
+    private static func place(of wanted: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
+        var at = start
+        while at + wanted.count <= bytes.count {
+            if bytes[at] == wanted[0], bytes[at...].starts(with: wanted) {
+                return at
+            }
+            at += 1
+        }
+        return nil
+    }
+}
