@@ -107,6 +107,11 @@ public struct Recording: Sendable, Codable, Equatable {
         if version != 1 {
             throw NetError(.undecodable, "'\(path)' is a recording of version \(version), not 1")
         }
+        for (index, exchange) in exchanges.enumerated() {
+            if let fault = exchange.fault {
+                throw NetError(.undecodable, "'\(path)': exchanges[\(index)], \(exchange.name), \(fault)")
+            }
+        }
     }
 
     /// Writes it, whole or not at all; two recordings of the same exchanges are the same text.
@@ -129,6 +134,23 @@ extension Recording.Question {
         url = redaction.hiding(url: request.url)
         self.fields = .init(redaction.hiding(fields))
         self.body = body.map { .init($0, fields["Content-Type"], without: redaction) }
+    }
+}
+
+extension Recording.Exchange {
+    /// How it is called in messages.
+    var name: String { "\(request.method) \(request.url)" }
+
+    /// Why it cannot be replayed; nil when it can.
+    var fault: String? {
+        switch (response, failure) {
+        case (nil, nil): "has neither a response nor a failure"
+        case (.some, .some): "has both a response and a failure"
+        case (let response?, nil) where !(200...999).contains(response.status):
+            "has the status \(response.status), which is no final one"
+        case (nil, let failure?) where failure.code == 0: "has a failure of the code 0, which is no error"
+        default: nil
+        }
     }
 }
 

@@ -91,6 +91,9 @@ extension ReplayTransport.Tape {
             throw NetError(.usage, "\(question.method) \(question.url) was not recorded\(closest(to: question))")
         }
         let exchange = recording.exchanges[index]
+        if let fault = exchange.fault {
+            throw NetError(.usage, "exchanges[\(index)] of the recording, \(exchange.name), \(fault)")
+        }
         if let failure = exchange.failure {
             throw NetError(NetError.Code(rawValue: failure.code), failure.message)
         }

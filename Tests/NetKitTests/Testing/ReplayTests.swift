@@ -238,6 +238,32 @@ struct ReplayTests {
         #expect(missing?.code == .file)
     }
 
+    @Test(arguments: [
+        ("", "neither a response nor a failure"),
+        (#","response":{"status":200,"fields":[],"body":{}},"failure":{"code":1,"message":""}"#, "both"),
+        (#","response":{"status":70000,"fields":[],"body":{}}"#, "status 70000"),
+        (#","failure":{"code":0,"message":""}"#, "code 0"),
+    ])
+    func anExchangeThatCannotBeReplayedIsNamed(end: String, fault: String) throws {
+        let request = #""request":{"method":"GET","url":"http://stub/a","fields":[]}"#
+        let sound = #"{\#(request),"response":{"status":200,"fields":[],"body":{}}}"#
+        let text = #"{"version":1,"exchanges":[\#(sound),{\#(request)\#(end)}]}"#
+        try folder.write(Array(text.utf8), to: "recording.json")
+        let error = try #require(#expect(throws: NetError.self) { try ReplayTransport(contentsOf: file) })
+        #expect(error.code == .undecodable && error.message.contains(fault))
+        #expect(error.message.contains("exchanges[1], GET http://stub/a"))
+    }
+
+    @Test func anExchangeWithoutAnEndIsNamedWhenItIsAskedFor() async throws {
+        try server.answer("*", with: .text("x"))
+        _ = try await Agent(configuration).send(Request<Bytes>("/a"))
+        var recording = recorder.recording
+        recording.exchanges[0].response = nil
+        let again = Agent(.init(baseURL: server.url), transport: ReplayTransport(recording))
+        let error = await #expect(throws: NetError.self) { try await again.send(Request<Bytes>("/a")) }
+        #expect(error?.code == .usage && error?.message.contains("/a, has neither") == true)
+    }
+
     @Test func theSameExchangesAreTheSameText() async throws {
         try server.answer("*", with: .json(#"{"b":1,"a":2}"#))
         _ = try await Agent(configuration).send(Request<Bytes>("/"))
