@@ -5,13 +5,33 @@ struct RecordedForm {
     /// What stands before, between and behind the delimiters: of a part the rest of the delimiter's line, its fields and
     /// its content.
     let pieces: [[UInt8]]
+    private let delimiter: [UInt8]
 
     /// Nil for another type, and for one without a boundary.
     init?(_ bytes: Bytes, _ type: String?) {
         guard let type, type.lowercased().hasPrefix("multipart/"), let boundary = parameter("boundary", of: type) else {
             return nil
         }
-        pieces = Self.split(Array(bytes), by: Array("--\(boundary)".utf8))
+        delimiter = Array("--\(boundary)".utf8)
+        pieces = Self.split(Array(bytes), by: delimiter)
+    }
+
+    /// The same with the contents of parts with these names hidden.
+    func hidingSecrets(_ names: Redaction.Names) -> Bytes {
+        Bytes(Array(pieces.map { Self.hiding($0, names) }.joined(separator: delimiter)))
+    }
+
+    private static func hiding(_ piece: [UInt8], _ names: Redaction.Names) -> [UInt8] {
+        let blankLine = Array("\r\n\r\n".utf8)
+        guard let end = place(of: blankLine, in: piece, from: 0), isSecret(piece[..<end], names) else { return piece }
+        return piece[..<end] + blankLine + Array("\(Redaction.mark)\r\n".utf8)
+    }
+
+    private static func isSecret(_ head: ArraySlice<UInt8>, _ names: Redaction.Names) -> Bool {
+        let lines = head.split { $0 == 0x0D || $0 == 0x0A }.map { String(decoding: $0, as: UTF8.self) }
+        let name = lines.lazy.filter { $0.lowercased().hasPrefix("content-disposition:") }
+            .compactMap { parameter("name", of: $0) }.first
+        return name.map(names.contains) ?? false
     }
 
     private static func split(_ bytes: [UInt8], by delimiter: [UInt8]) -> [[UInt8]] {

@@ -12,8 +12,9 @@ public import NetKit
 ///     …
 ///     try recorder.recording.write(to: "Fixtures/cities.json")
 ///
-/// Secrets are hidden before they are kept: fields, query keys, and the fields of form and JSON bodies, of requests and
-/// responses alike; a body of another type stays as it is. Thread-safe.
+/// Secrets are hidden before they are kept: fields, query keys, and the fields of forms, those of several parts among
+/// them, and of JSON, of requests and responses alike; a body of another type stays as it is. A request's body that is
+/// sent in a content coding is not kept. Thread-safe.
 public final class Recorder: Interceptor {
     private let redaction: Redaction
     private let maxBodyBytes: Int
@@ -42,7 +43,7 @@ public final class Recorder: Interceptor {
             asked += 1
             return asked
         }
-        let body = await Self.bytes(of: call.request.body)
+        let body = await Self.bytes(of: call.request)
         var exchange = Recording.Exchange(request: .init(call.request, body, without: redaction))
         do throws(NetError) {
             let (bytes, answer) = try await read(try await next(call))
@@ -94,9 +95,11 @@ public final class Recorder: Interceptor {
             trailers: trailers.isEmpty ? nil : .init(redaction.hiding(trailers)))
     }
 
-    /// A body that can be read once only is the transport's.
-    private static func bytes(of body: Body?) async -> Bytes? {
-        guard let body, body.isRepeatable else { return nil }
+    /// A body that can be read once only is the transport's, and what secrets a coded one has nobody can see.
+    private static func bytes(of request: Request<Bytes>) async -> Bytes? {
+        guard let body = request.body, body.isRepeatable, request.sentFields["Content-Encoding"] == nil else {
+            return nil
+        }
         let read = Lock<[UInt8]>([])
         do throws(NetError) {
             try await body.forEachPiece { piece throws(NetError) in

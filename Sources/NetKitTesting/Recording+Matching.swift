@@ -27,8 +27,10 @@ extension Recording.Content {
     init(_ bytes: Bytes, _ type: String?, without redaction: Redaction) {
         if let shown = redaction.hiding(body: bytes, contentType: type) {
             self.init(text: shown)
+        } else if let form = RecordedForm(bytes, type) {
+            self.init(form.hidingSecrets(redaction.bodyFields))
         } else {
-            self.init(bytes)
+            self.init(redaction.hiding(brokenJSON: bytes, contentType: type) ?? bytes)
         }
     }
 

@@ -148,14 +148,20 @@ public struct Redaction: Sendable {
         if type == "application/x-www-form-urlencoded" {
             return hiding(pairs: String(decoding: Array(body), as: UTF8.self), bodyFields, upTo: Self.maxNesting)
         }
-        guard type.isEmpty || type == "application/json" || type.hasSuffix("+json"), body.isJSON else { return nil }
-        return hiding(json: Array(body))
+        guard MediaTypes.accept(contentType, MediaTypes.json), body.isJSON else { return nil }
+        return String(decoding: hiding(json: Array(body)), as: UTF8.self)
+    }
+
+    /// A body of a type of JSON that is none, such as one that was cut or begins with a mark, gone through as if it were:
+    /// what stands behind a secret's name is hidden, and all else is as it was. Nil for a body of another type.
+    package func hiding(brokenJSON body: Bytes, contentType: String?) -> Bytes? {
+        MediaTypes.accept(contentType, MediaTypes.json) ? Bytes(hiding(json: Array(body))) : nil
     }
 }
 
 extension Redaction {
-    /// A valid text: a string before a colon is a name.
-    private func hiding(json: [UInt8]) -> String {
+    /// A string before a colon is a name.
+    private func hiding(json: [UInt8]) -> [UInt8] {
         var shown: [UInt8] = []
         var at = 0
         while at < json.count {
@@ -174,7 +180,7 @@ extension Redaction {
                 at = end
             }
         }
-        return String(decoding: shown, as: UTF8.self)
+        return shown
     }
 
     /// Whether a name stands for a secret, its escapes undone.
