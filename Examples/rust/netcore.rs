@@ -308,24 +308,29 @@ impl Drop for Engine {
     }
 }
 
+/// Names what is under way to other threads. Fetches and downloads are counted apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Id {
+    Fetch(u64),
+    Download(u64),
+}
+
 /// One under way; dropping it lets it go on, and forgets what comes of it.
 pub struct Transfer<'a, T> {
     engine: &'a Engine,
-    id: u64,
-    cancel: unsafe extern "C" fn(*mut c_void, u64),
+    id: Id,
     done: mpsc::Receiver<Outcome<T>>,
 }
 
 impl<T> Transfer<'_, T> {
     /// Names it to other threads; see Engine::cancel.
-    pub fn id(&self) -> u64 {
+    pub fn id(&self) -> Id {
         self.id
     }
 
     /// Asks for its end; harmless when it has ended.
     pub fn cancel(&self) {
-        // SAFETY: the engine lives as long as this borrow.
-        unsafe { (self.cancel)(self.engine.0, self.id) }
+        self.engine.cancel(self.id)
     }
 
     /// Waits for the end. In a callback, whose thread would wait for itself, it is an error.
@@ -367,7 +372,7 @@ impl Engine {
         // SAFETY: request and sink are copied. When the request was not accepted on_done never comes: the box is ours.
         check(|err| unsafe { raw::nc_engine_submit(self.0, &request.raw(), &sink, &mut id, err) })
             .inspect_err(|_| drop(unsafe { Box::from_raw(ctx) }))?;
-        Ok(Transfer { engine: self, id, cancel: raw::nc_engine_cancel, done })
+        Ok(Transfer { engine: self, id: Id::Fetch(id), done })
     }
 
     /// Asks and waits.
@@ -390,12 +395,17 @@ impl Engine {
         // SAFETY: as in start().
         check(|err| unsafe { raw::nc_download_start(self.0, &options, &sink, &mut id, err) })
             .inspect_err(|_| drop(unsafe { Box::from_raw(ctx) }))?;
-        Ok(Transfer { engine: self, id, cancel: raw::nc_download_cancel, done })
+        Ok(Transfer { engine: self, id: Id::Download(id), done })
     }
 
-    /// Ends a transfer from any thread; unknown ids are harmless.
-    pub fn cancel(&self, id: u64) {
+    /// Ends a fetch or a download from any thread; unknown ids are harmless.
+    pub fn cancel(&self, id: Id) {
         // SAFETY: a live engine.
-        unsafe { raw::nc_engine_cancel(self.0, id) }
+        unsafe {
+            match id {
+                Id::Fetch(number) => raw::nc_engine_cancel(self.0, number),
+                Id::Download(number) => raw::nc_download_cancel(self.0, number),
+            }
+        }
     }
 }

@@ -3,7 +3,7 @@
 #[path = "../../Examples/rust/netcore.rs"]
 mod netcore;
 
-use netcore::{raw, Engine, Error, Events, Expectation, Request, Response, Store, Transfer, Trust};
+use netcore::{raw, Engine, Error, Events, Expectation, Id, Request, Response, Store, Transfer, Trust};
 use std::panic::{catch_unwind, set_hook, AssertUnwindSafe};
 use std::sync::{mpsc, Arc, Mutex};
 
@@ -115,9 +115,24 @@ fn dropped_in_flight() -> bool {
     Arc::strong_count(&owned) == 1
 }
 
+/// Another thread ends a download by its id while this one waits.
+fn cancelled_elsewhere() -> bool {
+    let engine = Engine::new().unwrap();
+    let directory = std::env::args().nth(1).unwrap_or_default();
+    let url = place("/slow");
+    let download = engine.download(&Request::get(&url), &format!("{directory}/slow")).unwrap();
+    let id = download.id();
+    let status = std::thread::scope(|scope| {
+        scope.spawn(|| engine.cancel(id));
+        status_of(download.wait())
+    });
+    status == raw::CANCELLED
+}
+
 fn refusals() -> bool {
     let engine = Engine::new().unwrap();
-    engine.cancel(12345);
+    engine.cancel(Id::Fetch(12345));
+    engine.cancel(Id::Download(12345));
     status_of(engine.fetch(&Request::get(""))) != 0
         && status_of(engine.fetch(&Request::get("http://a\0b/"))) != 0
         && status_of(Store::open("a\0b")) == raw::USAGE
@@ -127,12 +142,13 @@ fn refusals() -> bool {
 
 fn main() -> std::process::ExitCode {
     set_hook(Box::new(|_| ()));
-    let steps: [(&str, fn() -> bool); 6] = [
+    let steps: [(&str, fn() -> bool); 7] = [
         ("threads_may_share", threads_may_share),
         ("panics", panics),
         ("waits_inside", waits_inside),
         ("ends_inside", ends_inside),
         ("dropped_in_flight", dropped_in_flight),
+        ("cancelled_elsewhere", cancelled_elsewhere),
         ("refusals", refusals),
     ];
     let mut code = 0;
