@@ -46,7 +46,7 @@ struct OfflineKillTests {
         if queue.requests.isEmpty {
             for number in 0..<count {
                 let request = Request<Void>("\(host)/\(number)", method: .put, body: .text("body \(number)"))
-                try? await agent.send(request)
+                _ = try? await agent.send(request)
             }
             if point == "kept" {
                 kill(getpid(), SIGKILL)
