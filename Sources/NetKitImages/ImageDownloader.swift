@@ -50,7 +50,8 @@ public final class ImageDownloader: Sendable {
     /// Gets an image.
     ///
     /// Cancelling the task ends the wait of this caller with `NetError.Code.cancelled`; the transfer goes on while others
-    /// wait for it. In a task that was cancelled before, nothing is sent. Throws what the transfer met, `badImage` for a body that is no image.
+    /// wait for it. In a task that was cancelled before, nothing is sent. Throws what the transfer met, `badImage` for
+    /// a body that is no image.
     public func image(_ request: ImageRequest) async throws(NetError) -> LoadedImage {
         if let kept = try keptImage(for: request, ImageKey(request)) {
             return kept
@@ -88,8 +89,8 @@ public final class ImageDownloader: Sendable {
         return isWaiting ? ImageReceipt(id: id) : nil
     }
 
-    /// Ends the wait of one, who is told `NetError.Code.cancelled`; others go on waiting, and without others the transfer is
-    /// cancelled. One who was told already is ignored.
+    /// Ends the wait of one, who is told `NetError.Code.cancelled`; others go on waiting, and without others the
+    /// transfer is cancelled. One who was told already is ignored.
     public func cancel(_ receipt: ImageReceipt) {
         let (waiter, task) = queue.withLock { $0.cancel(receipt.id) }
         task?.cancel()

@@ -6,7 +6,8 @@ public import NetKit
 ///     slot.load(ImageRequest(url), placeholder: grey)
 ///
 /// A request for what is on its way already is ignored, unless it asks where the earlier one does not: a reload is a
-/// request of its own. Any other takes its place, and what comes of the earlier one is dropped. An image in the cache is shown at once.
+/// request of its own. Any other takes its place, and what comes of the earlier one is dropped. An image in the cache
+/// is shown at once.
 @MainActor public final class ImageSlot {
     /// Hears the image that was loaded.
     public typealias Success = @MainActor @Sendable (LoadedImage) -> Void

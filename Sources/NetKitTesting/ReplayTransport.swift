@@ -6,10 +6,10 @@ public import NetKit
 ///     let agent = Agent(configuration, transport: replay)
 ///
 /// A request is matched by method, URL and body, secrets hidden as they were when it was recorded; boundaries of forms
-/// do not count. Several exchanges of
-/// one request come one after the other; the last one answers all after it. What was not recorded ends with
-/// ``NetKit/NetError/Code/usage``, and the message names the request and the closest one that was. Everything else is an
-/// agent's as ever: limits, decoding, validation, interceptors, cache and observers. Thread-safe.
+/// do not count. Several exchanges of one request come one after the other; the last one answers all after it. What was
+/// not recorded ends with ``NetKit/NetError/Code/usage``, and the message names the request and the closest one that
+/// was. Everything else is an agent's as ever: limits, decoding, validation, interceptors, cache and observers.
+/// Thread-safe.
 public final class ReplayTransport: Transport {
     fileprivate struct State: Sendable {
         var used: Set<Int> = []

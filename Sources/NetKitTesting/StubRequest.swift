@@ -35,8 +35,8 @@ public struct StubRequest: Sendable {
         return address.firstIndex(of: "?").map { String(address[address.index(after: $0)...]) }
     }
 
-    /// The fields in order, with the body's Content-Type and Content-Encoding where no other is named. What the agent's credentials would
-    /// add is not among them: see ``request``.
+    /// The fields in order, with the body's Content-Type and Content-Encoding where no other is named. What the agent's
+    /// credentials would add is not among them: see ``request``.
     public var headers: Headers { request.sentFields }
 
     /// The body, as far as it has come.

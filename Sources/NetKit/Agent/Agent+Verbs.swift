@@ -17,7 +17,8 @@ private struct Asked {
     }
 }
 
-/// Calls of one line. Each is a ``Request`` with a method, sent; statuses from 200 to 299 are answers, and the body is JSON.
+/// Calls of one line. Each is a ``Request`` with a method, sent; statuses from 200 to 299 are answers, and the body is
+/// JSON.
 ///
 ///     let cities = try await agent.get("cities", as: [City].self, parameters: ["count": 10]).value
 ///     let name = try await agent.get("cities/1").value?["name"]?.string

@@ -8,7 +8,8 @@
 ///     }
 ///     let cities = try await agent.send(HotCities(count: 10)).value
 ///
-/// The request is made anew for each start, and has the ``Startable/tag`` and the ``Startable/userInfo`` besides. What a request can do and this does not name, ``finish(_:)`` says.
+/// The request is made anew for each start, and has the ``Startable/tag`` and the ``Startable/userInfo`` besides. What
+/// a request can do and this does not name, ``finish(_:)`` says.
 public protocol Endpoint: Startable {
     /// The path, relative to a base; or an absolute URL.
     var path: String { get }

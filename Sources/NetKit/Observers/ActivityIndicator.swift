@@ -3,9 +3,10 @@
 ///     let indicator = ActivityIndicator { isVisible in … }
 ///     configuration.observers = [indicator]
 ///
-/// Calls are counted, whether it is enabled or not. One that lasts longer than ``init(isEnabled:activationDelay:completionDelay:time:onChange:)``'s
-/// first delay shows it; it is hidden when there was none for the second delay. The closure is called once for each
-/// change, one call at a time, on the thread that brings it about. Thread-safe.
+/// Calls are counted, whether it is enabled or not. One that lasts longer than
+/// ``init(isEnabled:activationDelay:completionDelay:time:onChange:)``'s first delay shows it; it is hidden when there
+/// was none for the second delay. The closure is called once for each change, one call at a time, on the thread that
+/// brings it about. Thread-safe.
 public final class ActivityIndicator: Observer {
     /// Where it is between hidden and shown.
     public enum State: Sendable, Hashable {

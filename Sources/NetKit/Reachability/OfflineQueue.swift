@@ -81,7 +81,8 @@ public final class OfflineQueue: Interceptor {
 
     /// As the other initializer, for callers that need not hear what became of each.
     ///
-    /// That one is preferred where both fit, so that a closure behind the parentheses is its `onOutcome`, and not `isWanted`.
+    /// That one is preferred where both fit, so that a closure behind the parentheses is its `onOutcome`, and not
+    /// `isWanted`.
     @_disfavoredOverload
     public convenience init(
         folder: String, reachability: Reachability, lifetime: Duration = .seconds(24 * 60 * 60),

@@ -5,8 +5,9 @@ private enum OutputNote: RequestNote {
 extension Request {
     /// Where the body of an accepted answer goes; nil keeps it in memory.
     ///
-    /// With one, `send` and starts give responses without ``Response/bytes``, so the value is made of no bytes. Another status
-    /// or type writes nothing, and throws with the body as ever. Streams, saves and downloads have places of their own.
+    /// With one, `send` and starts give responses without ``Response/bytes``, so the value is made of no bytes. Another
+    /// status or type writes nothing, and throws with the body as ever. Streams, saves and downloads have places of
+    /// their own.
     public var output: (any BodyOutput)? {
         get { hasNotes ? self[OutputNote.self] : nil }
         set { self[OutputNote.self] = newValue }

@@ -6,8 +6,8 @@
 ///     for await now in whole.updates { show(now.fractionCompleted, now.timeLeft) }
 ///
 /// One that is given to a start (``StartOptions/tracking``) follows it to its end, and ``cancel()``, ``pause()`` and
-/// ``resume()`` do so to the start, or to all parts. A batch or a chain that is started has a part for each of its requests.
-/// One is for one start. What is done to it before the start counts for it. Thread-safe.
+/// ``resume()`` do so to the start, or to all parts. A batch or a chain that is started has a part for each of its
+/// requests. One is for one start. What is done to it before the start counts for it. Thread-safe.
 public final class CallProgress: Sendable {
     /// Bytes one way.
     public struct Way: Sendable, Hashable {

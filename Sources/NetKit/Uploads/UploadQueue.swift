@@ -73,7 +73,8 @@ public final class UploadQueue: Sendable {
 
     /// As the other initializer, for callers that need not hear what became of each.
     ///
-    /// That one is preferred where both fit, so that a closure behind the parentheses is its `onOutcome`, and not `prepare`.
+    /// That one is preferred where both fit, so that a closure behind the parentheses is its `onOutcome`, and not
+    /// `prepare`.
     @_disfavoredOverload
     public convenience init(
         folder: String, maxConcurrent: Int = 2, lifetime: Duration = .seconds(7 * 24 * 60 * 60),

@@ -21,7 +21,8 @@ final class InputFile {
         }
     }
 
-    /// Opens a regular file; nil for anything else, which is not opened: a pipe waits for a writer, a device may have no end.
+    /// Opens a regular file; nil for anything else, which is not opened: a pipe waits for a writer, a device may have
+    /// no end.
     init?(regular path: String) throws(SystemError) {
         guard try Self.status(of: path).st_mode & S_IFMT == S_IFREG else { return nil }
         // Files of /proc that wait for what is to come are regular as well.
