@@ -24,26 +24,6 @@ public final class CircuitBreaker: Interceptor {
         var turn = 0
     }
 
-    /// Those that have failed: of others there is nothing to remember.
-    private struct Hosts: Sendable {
-        // More than these are looked through for some to forget, and then twice as many as were left.
-        static let many = 1024
-        var byName: [String: Host] = [:]
-        var most = Self.many
-
-        subscript(name: String) -> Host? {
-            get { byName[name] }
-            set { byName[name] = newValue }
-        }
-
-        /// Keeps those of which a failure is new, or which are left alone.
-        mutating func forget(failedBefore moment: Duration) {
-            guard byName.count > most else { return }
-            byName = byName.filter { $0.value.isTried || ($0.value.openUntil ?? $0.value.failedAt) > moment }
-            most = max(Self.many, byName.count * 2)
-        }
-    }
-
     private enum Permission: Sendable {
         case go(turn: Int, isTrial: Bool)
         case wait(Duration)
@@ -53,7 +33,8 @@ public final class CircuitBreaker: Interceptor {
     private let openTime: Duration
     private let time: TimeSource
     private let isFailure: @Sendable (Result<Int, NetError>) -> Bool
-    private let hosts = Lock(Hosts())
+    /// Those that have failed: of others there is nothing to remember.
+    private let hosts = Lock(SweptTable<Host>())
 
     /// - Parameters:
     ///   - maxFailures: failures in a row that open the circuit, from 1.
@@ -112,7 +93,7 @@ public final class CircuitBreaker: Interceptor {
     }
 
     /// Hosts that are remembered.
-    var hostCount: Int { hosts.withLock { $0.byName.count } }
+    var hostCount: Int { hosts.withLock { $0.count } }
 
     private func permission(for name: String) -> Permission {
         let now = time.now()
@@ -142,7 +123,8 @@ public final class CircuitBreaker: Interceptor {
             }
             // As good as new, unless there is an opening that calls have to be told apart from.
             hosts[name] = host.failures > 0 || host.turn > 0 ? host : nil
-            hosts.forget(failedBefore: now - openTime)
+            // A failure that is old is as good as none, unless the host is left alone still.
+            hosts.sweep { $0.isTried || ($0.openUntil ?? $0.failedAt) > now - openTime }
         }
     }
 

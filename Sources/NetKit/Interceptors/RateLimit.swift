@@ -22,25 +22,6 @@ public final class RateLimit: Interceptor {
         var free: [Duration] = []
     }
 
-    private struct Buckets: Sendable {
-        // More than these are looked through for full ones, which are as good as none, and then twice as many as were
-        // left: so no request walks over all.
-        static let many = 1024
-        var byName: [String: Bucket] = [:]
-        var most = Self.many
-
-        subscript(name: String) -> Bucket? {
-            get { byName[name] }
-            set { byName[name] = newValue }
-        }
-
-        mutating func forgetFullOnes(at now: Duration) {
-            guard byName.count > most else { return }
-            byName = byName.filter { $0.value.fullAt > now }
-            most = max(Self.many, byName.count * 2)
-        }
-    }
-
     // Longer than anybody waits is as good as for ever, and a million of it are a time still.
     private static let longest = Duration.seconds(1 << 40)
 
@@ -49,7 +30,7 @@ public final class RateLimit: Interceptor {
     private let scope: Scope
     private let maxWait: Duration?
     private let time: TimeSource
-    private let buckets = Lock(Buckets())
+    private let buckets = Lock(SweptTable<Bucket>())
 
     /// - Parameters:
     ///   - count: requests in each period, from 1.
@@ -94,13 +75,14 @@ public final class RateLimit: Interceptor {
     }
 
     /// Buckets that are not as good as none, and some that are.
-    var bucketCount: Int { buckets.withLock { $0.byName.count } }
+    var bucketCount: Int { buckets.withLock { $0.count } }
 
     /// Takes a token, perhaps one that is yet to come; returns when its turn is, and how long that takes.
     func take(from name: String) throws(NetError) -> (turn: Duration, wait: Duration) {
         let now = time.now()
         let taken: (Duration, Duration)? = buckets.withLock { buckets in
-            buckets.forgetFullOnes(at: now)
+            // A full one is as good as none.
+            buckets.sweep { $0.fullAt > now }
             var bucket = buckets[name] ?? Bucket(fullAt: now)
             if bucket.fullAt - burst <= now {
                 // Nobody waits: what was given back is as good as never taken.
