@@ -1,6 +1,9 @@
 import NetKit
 
 /// A body of several parts (RFC 2046, 5.1.1), as far as a recording looks into it.
+///
+/// It is cut and put together again, not read: a reader refuses a form that is damaged, whose secrets would then be
+/// written down, and does not say what stood between its parts.
 struct RecordedForm {
     /// What stands before, between and behind the delimiters: of a part the rest of the delimiter's line, its fields and
     /// its content.
@@ -37,9 +40,14 @@ struct RecordedForm {
     private static func split(_ bytes: [UInt8], by delimiter: [UInt8]) -> [[UInt8]] {
         var pieces: [[UInt8]] = []
         var start = 0
-        while let end = place(of: delimiter, in: bytes, from: start) {
-            pieces.append(Array(bytes[start..<end]))
-            start = end + delimiter.count
+        var next = 0
+        while let end = place(of: delimiter, in: bytes, from: next) {
+            next = end + delimiter.count
+            // It begins a line: elsewhere it is content.
+            if end == 0 || bytes[..<end].suffix(2) == [0x0D, 0x0A] {
+                pieces.append(Array(bytes[start..<end]))
+                start = next
+            }
         }
         return pieces + [Array(bytes[start...])]
     }

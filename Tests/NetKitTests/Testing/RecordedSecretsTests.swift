@@ -63,4 +63,12 @@ struct RecordedSecretsTests {
         #expect(!written.contains("hunter2") && written.contains("Bern") && body.contains(0xFF))
         #expect(written.split(separator: Redaction.mark).count == 3 && written.hasSuffix("--\r\n"))
     }
+
+    @Test func aBoundaryWithinALineEndsNoSecret() async throws {
+        let text = "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nhun--bter2\r\n--b--\r\n"
+        let body = Body.text(text, contentType: "multipart/form-data; boundary=b")
+        _ = try await agent().send(Request<Bytes>("/", method: .post, body: body))
+        let written = try #require(try exchange.request.body?.text)
+        #expect(!written.contains("hun") && !written.contains("ter2") && written.hasSuffix("\r\n--b--\r\n"))
+    }
 }
