@@ -7,9 +7,17 @@
 
 #include <string.h>
 
-static nc_request request_to(fixture *f, const tls_peer *peer) {
-    return (nc_request){.url = nc_slice_of(fixture_text(f, "https://127.0.0.1:%u/", peer->port)),
-                        .limits = {.total_ms = FIXTURE_LIMIT_MS / 2}};
+/// Asks a server that has said something before.
+static void assert_heard(const tls_peer *scene) {
+    tls_peer peer = *scene;
+    fixture f;
+    fixture_start_trusting_all(&f);
+    tls_peer_start(&peer);
+    nc_request request = {.url = nc_slice_of(fixture_text(&f, "https://127.0.0.1:%u/", peer.port)),
+                          .limits = {.total_ms = FIXTURE_LIMIT_MS / 2}};
+    assert_answered(fixture_send(&f, &request), 200, "hi");
+    tls_peer_stop(&peer);
+    fixture_stop(&f);
 }
 
 /// Answers when its settings are acknowledged, as a server may insist on (RFC 9113, 6.5.3).
@@ -28,16 +36,11 @@ static void serve_acknowledged(SSL *ssl, const tls_peer_connection *connection) 
 }
 
 static void engine__settings_that_come_with_the_handshake_are_read_at_once(void **state) {
-    static const char early[] = FRAME_HEAD("\0", "\4", "\0", "\0");
-    tls_peer peer = {.serve = serve_acknowledged, .members = "2", .early = early, .early_length = TLS_FRAME_HEAD_BYTES};
-    fixture f;
     (void)state;
-    fixture_start_trusting_all(&f);
-    tls_peer_start(&peer);
-    nc_request request = request_to(&f, &peer);
-    assert_answered(fixture_send(&f, &request), 200, "hi");
-    tls_peer_stop(&peer);
-    fixture_stop(&f);
+    assert_heard(&(tls_peer){.serve = serve_acknowledged,
+                             .members = "2",
+                             .early = FRAME_HEAD("\0", "\4", "\0", "\0"),
+                             .early_length = TLS_FRAME_HEAD_BYTES});
 }
 
 /// Says nothing more, whatever the client says.
@@ -50,15 +53,9 @@ static void serve_silently(SSL *ssl, const tls_peer_connection *connection) {
 
 static void engine__an_answer_that_comes_with_the_handshake_is_not_waited_for(void **state) {
     static const char early[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
-    tls_peer peer = {.serve = serve_silently, .members = "1", .early = early, .early_length = sizeof early - 1};
-    fixture f;
     (void)state;
-    fixture_start_trusting_all(&f);
-    tls_peer_start(&peer);
-    nc_request request = request_to(&f, &peer);
-    assert_answered(fixture_send(&f, &request), 200, "hi");
-    tls_peer_stop(&peer);
-    fixture_stop(&f);
+    assert_heard(
+        &(tls_peer){.serve = serve_silently, .members = "1", .early = early, .early_length = sizeof early - 1});
 }
 
 int main(void) {

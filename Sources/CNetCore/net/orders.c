@@ -170,8 +170,9 @@ void nc_orders_carry_out(nc_engine *engine, nc_link *ordered) {
         if ((orders & NC_ORDER_PAUSE) != 0) {
             nc_flow_pause(transfer);
         }
-        if (over(transfer, orders) != 0) {
-            nc_flow_resume(transfer, over(transfer, orders));
+        uint8_t reasons = over(transfer, orders);
+        if (reasons != 0) {
+            nc_flow_resume(transfer, reasons);
         }
     }
 }
