@@ -7,25 +7,6 @@ import Testing
 /// Queues whose process is killed at any point, and those that come after it.
 @Suite(.timeLimit(.minutes(5)))
 struct UploadKillTests {
-    /// Ends the process, as `kill -9` does, at a point of one upload's way.
-    private struct Killing: Interceptor {
-        let point: String
-        let number: Int
-        let count = Counter()
-
-        func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
-            let isMeant = count.increment() == number
-            if isMeant, point == "before" {
-                kill(getpid(), SIGKILL)
-            }
-            let answer = try await next(call)
-            if isMeant, point == "answered" {
-                kill(getpid(), SIGKILL)
-            }
-            return answer
-        }
-    }
-
     private static let count = 6
 
     /// What a process does: adds the uploads if there are none yet, and sends until it is killed.
