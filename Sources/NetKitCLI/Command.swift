@@ -50,7 +50,8 @@ enum Command {
         do throws(UsageError) {
             let arguments = try Arguments(parsing: words)
             if arguments.wantsHelp || arguments.wantsVersion {
-                return show(arguments.wantsHelp ? Help.text : Help.version)
+                let help = arguments.urls == ["all"] ? Help.all : Help.text
+                return show(arguments.wantsHelp ? help : Help.version)
             }
             return await fetch(arguments)
         } catch {

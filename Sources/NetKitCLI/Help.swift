@@ -1,68 +1,65 @@
 /// What nk says about itself.
 enum Help {
-    /// 80 columns, and at most 60 lines.
+    /// One screen: 80 columns, and at most 24 lines with the next prompt.
     static let text = """
-        Usage: nk [options] URL...    fetches URLs; the options are curl's
-               nk demo                walks through the library, on a server of its own
-               nk run|validate|query|join|multipart|key|pins|trust   each of these has
-                  cache|downloads|path|image|parts|serve|mock|manual   a --help
+        Usage: nk [options] URL...   the options are curl's; nk --help all explains each
+               nk demo               walks through the library, on a server of its own
+               nk run|serve|mock|path|validate|query|join|multipart|key|pins|trust|cache
+                  |downloads|image|parts|completions|manual   each of these has a --help
 
-        The request
-          -X, --request METHOD        -T, --upload-file FILE|-  PUT; to a folder's URL
-          -H, --header 'Name: value'                            with the file's name
-          -d, --data DATA|@FILE|@-    -I, --head                HEAD, prints the head
-              --json DATA|@FILE|@-    -L, --location            follows redirects
-              --data-urlencode [NAME=]TEXT|[NAME]@FILE      -G, --get  data in the URL
-          -F, --form NAME=VALUE|@FILE|<FILE             --form-string NAME=VALUE
-          -A, --user-agent NAME           --max-redirs N        50; -1 is no limit
-          -e, --referer URL               --compressed          asks for gzip and so on
-              --path-as-is                --proto =https        refuses http
-
-        Who asks
-          -u, --user NAME[:PASSWORD]  -b, --cookie 'a=1; b=2'|FILE
-              --digest                -c, --cookie-jar FILE     written at the end
-              --oauth2-bearer TOKEN   -j, --junk-session-cookies
-          -n, --netrc  ~/.netrc           --cert FILE[:PASSWORD], --key FILE
-          -k, --insecure                  --cacert FILE         believes these alone
-              --pin 'HOST=sha256/...'     --pinnedpubkey, --tls-max, --crlfile, ...
-
-        The way
-          -x, --proxy [SCHEME://][NAME:PASSWORD@]HOST[:PORT]    http, https, socks4(a),
-          -U, --proxy-user NAME[:PASSWORD]                      socks5(h)
-              --proxy-header 'Name: value'    --noproxy HOST,HOST...|*
-              --unix-socket PATH              --resolve HOST:PORT:ADDRESS
-              --http1.1, --http2, --http3     --connect-to HOST1:PORT1:HOST2:PORT2
-              --http2-prior-knowledge     -p, --proxytunnel  http too   -4, --ipv4, -6
-
-        The output
-          -o, --output FILE|-         -v, --verbose             tells what happened
-          -O, --remote-name           -i, --include             the head, then the body
-          -J  the server's name       -C -, --resume            where a download ended
-              --output-dir DIR            --create-dirs, --remote-name-all
-              --segments N, --sha256 HEX, --md5 HEX             of a download
-              --cache SECS, --cache-dir DIR, --cache-mode http|..., --offline
-          -Z, --parallel  at once     -D, --dump-header FILE|-
-          -N, --no-buffer             -w, --write-out FORMAT|@FILE, with %{variables}
-          -f, --fail  22 from 400 up      --fail-with-body      the same, and the body
-          -s, --silent                -S, --show-error          even with -s
-              --har FILE|-, --timing      --curl    prints the lines for curl instead
-              --expect SHAPE.json     the body has to be JSON of this shape
-
-        Limits
-          -m, --max-time SECS         none; without it 60 s of silence end a transfer
-              --connect-timeout SECS  10  --max-filesize BYTES    k, M, G may follow
-              --limit-rate BYTES      a second, each way       -h, --help  -V, --version
-              --retry N, --retry-delay SECS, --retry-all-errors;  --rate N/s|m|h|d
-
-        The first -o, -O and -T belong to the first URL, the second ones to the second.
-        An output file appears whole or not at all. HTTP/2 is spoken if TLS offers it.
-        A redirect from https to http is refused. No proxy is used but that of -x.
-        Exit codes: 0 a response, 2 usage, 3 bad URL, 6 unknown host, 7 no connection,
-        18 cut short, 22 -f, 23 cannot write, 26 cannot read, 28 out of time, 35 TLS,
-        47 redirects, 52 empty reply, 56 reset, 58 --cert, 60 certificate, 63 too large,
-        and curl's others; of several the first that failed. More: man nk, docs/nk.md
+        Request  -X METHOD  -H 'NAME: VALUE'  -d DATA|@FILE  --json DATA|@FILE  -G
+                 --data-urlencode TEXT  -F NAME=VALUE|@FILE  -T FILE|-  -I  -A NAME
+                 -L follows redirects, --max-redirs N  --compressed  --path-as-is
+        Access   -u NAME[:PASSWORD]  --digest  --oauth2-bearer TOKEN  -n (~/.netrc)
+                 -b 'A=1; B=2'|FILE  -c FILE  --cert FILE  --key FILE  --cacert FILE
+                 --pin 'HOST=sha256/...'  -k believes every certificate
+        Way      -x PROXY  -U NAME[:PASSWORD]  --proxy-header 'NAME: VALUE'  -4  -6
+                 --noproxy HOST,...|*  --resolve HOST:PORT:ADDRESS  --unix-socket PATH
+                 --connect-to HOST1:PORT1:HOST2:PORT2
+                 --http1.1  --http2  --http2-prior-knowledge  --http3
+        Output   -o FILE  -O  -D FILE  -i with the head  -v verbose  -s silent  -N
+                 -f exit code 22 from status 400 up  -w FORMAT  --timing  --har FILE
+                 -Z all at once  -C - resumes  --expect SHAPE.json  --cache SECONDS
+        Limits   -m, --max-time SECONDS  --connect-timeout SECONDS  --retry N
+                 --max-filesize BYTES  --limit-rate BYTES
+        Exit     0 a response, 2 usage, else curl's: 3 URL, 6 host, 7 connection, 18 cut
+                 short, 22 -f, 28 time, 35 TLS, 47 redirects, 60 certificate, ...
 
         """
+
+    /// Every option with a sentence, 80 columns.
+    static var all: String {
+        let sections = Option.groups.map { group in
+            "\(group.title)\n" + group.options.map { row(Subcommand.Option($0)) }.joined()
+        }
+        return "Usage: nk [options] URL...\n\n" + sections.joined(separator: "\n") + """
+
+            The first -o, -O and -T belong to the first URL, the second ones to the second.
+            An output file appears whole or not at all. A redirect from https to http is
+            refused. No proxy is used but that of -x. Without -m, 60 s of silence end a
+            transfer. Exit codes and more: man nk, docs/nk.md
+
+            """
+    }
+
+    /// The spellings and the value's name, then the sentence in a column of its own.
+    private static func row(_ option: Subcommand.Option) -> String {
+        let front =
+            (option.short == nil ? "      " : "  ") + option.spellings.joined(separator: ", ")
+            + (option.value.map { " \($0)" } ?? "")
+        let margin = 34
+        var lines = [front.count < margin - 1 ? Format.left(front, margin) : front + "\n" + Format.left("", margin)]
+        var width = margin
+        for word in option.summary.split(separator: " ") {
+            if width > margin, width + 1 + word.count > 80 {
+                lines.append(Format.left("", margin))
+                width = margin
+            }
+            lines[lines.count - 1] += (width > margin ? " " : "") + word
+            width += (width > margin ? 1 : 0) + word.count
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
 
     /// Versions and features, asked at run time.
     static var version: String {

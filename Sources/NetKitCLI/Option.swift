@@ -42,6 +42,11 @@ struct Option: Sendable {
         return option?.undoes.map { .flag(nil, long, $0) }
     }
 
-    /// Every option there is; docs/nk.md describes the same ones.
-    static let all = asking + access + trust + network + output + downloads + limits + cache
+    /// Every option there is, in the order of --help all; docs/nk.md describes the same ones.
+    static let groups: [(title: String, options: [Option])] = [
+        ("What is asked", asking), ("Who asks", access), ("Who is believed", trust), ("The way", network),
+        ("The output", output), ("Downloads", downloads), ("Limits", limits), ("What is kept", cache),
+    ]
+
+    static let all = groups.flatMap(\.options)
 }

@@ -104,7 +104,7 @@ extension Option {
         "progress-bar": ("", "nothing: progress is a bar"),
         "disable": ("", "nothing: nk reads no file of options"),
         "parallel": ("", "all URLs at once"),
-        "help": ("", "a summary"),
+        "help": ("", "a summary; with the word all, every option"),
         "version": ("", "the libraries underneath, and what they can"),
         "continue-at": ("-", "goes on with an earlier download"),
         "resume": ("", "goes on with an earlier download"),

@@ -13,6 +13,12 @@ struct Subcommand: Sendable {
             (self.short, self.long, self.value, self.summary) = (short, long, value, summary)
         }
 
+        /// One of the fetching nk.
+        init(_ option: NetKitCLI.Option) {
+            let text = NetKitCLI.Option.texts[option.long] ?? ("", "")
+            self.init(option.short, option.long, text.value.isEmpty ? nil : text.value, text.summary)
+        }
+
         /// "-H" and "--header", as far as there is such a spelling.
         var spellings: [String] { (short.map { ["-\($0)"] } ?? []) + ["--\(long)"] }
     }
@@ -35,11 +41,8 @@ struct Subcommand: Sendable {
         return rows.map { "  \(Format.left($0.0, width))   \($0.1)" }.joined(separator: "\n")
     }
 
-    /// Every option of the fetching nk, with its value's name and a sentence.
-    static let fetchOptions: [Option] = NetKitCLI.Option.all.map { option in
-        let text = NetKitCLI.Option.texts[option.long] ?? ("", "")
-        return Option(option.short, option.long, text.0.isEmpty ? nil : text.0, text.1)
-    }
+    /// Every option of the fetching nk.
+    static let fetchOptions = NetKitCLI.Option.all.map(Option.init)
 }
 
 extension Subcommand {
