@@ -1,5 +1,11 @@
 import NetKit
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// Answers with the files of a folder.
 final class FolderService: Serving {
     private let folder: ServedFolder
@@ -13,7 +19,9 @@ final class FolderService: Serving {
 
     func reply(to request: ServedRequest?, connection: Int) -> ServedReply {
         guard let request else { return .page(431, "the head is too large") }
-        let reply = reply(to: request)
+        var reply = reply(to: request)
+        // A server that has a clock tells the time (RFC 9110, 6.6.1): caches reckon an answer's age by it.
+        reply.headers["Date"] = HTTPDate.text(ofEpochSeconds: Int64(Date().timeIntervalSince1970))
         log("\(reply.status) \(request.method) \(request.target) \(reply.bodyLength)")
         return reply
     }

@@ -111,6 +111,19 @@ struct ServeCommandTests {
         await agent.shutdown()
     }
 
+    @Test(arguments: ["/", "/a", "/nothing"])
+    func everyReplyTellsTheTime(path: String) async throws {
+        let tree = try TemporaryTree()
+        try Data("text".utf8).write(to: URL(filePath: tree.file("a")))
+        let server = try await Served(["serve", "--silent", tree.path])
+        let before = Int64(Date().timeIntervalSince1970)
+        let answer = try await answer(server.url + path)
+        let told = try #require(answer.headers["Date"].flatMap { HTTPDate.epochSeconds(of: $0) })
+        #expect((before...Int64(Date().timeIntervalSince1970)).contains(told))
+        #expect(await server.ended().code == 0)
+        await agent.shutdown()
+    }
+
     /// Some file systems know no such years, and keep the last one that they know.
     @Test(arguments: [10_413_792_000, 1_000_000_000_000, -50_000_000_000, -100_000_000_000])
     func aFileOfAFarYearIsServedAndListed(seconds: Int) async throws {
