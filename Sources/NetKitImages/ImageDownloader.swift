@@ -185,7 +185,7 @@ public final class ImageDownloader: Sendable {
         do throws(NetError) {
             let response = try await agent.send(sent(job.request))
             let image = response.value
-            if let cache, cache.shouldCache(image, for: job.request) {
+            if let cache, cache.shouldCache(image, for: job.request), queue.withLock({ $0.takeForKeeping(job) }) {
                 cache.insert(image, for: job.target.key)
             }
             return .success(LoadedImage(image: image, response: response))

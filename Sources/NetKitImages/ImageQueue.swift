@@ -23,6 +23,8 @@ struct ImageQueue: Sendable {
         var priority: Priority
         var waiters: [Waiter]
         var isActive = false
+        /// A reload that began later has brought its image.
+        var isOvertaken = false
         var task: Task<Void, Never>?
     }
 
@@ -94,6 +96,15 @@ struct ImageQueue: Sendable {
         guard jobs[job.target]?.id == job.id else { return false }
         jobs[job.target]?.task = task
         return true
+    }
+
+    /// Whether the image of a transfer is the newest that there is, and is to be kept for others.
+    mutating func takeForKeeping(_ job: Job) -> Bool {
+        let plain = Target(key: job.target.key, isReload: false)
+        if job.target.isReload, let older = jobs[plain], older.isActive, older.id < job.id {
+            jobs[plain]?.isOvertaken = true
+        }
+        return jobs[job.target].map { $0.id != job.id || !$0.isOvertaken } ?? true
     }
 
     /// A transfer has ended: who waits for it, and what starts in its place.

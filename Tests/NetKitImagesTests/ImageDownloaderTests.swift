@@ -61,6 +61,24 @@ struct ImageDownloaderTests {
         #expect(try await downloader.image(url(1)).isFromCache)
     }
 
+    @Test func whatWasAskedForBeforeAReloadDoesNotReplaceItsImage() async throws {
+        let gate = StubGate()
+        let stub = StubTransport()
+        stub.answer(
+            "*", with: .bytes(try plain(2, 2).png(), contentType: "image/png").held(by: gate),
+            .bytes(try plain(3, 3).png(), contentType: "image/png"))
+        let downloader = ImageDownloader(agent: stub.agent)
+        let older = Task { try await downloader.image(url(1)) }
+        try await gate.waitForArrivals(1)
+        var reload = url(1)
+        reload.cachePolicy = .reload
+        #expect(try await downloader.image(reload).image.width == 3)
+        gate.open()
+        #expect(try await older.value.image.width == 2)
+        #expect(try await downloader.image(url(1)).image.width == 3)
+        #expect(stub.requests.count == 2)
+    }
+
     @Test func aReloadPassesByTheAgentsOwnCacheToo() async throws {
         let stub = StubTransport()
         stub.answer(
