@@ -8,9 +8,10 @@
 ///     configuration.interceptors = [refresh]
 ///
 /// A call whose credentials are over waits for the refresh that is under way, or begins one, and is sent once more with
-/// the new ones; what comes back then is its answer. A refresh that fails fails every call that was under way, once
-/// each, with ``NetError/Code/authentication``, and the next call may begin another. Calls that start during a refresh
-/// wait for it. Calls that the refresh itself makes through the same agent pass by, and so do requests with
+/// the new ones; what comes back then is its answer. One whose body can be read once is not sent again: its answer is
+/// what came, and the next call has the new ones. A refresh that fails fails every call that was under way, once each,
+/// with ``NetError/Code/authentication``, and the next call may begin another. Calls that start during a refresh wait
+/// for it. Calls that the refresh itself makes through the same agent pass by, and so do requests with
 /// ``Request/bypassesCredentialRefresh``. A call that gives up ends alone. ``Caching`` and ``Repeats`` tell calls with
 /// different credentials apart, on whichever side of it they stand. Thread-safe.
 public final class CredentialRefresh<Token: Sendable>: Interceptor {
@@ -95,9 +96,11 @@ public final class CredentialRefresh<Token: Sendable>: Interceptor {
             again.request = led
             trail.add(redirectsOf: answer.reply)
         }
+        let renewal = renewal(after: round)
+        // The calls after it have what this one cannot be sent again for.
         guard again.isRepeatable else { return answer.reply }
         answer.reply.discard()
-        let fresh = try await token(after: round)
+        let fresh = try await renewal.value()
         trail.goesOn()
         do throws(NetError) {
             return trail.leading(to: try await judged(try await next(with(fresh, again)), again).reply)
@@ -140,7 +143,7 @@ public final class CredentialRefresh<Token: Sendable>: Interceptor {
     }
 
     /// The credentials that came after a round: those of a refresh that has ended since, or of one that begins now.
-    private func token(after round: Int) async throws(NetError) -> Token {
+    private func renewal(after round: Int) -> Promise<Token> {
         let promise = Promise<Token>()
         let (known, running, old) = state.withLock { state -> (Result<Token, NetError>?, Promise<Token>, Token?) in
             if let running = state.running {
@@ -158,12 +161,11 @@ public final class CredentialRefresh<Token: Sendable>: Interceptor {
             return (nil, promise, state.token)
         }
         if let known {
-            return try known.get()
-        }
-        if running === promise {
+            promise.fulfil(known)
+        } else if running === promise {
             begin(promise, from: old)
         }
-        return try await running.value()
+        return running
     }
 
     /// A task of its own: the caller that began it may give up, and the others still want it.
