@@ -98,7 +98,10 @@ extension Option {
         value(nil, "pin") { (arguments, text) throws(UsageError) in
             arguments.trust.pins.append(try OptionValue.pin(text))
         },
-        value(nil, "pinnedpubkey") { $0.trust.pinnedKeys = $1 },
+        value(nil, "pinnedpubkey") { (arguments, text) throws(UsageError) in
+            guard !text.isEmpty else { throw UsageError("--pinnedpubkey '' is no key") }
+            arguments.trust.pinnedKeys = text
+        },
         flag(nil, "pin-report-only", \.trust.reportsOnly),
         flag(nil, "tlsv1.2") { $0.trust.minimumVersion = .tls1_2 },
         flag(nil, "tlsv1.3") { $0.trust.minimumVersion = .tls1_3 },

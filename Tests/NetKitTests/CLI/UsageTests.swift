@@ -40,7 +40,7 @@ struct UsageTests {
         (["--resolve", "-name:80", "a"], "-name:80"),
         (["--connect-to", "a:b", "a"], "HOST1:PORT1:HOST2:PORT2"), (["--connect-to", "a:1:b:c", "a"], "a:1:b:c"),
         (["-f", "--fail-with-body", "a"], "--fail-with-body"),
-        (["--oauth2-bearer", "", "a"], "--oauth2-bearer ''"),
+        (["--oauth2-bearer", "", "a"], "--oauth2-bearer ''"), (["--pinnedpubkey", "", "a"], "--pinnedpubkey ''"),
         (["--proto", "=http", "a"], "no https"), (["--proto", "=", "a"], "no https"),
         (["-e", "a;auto", "b"], "';auto'"), (["--digest", "--oauth2-bearer", "x", "a"], "--oauth2-bearer"),
         (["-r", "", "a"], "--range ''"), (["-r", "-", "a"], "'-'"), (["-r", "1-2-3", "a"], "'1-2-3'"),
