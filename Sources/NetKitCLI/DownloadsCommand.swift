@@ -18,7 +18,7 @@ enum DownloadsCommand {
         bytes proven, bytes of the whole, when, whether it can be resumed or somebody
         is at it, the place it is for, its URL; with tabs between. resume goes on with
         each of them, one after the other, into its place. purge removes those that
-        were last gone on with before so many days (0: all); what somebody is at
+        were last gone on with before so many days, or all; what somebody is at
         stays, and so does everything without a record.
 
         Exit code: 0 done, 2 usage, 23 a directory that cannot be used, and those of

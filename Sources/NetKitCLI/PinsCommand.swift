@@ -18,8 +18,8 @@ enum PinsCommand {
               --cacert FILE   believes these authorities alone
           -x, --proxy URL     asks through a proxy
 
-        Exit code: 0 shown, 2 usage, 26 a file that cannot be read, and those of
-        connecting.
+        Exit code: 0 shown, 2 usage, 26 a file that cannot be read, 60 one that holds
+        no certificate, and those of connecting.
 
         """
 
@@ -78,7 +78,7 @@ enum PinsCommand {
             let (event, hosts) = try await meet(target, task)
             var chain: [Certificate] = []
             for der in event.chain {
-                chain += try read(der)
+                chain += try read(der, from: target)
             }
             if !event.verdict.isAllowed {
                 Terminal.complain("nk: note: \(Verbose.printable(event.verdict.message))")
@@ -96,14 +96,14 @@ enum PinsCommand {
         } catch {
             throw Failure(reading: error, from: path)
         }
-        return try read(bytes)
+        return try read(bytes, from: path == "-" ? "standard input" : path)
     }
 
-    private static func read(_ bytes: [UInt8]) throws(Failure) -> [Certificate] {
+    private static func read(_ bytes: [UInt8], from place: String) throws(Failure) -> [Certificate] {
         do throws(NetError) {
             return try Certificate.read(bytes)
         } catch {
-            throw Failure(error)
+            throw Failure(ExitCode.of(error), "\(place): \(error.message)")
         }
     }
 
