@@ -99,7 +99,8 @@ typedef NC_ENUM(nc_status){
 typedef struct nc_error {
     /// The same value that the call returned.
     nc_status status;
-    /// The number underneath: a CURLcode, an errno or an X509_V_ERR_ code; 0 when there is none.
+    /// The number underneath: a CURLcode, an errno, an X509_V_ERR_ code, or with NC_ERR_BAD_STATUS the status; 0 when
+    /// there is none.
     int32_t native_code;
     /// The byte offset in the input that is at fault; -1 when no offset applies.
     int64_t offset;

@@ -1,7 +1,8 @@
 /// What a download leaves behind that was cancelled or failed: enough to go on with it another day.
 ///
-///     let token = await download.cancel()
-///     let file = try await agent.download(request, resuming: token)
+///     if let token = await download.cancel() {
+///         let file = try await agent.download(request, resuming: token).value
+///     }
 ///
 /// It names files and holds no credentials: the request brings those again. Without the files it is worth nothing, and
 /// the download begins anew.

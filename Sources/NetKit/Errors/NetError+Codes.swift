@@ -117,7 +117,7 @@ extension NetError.Code: CustomStringConvertible {
     public static let slotTimedOut = Self(rawValue: 124)
     /// The task or the transfer was cancelled.
     public static let cancelled = Self(rawValue: 150)
-    /// A callback stopped the transfer.
+    /// A callback or a hook stopped it, or a closure of the caller's threw what is no ``NetError``.
     public static let stoppedByCaller = Self(rawValue: 151)
     /// There were more redirects than the limit.
     public static let tooManyRedirects = Self(rawValue: 152)

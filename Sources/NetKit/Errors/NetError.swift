@@ -86,7 +86,8 @@ public struct NetError: Error, Sendable, CustomStringConvertible {
     /// One line: lower-case start, no trailing period.
     public var message: String { storage.message }
 
-    /// The number underneath: a CURLcode, an errno or an X509_V_ERR_ code; 0 when there is none.
+    /// The number underneath: a CURLcode, an errno, an X509_V_ERR_ code or a status; under ``Code/ignored`` and
+    /// ``Code/queued`` that of the other call or of what is kept. 0 when there is none.
     public var nativeCode: Int { storage.nativeCode }
 
     /// The byte of the input that is at fault, where one is.
@@ -102,8 +103,9 @@ public struct NetError: Error, Sendable, CustomStringConvertible {
     /// ``Code/shapeMismatch``, and under ``Code/undecodable`` where that is why.
     public var jsonFaults: [JSONFault] { storage.jsonFaults }
 
-    /// The error that a decoder, a body's source or a challenge handler threw; under ``Code/unacceptableStatus`` that of
-    /// the content type, where it would not have done either.
+    /// The error that a decoder, a body's source, a hook or a challenge handler threw; under
+    /// ``Code/unacceptableStatus`` that of the content type, where it would not have done either; of a batch, a chain
+    /// or a graph its ``failedPart``.
     public var underlying: (any Error)? { storage.underlying }
 
     /// The judgement that refused a certificate, with the chain's pins and the policy's; nil when none did.

@@ -18,7 +18,7 @@ public struct QueuedRequest: Sendable, Hashable, Codable, Identifiable {
     public let id: Int
     /// The method.
     public let method: String
-    /// The absolute URL.
+    /// The URL: absolute, or of an upload relative to the base of the agent that sends it.
     public let url: String
     /// The fields, without those that hold secrets.
     public let fields: [Field]
