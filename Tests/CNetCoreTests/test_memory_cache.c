@@ -148,6 +148,23 @@ static void memory_cache__refuses_what_cannot_be_meant_and_keeps_the_old_value(v
     nc_memory_cache_free(cache);
 }
 
+/// Who looks at the error alone sees what the call returned.
+static void memory_cache__a_success_is_in_the_error_too(void **state) {
+    (void)state;
+    nc_memory_cache_options options = {.hard_limit_bytes = 1 << 20};
+    nc_store_draft draft = {.key = nc_slice_of("a")};
+    nc_memory_cache *cache = NULL;
+    nc_error err = {.status = NC_ERR_INTERNAL, .message = "of a call before"};
+    assert_status(nc_memory_cache_new(&cache, &options, &err), NC_OK);
+    assert_status(err.status, NC_OK);
+    assert_string_equal(err.message, "");
+    err = (nc_error){.status = NC_ERR_INTERNAL, .message = "of a call before"};
+    assert_status(nc_memory_cache_put(cache, &draft, nc_slice_of("one"), &err), NC_OK);
+    assert_status(err.status, NC_OK);
+    assert_string_equal(err.message, "");
+    nc_memory_cache_free(cache);
+}
+
 static void memory_cache__lifetime_ends_and_the_future_is_over(void **state) {
     (void)state;
     nc_memory_cache *cache = cache_of(0, 0, 0);
@@ -257,6 +274,7 @@ int main(void) {
         harness_case(memory_cache__makes_room_down_to_the_soft_limit_from_the_oldest),
         harness_case(memory_cache__keeps_what_was_just_put_although_it_is_over_the_soft_limit),
         harness_case(memory_cache__refuses_what_cannot_be_meant_and_keeps_the_old_value),
+        harness_case(memory_cache__a_success_is_in_the_error_too),
         harness_case(memory_cache__lifetime_ends_and_the_future_is_over),
         harness_case(memory_cache__keys_are_compared_whole),
         harness_case(memory_cache__lives_without_memory),

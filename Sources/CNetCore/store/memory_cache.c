@@ -182,7 +182,7 @@ nc_status nc_memory_cache_new(nc_memory_cache **out, const nc_memory_cache_optio
         return status;
     }
     *out = cache;
-    return NC_OK;
+    return nc_error_clear(err);
 }
 
 void nc_memory_cache_free(nc_memory_cache *cache) {
@@ -266,7 +266,7 @@ nc_status nc_memory_cache_put(nc_memory_cache *cache, const nc_store_draft *draf
     cache->stats.values++;
     cache->stats.cost_bytes += cost;
     pthread_mutex_unlock(&cache->mutex);
-    return NC_OK;
+    return nc_error_clear(err);
 }
 
 bool nc_memory_cache_remove(nc_memory_cache *cache, nc_slice key) {
