@@ -22,6 +22,9 @@ final class Exchange: CallEnd {
     }
 
     func exchange(_ call: Call) async throws(NetError) -> Answer {
+        if call.request.hasNotes, call.request.caching?.mode == .cacheOnly {
+            throw NetError(.notCached, "the agent has no Caching, and the cache alone was to be asked")
+        }
         guard let watch = call.watch else { return try await reply(to: call) }
         return try await watched(call, by: watch)
     }

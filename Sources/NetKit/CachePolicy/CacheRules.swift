@@ -49,7 +49,8 @@ private enum CacheRulesNote: RequestNote {
 
 extension Request {
     /// By whose word its answers are cached; nil takes the rules of ``Caching``, which is what does it: an agent
-    /// without one sends the request whatever this says, ``CacheMode/cacheOnly``, too.
+    /// without one sends the request whatever this says, but for ``CacheMode/cacheOnly``, which is
+    /// ``NetError/Code/notCached`` then.
     public var caching: CacheRules? {
         get { self[CacheRulesNote.self] }
         set { self[CacheRulesNote.self] = newValue }

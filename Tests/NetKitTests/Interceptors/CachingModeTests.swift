@@ -60,6 +60,19 @@ struct CachingModeTests {
         #expect(scene.stub.requests.isEmpty)
     }
 
+    @Test func theCacheAloneSendsNothingWhereThereIsNoCache() async throws {
+        let stub = StubTransport()
+        stub.answer("*", with: .text("1"))
+        let agent = Agent(Agent.Configuration(baseURL: "http://stub"), transport: stub)
+        for rules in [CacheRules.app(5, .cacheOnly), .server(.cacheOnly)] {
+            #expect(await ending(of: request.cached(rules), from: agent) == .failed(.notCached))
+            let stream = await #expect(throws: NetError.self) { try await agent.stream(request.cached(rules)) }
+            #expect(stream?.code == .notCached)
+        }
+        #expect(stub.requests.isEmpty)
+        #expect(try await agent.send(request.cached(.app(5))).value == "1")
+    }
+
     @Test func theCacheAloneAnswersWhatItsServersRulesLetItAnswer() async throws {
         let fields: Headers = ["Cache-Control": "max-age=50", "ETag": "\"a\""]
         scene.stub.answer("/", with: StubReply(headers: fields, body: [.text("body")]))
