@@ -163,6 +163,33 @@ static void engine__addresses_of_the_other_family_do_not_count(void **state) {
     fixture_stop(&f);
 }
 
+static void engine__a_question_that_is_given_up_takes_its_connection_along(void **state) {
+    names n;
+    nct_reply answers = {.headers = "Content-Type: application/dns-message\r\n"};
+    uint8_t elsewhere[128], here[128];
+    nct_reply late = answers;
+    (void)state;
+    start_for(&n, NC_FAMILY_IPV4, (const uint8_t[]){1}, 1);
+    late.body = elsewhere;
+    late.body_length = write_answer(elsewhere, (const uint8_t[]){2}, 1);
+    late.is_cut = true;
+    late.ending = NCT_STALL;
+    answers.body = here;
+    answers.body_length = write_answer(here, (const uint8_t[]){1}, 1);
+    const nct_reply replies[] = {late, answers};
+    assert_int_equal(nct_server_script_sequence(n.doh, "/dns-query", replies, 2), 0);
+    nc_request request = {.url = nc_slice_of(fixture_url_at(&n.f, "a.example", "/x"))};
+    nc_transfer_id id = fixture_submit(&n.f, &request);
+    assert_true(nct_server_wait_for_stalled(n.doh, 1, FIXTURE_LIMIT_MS));
+    nc_engine_cancel(n.f.engine, id);
+    assert_status(fixture_wait(&n.f, id).error.status, NC_ERR_CANCELLED);
+    // Over the same connection the late answer would be the next question's.
+    nct_server_release_stalled(n.doh);
+    assert_answered(fixture_send(&n.f, &request), 200, "ok");
+    assert_int_equal(nct_server_connection_count(n.doh), 2);
+    stop(&n);
+}
+
 static void engine__an_unknown_family_of_addresses_is_refused(void **state) {
     nc_engine *engine = NULL;
     nc_error err;
@@ -182,6 +209,7 @@ int main(void) {
         harness_case(engine__an_alias_without_an_address_is_a_name_that_nobody_knows),
         harness_case(engine__addresses_of_ipv4_alone_are_asked_for_alone),
         harness_case(engine__addresses_of_the_other_family_do_not_count),
+        harness_case(engine__a_question_that_is_given_up_takes_its_connection_along),
         harness_case(engine__an_unknown_family_of_addresses_is_refused),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

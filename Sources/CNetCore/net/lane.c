@@ -10,6 +10,8 @@
 #include "trust/identity.h"
 #include "trust/policy.h"
 
+#include <sys/socket.h>
+
 /// Lanes that an engine keeps; the one that was idle for longest gives way.
 enum { MAX_LANES = 16 };
 /// How often in a row libcurl may ask to be called at once although nothing comes of it.
@@ -35,6 +37,11 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *s
                                          : 0;
     nc_handle *handle = nc_handle_of(easy);
     (void)socket_data;
+    if (handle == NULL && lane->is_leaving && wanted == 0) {
+        // libcurl 7.88 keeps the connection of a question for a name that is given up, and takes the late answer for
+        // that to the next one.
+        (void)shutdown(fd, SHUT_RDWR);
+    }
     if (handle != NULL) {
         count_socket(lane, handle, nc_sockets_is_wanted(sockets, fd), wanted != 0);
     }
@@ -371,6 +378,19 @@ static bool prepare_libcurl(nc_lane *lane) {
            curl_multi_setopt(lane->multi, CURLMOPT_PIPELINING, multiplexing) == CURLM_OK &&
            curl_multi_setopt(lane->multi, CURLMOPT_MAX_CONCURRENT_STREAMS, (long)engine->max_streams) == CURLM_OK &&
            keep_connections(lane);
+}
+
+void nc_lane_take_back(nc_lane *lane, nc_handle *handle, bool is_kept) {
+    lane->is_leaving = true;
+    (void)curl_multi_remove_handle(lane->multi, handle->easy);
+    nc_list_remove(&handle->socketless); // which that call may have put it in
+    if (is_kept) {
+        nc_handle_give(lane, handle);
+    } else {
+        nc_handle_free(handle);
+    }
+    lane->is_leaving = false;
+    lane->is_dirty = true;
 }
 
 void nc_lane_close(nc_lane *lane) {

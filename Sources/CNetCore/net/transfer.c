@@ -192,17 +192,11 @@ static void leave_hop(nc_transfer *transfer) {
         nc_progress_note(transfer, true);
         bool is_drained = nc_flow_leave_hop(transfer);
         transfer->handle->is_unsure = false;
-        (void)curl_multi_remove_handle(transfer->lane->multi, transfer->handle->easy);
-        nc_list_remove(&transfer->handle->socketless); // which that call may have put it in
-        transfer->lane->is_dirty = true;
-        if (transfer->attempts != 1 || transfer->handle->has_extras || !is_drained) {
-            // libcurl 7.88 counts its retries on dead connections for a handle's whole life, and gives up at the sixth;
-            // one that was taken from it before it had a connection keeps its buffer, whose size is then fixed; and
-            // what few requests ask for (secrets among it) is forgotten most surely with the handle.
-            nc_handle_free(transfer->handle);
-        } else {
-            nc_handle_give(transfer->lane, transfer->handle);
-        }
+        // libcurl 7.88 counts its retries on dead connections for a handle's whole life, and gives up at the sixth;
+        // one that was taken from it before it had a connection keeps its buffer, whose size is then fixed; and
+        // what few requests ask for (secrets among it) is forgotten most surely with the handle.
+        bool is_kept = transfer->attempts == 1 && !transfer->handle->has_extras && is_drained;
+        nc_lane_take_back(transfer->lane, transfer->handle, is_kept);
         transfer->handle = NULL;
     }
     nc_tls_release_end(transfer->tls_end);
