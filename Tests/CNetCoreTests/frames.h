@@ -45,6 +45,7 @@ typedef struct frame {
 #define TOO_LARGE                                                                                                      \
     "\x08\x03"                                                                                                         \
     "413" // :status: 413
+#define TOO_LARGE_OF_2 TOO_LARGE "\x0f\x0d\x01\x32"
 #define TRAILER "\x00\x05x-sum\x01\x31"
 #define FRAME(type, flags, payload)                                                                                    \
     { (type), (flags), (payload), sizeof(payload) - 1 }

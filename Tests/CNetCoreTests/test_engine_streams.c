@@ -12,6 +12,7 @@ typedef enum upload {
     NOTHING,
     FEW_BYTES, // which are sent at once
     NO_END,    // the reply begins when some of it has come
+    NO_ROOM,   // as NO_END, when as much has come as the server takes
 } upload;
 
 static nc_pull pull_much(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
@@ -36,7 +37,8 @@ static bool is_later(void) {
 }
 
 static answer ask(fixture *f, const row *one, upload kind, bool *was_reset) {
-    frame_server server = {.rows = {one->frames}, .upload_bytes = kind == NO_END ? 20000 : 0};
+    static const size_t upload_bytes[] = {[NO_END] = 20000, [NO_ROOM] = 65535};
+    frame_server server = {.rows = {one->frames}, .upload_bytes = upload_bytes[kind]};
     frame_server_start(&server);
     nc_request request = {
         .url = nc_slice_of(fixture_text(f, "http://127.0.0.1:%u/", server.port)),
@@ -45,7 +47,7 @@ static answer ask(fixture *f, const row *one, upload kind, bool *was_reset) {
     if (kind == FEW_BYTES) {
         request.method = nc_slice_of("POST");
         request.body = nc_slice_of("hello");
-    } else if (kind == NO_END) {
+    } else if (kind != NOTHING) {
         request.method = nc_slice_of("PUT");
         request.body_source = (nc_body_source){.pull = pull_much};
         request.body_length = (uint64_t)1 << 40;
@@ -143,6 +145,16 @@ static void engine_streams__an_answer_counts_although_the_upload_is_refused(void
     };
     (void)state;
     expect_rows(rows, sizeof rows / sizeof *rows, NO_END);
+}
+
+/// libcurl sends no more behind an error, nor can it end the request where the server takes nothing: it would wait.
+static void engine_streams__an_error_of_its_length_counts_although_the_upload_is_stuck(void **state) {
+    static const row rows[] = {
+        {{HEADERS(TOO_LARGE_OF_2), LAST_DATA("hi")}, NC_OK, "hi", 0, NULL, NC_OK},
+        {{HEADERS(TOO_LARGE_OF_2), PING, DATA("hi")}, NC_OK, "hi", 0, NULL, NC_OK},
+    };
+    (void)state;
+    expect_rows(rows, sizeof rows / sizeof *rows, NO_ROOM);
 }
 
 /// Nobody tells whether END_STREAM was among what came, and what libcurl dropped with the reset: it says the same of
@@ -286,6 +298,7 @@ int main(void) {
         harness_case(engine_streams__end_with_their_last_frame_and_not_with_their_length),
         harness_case(engine_streams__of_their_length_may_still_end_within_their_coding),
         harness_case(engine_streams__an_answer_counts_although_the_upload_is_refused),
+        harness_case(engine_streams__an_error_of_its_length_counts_although_the_upload_is_stuck),
         harness_case(engine_streams__without_a_length_end_with_a_reset_as_libcurl_says),
         harness_case(engine_streams__an_answer_in_one_piece_with_its_reset_is_whole_or_an_error),
         harness_case(engine_streams__whose_answer_was_lost_are_asked_again_if_they_may_be),

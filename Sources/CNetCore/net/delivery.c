@@ -262,13 +262,18 @@ static bool is_length_unheeded(const nc_transfer *transfer) {
     return nc_response_http_version(transfer->response) >= NC_HTTP_VERSION_2 || transfer->framing.has_transfer_coding;
 }
 
+/// Behind a redirect or an error libcurl sends no more of a body.
+static bool ends_upload(const nc_transfer *transfer) {
+    return nc_response_status(transfer->response) >= 300;
+}
+
 bool nc_delivery_awaits_end(const nc_transfer *transfer) {
     if (!transfer->has_head || !transfer->framing.has_length ||
         atomic_load_explicit(&transfer->received_bytes, memory_order_relaxed) != transfer->framing.length ||
         !is_length_unheeded(transfer) || transfer->is_head_held || !nc_flow_is_drained(transfer)) {
         return false;
     }
-    return !nc_delivery_is_sending(transfer);
+    return ends_upload(transfer) || !nc_delivery_is_sending(transfer);
 }
 
 /// RFC 9113, 8.1: libcurl names the reset in its text alone when it is an error.
