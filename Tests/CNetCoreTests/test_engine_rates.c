@@ -331,6 +331,31 @@ static void engine__progress_of_a_hop_without_a_body_knows_none_of_the_last_regr
     fixture_stop(&f);
 }
 
+static void engine__progress_expects_nothing_of_what_only_announces_a_body_regression_2(void **state) {
+    static const struct {
+        const char *method;
+        const char *path;
+    } rows[] = {{"HEAD", "/down"}, {"GET", "/same"}};
+    driven time = driven_begin();
+    fixture f;
+    (void)state;
+    start(&f, &time, (nc_engine_options){0});
+    fixture_script(&f, "/down", (nct_reply){.pattern_length = 10});
+    fixture_script(&f, "/same", (nct_reply){.status = 304, .headers = "Content-Length: 10\r\n"});
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        told heard = {.done = GATE_INIT};
+        const nc_sink sink = {.ctx = &heard, .on_done = hear_end, .on_progress = hear};
+        nc_transfer_id id;
+        nc_request request = fixture_request(&f, rows[i].path);
+        request.method = nc_slice_of(rows[i].method);
+        assert_status(nc_engine_submit(f.engine, &request, &sink, &id, NULL), NC_OK);
+        gate_wait(&heard.done);
+        assert_int_equal(heard.last.received_bytes, 0);
+        assert_int_equal(heard.last.receive_total_bytes, 0);
+    }
+    fixture_stop(&f);
+}
+
 /* --- a form in packets --- */
 
 enum { PACKET_BYTES = 100, PARTS_BYTES = 950, DELAY_MS = 60000, STEP_MS = 5000 };
@@ -441,6 +466,7 @@ int main(void) {
         harness_case(engine__a_throttled_form_goes_in_packets_with_rests_between),
         harness_case(engine__progress_is_told_once_an_interval_and_at_the_end),
         harness_case(engine__progress_of_a_hop_without_a_body_knows_none_of_the_last_regression_1),
+        harness_case(engine__progress_expects_nothing_of_what_only_announces_a_body_regression_2),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 #include "net/progress.h"
 
+#include "net/delivery.h"
 #include "net/engine_state.h"
 #include "net/form_upload.h"
 
@@ -7,6 +8,14 @@ enum { NS_PER_MS = 1000000, INTERVAL_NS = 100 * NS_PER_MS };
 
 static uint64_t left_of(uint64_t done, uint64_t total) {
     return total == NC_LENGTH_UNKNOWN || done > total ? 0 : total - done;
+}
+
+/// The length of a head that no body follows is that of another answer (RFC 9110, 8.6).
+static uint64_t receive_total_bytes(const nc_transfer *transfer) {
+    if (transfer->has_head && !nc_delivery_has_content(transfer)) {
+        return 0;
+    }
+    return transfer->has_head && transfer->framing.has_length ? transfer->framing.length : NC_LENGTH_UNKNOWN;
 }
 
 void nc_progress_note(nc_transfer *transfer, bool is_last) {
@@ -26,8 +35,7 @@ void nc_progress_note(nc_transfer *transfer, bool is_last) {
         .send_total_bytes = sends ? transfer->upload.length : 0,
         .received_bytes = atomic_load_explicit(&transfer->received_bytes, memory_order_relaxed),
         .part = nc_form_upload_progress(sends ? transfer->form : NULL),
-        .receive_total_bytes =
-            transfer->has_head && transfer->framing.has_length ? transfer->framing.length : NC_LENGTH_UNKNOWN,
+        .receive_total_bytes = receive_total_bytes(transfer),
     };
     if (state->speed.since_ns == 0) {
         state->speed.since_ns = transfer->hop_began_ns;
