@@ -176,6 +176,11 @@ static void request_check__bounds_everything_that_can_grow(void **state) {
     assert_status(nc_request_check(&request, &err), NC_OK);
     headers[0].value.length++;
     assert_status(nc_request_check(&request, &err), NC_ERR_TOO_LARGE);
+    request.http = NC_HTTP_2_PRIOR_KNOWLEDGE; // 12 bytes are a field's (nghttp2's limit)
+    headers[0].value.length = 48 * 1024 - request.url.length - 1 - 12;
+    assert_status(nc_request_check(&request, &err), NC_OK);
+    headers[0].value.length++;
+    assert_status(nc_request_check(&request, &err), NC_ERR_TOO_LARGE);
     request = (nc_request){.url = nc_slice_of("http://a/"), .connect_to = overrides, .connect_to_count = 100};
     assert_status(nc_request_check(&request, &err), NC_OK);
     request.connect_to_count = 101;

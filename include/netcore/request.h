@@ -90,14 +90,15 @@ typedef struct nc_limits {
 
 /// Which protocol is spoken.
 typedef NC_ENUM(nc_http_choice){
-    /// HTTP/2 over TLS when the server agrees by ALPN, else HTTP/1.1.
+    /// HTTP/2 over TLS when the server agrees by ALPN, else HTTP/1.1. A URL and headers that together have more than
+    /// 48 KiB go over HTTP/1.1.
     NC_HTTP_AUTO = 0,
     /// HTTP/1.1 only.
     NC_HTTP_1_1 = 1,
     /// HTTP/1.0 only; NC_ERR_UNSUPPORTED with a body of unknown length.
     NC_HTTP_1_0 = 2,
     /// HTTP/2 over plain TCP without asking (h2c, RFC 9113, 3.3); a server without it ends as NC_ERR_HTTP2. Over TLS
-    /// as NC_HTTP_AUTO: the handshake asks.
+    /// as NC_HTTP_AUTO: the handshake asks. NC_ERR_TOO_LARGE with a larger head than that sends over HTTP/2.
     NC_HTTP_2_PRIOR_KNOWLEDGE = 3,
     /// HTTP/3 only; NC_ERR_UNSUPPORTED where libcurl has none.
     NC_HTTP_3 = 4,

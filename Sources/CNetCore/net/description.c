@@ -306,7 +306,7 @@ static nc_description describe(const nc_request *request) {
         .is_elsewhere = request->is_elsewhere,
         .dscp = request->dscp,
         .priority = request->priority,
-        .http = request->http,
+        .http = request->http == NC_HTTP_AUTO && !nc_request_fits_http_2(request) ? NC_HTTP_1_1 : request->http,
         .redirects = request->redirects,
         .limits = resolve_limits(&request->limits),
         .header_count = request->header_count,

@@ -74,6 +74,10 @@ typedef struct nc_description {
     struct curl_slist *fixed; // the nodes that the library adds of its own
 } nc_description;
 
+/// Whether HTTP/2 takes the head, whatever is added to it: nghttp2 sends none of more than 64 KiB, which libcurl calls
+/// the server's refusal, or does not notice.
+bool nc_request_fits_http_2(const nc_request *request);
+
 /// How many bytes nc_description_fill() needs behind `out`; 0 when that overflows.
 size_t nc_description_size(const nc_request *request);
 /// Copies a checked request into `out` and the memory at `storage`. Pure.

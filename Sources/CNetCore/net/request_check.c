@@ -15,6 +15,8 @@ enum {
     MAX_HEAD_BYTES = 1024 * 1024, // libcurl's own limit, beyond which it tells of no memory
     ADDED_BYTES = 16 * 1024,      // Host, cookies, credentials and the like
     FRAME_BYTES = 4,              // ": " and CR LF
+    MAX_HEAD_2_BYTES = 64 * 1024, // NGHTTP2_MAX_HEADERSLEN
+    FRAME_2_BYTES = 12,           // as nghttp2 counts a field
     MAX_CONNECT_TO = 100,
     MAX_PATH_BYTES = 4095,
     MAX_SOCKET_PATH_BYTES = 107,
@@ -156,6 +158,14 @@ static nc_status check_headers(const nc_request *request, nc_error *err) {
     return status == NC_OK ? check_uniqueness(request, "Content-Length", err) : status;
 }
 
+bool nc_request_fits_http_2(const nc_request *request) {
+    size_t total = request->url.length + ADDED_BYTES;
+    for (size_t i = 0; i < request->header_count; i++) {
+        total += FRAME_2_BYTES + request->headers[i].name.length + request->headers[i].value.length;
+    }
+    return total <= MAX_HEAD_2_BYTES;
+}
+
 /// What could be an IPv6 address, its zone perhaps behind a '%'.
 static bool is_v6_text(nc_slice host) {
     const uint8_t *zone = memchr(host.data, '%', host.length);
@@ -219,6 +229,11 @@ static nc_status check_protocol(const nc_request *request, nc_error *err) {
                                          "a body of unknown length cannot be sent over HTTP/1.0")
                           : NC_OK;
     case NC_HTTP_2_PRIOR_KNOWLEDGE:
+        if (!nc_request_fits_http_2(request)) {
+            return nc_error_set(err, NC_ERR_TOO_LARGE, 0, -1, "URL and headers have more than %d bytes, for HTTP/2",
+                                MAX_HEAD_2_BYTES - ADDED_BYTES);
+        }
+        break;
     case NC_HTTP_3:
         break;
     default:
