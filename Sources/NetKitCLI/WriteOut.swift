@@ -37,42 +37,46 @@ struct WriteOut: Sendable {
     }
 
     /// Reads "%{name}", "%header{name}", "%{header{name}}", "%%" and "\n", "\r", "\t"; the rest stays as it is.
+    ///
+    /// By scalars: with an accent behind it a brace is one Character, and no brace any more.
     init(_ format: String) {
         var pieces: [Piece] = []
-        var text = ""
-        var rest = format[...]
+        var text = "".unicodeScalars
+        var rest = format.unicodeScalars[...]
         func flush() {
             if !text.isEmpty {
-                pieces.append(.text(text))
+                pieces.append(.text(String(text)))
             }
-            text = ""
+            text.removeAll()
         }
-        while let character = rest.popFirst() {
-            if character == "\\", let next = rest.popFirst() {
-                text += ["n": "\n", "r": "\r", "t": "\t"][next] ?? "\\\(next)"
-            } else if character == "%", rest.first == "%" {
+        while let scalar = rest.popFirst() {
+            if scalar == "\\", let next = rest.popFirst() {
+                let meant: [Unicode.Scalar: Unicode.Scalar] = ["n": "\n", "r": "\r", "t": "\t"]
+                text += meant[next].map { [$0] } ?? ["\\", next]
+            } else if scalar == "%", rest.first == "%" {
                 rest.removeFirst()
-                text += "%"
-            } else if character == "%", let piece = Self.takePiece(&rest) {
+                text.append("%")
+            } else if scalar == "%", let piece = Self.takePiece(&rest) {
                 flush()
                 pieces.append(piece)
             } else {
-                text.append(character)
+                text.append(scalar)
             }
         }
         flush()
         self.pieces = pieces
     }
 
-    private static func takePiece(_ rest: inout Substring) -> Piece? {
-        for (opening, closing) in [("header{", "}"), ("{header{", "}}")] where rest.hasPrefix(opening) {
+    private static func takePiece(_ rest: inout Substring.UnicodeScalarView) -> Piece? {
+        let fields = [("header{", "}"), ("{header{", "}}")].map { ($0.unicodeScalars, $1.unicodeScalars) }
+        for (opening, closing) in fields where rest.starts(with: opening) {
             let inside = rest.dropFirst(opening.count)
             guard let end = inside.firstRange(of: closing) else { return nil }
             rest = inside[end.upperBound...]
             return .header(String(inside[..<end.lowerBound]))
         }
         guard rest.first == "{", let end = rest.firstIndex(of: "}") else { return nil }
-        let name = rest[rest.index(after: rest.startIndex)..<end].lowercased()
+        let name = String(rest[..<end].dropFirst()).lowercased()
         rest = rest[rest.index(after: end)...]
         switch name {
         case "stdout": return .standardOutput

@@ -57,9 +57,10 @@ extension Proxy: CustomStringConvertible, CustomDebugStringConvertible, CustomRe
         case .direct: return "Proxy.direct"
         case .environment: return "Proxy.environment"
         case .url(let url):
-            guard let at = url.lastIndex(of: "@") else { return "Proxy(\(url))" }
+            // Among scalars: what stands behind it may make one Character of both, which is no "@".
+            guard let at = url.unicodeScalars.lastIndex(of: "@") else { return "Proxy(\(url))" }
             let scheme = url.firstRange(of: "://").map { url[..<$0.upperBound] } ?? ""
-            return "Proxy(\(scheme)\(url[url.index(after: at)...]))"
+            return "Proxy(\(scheme)\(url[url.unicodeScalars.index(after: at)...]))"
         }
     }
 

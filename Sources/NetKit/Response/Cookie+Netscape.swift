@@ -44,7 +44,7 @@ extension Cookie {
             let isPlain = [name, value, domain, path].allSatisfy { text in
                 text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: ";") }
             }
-            guard isPlain, !name.isEmpty, !name.contains("="), !domain.isEmpty else {
+            guard isPlain, !name.isEmpty, !name.utf8.contains(UInt8(ascii: "=")), !domain.isEmpty else {
                 throw NetError(.usage, "a cookie has no name, no domain, or a character that ends it")
             }
             guard keepsPromise else {

@@ -43,6 +43,9 @@ struct WriteOutTests {
         ("%{time_namelookup} %{time_connect} %{time_appconnect}", "0.002000 0.005000 0.000000"),
         ("%{time_pretransfer} %{time_starttransfer}", "0.007000 0.030000"), ("%{exitcode}%{errormsg}", "0"),
         ("a\\nb\\tc\\rd\\\\e\\q", "a\nb\tc\rd\\\\e\\q"), ("100%% %x %{", "100% %x %{"), ("%{none}!", "!"), ("", ""),
+        // What joins the character before it, as an accent does, is text all the same.
+        ("%{http_code}\u{301}%{header{X-None}}\u{301}%header{none}\u{301}", "200\u{301}\u{301}\u{301}"),
+        ("%%\u{301}%\u{301}\\\u{301}n", "%\u{301}%\u{301}\\\u{301}n"), ("%{\u{301}}!", "!"),
     ])
     func variablesHaveCurlsMeaning(format: String, text: String) throws {
         #expect(try Self.written(format).output == text)

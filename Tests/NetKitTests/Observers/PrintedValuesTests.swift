@@ -33,6 +33,12 @@ struct PrintedValuesTests {
         expectNoSecret(configuration, telling: "http://h.example/v1")
     }
 
+    /// Behind the last "@" may stand what makes one character of both.
+    @Test(arguments: ["http://me:canary@", "http://me:can@canary@", "me:canary@", "http://me:canary@\u{301}"])
+    func aProxyTellsItsPlaceAndNoSecret(front: String) {
+        expectNoSecret(Proxy(front + "p.example:1"), telling: "p.example:1")
+    }
+
     @Test func aCookieTellsItsNameAndNotItsValue() {
         expectNoSecret(Cookie(name: "sid", value: "canary", domain: "h.example"), telling: "sid")
     }

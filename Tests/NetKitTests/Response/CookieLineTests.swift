@@ -46,6 +46,7 @@ struct CookieLineTests {
         Cookie(name: "a", value: "1\t2", domain: "host.test"),
         Cookie(name: "a", value: "1; b=2", domain: "host.test"),
         Cookie(name: "a=1; b", value: "2", domain: "host.test"),
+        Cookie(name: "a=\u{301}1", value: "2", domain: "host.test"),
         Cookie(name: "a", value: "1", domain: "host.test", path: "/;x"),
         Cookie(name: "__Secure-a", value: "1", domain: "host.test"),
         Cookie(name: "__Host-a", value: "1", domain: "host.test"),
