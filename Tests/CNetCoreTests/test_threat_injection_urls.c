@@ -278,14 +278,20 @@ static void injection__a_digests_user_in_the_url_stays_within_its_quotes(void **
 
 /* --- proxies and jars --- */
 
+/// The request that an HTTP proxy was sent last, in `head`.
+static void read_at_proxy(threat_request *seen, nc_buf *head, nct_proxy *proxy, size_t byte, size_t place) {
+    *head = nc_buf_init(1 << 16);
+    size_t count = nct_proxy_request_count(proxy);
+    assert_status(nc_buf_reserve(head, 1 << 14), NC_OK);
+    head->length = nct_proxy_copy_request(proxy, count - 1, head->data, 1 << 14);
+    parse(seen, head, "proxy", byte, place);
+}
+
 /// What an HTTP proxy is told: one request, and only its own fields with it.
 static void expect_at_proxy(nct_proxy *proxy, const nc_header *wanted, size_t byte, size_t place) {
     threat_request seen;
-    nc_buf head = nc_buf_init(1 << 16);
-    size_t count = nct_proxy_request_count(proxy);
-    assert_status(nc_buf_reserve(&head, 1 << 14), NC_OK);
-    head.length = nct_proxy_copy_request(proxy, count - 1, head.data, 1 << 14);
-    parse(&seen, &head, "proxy", byte, place);
+    nc_buf head;
+    read_at_proxy(&seen, &head, proxy, byte, place);
     bool is_there = false;
     for (size_t i = 0; i < seen.field_count; i++) {
         is_there = is_there || (nc_slice_is_equal(seen.fields[i].name, wanted->name) &&
@@ -351,6 +357,53 @@ static void injection__texts_of_a_proxy_stay_where_they_were_put(void **state) {
     nct_proxy_stop(proxy);
 }
 
+/// A tunnel is asked for by the place to connect to: a word of the first line, and the field Host.
+static void expect_tunnel(nct_proxy *proxy, nc_slice host, size_t byte, size_t place) {
+    threat_request seen;
+    nc_buf head;
+    char target[TEXT_BYTES];
+    read_at_proxy(&seen, &head, proxy, byte, place);
+    int length = snprintf(target, sizeof target, "%.*s:81", (int)host.length, (const char *)host.data);
+    nc_slice wanted = nc_slice_make(target, (size_t)length);
+    // "Proxy-Connection: Keep-Alive" beside Host.
+    if (!nc_slice_is_equal(seen.method, nc_slice_of("CONNECT")) || !nc_slice_is_equal(seen.target, wanted) ||
+        !nc_slice_is_equal(threat_field(&seen, "Host"), wanted) || seen.field_count != 2) {
+        fail_msg("tunnel, byte 0x%02zx at place %zu:\n%.*s", byte, place, (int)head.length, (const char *)head.data);
+    }
+    nc_buf_deinit(&head);
+}
+
+static void injection__a_place_to_connect_to_stays_one_word_of_the_tunnels_request(void **state) {
+    static const nct_proxy_options refusing = {.connect_reply = "HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n"};
+    fixture f;
+    nct_proxy *proxy = NULL;
+    char text[TEXT_BYTES];
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    assert_int_equal(nct_proxy_start(&proxy, &refusing), 0);
+    const char *url = fixture_text(&f, "http://127.0.0.1:%u", nct_proxy_port(proxy));
+    const nc_proxy settings = {.choice = NC_PROXY_URL, .url = nc_slice_of(url), .uses_tunnel = true};
+    for (size_t k = 0; k < (size_t)PLACES * BYTES; k += threat_stride(1)) {
+        nc_transfer_id id = 0;
+        const nc_connect_to override = {.to_host = odd_text(text, "", k / BYTES, k % BYTES, ""), .to_port = 81};
+        nc_request request = fixture_request(&f, "/c");
+        request.proxy = &settings;
+        request.connect_to = &override;
+        request.connect_to_count = 1;
+        nc_status status = nc_engine_submit(f.engine, &request, NULL, &id, NULL);
+        if (status == NC_OK) {
+            assert_status(fixture_wait(&f, id).error.status, NC_ERR_PROXY);
+            expect_tunnel(proxy, override.to_host, k % BYTES, k / BYTES);
+        }
+        sent_count += status == NC_OK ? 1 : 0;
+        refused_count += status == NC_OK ? 0 : 1;
+    }
+    assert_int_equal(nct_proxy_request_count(proxy), sent_count);
+    print_counts("place to connect");
+    fixture_stop(&f);
+    nct_proxy_stop(proxy);
+}
+
 /// A jar's texts are lines of a format: what does not fit is left out, and never becomes more than one field.
 static void injection__a_jars_cookies_stay_within_their_field(void **state) {
     static const char *const prefixes[] = {"Set-Cookie: n", "Set-Cookie: n=", "127.0.0.1\tFALSE\t/\tFALSE\t0\tn\t"};
@@ -396,6 +449,7 @@ int main(void) {
         harness_case(injection__a_digests_user_stays_within_its_quotes),
         harness_case(injection__a_digests_user_in_the_url_stays_within_its_quotes),
         harness_case(injection__texts_of_a_proxy_stay_where_they_were_put),
+        harness_case(injection__a_place_to_connect_to_stays_one_word_of_the_tunnels_request),
         harness_case(injection__a_jars_cookies_stay_within_their_field),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
