@@ -58,11 +58,14 @@ static bool send_all(int fd, nc_buf *out) {
     return is_sent;
 }
 
-static bool send_row(int fd, const frame *row, uint32_t stream) {
+static bool send_row(int fd, const frame_server *server, const frame *row, uint32_t stream) {
     bool goes_on = true;
     nc_buf out = nc_buf_init(1 << 18);
     for (const frame *one = row; goes_on && one->payload != NULL; one++) {
         append_frame(&out, one, stream);
+        if (server->ending != FRAME_WAITS && out.length > server->cut_after) {
+            out.length = server->cut_after;
+        }
         if (one->type == FRAME_PING) {
             goes_on = send_all(fd, &out) && await_frame(fd, FRAME_PING, FRAME_ACK, 0) != 0;
         } else if (one[1].payload == NULL) {
@@ -73,7 +76,19 @@ static bool send_row(int fd, const frame *row, uint32_t stream) {
     return goes_on;
 }
 
-static void serve(int fd, frame_server *server, const frame *row) {
+static void end(frame_server *server, size_t index) {
+    static const struct linger at_once = {.l_onoff = 1};
+    int fd = atomic_load(&server->connections[index]);
+    if (server->ending == FRAME_FIN) {
+        (void)shutdown(fd, SHUT_WR);
+    } else if (server->ending == FRAME_RST) {
+        atomic_store(&server->connections[index], -1);
+        (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+        (void)close(fd);
+    }
+}
+
+static void serve(int fd, frame_server *server, size_t index) {
     static const frame settings = {FRAME_SETTINGS, 0, "", 0};
     uint8_t preface[24];
     nc_buf out = nc_buf_init(HEAD_BYTES);
@@ -84,8 +99,12 @@ static void serve(int fd, frame_server *server, const frame *row) {
     if (server->upload_bytes > 0 && stream != 0) {
         stream = await_frame(fd, FRAME_DATA, 0, server->upload_bytes);
     }
-    if (stream != 0 && send_row(fd, row, stream)) {
+    if (stream != 0 && send_row(fd, server, server->rows[index], stream)) {
+        end(server, index);
         atomic_fetch_add(&server->served, 1);
+        if (server->ending == FRAME_RST) {
+            return;
+        }
         // until the client has had enough
         atomic_store(&server->was_reset, await_frame(fd, FRAME_RESET, 0, 0) != 0);
     }
@@ -99,7 +118,7 @@ static void *run_server(void *ctx) {
             break;
         }
         atomic_store(&server->connections[i], fd);
-        serve(fd, server, server->rows[i]);
+        serve(fd, server, i);
     }
     return NULL;
 }

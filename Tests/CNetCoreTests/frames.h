@@ -58,12 +58,22 @@ typedef struct frame {
 /// The last stream that the server may have acted on, and why it goes.
 #define GOAWAY(last, code) FRAME(FRAME_GOAWAY, 0, "\0\0\0" last "\0\0\0" code)
 
+/// What becomes of the connection behind a row.
+typedef enum frame_ending {
+    FRAME_WAITS = 0, // for the client to close it
+    FRAME_FIN,
+    FRAME_RST,
+    FRAME_SILENCE,
+} frame_ending;
+
 enum { FRAME_ROWS = 8 };
 
 typedef struct frame_server {
     const frame *rows[FRAME_ROWS]; // one for each connection, up to the first NULL
     size_t upload_bytes;           // the replies begin when more than this much of a body has come; 0 with the head
-    uint16_t port;                 // out
+    frame_ending ending;
+    size_t cut_after; // of a row's bytes, but for FRAME_WAITS; such a row has no PING
+    uint16_t port;    // out
     int listener;
     pthread_t thread;
     atomic_int connections[FRAME_ROWS]; // -1 before they come
