@@ -269,6 +269,8 @@ static void engine__a_cookie_that_breaks_a_rule_is_not_taken(void **state) {
         {"__Secure-c=1", false},
         {"__Host-c=1; Path=/", false},
         {"c=a\001b", false},
+        {"c=1; SameSite=Strict", true}, // Sites are of pages: a program asks on nobody's behalf.
+        {"c=1; SameSite=None", true},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
