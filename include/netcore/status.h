@@ -66,7 +66,7 @@ NC_ASSUME_NONNULL_BEGIN
     X(NC_ERR_REFUSED, 102, "the connection was refused")                                                               \
     X(NC_ERR_UNREACHABLE, 103, "the host cannot be reached")                                                           \
     X(NC_ERR_RESET, 104, "the connection was reset")                                                                   \
-    X(NC_ERR_CUT_SHORT, 105, "the body ended before its announced length")                                             \
+    X(NC_ERR_CUT_SHORT, 105, "the body ended before it was whole")                                                     \
     X(NC_ERR_EMPTY_REPLY, 106, "the server closed without a reply")                                                    \
     X(NC_ERR_SEND, 107, "sending failed")                                                                              \
     X(NC_ERR_RECEIVE, 108, "receiving failed")                                                                         \

@@ -91,7 +91,7 @@ extension NetError.Code: CustomStringConvertible {
     public static let unreachable = Self(rawValue: 103)
     /// The connection was reset.
     public static let reset = Self(rawValue: 104)
-    /// The body ended before its announced length.
+    /// The body ended before its announced length, its last chunk or its last frame.
     public static let cutShort = Self(rawValue: 105)
     /// The server closed without a reply.
     public static let emptyReply = Self(rawValue: 106)
