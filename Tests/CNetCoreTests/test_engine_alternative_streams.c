@@ -148,6 +148,47 @@ static void engine__an_override_says_nothing_of_a_host_that_is_called_like_its_p
     stop(&p);
 }
 
+/// HTTP/1.1, or HTTP/2 where the connection's member speaks that.
+static void serve_either(SSL *ssl, const tls_peer_connection *connection) {
+    if (connection->peer->members[connection->index] == '2') {
+        serve_streams(ssl, connection);
+    } else {
+        serve_targets(ssl, connection);
+    }
+}
+
+/// `host` speaks HTTP/1.1, and then another name that leads to the same address and port speaks HTTP/2.
+static void expect_no_mixture_of_names(const char *host, bool has_override) {
+    places p;
+    const nc_connect_to place = {.to_host = nc_slice_of("127.0.0.1")};
+    start(&p, "nobody.example", serve_streams);
+    p.origin.serve = serve_either;
+    p.origin.members = "121";
+    nc_request slow = request_to(&p, host, "/slow");
+    nc_request quick = request_to(&p, host, "/quick");
+    nc_request there = request_to(&p, "another.example", "/there");
+    slow.connect_to = quick.connect_to = there.connect_to = &place;
+    slow.connect_to_count = quick.connect_to_count = has_override ? 1 : 0;
+    there.connect_to_count = 1;
+    nc_transfer_id waiting = fixture_submit(&p.f, &slow);
+    gate_wait(&p.is_asked);
+    answer other = fixture_send(&p.f, &there);
+    answer one = fixture_send(&p.f, &quick);
+    gate_open(&p.may_answer);
+    answer first = fixture_wait(&p.f, waiting);
+    assert_answered(other, 200, "hi");
+    assert_answered(one, 200, "/quick");
+    assert_answered(first, 200, "/slow");
+    assert_int_equal(atomic_load(&p.origin.count), 3);
+    stop(&p);
+}
+
+static void engine__a_name_says_nothing_of_another_one_that_leads_to_the_same_place(void **state) {
+    (void)state;
+    expect_no_mixture_of_names("127.0.0.1", false);
+    expect_no_mixture_of_names("one.example", true);
+}
+
 static void engine__another_place_keeps_its_connection_whatever_the_origin_speaks(void **state) {
     places p;
     (void)state;
@@ -183,6 +224,7 @@ int main(void) {
     const struct CMUnitTest cases[] = {
         harness_case(engine__another_place_says_nothing_of_a_host_that_is_called_like_it),
         harness_case(engine__an_override_says_nothing_of_a_host_that_is_called_like_its_place),
+        harness_case(engine__a_name_says_nothing_of_another_one_that_leads_to_the_same_place),
         harness_case(engine__another_place_keeps_its_connection_whatever_the_origin_speaks),
         harness_case(engine__what_another_place_has_broken_off_is_not_asked_for_at_the_origin),
     };

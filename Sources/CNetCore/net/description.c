@@ -167,9 +167,10 @@ static size_t count_overrides(const nc_request *request) {
     return count;
 }
 
-/// Adds an override that leads to another port.
-static uint64_t mix_port(uint64_t key, const nc_connect_to *from, const char *text) {
-    if (from->to_port == 0 || from->to_port == from->port) {
+/// Adds an override that leads to another place.
+static uint64_t mix_place(uint64_t key, const nc_connect_to *from, const char *text) {
+    bool keeps_host = from->to_host.length == 0 || nc_slice_is_equal_ignoring_case(from->to_host, from->host);
+    if (keeps_host && (from->to_port == 0 || from->to_port == from->port)) {
         return key;
     }
     uint64_t sum = nc_fnv_add(key != 0 ? key : NC_FNV_START, nc_slice_make(text, strlen(text) + 1));
@@ -333,7 +334,7 @@ void nc_description_fill(nc_description *out, const nc_request *request, void *s
     size_t override_count = count_overrides(request);
     for (size_t i = 0; i < override_count; i++) {
         fill_connect_to(&overrides[i], &request->connect_to[i], &text);
-        out->ports_key = mix_port(out->ports_key, &request->connect_to[i], overrides[i].data);
+        out->places_key = mix_place(out->places_key, &request->connect_to[i], overrides[i].data);
         overrides[i].next = i + 1 < override_count ? &overrides[i + 1] : NULL;
     }
     out->connect_to = override_count > 0 ? overrides : NULL;

@@ -70,7 +70,7 @@ typedef struct nc_description {
     nc_sent_header *headers;
     size_t header_count;
     struct curl_slist *connect_to;
-    uint64_t ports_key;       // of those that lead to other ports, which libcurl does not tell apart; 0 without any
+    uint64_t places_key;      // of those that lead elsewhere, which libcurl takes for one; 0 without any
     struct curl_slist *fixed; // the nodes that the library adds of its own
 } nc_description;
 

@@ -259,11 +259,12 @@ bool nc_handle_may_be_multiplexed(const nc_transfer *transfer) {
            !is_alone_on_connection(transfer, version, is_secure);
 }
 
-/// A detour leads to other members than its host has, which have a lane of their own.
+/// A detour, or an override, leads to other members than its host has, and perhaps several hosts to the same: they have
+/// a lane of their own.
 static bool has_unlike_members(const nc_transfer *transfer) {
     const nc_host *host = transfer->host;
-    return transfer->detour != NULL ? transfer->lane->has_single && transfer->lane->has_shared
-                                    : host != NULL && host->has_single && host->has_shared;
+    return transfer->lane->place_key != 0 ? transfer->lane->has_single && transfer->lane->has_shared
+                                          : host != NULL && host->has_single && host->has_shared;
 }
 
 static void set_protocol(option_row *row, nc_handle *handle, const nc_transfer *transfer) {

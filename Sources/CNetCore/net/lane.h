@@ -26,9 +26,9 @@ struct nc_lane {
     bool is_apart;         // its connections carry one transfer at a time
     uint8_t dscp;          // the class of service of its connections; 0 is none
     uint64_t proxy_key;    // see nc_access_proxy_key()
-    uint64_t place_key;    // of where its hops are sent: nc_detour_key(), nc_description.ports_key, or 0
+    uint64_t place_key;    // of where its hops are sent: nc_detour_key(), nc_description.places_key, or 0
     uint32_t epoch;        // nc_host.epoch of those whose hops it takes
-    bool has_single;       // on detours: had a connection that carries one request at a time
+    bool has_single;       // on ways to other places: had a connection that carries one request at a time
     bool has_shared;       // had one that carries several
     bool has_unlearnt;     // the share was changed by a response, and the jar does not know
     uint64_t cookies_seen; // the jar's state that the share holds
