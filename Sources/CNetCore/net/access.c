@@ -86,17 +86,29 @@ static uint64_t mix(uint64_t sum, const char *text) {
     return nc_fnv_add(sum, nc_slice_make(known, strlen(known) + 1));
 }
 
+static uint64_t mix_credentials(uint64_t sum, const nc_kept_credentials *credentials) {
+    return mix(mix(sum ^ credentials->schemes, credentials->user), credentials->password);
+}
+
 uint64_t nc_access_proxy_key(const nc_state *state, const nc_extras *extras) {
     const nc_kept_proxy *proxy = extras != NULL && extras->has_proxy ? &extras->proxy : &state->proxy;
     bool is_open = proxy->credentials.schemes == 0 && proxy->headers == NULL;
-    if (proxy->choice != NC_PROXY_URL || (is_open && strchr(proxy->url, '@') == NULL)) {
+    bool names_nobody = proxy->choice != NC_PROXY_URL || strchr(proxy->url, '@') == NULL;
+    if (proxy->choice != NC_PROXY_URL || (is_open && names_nobody)) {
         return 0;
     }
-    uint64_t sum = mix(NC_FNV_START ^ proxy->credentials.schemes, proxy->url);
-    sum = mix(mix(sum, proxy->credentials.user), proxy->credentials.password);
+    uint64_t sum = mix_credentials(mix(NC_FNV_START, proxy->url), &proxy->credentials);
     for (const struct curl_slist *field = proxy->headers; field != NULL; field = field->next) {
         sum = mix(sum, field->data);
     }
+    return sum != 0 ? sum : 1;
+}
+
+uint64_t nc_access_user_key(const nc_extras *extras) {
+    if (extras == NULL || (extras->credentials.schemes & NC_AUTH_NEGOTIATE) == 0) {
+        return 0;
+    }
+    uint64_t sum = mix_credentials(NC_FNV_START, &extras->credentials);
     return sum != 0 ? sum : 1;
 }
 

@@ -445,6 +445,7 @@ static nc_lane *make(nc_engine *engine, nc_lane_key key) {
     lane->is_apart = key.is_apart;
     lane->dscp = key.dscp;
     lane->proxy_key = key.proxy_key;
+    lane->user_key = key.user_key;
     lane->place_key = key.place_key;
     lane->epoch = key.epoch;
     lane->timer.fire = on_timer_due;
@@ -463,8 +464,8 @@ static nc_lane *make(nc_engine *engine, nc_lane_key key) {
 
 static bool has_key(const nc_lane *lane, nc_lane_key key) {
     return lane->has_cookies == key.has_cookies && lane->is_apart == key.is_apart && lane->dscp == key.dscp &&
-           lane->proxy_key == key.proxy_key && lane->place_key == key.place_key && lane->epoch == key.epoch &&
-           nc_trust_is_equal(lane->trust, key.trust);
+           lane->proxy_key == key.proxy_key && lane->user_key == key.user_key && lane->place_key == key.place_key &&
+           lane->epoch == key.epoch && nc_trust_is_equal(lane->trust, key.trust);
 }
 
 nc_lane *nc_lane_for(nc_engine *engine, nc_lane_key key, nc_error *err) {

@@ -26,6 +26,7 @@ struct nc_lane {
     bool is_apart;         // its connections carry one transfer at a time
     uint8_t dscp;          // the class of service of its connections; 0 is none
     uint64_t proxy_key;    // see nc_access_proxy_key()
+    uint64_t user_key;     // see nc_access_user_key()
     uint64_t place_key;    // of where its hops are sent: nc_detour_key(), nc_description.places_key, or 0
     uint32_t epoch;        // nc_host.epoch of those whose hops it takes
     bool has_single;       // on ways to other places: had a connection that carries one request at a time
@@ -73,6 +74,7 @@ typedef struct nc_lane_key {
     bool is_apart;
     uint8_t dscp;
     uint64_t proxy_key;
+    uint64_t user_key;
     uint64_t place_key;
     uint32_t epoch; // libcurl goes on joining a connection that is dead; nobody joins one of another lane
 } nc_lane_key;
