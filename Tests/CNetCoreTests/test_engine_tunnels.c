@@ -224,6 +224,29 @@ static void engine__the_environments_proxies_count_only_where_they_are_asked_for
     }
 }
 
+static void engine__what_a_request_says_to_the_environments_proxy_makes_a_tunnel_for_nobody_else(void **state) {
+    static const char *const said[] = {"one", "one", "another", NULL};
+    fixture f;
+    nct_proxy *proxy = NULL;
+    (void)state;
+    assert_int_equal(nct_proxy_start(&proxy, NULL), 0);
+    fixture_start(&f, NCT_TLS_VALID);
+    fixture_script(&f, "/p", (nct_reply){.body = "through", .body_length = 7});
+    set_proxies(fixture_text(&f, "http://127.0.0.1:%u", nct_proxy_port(proxy)));
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        const nc_header who = {nc_slice_of("X-Who"), nc_slice_of(said[i])};
+        const nc_proxy environment = {
+            .choice = NC_PROXY_ENVIRONMENT, .headers = &who, .header_count = said[i] != NULL ? 1 : 0};
+        nc_request request = fixture_request(&f, "/p");
+        request.proxy = &environment;
+        assert_answered(fixture_send(&f, &request), 200, "through");
+        assert_int_equal(nct_proxy_tunnel_count(proxy), i == 0 ? 1 : i);
+    }
+    set_proxies(NULL);
+    fixture_stop(&f);
+    nct_proxy_stop(proxy);
+}
+
 static void engine__a_netrc_in_the_home_directory_is_not_read_unasked(void **state) {
     char home[] = "/tmp/netcore-home-XXXXXX";
     char path[64];
@@ -378,6 +401,7 @@ int main(void) {
         harness_case(engine__socks5_credentials_are_shown_to_the_proxy_alone),
         harness_case(engine__a_socks5_refusal_is_an_error_of_the_proxys_in_its_words),
         harness_case(engine__the_environments_proxies_count_only_where_they_are_asked_for),
+        harness_case(engine__what_a_request_says_to_the_environments_proxy_makes_a_tunnel_for_nobody_else),
         harness_case(engine__a_netrc_in_the_home_directory_is_not_read_unasked),
         harness_case(engine__a_netrc_answers_a_digests_challenge_where_the_request_names_nobody),
         harness_case(engine__a_netrc_that_is_malformed_is_an_error_of_that_file),

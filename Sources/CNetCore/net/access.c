@@ -94,7 +94,7 @@ uint64_t nc_access_proxy_key(const nc_state *state, const nc_extras *extras) {
     const nc_kept_proxy *proxy = extras != NULL && extras->has_proxy ? &extras->proxy : &state->proxy;
     bool is_open = proxy->credentials.schemes == 0 && proxy->headers == NULL;
     bool names_nobody = proxy->choice != NC_PROXY_URL || strchr(proxy->url, '@') == NULL;
-    if (proxy->choice != NC_PROXY_URL || (is_open && names_nobody)) {
+    if (proxy->choice == NC_PROXY_NONE || (is_open && names_nobody)) {
         return 0;
     }
     uint64_t sum = mix_credentials(mix(NC_FNV_START, proxy->url), &proxy->credentials);
