@@ -118,6 +118,28 @@ static void queue__in_the_clear_all_requests_to_a_host_share_its_limit(void **st
     queued_free(it);
 }
 
+/// libcurl takes both for the same host: what is known of its members counts for either spelling.
+static void queue__a_default_port_that_is_spelled_out_is_no_other_host(void **state) {
+    static const char *const urls[][3] = {
+        {"https://a.example/", "https://a.example:443/", "https://a.example:/"},
+        {"http://a.example/", "http://a.example:80/", "http://a.example:/"},
+        {"https://[::1]/", "https://[::1]:443/", "https://[::1]:/"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
+        queued *it = queued_new();
+        nc_transfer *last = NULL;
+        for (size_t j = 0; j < 3; j++) {
+            add(it, urls[i][j], NC_HTTP_AUTO, false, PER_HOST);
+        }
+        assert_int_equal(take(it, &last), PER_HOST);
+        add(it, "https://a.example:80/", NC_HTTP_AUTO, false, 1);
+        add(it, "http://a.example:443/", NC_HTTP_AUTO, false, 1);
+        assert_int_equal(take(it, &last), 2);
+        queued_free(it);
+    }
+}
+
 static void queue__while_it_is_suspended_those_that_had_a_slot_get_one_by_priority(void **state) {
     queued *it = queued_new();
     nc_queue *queue = &it->engine.loop.queue;
@@ -174,6 +196,7 @@ int main(void) {
         harness_case(queue__those_with_connections_of_their_own_share_a_hosts_limit),
         harness_case(queue__a_host_that_falls_back_to_http_1_is_held_to_its_limit_regression_2),
         harness_case(queue__in_the_clear_all_requests_to_a_host_share_its_limit),
+        harness_case(queue__a_default_port_that_is_spelled_out_is_no_other_host),
         harness_case(queue__while_it_is_suspended_those_that_had_a_slot_get_one_by_priority),
         harness_case(queue__the_priority_that_a_transfer_has_leaves_it_in_its_place),
     };

@@ -30,15 +30,26 @@ void nc_queue_deinit(nc_queue *queue) {
     }
 }
 
+static nc_slice without_default_port(nc_slice authority, bool is_secure) {
+    const nc_slice spellings[] = {nc_slice_of(":"), nc_slice_of(is_secure ? ":443" : ":80")};
+    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
+        size_t length = spellings[i].length;
+        if (authority.length > length &&
+            memcmp(authority.data + authority.length - length, spellings[i].data, length) == 0) {
+            return nc_slice_make(authority.data, authority.length - length);
+        }
+    }
+    return authority;
+}
+
 /// "s" (https) or "p" (http), in capitals for transfers that share no connection with others at a time (those apart,
-/// and those of HTTP/1), and the lower-cased authority. What a host gives to streams is not theirs. Two spellings of a
-/// default port count as two hosts: only a limit depends on it. Names too long to be real ones share a key by their
-/// beginning.
+/// and those of HTTP/1), and the lower-cased authority without a default port. What a host gives to streams is not
+/// theirs. Names too long to be real ones share a key by their beginning.
 static size_t make_key(uint8_t *key, nc_slice url, bool shares, uint64_t *hash) {
     bool is_secure;
-    nc_slice authority = nc_url_authority(url);
     size_t length = 0;
     (void)nc_url_has_web_scheme(url, &is_secure);
+    nc_slice authority = without_default_port(nc_url_authority(url), is_secure);
     key[length++] = is_secure ? (shares ? 's' : 'S') : (shares ? 'p' : 'P');
     for (size_t i = 0; i < authority.length && length < MAX_KEY_BYTES; i++) {
         key[length++] = nc_ascii_lower(authority.data[i]);
