@@ -23,7 +23,9 @@ enum { MAX_FAILED_WRITES = 3 };
 
 struct nc_tls_end {
     unsigned references;
-    nc_lane *lane; // the connection's
+    nc_lane *lane;     // the connection's
+    SSL *tls;          // NULL once that is freed
+    nc_tls_end *outer; // that of the HTTPS proxy around it; NULL without one
     nc_unheeded records;
     int failed_writes;
     bool is_watched; // by a transfer; before, it is only counted what comes
@@ -41,6 +43,9 @@ static void drop_end(void *parent, void *end, CRYPTO_EX_DATA *data, int index, l
     (void)index;
     (void)number;
     (void)pointer;
+    if (end != NULL) {
+        ((nc_tls_end *)end)->tls = NULL;
+    }
     nc_tls_release_end(end);
 }
 
@@ -61,6 +66,7 @@ static nc_tls_end *end_of(SSL *tls, nc_lane *lane) {
     }
     end->references = 1;
     end->lane = lane;
+    end->tls = tls;
     return end;
 }
 
@@ -83,12 +89,28 @@ static void on_message(int is_sent, int version, int type, const void *bytes, si
     }
 }
 
-/// Every connection of a context is counted by itself, a proxy's as well.
-static bool count_messages(SSL_CTX *tls, nc_lane *lane) {
+/// The first thing that is said to an HTTPS proxy, while the handle that opens the connection is there.
+static void on_first_message(int is_sent, int version, int type, const void *bytes, size_t length, SSL *tls,
+                             void *ctx) {
+    nc_handle *handle = ctx;
+    nc_lane *lane = handle->transfer->lane;
+    nc_tls_end *end = end_of(tls, lane);
+    nc_tls_release_end(handle->proxy_end);
+    handle->proxy_end = end;
+    if (end != NULL) {
+        end->references++;
+    }
+    SSL_set_msg_callback(tls, on_message);
+    SSL_set_msg_callback_arg(tls, lane);
+    on_message(is_sent, version, type, bytes, length, tls, lane);
+}
+
+/// Every connection of a context is counted by itself, a proxy's as well. `opener` is NULL but for those.
+static bool count_messages(SSL_CTX *tls, nc_lane *lane, nc_handle *opener) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     (void)pthread_once(&once, find_end_index);
-    SSL_CTX_set_msg_callback(tls, on_message);
-    SSL_CTX_set_msg_callback_arg(tls, lane);
+    SSL_CTX_set_msg_callback(tls, opener != NULL ? on_first_message : on_message);
+    SSL_CTX_set_msg_callback_arg(tls, opener != NULL ? (void *)opener : lane);
     return end_index >= 0;
 }
 
@@ -154,11 +176,12 @@ static CURLcode fill_context(CURL *easy, void *context, void *data) {
     SSL_CTX *tls = context;
     nc_lane *lane = data;
     bool is_proxys = is_proxy_context(tls);
-    const nc_handle *handle = nc_handle_of(easy);
-    if (handle != NULL && handle->transfer != NULL) {
+    nc_handle *handle = nc_handle_of(easy);
+    bool has_transfer = handle != NULL && handle->transfer != NULL;
+    if (has_transfer) {
         nc_metrics_note_tcp(handle->transfer);
     }
-    if (!count_messages(tls, lane)) {
+    if (!count_messages(tls, lane, is_proxys && has_transfer ? handle : NULL)) {
         return CURLE_OUT_OF_MEMORY;
     }
     // SSLKEYLOGFILE in the environment must not make libcurl write our session keys to a file.
@@ -228,7 +251,9 @@ bool nc_tls_may_be_multiplexed(CURL *easy) {
 
 bool nc_tls_has_unread(CURL *easy) {
     const SSL *tls = live_connection(easy);
-    return tls != NULL && SSL_pending(tls) > 0;
+    const nc_tls_end *end = tls != NULL ? SSL_get_ex_data(tls, end_index) : NULL;
+    const SSL *outer = end != NULL && end->outer != NULL ? end->outer->tls : NULL;
+    return tls != NULL && (SSL_pending(tls) > 0 || (outer != NULL && SSL_pending(outer) > 0));
 }
 
 /* --- how a connection ends --- */
@@ -270,7 +295,10 @@ nc_status nc_tls_watch(CURL *easy, nc_lane *lane, nc_tls_end **out) {
         return NC_ERR_NO_MEMORY;
     }
     if (!end->is_watched) {
+        nc_handle *handle = nc_handle_of(easy);
         end->is_watched = true;
+        end->outer = handle->proxy_end;
+        handle->proxy_end = NULL;
         SSL_set_info_callback(tls, on_info);
         BIO_set_callback_ex(SSL_get_wbio(tls), on_wire);
         BIO_set_callback_arg(SSL_get_wbio(tls), (char *)end);
@@ -290,6 +318,7 @@ bool nc_tls_is_flooded(const nc_tls_end *end) {
 
 void nc_tls_release_end(nc_tls_end *end) {
     if (end != NULL && --end->references == 0) {
+        nc_tls_release_end(end->outer);
         nc_free(end);
     }
 }

@@ -17,7 +17,8 @@ void nc_tls_describe(CURL *easy, char *version, size_t version_bytes, char *ciph
 /// Tells whether the handle's live connection agreed on HTTP/2 (ALPN), or is one that cannot be asked.
 bool nc_tls_may_be_multiplexed(CURL *easy);
 
-/// Tells whether the handle's live connection holds bytes that were decrypted and not read yet.
+/// Tells whether the handle's live connection holds bytes that were decrypted and not read yet, as they came from an
+/// HTTPS proxy or within that.
 bool nc_tls_has_unread(CURL *easy);
 
 /// How the TLS connection under some transfers ends; loop-confined, kept by each of them and by the connection.
