@@ -104,12 +104,17 @@ uint64_t nc_access_proxy_key(const nc_state *state, const nc_extras *extras) {
     return sum != 0 ? sum : 1;
 }
 
-uint64_t nc_access_user_key(const nc_extras *extras) {
-    if (extras == NULL || (extras->credentials.schemes & NC_AUTH_NEGOTIATE) == 0) {
+/// Where the name does not matter, whether there is one does: the file may have none for a host.
+enum { OF_NETRC = 1, OF_ANYBODY = 2, OF_SOMEBODY = 4 };
+
+uint64_t nc_access_user_key(const nc_state *state, const nc_extras *extras) {
+    if (extras == NULL || !nc_access_has_rounds(extras->credentials.schemes)) {
         return 0;
     }
-    uint64_t sum = mix_credentials(NC_FNV_START, &extras->credentials);
-    return sum != 0 ? sum : 1;
+    if ((extras->credentials.schemes & NC_AUTH_NEGOTIATE) != 0) {
+        return mix_credentials(NC_FNV_START, &extras->credentials) | OF_SOMEBODY;
+    }
+    return leaves_it_to_netrc(state, &extras->credentials) ? OF_NETRC : OF_ANYBODY;
 }
 
 CURLcode nc_access_set_engine(CURL *easy, const nc_state *state) {

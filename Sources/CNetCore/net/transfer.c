@@ -317,7 +317,7 @@ static nc_lane *lane_for(nc_transfer *transfer, nc_error *err) {
         .is_apart = transfer->is_apart || nc_apart_is_all_there_is(transfer),
         .dscp = transfer->description.dscp,
         .proxy_key = nc_access_proxy_key(&engine->state, transfer->description.extras),
-        .user_key = transfer->is_elsewhere ? 0 : nc_access_user_key(transfer->description.extras),
+        .user_key = transfer->is_elsewhere ? 0 : nc_access_user_key(&engine->state, transfer->description.extras),
         .place_key = transfer->detour != NULL ? nc_detour_key(transfer->detour) : transfer->description.places_key,
         .epoch = transfer->host != NULL ? transfer->host->epoch : 0,
     };

@@ -1,0 +1,83 @@
+/// Where a challenge is awaited libcurl asks without the body first. That is one request's affair: others that use its
+/// connection, then or later, are sent with theirs.
+#include "fixture.h"
+#include "gate.h"
+#include "tls_frames.h"
+#include "tls_peer.h"
+
+#include <string.h>
+
+static nc_request put_to(const char *url, uint32_t schemes) {
+    return (nc_request){
+        .method = nc_slice_of("PUT"),
+        .url = nc_slice_of(url),
+        .body = nc_slice_of("body"),
+        .credentials = {.schemes = schemes, .user = nc_slice_of("me"), .password = nc_slice_of("secret")},
+        .limits = {.total_ms = 5000},
+    };
+}
+
+/// The one that asked first ends with a challenge that it cannot answer, and its connection is kept.
+static void asked_first__is_not_what_a_later_request_does(void **state) {
+    static const uint32_t schemes[] = {NC_AUTH_DIGEST, NC_AUTH_NTLM, NC_AUTH_DIGEST | NC_AUTH_NTLM};
+    fixture f;
+    (void)state;
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        if ((schemes[i] & NC_AUTH_NTLM) != 0 && !nc_capabilities_query().has_ntlm) {
+            continue;
+        }
+        fixture_start(&f, NCT_PLAIN);
+        fixture_script(&f, "/mine", (nct_reply){.status = 401, .headers = "WWW-Authenticate: Basic realm=\"x\"\r\n"});
+        fixture_script(&f, "/anybodys", (nct_reply){.is_echo = true});
+        nc_request mine = put_to(fixture_url(&f, "/mine"), schemes[i]);
+        nc_request anybodys = put_to(fixture_url(&f, "/anybodys"), 0);
+        assert_int_equal(nc_response_status(fixture_send(&f, &mine).response), 401);
+        assert_answered(fixture_send(&f, &anybodys), 200, "body");
+        assert_answered(fixture_send(&f, &anybodys), 200, "body");
+        fixture_stop(&f);
+    }
+}
+
+/// Over HTTP/2: who asks is not answered, and whoever sends a body is.
+static void serve(SSL *ssl, const tls_peer_connection *connection) {
+    tls_frames frames = TLS_FRAMES_INIT;
+    (void)SSL_write(ssl, SETTINGS, sizeof(SETTINGS) - 1);
+    if (tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS) > 0) {
+        gate_open(connection->peer->ctx);
+        int stream = tls_frames_find(&frames, ssl, TLS_FRAME_DATA);
+        if (stream > 0) {
+            tls_frames_answer(ssl, stream);
+        }
+        (void)tls_frames_find(&frames, ssl, TLS_FRAME_PING);
+    }
+}
+
+static void asked_first__is_not_what_another_stream_does(void **state) {
+    fixture f;
+    gate is_asked = GATE_INIT;
+    tls_peer peer = {.serve = serve, .members = "2", .ctx = &is_asked};
+    (void)state;
+    fixture_start_trusting_all(&f);
+    tls_peer_start(&peer);
+    const char *url = fixture_text(&f, "https://127.0.0.1:%u/", peer.port);
+    nc_request mine = put_to(url, NC_AUTH_DIGEST);
+    nc_request anybodys = put_to(url, 0);
+    nc_transfer_id waiting = fixture_submit(&f, &mine);
+    gate_wait(&is_asked);
+    assert_answered(fixture_send(&f, &anybodys), 200, "hi");
+    nc_engine_cancel(f.engine, waiting);
+    assert_status(fixture_wait(&f, waiting).error.status, NC_ERR_CANCELLED);
+    assert_status(nc_engine_close(f.engine, FIXTURE_LIMIT_MS), NC_OK);
+    f.engine = NULL;
+    tls_peer_stop(&peer);
+    fixture_stop(&f);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(asked_first__is_not_what_a_later_request_does),
+        harness_case(asked_first__is_not_what_another_stream_does),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
