@@ -38,9 +38,36 @@ static void asked_first__is_not_what_a_later_request_does(void **state) {
     }
 }
 
-/// Over HTTP/2: who asks is not answered, and whoever sends a body is.
+static bool read_to(SSL *ssl, char *bytes, size_t capacity, const char *end) {
+    size_t length = 0;
+    bytes[0] = '\0';
+    while (strstr(bytes, end) == NULL) {
+        int got = SSL_read(ssl, bytes + length, (int)(capacity - 1 - length));
+        if (got <= 0) {
+            return false;
+        }
+        length += (size_t)got;
+        bytes[length] = '\0';
+    }
+    return true;
+}
+
+static bool is_stream(SSL *ssl) {
+    const unsigned char *protocol = NULL;
+    unsigned length = 0;
+    SSL_get0_alpn_selected(ssl, &protocol, &length);
+    return length == 2;
+}
+
+/// Who asks is not answered, and whoever sends a body is.
 static void serve(SSL *ssl, const tls_peer_connection *connection) {
     tls_frames frames = TLS_FRAMES_INIT;
+    char bytes[4096];
+    if (!is_stream(ssl)) {
+        gate_open(connection->peer->ctx);
+        (void)read_to(ssl, bytes, sizeof bytes, "body");
+        return;
+    }
     (void)SSL_write(ssl, SETTINGS, sizeof(SETTINGS) - 1);
     if (tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS) > 0) {
         gate_open(connection->peer->ctx);
@@ -73,11 +100,45 @@ static void asked_first__is_not_what_another_stream_does(void **state) {
     fixture_stop(&f);
 }
 
+/// Answers when the request has come whole: over HTTP/2 that is the end of its stream.
+static void serve_patiently(SSL *ssl, const tls_peer_connection *connection) {
+    static const char challenge[] = "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Digest realm=\"r\", nonce=\"n\"\r\n"
+                                    "Content-Length: 0\r\n\r\n";
+    static const char taken[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
+    char bytes[4096];
+    (void)connection;
+    if (is_stream(ssl)) {
+        tls_frames frames = TLS_FRAMES_INIT;
+        (void)SSL_write(ssl, SETTINGS, sizeof(SETTINGS) - 1);
+        (void)tls_frames_find(&frames, ssl, TLS_FRAME_DATA);
+    } else if (read_to(ssl, bytes, sizeof bytes, "Content-Length: 0\r\n\r\n")) {
+        (void)SSL_write(ssl, challenge, sizeof challenge - 1);
+        if (read_to(ssl, bytes, sizeof bytes, "\r\n\r\nbody")) {
+            (void)SSL_write(ssl, taken, sizeof taken - 1);
+        }
+    }
+}
+
+static void asked_first__is_a_whole_request_where_http_2_is_spoken(void **state) {
+    fixture f;
+    tls_peer peer = {.serve = serve_patiently, .members = "2"};
+    (void)state;
+    fixture_start_trusting_all(&f);
+    tls_peer_start(&peer);
+    nc_request mine = put_to(fixture_text(&f, "https://127.0.0.1:%u/", peer.port), NC_AUTH_DIGEST);
+    assert_answered(fixture_send(&f, &mine), 200, "hi");
+    assert_status(nc_engine_close(f.engine, FIXTURE_LIMIT_MS), NC_OK);
+    f.engine = NULL;
+    tls_peer_stop(&peer);
+    fixture_stop(&f);
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(asked_first__is_not_what_a_later_request_does),
         harness_case(asked_first__is_not_what_another_stream_does),
+        harness_case(asked_first__is_a_whole_request_where_http_2_is_spoken),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

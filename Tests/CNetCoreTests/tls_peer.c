@@ -33,9 +33,11 @@ static int choose(SSL *ssl, const unsigned char **out, unsigned char *length, co
     const tls_peer_connection *connection = SSL_get_app_data(ssl);
     size_t last = strlen(peer->members) - 1;
     char member = peer->members[connection->index < last ? connection->index : last];
-    const unsigned char *protocol = (const unsigned char *)(member == '2' ? "\2h2" : "\x08http/1.1");
-    (void)offered;
-    (void)offered_length;
+    bool may_be_2 = false;
+    for (unsigned at = 0; at + 2 < offered_length; at += offered[at] + 1u) {
+        may_be_2 = may_be_2 || memcmp(offered + at, "\2h2", 3) == 0;
+    }
+    const unsigned char *protocol = (const unsigned char *)(member == '2' && may_be_2 ? "\2h2" : "\x08http/1.1");
     *out = protocol + 1;
     *length = protocol[0];
     return SSL_TLSEXT_ERR_OK;

@@ -33,7 +33,8 @@ typedef struct tls_peer_connection {
 struct tls_peer {
     /// Called behind the handshake, on the connection's thread; the connection is closed when it returns.
     void (*serve)(SSL *ssl, const tls_peer_connection *connection);
-    /// '1' or '2' for each connection, the version of HTTP that it chooses; the last one stands for all further.
+    /// '1' or '2' for each connection, the version of HTTP that it chooses where the client offers it; the last one
+    /// stands for all further.
     const char *members;
     /// Said with the first flight of the handshake, before the client's Finished (RFC 8446, 4.4.4); NULL for nothing.
     const char *early;

@@ -228,6 +228,12 @@ static void set_method(option_row *row, nc_handle *handle, const nc_transfer *tr
     handle->is_plain_get = is_plain_get;
 }
 
+/// libcurl 7.88 does not end the stream of a request that asks without its body, and servers wait for the end.
+static bool may_not_be_stream(const nc_transfer *transfer) {
+    return nc_engine_has_libcurl_7(transfer->engine) && transfer->description.has_body && !transfer->is_get &&
+           (nc_handle_awaited_parties(transfer) & NC_PARTY_HOST) != 0;
+}
+
 static long http_version_of(const nc_transfer *transfer, bool is_secure) {
     if (transfer->detour != NULL && nc_detour_is_http3(transfer->detour)) {
         return CURL_HTTP_VERSION_3ONLY;
@@ -242,7 +248,9 @@ static long http_version_of(const nc_transfer *transfer, bool is_secure) {
         if (!is_secure && transfer->description.http == NC_HTTP_2_PRIOR_KNOWLEDGE) {
             return CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
         }
-        return is_secure && transfer->engine->capabilities.has_http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1;
+        return is_secure && transfer->engine->capabilities.has_http2 && !may_not_be_stream(transfer)
+                   ? CURL_HTTP_VERSION_2TLS
+                   : CURL_HTTP_VERSION_1_1;
     default:
         return CURL_HTTP_VERSION_1_1;
     }
