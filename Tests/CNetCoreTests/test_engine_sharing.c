@@ -11,6 +11,14 @@ enum { BODY_BYTES = 61722, TRIES = 60 };
 #define ANSWER OK_HEAD("\1") FRAME_HEAD("\2", "\0", "\1", "\1") "hi"
 #define GOAWAY FRAME_HEAD("\x08", "\7", "\0", "\0") "\0\0\0\1\0\0\0\0"
 
+/// :status: 401, www-authenticate, and the stream's end
+#define CHALLENGE                                                                                                      \
+    FRAME_HEAD("\x23", "\1", "\5", "\1")                                                                               \
+    "\x08\3"                                                                                                           \
+    "401"                                                                                                              \
+    "\x0f\x2e\x1b"                                                                                                     \
+    "Digest realm=\"r\", nonce=\"n\""
+
 /// What the server waits for before its first member answers, and what it saw.
 typedef struct scene {
     gate is_asked;
@@ -65,6 +73,9 @@ static void serve_member(SSL *ssl, const tls_peer_connection *connection) {
     tls_frames frames = TLS_FRAMES_INIT;
     if (connection->peer->members[connection->index] != '2') {
         serve_one(ssl, connection);
+    } else if (connection->index == 2 && tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS) == 1) {
+        (void)SSL_write(ssl, SETTINGS CHALLENGE, sizeof(SETTINGS CHALLENGE) - 1);
+        (void)tls_frames_find(&frames, ssl, TLS_FRAME_PING);
     } else if (tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS) == 1) {
         (void)SSL_write(ssl, SETTINGS ANSWER GOAWAY, sizeof(SETTINGS ANSWER GOAWAY) - 1);
         (void)SSL_shutdown(ssl);
@@ -102,6 +113,32 @@ static void engine__a_busy_connection_of_http_1_carries_no_other_request(void **
         assert_int_equal(atomic_load(&at.asked_of_first), 1);
         fixture_stop(&f);
     }
+}
+
+/// libcurl sends the proof by itself, and over any connection that it knows, whatever was said of the first request.
+static void engine__a_proof_goes_over_no_busy_connection_of_http_1(void **state) {
+    fixture f;
+    scene at = {.is_asked = GATE_INIT, .may_answer = GATE_INIT};
+    tls_peer peer = {.serve = serve_member, .members = "1221", .ctx = &at};
+    (void)state;
+    fixture_start_trusting_all(&f);
+    tls_peer_start(&peer);
+    nc_request requests[] = {request_to(&f, &peer, "/first"), request_to(&f, &peer, "/second"),
+                             request_to(&f, &peer, "/proof")};
+    for (size_t i = 0; i < 3; i++) {
+        requests[i].credentials =
+            (nc_credentials){.schemes = NC_AUTH_DIGEST, .user = nc_slice_of("me"), .password = nc_slice_of("secret")};
+    }
+    nc_transfer_id waiting = fixture_submit(&f, &requests[0]);
+    gate_wait(&at.is_asked);
+    assert_answered(fixture_send(&f, &requests[1]), 200, "hi"); // The name has spoken HTTP/2.
+    answer got = fixture_send(&f, &requests[2]);
+    gate_open(&at.may_answer);
+    assert_answered(got, 200, "/proof");
+    assert_answered(fixture_wait(&f, waiting), 200, "/first");
+    tls_peer_stop(&peer);
+    assert_int_equal(atomic_load(&at.asked_of_first), 1);
+    fixture_stop(&f);
 }
 
 /// A kept connection is closed behind the first piece of an upload; a new one takes all of it.
@@ -379,6 +416,7 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(engine__a_busy_connection_of_http_1_carries_no_other_request),
+        harness_case(engine__a_proof_goes_over_no_busy_connection_of_http_1),
         harness_case(engine__what_came_while_a_stream_rested_is_no_part_of_the_next_body),
         harness_case(engine__a_stream_hears_of_all_that_has_come_for_it),
         harness_case(engine__an_upload_that_goes_again_over_tls_has_its_body),

@@ -39,3 +39,11 @@ bool nc_apart_is_all_there_is(const nc_transfer *transfer) {
     (void)nc_url_has_web_scheme(nc_transfer_url(transfer), &is_secure);
     return is_secure && !nc_handle_may_be_multiplexed(transfer);
 }
+
+/// A detour, or an override, leads to other members than its host has, and perhaps several hosts to the same: they have
+/// a lane of their own.
+bool nc_apart_has_unlike_members(const nc_transfer *transfer, const nc_lane *lane) {
+    const nc_host *host = transfer->host;
+    return lane->place_key != 0 ? lane->has_single && lane->has_shared
+                                : host != NULL && host->has_single && host->has_shared;
+}

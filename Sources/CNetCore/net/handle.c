@@ -4,6 +4,7 @@
 #include "base/trace.h"
 #include "net/access.h"
 #include "net/alternatives.h"
+#include "net/apart.h"
 #include "net/engine_state.h"
 #include "net/exchange.h"
 #include "net/tls_hook.h"
@@ -270,14 +271,6 @@ bool nc_handle_may_be_multiplexed(const nc_transfer *transfer) {
            !is_alone_on_connection(transfer, version, is_secure);
 }
 
-/// A detour, or an override, leads to other members than its host has, and perhaps several hosts to the same: they have
-/// a lane of their own.
-static bool has_unlike_members(const nc_transfer *transfer) {
-    const nc_host *host = transfer->host;
-    return transfer->lane->place_key != 0 ? transfer->lane->has_single && transfer->lane->has_shared
-                                          : host != NULL && host->has_single && host->has_shared;
-}
-
 static void set_protocol(option_row *row, nc_handle *handle, const nc_transfer *transfer) {
     bool is_secure = false;
     (void)nc_url_has_web_scheme(nc_transfer_url(transfer), &is_secure);
@@ -288,7 +281,7 @@ static void set_protocol(option_row *row, nc_handle *handle, const nc_transfer *
     bool shares = !transfer->is_apart && nc_handle_may_be_multiplexed(transfer);
     // Of a host with unlike members, some without HTTP/2, libcurl takes each connection for one that carries several
     // requests at a time, also one that is busy: two would be mixed on it.
-    bool is_unlike = shares && has_unlike_members(transfer);
+    bool is_unlike = shares && nc_apart_has_unlike_members(transfer, transfer->lane);
     if (is_alone || is_unlike) {
         SET(row, CURLOPT_FRESH_CONNECT, 1L);
         SET(row, CURLOPT_FORBID_REUSE, 1L);

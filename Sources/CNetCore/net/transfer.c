@@ -307,6 +307,17 @@ static void begin_hop(nc_transfer *transfer) {
     transfer->hop_began_ns = transfer->engine->loop.now_ns;
 }
 
+/// Of unlike members each request has a connection of its own; but the proof that follows a challenge libcurl sends
+/// over any that it knows, a busy one of HTTP/1.1 too, where connections may be shared.
+static nc_lane *find_lane(const nc_transfer *transfer, nc_lane_key key, nc_error *err) {
+    nc_lane *lane = nc_lane_for(transfer->engine, key, err);
+    if (lane == NULL || key.is_apart || !nc_apart_has_unlike_members(transfer, lane)) {
+        return lane;
+    }
+    key.is_apart = true;
+    return nc_lane_for(transfer->engine, key, err);
+}
+
 /// Beyond the origin that the caller named, its certificate is not shown.
 static nc_lane *lane_for(nc_transfer *transfer, nc_error *err) {
     nc_engine *engine = transfer->engine;
@@ -322,10 +333,10 @@ static nc_lane *lane_for(nc_transfer *transfer, nc_error *err) {
         .epoch = transfer->host != NULL ? transfer->host->epoch : 0,
     };
     if (!transfer->is_elsewhere && !transfer->description.is_elsewhere) {
-        return nc_lane_for(engine, key, err);
+        return find_lane(transfer, key, err);
     }
     key.trust = nc_trust_without_identity(transfer->trust);
-    nc_lane *lane = nc_lane_for(engine, key, err);
+    nc_lane *lane = find_lane(transfer, key, err);
     nc_trust_release(key.trust);
     return lane;
 }
