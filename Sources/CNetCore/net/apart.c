@@ -33,11 +33,13 @@ bool nc_apart_is_better(const nc_transfer *transfer) {
 }
 
 /// Once a host has spoken HTTP/2, libcurl takes any of its connections in the lane for one that carries several
-/// requests at a time, also one that speaks HTTP/1.1 and is busy: two requests would be mixed on it.
+/// requests at a time, also one that speaks HTTP/1.1 and is busy: two requests would be mixed on it. So would the proof
+/// that follows a challenge over HTTP/2 in the clear, of which 7.88 breaks a connection with its second request.
 bool nc_apart_is_all_there_is(const nc_transfer *transfer) {
     bool is_secure = false;
     (void)nc_url_has_web_scheme(nc_transfer_url(transfer), &is_secure);
-    return is_secure && !nc_handle_may_be_multiplexed(transfer);
+    return (is_secure || transfer->description.http == NC_HTTP_2_PRIOR_KNOWLEDGE) &&
+           !nc_handle_may_be_multiplexed(transfer);
 }
 
 /// A detour, or an override, leads to other members than its host has, and perhaps several hosts to the same: they have

@@ -1,0 +1,105 @@
+/// The proof that follows a challenge over HTTP/2 in the clear: libcurl 7.88 sends no second request over a connection
+/// of that kind, and must not be led to somebody else's.
+#include "fixture.h"
+#include "gate.h"
+#include "listening.h"
+#include "tls_peer.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define ANSWER OK_HEAD("\1") FRAME_HEAD("\2", "\0", "\1", "\1") "hi"
+/// :status: 401, www-authenticate, and the stream's end
+#define CHALLENGE                                                                                                      \
+    FRAME_HEAD("\x23", "\1", "\5", "\1")                                                                               \
+    "\x08\3"                                                                                                           \
+    "401"                                                                                                              \
+    "\x0f\x2e\x1b"                                                                                                     \
+    "Digest realm=\"r\", nonce=\"n\""
+
+enum { MAX_FRAME_BYTES = 1024 };
+
+typedef struct server {
+    int listener;
+    uint16_t port;
+    gate is_asked;
+} server;
+
+static bool read_exactly(int fd, uint8_t *bytes, size_t count) {
+    return count <= MAX_FRAME_BYTES && (count == 0 || recv(fd, bytes, count, MSG_WAITALL) == (ssize_t)count);
+}
+
+/// Takes a connection and reads up to its first request; -1 when there is none.
+static int take(const server *it) {
+    uint8_t bytes[MAX_FRAME_BYTES];
+    int fd = accept(it->listener, NULL, NULL);
+    bool is_read = fd >= 0 && read_exactly(fd, bytes, 24);
+    uint8_t type = 0;
+    while (is_read && type != 1) {
+        is_read = read_exactly(fd, bytes, 9);
+        type = bytes[3];
+        is_read = is_read && read_exactly(fd, bytes, (size_t)bytes[1] << 8 | bytes[2]);
+    }
+    return fd;
+}
+
+static void say(int fd, const char *bytes, size_t length) {
+    (void)send(fd, bytes, length, MSG_NOSIGNAL);
+}
+
+/// The first request waits for its answer until the proof of the second one has got its own.
+static void *serve(void *ctx) {
+    server *it = ctx;
+    int first = take(it);
+    gate_open(&it->is_asked);
+    int second = take(it);
+    say(second, SETTINGS CHALLENGE, sizeof(SETTINGS CHALLENGE) - 1);
+    int third = take(it);
+    say(third, SETTINGS ANSWER, sizeof(SETTINGS ANSWER) - 1);
+    say(first, SETTINGS ANSWER, sizeof(SETTINGS ANSWER) - 1);
+    uint8_t rest[256];
+    while (third >= 0 && recv(first, rest, sizeof rest, 0) > 0) {
+    }
+    (void)close(first);
+    (void)close(second);
+    (void)close(third);
+    return NULL;
+}
+
+static void proof__over_http_2_in_the_clear_joins_no_other_connection(void **state) {
+    fixture f;
+    server it = {.is_asked = GATE_INIT};
+    pthread_t thread;
+    (void)state;
+    fixture_start_trusting_all(&f);
+    it.listener = listen_anywhere(&it.port, 4);
+    assert_int_equal(pthread_create(&thread, NULL, serve, &it), 0);
+    nc_request request = {
+        .url = nc_slice_of(fixture_text(&f, "http://127.0.0.1:%u/", it.port)),
+        .http = NC_HTTP_2_PRIOR_KNOWLEDGE,
+        .credentials = {.schemes = NC_AUTH_DIGEST, .user = nc_slice_of("me"), .password = nc_slice_of("secret")},
+        .limits = {.total_ms = 5000},
+    };
+    nc_transfer_id waiting = fixture_submit(&f, &request);
+    gate_wait(&it.is_asked);
+    answer second = fixture_send(&f, &request);
+    (void)shutdown(it.listener, SHUT_RDWR);
+    answer first = fixture_wait(&f, waiting);
+    assert_status(nc_engine_close(f.engine, FIXTURE_LIMIT_MS), NC_OK);
+    f.engine = NULL;
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(close(it.listener), 0);
+    assert_answered(second, 200, "hi");
+    assert_answered(first, 200, "hi");
+    fixture_stop(&f);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(proof__over_http_2_in_the_clear_joins_no_other_connection),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
