@@ -391,12 +391,14 @@ static void injection__a_place_to_connect_to_stays_one_word_of_the_tunnels_reque
         request.connect_to = &override;
         request.connect_to_count = 1;
         nc_status status = nc_engine_submit(f.engine, &request, NULL, &id, NULL);
-        if (status == NC_OK) {
-            assert_status(fixture_wait(&f, id).error.status, NC_ERR_PROXY);
+        status = status == NC_OK ? fixture_wait(&f, id).error.status : status;
+        if (status == NC_ERR_PROXY) {
             expect_tunnel(proxy, override.to_host, k % BYTES, k / BYTES);
         }
-        sent_count += status == NC_OK ? 1 : 0;
-        refused_count += status == NC_OK ? 0 : 1;
+        // libcurl 8.x knows some more that are no host.
+        assert_true(status == NC_ERR_PROXY || status == NC_ERR_USAGE || status == NC_ERR_BAD_URL);
+        sent_count += status == NC_ERR_PROXY ? 1 : 0;
+        refused_count += status == NC_ERR_PROXY ? 0 : 1;
     }
     assert_int_equal(nct_proxy_request_count(proxy), sent_count);
     print_counts("place to connect");
