@@ -25,17 +25,9 @@ typedef struct places {
 static void serve_targets(SSL *ssl, const tls_peer_connection *connection) {
     places *p = connection->peer->ctx;
     char head[4096];
-    size_t length = 0;
-    int got = 0;
-    while ((got = SSL_read(ssl, head + length, (int)(sizeof head - 1 - length))) > 0) {
-        length += (size_t)got;
-        head[length] = '\0';
-        if (strstr(head, "\r\n\r\n") == NULL) {
-            continue;
-        }
+    while (tls_peer_read_to(ssl, head, sizeof head, "\r\n\r\n")) {
         char target[16] = "";
         char reply[128];
-        length = 0;
         assert_int_equal(sscanf(head, "GET %15s ", target), 1);
         if (strcmp(target, "/slow") == 0) {
             gate_open(&p->is_asked);

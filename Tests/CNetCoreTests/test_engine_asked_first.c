@@ -5,8 +5,6 @@
 #include "tls_frames.h"
 #include "tls_peer.h"
 
-#include <string.h>
-
 static nc_request put_to(const char *url, uint32_t schemes) {
     return (nc_request){
         .method = nc_slice_of("PUT"),
@@ -38,20 +36,6 @@ static void asked_first__is_not_what_a_later_request_does(void **state) {
     }
 }
 
-static bool read_to(SSL *ssl, char *bytes, size_t capacity, const char *end) {
-    size_t length = 0;
-    bytes[0] = '\0';
-    while (strstr(bytes, end) == NULL) {
-        int got = SSL_read(ssl, bytes + length, (int)(capacity - 1 - length));
-        if (got <= 0) {
-            return false;
-        }
-        length += (size_t)got;
-        bytes[length] = '\0';
-    }
-    return true;
-}
-
 static bool is_stream(SSL *ssl) {
     const unsigned char *protocol = NULL;
     unsigned length = 0;
@@ -65,7 +49,7 @@ static void serve(SSL *ssl, const tls_peer_connection *connection) {
     char bytes[4096];
     if (!is_stream(ssl)) {
         gate_open(connection->peer->ctx);
-        (void)read_to(ssl, bytes, sizeof bytes, "body");
+        (void)tls_peer_read_to(ssl, bytes, sizeof bytes, "body");
         return;
     }
     (void)SSL_write(ssl, SETTINGS, sizeof(SETTINGS) - 1);
@@ -114,9 +98,9 @@ static void serve_patiently(SSL *ssl, const tls_peer_connection *connection) {
         for (int stream; (stream = tls_frames_find(&frames, ssl, TLS_FRAME_DATA)) > 0;) {
             tls_frames_answer(ssl, stream);
         }
-    } else if (read_to(ssl, bytes, sizeof bytes, "Content-Length: 0\r\n\r\n")) {
+    } else if (tls_peer_read_to(ssl, bytes, sizeof bytes, "Content-Length: 0\r\n\r\n")) {
         (void)SSL_write(ssl, challenge, sizeof challenge - 1);
-        if (read_to(ssl, bytes, sizeof bytes, "\r\n\r\nbody")) {
+        if (tls_peer_read_to(ssl, bytes, sizeof bytes, "\r\n\r\nbody")) {
             (void)SSL_write(ssl, taken, sizeof taken - 1);
         }
     }

@@ -70,14 +70,9 @@ static void answer_within(const inner *it) {
 /// The proxy, and whoever is asked for through it.
 static void serve(SSL *ssl, const tls_peer_connection *connection) {
     static const char granted[] = "HTTP/1.1 200 OK\r\n\r\n";
-    char head[4096] = "";
-    size_t length = 0;
-    while (strstr(head, "\r\n\r\n") == NULL) {
-        int count = SSL_read(ssl, head + length, (int)(sizeof head - 1 - length));
-        if (count <= 0) {
-            return;
-        }
-        length += (size_t)count;
+    char head[4096];
+    if (!tls_peer_read_to(ssl, head, sizeof head, "\r\n\r\n")) {
+        return;
     }
     (void)SSL_write(ssl, granted, sizeof granted - 1);
     inner it = {.outer = ssl, .ssl = SSL_new(connection->peer->context)};

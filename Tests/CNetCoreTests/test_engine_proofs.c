@@ -11,15 +11,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define ANSWER OK_HEAD("\1") FRAME_HEAD("\2", "\0", "\1", "\1") "hi"
-/// :status: 401, www-authenticate, and the stream's end
-#define CHALLENGE                                                                                                      \
-    FRAME_HEAD("\x23", "\1", "\5", "\1")                                                                               \
-    "\x08\3"                                                                                                           \
-    "401"                                                                                                              \
-    "\x0f\x2e\x1b"                                                                                                     \
-    "Digest realm=\"r\", nonce=\"n\""
-
 enum { MAX_FRAME_BYTES = 1024 };
 
 typedef struct server {
@@ -56,10 +47,10 @@ static void *serve(void *ctx) {
     int first = take(it);
     gate_open(&it->is_asked);
     int second = take(it);
-    say(second, SETTINGS CHALLENGE, sizeof(SETTINGS CHALLENGE) - 1);
+    say(second, SETTINGS FIRST_CHALLENGE, sizeof(SETTINGS FIRST_CHALLENGE) - 1);
     int third = take(it);
-    say(third, SETTINGS ANSWER, sizeof(SETTINGS ANSWER) - 1);
-    say(first, SETTINGS ANSWER, sizeof(SETTINGS ANSWER) - 1);
+    say(third, SETTINGS FIRST_ANSWER, sizeof(SETTINGS FIRST_ANSWER) - 1);
+    say(first, SETTINGS FIRST_ANSWER, sizeof(SETTINGS FIRST_ANSWER) - 1);
     uint8_t rest[256];
     while (third >= 0 && recv(first, rest, sizeof rest, 0) > 0) {
     }

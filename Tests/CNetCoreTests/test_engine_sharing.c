@@ -8,16 +8,7 @@
 
 enum { BODY_BYTES = 61722, TRIES = 60 };
 
-#define ANSWER OK_HEAD("\1") FRAME_HEAD("\2", "\0", "\1", "\1") "hi"
 #define GOAWAY FRAME_HEAD("\x08", "\7", "\0", "\0") "\0\0\0\1\0\0\0\0"
-
-/// :status: 401, www-authenticate, and the stream's end
-#define CHALLENGE                                                                                                      \
-    FRAME_HEAD("\x23", "\1", "\5", "\1")                                                                               \
-    "\x08\3"                                                                                                           \
-    "401"                                                                                                              \
-    "\x0f\x2e\x1b"                                                                                                     \
-    "Digest realm=\"r\", nonce=\"n\""
 
 /// What the server waits for before its first member answers, and what it saw.
 typedef struct scene {
@@ -74,10 +65,10 @@ static void serve_member(SSL *ssl, const tls_peer_connection *connection) {
     if (connection->peer->members[connection->index] != '2') {
         serve_one(ssl, connection);
     } else if (connection->index == 2 && tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS) == 1) {
-        (void)SSL_write(ssl, SETTINGS CHALLENGE, sizeof(SETTINGS CHALLENGE) - 1);
+        (void)SSL_write(ssl, SETTINGS FIRST_CHALLENGE, sizeof(SETTINGS FIRST_CHALLENGE) - 1);
         (void)tls_frames_find(&frames, ssl, TLS_FRAME_PING);
     } else if (tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS) == 1) {
-        (void)SSL_write(ssl, SETTINGS ANSWER GOAWAY, sizeof(SETTINGS ANSWER GOAWAY) - 1);
+        (void)SSL_write(ssl, SETTINGS FIRST_ANSWER GOAWAY, sizeof(SETTINGS FIRST_ANSWER GOAWAY) - 1);
         (void)SSL_shutdown(ssl);
     }
 }
@@ -358,7 +349,7 @@ static void serve_long(SSL *ssl, const tls_peer_connection *connection) {
     tls_frames frames = TLS_FRAMES_INIT;
     // libcurl 8 knows from here on that requests share the connection.
     if (tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS) == 1) {
-        (void)SSL_write(ssl, SETTINGS ANSWER, sizeof(SETTINGS ANSWER) - 1);
+        (void)SSL_write(ssl, SETTINGS FIRST_ANSWER, sizeof(SETTINGS FIRST_ANSWER) - 1);
     }
     int streams[2] = {0};
     for (size_t i = 0; i < 2; i++) {

@@ -126,3 +126,17 @@ void tls_peer_stop(tls_peer *peer) {
     (void)pthread_mutex_destroy(&peer->mutex);
     SSL_CTX_free(peer->context);
 }
+
+bool tls_peer_read_to(SSL *ssl, char *text, size_t capacity, const char *end) {
+    size_t length = 0;
+    text[0] = '\0';
+    while (strstr(text, end) == NULL) {
+        int got = SSL_read(ssl, text + length, (int)(capacity - 1 - length));
+        if (got <= 0) {
+            return false;
+        }
+        length += (size_t)got;
+        text[length] = '\0';
+    }
+    return true;
+}

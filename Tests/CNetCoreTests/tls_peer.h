@@ -10,6 +10,7 @@
 #include <openssl/ssl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { TLS_PEER_CONNECTIONS = 160 };
@@ -20,6 +21,14 @@ enum { TLS_PEER_CONNECTIONS = 160 };
 #define SETTINGS FRAME_HEAD("\0", "\4", "\0", "\0") FRAME_HEAD("\0", "\4", "\1", "\0")
 /// :status: 200
 #define OK_HEAD(stream) FRAME_HEAD("\1", "\1", "\4", stream) "\x88"
+/// To the first stream: status 200 and "hi"; or 401 with a challenge of Digest, and its end.
+#define FIRST_ANSWER OK_HEAD("\1") FRAME_HEAD("\2", "\0", "\1", "\1") "hi"
+#define FIRST_CHALLENGE                                                                                                \
+    FRAME_HEAD("\x23", "\1", "\5", "\1")                                                                               \
+    "\x08\3"                                                                                                           \
+    "401"                                                                                                              \
+    "\x0f\x2e\x1b"                                                                                                     \
+    "Digest realm=\"r\", nonce=\"n\""
 
 typedef struct tls_peer tls_peer;
 
@@ -52,6 +61,8 @@ struct tls_peer {
 void tls_peer_start(tls_peer *peer);
 /// Ends what the client may have kept; everything is final after it.
 void tls_peer_stop(tls_peer *peer);
+/// Reads until `end` has come, as text; false at the end of the connection, or where it does not fit.
+bool tls_peer_read_to(SSL *ssl, char *text, size_t capacity, const char *end);
 /// Gives a context a certificate of its own for 127.0.0.1, which nobody has signed.
 void tls_peer_show_certificate(SSL_CTX *context);
 
