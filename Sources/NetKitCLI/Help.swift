@@ -44,9 +44,7 @@ enum Help {
 
     /// The spellings and the value's name, then the sentence in a column of its own.
     private static func row(_ option: Subcommand.Option) -> String {
-        let front =
-            (option.short == nil ? "      " : "  ") + option.spellings.joined(separator: ", ")
-            + (option.value.map { " \($0)" } ?? "")
+        let front = "  " + option.front
         let margin = 34
         var lines = [front.count < margin - 1 ? Format.left(front, margin) : front + "\n" + Format.left("", margin)]
         var width = margin

@@ -21,6 +21,11 @@ struct Subcommand: Sendable {
 
         /// "-H" and "--header", as far as there is such a spelling.
         var spellings: [String] { (short.map { ["-\($0)"] } ?? []) + ["--\(long)"] }
+
+        /// "-H, --header VALUE" as a help shows it: long spellings stand below each other.
+        var front: String {
+            (short == nil ? "    " : "") + spellings.joined(separator: ", ") + (value.map { " \($0)" } ?? "")
+        }
     }
 
     let name: String
@@ -33,12 +38,8 @@ struct Subcommand: Sendable {
 
     /// One row for each option, aligned, as a help shows them.
     var optionLines: String {
-        let rows = options.map { option in
-            let front = (option.short.map { "-\($0), " } ?? "    ") + "--\(option.long)"
-            return (front + (option.value.map { " \($0)" } ?? ""), option.summary)
-        }
-        let width = rows.map(\.0.count).max() ?? 0
-        return rows.map { "  \(Format.left($0.0, width))   \($0.1)" }.joined(separator: "\n")
+        let width = options.map(\.front.count).max() ?? 0
+        return options.map { "  \(Format.left($0.front, width))   \($0.summary)" }.joined(separator: "\n")
     }
 
     /// Every option of the fetching nk.
