@@ -296,8 +296,10 @@ nc_buf place_read(const char *path) {
     nc_buf out = nc_buf_init(SIZE_MAX / 2);
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
-    for (int c = fgetc(file); c != EOF; c = fgetc(file)) {
-        nc_buf_append_byte(&out, (uint8_t)c);
+    uint8_t piece[65536];
+    size_t length;
+    while ((length = fread(piece, 1, sizeof piece, file)) > 0) {
+        nc_buf_append(&out, nc_slice_make(piece, length));
     }
     assert_int_equal(fclose(file), 0);
     assert_status(nc_buf_status(&out), NC_OK);

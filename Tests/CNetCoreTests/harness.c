@@ -233,6 +233,18 @@ void each_split(nc_slice bytes, harness_split_fn visit, void *ctx) {
     }
 }
 
+bool harness_repeats(nc_slice bytes, size_t period) {
+    return bytes.length <= period || memcmp(bytes.data, bytes.data + period, bytes.length - period) == 0;
+}
+
+bool harness_is_pattern(nc_slice bytes, size_t length) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
+    enum { PERIOD = sizeof letters - 1 };
+    size_t compared = length < PERIOD ? length : PERIOD;
+    return bytes.length == length && (length == 0 || memcmp(bytes.data, letters, compared) == 0) &&
+           harness_repeats(bytes, PERIOD);
+}
+
 /* --- assertions --- */
 
 void harness_assert_slice(nc_slice actual, const char *expected, const char *file, int line) {

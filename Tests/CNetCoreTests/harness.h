@@ -90,6 +90,12 @@ typedef void (*harness_split_fn)(void *ctx, nc_slice head, nc_slice tail);
 /// Calls `visit` for every way of cutting `bytes` in two (length + 1 of them), both halves guarded.
 void each_split(nc_slice bytes, harness_split_fn visit, void *ctx);
 
+/// Whether each byte is the one `period` places before it. One comparison: in a loop a sanitizer looks at every byte.
+bool harness_repeats(nc_slice bytes, size_t period);
+
+/// Whether these are `length` bytes of the loopback server's pattern: byte i is 'a' + i % 26.
+bool harness_is_pattern(nc_slice bytes, size_t length);
+
 /* --- assertions --- */
 
 /// Fails unless a buffer or slice holds exactly this text; shows both.

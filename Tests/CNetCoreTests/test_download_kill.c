@@ -179,20 +179,12 @@ static bool run_and_kill_traced(scene *on, uint64_t nth, bool is_after) {
     return was_killed(traced_run(download_slowly, on, nth, is_after));
 }
 
-static bool is_pattern(const nc_buf *bytes, size_t length) {
-    bool is_it = bytes->length == length;
-    for (size_t i = 0; i < bytes->length && is_it; i++) {
-        is_it = bytes->data[i] == 'a' + i % 26;
-    }
-    return is_it;
-}
-
 /// The file is whole or not there; the next download, in a process of its own, makes it whole and leaves nothing else.
 static void check_next(const scene *on, uint64_t nth) {
     int how = 0;
     if (access(on->file, F_OK) == 0) {
         nc_buf bytes = place_read(on->file);
-        if (!is_pattern(&bytes, BODY_BYTES)) {
+        if (!harness_is_pattern(nc_buf_slice(&bytes), BODY_BYTES)) {
             fail_msg("after a kill at operation %llu the file has %zu bytes", (unsigned long long)nth, bytes.length);
         }
         nc_buf_deinit(&bytes);
@@ -207,7 +199,7 @@ static void check_next(const scene *on, uint64_t nth) {
     assert_int_equal(waitpid(child, &how, 0), child);
     assert_true(WIFEXITED(how) && WEXITSTATUS(how) == 0);
     nc_buf bytes = place_read(on->file);
-    if (!is_pattern(&bytes, BODY_BYTES)) {
+    if (!harness_is_pattern(nc_buf_slice(&bytes), BODY_BYTES)) {
         fail_msg("what was resumed after a kill at operation %llu has %zu bytes", (unsigned long long)nth,
                  bytes.length);
     }
@@ -309,7 +301,7 @@ static void check_fault(const scene *on, const faulty_files *files, int code, co
     nc_buf bytes = place_read(on->file);
     bool is_old = nc_slice_is_equal(nc_buf_slice(&bytes), nc_slice_of("old"));
     // Nothing can be told after the file is in its place but that its directory is not synced.
-    bool is_good = is_pattern(&bytes, BODY_BYTES) || (one->error.status != NC_OK && is_old);
+    bool is_good = harness_is_pattern(nc_buf_slice(&bytes), BODY_BYTES) || (one->error.status != NC_OK && is_old);
     if (!is_good) {
         fail_msg("'%s' failing with %d: the file has %zu bytes", files->failed_op, code, bytes.length);
     }
@@ -362,7 +354,7 @@ static void download__from_another_file_system_leaves_anothers_part_alone(void *
         assert_true(nc_slice_is_equal(nc_buf_slice(&bytes), nc_slice_of("theirs")));
         nc_buf_deinit(&bytes);
         bytes = place_read(on.file);
-        assert_true(is_pattern(&bytes, BODY_BYTES));
+        assert_true(harness_is_pattern(nc_buf_slice(&bytes), BODY_BYTES));
         nc_buf_deinit(&bytes);
         assert_int_equal(place_count(on.at.root), 2);
         assert_int_equal(rmdir(on.folder), 0);

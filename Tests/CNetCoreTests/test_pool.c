@@ -5,29 +5,32 @@
 #include <pthread.h>
 #include <string.h>
 
+/// Byte i of every block is (uint8_t)(i * 31), which comes again behind 256 of them.
+enum { PERIOD = 256, LONGEST_STEP = 5000 };
+static uint8_t content[PERIOD + LONGEST_STEP];
+
 static void expect_bytes(const nc_block *block, size_t length) {
     assert_int_equal(block->length, length);
-    for (size_t i = 0; i < length; i++) {
-        if (block->data[i] != (uint8_t)(i * 31)) {
-            fail_msg("byte %zu of %zu is wrong", i, length);
-        }
+    if (length > 0) {
+        assert_memory_equal(block->data, content, length < PERIOD ? length : PERIOD);
+        assert_true(harness_repeats(nc_slice_make(block->data, length), PERIOD));
     }
 }
 
+static nc_slice content_at(size_t offset, size_t length) {
+    return nc_slice_make(content + offset % PERIOD, length);
+}
+
 static void append_up_to(nc_block *block, nc_pool *pool, size_t length, size_t step) {
-    uint8_t piece[5000];
     while (block->length < length) {
         size_t count = length - block->length < step ? length - block->length : step;
-        for (size_t i = 0; i < count; i++) {
-            piece[i] = (uint8_t)((block->length + i) * 31);
-        }
-        assert_status(nc_block_append(block, pool, nc_slice_make(piece, count)), NC_OK);
+        assert_status(nc_block_append(block, pool, content_at(block->length, count)), NC_OK);
     }
 }
 
 static void pool__blocks_keep_their_content_while_they_grow(void **state) {
     static const size_t lengths[] = {0, 1, 255, 256, 257, 4096, 65537, 1048576, 1048577, 5000000, 34000000};
-    static const size_t steps[] = {1, 7, 4096, 5000};
+    static const size_t steps[] = {1, 7, 4096, LONGEST_STEP};
     (void)state;
     nc_pool *pool = nc_pool_new();
     assert_non_null(pool);
@@ -122,13 +125,10 @@ static void fill(void *ctx) {
     nc_pool *pool = nc_pool_new();
     size_t length = 0;
     for (size_t i = 0; pool != NULL && i < 40; i++) {
-        uint8_t piece[997];
-        for (size_t k = 0; k < sizeof piece; k++) {
-            piece[k] = (uint8_t)((length + k) * 31);
-        }
-        nc_status status = nc_block_append(&block, pool, nc_slice_make(piece, sizeof piece));
+        enum { STEP = 997 };
+        nc_status status = nc_block_append(&block, pool, content_at(length, STEP));
         assert_true(status == NC_OK || status == NC_ERR_NO_MEMORY);
-        length += status == NC_OK ? sizeof piece : 0;
+        length += status == NC_OK ? STEP : 0;
         expect_bytes(&block, length);
     }
     if (pool != NULL) {
@@ -156,6 +156,9 @@ static void pool__lengths_that_overflow_are_refused(void **state) {
 
 int main(void) {
     harness_begin();
+    for (size_t i = 0; i < sizeof content; i++) {
+        content[i] = (uint8_t)(i * 31);
+    }
     const struct CMUnitTest cases[] = {
         harness_case(pool__blocks_keep_their_content_while_they_grow),
         harness_case(pool__memory_that_came_back_is_used_again),

@@ -172,21 +172,13 @@ static void begin_crowd(crowd *all) {
     assert_true(nct_server_wait_for_stalled(all->tls, MIXED * 2 / KINDS, TORTURE_PATIENCE_MS));
 }
 
-static bool is_pattern(const uint8_t *bytes, size_t length) {
-    bool is_right = length == PAGE_BYTES;
-    for (size_t i = 0; i < length && is_right; i++) {
-        is_right = bytes[i] == 'a' + i % 26;
-    }
-    return is_right;
-}
-
 static bool is_saved_pattern(const char *path) {
     static uint8_t bytes[PAGE_BYTES + 1];
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
     size_t length = fread(bytes, 1, sizeof bytes, file);
     assert_int_equal(fclose(file), 0);
-    return is_pattern(bytes, length);
+    return harness_is_pattern(nc_slice_make(bytes, length), PAGE_BYTES);
 }
 
 /// Lets them go on: all complete, with the right bytes.
@@ -202,7 +194,7 @@ static void end_crowd(crowd *all) {
         }
         nc_slice body = nc_response_body(fetch->response);
         saved_path(all, i, path);
-        assert_true(is_saved((kind)(i % KINDS)) ? is_saved_pattern(path) : is_pattern(body.data, body.length));
+        assert_true(is_saved((kind)(i % KINDS)) ? is_saved_pattern(path) : harness_is_pattern(body, PAGE_BYTES));
         (void)unlink(path);
         nc_response_release(fetch->response);
     }

@@ -164,14 +164,6 @@ static void cancel_at_event(void *ctx, nc_trace_point point, nc_transfer_id id) 
     }
 }
 
-static bool is_whole_pattern(nc_slice body) {
-    bool is_right = body.length == REPLY_BYTES;
-    for (size_t i = 0; i < body.length && is_right; i++) {
-        is_right = body.data[i] == 'a' + i % 26;
-    }
-    return is_right;
-}
-
 /// One run; returns how many events it saw, and how it ended.
 static size_t run_once(const nct_server *server, nc_trust *trust, size_t strikes_at, nc_status *ended) {
     static uint8_t upload[UPLOAD_BYTES];
@@ -193,9 +185,9 @@ static size_t run_once(const nct_server *server, nc_trust *trust, size_t strikes
         fail_msg("after a cancel at event %zu (%s) the engine does not close", strikes_at, nc_trace_name(trap.struck));
     }
     nc_status status = fetch.status;
-    bool is_right = status == NC_ERR_CANCELLED ||
-                    (status == NC_OK && nc_response_status(fetch.response) == 200 &&
-                     nc_response_hop_count(fetch.response) == 2 && is_whole_pattern(nc_response_body(fetch.response)));
+    bool is_right = status == NC_ERR_CANCELLED || (status == NC_OK && nc_response_status(fetch.response) == 200 &&
+                                                   nc_response_hop_count(fetch.response) == 2 &&
+                                                   harness_is_pattern(nc_response_body(fetch.response), REPLY_BYTES));
     nc_response_release(fetch.response);
     if (atomic_load(&fetch.done_count) != 1 || !is_right) {
         fail_msg("a cancel at event %zu (%s): %zu ends, the last with %s", strikes_at, nc_trace_name(trap.struck),

@@ -94,15 +94,6 @@ static bool shares_clear_connections(void) {
     return strncmp(nc_capabilities_query().curl_version, "7.", 2) != 0;
 }
 
-static void assert_body(nc_slice body, size_t length) {
-    assert_int_equal(body.length, length);
-    for (size_t i = 0; i < length; i++) {
-        if (body.data[i] != 'a' + i % 26) {
-            fail_msg("byte %zu is wrong", i);
-        }
-    }
-}
-
 /* --- cases --- */
 
 static void nghttpd__speaks_http_2_in_the_clear_without_an_upgrade(void **state) {
@@ -146,7 +137,7 @@ static void assert_streams(fixture *f, nc_request request, size_t body_bytes, un
         answer one = fixture_wait(f, ids[i]);
         assert_ended(one, NC_OK, 0, "");
         assert_int_equal(nc_response_http_version(one.response), NC_HTTP_VERSION_2);
-        assert_body(nc_response_body(one.response), body_bytes);
+        assert_true(harness_is_pattern(nc_response_body(one.response), body_bytes));
         connections += nc_response_hop_at(one.response, 0).connections_opened;
     }
     assert_in_range(connections, 1, max_connections);
@@ -241,7 +232,7 @@ static void nghttpd__trailers_arrive_apart_from_the_head(void **state) {
     ask_start(&f, NULL);
     nc_request request = clear_request(&f, &odd_server, "/page");
     answer one = fixture_send(&f, &request);
-    assert_body(nc_response_body(one.response), PAGE_BYTES);
+    assert_true(harness_is_pattern(nc_response_body(one.response), PAGE_BYTES));
     assert_int_equal(nc_response_trailer_count(one.response), 2);
     assert_slice_equals(nc_response_trailer_at(one.response, 0).name, "x-sum");
     assert_slice_equals(nc_response_trailer_at(one.response, 0).value, "42");
@@ -271,7 +262,7 @@ static void assert_echo(fixture *f, nc_request request) {
     answer one = fixture_send(f, &request);
     assert_ended(one, NC_OK, 0, "");
     assert_int_equal(nc_response_status(one.response), 200);
-    assert_body(nc_response_body(one.response), ECHO_BYTES);
+    assert_true(harness_is_pattern(nc_response_body(one.response), ECHO_BYTES));
     assert_true(nc_response_hop_at(one.response, 0).sent_bytes >= ECHO_BYTES);
 }
 
@@ -321,7 +312,7 @@ static void nghttpd__that_answers_before_it_has_the_upload_is_never_a_short_succ
     answer one = fixture_send(&f, &request);
     // nghttpd answers, then resets the stream without an error (RFC 9113, 8.1); libcurl 7.88 takes that for one.
     if (one.error.status == NC_OK) {
-        assert_body(nc_response_body(one.response), PAGE_BYTES);
+        assert_true(harness_is_pattern(nc_response_body(one.response), PAGE_BYTES));
     } else {
         assert_status(one.error.status, NC_ERR_HTTP2);
     }
@@ -395,7 +386,7 @@ static void nghttpd__streams_that_rest_hold_nobody_up(void **state) {
     request.may_pause = false;
     answer one = fixture_send(&f, &request);
     assert_ended(one, NC_OK, 0, "");
-    assert_body(nc_response_body(one.response), GIANT_BYTES);
+    assert_true(harness_is_pattern(nc_response_body(one.response), GIANT_BYTES));
     for (unsigned i = 0; i < STREAMS; i++) {
         nc_engine_resume(f.engine, ids[i]);
     }

@@ -151,9 +151,7 @@ static void nginx__sends_gzip_that_comes_out_whole(void **state) {
     nc_response *response = fetch(engine, &request);
     assert_true(nc_response_find_header(response, nc_slice_of("content-encoding"), &coding));
     assert_true(nc_slice_is_equal(coding, nc_slice_of("gzip")));
-    assert_int_equal(nc_response_body(response).length, 65536);
-    for (size_t i = 0; i < 65536; i++)
-        assert_int_equal(nc_response_body(response).data[i], 'a' + i % 26);
+    assert_true(harness_is_pattern(nc_response_body(response), 65536));
     nc_hop_metrics hop = nc_response_hop_at(response, 0);
     assert_true(hop.received_bytes < 4096);
     assert_int_equal(hop.decoded_bytes, 65536);
