@@ -28,10 +28,14 @@ static void segments__fetch_one_file_in_several_ranges(void **state) {
     fetching on;
     fetching_start(&on);
     nct_reply slow = large;
-    slow.drip_bytes = 30000;
-    slow.drip_ms = 1;
+    slow.is_cut = true;
+    slow.cut_after = 100000;
+    slow.ending = NCT_STALL;
     fetching_script(&on, slow);
-    fetched got = fetch(&on, &(nc_download_options){.segments = 4, .proof_ms = 1});
+    fetch_begin(&on, &(nc_download_options){.segments = 4, .proof_ms = 1});
+    assert_true(nct_server_wait_for_stalled(on.f.server, 4, FIXTURE_LIMIT_MS));
+    nct_server_release_stalled(on.f.server);
+    fetched got = fetch_end(&on);
     assert_fetched(got, NC_OK);
     assert_int_equal(got.byte_count, LARGE);
     assert_pattern(on.file, LARGE);
