@@ -93,7 +93,7 @@ void nc_alternatives_learn(nc_transfer *transfer) {
         return;
     }
     // RFC 7838, 2.1: never over a connection that anybody could have answered.
-    if (transfer->trust->options.accepts_anything) {
+    if (nc_trust_believes_anybody(transfer->trust)) {
         return;
     }
     nc_buf field = nc_buf_init(MAX_FIELD_BYTES);

@@ -57,7 +57,7 @@ void nc_strict_learn(nc_transfer *transfer) {
     bool is_secure = false;
     // RFC 6797, 8.1: never over a connection that anybody could have answered.
     if (!engine->state.uses_hsts || !nc_url_has_web_scheme(url, &is_secure) || !is_secure ||
-        transfer->trust->options.accepts_anything ||
+        nc_trust_believes_anybody(transfer->trust) ||
         !nc_response_find_header(transfer->response, nc_slice_of("Strict-Transport-Security"), &field)) {
         return;
     }

@@ -292,6 +292,10 @@ bool nc_trust_checks_nothing(const nc_trust *trust) {
     return trust->options.accepts_anything && !nc_trust_has_rules(trust);
 }
 
+bool nc_trust_believes_anybody(const nc_trust *trust) {
+    return trust->options.accepts_anything || trust->options.skips_name_check;
+}
+
 bool nc_trust_may_be_overridden(const nc_trust *trust) {
     return trust->rules->observer.decide != NULL && trust->rules->observer.allows_override;
 }

@@ -35,6 +35,10 @@ bool nc_trust_needs_roots(const nc_trust *trust);
 /// Tells whether the policy accepts whatever it is shown, by whom it may be: nothing has to be checked.
 bool nc_trust_checks_nothing(const nc_trust *trust);
 
+/// Tells whether anybody may answer for the origin: its name is not compared, so that what is heard is not remembered
+/// for others.
+bool nc_trust_believes_anybody(const nc_trust *trust);
+
 /// Tells whether an observer may allow what the policy refuses.
 bool nc_trust_may_be_overridden(const nc_trust *trust);
 /// Tells whether TLS sessions may be resumed: one that is brings no stapled reply, and nothing to ask an observer of.
