@@ -5,6 +5,8 @@
 #include "tls_frames.h"
 #include "tls_peer.h"
 
+#include <string.h>
+
 static nc_request put_to(const char *url, uint32_t schemes) {
     return (nc_request){
         .method = nc_slice_of("PUT"),
@@ -120,12 +122,55 @@ static void asked_first__is_a_whole_request_where_http_2_is_spoken(void **state)
     fixture_stop(&f);
 }
 
+/// Gives two bytes of four that are announced, or fails.
+typedef struct wrong_source {
+    nc_pull answer;
+    unsigned pulls;
+} wrong_source;
+
+static nc_pull pull_wrong(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
+    wrong_source *source = ctx;
+    (void)id;
+    (void)capacity;
+    memcpy(bytes, "he", 2);
+    *filled = 2;
+    source->pulls++;
+    return source->answer;
+}
+
+/// Behind a challenge libcurl takes a body that goes wrong for a connection that has died, and would begin again: with
+/// a head that announces a body, and none.
+static void asked_first__and_gone_wrong_is_not_asked_again(void **state) {
+    static const nc_pull answers[] = {NC_PULL_END, NC_PULL_FAIL};
+    static const nct_identity identities[] = {NCT_PLAIN, NCT_TLS_VALID};
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        fixture f;
+        fixture_start(&f, identities[i / 2]);
+        fixture_script(&f, "/",
+                       (nct_reply){.status = 401,
+                                   .headers = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\"\r\n",
+                                   .body = "no",
+                                   .body_length = 2});
+        wrong_source source = {.answer = answers[i % 2]};
+        nc_request request = put_to(fixture_url(&f, "/"), NC_AUTH_DIGEST);
+        request.body = nc_slice_of("");
+        request.body_source = (nc_body_source){.ctx = &source, .pull = pull_wrong};
+        request.body_length = 4;
+        assert_status(fixture_send(&f, &request).error.status, i % 2 == 1 ? NC_ERR_BODY_SOURCE : NC_ERR_BODY_LENGTH);
+        assert_int_equal(source.pulls, 1);
+        assert_int_equal(nct_server_connection_count(f.server), 1);
+        fixture_stop(&f);
+    }
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(asked_first__is_not_what_a_later_request_does),
         harness_case(asked_first__is_not_what_another_stream_does),
         harness_case(asked_first__is_a_whole_request_where_http_2_is_spoken),
+        harness_case(asked_first__and_gone_wrong_is_not_asked_again),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -237,6 +237,9 @@ static bool is_repeat(const nc_transfer *transfer) {
 /// What the server may have acted upon is sent once (RFC 9110, 9.2.2); false when it ends with that.
 static bool may_repeat(nc_transfer *transfer) {
     long number = 0;
+    if (transfer->error.status != NC_OK) {
+        return false; // Behind a challenge 7.88 takes a body that has gone wrong for a connection that died.
+    }
     if (!is_repeat(transfer) || nc_verdict_may_be_sent_again(transfer)) {
         return true;
     }
