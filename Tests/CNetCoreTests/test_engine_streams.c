@@ -13,6 +13,7 @@ typedef enum upload {
     FEW_BYTES, // which are sent at once
     NO_END,    // the reply begins when some of it has come
     NO_ROOM,   // as NO_END, when as much has come as the server takes
+    BY_RATE,   // the reply comes when half of it has
 } upload;
 
 static nc_pull pull_much(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
@@ -37,7 +38,8 @@ static bool is_later(void) {
 }
 
 static answer ask(fixture *f, const row *one, upload kind, bool *was_reset) {
-    static const size_t upload_bytes[] = {[NO_END] = 20000, [NO_ROOM] = 65535};
+    static const size_t upload_bytes[] = {[NO_END] = 20000, [NO_ROOM] = 65535, [BY_RATE] = 20000};
+    static char body[40000];
     frame_server server = {.rows = {one->frames}, .upload_bytes = upload_bytes[kind]};
     frame_server_start(&server);
     nc_request request = {
@@ -47,6 +49,10 @@ static answer ask(fixture *f, const row *one, upload kind, bool *was_reset) {
     if (kind == FEW_BYTES) {
         request.method = nc_slice_of("POST");
         request.body = nc_slice_of("hello");
+    } else if (kind == BY_RATE) {
+        request.method = nc_slice_of("POST");
+        request.body = nc_slice_make(body, sizeof body);
+        request.limits.max_send_bytes_per_s = 200000;
     } else if (kind != NOTHING) {
         request.method = nc_slice_of("PUT");
         request.body_source = (nc_body_source){.pull = pull_much};
@@ -145,6 +151,18 @@ static void engine_streams__an_answer_counts_although_the_upload_is_refused(void
     };
     (void)state;
     expect_rows(rows, sizeof rows / sizeof *rows, NO_END);
+}
+
+/// The last piece of a body ends the stream where the server has ended its side before; libcurl 8.14 calls that a
+/// failure to send.
+static void engine_streams__that_the_upload_ends_behind_their_answer_are_whole(void **state) {
+    static const row rows[] = {
+        {{HEADERS(OK_OF_2), LAST_DATA("hi")}, NC_OK, "hi", 0, NULL, NC_OK},
+        {{HEADERS(OK_OF_2), PING, LAST_DATA("hi")}, NC_OK, "hi", 0, NULL, NC_OK},
+        {{LAST_HEADERS(NO_CONTENT)}, NC_OK, "", 0, NULL, NC_OK},
+    };
+    (void)state;
+    expect_rows(rows, sizeof rows / sizeof *rows, BY_RATE);
 }
 
 /// libcurl sends no more behind an error, nor can it end the request where the server takes nothing: it would wait.
@@ -298,6 +316,7 @@ int main(void) {
         harness_case(engine_streams__end_with_their_last_frame_and_not_with_their_length),
         harness_case(engine_streams__of_their_length_may_still_end_within_their_coding),
         harness_case(engine_streams__an_answer_counts_although_the_upload_is_refused),
+        harness_case(engine_streams__that_the_upload_ends_behind_their_answer_are_whole),
         harness_case(engine_streams__an_error_of_its_length_counts_although_the_upload_is_stuck),
         harness_case(engine_streams__without_a_length_end_with_a_reset_as_libcurl_says),
         harness_case(engine_streams__an_answer_in_one_piece_with_its_reset_is_whole_or_an_error),

@@ -281,6 +281,14 @@ static bool is_clean_reset(const nc_transfer *transfer, CURLcode code) {
     return code == CURLE_HTTP2_STREAM && strstr(transfer->handle->detail, "not closed cleanly") == NULL;
 }
 
+/// The last piece of a body closes the stream where the server has ended its side before, and libcurl 8.14 calls that a
+/// failure to send, without the words that it has for a connection that broke.
+static bool is_closed_by_upload(const nc_transfer *transfer, CURLcode code) {
+    const nc_upload *upload = &transfer->upload;
+    return code == CURLE_SEND_ERROR && transfer->handle->detail[0] == '\0' &&
+           (upload->is_over || upload->sent == upload->length);
+}
+
 /// RFC 9112, 9.5: in the middle of an upload only its own failure can come behind an answer that is whole.
 static bool is_broken_upload(const nc_transfer *transfer, CURLcode code) {
     return (code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR) && nc_delivery_is_sending(transfer);
@@ -295,7 +303,8 @@ bool nc_delivery_is_whole_before_reset(const nc_transfer *transfer, CURLcode cod
         return false;
     }
     bool is_stream = nc_response_http_version(transfer->response) >= NC_HTTP_VERSION_2;
-    if (!(is_stream ? is_clean_reset(transfer, code) : is_broken_upload(transfer, code))) {
+    if (!(is_stream ? is_clean_reset(transfer, code) || is_closed_by_upload(transfer, code)
+                    : is_broken_upload(transfer, code))) {
         return false;
     }
     return !nc_delivery_has_content(transfer) ||

@@ -140,6 +140,9 @@ size_t nc_exchange_on_upload(char *bytes, size_t one, size_t capacity, void *dat
     // Behind an interim head, such as the leave to send, or a challenge that is met the answer is still to come.
     bool is_answered = transfer->is_in_head || (transfer->has_head && !transfer->is_head_held);
     bool is_whole = count == 0 || sent == upload->length;
+    if (is_answered && is_whole) {
+        note_stream(data, 0); // Its last piece may close it: of that, too, 7.88 learns when it comes to read.
+    }
     nc_transfer_enter(transfer, is_answered ? NC_PHASE_BODY : is_whole ? NC_PHASE_REPLY : NC_PHASE_SEND);
     nc_progress_note(transfer, false);
     return count;
