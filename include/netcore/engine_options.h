@@ -128,7 +128,9 @@ typedef struct nc_engine_options {
     /// Where that is kept from one engine to the next, in libcurl's format, with mode 0600; copied. Empty: in memory
     /// alone. A file that is missing is empty; a missing folder, or what is no regular file, is NC_ERR_FILE.
     nc_slice alt_svc_file;
-    /// URL of a DNS-over-HTTPS server (RFC 8484); copied. Empty: the system's resolver.
+    /// URL of a DNS-over-HTTPS server (RFC 8484); copied. Empty: the system's resolver. It is asked directly, or
+    /// through a proxy that the environment names (https_proxy, ALL_PROXY), whatever `proxy` says: libcurl takes no
+    /// other word.
     nc_slice doh_url;
     /// The addresses at which servers and proxies are connected to.
     nc_address_family family;
