@@ -19,6 +19,8 @@ internal import CNetCore
     private let request: Request<Bytes>
     private let engine: Engine
     private let state = Lock(State())
+    /// The heads that somebody is asked about.
+    private let (heads, headFeed) = AsyncStream.makeStream(of: (UInt64, ResponseHead).self)
 
     init(_ request: Request<Bytes>, plan: DownloadPlan, engine: Engine) {
         self.request = request
@@ -27,7 +29,23 @@ internal import CNetCore
     }
 
     /// Starts the download and waits for its end, whatever comes.
+    ///
+    /// Who is asked where it goes works for the caller: with its priority and its task-local values, cancelled with it
+    /// and with the end of the download.
     func outcome() async -> Outcome {
+        guard isAsked else { return await run() }
+        return await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await (id, head) in self.heads {
+                    await self.place(id, head)
+                }
+            }
+            defer { group.cancelAll() }
+            return await run()
+        }
+    }
+
+    private func run() async -> Outcome {
         await cancelling({ cancel() }) { await Waiter.wait { start(for: $0) } }
         return state.withLock { $0.outcome } ?? .failure(NetError(.internal, "a download was resumed before its end"))
     }
@@ -57,6 +75,20 @@ internal import CNetCore
         } catch {
             end(with: .failure(error))
         }
+    }
+
+    /// Asks where it goes. What is answered because of a cancel is neither a place nor a reason.
+    private func place(_ id: UInt64, _ head: ResponseHead) async {
+        do throws(NetError) {
+            try request.checkType(of: head)
+            let place = try await plan.destination(for: head) ?? ""
+            if !Task.isCancelled {
+                engine.placeDownload(id, at: place)
+            }
+        } catch  where !Task.isCancelled {
+            state.withLock { $0.refusal = error }
+            engine.cancelDownload(id)
+        } catch {}
     }
 
     private func cancel() {
@@ -97,15 +129,7 @@ internal import CNetCore
     }
 
     fileprivate func asked(_ id: UInt64, _ head: ResponseHead) {
-        Task.detached { [self] in
-            do throws(NetError) {
-                try request.checkType(of: head)
-                engine.placeDownload(id, at: try await plan.destination(for: head) ?? "")
-            } catch {
-                state.withLock { $0.refusal = error }
-                engine.cancelDownload(id)
-            }
-        }
+        headFeed.yield((id, head))
     }
 
     fileprivate func moved(_ progress: DownloadProgress) {

@@ -36,4 +36,7 @@ public struct DownloadOptions: Sendable, Hashable {
 }
 
 /// Where a file goes, by its head; nil leaves it to whoever is asked next. A directory gets the file under its name.
+///
+/// Its task works for the download's caller, with that one's priority and task-local values; it is cancelled, and waited
+/// for, when the download ends before the answer.
 public typealias DownloadDestination = @Sendable (ResponseHead) async -> String?

@@ -1,0 +1,94 @@
+import NetKit
+import Testing
+
+/// Who is asked where a download goes works for the caller, and no longer than the download lasts.
+@Suite(.timeLimit(.minutes(5)))
+struct DownloadAskingTests {
+    @TaskLocal private static var mark = "nobody's"
+
+    private let server: LoopbackServer
+    private let folder: TemporaryFolder
+    /// Whether those who were asked were cancelled when they answered.
+    private let answered = Collected<Bool>()
+
+    init() throws {
+        server = try LoopbackServer()
+        folder = try TemporaryFolder()
+        server.script("/", .text("the body"))
+    }
+
+    /// Answers when its task is cancelled, and not before.
+    private func patient(_ asked: Gate) -> DownloadDestination {
+        { [answered] _ in
+            asked.open()
+            try? await Task.sleep(for: .seconds(3600))
+            answered.append(Task.isCancelled)
+            return nil
+        }
+    }
+
+    @Test func cancellingEndsWhoIsAskedForThePlace() async throws {
+        let asked = Gate()
+        let destination = patient(asked)
+        let call = Task { [server, folder] in
+            try await Agent().download(
+                Request<Bytes>(server.url("/")), to: folder.file("file"), destination: destination)
+        }
+        try await asked.opened()
+        call.cancel()
+        let error = await #expect(throws: NetError.self) { try await call.value }
+        #expect(error?.code == .cancelled)
+        #expect(answered.values == [true])
+        #expect(folder.contents(of: "file") == nil)
+    }
+
+    @Test func aDownloadWhoseTimeIsUpEndsWhoIsAskedForThePlace() async throws {
+        var request = Request<Bytes>(server.url("/"))
+        request.limits = Limits()
+        request.limits?.total = .seconds(2)
+        let asking = request
+        let error = await #expect(throws: NetError.self) {
+            try await Agent().download(asking, to: folder.file("file"), destination: patient(Gate()))
+        }
+        #expect(error?.code == .totalTimedOut)
+        #expect(answered.values == [true])
+    }
+
+    @Test func whatAHookThrowsBecauseItIsCancelledIsNoReason() async throws {
+        let asked = Gate()
+        var request = Request<Bytes>(server.url("/"))
+        request.transferHooks.head = { _, _ in
+            asked.open()
+            try await Task.sleep(for: .seconds(3600))
+            return .allow
+        }
+        let call = Task { [folder, request] in try await Agent().download(request, to: folder.file("file")) }
+        try await asked.opened()
+        call.cancel()
+        let error = await #expect(throws: NetError.self) { try await call.value }
+        #expect(error?.code == .cancelled)
+    }
+
+    @Test func whoIsAskedForThePlaceHasTheCallersValuesAndPriority() async throws {
+        let marks = Collected<String>()
+        let priorities = Collected<TaskPriority>()
+        let destination: DownloadDestination = { _ in
+            marks.append(Self.mark)
+            priorities.append(Task.currentPriority)
+            return nil
+        }
+        let call = Task(priority: .high) { [server, folder] in
+            try await Self.$mark.withValue("the caller's") {
+                try await Agent().download(
+                    Request<Bytes>(server.url("/")), to: folder.file("file"), destination: destination)
+            }
+        }
+        // Whoever awaits the value would raise its priority.
+        while marks.values.isEmpty || priorities.values.isEmpty {
+            await Task.yield()
+        }
+        _ = try await call.value
+        #expect(marks.values == ["the caller's"])
+        #expect(priorities.values == [.high])
+    }
+}
