@@ -14,11 +14,11 @@ internal import CNetCore
     private let source: BodySource
     /// The feeds of a form's parts; a form itself is read by the core.
     private let parts: [BodyFeed]
-    private let priority = Task.currentPriority
     // SAFETY: include/netcore/request.h: pull and rewind run on the loop thread, and on_done, which ends the feed, too.
     private nonisolated(unsafe) var current = Current.none
-    // Nil when the transfer has ended.
+    // Nil when the transfer has ended, and the owner of what no task makes, too.
     private nonisolated(unsafe) var engine: Engine?
+    private nonisolated(unsafe) var owner: BodyOwner?
     private nonisolated(unsafe) var failure: (any Error)?
 
     /// Nil for a body that the core has whole. A function, because an initializer that fails has made its object first,
@@ -39,6 +39,9 @@ internal import CNetCore
         self.source = source
         self.parts = parts.map { BodyFeed($0, engine: engine) }
         unsafe self.engine = engine
+        if case .pump = source.maker {
+            unsafe owner = BodyOwner()
+        }
     }
 
     /// The sources of a form's parts, in order.
@@ -47,6 +50,7 @@ internal import CNetCore
     /// On the loop thread, from on_done: nothing will be pulled any more. Returns what the body's maker threw.
     func end() -> (any Error)? {
         unsafe engine = nil
+        unsafe owner = nil
         stop()
         let thrown = parts.map { $0.end() }
         return unsafe failure ?? thrown.lazy.compactMap(\.self).first
@@ -86,7 +90,8 @@ internal import CNetCore
         case .reader(let make):
             return .reader(try make())
         case .pump(let run):
-            return .pump(BodyPump(run, id: id, engine: engine, priority: priority))
+            guard let owner = unsafe owner else { throw NetError(.internal, "a body is made on behalf of nobody") }
+            return .pump(BodyPump(run, id: id, engine: engine, for: owner))
         }
     }
 

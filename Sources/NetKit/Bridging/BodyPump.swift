@@ -27,11 +27,15 @@ internal import CNetCore
 
     init(
         _ run: @escaping @Sendable (BodySource.Put) async throws -> Void, id: UInt64, engine: Engine,
-        priority: TaskPriority
+        for owner: BodyOwner
     ) {
         self.id = id
         state = Lock(State(engine: engine))
-        let task = Task.detached(priority: priority) { [self] in
+        owner.begin { [self] in begin(run) }
+    }
+
+    private func begin(_ run: @escaping @Sendable (BodySource.Put) async throws -> Void) {
+        let task = Task {
             do {
                 try await run { piece in try await put(piece) }
                 finish(nil)

@@ -8,7 +8,8 @@ extension Body {
     /// What an asynchronous sequence gives, made anew for each time that the body is sent: a redirect or a connection
     /// that died may ask for it again.
     ///
-    /// At most 256 KiB wait to be sent, then the sequence has to wait. What it throws ends the request with
+    /// It is read in a task with the priority and the task-local values of the one that sends, which is cancelled when the
+    /// transfer ends. At most 256 KiB wait to be sent, then the sequence has to wait. What it throws ends the request with
     /// ``NetError/Code/bodySource``; a body of another length than announced with ``NetError/Code/bodyLength``: the last
     /// byte of the announced ones is sent when the sequence has ended. Where none are announced nothing is sent, and what
     /// the sequence gives all the same may go unnoticed.

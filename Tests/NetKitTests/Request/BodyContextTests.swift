@@ -1,0 +1,61 @@
+import NetKit
+import Testing
+
+/// Whoever makes a body while it is sent works for the one that sends.
+@Suite(.timeLimit(.minutes(5)))
+struct BodyContextTests {
+    @TaskLocal private static var mark = "nobody's"
+
+    private let server: LoopbackServer
+    private let marks = Collected<String>()
+    private let priorities = Collected<TaskPriority>()
+
+    init() throws {
+        server = try LoopbackServer()
+        server.script("/", .text("x"))
+        server.script("/moved", .redirect(to: "/", status: 307))
+    }
+
+    private var body: Body {
+        .stream { [marks, priorities] in
+            marks.append(Self.mark)
+            return Pieces { index in
+                marks.append(Self.mark)
+                priorities.append(Task.currentPriority)
+                return index == 0 ? Bytes(pattern(100)) : nil
+            }
+        }
+    }
+
+    /// Sends without being waited for: whoever awaits a task raises its priority.
+    private func send(_ send: @escaping @Sendable () async throws -> Void) async throws {
+        let isOver = Collected<Bool>()
+        let task = Task(priority: .high) {
+            defer { isOver.append(true) }
+            try await Self.$mark.withValue("the caller's", operation: send)
+        }
+        while isOver.values.isEmpty {
+            await Task.yield()
+        }
+        try await task.value
+    }
+
+    @Test(arguments: ["/", "/moved"])
+    func aSequenceHasTheValuesAndThePriorityOfWhoSends(path: String) async throws {
+        let request = Request<Void>(server.url(path), method: .put, body: body)
+        try await send { _ = try await Agent().send(request) }
+        #expect(marks.values.count == (path == "/" ? 3 : 6))
+        #expect(Set(marks.values) == ["the caller's"])
+        #expect(priorities.values.allSatisfy { $0 == .high })
+    }
+
+    @Test func soHasThatOfAStreamedCallAndOfAFormsPart() async throws {
+        let streamed = Request<Bytes>(server.url("/"), method: .put, body: body)
+        try await send { for try await _ in try await Agent().stream(streamed) {} }
+        var form = MultipartBody()
+        form.append(body, name: "part")
+        let posted = Request<Void>(server.url("/"), method: .post, body: try .multipart(form))
+        try await send { _ = try await Agent().send(posted) }
+        #expect(marks.values == Array(repeating: "the caller's", count: 6))
+    }
+}
