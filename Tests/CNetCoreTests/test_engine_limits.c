@@ -215,6 +215,63 @@ static void engine__the_idle_limit_is_moved_by_every_piece_of_the_body(void **st
     fixture_stop(&f);
 }
 
+/* --- while the process stands still --- */
+
+/// A process that is stopped (SIGSTOP, Ctrl-Z) in the middle of a body, and whose peer goes on meanwhile.
+typedef struct standstill {
+    atomic_uint_fast64_t now_ns;
+    atomic_int peer; // of the loop's next look at the clock; -1: none
+    gate has_begun;
+} standstill;
+
+static uint64_t standstill_ns(void *ctx) {
+    standstill *still = ctx;
+    int peer = atomic_exchange(&still->peer, -1);
+    if (peer >= 0) {
+        assert_int_equal(send(peer, "56789", 5, MSG_NOSIGNAL), 5);
+        atomic_fetch_add(&still->now_ns, 20000000000u);
+    }
+    return atomic_load(&still->now_ns);
+}
+
+static void note_beginning(void *ctx, nc_trace_point point, nc_transfer_id id) {
+    (void)id;
+    if (point == NC_TRACE_BODY_CHUNK) {
+        gate_open(&((standstill *)ctx)->has_begun);
+    }
+}
+
+static void stand_still(nc_poller_choice poller) {
+    static const char begin[] = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n01234";
+    standstill still = {.now_ns = 1, .peer = -1, .has_begun = GATE_INIT};
+    const nc_clock clock = {&still, standstill_ns, no_realtime};
+    const nc_engine_options options = {.clock = &clock, .trace = {&still, note_beginning}, .poller = poller};
+    uint16_t port;
+    char asked[1024];
+    fixture f;
+    int listener = listen_anywhere(&port, 1);
+    fixture_start_with(&f, NULL, &options);
+    nc_request request = {.url = nc_slice_of(fixture_text(&f, "http://127.0.0.1:%u/", port))};
+    request.limits = (nc_limits){.idle_ms = 10000, .total_ms = NC_UNLIMITED};
+    nc_transfer_id id = fixture_submit(&f, &request);
+    int peer = accept(listener, NULL, NULL);
+    assert_true(peer >= 0 && recv(peer, asked, sizeof asked, 0) > 0);
+    assert_int_equal(send(peer, begin, sizeof begin - 1, MSG_NOSIGNAL), sizeof begin - 1);
+    gate_wait(&still.has_begun);
+    atomic_store(&still.peer, peer);
+    assert_true(nc_engine_wake(f.engine));
+    assert_answered(fixture_wait(&f, id), 200, "0123456789");
+    close(peer);
+    close(listener);
+    fixture_stop(&f);
+}
+
+static void engine__what_came_while_the_process_was_stopped_is_read_before_a_limit_is_judged(void **state) {
+    (void)state;
+    stand_still(NC_POLLER_AUTO);
+    stand_still(NC_POLLER_POLL);
+}
+
 /* --- waiting for a slot --- */
 
 static void engine__waiting_for_a_slot_ends_at_its_limit(void **state) {
@@ -416,6 +473,7 @@ int main(void) {
         harness_case(engine__everything_ends_at_the_total_limit),
         harness_case(engine__no_limit_is_no_limit),
         harness_case(engine__the_idle_limit_is_moved_by_every_piece_of_the_body),
+        harness_case(engine__what_came_while_the_process_was_stopped_is_read_before_a_limit_is_judged),
         harness_case(engine__waiting_for_a_slot_ends_at_its_limit),
         harness_case(engine__a_pause_does_not_stop_the_wait_for_the_first_byte_regression_3),
         harness_case(engine__the_row_of_the_waiting_is_bounded),

@@ -59,6 +59,7 @@ struct nc_engine {
         nc_pace receive_pace;
         uint64_t connection_count;
         uint64_t now_ns;       // see nc_engine_read_clock()
+        uint64_t looked_ns;    // when the last look at the sockets began
         size_t transfer_count; // accepted and not ended
         size_t download_count; // the same, when the mail was last read
         bool has_ended_some;   // on_done was called in this round

@@ -11,6 +11,9 @@
 /// Bounds on what happens between two looks at the sockets.
 enum { MAX_EVENTS = 128, MAX_JOBS = 64, JOBS_AT_ONCE = 8, MAX_JOB_NS = 1000000, MAX_SETTLING = 4, MAX_UNPOLLED = 4 };
 
+/// A look that began longer ago says little of what lies in the sockets now; of a full one so many follow at most.
+enum { OLD_LOOK_NS = 100000000, MAX_LOOKS = 8 };
+
 /* --- mail --- */
 
 static void cancel_all(nc_engine *engine) {
@@ -186,11 +189,32 @@ static void handle_events(nc_engine *engine, const nc_poll_event *events, size_t
     }
 }
 
-static void run(nc_engine *engine) {
+/// Looks at the sockets, and waits for them until then at most. Returns how many had something to say.
+static size_t look(nc_engine *engine, uint64_t until_ns) {
     nc_poll_event events[MAX_EVENTS];
+    uint64_t began_ns = engine->loop.now_ns;
+    size_t count = engine->loop.poller->kind->wait(engine->loop.poller, events, MAX_EVENTS, began_ns, until_ns);
+    engine->loop.looked_ns = began_ns;
+    nc_mailbox_leave_sleep(engine);
+    nc_engine_read_clock(engine);
+    handle_events(engine, events, count);
+    return count;
+}
+
+/// Reads what came while nobody looked, before a limit is judged: a process may be stopped for any time (SIGSTOP,
+/// Ctrl-Z), anywhere, and its servers are not idle meanwhile. A wait that a stop interrupts ends without events.
+static void catch_up(nc_engine *engine) {
+    bool is_old = engine->loop.now_ns - engine->loop.looked_ns > OLD_LOOK_NS;
+    for (int i = 0; is_old && i < MAX_LOOKS; i++) {
+        is_old = look(engine, 0) == MAX_EVENTS;
+    }
+}
+
+static void run(nc_engine *engine) {
     int unpolled = 0;
     for (;;) {
         nc_engine_read_clock(engine);
+        catch_up(engine);
         collect(engine);
         bool has_told = report_burst(engine);
         run_jobs(engine);
@@ -217,11 +241,7 @@ static void run(nc_engine *engine) {
         unpolled = 0;
         uint64_t until_ns = may_sleep ? nc_timers_next_ns(&engine->loop.timers) : 0;
         until_ns = until_ns <= engine->loop.now_ns + NC_TIMERS_NEXT_PASS_NS ? 0 : until_ns; // A look, no sleep.
-        size_t count =
-            engine->loop.poller->kind->wait(engine->loop.poller, events, MAX_EVENTS, engine->loop.now_ns, until_ns);
-        nc_mailbox_leave_sleep(engine);
-        nc_engine_read_clock(engine);
-        handle_events(engine, events, count);
+        (void)look(engine, until_ns);
     }
 }
 
