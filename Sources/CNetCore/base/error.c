@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,6 +68,10 @@ nc_status nc_error_clear(nc_error *err) {
         err->message[0] = '\0';
     }
     return NC_OK;
+}
+
+nc_status nc_error_of_file(int code) {
+    return code == EMFILE || code == ENFILE ? NC_ERR_DESCRIPTORS : code == ENOMEM ? NC_ERR_NO_MEMORY : NC_ERR_FILE;
 }
 
 nc_status nc_error_set(nc_error *err, nc_status status, int32_t native_code, int64_t offset, const char *format, ...) {

@@ -15,6 +15,10 @@
 /// Clears `err` (which may be NULL) and returns NC_OK.
 nc_status nc_error_clear(nc_error *err);
 
+/// What it means that a file could not be opened, read or written, by errno: NC_ERR_DESCRIPTORS and NC_ERR_NO_MEMORY
+/// where the process has run out of them, for which the file is not to blame; else NC_ERR_FILE.
+nc_status nc_error_of_file(int code);
+
 /// Fills `err` (which may be NULL) and returns `status`; of a message that is too long the middle is left out, never a
 /// part of a character. Control characters in the message are replaced by '?', so that a hostile name cannot move a
 /// terminal's cursor.

@@ -20,7 +20,7 @@ enum { LOOK_MS = 100, LEAST_LOOK_US = 100, MAX_WAIT_US = 10000000 };
 /* --- reading whole files --- */
 
 static nc_status fail(nc_error *err, int code, const char *path, const char *what) {
-    return nc_error_set(err, NC_ERR_FILE, code, -1, "'%s' cannot be %s: %s", path, what, strerror(code));
+    return nc_error_set(err, nc_error_of_file(code), code, -1, "'%s' cannot be %s: %s", path, what, strerror(code));
 }
 
 static nc_status fail_full(nc_error *err, const nc_buf *out, const char *path) {

@@ -14,7 +14,7 @@
 enum { PIECE_BYTES = 128 * 1024, NEW_FILE_MODE = 0666, MAX_PATH_BYTES = 4095 };
 
 static nc_status fail(nc_error *err, const char *path, const char *what, int code) {
-    return nc_error_set(err, NC_ERR_FILE, code, -1, "'%s' cannot be %s: %s", path, what, strerror(code));
+    return nc_error_set(err, nc_error_of_file(code), code, -1, "'%s' cannot be %s: %s", path, what, strerror(code));
 }
 
 static nc_status write_piece(const nc_file_ops *ops, int fd, const char *path, nc_slice piece, nc_error *err) {

@@ -11,7 +11,7 @@
 /* --- files --- */
 
 nc_status nc_part_file_fail(nc_error *err, const char *path, const char *what, int code) {
-    return nc_error_set(err, NC_ERR_FILE, code, -1, "'%s' cannot be %s: %s", path, what, strerror(code));
+    return nc_error_set(err, nc_error_of_file(code), code, -1, "'%s' cannot be %s: %s", path, what, strerror(code));
 }
 
 /// Opens a part's file and measures it. A FIFO that nobody writes to must not hold the thread up.

@@ -17,10 +17,10 @@ nc_status nc_files_fail(nc_error *err, const char *name, const char *what, int c
 }
 
 nc_status nc_files_fail_in(nc_error *err, const char *folder, const char *name, const char *what, int code) {
-    nc_status status = code == EMFILE || code == ENFILE ? NC_ERR_DESCRIPTORS : NC_ERR_FILE;
     size_t length = strlen(folder);
     const char *slash = length > 0 && folder[length - 1] != '/' ? "/" : "";
-    return nc_error_set(err, status, code, -1, "'%s%s%s' cannot be %s: %s", folder, slash, name, what, strerror(code));
+    return nc_error_set(err, nc_error_of_file(code), code, -1, "'%s%s%s' cannot be %s: %s", folder, slash, name, what,
+                        strerror(code));
 }
 
 int nc_files_open_at(const nc_file_ops *ops, int folder_fd, const char *name, int flags, mode_t mode) {

@@ -8,7 +8,7 @@
 
 struct stat;
 
-/// "'NAME' cannot be WHAT: REASON", with NC_ERR_FILE, or NC_ERR_DESCRIPTORS for EMFILE and ENFILE.
+/// "'NAME' cannot be WHAT: REASON", with what nc_error_of_file() says.
 nc_status nc_files_fail(nc_error *err, const char *name, const char *what, int code);
 /// The same of a name in a folder.
 nc_status nc_files_fail_in(nc_error *err, const char *folder, const char *name, const char *what, int code);

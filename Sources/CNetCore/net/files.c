@@ -15,7 +15,8 @@
 enum { NEW_FILE_MODE = 0666, OWNER_RW = 0600 };
 
 static nc_status fail(nc_files *files, const char *path, const char *what, int code) {
-    return nc_error_set(&files->error, NC_ERR_FILE, code, -1, "'%s' cannot be %s: %s", path, what, strerror(code));
+    return nc_error_set(&files->error, nc_error_of_file(code), code, -1, "'%s' cannot be %s: %s", path, what,
+                        strerror(code));
 }
 
 static int open_retrying(const nc_file_ops *ops, const char *path, int flags, mode_t mode) {
@@ -283,7 +284,7 @@ nc_status nc_files_write(nc_files *files, nc_slice bytes) {
         }
         if (wrote <= 0) {
             int code = wrote == 0 ? EIO : errno;
-            return nc_transfer_note(files->transfer, NC_ERR_FILE, code, "'%s' cannot be written: %s",
+            return nc_transfer_note(files->transfer, nc_error_of_file(code), code, "'%s' cannot be written: %s",
                                     files->transfer->description.extras->save_path, strerror(code));
         }
         at += (size_t)wrote;

@@ -1,5 +1,6 @@
 #include "net/upload.h"
 
+#include "base/error.h"
 #include "net/engine_state.h"
 #include "net/files.h"
 
@@ -50,7 +51,7 @@ static size_t read_file(nc_transfer *transfer, uint8_t *bytes, size_t capacity) 
     ssize_t got = read_at(transfer, bytes, wanted, sent);
     if (got < 0) {
         int code = errno;
-        (void)nc_transfer_note(transfer, NC_ERR_FILE, code, "'%s' cannot be read: %s",
+        (void)nc_transfer_note(transfer, nc_error_of_file(code), code, "'%s' cannot be read: %s",
                                transfer->description.extras->body_file, strerror(code));
         return CURL_READFUNC_ABORT;
     }

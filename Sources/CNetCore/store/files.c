@@ -8,11 +8,8 @@
 #define NS_PER_MS 1000000
 
 nc_status nc_store_fail(const nc_store *store, nc_error *err, int code, const char *name, const char *what) {
-    nc_status status = code == EMFILE || code == ENFILE ? NC_ERR_DESCRIPTORS
-                       : code == ENOMEM                 ? NC_ERR_NO_MEMORY
-                                                        : NC_ERR_FILE;
-    return nc_error_set(err, status, code, -1, "'%s%s%s' cannot be %s: %s", store->path, name == NULL ? "" : "/",
-                        name == NULL ? "" : name, what, strerror(code));
+    return nc_error_set(err, nc_error_of_file(code), code, -1, "'%s%s%s' cannot be %s: %s", store->path,
+                        name == NULL ? "" : "/", name == NULL ? "" : name, what, strerror(code));
 }
 
 int nc_store_open_file(const nc_store *store, const char *name, int flags) {

@@ -1,0 +1,103 @@
+/// Without a descriptor left: that is said, no file is blamed, and what is asked later works again.
+#include "faulty.h"
+#include "fixture.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+/// Files that cannot be opened for a reason, for as long as there is one.
+typedef struct refusing {
+    nc_file_ops ops; // its ctx is this struct: it may not move
+    nc_file_ops system;
+    atomic_int reason; // 0: none
+} refusing;
+
+static int open_unless(void *ctx, const char *path, int flags, mode_t mode) {
+    refusing *files = ctx;
+    int reason = atomic_load(&files->reason);
+    if (reason != 0) {
+        errno = reason;
+        return -1;
+    }
+    return files->system.open(files->system.ctx, path, flags, mode);
+}
+
+static void refuse(refusing *files) {
+    *files = (refusing){.ops = nc_file_ops_system(), .system = nc_file_ops_system()};
+    files->ops.ctx = files;
+    files->ops.open = open_unless;
+}
+
+/// Asks for the same while no file can be opened, for each reason, and when one can be again.
+static void ask_throughout(fixture *f, refusing *files, const nc_request *request) {
+    static const struct {
+        int reason;
+        nc_status status;
+    } cases[] = {
+        {EMFILE, NC_ERR_DESCRIPTORS}, {ENFILE, NC_ERR_DESCRIPTORS}, {ENOMEM, NC_ERR_NO_MEMORY}, {EACCES, NC_ERR_FILE}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        atomic_store(&files->reason, cases[i].reason);
+        assert_ended(fixture_send(f, request), cases[i].status, cases[i].reason, strerror(cases[i].reason));
+    }
+    atomic_store(&files->reason, 0);
+    assert_ended(fixture_send(f, request), NC_OK, 0, "");
+}
+
+static void engine__a_file_is_not_to_blame_where_no_descriptor_is_left(void **state) {
+    refusing files;
+    char path[PATH_MAX];
+    fixture f;
+    (void)state;
+    refuse(&files);
+    place at = place_make();
+    (void)snprintf(path, sizeof path, "%s/film", at.root);
+    fixture_start_with(&f, NULL, &(nc_engine_options){.file_ops = &files.ops});
+    fixture_script(&f, "/x", (nct_reply){.body = "x", .body_length = 1});
+    nc_request request = fixture_request(&f, "/x");
+    request.save_path = nc_slice_of(path);
+    ask_throughout(&f, &files, &request);
+    request = fixture_request(&f, "/x");
+    request.method = nc_slice_of("PUT");
+    request.body_file = nc_slice_of(path);
+    ask_throughout(&f, &files, &request);
+    fixture_stop(&f);
+    place_remove(&at);
+}
+
+static void engine__authorities_that_no_descriptor_is_left_for_are_not_missing(void **state) {
+    refusing files;
+    char path[PATH_MAX];
+    nc_trust *trust = NULL;
+    nc_error err;
+    fixture f;
+    (void)state;
+    refuse(&files);
+    place at = place_make();
+    fixture_start_with(&f, &(nct_server_options){.identity = NCT_TLS_VALID},
+                       &(nc_engine_options){.file_ops = &files.ops});
+    (void)snprintf(path, sizeof path, "%s/ca.pem", at.root);
+    place_write(path, nc_slice_of(nct_server_ca_pem(f.server)));
+    fixture_script(&f, "/x", (nct_reply){.body = "x", .body_length = 1});
+    const nc_trust_options options = {.roots = NC_ROOTS_FILE, .ca_file = nc_slice_of(path)};
+    assert_status(nc_trust_new(&trust, &options, &err), NC_OK);
+    nc_request request = fixture_request(&f, "/x");
+    request.trust = trust;
+    atomic_store(&files.reason, EMFILE);
+    assert_ended(fixture_send(&f, &request), NC_ERR_DESCRIPTORS, EMFILE, strerror(EMFILE));
+    atomic_store(&files.reason, 0);
+    assert_answered(fixture_send(&f, &request), 200, "x");
+    nc_trust_release(trust);
+    fixture_stop(&f);
+    place_remove(&at);
+}
+
+int main(void) {
+    const struct CMUnitTest cases[] = {
+        harness_case(engine__a_file_is_not_to_blame_where_no_descriptor_is_left),
+        harness_case(engine__authorities_that_no_descriptor_is_left_for_are_not_missing),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
