@@ -7,6 +7,11 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
 
 /// Files that cannot be opened for a reason, for as long as there is one.
 typedef struct refusing {
@@ -94,8 +99,68 @@ static void engine__authorities_that_no_descriptor_is_left_for_are_not_missing(v
     place_remove(&at);
 }
 
+/* --- what an engine is made of --- */
+
+/// The errno with which a call of the test's own is refused; 0: it is not.
+static int epoll_refused;
+static int timerfd_refused;
+static int eventfd_refused;
+
+static int answer_of(int refused, long number, unsigned first, int second) {
+    if (refused != 0) {
+        errno = refused;
+        return -1;
+    }
+    return (int)syscall(number, first, second);
+}
+
+/// These stand in for the C library's, as a sandbox's filter would.
+int epoll_create1(int flags) {
+    return answer_of(epoll_refused, SYS_epoll_create1, (unsigned)flags, 0);
+}
+
+int timerfd_create(clockid_t clock, int flags) {
+    return answer_of(timerfd_refused, SYS_timerfd_create, (unsigned)clock, flags);
+}
+
+int eventfd(unsigned count, int flags) {
+    return answer_of(eventfd_refused, SYS_eventfd2, count, flags);
+}
+
+static void engine__tells_which_call_the_system_refuses_and_why(void **state) {
+    static const struct {
+        int *refused;
+        const char *name;
+    } calls[] = {
+        {&epoll_refused, "epoll_create1"}, {&timerfd_refused, "timerfd_create"}, {&eventfd_refused, "eventfd"}};
+    static const struct {
+        int reason;
+        nc_status status;
+    } cases[] = {{ENOSYS, NC_ERR_UNSUPPORTED},
+                 {EPERM, NC_ERR_UNSUPPORTED},
+                 {EMFILE, NC_ERR_DESCRIPTORS},
+                 {ENOMEM, NC_ERR_NO_MEMORY}};
+    (void)state;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        for (size_t j = 0; j < sizeof cases / sizeof *cases; j++) {
+            char line[128];
+            nc_engine *engine = NULL;
+            nc_error err;
+            (void)snprintf(line, sizeof line, "an engine cannot be started: %s: %s", calls[i].name,
+                           strerror(cases[j].reason));
+            *calls[i].refused = cases[j].reason;
+            assert_status(nc_engine_new(&engine, NULL, &err), cases[j].status);
+            assert_status(nc_engine_new(&engine, NULL, NULL), cases[j].status);
+            *calls[i].refused = 0;
+            assert_string_equal(err.message, line);
+            assert_int_equal(err.native_code, cases[j].reason);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest cases[] = {
+        harness_case(engine__tells_which_call_the_system_refuses_and_why),
         harness_case(engine__a_file_is_not_to_blame_where_no_descriptor_is_left),
         harness_case(engine__authorities_that_no_descriptor_is_left_for_are_not_missing),
     };

@@ -82,11 +82,11 @@ typedef struct nc_sink {
 ///
 /// - out:     owned by the caller; give it up with nc_engine_release() or nc_engine_close().
 /// - options: NULL means all zero; copied.
-/// Returns NC_OK, NC_ERR_USAGE, NC_ERR_UNSUPPORTED (libcurl below 7.88, or a poller of another system),
-/// NC_ERR_NO_MEMORY, NC_ERR_DESCRIPTORS, NC_ERR_THREAD, NC_ERR_CLOSED (the process ends); for a file of cookies, of
-/// HSTS or of Alt-Svc, which is read here, NC_ERR_FILE (it cannot be read, or is none: it is not touched) and
-/// NC_ERR_TOO_LARGE (over 16 MiB); for one of netrc NC_ERR_FILE. The client's release is called on success only.
-/// Thread-safe.
+/// Returns NC_OK, NC_ERR_USAGE, NC_ERR_UNSUPPORTED (libcurl below 7.88, a poller of another system, or one that
+/// this system refuses), NC_ERR_NO_MEMORY, NC_ERR_DESCRIPTORS, NC_ERR_THREAD, NC_ERR_CLOSED (the process ends); for a
+/// file of cookies, of HSTS or of Alt-Svc, which is read here, NC_ERR_FILE (it cannot be read, or is none: it is not
+/// touched) and NC_ERR_TOO_LARGE (over 16 MiB); for one of netrc NC_ERR_FILE. The client's release is called on success
+/// only. Thread-safe.
 NC_API NC_NODISCARD nc_status nc_engine_new(nc_engine *NC_NULLABLE *NC_NONNULL out,
                                             const nc_engine_options *NC_NULLABLE options, nc_error *NC_NULLABLE err);
 

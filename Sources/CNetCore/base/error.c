@@ -93,3 +93,10 @@ nc_status nc_error_set(nc_error *err, nc_status status, int32_t native_code, int
     err->offset = offset;
     return status;
 }
+
+nc_status nc_error_of_system(nc_error *err, const char *what) {
+    int code = errno;
+    nc_status status = nc_error_of_file(code);
+    return nc_error_set(err, status == NC_ERR_FILE ? NC_ERR_UNSUPPORTED : status, code, -1, "%s: %s", what,
+                        strerror(code));
+}

@@ -19,6 +19,10 @@ nc_status nc_error_clear(nc_error *err);
 /// where the process has run out of them, for which the file is not to blame; else NC_ERR_FILE.
 nc_status nc_error_of_file(int code);
 
+/// "WHAT: REASON", by errno, of a thing that the system did not give: NC_ERR_DESCRIPTORS, NC_ERR_NO_MEMORY, or
+/// NC_ERR_UNSUPPORTED where it gives none at all (a sandbox, for one).
+nc_status nc_error_of_system(nc_error *err, const char *what) NC_COLD;
+
 /// Fills `err` (which may be NULL) and returns `status`; of a message that is too long the middle is left out, never a
 /// part of a character. Control characters in the message are replaced by '?', so that a hostile name cannot move a
 /// terminal's cursor.

@@ -95,7 +95,7 @@ static nc_status make(nc_engine **out, const nc_engine_options *options, nc_erro
     engine->shared.registry = nc_registry_init();
     take_options(engine, options);
     nc_jar_init(&engine->jar);
-    nc_status status = nc_mailbox_init(&engine->shared.mailbox);
+    nc_status status = nc_mailbox_init(&engine->shared.mailbox, err);
     if (status == NC_OK) {
         status = nc_state_init(&engine->state, options, err);
     }
@@ -129,18 +129,20 @@ static nc_status make(nc_engine **out, const nc_engine_options *options, nc_erro
     return NC_OK;
 }
 
-static nc_status make_loop(nc_engine *engine, nc_poller_choice choice) {
-    nc_status status = NC_OK;
-    engine->loop.poller = nc_poller_choose(choice)->make(&status);
+static nc_status make_loop(nc_engine *engine, nc_poller_choice choice, nc_error *err) {
+    nc_error own;
+    nc_error *told = err != NULL ? err : &own;
+    engine->loop.poller = nc_poller_choose(choice)->make(told);
     if (engine->loop.poller == NULL) {
-        return status;
+        return told->status;
     }
     nc_sockets_init(&engine->loop.sockets, engine->loop.poller);
     nc_queue_init(&engine->loop.queue);
     nc_list_init(&engine->loop.lanes);
     nc_list_init(&engine->loop.turns);
     const nc_poller_kind *kind = engine->loop.poller->kind;
-    status = kind->change(engine->loop.poller, engine->shared.mailbox.wake_read_fd, 0, NC_WANT_READ | NC_WANT_EDGE);
+    nc_status status =
+        kind->change(engine->loop.poller, engine->shared.mailbox.wake_read_fd, 0, NC_WANT_READ | NC_WANT_EDGE);
     if (status != NC_OK) {
         kind->unmake(engine->loop.poller);
     }
@@ -179,7 +181,7 @@ nc_status nc_engine_new(nc_engine **out, const nc_engine_options *options, nc_er
     (void)nc_error_clear(err);
     status = make(&engine, from, err);
     if (status == NC_OK) {
-        status = make_loop(engine, from->poller);
+        status = make_loop(engine, from->poller, err);
         if (status != NC_OK) {
             free_engine(engine);
         }

@@ -1,5 +1,6 @@
 #include "net/mailbox.h"
 
+#include "base/error.h"
 #include "base/trace.h"
 #include "net/engine_state.h"
 
@@ -10,7 +11,7 @@
 #include <sys/eventfd.h>
 #endif
 
-nc_status nc_mailbox_init(nc_mailbox *mailbox) {
+nc_status nc_mailbox_init(nc_mailbox *mailbox, nc_error *err) {
     nc_list_init(&mailbox->submitted);
     nc_list_init(&mailbox->cancelled);
     nc_list_init(&mailbox->ordered);
@@ -18,12 +19,12 @@ nc_status nc_mailbox_init(nc_mailbox *mailbox) {
 #if defined(__linux__)
     mailbox->wake_read_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     mailbox->wake_write_fd = mailbox->wake_read_fd;
-    return mailbox->wake_read_fd >= 0 ? NC_OK : NC_ERR_DESCRIPTORS;
+    return mailbox->wake_read_fd >= 0 ? NC_OK : nc_error_of_system(err, "an engine cannot be started: eventfd");
 #else
     int ends[2];
     if (pipe(ends) != 0) {
         mailbox->wake_read_fd = -1;
-        return NC_ERR_DESCRIPTORS;
+        return nc_error_of_system(err, "an engine cannot be started: pipe");
     }
     for (int i = 0; i < 2; i++) {
         (void)fcntl(ends[i], F_SETFD, FD_CLOEXEC);

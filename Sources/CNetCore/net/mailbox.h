@@ -54,7 +54,7 @@ typedef struct nc_mail {
     bool is_closing;
 } nc_mail;
 
-NC_NODISCARD nc_status nc_mailbox_init(nc_mailbox *mailbox);
+NC_NODISCARD nc_status nc_mailbox_init(nc_mailbox *mailbox, nc_error *err);
 void nc_mailbox_deinit(nc_mailbox *mailbox);
 
 /// Says, under the mutex, whether the loop must be woken after it is unlocked; the loop then counts as awake.

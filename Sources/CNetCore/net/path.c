@@ -209,7 +209,7 @@ static nc_status prepare(nc_path *path, const nc_path_options *options, nc_error
     path->options.host = nc_slice_make(NULL, 0);
     path->is_name = path->host[0] != '\0' && !nc_path_host_parse(path->host, &path->loop.places);
     if (!open_wake(path)) {
-        return nc_error_set(err, NC_ERR_DESCRIPTORS, errno, -1, "no descriptors for a path monitor");
+        return nc_error_of_system(err, "a path monitor cannot be started");
     }
     nc_status status = nc_path_source_open(&path->source, err);
     if (status == NC_OK) {

@@ -164,9 +164,7 @@ nc_status nc_path_source_open(nc_path_source **out, nc_error *err) {
     nc_path_feed_init(&source->feed, port, read_hint);
     nc_status status;
     if (source->question_fd < 0) {
-        bool is_full = errno == EMFILE || errno == ENFILE;
-        status = nc_error_set(err, is_full ? NC_ERR_DESCRIPTORS : NC_ERR_UNSUPPORTED, errno, -1,
-                              "the system gives no socket that tells routes: %s", strerror(errno));
+        status = nc_error_of_system(err, "the system gives no socket that tells routes");
     } else {
         make_room(source->fd);
         status = dump_first(source, err);

@@ -2,6 +2,7 @@
 
 #if defined(__linux__)
 #include "base/alloc.h"
+#include "base/error.h"
 
 #include <errno.h>
 #include <sys/epoll.h>
@@ -32,10 +33,10 @@ static void unmake(nc_poller *base) {
     nc_free(poller);
 }
 
-static nc_poller *make(nc_status *status) {
+static nc_poller *make(nc_error *err) {
     epoll_poller *poller = nc_alloc_zeroed(1, sizeof *poller);
     if (poller == NULL) {
-        *status = NC_ERR_NO_MEMORY;
+        (void)nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for an engine");
         return NULL;
     }
     poller->base.kind = &nc_poller_epoll;
@@ -43,7 +44,9 @@ static nc_poller *make(nc_status *status) {
     poller->alarm_fd = poller->fd < 0 ? -1 : timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = poller->alarm_fd};
     if (poller->alarm_fd < 0 || epoll_ctl(poller->fd, EPOLL_CTL_ADD, poller->alarm_fd, &event) != 0) {
-        *status = errno == ENOMEM ? NC_ERR_NO_MEMORY : NC_ERR_DESCRIPTORS;
+        (void)nc_error_of_system(err, poller->fd < 0         ? "an engine cannot be started: epoll_create1"
+                                      : poller->alarm_fd < 0 ? "an engine cannot be started: timerfd_create"
+                                                             : "an engine cannot be started: epoll_ctl");
         unmake(&poller->base);
         return NULL;
     }

@@ -3,6 +3,7 @@
 #if defined(__APPLE__) || defined(__FreeBSD__)
 // Written behind the seam and untested: no machine of the project's runs this system.
 #include "base/alloc.h"
+#include "base/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,15 +17,15 @@ typedef struct kqueue_poller {
     int fd;
 } kqueue_poller;
 
-static nc_poller *make(nc_status *status) {
+static nc_poller *make(nc_error *err) {
     kqueue_poller *poller = nc_alloc_zeroed(1, sizeof *poller);
     if (poller == NULL) {
-        *status = NC_ERR_NO_MEMORY;
+        (void)nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for an engine");
         return NULL;
     }
     poller->fd = kqueue();
     if (poller->fd < 0 || fcntl(poller->fd, F_SETFD, FD_CLOEXEC) != 0) {
-        *status = NC_ERR_DESCRIPTORS;
+        (void)nc_error_of_system(err, "an engine cannot be started: kqueue");
         if (poller->fd >= 0) {
             (void)close(poller->fd);
         }

@@ -1,6 +1,7 @@
 #include "net/poller.h"
 
 #include "base/alloc.h"
+#include "base/error.h"
 
 #include <poll.h>
 
@@ -14,10 +15,10 @@ typedef struct poll_poller {
     size_t place_capacity;
 } poll_poller;
 
-static nc_poller *make(nc_status *status) {
+static nc_poller *make(nc_error *err) {
     poll_poller *poller = nc_alloc_zeroed(1, sizeof *poller);
     if (poller == NULL) {
-        *status = NC_ERR_NO_MEMORY;
+        (void)nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for an engine");
         return NULL;
     }
     poller->base.kind = &nc_poller_poll;
