@@ -27,6 +27,9 @@ struct Layers {
         if let recorder {
             observers.append(recorder)
         }
+        if caching != nil {
+            observers.append(StoreNotes(warn: warn))
+        }
         self.observers = observers
     }
 
@@ -70,6 +73,17 @@ private struct RetryNotes: Observer {
             problems.withLock { _ = $0.removeValue(forKey: event.callID) }
         default:
             break
+        }
+    }
+}
+
+/// Says that an answer could not be kept: the next run would ask again, and --offline find nothing.
+private struct StoreNotes: Observer {
+    let warn: @Sendable (String) -> Void
+
+    func observe(_ event: Event) {
+        if case .notStored(let error) = event.change {
+            warn("the answer is not kept: \(error.message)")
         }
     }
 }

@@ -117,6 +117,16 @@ struct CacheOptionTests {
         #expect(both.lines.filter { $0.count == 1 } == ["1", "2"])
     }
 
+    @Test func whatCannotBeKeptIsToldOnceAndGivenAllTheSame() async throws {
+        server.script("/", [.text("1")])
+        let words = ["--cache", "3600", "--cache-dir", "/dev/null/cache", server.url("/")]
+        let outcome = try await nk(words)
+        #expect(outcome.code == 0 && outcome.text == "1")
+        #expect(outcome.errorLines.count == 1 && outcome.errors.contains("/dev/null/cache"))
+        #expect(outcome.errors.hasPrefix("nk: warning: the answer is not kept: "))
+        #expect(try await nk(["-s"] + words).errors.isEmpty)
+    }
+
     @Test func theBodyIsShownAsItIs() async throws {
         let body = Array(UInt8.min...UInt8.max)
         server.script("/", .bytes(body, contentType: "application/octet-stream"))
