@@ -21,8 +21,8 @@ internal import CNetCore
     private nonisolated(unsafe) var owner: BodyOwner?
     private nonisolated(unsafe) var failure: (any Error)?
 
-    /// Nil for a body that the core has whole. A function, because an initializer that fails has made its object first,
-    /// and asked for the priority: most requests have no body at all.
+    /// Nil for a body that the core has whole. A function, because an initializer that fails has made its object first:
+    /// most requests have no body at all.
     static func feed(for body: Body?, engine: Engine) -> BodyFeed? {
         switch body?.content {
         case .source(let source):

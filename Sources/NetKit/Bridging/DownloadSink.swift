@@ -85,10 +85,11 @@ internal import CNetCore
             if !Task.isCancelled {
                 engine.placeDownload(id, at: place)
             }
-        } catch  where !Task.isCancelled {
+        } catch {
+            guard !Task.isCancelled else { return }
             state.withLock { $0.refusal = error }
             engine.cancelDownload(id)
-        } catch {}
+        }
     }
 
     private func cancel() {
