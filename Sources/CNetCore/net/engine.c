@@ -130,19 +130,16 @@ static nc_status make(nc_engine **out, const nc_engine_options *options, nc_erro
 }
 
 static nc_status make_loop(nc_engine *engine, nc_poller_choice choice, nc_error *err) {
-    nc_error own;
-    nc_error *told = err != NULL ? err : &own;
-    engine->loop.poller = nc_poller_choose(choice)->make(told);
-    if (engine->loop.poller == NULL) {
-        return told->status;
+    nc_status status = nc_poller_choose(choice)->make(&engine->loop.poller, err);
+    if (status != NC_OK) {
+        return status;
     }
     nc_sockets_init(&engine->loop.sockets, engine->loop.poller);
     nc_queue_init(&engine->loop.queue);
     nc_list_init(&engine->loop.lanes);
     nc_list_init(&engine->loop.turns);
     const nc_poller_kind *kind = engine->loop.poller->kind;
-    nc_status status =
-        kind->change(engine->loop.poller, engine->shared.mailbox.wake_read_fd, 0, NC_WANT_READ | NC_WANT_EDGE);
+    status = kind->change(engine->loop.poller, engine->shared.mailbox.wake_read_fd, 0, NC_WANT_READ | NC_WANT_EDGE);
     if (status != NC_OK) {
         kind->unmake(engine->loop.poller);
     }

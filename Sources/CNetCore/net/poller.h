@@ -22,8 +22,8 @@ typedef struct nc_poller nc_poller;
 typedef struct nc_poller_kind {
     /// NC_WANT_EDGE is understood; elsewhere what woke the loop has to be read away.
     bool has_edges;
-    /// NULL where there can be none, of which `err` tells.
-    nc_poller *(*make)(nc_error *err);
+    /// Where a system call fails, `err` tells which.
+    nc_status (*make)(nc_poller **out, nc_error *err);
     void (*unmake)(nc_poller *poller);
     /// Changes what is waited for on `fd` from `before` to `after` (NC_WANT_ bits; 0 is nothing).
     nc_status (*change)(nc_poller *poller, int fd, int before, int after);

@@ -33,24 +33,25 @@ static void unmake(nc_poller *base) {
     nc_free(poller);
 }
 
-static nc_poller *make(nc_error *err) {
+static nc_status make(nc_poller **out, nc_error *err) {
     epoll_poller *poller = nc_alloc_zeroed(1, sizeof *poller);
     if (poller == NULL) {
-        (void)nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for an engine");
-        return NULL;
+        return NC_ERR_NO_MEMORY;
     }
     poller->base.kind = &nc_poller_epoll;
     poller->fd = epoll_create1(EPOLL_CLOEXEC);
     poller->alarm_fd = poller->fd < 0 ? -1 : timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = poller->alarm_fd};
     if (poller->alarm_fd < 0 || epoll_ctl(poller->fd, EPOLL_CTL_ADD, poller->alarm_fd, &event) != 0) {
-        (void)nc_error_of_system(err, poller->fd < 0         ? "an engine cannot be started: epoll_create1"
-                                      : poller->alarm_fd < 0 ? "an engine cannot be started: timerfd_create"
-                                                             : "an engine cannot be started: epoll_ctl");
+        nc_status status =
+            nc_error_of_system(err, poller->fd < 0         ? "an engine cannot be started: epoll_create1"
+                                    : poller->alarm_fd < 0 ? "an engine cannot be started: timerfd_create"
+                                                           : "an engine cannot be started: epoll_ctl");
         unmake(&poller->base);
-        return NULL;
+        return status;
     }
-    return &poller->base;
+    *out = &poller->base;
+    return NC_OK;
 }
 
 static nc_status change(nc_poller *base, int fd, int before, int after) {

@@ -17,23 +17,23 @@ typedef struct kqueue_poller {
     int fd;
 } kqueue_poller;
 
-static nc_poller *make(nc_error *err) {
+static nc_status make(nc_poller **out, nc_error *err) {
     kqueue_poller *poller = nc_alloc_zeroed(1, sizeof *poller);
     if (poller == NULL) {
-        (void)nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for an engine");
-        return NULL;
+        return NC_ERR_NO_MEMORY;
     }
     poller->fd = kqueue();
     if (poller->fd < 0 || fcntl(poller->fd, F_SETFD, FD_CLOEXEC) != 0) {
-        (void)nc_error_of_system(err, "an engine cannot be started: kqueue");
+        nc_status status = nc_error_of_system(err, "an engine cannot be started: kqueue");
         if (poller->fd >= 0) {
             (void)close(poller->fd);
         }
         nc_free(poller);
-        return NULL;
+        return status;
     }
     poller->base.kind = &nc_poller_kqueue;
-    return &poller->base;
+    *out = &poller->base;
+    return NC_OK;
 }
 
 static void unmake(nc_poller *base) {

@@ -1,7 +1,6 @@
 #include "net/poller.h"
 
 #include "base/alloc.h"
-#include "base/error.h"
 
 #include <poll.h>
 
@@ -15,14 +14,15 @@ typedef struct poll_poller {
     size_t place_capacity;
 } poll_poller;
 
-static nc_poller *make(nc_error *err) {
+static nc_status make(nc_poller **out, nc_error *err) {
     poll_poller *poller = nc_alloc_zeroed(1, sizeof *poller);
+    (void)err;
     if (poller == NULL) {
-        (void)nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for an engine");
-        return NULL;
+        return NC_ERR_NO_MEMORY;
     }
     poller->base.kind = &nc_poller_poll;
-    return &poller->base;
+    *out = &poller->base;
+    return NC_OK;
 }
 
 static void unmake(nc_poller *base) {
