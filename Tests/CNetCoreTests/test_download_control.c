@@ -12,6 +12,13 @@
 enum { LARGE = 1200000, SMALL = 20000 };
 
 static const nct_reply large = {.headers = STRONG, .pattern_length = LARGE, .answers_ranges = true};
+/// Of each range the beginning, and no more until it is let go on.
+static const nct_reply halting = {.headers = STRONG,
+                                  .pattern_length = LARGE,
+                                  .answers_ranges = true,
+                                  .is_cut = true,
+                                  .cut_after = 100000,
+                                  .ending = NCT_STALL};
 
 static size_t count_ranges(fetching *on) {
     size_t count = 0;
@@ -27,11 +34,7 @@ static void segments__fetch_one_file_in_several_ranges(void **state) {
     (void)state;
     fetching on;
     fetching_start(&on);
-    nct_reply slow = large;
-    slow.is_cut = true;
-    slow.cut_after = 100000;
-    slow.ending = NCT_STALL;
-    fetching_script(&on, slow);
+    fetching_script(&on, halting);
     fetch_begin(&on, &(nc_download_options){.segments = 4, .proof_ms = 1});
     assert_true(nct_server_wait_for_stalled(on.f.server, 4, FIXTURE_LIMIT_MS));
     nct_server_release_stalled(on.f.server);
@@ -98,11 +101,7 @@ static void segments__are_resumed_each(void **state) {
     (void)state;
     fetching on;
     fetching_start(&on);
-    nct_reply slow = large;
-    slow.is_cut = true;
-    slow.cut_after = 100000;
-    slow.ending = NCT_STALL;
-    fetching_script(&on, slow);
+    fetching_script(&on, halting);
     fetch_begin(&on, &(nc_download_options){.segments = 4});
     assert_true(nct_server_wait_for_stalled(on.f.server, 4, FIXTURE_LIMIT_MS));
     gate_wait(&on.moved);
