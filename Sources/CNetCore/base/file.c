@@ -17,11 +17,18 @@
 /// LEAST_LOOK_US.
 enum { LOOK_MS = 100, LEAST_LOOK_US = 100, MAX_WAIT_US = 10000000 };
 
-/* --- reading whole files --- */
-
-static nc_status fail(nc_error *err, int code, const char *path, const char *what) {
-    return nc_error_set(err, nc_error_of_file(code), code, -1, "'%s' cannot be %s: %s", path, what, strerror(code));
+nc_status nc_file_fail(nc_error *err, const char *path, const char *what, int code) {
+    return nc_file_fail_in(err, "", path, what, code);
 }
+
+nc_status nc_file_fail_in(nc_error *err, const char *folder, const char *name, const char *what, int code) {
+    size_t length = strlen(folder);
+    const char *slash = length > 0 && folder[length - 1] != '/' ? "/" : "";
+    return nc_error_set(err, nc_error_of_file(code), code, -1, "'%s%s%s' cannot be %s: %s", folder, slash, name, what,
+                        strerror(code));
+}
+
+/* --- reading whole files --- */
 
 static nc_status fail_full(nc_error *err, const nc_buf *out, const char *path) {
     return nc_error_set(err, out->status, 0, -1, "'%s' does not fit: %s", path, nc_status_text(out->status));
@@ -66,7 +73,7 @@ static nc_status read_to_end(nc_buf *out, const nc_file_ops *ops, int fd, const 
         uint8_t *into = room == 0 ? &aside : out->data + out->length;
         ssize_t got = read_retrying(ops, fd, into, room == 0 ? 1 : room, &waited_us);
         if (got < 0) {
-            return fail(err, errno, path, "read");
+            return nc_file_fail(err, path, "read", errno);
         }
         if (got == 0) {
             return NC_OK;
@@ -86,10 +93,10 @@ static nc_status read_to_end(nc_buf *out, const nc_file_ops *ops, int fd, const 
 static nc_status read_open_file(nc_buf *out, const nc_file_ops *ops, int fd, const char *path, nc_error *err) {
     struct stat info;
     if (ops->status(ops->ctx, fd, &info) != 0) {
-        return fail(err, errno, path, "examined");
+        return nc_file_fail(err, path, "examined", errno);
     }
     if (S_ISDIR(info.st_mode)) {
-        return fail(err, EISDIR, path, "read");
+        return nc_file_fail(err, path, "read", EISDIR);
     }
     size_t announced = info.st_size > 0 ? (size_t)info.st_size : 0;
     if (nc_buf_reserve(out, announced) != NC_OK) {
@@ -102,11 +109,11 @@ nc_status nc_file_check(const nc_file_ops *ops, const char *path, nc_error *err)
     struct stat info;
     int fd = open_retrying(ops, path, O_RDONLY | O_NONBLOCK, 0); // Nothing is waited for.
     if (fd < 0) {
-        return fail(err, errno, path, "opened");
+        return nc_file_fail(err, path, "opened", errno);
     }
     nc_status status = nc_error_clear(err);
     if (ops->status(ops->ctx, fd, &info) != 0) {
-        status = fail(err, errno, path, "examined");
+        status = nc_file_fail(err, path, "examined", errno);
     } else if (!S_ISREG(info.st_mode)) {
         int code = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
         status = nc_error_set(err, NC_ERR_FILE, code, -1, "'%s' is no regular file", path);
@@ -122,7 +129,7 @@ nc_status nc_file_check_folder(const nc_file_ops *ops, const char *path, nc_erro
                    slash != NULL ? path : ".");
     int fd = open_retrying(ops, folder, O_RDONLY | O_DIRECTORY, 0);
     if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) {
-        return fail(err, errno, path, "made");
+        return nc_file_fail(err, path, "made", errno);
     }
     if (fd >= 0) {
         (void)ops->close(ops->ctx, fd);
@@ -134,7 +141,7 @@ nc_status nc_file_read_all(nc_buf *out, const nc_file_ops *ops, const char *path
     // A pipe that nobody writes to would be waited for without an end.
     int fd = open_retrying(ops, path, O_RDONLY | O_NONBLOCK, 0);
     if (fd < 0) {
-        return fail(err, errno, path, "opened");
+        return nc_file_fail(err, path, "opened", errno);
     }
     size_t length_before = out->length;
     nc_status status = read_open_file(out, ops, fd, path, err);
@@ -185,40 +192,40 @@ static nc_status write_all(const nc_file_ops *ops, int fd, const char *path, nc_
         if (wrote > 0) {
             at += (size_t)wrote;
         } else if (wrote == 0 || errno != EINTR) {
-            return fail(err, wrote == 0 ? EIO : errno, path, "written");
+            return nc_file_fail(err, path, "written", wrote == 0 ? EIO : errno);
         }
     }
-    return ops->sync(ops->ctx, fd) == 0 ? NC_OK : fail(err, errno, path, "written");
+    return ops->sync(ops->ctx, fd) == 0 ? NC_OK : nc_file_fail(err, path, "written", errno);
 }
 
 /// open(2) gives a file fewer permissions than it was asked for, as the process's umask says.
 static nc_status set_mode(const nc_file_ops *ops, int fd, const char *path, mode_t mode, nc_error *err) {
     struct stat info;
     bool is_set = ops->status(ops->ctx, fd, &info) == 0 && ((info.st_mode & 07777) == mode || fchmod(fd, mode) == 0);
-    return is_set ? NC_OK : fail(err, errno, path, "written");
+    return is_set ? NC_OK : nc_file_fail(err, path, "written", errno);
 }
 
 nc_status nc_file_replace(const nc_file_ops *ops, const char *path, nc_slice bytes, mode_t mode, nc_error *err) {
     char part_path[PATH_MAX + NC_FILE_BESIDE_BYTES];
     if (strlen(path) >= PATH_MAX) {
-        return fail(err, ENAMETOOLONG, path, "written");
+        return nc_file_fail(err, path, "written", ENAMETOOLONG);
     }
     if (!nc_file_name_beside(part_path, path)) {
         return nc_error_set(err, NC_ERR_FILE, 0, -1, "no random bytes for a file name");
     }
     int fd = open_retrying(ops, part_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
     if (fd < 0) {
-        return fail(err, errno, path, "written");
+        return nc_file_fail(err, path, "written", errno);
     }
     nc_status status = set_mode(ops, fd, path, mode, err);
     if (status == NC_OK) {
         status = write_all(ops, fd, path, bytes, err);
     }
     if (ops->close(ops->ctx, fd) != 0 && errno != EINTR && status == NC_OK) {
-        status = fail(err, errno, path, "written");
+        status = nc_file_fail(err, path, "written", errno);
     }
     if (status == NC_OK && ops->rename(ops->ctx, part_path, path) != 0) {
-        status = fail(err, errno, path, "replaced");
+        status = nc_file_fail(err, path, "replaced", errno);
     }
     if (status != NC_OK) {
         (void)ops->unlink(ops->ctx, part_path);

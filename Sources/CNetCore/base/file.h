@@ -1,9 +1,14 @@
-/// Whole-file reading and writing through the file operations table.
+/// Whole-file reading and writing through the file operations table, and what is said where a file fails.
 #ifndef NETCORE_PRIVATE_FILE_H
 #define NETCORE_PRIVATE_FILE_H
 
 #include <netcore/bytes.h>
 #include <netcore/hooks.h>
+
+/// "'PATH' cannot be WHAT: REASON" by errno, with what nc_error_of_file() makes of it.
+nc_status nc_file_fail(nc_error *err, const char *path, const char *what, int code);
+/// The same of a name in a folder.
+nc_status nc_file_fail_in(nc_error *err, const char *folder, const char *name, const char *what, int code);
 
 /// Whether a rename to a path would destroy what is no file: a device, a pipe, a socket, behind a link as well, since
 /// /dev/stdout is one. `named` is what lstat(2) says of it.

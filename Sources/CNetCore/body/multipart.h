@@ -112,8 +112,6 @@ NC_NODISCARD nc_status nc_multipart_reader_make(nc_multipart_reader **out, nc_mu
 NC_NODISCARD nc_status nc_multipart_reader_measure(nc_multipart_reader *reader, nc_error *err);
 /// Ends the reading for good.
 void nc_multipart_reader_fail(nc_multipart_reader *reader, const nc_error *error);
-/// NC_ERR_FILE, in the words of all that is said of a part's file.
-nc_status nc_part_file_fail(nc_error *err, const char *path, const char *what, int code);
 /// NC_ERR_BODY_LENGTH for a file that is not what it was.
 nc_status nc_part_file_refuse_length(nc_error *err, const char *path, bool is_long);
 /// Whether it waits for its next file, which is then described; it is asked for once at a time.

@@ -13,17 +13,13 @@
 /// A piece is read and written whole.
 enum { PIECE_BYTES = 128 * 1024, NEW_FILE_MODE = 0666, MAX_PATH_BYTES = 4095 };
 
-static nc_status fail(nc_error *err, const char *path, const char *what, int code) {
-    return nc_error_set(err, nc_error_of_file(code), code, -1, "'%s' cannot be %s: %s", path, what, strerror(code));
-}
-
 static nc_status write_piece(const nc_file_ops *ops, int fd, const char *path, nc_slice piece, nc_error *err) {
     for (size_t at = 0; at < piece.length;) {
         ssize_t wrote = ops->write(ops->ctx, fd, piece.data + at, piece.length - at);
         if (wrote > 0) {
             at += (size_t)wrote;
         } else if (wrote == 0 || errno != EINTR) {
-            return fail(err, path, "written", wrote == 0 ? EIO : errno);
+            return nc_file_fail(err, path, "written", wrote == 0 ? EIO : errno);
         }
     }
     return NC_OK;
@@ -66,18 +62,18 @@ static nc_status write_beside(nc_multipart_reader *reader, const char *part_path
         fd = ops->open(ops->ctx, part_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, NEW_FILE_MODE);
     } while (fd < 0 && errno == EINTR);
     if (fd < 0) {
-        return fail(err, path, "written", errno);
+        return nc_file_fail(err, path, "written", errno);
     }
     nc_status status = copy(reader, fd, path, err);
     if (status == NC_OK && ops->sync(ops->ctx, fd) != 0) {
-        status = fail(err, path, "written", errno);
+        status = nc_file_fail(err, path, "written", errno);
     }
     // A full disk may show as late as this; a close that says EINTR has closed.
     if (ops->close(ops->ctx, fd) != 0 && errno != EINTR && status == NC_OK) {
-        status = fail(err, path, "written", errno);
+        status = nc_file_fail(err, path, "written", errno);
     }
     if (status == NC_OK && ops->rename(ops->ctx, part_path, path) != 0) {
-        status = fail(err, path, "replaced", errno);
+        status = nc_file_fail(err, path, "replaced", errno);
     }
     if (status != NC_OK) {
         (void)ops->unlink(ops->ctx, part_path);

@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "base/file.h"
 #include "body/multipart.h"
 
 #include <errno.h>
@@ -110,7 +111,7 @@ static step read_file(nc_multipart_reader *reader, uint8_t *bytes, size_t room, 
         got = ops->read_at(ops->ctx, reader->fd, left > 0 ? bytes : &aside, wanted, (off_t)reader->done);
     } while (got < 0 && errno == EINTR);
     if (got < 0) {
-        (void)nc_part_file_fail(&error, path, "read", errno);
+        (void)nc_file_fail(&error, path, "read", errno);
     } else if ((got == 0) != (left == 0)) {
         (void)nc_part_file_refuse_length(&error, path, left == 0);
     } else if (left == 0) {

@@ -2,17 +2,13 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 
 /* --- files --- */
-
-nc_status nc_part_file_fail(nc_error *err, const char *path, const char *what, int code) {
-    return nc_error_set(err, nc_error_of_file(code), code, -1, "'%s' cannot be %s: %s", path, what, strerror(code));
-}
 
 /// Opens a part's file and measures it. A FIFO that nobody writes to must not hold the thread up.
 static nc_status open_file(const nc_file_ops *ops, const char *path, int *fd, uint64_t *length, nc_error *err) {
@@ -22,11 +18,11 @@ static nc_status open_file(const nc_file_ops *ops, const char *path, int *fd, ui
         opened = ops->open(ops->ctx, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
     } while (opened < 0 && errno == EINTR);
     if (opened < 0) {
-        return nc_part_file_fail(err, path, "opened", errno);
+        return nc_file_fail(err, path, "opened", errno);
     }
     nc_status status = NC_OK;
     if (ops->status(ops->ctx, opened, &info) != 0) {
-        status = nc_part_file_fail(err, path, "examined", errno);
+        status = nc_file_fail(err, path, "examined", errno);
     } else if (!S_ISREG(info.st_mode)) {
         status = nc_error_set(err, NC_ERR_FILE, S_ISDIR(info.st_mode) ? EISDIR : ESPIPE, -1,
                               "'%s' is no regular file: give it as a source", path);

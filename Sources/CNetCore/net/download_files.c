@@ -1,27 +1,13 @@
 #include "net/download_files.h"
 
-#include "base/error.h"
-
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define RETRYING(result, call)                                                                                         \
     do {                                                                                                               \
         (result) = (call);                                                                                             \
     } while ((result) < 0 && errno == EINTR)
-
-nc_status nc_files_fail(nc_error *err, const char *name, const char *what, int code) {
-    return nc_files_fail_in(err, "", name, what, code);
-}
-
-nc_status nc_files_fail_in(nc_error *err, const char *folder, const char *name, const char *what, int code) {
-    size_t length = strlen(folder);
-    const char *slash = length > 0 && folder[length - 1] != '/' ? "/" : "";
-    return nc_error_set(err, nc_error_of_file(code), code, -1, "'%s%s%s' cannot be %s: %s", folder, slash, name, what,
-                        strerror(code));
-}
 
 int nc_files_open_at(const nc_file_ops *ops, int folder_fd, const char *name, int flags, mode_t mode) {
     int fd;

@@ -2,16 +2,13 @@
 #ifndef NETCORE_PRIVATE_DOWNLOAD_FILES_H
 #define NETCORE_PRIVATE_DOWNLOAD_FILES_H
 
+#include "base/file.h" // nc_file_fail()
+
 #include <netcore/bytes.h>
 #include <netcore/hooks.h>
 #include <sys/types.h>
 
 struct stat;
-
-/// "'NAME' cannot be WHAT: REASON", with what nc_error_of_file() says.
-nc_status nc_files_fail(nc_error *err, const char *name, const char *what, int code);
-/// The same of a name in a folder.
-nc_status nc_files_fail_in(nc_error *err, const char *folder, const char *name, const char *what, int code);
 
 int nc_files_open_at(const nc_file_ops *ops, int folder_fd, const char *name, int flags, mode_t mode);
 int nc_files_open_path(const nc_file_ops *ops, const char *path, int flags);

@@ -39,10 +39,10 @@ static nc_status begin(walk *on, nc_slice folder, const nc_file_ops *files, nc_e
     path[folder.length] = '\0';
     on->folder_fd = nc_files_open_path(&on->ops, path, O_RDONLY | O_DIRECTORY);
     if (on->folder_fd < 0) {
-        return nc_files_fail(err, path, "opened as a directory", errno);
+        return nc_file_fail(err, path, "opened as a directory", errno);
     }
     if (on->ops.list(on->ops.ctx, on->folder_fd, gather, on) != 0) {
-        return nc_files_fail(err, path, "listed", errno);
+        return nc_file_fail(err, path, "listed", errno);
     }
     nc_status status = nc_buf_status(&on->names);
     return status == NC_OK ? NC_OK : nc_error_set(err, status, 0, -1, "no memory for a list of downloads");
@@ -152,7 +152,7 @@ static nc_status remove_one(const walk *on, const char *name, const char *part, 
     const char *const names[] = {part, fresh, name};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (nc_files_unlink_at(&on->ops, on->folder_fd, names[i]) != 0) {
-            return nc_files_fail(err, names[i], "removed", errno);
+            return nc_file_fail(err, names[i], "removed", errno);
         }
     }
     return NC_OK;

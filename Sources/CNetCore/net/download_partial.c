@@ -43,7 +43,7 @@ nc_status nc_partial_open_folder(nc_partial *partial, nc_slice path, nc_error *e
     memcpy(partial->folder, path.length > 0 ? (const char *)path.data : ".", path.length > 0 ? path.length : 1);
     partial->folder[path.length > 0 ? path.length : 1] = '\0';
     partial->folder_fd = nc_files_open_path(&partial->ops, partial->folder, O_RDONLY | O_DIRECTORY);
-    return partial->folder_fd >= 0 ? NC_OK : nc_files_fail(err, partial->folder, "opened as a directory", errno);
+    return partial->folder_fd >= 0 ? NC_OK : nc_file_fail(err, partial->folder, "opened as a directory", errno);
 }
 
 /// A name that has no room for our endings is shortened; a number made of all of it takes the place of the rest.
@@ -101,19 +101,19 @@ nc_status nc_partial_read_record(const nc_file_ops *ops, int folder_fd, const ch
     if (fd < 0) {
         // A link or a socket in its place is none.
         bool is_none = errno == ENOENT || errno == ELOOP || errno == ENXIO;
-        return is_none ? NC_OK : nc_files_fail(err, name, "opened", errno);
+        return is_none ? NC_OK : nc_file_fail(err, name, "opened", errno);
     }
     nc_status status = NC_OK;
     nc_buf text = nc_buf_init(NC_RECORD_MAX_BYTES);
     if (nc_files_status(ops, fd, &info) != 0) {
-        status = nc_files_fail(err, name, "examined", errno);
+        status = nc_file_fail(err, name, "examined", errno);
     } else if (S_ISREG(info.st_mode) && info.st_size > 0 && info.st_size <= NC_RECORD_MAX_BYTES) {
         size_t length = (size_t)info.st_size;
         ssize_t got = nc_buf_reserve(&text, length) == NC_OK ? nc_files_read_at(ops, fd, text.data, length, 0) : -2;
         if (got == -2) {
             status = nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for the record of a download");
         } else if (got < 0) {
-            status = nc_files_fail(err, name, "read", errno);
+            status = nc_file_fail(err, name, "read", errno);
         } else {
             kept->is_good = nc_record_read(&kept->record, &kept->texts, nc_slice_make(text.data, (size_t)got));
             if (!kept->is_good && nc_buf_status(&kept->texts) == NC_ERR_NO_MEMORY) {
@@ -178,7 +178,7 @@ nc_status nc_partial_find_url(nc_partial *partial, nc_slice url, nc_slice path, 
     if (on.status != NC_OK || on.is_found) {
         return on.status;
     }
-    return result == 0 ? NC_OK : nc_files_fail(err, partial->folder, "listed", errno);
+    return result == 0 ? NC_OK : nc_file_fail(err, partial->folder, "listed", errno);
 }
 
 static int rename_fresh(const nc_partial *partial) {
@@ -193,12 +193,12 @@ static int rename_fresh(const nc_partial *partial) {
 static nc_status write_record(nc_partial *partial, nc_slice text, bool syncs, nc_error *err) {
     const nc_file_ops *ops = &partial->ops;
     if (nc_files_unlink_at(ops, partial->folder_fd, partial->fresh) != 0) {
-        return nc_files_fail_in(err, partial->folder, partial->fresh, "removed", errno);
+        return nc_file_fail_in(err, partial->folder, partial->fresh, "removed", errno);
     }
     int fd = nc_files_open_at(ops, partial->folder_fd, partial->fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
                               RECORD_MODE);
     if (fd < 0) {
-        return nc_files_fail_in(err, partial->folder, partial->fresh, "written", errno);
+        return nc_file_fail_in(err, partial->folder, partial->fresh, "written", errno);
     }
     bool is_written = nc_files_write_at(ops, fd, text, 0) && (!syncs || nc_files_sync(ops, fd) == 0);
     int code = errno;
@@ -208,13 +208,13 @@ static nc_status write_record(nc_partial *partial, nc_slice text, bool syncs, nc
     }
     code = is_written ? errno : code;
     (void)nc_files_unlink_at(ops, partial->folder_fd, partial->fresh);
-    return nc_files_fail_in(err, partial->folder, partial->record, "written", code);
+    return nc_file_fail_in(err, partial->folder, partial->record, "written", code);
 }
 
 nc_status nc_partial_claim(nc_partial *partial, nc_slice record, nc_error *err) {
     bool syncs = !partial->skips_sync;
     if (syncs && nc_files_sync(&partial->ops, partial->fd) != 0) {
-        return nc_files_fail_in(err, partial->folder, partial->part, "written", errno);
+        return nc_file_fail_in(err, partial->folder, partial->part, "written", errno);
     }
     return write_record(partial, record, syncs, err);
 }
@@ -234,7 +234,7 @@ static nc_status lock(nc_partial *partial, nc_error *err) {
         return nc_error_set(err, NC_ERR_FILE, EBUSY, -1, "'%s/%s' is being downloaded by somebody else",
                             partial->folder, partial->part);
     }
-    return nc_files_fail_in(err, partial->folder, partial->part, "locked", errno);
+    return nc_file_fail_in(err, partial->folder, partial->part, "locked", errno);
 }
 
 bool nc_partial_is_locked(const nc_file_ops *ops, int folder_fd, const char *part) {
@@ -276,10 +276,10 @@ static nc_status open_part(nc_partial *partial, struct stat *info, nc_error *err
         }
         bool is_stranger = partial->fd < 0 && (errno == ELOOP || errno == ENXIO);
         if (partial->fd < 0 && !is_stranger) {
-            return nc_files_fail_in(err, partial->folder, partial->part, "opened", errno);
+            return nc_file_fail_in(err, partial->folder, partial->part, "opened", errno);
         }
         if (partial->fd >= 0 && nc_files_status(ops, partial->fd, info) != 0) {
-            return nc_files_fail_in(err, partial->folder, partial->part, "examined", errno);
+            return nc_file_fail_in(err, partial->folder, partial->part, "examined", errno);
         }
         bool is_file = !is_stranger && S_ISREG(info->st_mode) && info->st_nlink == 1;
         is_stranger = !is_file || info->st_uid != geteuid();
@@ -296,10 +296,10 @@ static nc_status open_part(nc_partial *partial, struct stat *info, nc_error *err
             return status; // Without the lock it is not ours to touch.
         }
         if (is_stranger && nc_files_unlink_at(ops, partial->folder_fd, partial->part) != 0) {
-            return nc_files_fail_in(err, partial->folder, partial->part, "removed", errno);
+            return nc_file_fail_in(err, partial->folder, partial->part, "removed", errno);
         }
     }
-    return nc_files_fail_in(err, partial->folder, partial->part, "opened", EBUSY);
+    return nc_file_fail_in(err, partial->folder, partial->part, "opened", EBUSY);
 }
 
 static bool is_cancelled(const nc_partial *partial) {
@@ -322,7 +322,7 @@ static nc_status read_through(nc_partial *partial, uint64_t start, uint64_t leng
         if (is_cancelled(partial)) {
             status = nc_error_set(err, NC_ERR_CANCELLED, 0, -1, "%s", nc_status_text(NC_ERR_CANCELLED));
         } else if (got != (ssize_t)wanted) {
-            status = nc_files_fail_in(err, partial->folder, partial->part, "read", got < 0 ? errno : EIO);
+            status = nc_file_fail_in(err, partial->folder, partial->part, "read", got < 0 ? errno : EIO);
         } else {
             take(ctx, nc_slice_make(block, wanted));
             at += wanted;
@@ -395,7 +395,7 @@ static nc_status resize(nc_partial *partial, bool is_new, uint64_t allocated_byt
     if (result < 0 && (errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL)) {
         result = 0; // The file system allocates as it is written.
     }
-    return result == 0 ? NC_OK : nc_files_fail_in(err, partial->folder, partial->part, "written", errno);
+    return result == 0 ? NC_OK : nc_file_fail_in(err, partial->folder, partial->part, "written", errno);
 }
 
 nc_status nc_partial_begin(nc_partial *partial, nc_slice record, uint64_t allocated_bytes, nc_error *err) {
@@ -407,7 +407,7 @@ nc_status nc_partial_begin(nc_partial *partial, nc_slice record, uint64_t alloca
     if (status == NC_OK && is_new) {
         partial->fd = nc_files_open_at(&partial->ops, partial->folder_fd, partial->part,
                                        O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, partial->mode);
-        status = partial->fd < 0 ? nc_files_fail_in(err, partial->folder, partial->part, "written", errno)
+        status = partial->fd < 0 ? nc_file_fail_in(err, partial->folder, partial->part, "written", errno)
                                  : lock(partial, err);
         if (status != NC_OK) {
             nc_files_close_locked(&partial->ops, &partial->fd);
@@ -436,11 +436,11 @@ void nc_partial_discard(nc_partial *partial) {
 nc_status nc_partial_trim(nc_partial *partial, uint64_t whole_bytes, nc_error *err) {
     struct stat info;
     if (nc_files_status(&partial->ops, partial->fd, &info) != 0) {
-        return nc_files_fail_in(err, partial->folder, partial->part, "examined", errno);
+        return nc_file_fail_in(err, partial->folder, partial->part, "examined", errno);
     }
     bool is_cut =
         (uint64_t)info.st_size <= whole_bytes || nc_files_truncate(&partial->ops, partial->fd, whole_bytes) == 0;
-    return is_cut ? NC_OK : nc_files_fail_in(err, partial->folder, partial->part, "written", errno);
+    return is_cut ? NC_OK : nc_file_fail_in(err, partial->folder, partial->part, "written", errno);
 }
 
 typedef struct hashing {
@@ -487,7 +487,7 @@ nc_status nc_partial_check(nc_partial *partial, const nc_download_digests *diges
         status = nc_digest_new(&on.md5, NC_DIGEST_MD5, err);
     }
     if (status == NC_OK && nc_files_status(&partial->ops, partial->fd, &info) != 0) {
-        status = nc_files_fail_in(err, partial->folder, partial->part, "examined", errno);
+        status = nc_file_fail_in(err, partial->folder, partial->part, "examined", errno);
     }
     if (status == NC_OK) {
         status = read_through(partial, 0, (uint64_t)info.st_size, add_to_digests, &on, err);

@@ -25,7 +25,7 @@ bool nc_partial_is_directory(const nc_file_ops *ops, const char *path) {
 static nc_status check_writable(const nc_file_ops *ops, const char *path, nc_error *err) {
     int fd = nc_files_open_path(ops, path, O_WRONLY | O_NONBLOCK);
     if (fd < 0 && errno != ETXTBSY && errno != ENOENT) {
-        return nc_files_fail(err, path, "written", errno);
+        return nc_file_fail(err, path, "written", errno);
     }
     nc_files_close_fd(ops, &fd);
     return NC_OK;
@@ -35,16 +35,16 @@ nc_status nc_partial_check_place(nc_partial *partial, const char *path, bool may
     const nc_file_ops *ops = &partial->ops;
     struct stat info;
     if (nc_files_status_at(ops, AT_FDCWD, path, &info) != 0) {
-        return errno == ENOENT ? NC_OK : nc_files_fail(err, path, "written", errno);
+        return errno == ENOENT ? NC_OK : nc_file_fail(err, path, "written", errno);
     }
     if (S_ISDIR(info.st_mode)) {
-        return nc_files_fail(err, path, "written", EISDIR);
+        return nc_file_fail(err, path, "written", EISDIR);
     }
     if (nc_file_is_special(ops, path, &info)) {
         return nc_error_set(err, NC_ERR_FILE, ESPIPE, -1, "'%s' is no regular file, and would be lost", path);
     }
     if (!may_exist) {
-        return nc_files_fail(err, path, "written", EEXIST);
+        return nc_file_fail(err, path, "written", EEXIST);
     }
     if (!S_ISREG(info.st_mode)) {
         return NC_OK; // The link goes, and what it leads to stays.
@@ -65,7 +65,7 @@ static nc_status sync_directory(const nc_file_ops *ops, const char *path, nc_err
     directory[length > 0 ? length : 1] = '\0';
     int fd = nc_files_open_path(ops, directory, O_RDONLY | O_DIRECTORY);
     bool is_synced = fd >= 0 && (nc_files_sync(ops, fd) == 0 || errno == EINVAL);
-    nc_status status = is_synced ? NC_OK : nc_files_fail(err, directory, "synced", errno);
+    nc_status status = is_synced ? NC_OK : nc_file_fail(err, directory, "synced", errno);
     nc_files_close_fd(ops, &fd);
     nc_free(directory);
     return status;
@@ -89,7 +89,7 @@ static nc_status keep_rights(const nc_partial *partial, const char *path, nc_err
     // Where a file system has no such bits, nothing is lost.
     bool is_kept = nc_files_set_rights(ops, partial->fd, &old) == 0 || errno == EPERM || errno == EOPNOTSUPP;
     return is_kept ? NC_OK
-                   : nc_files_fail_in(err, partial->folder, partial->part, "given the mode of what it replaces", errno);
+                   : nc_file_fail_in(err, partial->folder, partial->part, "given the mode of what it replaces", errno);
 }
 
 /// A file of this name's own beside the place, empty and locked: no other download's part, and no other copy's.
@@ -105,7 +105,7 @@ static nc_status begin_copy(nc_partial *copy, const nc_partial *partial, const c
         status = nc_partial_set_name(copy, nc_slice_of(last), err);
     }
     if (status == NC_OK && nc_files_status(&partial->ops, partial->fd, &info) != 0) {
-        status = nc_files_fail_in(err, partial->folder, partial->part, "examined", errno);
+        status = nc_file_fail_in(err, partial->folder, partial->part, "examined", errno);
     }
     if (status != NC_OK) {
         return status;
@@ -128,16 +128,16 @@ static nc_status copy_bytes(const nc_partial *copy, const nc_partial *partial, n
     for (ssize_t got = 1; status == NC_OK && got > 0;) {
         got = nc_files_read_at(&partial->ops, partial->fd, block, COPY_BYTES, at);
         if (got < 0) {
-            status = nc_files_fail_in(err, partial->folder, partial->part, "read", errno);
+            status = nc_file_fail_in(err, partial->folder, partial->part, "read", errno);
         } else if (!nc_files_write_at(&copy->ops, copy->fd, nc_slice_make(block, (size_t)got), at)) {
-            status = nc_files_fail_in(err, copy->folder, copy->part, "written", errno);
+            status = nc_file_fail_in(err, copy->folder, copy->part, "written", errno);
         } else if (partial->is_cancelled != NULL && atomic_load_explicit(partial->is_cancelled, memory_order_relaxed)) {
             status = nc_error_set(err, NC_ERR_CANCELLED, 0, -1, "%s", nc_status_text(NC_ERR_CANCELLED));
         }
         at += got > 0 ? (uint64_t)got : 0;
     }
     if (status == NC_OK && !copy->skips_sync && nc_files_sync(&copy->ops, copy->fd) != 0) {
-        status = nc_files_fail_in(err, copy->folder, copy->part, "written", errno);
+        status = nc_file_fail_in(err, copy->folder, copy->part, "written", errno);
     }
     nc_free(block);
     return status;
@@ -154,12 +154,12 @@ static nc_status copy_over(const nc_partial *partial, const char *path, bool rep
         status = keep_rights(&copy, path, err);
     }
     if (status == NC_OK && move(&copy.ops, copy.folder_fd, copy.part, path, replaces) != 0) {
-        status = nc_files_fail(err, path, "written", errno);
+        status = nc_file_fail(err, path, "written", errno);
     }
     if (status != NC_OK) {
         nc_partial_discard(&copy);
     } else if (!partial->skips_sync && nc_files_sync(&copy.ops, copy.folder_fd) != 0 && errno != EINVAL) {
-        status = nc_files_fail(err, copy.folder, "synced", errno);
+        status = nc_file_fail(err, copy.folder, "synced", errno);
     }
     nc_partial_deinit(&copy);
     return status;
@@ -170,14 +170,14 @@ nc_status nc_partial_place(nc_partial *partial, const char *path, bool replaces,
     struct stat open;
     struct stat named;
     if (!partial->skips_sync && nc_files_sync(ops, partial->fd) != 0) {
-        return nc_files_fail_in(err, partial->folder, partial->part, "written", errno);
+        return nc_file_fail_in(err, partial->folder, partial->part, "written", errno);
     }
     if (nc_files_status(ops, partial->fd, &open) != 0 ||
         nc_files_status_at(ops, partial->folder_fd, partial->part, &named) != 0) {
-        return nc_files_fail_in(err, partial->folder, partial->part, "found again", errno);
+        return nc_file_fail_in(err, partial->folder, partial->part, "found again", errno);
     }
     if (open.st_ino != named.st_ino || open.st_dev != named.st_dev) {
-        return nc_files_fail_in(err, partial->folder, partial->part, "found again", ENOENT);
+        return nc_file_fail_in(err, partial->folder, partial->part, "found again", ENOENT);
     }
     nc_status status = replaces ? keep_rights(partial, path, err) : NC_OK;
     if (status != NC_OK) {
@@ -186,7 +186,7 @@ nc_status nc_partial_place(nc_partial *partial, const char *path, bool replaces,
     bool is_elsewhere = false;
     if (move(ops, partial->folder_fd, partial->part, path, replaces) != 0) {
         is_elsewhere = errno == EXDEV;
-        status = is_elsewhere ? copy_over(partial, path, replaces, err) : nc_files_fail(err, path, "written", errno);
+        status = is_elsewhere ? copy_over(partial, path, replaces, err) : nc_file_fail(err, path, "written", errno);
         if (status != NC_OK) {
             return status;
         }

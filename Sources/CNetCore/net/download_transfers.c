@@ -89,7 +89,7 @@ void nc_download_ask(nc_download *download, nc_segment *segment) {
     segment->last =
         segment->end == NC_LENGTH_UNKNOWN || segment->end == download->total ? NC_LENGTH_UNKNOWN : segment->end - 1;
     if (!take_overlap(segment)) {
-        (void)nc_files_fail_in(&err, download->partial.folder, download->partial.part, "read", errno);
+        (void)nc_file_fail_in(&err, download->partial.folder, download->partial.part, "read", errno);
         nc_download_fail(download, &err);
         return;
     }
@@ -235,7 +235,7 @@ static bool write_bytes(nc_segment *segment, nc_slice bytes) {
     nc_error err;
     uint64_t at = segment->start + segment->done;
     if (!nc_files_write_at(&download->partial.ops, download->partial.fd, bytes, at)) {
-        (void)nc_files_fail_in(&err, download->partial.folder, download->partial.part, "written", errno);
+        (void)nc_file_fail_in(&err, download->partial.folder, download->partial.part, "written", errno);
         nc_download_fail(download, &err);
         return false;
     }

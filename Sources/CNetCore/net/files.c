@@ -14,11 +14,6 @@
 
 enum { NEW_FILE_MODE = 0666, OWNER_RW = 0600 };
 
-static nc_status fail(nc_files *files, const char *path, const char *what, int code) {
-    return nc_error_set(&files->error, nc_error_of_file(code), code, -1, "'%s' cannot be %s: %s", path, what,
-                        strerror(code));
-}
-
 static int open_retrying(const nc_file_ops *ops, const char *path, int flags, mode_t mode) {
     int fd = -1;
     do {
@@ -34,10 +29,10 @@ static nc_status open_upload(nc_files *files, const nc_file_ops *ops, const char
     // A FIFO that nobody writes to would otherwise hold the thread up.
     files->upload_fd = open_retrying(ops, path, O_RDONLY | O_NONBLOCK, 0);
     if (files->upload_fd < 0) {
-        return fail(files, path, "opened", errno);
+        return nc_file_fail(&files->error, path, "opened", errno);
     }
     if (ops->status(ops->ctx, files->upload_fd, &info) != 0) {
-        return fail(files, path, "examined", errno);
+        return nc_file_fail(&files->error, path, "examined", errno);
     }
     if (!S_ISREG(info.st_mode)) {
         return nc_error_set(&files->error, NC_ERR_FILE, S_ISDIR(info.st_mode) ? EISDIR : ESPIPE, -1,
@@ -71,7 +66,7 @@ static nc_status open_in_place(nc_files *files, const nc_file_ops *ops, const ch
     if (fd < 0) {
         // A directory says so here, and a pipe that nobody reads; whatever else is wrong will be said when the other
         // name is opened.
-        return is_protected(errno) ? fail(files, path, "written", errno)
+        return is_protected(errno) ? nc_file_fail(&files->error, path, "written", errno)
                : errno == ENXIO    ? refuse_pipe(files, path)
                                    : NC_OK;
     }
@@ -96,11 +91,11 @@ static nc_status open_part(nc_files *files, const nc_file_ops *ops, const char *
     mode_t mode = replaces ? (old->st_mode & NEW_FILE_MODE) | OWNER_RW : NEW_FILE_MODE;
     files->save_fd = open_retrying(ops, part_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
     if (files->save_fd < 0) {
-        return fail(files, path, "written", errno);
+        return nc_file_fail(&files->error, path, "written", errno);
     }
     // Where a file system has no such bits, nothing is lost.
     if (replaces && nc_files_set_rights(ops, files->save_fd, old) != 0 && errno != EPERM && errno != EOPNOTSUPP) {
-        nc_status status = fail(files, path, "kept in its mode", errno);
+        nc_status status = nc_file_fail(&files->error, path, "kept in its mode", errno);
         (void)ops->close(ops->ctx, files->save_fd);
         files->save_fd = -1;
         (void)ops->unlink(ops->ctx, part_path);
@@ -173,7 +168,7 @@ static void close_all(nc_files *files) {
         bool is_closed = ops->close(ops->ctx, files->save_fd) == 0 || errno == EINTR;
         files->save_fd = -1;
         if (!is_closed && files->keeps) {
-            (void)fail(files, files->transfer->description.extras->save_path, "written", errno);
+            (void)nc_file_fail(&files->error, files->transfer->description.extras->save_path, "written", errno);
         }
     }
     if (files->part_path == NULL) {
@@ -182,7 +177,7 @@ static void close_all(nc_files *files) {
     const char *path = files->transfer->description.extras->save_path;
     bool is_kept = files->keeps && files->error.status == NC_OK;
     if (is_kept && rename_retrying(ops, files->part_path, path) != 0) {
-        (void)fail(files, path, "replaced", errno);
+        (void)nc_file_fail(&files->error, path, "replaced", errno);
         is_kept = false;
     }
     if (!is_kept) {

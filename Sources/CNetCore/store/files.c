@@ -1,15 +1,14 @@
-#include "base/error.h"
+#include "base/file.h"
 #include "store/state.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 
 #define NS_PER_MS 1000000
 
 nc_status nc_store_fail(const nc_store *store, nc_error *err, int code, const char *name, const char *what) {
-    return nc_error_set(err, nc_error_of_file(code), code, -1, "'%s%s%s' cannot be %s: %s", store->path,
-                        name == NULL ? "" : "/", name == NULL ? "" : name, what, strerror(code));
+    return name == NULL ? nc_file_fail(err, store->path, what, code)
+                        : nc_file_fail_in(err, store->path, name, what, code);
 }
 
 int nc_store_open_file(const nc_store *store, const char *name, int flags) {
