@@ -3,6 +3,7 @@
 #include "listening.h"
 
 #include <curl/curl.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -332,6 +333,27 @@ static void engine__a_netrc_that_is_malformed_is_an_error_of_that_file(void **st
     assert_int_equal(unlink(path), 0);
 }
 
+/// The engine has looked at the file when it was made; libcurl opens it for each request.
+static void engine__a_netrc_that_becomes_a_pipe_holds_nobody_up(void **state) {
+    char path[] = "/tmp/netcore-netrc-XXXXXX";
+    (void)state;
+    write_netrc(path, "machine 127.0.0.1 login us password one\n");
+    fixture f;
+    fixture_start_with(&f, NULL, &(nc_engine_options){.uses_netrc = true, .netrc_file = nc_slice_of(path)});
+    fixture_script(&f, "/", (nct_reply){.body = "hi", .body_length = 2});
+    assert_answered(fixture_get(&f, "/"), 200, "hi");
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0); // Nobody writes to it.
+    assert_ended(fixture_get(&f, "/"), NC_ERR_FILE, EINVAL, path);
+    nc_request request = fixture_request(&f, "/");
+    request.credentials = user(NC_AUTH_BASIC, "me", "two"); // The file is of no account to it.
+    assert_answered(fixture_send(&f, &request), 200, "hi");
+    assert_int_equal(unlink(path), 0);
+    assert_ended(fixture_get(&f, "/"), NC_ERR_FILE, ENOENT, path); // It is not asked without a name, in silence.
+    assert_int_equal(nct_server_request_count(f.server), 2);
+    fixture_stop(&f);
+}
+
 /* --- how a SOCKS5 proxy is greeted --- */
 
 /// What a greeting of RFC 1928, 3 offers.
@@ -405,6 +427,7 @@ int main(void) {
         harness_case(engine__a_netrc_in_the_home_directory_is_not_read_unasked),
         harness_case(engine__a_netrc_answers_a_digests_challenge_where_the_request_names_nobody),
         harness_case(engine__a_netrc_that_is_malformed_is_an_error_of_that_file),
+        harness_case(engine__a_netrc_that_becomes_a_pipe_holds_nobody_up),
         harness_case(engine__a_socks_proxy_is_offered_what_the_credentials_allow),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

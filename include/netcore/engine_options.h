@@ -111,7 +111,8 @@ typedef struct nc_engine_options {
     /// of their own: shown as Basic at once, or as a request's nc_credentials.schemes say; never for another origin
     /// that a redirect leads to.
     bool uses_netrc;
-    /// Path of a regular file, which has to be there when the engine is made; copied.
+    /// Path of a regular file, which has to be there when the engine is made, and for each request that it is to speak
+    /// for: without it that is NC_ERR_FILE. Copied.
     nc_slice netrc_file;
     /// True remembers Strict-Transport-Security (RFC 6797) and turns http into https for such hosts, at most 1,000.
     /// What is heard under a policy that accepts anything, or does not compare names, is not believed.

@@ -117,6 +117,13 @@ uint64_t nc_access_user_key(const nc_state *state, const nc_extras *extras) {
     return leaves_it_to_netrc(state, &extras->credentials) ? OF_NETRC : OF_ANYBODY;
 }
 
+bool nc_access_reads_netrc(const nc_state *state, const nc_extras *extras) {
+    bool names_somebody = extras != NULL && extras->credentials.schemes != 0 &&
+                          extras->credentials.schemes != NC_AUTH_BEARER &&
+                          !leaves_it_to_netrc(state, &extras->credentials);
+    return state->uses_netrc && !names_somebody;
+}
+
 CURLcode nc_access_set_engine(CURL *easy, const nc_state *state) {
     CURLcode code = set_proxy(easy, &state->proxy);
     if (state->family != NC_FAMILY_ANY) {

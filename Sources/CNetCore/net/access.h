@@ -16,6 +16,8 @@ uint64_t nc_access_proxy_key(const nc_state *state, const nc_extras *extras);
 /// does not with NTLM. With each scheme it also leaves that a body is not sent before a challenge, and what is sent
 /// there without credentials goes without its body.
 uint64_t nc_access_user_key(const nc_state *state, const nc_extras *extras);
+/// Whether libcurl looks into the netrc file for a request: it names nobody itself.
+bool nc_access_reads_netrc(const nc_state *state, const nc_extras *extras);
 /// Whether these NC_AUTH_ schemes take more than one request.
 bool nc_access_has_rounds(uint32_t schemes);
 /// Whether libcurl asks without the body first under these schemes, for it expects a challenge.

@@ -385,6 +385,16 @@ static void set_own_cookies(option_row *row, nc_handle *handle, const nc_transfe
     }
 }
 
+static bool is_apart_from_netrc(const nc_transfer *transfer) {
+    return transfer->is_elsewhere || transfer->description.is_elsewhere;
+}
+
+nc_status nc_handle_check_netrc(nc_transfer *transfer) {
+    const nc_state *state = &transfer->engine->state;
+    bool reads = !is_apart_from_netrc(transfer) && nc_access_reads_netrc(state, transfer->description.extras);
+    return reads ? nc_state_check_files(state, &transfer->engine->files, &transfer->error) : NC_OK;
+}
+
 nc_status nc_handle_configure(nc_handle *handle, nc_transfer *transfer) {
     nc_description *asked = &transfer->description;
     option_row row = {handle->easy, CURLE_OK};
@@ -416,7 +426,7 @@ nc_status nc_handle_configure(nc_handle *handle, nc_transfer *transfer) {
         SET(&row, CURLOPT_FRESH_CONNECT, 1L);
         handle->has_extras = true;
     }
-    if ((transfer->is_elsewhere || asked->is_elsewhere) && transfer->engine->state.uses_netrc) {
+    if (is_apart_from_netrc(transfer) && transfer->engine->state.uses_netrc) {
         // The file knows hosts, not origins, and "default" is every host.
         SET(&row, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
         handle->has_extras = true;

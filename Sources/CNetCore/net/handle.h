@@ -73,6 +73,10 @@ bool nc_handle_may_be_multiplexed(const nc_transfer *transfer);
 /// Whether TLS may be spoken although the URL says http: to a proxy, or because a host asked for it.
 bool nc_handle_may_need_tls(const nc_transfer *transfer);
 
+/// Whether the netrc file, where the hop needs one, can still be read: libcurl opens it for each request, on the loop.
+/// NC_OK, or what transfer->error has.
+NC_NODISCARD nc_status nc_handle_check_netrc(nc_transfer *transfer);
+
 /// Sets what the transfer's hop asks. NC_OK, NC_ERR_NO_MEMORY, NC_ERR_UNSUPPORTED.
 NC_NODISCARD nc_status nc_handle_configure(nc_handle *handle, nc_transfer *transfer);
 

@@ -400,7 +400,7 @@ void nc_transfer_start(nc_transfer *transfer) {
     nc_lane_enter(lane);
     (void)nc_url_has_web_scheme(nc_transfer_url(transfer), &is_secure);
     is_secure = is_secure || nc_handle_may_need_tls(transfer);
-    if (nc_plaintext_check(transfer) != NC_OK) {
+    if (nc_plaintext_check(transfer) != NC_OK || nc_handle_check_netrc(transfer) != NC_OK) {
         nc_transfer_fail(transfer, &transfer->error);
     } else if (is_secure && !transfer->engine->capabilities.has_trust_policies &&
                !nc_trust_checks_nothing(transfer->trust)) {
