@@ -129,12 +129,40 @@ static void store__what_another_store_used_counts_when_the_directory_was_read(vo
     end(&on);
 }
 
+/// What a clock that was years ahead has left must not be kept for as many years, at the cost of all that comes.
+static void store__what_the_clocks_future_left_goes_before_what_is_new(void **state) {
+    static const int64_t ten_years_ns = INT64_C(315360000) * 1000000000;
+    (void)state;
+    scene on;
+    begin(&on);
+    on.now_ns += ten_years_ns;
+    for (int i = 0; i < ENTRIES; i++) {
+        on.now_ns += INT64_C(1000000000); // Slowly enough for each use to be noted in its file.
+        assert_true(has_one(&on, i));
+    }
+    on.now_ns -= ten_years_ns;
+    for (int round = 0; round < MORE; round++) {
+        nc_store_free(on.store);
+        assert_status(nc_store_new(&on.store, &on.options, NULL), NC_OK);
+        put_one(on.store, "new", round);
+    }
+    char key[KEY_BYTES];
+    nc_store_entry entry;
+    for (int round = 0; round < MORE; round++) {
+        snprintf(key, sizeof key, "new%d", round);
+        assert_status(nc_store_get(&entry, on.store, nc_slice_of(key), &on.room, NULL), NC_OK);
+        assert_int_equal(entry.found, NC_STORE_HIT);
+    }
+    end(&on);
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(store__what_was_used_stays_when_the_directory_was_read),
         harness_case(store__reading_the_directory_keeps_the_order_of_use),
         harness_case(store__what_another_store_used_counts_when_the_directory_was_read),
+        harness_case(store__what_the_clocks_future_left_goes_before_what_is_new),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -12,11 +12,14 @@ enum {
     MIN_CHANGES = 64,
     /// Without locks, what nobody has touched for so long is left over.
     LEFTOVER_AGE_MS = 3600000,
+    /// How far the clocks of those who share a directory may lie apart.
+    CLOCKS_APART_MS = 86400000,
 };
 
 /// One reading of the directory.
 typedef struct scan {
     nc_store *store;
+    int64_t now_ms;
     nc_index fresh;
     uint64_t leftovers;
     uint64_t foreign;
@@ -26,6 +29,13 @@ typedef struct scan {
 
 static int64_t changed_at_ms(const struct stat *info) {
     return (int64_t)info->st_mtim.tv_sec * 1000 + (int64_t)info->st_mtim.tv_nsec / 1000000;
+}
+
+/// When an entry was last used, by its file. What a clock that was ahead has left would otherwise be the newest until
+/// that moment comes, and all that is put meanwhile go before it.
+static int64_t used_at_ms_of(const scan *at, const struct stat *info) {
+    int64_t used_at_ms = changed_at_ms(info);
+    return used_at_ms > at->now_ms + CLOCKS_APART_MS ? INT64_MIN : used_at_ms;
 }
 
 static bool fail(scan *at, int code, const char *name) {
@@ -55,7 +65,7 @@ static bool visit_entry(scan *at, const char *text, const nc_store_name *name) {
         return fail(at, ENOMEM, text);
     }
     const nc_record *known = nc_index_find(&store->index, name);
-    int64_t used_at_ms = changed_at_ms(&info);
+    int64_t used_at_ms = used_at_ms_of(at, &info);
     used_at_ms = known != NULL && known->used_at_ms > used_at_ms ? known->used_at_ms : used_at_ms;
     nc_index_set(&at->fresh, name, file_bytes, used_at_ms);
     return true;
@@ -95,6 +105,7 @@ static bool visit(void *ctx, const char *text) {
 static nc_status scan_now(scan *at) {
     nc_store *store = at->store;
     int code = 0;
+    at->now_ms = nc_store_now_ms(store);
     do {
         nc_index_deinit(&at->fresh);
         code = store->files.list(store->files.ctx, store->directory_fd, visit, at) == 0 ? 0 : errno;
