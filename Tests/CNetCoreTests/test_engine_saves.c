@@ -108,8 +108,12 @@ static void engine__a_save_leaves_a_file_alone_that_may_not_be_written(void **st
     }
     assert_int_equal(nct_server_request_count(f.server), 0);
     refusal = ETXTBSY; // A program that runs goes on with the old one.
+    struct stat info;
+    assert_int_equal(chmod(path, 0750), 0);
     assert_answered(fixture_send(&f, &request), 200, "");
     assert_file(path, nc_slice_of("new"));
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 07777, 0750);
     assert_int_equal(unlink(path), 0);
     fixture_stop(&f);
     place_remove(&at);
@@ -240,6 +244,7 @@ static void engine__a_save_that_any_operation_fails_is_an_error_and_leaves_nothi
     static const int codes[] = {ENOSPC, EIO, EACCES, EMFILE, EINTR, FAULTY_SHORT};
     fixture f;
     faulty_files files;
+    struct stat info;
     place at = place_make();
     size_t failures = 0;
     (void)state;
@@ -259,13 +264,17 @@ static void engine__a_save_that_any_operation_fails_is_an_error_and_leaves_nothi
         do {
             if (replaces) {
                 place_write(path, nc_slice_of("old"));
+                assert_int_equal(chmod(path, 0600), 0);
             }
             faulty_arm(&files, nth, code);
             answer one = fixture_send(&f, &request);
-            // The first look is only for devices; what it could not open is opened, or not, under the other name.
             bool is_done = one.error.status == NC_OK;
             if (is_done) {
                 assert_pattern(path, LONG_BYTES);
+                assert_int_equal(stat(path, &info), 0);
+                if (replaces && (info.st_mode & 0777) != 0600) {
+                    fail_msg("mode %o after a failed %s (%d)", info.st_mode, files.failed_op, code);
+                }
                 assert_int_equal(place_count(at.root), 1);
                 assert_int_equal(unlink(path), 0);
             } else {

@@ -31,7 +31,7 @@ static nc_status open_upload(nc_files *files, const nc_file_ops *ops, const char
     if (files->upload_fd < 0) {
         return nc_file_fail(&files->error, path, "opened", errno);
     }
-    if (ops->status(ops->ctx, files->upload_fd, &info) != 0) {
+    if (nc_files_status(ops, files->upload_fd, &info) != 0) {
         return nc_file_fail(&files->error, path, "examined", errno);
     }
     if (!S_ISREG(info.st_mode)) {
@@ -54,32 +54,34 @@ static nc_status refuse_pipe(nc_files *files, const char *path) {
                         "'%s' is a pipe or a socket: take the body piece by piece", path);
 }
 
-/// Whether a rename would take away what may not be written: it asks nobody but the directory.
-static bool is_protected(int code) {
-    return code == EISDIR || code == EACCES || code == EPERM || code == EROFS;
-}
-
 /// Devices are written to in place: renaming something over them would destroy them. `old` is the file that will be
 /// replaced, of mode 0 where there is none.
 static nc_status open_in_place(nc_files *files, const nc_file_ops *ops, const char *path, struct stat *old) {
     int fd = open_retrying(ops, path, O_WRONLY | O_NONBLOCK, 0);
-    if (fd < 0) {
-        // A directory says so here, and a pipe that nobody reads; whatever else is wrong will be said when the other
-        // name is opened.
-        return is_protected(errno) ? nc_file_fail(&files->error, path, "written", errno)
-               : errno == ENXIO    ? refuse_pipe(files, path)
-                                   : NC_OK;
+    if (fd < 0 && errno == ETXTBSY) {
+        fd = open_retrying(ops, path, O_RDONLY | O_NONBLOCK, 0); // The program goes on with the old file.
     }
-    bool is_known = ops->status(ops->ctx, fd, old) == 0;
-    if (is_known && (S_ISCHR(old->st_mode) || S_ISBLK(old->st_mode))) {
+    if (fd < 0) {
+        // Nothing is there. Whatever else it is would be replaced unseen: what may not be written (a rename asks nobody
+        // but the directory), a device, a file that is nobody else's to read.
+        bool is_free = errno == ENOENT || errno == ELOOP;
+        return is_free          ? NC_OK
+               : errno == ENXIO ? refuse_pipe(files, path)
+                                : nc_file_fail(&files->error, path, "written", errno);
+    }
+    int code = nc_files_status(ops, fd, old) == 0 ? 0 : errno;
+    if (code == 0 && (S_ISCHR(old->st_mode) || S_ISBLK(old->st_mode))) {
         files->save_fd = fd;
         return NC_OK;
     }
     (void)ops->close(ops->ctx, fd);
-    if (is_known && S_ISFIFO(old->st_mode)) {
+    if (code != 0) {
+        return nc_file_fail(&files->error, path, "examined", code);
+    }
+    if (S_ISFIFO(old->st_mode)) {
         return refuse_pipe(files, path);
     }
-    old->st_mode = is_known && S_ISREG(old->st_mode) ? old->st_mode : 0;
+    old->st_mode = S_ISREG(old->st_mode) ? old->st_mode : 0;
     return NC_OK;
 }
 
