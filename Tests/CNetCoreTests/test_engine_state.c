@@ -1,6 +1,8 @@
 /// What an engine remembers and who it is: cookies, credentials, proxies, priorities, listing.
+#include "faulty.h"
 #include "fixture.h"
 
+#include <errno.h>
 #include <netcore/cookies.h>
 #include <netcore/transfers.h>
 #include <nettesting/proxy.h>
@@ -84,6 +86,45 @@ static void engine__a_jar_in_a_file_outlives_its_engine(void **state) {
 }
 
 /* --- credentials --- */
+
+static void note_failure(void *ctx, const nc_error *error) {
+    (void)snprintf(ctx, sizeof error->message, "%s", error->message);
+}
+
+static void engine__a_jar_is_read_and_saved_whatever_call_is_interrupted(void **state) {
+    static const char old[] = "127.0.0.1\tFALSE\t/\tFALSE\t0\told\t1\n";
+    faulty_files files;
+    place at = place_make();
+    uint64_t nth = 1;
+    (void)state;
+    faulty_init(&files);
+    do {
+        fixture f;
+        char told[sizeof((nc_error *)NULL)->message] = "";
+        const char *path = place_path(at.root, "jar");
+        place_write(path, nc_slice_of(old));
+        const nc_engine_options options = {.cookies = NC_COOKIES_FILE,
+                                           .cookie_file = nc_slice_of(path),
+                                           .file_ops = &files.ops,
+                                           .loop_client = {.ctx = told, .save_failed = note_failure}};
+        faulty_arm(&files, nth++, EINTR);
+        fixture_start_with(&f, NULL, &options);
+        fixture_script(&f, "/", (nct_reply){.headers = "Set-Cookie: new=2\r\n"});
+        (void)fixture_get(&f, "/");
+        fixture_stop(&f);
+        if (told[0] != '\0') {
+            fail_msg("%s after an interrupted %s", told, files.failed_op);
+        }
+        nc_buf text = place_read(place_path(at.root, "jar"));
+        nc_buf_append_byte(&text, 0);
+        assert_non_null(strstr((const char *)text.data, "\told\t1\n"));
+        assert_non_null(strstr((const char *)text.data, "\tnew\t2\n"));
+        nc_buf_deinit(&text);
+        assert_int_equal(place_count(at.root), 1);
+    } while (files.has_failed);
+    assert_true(nth > 12); // Looking, opening, reading, writing, syncing, closing, renaming.
+    place_remove(&at);
+}
 
 static void engine__basic_credentials_go_at_once_and_never_elsewhere(void **state) {
     fixture f;
@@ -303,6 +344,7 @@ int main(void) {
         harness_case(engine__keeps_no_cookies_until_it_is_asked_to),
         harness_case(engine__a_jar_sends_back_what_it_was_given),
         harness_case(engine__a_jar_in_a_file_outlives_its_engine),
+        harness_case(engine__a_jar_is_read_and_saved_whatever_call_is_interrupted),
         harness_case(engine__basic_credentials_go_at_once_and_never_elsewhere),
         harness_case(engine__a_challenge_that_libcurl_answers_is_no_head_of_the_callers),
         harness_case(engine__a_proxy_sees_what_is_meant_for_it_alone),

@@ -36,10 +36,14 @@ static nc_status fail_full(nc_error *err, const nc_buf *out, const char *path) {
 
 static int open_retrying(const nc_file_ops *ops, const char *path, int flags, mode_t mode) {
     int fd;
-    do {
-        fd = ops->open(ops->ctx, path, flags | O_CLOEXEC, mode);
-    } while (fd < 0 && errno == EINTR);
+    NC_FILE_RETRYING(fd, ops->open(ops->ctx, path, flags | O_CLOEXEC, mode));
     return fd;
+}
+
+static int status_retrying(const nc_file_ops *ops, int fd, struct stat *out) {
+    int result;
+    NC_FILE_RETRYING(result, ops->status(ops->ctx, fd, out));
+    return result;
 }
 
 /// Waits a moment for bytes; returns how long that took, in microseconds.
@@ -92,7 +96,7 @@ static nc_status read_to_end(nc_buf *out, const nc_file_ops *ops, int fd, const 
 
 static nc_status read_open_file(nc_buf *out, const nc_file_ops *ops, int fd, const char *path, nc_error *err) {
     struct stat info;
-    if (ops->status(ops->ctx, fd, &info) != 0) {
+    if (status_retrying(ops, fd, &info) != 0) {
         return nc_file_fail(err, path, "examined", errno);
     }
     if (S_ISDIR(info.st_mode)) {
@@ -112,7 +116,7 @@ nc_status nc_file_check(const nc_file_ops *ops, const char *path, nc_error *err)
         return nc_file_fail(err, path, "opened", errno);
     }
     nc_status status = nc_error_clear(err);
-    if (ops->status(ops->ctx, fd, &info) != 0) {
+    if (status_retrying(ops, fd, &info) != 0) {
         status = nc_file_fail(err, path, "examined", errno);
     } else if (!S_ISREG(info.st_mode)) {
         int code = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
@@ -164,10 +168,7 @@ bool nc_file_is_special(const nc_file_ops *ops, const char *path, const struct s
     if (fd < 0) {
         return false;
     }
-    int known = 0;
-    do {
-        known = ops->status(ops->ctx, fd, &behind);
-    } while (known != 0 && errno == EINTR);
+    int known = status_retrying(ops, fd, &behind);
     (void)ops->close(ops->ctx, fd);
     return known == 0 && !S_ISREG(behind.st_mode);
 }
@@ -195,14 +196,19 @@ static nc_status write_all(const nc_file_ops *ops, int fd, const char *path, nc_
             return nc_file_fail(err, path, "written", wrote == 0 ? EIO : errno);
         }
     }
-    return ops->sync(ops->ctx, fd) == 0 ? NC_OK : nc_file_fail(err, path, "written", errno);
+    int synced;
+    NC_FILE_RETRYING(synced, ops->sync(ops->ctx, fd));
+    return synced == 0 ? NC_OK : nc_file_fail(err, path, "written", errno);
 }
 
 /// open(2) gives a file fewer permissions than it was asked for, as the process's umask says.
 static nc_status set_mode(const nc_file_ops *ops, int fd, const char *path, mode_t mode, nc_error *err) {
     struct stat info;
-    bool is_set = ops->status(ops->ctx, fd, &info) == 0 && ((info.st_mode & 07777) == mode || fchmod(fd, mode) == 0);
-    return is_set ? NC_OK : nc_file_fail(err, path, "written", errno);
+    int result = status_retrying(ops, fd, &info);
+    if (result == 0 && (info.st_mode & 07777) != mode) {
+        NC_FILE_RETRYING(result, ops->set_mode(ops->ctx, fd, mode));
+    }
+    return result == 0 ? NC_OK : nc_file_fail(err, path, "written", errno);
 }
 
 nc_status nc_file_replace(const nc_file_ops *ops, const char *path, nc_slice bytes, mode_t mode, nc_error *err) {
@@ -224,8 +230,10 @@ nc_status nc_file_replace(const nc_file_ops *ops, const char *path, nc_slice byt
     if (ops->close(ops->ctx, fd) != 0 && errno != EINTR && status == NC_OK) {
         status = nc_file_fail(err, path, "written", errno);
     }
-    if (status == NC_OK && ops->rename(ops->ctx, part_path, path) != 0) {
-        status = nc_file_fail(err, path, "replaced", errno);
+    if (status == NC_OK) {
+        int renamed;
+        NC_FILE_RETRYING(renamed, ops->rename(ops->ctx, part_path, path));
+        status = renamed == 0 ? NC_OK : nc_file_fail(err, path, "replaced", errno);
     }
     if (status != NC_OK) {
         (void)ops->unlink(ops->ctx, part_path);

@@ -2,8 +2,16 @@
 #ifndef NETCORE_PRIVATE_FILE_H
 #define NETCORE_PRIVATE_FILE_H
 
+#include <errno.h>
 #include <netcore/bytes.h>
 #include <netcore/hooks.h>
+
+/// `call` until no signal interrupts it: the callers of the table of file operations do this, not the table. Not for
+/// close(2), which has closed on Linux whatever it says.
+#define NC_FILE_RETRYING(result, call)                                                                                 \
+    do {                                                                                                               \
+        (result) = (call);                                                                                             \
+    } while ((result) < 0 && errno == EINTR)
 
 /// "'PATH' cannot be WHAT: REASON" by errno, with what nc_error_of_file() makes of it.
 nc_status nc_file_fail(nc_error *err, const char *path, const char *what, int code);
