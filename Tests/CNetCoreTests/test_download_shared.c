@@ -99,6 +99,31 @@ static void download__does_not_pass_over_other_failures(void **state) {
     fetching_stop(&on);
 }
 
+/* --- a part that somebody else cuts off under way --- */
+
+static ssize_t write_and_cut(void *ctx, int fd, const void *bytes, size_t length, off_t offset) {
+    ssize_t wrote = system_ops.write_at(ctx, fd, bytes, length, offset);
+    if (wrote > 0 && offset + wrote == 20000) {
+        assert_int_equal(ftruncate(fd, 12000), 0);
+    }
+    return wrote;
+}
+
+static void download__that_somebody_cuts_off_under_way_is_no_whole_file(void **state) {
+    (void)state;
+    system_ops = nc_file_ops_system();
+    nc_file_ops ops = system_ops;
+    ops.write_at = write_and_cut;
+    fetching on;
+    fetching_start_with(&on, &(nc_engine_options){.file_ops = &ops});
+    fetching_script(&on, (nct_reply){.headers = STRONG, .pattern_length = 20000, .answers_ranges = true});
+    fetched got = fetch(&on, &(nc_download_options){0});
+    assert_fetched(got, NC_ERR_FILE);
+    assert_non_null(strstr(got.error.message, ".part' became shorter while it was written"));
+    assert_false(fetch_exists(on.file));
+    fetching_stop(&on);
+}
+
 /* --- a child that has our descriptors until it calls exec() --- */
 
 static int inherited = -1;
@@ -277,6 +302,7 @@ int main(void) {
     const struct CMUnitTest cases[] = {
         harness_case(download__goes_on_in_a_directory_with_records_of_another_user),
         harness_case(download__does_not_pass_over_other_failures),
+        harness_case(download__that_somebody_cuts_off_under_way_is_no_whole_file),
         harness_case(download__lets_go_of_its_part_although_a_child_has_it_too),
         harness_case(download__keeps_the_mode_and_the_owner_of_what_it_replaces),
         harness_case(download__keeps_them_from_another_file_system_too),

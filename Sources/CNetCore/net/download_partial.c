@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/fnv.h"
 #include "net/download_files.h"
 
@@ -183,9 +184,8 @@ nc_status nc_partial_find_url(nc_partial *partial, nc_slice url, nc_slice path, 
 
 static int rename_fresh(const nc_partial *partial) {
     int result;
-    do {
-        result = partial->ops.rename_at(partial->ops.ctx, partial->folder_fd, partial->fresh, partial->record);
-    } while (result < 0 && errno == EINTR);
+    NC_FILE_RETRYING(result,
+                     partial->ops.rename_at(partial->ops.ctx, partial->folder_fd, partial->fresh, partial->record));
     return result;
 }
 
@@ -224,9 +224,7 @@ nc_status nc_partial_claim(nc_partial *partial, nc_slice record, nc_error *err) 
 static nc_status lock(nc_partial *partial, nc_error *err) {
     struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     int result;
-    do {
-        result = partial->ops.lock(partial->ops.ctx, partial->fd, &range, false);
-    } while (result < 0 && errno == EINTR);
+    NC_FILE_RETRYING(result, partial->ops.lock(partial->ops.ctx, partial->fd, &range, false));
     if (result == 0 || errno == ENOLCK || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP) {
         return NC_OK; // Where a file system knows no locks, one process at a time is the caller's affair.
     }
@@ -388,9 +386,7 @@ static nc_status resize(nc_partial *partial, bool is_new, uint64_t allocated_byt
     const nc_file_ops *ops = &partial->ops;
     int result = is_new ? 0 : nc_files_truncate(ops, partial->fd, 0);
     if (result == 0 && allocated_bytes > 0) {
-        do {
-            result = ops->allocate(ops->ctx, partial->fd, (off_t)allocated_bytes);
-        } while (result < 0 && errno == EINTR);
+        NC_FILE_RETRYING(result, ops->allocate(ops->ctx, partial->fd, (off_t)allocated_bytes));
     }
     if (result < 0 && (errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL)) {
         result = 0; // The file system allocates as it is written.
@@ -438,8 +434,12 @@ nc_status nc_partial_trim(nc_partial *partial, uint64_t whole_bytes, nc_error *e
     if (nc_files_status(&partial->ops, partial->fd, &info) != 0) {
         return nc_file_fail_in(err, partial->folder, partial->part, "examined", errno);
     }
+    if ((uint64_t)info.st_size < whole_bytes) {
+        return nc_error_set(err, NC_ERR_FILE, EIO, -1, "'%s/%s' became shorter while it was written", partial->folder,
+                            partial->part);
+    }
     bool is_cut =
-        (uint64_t)info.st_size <= whole_bytes || nc_files_truncate(&partial->ops, partial->fd, whole_bytes) == 0;
+        (uint64_t)info.st_size == whole_bytes || nc_files_truncate(&partial->ops, partial->fd, whole_bytes) == 0;
     return is_cut ? NC_OK : nc_file_fail_in(err, partial->folder, partial->part, "written", errno);
 }
 

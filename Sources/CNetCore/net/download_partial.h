@@ -59,7 +59,7 @@ NC_NODISCARD nc_status nc_partial_open(nc_partial *partial, nc_slice url, nc_kep
 NC_NODISCARD nc_status nc_partial_begin(nc_partial *partial, nc_slice record, uint64_t allocated_bytes, nc_error *err);
 /// Syncs what was written, then puts this record in the old one's place.
 nc_status nc_partial_claim(nc_partial *partial, nc_slice record, nc_error *err);
-/// Cuts off what lies behind the end. NC_ERR_FILE.
+/// Cuts off what lies behind the end; NC_ERR_FILE too where somebody else has cut off more.
 NC_NODISCARD nc_status nc_partial_trim(nc_partial *partial, uint64_t whole_bytes, nc_error *err);
 /// Reads the file through and compares. NC_ERR_DIGEST_MISMATCH, NC_ERR_FILE, NC_ERR_CANCELLED.
 NC_NODISCARD nc_status nc_partial_check(nc_partial *partial, const nc_download_digests *digests, nc_error *err);
