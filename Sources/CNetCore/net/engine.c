@@ -7,6 +7,18 @@
 
 enum { WORKER_THREADS = 2 };
 
+/// How long libcurl keeps an address.
+enum { ADDRESS_S = 60 };
+
+void nc_engine_heed_clock(nc_engine *engine) {
+    uint64_t steady_ns = engine->clock.monotonic_ns(engine->clock.ctx);
+    int64_t ahead_s = nc_engine_now_s(engine) - (int64_t)(steady_ns / 1000000000u);
+    int64_t most_s = engine->loop.clock_ahead_s;
+    bool is_set_back = ahead_s < most_s - ADDRESS_S;
+    engine->loop.clock_set_back += is_set_back ? 1 : 0;
+    engine->loop.clock_ahead_s = is_set_back || ahead_s > most_s ? ahead_s : most_s;
+}
+
 /* --- making and freeing --- */
 
 static uint32_t or_default(uint32_t value, uint32_t fallback) {

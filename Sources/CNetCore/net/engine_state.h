@@ -55,7 +55,9 @@ struct nc_engine {
         nc_link turns; // of flows
         nc_gather gather;
         size_t lane_count;
-        nc_pace send_pace; // of all transfers together
+        int64_t clock_ahead_s;   // the time of day before the monotonic one: the most since it was last set back
+        uint32_t clock_set_back; // how often it was
+        nc_pace send_pace;       // of all transfers together
         nc_pace receive_pace;
         uint64_t connection_count;
         uint64_t now_ns;       // see nc_engine_read_clock()
@@ -92,6 +94,10 @@ static inline void nc_engine_read_clock(nc_engine *engine) {
 static inline int64_t nc_engine_now_s(const nc_engine *engine) {
     return engine->clock.realtime_ns(engine->clock.ctx) / 1000000000;
 }
+
+/// Looks whether the time of day was set back. libcurl counts by it for how long it has known an address, and keeps it
+/// for a minute: from a clock that is set back by years for as many years. Lanes of before therefore take nothing new.
+void nc_engine_heed_clock(nc_engine *engine);
 
 /// Whether libcurl is older than 8.0, where much of HTTP/2 was written anew.
 static inline bool nc_engine_has_libcurl_7(const nc_engine *engine) {

@@ -448,6 +448,7 @@ static nc_lane *make(nc_engine *engine, nc_lane_key key) {
     lane->user_key = key.user_key;
     lane->place_key = key.place_key;
     lane->epoch = key.epoch;
+    lane->made_at = engine->loop.clock_set_back;
     lane->timer.fire = on_timer_due;
     nc_list_init(&lane->awaiting_roots);
     nc_list_init(&lane->running);
@@ -463,12 +464,14 @@ static nc_lane *make(nc_engine *engine, nc_lane_key key) {
 }
 
 static bool has_key(const nc_lane *lane, nc_lane_key key) {
-    return lane->has_cookies == key.has_cookies && lane->is_apart == key.is_apart && lane->dscp == key.dscp &&
-           lane->proxy_key == key.proxy_key && lane->user_key == key.user_key && lane->place_key == key.place_key &&
-           lane->epoch == key.epoch && nc_trust_is_equal(lane->trust, key.trust);
+    return lane->made_at == lane->engine->loop.clock_set_back && lane->has_cookies == key.has_cookies &&
+           lane->is_apart == key.is_apart && lane->dscp == key.dscp && lane->proxy_key == key.proxy_key &&
+           lane->user_key == key.user_key && lane->place_key == key.place_key && lane->epoch == key.epoch &&
+           nc_trust_is_equal(lane->trust, key.trust);
 }
 
 nc_lane *nc_lane_for(nc_engine *engine, nc_lane_key key, nc_error *err) {
+    nc_engine_heed_clock(engine);
     for (nc_link *link = engine->loop.lanes.next; link != &engine->loop.lanes; link = link->next) {
         nc_lane *lane = NC_CONTAINER_OF(link, nc_lane, link);
         if (!lane->is_broken && has_key(lane, key)) {

@@ -29,6 +29,7 @@ struct nc_lane {
     uint64_t user_key;     // see nc_access_user_key()
     uint64_t place_key;    // of where its hops are sent: nc_detour_key(), nc_description.places_key, or 0
     uint32_t epoch;        // nc_host.epoch of those whose hops it takes
+    uint32_t made_at;      // nc_engine.loop.clock_set_back then
     bool has_single;       // on ways to other places: had a connection that carries one request at a time
     bool has_shared;       // had one that carries several
     bool has_unlearnt;     // the share was changed by a response, and the jar does not know

@@ -1,0 +1,77 @@
+/// The time of day that jumps while an engine runs: what libcurl counts by it must not be kept for years.
+#include "fixture.h"
+
+#include <dlfcn.h>
+#include <netdb.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/// Seconds that the time of day is away from the system's, for libcurl and for the engine.
+static _Atomic int64_t ahead_s;
+static atomic_uint questions;
+
+/// Takes the place of libc's, by which libcurl counts how old an address is.
+NC_API time_t time(time_t *out) {
+    struct timespec now;
+    (void)syscall(SYS_clock_gettime, CLOCK_REALTIME, &now);
+    time_t told = (time_t)(now.tv_sec + atomic_load(&ahead_s));
+    if (out != NULL) {
+        *out = told;
+    }
+    return told;
+}
+
+static int64_t told_ns(void *ctx) {
+    (void)ctx;
+    return (int64_t)time(NULL) * 1000000000;
+}
+
+/// Takes the place of libc's: every name is this machine.
+NC_API int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **out) {
+    typedef int (*getaddrinfo_fn)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+    getaddrinfo_fn real;
+    *(void **)&real = dlsym(RTLD_NEXT, "getaddrinfo");
+    (void)name;
+    atomic_fetch_add(&questions, 1);
+    return real("127.0.0.1", service, hints, out);
+}
+
+/// Asks a name over a new connection; returns whether anybody was asked for its address.
+static bool asks_for_address(fixture *f) {
+    unsigned before = atomic_load(&questions);
+    nc_request request = fixture_request(f, "/");
+    request.url = nc_slice_of(fixture_url_at(f, "name.test", "/"));
+    assert_answered(fixture_send(f, &request), 200, "hi");
+    return atomic_load(&questions) > before;
+}
+
+static void engine__an_address_is_not_kept_longer_because_the_clock_was_set_back(void **state) {
+    static const int64_t years_s = 315360000;
+    fixture f;
+    nc_clock clock = nc_clock_system();
+    (void)state;
+    clock.realtime_ns = told_ns;
+    fixture_start_with(&f, NULL, &(nc_engine_options){.clock = &clock});
+    fixture_script(&f, "/", (nct_reply){.body = "hi", .body_length = 2, .ending = NCT_CLOSE});
+    atomic_store(&ahead_s, years_s);
+    assert_true(asks_for_address(&f));
+    assert_false(asks_for_address(&f));
+    atomic_store(&ahead_s, 0);
+    assert_true(asks_for_address(&f));
+    assert_false(asks_for_address(&f));
+    atomic_store(&ahead_s, -30); // less than an address is kept for
+    assert_false(asks_for_address(&f));
+    atomic_store(&ahead_s, years_s);
+    assert_true(asks_for_address(&f));
+    fixture_stop(&f);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(engine__an_address_is_not_kept_longer_because_the_clock_was_set_back),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
