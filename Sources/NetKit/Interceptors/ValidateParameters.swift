@@ -22,7 +22,8 @@ public struct ValidateParameters: Interceptor {
     public init(where isValid: @escaping @Sendable (Parameters?) -> Bool) {
         self.init { parameters, request in
             if !isValid(parameters) {
-                throw NetError(.invalidParameters, "the parameters of \(request.method) \(request.place) will not do")
+                throw NetError(
+                    .invalidParameters, "the parameters of \(request.method) \(request.url.placeAlone) will not do")
             }
         }
     }
@@ -34,13 +35,8 @@ public struct ValidateParameters: Interceptor {
         } catch {
             throw NetError(
                 asking: error, .invalidParameters,
-                "the parameters of \(call.request.method) \(call.request.place) will not do")
+                "the parameters of \(call.request.method) \(call.request.url.placeAlone) will not do")
         }
         return try await next(call)
     }
-}
-
-extension Request {
-    /// The URL up to its query, which may hold secrets that no message should tell.
-    fileprivate var place: Substring { url.withoutUserinfo.prefix { $0 != "?" && $0 != "#" } }
 }

@@ -44,6 +44,9 @@ extension String {
         return "\(scheme)://" + self[host.startIndex...]
     }
 
+    /// The URL up to its query and without a name and a password: no message should tell what secrets they hold.
+    var placeAlone: Substring { withoutUserinfo.prefix { $0 != "?" && $0 != "#" } }
+
     /// Whether there is a name or a password in front of its host.
     var hasUserinfo: Bool { mayHaveUserinfo && withoutUserinfo.utf8.count != utf8.count }
 

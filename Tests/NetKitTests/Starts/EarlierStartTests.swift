@@ -42,6 +42,24 @@ struct EarlierStartTests {
         #expect(failureCode(of: await start("/fourth", after: first.succeeded).result) == nil)
     }
 
+    @Test(arguments: [
+        "http://ann:hunter2@stub/bad?token=abc#part", "http://ann:hunter2@st ub/bad?token=abc",
+        "ftp://ann:hunter2@stub/bad?token=abc",
+    ])
+    func theErrorTellsNoSecretsOfTheURLThatFailed(url: String) async throws {
+        stub.answer("*", with: .failure(.reset))
+        let bad = start(url)
+        guard case .failure(let error) = await start("/second", after: bad.succeeded).result else {
+            Issue.record("it succeeded")
+            return
+        }
+        let part = try #require(error.failedPart)
+        #expect(error.code == .earlierFailed && part.name?.hasSuffix("/bad") == true)
+        for text in [error.description, part.description, part.name ?? ""] {
+            #expect(!text.contains("hunter2") && !text.contains("abc"))
+        }
+    }
+
     @Test func afterAFailureNothingIsSentAndTheErrorNamesIt() async throws {
         stub.answer("/bad", with: .failure(.reset))
         let bad = start("/bad", tag: 7)
