@@ -174,9 +174,14 @@ struct HookedExchange {
         }
     }
 
-    /// Off the caller's actor: it writes to a disk.
-    @concurrent
     private func saved(_ stream: ResponseStream, to path: String) async throws(NetError) -> Answer {
+        try await withTaskExecutorPreference(DiskExecutor.shared) { () async throws(NetError) in
+            try await write(stream, to: path)
+        }
+    }
+
+    @concurrent
+    private func write(_ stream: ResponseStream, to path: String) async throws(NetError) -> Answer {
         let file = try WholeFile(path)
         var count = 0
         let maxBytes = call.request.limits?.maxBodyBytes ?? .max

@@ -29,9 +29,16 @@ extension MultipartBody {
     @discardableResult
     public func write(toFile path: String) async throws(NetError) -> String {
         let body = try Body.multipart(self)
+        try await withTaskExecutorPreference(DiskExecutor.shared) { () async throws(NetError) in
+            try await Self.write(body, toFile: path)
+        }
+        return body.contentType ?? ""
+    }
+
+    @concurrent
+    private static func write(_ body: Body, toFile path: String) async throws(NetError) {
         let file = try WholeFile(path)
         try await body.forEachPiece { piece throws(NetError) in try file.write(piece) }
         try file.keep()
-        return body.contentType ?? ""
     }
 }

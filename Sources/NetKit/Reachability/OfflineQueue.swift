@@ -173,8 +173,14 @@ public final class OfflineQueue: Interceptor {
     }
 
     /// Writes it down and returns its number.
-    @concurrent
     private func keep(_ request: Request<Bytes>) async throws(NetError) -> Int {
+        try await withTaskExecutorPreference(DiskExecutor.shared) { () async throws(NetError) in
+            try await write(request)
+        }
+    }
+
+    @concurrent
+    private func write(_ request: Request<Bytes>) async throws(NetError) -> Int {
         // Whoever cancels a call wants it not to be sent, now or later.
         if Task.isCancelled {
             throw NetError(.cancelled, "the task was cancelled before the request was kept")

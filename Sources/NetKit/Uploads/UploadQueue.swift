@@ -107,13 +107,15 @@ public final class UploadQueue: Sendable {
         if asked.headers["Idempotency-Key"] == nil {
             asked.headers["Idempotency-Key"] = Self.freshKey()
         }
-        let record = try await keep(asked, keeping)
+        let record = try await withTaskExecutorPreference(DiskExecutor.shared) { [asked] () async throws(NetError) in
+            try await keep(asked, keeping)
+        }
         let news = state.withLock { $0.insert(record) }
         news.fulfil(.success(()))
         return record
     }
 
-    /// Writes it down, and leaves nothing behind when that cannot be done. Off the caller's actor: a copy may take long.
+    /// Writes it down, and leaves nothing behind when that cannot be done.
     @concurrent
     private func keep(_ request: Request<Bytes>, _ keeping: Keeping) async throws(NetError) -> QueuedRequest {
         let id = state.withLock { state in

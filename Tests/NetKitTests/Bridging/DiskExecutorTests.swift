@@ -1,0 +1,58 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+/// What waits for a disk holds up neither the loop nor the main actor.
+@Suite(.timeLimit(.minutes(5)))
+struct DiskExecutorTests {
+    private let threads = Collected<UInt>()
+
+    /// A body that tells which threads ask for it, as those do that write it down.
+    private var body: Body {
+        .pull { [threads] in
+            var isOver = false
+            return { span in
+                threads.append(currentThread())
+                defer { isOver = true }
+                span[0] = UInt8(ascii: "x")
+                return isOver ? 0 : 1
+            }
+        }
+    }
+
+    private var form: MultipartBody {
+        var form = MultipartBody()
+        form.append(body, name: "a")
+        return form
+    }
+
+    private func expectOthers(than thread: UInt) {
+        #expect(!threads.values.isEmpty && !threads.values.contains(thread))
+    }
+
+    @Test @MainActor func aFormIsNotWrittenOnTheMainActor() async throws {
+        let folder = try TemporaryFolder()
+        try await form.write(toFile: folder.file("form"))
+        expectOthers(than: currentThread())
+    }
+
+    @Test func aFormIsNotWrittenOnTheLoop() async throws {
+        let folder = try TemporaryFolder()
+        let thread = try await withTaskExecutorPreference(Agent().executor) {
+            try await form.write(toFile: folder.file("form"))
+            return currentThread()
+        }
+        expectOthers(than: thread)
+    }
+
+    @Test func anUploadIsNotWrittenDownOnTheLoop() async throws {
+        let folder = try TemporaryFolder()
+        let queue = try UploadQueue(folder: folder.path)
+        let thread = try await withTaskExecutorPreference(Agent().executor) {
+            try await queue.add(Request<Void>("/a", method: .post, body: body))
+            return currentThread()
+        }
+        expectOthers(than: thread)
+        #expect(queue.uploads.count == 1)
+    }
+}
