@@ -3,7 +3,7 @@ extension Agent {
     /// the order in which they were started is made to count.
     func takeTurn(_ control: RunControl, _ request: Request<some Sendable>) async throws(NetError) {
         guard let policy = repeatPolicy(of: request), policy == .ignore || policy == .cancelPrevious else { return }
-        for earlier in registry.all where earlier.id < control.id {
+        for earlier in registry.earlier(than: control) {
             // To wait for one that turns out to be another does no harm; to cancel it would. One that comes after this
             // one is the later one, whichever was made first.
             guard earlier.mayRepeat(control, isPerhaps: policy == .ignore),

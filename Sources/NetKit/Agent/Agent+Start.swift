@@ -133,6 +133,7 @@ extension Agent {
         defer { tellOver?() }
         if !(call is Request<Call.Value>) {
             control.describe(request)
+            registry.mark(control)
             control.accompany(request.accessories)
             if let group = request.completionGroup {
                 control.join(group)

@@ -128,26 +128,6 @@ final class RunControl: Sendable {
         try await entrance.value()
     }
 
-    /// Whether this and `other`, which is described, may be repeats of each other, as far as is known before they are
-    /// sent.
-    ///
-    /// - Parameter isPerhaps: what is said of one that may have a key which it has not told yet.
-    func mayRepeat(_ other: RunControl, isPerhaps: Bool) -> Bool {
-        guard let asked = other.request else { return false }
-        guard let request else {
-            return group != nil && group == other.group && (asked.repeatKey == nil || isPerhaps)
-        }
-        if request.repeatKey != nil || asked.repeatKey != nil {
-            return request.repeatKey == asked.repeatKey
-        }
-        let (type, otherType) = (group ?? request.group, other.group ?? asked.group)
-        if type != nil || otherType != nil {
-            return type == otherType
-        }
-        return request.method == asked.method && request.beginsWhere(asked)
-            && request.url.withoutQuery.elementsEqual(asked.url.withoutQuery)
-    }
-
     /// The outcome counts from now on; returns whether it was cancelled before.
     func beginsStopping() -> Bool {
         let task = state.withLock { state in
@@ -326,11 +306,6 @@ extension RunControl.State {
         return RunControl.Pause(
             isPaused: toldPaused, letsGo: letsGo, parts: Array(parts.values), transfers: transfers)
     }
-}
-
-extension String {
-    // By bytes: texts that are one to String may be two places.
-    fileprivate var withoutQuery: Substring.UTF8View.SubSequence { self[...].utf8.prefix { $0 != 0x3F && $0 != 0x23 } }
 }
 
 extension CallTicket.Grip {

@@ -292,6 +292,20 @@ struct StartedRepeatsTests {
         #expect(failureCode(of: await handle.result) == .cancelled)
         #expect(told.value == 0)
     }
+
+    @Test(.timeLimit(.minutes(2)), arguments: [RepeatPolicy.cancelPrevious, .ignore])
+    func whoRepeatsNobodyIsNotLookedForAmongAllOthers(policy: RepeatPolicy) async throws {
+        gate.open()
+        let agent = agent(policy)
+        let first = agent.prepare(Request<Bytes>("/first"), on: .here)
+        let handles = (0..<5_000).map { number in
+            agent.start(Request<Bytes>("/\(number)"), on: .here, options: .init(after: [first.handle.ended]))
+        }
+        first.start()
+        for handle in handles {
+            #expect(failureCode(of: await handle.result) == nil)
+        }
+    }
 }
 
 private protocol Pausable {
