@@ -37,6 +37,13 @@ package struct RecencyList<Key: Hashable, Value> {
         return found
     }
 
+    /// What was used longest ago.
+    package var oldest: (key: Key, value: Value)? {
+        let node = nodes[nodes[0].newer]
+        guard let key = node.key, let value = node.value else { return nil }
+        return (key, value)
+    }
+
     /// The value of a key, which is the last one used now.
     package mutating func use(_ key: Key) -> Value? {
         guard let place = places[key] else { return nil }

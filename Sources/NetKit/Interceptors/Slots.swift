@@ -1,15 +1,12 @@
 /// So many at once, and a queue for the others: the most urgent first, and those alike as they came.
 final class Slots: Sendable {
-    fileprivate struct Waiter: Sendable {
-        let number: UInt64
-        let rank: Int
-        let promise: Promise<Void>
-    }
+    fileprivate typealias Row = RecencyList<UInt64, Promise<Void>>
 
     fileprivate struct State: Sendable {
         var free: Int
         var last: UInt64 = 0
-        var waiting: [Waiter] = []
+        /// By rank, the most urgent last. To come and to go cost the same however many wait.
+        var rows = [Row](repeating: Row(), count: Priority.ranks)
         /// Waiters that have a slot and may not know yet.
         var granted: Set<UInt64> = []
     }
@@ -23,7 +20,7 @@ final class Slots: Sendable {
     }
 
     /// Who waits now.
-    var waitingCount: Int { state.withLock { $0.waiting.count } }
+    var waitingCount: Int { state.withLock { $0.rows.reduce(0) { $0 + $1.count } } }
 
     /// Waits for a slot.
     ///
@@ -36,7 +33,7 @@ final class Slots: Sendable {
                 return nil
             }
             state.last += 1
-            state.enqueue(Waiter(number: state.last, rank: request.priority.rank, promise: promise))
+            state.rows[request.priority.rank].set(promise, cost: 0, for: state.last)
             return state.last
         }
         guard let number else { return TakenSlot(self) }
@@ -54,22 +51,22 @@ final class Slots: Sendable {
 
     /// Hands a slot on, or keeps it for whoever comes.
     fileprivate func giveBack() {
-        let next = state.withLock { state -> Waiter? in
-            guard !state.waiting.isEmpty else {
+        let next = state.withLock { state -> Promise<Void>? in
+            guard let (number, promise) = state.rows.lazy.reversed().compactMap(\.oldest).first else {
                 state.free += 1
                 return nil
             }
-            let next = state.waiting.removeFirst()
-            state.granted.insert(next.number)
-            return next
+            _ = state.remove(number)
+            state.granted.insert(number)
+            return promise
         }
-        next?.promise.fulfil(.success(()))
+        next?.fulfil(.success(()))
     }
 
     private func expire(_ number: UInt64, after limit: Duration) async {
         guard (try? await time.sleep(limit)) != nil else { return }
         let waiter = state.withLock { $0.remove(number) }
-        waiter?.promise.fulfil(.failure(NetError(.slotTimedOut, "no slot of the service came free in time")))
+        waiter?.fulfil(.failure(NetError(.slotTimedOut, "no slot of the service came free in time")))
     }
 
     /// Leaves the queue; a slot that came too late goes on.
@@ -85,13 +82,16 @@ final class Slots: Sendable {
 }
 
 extension Slots.State {
-    fileprivate mutating func enqueue(_ waiter: Slots.Waiter) {
-        let place = waiting.firstIndex { $0.rank < waiter.rank } ?? waiting.count
-        waiting.insert(waiter, at: place)
-    }
-
-    fileprivate mutating func remove(_ number: UInt64) -> Slots.Waiter? {
-        waiting.firstIndex { $0.number == number }.map { waiting.remove(at: $0) }
+    fileprivate mutating func remove(_ number: UInt64) -> Promise<Void>? {
+        for rank in rows.indices {
+            guard let promise = rows[rank].use(number) else { continue }
+            rows[rank].remove(number)
+            if rows[rank].count == 0 {
+                rows[rank].removeAll()
+            }
+            return promise
+        }
+        return nil
     }
 }
 
@@ -120,6 +120,8 @@ final class TakenSlot: Sendable {
 }
 
 extension Priority {
+    fileprivate static let ranks = 3
+
     fileprivate var rank: Int {
         switch self {
         case .high: 2
