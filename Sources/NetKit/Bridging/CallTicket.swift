@@ -27,6 +27,8 @@ final class CallTicket: Sendable {
     private let entry: @Sendable () -> Void
     // Nil once everybody was told.
     private let follower = Lock<(@Sendable (Bool) -> Void)?>(nil)
+    // Set while it waits for its turn elsewhere than at the engine.
+    private let mover = Lock<(@Sendable () -> Void)?>(nil)
     private let lastWords = Lock<[@Sendable () -> Void]?>([])
 
     /// - Parameter entry: hears that what follows it may go on; as often as somebody says so.
@@ -102,7 +104,13 @@ final class CallTicket: Sendable {
     /// Moves its transfers among those that wait.
     func setPriority(_ priority: Priority, _ grip: Grip?) {
         state.withLock { $0.priority = priority }
+        mover.withLock { $0 }?()
         tell(grip)
+    }
+
+    /// Names who hears that ``priority`` is another one.
+    func whenMoved(_ word: (@Sendable () -> Void)?) {
+        mover.withLock { $0 = word }
     }
 
     /// One thread tells at a time, until the transfer is as it is wished: so the last word is the right one.

@@ -44,6 +44,9 @@ package struct RecencyList<Key: Hashable, Value> {
         return (key, value)
     }
 
+    /// Whether there is a value of this key.
+    package func has(_ key: Key) -> Bool { places[key] != nil }
+
     /// The value of a key, which is the last one used now.
     package mutating func use(_ key: Key) -> Value? {
         guard let place = places[key] else { return nil }

@@ -5,7 +5,7 @@ final class Slots: Sendable {
     fileprivate struct State: Sendable {
         var free: Int
         var last: UInt64 = 0
-        /// By rank, the most urgent last. To come and to go cost the same however many wait.
+        /// By rank, the most urgent last. To come, to go and to be moved cost the same however many wait.
         var rows = [Row](repeating: Row(), count: Priority.ranks)
         /// Waiters that have a slot and may not know yet.
         var granted: Set<UInt64> = []
@@ -33,10 +33,13 @@ final class Slots: Sendable {
                 return nil
             }
             state.last += 1
-            state.rows[request.priority.rank].set(promise, cost: 0, for: state.last)
+            state.rows[request.currentPriority.rank].set(promise, cost: 0, for: state.last)
             return state.last
         }
         guard let number else { return TakenSlot(self) }
+        request.ticket?.whenMoved { [self] in move(number, as: request) }
+        defer { request.ticket?.whenMoved(nil) }
+        move(number, as: request)  // It may have been moved before somebody listened.
         let timer = request.limits?.slot.map { limit in Task { await expire(number, after: limit) } }
         defer { timer?.cancel() }
         do throws(NetError) {
@@ -61,6 +64,15 @@ final class Slots: Sendable {
             return promise
         }
         next?.fulfil(.success(()))
+    }
+
+    /// Puts it behind those that are as urgent as it is now.
+    private func move(_ number: UInt64, as request: Request<Bytes>) {
+        state.withLock { state in
+            let rank = request.currentPriority.rank
+            guard !state.rows[rank].has(number), let promise = state.remove(number) else { return }
+            state.rows[rank].set(promise, cost: 0, for: number)
+        }
     }
 
     private func expire(_ number: UInt64, after limit: Duration) async {
@@ -117,6 +129,11 @@ final class TakenSlot: Sendable {
             slots.giveBack()
         }
     }
+}
+
+extension Request {
+    /// Where it was moved to, or what it said itself.
+    fileprivate var currentPriority: Priority { ticket?.priority ?? priority }
 }
 
 extension Priority {

@@ -1,9 +1,79 @@
 @testable import NetKit
+import NetKitTesting
 import Testing
 
 /// Who waits in a lane, or for a slot of a service, and who goes first.
 @Suite(.timeLimit(.minutes(5)))
 struct CallLaneTests {
+    private typealias Handle = CallHandle<Response<String>>
+
+    private let stub = StubTransport()
+    private let gate = StubGate()
+    private let agent: Agent
+    private let lane = CallLane(maxConcurrent: 1)
+    private let service: Service
+
+    init() {
+        agent = Agent(.init(baseURL: "http://stub"), transport: stub)
+        stub.answer("*", with: .text("x"))
+        stub.answer("/hold", with: .text("x").held(by: gate))
+        var configuration = Service.Configuration()
+        configuration.maxInFlight = 1
+        service = Service("slow", configuration)
+    }
+
+    private func start(_ path: String, inLane: Bool) -> Handle {
+        var request = Request<String>(path)
+        request.service = inLane ? nil : service
+        return agent.start(request, on: .here, options: .init(lane: inLane ? lane : nil))
+    }
+
+    private func waitUntilWaiting(_ count: Int) async {
+        while lane.waitingCount + service.waitingCount < count {
+            await Task.yield()
+        }
+    }
+
+    private func expectOrder(_ paths: [String], of handles: [Handle]) async {
+        gate.open()
+        for handle in handles {
+            #expect(failureCode(of: await handle.result) == nil)
+        }
+        #expect(stub.requests.map(\.path) == paths)
+    }
+
+    @Test(arguments: [true, false])
+    func oneThatIsMovedWhileItWaitsGoesWhereItWasMovedTo(inLane: Bool) async throws {
+        var handles = [start("/hold", inLane: inLane)]
+        try await gate.waitForArrivals(1)
+        for path in ["/a", "/b", "/c", "/d"] {
+            handles.append(start(path, inLane: inLane))
+            await waitUntilWaiting(handles.count - 1)
+        }
+        handles[3].setPriority(.high)
+        handles[1].setPriority(.low)
+        handles[2].setPriority(.normal)  // As it was: it keeps its place.
+        await expectOrder(["/hold", "/c", "/b", "/d", "/a"], of: handles)
+    }
+
+    @Test(arguments: [true, false])
+    func oneThatWasMovedBeforeItWaitsGoesWhereItWasMovedTo(inLane: Bool) async throws {
+        var handles = [start("/hold", inLane: inLane)]
+        try await gate.waitForArrivals(1)
+        handles.append(start("/a", inLane: inLane))
+        await waitUntilWaiting(1)
+        let first = agent.start(Request<Bytes>("/hold"), on: .here)
+        try await gate.waitForArrivals(2)
+        var request = Request<String>("/b")
+        request.service = inLane ? nil : service
+        let options = StartOptions(after: [first.ended], lane: inLane ? lane : nil)
+        let moved = agent.start(request, on: .here, options: options)
+        moved.setPriority(.high)
+        first.cancel()
+        await waitUntilWaiting(2)
+        await expectOrder(["/hold", "/hold", "/b", "/a"], of: handles + [moved])
+    }
+
     @Test(.timeLimit(.minutes(2)), arguments: [true, false])
     func aHundredThousandMayWait(areServed: Bool) async throws {
         let count = 100_000
