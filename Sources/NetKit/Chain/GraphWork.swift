@@ -2,6 +2,8 @@
 struct StepNode: Sendable {
     let name: String
     let earlier: [String]
+    /// ``earlier``, for those who look for one.
+    let comesAfter: Set<String>
     let work: @Sendable (ChainStep, StepRun, any RequestSender) async throws(NetError) -> any ErrandOutcome
 
     init<Work: Errand>(
@@ -9,6 +11,7 @@ struct StepNode: Sendable {
     ) {
         self.name = name
         self.earlier = earlier
+        comesAfter = Set(earlier)
         work = { (step, run, sender) async throws(NetError) -> any ErrandOutcome in
             try await Self.outcome(step, through: sender) { try await make(run) }
         }
@@ -45,7 +48,7 @@ final class GraphWork: Sendable {
         }
 
         mutating func connect(_ place: Int) {
-            for name in Set(nodes[place].earlier) where outcomes[name] == nil {
+            for name in nodes[place].comesAfter where outcomes[name] == nil {
                 if let other = places[name] {
                     missing[place] += 1
                     later[other].append(place)
@@ -171,8 +174,13 @@ final class GraphWork: Sendable {
     /// What came of a step, if `later` comes after it.
     func outcome(of name: String, before later: String) -> (any ErrandOutcome)? {
         state.withLock { state in
+            guard let step = state.places[later].map({ state.nodes[$0] }) else { return nil }
+            // Nearly always; the way back through the rest of a large graph is long.
+            if step.comesAfter.contains(name) {
+                return state.outcomes[name]
+            }
             var seen: Set<String> = []
-            var rest = state.places[later].map { state.nodes[$0].earlier } ?? []
+            var rest = step.earlier
             while let earlier = rest.popLast() {
                 if earlier == name {
                     return state.outcomes[name]

@@ -67,10 +67,10 @@ public struct StepGraph: Errand, ComposedErrand {
 
     /// Names, each of which comes after the next one; the last is the first again.
     private func circle(_ places: [String: Int]) -> [String]? {
-        var waits = nodes.map { Set($0.earlier).count }
+        var waits = nodes.map(\.comesAfter.count)
         var later: [[Int]] = Array(repeating: [], count: nodes.count)
         for (place, node) in nodes.enumerated() {
-            for name in Set(node.earlier) {
+            for name in node.comesAfter {
                 if let other = places[name] {
                     later[other].append(place)
                 }

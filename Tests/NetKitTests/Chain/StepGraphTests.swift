@@ -245,4 +245,23 @@ struct StepGraphTests {
         #expect(throws: NetError.self) { try kept.values[0].add("B", Known()) }
         kept.removeAll()  // The run knows the steps, and a step knows whoever keeps the run.
     }
+
+    @Test(.timeLimit(.minutes(2)), arguments: [true, false])
+    func whatAStepAsksOfThoseBeforeItCostsNoMoreInALargeGraph(isDeep: Bool) async throws {
+        var graph = StepGraph()
+        let first = graph.add("first", Known())
+        var keys = [first]
+        for number in 0..<10_000 {
+            let earlier = isDeep ? ["first", keys[number].name] : []
+            keys.append(
+                graph.add("\(number)", after: earlier) { run in
+                    isDeep ? Known(value: try run[first]) : Known()
+                })
+        }
+        let asked = isDeep ? [] : keys
+        let last = graph.add("last", after: keys.map(\.name)) { run in
+            Known(value: try asked.allSatisfy { try run[$0] == "known" } ? "all" : "some")
+        }
+        #expect(try await agent.send(graph)[last] == "all")
+    }
 }
