@@ -15,7 +15,7 @@ public struct FailedPart: Error, Sendable, CustomStringConvertible {
     public var description: String { place + ": \(error)" }
 
     fileprivate var place: String {
-        "\(index)" + (name.map { " \"\($0)\"" } ?? "") + (tag == 0 ? "" : " (tag \(tag))")
+        "\(index)" + (name.map { " \"\($0.asMessage)\"" } ?? "") + (tag == 0 ? "" : " (tag \(tag))")
     }
 }
 

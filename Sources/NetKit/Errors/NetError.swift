@@ -47,7 +47,8 @@ public struct NetError: Error, Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - code: what kind of failure it is.
-    ///   - message: line ends and control characters in it become spaces.
+    ///   - message: line ends, control characters and those that turn text around become spaces; behind 4,000 bytes it is
+    ///     cut.
     ///   - nativeCode: the number of the library underneath, an errno, or a status.
     ///   - offset: the place in what was malformed, in bytes.
     ///   - response: what came back nevertheless.
@@ -61,7 +62,7 @@ public struct NetError: Error, Sendable, CustomStringConvertible {
         trust: TrustVerdict? = nil
     ) {
         storage = Storage(
-            code: code, message: message.onOneLine, nativeCode: nativeCode, offset: offset, response: response,
+            code: code, message: message.asMessage, nativeCode: nativeCode, offset: offset, response: response,
             metrics: metrics ?? response?.metrics ?? Metrics(), jsonFaults: jsonFaults, underlying: underlying,
             trust: trust)
     }
@@ -122,15 +123,33 @@ public struct NetError: Error, Sendable, CustomStringConvertible {
 }
 
 extension String {
-    /// Messages quote what decoders and servers say, which may be meant to confuse a terminal or a log.
-    fileprivate var onOneLine: String {
+    private static let maxMessageBytes = 4_000
+
+    /// Messages quote what decoders and servers say, which may be as long as a body.
+    var asMessage: String {
+        if utf8.count <= Self.maxMessageBytes {
+            return onOneLine
+        }
+        let end = utf8.index(startIndex, offsetBy: Self.maxMessageBytes)
+        return String(unicodeScalars[..<end]).onOneLine + "…"
+    }
+
+    /// What is quoted may be meant to confuse a terminal or a log.
+    private var onOneLine: String {
         if utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) {
             return self
         }
         return String(
             map { character in
-                let isControl = character.unicodeScalars.contains { $0.properties.generalCategory == .control }
-                return character.isNewline || isControl ? " " : character
+                character.isNewline || character.unicodeScalars.contains(where: \.isConfusing) ? " " : character
             })
+    }
+}
+
+extension Unicode.Scalar {
+    /// Control characters, and those that turn what follows around (UAX #9, 2).
+    fileprivate var isConfusing: Bool {
+        properties.generalCategory == .control || (0x202A...0x202E).contains(value)
+            || (0x2066...0x2069).contains(value)
     }
 }

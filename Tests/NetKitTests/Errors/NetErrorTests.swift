@@ -1,4 +1,4 @@
-import NetKit
+@testable import NetKit
 import Testing
 
 struct NetErrorTests {
@@ -20,6 +20,27 @@ struct NetErrorTests {
         let error = NetError(.undecodable, "a\nb\r\nc\u{1B}[31md\u{2028}e\u{85}f\u{0}g\th é💩")
         #expect(error.message == "a b c [31md e f g h é💩")
         #expect(error.description == "undecodable: a b c [31md e f g h é💩")
+    }
+
+    @Test func aDescriptionTurnsNoTextAround() {
+        let error = NetError(.badJSON, "a\u{202E}b\u{2066}c\u{200D}d")
+        #expect(error.message == "a b c\u{200D}d")
+    }
+
+    @Test(arguments: ["x", "é", "💩", "\u{1B}"])
+    func aMessageIsCutWhereSomebodyElsesTextIsLong(text: String) {
+        let error = NetError(.undecodable, "no such: " + String(repeating: text, count: 1_000_000))
+        #expect(error.message.hasPrefix("no such: ") && error.message.hasSuffix("…"))
+        #expect((4_000...4_100).contains(error.message.utf8.count))
+        #expect(!error.message.contains("\u{FFFD}"))
+        let larger = NetError("step", FailedPart(index: 1, name: text, tag: 0, error: error))
+        #expect((4_000...4_100).contains(larger.message.utf8.count))
+    }
+
+    @Test func aPartTellsItsNameOnOneLine() {
+        let part = FailedPart(index: 1, name: "a\u{1B}[31m\nb", tag: 7, error: NetError(.reset, "it broke"))
+        #expect(part.description == "1 \"a [31m b\" (tag 7): reset: it broke")
+        #expect(part.name == "a\u{1B}[31m\nb")
     }
 
     @Test func onlyNetworkFaultsAndTimeLimitsAreRetryable() {
