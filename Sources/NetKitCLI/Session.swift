@@ -233,11 +233,11 @@ struct Session {
     /// there and cannot be read is, when it is the jar: its cookies would be lost at the end.
     private func loadCookies(into agent: Agent) throws(Failure) {
         for path in arguments.cookieFiles where !path.isEmpty {
+            let isJar = arguments.cookieJar.map { $0 == path || InputFile.areOne($0, path) } ?? false
             let file: (cookies: [Cookie], foreignLines: Int)
             do throws(SystemError) {
                 file = try CookieFile.read(path)
             } catch {
-                let isJar = arguments.cookieJar.map { $0 == path || InputFile.areOne($0, path) } ?? false
                 if isJar && !error.isMissingFile {
                     throw Failure(reading: error, from: path)
                 }
@@ -254,6 +254,9 @@ struct Session {
                 let kept = file.cookies.filter { !arguments.dropsSessionCookies || $0.expires != nil }
                 try agent.setCookies(kept)
             } catch {
+                if isJar {
+                    throw Failure(ExitCode.read, "cannot read \(path): \(error.message)")
+                }
                 warn("the cookies of \(path) are not used: \(error.message)")
             }
         }

@@ -338,5 +338,8 @@ nc_status nc_engine_set_cookies(nc_engine *engine, nc_slice text, nc_error *err)
     if (needs_wake) {
         nc_mailbox_wake(&engine->shared.mailbox);
     }
+    if (status == NC_ERR_TOO_LARGE) {
+        return nc_error_set(err, status, 0, -1, "more than %d MiB of cookies", MAX_JAR_BYTES >> 20);
+    }
     return status == NC_OK ? nc_error_clear(err) : nc_error_set(err, status, 0, -1, "%s", nc_status_text(status));
 }

@@ -2,10 +2,10 @@ extension Cookie {
     private static let httpOnlyPrefix = "#HttpOnly_"
 
     /// A line of the Netscape format: domain, tail match, path, secure, expiry, name and value, with tabs between.
-    /// Nil for an empty line, a comment and what is no cookie. Several tabs count as one, as for curl; the path and
-    /// the value may be missing.
+    /// Nil for an empty line, a comment and what is no cookie. Blanks in front are nothing and several tabs count as
+    /// one, as for curl; the path and the value may be missing.
     public init?(netscapeLine line: some StringProtocol) {
-        var rest = line[...]
+        var rest = line.drop { $0 == " " || $0 == "\t" }
         let isHTTPOnly = rest.hasPrefix(Self.httpOnlyPrefix)
         if isHTTPOnly {
             rest = rest.dropFirst(Self.httpOnlyPrefix.count)
@@ -37,14 +37,16 @@ extension Cookie {
     /// The cookie as such a line.
     ///
     /// Throws ``NetError/Code/usage`` for what no cookie can be: a control character or a semicolon, behind which servers
-    /// would read another one, no name or domain, or a name whose prefix promises what does not hold (RFC 6265bis,
-    /// 4.1.3).
+    /// would read another one, no name or domain, a domain that begins with a blank, or a name whose prefix promises what
+    /// does not hold (RFC 6265bis, 4.1.3).
     public var netscapeLine: String {
         get throws(NetError) {
             let isPlain = [name, value, domain, path].allSatisfy { text in
                 text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: ";") }
             }
-            guard isPlain, !name.isEmpty, !name.utf8.contains(UInt8(ascii: "=")), !domain.isEmpty else {
+            guard isPlain, !name.isEmpty, !name.utf8.contains(UInt8(ascii: "=")),
+                let first = domain.utf8.first, first != UInt8(ascii: " ")
+            else {
                 throw NetError(.usage, "a cookie has no name, no domain, or a character that ends it")
             }
             guard keepsPromise else {

@@ -148,6 +148,21 @@ struct AccessOptionTests {
         #expect(outcome.errorLines.count == 1 && outcome.errors.contains(warning + folder.file("jar")))
     }
 
+    /// Blanks in front of a line are nothing to curl either.
+    @Test func blanksInFrontOfACookieCostNone() async throws {
+        let lines = ["  ", " \t#HttpOnly_", ". "].enumerated().map { number, front in
+            "\(front)127.0.0.1\tFALSE\t/\tFALSE\t4102444800\tk\(number)\tv\n"
+        }
+        let jar = folder.file("jar")
+        try folder.write(Array(lines.joined().utf8), to: "jar", mode: 0o600)
+        let outcome = try await nk("-b", jar, "-c", jar, server.url("/"))
+        let sent = server.received().values(named: "Cookie").joined().split(separator: "; ")
+        #expect(outcome.code == 0 && sent.sorted() == ["k0=v", "k1=v"])
+        #expect(outcome.errorLines.count == 1 && outcome.errors.hasPrefix("nk: warning: a line of \(jar) "))
+        let text = String(decoding: folder.contents(of: "jar") ?? [], as: UTF8.self)
+        #expect(text.contains("\n127.0.0.1\tFALSE\t/\tFALSE\t4102444800\tk0\tv\n"))
+    }
+
     @Test(arguments: ["-j", "--junk-session-cookies"])
     func cookiesOfASessionMayBeLeftOut(option: String) async throws {
         let lines = ["0\ts\t1", "4102444800\tk\tv"].map { "127.0.0.1\tFALSE\t/\tFALSE\t\($0)\n" }
@@ -193,6 +208,17 @@ struct AccessOptionTests {
         #expect(outcome.code == 26 && outcome.bytes == [] && server.requestCount == 0)
         #expect(outcome.errorLines.count == 1 && outcome.errors.hasPrefix("nk: (26) cannot read \(jar): "))
         #expect(folder.mode(of: "jar") == before && folder.names == ["jar"])
+    }
+
+    @Test func aJarOfMoreThanIsKeptIsLeftAlone() async throws {
+        let value = String(repeating: "v", count: 6 << 20)
+        let text = (1...3).map { "h\($0).test\tFALSE\t/\tFALSE\t4102444800\tk\t\(value)\n" }.joined()
+        let jar = folder.file("jar")
+        try folder.write(Array(text.utf8), to: "jar", mode: 0o600)
+        let outcome = try await nk("-b", jar, "-c", jar, server.url("/"))
+        #expect(outcome.code == 26 && outcome.bytes == [] && server.requestCount == 0)
+        #expect(outcome.errorLines.count == 1 && outcome.errors.hasPrefix("nk: (26) cannot read \(jar): "))
+        #expect(folder.contents(of: "jar")?.count == text.utf8.count)
     }
 
     @Test func aJarIsTheSameByAnotherName() async throws {

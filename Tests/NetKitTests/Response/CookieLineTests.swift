@@ -25,9 +25,16 @@ struct CookieLineTests {
         #expect(empty?.name == "session" && empty?.value.isEmpty == true)
     }
 
+    @Test(arguments: ["  ", "\t", " \t "])
+    func blanksInFrontAreNothing(blanks: String) {
+        #expect(Cookie(netscapeLine: blanks + "host.test\tFALSE\t/\tFALSE\t0\tn\tv")?.domain == "host.test")
+        #expect(Cookie(netscapeLine: blanks + "#HttpOnly_host.test\tFALSE\t/\tFALSE\t0\tn\tv")?.isHTTPOnly == true)
+        #expect(Cookie(netscapeLine: blanks + "# a comment") == nil)
+    }
+
     @Test(arguments: [
         "", "a\tFALSE\t/\tFALSE\t0\tn\u{1}\tv", "a\tFALSE\t/\tFALSE\t0\tn\tv\tw", "# Netscape HTTP Cookie File",
-        "a\tFALSE\t/\tFALSE\tsoon\tn\tv", "one word",
+        "a\tFALSE\t/\tFALSE\tsoon\tn\tv", "one word", ". a\tFALSE\t/\tFALSE\t0\tn\tv",
     ])
     func whatIsNoCookieIsNone(line: String) {
         #expect(Cookie(netscapeLine: line) == nil)
@@ -43,7 +50,7 @@ struct CookieLineTests {
 
     @Test(arguments: [
         Cookie(name: "", value: "", domain: "host.test"), Cookie(name: "a", value: "", domain: ""),
-        Cookie(name: "a", value: "1\t2", domain: "host.test"),
+        Cookie(name: "a", value: "1\t2", domain: "host.test"), Cookie(name: "a", value: "1", domain: " host.test"),
         Cookie(name: "a", value: "1; b=2", domain: "host.test"),
         Cookie(name: "a=1; b", value: "2", domain: "host.test"),
         Cookie(name: "a=\u{301}1", value: "2", domain: "host.test"),
