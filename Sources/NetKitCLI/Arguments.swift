@@ -164,14 +164,16 @@ struct Arguments: Sendable {
         var rest = words[...]
         var areOptionsOver = false
         while let word = rest.popFirst() {
-            if areOptionsOver || word == "-" || !word.hasPrefix("-") {
+            guard !areOptionsOver, word != "-", let behind = word.behind("-") else {
                 urls.append(word)
-            } else if word == "--" {
+                continue
+            }
+            if word == "--" {
                 areOptionsOver = true
-            } else if word.hasPrefix("--") {
-                try take(long: String(word.dropFirst(2)), &rest)
+            } else if let name = behind.behind("-") {
+                try take(long: name, &rest)
             } else {
-                try take(shorts: word.dropFirst(), &rest)
+                try take(shorts: behind, &rest)
             }
         }
         if wantsHelp || wantsVersion {
@@ -222,10 +224,11 @@ struct Arguments: Sendable {
     }
 
     /// Short options may stand together (-sSf), and the last one's value may follow at once (-XPOST).
-    private mutating func take(shorts word: Substring, _ rest: inout ArraySlice<String>) throws(UsageError) {
-        var letters = word
+    private mutating func take(shorts word: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
+        // Scalar by scalar: a value that begins with an accent would be part of its option's letter.
+        var letters = word.unicodeScalars[...]
         while let letter = letters.popFirst() {
-            guard let option = Option.all.first(where: { $0.short == letter }) else {
+            guard let option = Option.all.first(where: { $0.short == Character(letter) }) else {
                 throw UsageError("unknown option -\(letter)")
             }
             switch option.effect {

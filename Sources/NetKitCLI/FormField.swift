@@ -34,7 +34,7 @@ struct FormField: Sendable {
     /// `name=value`, of which nothing has a meaning of its own.
     init(literal text: String) throws(UsageError) {
         let (name, value) = try Self.halves(of: text, option: "--form-string")
-        self.init(name, .text(String(value)))
+        self.init(name, .text(value))
     }
 
     private init(_ name: String, _ content: Content) {
@@ -47,10 +47,10 @@ struct FormField: Sendable {
     static func parsed(_ text: String) throws(UsageError) -> [FormField] {
         let (name, value) = try halves(of: text, option: "-F")
         var rest = FormText(value)
-        if name.isEmpty && (value.first == "(" || value.hasPrefix(")")) {
+        if name.isEmpty && (rest.next == "(" || rest.next == ")") {
             throw UsageError("-F '=(' and '=)': a form within a form is not sent")
         }
-        let mark = value.first == "@" || value.first == "<" ? rest.take() : nil
+        let mark = rest.next == "@" || rest.next == "<" ? rest.take() : nil
         var fields: [FormField] = []
         repeat {
             let word = rest.word(endsAtComma: mark == "@")
@@ -68,11 +68,11 @@ struct FormField: Sendable {
 
     private static func halves(
         of text: String, option: String
-    ) throws(UsageError) -> (name: String, value: Substring) {
+    ) throws(UsageError) -> (name: String, value: String) {
         guard let (name, _, value) = text.cut(atFirst: "=") else {
             throw UsageError("\(option) has no '=': it is name=value")
         }
-        return (name, value[...])
+        return (name, value)
     }
 
     /// Behind a ";" may stand the rest of a secret: of what is wrong only the field's name is told.

@@ -1,18 +1,18 @@
-/// What stands behind `name=` in a -F, read from its start; as curl reads it.
+/// What stands behind `name=` in a -F, read from its start; as curl reads it. No accent hides the mark before it.
 struct FormText {
-    private var rest: Substring
+    private var rest: Substring.UnicodeScalarView
 
-    init(_ text: Substring) {
-        rest = text
+    init(_ text: String) {
+        rest = text.unicodeScalars[...]
     }
 
-    var next: Character? { rest.first }
+    var next: Unicode.Scalar? { rest.first }
 
-    mutating func take() -> Character? {
+    mutating func take() -> Unicode.Scalar? {
         rest.popFirst()
     }
 
-    mutating func take(_ mark: Character) -> Bool {
+    mutating func take(_ mark: Unicode.Scalar) -> Bool {
         let isThere = rest.first == mark
         if isThere {
             rest.removeFirst()
@@ -21,7 +21,7 @@ struct FormText {
     }
 
     mutating func take(prefix: String) -> Bool {
-        let isThere = rest.prefix(prefix.count).lowercased() == prefix
+        let isThere = String(rest.prefix(prefix.count)).lowercased() == prefix
         if isThere {
             rest.removeFirst(prefix.count)
         }
@@ -38,11 +38,11 @@ struct FormText {
         skipBlanks()
         let whole = rest
         if take("\"") {
-            var word = ""
+            var word = String.UnicodeScalarView()
             while let letter = rest.popFirst() {
                 if letter == "\"" {
                     _ = plain(endsAtComma: endsAtComma)
-                    return word
+                    return String(word)
                 }
                 let escapes = letter == "\\" && (rest.first == "\"" || rest.first == "\\")
                 word.append(escapes ? rest.removeFirst() : letter)
@@ -63,7 +63,7 @@ struct FormText {
     }
 
     private var isAttribute: Bool {
-        let behind = rest.dropFirst().drop { $0 == " " || $0 == "\t" }.lowercased()
+        let behind = String(rest.dropFirst().drop { $0 == " " || $0 == "\t" }).lowercased()
         return ["filename=", "headers=", "encoder=", "type="].contains { behind.hasPrefix($0) }
     }
 

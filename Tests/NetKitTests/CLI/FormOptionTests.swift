@@ -48,6 +48,17 @@ struct FormOptionTests {
         #expect(try await body(["-F", #"f=@"odd;,\"n.png""#]) == part("f", "x", more: odd) + "--B--\r\n")
     }
 
+    /// An accent joins what stands in front of it.
+    @Test func anAccentBehindItHidesNoMark() async throws {
+        let accent = "\u{301}"
+        try folder.write(Array("accented".utf8), to: accent)
+        #expect(
+            try await body(["-F", "f=@\(accent);type=text/x"])
+                == part("f", "accented", more: "; filename=\"\(accent)\"\r\nContent-Type: text/x") + "--B--\r\n")
+        #expect(try await body(["-F", "f=<\(accent)"]) == part("f", "accented") + "--B--\r\n")
+        #expect(try await body(["-F", "f=\"a;\\\"\(accent)b\""]) == part("f", "a;\"\(accent)b") + "--B--\r\n")
+    }
+
     @Test(arguments: [("up", "text/plain"), ("up.odd", "text/plain"), ("up.png", "image/png")])
     func aNameWithoutATypeLeavesTheFilesOwn(name: String, type: String) async throws {
         let told = "; filename=\"\(name)\"\r\nContent-Type: \(type)"

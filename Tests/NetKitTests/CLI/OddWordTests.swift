@@ -57,6 +57,20 @@ struct OddWordTests {
         }
     }
 
+    // MARK: Words
+
+    @Test(arguments: ["\u{301}a=1", "\u{200D}", "\u{FE0F}"])
+    func aValueMayBeginWithWhatJoinsItsLetter(value: String) async throws {
+        let outcome = try await nk("-d\(value)", server.url("/"))
+        #expect(outcome.code == 0 && outcome.errors == "")
+        #expect(String(decoding: server.received().body, as: UTF8.self) == value)
+    }
+
+    @Test func anAccentMakesNoURLOfAnOption() async throws {
+        let outcome = try await nk("-\u{301}", server.url("/"))
+        #expect(outcome.code == 2 && server.requestCount == 0)
+    }
+
     // MARK: URLs
 
     @Test func aSchemeStandsAtTheBeginningOrNowhere() async throws {
