@@ -7,8 +7,8 @@ struct Account: Sendable {
     var status = 0
     var headers: Headers = [:]
     var metrics = Metrics()
-    /// Body bytes sent.
-    var uploadedBytes = 0
+    /// Body bytes of the last request that were sent, as they are told while they go.
+    let sent = Lock(0)
     /// Where the body is, when it is in a file.
     var fileName: String?
     var exitCode = ExitCode.success
@@ -18,6 +18,8 @@ struct Account: Sendable {
     init(_ job: Job) {
         self.job = job
     }
+
+    var uploadedBytes: Int { sent.withLock { $0 } }
 
     /// The URL that answered, or the one that was asked.
     var url: String { metrics.last?.url ?? WrittenURL(job.url).withoutLogin }

@@ -36,7 +36,7 @@ extension Fetch {
                 throw Failure(writing: error, to: download.path)
             }
         }
-        let request = shown(plan.request, name: download.path)
+        let request = shown(plan.request, name: download.path, counting: account.sent)
         let (console, isSilent) = (console, arguments.isSilent)
         let savedPath: String
         do throws(NetError) {

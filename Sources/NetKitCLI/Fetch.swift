@@ -41,7 +41,8 @@ struct Fetch {
         let output = try Output(job.output, of: job.url, makesFolders: arguments.makesFolders, turn: turn)
         defer { output.end() }
         account.fileName = output.path
-        var request = shown(plan.request, name: output.path ?? plan.uploadName ?? "standard output")
+        var request = shown(
+            plan.request, name: output.path ?? plan.uploadName ?? "standard output", counting: account.sent)
         let followed = FollowedHeads()
         request.observers = [followed]
         let outcome: Result<Void, Failure>
@@ -50,7 +51,6 @@ struct Fetch {
                 outcome = try await receiveAll(agent.answers(to: request), plan, output, &account, &heads)
             } else {
                 let stream = try await agent.stream(request)
-                account.uploadedBytes = plan.uploadedBytes
                 outcome = try await receive(stream, plan, output, &account, &heads)
             }
         } catch {
@@ -70,12 +70,13 @@ struct Fetch {
         try outcome.get()
     }
 
-    /// With a line of progress, where there is one.
-    func shown(_ request: Request<Bytes>, name: String) -> Request<Bytes> {
+    /// With a line of progress, where there is one, and a count of what is sent.
+    func shown(_ request: Request<Bytes>, name: String, counting sent: Lock<Int>) -> Request<Bytes> {
         var request = request
         let (console, index) = (console, job.index)
         console.begin(index, name: Verbose.printable(name.split(separator: "/").last.map(String.init) ?? name))
         request.progress = { progress in
+            sent.withLock { $0 = progress.sent }
             if !progress.isOver {
                 console.update(index, progress)
             }
@@ -96,7 +97,6 @@ struct Fetch {
                 return outcome
             }
         }
-        account.uploadedBytes = plan.uploadedBytes
         return outcome
     }
 

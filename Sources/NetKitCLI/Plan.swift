@@ -5,8 +5,6 @@ struct Plan {
     private(set) var request: Request<Bytes>
     /// The body's length; nil without a body, and when only reading tells.
     private var bodyBytes: Int?
-    /// What is read while it is sent.
-    private(set) var pieces: InputPieces?
     /// The name of the file that is sent.
     private(set) var uploadName: String?
 
@@ -52,9 +50,6 @@ struct Plan {
 
     /// The Content-Type of a form, which -H does not change; nil without one.
     var formType: String? { arguments.form.isEmpty ? nil : request.body?.contentType }
-
-    /// Body bytes that went out with a request that was answered.
-    var uploadedBytes: Int { pieces?.count ?? bodyBytes ?? 0 }
 
     /// What Content-Length says; nil where nothing does.
     var announcedBytes: Int? { sendsChunks ? nil : bodyBytes }
@@ -172,9 +167,7 @@ struct Plan {
                 bodyBytes = length
                 return sendsChunks ? .stream { FilePieces(path: path) } : .file(path)
             }
-            let pieces = try InputPieces(path)
-            self.pieces = pieces
-            return .once(pieces)
+            return .once(try InputPieces(path))
         } catch {
             throw Failure(reading: error, from: path)
         }

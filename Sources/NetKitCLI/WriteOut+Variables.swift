@@ -49,7 +49,7 @@ extension WriteOut {
         "scheme": { .text(String($0.url.prefix { $0 != ":" }).uppercased()) },
         "size_download": { .number($0.metrics.last?.receivedBytes ?? 0) },
         "size_header": { .number($0.metrics.reduce(0) { $0 + $1.headBytes }) },
-        "size_request": { .number(max(0, $0.metrics.reduce(0) { $0 + $1.sentBytes } - $0.uploadedBytes)) },
+        "size_request": { .number($0.metrics.reduce(0) { $0 + $1.sentBytes }) },
         "size_upload": { .number($0.uploadedBytes) },
         "speed_download": { .number(rate($0.metrics.last?.receivedBytes ?? 0, $0.took)) },
         "speed_upload": { .number(rate($0.uploadedBytes, $0.took)) },

@@ -4,7 +4,6 @@ import Glibc
 import Darwin
 #endif
 import Dispatch
-import Synchronization
 
 /// What a pipe or a terminal gives, piece by piece. It is read on a thread of its own, which may wait.
 struct InputPieces: AsyncSequence, Sendable {
@@ -14,11 +13,6 @@ struct InputPieces: AsyncSequence, Sendable {
     private let path: String
     private let descriptor: Int32
     private let queue = DispatchQueue(label: "nk.input")
-    private let read = Counter()
-
-    private final class Counter: Sendable {
-        let bytes = Atomic(0)
-    }
 
     /// "-" is standard input. A file stays open until the process ends.
     init(_ path: String) throws(SystemError) {
@@ -28,9 +22,6 @@ struct InputPieces: AsyncSequence, Sendable {
             throw SystemError(number: errno)
         }
     }
-
-    /// Bytes given so far.
-    var count: Int { read.bytes.load(ordering: .relaxed) }
 
     func makeAsyncIterator() -> Iterator {
         Iterator(pieces: self)
@@ -56,7 +47,6 @@ struct InputPieces: AsyncSequence, Sendable {
         while true {
             let count = unsafe systemRead(descriptor, &piece, piece.count)
             if count >= 0 {
-                read.bytes.add(count, ordering: .relaxed)
                 return .success(Array(piece.prefix(count)))
             }
             if errno != EINTR {

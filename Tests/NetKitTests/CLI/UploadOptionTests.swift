@@ -114,4 +114,17 @@ struct UploadOptionTests {
         #expect(try await nk("-w", format, "-T", folder.file("a file.txt"), server.url("/place")).text == "ok|10")
         #expect(try await nk(["-w", format, "-T", "-", server.url("/place")], input: [1, 2, 3]).text == "ok|3")
     }
+
+    /// That of the last request, whatever comes of it.
+    @Test func ofAnUploadWhatWentIsCounted() async throws {
+        let words = ["-d", "abc", "-L", "-w", "|%{size_upload}"]
+        server.script("/moved", .redirect(to: "/place"))
+        #expect(try await nk(words + [server.url("/moved")]).text == "ok|0")
+        server.script("/gone", Reply(cutAfter: 0, ending: .close))
+        let gone = try await nk(words + [server.url("/gone")])
+        #expect(gone.code == 52 && gone.text == "|3")
+        server.script("/large", .text("too large"))
+        let refused = try await nk(words + ["--max-filesize", "3", server.url("/large")])
+        #expect(refused.code == 63 && refused.text == "|3")
+    }
 }

@@ -22,7 +22,7 @@ struct WriteOutTests {
             account.status = 200
             account.headers = ["Content-Type": "text/plain", "X-Name": "a\"b"]
             account.metrics = Metrics([first, second])
-            account.uploadedBytes = 20
+            account.sent.withLock { $0 = 20 }
             account.fileName = "f"
             return account
         }
@@ -38,7 +38,7 @@ struct WriteOutTests {
         ("%{url}", "https://host.test/a"), ("%{num_redirects} %{num_connects}", "1 1"), ("%{scheme}", "HTTPS"),
         ("%{remote_ip}:%{remote_port}", "127.0.0.1:8443"), ("%{content_type}", "text/plain"),
         ("%{filename_effective}", "f"), ("%{header{x-name}}|%header{X-NAME}|%header{none}", "a\"b|a\"b|"),
-        ("%{size_download} %{size_upload} %{size_header} %{size_request}", "1000 20 150 150"),
+        ("%{size_download} %{size_upload} %{size_header} %{size_request}", "1000 20 150 170"),
         ("%{speed_download} %{speed_upload}", "2000 40"), ("%{time_total} %{time_redirect}", "0.500000 0.030000"),
         ("%{time_namelookup} %{time_connect} %{time_appconnect}", "0.002000 0.005000 0.000000"),
         ("%{time_pretransfer} %{time_starttransfer}", "0.007000 0.030000"), ("%{exitcode}%{errormsg}", "0"),
