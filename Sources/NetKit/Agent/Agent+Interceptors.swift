@@ -145,7 +145,7 @@ extension Agent {
             }
             let bytes = try await reply.collected(upTo: call.request.limits?.maxBodyBytes)
             try call.request.checkBody(bytes, of: received)
-            try await withTaskExecutorPreference(DiskExecutor.shared) { () async throws(NetError) in
+            try await withTaskExecutorPreference(DiskExecutor()) { () async throws(NetError) in
                 try await Self.write(bytes, to: path)
             }
             return (received.map { _ in SavedFile(path: path, byteCount: bytes.count) }, received)

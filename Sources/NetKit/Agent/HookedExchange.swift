@@ -175,7 +175,7 @@ struct HookedExchange {
     }
 
     private func saved(_ stream: ResponseStream, to path: String) async throws(NetError) -> Answer {
-        try await withTaskExecutorPreference(DiskExecutor.shared) { () async throws(NetError) in
+        try await withTaskExecutorPreference(DiskExecutor()) { () async throws(NetError) in
             try await write(stream, to: path)
         }
     }

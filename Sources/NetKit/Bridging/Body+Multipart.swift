@@ -29,7 +29,7 @@ extension MultipartBody {
     @discardableResult
     public func write(toFile path: String) async throws(NetError) -> String {
         let body = try Body.multipart(self)
-        try await withTaskExecutorPreference(DiskExecutor.shared) { () async throws(NetError) in
+        try await withTaskExecutorPreference(DiskExecutor()) { () async throws(NetError) in
             try await Self.write(body, toFile: path)
         }
         return body.contentType ?? ""

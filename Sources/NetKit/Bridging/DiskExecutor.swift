@@ -1,10 +1,8 @@
 internal import Dispatch
 
 /// Threads for what waits for a disk: an actor, the loop and the few threads of the cooperative pool have others to serve
-/// meanwhile.
+/// meanwhile. Each use makes one of its own; the threads are Dispatch's.
 final class DiskExecutor: TaskExecutor {
-    static let shared = DiskExecutor()
-
     private let queue = DispatchQueue(label: "netkit.disk", attributes: .concurrent)
 
     func enqueue(_ job: consuming ExecutorJob) {

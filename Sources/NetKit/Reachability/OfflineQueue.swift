@@ -174,7 +174,7 @@ public final class OfflineQueue: Interceptor {
 
     /// Writes it down and returns its number.
     private func keep(_ request: Request<Bytes>) async throws(NetError) -> Int {
-        try await withTaskExecutorPreference(DiskExecutor.shared) { () async throws(NetError) in
+        try await withTaskExecutorPreference(DiskExecutor()) { () async throws(NetError) in
             try await write(request)
         }
     }

@@ -5,6 +5,15 @@ final class RunRegistry: Sendable {
         /// By number, and by mark: a start looks for those that it may repeat, and not through all.
         var marks: [UInt64: [RepeatMark]] = [:]
         var marked: [RepeatMark: Set<UInt64>] = [:]
+
+        mutating func unmark(_ id: UInt64) {
+            for mark in marks.removeValue(forKey: id) ?? [] {
+                marked[mark]?.remove(id)
+                if marked[mark]?.isEmpty == true {
+                    marked[mark] = nil
+                }
+            }
+        }
     }
 
     private let state = Lock(State())
@@ -31,6 +40,7 @@ final class RunRegistry: Sendable {
         let marks = control.repeatMarks
         state.withLock { state in
             guard state.runs[control.id] != nil else { return }
+            state.unmark(control.id)
             state.marks[control.id] = marks
             for mark in marks {
                 state.marked[mark, default: []].insert(control.id)
@@ -40,12 +50,7 @@ final class RunRegistry: Sendable {
 
     func remove(_ control: RunControl) {
         let wasListed = state.withLock { state in
-            for mark in state.marks.removeValue(forKey: control.id) ?? [] {
-                state.marked[mark]?.remove(control.id)
-                if state.marked[mark]?.isEmpty == true {
-                    state.marked[mark] = nil
-                }
-            }
+            state.unmark(control.id)
             return state.runs.removeValue(forKey: control.id) != nil
         }
         if wasListed {

@@ -107,7 +107,7 @@ public final class UploadQueue: Sendable {
         if asked.headers["Idempotency-Key"] == nil {
             asked.headers["Idempotency-Key"] = Self.freshKey()
         }
-        let record = try await withTaskExecutorPreference(DiskExecutor.shared) { [asked] () async throws(NetError) in
+        let record = try await withTaskExecutorPreference(DiskExecutor()) { [asked] () async throws(NetError) in
             try await keep(asked, keeping)
         }
         let news = state.withLock { $0.insert(record) }
