@@ -39,7 +39,7 @@ public struct TransferHooks: Sendable {
 
     /// What becomes of the response, by its head: not a redirect's that is followed. Of a download it is asked when the
     /// answer is one to save, before the destinations: it may send the file to another path; a stream is nothing that
-    /// a download gives, and goes on as asked.
+    /// a download gives, and goes on as asked. There its task is cancelled, and waited for, as a destination's is.
     public var head: (@Sendable (Request<Bytes>, ResponseHead) async throws -> HeadAnswer)? {
         get { kept?.value.head }
         set { value.head = newValue }

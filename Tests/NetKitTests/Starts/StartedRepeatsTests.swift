@@ -1,4 +1,4 @@
-import NetKit
+@testable import NetKit
 import NetKitTesting
 import Testing
 
@@ -293,18 +293,22 @@ struct StartedRepeatsTests {
         #expect(told.value == 0)
     }
 
-    @Test(.timeLimit(.minutes(2)), arguments: [RepeatPolicy.cancelPrevious, .ignore])
-    func whoRepeatsNobodyIsNotLookedForAmongAllOthers(policy: RepeatPolicy) async throws {
+    @Test func whoMayRepeatAnotherIsFoundByKeyTypeOrPlace() throws {
+        let agent = Agent(.init(baseURL: "http://stub"), transport: stub)
+        var keyed = Request<String>("/elsewhere")
+        keyed.repeatKey = "k"
+        let starts = [
+            agent.start(Request<String>("/list?a")), agent.start(Request<String>("/list", method: .post)),
+            agent.start(Request<String>("/other")), agent.start(keyed), agent.start(List(filter: "a")),
+            agent.start(Request<String>("/list?b#c")), agent.start(List(filter: "b")), agent.start(Other()),
+        ]
+        keyed.url = "/anywhere"
+        let last = agent.start(keyed)
+        let found = (starts + [last]).map { agent.registry.earlier(than: $0.control).map(\.id) }
+        // A type is told at once, its URL and its key later.
+        #expect(found[..<6] == [[], [], [], [], [], [starts[0].id]])
+        #expect(found[6].contains(starts[4].id) && found[8] == [starts[3].id])
         gate.open()
-        let agent = agent(policy)
-        let first = agent.prepare(Request<Bytes>("/first"), on: .here)
-        let handles = (0..<5_000).map { number in
-            agent.start(Request<Bytes>("/\(number)"), on: .here, options: .init(after: [first.handle.ended]))
-        }
-        first.start()
-        for handle in handles {
-            #expect(failureCode(of: await handle.result) == nil)
-        }
     }
 }
 
