@@ -30,7 +30,7 @@ extension Repeats.Key {
         } else if let type = request.group {
             what = .described(type)
         } else {
-            what = .place(request.method, Array(request.url.utf8.prefix { $0 != 0x3F && $0 != 0x23 }))
+            what = .place(request.method, Array(request.url.withoutQuery.utf8))
         }
         refreshes = RefreshUnderWay.numbers
         bypassesRefresh = request.bypassesCredentialRefresh

@@ -23,7 +23,7 @@ public struct ValidateParameters: Interceptor {
         self.init { parameters, request in
             if !isValid(parameters) {
                 throw NetError(
-                    .invalidParameters, "the parameters of \(request.method) \(request.url.placeAlone) will not do")
+                    .invalidParameters, "the parameters of \(request.method) \(request.url.shownPlace) will not do")
             }
         }
     }
@@ -35,7 +35,7 @@ public struct ValidateParameters: Interceptor {
         } catch {
             throw NetError(
                 asking: error, .invalidParameters,
-                "the parameters of \(call.request.method) \(call.request.url.placeAlone) will not do")
+                "the parameters of \(call.request.method) \(call.request.url.shownPlace) will not do")
         }
         return try await next(call)
     }

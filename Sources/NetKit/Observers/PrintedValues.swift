@@ -42,8 +42,3 @@ extension Cookie: CustomStringConvertible, CustomReflectable {
             ], displayStyle: .struct)
     }
 }
-
-extension String {
-    /// A URL up to its query, without credentials.
-    var shownPlace: String { String(withoutUserinfo.prefix { $0 != "?" && $0 != "#" }) }
-}

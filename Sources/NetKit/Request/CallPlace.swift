@@ -6,8 +6,8 @@ struct CallPlace: Sendable {
 
     /// - Parameter completed: the absolute URL.
     init(_ written: String, completed: String) {
-        self.written = written.prefix { $0 != "?" && $0 != "#" }
-        let place = completed.withoutUserinfo.prefix { $0 != "?" && $0 != "#" }
+        self.written = written.withoutQuery
+        let place = completed.withoutUserinfo.withoutQuery
         let begin = place.firstRange(of: "://")?.upperBound ?? place.startIndex
         let slash = place[begin...].firstIndex(of: "/") ?? place.endIndex
         origin = place[..<slash]

@@ -44,8 +44,11 @@ extension String {
         return "\(scheme)://" + self[host.startIndex...]
     }
 
+    /// The URL up to its query or fragment. By scalars, as ``cut(atFirst:)`` looks for marks.
+    var withoutQuery: Substring { Substring(unicodeScalars.prefix { $0 != "?" && $0 != "#" }) }
+
     /// The URL up to its query and without a name and a password: no message should tell what secrets they hold.
-    var placeAlone: Substring { withoutUserinfo.prefix { $0 != "?" && $0 != "#" } }
+    var shownPlace: String { String(withoutUserinfo.withoutQuery) }
 
     /// Whether there is a name or a password in front of its host.
     var hasUserinfo: Bool { mayHaveUserinfo && withoutUserinfo.utf8.count != utf8.count }

@@ -26,7 +26,7 @@ public struct Response<Value: Sendable>: Sendable {
     public var url: String { metrics.last?.url ?? "" }
 
     /// The URL up to its query, which may hold secrets that no message should tell.
-    var place: Substring { url.prefix { $0 != "?" && $0 != "#" } }
+    var place: Substring { url.withoutQuery }
 
     init(value: Value, content: ResponseContent) {
         self.init(value: value, kept: KeptResponse(content), cacheNote: nil)

@@ -159,7 +159,7 @@ extension RunControl {
             }
             if !other.mayFail, let error = other.control.failure {
                 let run = other.control.run
-                let name = run.name.isEmpty ? run.url.map { String($0.placeAlone) } : run.name
+                let name = run.name.isEmpty ? run.url?.shownPlace : run.name
                 let part = FailedPart(index: Int(clamping: run.id), name: name, tag: run.tag, error: error)
                 throw NetError(.earlierFailed, "start \(part)", underlying: part)
             }

@@ -15,7 +15,7 @@ extension RunControl {
         } else if let type = request.group {
             marks.append(.type(type))
         } else if group == nil {
-            marks.append(.place(request.method, String(Substring(request.url.withoutQuery))))
+            marks.append(.place(request.method, String(request.url.withoutQuery)))
         }
         return marks
     }
@@ -36,12 +36,8 @@ extension RunControl {
         if type != nil || otherType != nil {
             return type == otherType
         }
+        // By bytes: texts that are one to String may be two places.
         return request.method == asked.method && request.beginsWhere(asked)
-            && request.url.withoutQuery.elementsEqual(asked.url.withoutQuery)
+            && request.url.withoutQuery.utf8.elementsEqual(asked.url.withoutQuery.utf8)
     }
-}
-
-extension String {
-    // By bytes: texts that are one to String may be two places.
-    fileprivate var withoutQuery: Substring.UTF8View.SubSequence { self[...].utf8.prefix { $0 != 0x3F && $0 != 0x23 } }
 }

@@ -49,4 +49,17 @@ struct PrintedValuesTests {
         let agent = Agent(.init(baseURL: "http://h.example"), transport: stub)
         expectNoSecret(try await agent.stream(Request<Bytes>("/a?q=canary")), telling: "status: 200")
     }
+
+    /// An accent makes one character of itself and the mark before it.
+    @Test(arguments: ["?\u{301}canary", "#\u{301}canary", "?\u{301}a?canary", "#\u{301}?canary"])
+    func anAccentHidesNoMark(end: String) async throws {
+        let url = "http://h.example/path\(end)"
+        expectNoSecret(Request<Bytes>(url), telling: "\"http://h.example/path\"")
+        expectNoSecret(Agent.Configuration(baseURL: url), telling: "http://h.example/path")
+        let stub = StubTransport()
+        stub.answer("*", with: .text("x", status: 404))
+        let agent = Agent(transport: stub)
+        let error = await #expect(throws: NetError.self) { try await agent.send(Request<String>(url)) }
+        #expect(error?.code == .unacceptableStatus && error.map { "\($0)".contains("canary") } == false)
+    }
 }

@@ -44,7 +44,7 @@ struct EarlierStartTests {
 
     @Test(arguments: [
         "http://ann:hunter2@stub/bad?token=abc#part", "http://ann:hunter2@st ub/bad?token=abc",
-        "ftp://ann:hunter2@stub/bad?token=abc",
+        "ftp://ann:hunter2@stub/bad?token=abc", "http://ann:hunter2@stub/bad?\u{301}token=abc",
     ])
     func theErrorTellsNoSecretsOfTheURLThatFailed(url: String) async throws {
         stub.answer("*", with: .failure(.reset))
