@@ -85,8 +85,6 @@ static void engine__a_jar_in_a_file_outlives_its_engine(void **state) {
     unlink(path);
 }
 
-/* --- credentials --- */
-
 static void note_failure(void *ctx, const nc_error *error) {
     (void)snprintf(ctx, sizeof error->message, "%s", error->message);
 }
@@ -125,6 +123,8 @@ static void engine__a_jar_is_read_and_saved_whatever_call_is_interrupted(void **
     assert_true(nth > 12); // Looking, opening, reading, writing, syncing, closing, renaming.
     place_remove(&at);
 }
+
+/* --- credentials --- */
 
 static void engine__basic_credentials_go_at_once_and_never_elsewhere(void **state) {
     fixture f;

@@ -34,13 +34,13 @@ static nc_status fail_full(nc_error *err, const nc_buf *out, const char *path) {
     return nc_error_set(err, out->status, 0, -1, "'%s' does not fit: %s", path, nc_status_text(out->status));
 }
 
-static int open_retrying(const nc_file_ops *ops, const char *path, int flags, mode_t mode) {
+int nc_file_open(const nc_file_ops *ops, const char *path, int flags, mode_t mode) {
     int fd;
     NC_FILE_RETRYING(fd, ops->open(ops->ctx, path, flags | O_CLOEXEC, mode));
     return fd;
 }
 
-static int status_retrying(const nc_file_ops *ops, int fd, struct stat *out) {
+int nc_file_status(const nc_file_ops *ops, int fd, struct stat *out) {
     int result;
     NC_FILE_RETRYING(result, ops->status(ops->ctx, fd, out));
     return result;
@@ -96,7 +96,7 @@ static nc_status read_to_end(nc_buf *out, const nc_file_ops *ops, int fd, const 
 
 static nc_status read_open_file(nc_buf *out, const nc_file_ops *ops, int fd, const char *path, nc_error *err) {
     struct stat info;
-    if (status_retrying(ops, fd, &info) != 0) {
+    if (nc_file_status(ops, fd, &info) != 0) {
         return nc_file_fail(err, path, "examined", errno);
     }
     if (S_ISDIR(info.st_mode)) {
@@ -111,12 +111,12 @@ static nc_status read_open_file(nc_buf *out, const nc_file_ops *ops, int fd, con
 
 nc_status nc_file_check(const nc_file_ops *ops, const char *path, nc_error *err) {
     struct stat info;
-    int fd = open_retrying(ops, path, O_RDONLY | O_NONBLOCK, 0); // Nothing is waited for.
+    int fd = nc_file_open(ops, path, O_RDONLY | O_NONBLOCK, 0); // Nothing is waited for.
     if (fd < 0) {
         return nc_file_fail(err, path, "opened", errno);
     }
     nc_status status = nc_error_clear(err);
-    if (status_retrying(ops, fd, &info) != 0) {
+    if (nc_file_status(ops, fd, &info) != 0) {
         status = nc_file_fail(err, path, "examined", errno);
     } else if (!S_ISREG(info.st_mode)) {
         int code = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
@@ -131,7 +131,7 @@ nc_status nc_file_check_folder(const nc_file_ops *ops, const char *path, nc_erro
     const char *slash = strrchr(path, '/');
     (void)snprintf(folder, sizeof folder, "%.*s", slash != NULL ? (int)(slash - path) + 1 : 1,
                    slash != NULL ? path : ".");
-    int fd = open_retrying(ops, folder, O_RDONLY | O_DIRECTORY, 0);
+    int fd = nc_file_open(ops, folder, O_RDONLY | O_DIRECTORY, 0);
     if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) {
         return nc_file_fail(err, path, "made", errno);
     }
@@ -143,7 +143,7 @@ nc_status nc_file_check_folder(const nc_file_ops *ops, const char *path, nc_erro
 
 nc_status nc_file_read_all(nc_buf *out, const nc_file_ops *ops, const char *path, nc_error *err) {
     // A pipe that nobody writes to would be waited for without an end.
-    int fd = open_retrying(ops, path, O_RDONLY | O_NONBLOCK, 0);
+    int fd = nc_file_open(ops, path, O_RDONLY | O_NONBLOCK, 0);
     if (fd < 0) {
         return nc_file_fail(err, path, "opened", errno);
     }
@@ -164,11 +164,11 @@ bool nc_file_is_special(const nc_file_ops *ops, const char *path, const struct s
     if (!S_ISLNK(named->st_mode)) {
         return !S_ISREG(named->st_mode);
     }
-    int fd = open_retrying(ops, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+    int fd = nc_file_open(ops, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
     if (fd < 0) {
         return false;
     }
-    int known = status_retrying(ops, fd, &behind);
+    int known = nc_file_status(ops, fd, &behind);
     (void)ops->close(ops->ctx, fd);
     return known == 0 && !S_ISREG(behind.st_mode);
 }
@@ -204,7 +204,7 @@ static nc_status write_all(const nc_file_ops *ops, int fd, const char *path, nc_
 /// open(2) gives a file fewer permissions than it was asked for, as the process's umask says.
 static nc_status set_mode(const nc_file_ops *ops, int fd, const char *path, mode_t mode, nc_error *err) {
     struct stat info;
-    int result = status_retrying(ops, fd, &info);
+    int result = nc_file_status(ops, fd, &info);
     if (result == 0 && (info.st_mode & 07777) != mode) {
         NC_FILE_RETRYING(result, ops->set_mode(ops->ctx, fd, mode));
     }
@@ -219,7 +219,7 @@ nc_status nc_file_replace(const nc_file_ops *ops, const char *path, nc_slice byt
     if (!nc_file_name_beside(part_path, path)) {
         return nc_error_set(err, NC_ERR_FILE, 0, -1, "no random bytes for a file name");
     }
-    int fd = open_retrying(ops, part_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+    int fd = nc_file_open(ops, part_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
     if (fd < 0) {
         return nc_file_fail(err, path, "written", errno);
     }

@@ -13,6 +13,10 @@
         (result) = (call);                                                                                             \
     } while ((result) < 0 && errno == EINTR)
 
+/// open(2), for a descriptor that no child keeps, and fstat(2), both tried again after EINTR; -1 and errno.
+int nc_file_open(const nc_file_ops *ops, const char *path, int flags, mode_t mode);
+int nc_file_status(const nc_file_ops *ops, int fd, struct stat *out);
+
 /// "'PATH' cannot be WHAT: REASON" by errno, with what nc_error_of_file() makes of it.
 nc_status nc_file_fail(nc_error *err, const char *path, const char *what, int code);
 /// The same of a name in a folder.

@@ -12,21 +12,9 @@ int nc_files_open_at(const nc_file_ops *ops, int folder_fd, const char *name, in
     return fd;
 }
 
-int nc_files_open_path(const nc_file_ops *ops, const char *path, int flags) {
-    int fd;
-    NC_FILE_RETRYING(fd, ops->open(ops->ctx, path, flags | O_CLOEXEC, 0));
-    return fd;
-}
-
 int nc_files_sync(const nc_file_ops *ops, int fd) {
     int result;
     NC_FILE_RETRYING(result, ops->sync(ops->ctx, fd));
-    return result;
-}
-
-int nc_files_status(const nc_file_ops *ops, int fd, struct stat *out) {
-    int result;
-    NC_FILE_RETRYING(result, ops->status(ops->ctx, fd, out));
     return result;
 }
 

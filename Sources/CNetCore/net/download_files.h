@@ -11,9 +11,7 @@
 struct stat;
 
 int nc_files_open_at(const nc_file_ops *ops, int folder_fd, const char *name, int flags, mode_t mode);
-int nc_files_open_path(const nc_file_ops *ops, const char *path, int flags);
 int nc_files_sync(const nc_file_ops *ops, int fd);
-int nc_files_status(const nc_file_ops *ops, int fd, struct stat *out);
 int nc_files_status_at(const nc_file_ops *ops, int folder_fd, const char *name, struct stat *out);
 /// Gives a file the permissions of another, and its owner and group where that is allowed. Set-user-ID and set-group-ID
 /// are not among them: they would make whoever runs new bytes another user, and writing takes them away as well.

@@ -37,7 +37,7 @@ static nc_status begin(walk *on, nc_slice folder, const nc_file_ops *files, nc_e
     }
     memcpy(path, folder.data, folder.length);
     path[folder.length] = '\0';
-    on->folder_fd = nc_files_open_path(&on->ops, path, O_RDONLY | O_DIRECTORY);
+    on->folder_fd = nc_file_open(&on->ops, path, O_RDONLY | O_DIRECTORY, 0);
     if (on->folder_fd < 0) {
         return nc_file_fail(err, path, "opened as a directory", errno);
     }

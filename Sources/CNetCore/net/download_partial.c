@@ -43,7 +43,7 @@ nc_status nc_partial_open_folder(nc_partial *partial, nc_slice path, nc_error *e
     }
     memcpy(partial->folder, path.length > 0 ? (const char *)path.data : ".", path.length > 0 ? path.length : 1);
     partial->folder[path.length > 0 ? path.length : 1] = '\0';
-    partial->folder_fd = nc_files_open_path(&partial->ops, partial->folder, O_RDONLY | O_DIRECTORY);
+    partial->folder_fd = nc_file_open(&partial->ops, partial->folder, O_RDONLY | O_DIRECTORY, 0);
     return partial->folder_fd >= 0 ? NC_OK : nc_file_fail(err, partial->folder, "opened as a directory", errno);
 }
 
@@ -106,7 +106,7 @@ nc_status nc_partial_read_record(const nc_file_ops *ops, int folder_fd, const ch
     }
     nc_status status = NC_OK;
     nc_buf text = nc_buf_init(NC_RECORD_MAX_BYTES);
-    if (nc_files_status(ops, fd, &info) != 0) {
+    if (nc_file_status(ops, fd, &info) != 0) {
         status = nc_file_fail(err, name, "examined", errno);
     } else if (S_ISREG(info.st_mode) && info.st_size > 0 && info.st_size <= NC_RECORD_MAX_BYTES) {
         size_t length = (size_t)info.st_size;
@@ -276,7 +276,7 @@ static nc_status open_part(nc_partial *partial, struct stat *info, nc_error *err
         if (partial->fd < 0 && !is_stranger) {
             return nc_file_fail_in(err, partial->folder, partial->part, "opened", errno);
         }
-        if (partial->fd >= 0 && nc_files_status(ops, partial->fd, info) != 0) {
+        if (partial->fd >= 0 && nc_file_status(ops, partial->fd, info) != 0) {
             return nc_file_fail_in(err, partial->folder, partial->part, "examined", errno);
         }
         bool is_file = !is_stranger && S_ISREG(info->st_mode) && info->st_nlink == 1;
@@ -418,7 +418,7 @@ void nc_partial_discard(nc_partial *partial) {
     if (partial->folder_fd < 0 || partial->part[0] == '\0') {
         return;
     }
-    bool is_ours = partial->fd >= 0 && nc_files_status(ops, partial->fd, &info) == 0 && is_named(partial, &info);
+    bool is_ours = partial->fd >= 0 && nc_file_status(ops, partial->fd, &info) == 0 && is_named(partial, &info);
     // A part that stays needs its record: without one it would be somebody else's.
     if (is_ours && nc_files_unlink_at(ops, partial->folder_fd, partial->part) == 0) {
         (void)nc_files_unlink_at(ops, partial->folder_fd, partial->record);
@@ -431,7 +431,7 @@ void nc_partial_discard(nc_partial *partial) {
 // A kill leaves more than is proven, and how long the whole is may be known only later.
 nc_status nc_partial_trim(nc_partial *partial, uint64_t whole_bytes, nc_error *err) {
     struct stat info;
-    if (nc_files_status(&partial->ops, partial->fd, &info) != 0) {
+    if (nc_file_status(&partial->ops, partial->fd, &info) != 0) {
         return nc_file_fail_in(err, partial->folder, partial->part, "examined", errno);
     }
     if ((uint64_t)info.st_size < whole_bytes) {
@@ -486,7 +486,7 @@ nc_status nc_partial_check(nc_partial *partial, const nc_download_digests *diges
     if (status == NC_OK && digests->has_md5) {
         status = nc_digest_new(&on.md5, NC_DIGEST_MD5, err);
     }
-    if (status == NC_OK && nc_files_status(&partial->ops, partial->fd, &info) != 0) {
+    if (status == NC_OK && nc_file_status(&partial->ops, partial->fd, &info) != 0) {
         status = nc_file_fail_in(err, partial->folder, partial->part, "examined", errno);
     }
     if (status == NC_OK) {

@@ -14,7 +14,7 @@
 enum { COPY_BYTES = 256 * 1024, OWNER_RW = 0600, ALL_RW = 0666 };
 
 bool nc_partial_is_directory(const nc_file_ops *ops, const char *path) {
-    int fd = nc_files_open_path(ops, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+    int fd = nc_file_open(ops, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK, 0);
     bool is_directory = fd >= 0;
     nc_files_close_fd(ops, &fd);
     return is_directory;
@@ -23,7 +23,7 @@ bool nc_partial_is_directory(const nc_file_ops *ops, const char *path) {
 /// A rename asks nobody but the directory, and would take away a file that its owner has protected. One that is a
 /// program under way is not written: it goes on with the old bytes.
 static nc_status check_writable(const nc_file_ops *ops, const char *path, nc_error *err) {
-    int fd = nc_files_open_path(ops, path, O_WRONLY | O_NONBLOCK);
+    int fd = nc_file_open(ops, path, O_WRONLY | O_NONBLOCK, 0);
     if (fd < 0 && errno != ETXTBSY && errno != ENOENT) {
         return nc_file_fail(err, path, "written", errno);
     }
@@ -63,7 +63,7 @@ static nc_status sync_directory(const nc_file_ops *ops, const char *path, nc_err
     }
     memcpy(directory, length > 0 ? path : ".", length > 0 ? length : 1);
     directory[length > 0 ? length : 1] = '\0';
-    int fd = nc_files_open_path(ops, directory, O_RDONLY | O_DIRECTORY);
+    int fd = nc_file_open(ops, directory, O_RDONLY | O_DIRECTORY, 0);
     bool is_synced = fd >= 0 && (nc_files_sync(ops, fd) == 0 || errno == EINVAL);
     nc_status status = is_synced ? NC_OK : nc_file_fail(err, directory, "synced", errno);
     nc_files_close_fd(ops, &fd);
@@ -104,7 +104,7 @@ static nc_status begin_copy(nc_partial *copy, const nc_partial *partial, const c
     if (status == NC_OK) {
         status = nc_partial_set_name(copy, nc_slice_of(last), err);
     }
-    if (status == NC_OK && nc_files_status(&partial->ops, partial->fd, &info) != 0) {
+    if (status == NC_OK && nc_file_status(&partial->ops, partial->fd, &info) != 0) {
         status = nc_file_fail_in(err, partial->folder, partial->part, "examined", errno);
     }
     if (status != NC_OK) {
@@ -172,7 +172,7 @@ nc_status nc_partial_place(nc_partial *partial, const char *path, bool replaces,
     if (!partial->skips_sync && nc_files_sync(ops, partial->fd) != 0) {
         return nc_file_fail_in(err, partial->folder, partial->part, "written", errno);
     }
-    if (nc_files_status(ops, partial->fd, &open) != 0 ||
+    if (nc_file_status(ops, partial->fd, &open) != 0 ||
         nc_files_status_at(ops, partial->folder_fd, partial->part, &named) != 0) {
         return nc_file_fail_in(err, partial->folder, partial->part, "found again", errno);
     }

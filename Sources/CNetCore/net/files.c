@@ -14,24 +14,16 @@
 
 enum { NEW_FILE_MODE = 0666, OWNER_RW = 0600 };
 
-static int open_retrying(const nc_file_ops *ops, const char *path, int flags, mode_t mode) {
-    int fd = -1;
-    do {
-        fd = ops->open(ops->ctx, path, flags | O_CLOEXEC, mode);
-    } while (fd < 0 && errno == EINTR);
-    return fd;
-}
-
 /* --- on a worker thread --- */
 
 static nc_status open_upload(nc_files *files, const nc_file_ops *ops, const char *path) {
     struct stat info;
     // A FIFO that nobody writes to would otherwise hold the thread up.
-    files->upload_fd = open_retrying(ops, path, O_RDONLY | O_NONBLOCK, 0);
+    files->upload_fd = nc_file_open(ops, path, O_RDONLY | O_NONBLOCK, 0);
     if (files->upload_fd < 0) {
         return nc_file_fail(&files->error, path, "opened", errno);
     }
-    if (nc_files_status(ops, files->upload_fd, &info) != 0) {
+    if (nc_file_status(ops, files->upload_fd, &info) != 0) {
         return nc_file_fail(&files->error, path, "examined", errno);
     }
     if (!S_ISREG(info.st_mode)) {
@@ -57,9 +49,9 @@ static nc_status refuse_pipe(nc_files *files, const char *path) {
 /// Devices are written to in place: renaming something over them would destroy them. `old` is the file that will be
 /// replaced, of mode 0 where there is none.
 static nc_status open_in_place(nc_files *files, const nc_file_ops *ops, const char *path, struct stat *old) {
-    int fd = open_retrying(ops, path, O_WRONLY | O_NONBLOCK, 0);
+    int fd = nc_file_open(ops, path, O_WRONLY | O_NONBLOCK, 0);
     if (fd < 0 && errno == ETXTBSY) {
-        fd = open_retrying(ops, path, O_RDONLY | O_NONBLOCK, 0); // The program goes on with the old file.
+        fd = nc_file_open(ops, path, O_RDONLY | O_NONBLOCK, 0); // The program goes on with the old file.
     }
     if (fd < 0) {
         // Nothing is there. Whatever else it is would be replaced unseen: what may not be written (a rename asks nobody
@@ -69,7 +61,7 @@ static nc_status open_in_place(nc_files *files, const nc_file_ops *ops, const ch
                : errno == ENXIO ? refuse_pipe(files, path)
                                 : nc_file_fail(&files->error, path, "written", errno);
     }
-    int code = nc_files_status(ops, fd, old) == 0 ? 0 : errno;
+    int code = nc_file_status(ops, fd, old) == 0 ? 0 : errno;
     if (code == 0 && (S_ISCHR(old->st_mode) || S_ISBLK(old->st_mode))) {
         files->save_fd = fd;
         return NC_OK;
@@ -91,7 +83,7 @@ static nc_status open_part(nc_files *files, const nc_file_ops *ops, const char *
                            const struct stat *old) {
     bool replaces = old->st_mode != 0;
     mode_t mode = replaces ? (old->st_mode & NEW_FILE_MODE) | OWNER_RW : NEW_FILE_MODE;
-    files->save_fd = open_retrying(ops, part_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+    files->save_fd = nc_file_open(ops, part_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
     if (files->save_fd < 0) {
         return nc_file_fail(&files->error, path, "written", errno);
     }
