@@ -1,5 +1,6 @@
 /// The client's own certificate: whom it is shown, whom not, and what is wrong with one that cannot be.
 #include "fixture.h"
+#include "tls_peer.h"
 
 #include <openssl/pem.h>
 #include <stdio.h>
@@ -63,14 +64,6 @@ static void engine__a_server_that_asks_is_shown_the_certificate(void **state) {
     }
 }
 
-/// Over TLS 1.3 the server's word comes after the handshake, and the kernel drops it when more bytes of ours were on
-/// their way to a socket that it has closed.
-static void assert_refused(nc_status status) {
-    if (status != NC_ERR_RESET) {
-        assert_status(status, NC_ERR_TLS_IDENTITY);
-    }
-}
-
 static void engine__a_server_that_insists_refuses_who_shows_none(void **state) {
     (void)state;
     for (int is_old = 0; is_old < 2; is_old++) {
@@ -78,15 +71,75 @@ static void engine__a_server_that_insists_refuses_who_shows_none(void **state) {
         const nct_server_options options = {
             .identity = NCT_TLS_VALID, .client_check = NCT_CLIENT_REQUIRED, .is_tls_1_2_only = is_old == 1};
         fixture_start_with(&f, &options, NULL);
-        nc_status status = fixture_get(&f, "/in").error.status;
-        if (is_old) {
-            assert_status(status, NC_ERR_TLS_IDENTITY);
-        } else {
-            assert_refused(status);
-        }
+        assert_status(fixture_get(&f, "/in").error.status, NC_ERR_TLS_IDENTITY);
         assert_int_equal(nct_server_request_count(f.server), 0);
         fixture_stop(&f);
     }
+}
+
+/* --- alerts --- */
+
+static int reject_client(X509_STORE_CTX *chain, void *error) {
+    X509_STORE_CTX_set_error(chain, *(const int *)error);
+    return 0;
+}
+
+static void serve_nothing(SSL *ssl, const tls_peer_connection *connection) {
+    (void)ssl;
+    (void)connection;
+}
+
+/// A connection that the server resets behind its alert looks broken in several ways, by chance.
+enum { ALERT_ATTEMPTS = 24 };
+
+static void assert_alert_is_reported(club *c, int version, const char *protocols, int error, bool shows_identity) {
+    tls_peer peer = {.serve = serve_nothing, .members = protocols};
+    nc_trust_options options = {.accepts_anything = true};
+    if (shows_identity) {
+        options.identity_file = nc_slice_of(member_file(c, "cert.pem"));
+        options.identity_key_file = nc_slice_of(member_file(c, "key.pem"));
+    }
+    tls_peer_start(&peer);
+    assert_int_equal(SSL_CTX_set_max_proto_version(peer.context, version), 1);
+    SSL_CTX_set_verify(peer.context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+    SSL_CTX_set_cert_verify_callback(peer.context, reject_client, &error);
+    const char *url = fixture_text(&c->f, "https://127.0.0.1:%u/", (unsigned)peer.port);
+    for (size_t i = 0; i < ALERT_ATTEMPTS; i++) {
+        size_t before = atomic_load(&peer.count);
+        answer one = ask_as(c, &options, url);
+        assert_status(one.error.status, NC_ERR_TLS_IDENTITY);
+        assert_non_null(strstr(one.error.message, "TLS alert"));
+        assert_int_equal(atomic_load(&peer.count) - before, 1); // not repeated
+    }
+    tls_peer_stop(&peer);
+}
+
+static void engine__an_alert_about_the_certificate_is_reported_however_the_connection_ends(void **state) {
+    static const struct {
+        int version;
+        const char *protocols;
+        int error;
+        bool shows_identity;
+    } rows[] = {
+        {TLS1_3_VERSION, "1", X509_V_ERR_UNSPECIFIED, false}, // certificate_required
+        {TLS1_3_VERSION, "2", X509_V_ERR_UNSPECIFIED, false},
+        {TLS1_3_VERSION, "1", X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, true}, // unknown_ca
+        {TLS1_3_VERSION, "2", X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, true},
+        {TLS1_3_VERSION, "1", X509_V_ERR_CERT_HAS_EXPIRED, true},
+        {TLS1_3_VERSION, "1", X509_V_ERR_CERT_REVOKED, true},
+        {TLS1_3_VERSION, "1", X509_V_ERR_INVALID_PURPOSE, true},          // unsupported_certificate
+        {TLS1_3_VERSION, "1", X509_V_ERR_EE_KEY_TOO_SMALL, true},         // bad_certificate
+        {TLS1_3_VERSION, "1", X509_V_ERR_APPLICATION_VERIFICATION, true}, // handshake_failure
+        {TLS1_2_VERSION, "1", X509_V_ERR_UNSPECIFIED, false},             // handshake_failure
+        {TLS1_2_VERSION, "2", X509_V_ERR_CERT_HAS_EXPIRED, true},
+    };
+    club c;
+    (void)state;
+    club_start(&c, NCT_CLIENT_REQUIRED);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_alert_is_reported(&c, rows[i].version, rows[i].protocols, rows[i].error, rows[i].shows_identity);
+    }
+    club_stop(&c);
 }
 
 static void engine__who_shows_nothing_never_gets_a_members_connection(void **state) {
@@ -123,7 +176,7 @@ static void engine__a_redirect_to_another_origin_is_not_shown_the_certificate(vo
     const nc_trust_options options = member(&c, other);
     const char *there = fixture_url_of(&c.f, other, "127.0.0.1", "/there");
     // The other server does not trust whoever signed for the member, and so ends the handshake when it sees that.
-    assert_refused(ask_as(&c, &options, there).error.status);
+    assert_status(ask_as(&c, &options, there).error.status, NC_ERR_TLS_IDENTITY);
     assert_int_equal(nct_server_request_count(other), 0);
     fixture_script(&c.f, "/away", (nct_reply){.location = there});
     fixture_script(&c.f, "/stay", (nct_reply){.location = "/in"});
@@ -260,6 +313,7 @@ int main(void) {
     const struct CMUnitTest cases[] = {
         harness_case(engine__a_server_that_asks_is_shown_the_certificate),
         harness_case(engine__a_server_that_insists_refuses_who_shows_none),
+        harness_case(engine__an_alert_about_the_certificate_is_reported_however_the_connection_ends),
         harness_case(engine__who_shows_nothing_never_gets_a_members_connection),
         harness_case(engine__a_redirect_to_another_origin_is_not_shown_the_certificate),
         harness_case(engine__who_follows_elsewhere_by_itself_says_so_and_shows_nothing),

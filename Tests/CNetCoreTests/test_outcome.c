@@ -203,23 +203,40 @@ static void outcome__a_refused_certificate_tells_by_its_verify_result(void **sta
     assert_status(nc_outcome_judge(&outcome, NULL), NC_ERR_TLS_NAME);
 }
 
-static void outcome__a_handshake_failure_means_the_identity_where_one_was_asked_for_and_not_shown(void **state) {
+static void outcome__an_alert_about_the_certificate_is_the_identitys(void **state) {
     static const struct {
-        const char *detail;
+        CURLcode code;
+        int alert; // RFC 8446, 6
         bool shows_none;
+        bool is_connected;
         nc_status status;
+        const char *words;
     } rows[] = {
-        {"error:0A000410:SSL routines::sslv3 alert handshake failure", true, NC_ERR_TLS_IDENTITY},
-        {"error:0A000410:SSL routines::sslv3 alert handshake failure", false, NC_ERR_TLS_HANDSHAKE},
-        {"error:0A00042E:SSL routines::tlsv1 alert protocol version", true, NC_ERR_TLS_HANDSHAKE},
-        {"error:0A00045C:SSL routines::tlsv13 alert certificate required", false, NC_ERR_TLS_IDENTITY},
+        {CURLE_SSL_CONNECT_ERROR, 42, false, false, NC_ERR_TLS_IDENTITY, "bad_certificate (42)"},
+        {CURLE_RECV_ERROR, 43, false, true, NC_ERR_TLS_IDENTITY, "unsupported_certificate (43)"},
+        {CURLE_SEND_ERROR, 44, false, true, NC_ERR_TLS_IDENTITY, "certificate_revoked (44)"},
+        {CURLE_HTTP2, 45, false, true, NC_ERR_TLS_IDENTITY, "certificate_expired (45)"},
+        {CURLE_GOT_NOTHING, 46, false, true, NC_ERR_TLS_IDENTITY, "certificate_unknown (46)"},
+        {CURLE_RECV_ERROR, 48, false, true, NC_ERR_TLS_IDENTITY, "unknown_ca (48)"},
+        {CURLE_RECV_ERROR, 49, false, true, NC_ERR_TLS_IDENTITY, "access_denied (49)"},
+        {CURLE_PARTIAL_FILE, 116, true, true, NC_ERR_TLS_IDENTITY, "certificate_required (116)"},
+        {CURLE_SSL_CONNECT_ERROR, 40, true, false, NC_ERR_TLS_IDENTITY, "handshake_failure (40)"},
+        {CURLE_SSL_CONNECT_ERROR, 40, false, false, NC_ERR_TLS_HANDSHAKE, ""},
+        {CURLE_RECV_ERROR, 40, false, true, NC_ERR_TLS_IDENTITY, "handshake_failure (40)"},
+        {CURLE_SSL_CONNECT_ERROR, 70, true, false, NC_ERR_TLS_HANDSHAKE, ""}, // protocol_version
+        {CURLE_RECV_ERROR, 80, true, true, NC_ERR_RECEIVE, ""},               // internal_error
+        {CURLE_RECV_ERROR, 0, true, true, NC_ERR_RECEIVE, ""},
+        {CURLE_OK, 42, false, true, NC_OK, ""},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         nc_error err;
-        nc_outcome outcome = outcome_of(CURLE_SSL_CONNECT_ERROR, rows[i].detail);
+        nc_outcome outcome = outcome_of(rows[i].code, "getpeername() failed with errno 107");
+        outcome.alert = rows[i].alert;
         outcome.shows_no_identity = rows[i].shows_none;
+        outcome.is_connected = rows[i].is_connected;
         assert_status(nc_outcome_judge(&outcome, &err), rows[i].status);
+        assert_non_null(strstr(err.message, rows[i].words));
     }
 }
 
@@ -289,7 +306,7 @@ int main(void) {
         harness_case(outcome__a_broken_connection_tells_by_errno_or_text),
         harness_case(outcome__what_nghttp2_does_not_read_is_http2_or_a_large_head),
         harness_case(outcome__a_refused_certificate_tells_by_its_verify_result),
-        harness_case(outcome__a_handshake_failure_means_the_identity_where_one_was_asked_for_and_not_shown),
+        harness_case(outcome__an_alert_about_the_certificate_is_the_identitys),
         harness_case(outcome__the_place_in_a_transfer_decides_the_rest),
         harness_case(outcome__the_message_is_one_short_line),
         harness_case(outcome__a_proxys_url_is_not_quoted),

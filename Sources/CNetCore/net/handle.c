@@ -148,6 +148,7 @@ static nc_handle *make(nc_lane *lane) {
 void nc_handle_free(nc_handle *handle) {
     curl_easy_cleanup(handle->easy);
     nc_tls_release_end(handle->proxy_end);
+    nc_tls_release_end(handle->origin_end);
     curl_url_cleanup(handle->url);
     nc_buf_deinit(&handle->url_text);
     nc_buf_deinit(&handle->filled);
@@ -162,7 +163,9 @@ nc_handle *nc_handle_of(CURL *easy) {
 void nc_handle_give(nc_lane *lane, nc_handle *handle) {
     handle->transfer = NULL;
     nc_tls_release_end(handle->proxy_end); // of a connection within which no TLS is spoken
+    nc_tls_release_end(handle->origin_end);
     handle->proxy_end = NULL;
+    handle->origin_end = NULL;
     if (lane->free_handle_count >= MAX_FREE_HANDLES) {
         nc_handle_free(handle);
         return;

@@ -34,11 +34,12 @@ struct nc_handle {
     long http_version;         // CURL_HTTP_VERSION_
     long receive_bytes;        // of libcurl's buffer
     uint32_t connect_ms;
-    struct nc_tls_end *proxy_end; // of the TLS to an HTTPS proxy, over which the handle connects; see tls_hook.h
-    nc_unheeded refusal;          // of a proxy's
-    uint64_t took_in_act;         // nc_lane.acts
-    uint64_t took_bytes;          // of the body, in that one
-    bool is_unsure;               // libcurl may have more of its stream, and not say so
+    struct nc_tls_end *proxy_end;  // of the TLS to an HTTPS proxy, over which the handle connects; see tls_hook.h
+    struct nc_tls_end *origin_end; // of the connection that the handle opened last
+    nc_unheeded refusal;           // of a proxy's
+    uint64_t took_in_act;          // nc_lane.acts
+    uint64_t took_bytes;           // of the body, in that one
+    bool is_unsure;                // libcurl may have more of its stream, and not say so
     uint8_t own_cookies;   // NC_COOKIES_SEND_ONLY and NC_COOKIES_STORE_ONLY have a jar that is the handle's; else 0
     uint64_t cookies_seen; // the jar's state that it was filled with
     nc_buf filled;         // and its text, where an answer may change it

@@ -76,12 +76,29 @@ static nc_status broken_pipe_status(const nc_outcome *outcome, nc_status otherwi
     return strstr(outcome->detail, "unexpected eof") != NULL ? NC_ERR_CUT_SHORT : otherwise;
 }
 
-/// A server that refuses the client's certificate, or misses it, says so by an alert; over TLS 1.3 after the handshake,
-/// and over TLS 1.2, which has no word for it, by one that may mean anything.
-static bool tells_of_identity(const nc_outcome *outcome) {
-    return strstr(outcome->detail, " alert ") != NULL &&
-           (strstr(outcome->detail, "certificate") != NULL || strstr(outcome->detail, "unknown ca") != NULL ||
-            (outcome->shows_no_identity && strstr(outcome->detail, "handshake failure") != NULL));
+enum { ALERT_HANDSHAKE_FAILURE = 40 };
+
+/// The name of an alert by which a server refuses the client's certificate, or reports that it has none (RFC 8446, 6);
+/// NULL for other alerts. TLS 1.3 sends it after the handshake. TLS 1.2 has no alert for a missing certificate, and
+/// sends one that may have other causes. Once the handshake is complete on our side, it has no other cause.
+static const char *identity_alert(const nc_outcome *outcome) {
+    static const struct {
+        int alert;
+        const char *name;
+    } known[] = {
+        {42, "bad_certificate"},     {43, "unsupported_certificate"}, {44, "certificate_revoked"},
+        {45, "certificate_expired"}, {46, "certificate_unknown"},     {48, "unknown_ca"},
+        {49, "access_denied"},       {116, "certificate_required"},
+    };
+    if (outcome->alert == ALERT_HANDSHAKE_FAILURE && (outcome->shows_no_identity || outcome->is_connected)) {
+        return "handshake_failure";
+    }
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (known[i].alert == outcome->alert) {
+            return known[i].name;
+        }
+    }
+    return NULL;
 }
 
 /// The codes that mean one thing wherever they come from.
@@ -137,9 +154,6 @@ static bool is_refusal(const nc_outcome *outcome) {
 
 /// Also what libcurl says of broken chunks, and 7.88 of broken HTTP/2; its text alone tells them apart.
 static nc_status receive_status(const nc_outcome *outcome) {
-    if (tells_of_identity(outcome)) {
-        return NC_ERR_TLS_IDENTITY;
-    }
     if (is_refusal(outcome)) {
         return NC_ERR_HTTP2;
     }
@@ -163,6 +177,10 @@ static nc_status memory_status(const nc_outcome *outcome) {
 }
 
 static nc_status status_of(const nc_outcome *outcome) {
+    // libcurl keeps the first of its messages, which is often not about the alert; the code depends on chance as well.
+    if (outcome->code != CURLE_OK && identity_alert(outcome) != NULL) {
+        return NC_ERR_TLS_IDENTITY;
+    }
     switch ((int)outcome->code) {
     case CURLE_UNSUPPORTED_PROTOCOL: // Schemes were checked before, so this is a reply in HTTP/0.9.
         return outcome->is_connected ? NC_ERR_BAD_RESPONSE : NC_ERR_BAD_SCHEME;
@@ -182,7 +200,7 @@ static nc_status status_of(const nc_outcome *outcome) {
         return outcome->is_connected ? NC_ERR_TOTAL_TIMED_OUT : NC_ERR_CONNECT_TIMED_OUT;
     case CURLE_SSL_CONNECT_ERROR:
     case CURLE_SSL_CIPHER:
-        return tells_of_identity(outcome) ? NC_ERR_TLS_IDENTITY : NC_ERR_TLS_HANDSHAKE;
+        return NC_ERR_TLS_HANDSHAKE;
     case CURLE_SEND_ERROR:
         return broken_pipe_status(outcome, NC_ERR_SEND);
     case CURLE_RECV_ERROR:
@@ -332,8 +350,13 @@ nc_status nc_outcome_judge(const nc_outcome *said, nc_error *err) {
         status = NC_ERR_PROXY;
         seen.place = outcome->proxy.length > 0 ? outcome->proxy : outcome->place;
     }
-    if (status != NC_ERR_HEAD_TOO_LARGE && is_no_http2(outcome)) {
+    if (status != NC_ERR_HEAD_TOO_LARGE && status != NC_ERR_TLS_IDENTITY && is_no_http2(outcome)) {
         status = NC_ERR_HTTP2;
+    }
+    if (status == NC_ERR_TLS_IDENTITY && identity_alert(outcome) != NULL) {
+        return nc_error_set(err, status, (int32_t)outcome->code, -1, "%s: %.*s (it sent the TLS alert %s (%d))",
+                            nc_status_text(status), nc_url_shown(outcome->place), (const char *)outcome->place.data,
+                            identity_alert(outcome), outcome->alert);
     }
     if (is_netrcs(outcome)) {
         return nc_error_set(err, status, (int32_t)outcome->code, -1, "%s: the netrc file '%s' is malformed",

@@ -23,6 +23,7 @@ typedef struct nc_outcome {
     bool has_no_head;         // and not even a byte of one came
     bool is_stream;           // a head came over HTTP/2 or HTTP/3
     bool insists_on_http2;    // NC_HTTP_2_PRIOR_KNOWLEDGE
+    int alert;                // the fatal TLS alert that came (RFC 8446, 6); 0 for none
     bool shows_no_identity;   // although the server asked for the client's certificate
     const char *unix_socket;  // that was asked instead of the place; NULL for none
     const char *netrc_file;   // that may have been read; NULL for none

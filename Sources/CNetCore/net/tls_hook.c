@@ -28,6 +28,7 @@ struct nc_tls_end {
     nc_tls_end *outer; // that of the HTTPS proxy around it; NULL without one
     nc_unheeded records;
     int failed_writes;
+    uint8_t alert;   // the fatal one that came (RFC 8446, 6); 0 for none
     bool is_watched; // by a transfer; before, it is only counted what comes
     bool has_close_notify;
     bool is_flooded;
@@ -70,46 +71,105 @@ static nc_tls_end *end_of(SSL *tls, nc_lane *lane) {
     return end;
 }
 
+/// Keeps an alert that ends the connection: libcurl may report another failure, such as that of its own getpeername().
+/// TLS 1.3 ignores the level; its close_notify (0) and user_canceled say nothing of a failure.
+static void record_alert(nc_tls_end *end, const uint8_t *alert, const SSL *tls) {
+    bool is_fatal = alert[0] == SSL3_AL_FATAL || SSL_version(tls) >= TLS1_3_VERSION;
+    if (is_fatal && alert[1] != SSL_AD_USER_CANCELLED && end->alert == 0) {
+        end->alert = alert[1];
+    }
+}
+
 /// Who floods is read no more: as if it had said close_notify, which it has not. Within the handshake, too: OpenSSL
 /// skips requests for a new one (RFC 5246, 7.4.1.1) for as long as there are any.
 static void on_message(int is_sent, int version, int type, const void *bytes, size_t length, SSL *tls, void *ctx) {
     const uint8_t *head = bytes;
     (void)version;
-    if (is_sent || (type != SSL3_RT_HANDSHAKE && (type != SSL3_RT_HEADER || length != SSL3_RT_HEADER_LENGTH))) {
+    bool is_alert = type == SSL3_RT_ALERT && length == 2;
+    bool is_record = type == SSL3_RT_HEADER && length == SSL3_RT_HEADER_LENGTH;
+    if (is_sent || !(is_alert || is_record || type == SSL3_RT_HANDSHAKE)) {
         return;
     }
     nc_tls_end *end = end_of(tls, ctx);
     if (end == NULL) {
         return; // The next message is counted, or nc_tls_watch() says so.
     }
-    size_t weight = type == SSL3_RT_HANDSHAKE ? TICKET_WEIGHT : (size_t)head[3] << 8 | head[4];
+    if (is_alert) {
+        record_alert(end, head, tls);
+        return;
+    }
+    size_t weight = is_record ? (size_t)head[3] << 8 | head[4] : TICKET_WEIGHT;
     if (nc_lane_count_unheeded(end->lane, &end->records, weight) > MAX_UNHEEDED_BYTES) {
         end->is_flooded = true;
         SSL_set_shutdown(tls, SSL_get_shutdown(tls) | SSL_RECEIVED_SHUTDOWN);
     }
 }
 
-/// The first thing that is said to an HTTPS proxy, while the handle that opens the connection is there.
-static void on_first_message(int is_sent, int version, int type, const void *bytes, size_t length, SSL *tls,
-                             void *ctx) {
-    nc_handle *handle = ctx;
-    nc_lane *lane = handle->transfer->lane;
+/// A server that hangs up behind an early answer or an alert resets the connection under what is sent, and libcurl
+/// gives up at the first write that fails, the answer unread. Reading tells soon enough that a connection is dead: a
+/// failed write is taken for one that has to wait, so that libcurl reads what is there before it tries again. Before
+/// the connection is ready libcurl 7.88 cannot wait (its HTTP/2 preface fails): there the write counts as done.
+static long on_wire(BIO *wire, int operation, const char *bytes, size_t length, int number, long whole, int result,
+                    size_t *processed) {
+    nc_tls_end *end = (nc_tls_end *)(void *)BIO_get_callback_arg(wire);
+    (void)bytes;
+    (void)number;
+    (void)whole;
+    if (operation == (BIO_CB_READ | BIO_CB_RETURN) && result > 0) {
+        end->failed_writes = 0;
+    } else if (operation == (BIO_CB_WRITE | BIO_CB_RETURN) && result <= 0 && !BIO_should_retry(wire) &&
+               ++end->failed_writes <= MAX_FAILED_WRITES) {
+        if (!end->is_watched) {
+            *processed = length;
+            return 1;
+        }
+        BIO_set_retry_write(wire);
+    }
+    return result;
+}
+
+static void watch_wire(nc_tls_end *end) {
+    BIO_set_callback_ex(SSL_get_wbio(end->tls), on_wire);
+    BIO_set_callback_arg(SSL_get_wbio(end->tls), (char *)end);
+}
+
+/// Stores the end of a connection that the handle opens, and counts its messages from now on.
+static void begin_end(nc_tls_end **place, nc_lane *lane, SSL *tls) {
     nc_tls_end *end = end_of(tls, lane);
-    nc_tls_release_end(handle->proxy_end);
-    handle->proxy_end = end;
+    nc_tls_release_end(*place);
+    *place = end;
     if (end != NULL) {
         end->references++;
     }
     SSL_set_msg_callback(tls, on_message);
     SSL_set_msg_callback_arg(tls, lane);
-    on_message(is_sent, version, type, bytes, length, tls, lane);
 }
 
-/// Every connection of a context is counted by itself, a proxy's as well. `opener` is NULL but for those.
-static bool count_messages(SSL_CTX *tls, nc_lane *lane, nc_handle *opener) {
+/// The first message to an HTTPS proxy, and to an origin: the handle that opens the connection is there.
+static void on_first_message_to_proxy(int is_sent, int version, int type, const void *bytes, size_t length, SSL *tls,
+                                      void *ctx) {
+    nc_handle *handle = ctx;
+    begin_end(&handle->proxy_end, handle->transfer->lane, tls);
+    on_message(is_sent, version, type, bytes, length, tls, handle->transfer->lane);
+}
+
+static void on_first_message(int is_sent, int version, int type, const void *bytes, size_t length, SSL *tls,
+                             void *ctx) {
+    nc_handle *handle = ctx;
+    begin_end(&handle->origin_end, handle->transfer->lane, tls);
+    if (handle->origin_end != NULL) {
+        watch_wire(handle->origin_end); // libcurl 7.88 sends the HTTP/2 preface before nc_tls_watch().
+    }
+    on_message(is_sent, version, type, bytes, length, tls, handle->transfer->lane);
+}
+
+/// Every connection of a context is counted by itself, a proxy's as well. `opener` is NULL for libcurl's own.
+static bool count_messages(SSL_CTX *tls, nc_lane *lane, nc_handle *opener, bool is_proxys) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     (void)pthread_once(&once, find_end_index);
-    SSL_CTX_set_msg_callback(tls, opener != NULL ? on_first_message : on_message);
+    SSL_CTX_set_msg_callback(tls, opener == NULL ? on_message
+                                  : is_proxys    ? on_first_message_to_proxy
+                                                 : on_first_message);
     SSL_CTX_set_msg_callback_arg(tls, opener != NULL ? (void *)opener : lane);
     return end_index >= 0;
 }
@@ -181,7 +241,7 @@ static CURLcode fill_context(CURL *easy, void *context, void *data) {
     if (has_transfer) {
         nc_metrics_note_tcp(handle->transfer);
     }
-    if (!count_messages(tls, lane, is_proxys && has_transfer ? handle : NULL)) {
+    if (!count_messages(tls, lane, has_transfer ? handle : NULL, is_proxys)) {
         return CURLE_OUT_OF_MEMORY;
     }
     // SSLKEYLOGFILE in the environment must not make libcurl write our session keys to a file.
@@ -265,25 +325,6 @@ static void on_info(const SSL *tls, int where, int alert) {
     }
 }
 
-/// A server that hangs up behind an early answer resets the connection under an upload, and libcurl gives up at the
-/// first write that fails, the answer unread. Reading tells soon enough that a connection is dead: a failed write is
-/// taken for one that has to wait, so that libcurl reads what is there before it tries again.
-static long on_wire(BIO *wire, int operation, const char *bytes, size_t length, int number, long whole, int result,
-                    size_t *processed) {
-    (void)bytes;
-    (void)length;
-    (void)number;
-    (void)whole;
-    (void)processed;
-    if (operation == (BIO_CB_READ | BIO_CB_RETURN) && result > 0) {
-        ((nc_tls_end *)(void *)BIO_get_callback_arg(wire))->failed_writes = 0;
-    } else if (operation == (BIO_CB_WRITE | BIO_CB_RETURN) && result <= 0 && !BIO_should_retry(wire) &&
-               ++((nc_tls_end *)(void *)BIO_get_callback_arg(wire))->failed_writes <= MAX_FAILED_WRITES) {
-        BIO_set_retry_write(wire);
-    }
-    return result;
-}
-
 nc_status nc_tls_watch(CURL *easy, nc_lane *lane, nc_tls_end **out) {
     SSL *tls = live_connection(easy);
     *out = NULL;
@@ -300,8 +341,7 @@ nc_status nc_tls_watch(CURL *easy, nc_lane *lane, nc_tls_end **out) {
         end->outer = handle->proxy_end;
         handle->proxy_end = NULL;
         SSL_set_info_callback(tls, on_info);
-        BIO_set_callback_ex(SSL_get_wbio(tls), on_wire);
-        BIO_set_callback_arg(SSL_get_wbio(tls), (char *)end);
+        watch_wire(end);
     }
     end->references++;
     *out = end;
@@ -310,6 +350,11 @@ nc_status nc_tls_watch(CURL *easy, nc_lane *lane, nc_tls_end **out) {
 
 bool nc_tls_has_close_notify(const nc_tls_end *end) {
     return end->has_close_notify;
+}
+
+int nc_tls_alert(const nc_tls_end *end) {
+    bool is_inner = end != NULL && (end->alert != 0 || end->outer == NULL);
+    return end == NULL ? 0 : is_inner ? end->alert : end->outer->alert;
 }
 
 bool nc_tls_is_flooded(const nc_tls_end *end) {

@@ -29,6 +29,9 @@ typedef struct nc_tls_end nc_tls_end;
 NC_NODISCARD nc_status nc_tls_watch(CURL *easy, nc_lane *lane, nc_tls_end **out);
 /// Tells whether the other end has said close_notify (RFC 8446, 6.1).
 bool nc_tls_has_close_notify(const nc_tls_end *end);
+/// Returns the fatal alert that ended the connection, or that of the HTTPS proxy around it (RFC 8446, 6); 0 for none,
+/// also for NULL.
+int nc_tls_alert(const nc_tls_end *end);
 /// Tells whether the other end sent on and on what is no response, and was read no more for it. NULL was not.
 bool nc_tls_is_flooded(const nc_tls_end *end);
 /// Drops a reference; NULL is harmless.

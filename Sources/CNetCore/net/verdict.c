@@ -68,7 +68,17 @@ bool nc_verdict_may_go_afresh(const nc_transfer *transfer) {
     return transfer->repeats < MAX_REPEATS && nc_upload_can_begin(transfer);
 }
 
+/// The fatal alert that the hop's connection ended with; 0 for none.
+static int alert_of(const nc_transfer *transfer) {
+    const nc_handle *handle = transfer->handle;
+    int alert = nc_tls_alert(transfer->was_connected ? transfer->tls_end : handle->origin_end);
+    return alert != 0 ? alert : nc_tls_alert(handle->proxy_end);
+}
+
 bool nc_verdict_asks_anew(const nc_transfer *transfer, CURLcode code) {
+    if (alert_of(transfer) != 0 && !is_on_kept_connection(transfer)) {
+        return false; // The next connection would get the same alert.
+    }
     // The second is an answer that 7.88 has lost, because a reset came with it: the server wanted no more of the body.
     bool is_untold = (code == CURLE_HTTP2 || code == CURLE_HTTP2_STREAM) && transfer->handle->detail[0] == '\0';
     bool may_repeat = (is_untold && is_idempotent(transfer)) || is_stale(transfer, code) ||
@@ -127,6 +137,7 @@ void nc_verdict_judge(nc_transfer *transfer, CURLcode code) {
         .is_in_head = transfer->is_in_head || transfer->phase == NC_PHASE_REPLY,
         .has_no_head = transfer->first_byte_ns == 0,
         .insists_on_http2 = transfer->description.http == NC_HTTP_2_PRIOR_KNOWLEDGE,
+        .alert = alert_of(transfer),
         .shows_no_identity = transfer->shows_no_identity,
         .unix_socket = nc_transfer_unix_socket(transfer),
         .name_server = nc_url_authority(nc_slice_of(known->doh_url != NULL ? known->doh_url : "")),
