@@ -56,6 +56,7 @@ let package = Package(
             cSettings: [.headerSearchPath("Sources/CNetCore"), .define("_GNU_SOURCE")],
             linkerSettings: [
                 .linkedLibrary("curl"), .linkedLibrary("ssl"), .linkedLibrary("crypto"), .linkedLibrary("z"),
+                .linkedLibrary("idn2"), .linkedLibrary("psl"),
                 .linkedLibrary("dl", .when(platforms: [.linux])),
             ]
         ),

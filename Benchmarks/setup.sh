@@ -105,7 +105,7 @@ build_core() {
 compile_with_core() { # PROGRAM SOURCE..
     build_core
     # shellcheck disable=SC2086
-    compile "$@" -Iinclude "$out/libnetcore.a" $curl_flags $ssl_flags -lz -lpthread -ldl
+    compile "$@" -Iinclude "$out/libnetcore.a" $curl_flags $ssl_flags -lz -lidn2 -lpsl -lpthread -ldl
 }
 
 build_swift() { # PRODUCT

@@ -36,21 +36,23 @@ endif()
 
 # `pkg-config --static` names all that libcurl itself was made from, also where the system has no development files of it
 # (Debian's libcurl4-openssl-dev only suggests them) and no such link can succeed. There libnetcore.a goes with libcurl.so.
-find_package(PkgConfig QUIET)
-if(PKG_CONFIG_FOUND)
-    pkg_check_modules(LIBCURL QUIET libcurl)
-    include(CheckCSourceCompiles)
-    set(CMAKE_REQUIRED_LIBRARIES ${LIBCURL_STATIC_LDFLAGS})
-    check_c_source_compiles("int main(void) { return 0; }" NETCORE_LIBCURL_LINKS_STATICALLY)
+# libidn2 does the same: it names libunistring, whose development files libidn2-dev does not depend on.
+include(CheckCSourceCompiles)
+set(netcore_pc_requires "openssl >= ${netcore_openssl_floor}, zlib")
+set(netcore_pc_libs "-pthread -ldl")
+foreach(library IN ITEMS libpsl libidn2 libcurl)
+    string(TOUPPER ${library} LIBRARY)
+    pkg_check_modules(${LIBRARY} QUIET ${library})
+    set(CMAKE_REQUIRED_LIBRARIES ${${LIBRARY}_STATIC_LDFLAGS})
+    check_c_source_compiles("int main(void) { return 0; }" NETCORE_${LIBRARY}_LINKS_STATICALLY)
     unset(CMAKE_REQUIRED_LIBRARIES)
-endif()
-if(NETCORE_LIBCURL_LINKS_STATICALLY)
-    set(netcore_pc_requires "libcurl >= ${netcore_curl_floor}, openssl >= ${netcore_openssl_floor}, zlib")
-    set(netcore_pc_libs "-pthread -ldl")
-else()
-    set(netcore_pc_requires "openssl >= ${netcore_openssl_floor}, zlib")
-    set(netcore_pc_libs "-lcurl -pthread -ldl")
-endif()
+    string(REPLACE lib "" name ${library})
+    if(${LIBRARY}_FOUND AND NETCORE_${LIBRARY}_LINKS_STATICALLY)
+        string(PREPEND netcore_pc_requires "${library} >= ${netcore_${name}_floor}, ")
+    else()
+        string(PREPEND netcore_pc_libs "-l${name} ")
+    endif()
+endforeach()
 
 file(CONFIGURE OUTPUT netcore.pc @ONLY CONTENT [[
 prefix=@netcore_pc_prefix@

@@ -58,6 +58,34 @@ typedef NC_ENUM(nc_join_mode){
 NC_API NC_NODISCARD nc_status nc_url_join(nc_buf *out, nc_slice base, nc_slice path, nc_join_mode mode,
                                           nc_error *NC_NULLABLE err);
 
+/// Appends the canonical form of a host, in which hosts can be compared byte for byte.
+///
+/// A name is lower-case ASCII with international labels as "xn--…" (UTS 46, as libcurl converts them), percent-decoded,
+/// without a trailing dot. An IPv4 address has four decimal parts, however it was written ("127.1", "0x7f000001"). An
+/// IPv6 address has no brackets and the form of RFC 5952; its zone id stays, after "%25". An IPv4-mapped IPv6 address
+/// is the IPv4 address: both reach the same socket.
+/// - host: as it stands in a URL, UTF-8 or percent-encoded; brackets around IPv6 may be absent.
+/// Returns NC_OK, NC_ERR_BAD_URL for what is no host, NC_ERR_USAGE, NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY. On failure
+/// `out` holds what it held. Pure; call from any thread.
+NC_API NC_NODISCARD nc_status nc_url_canonical_host(nc_buf *out, nc_slice host, nc_error *NC_NULLABLE err);
+
+/// Appends the canonical host (nc_url_canonical_host()) of an absolute http or https URL.
+///
+/// Returns as nc_url_canonical_host() does, and NC_ERR_BAD_SCHEME. Pure; call from any thread.
+NC_API NC_NODISCARD nc_status nc_url_host(nc_buf *out, nc_slice url, nc_error *NC_NULLABLE err);
+
+/// Appends the origin of an absolute http or https URL (RFC 6454, 6.2): "http://xn--bcher-kva.example:8080".
+///
+/// The host is canonical, IPv6 in brackets. The scheme's own port is left out. Credentials are ignored.
+/// Returns as nc_url_host() does. Pure; call from any thread.
+NC_API NC_NODISCARD nc_status nc_url_origin(nc_buf *out, nc_slice url, nc_error *NC_NULLABLE err);
+
+/// Tells whether two http or https URLs have the same origin: scheme, canonical host and port. False when either has
+/// none.
+///
+/// Pure; call from any thread.
+NC_API bool nc_url_is_same_origin(nc_slice a, nc_slice b);
+
 NC_ASSUME_NONNULL_END
 NC_EXTERN_C_END
 

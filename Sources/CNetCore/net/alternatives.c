@@ -3,9 +3,9 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/fnv.h"
+#include "http/origin.h"
 #include "net/engine_state.h"
 #include "net/handle.h"
-#include "net/origin.h"
 #include "net/response.h"
 #include "net/upload.h"
 #include "net/url_text.h"
@@ -57,12 +57,17 @@ static bool find_origin(nc_alt_place *out, const nc_transfer *transfer) {
     if (!nc_url_has_web_scheme(url, &is_secure) || !is_secure) {
         return false;
     }
-    nc_buf host = nc_buf_init(NC_ALT_SVC_HOST_BYTES);
-    uint16_t port = 0;
-    bool is_found = nc_origin_host(&host, &port, (const char *)url.data) == NC_OK &&
-                    nc_alt_place_make(out, nc_buf_slice(&host), port);
-    nc_buf_deinit(&host);
-    return is_found;
+    nc_origin origin;
+    char bracketed[NC_ALT_SVC_HOST_BYTES];
+    if (nc_origin_read(&origin, url, NULL) != NC_OK) {
+        return false;
+    }
+    nc_slice host = origin.host.text;
+    if (origin.host.kind == NC_HOST_IPV6) {
+        int length = snprintf(bracketed, sizeof bracketed, "[%.*s]", (int)host.length, (const char *)host.data);
+        host = nc_slice_make(bracketed, (size_t)length);
+    }
+    return nc_alt_place_make(out, host, origin.port);
 }
 
 /// Joins the head's Alt-Svc fields; whether there is one.

@@ -1,12 +1,9 @@
 #include "net/strict.h"
 
-#include "base/ascii.h"
 #include "base/error.h"
+#include "http/origin.h"
 #include "net/engine_state.h"
-#include "net/origin.h"
 #include "net/url_text.h"
-
-#include <netcore/url.h>
 
 static void write_file(nc_buf *out, const nc_engine *engine) {
     nc_hsts_write(&engine->strict.list, out, nc_engine_now_s(engine));
@@ -27,27 +24,13 @@ void nc_strict_deinit(nc_strict *strict) {
     nc_saved_file_deinit(&strict->file);
 }
 
-/// Whether an authority spells its host as the list does, but for case: as nearly all do.
-static bool is_plain(nc_slice authority) {
-    for (size_t i = 0; i < authority.length; i++) {
-        uint8_t c = authority.data[i];
-        if (!nc_ascii_is_alpha(c) && !nc_ascii_is_digit(c) && c != '.' && c != '-' && c != '_' && c != ':') {
-            return false;
-        }
+/// The name in an http or https URL, for the list; empty for an address. A URL without a host is never sent.
+static nc_status find_host(nc_origin *origin, nc_slice url) {
+    nc_status status = nc_origin_read(origin, url, NULL);
+    if (status != NC_OK || origin->host.kind != NC_HOST_NAME) {
+        origin->host.text = nc_slice_make(NULL, 0);
     }
-    return true;
-}
-
-/// The host that a NUL-terminated URL means, whose name may be spelled in percent codes or another script: in the URL
-/// itself, or in `storage`. Empty when there is none.
-static nc_status find_host(nc_slice *host, nc_buf *storage, nc_slice url) {
-    *host = nc_url_authority(url);
-    if (is_plain(*host)) {
-        return NC_OK;
-    }
-    nc_status status = nc_origin_host(storage, NULL, (const char *)url.data);
-    *host = nc_buf_slice(storage);
-    return status == NC_ERR_BAD_URL ? NC_OK : status; // Nothing is sent there either.
+    return status == NC_ERR_NO_MEMORY ? status : NC_OK;
 }
 
 void nc_strict_learn(nc_transfer *transfer) {
@@ -61,13 +44,11 @@ void nc_strict_learn(nc_transfer *transfer) {
         !nc_response_find_header(transfer->response, nc_slice_of("Strict-Transport-Security"), &field)) {
         return;
     }
-    nc_buf storage = nc_buf_init(NC_URL_MAX_BYTES);
-    nc_slice host;
-    if (find_host(&host, &storage, url) == NC_OK &&
-        nc_hsts_note(&engine->strict.list, host, field, nc_engine_now_s(engine))) {
+    nc_origin origin;
+    if (find_host(&origin, url) == NC_OK &&
+        nc_hsts_note(&engine->strict.list, origin.host.text, field, nc_engine_now_s(engine))) {
         nc_saved_file_note_change(&engine->strict.file);
     }
-    nc_buf_deinit(&storage);
 }
 
 nc_status nc_strict_secure(nc_buf *out, const nc_engine *engine, nc_slice url) {
@@ -76,16 +57,14 @@ nc_status nc_strict_secure(nc_buf *out, const nc_engine *engine, nc_slice url) {
         is_secure) {
         return NC_OK;
     }
-    nc_buf storage = nc_buf_init(NC_URL_MAX_BYTES);
-    nc_slice host;
-    nc_status status = find_host(&host, &storage, url);
-    if (status == NC_OK && nc_hsts_covers(&engine->strict.list, host, nc_engine_now_s(engine))) {
+    nc_origin origin;
+    nc_status status = find_host(&origin, url);
+    if (status == NC_OK && nc_hsts_covers(&engine->strict.list, origin.host.text, nc_engine_now_s(engine))) {
         nc_hsts_upgrade(out, url);
         nc_buf_append_byte(out, 0); // for libcurl
         status = nc_buf_status(out);
         out->length -= status == NC_OK ? 1 : 0; // the NUL stays behind it
     }
-    nc_buf_deinit(&storage);
     return status;
 }
 

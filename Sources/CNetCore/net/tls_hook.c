@@ -2,9 +2,9 @@
 
 #include "base/alloc.h"
 #include "base/trace.h"
+#include "http/origin.h"
 #include "net/engine_state.h"
 #include "net/metrics.h"
-#include "net/origin.h"
 #include "net/response.h"
 #include "trust/handshake.h"
 #include "trust/identity.h"
@@ -12,6 +12,7 @@
 #include <openssl/ssl.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 /// What a connection may bring in one go without a byte of a response. Empty frames, padding and tickets have no end,
 /// and libcurl 7.88 and OpenSSL read on for as long as there is something to read: the loop would stand. As much may
@@ -194,12 +195,27 @@ static void note_refusal(void *easy, const nc_trust_verdict *verdict) {
     nc_response_set_verdict(handle->transfer->response, verdict);
 }
 
+/// The host in the form in which certificates name it: without a zone, IPv4 as IPv6 where it was written so. Empty for
+/// what no certificate can name.
+static nc_host_name name_of(const nc_canonical_host *host) {
+    char text[sizeof "::ffff:" + NC_HOST_MAX_BYTES];
+    nc_host_name name = {.length = 0};
+    const uint8_t *zone = memchr(host->text.data, '%', host->text.length);
+    size_t length = zone != NULL ? (size_t)(zone - host->text.data) : host->text.length;
+    (void)snprintf(text, sizeof text, "%s%.*s", host->is_mapped ? "::ffff:" : "", (int)length,
+                   (const char *)host->text.data);
+    if (!nc_host_name_parse(&name, nc_slice_of(text))) {
+        name = (nc_host_name){.length = 0};
+    }
+    return name;
+}
+
 /// Has the policy judge the origin that the handle's URL names: the one that libcurl connects for.
 static CURLcode watch_origin(CURL *easy, SSL_CTX *tls, nc_lane *lane) {
     const char *url = NULL;
     nc_origin origin;
     if (curl_easy_getinfo(easy, CURLINFO_EFFECTIVE_URL, &url) != CURLE_OK || url == NULL ||
-        nc_origin_of(&origin, url) != NC_OK) {
+        nc_origin_read(&origin, nc_slice_of(url), NULL) != NC_OK) {
         return CURLE_OUT_OF_MEMORY;
     }
     const nc_handshake handshake = {
@@ -207,7 +223,7 @@ static CURLcode watch_origin(CURL *easy, SSL_CTX *tls, nc_lane *lane) {
         .roots = lane->roots,
         .known = &lane->known,
         .gate = &lane->reports,
-        .host = origin.host,
+        .host = name_of(&origin.host),
         .port = origin.port,
         .clock = &lane->engine->clock,
         .ctx = easy,

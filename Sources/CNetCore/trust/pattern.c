@@ -164,6 +164,14 @@ nc_status nc_pattern_parse(nc_pattern *out, nc_slice text, nc_error *err) {
     return NC_OK;
 }
 
+/// An IPv4-mapped IPv6 address is the IPv4 address: a rule for either holds for both.
+static const char *identity_of(const nc_host_name *host) {
+    static const char mapped[] = "::ffff:";
+    bool is_mapped =
+        host->is_address && strncmp(host->text, mapped, sizeof mapped - 1) == 0 && strchr(host->text, '.') != NULL;
+    return host->text + (is_mapped ? sizeof mapped - 1 : 0);
+}
+
 static bool covers_name(const nc_pattern *pattern, const nc_host_name *host) {
     const nc_host_name *base = &pattern->host;
     bool is_same = base->length == host->length && memcmp(base->text, host->text, host->length) == 0;
@@ -171,7 +179,7 @@ static bool covers_name(const nc_pattern *pattern, const nc_host_name *host) {
         return true;
     }
     if (pattern->kind == NC_PATTERN_EXACT) {
-        return is_same && base->is_address == host->is_address;
+        return base->is_address == host->is_address && strcmp(identity_of(base), identity_of(host)) == 0;
     }
     if (host->is_address) {
         return false;

@@ -1,0 +1,46 @@
+#include "http/public_suffix.h"
+
+#include "http/host.h"
+
+#include <libpsl.h>
+#include <string.h>
+
+/// Copies a name, NUL-terminated; false for addresses and for what is too long to be a name.
+static bool copy_name(char out[NC_HOST_MAX_BYTES + 1], nc_slice host) {
+    if (host.length == 0 || host.length > NC_HOST_MAX_BYTES || nc_host_kind_of(host) != NC_HOST_NAME) {
+        return false;
+    }
+    memcpy(out, host.data, host.length);
+    out[host.length] = '\0';
+    return true;
+}
+
+/// A libpsl that was built without a list knows no suffix of two labels; one label is a suffix without any list.
+static bool is_suffix(const char *name) {
+    const psl_ctx_t *list = psl_builtin();
+    return strchr(name, '.') == NULL || (list != NULL && psl_is_public_suffix(list, name) != 0);
+}
+
+bool nc_is_public_suffix(nc_slice host) {
+    char name[NC_HOST_MAX_BYTES + 1];
+    return copy_name(name, host) && is_suffix(name);
+}
+
+nc_slice nc_registrable_domain(nc_slice host) {
+    char name[NC_HOST_MAX_BYTES + 1];
+    if (!copy_name(name, host) || is_suffix(name)) {
+        return host;
+    }
+    const psl_ctx_t *list = psl_builtin();
+    const char *found = list != NULL ? psl_registrable_domain(list, name) : NULL;
+    if (found == NULL && list == NULL) {
+        const char *dot = strrchr(name, '.');
+        for (found = dot; found > name && found[-1] != '.'; found--) {
+        }
+    }
+    if (found == NULL) {
+        return host;
+    }
+    size_t before = (size_t)(found - name);
+    return nc_slice_make(host.data + before, host.length - before);
+}
