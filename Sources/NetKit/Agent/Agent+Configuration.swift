@@ -8,6 +8,17 @@ extension Agent {
         public var keepsBasePath = false
         /// Where URLs of requests begin that ask for a CDN; nil or empty is the base URL.
         public var cdnURL: String?
+        /// Further origins that get what the agent adds to its requests, as URLs such as "https://images.example.com";
+        /// a path in them does not count.
+        ///
+        /// With a base URL the agent's ``headers``, ``parameters``, ``computedHeaders`` and ``computedParameters`` go to
+        /// the origins of ``baseURL`` and ``cdnURL`` alone, to those that a request or its service names as a base or a
+        /// CDN, and to these; so do ``OriginBoundInterceptor``s, the answers of ``challengeHandler`` and the client
+        /// certificate of ``trust``. A request whose own URL leads elsewhere, such as "//other/x" or "http://other/x",
+        /// gets none of it: only fields that name no sender, such as User-Agent and Accept. What a request says itself
+        /// goes where its URL leads. Without a base URL everything goes everywhere. A redirect to another origin drops
+        /// all of it, whatever is named here.
+        public var trustedOrigins: [String] = []
         /// What becomes of URLs before they are joined to a base, in order; absolute ones pass where a filter does not
         /// ask for them.
         public var urlFilters: [URLFilter] = []

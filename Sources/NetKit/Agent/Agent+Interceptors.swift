@@ -14,11 +14,15 @@ extension Agent {
         guard request.hasNotes || needsPath else { return chain }
         let service = request.service
         let own = request.hasNotes ? request.interceptors : []
-        guard service != nil || !own.isEmpty || needsPath else { return chain }
-        let outer = chain.interceptors + (service?.configuration.interceptors ?? []) + own
+        let outsiders = request.outsiders
+        guard service != nil || !own.isEmpty || needsPath || !outsiders.isEmpty else { return chain }
+        let agents = chain.interceptors.adding(isElsewhere: outsiders.contains(.agent))
+        let isElsewhere = outsiders.contains(.service)
+        let services = (service?.configuration.interceptors ?? []).adding(isElsewhere: isElsewhere)
         // Behind a signature, which tells when it was made, nobody waits.
         let stage = (service?.stage ?? []) + (needsPath ? [connectivity] : [])
-        return CallChain(outer + stage + (service?.configuration.signing ?? []), end: exchange)
+        let signing = isElsewhere ? [] : service?.configuration.signing ?? []
+        return CallChain(agents + services + own + stage + signing, end: exchange)
     }
 
     /// Who watches a call of this request, but for those that it brings itself.
@@ -231,6 +235,13 @@ extension Agent {
         } catch {
             throw NetError(.file, "the body cannot be saved: \(error)", underlying: error)
         }
+    }
+}
+
+extension [any Interceptor] {
+    /// Those that take part in a call; to an origin that is not theirs some add nothing.
+    fileprivate func adding(isElsewhere: Bool) -> [any Interceptor] {
+        isElsewhere ? filter { !($0 is any OriginBoundInterceptor) } : self
     }
 }
 

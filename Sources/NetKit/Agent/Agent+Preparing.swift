@@ -1,9 +1,9 @@
 /// What is asked at one start of a request.
 private struct StartAnswers: Sendable {
-    /// Nil leaves those of the request.
-    var ownParameters: Parameters?
     var parameters: Parameters?
     var headers = Headers()
+    /// Whether the request's source has said its parameters.
+    var hasOwnParameters = false
 }
 
 extension Agent.Configuration {
@@ -21,7 +21,15 @@ extension Agent {
             try preparePlain(&call)
             return call
         }
-        return try placed(call, adding: try await answers(to: call.request))
+        var call = call
+        let own = try await ownParameters(of: call.request)
+        if let own {
+            call.request.parameters = own
+        }
+        let destination = try destination(of: call.request)
+        var answers = try await answers(to: call.request, at: destination)
+        answers.hasOwnParameters = own != nil
+        return try placed(call, at: destination, adding: answers)
     }
 
     /// The same for a request that gets nothing but a base URL and fields that are always the same.
@@ -48,63 +56,76 @@ extension Agent {
         if isAsked, !request.isComplete {
             throw NetError(.usage, "what the request is depends on who is asked when it starts")
         }
-        return try placed(call, adding: StartAnswers())
+        return try placed(call, at: try destination(of: request), adding: StartAnswers())
     }
 
     // MARK: What is asked
 
-    private func answers(to asked: Request<Bytes>) async throws(NetError) -> StartAnswers {
-        var answers = StartAnswers()
-        guard !asked.isComplete else { return answers }
+    /// Nil leaves those of the request.
+    private func ownParameters(of request: Request<Bytes>) async throws(NetError) -> Parameters? {
+        guard !request.isComplete, !request.isPlaced, let source = request.parameterSource else { return nil }
         do {
-            var request = asked
-            let isPlaced = asked.isPlaced
-            if !isPlaced, let own = try await request.parameterSource?.ask(request) {
-                request.parameters = own
-                answers.ownParameters = own
-            }
+            return try await source.ask(request)
+        } catch {
+            throw Self.notComputed(error)
+        }
+    }
+
+    /// Those that add nothing to the request are not asked.
+    private func answers(
+        to request: Request<Bytes>, at destination: Destination
+    ) async throws(NetError) -> StartAnswers {
+        var answers = StartAnswers()
+        guard !request.isComplete else { return answers }
+        let service = destination.outsiders.contains(.service) ? nil : request.service?.configuration
+        let agent = destination.outsiders.contains(.agent) ? nil : configuration
+        do {
             // What a service says wins over what its agent says.
-            let service = request.service?.configuration
-            for compute in [service?.computedParameters, configuration.computedParameters] where !isPlaced {
+            for compute in [service?.computedParameters, agent?.computedParameters] where !request.isPlaced {
                 let said = try await compute?(request)
                 answers.parameters = answers.parameters?.filled(from: said) ?? said
                 if let said, !said.hasFields {
                     throw NetError(.usage, "the parameters of every request are an object")
                 }
             }
-            for compute in [service?.computedHeaders, configuration.computedHeaders] {
+            for compute in [service?.computedHeaders, agent?.computedHeaders] {
                 if let said = try await compute?(request) {
                     answers.headers = answers.headers.filled(from: said)
                 }
             }
             return answers
         } catch {
-            throw NetError(asking: error, .badParameter, "what was asked for a request's parameters or fields failed")
+            throw Self.notComputed(error)
         }
+    }
+
+    private static func notComputed(_ error: any Error) -> NetError {
+        NetError(asking: error, .badParameter, "what was asked for a request's parameters or fields failed")
     }
 
     // MARK: What is added
 
-    private func placed(_ call: Call, adding answers: StartAnswers) throws(NetError) -> Call {
+    private func placed(
+        _ call: Call, at destination: Destination, adding answers: StartAnswers
+    ) throws(NetError) -> Call {
         var request = call.request
+        request.url = destination.url
         var surroundings = Surroundings(
-            base: URLBase(url: configuration.baseURL, keepsPath: configuration.keepsBasePath),
-            headers: defaultHeaders, limits: call.kind == .send ? limits : streamLimits)
+            base: URLBase(url: destination.base, keepsPath: configuration.keepsBasePath),
+            headers: destination.outsiders.contains(.agent) ? elsewhereHeaders : defaultHeaders,
+            limits: call.kind == .send ? limits : streamLimits)
         if request.isComplete {
-            surroundings.base.url = nil
             surroundings.headers = [:]
         } else {
-            if let own = answers.ownParameters {
-                request.parameters = own
-            }
-            try surround(&request, &surroundings, answers, isWhole: call.kind == .send)
+            surround(&request, &surroundings, answers, destination.outsiders, isWhole: call.kind == .send)
         }
         var content = try surroundings.base.placing(request.content, with: surroundings.parameters)
         var headers = request.headers.filled(from: surroundings.headers)
+        withhold(destination.outsiders, from: &content)
         complete(&content, &headers, limits: surroundings.limits)
         var placed = call
         placed.request = Request<Bytes>(KeptContent(content), headers: headers, decoding: .bytes)
-        let isChanged = surroundings.parameters != nil || answers.ownParameters != nil || surroundings.isFiltered
+        let isChanged = surroundings.parameters != nil || answers.hasOwnParameters || destination.isFiltered
         if isChanged || request.isPlaced {
             placed.request.markPlaced()
         }
@@ -115,45 +136,46 @@ extension Agent {
 
     /// What is around a request that is not bare.
     private func surround(
-        _ request: inout Request<Bytes>, _ surroundings: inout Surroundings, _ answers: StartAnswers, isWhole: Bool
-    ) throws(NetError) {
+        _ request: inout Request<Bytes>, _ surroundings: inout Surroundings, _ answers: StartAnswers,
+        _ outsiders: Outsiders, isWhole: Bool
+    ) {
         let service = request.service
-        surroundings.base.url = try baseURL(of: request, of: service)
         if !request.isPlaced {
-            surroundings.parameters = [answers.parameters, service?.configuration.parameters, configuration.parameters]
-                .compactMap { $0 }.reduce(nil) { $0?.filled(from: $1) ?? $1 }
+            let parameters = [
+                answers.parameters, outsiders.contains(.service) ? nil : service?.configuration.parameters,
+                outsiders.contains(.agent) ? nil : configuration.parameters,
+            ]
+            surroundings.parameters = parameters.compactMap { $0 }.reduce(nil) { $0?.filled(from: $1) ?? $1 }
             if request.isOfServersMaking {
                 surroundings.parameters = surroundings.parameters?.without(namesIn: request.url)
             }
-            let isAbsolute = request.content.hasAbsoluteURL
-            let asked = request
-            for filter in configuration.urlFilters where filter.filtersAbsoluteURLs || !isAbsolute {
-                request.url = try filter.filtered(request.url, of: asked)
-                surroundings.isFiltered = true
-            }
         }
-        if let service {
-            service.addNotes(to: &request)
-            if var limits = service.configuration.limits {
-                if !isWhole {
-                    // Idleness ends streams and saves, not their length.
-                    limits.total = surroundings.limits.value.total
-                    limits.maxBodyBytes = surroundings.limits.value.maxBodyBytes
-                }
-                surroundings.limits = KeptLimits(limits)
-            }
-            if let only = service.configuration.replacingHeaders {
-                request.headers = only
-                surroundings.headers = [:]
-                return
-            }
+        guard let service else {
+            surroundings.headers = answers.headers.filled(from: surroundings.headers)
+            return
         }
-        surroundings.headers = answers.headers.filled(from: service?.configuration.headers ?? [:])
+        service.addNotes(to: &request)
+        if var limits = service.configuration.limits {
+            if !isWhole {
+                // Idleness ends streams and saves, not their length.
+                limits.total = surroundings.limits.value.total
+                limits.maxBodyBytes = surroundings.limits.value.maxBodyBytes
+            }
+            surroundings.limits = KeptLimits(limits)
+        }
+        let isElsewhere = outsiders.contains(.service)
+        if let only = service.configuration.replacingHeaders {
+            request.headers = isElsewhere ? only.safeElsewhere : only
+            surroundings.headers = [:]
+            return
+        }
+        let fields = service.configuration.headers
+        surroundings.headers = answers.headers.filled(from: isElsewhere ? fields.safeElsewhere : fields)
             .filled(from: surroundings.headers)
     }
 
     /// Where a relative URL begins: the request's own base, then the service's, then the agent's; the same for CDNs.
-    private func baseURL(of request: Request<Bytes>, of service: Service?) throws(NetError) -> String? {
+    func baseURL(of request: Request<Bytes>, of service: Service?) throws(NetError) -> String? {
         let serviceCDN = try service?.cdnURL()
         if request.usesCDN, let url = request.cdnURL.nonEmpty ?? serviceCDN ?? configuration.cdnURL.nonEmpty {
             return url
@@ -173,6 +195,4 @@ private struct Surroundings {
     var headers: Headers
     var limits: KeptLimits
     var parameters: Parameters?
-    /// Whether URL filters were asked.
-    var isFiltered = false
 }

@@ -36,6 +36,8 @@ public final class Agent: Sendable {
     let addsToRequests: Bool
     /// The configuration's fields, with User-Agent and Accept-Language.
     let defaultHeaders: Headers
+    /// The origins that get them; nil without a base URL.
+    private let origins: TrustedOrigins?
     /// The configuration's.
     let limits: KeptLimits
     let streamLimits: KeptLimits
@@ -60,6 +62,9 @@ public final class Agent: Sendable {
         self.configuration = configuration
         self.hub = hub
         defaultHeaders = configuration.defaultHeaders
+        origins = configuration.baseURL.nonEmpty.map { base in
+            TrustedOrigins([base, configuration.cdnURL] + configuration.trustedOrigins)
+        }
         limits = KeptLimits(configuration.limits)
         streamLimits = KeptLimits(configuration.streamLimits)
         self.transport = transport
@@ -139,7 +144,11 @@ public final class Agent: Sendable {
         if configuration.baseURL != nil, !(content.keepsDotSegments && content.hasAbsoluteURL) {
             content.url = try configuration.url(for: content.url)
         }
-        var headers = request.headers.filled(from: defaultHeaders)
+        let isElsewhere = origins.map { !$0.contains(content.url) } ?? false
+        var headers = request.headers.filled(from: isElsewhere ? elsewhereHeaders : defaultHeaders)
+        if isElsewhere {
+            withhold(.agent, from: &content)
+        }
         complete(&content, &headers, limits: limits)
         return Request<Bytes>(KeptContent(content), headers: headers, decoding: .bytes)
     }

@@ -1,6 +1,7 @@
 /// Who is asked for credentials.
 struct ChallengeDesk: Sendable {
     let handler: (@Sendable (Challenge) async -> ChallengeAnswer)?
+    let proxyHandler: (@Sendable (Challenge) async -> ChallengeAnswer)?
     let store: CredentialStore?
     let watch: Watch?
 }
@@ -112,7 +113,7 @@ struct ChallengeRounds {
     }
 
     private func answer(to challenge: Challenge) async throws(NetError) -> ChallengeAnswer {
-        guard let handler = desk.handler else { return .useDefault }
+        guard let handler = challenge.isProxy ? desk.proxyHandler : desk.handler else { return .useDefault }
         do {
             return try await budget.answer(of: "the challenge handler") { await handler(challenge) }
         } catch {

@@ -96,7 +96,7 @@ final class Exchange: CallEnd {
     ) async throws(NetError) -> Response<Bytes> {
         try mayGoOn()
         do throws(NetError) {
-            guard let desk = desk(hooks, watch) else { return try await transport.send(request) }
+            guard let desk = desk(for: request, hooks, watch) else { return try await transport.send(request) }
             return try await answer(to: request, from: home ?? request.url, asking: desk)
         } catch {
             throw request.explained(error)
@@ -130,7 +130,7 @@ final class Exchange: CallEnd {
         _ request: Request<Bytes>, _ hooks: TransferHooks? = nil, _ watch: Watch? = nil, from home: String? = nil
     ) async throws(NetError) -> ResponseStream {
         try mayGoOn()
-        guard let desk = desk(hooks, watch) else { return try await transport.stream(request) }
+        guard let desk = desk(for: request, hooks, watch) else { return try await transport.stream(request) }
         return try await self.stream(of: request, from: home ?? request.url, asking: desk)
     }
 
@@ -177,11 +177,14 @@ final class Exchange: CallEnd {
     }
 
     /// Nil where nobody is asked.
-    private func desk(_ hooks: TransferHooks?, _ watch: Watch?) -> ChallengeDesk? {
+    private func desk(for request: Request<Bytes>, _ hooks: TransferHooks?, _ watch: Watch?) -> ChallengeDesk? {
         let handler = (hooks ?? configuration.transferHooks).challenge ?? configuration.challengeHandler
         if handler == nil, configuration.credentialStore == nil {
             return nil
         }
-        return ChallengeDesk(handler: handler, store: configuration.credentialStore, watch: watch)
+        // Another origin than the agent's is not for its handler to answer.
+        let serverHandler = request.outsiders.contains(.agent) ? request.transferHooks.challenge : handler
+        return ChallengeDesk(
+            handler: serverHandler, proxyHandler: handler, store: configuration.credentialStore, watch: watch)
     }
 }

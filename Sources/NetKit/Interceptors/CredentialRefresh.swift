@@ -14,7 +14,7 @@
 /// for it. Calls that the refresh itself makes through the same agent pass by, and so do requests with
 /// ``Request/bypassesCredentialRefresh``. A call that gives up ends alone. ``Caching`` and ``Repeats`` tell calls with
 /// different credentials apart, on whichever side of it they stand. Thread-safe.
-public final class CredentialRefresh<Token: Sendable>: Interceptor {
+public final class CredentialRefresh<Token: Sendable>: OriginBoundInterceptor {
     /// Puts a token into a request.
     public typealias Apply = @Sendable (inout Request<Bytes>, Token) -> Void
     /// Gets a new token; the old one is what it was until now, if there was any.
@@ -89,10 +89,10 @@ public final class CredentialRefresh<Token: Sendable>: Interceptor {
         guard answer.isExpired else { return answer.reply }
         var again = call
         let led = call.request.led(along: answer.reply.metrics)
+        // A redirect to another origin drops the credentials: new ones do not change that server's answer.
+        guard isAtHome(led, call, answer.reply) else { return answer.reply }
         if led.method != call.request.method {
-            // A server has acted on the request, and led on to what it answers: that alone is asked once more. At
-            // another origin, which is shown no credentials, new ones help nobody.
-            guard isAtHome(led, call, answer.reply) else { return answer.reply }
+            // A server has acted on the request, and led on to what it answers: that alone is asked once more.
             again.request = led
             trail.add(redirectsOf: answer.reply)
         }

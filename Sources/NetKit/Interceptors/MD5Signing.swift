@@ -10,7 +10,7 @@
 ///
 /// MD5 keeps nobody from finding another text with the same signature, and whoever takes the app apart has the key: it
 /// is for servers that want it. ``RequestSigning`` is better in every respect.
-public struct MD5Signing: Interceptor {
+public struct MD5Signing: OriginBoundInterceptor {
     /// What is digested.
     public enum Style: Sendable, Hashable {
         /// Parameters and key.

@@ -38,7 +38,7 @@ public enum RedirectAnswer: Sendable {
 
 extension RedirectStep {
     // What may follow to another origin: it says what is wanted, not who wants it.
-    private static let safeElsewhere: Set<String> = [
+    fileprivate static let safeElsewhere: Set<String> = [
         "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-encoding",
         "content-language", "content-length", "content-type", "expect", "if-range", "last-event-id", "pragma", "range",
         "user-agent",
@@ -70,7 +70,7 @@ extension RedirectStep {
             // They belong to the origin, whether the Location names it or leaves it out.
             next.url = next.url.withUserinfo(of: request.url)
         } else {
-            next.headers = next.headers.without { !safeElsewhere.contains($0) }
+            next.headers = next.headers.safeElsewhere
             next.credentials = nil
             next.unixSocket = nil
             next.content.rareParts.isElsewhere = true  // for good
@@ -124,6 +124,9 @@ extension RedirectStep {
 }
 
 extension Headers {
+    /// Those that may go to any origin.
+    var safeElsewhere: Headers { without { !RedirectStep.safeElsewhere.contains($0) } }
+
     fileprivate func without(_ isLeftOut: (String) -> Bool) -> Headers {
         Headers(filter { !isLeftOut($0.name.lowercased()) })
     }

@@ -4,7 +4,7 @@
 ///
 /// It gets the request's own parameters, nil when there are none; what it returns is sent in their place, together with
 /// those that belong to every request.
-public struct ReformParameters: Interceptor {
+public struct ReformParameters: OriginBoundInterceptor {
     private let reform: @Sendable (Parameters?, Request<Bytes>) async throws -> Parameters?
 
     /// What it throws ends the call: a ``NetError`` as it is, anything else under ``NetError/Code/badParameter``.

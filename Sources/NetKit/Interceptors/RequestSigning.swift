@@ -7,7 +7,7 @@
 /// timestamp; the body's SHA-256 in hex. ``timestampField`` says the timestamp, ``signatureField`` says
 /// `keyId=…,signature=…` in hex. Behind ``Retry`` each try is signed anew. A form of parts, and a body that is read while
 /// it is sent, cannot be signed: ``NetError/Code/usage``.
-public struct RequestSigning: Interceptor {
+public struct RequestSigning: OriginBoundInterceptor {
     /// The name of the key, for the server.
     public let keyID: String
     /// Fields that are signed (host and content-type).

@@ -59,7 +59,7 @@ public struct TraceParent: Sendable, Hashable, CustomStringConvertible {
 ///
 /// A request that says so itself keeps what it says. Else it is a span below the one under way, or the first one of a
 /// new trace. Behind ``Retry`` each try is a span of its own.
-public struct Tracing: Interceptor {
+public struct Tracing: OriginBoundInterceptor {
     private let parent: @Sendable () -> TraceParent?
     private let isSampled: Bool
 

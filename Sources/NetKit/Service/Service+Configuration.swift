@@ -7,6 +7,10 @@ extension Service {
         public var baseURLs: [Environment: String]
         /// The same for requests that ask for a CDN; without one they begin at the base URL.
         public var cdnURLs: [Environment: String] = [:]
+        /// Further origins that get what the service adds to its requests: fields, parameters, signatures and
+        /// ``OriginBoundInterceptor``s. Without them it goes to the origins of its base and CDN alone; see
+        /// ``Agent/Configuration/trustedOrigins``.
+        public var trustedOrigins: [String] = []
         /// The environment to begin with.
         public var environment = Environment.release
         /// The interface's version, put between base and path as a folder, such as "v1"; empty puts nothing there.

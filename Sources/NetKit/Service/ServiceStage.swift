@@ -4,7 +4,7 @@ struct ServiceStage: Interceptor {
 
     func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
         var call = call
-        if let adjust = service.configuration.adjustParameters {
+        if let adjust = service.configuration.adjustParameters, !call.request.outsiders.contains(.service) {
             let asked = call.request
             try await call.setSentParameters { (parameters) async throws(NetError) -> Parameters? in
                 do {

@@ -1,0 +1,152 @@
+/// The origins that get what an agent or a service adds to its requests: those of these URLs.
+struct TrustedOrigins: Sendable {
+    private let urls: [String]
+
+    init(_ urls: [String?]) {
+        self.urls = urls.compactMap(\.nonEmpty)
+    }
+
+    func contains(_ url: String) -> Bool {
+        // Nearly every URL begins as its base is written.
+        if urls.contains(where: { url.beginsAtAuthority(of: $0) }) {
+            return true
+        }
+        guard let origin = url.origin else { return false }
+        return urls.contains { $0.origin == origin }
+    }
+}
+
+extension String {
+    /// Whether scheme and authority are those of `base`, byte by byte.
+    fileprivate func beginsAtAuthority(of base: String) -> Bool {
+        let (own, base) = (utf8.span, base.utf8.span)
+        var index = 0
+        var slashes = 0
+        while index < base.count {
+            let byte = base[index]
+            let isSlash = byte == UInt8(ascii: "/")
+            // Two slashes stand before the authority.
+            if byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") || (isSlash && slashes == 2) {
+                break
+            }
+            guard index < own.count, own[index] == byte else { return false }
+            slashes += isSlash ? 1 : 0
+            index += 1
+        }
+        let ends = index == own.count || [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")].contains(own[index])
+        return slashes == 2 && ends
+    }
+}
+
+/// An interceptor that adds what the base URL's origin alone may have, such as credentials or a signature.
+///
+/// Among an agent's interceptors it is left out of calls to an origin that is not the agent's, among a service's
+/// interceptors of calls to an origin that is not the service's (``Agent/Configuration/trustedOrigins``). Among a
+/// request's own interceptors it always takes part. Without a base URL nothing is left out.
+public protocol OriginBoundInterceptor: Interceptor {}
+
+/// Those of agent and service that add nothing to a request, because its URL is at an origin that is not theirs.
+struct Outsiders: OptionSet, Sendable {
+    let rawValue: UInt8
+
+    static let agent = Outsiders(rawValue: 1)
+    static let service = Outsiders(rawValue: 2)
+}
+
+private enum OutsidersNote: RequestNote {
+    static let standard: Outsiders = []
+}
+
+extension Request {
+    /// Those that add nothing to it.
+    var outsiders: Outsiders { hasNotes ? self[OutsidersNote.self] : [] }
+}
+
+extension RequestContent {
+    fileprivate mutating func setOutsiders(_ outsiders: Outsiders) {
+        let key = ObjectIdentifier(OutsidersNote.self)
+        if !outsiders.isEmpty || rare?.value.notes[key] != nil {
+            rareParts.notes[key] = outsiders.isEmpty ? nil : outsiders
+        }
+    }
+}
+
+/// Where a request goes, before its parameters are in their place.
+struct Destination: Sendable {
+    /// Nil takes the URL as it is.
+    var base: String?
+    /// As the URL filters left it.
+    var url: String
+    var isFiltered = false
+    var outsiders: Outsiders = []
+}
+
+extension Agent {
+    /// The fields of a request at an origin that is not the agent's.
+    var elsewhereHeaders: Headers { defaultHeaders.safeElsewhere }
+
+    /// Where a request goes, and which of agent and service add nothing to it.
+    func destination(of request: Request<Bytes>) throws(NetError) -> Destination {
+        var destination = Destination(url: request.url)
+        if !request.isComplete {
+            destination.base = try baseURL(of: request, of: request.service)
+            try filter(&destination, of: request)
+        }
+        var whole = destination.url
+        if let base = destination.base, !(request.keepsDotSegments && request.content.hasAbsoluteURL) {
+            whole = try joinURL(whole, to: base, keepsBasePath: configuration.keepsBasePath)
+        }
+        destination.outsiders = outsiders(of: request, at: whole)
+        return destination
+    }
+
+    private func filter(_ destination: inout Destination, of request: Request<Bytes>) throws(NetError) {
+        guard !request.isPlaced else { return }
+        let isAbsolute = request.content.hasAbsoluteURL
+        for filter in configuration.urlFilters where filter.filtersAbsoluteURLs || !isAbsolute {
+            destination.url = try filter.filtered(destination.url, of: request)
+            destination.isFiltered = true
+        }
+    }
+
+    private func outsiders(of request: Request<Bytes>, at url: String) -> Outsiders {
+        let service = request.service
+        let (named, servicePlaces) = ([request.baseURL, request.cdnURL], service?.places ?? [])
+        let agentPlaces = [configuration.baseURL, configuration.cdnURL] + configuration.trustedOrigins
+        guard ([configuration.baseURL, request.baseURL] + servicePlaces).contains(where: { $0.nonEmpty != nil })
+            || (request.usesCDN && (named + agentPlaces).contains { $0.nonEmpty != nil })
+            || service?.configuration.baseURLs.isEmpty == false
+        else { return [] }
+        var outsiders: Outsiders = []
+        if !TrustedOrigins(agentPlaces + named + servicePlaces).contains(url) {
+            outsiders.insert(.agent)
+        }
+        guard let service else { return outsiders }
+        // A service without a base begins where its agent does.
+        let shared = service.configuration.baseURLs.isEmpty ? agentPlaces : [configuration.cdnURL]
+        if !TrustedOrigins(servicePlaces + service.configuration.trustedOrigins + named + shared).contains(url) {
+            outsiders.insert(.service)
+        }
+        return outsiders
+    }
+
+    /// Takes down who adds nothing; the agent's client certificate stays with it too.
+    func withhold(_ outsiders: Outsiders, from content: inout RequestContent) {
+        content.setOutsiders(outsiders)
+        if outsiders.contains(.agent), content.rare?.value.trust == nil {
+            var policy = exchange.cacheContext.trust?.policy ?? configuration.trust
+            if policy.identity != nil {
+                policy.identity = nil
+                content.rareParts.trust = policy
+            }
+        }
+    }
+}
+
+extension Service {
+    /// Where its requests begin in the current environment.
+    fileprivate var places: [String?] {
+        let environment = environment
+        return [configuration.baseURLs[environment], configuration.cdnURLs[environment]]
+    }
+}

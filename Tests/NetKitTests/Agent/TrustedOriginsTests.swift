@@ -1,0 +1,244 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+/// What an agent or a service adds stays with the origin of its base URL.
+struct TrustedOriginsTests {
+    private let stub = StubTransport { _ in .text("x") }
+    private static let agentSecrets = (1...5).map { "agentsecret\($0)" }
+    private static let serviceSecrets = (1...6).map { "servicesecret\($0)" }
+    private static let elsewhere = [
+        "//other/x", "http://other/x", "HTTP://OTHER", "https://home/x", "http://home:81/x", "http://home.other/x",
+        "http://home@other/x", "http://home%2eother/x", "http://xhome/x", "//other:80/?q", "//home:8/x#f",
+    ]
+    private static let atHome = [
+        "x", "/x", "?q", "", "HTTP://Home/x", "http://home:80/x", "//home/x", "//HOME:80", "http://me@home/x",
+        "x//other/y", "?http://other/x", "#//other/x",
+    ]
+
+    private func configuration(base: String? = "http://home/v1") -> Agent.Configuration {
+        let secrets = Self.agentSecrets
+        var configuration = Agent.Configuration(
+            baseURL: base, headers: ["Authorization": secrets[0], "Accept": "text/plain"])
+        configuration.parameters = ["key": .string(secrets[1])]
+        configuration.computedHeaders = { _ in ["X-Session": secrets[2]] }
+        configuration.computedParameters = { _ in ["session": .string(secrets[3])] }
+        configuration.interceptors = [
+            CredentialRefresh(secrets[4]) {
+                $0.headers["X-Token"] = $1
+            } refresh: { _ in
+                "new"
+            }
+        ]
+        return configuration
+    }
+
+    private func service(base: String? = "http://home/v1") -> Service.Configuration {
+        let secrets = Self.serviceSecrets
+        var configuration = Service.Configuration(baseURLs: base.map { [.release: $0] } ?? [:])
+        configuration.headers = ["X-Service": secrets[0]]
+        configuration.parameters = ["service": .string(secrets[1])]
+        configuration.computedHeaders = { _ in ["X-Computed": secrets[2]] }
+        configuration.computedParameters = { _ in ["computed": .string(secrets[3])] }
+        configuration.adjustParameters = { parameters, _ in (parameters ?? [:]).filled(with: secrets[4]) }
+        configuration.interceptors = [
+            CredentialRefresh(secrets[5]) {
+                $0.headers["X-Ticket"] = $1
+            } refresh: { _ in
+                "new"
+            }
+        ]
+        configuration.signing = [
+            MD5Signing(publicKey: "app", privateKey: "p"),
+            Wrapping { call, next async throws(NetError) in
+                var call = call
+                call.request.headers["X-Own-Signature"] = "signed"
+                return try await next(call)
+            },
+        ]
+        return configuration
+    }
+
+    /// The secrets that the last request shows.
+    private func shown(_ asked: StubRequest?) -> [String] {
+        let all = (asked?.url ?? "") + (asked.map { "\($0.headers.map { "\($0.name): \($0.value)" })" } ?? "")
+        return (Self.agentSecrets + Self.serviceSecrets + ["signed", "sig="]).filter { all.contains($0) }
+    }
+
+    private func shown(
+        _ url: String, _ configuration: Agent.Configuration, service: Service.Configuration? = nil,
+        _ change: (inout Request<Bytes>) -> Void = { _ in }
+    ) async throws -> [String] {
+        var request = Request<Bytes>(url)
+        request.service = service.map { Service("s", $0) }
+        change(&request)
+        _ = try await Agent(configuration, transport: stub).send(request)
+        return shown(stub.requests.last)
+    }
+
+    private static let all = agentSecrets + serviceSecrets + ["signed", "sig="]
+
+    @Test(arguments: elsewhere)
+    func aURLAtAnotherOriginGetsNothingOfItsAgent(url: String) async throws {
+        #expect(try await shown(url, configuration()) == [])
+        #expect(try await shown(url, configuration(), service: service()) == [])
+        #expect(try await shown(url, configuration(), service: service(base: nil)) == [])
+    }
+
+    @Test(arguments: atHome)
+    func aURLAtTheBasesOriginGetsAll(url: String) async throws {
+        #expect(try await shown(url, configuration()) == Self.agentSecrets)
+        #expect(try await shown(url, configuration(), service: service()) == Self.all)
+        #expect(try await shown(url, configuration(), service: service(base: nil)) == Self.all)
+    }
+
+    @Test func aBareAgentsFieldsStayAtHomeToo() async throws {
+        let agent = Agent(.init(baseURL: "http://home", headers: ["X-Key": "agentsecret1"]), transport: stub)
+        for url in Self.elsewhere {
+            _ = try await agent.send(Request<Bytes>(url))
+            #expect(shown(stub.requests.last) == [], "\(url)")
+        }
+        _ = try await agent.send(Request<Bytes>("http://HOME:80/x"))
+        #expect(shown(stub.requests.last) == ["agentsecret1"])
+    }
+
+    @Test func withoutABaseURLNothingIsWithheld() async throws {
+        #expect(try await shown("http://other/x", configuration(base: nil)) == Self.agentSecrets)
+        let all = try await shown("http://other/x", configuration(base: nil), service: service(base: nil))
+        #expect(all == Self.all)
+    }
+
+    @Test func originsThatTheAppNamesAreTrusted() async throws {
+        var trusting = configuration()
+        trusting.trustedOrigins = ["https://other:8443/any/path", "nothing", ""]
+        #expect(try await shown("//other/x", trusting) == [])
+        #expect(try await shown("HTTPS://OTHER:8443/x", trusting) == Self.agentSecrets)
+        // The service's own list decides about the service's secrets.
+        var own = service()
+        #expect(try await shown("https://other:8443/x", trusting, service: own) == Self.agentSecrets)
+        own.trustedOrigins = ["https://other:8443"]
+        #expect(try await shown("https://other:8443/x", trusting, service: own) == Self.all)
+        #expect(
+            try await shown("https://other:8443/x", configuration(), service: own)
+                == Self.all.filter { $0.first == "s" })
+    }
+
+    @Test func aBaseOrCDNThatTheAppNamesIsTrusted() async throws {
+        var withCDN = configuration()
+        withCDN.cdnURL = "http://cdn/files"
+        #expect(try await shown("http://cdn/x", withCDN) == Self.agentSecrets)
+        #expect(try await shown("x", withCDN) { $0.usesCDN = true } == Self.agentSecrets)
+        #expect(try await shown("x", configuration()) { $0.baseURL = "http://own/" } == Self.agentSecrets)
+        #expect(try await shown("x", configuration(), service: service(base: "http://api/")) == Self.all)
+        // A path of theirs leads out of them as well.
+        #expect(try await shown("//other/x", configuration()) { $0.baseURL = "http://own/" } == [])
+        #expect(try await shown("//other/x", configuration(base: nil)) { $0.baseURL = "http://own/" } == [])
+        #expect(
+            try await shown("//home/x", configuration(), service: service(base: "http://api/")) == Self.agentSecrets)
+    }
+
+    @Test func aServiceInAnEnvironmentWithoutABaseTrustsNoAbsoluteURL() async throws {
+        let service = Service("s", service(base: "http://api/"))
+        service.environment = .develop
+        var request = Request<Bytes>("http://other/x")
+        request.service = service
+        _ = try await Agent(configuration(base: nil), transport: stub).send(request)
+        #expect(shown(stub.requests.last) == [])
+    }
+
+    @Test func whatTellsNoSenderAndWhatTheRequestSaysGoEverywhere() async throws {
+        let agent = Agent(configuration(), transport: stub)
+        var request = Request<Bytes>("//other/x", parameters: ["own": 1], headers: ["X-Own": "1"])
+        request.credentials = .bearer("own")
+        request.interceptors = [
+            CredentialRefresh("own") {
+                $0.headers["X-Own-Token"] = $1
+            } refresh: { _ in
+                ""
+            }
+        ]
+        _ = try await agent.send(request)
+        let asked = try #require(stub.requests.last)
+        #expect(asked.url == "http://other/x?own=1")
+        #expect(asked.headers["Accept"] == "text/plain")
+        #expect(asked.headers["User-Agent"] == Agent.Configuration.defaultUserAgent)
+        #expect(asked.headers["X-Own"] == "1" && asked.headers["X-Own-Token"] == "own")
+        #expect(asked.request.credentials == .bearer("own"))
+    }
+
+    @Test func replacedFieldsOfAServiceStayAtHome() async throws {
+        var only = service()
+        only.replacingHeaders = ["X-Only": "servicesecret1", "Accept": "a/b"]
+        #expect(try await shown("//other/x", configuration(), service: only) { $0.headers = ["X-Own": "1"] } == [])
+        #expect(stub.requests.last?.headers == ["Accept": "a/b"])
+    }
+
+    @Test func aFilterThatLeadsElsewhereLeadsOutOfTheBase() async throws {
+        var filtering = configuration()
+        filtering.urlFilters = [URLFilter { url, _ in "http:" + url }]
+        #expect(try await shown("//other/x", filtering) == [])
+        #expect(stub.requests.last?.url == "http://other/x")
+    }
+
+    @Test func nobodyIsAskedForWhatIsNotSent() async throws {
+        let asked = Counter()
+        var counting = configuration()
+        counting.computedHeaders = { _ in
+            asked.increment()
+            throw NetError(.authentication, "nobody has signed in")
+        }
+        #expect(try await shown("//other/x", counting) == [])
+        #expect(asked.value == 0)
+    }
+
+    @Test func aRefusalElsewhereBeginsNoRefreshAndAsksNoHandler() async throws {
+        let (refreshes, challenges) = (Counter(), Counter())
+        let stub = StubTransport { _ in StubReply(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"r\""]) }
+        var configuration = Agent.Configuration(baseURL: "http://home")
+        configuration.challengeHandler = { _ in
+            challenges.increment()
+            return .use(.basic(user: "u", password: "p"))
+        }
+        configuration.interceptors = [
+            CredentialRefresh("t") {
+                $0.headers["X-Token"] = $1
+            } refresh: { _ in
+                refreshes.increment()
+                return "new"
+            }
+        ]
+        let agent = Agent(configuration, transport: stub)
+        #expect(try await agent.send(Request<Bytes>("//other/x")).status == 401)
+        #expect(refreshes.value == 0 && challenges.value == 0)
+        #expect(stub.requests.count == 1)
+        var own = Request<Bytes>("//other/x")
+        own.transferHooks.challenge = { _ in .use(.basic(user: "own", password: "p")) }
+        _ = try await agent.send(own)
+        #expect(stub.requests.last?.request.credentials == .basic(user: "own", password: "p"))
+        #expect(challenges.value == 0)
+        #expect(try await agent.send(Request<Bytes>("/x")).status == 401)
+        #expect(refreshes.value == 1 && challenges.value > 0)
+    }
+
+    @Test func anAgentsClientCertificateStaysAtHome() async throws {
+        var configuration = Agent.Configuration(baseURL: "http://home")
+        configuration.trust.identity = .file(certificate: "c.pem", key: "k.pem")
+        let agent = Agent(configuration, transport: stub)
+        _ = try await agent.send(Request<Bytes>("x"))
+        #expect(stub.requests.last?.request.trust == nil)
+        _ = try await agent.send(Request<Bytes>("//other/x"))
+        #expect(stub.requests.last?.request.trust == TrustPolicy())
+        var own = Request<Bytes>("//other/x")
+        own.trust = configuration.trust
+        _ = try await agent.send(own)
+        #expect(stub.requests.last?.request.trust == configuration.trust)
+    }
+}
+
+extension Parameters {
+    fileprivate func filled(with secret: String) -> Parameters {
+        var filled = self
+        filled["adjusted"] = .string(secret)
+        return filled
+    }
+}
