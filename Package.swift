@@ -103,6 +103,10 @@ let package = Package(
         // What script/test looks at: nothing of XML or images comes with NetKit.
         .executableTarget(
             name: "NetKitAlone", dependencies: ["NetKit"], path: "Tests/NetKitAlone", swiftSettings: strict),
+        // The client that script/torture suites drives with public test suites.
+        .executableTarget(
+            name: "suite-client", dependencies: ["NetKit"], path: "Tests/Suites",
+            exclude: ["cache-tests.mjs", "run"], sources: ["main.swift", "SuiteClient.swift"]),
         .testTarget(
             name: "NetKitImagesTests", dependencies: ["NetKit", "NetKitTesting", "NetKitImages", "NetKitCLI"],
             swiftSettings: strict),
