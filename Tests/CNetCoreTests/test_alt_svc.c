@@ -175,14 +175,32 @@ static void alt_svc__grows_to_its_limits_and_no_further(void **state) {
     }
     assert_true(note(&list, "a.example", field));
     assert_int_equal(list.count, NC_ALT_SVC_MAX_EACH);
-    for (int i = 0; i < NC_ALT_SVC_MAX_TOTAL + 50; i++) {
-        (void)snprintf(host, sizeof host, "host-%d.example", i);
+    for (int i = 0; i < NC_ALT_SVC_MAX_PER_SITE + 50; i++) {
+        (void)snprintf(host, sizeof host, "host-%d.example.com", i);
         (void)snprintf(field, sizeof field, "h2=\":1\"; ma=%d", 100 + i);
         assert_true(note(&list, host, field));
     }
-    assert_int_equal(list.count, NC_ALT_SVC_MAX_TOTAL);
-    assert_null(find(&list, "host-0.example", ANY, now_s)); // it would have ended first
+    assert_int_equal(list.count, NC_ALT_SVC_MAX_EACH + NC_ALT_SVC_MAX_PER_SITE);
+    assert_null(find(&list, "host-49.example.com", ANY, now_s)); // it would have ended first
+    assert_non_null(find(&list, "host-50.example.com", ANY, now_s));
     assert_non_null(find(&list, "a.example", ANY, now_s));
+    nc_alt_svc_deinit(&list);
+}
+
+static void alt_svc__many_origins_do_not_push_another_sites_out(void **state) {
+    nc_alt_svc list = {0};
+    char host[32];
+    (void)state;
+    assert_true(note(&list, "bank.test", "h2=\":1\"; ma=1"));
+    for (int i = 0; i < NC_ALT_SVC_MAX_TOTAL + 50; i++) {
+        (void)snprintf(host, sizeof host, "host-%d.example", i);
+        assert_int_equal(note(&list, host, "h2=\":1\""), i < NC_ALT_SVC_MAX_TOTAL - 1);
+    }
+    assert_int_equal(list.count, NC_ALT_SVC_MAX_TOTAL);
+    assert_non_null(find(&list, "bank.test", ANY, now_s));
+    assert_true(note(&list, "host-0.example", "h2=\":1\", h2=\":2\"")); // in the place of its own
+    assert_non_null(find(&list, "bank.test", ANY, now_s));
+    assert_int_equal(list.count, NC_ALT_SVC_MAX_TOTAL);
     nc_alt_svc_deinit(&list);
 }
 
@@ -202,8 +220,10 @@ static void alt_svc__its_text_is_libcurls_and_reads_back(void **state) {
     const char *body = strstr((const char *)text.data, "h2 a.example");
     assert_string_equal(body, "h2 a.example 443 h3 a.example 443 \"20270115 08:01:00\" 0 0\n"
                               "h2 a.example 443 h2 b.example 8443 \"20270116 08:00:00\" 1 0\n"
-                              "h2 a.example 443 h1 [::1] 80 \"20270116 08:00:00\" 0 0\n"
-                              "h2 [2001:db8::1] 443 h2 [2001:db8::1] 1 \"20270116 08:00:00\" 0 0\n");
+                              "h2 a.example 443 h1 [::1] 80 \"20270116 08:00:00\" 0 0\n");
+    assert_non_null(
+        strstr((const char *)text.data,
+               "h2 [2001:db8::1] 443 h2 [2001:db8::1] 1 \"20270116 08:00:00\" 0 0\nh2 a.example")); // by origin
     text.length--;
     assert_status(nc_alt_svc_read(&again, nc_buf_slice(&text), now_s, &line), NC_OK);
     assert_status(nc_alt_svc_read(&again, nc_buf_slice(&text), now_s, &line), NC_OK); // what is known is not doubled
@@ -291,6 +311,7 @@ int main(void) {
         harness_case(alt_svc__saying_the_same_again_is_no_change),
         harness_case(alt_svc__what_ends_soon_lasts_for_as_long_as_it_is_said),
         harness_case(alt_svc__grows_to_its_limits_and_no_further),
+        harness_case(alt_svc__many_origins_do_not_push_another_sites_out),
         harness_case(alt_svc__its_text_is_libcurls_and_reads_back),
         harness_case(alt_svc__a_line_that_is_no_alternative_is_named),
         harness_case(alt_svc__survives_each_allocation_failure),

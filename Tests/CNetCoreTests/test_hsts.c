@@ -104,20 +104,82 @@ static void hsts__what_has_ended_counts_no_more_and_zero_ends_at_once(void **sta
     nc_hsts_deinit(&list);
 }
 
-static void hsts__the_list_is_bounded_and_what_ends_first_gives_way(void **state) {
+static void note_many(nc_hsts *list, const char *form, int from, int count) {
+    for (int i = from; i < from + count; i++) {
+        char name[64];
+        char field[32];
+        (void)snprintf(name, sizeof name, form, i);
+        (void)snprintf(field, sizeof field, "max-age=%d", 1000 + i);
+        (void)note(list, name, field);
+    }
+}
+
+static void hsts__a_site_is_bounded_and_its_entry_that_ends_first_gives_way(void **state) {
     nc_hsts list = {0};
     (void)state;
-    for (int i = 0; i < NC_HSTS_MAX_HOSTS + 10; i++) {
-        char name[32];
-        char field[32];
-        (void)snprintf(name, sizeof name, "h%d.example", i);
-        (void)snprintf(field, sizeof field, "max-age=%d", 100 + i);
-        assert_true(note(&list, name, field));
-    }
+    assert_true(note(&list, "bank.example.org", "max-age=1"));
+    note_many(&list, "h%d.example.com", 0, NC_HSTS_MAX_PER_SITE + 10);
+    assert_int_equal(list.count, NC_HSTS_MAX_PER_SITE + 1);
+    assert_false(covers(&list, "h9.example.com"));
+    assert_true(covers(&list, "h10.example.com"));
+    assert_true(covers(&list, "h209.example.com"));
+    assert_true(covers(&list, "bank.example.org"));
+    assert_true(note(&list, "h10.example.com", "max-age=0"));
+    assert_true(note(&list, "new.example.com", "max-age=1"));
+    assert_true(covers(&list, "h11.example.com"));
+    nc_hsts_deinit(&list);
+}
+
+static void hsts__in_a_full_list_the_site_with_most_entries_loses_one(void **state) {
+    nc_hsts list = {0};
+    (void)state;
+    note_many(&list, "h%d.example.com", 0, 150);
+    note_many(&list, "s%d.test", 0, NC_HSTS_MAX_HOSTS - 150);
     assert_int_equal(list.count, NC_HSTS_MAX_HOSTS);
-    assert_false(covers(&list, "h9.example"));
-    assert_true(covers(&list, "h10.example"));
-    assert_true(covers(&list, "h1009.example"));
+    assert_true(note(&list, "bank.example.org", "max-age=1"));
+    assert_int_equal(list.count, NC_HSTS_MAX_HOSTS);
+    assert_false(covers(&list, "h0.example.com"));
+    assert_true(covers(&list, "s0.test"));
+    // The site that has most makes way for itself.
+    assert_true(note(&list, "last.example.com", "max-age=9"));
+    assert_true(covers(&list, "bank.example.org"));
+    assert_false(covers(&list, "h1.example.com"));
+    // What has ended gives way first.
+    assert_true(nc_hsts_note(&list, nc_slice_of("z.test"), nc_slice_of("max-age=9"), now_s + 1));
+    assert_false(covers(&list, "bank.example.org"));
+    assert_true(covers(&list, "h2.example.com"));
+    nc_hsts_deinit(&list);
+}
+
+/// Each name below a suffix that nobody has registered is a site of its own.
+static void hsts__many_names_do_not_push_another_site_out(void **state) {
+    nc_hsts list = {0};
+    (void)state;
+    assert_true(note(&list, "localhost", "max-age=1"));
+    note_many(&list, "h%d.localhost", 0, NC_HSTS_MAX_HOSTS + 60);
+    note_many(&list, "user%d.github.io", 0, 60);
+    assert_int_equal(list.count, NC_HSTS_MAX_HOSTS);
+    assert_true(covers(&list, "localhost"));
+    assert_true(covers(&list, "h0.localhost"));
+    assert_false(note(&list, "user1.github.io", "max-age=9999999"));
+    nc_hsts_deinit(&list);
+}
+
+static void hsts__a_file_is_read_within_the_same_limits(void **state) {
+    nc_hsts list = {0};
+    nc_buf text = nc_buf_init(1 << 20);
+    size_t line = 0;
+    (void)state;
+    nc_buf_append(&text, nc_slice_of("bank.example.org \"unlimited\"\n"));
+    for (int i = 0; i < 2 * NC_HSTS_MAX_HOSTS; i++) {
+        char one[64];
+        int length = snprintf(one, sizeof one, "h%d.example.com \"20400101 00:00:00\"\n", i);
+        nc_buf_append(&text, nc_slice_make(one, (size_t)length));
+    }
+    assert_status(nc_hsts_read(&list, nc_buf_slice(&text), now_s, &line), NC_OK);
+    assert_int_equal(list.count, NC_HSTS_MAX_PER_SITE + 1);
+    assert_true(covers(&list, "bank.example.org"));
+    nc_buf_deinit(&text);
     nc_hsts_deinit(&list);
 }
 
@@ -128,6 +190,9 @@ static void hsts__only_the_scheme_and_port_80_change(void **state) {
         {"http://a.example:8080/:80", "https://a.example:8080/:80"},
         {"http://u:80@a.example/", "https://u:80@a.example/"},
         {"http://a.example:80", "https://a.example"},
+        {"http://a.example:0080/", "https://a.example/"},
+        {"http://a.example:180/", "https://a.example:180/"},
+        {"http://a.example80/", "https://a.example80/"},
         {"http://a.example?q", "https://a.example?q"},
         {"http://[::1]:80/", "https://[::1]/"},
     };
@@ -230,7 +295,10 @@ int main(void) {
         harness_case(hsts__names_are_compared_whole_and_without_case),
         harness_case(hsts__addresses_and_what_is_no_name_are_never_remembered),
         harness_case(hsts__what_has_ended_counts_no_more_and_zero_ends_at_once),
-        harness_case(hsts__the_list_is_bounded_and_what_ends_first_gives_way),
+        harness_case(hsts__a_site_is_bounded_and_its_entry_that_ends_first_gives_way),
+        harness_case(hsts__in_a_full_list_the_site_with_most_entries_loses_one),
+        harness_case(hsts__many_names_do_not_push_another_site_out),
+        harness_case(hsts__a_file_is_read_within_the_same_limits),
         harness_case(hsts__only_the_scheme_and_port_80_change),
         harness_case(hsts__what_is_written_reads_back),
         harness_case(hsts__a_text_that_is_something_else_names_its_line),

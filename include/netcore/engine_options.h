@@ -114,17 +114,18 @@ typedef struct nc_engine_options {
     /// Path of a regular file, which has to be there when the engine is made, and for each request that it is to speak
     /// for: without it that is NC_ERR_FILE. Copied.
     nc_slice netrc_file;
-    /// True remembers Strict-Transport-Security (RFC 6797) and turns http into https for such hosts, at most 1,000.
+    /// True remembers Strict-Transport-Security (RFC 6797) and turns http into https for such hosts, at most 1,000,
+    /// and at most 200 of one registrable domain: no site can push another one's entry out.
     /// What is heard under a policy that accepts anything, or does not compare names, is not believed.
     bool uses_hsts;
     /// Where that is kept from one engine to the next, in libcurl's format, with mode 0600; copied. Empty: in memory
     /// alone. A file that is missing is empty; a missing folder, or what is no regular file, is NC_ERR_FILE.
     nc_slice hsts_file;
-    /// True remembers Alt-Svc (RFC 7838), at most 1,000 of them, and asks an origin at the place that it names, which
-    /// has to prove to be the origin. A place that cannot be connected to in half the limit of connecting is left for
-    /// five minutes, and the origin asked. What is heard under a policy that accepts anything, or does not compare
-    /// names, is not believed; requests with overrides, Unix sockets or a proxy (or one that the environment may name)
-    /// go where those say.
+    /// True remembers Alt-Svc (RFC 7838), at most 1,000 of them, 200 of one registrable domain, and asks an origin at
+    /// the place that it names, which has to prove to be the origin. A place that cannot be connected to in half the
+    /// limit of connecting is left for five minutes, and the origin asked. What is heard under a policy that accepts
+    /// anything, or does not compare names, is not believed; requests with overrides, Unix sockets or a proxy (or one
+    /// that the environment may name) go where those say.
     bool uses_alt_svc;
     /// Where that is kept from one engine to the next, in libcurl's format, with mode 0600; copied. Empty: in memory
     /// alone. A file that is missing is empty; a missing folder, or what is no regular file, is NC_ERR_FILE.

@@ -22,6 +22,7 @@ void nc_alt_svc_deinit(nc_alt_svc *list) {
         nc_free(list->items[i]);
     }
     nc_free(list->items);
+    nc_site_counts_deinit(&list->sites);
     *list = (nc_alt_svc){0};
 }
 
@@ -79,41 +80,106 @@ static bool read_port(uint16_t *out, nc_slice digits) {
 
 /* --- the list --- */
 
+static int compare(const nc_alt_place *one, const nc_alt_place *other) {
+    int order = strcmp(one->host, other->host);
+    return order != 0 ? order : (one->port > other->port) - (one->port < other->port);
+}
+
+/// The items of an origin: from `first` on, before `end`.
+typedef struct range {
+    size_t first;
+    size_t end;
+} range;
+
+static range range_of(const nc_alt_svc *list, const nc_alt_place *origin) {
+    size_t low = 0;
+    size_t high = list->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare(&list->items[middle]->origin, origin) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    range found = {low, low};
+    while (found.end < list->count && is_equal(&list->items[found.end]->origin, origin)) {
+        found.end++;
+    }
+    return found;
+}
+
 static void remove_at(nc_alt_svc *list, size_t place) {
+    nc_site_counts_remove(&list->sites, list->items[place]->site);
     nc_free(list->items[place]);
     list->count--;
     memmove(list->items + place, list->items + place + 1, (list->count - place) * sizeof *list->items);
 }
 
-static void make_way(nc_alt_svc *list) {
-    size_t first = 0;
-    for (size_t i = 1; i < list->count; i++) {
-        first = list->items[i]->until_s < list->items[first]->until_s ? i : first;
+/// The item that ends first, of a site or, where that is NULL, of all.
+static size_t first_to_end(const nc_alt_svc *list, const nc_site *site) {
+    size_t first = list->count;
+    for (size_t i = 0; i < list->count; i++) {
+        bool is_candidate = site == NULL || list->items[i]->site == site;
+        if (is_candidate && (first == list->count || list->items[i]->until_s < list->items[first]->until_s)) {
+            first = i;
+        }
     }
-    if (list->count >= NC_ALT_SVC_MAX_TOTAL) {
-        remove_at(list, first);
-    }
+    return first;
 }
 
-/// False when memory is short.
-static bool append(nc_alt_svc *list, const nc_alternative *one) {
-    make_way(list);
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity > 0 ? list->capacity * 2 : 8;
-        nc_alternative **items = nc_realloc(list->items, capacity * sizeof(nc_alternative *));
-        if (items == NULL) {
-            return false;
+/// Makes room for one more; false where it gets none.
+static bool make_way(nc_alt_svc *list, nc_slice host, int64_t now_s) {
+    static const nc_site_limits limits = {NC_ALT_SVC_MAX_TOTAL, NC_ALT_SVC_MAX_PER_SITE};
+    if (list->count >= NC_ALT_SVC_MAX_TOTAL) {
+        size_t first = first_to_end(list, NULL);
+        if (list->items[first]->until_s <= now_s) {
+            remove_at(list, first);
         }
+    }
+    const nc_site *victim;
+    nc_site_room room = nc_site_counts_make_room(&list->sites, host, list->count, limits, &victim);
+    if (room == NC_SITE_ROOM_OF_VICTIM) {
+        remove_at(list, first_to_end(list, victim));
+    }
+    return room != NC_SITE_ROOM_IS_REFUSED;
+}
+
+static bool grow(nc_alt_svc *list) {
+    if (list->count < list->capacity) {
+        return true;
+    }
+    size_t capacity = list->capacity > 0 ? list->capacity * 2 : 8;
+    nc_alternative **items = nc_realloc(list->items, capacity * sizeof(nc_alternative *));
+    if (items != NULL) {
         list->items = items;
         list->capacity = capacity;
     }
-    nc_alternative *copy = nc_alloc(sizeof *copy);
-    if (copy == NULL) {
-        return false;
+    return items != NULL;
+}
+
+typedef enum outcome { TAKEN, REFUSED, NO_MEMORY } outcome;
+
+/// Puts one behind those of its origin.
+static outcome append(nc_alt_svc *list, const nc_alternative *one, int64_t now_s) {
+    nc_slice host = nc_slice_of(one->origin.host);
+    if (!make_way(list, host, now_s)) {
+        return REFUSED;
+    }
+    nc_alternative *copy = grow(list) ? nc_alloc(sizeof *copy) : NULL;
+    nc_site *site = copy != NULL ? nc_site_counts_add(&list->sites, host) : NULL;
+    if (site == NULL) {
+        nc_free(copy);
+        return NO_MEMORY;
     }
     *copy = *one;
-    list->items[list->count++] = copy;
-    return true;
+    copy->site = site;
+    nc_list_date_write(copy->stamp, copy->until_s); // not when the loop thread writes the list
+    size_t place = range_of(list, &one->origin).end;
+    memmove(list->items + place + 1, list->items + place, (list->count - place) * sizeof(nc_alternative *));
+    list->items[place] = copy;
+    list->count++;
+    return TAKEN;
 }
 
 static bool is_same_service(const nc_alternative *one, const nc_alternative *other) {
@@ -123,11 +189,12 @@ static bool is_same_service(const nc_alternative *one, const nc_alternative *oth
 
 const nc_alternative *nc_alt_svc_find(const nc_alt_svc *list, const nc_alt_place *origin, uint8_t protocols,
                                       int64_t now_s) {
-    for (size_t i = 0; i < list->count; i++) {
+    range own = range_of(list, origin);
+    for (size_t i = own.first; i < own.end; i++) {
         const nc_alternative *one = list->items[i];
         // A clock that was set back since would have it avoided for as much longer.
         bool is_avoided = one->avoided_until_s > now_s && one->avoided_until_s <= now_s + NC_ALT_SVC_AVOIDED_S;
-        if ((one->protocol & protocols) != 0 && one->until_s > now_s && !is_avoided && is_equal(&one->origin, origin)) {
+        if ((one->protocol & protocols) != 0 && one->until_s > now_s && !is_avoided) {
             return one;
         }
     }
@@ -135,7 +202,8 @@ const nc_alternative *nc_alt_svc_find(const nc_alt_svc *list, const nc_alt_place
 }
 
 void nc_alt_svc_avoid(nc_alt_svc *list, const nc_alternative *one, int64_t now_s) {
-    for (size_t i = 0; i < list->count; i++) {
+    range own = range_of(list, &one->origin);
+    for (size_t i = own.first; i < own.end; i++) {
         if (is_same_service(list->items[i], one)) {
             list->items[i]->avoided_until_s = now_s + NC_ALT_SVC_AVOIDED_S;
         }
@@ -252,33 +320,27 @@ static bool is_nearly(const nc_alternative *known, const nc_alternative *said_no
 
 /// Whether that is what is known of the origin.
 static bool says_nothing_new(const nc_alt_svc *list, const said *now, const nc_alt_place *origin, int64_t now_s) {
-    size_t known = 0;
-    for (size_t i = 0; i < list->count; i++) {
-        if (!is_equal(&list->items[i]->origin, origin)) {
-            continue;
-        }
+    range own = range_of(list, origin);
+    for (size_t i = own.first; i < own.end; i++) {
+        size_t known = i - own.first;
         if (known == now->count || !is_nearly(list->items[i], &now->items[known], now_s)) {
             return false;
         }
-        known++;
     }
-    return known == now->count;
+    return own.end - own.first == now->count;
 }
 
 /// Takes an origin's alternatives out of the list; those that `now` has as well are avoided for as long.
 static void take_out(nc_alt_svc *list, said *now, const nc_alt_place *origin) {
-    for (size_t i = 0; i < list->count;) {
-        const nc_alternative *one = list->items[i];
-        if (!is_equal(&one->origin, origin)) {
-            i++;
-            continue;
-        }
+    range own = range_of(list, origin);
+    while (own.end > own.first) {
+        const nc_alternative *one = list->items[--own.end];
         for (size_t k = 0; k < now->count; k++) {
             if (is_same_service(one, &now->items[k])) {
                 now->items[k].avoided_until_s = one->avoided_until_s;
             }
         }
-        remove_at(list, i);
+        remove_at(list, own.end);
     }
 }
 
@@ -287,10 +349,13 @@ bool nc_alt_svc_note(nc_alt_svc *list, const nc_alt_place *origin, nc_slice fiel
     if (!read_field(&now, field, origin, now_s) || says_nothing_new(list, &now, origin, now_s)) {
         return false;
     }
+    size_t before = range_of(list, origin).end - range_of(list, origin).first;
     take_out(list, &now, origin);
-    for (size_t i = 0; i < now.count && append(list, &now.items[i]); i++) {
+    size_t taken = 0;
+    while (taken < now.count && append(list, &now.items[taken], now_s) == TAKEN) {
+        taken++;
     }
-    return true;
+    return before > 0 || taken > 0;
 }
 
 /* --- as text --- */
@@ -326,7 +391,8 @@ static bool read_line(nc_alternative *out, nc_slice line) {
 }
 
 static bool is_known(const nc_alt_svc *list, const nc_alternative *one) {
-    for (size_t i = 0; i < list->count; i++) {
+    range own = range_of(list, &one->origin);
+    for (size_t i = own.first; i < own.end; i++) {
         if (is_same_service(list->items[i], one)) {
             return true;
         }
@@ -341,7 +407,7 @@ nc_status nc_alt_svc_read(nc_alt_svc *list, nc_slice text, int64_t now_s, size_t
         if (!read_line(&one, line)) {
             return NC_ERR_FILE;
         }
-        if (one.until_s > now_s && !is_known(list, &one) && !append(list, &one)) {
+        if (one.until_s > now_s && !is_known(list, &one) && append(list, &one, now_s) == NO_MEMORY) {
             return NC_ERR_NO_MEMORY;
         }
     }
@@ -358,14 +424,12 @@ void nc_alt_svc_write(const nc_alt_svc *list, nc_buf *out, int64_t now_s) {
     for (size_t i = 0; i < list->count; i++) {
         const nc_alternative *one = list->items[i];
         char line[2 * NC_ALT_SVC_HOST_BYTES + 96];
-        char stamp[NC_LIST_DATE_BYTES];
         if (one->until_s <= now_s) {
             continue;
         }
-        nc_list_date_write(stamp, one->until_s);
         int length = snprintf(line, sizeof line, "h2 %s %u %s %s %u \"%s\" %d 0\n", one->origin.host,
                               (unsigned)one->origin.port, name_of(one->protocol), one->place.host,
-                              (unsigned)one->place.port, stamp, one->is_persistent ? 1 : 0);
+                              (unsigned)one->place.port, one->stamp, one->is_persistent ? 1 : 0);
         nc_buf_append(out, nc_slice_make(line, (size_t)length));
     }
 }

@@ -6,13 +6,17 @@
 #ifndef NETCORE_PRIVATE_ALT_SVC_H
 #define NETCORE_PRIVATE_ALT_SVC_H
 
+#include "http/site_counts.h"
+#include "net/list_text.h"
+
 #include <netcore/bytes.h>
 
 enum {
     NC_ALT_SVC_HOST_BYTES = 256,
     NC_ALT_SVC_MAX_EACH = 8,     // of an origin's, those that it likes best
-    NC_ALT_SVC_MAX_TOTAL = 1000, // the one that ends first gives way
-    NC_ALT_SVC_AVOIDED_S = 300,  // how long one that failed is not tried
+    NC_ALT_SVC_MAX_TOTAL = 1000, // what gives way is chosen as in the list of HSTS
+    NC_ALT_SVC_MAX_PER_SITE = 200,
+    NC_ALT_SVC_AVOIDED_S = 300, // how long one that failed is not tried
 };
 
 /// Protocols, as bits.
@@ -31,13 +35,16 @@ typedef struct nc_alternative {
     bool is_persistent;
     int64_t until_s;
     int64_t avoided_until_s;
+    nc_site *site;                  // of an item of the list: that of the origin
+    char stamp[NC_LIST_DATE_BYTES]; // of an item of the list: its end as text, for the file
 } nc_alternative;
 
 /// All zero is an empty list.
 typedef struct nc_alt_svc {
-    nc_alternative **items; // those of an origin in its order
+    nc_alternative **items; // by origin; those of an origin in its order
     size_t count;
     size_t capacity;
+    nc_site_counts sites;
 } nc_alt_svc;
 
 void nc_alt_svc_deinit(nc_alt_svc *list);

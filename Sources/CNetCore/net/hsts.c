@@ -6,11 +6,16 @@
 #include "net/list_text.h"
 
 #include <netcore/hooks.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { MAX_NAME_BYTES = 253 };
 
+/// Each response repeats the field. An end that moves on by less than this, and by less than a hundredth of what is
+/// left, is not worth a file.
+static const int64_t slight_s = 3600;
+enum { SLIGHT_PARTS = 100 };
 /// A name that is remembered without an end.
 static const int64_t forever_s = INT64_MAX;
 /// max-age counts at most this (a hundred years), so that no sum overflows.
@@ -19,8 +24,10 @@ static const int64_t longest_s = (int64_t)100 * 366 * 86400;
 struct nc_strict_host {
     int64_t until_s;
     bool covers_below;
+    nc_site *site;                  // of an entry of the list
+    char stamp[NC_LIST_DATE_BYTES]; // its end as text, for the file
     size_t length;
-    char name[MAX_NAME_BYTES + 1];
+    char name[MAX_NAME_BYTES + 1]; // an entry has as much of it as its name takes
 };
 
 void nc_hsts_deinit(nc_hsts *list) {
@@ -28,6 +35,7 @@ void nc_hsts_deinit(nc_hsts *list) {
         nc_free(list->hosts[i]);
     }
     nc_free(list->hosts);
+    nc_site_counts_deinit(&list->sites);
     *list = (nc_hsts){0};
 }
 
@@ -98,19 +106,39 @@ static size_t place_of(const nc_hsts *list, const char *name, bool *is_there) {
 }
 
 static void remove_at(nc_hsts *list, size_t place) {
+    nc_site_counts_remove(&list->sites, list->hosts[place]->site);
     nc_free(list->hosts[place]);
     list->count--;
     memmove(list->hosts + place, list->hosts + place + 1, (list->count - place) * sizeof *list->hosts);
 }
 
-static void make_way(nc_hsts *list) {
-    size_t first = 0;
-    for (size_t i = 1; i < list->count; i++) {
-        first = list->hosts[i]->until_s < list->hosts[first]->until_s ? i : first;
+/// The entry that ends first, of a site or, where that is NULL, of all.
+static size_t first_to_end(const nc_hsts *list, const nc_site *site) {
+    size_t first = list->count;
+    for (size_t i = 0; i < list->count; i++) {
+        bool is_candidate = site == NULL || list->hosts[i]->site == site;
+        if (is_candidate && (first == list->count || list->hosts[i]->until_s < list->hosts[first]->until_s)) {
+            first = i;
+        }
     }
+    return first;
+}
+
+/// Makes room for a host that is new; false where it gets none.
+static bool make_way(nc_hsts *list, nc_slice name, int64_t now_s) {
+    static const nc_site_limits limits = {NC_HSTS_MAX_HOSTS, NC_HSTS_MAX_PER_SITE};
     if (list->count >= NC_HSTS_MAX_HOSTS) {
-        remove_at(list, first);
+        size_t first = first_to_end(list, NULL);
+        if (list->hosts[first]->until_s <= now_s) {
+            remove_at(list, first);
+        }
     }
+    const nc_site *victim;
+    nc_site_room room = nc_site_counts_make_room(&list->sites, name, list->count, limits, &victim);
+    if (room == NC_SITE_ROOM_OF_VICTIM) {
+        remove_at(list, first_to_end(list, victim));
+    }
+    return room != NC_SITE_ROOM_IS_REFUSED;
 }
 
 static bool grow(nc_hsts *list) {
@@ -125,23 +153,49 @@ static bool grow(nc_hsts *list) {
     return true;
 }
 
-/// Makes the list say what `host` says. False when memory is short.
-static bool put(nc_hsts *list, const nc_strict_host *host) {
+/// The list is written on the loop thread: dates are made when they change.
+static void stamp(nc_strict_host *entry) {
+    if (entry->until_s == forever_s) {
+        (void)snprintf(entry->stamp, sizeof entry->stamp, "unlimited");
+    } else {
+        nc_list_date_write(entry->stamp, entry->until_s);
+    }
+}
+
+static bool insert(nc_hsts *list, const nc_strict_host *host) {
     bool is_there;
     size_t place = place_of(list, host->name, &is_there);
-    if (!is_there) {
-        make_way(list);
-        place = place_of(list, host->name, &is_there);
-        nc_strict_host *entry = grow(list) ? nc_alloc_zeroed(1, sizeof *entry) : NULL;
-        if (entry == NULL) {
-            return false;
-        }
-        memmove(list->hosts + place + 1, list->hosts + place, (list->count - place) * sizeof *list->hosts);
-        list->hosts[place] = entry;
-        list->count++;
+    nc_strict_host *entry = grow(list) ? nc_alloc(offsetof(nc_strict_host, name) + host->length + 1) : NULL;
+    nc_site *site = entry != NULL ? nc_site_counts_add(&list->sites, nc_slice_make(host->name, host->length)) : NULL;
+    if (site == NULL) {
+        nc_free(entry);
+        return false;
     }
-    *list->hosts[place] = *host;
+    memcpy(entry, host, offsetof(nc_strict_host, name) + host->length + 1);
+    entry->site = site;
+    stamp(entry);
+    memmove(list->hosts + place + 1, list->hosts + place, (list->count - place) * sizeof *list->hosts);
+    list->hosts[place] = entry;
+    list->count++;
     return true;
+}
+
+typedef enum outcome { TAKEN, REFUSED, NO_MEMORY } outcome;
+
+/// Makes the list say what `host` says.
+static outcome put(nc_hsts *list, const nc_strict_host *host, int64_t now_s) {
+    bool is_there;
+    size_t place = place_of(list, host->name, &is_there);
+    if (is_there) {
+        list->hosts[place]->until_s = host->until_s;
+        list->hosts[place]->covers_below = host->covers_below;
+        stamp(list->hosts[place]);
+        return TAKEN;
+    }
+    if (!make_way(list, nc_slice_make(host->name, host->length), now_s)) {
+        return REFUSED;
+    }
+    return insert(list, host) ? TAKEN : NO_MEMORY;
 }
 
 bool nc_hsts_covers(const nc_hsts *list, nc_slice authority, int64_t now_s) {
@@ -205,11 +259,25 @@ bool nc_hsts_note(nc_hsts *list, nc_slice authority, nc_slice field, int64_t now
         return is_there;
     }
     host.until_s = now_s + age_s;
-    if (is_there && list->hosts[place]->until_s == host.until_s &&
-        list->hosts[place]->covers_below == host.covers_below) {
-        return false;
+    if (is_there && list->hosts[place]->covers_below == host.covers_below) {
+        int64_t moved_s = host.until_s - list->hosts[place]->until_s;
+        if (moved_s >= 0 && moved_s < slight_s && moved_s * SLIGHT_PARTS <= age_s) {
+            return false;
+        }
     }
-    return put(list, &host);
+    return put(list, &host, now_s) == TAKEN;
+}
+
+/// Where an authority that ends at `end` ends without ":80", in whatever spelling of that number.
+static size_t without_port_80(nc_slice url, size_t end) {
+    if (end < 3 || memcmp(url.data + end - 2, "80", 2) != 0) {
+        return end;
+    }
+    size_t at = end - 2;
+    while (at > 0 && url.data[at - 1] == '0') {
+        at--;
+    }
+    return at > 0 && url.data[at - 1] == ':' ? at - 1 : end;
 }
 
 void nc_hsts_upgrade(nc_buf *out, nc_slice url) {
@@ -218,7 +286,7 @@ void nc_hsts_upgrade(nc_buf *out, nc_slice url) {
     while (end < url.length && memchr("/?#", url.data[end], 3) == NULL) {
         end++;
     }
-    size_t kept = end >= 3 && memcmp(url.data + end - 3, ":80", 3) == 0 ? end - 3 : end;
+    size_t kept = without_port_80(url, end);
     nc_buf_append(out, nc_slice_of("https"));
     nc_buf_append(out, nc_slice_make(url.data + SCHEME, kept - SCHEME));
     nc_buf_append(out, nc_slice_make(url.data + end, url.length - end));
@@ -253,7 +321,7 @@ nc_status nc_hsts_read(nc_hsts *list, nc_slice text, int64_t now_s, size_t *numb
         if (!read_line(&host, line)) {
             return NC_ERR_FILE;
         }
-        if (host.until_s > now_s && !put(list, &host)) {
+        if (host.until_s > now_s && put(list, &host, now_s) == NO_MEMORY) {
             return NC_ERR_NO_MEMORY;
         }
     }
@@ -265,15 +333,13 @@ void nc_hsts_write(const nc_hsts *list, nc_buf *out, int64_t now_s) {
                                    "# Written by NetKit; changes made here are lost.\n"));
     for (size_t i = 0; i < list->count; i++) {
         const nc_strict_host *host = list->hosts[i];
-        char line[MAX_NAME_BYTES + 32];
-        char stamp[NC_LIST_DATE_BYTES] = "unlimited";
         if (host->until_s <= now_s) {
             continue;
         }
-        if (host->until_s != forever_s) {
-            nc_list_date_write(stamp, host->until_s);
-        }
-        int length = snprintf(line, sizeof line, "%s%s \"%s\"\n", host->covers_below ? "." : "", host->name, stamp);
-        nc_buf_append(out, nc_slice_make(line, (size_t)length));
+        nc_buf_append(out, nc_slice_of(host->covers_below ? "." : ""));
+        nc_buf_append(out, nc_slice_make(host->name, host->length));
+        nc_buf_append(out, nc_slice_of(" \""));
+        nc_buf_append(out, nc_slice_of(host->stamp));
+        nc_buf_append(out, nc_slice_of("\"\n"));
     }
 }

@@ -6,10 +6,15 @@
 #ifndef NETCORE_PRIVATE_HSTS_H
 #define NETCORE_PRIVATE_HSTS_H
 
+#include "http/site_counts.h"
+
 #include <netcore/bytes.h>
 
-/// Hosts at most; the one whose time ends first gives way.
-enum { NC_HSTS_MAX_HOSTS = 1000 };
+/// Servers fill the list, so its limits are per site (registrable domain) as well. A site that has reached its limit
+/// loses the entry of its own that ends first. In a full list an entry that has ended gives way, then one of the site
+/// that has most. A site without an entry does not get one as long as no site has two: otherwise whoever owns many
+/// names would push the others out.
+enum { NC_HSTS_MAX_HOSTS = 1000, NC_HSTS_MAX_PER_SITE = 200 };
 
 typedef struct nc_strict_host nc_strict_host;
 
@@ -18,6 +23,7 @@ typedef struct nc_hsts {
     nc_strict_host **hosts; // by name
     size_t count;
     size_t capacity;
+    nc_site_counts sites;
 } nc_hsts;
 
 void nc_hsts_deinit(nc_hsts *list);
