@@ -120,8 +120,20 @@ static bool ends_in_number(const nc_host_name *host) {
            strlen(label);
 }
 
+/// An IPv4-mapped IPv6 address is the IPv4 address: a rule for either holds for both.
+static const char *identity_of(const nc_host_name *host) {
+    static const char mapped[] = "::ffff:";
+    bool is_mapped =
+        host->is_address && strncmp(host->text, mapped, sizeof mapped - 1) == 0 && strchr(host->text, '.') != NULL;
+    return host->text + (is_mapped ? sizeof mapped - 1 : 0);
+}
+
 static bool parse_host(nc_pattern *out, nc_slice name) {
-    return nc_host_name_parse(&out->host, name) && (out->host.is_address || !ends_in_number(&out->host));
+    nc_host_name host;
+    if (!nc_host_name_parse(&host, name) || (!host.is_address && ends_in_number(&host))) {
+        return false;
+    }
+    return set_text(&out->host, identity_of(&host), host.is_address);
 }
 
 /// What stands behind the stars; only a name can.
@@ -164,14 +176,6 @@ nc_status nc_pattern_parse(nc_pattern *out, nc_slice text, nc_error *err) {
     return NC_OK;
 }
 
-/// An IPv4-mapped IPv6 address is the IPv4 address: a rule for either holds for both.
-static const char *identity_of(const nc_host_name *host) {
-    static const char mapped[] = "::ffff:";
-    bool is_mapped =
-        host->is_address && strncmp(host->text, mapped, sizeof mapped - 1) == 0 && strchr(host->text, '.') != NULL;
-    return host->text + (is_mapped ? sizeof mapped - 1 : 0);
-}
-
 static bool covers_name(const nc_pattern *pattern, const nc_host_name *host) {
     const nc_host_name *base = &pattern->host;
     bool is_same = base->length == host->length && memcmp(base->text, host->text, host->length) == 0;
@@ -179,7 +183,7 @@ static bool covers_name(const nc_pattern *pattern, const nc_host_name *host) {
         return true;
     }
     if (pattern->kind == NC_PATTERN_EXACT) {
-        return base->is_address == host->is_address && strcmp(identity_of(base), identity_of(host)) == 0;
+        return base->is_address == host->is_address && strcmp(base->text, identity_of(host)) == 0;
     }
     if (host->is_address) {
         return false;
