@@ -62,6 +62,9 @@ static void engine__each_request_asks_for_its_own_url(void **state) {
         {"/a?b", "GET /a?b HTTP/1.1\r\n"},
         {"/x/../y", "GET /y HTTP/1.1\r\n"},
         {"/%7e/%2F", "GET /%7e/%2F HTTP/1.1\r\n"},
+        {"/\xc3\xa9?\xc3\xa9=\xe2\x98\x83#\xc3\xa9", "GET /%C3%A9?%C3%A9=%E2%98%83 HTTP/1.1\r\n"},
+        {"?\xff", "GET /?%FF HTTP/1.1\r\n"},
+        {"/a?\"<>'{}", "GET /a?\"<>'{} HTTP/1.1\r\n"},
         {"?q", "GET /?q HTTP/1.1\r\n"},
         {"", "GET / HTTP/1.1\r\n"},
         {"x/a?b", NULL}, // behind the port, which is none any more

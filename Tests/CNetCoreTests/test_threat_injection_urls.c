@@ -118,12 +118,8 @@ static void read_url(meaning *out, nc_slice url) {
     if (end == rest.length || rest.data[end] != '/') {
         *target++ = '/';
     }
-    bool is_query = false;
     for (size_t i = end; i < rest.length && rest.data[i] != '#'; i++) {
-        is_query = is_query || rest.data[i] == '?';
-        // libcurl 7.88 escapes what is not ASCII in a path, and leaves it in a query.
-        target += rest.data[i] >= 0x80 && !is_query ? sprintf(target, "%%%02x", rest.data[i])
-                                                    : sprintf(target, "%c", rest.data[i]);
+        target += rest.data[i] >= 0x80 ? sprintf(target, "%%%02X", rest.data[i]) : sprintf(target, "%c", rest.data[i]);
     }
     // libcurl 8 leaves a query out that is empty.
     if (strchr(out->target, '?') == target - 1 && atoi(nc_capabilities_query().curl_version) >= 8) {

@@ -155,7 +155,8 @@ typedef struct nc_expectation nc_expectation;
 typedef struct nc_request {
     /// A token; empty means GET.
     nc_slice method;
-    /// Absolute, http or https, at most NC_URL_MAX_BYTES, no spaces or control characters.
+    /// Absolute, http or https, at most NC_URL_MAX_BYTES, no spaces or control characters. Bytes of other than ASCII
+    /// characters are percent-encoded behind the host, which is converted by IDNA.
     nc_slice url;
     /// Fields in the order in which they are sent.
     const nc_header *NC_NULLABLE headers;

@@ -5,6 +5,7 @@
 #include "base/fnv.h"
 #include "body/coding.h"
 #include "body/multipart.h"
+#include "net/url_text.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -82,7 +83,8 @@ static bool add_extras(size_t *total, const nc_request *request) {
 
 size_t nc_description_size(const nc_request *request) {
     size_t total = FIXED_NODES * sizeof(struct curl_slist);
-    bool fits = add_text(&total, request->method) && add_text(&total, request->url) &&
+    bool fits = add_text(&total, request->method) &&
+                nc_size_add(&total, total, nc_url_escaped_length(request->url) + 1) &&
                 nc_size_add(&total, total, request->body.length) &&
                 add_headers(&total, request->headers, request->header_count, sizeof(nc_sent_header)) &&
                 nc_size_add(&total, total, request->connect_to_count * sizeof(struct curl_slist));
@@ -311,7 +313,7 @@ static nc_description describe(const nc_request *request) {
         .redirects = request->redirects,
         .limits = resolve_limits(&request->limits),
         .header_count = request->header_count,
-        .url_length = request->url.length,
+        .url_length = nc_url_escaped_length(request->url),
     };
 }
 
@@ -338,7 +340,9 @@ void nc_description_fill(nc_description *out, const nc_request *request, void *s
         overrides[i].next = i + 1 < override_count ? &overrides[i + 1] : NULL;
     }
     out->connect_to = override_count > 0 ? overrides : NULL;
-    out->url = put_text(&text, request->url);
+    out->url = text;
+    text = nc_url_escape(text, request->url);
+    *text++ = '\0';
     bool is_get = request->method.length == 0 || nc_slice_is_equal(request->method, nc_slice_of("GET"));
     char *method = put_text(&text, request->method);
     out->method = is_get ? NULL : method;

@@ -27,7 +27,7 @@ static nc_status check_url(nc_slice url, nc_error *err) {
     if (url.length == 0) {
         return nc_error_set(err, NC_ERR_BAD_URL, 0, 0, "the URL is empty");
     }
-    if (url.length > NC_URL_MAX_BYTES) {
+    if (url.length > NC_URL_MAX_BYTES || nc_url_escaped_length(url) > NC_URL_MAX_BYTES) {
         return nc_error_set(err, NC_ERR_BAD_URL, 0, NC_URL_MAX_BYTES, "the URL is longer than %u bytes",
                             NC_URL_MAX_BYTES);
     }
@@ -131,7 +131,7 @@ static nc_status check_uniqueness(const nc_request *request, const char *name, n
 }
 
 static nc_status check_headers(const nc_request *request, nc_error *err) {
-    size_t total = request->url.length + ADDED_BYTES;
+    size_t total = nc_url_escaped_length(request->url) + ADDED_BYTES;
     if (request->header_count > NC_MAX_SENT_HEADERS) {
         return nc_error_set(err, NC_ERR_TOO_LARGE, 0, -1, "more than %d headers", NC_MAX_SENT_HEADERS);
     }
@@ -159,7 +159,7 @@ static nc_status check_headers(const nc_request *request, nc_error *err) {
 }
 
 bool nc_request_fits_http_2(const nc_request *request) {
-    size_t total = request->url.length + ADDED_BYTES;
+    size_t total = nc_url_escaped_length(request->url) + ADDED_BYTES;
     for (size_t i = 0; i < request->header_count; i++) {
         total += FRAME_2_BYTES + request->headers[i].name.length + request->headers[i].value.length;
     }

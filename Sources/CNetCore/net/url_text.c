@@ -52,6 +52,36 @@ void nc_url_find_credentials(nc_slice url, size_t *at, size_t *length) {
     *at = *length > 0 ? (size_t)(authority.data - url.data) : 0;
 }
 
+/// Where path, query or fragment begin.
+static size_t authority_end(nc_slice url) {
+    nc_slice authority = find_authority(url);
+    return authority.length > 0 ? (size_t)(authority.data - url.data) + authority.length : 0;
+}
+
+size_t nc_url_escaped_length(nc_slice url) {
+    size_t length = url.length;
+    for (size_t i = authority_end(url); i < url.length; i++) {
+        length += url.data[i] >= 0x80 ? 2 : 0;
+    }
+    return length;
+}
+
+char *nc_url_escape(char *out, nc_slice url) {
+    static const char hex[] = "0123456789ABCDEF";
+    size_t end = authority_end(url);
+    for (size_t i = 0; i < url.length; i++) {
+        uint8_t byte = url.data[i];
+        if (i < end || byte < 0x80) {
+            *out++ = (char)byte;
+            continue;
+        }
+        *out++ = '%';
+        *out++ = hex[byte >> 4];
+        *out++ = hex[byte & 15];
+    }
+    return out;
+}
+
 nc_slice nc_url_authority(nc_slice url) {
     nc_slice authority = find_authority(url);
     size_t length = credentials_length(authority);
