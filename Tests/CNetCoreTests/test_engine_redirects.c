@@ -283,6 +283,26 @@ static void engine__credentials_of_the_url_do_not_leave_their_origin(void **stat
     nct_server_stop(other);
 }
 
+static void engine__credentials_of_a_location_are_not_sent_to_another_origin(void **state) {
+    static const char *const hosts[] = {"mallory:chosen@127.0.0.1", "mallory@127.0.0.1", "@127.0.0.1"};
+    fixture f;
+    nct_server *other;
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    assert_int_equal(nct_server_start(&other, NULL), 0);
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+        char text[1024] = "";
+        script_redirect(&f, "/r", 302, fixture_url_of(&f, other, hosts[i], "/away"));
+        answer one = fixture_get(&f, "/r");
+        assert_answered(one, 404, "");
+        assert_slice_equals(nc_response_url(one.response), fixture_url_of(&f, other, "127.0.0.1", "/away"));
+        assert_true(nct_server_copy_request(other, i, text, sizeof text - 1) > 0);
+        assert_null(strstr(text, "Authorization"));
+    }
+    fixture_stop(&f);
+    nct_server_stop(other);
+}
+
 /// Whether request `index` shows the credentials of the URL, and says nowhere where it was led from.
 static bool shows_credentials(fixture *f, size_t index) {
     const char *text = fixture_received(f, index);
@@ -448,6 +468,7 @@ int main(void) {
         harness_case(engine__without_a_location_or_by_choice_a_redirect_is_a_response),
         harness_case(engine__redirect_to_another_origin_drops_every_unsafe_header),
         harness_case(engine__redirect_within_the_origin_keeps_every_header),
+        harness_case(engine__credentials_of_a_location_are_not_sent_to_another_origin),
         harness_case(engine__credentials_of_the_url_do_not_leave_their_origin),
         harness_case(engine__credentials_of_the_url_stay_however_their_origin_is_named_regression_1),
         harness_case(engine__redirects_between_schemes_follow_the_choice),

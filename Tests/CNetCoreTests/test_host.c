@@ -3,7 +3,9 @@
 #include "http/origin.h"
 #include "http/public_suffix.h"
 
+#include <curl/curl.h>
 #include <netcore/url.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef struct row {
@@ -153,6 +155,65 @@ static void a_canonical_host_stays_as_it_is(void **state) {
     }
 }
 
+/// The host as libcurl reads it from a URL, decoded; NULL where it reads none.
+static char *host_of_libcurl(const char *text) {
+    char url[192];
+    char *host = NULL;
+    CURLU *parts = curl_url();
+    (void)snprintf(url, sizeof url, "http://%s/", text);
+    if (strpbrk(text, "/@") == NULL && curl_url_set(parts, CURLUPART_URL, url, 0) == CURLUE_OK) {
+        char *zone = NULL;
+        if (curl_url_get(parts, CURLUPART_ZONEID, &zone, 0) != CURLUE_OK) { // it takes that off
+            (void)curl_url_get(parts, CURLUPART_HOST, &host, 0);
+        }
+        curl_free(zone);
+    }
+    curl_url_cleanup(parts);
+    return host;
+}
+
+/// libcurl means the same host. Whatever is read, reading the result again changes nothing, and it has no byte that
+/// means something in a URL.
+static void whatever_is_accepted_is_canonical(void **state) {
+    static const char *const pieces[] = {
+        "a",   "Z",      "0",      "1",      "9",      ".",          "..",     "-",    "_",    "%",    "%2e",
+        "%61", "%25",    "%00",    "0x",     "f",      ":",          "::",     "[",    "]",    "ffff", "127",
+        "256", "\u00fc", "\u00df", "\u3002", "\uff11", "\u2100",     "\u00ad", "xn--", "\xff", "%ff",  "@",
+        "/",   " ",      "|",      "~",      "\u200d", "\U0001f600", "%C3%BC", "eth0", "\x7f",
+    };
+    uint32_t random = 12345;
+    size_t accepted = 0;
+    (void)state;
+    for (size_t round = 0; round < 60000; round++) {
+        char text[128] = "";
+        for (size_t i = 0; i < 1 + round % 7; i++) {
+            random = random * 1664525u + 1013904223u;
+            strcat(text, pieces[(random >> 16) % (sizeof pieces / sizeof *pieces)]);
+        }
+        guarded copy = guarded_copy(nc_slice_of(text));
+        nc_canonical_host host;
+        nc_canonical_host again;
+        if (nc_host_read(&host, copy.slice, NULL) == NC_OK) {
+            accepted++;
+            char *other = strchr(text, ':') == NULL || text[0] == '[' ? host_of_libcurl(text) : NULL;
+            if (other != NULL) {
+                assert_status(nc_host_read(&again, nc_slice_of(other), NULL), NC_OK);
+                assert_true(nc_slice_is_equal(host.text, again.text));
+            }
+            curl_free(other);
+            assert_status(nc_host_read(&again, host.text, NULL), NC_OK);
+            assert_true(nc_slice_is_equal(host.text, again.text) && host.kind == again.kind);
+            for (size_t i = 0; i < host.text.length; i++) {
+                uint8_t c = host.text.data[i];
+                bool is_of_address = host.kind == NC_HOST_IPV6 && (c == ':' || c == '%');
+                assert_true(c > ' ' && c < 0x7F && (is_of_address || strchr("/:@?#[]%\\", c) == NULL));
+            }
+        }
+        guarded_deinit(&copy);
+    }
+    assert_true(accepted > 1000);
+}
+
 static void a_name_has_at_most_253_bytes(void **state) {
     (void)state;
     char name[4200];
@@ -279,6 +340,7 @@ int main(void) {
         cmocka_unit_test(each_spelling_of_an_address_is_one_host),
         cmocka_unit_test(text_that_is_no_host_is_refused),
         cmocka_unit_test(a_canonical_host_stays_as_it_is),
+        cmocka_unit_test(whatever_is_accepted_is_canonical),
         cmocka_unit_test(a_name_has_at_most_253_bytes),
         cmocka_unit_test(a_buffer_that_is_full_says_so),
         cmocka_unit_test(origins_are_written_in_one_form),

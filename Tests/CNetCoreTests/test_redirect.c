@@ -155,7 +155,25 @@ static void redirect__knows_when_the_origin_changes(void **state) {
         {"http://a:80/b", "https://a:80/c", true},
         {"http://a/b", "https://a/c", true},
         {"http://a/b", "http://b/c", true},
-        {"http://a/b", "http://a./c", true},
+        {"http://a/b", "http://a./c", false},
+        {"http://a/b", "http://%61/c", false},
+        {"http://a/b", "http://A:080/c", false},
+        {"http://a:/b", "http://a:80/c", false},
+        {"https://a/b", "https://a:0443/c", false},
+        {"http://a:081/b", "http://a:81/c", false},
+        {"http://a/b", "http://a:443/c", true},
+        {"http://b\xc3\xbc\x63her.test/b", "http://xn--bcher-kva.test/c", false},
+        {"http://xn--bcher-kva.test/b", "http://B\xc3\x9c\x43HER.test/c", false},
+        {"http://xn--bcher-kva.test/b", "http://b%C3%BCcher.test/c", false},
+        {"http://xn--bcher-kva.test/b", "http://bucher.test/c", true},
+        {"http://a.test/b", "http://a\xe3\x80\x82test/c", false},
+        {"http://127.1/b", "http://127.0.0.1/c", false},
+        {"http://2130706433/b", "http://0x7f.0.0.1:80/c", false},
+        {"http://127.0.0.1/b", "http://0177.1/c", false},
+        {"http://127.0.0.1/b", "http://[::ffff:127.0.0.1]/c", false},
+        {"http://127.0.0.1/b", "http://127.0.0.2/c", true},
+        {"http://[::1]/b", "http://[0:0:0:0:0:0:0:1]/c", false},
+        {"http://[fe80::1%25a]/b", "http://[fe80::1%25b]/c", true},
         {"http://a/b", "http://a@b/c", true},
         {"http://a/b", "http://sub.a/c", true},
         {"http://localhost/b", "http://127.0.0.1/c", true},
@@ -171,6 +189,28 @@ static void redirect__knows_when_the_origin_changes(void **state) {
                      one.answer.changes_origin);
         }
     }
+}
+
+static void redirect__takes_no_credentials_from_a_location_of_another_origin(void **state) {
+    static const char *const cases[][3] = {
+        {"http://a/b", "http://u:p@c/d", "http://c/d"},
+        {"http://a/b", "http://@c/d", "http://c/d"},
+        {"http://a/b", "http://:@c?d#e@f", "http://c?d#e@f"},
+        {"http://a/b", "//u@c:81/d@e", "http://c:81/d@e"},
+        {"http://a/b", "https://u:p@a/d", "https://a/d"},
+        {"http://a/b", "http://u:p@a:81/d", "http://a:81/d"},
+        {"http://x:y@a/b", "http://u:p@c/d", "http://c/d"},
+        {"http://a..b/b", "http://u:p@a/d", "http://a/d"}, // an origin that is unknown
+        {"http://a/b", "http://u:p@%61/d", "http://u:p@%61/d"},
+        {"http://a/b", "//u:p@a:080/d", "http://u:p@a:080/d"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        verdict one = decide(question_of(cases[i][0], cases[i][1]));
+        assert_status(one.status, NC_OK);
+        assert_string_equal(one.url, cases[i][2]);
+    }
+    assert_status(decide(question_of("http://a/b", "http://u:p@/d")).status, NC_ERR_BAD_REDIRECT);
 }
 
 static void redirect__refuses_other_schemes_and_downgrades(void **state) {
@@ -332,6 +372,7 @@ int main(void) {
         harness_case(redirect__resolves_the_location_against_what_was_asked),
         harness_case(redirect__leaves_the_dot_segments_of_a_location_where_they_are_meant),
         harness_case(redirect__knows_when_the_origin_changes),
+        harness_case(redirect__takes_no_credentials_from_a_location_of_another_origin),
         harness_case(redirect__refuses_other_schemes_and_downgrades),
         harness_case(redirect__refuses_locations_that_name_no_place),
         harness_case(redirect__refuses_the_forbidden_bytes_of_a_location),

@@ -2,6 +2,7 @@
 
 #include "base/ascii.h"
 #include "base/error.h"
+#include "http/origin.h"
 #include "net/url_text.h"
 
 #include <curl/curl.h>
@@ -66,43 +67,6 @@ static nc_status resolve(nc_buf *out, const nc_redirect_question *question, nc_s
     return status == NC_OK ? NC_OK : nc_error_set(err, NC_ERR_BAD_REDIRECT, 0, -1, "the Location field is no URL");
 }
 
-typedef struct url_parts {
-    char *scheme;
-    char *host;
-    char *port;
-} url_parts;
-
-static void free_parts(url_parts *parts) {
-    curl_free(parts->scheme);
-    curl_free(parts->host);
-    curl_free(parts->port);
-}
-
-/// Takes a URL apart with the parser that will also connect, so that both see the same origin.
-static CURLUcode take_apart(url_parts *out, const char *url) {
-    CURLU *handle = curl_url();
-    if (handle == NULL) {
-        return CURLUE_OUT_OF_MEMORY;
-    }
-    CURLUcode code = curl_url_set(handle, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME);
-    if (code == CURLUE_OK) {
-        code = curl_url_get(handle, CURLUPART_SCHEME, &out->scheme, 0);
-    }
-    if (code == CURLUE_OK) {
-        code = curl_url_get(handle, CURLUPART_HOST, &out->host, 0);
-    }
-    if (code == CURLUE_OK) {
-        code = curl_url_get(handle, CURLUPART_PORT, &out->port, CURLU_DEFAULT_PORT);
-        code = code == CURLUE_NO_PORT ? CURLUE_OK : code;
-    }
-    curl_url_cleanup(handle);
-    return code;
-}
-
-static bool is_same_text(const char *a, const char *b) {
-    return nc_slice_is_equal_ignoring_case(nc_slice_of(a), nc_slice_of(b));
-}
-
 /// libcurl reads "http:/x" and "http:///x" as the host x, and some other schemes as a host with a bad port.
 static nc_status check_place(nc_slice next, nc_error *err) {
     bool is_secure;
@@ -120,41 +84,45 @@ static nc_status check_place(nc_slice next, nc_error *err) {
     return NC_OK;
 }
 
-static nc_status judge(nc_redirect_answer *answer, const url_parts *from, const url_parts *to,
-                       const nc_redirect_question *question, nc_error *err) {
-    if (is_same_text(to->scheme, "http") && is_same_text(from->scheme, "https") &&
-        question->choice != NC_REDIRECTS_FOLLOW_DOWNGRADE) {
-        return nc_error_set(err, NC_ERR_REDIRECT_REFUSED, 0, -1, "redirect from https to http://%.128s is refused",
-                            to->host);
+/// Credentials in a Location that leads to another origin are the server's choice (RFC 9110, 4.2.4): sent, they would
+/// sign the user in there as somebody else.
+static void remove_credentials(nc_buf *url) {
+    size_t at = 0;
+    size_t length = 0;
+    nc_url_find_credentials(nc_buf_slice(url), &at, &length);
+    memmove(url->data + at, url->data + at + length, url->length - at - length);
+    url->length -= length;
+}
+
+/// `url` is the next one, with a NUL behind it that counts.
+static nc_status compare(nc_redirect_answer *answer, nc_buf *url, const nc_redirect_question *question, nc_error *err) {
+    nc_origin from;
+    nc_origin to;
+    nc_error detail;
+    nc_status status = nc_origin_read(&to, nc_slice_make(url->data, url->length - 1), &detail);
+    if (status != NC_OK) {
+        bool is_short = status == NC_ERR_NO_MEMORY;
+        return nc_error_set(err, is_short ? status : NC_ERR_BAD_REDIRECT, is_short ? 0 : CURLE_URL_MALFORMAT, -1,
+                            "the Location field is no URL: %s", detail.message);
+    }
+    status = nc_origin_read(&from, question->url, &detail);
+    if (status == NC_ERR_NO_MEMORY) {
+        return nc_error_set(err, status, 0, -1, "no memory for a redirect");
+    }
+    bool was_secure = false;
+    (void)nc_url_has_web_scheme(question->url, &was_secure);
+    if (!to.is_secure && was_secure && question->choice != NC_REDIRECTS_FOLLOW_DOWNGRADE) {
+        return nc_error_set(err, NC_ERR_REDIRECT_REFUSED, 0, -1, "redirect from https to http://%.*s is refused",
+                            nc_url_shown(to.host.text), (const char *)to.host.text.data);
     }
     answer->leads_on = true;
     answer->becomes_get = becomes_get(question);
-    answer->changes_origin = !is_same_text(from->scheme, to->scheme) || !is_same_text(from->host, to->host) ||
-                             !is_same_text(from->port, to->port);
+    // An origin that cannot be read is never the same one.
+    answer->changes_origin = status != NC_OK || !nc_origin_is_equal(&from, &to);
+    if (answer->changes_origin) {
+        remove_credentials(url);
+    }
     return NC_OK;
-}
-
-/// `next` and `asked` are NUL-terminated.
-static nc_status compare(nc_redirect_answer *answer, const char *next, const char *asked,
-                         const nc_redirect_question *question, nc_error *err) {
-    url_parts from = {0};
-    url_parts to = {0};
-    CURLUcode code = take_apart(&from, asked);
-    if (code == CURLUE_OK) {
-        code = take_apart(&to, next);
-    }
-    nc_status status;
-    if (code == CURLUE_OUT_OF_MEMORY) {
-        status = nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a redirect");
-    } else if (code != CURLUE_OK) {
-        status = nc_error_set(err, NC_ERR_BAD_REDIRECT, CURLE_URL_MALFORMAT, -1, "the Location field is no URL: %s",
-                              curl_url_strerror(code));
-    } else {
-        status = judge(answer, &from, &to, question, err);
-    }
-    free_parts(&from);
-    free_parts(&to);
-    return status;
 }
 
 nc_status nc_redirect_decide(nc_redirect_answer *answer, nc_buf *url, const nc_redirect_question *question,
@@ -179,12 +147,7 @@ nc_status nc_redirect_decide(nc_redirect_answer *answer, nc_buf *url, const nc_r
         status = check_place(nc_slice_make(url->data, url->length - 1), err);
     }
     if (status == NC_OK) {
-        nc_buf_reset(&escaped);
-        nc_buf_append(&escaped, question->url);
-        nc_buf_append_byte(&escaped, 0);
-        status = nc_buf_status(&escaped) == NC_OK
-                     ? compare(answer, (const char *)url->data, (const char *)escaped.data, question, err)
-                     : nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a redirect");
+        status = compare(answer, url, question, err);
     }
     nc_buf_deinit(&escaped);
     if (status == NC_OK) {

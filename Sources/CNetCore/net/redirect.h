@@ -20,13 +20,14 @@ typedef struct nc_redirect_question {
 typedef struct nc_redirect_answer {
     bool leads_on;       // false: the response is the answer
     bool becomes_get;    // the method is GET from now on, and the body is dropped
-    bool changes_origin; // scheme, host or port differ
+    bool changes_origin; // scheme, host or port differ, hosts in canonical form
 } nc_redirect_answer;
 
 /// Decides by RFC 9110, 15.4 and RFC 3986, 5.2, which dot segments that are kept go without.
 ///
-/// `url` receives the next URL when the answer leads on. Returns NC_OK, NC_ERR_TOO_MANY_REDIRECTS,
-/// NC_ERR_REDIRECT_REFUSED (another scheme, or https to http), NC_ERR_BAD_REDIRECT, NC_ERR_NO_MEMORY.
+/// `url` receives the next URL when the answer leads on, without credentials where it leads to another origin. Returns
+/// NC_OK, NC_ERR_TOO_MANY_REDIRECTS, NC_ERR_REDIRECT_REFUSED (another scheme, or https to http), NC_ERR_BAD_REDIRECT,
+/// NC_ERR_NO_MEMORY.
 NC_NODISCARD nc_status nc_redirect_decide(nc_redirect_answer *answer, nc_buf *url, const nc_redirect_question *question,
                                           nc_error *err);
 
