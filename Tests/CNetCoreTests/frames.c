@@ -3,18 +3,29 @@
 #include "listening.h"
 
 #include "harness.h"
+#include "tls_peer.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <openssl/err.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 enum { HEAD_BYTES = 9 };
 
-static bool read_exactly(int fd, uint8_t *bytes, size_t count) {
+/// A connection, with TLS or without.
+typedef struct wire {
+    int fd;
+    SSL *ssl;
+} wire;
+
+static bool read_exactly(wire on, uint8_t *bytes, size_t count) {
     for (size_t at = 0; at < count;) {
-        ssize_t got = recv(fd, bytes + at, count - at, 0);
+        ssize_t got =
+            on.ssl != NULL ? SSL_read(on.ssl, bytes + at, (int)(count - at)) : recv(on.fd, bytes + at, count - at, 0);
         if (got <= 0) {
             return false;
         }
@@ -35,13 +46,13 @@ static void append_frame(nc_buf *out, const frame *one, uint32_t stream) {
 
 /// Reads frames up to one of this type and these flags and, of their payloads, more than `bytes`; gives the number of
 /// its stream, 0 at the end of everything.
-static uint32_t await_frame(int fd, uint8_t type, uint8_t flags, size_t bytes) {
+static uint32_t await_frame(wire on, uint8_t type, uint8_t flags, size_t bytes) {
     uint8_t payload[1 << 14];
     uint8_t head[HEAD_BYTES];
     size_t seen = 0;
-    while (read_exactly(fd, head, sizeof head)) {
+    while (read_exactly(on, head, sizeof head)) {
         size_t length = (size_t)head[0] << 16 | (size_t)head[1] << 8 | head[2];
-        if (length > sizeof payload || !read_exactly(fd, payload, length)) {
+        if (length > sizeof payload || !read_exactly(on, payload, length)) {
             return 0;
         }
         seen += head[3] == type && (head[4] & flags) == flags ? length + 1 : 0;
@@ -52,13 +63,16 @@ static uint32_t await_frame(int fd, uint8_t type, uint8_t flags, size_t bytes) {
     return 0;
 }
 
-static bool send_all(int fd, nc_buf *out) {
-    bool is_sent = send(fd, out->data, out->length, MSG_NOSIGNAL) == (ssize_t)out->length;
+static bool send_all(wire on, nc_buf *out) {
+    ssize_t count = out->length == 0 ? 0
+                    : on.ssl != NULL ? SSL_write(on.ssl, out->data, (int)out->length)
+                                     : send(on.fd, out->data, out->length, MSG_NOSIGNAL);
+    bool is_sent = count == (ssize_t)out->length;
     nc_buf_reset(out);
     return is_sent;
 }
 
-static bool send_row(int fd, const frame_server *server, const frame *row, uint32_t stream) {
+static bool send_row(wire on, const frame_server *server, const frame *row, uint32_t stream) {
     bool goes_on = true;
     nc_buf out = nc_buf_init(1 << 18);
     for (const frame *one = row; goes_on && one->payload != NULL; one++) {
@@ -67,9 +81,9 @@ static bool send_row(int fd, const frame_server *server, const frame *row, uint3
             out.length = server->cut_after;
         }
         if (one->type == FRAME_PING) {
-            goes_on = send_all(fd, &out) && await_frame(fd, FRAME_PING, FRAME_ACK, 0) != 0;
+            goes_on = send_all(on, &out) && await_frame(on, FRAME_PING, FRAME_ACK, 0) != 0;
         } else if (one[1].payload == NULL) {
-            goes_on = send_all(fd, &out);
+            goes_on = send_all(on, &out);
         }
     }
     nc_buf_deinit(&out);
@@ -88,37 +102,64 @@ static void end(frame_server *server, size_t index) {
     }
 }
 
-static void serve(int fd, frame_server *server, size_t index) {
+static void serve(wire on, frame_server *server, size_t index) {
     static const frame settings = {FRAME_SETTINGS, 0, "", 0};
     uint8_t preface[24];
     nc_buf out = nc_buf_init(HEAD_BYTES);
     append_frame(&out, &settings, 0);
-    bool goes_on = read_exactly(fd, preface, sizeof preface) && send_all(fd, &out);
+    bool goes_on = read_exactly(on, preface, sizeof preface) && send_all(on, &out);
     nc_buf_deinit(&out);
-    uint32_t stream = goes_on ? await_frame(fd, FRAME_HEADERS, 0, 0) : 0;
+    uint32_t stream = goes_on ? await_frame(on, FRAME_HEADERS, 0, 0) : 0;
     if (server->upload_bytes > 0 && stream != 0) {
-        stream = await_frame(fd, FRAME_DATA, 0, server->upload_bytes);
+        stream = await_frame(on, FRAME_DATA, 0, server->upload_bytes);
     }
-    if (stream != 0 && send_row(fd, server, server->rows[index], stream)) {
+    if (stream != 0 && send_row(on, server, server->rows[index], stream)) {
         end(server, index);
         atomic_fetch_add(&server->served, 1);
         if (server->ending == FRAME_RST) {
             return;
         }
         // until the client has had enough
-        atomic_store(&server->was_reset, await_frame(fd, FRAME_RESET, 0, 0) != 0);
+        atomic_store(&server->was_reset, await_frame(on, FRAME_RESET, 0, 0) != 0);
     }
+}
+
+static int choose_http_2(SSL *ssl, const unsigned char **out, unsigned char *length, const unsigned char *offered,
+                         unsigned offered_length, void *ctx) {
+    (void)ssl;
+    (void)offered;
+    (void)offered_length;
+    (void)ctx;
+    *out = (const unsigned char *)"h2";
+    *length = 2;
+    return SSL_TLSEXT_ERR_OK;
+}
+
+bool frame_is_open(const frame *head) {
+    static const char length_field[] = "\x0f\x0d";
+    return head->type == FRAME_HEADERS && memmem(head->payload, head->length, length_field, 2) == NULL;
 }
 
 static void *run_server(void *ctx) {
     frame_server *server = ctx;
+    sigset_t broken_pipe; // OpenSSL writes to a socket that the client has closed
+    (void)sigemptyset(&broken_pipe);
+    (void)sigaddset(&broken_pipe, SIGPIPE);
+    (void)pthread_sigmask(SIG_BLOCK, &broken_pipe, NULL);
     for (size_t i = 0; i < FRAME_ROWS && server->rows[i] != NULL; i++) {
         int fd = accept(server->listener, NULL, NULL);
         if (fd < 0) {
             break;
         }
+        const int is_prompt = 1; // What is served has left.
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &is_prompt, sizeof is_prompt);
         atomic_store(&server->connections[i], fd);
-        serve(fd, server, i);
+        SSL *ssl = server->is_secure ? SSL_new(server->context) : NULL;
+        if (ssl == NULL || (SSL_set_fd(ssl, fd) == 1 && SSL_accept(ssl) == 1)) {
+            serve((wire){fd, ssl}, server, i);
+        }
+        SSL_free(ssl);
+        ERR_clear_error();
     }
     return NULL;
 }
@@ -126,6 +167,11 @@ static void *run_server(void *ctx) {
 void frame_server_start(frame_server *server) {
     for (size_t i = 0; i < FRAME_ROWS; i++) {
         atomic_init(&server->connections[i], -1);
+    }
+    if (server->is_secure) {
+        server->context = SSL_CTX_new(TLS_server_method());
+        tls_peer_show_certificate(server->context);
+        SSL_CTX_set_alpn_select_cb(server->context, choose_http_2, NULL);
     }
     server->listener = listen_anywhere(&server->port, FRAME_ROWS);
     assert_int_equal(pthread_create(&server->thread, NULL, run_server, server), 0);
@@ -141,4 +187,5 @@ void frame_server_stop(frame_server *server) {
         assert_int_equal(close(atomic_load(&server->connections[i])), 0);
     }
     assert_int_equal(close(server->listener), 0);
+    SSL_CTX_free(server->context);
 }

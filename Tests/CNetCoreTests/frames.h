@@ -1,4 +1,4 @@
-/// A server of HTTP/2 in the clear that is a row of frames (RFC 9113) for each connection it gets.
+/// A server of HTTP/2, in the clear or over TLS, that is a row of frames (RFC 9113) for each connection it gets.
 ///
 /// It waits for the request, and where a row says so for the reply to a PING, by which the client shows that it has
 /// read all that came before. What stands between two PINGs comes in one piece. After its last frame the server sends
@@ -6,11 +6,12 @@
 ///
 ///     static const frame row[] = {HEADERS(OK_OF_2), PING, LAST_DATA("hi"), {0}};
 ///     frame_server server = {.rows = {row}};
-///     frame_server_start(&server);     // at http://127.0.0.1:<server.port>/
+///     frame_server_start(&server);     // at http(s)://127.0.0.1:<server.port>/
 ///     frame_server_stop(&server);
 #ifndef NETCORE_TEST_FRAMES_H
 #define NETCORE_TEST_FRAMES_H
 
+#include <openssl/ssl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -73,8 +74,10 @@ typedef struct frame_server {
     size_t upload_bytes;           // the replies begin when more than this much of a body has come; 0 with the head
     frame_ending ending;
     size_t cut_after; // of a row's bytes, but for FRAME_WAITS; such a row has no PING
+    bool is_secure;   // over TLS, with a certificate that nobody has signed
     uint16_t port;    // out
     int listener;
+    SSL_CTX *context;
     pthread_t thread;
     atomic_int connections[FRAME_ROWS]; // -1 before they come
     atomic_uint served;                 // connections whose row was sent to its end
@@ -83,6 +86,8 @@ typedef struct frame_server {
 
 /// Listens on a port that the kernel chooses and serves in a thread of its own.
 void frame_server_start(frame_server *server);
+/// Whether the head of an answer leaves the length of its body open. In the clear such a body is an error.
+bool frame_is_open(const frame *head);
 /// Ends what the client may keep open for another request. `served` and `was_reset` are final after it.
 void frame_server_stop(frame_server *server);
 

@@ -36,7 +36,8 @@ typedef struct question {
 } question;
 
 static answer ask(fixture *f, const frame *row, size_t refusals, const question *asked, unsigned *served) {
-    frame_server server = {.upload_bytes = asked->goes_once ? 1 : 0};
+    bool is_secure = frame_is_open(&row[0]);
+    frame_server server = {.upload_bytes = asked->goes_once ? 1 : 0, .is_secure = is_secure};
     size_t left = 30000;
     for (size_t i = 0; i < refusals; i++) {
         server.rows[i] = row;
@@ -44,7 +45,7 @@ static answer ask(fixture *f, const frame *row, size_t refusals, const question 
     server.rows[refusals] = answer_of_2;
     frame_server_start(&server);
     nc_request request = {
-        .url = nc_slice_of(fixture_text(f, "http://127.0.0.1:%u/", server.port)),
+        .url = nc_slice_of(fixture_text(f, "http%s://127.0.0.1:%u/", is_secure ? "s" : "", server.port)),
         .method = nc_slice_of(asked->method),
         .body = nc_slice_of(asked->body),
         .http = NC_HTTP_2_PRIOR_KNOWLEDGE,
@@ -75,7 +76,7 @@ static void goaway__lets_the_answer_of_its_last_stream_come(void **state) {
     static const question asked[] = {{"GET", "", false}, {"POST", "hello", false}, {"PUT", "", true}};
     fixture f;
     (void)state;
-    fixture_start(&f, NCT_PLAIN);
+    fixture_start_trusting_all(&f);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         for (size_t kind = 0; kind < sizeof asked / sizeof *asked; kind++) {
             unsigned served = 0;
@@ -119,7 +120,7 @@ static void goaway__before_a_request_was_taken_makes_it_go_again(void **state) {
     static const question asked[] = {{"GET", "", false}, {"PUT", "hello", false}, {"DELETE", "", false}};
     fixture f;
     (void)state;
-    fixture_start(&f, NCT_PLAIN);
+    fixture_start_trusting_all(&f);
     for (size_t i = 0; i < sizeof went_away / sizeof *went_away; i++) {
         for (size_t kind = 0; kind < sizeof asked / sizeof *asked; kind++) {
             assert_goes_again(&f, went_away[i], &asked[kind]);
@@ -132,7 +133,7 @@ static void goaway__is_obeyed_five_times_and_then_told(void **state) {
     static const question asked = {"GET", "", false};
     fixture f;
     (void)state;
-    fixture_start(&f, NCT_PLAIN);
+    fixture_start_trusting_all(&f);
     for (size_t i = 0; i < sizeof went_away / sizeof *went_away; i++) {
         for (unsigned refusals = 5; refusals <= 6; refusals++) {
             assert_end(&f, went_away[i], refusals, &asked, refusals == 5 ? NC_OK : NC_ERR_HTTP2, 6);
@@ -145,7 +146,7 @@ static void goaway__repeats_nothing_that_might_be_done_twice(void **state) {
     static const question asked[] = {{"POST", "hello", false}, {"PATCH", "hello", false}};
     fixture f;
     (void)state;
-    fixture_start(&f, NCT_PLAIN);
+    fixture_start_trusting_all(&f);
     for (size_t i = 0; i < sizeof went_away / sizeof *went_away; i++) {
         for (size_t kind = 0; kind < sizeof asked / sizeof *asked; kind++) {
             assert_end(&f, went_away[i], 1, &asked[kind], knows_why() ? NC_OK : NC_ERR_HTTP2, knows_why() ? 2 : 1);
@@ -160,7 +161,7 @@ static void goaway__or_not_a_refused_stream_goes_again(void **state) {
     static const question asked[] = {{"GET", "", false}, {"POST", "hello", false}};
     fixture f;
     (void)state;
-    fixture_start(&f, NCT_PLAIN);
+    fixture_start_trusting_all(&f);
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         for (size_t kind = 0; kind < sizeof asked / sizeof *asked; kind++) {
             assert_goes_again(&f, refused[i], &asked[kind]);

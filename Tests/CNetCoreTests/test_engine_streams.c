@@ -40,10 +40,11 @@ static bool is_later(void) {
 static answer ask(fixture *f, const row *one, upload kind, bool *was_reset) {
     static const size_t upload_bytes[] = {[NO_END] = 20000, [NO_ROOM] = 65535, [BY_RATE] = 20000};
     static char body[40000];
-    frame_server server = {.rows = {one->frames}, .upload_bytes = upload_bytes[kind]};
+    bool is_secure = frame_is_open(&one->frames[0]);
+    frame_server server = {.rows = {one->frames}, .upload_bytes = upload_bytes[kind], .is_secure = is_secure};
     frame_server_start(&server);
     nc_request request = {
-        .url = nc_slice_of(fixture_text(f, "http://127.0.0.1:%u/", server.port)),
+        .url = nc_slice_of(fixture_text(f, "http%s://127.0.0.1:%u/", is_secure ? "s" : "", server.port)),
         .http = NC_HTTP_2_PRIOR_KNOWLEDGE,
     };
     if (kind == FEW_BYTES) {
@@ -79,7 +80,7 @@ static void expect_row(fixture *f, const row *one, upload kind, size_t index) {
 
 static void expect_rows(const row *rows, size_t count, upload kind) {
     fixture f;
-    fixture_start(&f, NCT_PLAIN);
+    fixture_start_trusting_all(&f);
     for (size_t i = 0; i < count; i++) {
         expect_row(&f, &rows[i], kind, i);
     }
@@ -121,7 +122,7 @@ static void engine_streams__of_their_length_may_still_end_within_their_coding(vo
     };
     fixture f;
     (void)state;
-    fixture_start(&f, NCT_PLAIN);
+    fixture_start_trusting_all(&f);
     frame_server server = {.rows = {frames}};
     frame_server_start(&server);
     const nc_request request = {
@@ -175,17 +176,34 @@ static void engine_streams__an_error_of_its_length_counts_although_the_upload_is
     expect_rows(rows, sizeof rows / sizeof *rows, NO_ROOM);
 }
 
-/// Nobody tells whether END_STREAM was among what came, and what libcurl dropped with the reset: it says the same of
-/// both, 7.88 an error, 8.x a success.
-static void engine_streams__without_a_length_end_with_a_reset_as_libcurl_says(void **state) {
-    const nc_status status = is_later() ? NC_OK : NC_ERR_HTTP2;
+/// libcurl says the same of a body with END_STREAM and of one without, when a reset follows. The frames tell them
+/// apart.
+static void engine_streams__without_a_length_and_with_a_reset_are_whole_where_their_end_came(void **state) {
     const row rows[] = {
-        {{HEADERS(OK_OPEN), LAST_DATA("hi"), PING, RESET("\0")}, status, "hi", 0, NULL, NC_OK},
-        {{HEADERS(OK_OPEN), DATA("hi"), PING, RESET("\0")}, status, "hi", 0, NULL, NC_OK},
-        {{LAST_HEADERS(OK_OPEN), PING, RESET("\0")}, status, "", 0, NULL, NC_OK},
+        {{HEADERS(OK_OPEN), LAST_DATA("hi"), PING, RESET("\0")}, NC_OK, "hi", 0, NULL, NC_OK},
+        {{HEADERS(OK_OPEN), DATA("hi"), PING, RESET("\0")}, NC_ERR_HTTP2, "hi", 0, NULL, NC_OK},
+        {{LAST_HEADERS(OK_OPEN), PING, RESET("\0")}, NC_OK, "", 0, NULL, NC_OK},
     };
     (void)state;
     expect_rows(rows, sizeof rows / sizeof *rows, NO_END);
+    expect_rows(rows, sizeof rows / sizeof *rows, NOTHING);
+}
+
+/// In the clear nothing shows the frames, so that it is unknown whether such a body is whole.
+static void engine_streams__without_a_length_in_the_clear_are_an_error(void **state) {
+    static const frame frames[] = {HEADERS(OK_OPEN), LAST_DATA("hi"), {0}};
+    fixture f;
+    (void)state;
+    fixture_start_trusting_all(&f);
+    frame_server server = {.rows = {frames}};
+    frame_server_start(&server);
+    const nc_request request = {
+        .url = nc_slice_of(fixture_text(&f, "http://127.0.0.1:%u/", server.port)),
+        .http = NC_HTTP_2_PRIOR_KNOWLEDGE,
+    };
+    assert_ended(fixture_send(&f, &request), NC_ERR_CUT_SHORT, CURLE_PARTIAL_FILE, "without a length");
+    frame_server_stop(&server);
+    fixture_stop(&f);
 }
 
 /// libcurl 7.88 reads and forgets what comes in one piece with the reset, so that there is nothing to deliver; a
@@ -200,7 +218,7 @@ static void engine_streams__an_answer_in_one_piece_with_its_reset_is_whole_or_an
     };
     fixture f;
     (void)state;
-    fixture_start(&f, NCT_PLAIN);
+    fixture_start_trusting_all(&f);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         answer got = ask(&f, &rows[i], NO_END, NULL);
         if (got.error.status == NC_OK) {
@@ -222,7 +240,7 @@ static void engine_streams__whose_answer_was_lost_are_asked_again_if_they_may_be
     fixture f;
     (void)state;
     memset(body, 'x', sizeof body);
-    fixture_start(&f, NCT_PLAIN);
+    fixture_start_trusting_all(&f);
     for (size_t i = 0; i < 2; i++) {
         frame_server server = {.rows = {lost, told}, .upload_bytes = 20000};
         frame_server_start(&server);
@@ -256,7 +274,7 @@ static void engine_streams__whose_frames_come_all_at_once_hear_of_their_end(void
     row one = {.status = NC_OK};
     memcpy(one.frames, frames, sizeof frames);
     fixture f;
-    fixture_start(&f, NCT_PLAIN);
+    fixture_start_trusting_all(&f);
     for (upload kind = NOTHING; kind <= FEW_BYTES; kind++) {
         answer got = ask(&f, &one, kind, NULL);
         assert_status(got.error.status, NC_OK);
@@ -299,7 +317,7 @@ static void engine_streams__that_are_read_to_their_length_are_not_reset(void **s
     static const row one = {{HEADERS(OK_OF_2), LAST_DATA("hi")}, NC_OK, "hi", 0, NULL, NC_OK};
     fixture f;
     (void)state;
-    fixture_start(&f, NCT_PLAIN);
+    fixture_start_trusting_all(&f);
     for (upload kind = NOTHING; kind <= FEW_BYTES; kind++) {
         bool was_reset = true;
         answer got = ask(&f, &one, kind, &was_reset);
@@ -318,7 +336,8 @@ int main(void) {
         harness_case(engine_streams__an_answer_counts_although_the_upload_is_refused),
         harness_case(engine_streams__that_the_upload_ends_behind_their_answer_are_whole),
         harness_case(engine_streams__an_error_of_its_length_counts_although_the_upload_is_stuck),
-        harness_case(engine_streams__without_a_length_end_with_a_reset_as_libcurl_says),
+        harness_case(engine_streams__without_a_length_and_with_a_reset_are_whole_where_their_end_came),
+        harness_case(engine_streams__without_a_length_in_the_clear_are_an_error),
         harness_case(engine_streams__an_answer_in_one_piece_with_its_reset_is_whole_or_an_error),
         harness_case(engine_streams__whose_answer_was_lost_are_asked_again_if_they_may_be),
         harness_case(engine_streams__whose_frames_come_all_at_once_hear_of_their_end),

@@ -98,7 +98,8 @@ typedef NC_ENUM(nc_http_choice){
     /// HTTP/1.0 only; NC_ERR_UNSUPPORTED with a body of unknown length.
     NC_HTTP_1_0 = 2,
     /// HTTP/2 over plain TCP without asking (h2c, RFC 9113, 3.3); a server without it ends as NC_ERR_HTTP2. Over TLS
-    /// as NC_HTTP_AUTO: the handshake asks. NC_ERR_TOO_LARGE with a larger head than that sends over HTTP/2.
+    /// as NC_HTTP_AUTO: the handshake asks. NC_ERR_TOO_LARGE with a larger head than that sends over HTTP/2. In the
+    /// clear a body without Content-Length ends in NC_ERR_CUT_SHORT, because it is unknown whether it is whole.
     NC_HTTP_2_PRIOR_KNOWLEDGE = 3,
     /// HTTP/3 only; NC_ERR_UNSUPPORTED where libcurl has none.
     NC_HTTP_3 = 4,

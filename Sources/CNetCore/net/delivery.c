@@ -8,6 +8,7 @@
 #include "net/head.h"
 #include "net/proof.h"
 #include "net/response.h"
+#include "net/tls_hook.h"
 
 #include <string.h>
 
@@ -294,13 +295,34 @@ static bool is_broken_upload(const nc_transfer *transfer, CURLcode code) {
     return (code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR) && nc_delivery_is_sending(transfer);
 }
 
+static uint64_t delivered_bytes(const nc_transfer *transfer) {
+    return atomic_load_explicit(&transfer->received_bytes, memory_order_relaxed);
+}
+
+bool nc_delivery_has_stream_end(const nc_transfer *transfer) {
+    const nc_h2_tap *tap = nc_tls_tap(transfer->tls_end);
+    return tap != NULL && nc_h2_tap_is_whole(tap, &transfer->stream, delivered_bytes(transfer));
+}
+
+/// Whether a connection of HTTP/2 failed behind the end of the stream. Trailers that libcurl has not given out are
+/// missing, and then the answer is not whole.
+static bool is_failed_behind_end(const nc_transfer *transfer, CURLcode code) {
+    bool is_of_connection = code == CURLE_HTTP2 || code == CURLE_HTTP2_STREAM || code == CURLE_SEND_ERROR ||
+                            code == CURLE_RECV_ERROR || code == CURLE_PARTIAL_FILE;
+    bool misses_trailers = transfer->stream.ends_with_block && transfer->stream.data_bytes > 0 &&
+                           nc_response_trailer_count(transfer->response) == 0;
+    return is_of_connection && !misses_trailers && nc_delivery_has_stream_end(transfer);
+}
+
 /// A server that has answered may end the stream, or the connection, of an upload that it does not want to the end, and
 /// its answer counts. libcurl calls that an error; an answer that needs no body, or has one of its announced length or
-/// with its last chunk, is whole all the same. Over HTTP/2 nobody can tell without a length: libcurl drops what came in
-/// one read with the reset.
+/// with its last chunk, is whole all the same. Over HTTP/2 without a length, the frames tell whether the body is whole.
 bool nc_delivery_is_whole_before_reset(const nc_transfer *transfer, CURLcode code) {
     if (!transfer->has_head || transfer->is_head_held) {
         return false;
+    }
+    if (is_failed_behind_end(transfer, code)) {
+        return true;
     }
     bool is_stream = nc_response_http_version(transfer->response) >= NC_HTTP_VERSION_2;
     if (!(is_stream ? is_clean_reset(transfer, code) || is_closed_by_upload(transfer, code)
@@ -313,14 +335,38 @@ bool nc_delivery_is_whole_before_reset(const nc_transfer *transfer, CURLcode cod
             atomic_load_explicit(&transfer->received_bytes, memory_order_relaxed) == transfer->framing.length);
 }
 
+/// RFC 9113, 8.1: without a length, only END_STREAM shows that the body of a stream is whole. libcurl does not report
+/// it: 7.88 calls most errors of a connection a success, and every version RST_STREAM with NO_ERROR.
+static bool is_end_missing(const nc_transfer *transfer) {
+    return nc_response_http_version(transfer->response) == NC_HTTP_VERSION_2 && nc_delivery_has_content(transfer) &&
+           !transfer->framing.has_length && !nc_delivery_has_stream_end(transfer);
+}
+
+static void note_missing_end(nc_transfer *transfer) {
+    const nc_h2_tap *tap = nc_tls_tap(transfer->tls_end);
+    if (tap == NULL || !nc_h2_tap_is_reliable(tap)) {
+        (void)nc_transfer_note(transfer, NC_ERR_CUT_SHORT, CURLE_PARTIAL_FILE,
+                               "an HTTP/2 body without a length, and it is unknown whether its stream has ended");
+    } else if (transfer->stream.is_reset) {
+        (void)nc_transfer_note(transfer, NC_ERR_HTTP2, CURLE_HTTP2_STREAM,
+                               "the server reset the stream before the end of the body: RST_STREAM, error %u",
+                               (unsigned)transfer->stream.reset_code);
+    } else {
+        (void)nc_transfer_note(transfer, NC_ERR_CUT_SHORT, CURLE_PARTIAL_FILE,
+                               "the HTTP/2 connection ended before the end of the body");
+    }
+}
+
 void nc_delivery_finish(nc_transfer *transfer) {
     const nc_delivery *delivery = &transfer->delivery;
     nc_error err;
     if (transfer->error.status != NC_OK || transfer->ends_early) {
         return;
     }
-    if (transfer->framing.has_length && nc_delivery_has_content(transfer) &&
-        atomic_load_explicit(&transfer->received_bytes, memory_order_relaxed) != transfer->framing.length) {
+    if (is_end_missing(transfer)) {
+        note_missing_end(transfer);
+    } else if (transfer->framing.has_length && nc_delivery_has_content(transfer) &&
+               atomic_load_explicit(&transfer->received_bytes, memory_order_relaxed) != transfer->framing.length) {
         (void)nc_transfer_note(transfer, NC_ERR_CUT_SHORT, CURLE_PARTIAL_FILE, "the body is not as long as announced");
     } else if (delivery->is_chunked && !nc_chunked_is_whole(&delivery->chunked)) {
         (void)nc_transfer_note(transfer, NC_ERR_CUT_SHORT, CURLE_PARTIAL_FILE,

@@ -40,7 +40,9 @@ void nc_delivery_finish(nc_transfer *transfer);
 bool nc_delivery_is_sending(const nc_transfer *transfer);
 /// Whether the body is as long as announced and libcurl waits on: a stream's last frame or its trailers may follow.
 bool nc_delivery_awaits_end(const nc_transfer *transfer);
-/// Whether the stream was reset behind an answer that is whole.
+/// Whether the body's stream is known to have ended with END_STREAM, behind all that was delivered.
+bool nc_delivery_has_stream_end(const nc_transfer *transfer);
+/// Whether the stream was reset, or its connection failed, behind an answer that is whole.
 bool nc_delivery_is_whole_before_reset(const nc_transfer *transfer, CURLcode code);
 
 /// How large the body may be: what is not saved, beside a file that was asked for, comes into memory, where the usual

@@ -243,6 +243,11 @@ static bool may_repeat(nc_transfer *transfer) {
     if (transfer->error.status != NC_OK) {
         return false; // Behind a challenge 7.88 takes a body that has gone wrong for a connection that died.
     }
+    if (transfer->has_head && !transfer->is_head_held) {
+        (void)nc_transfer_note(transfer, NC_ERR_HTTP2, CURLE_HTTP2_STREAM,
+                               "the server broke its answer off and asks for HTTP/1.1");
+        return false;
+    }
     if (!is_repeat(transfer) || nc_verdict_may_be_sent_again(transfer)) {
         return true;
     }
@@ -291,11 +296,6 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
     nc_transfer *transfer = ((nc_handle *)data)->transfer;
     nc_hop_metrics *hop = nc_response_hop(transfer->response);
     (void)local_ip;
-    if (transfer->has_head && !transfer->is_head_held) {
-        (void)nc_transfer_note(transfer, NC_ERR_HTTP2, CURLE_HTTP2_STREAM,
-                               "the server broke its answer off and asks for HTTP/1.1");
-        return CURL_PREREQFUNC_ABORT;
-    }
     if (!may_repeat(transfer)) {
         return CURL_PREREQFUNC_ABORT;
     }
@@ -321,6 +321,7 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
                      nc_slice_is_equal_ignoring_case(nc_slice_of(scheme), nc_slice_of("https"));
     if (is_secure) {
         nc_tls_describe(easy, hop->tls_version, sizeof hop->tls_version, hop->tls_cipher, sizeof hop->tls_cipher);
+        nc_h2_stream_leave(&transfer->stream);
         nc_tls_release_end(transfer->tls_end); // of a connection that died before its first byte
         if (nc_tls_watch(easy, transfer->lane, &transfer->tls_end) != NC_OK) {
             (void)nc_transfer_note(transfer, NC_ERR_NO_MEMORY, 0, "no memory for a connection");
@@ -338,6 +339,10 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
     transfer->opened = opened;
     if (is_used && has_leftover(data, local_port)) {
         return leave_leftover(transfer);
+    }
+    nc_h2_tap *tap = nc_tls_tap(transfer->tls_end);
+    if (tap != NULL) {
+        nc_h2_tap_open_stream(tap, &transfer->stream); // libcurl submits the request right behind this call.
     }
     nc_metrics_note_address(transfer, remote_ip, remote_port);
     bool has_body = transfer->description.has_body && transfer->upload.length > 0 && !transfer->is_get;

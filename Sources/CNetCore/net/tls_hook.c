@@ -4,6 +4,7 @@
 #include "base/trace.h"
 #include "http/origin.h"
 #include "net/engine_state.h"
+#include "net/h2_tap.h"
 #include "net/metrics.h"
 #include "net/response.h"
 #include "trust/handshake.h"
@@ -27,6 +28,7 @@ struct nc_tls_end {
     nc_lane *lane;     // the connection's
     SSL *tls;          // NULL once that is freed
     nc_tls_end *outer; // that of the HTTPS proxy around it; NULL without one
+    nc_h2_tap *tap;    // NULL unless it may speak HTTP/2
     nc_unheeded records;
     int failed_writes;
     uint8_t alert;   // the fatal one that came (RFC 8446, 6); 0 for none
@@ -45,10 +47,14 @@ static void drop_end(void *parent, void *end, CRYPTO_EX_DATA *data, int index, l
     (void)index;
     (void)number;
     (void)pointer;
-    if (end != NULL) {
-        ((nc_tls_end *)end)->tls = NULL;
+    nc_tls_end *dropped = end;
+    if (dropped != NULL) {
+        dropped->tls = NULL;
+        if (dropped->tap != NULL) {
+            nc_h2_tap_close(dropped->tap);
+        }
     }
-    nc_tls_release_end(end);
+    nc_tls_release_end(dropped);
 }
 
 static void find_end_index(void) {
@@ -99,10 +105,23 @@ static void on_message(int is_sent, int version, int type, const void *bytes, si
         record_alert(end, head, tls);
         return;
     }
+    if (is_record && end->tap != NULL) {
+        nc_h2_tap_count_record(end->tap);
+    }
     size_t weight = is_record ? (size_t)head[3] << 8 | head[4] : TICKET_WEIGHT;
     if (nc_lane_count_unheeded(end->lane, &end->records, weight) > MAX_UNHEEDED_BYTES) {
         end->is_flooded = true;
         SSL_set_shutdown(tls, SSL_get_shutdown(tls) | SSL_RECEIVED_SHUTDOWN);
+    }
+}
+
+static void show_tap(nc_tls_end *end, bool is_sent, nc_slice bytes) {
+    if (end->tap == NULL) {
+        return;
+    }
+    nc_h2_tap_feed(end->tap, is_sent, bytes);
+    if (nc_h2_tap_take_failure(end->tap)) {
+        nc_lane_doubt_streams(end->lane); // libcurl 8 may not come for their ends by itself.
     }
 }
 
@@ -113,15 +132,19 @@ static void on_message(int is_sent, int version, int type, const void *bytes, si
 static long on_wire(BIO *wire, int operation, const char *bytes, size_t length, int number, long whole, int result,
                     size_t *processed) {
     nc_tls_end *end = (nc_tls_end *)(void *)BIO_get_callback_arg(wire);
-    (void)bytes;
+    bool is_read = operation == (BIO_CB_READ | BIO_CB_RETURN);
+    bool is_write = operation == (BIO_CB_WRITE | BIO_CB_RETURN);
     (void)number;
     (void)whole;
-    if (operation == (BIO_CB_READ | BIO_CB_RETURN) && result > 0) {
+    if ((is_read || is_write) && result > 0 && processed != NULL) {
+        show_tap(end, is_write, nc_slice_make(bytes, *processed));
+    }
+    if (is_read && result > 0) {
         end->failed_writes = 0;
-    } else if (operation == (BIO_CB_WRITE | BIO_CB_RETURN) && result <= 0 && !BIO_should_retry(wire) &&
-               ++end->failed_writes <= MAX_FAILED_WRITES) {
+    } else if (is_write && result <= 0 && !BIO_should_retry(wire) && ++end->failed_writes <= MAX_FAILED_WRITES) {
         if (!end->is_watched) {
             *processed = length;
+            show_tap(end, true, nc_slice_make(bytes, length));
             return 1;
         }
         BIO_set_retry_write(wire);
@@ -159,9 +182,30 @@ static void on_first_message(int is_sent, int version, int type, const void *byt
     nc_handle *handle = ctx;
     begin_end(&handle->origin_end, handle->transfer->lane, tls);
     if (handle->origin_end != NULL) {
+        // The tap has to see all bytes, because the first frames may come in one piece with the handshake. Without
+        // memory for it, the ends of bodies without a length are unknown.
+        handle->origin_end->tap = nc_h2_tap_new();
         watch_wire(handle->origin_end); // libcurl 7.88 sends the HTTP/2 preface before nc_tls_watch().
     }
     on_message(is_sent, version, type, bytes, length, tls, handle->transfer->lane);
+}
+
+/// OpenSSL has made a secret of the connection. By the time that traffic begins, both ends have agreed on a protocol.
+static void on_key(const SSL *tls, const char *line) {
+    const unsigned char *name = NULL;
+    unsigned length = 0;
+    nc_tls_end *end = SSL_get_ex_data(tls, end_index);
+    if (end == NULL || end->tap == NULL) {
+        return;
+    }
+    SSL_get0_alpn_selected(tls, &name, &length);
+    bool is_traffic = strstr(line, "TRAFFIC_SECRET_0 ") != NULL || strncmp(line, "CLIENT_RANDOM ", 14) == 0;
+    if (length == 2 && memcmp(name, "h2", 2) == 0) {
+        nc_h2_tap_take_keys(end->tap, tls, line);
+    } else if (is_traffic) {
+        nc_h2_tap_free(end->tap);
+        end->tap = NULL;
+    }
 }
 
 /// Every connection of a context is counted by itself, a proxy's as well. `opener` is NULL for libcurl's own.
@@ -260,8 +304,8 @@ static CURLcode fill_context(CURL *easy, void *context, void *data) {
     if (!count_messages(tls, lane, has_transfer ? handle : NULL, is_proxys)) {
         return CURLE_OUT_OF_MEMORY;
     }
-    // SSLKEYLOGFILE in the environment must not make libcurl write our session keys to a file.
-    SSL_CTX_set_keylog_callback(tls, NULL);
+    // Also, SSLKEYLOGFILE in the environment must not make libcurl write our session keys to a file.
+    SSL_CTX_set_keylog_callback(tls, has_transfer && !is_proxys ? on_key : NULL);
     if (!nc_handshake_configure(tls, lane->trust)) {
         return CURLE_SSL_CIPHER;
     }
@@ -329,7 +373,7 @@ bool nc_tls_has_unread(CURL *easy) {
     const SSL *tls = live_connection(easy);
     const nc_tls_end *end = tls != NULL ? SSL_get_ex_data(tls, end_index) : NULL;
     const SSL *outer = end != NULL && end->outer != NULL ? end->outer->tls : NULL;
-    return tls != NULL && (SSL_pending(tls) > 0 || (outer != NULL && SSL_pending(outer) > 0));
+    return tls != NULL && (SSL_has_pending(tls) || (outer != NULL && SSL_has_pending(outer)));
 }
 
 /* --- how a connection ends --- */
@@ -364,6 +408,10 @@ nc_status nc_tls_watch(CURL *easy, nc_lane *lane, nc_tls_end **out) {
     return NC_OK;
 }
 
+nc_h2_tap *nc_tls_tap(const nc_tls_end *end) {
+    return end != NULL ? end->tap : NULL;
+}
+
 bool nc_tls_has_close_notify(const nc_tls_end *end) {
     return end->has_close_notify;
 }
@@ -380,6 +428,7 @@ bool nc_tls_is_flooded(const nc_tls_end *end) {
 void nc_tls_release_end(nc_tls_end *end) {
     if (end != NULL && --end->references == 0) {
         nc_tls_release_end(end->outer);
+        nc_h2_tap_free(end->tap);
         nc_free(end);
     }
 }

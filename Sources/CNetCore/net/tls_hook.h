@@ -2,6 +2,7 @@
 #ifndef NETCORE_PRIVATE_TLS_HOOK_H
 #define NETCORE_PRIVATE_TLS_HOOK_H
 
+#include "net/h2_tap.h"
 #include "net/lane.h"
 
 #include <curl/curl.h>
@@ -27,6 +28,8 @@ typedef struct nc_tls_end nc_tls_end;
 /// Watches the handle's live connection, one of the lane's, from now on. NC_OK, with NULL in `out` where no TLS of
 /// OpenSSL's is, or NC_ERR_NO_MEMORY.
 NC_NODISCARD nc_status nc_tls_watch(CURL *easy, nc_lane *lane, nc_tls_end **out);
+/// Returns the view of the connection's frames, which lives as long as `end`; NULL without HTTP/2 or without memory.
+nc_h2_tap *nc_tls_tap(const nc_tls_end *end);
 /// Tells whether the other end has said close_notify (RFC 8446, 6.1).
 bool nc_tls_has_close_notify(const nc_tls_end *end);
 /// Returns the fatal alert that ended the connection, or that of the HTTPS proxy around it (RFC 8446, 6); 0 for none,

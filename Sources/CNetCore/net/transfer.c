@@ -199,6 +199,7 @@ static void leave_hop(nc_transfer *transfer) {
         nc_lane_take_back(transfer->lane, transfer->handle, is_kept);
         transfer->handle = NULL;
     }
+    nc_h2_stream_leave(&transfer->stream);
     nc_tls_release_end(transfer->tls_end);
     transfer->tls_end = NULL;
     nc_detour_free(transfer->detour);
@@ -296,6 +297,7 @@ static void begin_hop(nc_transfer *transfer) {
     transfer->is_saving = false;
     transfer->shows_no_identity = false;
     transfer->framing = (nc_framing){0};
+    transfer->stream = (nc_h2_stream){0};
     transfer->progress = (nc_progress_state){0};
     atomic_store_explicit(&transfer->received_bytes, 0, memory_order_relaxed);
     nc_flow_begin_hop(transfer);

@@ -11,6 +11,7 @@
 #include "net/description.h"
 #include "net/flow.h"
 #include "net/framing.h"
+#include "net/h2_tap.h"
 #include "net/progress.h"
 #include "net/redirect.h"
 #include "net/timers.h"
@@ -121,6 +122,7 @@ struct nc_transfer {
     bool is_saving;
     bool is_download;       // its sink writes a file
     nc_tls_end *tls_end;    // of the hop's connection; NULL without TLS
+    nc_h2_stream stream;    // of the hop, over HTTP/2 and TLS
     bool shows_no_identity; // although the hop's server asked for one
     uint64_t asked_bytes;   // request bytes when the head was held
     nc_files *files;        // NULL without any

@@ -8,7 +8,8 @@ public enum ProtocolChoice: Sendable, Hashable {
     /// HTTP/1.1 only.
     case http1
     /// HTTP/2 over plain TCP without asking (RFC 9113, 3.3). Over TLS as ``automatic``: the handshake asks, and may choose
-    /// HTTP/1.1. A larger head than ``automatic`` sends so is ``NetError/Code/tooLarge``.
+    /// HTTP/1.1. A larger head than ``automatic`` sends so is ``NetError/Code/tooLarge``. Without TLS a body that has no
+    /// Content-Length fails with ``NetError/Code/cutShort``, because it is unknown whether it is whole.
     case http2PriorKnowledge
     /// HTTP/3 only; ``NetError/Code/unsupported`` where libcurl has none.
     case http3

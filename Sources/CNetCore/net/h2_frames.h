@@ -1,0 +1,75 @@
+/// The frame heads of one direction of an HTTP/2 connection (RFC 9113, 4.1), without their payloads.
+///
+/// The reader looks at the 9 bytes of each frame head and at the few bytes behind it that matter: the length of the
+/// padding, and the codes of RST_STREAM and GOAWAY. It skips everything else, so the caller has to provide only these
+/// bytes. It does not keep state about streams, except for the header block that is being sent.
+///
+/// A frame that is an error of the connection by its head alone (RFC 9113, 4.2 and 6) breaks the reader. A broken
+/// reader returns no further frame, because the receiver has to stop there as well.
+///
+///     nc_h2_reader reader = nc_h2_reader_init();
+///     size_t at = 0;
+///     while (nc_h2_reader_next(&reader, &piece, &at, &frame)) ... // once for each piece of the connection's bytes
+#ifndef NETCORE_PRIVATE_H2_FRAMES_H
+#define NETCORE_PRIVATE_H2_FRAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    NC_H2_DATA = 0,
+    NC_H2_HEADERS = 1,
+    NC_H2_PRIORITY = 2,
+    NC_H2_RST_STREAM = 3,
+    NC_H2_SETTINGS = 4,
+    NC_H2_PUSH_PROMISE = 5,
+    NC_H2_PING = 6,
+    NC_H2_GOAWAY = 7,
+    NC_H2_WINDOW_UPDATE = 8,
+    NC_H2_CONTINUATION = 9,
+};
+
+/// Error codes (RFC 9113, 7).
+enum { NC_H2_NO_ERROR = 0, NC_H2_REFUSED_STREAM = 7, NC_H2_COMPRESSION_ERROR = 9, NC_H2_ENHANCE_YOUR_CALM = 11 };
+
+/// The client preface, which comes before the first frame of a client.
+enum { NC_H2_PREFACE_BYTES = 24 };
+
+/// A run of the connection's bytes. `read` copies `count` bytes that begin at offset `at`; it is only called for bytes
+/// inside the piece.
+typedef struct nc_h2_piece {
+    void (*read)(void *ctx, size_t at, uint8_t *out, size_t count);
+    void *ctx;
+    size_t length;
+} nc_h2_piece;
+
+/// A frame that has come whole.
+typedef struct nc_h2_frame {
+    uint8_t type;
+    uint32_t stream;
+    uint32_t content_bytes; // of DATA, without padding
+    uint32_t code;          // of RST_STREAM and GOAWAY
+    uint32_t last_stream;   // of GOAWAY
+    bool ends_stream;       // END_STREAM; of a header block: reported with the frame that ends the block
+} nc_h2_frame;
+
+typedef struct nc_h2_reader {
+    uint8_t head[17]; // 9 bytes, then up to 8 bytes of the payload
+    uint8_t have;     // bytes in `head`
+    uint8_t need;     // bytes of `head` that this frame has
+    uint32_t skip;    // bytes before the next head
+    bool has_frame;   // `frame` is known; its payload is being skipped
+    bool is_broken;   // by an error of the connection
+    bool block_ends;  // the header block under way carries END_STREAM
+    uint32_t block;   // stream of the header block under way; 0 for none
+    nc_h2_frame frame;
+} nc_h2_reader;
+
+/// A reader before the server's first frame.
+nc_h2_reader nc_h2_reader_init(void);
+/// Takes a piece from `*at` to its end, or to the end of the next whole frame. Returns true with a frame, false when
+/// the piece is used up or the reader is broken.
+bool nc_h2_reader_next(nc_h2_reader *reader, const nc_h2_piece *piece, size_t *at, nc_h2_frame *frame);
+
+#endif

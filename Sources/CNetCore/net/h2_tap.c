@@ -1,0 +1,204 @@
+#include "net/h2_tap.h"
+
+#include "base/alloc.h"
+#include "net/h2_frames.h"
+#include "trust/tls_records.h"
+
+typedef struct goaway {
+    bool is_there;
+    uint32_t code;
+    uint32_t last_stream;
+} goaway;
+
+struct nc_h2_tap {
+    nc_tls_records *received; // NULL once closed
+    nc_tls_records *sent;
+    bool is_lost;
+    size_t preface_left; // of what the client sends
+    size_t frame_count;
+    nc_h2_reader server;
+    nc_h2_reader client;
+    uint32_t last_id; // that a request was given
+    uint32_t sent_id; // of the last request that was sent
+    goaway goaway;    // the server's
+    bool has_failed;  // nghttp2 has given the connection up
+    bool is_failure_told;
+    bool found_bad_block; // nghttp2 could not decode a header block, and has said so
+    nc_link streams;      // the one that the last frame was for is the first
+};
+
+/* --- frames --- */
+
+static nc_h2_stream *find_stream(nc_h2_tap *tap, uint32_t id) {
+    for (nc_link *link = tap->streams.next; link != &tap->streams; link = link->next) {
+        nc_h2_stream *stream = NC_CONTAINER_OF(link, nc_h2_stream, link);
+        if (stream->id == id) {
+            nc_list_remove(link);
+            nc_list_insert(&tap->streams, link);
+            return stream;
+        }
+    }
+    return NULL;
+}
+
+/// RFC 9113, 5.1: a frame for a stream that nobody has opened is an error of the connection.
+static bool is_idle(const nc_h2_tap *tap, const nc_h2_frame *frame) {
+    bool is_streams = frame->type == NC_H2_DATA || frame->type == NC_H2_HEADERS || frame->type == NC_H2_RST_STREAM;
+    return is_streams && (frame->stream > tap->sent_id || frame->stream % 2 == 0);
+}
+
+static void take_server_frame(nc_h2_tap *tap, const nc_h2_frame *frame) {
+    tap->frame_count++;
+    if (frame->type == NC_H2_GOAWAY) {
+        tap->goaway = (goaway){true, frame->code, frame->last_stream};
+        return;
+    }
+    if (is_idle(tap, frame)) {
+        tap->server.is_broken = true;
+        return;
+    }
+    nc_h2_stream *stream = frame->stream != 0 ? find_stream(tap, frame->stream) : NULL;
+    if (stream == NULL || stream->has_end || stream->is_reset) {
+        return;
+    }
+    stream->data_bytes += frame->content_bytes;
+    stream->has_end = frame->ends_stream;
+    stream->ends_with_block = frame->ends_stream && frame->type != NC_H2_DATA;
+    stream->is_reset = frame->type == NC_H2_RST_STREAM;
+    stream->reset_code = frame->code;
+}
+
+static void take_client_frame(nc_h2_tap *tap, const nc_h2_frame *frame) {
+    if (frame->type == NC_H2_GOAWAY) {
+        tap->has_failed = tap->has_failed || frame->code != NC_H2_NO_ERROR;
+        tap->found_bad_block = tap->found_bad_block || frame->code == NC_H2_COMPRESSION_ERROR;
+    } else if (frame->type == NC_H2_HEADERS && frame->stream > tap->sent_id) {
+        tap->sent_id = frame->stream;
+        tap->is_lost = tap->is_lost || frame->stream > tap->last_id; // The numbers are not those of the requests.
+    }
+}
+
+static void read_piece(void *ctx, size_t at, uint8_t *out, size_t count) {
+    nc_tls_records_read(ctx, at, out, count);
+}
+
+static void take_received(void *ctx, nc_tls_records *records, size_t length) {
+    nc_h2_tap *tap = ctx;
+    const nc_h2_piece piece = {read_piece, records, length};
+    nc_h2_frame frame;
+    size_t at = 0;
+    while (nc_h2_reader_next(&tap->server, &piece, &at, &frame)) {
+        take_server_frame(tap, &frame);
+    }
+}
+
+static void take_sent(void *ctx, nc_tls_records *records, size_t length) {
+    nc_h2_tap *tap = ctx;
+    const nc_h2_piece piece = {read_piece, records, length};
+    nc_h2_frame frame;
+    size_t at = tap->preface_left < length ? tap->preface_left : length;
+    tap->preface_left -= at;
+    while (nc_h2_reader_next(&tap->client, &piece, &at, &frame)) {
+        take_client_frame(tap, &frame);
+    }
+}
+
+/* --- life --- */
+
+nc_h2_tap *nc_h2_tap_new(void) {
+    nc_h2_tap *tap = nc_alloc_zeroed(1, sizeof *tap);
+    if (tap == NULL) {
+        return NULL;
+    }
+    tap->server = nc_h2_reader_init();
+    tap->client = nc_h2_reader_init();
+    tap->preface_left = NC_H2_PREFACE_BYTES;
+    nc_list_init(&tap->streams);
+    tap->received = nc_tls_records_new(false, take_received, tap);
+    tap->sent = nc_tls_records_new(true, take_sent, tap);
+    if (tap->received == NULL || tap->sent == NULL) {
+        nc_h2_tap_free(tap);
+        return NULL;
+    }
+    return tap;
+}
+
+void nc_h2_tap_close(nc_h2_tap *tap) {
+    tap->is_lost = !nc_h2_tap_is_reliable(tap);
+    nc_tls_records_free(tap->received);
+    nc_tls_records_free(tap->sent);
+    tap->received = NULL;
+    tap->sent = NULL;
+}
+
+void nc_h2_tap_free(nc_h2_tap *tap) {
+    if (tap == NULL) {
+        return;
+    }
+    while (nc_list_take_first(&tap->streams) != NULL) {
+    }
+    nc_tls_records_free(tap->received);
+    nc_tls_records_free(tap->sent);
+    nc_free(tap);
+}
+
+void nc_h2_tap_feed(nc_h2_tap *tap, bool is_sent, nc_slice bytes) {
+    nc_tls_records *records = is_sent ? tap->sent : tap->received;
+    if (records != NULL) {
+        nc_tls_records_feed(records, bytes);
+    }
+}
+
+void nc_h2_tap_count_record(nc_h2_tap *tap) {
+    if (tap->received != NULL) {
+        nc_tls_records_count(tap->received);
+    }
+}
+
+void nc_h2_tap_take_keys(nc_h2_tap *tap, const struct ssl_st *tls, const char *line) {
+    if (tap->received != NULL) {
+        nc_tls_records_take_keys(tap->received, tls, line);
+        nc_tls_records_take_keys(tap->sent, tls, line);
+    }
+}
+
+size_t nc_h2_tap_take_count(nc_h2_tap *tap) {
+    size_t count = tap->frame_count;
+    tap->frame_count = 0;
+    return count;
+}
+
+bool nc_h2_tap_take_failure(nc_h2_tap *tap) {
+    bool is_new = (tap->has_failed || tap->server.is_broken) && !tap->is_failure_told;
+    tap->is_failure_told = tap->is_failure_told || is_new;
+    return is_new;
+}
+
+/* --- what is known --- */
+
+void nc_h2_tap_open_stream(nc_h2_tap *tap, nc_h2_stream *stream) {
+    nc_list_remove(&stream->link);
+    tap->last_id += tap->last_id == 0 ? 1 : 2;
+    *stream = (nc_h2_stream){.id = tap->last_id};
+    nc_list_insert(&tap->streams, &stream->link);
+}
+
+void nc_h2_stream_leave(nc_h2_stream *stream) {
+    nc_list_remove(&stream->link);
+}
+
+bool nc_h2_tap_is_reliable(const nc_h2_tap *tap) {
+    return !tap->is_lost && (tap->received == NULL || !nc_tls_records_is_lost(tap->received));
+}
+
+/// A header block with END_STREAM counts only if it could be decoded.
+bool nc_h2_tap_is_whole(const nc_h2_tap *tap, const nc_h2_stream *stream, uint64_t delivered_bytes) {
+    return nc_h2_tap_is_reliable(tap) && stream->has_end && stream->data_bytes == delivered_bytes &&
+           !(stream->ends_with_block && tap->found_bad_block);
+}
+
+bool nc_h2_tap_has_goaway(const nc_h2_tap *tap, uint32_t *code, uint32_t *last_stream) {
+    *code = tap->goaway.code;
+    *last_stream = tap->goaway.last_stream;
+    return tap->goaway.is_there;
+}

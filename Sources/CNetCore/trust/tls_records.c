@@ -1,0 +1,411 @@
+#include "trust/tls_records.h"
+
+#include "base/alloc.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/objects.h>
+
+enum { HEAD_BYTES = 5, TAG_BYTES = 16, NONCE_BYTES = 12, SALT_BYTES = 4, MAX_KEY_BYTES = 32, MAX_SECRET_BYTES = 64 };
+enum { MAX_HELD_BYTES = 256 << 10, MAX_RECORD_BYTES = (1 << 14) + 2048, RANDOM_BYTES = 32 };
+enum { CHANGE_CIPHER_SPEC = 20, ALERT = 21, HANDSHAKE = 22, APPLICATION_DATA = 23 };
+enum { KEY_UPDATE = 24, MESSAGE_HEAD_BYTES = 4 };
+
+typedef enum records_state { AWAITS_KEYS, IS_OPEN, IS_LOST } records_state;
+
+struct nc_tls_records {
+    bool is_client;
+    nc_tls_records_take take;
+    void *ctx;
+    records_state state;
+    nc_buf held;   // what came before the keys
+    size_t passed; // records of TLS 1.3 before the keys change
+
+    uint8_t head[HEAD_BYTES];
+    size_t have;
+    nc_buf body; // of a record that comes in pieces
+
+    bool is_1_3;
+    bool is_ciphered; // TLS 1.2: behind ChangeCipherSpec
+    bool is_chacha;
+    const EVP_MD *hash;
+    size_t key_bytes;
+    size_t secret_bytes;
+    uint8_t secret[MAX_SECRET_BYTES]; // TLS 1.3: of the traffic; the next one is made of it
+    uint8_t iv[NONCE_BYTES];
+    uint64_t sequence;
+    EVP_CIPHER_CTX *cipher;
+
+    const uint8_t *text; // of the current record
+    uint8_t nonce[NONCE_BYTES];
+    uint8_t block[64]; // of the key stream
+    uint64_t block_index;
+    bool has_block;
+
+    uint8_t message[MESSAGE_HEAD_BYTES]; // of the handshake, behind the first one
+    size_t message_have;
+    size_t message_left;
+};
+
+nc_tls_records *nc_tls_records_new(bool is_client, nc_tls_records_take take, void *ctx) {
+    nc_tls_records *records = nc_alloc_zeroed(1, sizeof *records);
+    if (records != NULL) {
+        records->is_client = is_client;
+        records->take = take;
+        records->ctx = ctx;
+        records->held = nc_buf_init(MAX_HELD_BYTES);
+        records->body = nc_buf_init(MAX_RECORD_BYTES);
+    }
+    return records;
+}
+
+static void forget_keys(nc_tls_records *records) {
+    EVP_CIPHER_CTX_free(records->cipher); // which clears the key
+    records->cipher = NULL;
+    OPENSSL_cleanse(records->secret, sizeof records->secret);
+    OPENSSL_cleanse(records->iv, sizeof records->iv);
+    OPENSSL_cleanse(records->block, sizeof records->block);
+}
+
+void nc_tls_records_free(nc_tls_records *records) {
+    if (records != NULL) {
+        forget_keys(records);
+        nc_buf_deinit(&records->held);
+        nc_buf_deinit(&records->body);
+        nc_free(records);
+    }
+}
+
+static void lose(nc_tls_records *records) {
+    records->state = IS_LOST;
+    forget_keys(records);
+    nc_buf_deinit(&records->held);
+    nc_buf_deinit(&records->body);
+}
+
+bool nc_tls_records_is_lost(const nc_tls_records *records) {
+    return records->state == IS_LOST;
+}
+
+/* --- keys --- */
+
+static bool mac(const nc_tls_records *records, nc_slice key, nc_slice data, uint8_t out[EVP_MAX_MD_SIZE]) {
+    return HMAC(records->hash, key.data, (int)key.length, data.data, data.length, out, NULL) != NULL;
+}
+
+/// HKDF-Expand-Label (RFC 8446, 7.1) without a context and for no more bytes than the hash has: one HMAC.
+static bool expand(const nc_tls_records *records, const char *label, uint8_t *out, size_t count) {
+    uint8_t info[64] = {0, (uint8_t)count, (uint8_t)(6 + strlen(label)), 't', 'l', 's', '1', '3', ' '};
+    uint8_t block[EVP_MAX_MD_SIZE];
+    size_t length = 9 + strlen(label);
+    memcpy(info + 9, label, strlen(label));
+    info[length++] = 0; // the context's length
+    info[length++] = 1; // HKDF's first block
+    bool is_made =
+        mac(records, nc_slice_make(records->secret, records->secret_bytes), nc_slice_make(info, length), block);
+    memcpy(out, block, count);
+    OPENSSL_cleanse(block, sizeof block);
+    return is_made;
+}
+
+/// AES counts by blocks of its own, which ECB makes of the counter; ChaCha20 takes the counter with its nonce.
+static bool set_key(nc_tls_records *records, const uint8_t *key) {
+    const EVP_CIPHER *cipher = records->is_chacha         ? EVP_chacha20()
+                               : records->key_bytes == 16 ? EVP_aes_128_ecb()
+                                                          : EVP_aes_256_ecb();
+    if (records->cipher == NULL) {
+        records->cipher = EVP_CIPHER_CTX_new();
+    }
+    records->sequence = 0;
+    return records->cipher != NULL && EVP_EncryptInit_ex(records->cipher, cipher, NULL, key, NULL) == 1 &&
+           EVP_CIPHER_CTX_set_padding(records->cipher, 0) == 1;
+}
+
+/// RFC 8446, 7.3.
+static bool make_traffic_keys(nc_tls_records *records) {
+    uint8_t key[MAX_KEY_BYTES];
+    bool is_made = expand(records, "key", key, records->key_bytes) && expand(records, "iv", records->iv, NONCE_BYTES) &&
+                   set_key(records, key);
+    OPENSSL_cleanse(key, sizeof key);
+    return is_made;
+}
+
+/// RFC 8446, 7.2.
+static bool update_traffic_keys(nc_tls_records *records) {
+    uint8_t next[MAX_SECRET_BYTES];
+    bool is_made = expand(records, "traffic upd", next, records->secret_bytes);
+    memcpy(records->secret, next, records->secret_bytes);
+    OPENSSL_cleanse(next, sizeof next);
+    return is_made && make_traffic_keys(records);
+}
+
+/// P_hash (RFC 5246, 5) of the master secret in `secret`.
+static bool expand_master(const nc_tls_records *records, nc_slice seed, uint8_t *out, size_t count) {
+    uint8_t input[EVP_MAX_MD_SIZE + 128];
+    uint8_t block[EVP_MAX_MD_SIZE];
+    size_t hash_bytes = (size_t)EVP_MD_get_size(records->hash);
+    nc_slice secret = nc_slice_make(records->secret, records->secret_bytes);
+    memcpy(input + hash_bytes, seed.data, seed.length);
+    bool is_made = mac(records, secret, seed, input); // A(1), with the seed behind it
+    for (size_t at = 0; is_made && at < count; at += hash_bytes) {
+        is_made = mac(records, secret, nc_slice_make(input, hash_bytes + seed.length), block);
+        memcpy(out + at, block, count - at < hash_bytes ? count - at : hash_bytes);
+        is_made = is_made && mac(records, secret, nc_slice_make(input, hash_bytes), block);
+        memcpy(input, block, hash_bytes);
+    }
+    OPENSSL_cleanse(block, sizeof block);
+    OPENSSL_cleanse(input, sizeof input);
+    return is_made;
+}
+
+/// RFC 5246, 6.3, for ciphers without a MAC key: two keys, then two salts (RFC 5288, 3) or nonces (RFC 7905, 2).
+static bool make_session_keys(nc_tls_records *records, const SSL *tls) {
+    static const char label[] = "key expansion";
+    enum { LABEL_BYTES = sizeof label - 1 };
+    uint8_t seed[LABEL_BYTES + 2 * RANDOM_BYTES];
+    uint8_t keys[2 * MAX_KEY_BYTES + 2 * NONCE_BYTES];
+    size_t iv_bytes = records->is_chacha ? NONCE_BYTES : SALT_BYTES;
+    size_t side = records->is_client ? 0 : 1;
+    memcpy(seed, label, LABEL_BYTES);
+    bool is_made =
+        SSL_get_server_random(tls, seed + LABEL_BYTES, RANDOM_BYTES) == RANDOM_BYTES &&
+        SSL_get_client_random(tls, seed + LABEL_BYTES + RANDOM_BYTES, RANDOM_BYTES) == RANDOM_BYTES &&
+        expand_master(records, nc_slice_make(seed, sizeof seed), keys, 2 * records->key_bytes + 2 * iv_bytes) &&
+        set_key(records, keys + side * records->key_bytes);
+    memcpy(records->iv, keys + 2 * records->key_bytes + side * iv_bytes, iv_bytes);
+    OPENSSL_cleanse(keys, sizeof keys);
+    OPENSSL_cleanse(records->secret, sizeof records->secret);
+    return is_made;
+}
+
+static bool choose_cipher(nc_tls_records *records, const SSL *tls) {
+    const SSL_CIPHER *cipher = SSL_get_current_cipher(tls);
+    cipher = cipher != NULL ? cipher : SSL_get_pending_cipher(tls);
+    int name = cipher != NULL ? SSL_CIPHER_get_cipher_nid(cipher) : NID_undef;
+    records->hash = cipher != NULL ? SSL_CIPHER_get_handshake_digest(cipher) : NULL;
+    records->is_chacha = name == NID_chacha20_poly1305;
+    records->key_bytes = name == NID_aes_128_gcm ? 16 : 32;
+    return records->hash != NULL && (records->is_chacha || name == NID_aes_128_gcm || name == NID_aes_256_gcm);
+}
+
+static int digit_of(char letter) {
+    return letter >= '0' && letter <= '9'   ? letter - '0'
+           : letter >= 'a' && letter <= 'f' ? letter - 'a' + 10
+           : letter >= 'A' && letter <= 'F' ? letter - 'A' + 10
+                                            : -1;
+}
+
+/// The secret is the third word of the line, in hexadecimal.
+static bool take_secret(nc_tls_records *records, const char *line) {
+    const char *text = strchr(line, ' ');
+    text = text != NULL ? strchr(text + 1, ' ') : NULL;
+    records->secret_bytes = 0;
+    for (text = text != NULL ? text + 1 : ""; *text != '\0' && *text != '\n'; text += 2) {
+        int high = digit_of(text[0]);
+        int low = high < 0 ? -1 : digit_of(text[1]);
+        if (low < 0 || records->secret_bytes == sizeof records->secret) {
+            return false;
+        }
+        records->secret[records->secret_bytes++] = (uint8_t)(high << 4 | low);
+    }
+    return records->secret_bytes > 0;
+}
+
+static void read_held(nc_tls_records *records) {
+    nc_buf held = records->held;
+    records->held = nc_buf_init(MAX_HELD_BYTES);
+    nc_tls_records_feed(records, nc_buf_slice(&held));
+    nc_buf_deinit(&held);
+}
+
+static bool begins_with(const char *line, const char *word) {
+    return strncmp(line, word, strlen(word)) == 0;
+}
+
+void nc_tls_records_take_keys(nc_tls_records *records, const SSL *tls, const char *line) {
+    bool is_1_3 = begins_with(line, records->is_client ? "CLIENT_TRAFFIC_SECRET_0 " : "SERVER_TRAFFIC_SECRET_0 ");
+    if (records->state != AWAITS_KEYS || !(is_1_3 || begins_with(line, "CLIENT_RANDOM "))) {
+        return;
+    }
+    records->is_1_3 = is_1_3;
+    if (!choose_cipher(records, tls) || !take_secret(records, line) ||
+        !(is_1_3 ? make_traffic_keys(records) : make_session_keys(records, tls))) {
+        lose(records);
+        return;
+    }
+    if (is_1_3 && records->is_client) {
+        nc_buf_reset(&records->held); // The client has sent its Finished, and nothing behind it.
+    }
+    records->passed = is_1_3 && !records->is_client ? records->passed : 0;
+    records->state = IS_OPEN;
+    read_held(records);
+}
+
+void nc_tls_records_count(nc_tls_records *records) {
+    records->passed += records->state == AWAITS_KEYS ? 1 : 0;
+}
+
+/* --- content --- */
+
+static bool make_block(nc_tls_records *records, uint64_t index) {
+    int count = 0;
+    uint8_t counter[16];
+    static const uint8_t zeros[64] = {0};
+    if (records->is_chacha) { // RFC 8439, 2.8: the first block makes the tag's key.
+        uint32_t number = (uint32_t)index + 1;
+        for (size_t i = 0; i < 4; i++) {
+            counter[i] = (uint8_t)(number >> 8 * i);
+        }
+        memcpy(counter + 4, records->nonce, NONCE_BYTES);
+        return EVP_EncryptInit_ex(records->cipher, NULL, NULL, NULL, counter) == 1 &&
+               EVP_EncryptUpdate(records->cipher, records->block, &count, zeros, 64) == 1;
+    }
+    uint32_t number = (uint32_t)index + 2; // NIST SP 800-38D: block 1 is the tag's.
+    memcpy(counter, records->nonce, NONCE_BYTES);
+    for (size_t i = 0; i < 4; i++) {
+        counter[NONCE_BYTES + i] = (uint8_t)(number >> (24 - 8 * i));
+    }
+    return EVP_EncryptUpdate(records->cipher, records->block, &count, counter, 16) == 1;
+}
+
+void nc_tls_records_read(nc_tls_records *records, size_t at, uint8_t *out, size_t count) {
+    size_t block_bytes = records->is_chacha ? 64 : 16;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t index = (at + i) / block_bytes;
+        if (!records->has_block || records->block_index != index) {
+            records->has_block = make_block(records, index);
+            records->block_index = index;
+        }
+        out[i] = (uint8_t)(records->text[at + i] ^ records->block[(at + i) % block_bytes]);
+    }
+}
+
+/// Notes the nonce and the text of a record; returns the length of its plaintext, or SIZE_MAX where it has none.
+static size_t open_record(nc_tls_records *records, const uint8_t *body, size_t length) {
+    size_t explicit_bytes = records->is_1_3 || records->is_chacha ? 0 : NONCE_BYTES - SALT_BYTES;
+    if (length < explicit_bytes + TAG_BYTES) {
+        return SIZE_MAX;
+    }
+    memcpy(records->nonce, records->iv, NONCE_BYTES);
+    if (explicit_bytes > 0) {
+        memcpy(records->nonce + SALT_BYTES, body, explicit_bytes);
+    }
+    for (size_t i = 0; explicit_bytes == 0 && i < 8; i++) {
+        records->nonce[NONCE_BYTES - 1 - i] ^= (uint8_t)(records->sequence >> 8 * i);
+    }
+    records->has_block = false;
+    records->text = body + explicit_bytes;
+    records->sequence++;
+    return length - explicit_bytes - TAG_BYTES;
+}
+
+/// Follows the messages that come behind the handshake: one of them changes the keys (RFC 8446, 4.6.3).
+static bool walk_messages(nc_tls_records *records, size_t length) {
+    for (size_t at = 0; at < length;) {
+        size_t left = length - at;
+        size_t count = records->message_left < left ? records->message_left : left;
+        if (records->message_have < MESSAGE_HEAD_BYTES) {
+            nc_tls_records_read(records, at++, records->message + records->message_have++, 1);
+            if (records->message_have == MESSAGE_HEAD_BYTES) {
+                const uint8_t *head = records->message;
+                records->message_left = (size_t)head[1] << 16 | (size_t)head[2] << 8 | head[3];
+            }
+        }
+        at += count;
+        records->message_left -= count;
+        if (records->message_have == MESSAGE_HEAD_BYTES && records->message_left == 0) {
+            records->message_have = 0;
+            if (records->message[0] == KEY_UPDATE) {
+                return at == length && update_traffic_keys(records);
+            }
+        }
+    }
+    return true;
+}
+
+/// RFC 8446, 5.2: the type stands behind the content, and zeros behind it.
+static bool take_inner(nc_tls_records *records, size_t length) {
+    uint8_t type = 0;
+    while (length > 0 && type == 0) {
+        nc_tls_records_read(records, --length, &type, 1);
+    }
+    if (type == APPLICATION_DATA) {
+        records->take(records->ctx, records, length);
+    } else if (type == HANDSHAKE) {
+        return walk_messages(records, length);
+    }
+    return type == APPLICATION_DATA || type == ALERT;
+}
+
+static bool take_record(nc_tls_records *records, const uint8_t *body, size_t length) {
+    uint8_t type = records->head[0];
+    if (records->passed > 0) {
+        records->passed--;
+        return true;
+    }
+    if (!records->is_1_3 && !records->is_ciphered) {
+        records->is_ciphered = type == CHANGE_CIPHER_SPEC;
+        return true;
+    }
+    if (type == CHANGE_CIPHER_SPEC || (records->is_1_3 && type != APPLICATION_DATA)) {
+        return false;
+    }
+    size_t count = open_record(records, body, length);
+    if (count == SIZE_MAX) {
+        return false;
+    }
+    if (records->is_1_3) {
+        return take_inner(records, count);
+    }
+    if (type == APPLICATION_DATA) {
+        records->take(records->ctx, records, count);
+    }
+    return true;
+}
+
+/// Takes as much as belongs to the current record; false when the track is lost.
+static bool take_some(nc_tls_records *records, nc_slice *bytes) {
+    size_t *have = &records->have;
+    while (*have < HEAD_BYTES && bytes->length > 0) {
+        records->head[(*have)++] = bytes->data[0];
+        *bytes = nc_slice_make(bytes->data + 1, bytes->length - 1);
+    }
+    size_t length = (size_t)records->head[3] << 8 | records->head[4];
+    if (*have < HEAD_BYTES) {
+        return true;
+    }
+    size_t wanted = length - records->body.length;
+    size_t count = wanted < bytes->length ? wanted : bytes->length;
+    nc_slice piece = nc_slice_make(bytes->data, count);
+    *bytes = nc_slice_make(bytes->data + count, bytes->length - count);
+    if (length > MAX_RECORD_BYTES) {
+        return false;
+    }
+    if (records->body.length == 0 && count == length) { // All in one, as most of them come.
+        *have = 0;
+        return take_record(records, piece.data, length);
+    }
+    nc_buf_append(&records->body, piece);
+    if (nc_buf_status(&records->body) != NC_OK || records->body.length < length) {
+        return nc_buf_status(&records->body) == NC_OK;
+    }
+    *have = 0;
+    bool is_taken = take_record(records, records->body.data, length);
+    nc_buf_reset(&records->body);
+    return is_taken;
+}
+
+void nc_tls_records_feed(nc_tls_records *records, nc_slice bytes) {
+    if (records->state == AWAITS_KEYS) {
+        nc_buf_append(&records->held, bytes);
+        if (nc_buf_status(&records->held) != NC_OK) {
+            lose(records);
+        }
+    }
+    while (records->state == IS_OPEN && bytes.length > 0) {
+        if (!take_some(records, &bytes)) {
+            lose(records);
+        }
+    }
+}
