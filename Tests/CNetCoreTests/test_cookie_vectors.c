@@ -7,7 +7,6 @@
 #include "fixture.h"
 #include "vectors.h"
 
-#include <curl/curl.h>
 #include <netcore/cookies.h>
 #include <string.h>
 
@@ -58,24 +57,6 @@ static nc_slice sent(fixture *f) {
     return field == NULL ? nc_slice_of("") : nc_slice_make(field + 10, strcspn(field + 10, "\r"));
 }
 
-/// The same without cookies that have no name: libcurl 8.x keeps and sends them (the revision of RFC 6265 allows it).
-static nc_slice named(fixture *f, nc_slice cookies) {
-    if (curl_version_info(CURLVERSION_NOW)->version_num < 0x080000) {
-        return cookies;
-    }
-    const char *kept = "";
-    const char *text = fixture_text(f, "%.*s", (int)cookies.length, (const char *)cookies.data);
-    while (*text != 0) {
-        size_t length = strcspn(text, ";");
-        if (*text != '=') {
-            kept = fixture_text(f, "%s%s%.*s", kept, *kept != 0 ? "; " : "", (int)length, text);
-        }
-        text += length;
-        text += strspn(text, "; ");
-    }
-    return nc_slice_of(kept);
-}
-
 static bool plays(fixture *f, const vector_row *row) {
     nc_error err;
     nc_slice to = vectors_text(row, "to");
@@ -86,7 +67,7 @@ static bool plays(fixture *f, const vector_row *row) {
     (void)get(f, nc_slice_of("/cookie-parser")); // It may be refused for a byte that no field may hold.
     answer second = get(f, to.data != NULL ? to : nc_slice_of(RESULT));
     assert_status(second.error.status, NC_OK);
-    nc_slice brought = named(f, sent(f));
+    nc_slice brought = sent(f);
     if (!nc_slice_is_equal(brought, expected)) {
         print_message("%.*s: '%.*s' instead of '%.*s'\n", (int)name.length, (const char *)name.data,
                       (int)brought.length, (const char *)brought.data, (int)expected.length,

@@ -1,8 +1,7 @@
 /// Threat B11: what a jar takes from a server, and what it gives to another.
 ///
 /// Rows by RFC 6265 (sections 5.1 to 5.4) and its successor's prefixes: Set-Cookie fields on the way in, the Cookie
-/// field of the next request on the way out. The jar's judgement is libcurl's; where it is another one, the row is in
-/// the table of known disagreements, which fails as soon as they agree.
+/// field of the next request on the way out.
 #include "threat.h"
 
 #include <netcore/cookies.h>
@@ -98,29 +97,6 @@ static const row rows[] = {
     PLAIN("foo=bar; httponly", "foo=bar"),
 };
 
-/// Rows that libcurl 7.88 judges otherwise, and why that is bearable.
-static const struct {
-    const char *fields;
-    const char *cookie;
-    const char *why;
-    int since; // the first libcurl of which it is known
-} disagreements[] = {
-    {"foo=1\nbar=2", "bar=2; foo=1", "5.4, step 2: of cookies with equal paths the older one should come first", 7},
-    {"foo=bar; max-age=x", NULL, "5.2.2: what is no number is to be ignored; here the cookie is gone at once", 7},
-    {"=bar", "=bar", "5.2, step 5: what has no name is to be ignored; its successor takes it", 8},
-};
-
-/// The row's place in that table; its length when it is not there.
-static size_t find_disagreement(const row *one) {
-    const int libcurl = atoi(nc_capabilities_query().curl_version);
-    size_t i = 0;
-    while (i < COUNT_OF(disagreements) &&
-           (disagreements[i].since > libcurl || strcmp(disagreements[i].fields, one->fields) != 0)) {
-        i++;
-    }
-    return i;
-}
-
 static bool is_cookie(nc_slice cookie, const char *expected) {
     return expected == NULL ? cookie.data == NULL : nc_slice_is_equal(cookie, nc_slice_of(expected));
 }
@@ -146,8 +122,6 @@ static void script_fields(fixture *f, const char *fields) {
 }
 
 static void cookies__go_where_the_standard_says(void **state) {
-    size_t agreed = 0;
-    size_t known = 0;
     size_t wrong = 0;
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -160,23 +134,16 @@ static void cookies__go_where_the_standard_says(void **state) {
         nc_buf bytes = threat_received(f.server, 1);
         assert_true(threat_parse(&seen, nc_buf_slice(&bytes)));
         nc_slice cookie = threat_field(&seen, "Cookie");
-        size_t place = find_disagreement(&rows[i]);
-        bool is_known = place < COUNT_OF(disagreements);
-        bool is_right = is_cookie(cookie, is_known ? disagreements[place].cookie : rows[i].cookie);
-        if (!is_right) {
+        if (!is_cookie(cookie, rows[i].cookie)) {
             print_error("row %zu, \"%s\" from %s%s to %s%s: \"%.*s\" instead of \"%s\"\n", i, rows[i].fields,
                         rows[i].from, rows[i].path, rows[i].to, rows[i].next_path, (int)cookie.length,
                         cookie.length > 0 ? (const char *)cookie.data : "",
                         rows[i].cookie != NULL ? rows[i].cookie : "(none)");
             wrong++;
         }
-        agreed += is_right && !is_known ? 1 : 0;
-        known += is_right && is_known ? 1 : 0;
         nc_buf_deinit(&bytes);
         fixture_stop(&f);
     }
-    print_message("%zu rows: %zu as the standard says, %zu known disagreements of libcurl %s\n", COUNT_OF(rows), agreed,
-                  known, nc_capabilities_query().curl_version);
     assert_int_equal(wrong, 0);
 }
 
@@ -213,7 +180,7 @@ static void cookies__of_a_flood_are_bounded(void **state) {
     fixture_stop(&f);
 }
 
-/// libcurl takes each Set-Cookie line as it comes, before anybody can say what the head is worth.
+/// A response that is refused may be another request's, or an attacker's.
 static void cookies__of_a_refused_response_are_not_kept(void **state) {
     static const char *const faults[] = {"Content-Length: 0\r\nContent-Length: 1\r\n",
                                          "Content-Length: 0\r\nX: a\rb\r\n",

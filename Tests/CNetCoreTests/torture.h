@@ -78,7 +78,7 @@ nc_transfer_id torture_submit(nc_engine *engine, const nc_request *request, tort
 /// Waits until on_done came `count` times; false when it takes longer than `timeout_ms`.
 bool torture_await(torture_fetch *fetch, size_t count, uint32_t timeout_ms);
 
-/// Waits until the loop has done what was ordered before; the engine has a cookie jar. Not from the loop's thread.
+/// Waits until the loop has done what was ordered before. Not from the loop's thread.
 void torture_let_loop_read(nc_engine *engine);
 
 /// A door that one thread opens and others wait at.

@@ -1,4 +1,5 @@
 #include "body/coding.h"
+#include "http/public_suffix.h"
 
 #include <netcore/engine_options.h>
 
@@ -30,7 +31,7 @@ nc_capabilities nc_capabilities_query(void) {
         .has_zstd = nc_coding_has_zstd(),
         .has_ntlm = (info->features & CURL_VERSION_NTLM) != 0,
         .has_negotiate = (info->features & CURL_VERSION_SPNEGO) != 0,
-        .has_public_suffix_list = (info->features & CURL_VERSION_PSL) != 0,
+        .has_public_suffix_list = nc_is_public_suffix(nc_slice_of("co.uk")),
         .has_https_proxy = (info->features & CURL_VERSION_HTTPS_PROXY) != 0,
     };
     for (const char *const *name = info->protocols; *name != NULL; name++) {

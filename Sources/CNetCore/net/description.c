@@ -385,25 +385,24 @@ void nc_description_stop_expecting(nc_description *description) {
     description->fixed[0].data = no_expect;
 }
 
-bool nc_description_names_host(const nc_description *description) {
+nc_slice nc_description_host(const nc_description *description) {
     for (size_t i = 0; i < description->header_count; i++) {
-        if (description->headers[i].is_host) {
-            return true;
+        const nc_sent_header *header = &description->headers[i];
+        const char *colon = header->is_host ? strchr(header->node.data, ':') : NULL;
+        if (colon != NULL) {
+            return nc_slice_of(colon + 2);
         }
     }
-    return false;
+    return nc_slice_of("");
 }
 
-bool nc_description_join_cookies(const nc_description *description, nc_buf *out) {
-    bool has_any = false;
+void nc_description_join_cookies(const nc_description *description, nc_buf *out) {
     for (size_t i = 0; i < description->header_count; i++) {
         const nc_sent_header *header = &description->headers[i];
         const char *colon = header->is_cookie ? strchr(header->node.data, ':') : NULL;
-        has_any = has_any || header->is_cookie;
         if (colon != NULL) { // "Cookie;" is an empty one
             nc_buf_append(out, nc_slice_of(out->length > 0 ? "; " : ""));
             nc_buf_append(out, nc_slice_of(colon + 2));
         }
     }
-    return has_any;
 }

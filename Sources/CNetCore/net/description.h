@@ -94,9 +94,9 @@ struct curl_slist *nc_description_link_headers(nc_description *description, bool
                                                bool drops_cookie);
 /// Leaves the caller's Expect field out from now on: a server has refused it.
 void nc_description_stop_expecting(nc_description *description);
-/// Whether the caller names a host other than the URL's, or the same.
-bool nc_description_names_host(const nc_description *description);
-/// Appends the values of the caller's own Cookie fields, joined; whether there is such a field.
-bool nc_description_join_cookies(const nc_description *description, nc_buf *out);
+/// The value of the caller's own Host field; empty without one.
+nc_slice nc_description_host(const nc_description *description);
+/// Appends the values of the caller's own Cookie fields to those of a jar.
+void nc_description_join_cookies(const nc_description *description, nc_buf *out);
 
 #endif

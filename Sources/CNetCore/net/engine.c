@@ -56,7 +56,7 @@ static void free_engine(nc_engine *engine) {
     nc_worker_free(engine->worker);
     nc_trust_release(engine->trust);
     nc_pool_release(engine->pool);
-    nc_jar_deinit(&engine->jar);
+    nc_cookies_deinit(&engine->cookies);
     nc_strict_deinit(&engine->strict);
     nc_alternatives_deinit(&engine->alternatives);
     nc_state_deinit(&engine->state);
@@ -97,7 +97,13 @@ static nc_status make(nc_engine **out, const nc_engine_options *options, nc_erro
         nc_free(engine);
         return NC_ERR_NO_MEMORY;
     }
+    if (!nc_cookies_init(&engine->cookies)) {
+        pthread_mutex_destroy(&engine->shared.mutex);
+        nc_free(engine);
+        return NC_ERR_NO_MEMORY;
+    }
     if (!nc_condition_init(&engine->shared.condition)) {
+        nc_cookies_deinit(&engine->cookies);
         pthread_mutex_destroy(&engine->shared.mutex);
         nc_free(engine);
         return NC_ERR_NO_MEMORY;
@@ -106,7 +112,6 @@ static nc_status make(nc_engine **out, const nc_engine_options *options, nc_erro
     nc_list_init(&engine->shared.downloads);
     engine->shared.registry = nc_registry_init();
     take_options(engine, options);
-    nc_jar_init(&engine->jar);
     nc_status status = nc_mailbox_init(&engine->shared.mailbox, err);
     if (status == NC_OK) {
         status = nc_state_init(&engine->state, options, err);
@@ -115,7 +120,7 @@ static nc_status make(nc_engine **out, const nc_engine_options *options, nc_erro
         status = nc_state_check_files(&engine->state, &engine->files, err);
     }
     if (status == NC_OK) {
-        status = nc_jar_read(engine, err);
+        status = nc_cookies_read(engine, err);
     }
     if (status == NC_OK) {
         status = nc_strict_read(engine, err);

@@ -5,8 +5,8 @@
 #include "base/pool.h"
 #include "base/worker.h"
 #include "net/alternatives.h"
+#include "net/cookies.h"
 #include "net/gather.h"
-#include "net/jar.h"
 #include "net/lane.h"
 #include "net/mailbox.h"
 #include "net/process.h"
@@ -37,7 +37,7 @@ struct nc_engine {
     nc_pool *pool;
     nc_worker *worker;
     nc_state state;
-    nc_jar jar;
+    nc_cookies cookies;
     nc_strict strict; // the loop's
     nc_alternatives alternatives;
     pthread_t thread;
@@ -78,8 +78,7 @@ struct nc_engine {
         nc_link downloads; // nc_download.link
         size_t download_count;
         uint64_t last_download_id;
-        bool has_jar;     // its file was read
-        bool has_sealed;  // what is set in the jar from now on would not be heard
+        bool has_sealed;  // changes of the jar are not saved any more
         bool is_ended;    // nc_engine_wake() sends its callers elsewhere
         bool has_stopped; // nothing of the caller's is called any more
     } shared;

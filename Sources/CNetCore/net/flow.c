@@ -34,7 +34,6 @@ static void tell(nc_transfer *transfer) {
     } else if (code != CURLE_OK && transfer->error.status == NC_OK && !transfer->ends_early) {
         (void)nc_transfer_note(transfer, NC_ERR_NO_MEMORY, 0, "no memory to go on with a paused transfer");
     }
-    nc_jar_settle(transfer->lane);
 }
 
 /* --- pacing --- */

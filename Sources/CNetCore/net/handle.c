@@ -115,7 +115,6 @@ static nc_handle *make(nc_lane *lane) {
         return NULL;
     }
     handle->engine = lane->engine;
-    handle->filled = nc_buf_init(SIZE_MAX);   // The jar has its own bound.
     handle->url_text = nc_buf_init(SIZE_MAX); // So has a request.
     handle->is_plain_get = true;
     handle->easy = curl_easy_init();
@@ -128,9 +127,6 @@ static nc_handle *make(nc_lane *lane) {
     set_safety(&row, lane);
     set_callbacks(&row, handle);
     SET(&row, CURLOPT_SHARE, lane->share);
-    if (lane->has_cookies) {
-        SET(&row, CURLOPT_COOKIEFILE, ""); // A share with cookies alone receives them, and sends none.
-    }
     SET(&row, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     SET(&row, CURLOPT_UPLOAD_BUFFERSIZE, (long)SEND_BYTES);
     handle->http_version = CURL_HTTP_VERSION_1_1;
@@ -151,7 +147,6 @@ void nc_handle_free(nc_handle *handle) {
     nc_tls_release_end(handle->origin_end);
     curl_url_cleanup(handle->url);
     nc_buf_deinit(&handle->url_text);
-    nc_buf_deinit(&handle->filled);
     nc_free(handle);
 }
 
@@ -352,42 +347,35 @@ nc_handle *nc_handle_take(nc_lane *lane, const nc_transfer *transfer) {
     return handle;
 }
 
-static void set_headers(option_row *row, nc_handle *handle, nc_transfer *transfer) {
-    nc_description *asked = &transfer->description;
-    // Two Cookie fields are one too many (RFC 6265, 5.4): libcurl joins its own with those of the caller.
-    nc_buf cookies = nc_buf_init(SIZE_MAX);
-    bool sends = transfer->lane->has_cookies || handle->own_cookies == NC_COOKIES_SEND_ONLY;
-    bool joins = sends && !transfer->is_elsewhere && nc_description_join_cookies(asked, &cookies);
-    if (joins && cookies.length > 0) {
-        nc_buf_append_byte(&cookies, 0);
-        if (nc_buf_status(&cookies) != NC_OK) {
-            row->code = CURLE_OUT_OF_MEMORY;
-        }
-        SET(row, CURLOPT_COOKIE, (const char *)cookies.data);
-        handle->has_extras = true;
+nc_status nc_handle_set_cookies(nc_handle *handle, nc_transfer *transfer) {
+    nc_buf field = nc_buf_init(SIZE_MAX); // The jar and a request have limits of their own.
+    bool are_sent = nc_cookies_are_sent(transfer);
+    nc_status status = are_sent ? nc_cookies_append_field(&field, transfer) : NC_OK;
+    // Two Cookie fields are one too many (RFC 6265, 5.4).
+    if (status == NC_OK && are_sent && !transfer->is_elsewhere) {
+        nc_description_join_cookies(&transfer->description, &field);
     }
-    nc_buf_deinit(&cookies);
-    // libcurl keeps the name that a Host field gave, and chooses the cookies of the handle's later requests by it.
-    bool names_host = !transfer->is_elsewhere && nc_description_names_host(asked);
-    handle->has_extras = handle->has_extras || (names_host && transfer->engine->state.cookies != NC_COOKIES_OFF);
-    struct curl_slist *fields = nc_description_link_headers(asked, transfer->is_elsewhere, transfer->is_get, joins);
-    bool has_detour = transfer->detour != NULL;
-    SET(row, CURLOPT_HTTPHEADER, has_detour ? nc_detour_link_headers(transfer->detour, fields) : fields);
+    if (status == NC_OK && field.length > 0) {
+        nc_buf_append_byte(&field, 0);
+        status = nc_buf_status(&field);
+    }
+    if (status == NC_OK && (field.length > 0 || handle->has_cookies)) {
+        status = status_of(curl_easy_setopt(handle->easy, CURLOPT_COOKIE, (const char *)field.data));
+        handle->has_cookies = field.length > 0;
+    }
+    nc_buf_deinit(&field);
+    return status;
 }
 
-/// A jar of the handle's own, for a request that uses the engine's one way only.
-static void set_own_cookies(option_row *row, nc_handle *handle, const nc_transfer *transfer) {
-    uint8_t use = transfer->description.cookie_use;
-    if (transfer->engine->state.cookies == NC_COOKIES_OFF ||
-        (use != NC_COOKIES_SEND_ONLY && use != NC_COOKIES_STORE_ONLY)) {
-        return;
-    }
-    handle->own_cookies = use;
-    handle->has_extras = true;
-    SET(row, CURLOPT_COOKIEFILE, ""); // switches cookies on
-    if (use == NC_COOKIES_SEND_ONLY && row->code == CURLE_OK && !nc_jar_fill(handle)) {
+static void set_headers(option_row *row, nc_handle *handle, nc_transfer *transfer) {
+    bool joins = nc_cookies_are_sent(transfer);
+    if (row->code == CURLE_OK && nc_handle_set_cookies(handle, transfer) != NC_OK) {
         row->code = CURLE_OUT_OF_MEMORY;
     }
+    struct curl_slist *fields =
+        nc_description_link_headers(&transfer->description, transfer->is_elsewhere, transfer->is_get, joins);
+    bool has_detour = transfer->detour != NULL;
+    SET(row, CURLOPT_HTTPHEADER, has_detour ? nc_detour_link_headers(transfer->detour, fields) : fields);
 }
 
 static bool is_apart_from_netrc(const nc_transfer *transfer) {
@@ -412,7 +400,6 @@ nc_status nc_handle_configure(nc_handle *handle, nc_transfer *transfer) {
         handle->is_watched = false;
     }
     set_url(&row, handle, transfer);
-    set_own_cookies(&row, handle, transfer);
     set_headers(&row, handle, transfer);
     set_method(&row, handle, transfer);
     set_protocol(&row, handle, transfer);

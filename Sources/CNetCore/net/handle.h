@@ -40,9 +40,7 @@ struct nc_handle {
     uint64_t took_in_act;          // nc_lane.acts
     uint64_t took_bytes;           // of the body, in that one
     bool is_unsure;                // libcurl may have more of its stream, and not say so
-    uint8_t own_cookies;   // NC_COOKIES_SEND_ONLY and NC_COOKIES_STORE_ONLY have a jar that is the handle's; else 0
-    uint64_t cookies_seen; // the jar's state that it was filled with
-    nc_buf filled;         // and its text, where an answer may change it
+    bool has_cookies;              // a Cookie field is set
     char detail[CURL_ERROR_SIZE];
 };
 
@@ -77,6 +75,10 @@ bool nc_handle_may_need_tls(const nc_transfer *transfer);
 /// Whether the netrc file, where the hop needs one, can still be read: libcurl opens it for each request, on the loop.
 /// NC_OK, or what transfer->error has.
 NC_NODISCARD nc_status nc_handle_check_netrc(nc_transfer *transfer);
+
+/// Sets the Cookie field that the hop is sent with, also of what libcurl sends next by itself: the answer to a
+/// challenge has the cookies that the challenge set. NC_OK, NC_ERR_NO_MEMORY.
+NC_NODISCARD nc_status nc_handle_set_cookies(nc_handle *handle, nc_transfer *transfer);
 
 /// Sets what the transfer's hop asks. NC_OK, NC_ERR_NO_MEMORY, NC_ERR_UNSUPPORTED.
 NC_NODISCARD nc_status nc_handle_configure(nc_handle *handle, nc_transfer *transfer);

@@ -41,7 +41,6 @@ static nc_status take_field(nc_transfer *transfer, nc_slice line) {
             nc_response_http_version(transfer->response) >= NC_HTTP_VERSION_2) {
             nc_handle_heed_length(transfer->handle, false); // in time when the length is yet to come
         }
-        transfer->lane->has_unlearnt = transfer->lane->has_unlearnt || transfer->framing.has_cookies;
         status = nc_response_add_field(transfer->response, name, value);
     }
     if (status == NC_ERR_BAD_RESPONSE) {
@@ -302,6 +301,9 @@ static nc_status hold_challenge(nc_transfer *transfer, uint16_t code) {
         (nc_delivery_has_content(transfer) && check_length(transfer) != NC_OK)) {
         return transfer->error.status;
     }
+    if (transfer->framing.has_cookies && nc_handle_set_cookies(transfer->handle, transfer) != NC_OK) {
+        return nc_transfer_note(transfer, NC_ERR_NO_MEMORY, 0, "no memory for cookies");
+    }
     nc_handle_watch_progress(transfer->handle);
     transfer->is_head_held = true;
     transfer->met |= code == 407 ? NC_PARTY_PROXY : NC_PARTY_HOST;
@@ -318,17 +320,14 @@ static nc_status finish_head(nc_transfer *transfer) {
     if (!is_interim && check_framing(transfer) != NC_OK) {
         return transfer->error.status;
     }
-    if (transfer->lane->has_unlearnt) {
-        nc_jar_learn(transfer->lane, transfer->handle->easy);
-    }
-    if (transfer->handle->own_cookies != 0) {
-        nc_jar_end_head(transfer->handle, transfer->framing.has_cookies);
-    }
     if (is_interim) {
         return NC_OK; // The final one follows.
     }
     if (code == 101 && switch_protocols(transfer) != NC_OK) {
         return transfer->error.status;
+    }
+    if (nc_cookies_store(transfer) != NC_OK) {
+        return nc_transfer_note(transfer, NC_ERR_NO_MEMORY, 0, "no memory for a cookie");
     }
     nc_strict_learn(transfer);
     nc_alternatives_learn(transfer);
@@ -402,9 +401,6 @@ static nc_status begin_head(nc_transfer *transfer, nc_slice line) {
     // upload, would still come. That the length is right is checked by nghttp2, and by nc_delivery_finish(). Otherwise
     // it is heeded: libcurl 7.88 resets every stream that it reads to the last frame, which servers take for an attack.
     nc_handle_heed_length(transfer->handle, version < NC_HTTP_VERSION_2 || !nc_delivery_is_sending(transfer));
-    if (transfer->handle->own_cookies != 0 && !nc_jar_begin_head(transfer->handle)) {
-        return nc_transfer_note(transfer, NC_ERR_NO_MEMORY, 0, "no memory for cookies");
-    }
     nc_response_begin_head(transfer->response, status, version);
     transfer->framing = (nc_framing){0};
     transfer->is_in_head = true;
@@ -412,7 +408,7 @@ static nc_status begin_head(nc_transfer *transfer, nc_slice line) {
     return NC_OK;
 }
 
-static nc_status take_line(nc_transfer *transfer, nc_slice line) {
+nc_status nc_head_take_line(nc_transfer *transfer, nc_slice line) {
     nc_trace_pass(&transfer->engine->trace, NC_TRACE_HEAD_LINE, transfer->id);
     if (transfer->first_byte_ns == 0) {
         transfer->first_byte_ns = nc_engine_now(transfer->engine);
@@ -447,12 +443,4 @@ static nc_status take_line(nc_transfer *transfer, nc_slice line) {
         return finish_head(transfer);
     }
     return take_field(transfer, line);
-}
-
-nc_status nc_head_take_line(nc_transfer *transfer, nc_slice line) {
-    nc_status status = take_line(transfer, line);
-    if (status == NC_ERR_BAD_RESPONSE || status == NC_ERR_HEAD_TOO_LARGE) {
-        nc_jar_forget(transfer->lane); // libcurl took its cookies before anybody could say what it is.
-    }
-    return status;
 }

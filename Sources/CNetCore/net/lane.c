@@ -111,7 +111,6 @@ void nc_lane_act(nc_lane *lane, curl_socket_t fd, int events) {
     if (nc_gather_take_failure(&lane->engine->loop.gather)) {
         fail_refused(lane);
     }
-    nc_jar_settle(lane);
 }
 
 static void fail_running(nc_lane *lane) {
@@ -369,8 +368,6 @@ static bool prepare_libcurl(nc_lane *lane) {
     return lane->multi != NULL && lane->share != NULL &&
            curl_share_setopt(lane->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS) == CURLSHE_OK &&
            curl_share_setopt(lane->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) == CURLSHE_OK &&
-           (!lane->has_cookies ||
-            curl_share_setopt(lane->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE) == CURLSHE_OK) &&
            curl_multi_setopt(lane->multi, CURLMOPT_SOCKETFUNCTION, on_socket) == CURLM_OK &&
            curl_multi_setopt(lane->multi, CURLMOPT_SOCKETDATA, lane) == CURLM_OK &&
            curl_multi_setopt(lane->multi, CURLMOPT_TIMERFUNCTION, on_timer) == CURLM_OK &&
@@ -441,7 +438,6 @@ static nc_lane *make(nc_engine *engine, nc_lane_key key) {
     }
     lane->engine = engine;
     lane->trust = nc_trust_retain(key.trust);
-    lane->has_cookies = key.has_cookies;
     lane->is_apart = key.is_apart;
     lane->dscp = key.dscp;
     lane->proxy_key = key.proxy_key;
@@ -464,10 +460,9 @@ static nc_lane *make(nc_engine *engine, nc_lane_key key) {
 }
 
 static bool has_key(const nc_lane *lane, nc_lane_key key) {
-    return lane->made_at == lane->engine->loop.clock_set_back && lane->has_cookies == key.has_cookies &&
-           lane->is_apart == key.is_apart && lane->dscp == key.dscp && lane->proxy_key == key.proxy_key &&
-           lane->user_key == key.user_key && lane->place_key == key.place_key && lane->epoch == key.epoch &&
-           nc_trust_is_equal(lane->trust, key.trust);
+    return lane->made_at == lane->engine->loop.clock_set_back && lane->is_apart == key.is_apart &&
+           lane->dscp == key.dscp && lane->proxy_key == key.proxy_key && lane->user_key == key.user_key &&
+           lane->place_key == key.place_key && lane->epoch == key.epoch && nc_trust_is_equal(lane->trust, key.trust);
 }
 
 nc_lane *nc_lane_for(nc_engine *engine, nc_lane_key key, nc_error *err) {

@@ -22,18 +22,15 @@ struct nc_lane {
     nc_trust *trust;
     CURLM *multi;
     CURLSH *share;
-    bool has_cookies;
-    bool is_apart;         // its connections carry one transfer at a time
-    uint8_t dscp;          // the class of service of its connections; 0 is none
-    uint64_t proxy_key;    // see nc_access_proxy_key()
-    uint64_t user_key;     // see nc_access_user_key()
-    uint64_t place_key;    // of where its hops are sent: nc_detour_key(), nc_description.places_key, or 0
-    uint32_t epoch;        // nc_host.epoch of those whose hops it takes
-    uint32_t made_at;      // nc_engine.loop.clock_set_back then
-    bool has_single;       // on ways to other places: had a connection that carries one request at a time
-    bool has_shared;       // had one that carries several
-    bool has_unlearnt;     // the share was changed by a response, and the jar does not know
-    uint64_t cookies_seen; // the jar's state that the share holds
+    bool is_apart;      // its connections carry one transfer at a time
+    uint8_t dscp;       // the class of service of its connections; 0 is none
+    uint64_t proxy_key; // see nc_access_proxy_key()
+    uint64_t user_key;  // see nc_access_user_key()
+    uint64_t place_key; // of where its hops are sent: nc_detour_key(), nc_description.places_key, or 0
+    uint32_t epoch;     // nc_host.epoch of those whose hops it takes
+    uint32_t made_at;   // nc_engine.loop.clock_set_back then
+    bool has_single;    // on ways to other places: had a connection that carries one request at a time
+    bool has_shared;    // had one that carries several
     nc_timer timer;
     nc_handle *free_handles;
     size_t free_handle_count;
@@ -71,7 +68,6 @@ struct nc_lane {
 /// What tells the lanes of an engine apart.
 typedef struct nc_lane_key {
     nc_trust *trust;
-    bool has_cookies;
     bool is_apart;
     uint8_t dscp;
     uint64_t proxy_key;

@@ -77,9 +77,8 @@ static void read_mail(nc_engine *engine) {
         nc_answer *answer = NC_CONTAINER_OF(link, nc_answer, link);
         answer->arrive(answer);
     }
-    if (mail.has_cookie_orders) {
-        nc_jar_take_orders(engine);
-        pthread_cond_broadcast(&engine->shared.condition);
+    if (mail.has_changed_cookies) {
+        nc_cookies_note_change(engine);
     }
     engine->loop.queue.is_suspended = mail.is_suspended;
     while ((link = nc_list_take_first(&mail.submitted)) != NULL) {
@@ -255,7 +254,7 @@ static void close_lanes(nc_engine *engine) {
     engine->shared.has_sealed = true;
     pthread_mutex_unlock(&engine->shared.mutex);
     read_mail(engine);
-    nc_saved_file_save_at_end(&engine->jar.file);
+    nc_cookies_end(engine);
     nc_saved_file_save_at_end(&engine->strict.file);
     nc_saved_file_save_at_end(&engine->alternatives.file);
     while (!nc_list_is_empty(&engine->loop.lanes)) {
@@ -299,11 +298,6 @@ void *nc_loop_main(void *argument) {
     (void)pthread_detach(pthread_self());
     nc_trace_pass(&engine->trace, NC_TRACE_ENGINE_STARTED, 0);
     nc_engine_read_clock(engine);
-    nc_jar_load(engine);
-    pthread_mutex_lock(&engine->shared.mutex);
-    engine->shared.has_jar = true;
-    pthread_cond_broadcast(&engine->shared.condition);
-    pthread_mutex_unlock(&engine->shared.mutex);
     run(engine);
     end(engine);
     (void)uselocale(LC_GLOBAL_LOCALE);

@@ -82,8 +82,8 @@ void nc_mailbox_take(nc_engine *engine, nc_mail *mail) {
     nc_list_move_all(&mail->ordered, &mailbox->ordered);
     nc_list_move_all(&mail->answers, &mailbox->answers);
     mail->is_suspended = mailbox->is_suspended;
-    mail->has_cookie_orders = mailbox->has_cookie_orders;
-    mailbox->has_cookie_orders = false;
+    mail->has_changed_cookies = mailbox->has_changed_cookies;
+    mailbox->has_changed_cookies = false;
     mail->wants_drain = mailbox->wants_drain;
     mail->is_finishing = mailbox->is_finishing;
     mail->download_count = engine->shared.download_count;
@@ -97,7 +97,7 @@ bool nc_mailbox_may_sleep(nc_engine *engine) {
     pthread_mutex_lock(&engine->shared.mutex);
     bool is_empty =
         nc_list_is_empty(&mailbox->submitted) && nc_list_is_empty(&mailbox->cancelled) &&
-        nc_list_is_empty(&mailbox->answers) && nc_list_is_empty(&mailbox->ordered) && !mailbox->has_cookie_orders &&
+        nc_list_is_empty(&mailbox->answers) && nc_list_is_empty(&mailbox->ordered) && !mailbox->has_changed_cookies &&
         !mailbox->wants_drain && mailbox->is_suspended == engine->loop.queue.is_suspended &&
         mailbox->is_finishing == engine->loop.is_finishing && mailbox->is_closing == engine->loop.is_closing;
     atomic_store_explicit(&mailbox->is_loop_asleep, is_empty, memory_order_relaxed);

@@ -37,7 +37,7 @@ typedef struct nc_mailbox {
     nc_link ordered;   // nc_transfer.order_link
     nc_link answers;   // nc_answer.link
     bool is_suspended;
-    bool has_cookie_orders;
+    bool has_changed_cookies;
 } nc_mailbox;
 
 /// What the loop takes out at once.
@@ -46,7 +46,7 @@ typedef struct nc_mail {
     nc_link cancelled;
     nc_link ordered; // of none that was submitted after `submitted` was taken
     nc_link answers;
-    bool has_cookie_orders;
+    bool has_changed_cookies;
     size_t download_count;
     bool is_suspended;
     bool wants_drain;

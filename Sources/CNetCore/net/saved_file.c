@@ -16,6 +16,10 @@ void nc_saved_file_deinit(nc_saved_file *file) {
     nc_buf_deinit(&file->text);
 }
 
+void nc_saved_file_write_on_worker(nc_saved_file *file, nc_saved_file_write_elsewhere_fn write) {
+    file->write_elsewhere = write;
+}
+
 nc_status nc_saved_file_read(nc_saved_file *file, nc_error *err) {
     if (file->path == NULL) {
         return NC_OK;
@@ -47,8 +51,13 @@ nc_status nc_saved_file_take_in(nc_saved_file *file, nc_saved_file_read_fn read,
 
 static bool write_text(nc_saved_file *file) {
     nc_buf_reset(&file->text);
-    file->write(&file->text, file->engine);
-    nc_status status = nc_buf_status(&file->text);
+    nc_status status = NC_OK;
+    if (file->write_elsewhere != NULL) {
+        status = file->write_elsewhere(&file->text, file->engine);
+    } else {
+        file->write(&file->text, file->engine);
+    }
+    status = status == NC_OK ? nc_buf_status(&file->text) : status;
     if (status != NC_OK) {
         (void)nc_error_set(&file->failure, status, 0, -1, "'%.96s' cannot be saved: %s", file->path,
                            nc_status_text(status));
@@ -74,7 +83,9 @@ static void judge(nc_saved_file *file) {
 
 static void save(nc_work *work) {
     nc_saved_file *file = NC_CONTAINER_OF(work, nc_saved_file, work);
-    replace(file);
+    if (file->write_elsewhere == NULL || write_text(file)) {
+        replace(file);
+    }
     nc_mailbox_put_answer(file->engine, &file->answer);
 }
 
@@ -94,7 +105,7 @@ static void begin_saving(nc_saved_file *file) {
     if (file->path == NULL || file->is_saving || !file->has_changed || file->engine->worker == NULL) {
         return;
     }
-    if (!write_text(file)) {
+    if (file->write_elsewhere == NULL && !write_text(file)) {
         judge(file);
         return;
     }

@@ -8,8 +8,10 @@
 
 #include <netcore/bytes.h>
 
-/// Appends what is to be saved.
+/// Appends what is to be saved; on the loop thread.
 typedef void (*nc_saved_file_write_fn)(nc_buf *out, const nc_engine *engine);
+/// The same on a worker thread, for what may be read there. NC_OK, NC_ERR_NO_MEMORY, NC_ERR_TOO_LARGE.
+typedef nc_status (*nc_saved_file_write_elsewhere_fn)(nc_buf *out, nc_engine *engine);
 
 /// Takes in what was saved: NC_OK, NC_ERR_NO_MEMORY, or NC_ERR_FILE with the number of the line at fault.
 typedef nc_status (*nc_saved_file_read_fn)(nc_engine *engine, nc_slice text, size_t *line);
@@ -18,6 +20,7 @@ typedef struct nc_saved_file {
     nc_engine *engine;
     const char *path; // NULL: nothing is saved
     nc_saved_file_write_fn write;
+    nc_saved_file_write_elsewhere_fn write_elsewhere; // instead of `write`
     bool is_saving;
     bool has_changed; // since it was last saved
     nc_error failure; // of the last time, or NC_OK; the worker's while it saves
@@ -30,6 +33,9 @@ typedef struct nc_saved_file {
 /// Says what follows what; `path` and `engine` outlive the file.
 void nc_saved_file_init(nc_saved_file *file, nc_engine *engine, const char *path, nc_saved_file_write_fn write);
 void nc_saved_file_deinit(nc_saved_file *file);
+/// Has the text written on the worker thread, so that a large one costs the loop nothing; at the end on the loop
+/// thread.
+void nc_saved_file_write_on_worker(nc_saved_file *file, nc_saved_file_write_elsewhere_fn write);
 
 /// Reads it to file->text, before the loop begins. One that is missing is empty; otherwise NC_ERR_FILE,
 /// NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY.

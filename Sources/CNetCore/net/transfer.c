@@ -325,8 +325,6 @@ static nc_lane *lane_for(nc_transfer *transfer, nc_error *err) {
     nc_engine *engine = transfer->engine;
     nc_lane_key key = {
         .trust = transfer->trust,
-        .has_cookies =
-            engine->state.cookies != NC_COOKIES_OFF && transfer->description.cookie_use == NC_COOKIES_SEND_AND_STORE,
         .is_apart = transfer->is_apart || nc_apart_is_all_there_is(transfer),
         .dscp = transfer->description.dscp,
         .proxy_key = nc_access_proxy_key(&engine->state, transfer->description.extras),
@@ -417,7 +415,7 @@ void nc_transfer_start(nc_transfer *transfer) {
 void nc_transfer_launch(nc_transfer *transfer) {
     nc_engine *engine = transfer->engine;
     nc_transfer_enter(transfer, NC_PHASE_CONNECT);
-    nc_handle *handle = nc_jar_refresh(transfer->lane) ? nc_handle_take(transfer->lane, transfer) : NULL;
+    nc_handle *handle = nc_handle_take(transfer->lane, transfer);
     if (handle == NULL) {
         fail(transfer, NC_ERR_NO_MEMORY, "no memory for a transfer");
         return;

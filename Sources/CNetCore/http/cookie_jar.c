@@ -1,0 +1,335 @@
+#include "http/cookie_jar.h"
+
+#include "base/alloc.h"
+#include "base/ascii.h"
+#include "http/cookie_site.h"
+#include "http/public_suffix.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/// A site with more than that has many cookies: its cookies leave a full jar before those of other sites.
+enum { LARGE_COUNT = 25, LARGE_BYTES = 32 * 1024 };
+
+#define COOKIE_IN_SITE(link) NC_CONTAINER_OF(link, nc_cookie, in_site)
+#define COOKIE_IN_JAR(link) NC_CONTAINER_OF(link, nc_cookie, in_jar)
+
+void nc_cookie_jar_init(nc_cookie_jar *jar) {
+    *jar = (nc_cookie_jar){.first_end_s = INT64_MAX};
+    nc_list_init(&jar->by_use);
+    nc_list_init(&jar->large_sites);
+}
+
+/* --- keeping count --- */
+
+static void note_size(nc_cookie_jar *jar, nc_cookie_site *site) {
+    bool is_large = site->count > LARGE_COUNT || site->bytes > LARGE_BYTES;
+    bool was_large = site->large.next != NULL;
+    if (is_large && !was_large) {
+        nc_list_append(&jar->large_sites, &site->large);
+    } else if (!is_large && was_large) {
+        nc_list_remove(&site->large);
+    }
+}
+
+static void touch(nc_cookie_jar *jar, nc_cookie *cookie) {
+    nc_list_remove(&cookie->in_site);
+    nc_list_remove(&cookie->in_jar);
+    nc_list_append(&cookie->site->cookies[cookie->is_secure], &cookie->in_site);
+    nc_list_append(&jar->by_use, &cookie->in_jar);
+    cookie->used = ++jar->last_used;
+}
+
+static void insert(nc_cookie_jar *jar, nc_cookie_site *site, nc_cookie *cookie) {
+    size_t bytes = nc_cookie_bytes(cookie);
+    cookie->site = site;
+    touch(jar, cookie);
+    site->count++;
+    site->bytes += bytes;
+    jar->count++;
+    jar->bytes += bytes;
+    if (cookie->is_persistent && cookie->expires_s < jar->first_end_s) {
+        jar->first_end_s = cookie->expires_s;
+    }
+    note_size(jar, site);
+}
+
+/// Removes a cookie, and its site with the last one.
+static void take_out(nc_cookie_jar *jar, nc_cookie *cookie) {
+    nc_cookie_site *site = cookie->site;
+    size_t bytes = nc_cookie_bytes(cookie);
+    nc_list_remove(&cookie->in_site);
+    nc_list_remove(&cookie->in_jar);
+    site->count--;
+    site->bytes -= bytes;
+    jar->count--;
+    jar->bytes -= bytes;
+    note_size(jar, site);
+    if (site->count == 0) {
+        nc_cookie_site_free(jar->buckets, site);
+    }
+    nc_cookie_release(cookie);
+}
+
+/// Removes what has expired. Visits cookies only if one has: at most once for each second that passes.
+static void remove_expired(nc_cookie_jar *jar, int64_t now_s) {
+    nc_link *next;
+    if (now_s < jar->first_end_s) {
+        return;
+    }
+    jar->first_end_s = INT64_MAX;
+    for (nc_link *link = jar->by_use.next; link != &jar->by_use; link = next) {
+        nc_cookie *cookie = COOKIE_IN_JAR(link);
+        next = link->next;
+        jar->visits++;
+        if (nc_cookie_has_expired(cookie, now_s)) {
+            take_out(jar, cookie);
+        } else if (cookie->is_persistent && cookie->expires_s < jar->first_end_s) {
+            jar->first_end_s = cookie->expires_s;
+        }
+    }
+}
+
+void nc_cookie_jar_clear(nc_cookie_jar *jar) {
+    while (!nc_list_is_empty(&jar->by_use)) {
+        take_out(jar, COOKIE_IN_JAR(jar->by_use.next));
+    }
+    jar->first_end_s = INT64_MAX;
+}
+
+void nc_cookie_jar_deinit(nc_cookie_jar *jar) {
+    nc_cookie_jar_clear(jar);
+    nc_free(jar->buckets);
+    jar->buckets = NULL;
+}
+
+/* --- limits --- */
+
+static nc_cookie *first_of(const nc_cookie_site *site, bool is_secure) {
+    const nc_link *list = &site->cookies[is_secure];
+    return nc_list_is_empty(list) ? NULL : COOKIE_IN_SITE(list->next);
+}
+
+/// The least recently used of the large sites' cookies; NULL if there is none.
+static nc_cookie *first_of_large_sites(nc_cookie_jar *jar, bool is_secure) {
+    nc_cookie *found = NULL;
+    for (nc_link *link = jar->large_sites.next; link != &jar->large_sites; link = link->next) {
+        nc_cookie *cookie = first_of(NC_CONTAINER_OF(link, nc_cookie_site, large), is_secure);
+        jar->visits++;
+        if (cookie != NULL && (found == NULL || cookie->used < found->used)) {
+            found = cookie;
+        }
+    }
+    return found;
+}
+
+static void shrink_site(nc_cookie_jar *jar, nc_cookie_site *site) {
+    // The last removal frees the site, so that the loop ends before.
+    while (site->count > NC_JAR_MAX_COOKIES_PER_SITE || (site->bytes > NC_JAR_MAX_BYTES_PER_SITE && site->count > 1)) {
+        nc_cookie *cookie = first_of(site, false);
+        jar->visits++;
+        take_out(jar, cookie != NULL ? cookie : first_of(site, true));
+    }
+}
+
+static void shrink(nc_cookie_jar *jar) {
+    while (jar->count > NC_JAR_MAX_COOKIES || jar->bytes > NC_JAR_MAX_BYTES) {
+        nc_cookie *cookie = first_of_large_sites(jar, false);
+        cookie = cookie != NULL ? cookie : first_of_large_sites(jar, true);
+        take_out(jar, cookie != NULL ? cookie : COOKIE_IN_JAR(jar->by_use.next));
+    }
+}
+
+/* --- putting in --- */
+
+static nc_cookie *find_same(nc_cookie_jar *jar, const nc_cookie *cookie) {
+    nc_cookie_site *site = nc_cookie_site_find(jar->buckets, cookie->domain, &jar->visits);
+    for (int is_secure = 0; site != NULL && is_secure < 2; is_secure++) {
+        nc_link *list = &site->cookies[is_secure];
+        for (nc_link *link = list->next; link != list; link = link->next) {
+            jar->visits++;
+            if (nc_cookie_is_same(COOKIE_IN_SITE(link), cookie)) {
+                return COOKIE_IN_SITE(link);
+            }
+        }
+    }
+    return NULL;
+}
+
+nc_status nc_cookie_jar_put(nc_cookie_jar *jar, nc_cookie *cookie, int64_t now_s, bool *has_changed) {
+    remove_expired(jar, now_s);
+    nc_cookie *old = find_same(jar, cookie);
+    bool is_removal = nc_cookie_has_expired(cookie, now_s) || nc_cookie_bytes(cookie) > NC_JAR_MAX_BYTES_PER_SITE;
+    if (is_removal || (old != NULL && nc_cookie_is_identical(old, cookie))) {
+        nc_cookie_release(cookie);
+        if (old != NULL && is_removal) {
+            *has_changed = true;
+            take_out(jar, old);
+        } else if (old != NULL) {
+            touch(jar, old);
+        }
+        return NC_OK;
+    }
+    nc_cookie_site *site = nc_cookie_site_make(&jar->buckets, cookie->domain, &jar->visits);
+    if (site == NULL) {
+        nc_cookie_release(cookie);
+        return NC_ERR_NO_MEMORY;
+    }
+    cookie->created = old != NULL ? old->created : ++jar->last_created;
+    insert(jar, site, cookie);
+    if (old != NULL) {
+        take_out(jar, old);
+    }
+    shrink_site(jar, site);
+    shrink(jar);
+    *has_changed = true;
+    return NC_OK;
+}
+
+/* --- Set-Cookie --- */
+
+/// Domain (5.7, steps 9 to 11): fills domain and is_host_only; false if the host may not set the cookie.
+static bool take_domain(nc_cookie *out, char *room, nc_slice host, nc_slice domain) {
+    out->domain = host;
+    out->is_host_only = true;
+    if (domain.length == 0) {
+        return true;
+    }
+    bool has_brackets = domain.length > 2 && domain.data[0] == '[' && domain.data[domain.length - 1] == ']';
+    domain = has_brackets ? nc_slice_make(domain.data + 1, domain.length - 2) : domain;
+    if (domain.length > NC_HOST_MAX_BYTES) {
+        return false;
+    }
+    for (size_t i = 0; i < domain.length; i++) {
+        room[i] = (char)nc_ascii_lower(domain.data[i]);
+    }
+    domain = nc_slice_make(room, domain.length);
+    bool is_host = nc_slice_is_equal(domain, host);
+    if (is_host && (nc_host_kind_of(host) != NC_HOST_NAME || nc_is_public_suffix(host))) {
+        return true; // for the host alone
+    }
+    out->domain = domain;
+    out->is_host_only = false;
+    return nc_cookie_domain_matches(host, domain) && !nc_is_public_suffix(domain);
+}
+
+/// "Leave secure cookies alone" (5.7, step 15): whether a cookie set without TLS would hide or replace a Secure one.
+static bool overlays_secure(nc_cookie_jar *jar, const nc_cookie *cookie) {
+    nc_cookie_site *site = nc_cookie_site_find(jar->buckets, cookie->domain, &jar->visits);
+    const nc_link *list = site != NULL ? &site->cookies[true] : NULL;
+    for (nc_link *link = list != NULL ? list->next : NULL; link != list; link = link->next) {
+        const nc_cookie *other = COOKIE_IN_SITE(link);
+        jar->visits++;
+        if (nc_slice_is_equal(other->name, cookie->name) && nc_cookie_path_matches(cookie->path, other) &&
+            (nc_cookie_domain_matches(cookie->domain, other->domain) ||
+             nc_cookie_domain_matches(other->domain, cookie->domain))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+nc_status nc_cookie_jar_store(nc_cookie_jar *jar, const nc_cookie_place *place, nc_slice field, bool *has_changed) {
+    nc_set_cookie asked;
+    char room[NC_HOST_MAX_BYTES];
+    remove_expired(jar, place->now_s);
+    if (place->host.length == 0 || !nc_set_cookie_read(&asked, field, place->now_s)) {
+        return NC_OK;
+    }
+    nc_cookie made = {
+        .expires_s = asked.expires_s,
+        .is_persistent = asked.is_persistent,
+        .is_secure = asked.is_secure,
+        .is_http_only = asked.is_http_only,
+        .path = asked.path.length > 0 ? asked.path : nc_cookie_default_path(place->path),
+        .name = asked.name,
+        .value = asked.value,
+    };
+    if (!take_domain(&made, room, place->host, asked.domain) || !nc_cookie_text_is_plain(made.path)) {
+        return NC_OK;
+    }
+    bool is_at_root = asked.has_path && nc_slice_is_equal(made.path, nc_slice_of("/"));
+    if (!nc_cookie_prefix_holds(made.name, made.is_secure, made.is_host_only, is_at_root) ||
+        (!place->is_secure && (made.is_secure || overlays_secure(jar, &made)))) {
+        return NC_OK;
+    }
+    nc_cookie *cookie = nc_cookie_new(&made);
+    return cookie != NULL ? nc_cookie_jar_put(jar, cookie, place->now_s, has_changed) : NC_ERR_NO_MEMORY;
+}
+
+/* --- Cookie --- */
+
+/// Longer paths come first, then older cookies (5.8.3).
+static int by_path_and_age(const void *a, const void *b) {
+    const nc_cookie *one = *(nc_cookie *const *)a;
+    const nc_cookie *two = *(nc_cookie *const *)b;
+    if (one->path.length != two->path.length) {
+        return one->path.length > two->path.length ? -1 : 1;
+    }
+    return one->created < two->created ? -1 : 1;
+}
+
+/// Fills `found` with the cookies that a request to `place` is sent with. No site has more than there is room for.
+static size_t find_matching(nc_cookie_jar *jar, const nc_cookie_place *place, nc_cookie **found) {
+    size_t count = 0;
+    nc_cookie_site *site = nc_cookie_site_find(jar->buckets, place->host, &jar->visits);
+    for (int is_secure = 0; site != NULL && is_secure < (place->is_secure ? 2 : 1); is_secure++) {
+        nc_link *list = &site->cookies[is_secure];
+        for (nc_link *link = list->next; link != list; link = link->next) {
+            nc_cookie *cookie = COOKIE_IN_SITE(link);
+            bool is_domain = cookie->is_host_only ? nc_slice_is_equal(place->host, cookie->domain)
+                                                  : nc_cookie_domain_matches(place->host, cookie->domain);
+            jar->visits++;
+            if (is_domain && nc_cookie_path_matches(place->path, cookie)) {
+                found[count++] = cookie;
+            }
+        }
+    }
+    return count;
+}
+
+void nc_cookie_jar_append_field(nc_cookie_jar *jar, const nc_cookie_place *place, bool is_use, nc_buf *out) {
+    nc_cookie *found[NC_JAR_MAX_COOKIES_PER_SITE];
+    size_t sent = 0;
+    size_t begin = out->length;
+    remove_expired(jar, place->now_s);
+    size_t count = find_matching(jar, place, found);
+    if (count > 1) {
+        qsort(found, count, sizeof *found, by_path_and_age);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const nc_cookie *cookie = found[i];
+        // What is sent and what is too much alike: else the order of eviction would follow the limits of a request.
+        if (is_use) {
+            touch(jar, found[i]);
+        }
+        size_t bytes = (sent > 0 ? 2 : 0) + cookie->name.length + 1 + cookie->value.length;
+        if (sent == NC_JAR_MAX_SENT_COOKIES || out->length - begin + bytes > NC_JAR_MAX_SENT_BYTES) {
+            continue;
+        }
+        nc_buf_append(out, nc_slice_of(sent++ > 0 ? "; " : ""));
+        nc_buf_append(out, cookie->name);
+        nc_buf_append_byte(out, '=');
+        nc_buf_append(out, cookie->value);
+    }
+}
+
+/* --- all cookies --- */
+
+nc_status nc_cookie_jar_list(nc_cookie_jar *jar, int64_t now_s, nc_cookie_list *out) {
+    remove_expired(jar, now_s);
+    *out = (nc_cookie_list){0};
+    if (jar->count == 0) {
+        return NC_OK;
+    }
+    out->cookies = nc_alloc_zeroed(jar->count, sizeof(nc_cookie *));
+    if (out->cookies == NULL) {
+        return NC_ERR_NO_MEMORY;
+    }
+    for (nc_link *link = jar->by_use.next; link != &jar->by_use; link = link->next) {
+        nc_cookie *cookie = COOKIE_IN_JAR(link);
+        atomic_fetch_add_explicit(&cookie->references, 1, memory_order_relaxed);
+        out->cookies[out->count++] = cookie;
+    }
+    return NC_OK;
+}

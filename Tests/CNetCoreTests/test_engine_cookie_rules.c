@@ -1,0 +1,288 @@
+/// The engine's jar on the wire: which heads fill it, what libcurl's own further requests are sent with, and that
+/// callers can ask what a request would be sent with.
+#include "fixture.h"
+
+#include <netcore/cookies.h>
+#include <nettesting/proxy.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+static void start(fixture *f) {
+    fixture_start_with(f, NULL, &(nc_engine_options){.cookies = NC_COOKIES_MEMORY});
+}
+
+static void set(fixture *f, const char *lines) {
+    assert_status(nc_engine_set_cookies(f->engine, nc_slice_of(lines), NULL), NC_OK);
+}
+
+static const char *jar_text(fixture *f) {
+    nc_buf text = nc_buf_init(1 << 20);
+    assert_status(nc_engine_copy_cookies(f->engine, &text, NULL), NC_OK);
+    nc_buf_append_byte(&text, 0);
+    const char *kept = fixture_text(f, "%s", (const char *)text.data);
+    nc_buf_deinit(&text);
+    return kept;
+}
+
+/// The Cookie field of request `index`; "" without one.
+static const char *sent(fixture *f, size_t index) {
+    const char *field = strstr(fixture_received(f, index), "\r\nCookie: ");
+    return field == NULL ? "" : fixture_text(f, "%.*s", (int)strcspn(field + 10, "\r"), field + 10);
+}
+
+static size_t last_index(fixture *f) {
+    return nct_server_request_count(f->server) - 1;
+}
+
+/// What the engine says a request would be sent with.
+static const char *asked(fixture *f, const char *url, const char *host) {
+    nc_buf out = nc_buf_init(1 << 16);
+    assert_status(nc_engine_copy_cookie_field(f->engine, nc_slice_of(url), nc_slice_of(host), &out, NULL), NC_OK);
+    nc_buf_append_byte(&out, 0);
+    const char *kept = fixture_text(f, "%s", (const char *)out.data);
+    nc_buf_deinit(&out);
+    return kept;
+}
+
+/* --- further requests of libcurl's own --- */
+
+static void engine__the_answer_to_a_challenge_has_the_cookies_that_the_challenge_set(void **state) {
+    static const char *const schemes[] = {"WWW", "Proxy"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const char *name = schemes[i];
+        const char *status = i == 0 ? "401" : "407";
+        fixture f;
+        start(&f);
+        const nct_reply replies[] = {
+            {.status = (uint16_t)(i == 0 ? 401 : 407),
+             .headers = fixture_text(&f,
+                                     "%s-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\"\r\n"
+                                     "Set-Cookie: fixed=%s; Path=/\r\nSet-Cookie: old=; Path=/; Max-Age=0\r\n",
+                                     name, status)},
+            {.status = 200}};
+        assert_int_equal(nct_server_script_sequence(f.server, "*", replies, 2), 0);
+        set(&f, "Set-Cookie: old=1; Domain=127.0.0.1; Path=/");
+        const nc_credentials who = {
+            .schemes = NC_AUTH_DIGEST, .user = nc_slice_of("me"), .password = nc_slice_of("secret")};
+        const nc_proxy proxy = {.choice = NC_PROXY_URL, .url = nc_slice_of(fixture_url(&f, "")), .credentials = who};
+        const nc_header own = {nc_slice_of("Cookie"), nc_slice_of("mine=2")};
+        nc_request request = fixture_request(&f, "/asked");
+        request.headers = &own;
+        request.header_count = 1;
+        request.credentials = i == 0 ? who : (nc_credentials){0};
+        request.proxy = i == 0 ? NULL : &proxy;
+        assert_answered(fixture_send(&f, &request), 200, "");
+        assert_int_equal(nct_server_request_count(f.server), 2);
+        assert_string_equal(sent(&f, 0), "old=1; mine=2");
+        assert_string_equal(sent(&f, 1), fixture_text(&f, "fixed=%s; mine=2", status));
+        fixture_stop(&f);
+    }
+}
+
+/* --- heads that store nothing --- */
+
+static void engine__interim_heads_and_trailers_store_nothing(void **state) {
+    fixture f;
+    (void)state;
+    start(&f);
+    fixture_script_raw(&f, "/early",
+                       "HTTP/1.1 103 Early Hints\r\nSet-Cookie: early=1; Path=/\r\n\r\n"
+                       "HTTP/1.1 200 OK\r\nSet-Cookie: final=2; Path=/\r\nContent-Length: 0\r\n\r\n");
+    fixture_script(&f, "/late",
+                   (nct_reply){.pattern_length = 50, .chunk_bytes = 25, .trailers = "Set-Cookie: late=3; Path=/\r\n"});
+    assert_status(fixture_get(&f, "/early").error.status, NC_OK);
+    assert_status(fixture_get(&f, "/late").error.status, NC_OK);
+    assert_string_equal(jar_text(&f), "127.0.0.1\tFALSE\t/\tFALSE\t0\tfinal\t2\n");
+    fixture_stop(&f);
+}
+
+static void engine__the_head_of_a_tunnel_stores_nothing(void **state) {
+    fixture f;
+    nct_proxy *proxy = NULL;
+    (void)state;
+    fixture_start_with(&f, &(nct_server_options){.identity = NCT_TLS_VALID, .names = "DNS:localhost"},
+                       &(nc_engine_options){.cookies = NC_COOKIES_MEMORY});
+    assert_int_equal(
+        nct_proxy_start(
+            &proxy,
+            &(nct_proxy_options){.connect_reply = "HTTP/1.1 200 Connected\r\nSet-Cookie: tunnel=1; Path=/\r\n\r\n"}),
+        0);
+    fixture_script(&f, "/", (nct_reply){.headers = "Set-Cookie: origin=2; Path=/\r\n"});
+    const nc_proxy through = {.choice = NC_PROXY_URL,
+                              .url = nc_slice_of(fixture_text(&f, "http://127.0.0.1:%u", nct_proxy_port(proxy)))};
+    nc_request request = {.url = nc_slice_of(fixture_url_at(&f, "localhost", "/")), .proxy = &through};
+    (void)fixture_send(&f, &request);
+    assert_null(strstr(jar_text(&f), "tunnel"));
+    nct_proxy_stop(proxy);
+    fixture_stop(&f);
+}
+
+/* --- one request's cookies are no other's --- */
+
+static void engine__a_handle_that_is_used_again_forgets_its_cookies(void **state) {
+    fixture f;
+    (void)state;
+    start(&f);
+    fixture_script(&f, "/away", (nct_reply){.location = fixture_url_at(&f, "localhost", "/there")});
+    set(&f, "Set-Cookie: a=1; Domain=127.0.0.1; Path=/");
+    (void)fixture_get(&f, "/");
+    assert_string_equal(sent(&f, 0), "a=1");
+    (void)fixture_get(&f, "/away");
+    assert_string_equal(sent(&f, 2), ""); // a redirect to another host
+    nc_request request = {.url = nc_slice_of(fixture_url_at(&f, "localhost", "/"))};
+    (void)fixture_send(&f, &request);
+    assert_string_equal(sent(&f, 3), "");
+    request = fixture_request(&f, "/");
+    request.cookie_use = NC_COOKIES_IGNORE;
+    (void)fixture_send(&f, &request);
+    assert_string_equal(sent(&f, 4), "");
+    set(&f, "");
+    (void)fixture_get(&f, "/");
+    assert_string_equal(sent(&f, 5), "");
+    fixture_stop(&f);
+}
+
+/* --- asking what would be sent --- */
+
+static void engine__every_spelling_of_a_host_is_told_its_cookies(void **state) {
+    static const struct {
+        const char *url, *host, *field;
+    } cases[] = {
+        {"http://xn--bcher-kva.example/me", "", "b=2"},
+        {"http://B\xc3\x9c"
+         "CHER.example:8080/me?x#y",
+         "", "b=2"},
+        {"http://user:pw@b%C3%BCcher.example./me", "", "b=2"},
+        {"http://127.0.0.1", "", "ip=3"},
+        {"http://127.1:80/", "", "ip=3"},
+        {"http://2130706433/", "", "ip=3"},
+        {"http://0x7f.1/", "", "ip=3"},
+        {"http://[::ffff:7f00:1]/", "", "ip=3"},
+        {"http://[0:0::1]/", "", "v6=4"},
+        {"http://elsewhere.example/me",
+         "b\xc3\xbc"
+         "cher.example:80",
+         "b=2"},
+        {"http://elsewhere.example/me", "[::1]:80", "v6=4"},
+        {"http://elsewhere.example/me", "", ""},
+        {"http://a.example/deep/in", "", "raw=\xc4\xe3; root=1"},
+        {"http://a.example/x/../deep/./in?/", "", "raw=\xc4\xe3; root=1"},
+        {"http://a.example?/deep/", "", "root=1"},
+        {"https://a.example/", "", "root=1; s=5"},
+    };
+    fixture f;
+    (void)state;
+    start(&f);
+    set(&f, "a.example\tFALSE\t/\tFALSE\t0\troot\t1\n"
+            "xn--bcher-kva.example\tFALSE\t/\tFALSE\t0\tb\t2\n"
+            "127.0.0.1\tFALSE\t/\tFALSE\t0\tip\t3\n"
+            "::1\tFALSE\t/\tFALSE\t0\tv6\t4\n"
+            "a.example\tFALSE\t/\tTRUE\t0\ts\t5\n"
+            "a.example\tFALSE\t/deep\tFALSE\t0\traw\t\xc4\xe3\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (strcmp(asked(&f, cases[i].url, cases[i].host), cases[i].field) != 0) {
+            fail_msg("'%s' is told '%s'", cases[i].url, asked(&f, cases[i].url, cases[i].host));
+        }
+    }
+    nc_buf out = nc_buf_init(100);
+    nc_error err;
+    assert_status(nc_engine_copy_cookie_field(f.engine, nc_slice_of("ftp://a/"), nc_slice_of(""), &out, &err),
+                  NC_ERR_BAD_SCHEME);
+    assert_status(nc_engine_copy_cookie_field(f.engine, nc_slice_of("http:///"), nc_slice_of(""), &out, &err),
+                  NC_ERR_BAD_URL);
+    nc_buf_deinit(&out);
+    fixture_stop(&f);
+}
+
+static void engine__secure_cookies_are_told_where_hsts_may_ask_for_them(void **state) {
+    fixture f;
+    (void)state;
+    fixture_start_with(&f, NULL, &(nc_engine_options){.cookies = NC_COOKIES_MEMORY, .uses_hsts = true});
+    set(&f, "a.example\tFALSE\t/\tTRUE\t0\ts\t5");
+    assert_string_equal(asked(&f, "http://a.example/", ""), "s=5");
+    fixture_stop(&f);
+}
+
+static void engine__without_a_jar_nothing_is_told(void **state) {
+    fixture f;
+    nc_buf out = nc_buf_init(100);
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    assert_status(nc_engine_copy_cookie_field(f.engine, nc_slice_of("http://a/"), nc_slice_of(""), &out, NULL),
+                  NC_ERR_USAGE);
+    nc_buf_deinit(&out);
+    fixture_stop(&f);
+}
+
+static void engine__what_is_told_is_what_is_sent(void **state) {
+    fixture f;
+    (void)state;
+    start(&f);
+    fixture_script(&f, "/login",
+                   (nct_reply){.headers = "Set-Cookie: name=\xc4\xe3\xba\xc3; Max-Age=1000; Path=/\r\n"
+                                          "Set-Cookie: deep=1; Path=/x\r\nSet-Cookie: s=1; Secure; Path=/\r\n"});
+    (void)fixture_get(&f, "/login");
+    (void)fixture_get(&f, "/x/y");
+    assert_string_equal(sent(&f, last_index(&f)), "deep=1; name=\xc4\xe3\xba\xc3; s=1"); // 127.0.0.1 counts as secure
+    assert_string_equal(asked(&f, fixture_url(&f, "/x/y"), ""), sent(&f, last_index(&f)));
+    fixture_stop(&f);
+}
+
+/* --- several threads --- */
+
+typedef struct reader {
+    nc_engine *engine;
+    atomic_bool is_over;
+} reader;
+
+static void *read_on(void *ctx) {
+    reader *one = ctx;
+    while (!atomic_load(&one->is_over)) {
+        nc_buf text = nc_buf_init(1 << 20);
+        assert_status(nc_engine_copy_cookies(one->engine, &text, NULL), NC_OK);
+        assert_status(nc_engine_set_cookies(one->engine, nc_slice_of("Set-Cookie: mine=1; Domain=b.example"), NULL),
+                      NC_OK);
+        assert_status(
+            nc_engine_copy_cookie_field(one->engine, nc_slice_of("http://b.example/"), nc_slice_of(""), &text, NULL),
+            NC_OK);
+        nc_buf_deinit(&text);
+    }
+    return NULL;
+}
+
+static void engine__the_jar_is_read_and_filled_while_requests_use_it(void **state) {
+    fixture f;
+    pthread_t thread;
+    (void)state;
+    start(&f);
+    reader one = {.engine = f.engine};
+    assert_int_equal(pthread_create(&thread, NULL, read_on, &one), 0);
+    for (int i = 0; i < 100; i++) {
+        fixture_script(&f, "/", (nct_reply){.headers = fixture_text(&f, "Set-Cookie: n%d=1; Path=/\r\n", i % 7)});
+        assert_status(fixture_get(&f, "/").error.status, NC_OK);
+    }
+    atomic_store(&one.is_over, true);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    (void)fixture_get(&f, "/");
+    assert_string_equal(sent(&f, last_index(&f)), "n0=1; n1=1; n2=1; n3=1; n4=1; n5=1; n6=1");
+    fixture_stop(&f);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(engine__the_answer_to_a_challenge_has_the_cookies_that_the_challenge_set),
+        harness_case(engine__interim_heads_and_trailers_store_nothing),
+        harness_case(engine__the_head_of_a_tunnel_stores_nothing),
+        harness_case(engine__a_handle_that_is_used_again_forgets_its_cookies),
+        harness_case(engine__every_spelling_of_a_host_is_told_its_cookies),
+        harness_case(engine__secure_cookies_are_told_where_hsts_may_ask_for_them),
+        harness_case(engine__without_a_jar_nothing_is_told),
+        harness_case(engine__what_is_told_is_what_is_sent),
+        harness_case(engine__the_jar_is_read_and_filled_while_requests_use_it),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
