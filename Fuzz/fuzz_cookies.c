@@ -1,15 +1,13 @@
-/// Covers: net/cookie_lines.c
+/// Covers: http/cookie_lines.c http/cookie_jar.c http/cookie_site.c http/cookie.c http/set_cookie.c http/cookie_date.c
 ///
-/// A jar as text. What is accepted is taken by libcurl, and what libcurl writes of it is accepted again, else a jar
-/// that was saved could not be read; bounds leave whole lines in their order, and change nothing the second time.
-/// Input: a byte (1: fields are allowed), a number (the time, in 2^20 seconds), then the text.
+/// A jar, from lines of text and from Set-Cookie fields. What a jar writes is accepted again and gives the same bytes,
+/// else a jar that was saved could not be read. Limits hold, and a request is sent with no control byte.
+/// Input: a byte (1: fields are allowed), a number (the time, in 2^20 seconds), then the text; each of its lines is
+/// also a Set-Cookie field.
 #include "input.h"
 
-#include "net/cookie_lines.h"
+#include "http/cookie_lines.h"
 
-#include <curl/curl.h>
-#include <netcore/cookies.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_TEXT_BYTES = 1 << 20 };
@@ -33,65 +31,89 @@ static void check_fault(nc_slice text, nc_cookie_fault fault) {
     CHECK(line == fault.line && (fault.offset == 0 || text.data[fault.offset - 1] == '\n'));
 }
 
-/// The lines of `after` stand in `before`, in the same order.
-static void check_subsequence(nc_slice before, nc_slice after) {
-    nc_slice kept;
+/// Fills a jar with lines that are good.
+static void put_lines(nc_cookie_jar *jar, nc_slice text, int64_t now_s) {
+    bool has_changed = false;
     nc_slice line;
-    while (nc_cookie_lines_next(&kept, &after)) {
-        do {
-            CHECK(nc_cookie_lines_next(&line, &before));
-        } while (!nc_slice_is_equal(kept, line));
-    }
-}
-
-static void check_bounds(nc_slice text, int64_t now_s) {
-    nc_buf once = nc_buf_init(MAX_TEXT_BYTES);
-    nc_buf twice = nc_buf_init(MAX_TEXT_BYTES);
-    nc_cookie_fault fault;
-    bool is_shorter = false;
-    nc_buf_append(&once, text);
-    CHECK(nc_cookie_lines_bound(&once, now_s, &is_shorter) == NC_OK);
-    check_subsequence(text, nc_buf_slice(&once));
-    CHECK(nc_cookie_lines_are_good(nc_buf_slice(&once), true, &fault));
-    CHECK(count_lines(nc_buf_slice(&once)) <= NC_MAX_COOKIES);
-    nc_buf_append(&twice, nc_buf_slice(&once));
-    CHECK(nc_cookie_lines_bound(&twice, now_s, &is_shorter) == NC_OK && !is_shorter);
-    CHECK(nc_slice_is_equal(nc_buf_slice(&once), nc_buf_slice(&twice)));
-    nc_buf_deinit(&once);
-    nc_buf_deinit(&twice);
-}
-
-/// What libcurl makes of the lines, as text.
-static nc_buf through_libcurl(nc_slice text) {
-    nc_buf out = nc_buf_init(2 * MAX_TEXT_BYTES);
-    struct curl_slist *cookies = NULL;
-    nc_slice line;
-    CURL *easy = curl_easy_init();
-    CHECK(easy != NULL && curl_easy_setopt(easy, CURLOPT_COOKIEFILE, "") == CURLE_OK);
     while (nc_cookie_lines_next(&line, &text)) {
-        char *copy = malloc(line.length + 1);
-        CHECK(copy != NULL);
-        memcpy(copy, line.data, line.length);
-        copy[line.length] = '\0';
-        (void)curl_easy_setopt(easy, CURLOPT_COOKIELIST, copy);
-        free(copy);
+        CHECK(nc_cookie_lines_put(jar, line, now_s, &has_changed) == NC_OK);
     }
-    CHECK(curl_easy_getinfo(easy, CURLINFO_COOKIELIST, &cookies) == CURLE_OK);
-    for (const struct curl_slist *one = cookies; one != NULL; one = one->next) {
-        nc_buf_append(&out, nc_slice_of(one->data));
-        nc_buf_append_byte(&out, '\n');
+}
+
+static nc_buf written(nc_cookie_jar *jar, int64_t now_s) {
+    nc_buf out = nc_buf_init(4 * MAX_TEXT_BYTES);
+    nc_cookie_list list;
+    CHECK(nc_cookie_jar_list(jar, now_s, &list) == NC_OK);
+    CHECK(list.count == jar->count && list.count <= NC_JAR_MAX_COOKIES && jar->bytes <= NC_JAR_MAX_BYTES);
+    nc_cookie_list_sort(&list);
+    for (size_t i = 0; i < list.count; i++) {
+        nc_cookie_lines_append(&out, list.cookies[i]);
     }
-    curl_slist_free_all(cookies);
-    curl_easy_cleanup(easy);
+    nc_cookie_list_deinit(&list);
     CHECK(nc_buf_status(&out) == NC_OK);
     return out;
+}
+
+/// What a jar writes is read as what it was, byte for byte.
+static void check_jar(nc_cookie_jar *jar, int64_t now_s) {
+    nc_cookie_jar copy;
+    nc_cookie_fault fault;
+    nc_buf once = written(jar, now_s);
+    CHECK(nc_cookie_lines_are_good(nc_buf_slice(&once), false, &fault));
+    CHECK(count_lines(nc_buf_slice(&once)) == jar->count);
+    nc_cookie_jar_init(&copy);
+    put_lines(&copy, nc_buf_slice(&once), now_s);
+    nc_buf twice = written(&copy, now_s);
+    CHECK(nc_slice_is_equal(nc_buf_slice(&once), nc_buf_slice(&twice)));
+    nc_cookie_jar_deinit(&copy);
+    nc_buf_deinit(&twice);
+    nc_buf_deinit(&once);
+}
+
+static void check_field(nc_cookie_jar *jar, const nc_cookie_place *place) {
+    nc_buf field = nc_buf_init(NC_JAR_MAX_SENT_BYTES);
+    nc_cookie_jar_append_field(jar, place, true, &field);
+    CHECK(nc_buf_status(&field) == NC_OK);
+    for (size_t i = 0; i < field.length; i++) {
+        CHECK(field.data[i] >= 0x20 && field.data[i] != 0x7f);
+    }
+    nc_buf_deinit(&field);
+}
+
+static void check_lines(nc_slice text, int64_t now_s) {
+    nc_cookie_jar jar;
+    const nc_cookie_place place = {nc_slice_of("www.a.example"), nc_slice_of("/a/b"), true, now_s};
+    nc_cookie_jar_init(&jar);
+    put_lines(&jar, text, now_s);
+    check_field(&jar, &place);
+    check_jar(&jar, now_s);
+    nc_cookie_jar_deinit(&jar);
+}
+
+static void check_answers(nc_slice text, int64_t now_s) {
+    nc_cookie_jar jar;
+    bool has_changed = false;
+    bool is_secure = false;
+    nc_cookie_jar_init(&jar);
+    while (text.length > 0) {
+        const uint8_t *end = memchr(text.data, '\n', text.length);
+        size_t length = end != NULL ? (size_t)(end - text.data) : text.length;
+        const nc_cookie_place place = {nc_slice_of("www.a.example"), nc_slice_of("/a/b"), is_secure, now_s};
+        CHECK(nc_cookie_jar_store(&jar, &place, nc_slice_make(text.data, length), &has_changed) == NC_OK);
+        check_field(&jar, &place);
+        is_secure = !is_secure;
+        length += end != NULL ? 1 : 0;
+        text = nc_slice_make(text.data + length, text.length - length);
+    }
+    check_jar(&jar, now_s);
+    nc_cookie_jar_deinit(&jar);
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
     (void)argc;
     (void)argv;
     memory_count_blocks();
-    return curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK ? 0 : 1;
+    return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -105,10 +127,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         check_fault(text, fault);
     } else if (text.length < MAX_TEXT_BYTES) {
         CHECK(memchr(text.data, 0, text.length) == NULL);
-        check_bounds(text, now_s);
-        nc_buf written = through_libcurl(text);
-        CHECK(nc_cookie_lines_are_good(nc_buf_slice(&written), false, &fault));
-        nc_buf_deinit(&written);
+        check_lines(text, now_s);
+    }
+    if (text.length < MAX_TEXT_BYTES) {
+        check_answers(text, now_s);
     }
     input_deinit(&in);
     CHECK(memory_live_blocks() == 0);

@@ -35,6 +35,7 @@ static void lines__that_a_jar_wrote_come_out_with_the_same_bytes(void **state) {
     static const char text[] = "b.example\tFALSE\t/\tFALSE\t0\tz\tlast first\n"
                                ".a.example\tTRUE\t/deep\tFALSE\t0\ta\t1\n"
                                ".a.example\tTRUE\t/deep/\tTRUE\t1800000000\tb\t\n"
+                               ".a.example\tTRUE\t/deep/\tFALSE\t0\ta\t2\n"
                                "#HttpOnly_a.example\tFALSE\t/\tFALSE\t9223372036854775807\tc\t\xc4\xe3\xba\xc3\n"
                                "#HttpOnly_.a.example\tTRUE\t/\tTRUE\t0\t#HttpOnly_d\t=\"x\", y\n"
                                "127.0.0.1\tFALSE\t/\tFALSE\t0\te\t1\n"

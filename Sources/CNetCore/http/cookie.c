@@ -57,22 +57,24 @@ static nc_slice compared_path(const nc_cookie *cookie) {
     return nc_slice_make(cookie->path.data, cookie->path.length - (cookie->is_loose ? 1 : 0));
 }
 
-static nc_slice without_slash(nc_slice path) {
-    bool has_slash = path.length > 1 && path.data[path.length - 1] == '/';
-    return nc_slice_make(path.data, path.length - (has_slash ? 1 : 0));
+static bool is_same_but_for_path(const nc_cookie *a, const nc_cookie *b) {
+    return a->is_host_only == b->is_host_only && nc_slice_is_equal(a->name, b->name) &&
+           nc_slice_is_equal(a->domain, b->domain);
 }
 
 bool nc_cookie_is_same(const nc_cookie *a, const nc_cookie *b) {
-    bool is_loose = a->is_loose || b->is_loose;
-    nc_slice paths[2] = {is_loose ? without_slash(a->path) : a->path, is_loose ? without_slash(b->path) : b->path};
-    return a->is_host_only == b->is_host_only && nc_slice_is_equal(a->name, b->name) &&
-           nc_slice_is_equal(a->domain, b->domain) && nc_slice_is_equal(paths[0], paths[1]);
+    return is_same_but_for_path(a, b) && nc_slice_is_equal(a->path, b->path);
+}
+
+bool nc_cookie_is_older_form(const nc_cookie *old, const nc_cookie *answered) {
+    return old->is_loose && is_same_but_for_path(old, answered) &&
+           nc_slice_is_equal(compared_path(old), answered->path);
 }
 
 bool nc_cookie_is_identical(const nc_cookie *a, const nc_cookie *b) {
-    return nc_cookie_is_same(a, b) && nc_slice_is_equal(a->value, b->value) && nc_slice_is_equal(a->path, b->path) &&
-           a->is_persistent == b->is_persistent && a->expires_s == b->expires_s && a->is_secure == b->is_secure &&
-           a->is_http_only == b->is_http_only && a->is_loose == b->is_loose;
+    return nc_cookie_is_same(a, b) && nc_slice_is_equal(a->value, b->value) && a->is_persistent == b->is_persistent &&
+           a->expires_s == b->expires_s && a->is_secure == b->is_secure && a->is_http_only == b->is_http_only &&
+           a->is_loose == b->is_loose;
 }
 
 static bool is_below(nc_slice host, nc_slice domain) {

@@ -46,6 +46,9 @@ bool nc_cookie_has_expired(const nc_cookie *cookie, int64_t now_s);
 size_t nc_cookie_bytes(const nc_cookie *cookie);
 /// Whether one replaces the other: name, domain, path, and whether the host alone gets it.
 bool nc_cookie_is_same(const nc_cookie *a, const nc_cookie *b);
+/// Whether a cookie of a file is the one that a server now sets, with the slash that an older libcurl added to its
+/// path.
+bool nc_cookie_is_older_form(const nc_cookie *old, const nc_cookie *answered);
 /// Whether one would be saved and sent as the other.
 bool nc_cookie_is_identical(const nc_cookie *a, const nc_cookie *b);
 /// Whether a canonical host is the domain or below it (5.1.3).

@@ -142,13 +142,15 @@ static void shrink(nc_cookie_jar *jar) {
 
 /* --- putting in --- */
 
-static nc_cookie *find_same(nc_cookie_jar *jar, const nc_cookie *cookie) {
+typedef bool (*compare_fn)(const nc_cookie *old, const nc_cookie *cookie);
+
+static nc_cookie *find(nc_cookie_jar *jar, const nc_cookie *cookie, compare_fn is_same) {
     nc_cookie_site *site = nc_cookie_site_find(jar->buckets, cookie->domain, &jar->visits);
     for (int is_secure = 0; site != NULL && is_secure < 2; is_secure++) {
         nc_link *list = &site->cookies[is_secure];
         for (nc_link *link = list->next; link != list; link = link->next) {
             jar->visits++;
-            if (nc_cookie_is_same(COOKIE_IN_SITE(link), cookie)) {
+            if (is_same(COOKIE_IN_SITE(link), cookie)) {
                 return COOKIE_IN_SITE(link);
             }
         }
@@ -156,9 +158,8 @@ static nc_cookie *find_same(nc_cookie_jar *jar, const nc_cookie *cookie) {
     return NULL;
 }
 
-nc_status nc_cookie_jar_put(nc_cookie_jar *jar, nc_cookie *cookie, int64_t now_s, bool *has_changed) {
-    remove_expired(jar, now_s);
-    nc_cookie *old = find_same(jar, cookie);
+/// Puts in a cookie in place of `old`, which may be NULL.
+static nc_status put(nc_cookie_jar *jar, nc_cookie *cookie, nc_cookie *old, int64_t now_s, bool *has_changed) {
     bool is_removal = nc_cookie_has_expired(cookie, now_s) || nc_cookie_bytes(cookie) > NC_JAR_MAX_BYTES_PER_SITE;
     if (is_removal || (old != NULL && nc_cookie_is_identical(old, cookie))) {
         nc_cookie_release(cookie);
@@ -184,6 +185,11 @@ nc_status nc_cookie_jar_put(nc_cookie_jar *jar, nc_cookie *cookie, int64_t now_s
     shrink(jar);
     *has_changed = true;
     return NC_OK;
+}
+
+nc_status nc_cookie_jar_put(nc_cookie_jar *jar, nc_cookie *cookie, int64_t now_s, bool *has_changed) {
+    remove_expired(jar, now_s);
+    return put(jar, cookie, find(jar, cookie, nc_cookie_is_same), now_s, has_changed);
 }
 
 /* --- Set-Cookie --- */
@@ -254,7 +260,12 @@ nc_status nc_cookie_jar_store(nc_cookie_jar *jar, const nc_cookie_place *place, 
         return NC_OK;
     }
     nc_cookie *cookie = nc_cookie_new(&made);
-    return cookie != NULL ? nc_cookie_jar_put(jar, cookie, place->now_s, has_changed) : NC_ERR_NO_MEMORY;
+    if (cookie == NULL) {
+        return NC_ERR_NO_MEMORY;
+    }
+    nc_cookie *old = find(jar, cookie, nc_cookie_is_same);
+    old = old != NULL ? old : find(jar, cookie, nc_cookie_is_older_form);
+    return put(jar, cookie, old, place->now_s, has_changed);
 }
 
 /* --- Cookie --- */
