@@ -44,7 +44,7 @@ extension Engine {
     }
 
     /// The jar's cookies, one a line; waits for the loop, so it is for the loop thread.
-    func copyCookies() throws(NetError) -> String {
+    func copyCookies() throws(NetError) -> [UInt8] {
         var buffer = unsafe nc_buf_init(64 << 20)
         defer { unsafe nc_buf_deinit(&buffer) }
         var error = nc_error()
@@ -52,7 +52,7 @@ extension Engine {
         if status != .NC_OK {
             throw NetError(error)
         }
-        return unsafe nc_buf_slice(&buffer).text
+        return unsafe nc_buf_slice(&buffer).withSpan { span in span.indices.map { span[$0] } }
     }
 
     /// Adds cookies, one a line; an empty text removes all.

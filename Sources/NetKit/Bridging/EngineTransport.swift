@@ -186,14 +186,18 @@ extension EngineTransport: TransferControl {
 
     /// The core waits for the loop there, which no thread of the cooperative pool should.
     @concurrent
-    func cookies() async throws(NetError) -> [Cookie] {
+    func cookieLines() async throws(NetError) -> [UInt8] {
         let engine = try engine.get()
-        let lines = await withTaskExecutorPreference(executor) { await Self.lines(of: engine) }
-        return try lines.get().split(separator: "\n").compactMap { Cookie(netscapeLine: $0) }
+        return try await withTaskExecutorPreference(executor) { await Self.lines(of: engine) }.get()
+    }
+
+    func cookies() async throws(NetError) -> [Cookie] {
+        let lines = String(decoding: try await cookieLines(), as: UTF8.self)
+        return lines.split(separator: "\n").compactMap { Cookie(netscapeLine: $0) }
     }
 
     @concurrent
-    private static func lines(of engine: Engine) async -> Result<String, NetError> {
+    private static func lines(of engine: Engine) async -> Result<[UInt8], NetError> {
         do throws(NetError) {
             return .success(try engine.copyCookies())
         } catch {

@@ -89,7 +89,13 @@ import Foundation
         if host.isEmpty {
             return 0
         }
-        return try count { removed, error in
+        let written = try removeAll(fromWritten: host)
+        guard let canonical = host.canonicalHost, canonical != host else { return written }
+        return written + (try removeAll(fromWritten: canonical))
+    }
+
+    private func removeAll(fromWritten host: String) throws(NetError) -> Int {
+        try count { removed, error in
             unsafe host.withSlice { unsafe nc_store_remove_host(&removed, raw, $0, &error) }
         }
     }

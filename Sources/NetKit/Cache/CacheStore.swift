@@ -23,7 +23,7 @@ public protocol CacheStore: Sendable {
     @discardableResult
     func removeAll(tagged tag: String) async throws(NetError) -> Int
 
-    /// Removes the entries of this host, whatever the case of its ASCII letters; tells how many there were.
+    /// Removes the entries of this host, in whatever spelling; tells how many there were.
     @discardableResult
     func removeAll(from host: String) async throws(NetError) -> Int
 

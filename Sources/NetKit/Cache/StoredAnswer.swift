@@ -16,6 +16,9 @@ struct StoredAnswer: Sendable {
         var sensitive: [UInt8] = []
         /// A keyed hash of who was told; empty for anybody.
         var owner: [UInt8] = []
+        /// The canonical hosts that redirects led to on the way, where it was more than one: by an app's policy the
+        /// owner is whose cookies those hosts get.
+        var hosts: [String] = []
         /// What the server said of its time.
         var freshness = HTTPFreshness()
         /// Whether the server can be asked if it still holds.
@@ -29,6 +32,16 @@ struct StoredAnswer: Sendable {
     init(_ head: Head, headers: Headers) {
         self.head = head
         self.headers = headers
+    }
+
+    /// The same, by way of these hosts as well.
+    func visiting(_ hosts: [String]) -> StoredAnswer {
+        if hosts.isEmpty {
+            return self
+        }
+        var head = head
+        head.hosts = Set(head.hosts + hosts).sorted()
+        return StoredAnswer(head, headers: headers)
     }
 }
 

@@ -1,12 +1,12 @@
 /// Numbers are little-endian; texts and bytes stand behind their length in four bytes.
 ///
-///     "NKC1"  kind: 1 an answer, 2 an index of variants
+///     "NKC2"  kind: 1 an answer, 2 an index of variants
 ///     answer: version of HTTP, status (2 bytes), received, version, lifetime, initial age, stale while revalidated, stale
 ///             if error (8 each, all ones for none), flags, validator (1 each), sensitive, owner, version of the app, URL,
-///             number of fields (4), names and values
+///             number of hosts (4) and the hosts, number of fields (4), names and values
 ///     index:  generation (8), number of sets (4), and of each the number of names (4) and the names
 extension StoredMetadata {
-    private static let magic: [UInt8] = Array("NKC1".utf8)
+    private static let magic: [UInt8] = Array("NKC2".utf8)
 
     /// The bytes for an entry.
     var bytes: Bytes {
@@ -87,6 +87,8 @@ private struct MetadataWriter {
         put(head.owner)
         put(head.appVersion)
         put(head.url)
+        put(UInt32(head.hosts.count))
+        head.hosts.forEach { put($0) }
     }
 }
 
@@ -141,8 +143,12 @@ struct MetadataReader {
         }
         guard let flags: UInt8 = number(in: span), let validator: UInt8 = number(in: span),
             let sensitive = blob(in: span), let owner = blob(in: span), let appVersion = text(in: span),
-            let url = text(in: span)
+            let url = text(in: span), let hosts: UInt32 = number(in: span)
         else { return nil }
+        for _ in 0..<hosts {
+            guard let host = text(in: span) else { return nil }
+            head.hosts.append(host)
+        }
         head.httpVersion = HTTPVersion(code: version)
         head.status = Int(status)
         head.received = numbers[0]

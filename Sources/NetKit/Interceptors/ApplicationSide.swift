@@ -36,19 +36,26 @@ final class ApplicationSide: CacheSide {
 
     func look(at now: Int64) async -> CacheLook {
         let begun = caching.changes.begin()
-        var look = await found(at: now)
+        let jar: JarCookies?
+        do throws(NetError) {
+            jar = policy.scope == nil ? try await context.jarCookies(for: request) : nil
+        } catch {
+            return CacheLook(.fetch(.uncacheable))
+        }
+        var look = await found(at: now, jar)
         look.begun = begun
         look.trust = trust
+        look.cookies = jar
         return look
     }
 
-    private func found(at now: Int64) async -> CacheLook {
+    private func found(at now: Int64, _ jar: JarCookies?) async -> CacheLook {
         let criteria = criteria
         if criteria.maximumAge < 0 {
             return CacheLook(.fetch(.invalidTime))
         }
         let isAnybodys = caching.isAnybodys(request, named: policy.scope, context)
-        guard let key = isAnybodys ? try? await key(in: "") : try? await key() else {
+        guard let key = isAnybodys ? try? await key(in: "") : try? await key(with: jar) else {
             return CacheLook(.fetch(.uncacheable))
         }
         if policy.ignoresStored {
@@ -66,7 +73,18 @@ final class ApplicationSide: CacheSide {
         guard let piece = found.piece(under: key) else {
             return CacheLook(CacheDecision(now: now, policy: criteria, entry: .unreadable), key: key)
         }
+        guard await isOwn(piece, jar) else { return CacheLook(.fetch(.otherIdentity), key: key) }
         return judged(piece, policy.sensitiveData == nil ? [] : await sensitiveHash(), criteria, now)
+    }
+
+    /// Whether the cookies for each host that redirects led to are those that it came with; the key knows the request's
+    /// own host alone.
+    private func isOwn(_ piece: StoredPiece, _ jar: JarCookies?) async -> Bool {
+        let head = piece.answer.head
+        if head.hosts.isEmpty || policy.scope != nil {
+            return true
+        }
+        return (try? await caching.owner(of: jar, at: head.hosts)) == head.owner
     }
 
     private func judged(
@@ -115,6 +133,7 @@ final class ApplicationSide: CacheSide {
 
     func answer(for response: Response<Bytes>, asked: Int64, received: Int64) -> StoredAnswer? {
         guard !policy.isReadOnly, policy.maximumAge > .zero, response.status != 206, response.status != 304,
+            let hosts = request.hosts(onTheWayTo: response.metrics),
             request.acceptedStatuses?.contains(response.status) ?? (200..<300).contains(response.status),
             (try? request.checkHead(response, types: nil)) != nil, !response.isCloseDelimited
         else { return nil }
@@ -125,6 +144,7 @@ final class ApplicationSide: CacheSide {
         head.status = response.status
         head.httpVersion = response.httpVersion
         head.url = response.url
+        head.hosts = hosts
         head.received = received
         head.version = policy.version
         head.appVersion = policy.appVersion ?? context.appVersion
@@ -153,9 +173,10 @@ final class ApplicationSide: CacheSide {
             // Throws where a file that tells who asks is another one by now.
             _ = try await context.unseenCredentials(of: request)
         }
-        guard let sensitive = await sensitiveHash() else { return }
+        guard let sensitive = await sensitiveHash(), try await isUnchanged(look, on: answer.head.hosts) else { return }
         var head = answer.head
         head.sensitive = sensitive
+        head.owner = try await caching.owner(of: look.cookies, at: head.hosts)
         let metadata = StoredMetadata.answer(StoredAnswer(head, headers: answer.headers)).bytes
         let entry = CacheEntry(
             body: body, metadata: metadata, host: request.url.hostName, tags: policy.tags,
@@ -163,6 +184,15 @@ final class ApplicationSide: CacheSide {
         try? await caching.secret.keep()
         let store = caching.store(for: request)
         try await caching.put(entry, for: key, under: key, askedAt: look.begun, in: store)
+    }
+
+    /// Whether the jar has the cookies still that the look's key and owner stand for: another user's may have come
+    /// before the request was sent, and the answer is that user's then.
+    private func isUnchanged(_ look: CacheLook, on hosts: [String]) async throws(NetError) -> Bool {
+        guard let before = look.cookies else { return true }
+        guard let now = try await context.jarCookies(for: request) else { return false }
+        return try request.cookies(from: now) == request.cookies(from: before)
+            && now.shown(to: Set(hosts)) == before.shown(to: Set(hosts))
     }
 
     func response(of piece: StoredPiece, at now: @autoclosure () -> Int64) -> Response<Bytes> {
@@ -178,13 +208,16 @@ final class ApplicationSide: CacheSide {
 
     /// Removes what is stored; false when there was nothing.
     func remove() async throws(NetError) -> Bool {
-        try await caching.store(for: request).remove(try await key())
+        let jar = policy.scope == nil ? try await context.jarCookies(for: request) : nil
+        return try await caching.store(for: request).remove(try await key(with: jar))
     }
 
     // MARK: Keys
 
-    private func key() async throws(NetError) -> CacheKey {
-        try await key(in: try await caching.scope(of: request, named: policy.scope, context, countsCookies: true))
+    private func key(with jar: JarCookies?) async throws(NetError) -> CacheKey {
+        let cookies = policy.scope == nil ? try request.cookies(from: jar) : []
+        return try await key(
+            in: try await caching.scope(of: request, named: policy.scope, context, cookies: cookies))
     }
 
     private func key(in scope: String) async throws(NetError) -> CacheKey {

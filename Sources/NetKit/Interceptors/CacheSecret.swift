@@ -25,9 +25,14 @@ final class CacheSecret: Sendable {
 
     /// HMAC-SHA256 of the texts, each behind its length; empty where it cannot be made.
     func hash(_ texts: [String]) async throws(NetError) -> [UInt8] {
+        try await hash(texts.map { Array($0.utf8) })
+    }
+
+    /// The same of bytes, which need not be text.
+    func hash(_ parts: [[UInt8]]) async throws(NetError) -> [UInt8] {
         var message: [UInt8] = []
-        for text in texts {
-            message += Array("\(text.utf8.count):\(text)".utf8)
+        for part in parts {
+            message += Array("\(part.count):".utf8) + part
         }
         return Array(try Digest.hmacSHA256(key: try await secret(), Bytes(message)))
     }

@@ -122,10 +122,13 @@ struct CachedCall<Side: CacheSide>: Sendable {
         _ piece: StoredPiece, by answer: Answer, _ look: CacheLook, asked: Int64
     ) async -> Answer {
         let received = caching.now
+        // Other redirects may have led to the server that confirms it than to the one that sent it.
+        let hosts = call.request.hosts(onTheWayTo: answer.metrics)
         let fresh = side.freshened(piece.answer, by: answer.headers, asked: asked, received: received)
+            .visiting(hosts ?? [])
         let kept = StoredPiece(key: piece.key, answer: fresh, body: piece.body)
         let side = side
-        if isForItsKey(answer) {
+        if isForItsKey(answer), hosts != nil {
             await keep {
                 () async throws(NetError) in try await side.replace(piece, by: fresh, after: look)
             }

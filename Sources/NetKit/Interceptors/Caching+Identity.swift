@@ -14,18 +14,19 @@ extension Caching {
     ///
     /// - Parameters:
     ///   - name: what the policy says; nil tells users apart by what they show.
-    ///   - countsCookies: whether cookies are among that.
+    ///   - cookies: those that it is sent with; nil leaves them out.
     func scope(
-        of request: Request<Bytes>, named name: String?, _ context: CacheContext, countsCookies: Bool
+        of request: Request<Bytes>, named name: String?, _ context: CacheContext, cookies: [[UInt8]]?
     ) async throws(NetError) -> String {
         if let name {
             return name.isEmpty ? "" : Bytes(try await secret.hash(["scope", name])).hexText
         }
-        var shown = request.shownCredentials + (try await context.unseenCredentials(of: request))
-        if countsCookies, request.hasCookies(context) {
-            shown += try await cookies(of: request, context)
+        let shown = request.shownCredentials + (try await context.unseenCredentials(of: request))
+        var parts = shown.map { Array($0.utf8) }
+        if let cookies, !cookies.isEmpty {
+            parts += [Array("cookies".utf8)] + cookies
         }
-        return try await scope(shown, by: request.wrappingService)
+        return try await scope(parts, by: request.wrappingService)
     }
 
     /// That of those who show nothing to the request's service.
@@ -34,28 +35,31 @@ extension Caching {
     }
 
     /// Whose answers those are that show this, by a service; empty for anybody's.
-    func scope(_ shown: [String], by service: String?) async throws(NetError) -> String {
+    private func scope(_ shown: [[UInt8]], by service: String?) async throws(NetError) -> String {
         if let service {
-            return Bytes(try await secret.hash(["service", service] + shown)).hexText
+            return Bytes(try await secret.hash(["service", service].map { Array($0.utf8) } + shown)).hexText
         }
-        return shown.isEmpty ? "" : Bytes(try await secret.hash(["shown"] + shown)).hexText
+        return shown.isEmpty ? "" : Bytes(try await secret.hash([Array("shown".utf8)] + shown)).hexText
     }
 
     /// Whose cookies a request is sent with, as a hash; empty without any.
     func owner(of request: Request<Bytes>, _ context: CacheContext) async throws(NetError) -> [UInt8] {
-        guard request.hasCookies(context) else { return [] }
-        let cookies = try await cookies(of: request, context)
-        return cookies.isEmpty ? [] : try await secret.hash(["cookies"] + cookies)
+        let cookies = try request.cookies(from: try await context.jarCookies(for: request))
+        return cookies.isEmpty ? [] : try await secret.hash([Array("cookies".utf8)] + cookies)
     }
 
-    private func cookies(of request: Request<Bytes>, _ context: CacheContext) async throws(NetError) -> [String] {
-        var cookies = request.headers.values(named: "Cookie")
-        if let jar = context.jar, request.cookieUse.sends {
-            // The engine's jar goes by the Host field, too.
-            let host = request.headers["Host"].map { "http://\($0)".hostName } ?? request.url.hostName
-            cookies += try await jar.cookies().filter { $0.isFor(host) }.map { "\($0.name)=\($0.value)" }.sorted()
-        }
-        return cookies
+    /// Whose cookies these hosts may get, as a hash; empty without any.
+    func owner(of jar: JarCookies?, at hosts: [String]) async throws(NetError) -> [UInt8] {
+        let cookies = jar?.shown(to: Set(hosts)) ?? []
+        return cookies.isEmpty ? [] : try await secret.hash([Array("redirected".utf8)] + cookies)
+    }
+}
+
+extension CacheContext {
+    /// The jar as it is now; nil where a request gets no cookies from one.
+    func jarCookies(for request: Request<Bytes>) async throws(NetError) -> JarCookies? {
+        guard let jar, request.cookieUse.sends else { return nil }
+        return JarCookies(netscape: try await jar.cookieLines())
     }
 }
 
@@ -89,9 +93,34 @@ extension Request {
 }
 
 extension Request {
-    /// Whether it may be sent with cookies.
-    fileprivate func hasCookies(_ context: CacheContext) -> Bool {
-        headers.hasAny(["Cookie"]) || getsCookies(context)
+    /// The cookies that it is sent with, of its own and of a jar, in bytes.
+    ///
+    /// Throws for a URL without a host that can be: nobody knows which cookies it gets.
+    func cookies(from jar: JarCookies?) throws(NetError) -> [[UInt8]] {
+        let own = headers.values(named: "Cookie").map { Array($0.utf8) }
+        guard let jar else { return own }
+        // The engine's jar goes by the Host field, too.
+        let places = [url] + headers.values(named: "Host").map { "http://\($0)" }
+        return own + jar.shown(to: try Self.hosts(of: places))
+    }
+
+    fileprivate static func hosts(of urls: [String]) throws(NetError) -> Set<String> {
+        var hosts: Set<String> = []
+        for url in urls {
+            guard let host = url.canonicalURLHost else {
+                throw NetError(.badURL, "the URL has no host that can be: \(url.shownPlace)")
+            }
+            hosts.insert(host)
+        }
+        return hosts
+    }
+
+    /// The hosts of an answer's hops, where redirects led to another one than the request's; nil where one is unknown.
+    func hosts(onTheWayTo metrics: Metrics) -> [String]? {
+        guard metrics.count > 1, let hosts = try? Self.hosts(of: [url] + metrics.map(\.url)) else {
+            return metrics.count > 1 ? nil : []
+        }
+        return hosts.count > 1 ? hosts.sorted() : []
     }
 
     /// Whether it may get cookies from a jar.
@@ -113,21 +142,7 @@ extension Request {
     }
 }
 
-extension Cookie {
-    fileprivate func isFor(_ host: String) -> Bool {
-        let domain = domain.lowercased()
-        return host == domain || (includesSubdomains && host.hasSuffix("." + domain))
-    }
-}
-
 extension String {
-    /// The host of an absolute URL in lower case, without a port; empty where there is none.
-    var hostName: String {
-        guard let origin, let mark = origin.firstRange(of: "://") else { return "" }
-        let place = origin[mark.upperBound...]
-        if place.hasPrefix("[") {
-            return String(place.prefix { $0 != "]" }) + "]"
-        }
-        return String(place.prefix { $0 != ":" })
-    }
+    /// The canonical host of an absolute URL; empty where there is none.
+    var hostName: String { canonicalURLHost ?? "" }
 }

@@ -248,13 +248,13 @@ final class HTTPSide: CacheSide {
 
     /// Where a URL's response is, or the index of its responses.
     func key(of url: String) async throws(NetError) -> CacheKey {
-        let scope = try await caching.scope(of: request, named: policy.scope, context, countsCookies: false)
+        let scope = try await caching.scope(of: request, named: policy.scope, context, cookies: nil)
         return try key(of: url, in: scope)
     }
 
     /// The names are part of it: what lacks a field that chose is another response than what was not chosen by it.
     private func key(of url: String, _ vary: Vary, _ generation: UInt64) async throws(NetError) -> CacheKey {
-        let scope = try await caching.scope(of: request, named: policy.scope, context, countsCookies: false)
+        let scope = try await caching.scope(of: request, named: policy.scope, context, cookies: nil)
         let chosen = try await caching.chosen(vary.fields(of: request.sentFields))
         let variant = "\(String(generation, radix: 16)) \(vary.names.joined(separator: ","))"
         return try CacheKey(

@@ -106,8 +106,13 @@ public final class MemoryCacheStore: CacheStore {
     /// Removes the entries of this host; tells how many there were.
     @discardableResult
     public func removeAll(from host: String) async throws(NetError) -> Int {
-        let wanted = host.utf8.map(\.lowercased)
-        return removeAll { !wanted.isEmpty && $0.host.utf8.lazy.map(\.lowercased).elementsEqual(wanted) }
+        if host.isEmpty {
+            return 0
+        }
+        let canonical = host.canonicalHost
+        return removeAll { entry in
+            [host, canonical].contains { $0.map { entry.host.isEqualIgnoringASCIICase(to: $0) } == true }
+        }
     }
 
     private func removeAll(where isWanted: (CacheEntry) -> Bool) -> Int {

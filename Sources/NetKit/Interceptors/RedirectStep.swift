@@ -70,6 +70,8 @@ extension RedirectStep {
             // They belong to the origin, whether the Location names it or leaves it out.
             next.url = next.url.withUserinfo(of: request.url)
         } else {
+            // A server chooses no credentials for another origin (RFC 9110, 4.2.4).
+            next.url = next.url.withoutUserinfo
             next.headers = next.headers.safeElsewhere
             next.credentials = nil
             next.unixSocket = nil

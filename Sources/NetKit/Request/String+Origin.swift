@@ -22,8 +22,12 @@ extension String {
         return origin == other.origin
     }
 
-    /// Scheme and host in lower case, and the port where it is not the scheme's own; nil where there is no host.
+    /// Scheme, canonical host, and the port where it is not the scheme's own; nil where there is no host. What is no
+    /// http or https URL with a host that can be stays as it is written, in lower case.
     var origin: String? {
+        if let canonical = canonicalOrigin {
+            return canonical
+        }
         guard let (scheme, place) = schemeAndPlace else { return nil }
         return "\(scheme)://\(place)".lowercased()
     }

@@ -2,7 +2,7 @@
 public struct ProtectionSpace: Sendable, Hashable {
     /// "http" or "https"; of a proxy the scheme of its URL.
     public let scheme: String
-    /// The host, in lower case.
+    /// The host in its canonical form: ASCII in lower case, international labels as "xn--…", IPv6 in brackets.
     public let host: String
     /// The port.
     public let port: Int
@@ -14,7 +14,8 @@ public struct ProtectionSpace: Sendable, Hashable {
     /// A space by its parts.
     public init(scheme: String, host: String, port: Int, realm: String? = nil, isProxy: Bool = false) {
         self.scheme = scheme.lowercased()
-        self.host = host.lowercased()
+        let canonical = host.canonicalHost
+        self.host = canonical.map { $0.utf8.contains(UInt8(ascii: ":")) ? "[\($0)]" : $0 } ?? host.lowercased()
         self.port = port
         self.realm = realm
         self.isProxy = isProxy

@@ -8,6 +8,8 @@ protocol TransferControl: Sendable {
     func transfers() -> [TransferInfo]
     func setTrust(_ policy: TrustPolicy) throws(NetError)
     func cookies() async throws(NetError) -> [Cookie]
+    /// The jar's cookies as lines of the Netscape format, in bytes.
+    func cookieLines() async throws(NetError) -> [UInt8]
     func setCookies(_ cookies: [Cookie]) throws(NetError)
     func clearCookies() throws(NetError)
 }

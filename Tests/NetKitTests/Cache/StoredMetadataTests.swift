@@ -14,6 +14,7 @@ struct StoredMetadataTests {
         head.appVersion = "1.2"
         head.sensitive = [1, 2, 3]
         head.owner = [9]
+        head.hosts = ["a.test", "::1"]
         head.hasValidator = true
         head.freshness.received = -5
         head.freshness.lifetime = 7

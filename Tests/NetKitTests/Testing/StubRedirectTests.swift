@@ -37,12 +37,28 @@ struct StubRedirectTests {
     @Test(arguments: [
         ("b", "http://u:p@h.test/b"), ("http://h.test/b", "http://u:p@h.test/b"),
         ("//H.test:80/b", "http://u:p@H.test:80/b"), ("http://o@h.test/b", "http://o@h.test/b"),
-        ("http://i.test/b", "http://i.test/b"),
+        ("http://i.test/b", "http://i.test/b"), ("http://o:p@i.test/b", "http://i.test/b"),
+        ("//@i.test/b", "http://i.test/b"), ("https://o@h.test/b", "https://h.test/b"),
+        ("http://o@h.test:81/b", "http://h.test:81/b"), ("http://%68.test/b", "http://u:p@%68.test/b"),
+        ("http://h.test.:080/b", "http://u:p@h.test.:080/b"),
     ])
     func credentialsOfAURLStayWithTheirOrigin(location: String, url: String) async throws {
         let stub = stub(location)
         _ = try await Agent(transport: stub).send(Request<Bytes>("http://u:p@h.test/a"))
         #expect(stub.requests.map(\.url) == ["http://u:p@h.test/a", url])
+    }
+
+    @Test(arguments: [
+        ("b\u{FC}cher.test", "xn--bcher-kva.test", true), ("xn--bcher-kva.test", "b%C3%BCcher.test", true),
+        ("a.test", "%61.test", true), ("127.1", "127.0.0.1:80", true), ("a.test", "A.test:080", true),
+        ("a.test", "b.test", false), ("a.test", "a.test:81", false),
+    ])
+    func eachSpellingOfAHostIsOneOrigin(host: String, other: String, isSame: Bool) async throws {
+        let stub = stub("http://\(other)/b")
+        let request = Request<Bytes>("http://\(host)/a", headers: ["Authorization": "Bearer t", "X-Api-Key": "k"])
+        _ = try await Agent(transport: stub).send(request)
+        #expect(stub.requests.last?.headers["Authorization"] == (isSame ? "Bearer t" : nil))
+        #expect(stub.requests.last?.headers["X-Api-Key"] == (isSame ? "k" : nil))
     }
 
     @Test(

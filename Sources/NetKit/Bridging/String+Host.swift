@@ -1,0 +1,26 @@
+internal import CNetCore
+
+extension String {
+    /// The host in the form in which hosts are compared: ASCII in lower case, IDNA, addresses in one spelling, no brackets;
+    /// nil for what is no host.
+    var canonicalHost: String? {
+        unsafe canonical { unsafe nc_url_canonical_host(&$0, $1, nil) }
+    }
+
+    /// The canonical host of an absolute http or https URL; nil for what is none.
+    var canonicalURLHost: String? {
+        unsafe canonical { unsafe nc_url_host(&$0, $1, nil) }
+    }
+
+    /// The origin of an absolute http or https URL, with a canonical host; nil for what is none.
+    var canonicalOrigin: String? {
+        unsafe canonical { unsafe nc_url_origin(&$0, $1, nil) }
+    }
+
+    private func canonical(_ append: (inout nc_buf, nc_slice) -> nc_status) -> String? {
+        var buffer = unsafe nc_buf_init(512)
+        defer { unsafe nc_buf_deinit(&buffer) }
+        let status = unsafe withSlice { unsafe append(&buffer, $0) }
+        return status == .NC_OK ? unsafe nc_buf_slice(&buffer).text : nil
+    }
+}
