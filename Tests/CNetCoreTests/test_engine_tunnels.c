@@ -333,6 +333,56 @@ static void engine__a_netrc_that_is_malformed_is_an_error_of_that_file(void **st
     assert_int_equal(unlink(path), 0);
 }
 
+/// libcurl 7.88 ignores a line that is longer, and would send the request without what is in it.
+static void engine__a_netrc_line_that_libcurl_would_ignore_is_an_error_of_that_file(void **state) {
+    enum { LONGEST = 4094 };
+    static const struct {
+        const char *before;
+        size_t length; // of the line
+        const char *behind;
+        bool is_refused;
+    } rows[] = {
+        {"", LONGEST, "", false},
+        {"", LONGEST, "\n", false},
+        {"", LONGEST + 1, "", true},
+        {"", LONGEST + 1, "\n", true},
+        {"# a token\n\n", 3 * LONGEST, "\nmachine other login a password b\n", true},
+        {" # ", 2 * LONGEST, "\n", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        static const char line[] = "machine 127.0.0.1 login us password ";
+        char path[] = "/tmp/netcore-netrc-XXXXXX";
+        nc_buf text = nc_buf_init(1 << 16);
+        nc_buf_append(&text, nc_slice_of("machine 127.0.0.1 login us password one\n"));
+        nc_buf_append(&text, nc_slice_of(rows[i].before));
+        nc_buf_append(&text, nc_slice_of(line));
+        for (size_t k = sizeof line - 1; k < rows[i].length; k++) {
+            nc_buf_append_byte(&text, 't');
+        }
+        nc_buf_append(&text, nc_slice_of(rows[i].behind));
+        nc_buf_append_byte(&text, 0);
+        write_netrc(path, "");
+        fixture f;
+        fixture_start_with(&f, NULL, &(nc_engine_options){.uses_netrc = true, .netrc_file = nc_slice_of(path)});
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        assert_true(fputs((const char *)text.data, file) >= 0);
+        assert_int_equal(fclose(file), 0);
+        answer one = fixture_get(&f, "/");
+        if (rows[i].is_refused) {
+            assert_ended(one, NC_ERR_FILE, CURLE_READ_ERROR, "is longer than 4094 bytes");
+            assert_null(strstr(one.error.message, "tttt"));
+            assert_int_equal(nct_server_request_count(f.server), 0);
+        } else {
+            assert_non_null(strstr(fixture_received(&f, 0), "\r\nAuthorization: Basic "));
+        }
+        fixture_stop(&f);
+        nc_buf_deinit(&text);
+        assert_int_equal(unlink(path), 0);
+    }
+}
+
 /// The engine has looked at the file when it was made; libcurl opens it for each request.
 static void engine__a_netrc_that_becomes_a_pipe_holds_nobody_up(void **state) {
     char path[] = "/tmp/netcore-netrc-XXXXXX";
@@ -427,6 +477,7 @@ int main(void) {
         harness_case(engine__a_netrc_in_the_home_directory_is_not_read_unasked),
         harness_case(engine__a_netrc_answers_a_digests_challenge_where_the_request_names_nobody),
         harness_case(engine__a_netrc_that_is_malformed_is_an_error_of_that_file),
+        harness_case(engine__a_netrc_line_that_libcurl_would_ignore_is_an_error_of_that_file),
         harness_case(engine__a_netrc_that_becomes_a_pipe_holds_nobody_up),
         harness_case(engine__a_socks_proxy_is_offered_what_the_credentials_allow),
     };

@@ -1,4 +1,4 @@
-/// MD5 and SHA-256 through OpenSSL, and the three alphabets in which bytes are written as text.
+/// MD5, SHA-256 and SHA-512/256 through OpenSSL, and the three alphabets in which bytes are written as text.
 ///
 /// MD5 names things here (cache entries, signatures that old services ask for) and never proves anything: whoever can
 /// choose what is digested can make two texts with one MD5. Nothing here compares in constant time.
@@ -25,6 +25,8 @@ NC_ASSUME_NONNULL_BEGIN
 #define NC_MD5_BYTES 16
 /// Bytes of a SHA-256 digest (FIPS 180-4).
 #define NC_SHA256_BYTES 32
+/// Bytes of a SHA-512/256 digest (FIPS 180-4).
+#define NC_SHA512_256_BYTES 32
 /// Bytes of the longest digest.
 #define NC_DIGEST_MAX_BYTES 32
 
@@ -34,6 +36,8 @@ typedef NC_ENUM(nc_digest_kind){
     NC_DIGEST_MD5 = 1,
     /// FIPS 180-4; 32 bytes.
     NC_DIGEST_SHA256 = 2,
+    /// FIPS 180-4, the "SHA-512-256" of RFC 7616; 32 bytes.
+    NC_DIGEST_SHA512_256 = 3,
 } nc_digest_kind;
 
 /// A digest that is being computed, and is used again for the next one.

@@ -11,7 +11,7 @@
 /// Fetched algorithms never change and are shared between threads; to fetch one costs more than to digest a short
 /// text. They are kept for the process, as what they come from, OpenSSL, is there for the process too. Nothing is kept
 /// of a failure, so that the next caller tries again.
-static _Atomic(EVP_MD *) fetched[2];
+static _Atomic(EVP_MD *) fetched[3];
 
 /// Keeps the first of two algorithms that threads fetched at once.
 static EVP_MD *keep(_Atomic(EVP_MD *) *place, EVP_MD *algorithm) {
@@ -47,13 +47,13 @@ static EVP_MD *fetch_beside_fips(const char *name) {
 }
 
 nc_status nc_digest_algorithm(const EVP_MD **out, nc_digest_kind kind, nc_error *err) {
-    bool is_md5 = kind == NC_DIGEST_MD5;
-    _Atomic(EVP_MD *) *place = &fetched[is_md5 ? 0 : 1];
+    static const char *const names[] = {"MD5", "SHA2-256", "SHA2-512/256"};
+    _Atomic(EVP_MD *) *place = &fetched[kind - NC_DIGEST_MD5];
     EVP_MD *algorithm = atomic_load_explicit(place, memory_order_acquire);
     if (algorithm == NULL) {
         // Whoever starts OpenSSL first decides whether it tears itself down at exit, under threads that still use it.
         (void)OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
-        const char *name = is_md5 ? "MD5" : "SHA2-256";
+        const char *name = names[kind - NC_DIGEST_MD5];
         ERR_set_mark();
         algorithm = EVP_MD_fetch(NULL, name, NULL);
         if (algorithm == NULL) {

@@ -23,6 +23,8 @@ size_t nc_digest_bytes(nc_digest_kind kind) {
         return NC_MD5_BYTES;
     case NC_DIGEST_SHA256:
         return NC_SHA256_BYTES;
+    case NC_DIGEST_SHA512_256:
+        return NC_SHA512_256_BYTES;
     }
     return 0;
 }

@@ -2,6 +2,8 @@
 
 #include "base/ascii.h"
 
+#include <string.h>
+
 static nc_slice after(nc_slice text, size_t count) {
     return nc_slice_make(text.data + count, text.length - count);
 }
@@ -56,28 +58,73 @@ static bool covers_body(nc_slice qop) {
     return has_body;
 }
 
+/// Takes "name = value" where it begins so; false, with `text` as it was, where another challenge or nothing follows.
+static bool take_parameter(nc_slice *text, nc_slice *name, nc_slice *value) {
+    nc_slice rest = skip_any(*text, true);
+    *name = take_token(&rest);
+    rest = skip_any(rest, false);
+    if (name->length == 0 || rest.length == 0 || rest.data[0] != '=') {
+        return false;
+    }
+    rest = skip_any(after(rest, 1), false);
+    *value = take_value(&rest);
+    *text = rest;
+    return true;
+}
+
+/// Skips what is no list of parameters, such as a token68 (RFC 9110, 11.2), up to the next comma.
+static nc_slice skip_member(nc_slice text) {
+    const uint8_t *comma = text.length > 0 ? memchr(text.data, ',', text.length) : NULL;
+    return comma != NULL ? after(text, (size_t)(comma - text.data) + 1) : after(text, text.length);
+}
+
+bool nc_challenge_next(nc_slice *rest, nc_challenge *out) {
+    nc_slice at = skip_any(*rest, true);
+    nc_slice name;
+    nc_slice value;
+    out->scheme = take_token(&at);
+    while (out->scheme.length == 0 && at.length > 0) {
+        at = skip_any(skip_member(at), true);
+        out->scheme = take_token(&at);
+    }
+    if (out->scheme.length == 0) {
+        return false;
+    }
+    nc_slice end = at;
+    while (take_parameter(&end, &name, &value)) {
+    }
+    out->parameters = nc_slice_make(at.data, (size_t)(end.data - at.data));
+    *rest = end;
+    return true;
+}
+
+bool nc_challenge_next_parameter(nc_slice *parameters, nc_slice *name, nc_slice *value) {
+    return take_parameter(parameters, name, value);
+}
+
+bool nc_challenge_offers(nc_slice value, const char *scheme) {
+    nc_challenge one;
+    while (nc_challenge_next(&value, &one)) {
+        if (is(one.scheme, scheme)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool nc_challenge_covers_body(nc_slice value) {
-    bool is_digest = false;
-    nc_slice rest = skip_any(value, true);
-    while (rest.length > 0) {
-        nc_slice name = take_token(&rest);
-        if (name.length == 0) {
-            return false; // Nothing that could be followed.
-        }
-        nc_slice behind = skip_any(rest, false);
-        if (behind.length > 0 && behind.data[0] == '=') {
-            rest = skip_any(after(behind, 1), false);
-            nc_slice qop = take_value(&rest);
-            if (is_digest && is(name, "qop")) {
-                return covers_body(qop);
+    nc_challenge one;
+    nc_slice name;
+    nc_slice text;
+    while (nc_challenge_next(&value, &one)) {
+        while (is(one.scheme, "Digest") && nc_challenge_next_parameter(&one.parameters, &name, &text)) {
+            if (is(name, "qop")) {
+                return covers_body(text);
             }
-        } else if (is_digest) {
-            return false; // The next challenge begins.
-        } else {
-            is_digest = is(name, "Digest");
-            rest = behind;
         }
-        rest = skip_any(rest, true);
+        if (is(one.scheme, "Digest")) {
+            return false;
+        }
     }
     return false;
 }

@@ -101,4 +101,6 @@ void nc_framing_take_fold(nc_framing *framing, nc_slice name) {
     if (is_named(name, "Content-Length") || is_named(name, "Transfer-Encoding") || is_named(name, "Content-Encoding")) {
         framing->fault = "a field that tells where the body ends is folded";
     }
+    framing->has_folded_challenge =
+        framing->has_folded_challenge || is_named(name, "WWW-Authenticate") || is_named(name, "Proxy-Authenticate");
 }

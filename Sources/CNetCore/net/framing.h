@@ -14,8 +14,9 @@ typedef struct nc_framing {
     bool has_transfer_coding; // "identity" included
     bool has_location;
     bool has_cookies;
-    uint32_t coding_count; // content codings, "identity" left out
-    const char *fault;     // what is wrong, NULL when nothing is
+    bool has_folded_challenge; // libcurl before 8.18 reads its first line alone
+    uint32_t coding_count;     // content codings, "identity" left out
+    const char *fault;         // what is wrong, NULL when nothing is
 } nc_framing;
 
 /// Takes note of one field; a continuation line changes nothing that was noted, and is a fault of a noted field.

@@ -5,6 +5,7 @@
 #include "net/access.h"
 #include "net/alternatives.h"
 #include "net/apart.h"
+#include "net/auth_answer.h"
 #include "net/engine_state.h"
 #include "net/exchange.h"
 #include "net/tls_hook.h"
@@ -230,7 +231,7 @@ static void set_method(option_row *row, nc_handle *handle, const nc_transfer *tr
 /// libcurl 7.88 does not end the stream of a request that asks without its body, and servers wait for the end.
 static bool may_not_be_stream(const nc_transfer *transfer) {
     return nc_engine_has_libcurl_7(transfer->engine) && transfer->description.has_body && !transfer->is_get &&
-           (nc_handle_awaited_parties(transfer) & NC_PARTY_HOST) != 0;
+           (nc_auth_awaited_parties(transfer) & NC_PARTY_HOST) != 0;
 }
 
 static long http_version_of(const nc_transfer *transfer, bool is_secure) {
@@ -374,6 +375,7 @@ static void set_headers(option_row *row, nc_handle *handle, nc_transfer *transfe
     }
     struct curl_slist *fields =
         nc_description_link_headers(&transfer->description, transfer->is_elsewhere, transfer->is_get, joins);
+    fields = nc_auth_answer_link(transfer, fields);
     bool has_detour = transfer->detour != NULL;
     SET(row, CURLOPT_HTTPHEADER, has_detour ? nc_detour_link_headers(transfer->detour, fields) : fields);
 }
@@ -386,6 +388,33 @@ nc_status nc_handle_check_netrc(nc_transfer *transfer) {
     const nc_state *state = &transfer->engine->state;
     bool reads = !is_apart_from_netrc(transfer) && nc_access_reads_netrc(state, transfer->description.extras);
     return reads ? nc_state_check_files(state, &transfer->engine->files, &transfer->error) : NC_OK;
+}
+
+static void set_credentials(option_row *row, nc_handle *handle, nc_transfer *transfer) {
+    const nc_description *asked = &transfer->description;
+    if (is_apart_from_netrc(transfer) && transfer->engine->state.uses_netrc) {
+        // The file knows hosts, not origins, and "default" is every host.
+        SET(row, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+        handle->has_extras = true;
+    }
+    if (asked->extras != NULL && row->code == CURLE_OK) {
+        handle->has_extras = true;
+        row->code =
+            nc_access_set_request(handle->easy, &transfer->engine->state, asked->extras, transfer->is_elsewhere);
+    }
+    handle->has_extras = handle->has_extras || nc_auth_own_parties(transfer) != 0;
+    row->code = row->code == CURLE_OK ? nc_auth_answer_set(handle->easy, transfer) : row->code;
+    // libcurl would send an empty body twice.
+    bool is_empty = asked->has_body && transfer->upload.length == 0;
+    uint8_t at_once = is_empty ? nc_auth_awaited_parties(transfer) : transfer->at_once;
+    at_once = (uint8_t)(at_once & ~nc_auth_own_parties(transfer));
+    if ((at_once & NC_PARTY_HOST) != 0) {
+        SET(row, CURLOPT_HTTPAUTH, nc_access_at_once(asked->extras->credentials.schemes));
+    }
+    if ((at_once & NC_PARTY_PROXY) != 0) {
+        SET(row, CURLOPT_PROXYAUTH, nc_access_at_once(nc_handle_proxy(transfer)->credentials.schemes));
+        handle->has_extras = true;
+    }
 }
 
 nc_status nc_handle_configure(nc_handle *handle, nc_transfer *transfer) {
@@ -418,25 +447,7 @@ nc_status nc_handle_configure(nc_handle *handle, nc_transfer *transfer) {
         SET(&row, CURLOPT_FRESH_CONNECT, 1L);
         handle->has_extras = true;
     }
-    if (is_apart_from_netrc(transfer) && transfer->engine->state.uses_netrc) {
-        // The file knows hosts, not origins, and "default" is every host.
-        SET(&row, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
-        handle->has_extras = true;
-    }
-    if (asked->extras != NULL && row.code == CURLE_OK) {
-        handle->has_extras = true;
-        row.code = nc_access_set_request(handle->easy, &transfer->engine->state, asked->extras, transfer->is_elsewhere);
-    }
-    // libcurl would send an empty body twice.
-    bool is_empty = asked->has_body && transfer->upload.length == 0;
-    uint8_t at_once = is_empty ? nc_handle_awaited_parties(transfer) : transfer->at_once;
-    if ((at_once & NC_PARTY_HOST) != 0) {
-        SET(&row, CURLOPT_HTTPAUTH, nc_access_at_once(asked->extras->credentials.schemes));
-    }
-    if ((at_once & NC_PARTY_PROXY) != 0) {
-        SET(&row, CURLOPT_PROXYAUTH, nc_access_at_once(nc_handle_proxy(transfer)->credentials.schemes));
-        handle->has_extras = true;
-    }
+    set_credentials(&row, handle, transfer);
     return status_of(row.code);
 }
 
@@ -465,19 +476,6 @@ void nc_handle_watch_progress(nc_handle *handle) {
 const nc_kept_proxy *nc_handle_proxy(const nc_transfer *transfer) {
     const nc_extras *extras = transfer->description.extras;
     return extras != NULL && extras->has_proxy ? &extras->proxy : &transfer->engine->state.proxy;
-}
-
-bool nc_handle_answers_challenges(const nc_transfer *transfer) {
-    const nc_extras *extras = transfer->description.extras;
-    return nc_access_has_rounds(nc_handle_proxy(transfer)->credentials.schemes) ||
-           (extras != NULL && !transfer->is_elsewhere && nc_access_has_rounds(extras->credentials.schemes));
-}
-
-uint8_t nc_handle_awaited_parties(const nc_transfer *transfer) {
-    const nc_extras *extras = transfer->description.extras;
-    bool is_host = extras != NULL && !transfer->is_elsewhere && nc_access_asks_first(extras->credentials.schemes);
-    bool is_proxy = nc_access_asks_first(nc_handle_proxy(transfer)->credentials.schemes);
-    return (uint8_t)((is_host ? NC_PARTY_HOST : 0) | (is_proxy ? NC_PARTY_PROXY : 0));
 }
 
 bool nc_handle_may_need_tls(const nc_transfer *transfer) {

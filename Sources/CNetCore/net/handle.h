@@ -55,10 +55,6 @@ void nc_handle_free(nc_handle *handle);
 
 /// The proxy settings that the transfer is under.
 const nc_kept_proxy *nc_handle_proxy(const nc_transfer *transfer);
-/// Whether libcurl may answer a challenge of this hop's by itself.
-bool nc_handle_answers_challenges(const nc_transfer *transfer);
-/// NC_PARTY_ bits of those whose challenge libcurl would wait for before it sends the hop's body.
-uint8_t nc_handle_awaited_parties(const nc_transfer *transfer);
 /// Whether libcurl is to stop reading at the length that a reply announces: said before it reads that field.
 void nc_handle_heed_length(nc_handle *handle, bool is_heeded);
 /// The hop's connection serves nobody after it.

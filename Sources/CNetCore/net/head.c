@@ -179,7 +179,7 @@ static bool is_unchallenged(nc_transfer *transfer, uint16_t code) {
         return false;
     }
     uint8_t known = (uint8_t)(transfer->met | transfer->at_once);
-    uint8_t awaited = nc_handle_awaited_parties(transfer) & (uint8_t)~known;
+    uint8_t awaited = nc_auth_awaited_parties(transfer) & (uint8_t)~known;
     transfer->at_once |= awaited;
     return awaited != 0;
 }
@@ -301,6 +301,11 @@ static nc_status hold_challenge(nc_transfer *transfer, uint16_t code) {
         (nc_delivery_has_content(transfer) && check_length(transfer) != NC_OK)) {
         return transfer->error.status;
     }
+    nc_status status =
+        nc_auth_answer_head(transfer, code == 407 ? NC_PARTY_PROXY : NC_PARTY_HOST, NC_AUTH_WHERE_MISREAD);
+    if (status != NC_OK || transfer->asks_anew) {
+        return status != NC_OK ? status : NC_ERR_STOPPED_BY_CALLER;
+    }
     if (transfer->framing.has_cookies && nc_handle_set_cookies(transfer->handle, transfer) != NC_OK) {
         return nc_transfer_note(transfer, NC_ERR_NO_MEMORY, 0, "no memory for cookies");
     }
@@ -347,7 +352,7 @@ static nc_status finish_head(nc_transfer *transfer) {
         nc_handle_watch_excess(transfer->handle);
     }
     transfer->has_head = true;
-    if ((code == 401 || code == 407) && nc_handle_answers_challenges(transfer)) {
+    if ((code == 401 || code == 407) && nc_auth_answers_challenges(transfer)) {
         return hold_challenge(transfer, code);
     }
     return accept_head(transfer);

@@ -5,7 +5,9 @@
 #include "base/file.h"
 #include "net/access_check.h"
 
+#include <curl/curl.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,6 +114,55 @@ nc_status nc_state_init(nc_state *state, const nc_engine_options *options, nc_er
     return NC_OK;
 }
 
+/// The longest line of a netrc file that every libcurl reads, its newline left out. libcurl 7.88 ignores longer ones,
+/// and the request goes without the credentials in them.
+enum { MAX_NETRC_LINE_BYTES = 4094, NETRC_PIECE_BYTES = 4096 };
+
+/// A line under way in check_lines().
+typedef struct netrc_line {
+    size_t number;
+    size_t length;
+    bool is_blank; // so far
+    bool is_comment;
+} netrc_line;
+
+/// Takes the next byte of a file; false when its line has become too long.
+static bool take_netrc_byte(netrc_line *line, uint8_t byte) {
+    if (byte == '\n') {
+        *line = (netrc_line){.number = line->number + 1, .is_blank = true};
+        return true;
+    }
+    line->is_comment = line->is_comment || (line->is_blank && byte == '#');
+    line->is_blank = line->is_blank && (byte == ' ' || byte == '\t');
+    line->length++;
+    return line->length <= MAX_NETRC_LINE_BYTES || line->is_comment;
+}
+
+/// NC_ERR_FILE for a line that libcurl would ignore. A file that cannot be read is libcurl's to report.
+static nc_status check_lines(const nc_file_ops *files, const char *path, nc_error *err) {
+    uint8_t bytes[NETRC_PIECE_BYTES];
+    netrc_line line = {.number = 1, .is_blank = true};
+    nc_status status = nc_error_clear(err);
+    int fd = nc_file_open(files, path, O_RDONLY | O_NONBLOCK, 0);
+    ssize_t got = fd >= 0 ? 1 : 0;
+    for (off_t at = 0; status == NC_OK && got > 0; at += got) {
+        do {
+            got = files->read_at(files->ctx, fd, bytes, sizeof bytes, at);
+        } while (got < 0 && errno == EINTR);
+        for (ssize_t i = 0; status == NC_OK && i < got; i++) {
+            if (!take_netrc_byte(&line, bytes[i])) {
+                status = nc_error_set(err, NC_ERR_FILE, CURLE_READ_ERROR, -1,
+                                      "'%s': line %zu is longer than %d bytes, the longest that libcurl reads", path,
+                                      line.number, MAX_NETRC_LINE_BYTES);
+            }
+        }
+    }
+    if (fd >= 0) {
+        (void)files->close(files->ctx, fd);
+    }
+    return status;
+}
+
 /// Where libcurl looks for a file when it is told of none. It need not be there.
 static nc_status check_home_netrc(const nc_file_ops *files, nc_error *err) {
     char path[MAX_TEXT_BYTES + 1];
@@ -123,14 +174,22 @@ static nc_status check_home_netrc(const nc_file_ops *files, nc_error *err) {
     nc_error own;
     nc_error *told = err != NULL ? err : &own;
     nc_status status = nc_file_check(files, path, told);
+    if (status == NC_OK) {
+        return check_lines(files, path, told);
+    }
     bool is_other_kind = status == NC_ERR_FILE && (told->native_code == EINVAL || told->native_code == EISDIR);
     return is_other_kind ? status : nc_error_clear(told);
 }
 
 nc_status nc_state_check_files(const nc_state *state, const nc_file_ops *files, nc_error *err) {
-    return !state->uses_netrc          ? NC_OK
-           : state->netrc_file != NULL ? nc_file_check(files, state->netrc_file, err)
-                                       : check_home_netrc(files, err);
+    if (!state->uses_netrc) {
+        return NC_OK;
+    }
+    if (state->netrc_file == NULL) {
+        return check_home_netrc(files, err);
+    }
+    nc_status status = nc_file_check(files, state->netrc_file, err);
+    return status == NC_OK ? check_lines(files, state->netrc_file, err) : status;
 }
 
 void nc_state_deinit(nc_state *state) {

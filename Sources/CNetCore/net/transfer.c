@@ -17,6 +17,7 @@
 #include "net/proof.h"
 #include "net/response.h"
 #include "net/tls_hook.h"
+#include "net/tunnel.h"
 #include "net/url_text.h"
 #include "net/verdict.h"
 #include "trust/policy.h"
@@ -46,6 +47,7 @@ nc_status nc_transfer_new(nc_transfer **out, nc_engine *engine, const nc_request
     }
     // Room for the NUL, and for the letter by which https is longer than http.
     transfer->redirected_url = nc_buf_init(NC_URL_MAX_BYTES + 2);
+    transfer->answers = nc_auth_answers_init();
     transfer->next_url = nc_buf_init(NC_URL_MAX_BYTES + 2);
     (void)nc_error_clear(&transfer->error);
     nc_description_fill(&transfer->description, request, transfer + 1);
@@ -80,6 +82,7 @@ void nc_transfer_free(nc_transfer *transfer) {
     nc_response_release(transfer->response);
     nc_trust_release(transfer->trust);
     nc_expectation_release(transfer->expectation);
+    nc_auth_answers_deinit(&transfer->answers);
     nc_buf_deinit(&transfer->redirected_url);
     nc_buf_deinit(&transfer->next_url);
     nc_pool_give(transfer->engine->pool, transfer, transfer->bytes);
@@ -440,6 +443,7 @@ static void follow(nc_transfer *transfer) {
     nc_buf previous = transfer->redirected_url;
     transfer->redirected_url = transfer->next_url;
     transfer->next_url = previous;
+    nc_auth_answers_reset(&transfer->answers);
     transfer->followed++;
     transfer->repeats = 0;
     transfer->has_left_detour = false;
@@ -463,6 +467,7 @@ void nc_transfer_hop_done(nc_transfer *transfer, CURLcode code) {
         transfer->repeats++;
         nc_response_repeat_hop(transfer->response);
     }
+    transfer->asks_anew = transfer->asks_anew || nc_tunnel_asks_again(transfer, code);
     if ((code != CURLE_OK && code != CURLE_OUT_OF_MEMORY && nc_alternatives_leave(transfer)) ||
         (transfer->asks_anew && transfer->error.status == NC_OK)) {
         leave_hop(transfer);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/list.h"
+#include "net/auth_answer.h"
 #include "net/delivery.h"
 #include "net/description.h"
 #include "net/flow.h"
@@ -104,16 +105,17 @@ struct nc_transfer {
     bool may_be_multiplexed; // the connection speaks HTTP/2 or 3
     uint32_t socket_key;     // of the connection (nc_sockets_key()); 0 when unknown
     bool is_in_head;
-    bool has_head;        // a final head is complete
-    bool ends_early;      // the transfer is stopped on purpose, and is a success
-    bool asks_anew;       // the hop is stopped on purpose, and begins again
-    bool is_afresh;       // the hop begins again over a connection that nobody used before
-    uint8_t met;          // NC_PARTY_ bits of those that challenged in the hop
-    uint8_t at_once;      // of those that are sent the body without waiting for their challenge
-    uint8_t repeats;      // of the hop, because the server went away before it took the request
-    nc_detour *detour;    // that the hop takes; NULL for none
-    bool has_left_detour; // that led nowhere: no other is taken
-    uint64_t lost_ns;     // that it took to find that out; none of it counts once the hop was connected
+    bool has_head;           // a final head is complete
+    bool ends_early;         // the transfer is stopped on purpose, and is a success
+    bool asks_anew;          // the hop is stopped on purpose, and begins again
+    bool is_afresh;          // the hop begins again over a connection that nobody used before
+    uint8_t met;             // NC_PARTY_ bits of those that challenged in the hop
+    uint8_t at_once;         // of those that are sent the body without waiting for their challenge
+    nc_auth_answers answers; // to challenges that libcurl does not answer
+    uint8_t repeats;         // of the hop, because the server went away before it took the request
+    nc_detour *detour;       // that the hop takes; NULL for none
+    bool has_left_detour;    // that led nowhere: no other is taken
+    uint64_t lost_ns;        // that it took to find that out; none of it counts once the hop was connected
     int socket_error;
     bool is_ending;             // nothing but its files is waited for
     bool is_head_held;          // a challenge that libcurl may answer by itself

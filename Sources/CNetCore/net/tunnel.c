@@ -1,5 +1,8 @@
 #include "net/tunnel.h"
 
+#include "net/auth_answer.h"
+#include "net/challenge.h"
+#include "net/handle.h"
 #include "net/head.h"
 #include "net/head_line.h"
 #include "net/metrics.h"
@@ -40,6 +43,40 @@ static nc_status take_field(nc_transfer *transfer, nc_slice line) {
     return nc_response_add_field(transfer->response, name, value);
 }
 
+static bool keeps_connection(const nc_response *response) {
+    static const char *const names[] = {"Connection", "Proxy-Connection"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        nc_slice value;
+        if (nc_response_find_header(response, nc_slice_of(names[i]), &value) &&
+            nc_challenge_offers(value, "keep-alive")) { // a list of tokens
+            return true;
+        }
+    }
+    return false;
+}
+
+/// libcurl asks again over the same connection, which a proxy of HTTP/1.0 closes behind its answer (RFC 9112, 9.3).
+static nc_status finish_head(nc_transfer *transfer) {
+    const nc_response *response = transfer->response;
+    if (nc_response_status(response) != ASKS_WHO || !nc_auth_answers_challenges(transfer)) {
+        return NC_OK;
+    }
+    bool is_lost = nc_response_http_version(response) == NC_HTTP_VERSION_1_0 && !keeps_connection(response);
+    nc_status status =
+        nc_auth_answer_head(transfer, NC_PARTY_PROXY, is_lost ? NC_AUTH_WHERE_LOST : NC_AUTH_WHERE_MISREAD);
+    return status == NC_OK && transfer->asks_anew ? NC_ERR_STOPPED_BY_CALLER : status;
+}
+
+bool nc_tunnel_asks_again(nc_transfer *transfer, CURLcode code) {
+    bool is_challenged = !transfer->was_connected && transfer->has_tunnel_status && transfer->challenges == 1 &&
+                         nc_response_status(transfer->response) == ASKS_WHO;
+    bool is_lost = code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR || code == CURLE_GOT_NOTHING ||
+                   code == CURLE_COULDNT_CONNECT || code == CURLE_PARTIAL_FILE;
+    return is_challenged && is_lost && transfer->error.status == NC_OK &&
+           (nc_auth_own_parties(transfer) & NC_PARTY_PROXY) == 0 && nc_auth_answers_challenges(transfer) &&
+           nc_auth_answer_head(transfer, NC_PARTY_PROXY, NC_AUTH_WHERE_LOST) == NC_OK && transfer->asks_anew;
+}
+
 nc_status nc_tunnel_take_line(nc_transfer *transfer, nc_slice line) {
     if (line.length > 5 && memcmp(line.data, "HTTP/", 5) == 0) {
         return begin(transfer, line);
@@ -48,11 +85,16 @@ nc_status nc_tunnel_take_line(nc_transfer *transfer, nc_slice line) {
         return nc_transfer_note(transfer, NC_ERR_PROXY, CURLE_WEIRD_SERVER_REPLY,
                                 "a CR within a line of the proxy's head");
     }
+    if (line.length == 0 || line.data[0] == '\r' || line.data[0] == '\n') {
+        return finish_head(transfer);
+    }
     bool is_fold = line.length > 0 && (line.data[0] == ' ' || line.data[0] == '\t');
     nc_status status = NC_OK;
     if (!is_fold) {
         status = take_field(transfer, line);
     } else if (nc_response_header_count(transfer->response) > 0) {
+        size_t last = nc_response_header_count(transfer->response) - 1;
+        nc_framing_take_fold(&transfer->framing, nc_response_header_at(transfer->response, last).name);
         status = nc_response_extend_field(transfer->response, nc_head_line_trim(line));
     }
     return status == NC_OK ? NC_OK : nc_transfer_note(transfer, status, 0, "no memory for what the proxy says");

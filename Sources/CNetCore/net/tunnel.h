@@ -10,5 +10,8 @@
 /// A 407 asks who asks, and is kept as the response of the error that the hop ends with; whatever else a proxy says is
 /// no answer to the request.
 NC_NODISCARD nc_status nc_tunnel_take_line(nc_transfer *transfer, nc_slice line);
+/// Whether the connection ended instead of an answer to the credentials that followed a 407: the hop then begins again
+/// with them (`asks_anew`), once.
+bool nc_tunnel_asks_again(nc_transfer *transfer, CURLcode code);
 
 #endif
