@@ -173,7 +173,7 @@ static void engine__what_is_no_http_is_a_bad_response(void **state) {
         "HTTP/9.9 200 OK\r\n\r\n",
         "HTTP/1.1 200 OK\r\n folded first\r\nContent-Length: 0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nno colon\r\nContent-Length: 0\r\n\r\n",
-        "HTTP/1.1 200 OK\r\n: no name\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length : 0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: five\r\n\r\nabcde",
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef",

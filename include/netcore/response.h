@@ -72,6 +72,9 @@ typedef struct nc_hop_metrics {
     uint64_t decoded_bytes;
     /// Which of the engine's connections it was, counted from 1; 0 when there was none.
     uint64_t connection_id;
+    /// Lines of the response's heads and trailers that were dropped, as their names are malformed (such as
+    /// "X Foo: bar"); see nc_request.refuses_malformed_fields.
+    uint32_t dropped_fields;
     /// Such as "TLSv1.3"; empty without TLS.
     char tls_version[12];
     /// Such as "TLS_AES_256_GCM_SHA384"; empty without TLS.

@@ -307,6 +307,7 @@ static nc_description describe(const nc_request *request) {
         .cookie_use = request->cookie_use,
         .may_pause = request->may_pause,
         .is_elsewhere = request->is_elsewhere,
+        .refuses_malformed_fields = request->refuses_malformed_fields,
         .dscp = request->dscp,
         .priority = request->priority,
         .http = request->http == NC_HTTP_AUTO && !nc_request_fits_http_2(request) ? NC_HTTP_1_1 : request->http,

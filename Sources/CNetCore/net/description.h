@@ -60,6 +60,7 @@ typedef struct nc_description {
     bool expects_upgrade;
     uint8_t cookie_use; // nc_cookie_use
     bool may_pause;
+    bool refuses_malformed_fields;
     bool is_elsewhere; // from the first hop on
     uint8_t dscp;      // 0 is none
     nc_priority priority;

@@ -31,13 +31,15 @@ static bool next_member(nc_slice *rest, nc_slice *member) {
     return true;
 }
 
+/// A number of more than 64 bits becomes UINT64_MAX.
 static bool parse_length(nc_slice text, uint64_t *out) {
     uint64_t value = 0;
     for (size_t i = 0; i < text.length; i++) {
-        if (!nc_ascii_is_digit(text.data[i]) || value > (INT64_MAX - 9) / 10) {
+        if (!nc_ascii_is_digit(text.data[i])) {
             return false;
         }
-        value = value * 10 + (uint64_t)(text.data[i] - '0');
+        uint64_t digit = (uint64_t)(text.data[i] - '0');
+        value = value > (UINT64_MAX - digit) / 10 ? UINT64_MAX : value * 10 + digit;
     }
     *out = value;
     return text.length > 0;
@@ -103,4 +105,95 @@ void nc_framing_take_fold(nc_framing *framing, nc_slice name) {
     }
     framing->has_folded_challenge =
         framing->has_folded_challenge || is_named(name, "WWW-Authenticate") || is_named(name, "Proxy-Authenticate");
+}
+
+/* --- disguises --- */
+
+enum { MAX_LETTERS = 64, LEAST_LETTERS = 7 };
+
+/// The letters of a malformed name in lower case, all else left out, and how many other characters beyond ASCII it has.
+typedef struct letters {
+    char text[MAX_LETTERS];
+    size_t count;
+    size_t foreign;
+    bool is_cut;
+} letters;
+
+static void add_letter(letters *out, uint8_t letter) {
+    out->is_cut = out->is_cut || out->count == MAX_LETTERS;
+    if (!out->is_cut) {
+        out->text[out->count++] = (char)nc_ascii_lower(letter);
+    }
+}
+
+/// Takes a character beyond ASCII that normalisation or case folding makes a letter of ASCII: the full-width letters,
+/// the Kelvin sign and the long s. Returns its length, 0 for another.
+static size_t take_folded(letters *out, nc_slice rest) {
+    const uint8_t *at = rest.data;
+    if (rest.length >= 2 && at[0] == 0xc5 && at[1] == 0xbf) {
+        add_letter(out, 's');
+        return 2;
+    }
+    if (rest.length < 3) {
+        return 0;
+    }
+    if (at[0] == 0xe2 && at[1] == 0x84 && at[2] == 0xaa) {
+        add_letter(out, 'k');
+        return 3;
+    }
+    if (at[0] == 0xef && (at[1] == 0xbc || at[1] == 0xbd)) { // U+FF21 to U+FF3A, U+FF41 to U+FF5A
+        uint8_t letter = (uint8_t)(at[1] == 0xbc ? at[2] - 0xa1 + 'A' : at[2] - 0x81 + 'a');
+        if (nc_ascii_is_alpha(letter)) {
+            add_letter(out, letter);
+            return 3;
+        }
+    }
+    return 0;
+}
+
+static letters letters_of(nc_slice name) {
+    letters out = {.count = 0};
+    for (size_t i = 0; i < name.length;) {
+        uint8_t byte = name.data[i];
+        size_t folded = byte >= 0x80 ? take_folded(&out, nc_slice_make(name.data + i, name.length - i)) : 0;
+        if (nc_ascii_is_alpha(byte)) {
+            add_letter(&out, byte);
+        }
+        out.foreign += folded == 0 && byte >= 0xc0 ? 1 : 0; // where a character of UTF-8 begins
+        i += folded > 0 ? folded : 1;
+    }
+    return out;
+}
+
+/// Whether letters in their order make up the name, where each foreign character stands for a letter that is missing.
+static bool is_subsequence(const letters *of, const char *name) {
+    size_t length = strlen(name);
+    size_t at = 0;
+    for (size_t i = 0; i < length && at < of->count; i++) {
+        at += of->text[at] == name[i] ? 1 : 0;
+    }
+    return at == of->count && of->count >= LEAST_LETTERS && of->count + of->foreign >= length;
+}
+
+static bool means(const letters *of, const char *name) {
+    size_t length = strlen(name);
+    for (size_t i = 0; i + length <= of->count; i++) {
+        if (memcmp(of->text + i, name, length) == 0) {
+            return true;
+        }
+    }
+    return of->foreign > 0 && is_subsequence(of, name);
+}
+
+bool nc_framing_hides_in(nc_slice line) {
+    letters found = {.count = 0};
+    while (line.length > 0 && found.count == 0) { // What stands before a first colon may be nothing.
+        const uint8_t *colon = memchr(line.data, ':', line.length);
+        size_t length = colon != NULL ? (size_t)(colon - line.data) : line.length;
+        found = letters_of(nc_slice_make(line.data, length));
+        length += colon != NULL ? 1 : 0;
+        line = nc_slice_make(line.data + length, line.length - length);
+    }
+    return found.is_cut || means(&found, "contentlength") || means(&found, "transferencoding") ||
+           means(&found, "contentencoding");
 }

@@ -14,9 +14,29 @@
 #include <netcore/url.h>
 #include <string.h>
 
+/// A malformed line with a colon in it is dropped, and counted: many servers send one. Refused stays what another
+/// reader could take for the body's framing, and a line without a colon.
+static nc_status drop_line(nc_transfer *transfer, nc_slice line, const char *place) {
+    bool has_colon = memchr(line.data, ':', line.length) != NULL;
+    bool has_nul = memchr(line.data, 0, line.length) != NULL;
+    if (!has_colon || has_nul || transfer->description.refuses_malformed_fields || nc_framing_hides_in(line)) {
+        return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY, "a line of the %s is no field",
+                                place);
+    }
+    nc_response_hop(transfer->response)->dropped_fields++;
+    transfer->framing.is_behind_dropped = true;
+    return NC_OK;
+}
+
 static nc_status take_field(nc_transfer *transfer, nc_slice line) {
     nc_status status;
-    if (line.data[0] == ' ' || line.data[0] == '\t') {
+    bool is_fold = line.data[0] == ' ' || line.data[0] == '\t';
+    if (is_fold && transfer->framing.is_behind_dropped) {
+        return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
+                                "a line of the response head is no field, and is folded");
+    }
+    transfer->framing.is_behind_dropped = false;
+    if (is_fold) {
         status = nc_response_extend_field(transfer->response, nc_head_line_trim(line));
         size_t count = nc_response_header_count(transfer->response);
         nc_framing_take_fold(&transfer->framing,
@@ -24,15 +44,14 @@ static nc_status take_field(nc_transfer *transfer, nc_slice line) {
     } else {
         const uint8_t *colon = memchr(line.data, ':', line.length);
         size_t name_length = colon != NULL ? (size_t)(colon - line.data) : 0;
-        if (!nc_head_line_is_name(nc_slice_make(line.data, name_length))) {
-            return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
-                                    "a line of the response head is no field");
-        }
         transfer->head_fields++;
         if (transfer->head_fields > transfer->description.limits.max_head_fields) {
             return nc_transfer_note(transfer, NC_ERR_HEAD_TOO_LARGE, CURLE_RECV_ERROR,
                                     "the response head has more than %u fields",
                                     transfer->description.limits.max_head_fields);
+        }
+        if (!nc_head_line_is_name(nc_slice_make(line.data, name_length))) {
+            return drop_line(transfer, line, "response head");
         }
         nc_slice value = nc_head_line_trim(nc_slice_make(colon + 1, line.length - name_length - 1));
         nc_slice name = nc_slice_make(line.data, name_length);
@@ -73,6 +92,10 @@ static nc_status check_framing(nc_transfer *transfer) {
 
 static nc_status check_length(nc_transfer *transfer) {
     uint64_t max_bytes = nc_delivery_max_bytes(transfer);
+    if (transfer->framing.has_length && transfer->framing.length > INT64_MAX) {
+        return nc_transfer_note(transfer, NC_ERR_BODY_TOO_LARGE, CURLE_FILESIZE_EXCEEDED,
+                                "the body of more than %lld bytes is larger than any limit", (long long)INT64_MAX);
+    }
     if (!transfer->framing.has_length || transfer->framing.length <= max_bytes) {
         return NC_OK;
     }
@@ -89,7 +112,8 @@ static nc_status expect_body(nc_transfer *transfer) {
     if (!has_none && !framing->has_length && !framing->is_chunked && version < NC_HTTP_VERSION_2) {
         nc_response_mark_close_delimited(transfer->response);
     }
-    if (has_none || framing->coding_count > 0 || !framing->has_length) {
+    bool is_decoded_first = framing->coding_count > 0 && framing->length <= INT64_MAX;
+    if (has_none || is_decoded_first || !framing->has_length) {
         return NC_OK;
     }
     if (check_length(transfer) != NC_OK) {
@@ -374,14 +398,13 @@ static nc_status take_trailer(nc_transfer *transfer, nc_slice line) {
         return NC_OK;
     }
     size_t name_length = colon != NULL ? (size_t)(colon - line.data) : 0;
-    if (!nc_head_line_is_name(nc_slice_make(line.data, name_length))) {
-        return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
-                                "a line of the trailer is no field");
-    }
     if (++transfer->head_fields > transfer->description.limits.max_head_fields) {
         return nc_transfer_note(transfer, NC_ERR_HEAD_TOO_LARGE, CURLE_RECV_ERROR,
                                 "head and trailer have more than %u fields",
                                 transfer->description.limits.max_head_fields);
+    }
+    if (!nc_head_line_is_name(nc_slice_make(line.data, name_length))) {
+        return drop_line(transfer, line, "trailer");
     }
     nc_trace_pass(&transfer->engine->trace, NC_TRACE_TRAILER, transfer->id);
     nc_status status =

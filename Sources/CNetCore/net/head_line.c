@@ -30,8 +30,8 @@ bool nc_head_line_parse_status(nc_slice line, uint16_t *status, nc_http_version 
         return false;
     }
     const uint8_t *digits = line.data + at + 1;
-    if (line.length > at + 4 && !is_white(digits[3])) {
-        return false; // "200OK"
+    if (line.length > at + 4 && (!is_white(digits[3]) || digits[3] == '\t')) {
+        return false; // "200OK"; RFC 9112, 4: one space, and no tab
     }
     uint8_t major = line.data[5];
     uint8_t minor = at >= 8 ? line.data[7] : '0';
