@@ -6,7 +6,7 @@
 #include <string.h>
 
 static nc_outcome outcome_of(CURLcode code, const char *detail) {
-    return (nc_outcome){.code = code, .detail = detail, .place = nc_slice_of("host.example:81")};
+    return (nc_outcome){.code = code, .detail = detail, .place = nc_slice_of("host.example:81"), .used_proxy = -1};
 }
 
 static void outcome__each_code_has_its_status(void **state) {
@@ -294,10 +294,41 @@ static void outcome__a_proxys_url_is_not_quoted(void **state) {
     }
 }
 
+/// What failed before the connection was ready is the proxy's, as far as libcurl and the tunnel's head tell.
+static void outcome__a_refusal_by_a_proxy_is_known_by_facts(void **state) {
+    static const struct {
+        bool has_proxy;
+        bool is_tunnel_answered;
+        long used_proxy;
+        const char *detail;
+        nc_status status;
+    } rows[] = {
+        {true, true, -1, "", NC_ERR_PROXY},
+        {true, true, 1, "CONNECT tunnel failed, response 403", NC_ERR_PROXY},
+        {true, false, 1, "any words", NC_ERR_PROXY},
+        {true, false, 0, "Failed to connect to p port 8080 after 0 ms", NC_ERR_CONNECT},
+        {true, false, -1, "Failed to connect to p port 8080 after 0 ms", NC_ERR_PROXY},
+        {true, false, -1, "any words", NC_ERR_CONNECT},
+        {false, false, 1, "", NC_ERR_CONNECT},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        nc_error err;
+        nc_outcome outcome = outcome_of(CURLE_COULDNT_CONNECT, rows[i].detail);
+        outcome.has_proxy = rows[i].has_proxy;
+        outcome.proxy = nc_slice_of("p:8080");
+        outcome.is_tunnel_answered = rows[i].is_tunnel_answered;
+        outcome.used_proxy = rows[i].used_proxy;
+        assert_status(nc_outcome_judge(&outcome, &err), rows[i].status);
+        assert_int_equal(strstr(err.message, "p:8080") != NULL, rows[i].status == NC_ERR_PROXY);
+    }
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(outcome__each_code_has_its_status),
+        harness_case(outcome__a_refusal_by_a_proxy_is_known_by_facts),
         harness_case(outcome__a_family_that_alone_counts_is_named),
         harness_case(outcome__a_netrc_that_is_malformed_is_named),
         harness_case(outcome__a_head_that_is_too_large_is_not_said_to_lack_memory),

@@ -216,8 +216,8 @@ typedef struct nc_request {
     /// True sends "/../" and "/./" in the path as they are, those that a redirect's Location names too.
     bool keeps_dot_segments;
     /// True refuses a response with a malformed field name, such as "X Foo" or "Name ", with NC_ERR_BAD_RESPONSE; false
-    /// drops that line and counts it (nc_hop_metrics.dropped_fields). Refused in either case: a line that could mean
-    /// Content-Length, Transfer-Encoding or Content-Encoding to another reader, one that is folded, one without a colon.
+    /// drops that line and counts it (nc_hop_metrics.dropped_fields). Refused in either case are a line that could mean
+    /// Content-Length, Transfer-Encoding or Content-Encoding to another reader, a folded one, and one without a colon.
     bool refuses_malformed_fields;
     /// True says that the receiver may rest for long (nc_engine_pause(), NC_PAUSE). Over HTTP/2 such a transfer, and
     /// one under limits.max_receive_bytes_per_s, gets a connection of its own, of which a host has as many as over

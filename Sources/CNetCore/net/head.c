@@ -436,12 +436,22 @@ static nc_status begin_head(nc_transfer *transfer, nc_slice line) {
     return NC_OK;
 }
 
+/// libcurl 8.18 and later deliver the line that the connection's end has cut off; a CR alone would pass for the head's
+/// end.
+static bool is_cut_off(nc_slice line) {
+    return line.length == 0 || line.data[line.length - 1] != '\n';
+}
+
 nc_status nc_head_take_line(nc_transfer *transfer, nc_slice line) {
     nc_trace_pass(&transfer->engine->trace, NC_TRACE_HEAD_LINE, transfer->id);
     if (transfer->first_byte_ns == 0) {
         transfer->first_byte_ns = nc_engine_now(transfer->engine);
     }
     nc_transfer_enter(transfer, NC_PHASE_BODY);
+    if (is_cut_off(line)) {
+        return nc_transfer_note(transfer, NC_ERR_CUT_SHORT, CURLE_PARTIAL_FILE,
+                                "the connection ended within a line of the response");
+    }
     bool is_answered =
         transfer->is_head_held && !transfer->is_in_head && line.length > 5 && memcmp(line.data, "HTTP/", 5) == 0;
     if (is_answered) {

@@ -254,7 +254,10 @@ static bool is_proxys(const nc_outcome *outcome, nc_status status) {
     case CURLE_BAD_FUNCTION_ARGUMENT: // of a line that is no field
         return true;
     case CURLE_COULDNT_CONNECT:
-        return status != NC_ERR_DESCRIPTORS && status != NC_ERR_NO_MEMORY && names_proxy(outcome);
+        // libcurl 8.20 also says this of a CONNECT that the proxy refuses.
+        return status != NC_ERR_DESCRIPTORS && status != NC_ERR_NO_MEMORY &&
+               (outcome->is_tunnel_answered ||
+                (outcome->used_proxy >= 0 ? outcome->used_proxy != 0 : names_proxy(outcome)));
     default:
         return status == NC_ERR_PROXY;
     }

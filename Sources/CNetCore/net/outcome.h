@@ -18,6 +18,8 @@ typedef struct nc_outcome {
     nc_slice proxy;           // its host and port; empty when the environment names it
     long proxy_verify_result; // CURLINFO_PROXY_SSL_VERIFYRESULT
     CURLproxycode proxy_said; // CURLINFO_PROXY_ERROR
+    long used_proxy;          // CURLINFO_USED_PROXY; -1 where libcurl does not say (below 8.7)
+    bool is_tunnel_answered;  // a proxy has answered CONNECT
     bool is_connected;        // the connection was ready for the request
     bool is_in_head;          // a head is awaited, or has begun and is not complete
     bool has_no_head;         // and not even a byte of one came

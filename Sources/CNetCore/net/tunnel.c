@@ -78,6 +78,10 @@ bool nc_tunnel_asks_again(nc_transfer *transfer, CURLcode code) {
 }
 
 nc_status nc_tunnel_take_line(nc_transfer *transfer, nc_slice line) {
+    if (line.length == 0 || line.data[line.length - 1] != '\n') { // libcurl 8.18 and later: see nc_head_take_line()
+        return nc_transfer_note(transfer, NC_ERR_PROXY, CURLE_PARTIAL_FILE,
+                                "the connection ended within the proxy's answer to CONNECT");
+    }
     if (line.length > 5 && memcmp(line.data, "HTTP/", 5) == 0) {
         return begin(transfer, line);
     }

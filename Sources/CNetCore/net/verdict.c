@@ -87,12 +87,16 @@ bool nc_verdict_asks_anew(const nc_transfer *transfer, CURLcode code) {
            transfer->repeats < MAX_REPEATS && nc_upload_can_begin(transfer);
 }
 
+/// CURLINFO_USED_PROXY, which the headers before 8.7 do not have.
+enum { LIBCURL_THAT_TELLS_OF_PROXIES = 0x080700, INFO_USED_PROXY = CURLINFO_LONG + 66 };
+
 void nc_verdict_judge(nc_transfer *transfer, CURLcode code) {
     curl_off_t lookup_us = 0;
     long os_error = 0;
     long verify_result = 0;
     long proxy_verify_result = 0;
     long proxy_said = CURLPX_OK;
+    long used_proxy = -1;
     if (transfer->error.status != NC_OK || transfer->ends_early) {
         return;
     }
@@ -119,6 +123,9 @@ void nc_verdict_judge(nc_transfer *transfer, CURLcode code) {
     (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_SSL_VERIFYRESULT, &verify_result);
     (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_PROXY_SSL_VERIFYRESULT, &proxy_verify_result);
     (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_PROXY_ERROR, &proxy_said);
+    if (transfer->engine->libcurl_version >= LIBCURL_THAT_TELLS_OF_PROXIES) {
+        (void)curl_easy_getinfo(transfer->handle->easy, (CURLINFO)INFO_USED_PROXY, &used_proxy);
+    }
     const nc_kept_proxy *proxy = nc_handle_proxy(transfer);
     const nc_state *known = &transfer->engine->state;
     const nc_outcome outcome = {
@@ -131,6 +138,8 @@ void nc_verdict_judge(nc_transfer *transfer, CURLcode code) {
         .proxy = nc_url_authority(nc_slice_of(proxy->url != NULL ? proxy->url : "")),
         .proxy_verify_result = proxy_verify_result,
         .proxy_said = (CURLproxycode)proxy_said,
+        .used_proxy = used_proxy,
+        .is_tunnel_answered = transfer->has_tunnel_status,
         .socket_error = transfer->socket_error,
         .is_connected = transfer->was_connected,
         .is_stream = nc_response_http_version(transfer->response) >= NC_HTTP_VERSION_2,
