@@ -104,6 +104,27 @@ static void hsts__what_has_ended_counts_no_more_and_zero_ends_at_once(void **sta
     nc_hsts_deinit(&list);
 }
 
+/// Each response repeats the field: without this the file would be written for each of them.
+static void hsts__an_end_that_moves_a_little_is_no_change(void **state) {
+    nc_hsts list = {0};
+    nc_slice host = nc_slice_of("a.example");
+    nc_slice year = nc_slice_of("max-age=31536000");
+    (void)state;
+    assert_true(nc_hsts_note(&list, host, year, now_s));
+    for (int64_t moved_s = 0; moved_s < 3600; moved_s += 60) {
+        assert_false(nc_hsts_note(&list, host, year, now_s + moved_s));
+    }
+    assert_true(nc_hsts_note(&list, host, year, now_s + 3600));
+    assert_true(nc_hsts_covers(&list, host, now_s + 3599 + 31536000));
+    // Of a short time a little is much, and what ends sooner is believed immediately.
+    assert_true(nc_hsts_note(&list, host, nc_slice_of("max-age=100"), now_s + 3600));
+    assert_false(nc_hsts_covers(&list, host, now_s + 3700));
+    assert_false(nc_hsts_note(&list, host, nc_slice_of("max-age=100"), now_s + 3601));
+    assert_true(nc_hsts_note(&list, host, nc_slice_of("max-age=100"), now_s + 3602));
+    assert_true(nc_hsts_note(&list, host, nc_slice_of("max-age=100; includeSubDomains"), now_s + 3602));
+    nc_hsts_deinit(&list);
+}
+
 static void note_many(nc_hsts *list, const char *form, int from, int count) {
     for (int i = from; i < from + count; i++) {
         char name[64];
@@ -295,6 +316,7 @@ int main(void) {
         harness_case(hsts__names_are_compared_whole_and_without_case),
         harness_case(hsts__addresses_and_what_is_no_name_are_never_remembered),
         harness_case(hsts__what_has_ended_counts_no_more_and_zero_ends_at_once),
+        harness_case(hsts__an_end_that_moves_a_little_is_no_change),
         harness_case(hsts__a_site_is_bounded_and_its_entry_that_ends_first_gives_way),
         harness_case(hsts__in_a_full_list_the_site_with_most_entries_loses_one),
         harness_case(hsts__many_names_do_not_push_another_site_out),
