@@ -21,6 +21,7 @@ static queued *queued_new(void) {
     it->engine.max_in_flight = 4 * SENT;
     it->engine.max_waiting = 4 * SENT;
     it->engine.capabilities.has_http2 = true;
+    it->engine.capabilities.has_trust_policies = true;
     it->engine.libcurl_version = 0x080000;
     nc_queue_init(&it->engine.loop.queue);
     return it;
