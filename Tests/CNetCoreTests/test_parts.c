@@ -201,6 +201,110 @@ static void parts__are_the_same_for_every_cut_in_two(void **state) {
     }
 }
 
+#define REPLACE "multipart/x-mixed-replace;boundary="
+
+/// Streams as cameras send them, and what must not be taken for one.
+static const struct {
+    const char *type;
+    row row;
+} streams[] = {
+    // A boundary that was declared with its hyphens, in both forms.
+    {REPLACE "--b", WHOLE("--b\r\nA: 1\r\n\r\nhi\r\n--b\r\n\r\nyou\r\n--b--\r\n", "{A=1,|hi}{|you}.")},
+    {REPLACE "--b", WHOLE("----b\r\n\r\nhi\r\n----b\r\n\r\nyou\r\n----b--\r\n", "{|hi}{|you}.")},
+    {REPLACE "--b", WHOLE("--b\r\n\r\nhi\r\n----b\r\n\r\nyou\r\n--b--\r\n", "{|hi}{|you}.")},
+    {REPLACE "\"--b c\"", WHOLE("x\r\n--b c\r\n\r\n--b \r\n---b c\r\n--b c--", "{|--b \r\n---b c}.")},
+    {REPLACE "---b", WHOLE("---b\r\n\r\n--b\r\n----b\r\n---b--", "{|--b\r\n----b}.")},
+    {REPLACE "----", WHOLE("------\r\n\r\n----\r\n\r\n--------", "{|----\r\n}.")},
+    {"multipart/mixed; boundary=--b", WHOLE("--b\r\n\r\nhi\r\n----b\r\n--b--", "{|hi\r\n----b}.")},
+    {"multipart/mixed; boundary=--b", WHOLE("----b\r\n\r\nhi\r\n--b\r\n----b--", "{|hi\r\n--b}.")},
+    {"multipart/mixed; boundary=b", WHOLE("b\r\n--b\r\n\r\nb\r\n\r\n--b--", "{|b\r\n}.")},
+    // A first part without a boundary before it.
+    {REPLACE "b", WHOLE("Content-Type: a\r\n\r\n1\r\n--b\r\n\r\n2\r\n--b--", "{Content-Type=a,|1}{|2}.")},
+    {REPLACE "b", WHOLE("\r\n\r\nX: 1\r\ncontent-length: 1\r\n 2\r\n\r\n\r\n--b--", "{X=1,content-length=1   2,|}.")},
+    {REPLACE "--b", WHOLE("Content-Type: a\r\n\r\n1\r\n--b\r\n\r\n2\r\n--b--", "{Content-Type=a,|1}{|2}.")},
+    {REPLACE "b", WHOLE("Content-Type: a\r\n\r\n--b\r\n\r\n2\r\n--b--", "{Content-Type=a,|}{|2}.")},
+    {REPLACE "b", CUT("Content-Type: a\r\n\r\n1\r\n", "{Content-Type=a,|1")},
+    {REPLACE "b", CUT("Content-Type: a\r\n", "")},
+    // A preamble is no part.
+    {REPLACE "b", WHOLE("Note: a preamble\r\n\r\n--b\r\n\r\n1\r\n--b--", "{|1}.")},
+    {REPLACE "b", WHOLE("Content-Type: a\r\nwords\r\n\r\n--b\r\n\r\n1\r\n--b--", "{|1}.")},
+    {REPLACE "b", WHOLE("Content-Type: a\r\n--b\r\n\r\n1\r\n--b--", "{|1}.")},
+    {REPLACE "b", WHOLE("no fields\r\nContent-Type: a\r\n\r\n--b\r\n\r\n1\r\n--b--", "{|1}.")},
+    {REPLACE "b", WHOLE("\r\n-\r\n--\r\n--b\r\n\r\n1\r\n--b--", "{|1}.")},
+    {REPLACE "b", WHOLE("x: \x01\r\n\r\n--b\r\n\r\n1\r\n--b--", "{|1}.")},
+    {MIXED, WHOLE("Content-Type: a\r\n\r\n1\r\n--b\r\n\r\n2\r\n--b--", "{|2}.")},
+    // Lines that end with LF alone.
+    {REPLACE "b", WHOLE("--b\nA: 1\nB: 2\n\nhi\nyou\n--b \n\n\n--b--\n", "{A=1,B=2,|hi\nyou}{|}.")},
+    {REPLACE "b",
+     WHOLE("Content-Type: a\n\n\r\r\n\n\r\n--b\r\nA: 1\n\r\n2\n--b--", "{Content-Type=a,|\r\r\n\n}{A=1,|2}.")},
+    {REPLACE "b", BAD("--b\nA: 1\rB: 2\n\nhi\n--b--", 8, "")},
+    // Blanks and quotes round the boundary.
+    {"Multipart/X-Mixed-Replace ; Boundary = b", WHOLE("--b \t\r\n\r\nhi\r\n--b-- \r\n", "{|hi}.")},
+    {"multipart/mixed; boundary\t=\t\"b\"", WHOLE("--b\r\n\r\nhi\r\n--b--", "{|hi}.")},
+    {"multipart/mixed; boundary=\"\\a\\-b\"", WHOLE("--a-b\r\n\r\nhi\r\n--a-b--", "{|hi}.")},
+    {REPLACE "<<a*b>>", WHOLE("--<<a*b>>\r\n\r\nhi\r\n--<<a*b>>--", "{|hi}.")},
+};
+
+static void parts__of_streams_are_read_as_browsers_read_them(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(streams); i++) {
+        for (size_t piece = 1; piece <= streams[i].row.length; piece++) {
+            nc_slice text = nc_slice_make(streams[i].row.text, streams[i].row.length);
+            told out = read_in_pieces(streams[i].type, NULL, text, piece);
+            expect_row(&streams[i].row, &out);
+            nc_buf_deinit(&out.text);
+        }
+    }
+}
+
+/// A picture is whole as soon as the boundary behind it has come, without the rest of its line.
+static void parts__of_streams_end_with_the_last_byte_of_the_boundary(void **state) {
+    (void)state;
+    static const struct {
+        const char *type;
+        const char *first;
+    } starts[] = {
+        {REPLACE "b", "--b\r\nContent-Type: a\r\n\r\nhi\r\n--b"},
+        {REPLACE "--b", "--b\r\nContent-Type: a\r\n\r\nhi\r\n--b"},
+        {REPLACE "--b", "----b\r\nContent-Type: a\r\n\r\nhi\r\n----b"},
+        {REPLACE "b", "Content-Type: a\r\n\r\nhi\r\n--b"},
+        {REPLACE "b", "Content-Type: a\n\nhi\n--b"},
+    };
+    for (size_t i = 0; i < COUNT_OF(starts); i++) {
+        nc_parts *parts = begin(starts[i].type, NULL);
+        told out = {nc_buf_init(1000), NC_OK, -1};
+        nc_slice text = nc_slice_of(starts[i].first);
+        for (size_t at = 0; at < text.length; at++) {
+            assert_null(memchr(out.text.data == NULL ? (const uint8_t *)"" : out.text.data, '}', out.text.length));
+            feed(parts, nc_slice_make(text.data + at, 1), &out);
+        }
+        assert_slice_equals(nc_buf_slice(&out.text), "{Content-Type=a,|hi}");
+        nc_parts_free(parts);
+        nc_buf_deinit(&out.text);
+    }
+}
+
+static void parts__of_streams_keep_their_limits(void **state) {
+    (void)state;
+    const nc_parts_options small = {.max_parts = 1, .max_head_bytes = 20, .max_part_bytes = 4};
+    static const struct {
+        const char *text;
+        nc_status status;
+    } texts[] = {
+        {"Content-Type:a\n\n1234\n--b--", NC_OK},
+        {"Content-Type:a\n\n12345\n--b--", NC_ERR_TOO_LARGE},
+        {"Content-Type:a\n\n1\n--b\n\n2\n--b--", NC_ERR_TOO_LARGE},
+        {"Content-Type:abcdefghijkl\n\n--b\n\n2\n--b--", NC_OK}, // longer than a head may be: a preamble
+    };
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        for (size_t piece = 1; piece < 40; piece++) {
+            told out = read_in_pieces(REPLACE "b", &small, nc_slice_of(texts[i].text), piece);
+            assert_status(out.status, texts[i].status);
+            nc_buf_deinit(&out.text);
+        }
+    }
+}
+
 static void parts__cut_after_any_byte_are_not_whole(void **state) {
     (void)state;
     static const char text[] = "x\r\n--b\r\nA: 1\r\n\r\nhi\r\nyou\r\n--b \r\n\r\n\r\n--b--";
@@ -336,6 +440,9 @@ int main(void) {
     const struct CMUnitTest cases[] = {
         harness_case(parts__are_told_or_refused_however_they_are_cut),
         harness_case(parts__are_the_same_for_every_cut_in_two),
+        harness_case(parts__of_streams_are_read_as_browsers_read_them),
+        harness_case(parts__of_streams_end_with_the_last_byte_of_the_boundary),
+        harness_case(parts__of_streams_keep_their_limits),
         harness_case(parts__cut_after_any_byte_are_not_whole),
         harness_case(parts__take_the_boundary_from_the_type),
         harness_case(parts__keep_their_limits),

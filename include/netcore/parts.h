@@ -6,6 +6,10 @@
 /// LF, a line that begins with the boundary holds nothing else, and the last boundary has to come. Nothing but the
 /// boundary tells where a part ends, a Content-Length in it neither; content codings of parts are the caller's.
 ///
+/// A boundary that is declared with its hyphens ("boundary=--b") is found without further ones too; the first line
+/// decides. multipart/x-mixed-replace, which cameras send, is read as browsers read it: the first part may come without a
+/// boundary before it, lines may end with LF, and both forms of a boundary may come in one stream.
+///
 ///     nc_parts_new(&parts, content_type, NULL, &err);
 ///     while ((status = nc_parts_next(parts, &bytes, &event, &err)) == NC_OK && event.kind != NC_PARTS_NEEDS_MORE) ...
 ///     status = nc_parts_finish(parts, &err);              // once the body has ended
@@ -77,8 +81,7 @@ typedef struct nc_parts_event {
 ///
 /// - out:          owned by the caller; release with nc_parts_free().
 /// - content_type: the Content-Type field of the response: a multipart type with a boundary (RFC 2046, 5.1.1: 1 to 70
-/// of
-///                 bchars, not ending in a space).
+///                 of bchars, not ending in a space; for multipart/x-mixed-replace of visible ASCII characters).
 /// - options:      NULL means all zero; copied.
 /// Returns NC_OK, NC_ERR_BAD_RESPONSE (another type, or no boundary that may be one), NC_ERR_NO_MEMORY. Pure; call from
 /// any thread.

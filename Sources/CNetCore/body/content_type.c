@@ -39,10 +39,11 @@ bool nc_content_type_parameter(nc_slice *out, nc_slice value, const char *name) 
         while (at < part.length && part.data[at] != '=') {
             at++;
         }
-        if (at == part.length || !nc_slice_is_equal_ignoring_case(nc_slice_make(part.data, at), nc_slice_of(name))) {
+        if (at == part.length ||
+            !nc_slice_is_equal_ignoring_case(trim(nc_slice_make(part.data, at)), nc_slice_of(name))) {
             continue;
         }
-        nc_slice found = nc_slice_make(part.data + at + 1, part.length - at - 1);
+        nc_slice found = trim(nc_slice_make(part.data + at + 1, part.length - at - 1));
         if (found.length >= 2 && found.data[0] == '"' && found.data[found.length - 1] == '"') {
             found = nc_slice_make(found.data + 1, found.length - 2);
         }

@@ -6,7 +6,8 @@
 
 /// The type alone, without parameters and white space around it.
 nc_slice nc_content_type_essence(nc_slice value);
-/// A parameter's value, without the quotes around it; false when it is not there. Letter case of `name` is ignored.
+/// A parameter's value, without the quotes around it and with its quoted pairs; false when it is not there. Letter case
+/// of `name` and blanks at "=" are ignored.
 bool nc_content_type_parameter(nc_slice *out, nc_slice value, const char *name);
 
 #endif

@@ -1,17 +1,14 @@
 #include "base/alloc.h"
 #include "base/ascii.h"
 #include "base/error.h"
-#include "body/content_type.h"
+#include "body/parts_boundary.h"
 #include "body/parts_head.h"
 
-#include <netcore/multipart.h>
 #include <netcore/parts.h>
 #include <string.h>
 
-/// CR LF, two hyphens, and the boundary.
-enum { MARK_BYTES = 4, VIRTUAL_BYTES = 2 };
-
 typedef enum parts_state {
+    AT_TOP,
     IN_PREAMBLE,
     BEHIND_BOUNDARY,
     AT_SECOND_HYPHEN,
@@ -26,8 +23,8 @@ typedef enum parts_state {
 
 struct nc_parts {
     nc_parts_options options;
-    uint8_t delimiter[MARK_BYTES + NC_MULTIPART_MAX_BOUNDARY_BYTES];
-    size_t delimiter_bytes;
+    nc_parts_boundary boundary;
+    const nc_parts_delimiter *delimiter; // the form that is looked for, or that was met so far
     parts_state state;
     size_t matched; // bytes of the delimiter that were met
     size_t given;   // of these, what is no content: given out, or the CR LF of the line before
@@ -114,16 +111,36 @@ static step fail_full(reading *at) {
                    "a part is larger than its limit");
 }
 
-/// A boundary was met as far as the input went. Only its first byte can be CR, so that what breaks off begins no other.
+/// Whether the boundary goes on with this byte.
+static bool matches(nc_parts *parts, uint8_t byte) {
+    if (parts->boundary.is_lenient && parts->matched == 0 && byte == '\n') {
+        // A line that ended without CR: only the LF is held back.
+        parts->matched = parts->given = 1;
+    }
+    if (parts->boundary.shared > 0 && parts->matched == parts->boundary.shared) {
+        parts->delimiter = byte == '-' ? &parts->boundary.full : &parts->boundary.brief;
+    }
+    return byte == parts->delimiter->bytes[parts->matched];
+}
+
+static step meet_boundary(reading *at) {
+    nc_parts *parts = at->parts;
+    bool is_part = parts->state == IN_CONTENT;
+    parts->matched = parts->given = 0;
+    parts->state = BEHIND_BOUNDARY;
+    // The first boundary tells the form, so that no two readers see two sets of parts.
+    parts->boundary.shared = parts->boundary.is_lenient ? parts->boundary.shared : 0;
+    return is_part ? give(at, NC_PARTS_PART_END) : STEP_ON;
+}
+
+/// A boundary was met as far as the input went. Only its first two bytes can be CR and LF, so that what breaks off
+/// begins no other.
 static step go_on_matching(reading *at) {
     nc_parts *parts = at->parts;
-    while (at->in.length > 0 && at->in.data[0] == parts->delimiter[parts->matched]) {
+    while (at->in.length > 0 && matches(parts, at->in.data[0])) {
         skip(at, 1);
-        if (++parts->matched == parts->delimiter_bytes) {
-            bool is_part = parts->state == IN_CONTENT;
-            parts->matched = parts->given = 0;
-            parts->state = BEHIND_BOUNDARY;
-            return is_part ? give(at, NC_PARTS_PART_END) : STEP_ON;
+        if (++parts->matched == parts->delimiter->length) {
+            return meet_boundary(at);
         }
     }
     if (at->in.length == 0) {
@@ -134,7 +151,7 @@ static step go_on_matching(reading *at) {
     if (count == 0 && held > 0) {
         return fail_full(at);
     }
-    nc_slice bytes = nc_slice_make(parts->delimiter + parts->given, count);
+    nc_slice bytes = nc_slice_make(parts->delimiter->bytes + parts->given, count);
     parts->given += count;
     if (parts->given == parts->matched) {
         parts->matched = parts->given = 0;
@@ -142,15 +159,31 @@ static step go_on_matching(reading *at) {
     return count == 0 ? STEP_ON : pass_on(at, bytes);
 }
 
-/// Bytes at the end of a text that may be the beginning of a boundary.
-static size_t tail_of(const nc_parts *parts, nc_slice text) {
-    size_t most = text.length < parts->delimiter_bytes - 1 ? text.length : parts->delimiter_bytes - 1;
+/// What every form of the boundary begins with; without the CR where that may be missing.
+static nc_slice needle_of(const nc_parts *parts) {
+    size_t length = parts->boundary.shared > 0 ? parts->boundary.shared : parts->delimiter->length;
+    size_t first = parts->boundary.is_lenient ? 1 : 0;
+    return nc_slice_make(parts->delimiter->bytes + first, length - first);
+}
+
+/// Bytes at the end of a text that may be the beginning of `needle`.
+static size_t tail_of(nc_slice needle, nc_slice text) {
+    size_t most = text.length < needle.length - 1 ? text.length : needle.length - 1;
     for (size_t count = most; count > 0; count--) {
-        if (memcmp(text.data + text.length - count, parts->delimiter, count) == 0) {
+        if (memcmp(text.data + text.length - count, needle.data, count) == 0) {
             return count;
         }
     }
     return 0;
+}
+
+/// How many bytes certainly lie before the next boundary.
+static size_t bytes_before_boundary(const nc_parts *parts, nc_slice text) {
+    nc_slice needle = needle_of(parts);
+    const uint8_t *found = memmem(text.data, text.length, needle.data, needle.length);
+    size_t count = found != NULL ? (size_t)(found - text.data) : text.length - tail_of(needle, text);
+    bool has_return = parts->boundary.is_lenient && count > 0 && text.data[count - 1] == '\r';
+    return has_return ? count - 1 : count;
 }
 
 static step take_content(reading *at) {
@@ -158,8 +191,7 @@ static step take_content(reading *at) {
     if (parts->matched > 0) {
         return go_on_matching(at);
     }
-    const uint8_t *found = memmem(at->in.data, at->in.length, parts->delimiter, parts->delimiter_bytes);
-    size_t count = found != NULL ? (size_t)(found - at->in.data) : at->in.length - tail_of(parts, at->in);
+    size_t count = bytes_before_boundary(parts, at->in);
     if (count == 0) {
         return go_on_matching(at);
     }
@@ -180,23 +212,38 @@ static step take_blanks(reading *at, parts_state at_end, const char *otherwise) 
         skip(at, 1);
         return STEP_ON;
     }
+    if (parts->boundary.is_lenient && byte == '\n') {
+        parts->state = at_end;
+        return STEP_ON;
+    }
     return expect(at, '\r', at_end, otherwise);
 }
 
-static step begin_part(reading *at) {
+static step count_part(reading *at) {
     nc_parts *parts = at->parts;
-    if (at->in.data[0] != '\n') {
-        return refuse(at, "the line of a boundary does not end with CR LF");
-    }
     if (parts->part_count == parts->options.max_parts) {
         return fail_at(at, NC_ERR_TOO_LARGE, parts->taken_bytes, "there are more parts than may be");
     }
     parts->part_count++;
-    skip(at, 1);
+    return STEP_ON;
+}
+
+static void begin_head(nc_parts *parts) {
     nc_buf_reset(&parts->head);
     parts->line_start = 0;
     parts->start = parts->taken_bytes;
-    parts->state = IN_HEAD;
+}
+
+static step begin_part(reading *at) {
+    if (at->in.data[0] != '\n') {
+        return refuse(at, "the line of a boundary does not end with CR LF");
+    }
+    if (count_part(at) == STEP_ENDED) {
+        return STEP_ENDED;
+    }
+    skip(at, 1);
+    begin_head(at->parts);
+    at->parts->state = IN_HEAD;
     return STEP_ON;
 }
 
@@ -214,34 +261,104 @@ static step end_head(reading *at) {
     parts->start = parts->taken_bytes;
     parts->part_bytes = 0;
     // The CR LF of the empty line may be that of a boundary: a part of fields alone (RFC 2046, 5.1.1).
-    parts->matched = parts->given = VIRTUAL_BYTES;
+    parts->matched = parts->given = NC_PARTS_LINE_END_BYTES;
     return give(at, NC_PARTS_HEAD);
 }
 
-static step take_head(reading *at) {
+/// Gives a line that ended without CR one, where that is allowed.
+static void complete_line(nc_parts *parts) {
+    size_t length = parts->head.length;
+    bool has_return = length >= parts->line_start + 2 && parts->head.data[length - 2] == '\r';
+    if (parts->boundary.is_lenient && !has_return) {
+        parts->head.length--;
+        nc_buf_append(&parts->head, nc_slice_of("\r\n"));
+    }
+}
+
+/// Takes input up to the end of a line into the head; `*line` is the line once it is whole, and empty before.
+static step take_line(reading *at, nc_slice *line) {
     nc_parts *parts = at->parts;
     const uint8_t *end = memchr(at->in.data, '\n', at->in.length);
     size_t count = end != NULL ? (size_t)(end - at->in.data) + 1 : at->in.length;
-    if (count > parts->options.max_head_bytes - parts->head.length) {
+    *line = nc_slice_make(NULL, 0);
+    if (count > parts->options.max_head_bytes || parts->head.length > parts->options.max_head_bytes - count) {
         return fail_at(at, NC_ERR_HEAD_TOO_LARGE, parts->start + parts->options.max_head_bytes,
                        "the fields of a part are larger than their limit");
     }
     nc_buf_append(&parts->head, nc_slice_make(at->in.data, count));
+    if (end != NULL && nc_buf_status(&parts->head) == NC_OK) {
+        complete_line(parts);
+    }
     if (nc_buf_status(&parts->head) != NC_OK) {
         return fail_at(at, NC_ERR_NO_MEMORY, parts->taken_bytes, "no memory for the fields of a part");
     }
     skip(at, count);
-    if (end == NULL) {
+    if (end != NULL) {
+        *line = nc_slice_make(parts->head.data + parts->line_start, parts->head.length - parts->line_start);
+        parts->line_start = parts->head.length;
+    }
+    return STEP_ON;
+}
+
+static step take_head(reading *at) {
+    nc_parts *parts = at->parts;
+    nc_slice line;
+    if (take_line(at, &line) == STEP_ENDED) {
+        return STEP_ENDED;
+    }
+    if (line.length == 0) {
         return STEP_ON;
     }
-    nc_slice line = nc_slice_make(parts->head.data + parts->line_start, parts->head.length - parts->line_start);
     size_t wrong = nc_parts_line_check(line);
     if (wrong < line.length) {
-        return fail_at(at, NC_ERR_BAD_RESPONSE, parts->start + parts->line_start + wrong,
+        return fail_at(at, NC_ERR_BAD_RESPONSE, parts->start + (uint64_t)(line.data - parts->head.data) + wrong,
                        "a forbidden byte in the fields of a part");
     }
-    parts->line_start = parts->head.length;
     return line.length == 2 ? end_head(at) : STEP_ON;
+}
+
+/// What came was no part: it is dropped, and a boundary is looked for.
+static step begin_preamble(reading *at, bool is_at_line_start) {
+    nc_parts *parts = at->parts;
+    parts->part_bytes = parts->head.length;
+    parts->state = IN_PREAMBLE;
+    parts->matched = parts->given = is_at_line_start ? NC_PARTS_LINE_END_BYTES : 0;
+    return STEP_ON;
+}
+
+/// The beginning of a stream of pictures. Some servers send the fields of the first part without a boundary before
+/// them; browsers read it as a part.
+static step take_top(reading *at) {
+    nc_parts *parts = at->parts;
+    size_t room = parts->options.max_head_bytes - parts->head.length;
+    const uint8_t *end = memchr(at->in.data, '\n', at->in.length);
+    size_t count = end != NULL ? (size_t)(end - at->in.data) + 1 : at->in.length;
+    bool is_at_line_start = parts->head.length == parts->line_start;
+    if ((is_at_line_start && at->in.data[0] == '-') || count >= room) {
+        return begin_preamble(at, is_at_line_start);
+    }
+    nc_slice line;
+    if (take_line(at, &line) == STEP_ENDED) {
+        return STEP_ENDED;
+    }
+    if (line.length == 0) {
+        return STEP_ON;
+    }
+    bool is_first = line.data == parts->head.data;
+    if (line.length == 2 && is_first) {
+        begin_head(parts);
+        return STEP_ON;
+    }
+    if (nc_parts_line_check(line) < line.length || (line.length > 2 && !nc_parts_line_is_field(line, is_first))) {
+        return begin_preamble(at, true);
+    }
+    if (line.length > 2) {
+        return STEP_ON;
+    }
+    if (!nc_parts_head_describes(nc_buf_slice(&parts->head))) {
+        return begin_preamble(at, true);
+    }
+    return count_part(at) == STEP_ENDED ? STEP_ENDED : end_head(at);
 }
 
 static step end_parts(reading *at) {
@@ -262,6 +379,8 @@ static step take_step(reading *at) {
     static const char *const goes_on = "a line that begins with the boundary goes on";
     nc_parts *parts = at->parts;
     switch (parts->state) {
+    case AT_TOP:
+        return take_top(at);
     case BEHIND_BOUNDARY:
         parts->padding_bytes = 0;
         parts->state = at->in.data[0] == '-' ? AT_SECOND_HYPHEN : IN_PADDING;
@@ -291,38 +410,9 @@ static step take_step(reading *at) {
 
 /* --- the interface --- */
 
-/// bchars (RFC 2046, 5.1.1), without a space at the end.
-static bool is_boundary(nc_slice text) {
-    if (text.length == 0 || text.length > NC_MULTIPART_MAX_BOUNDARY_BYTES || text.data[text.length - 1] == ' ') {
-        return false;
-    }
-    for (size_t i = 0; i < text.length; i++) {
-        uint8_t byte = text.data[i];
-        bool is_sign = byte != 0 && strchr("'()+_,-./:=? ", byte) != NULL;
-        if (!nc_ascii_is_alpha(byte) && !nc_ascii_is_digit(byte) && !is_sign) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static nc_status find_boundary(nc_slice *boundary, nc_slice content_type, nc_error *err) {
-    static const char prefix[] = "multipart/";
-    nc_slice type = nc_content_type_essence(content_type);
-    if (type.length < sizeof prefix ||
-        !nc_slice_is_equal_ignoring_case(nc_slice_make(type.data, sizeof prefix - 1), nc_slice_of(prefix))) {
-        return nc_error_set(err, NC_ERR_BAD_RESPONSE, 0, -1, "a body of type \"%.*s\" has no parts",
-                            (int)(type.length < 64 ? type.length : 64), type.length > 0 ? (const char *)type.data : "");
-    }
-    if (!nc_content_type_parameter(boundary, content_type, "boundary") || !is_boundary(*boundary)) {
-        return nc_error_set(err, NC_ERR_BAD_RESPONSE, 0, -1, "the multipart type names no boundary that may be one");
-    }
-    return NC_OK;
-}
-
 nc_status nc_parts_new(nc_parts **out, nc_slice content_type, const nc_parts_options *options, nc_error *err) {
-    nc_slice boundary = {NULL, 0};
-    nc_status status = find_boundary(&boundary, content_type, err);
+    nc_parts_boundary boundary;
+    nc_status status = nc_parts_boundary_read(&boundary, content_type, err);
     if (status != NC_OK) {
         return status;
     }
@@ -339,12 +429,13 @@ nc_status nc_parts_new(nc_parts **out, nc_slice content_type, const nc_parts_opt
         parts->options.max_part_bytes > 0 ? parts->options.max_part_bytes : NC_PARTS_DEFAULT_MAX_PART_BYTES;
     parts->options.max_head_bytes =
         parts->options.max_head_bytes > 0 ? parts->options.max_head_bytes : NC_PARTS_DEFAULT_MAX_HEAD_BYTES;
-    memcpy(parts->delimiter, "\r\n--", MARK_BYTES);
-    memcpy(parts->delimiter + MARK_BYTES, boundary.data, boundary.length);
-    parts->delimiter_bytes = MARK_BYTES + boundary.length;
+    parts->boundary = boundary;
+    parts->delimiter = &parts->boundary.full;
+    parts->state = boundary.is_lenient ? AT_TOP : IN_PREAMBLE;
     // The first boundary may begin the body.
-    parts->matched = parts->given = VIRTUAL_BYTES;
-    parts->head = nc_buf_init(parts->options.max_head_bytes);
+    parts->matched = parts->given = NC_PARTS_LINE_END_BYTES;
+    // A line may get a CR on top.
+    parts->head = nc_buf_init(parts->options.max_head_bytes < SIZE_MAX ? parts->options.max_head_bytes + 1 : SIZE_MAX);
     parts->fields = fields;
     *out = parts;
     return nc_error_clear(err);

@@ -20,6 +20,26 @@ size_t nc_parts_line_check(nc_slice line) {
     return has_end ? line.length : end;
 }
 
+bool nc_parts_line_is_field(nc_slice line, bool is_first) {
+    size_t colon = 0;
+    while (colon < line.length && nc_ascii_is_token(line.data[colon])) {
+        colon++;
+    }
+    return (!is_first && is_blank(line.data[0])) || (colon > 0 && line.data[colon] == ':');
+}
+
+bool nc_parts_head_describes(nc_slice head) {
+    static const char prefix[] = "content-";
+    for (size_t at = 0; at + sizeof prefix < head.length; at++) {
+        bool is_line_start = at == 0 || head.data[at - 1] == '\n';
+        if (is_line_start &&
+            nc_slice_is_equal_ignoring_case(nc_slice_make(head.data + at, sizeof prefix - 1), nc_slice_of(prefix))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /// RFC 5322, 2.2.3: a line that begins with a blank goes on with the one before. The first line may not, and the empty
 /// one at the end has nothing behind it.
 static void unfold(uint8_t *text, size_t length) {

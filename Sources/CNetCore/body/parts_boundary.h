@@ -1,0 +1,32 @@
+/// The boundary of a multipart body, and the forms in which its lines come.
+#ifndef NETCORE_PRIVATE_PARTS_BOUNDARY_H
+#define NETCORE_PRIVATE_PARTS_BOUNDARY_H
+
+#include <netcore/bytes.h>
+#include <netcore/multipart.h>
+#include <stdbool.h>
+
+/// CR LF and two hyphens.
+enum { NC_PARTS_MARK_BYTES = 4, NC_PARTS_LINE_END_BYTES = 2 };
+
+typedef struct nc_parts_delimiter {
+    uint8_t bytes[NC_PARTS_MARK_BYTES + NC_MULTIPART_MAX_BOUNDARY_BYTES];
+    size_t length;
+} nc_parts_delimiter;
+
+typedef struct nc_parts_boundary {
+    /// CR LF, two hyphens and the boundary (RFC 2046, 5.1.1).
+    nc_parts_delimiter full;
+    /// CR LF and a boundary that was declared with its hyphens.
+    nc_parts_delimiter brief;
+    /// The bytes with which both forms begin; 0 if only the full form can come. The byte behind them is a hyphen in the
+    /// full form and none in the brief one.
+    size_t shared;
+    /// multipart/x-mixed-replace: servers of pictures, which browsers read leniently.
+    bool is_lenient;
+} nc_parts_boundary;
+
+/// Reads the boundary of a Content-Type. NC_ERR_BAD_RESPONSE for another type or without a usable boundary.
+NC_NODISCARD nc_status nc_parts_boundary_read(nc_parts_boundary *out, nc_slice content_type, nc_error *err);
+
+#endif
