@@ -80,7 +80,7 @@ let package = Package(
         .systemLibrary(
             name: "LibXML2", path: "Sources/SystemLibraries/libxml2", pkgConfig: "libxml-2.0",
             providers: [.apt(["libxml2-dev"])]),
-        .target(name: "CNetXML", dependencies: ["LibXML2"], cSettings: [.define("_GNU_SOURCE")]),
+        .target(name: "CNetXML", dependencies: ["CNetCore", "LibXML2"], cSettings: [.define("_GNU_SOURCE")]),
         .target(name: "NetKitXML", dependencies: ["NetKit", "CNetXML"], swiftSettings: strict),
         .systemLibrary(
             name: "LibPNG", path: "Sources/SystemLibraries/libpng", pkgConfig: "libpng",

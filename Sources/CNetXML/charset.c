@@ -1,12 +1,17 @@
 #include "charset.h"
 
 #include <ctype.h>
-#include <errno.h>
+#include <netcore/bytes.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-enum { ROOM_BYTES = 8 << 10 };
+enum {
+    /// So many bytes are converted at a time; the text of one is at most four times as long, and what a charset holds
+    /// back comes on top.
+    STEP_BYTES = 2 << 10,
+    MAX_TEXT_BYTES = 8 * STEP_BYTES,
+};
 
 /// How a text begins in some charset.
 typedef struct beginning {
@@ -27,56 +32,17 @@ static const char declaration[] = "<?xml";
 
 /* --- names --- */
 
-/// A name as IANA registers them; others might mean something to iconv, and these do: the locale's charset, or the
-/// machine's own words.
-static bool is_name(const char *name) {
-    static const char *const refused[] = {"char", "wchar_t", "internal"};
-    size_t length = strlen(name);
-    for (size_t i = 0; i < length; i++) {
-        if (!isalnum((unsigned char)name[i]) && strchr("-_.:+", name[i]) == NULL) {
-            return false;
-        }
-    }
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-        if (strcasecmp(name, refused[i]) == 0) {
-            return false;
-        }
-    }
-    return length > 0 && length < CHARSET_BYTES;
-}
-
-static bool is_utf8(const char *name) {
-    return strcasecmp(name, "utf-8") == 0 || strcasecmp(name, "utf8") == 0;
-}
-
-/// What iconv is asked for. Without a mark, which is taken off before, UTF-16 would go by the machine's order; and
-/// iconv's own Shift_JIS has a yen sign for the backslash, and an overline for the tilde.
-static const char *iconv_name(const char *charset) {
-    static const char *const shift_jis[] = {"shift_jis", "shift-jis", "sjis", "ms_kanji", "csshiftjis", "x-sjis"};
-    for (size_t i = 0; i < sizeof shift_jis / sizeof *shift_jis; i++) {
-        if (strcasecmp(charset, shift_jis[i]) == 0) {
-            return "CP932";
-        }
-    }
-    return strcasecmp(charset, "utf-16") == 0 ? "UTF-16LE" : charset;
-}
-
-static bool open_iconv(iconv_t *out, const char *charset) {
-    iconv_t opened = is_name(charset) ? iconv_open("UTF-8", iconv_name(charset)) : (iconv_t)-1;
-    if (opened == (iconv_t)-1) {
-        return false;
-    }
-    *out = opened;
-    return true;
+/// libxml2 reads UTF-8 itself, and says where it is wrong.
+static bool is_utf8(const char *label) {
+    const char *name = nc_charset_name(nc_slice_of(label));
+    return name != NULL && strcmp(name, "UTF-8") == 0;
 }
 
 bool charset_is_known(const char *name) {
-    iconv_t opened;
-    if (!open_iconv(&opened, name)) {
-        return false;
-    }
-    iconv_close(opened);
-    return true;
+    nc_charset_decoder *decoder = NULL;
+    bool is_known = nc_charset_decoder_new(&decoder, nc_slice_of(name), NULL) == NC_OK;
+    nc_charset_decoder_free(decoder);
+    return is_known;
 }
 
 /* --- the beginning of a text --- */
@@ -158,7 +124,10 @@ static bool find_declared(char out[CHARSET_BYTES], const uint8_t *head, size_t c
 
 size_t charset_find(char out[CHARSET_BYTES], const char *name, const uint8_t *head, size_t count) {
     const beginning *begins = find_beginning(head, count);
-    if (begins != NULL && (begins->mark_bytes > 0 || name[0] == '\0' || strcasecmp(name, "utf-16") == 0)) {
+    const char *known = nc_charset_name(nc_slice_of(name));
+    bool is_utf16 = known != NULL && strcmp(known, "UTF-16LE") == 0;
+    if (begins != NULL &&
+        (begins->mark_bytes > 0 || name[0] == '\0' || (is_utf16 && strcasecmp(name, "utf-16le") != 0))) {
         snprintf(out, CHARSET_BYTES, "%s", begins->charset);
         return begins->mark_bytes;
     }
@@ -173,90 +142,44 @@ size_t charset_find(char out[CHARSET_BYTES], const char *name, const uint8_t *he
 /* --- the conversion --- */
 
 bool converter_init(charset_converter *converter, const char *charset) {
-    converter->part_count = 0;
-    converter->is_open = false;
-    if (is_utf8(charset)) {
-        return true;
-    }
-    converter->is_open = open_iconv(&converter->iconv, charset);
-    return converter->is_open;
+    converter->decoder = NULL;
+    return is_utf8(charset) || nc_charset_decoder_new(&converter->decoder, nc_slice_of(charset), NULL) == NC_OK;
 }
 
 void converter_deinit(charset_converter *converter) {
-    if (converter->is_open) {
-        iconv_close(converter->iconv);
-        converter->is_open = false;
-    }
+    nc_charset_decoder_free(converter->decoder);
+    converter->decoder = NULL;
 }
 
-/// Converts as far as whole characters go, and moves on behind them; false as converter_feed() says.
-static bool convert(charset_converter *converter, const uint8_t **bytes, size_t *count, converted_fn take, void *ctx) {
-    char room[ROOM_BYTES];
-    char *from = (char *)(uintptr_t)*bytes; // iconv(3) only reads it.
-    for (;;) {
-        char *to = room;
-        size_t left = sizeof room;
-        size_t result = iconv(converter->iconv, &from, count, &to, &left);
-        int reason = result == (size_t)-1 ? errno : 0;
-        if (to > room && !take(ctx, (const uint8_t *)room, (size_t)(to - room))) {
-            return false;
-        }
-        *bytes = (const uint8_t *)from;
-        if (reason != E2BIG) {
-            return reason == 0 || reason == EINVAL;
-        }
-    }
-}
-
-/// Gives the beginning of a character what it lacks, a byte at a time.
-static bool complete_part(charset_converter *converter, const uint8_t **bytes, size_t *count, converted_fn take,
-                          void *ctx) {
-    while (converter->part_count > 0 && *count > 0) {
-        if (converter->part_count == sizeof converter->part) {
-            return false;
-        }
-        converter->part[converter->part_count++] = *(*bytes)++;
-        (*count)--;
-        const uint8_t *from = converter->part;
-        size_t left = converter->part_count;
-        if (!convert(converter, &from, &left, take, ctx)) {
-            return false;
-        }
-        memmove(converter->part, from, left);
-        converter->part_count = left;
-    }
-    return true;
+static bool take_text(nc_buf *text, converted_fn take, void *ctx) {
+    return text->length == 0 || take(ctx, text->data, text->length);
 }
 
 bool converter_feed(charset_converter *converter, const uint8_t *bytes, size_t count, converted_fn take, void *ctx) {
-    if (count == 0) {
-        return true;
+    if (converter->decoder == NULL) {
+        return count == 0 || take(ctx, bytes, count);
     }
-    if (!converter->is_open) {
-        return take(ctx, bytes, count);
+    bool is_good = true;
+    nc_buf text = nc_buf_init(MAX_TEXT_BYTES);
+    while (is_good && count > 0) {
+        size_t step = count < STEP_BYTES ? count : STEP_BYTES;
+        nc_buf_reset(&text);
+        nc_status status = nc_charset_decoder_feed(converter->decoder, &text, nc_slice_make(bytes, step), NULL);
+        // The text before a bad byte is delivered, so that an earlier mistake of the markup is reported first.
+        is_good = take_text(&text, take, ctx) && status == NC_OK;
+        bytes += step;
+        count -= step;
     }
-    if (!complete_part(converter, &bytes, &count, take, ctx)) {
-        return false;
-    }
-    if (count == 0) {
-        return true;
-    }
-    if (!convert(converter, &bytes, &count, take, ctx) || count > sizeof converter->part) {
-        return false;
-    }
-    memcpy(converter->part, bytes, count);
-    converter->part_count = count;
-    return true;
+    nc_buf_deinit(&text);
+    return is_good;
 }
 
 bool converter_end(charset_converter *converter, converted_fn take, void *ctx) {
-    char room[MAX_CHARACTER_BYTES];
-    char *to = room;
-    size_t left = sizeof room;
-    if (!converter->is_open) {
+    if (converter->decoder == NULL) {
         return true;
     }
-    // Some charsets hold a character back, to which the next one might belong.
-    bool is_whole = converter->part_count == 0 && iconv(converter->iconv, NULL, NULL, &to, &left) != (size_t)-1;
-    return is_whole && (to == room || take(ctx, (const uint8_t *)room, (size_t)(to - room)));
+    nc_buf text = nc_buf_init(MAX_TEXT_BYTES);
+    bool is_good = nc_charset_decoder_finish(converter->decoder, &text, NULL) == NC_OK && take_text(&text, take, ctx);
+    nc_buf_deinit(&text);
+    return is_good;
 }

@@ -3,7 +3,7 @@
 #ifndef NETXML_CHARSET_H
 #define NETXML_CHARSET_H
 
-#include <iconv.h>
+#include <netcore/charset.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,16 +13,11 @@ enum {
     CHARSET_BYTES = 48,
     /// By so much of a text its charset is known; no declaration is longer.
     HEAD_BYTES = 1024,
-    /// The longest character, or shift sequence and character, of any charset.
-    MAX_CHARACTER_BYTES = 16,
 };
 
 /// A conversion under way; all zero passes UTF-8 on.
 typedef struct charset_converter {
-    iconv_t iconv;
-    bool is_open;
-    uint8_t part[MAX_CHARACTER_BYTES]; // the beginning of a character
-    size_t part_count;
+    nc_charset_decoder *decoder; // NULL for UTF-8
 } charset_converter;
 
 /// Takes converted bytes; false ends the conversion.

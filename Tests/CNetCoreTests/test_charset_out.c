@@ -16,6 +16,12 @@ static const struct {
     {"\\n ~①", "csShiftJIS", "\\n ~\x87\x40"},
     {"カ", "ISO-2022-JP", "\x1B$B%+\x1B(B"},
     {"aé", "UTF-8", "aé"},
+    {"€™", "x-cp1252", "\x80\x99"},
+    {"ğ", "latin5", "\xF0"},
+    {"\u20AC", "dos-874", "\x80"},
+    {"ў", "koi8-u", "\xAE"},
+    {"\uF781", "x-user-defined", "\x81"},
+    {"中€", "gb2312", "\xD6\xD0\x80"},
     {"", "Shift_JIS", ""},
 };
 
@@ -63,6 +69,11 @@ static void charset__refuses_what_it_has_not_and_tells_where(void **state) {
     assert_refused(nc_slice_of("ab中"), "ISO-8859-1", 2);
     assert_refused(nc_slice_of("é中"), "windows-1252", 2);
     assert_refused(nc_slice_of("a\xFFz"), "ISO-8859-1", 1);
+    // Strict readers have other characters there.
+    assert_refused(nc_slice_of("ab€"), "ISO-8859-1", 2);
+    assert_refused(nc_slice_of("ab\xC2\x80"), "latin1", 2);
+    assert_refused(nc_slice_of("é"), "us-ascii", 0);
+    assert_refused(nc_slice_of("€"), "tis-620", 0);
     assert_refused(nc_slice_of("a\xED\xA0\x80"), "UTF-16", 1);
     assert_refused(nc_slice_of("a"), "no-such-charset", -1);
     assert_refused(nc_slice_of("a"), "latin1//TRANSLIT", -1);

@@ -1,238 +1,132 @@
-#include "base/ascii.h"
 #include "base/error.h"
 #include "base/utf8.h"
+#include "text/charset_decoder.h"
+#include "text/charset_iconv.h"
+#include "text/charset_tables.h"
 
 #include <errno.h>
-#include <iconv.h>
-#include <netcore/charset.h>
-#include <string.h>
 
-#define MAX_NAME_BYTES 63u
-/// The least that iconv is offered at a time; no character of any charset becomes longer.
-#define LEAST_ROOM 64u
-
-/// A name's own bytes, NUL-terminated for iconv_open(3).
-typedef struct charset_name {
-    char text[MAX_NAME_BYTES + 1];
-} charset_name;
-
-/// '/' is left out on purpose: "//TRANSLIT" and "//IGNORE" turn errors into wrong text.
-static bool is_name_byte(uint8_t c) {
-    return nc_ascii_is_alpha(c) || nc_ascii_is_digit(c) || c == '.' || c == '_' || c == ':' || c == '-';
-}
-
-static bool is_one_of(nc_slice name, const char *const *list) {
-    for (; *list != NULL; list++) {
-        if (nc_slice_is_equal_ignoring_case(name, nc_slice_of(*list))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool parse_name(charset_name *out, nc_slice name) {
-    // Names that iconv takes and IANA does not know: they mean the locale's charset or the machine's own words.
-    static const char *const refused[] = {"char", "wchar_t", "internal", NULL};
-    if (name.length == 0 || name.length > MAX_NAME_BYTES || is_one_of(name, refused)) {
-        return false;
-    }
-    for (size_t i = 0; i < name.length; i++) {
-        if (!is_name_byte(name.data[i])) {
-            return false;
-        }
-    }
-    memcpy(out->text, name.data, name.length);
-    out->text[name.length] = '\0';
-    return true;
-}
-
-/// What iconv is asked for. Its own Shift_JIS reads the backslash as a yen sign and the tilde as an overline, which it
-/// writes as they are: everybody else means Windows' table (WHATWG Encoding, 4.2).
-static const char *iconv_name(const charset_name *name) {
-    static const char *const shift_jis[] = {"shift_jis", "shift-jis", "sjis", "ms_kanji", "csshiftjis", "x-sjis", NULL};
-    return is_one_of(nc_slice_of(name->text), shift_jis) ? "CP932" : name->text;
-}
-
-static nc_status fail_at(nc_error *err, size_t offset, nc_slice text, const char *charset) {
-    if (offset >= text.length) {
-        return nc_error_set(err, NC_ERR_BAD_CHARSET, 0, (int64_t)offset, "the text ends inside a character of %s",
-                            charset);
-    }
-    return nc_error_set(err, NC_ERR_BAD_CHARSET, 0, (int64_t)offset, "byte 0x%02x at byte %zu is not valid %s",
-                        text.data[offset], offset, charset);
-}
-
-static nc_status fail_full(nc_error *err, const nc_buf *out) {
-    return nc_error_set(err, out->status, 0, -1, "the converted text does not fit: %s", nc_status_text(out->status));
-}
-
-static nc_status copy_utf8(nc_buf *out, nc_slice text, nc_error *err) {
-    size_t valid = nc_utf8_span(text.data, text.length);
-    if (valid != text.length) {
-        return fail_at(err, valid, text, "UTF-8");
-    }
-    nc_buf_append(out, text);
-    return out->status == NC_OK ? nc_error_clear(err) : fail_full(err, out);
-}
-
-/// Offers iconv the free end of `out`, and makes more room when it asks; errno is returned, 0 when all is converted.
-static int convert(iconv_t converter, nc_buf *out, char **input, size_t *input_left) {
-    for (;;) {
-        char *into = (char *)out->data + out->length;
-        size_t room = out->capacity - out->length;
-        size_t room_before = room;
-        // The last call, without input, writes what a stateful charset still holds back.
-        bool is_last = *input_left == 0;
-        size_t result = iconv(converter, is_last ? NULL : input, is_last ? NULL : input_left, &into, &room);
-        int code = result == (size_t)-1 ? errno : 0;
-        out->length += room_before - room;
-        if (code == 0 && is_last) {
-            return 0;
-        }
-        if (code == 0) {
-            continue;
-        }
-        if (code != E2BIG) {
-            return code;
-        }
-        // What is left of the maximum may be less than the usual step, and still be enough.
-        size_t left = out->max_bytes - out->capacity;
-        size_t step = (out->capacity - out->length) + (left < LEAST_ROOM ? left : LEAST_ROOM);
-        if (nc_buf_reserve(out, left == 0 ? step + 1 : step) != NC_OK) {
-            return E2BIG;
-        }
-    }
-}
-
-/// Finds the input byte whose character was written at `written` bytes, by converting again into just that much room.
-static size_t offset_of_output(iconv_t converter, nc_slice text, uint8_t *scratch, size_t written) {
-    char *input = (char *)(uintptr_t)text.data;
-    size_t input_left = text.length;
-    char *into = (char *)scratch;
-    (void)iconv(converter, NULL, NULL, NULL, NULL);
-    (void)iconv(converter, &input, &input_left, &into, &written);
-    return text.length - input_left;
-}
-
-static nc_status convert_text(nc_buf *out, iconv_t converter, nc_slice text, const char *charset, nc_error *err) {
-    if (text.length == 0) {
-        return nc_error_clear(err);
-    }
-    size_t start = out->length;
-    size_t room = text.length < out->max_bytes - start ? text.length : out->max_bytes - start;
-    if (nc_buf_reserve(out, room == 0 ? 1 : room) != NC_OK) {
-        return fail_full(err, out);
-    }
-    char *input = (char *)(uintptr_t)text.data;
-    size_t input_left = text.length;
-    int code = convert(converter, out, &input, &input_left);
-    if (out->status != NC_OK) {
-        return fail_full(err, out);
-    }
-    // Some converters (UCS-4) let through numbers above U+10FFFF, as the five-byte forms of old. Such a one comes
-    // before the byte that iconv stopped at, if it stopped.
-    size_t valid = nc_utf8_span(out->data + start, out->length - start);
-    if (valid != out->length - start) {
-        return fail_at(err, offset_of_output(converter, text, out->data + start, valid), text, charset);
-    }
-    if (code == EINVAL) {
-        return nc_error_set(err, NC_ERR_BAD_CHARSET, 0, (int64_t)(text.length - input_left),
-                            "the text ends inside a character of %s", charset);
-    }
-    if (code != 0) {
-        return fail_at(err, text.length - input_left, text, charset);
-    }
-    return nc_error_clear(err);
-}
-
-/// Checks the arguments and the name; `*is_utf8` tells whether there is nothing to convert.
-static nc_status prepare(charset_name *name, bool *is_utf8, const nc_buf *out, nc_slice text, nc_slice charset,
-                         nc_error *err) {
-    static const char *const utf8_names[] = {"utf-8", "utf8", "csutf8", NULL};
+static nc_status prepare(charset_name *name, const nc_buf *out, nc_slice text, nc_slice charset, nc_error *err) {
     if (out == NULL || (text.data == NULL && text.length != 0) || (charset.data == NULL && charset.length != 0)) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a buffer or slice is NULL");
     }
-    if (!parse_name(name, charset)) {
-        return nc_error_set(err, NC_ERR_BAD_CHARSET, 0, -1, "'%.*s' is not the name of a charset",
-                            charset.length > MAX_NAME_BYTES ? (int)MAX_NAME_BYTES : (int)charset.length,
-                            charset.length == 0 ? "" : (const char *)charset.data);
-    }
-    *is_utf8 = is_one_of(charset, utf8_names);
-    return out->status != NC_OK ? fail_full(err, out) : NC_OK;
-}
-
-static nc_status open_converter(iconv_t *out, const char *to, const char *from, const char *charset, nc_error *err) {
-    *out = iconv_open(to, from);
-    if (*out != (iconv_t)-1) {
-        return NC_OK;
-    }
-    nc_status status = errno == ENOMEM ? NC_ERR_NO_MEMORY : NC_ERR_BAD_CHARSET;
-    return nc_error_set(err, status, errno, -1, "no converter for the charset '%s'", charset);
+    nc_status status = nc_charset_name_parse(name, charset, err);
+    return status == NC_OK && out->status != NC_OK ? nc_charset_fail_full(err, out) : status;
 }
 
 nc_status nc_charset_to_utf8(nc_buf *out, nc_slice text, nc_slice charset, nc_error *err) {
     charset_name name;
-    iconv_t converter;
-    bool is_utf8 = false;
-    nc_status status = prepare(&name, &is_utf8, out, text, charset, err);
-    if (status == NC_OK && is_utf8) {
-        return copy_utf8(out, text, err);
-    }
-    if (status == NC_OK) {
-        status = open_converter(&converter, "UTF-8", iconv_name(&name), name.text, err);
-    }
+    nc_charset_decoder decoder;
+    nc_status status = prepare(&name, out, text, charset, err);
     if (status != NC_OK) {
         return status;
     }
     size_t length_before = out->length;
-    status = convert_text(out, converter, text, name.text, err);
+    status = nc_charset_decoder_init(&decoder, &name, err);
+    if (status == NC_OK) {
+        status = nc_charset_decode(&decoder, out, &text, true, err);
+    }
     if (status != NC_OK) {
         out->length = length_before;
     }
-    iconv_close(converter);
+    nc_charset_decoder_deinit(&decoder);
     return status;
 }
 
-static nc_status write_text(nc_buf *out, iconv_t converter, nc_slice text, const char *charset, nc_error *err) {
-    char *input = (char *)(uintptr_t)text.data;
-    size_t input_left = text.length;
-    if (nc_buf_reserve(out, 1) != NC_OK) {
-        return fail_full(err, out);
+/* --- the way out --- */
+
+static nc_status fail_without(nc_error *err, size_t offset, const char *charset) {
+    return nc_error_set(err, NC_ERR_BAD_CHARSET, 0, (int64_t)offset, "%s has not the character at byte %zu", charset,
+                        offset);
+}
+
+/// Returns the character at the beginning of well-formed UTF-8.
+static uint32_t character_at(const uint8_t *bytes, size_t length) {
+    uint32_t character = length == 1 ? bytes[0] : bytes[0] & (0x7Fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        character = character << 6 | (bytes[i] & 0x3Fu);
     }
-    int code = convert(converter, out, &input, &input_left);
+    return character;
+}
+
+/// Returns the byte of a character above ASCII; 0 if the encoding has none.
+static uint8_t byte_of(const uint16_t table[128], uint32_t character) {
+    for (unsigned i = 0; i < 128; i++) {
+        if (table[i] == character) {
+            return (uint8_t)(0x80 + i);
+        }
+    }
+    return 0;
+}
+
+static nc_status write_bytes(nc_buf *out, nc_slice text, const charset_name *name, nc_error *err) {
+    uint16_t table[128];
+    nc_status status = nc_charset_fill_table(table, name->encoding);
+    if (status != NC_OK) {
+        return nc_error_set(err, status, errno, -1, "no converter for the charset '%s'", name->text);
+    }
+    size_t at = 0;
+    while (at < text.length && out->status == NC_OK) {
+        size_t length = nc_utf8_sequence(text.data + at, text.length - at);
+        uint8_t byte = length == 1 ? text.data[at] : byte_of(table, character_at(text.data + at, length));
+        if (length > 1 && (byte == 0 || nc_charset_label_lacks(nc_slice_of(name->text), name->encoding, byte))) {
+            return fail_without(err, at, name->text);
+        }
+        nc_buf_append_byte(out, byte);
+        at += length;
+    }
+    return out->status == NC_OK ? nc_error_clear(err) : nc_charset_fail_full(err, out);
+}
+
+static nc_status write_iconv(nc_buf *out, nc_slice text, const charset_name *name, nc_error *err) {
+    iconv_t converter;
+    const charset_encoding *encoding = name->encoding;
+    // Without an order in its name the text gets a mark; iconv writes it.
+    bool has_mark = encoding != NULL && encoding->kind == CHARSET_UTF16 &&
+                    !nc_slice_is_equal_ignoring_case(nc_slice_of(name->text), nc_slice_of("utf-16le"));
+    const char *write_as = has_mark ? "UTF-16" : encoding == NULL ? name->text : encoding->write_as;
+    nc_status status = nc_charset_open(&converter, write_as, "UTF-8", name->text, err);
+    if (status != NC_OK) {
+        return status;
+    }
+    nc_slice left = text;
+    int code = nc_charset_run(converter, out, &left, true);
+    iconv_close(converter);
     if (out->status != NC_OK) {
-        return fail_full(err, out);
+        return nc_charset_fail_full(err, out);
     }
-    if (code != 0) {
-        return nc_error_set(err, NC_ERR_BAD_CHARSET, 0, (int64_t)(text.length - input_left),
-                            "%s has not the character at byte %zu", charset, text.length - input_left);
+    return code == 0 ? nc_error_clear(err) : fail_without(err, text.length - left.length, name->text);
+}
+
+static nc_status write_text(nc_buf *out, nc_slice text, const charset_name *name, nc_error *err) {
+    switch (name->encoding == NULL ? CHARSET_ICONV : name->encoding->kind) {
+    case CHARSET_UTF8:
+        nc_buf_append(out, text);
+        return out->status == NC_OK ? nc_error_clear(err) : nc_charset_fail_full(err, out);
+    case CHARSET_BYTES:
+        return write_bytes(out, text, name, err);
+    case CHARSET_REPLACEMENT:
+        return nc_error_set(err, NC_ERR_BAD_CHARSET, 0, -1, "no text is written in '%s'", name->text);
+    default:
+        return write_iconv(out, text, name, err);
     }
-    return nc_error_clear(err);
 }
 
 nc_status nc_charset_from_utf8(nc_buf *out, nc_slice text, nc_slice charset, nc_error *err) {
     charset_name name;
-    iconv_t converter;
-    bool is_utf8 = false;
-    nc_status status = prepare(&name, &is_utf8, out, text, charset, err);
-    if (status == NC_OK && (is_utf8 || text.length == 0)) {
-        return copy_utf8(out, text, err);
+    nc_status status = prepare(&name, out, text, charset, err);
+    if (status != NC_OK || text.length == 0) {
+        return status == NC_OK ? nc_error_clear(err) : status;
     }
-    size_t valid = status == NC_OK ? nc_utf8_span(text.data, text.length) : text.length;
+    size_t valid = nc_utf8_span(text.data, text.length);
     if (valid < text.length) {
-        return fail_at(err, valid, text, "UTF-8");
-    }
-    if (status == NC_OK) {
-        status = open_converter(&converter, iconv_name(&name), "UTF-8", name.text, err);
-    }
-    if (status != NC_OK) {
-        return status;
+        return nc_error_set(err, NC_ERR_BAD_CHARSET, 0, (int64_t)valid, "byte 0x%02x at byte %zu is not valid UTF-8",
+                            text.data[valid], valid);
     }
     size_t length_before = out->length;
-    status = write_text(out, converter, text, name.text, err);
+    status = write_text(out, text, &name, err);
     if (status != NC_OK) {
         out->length = length_before;
     }
-    iconv_close(converter);
     return status;
 }

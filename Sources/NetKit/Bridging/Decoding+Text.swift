@@ -1,5 +1,13 @@
 internal import CNetCore
 
+/// The WHATWG Encoding Standard's name for a label, as in "windows-1252" for "latin1"; `nil` for others.
+func standardCharset(_ label: String) -> String? {
+    unsafe label.withSlice { label in
+        guard let name = unsafe nc_charset_name(label) else { return nil }
+        return unsafe String(cString: name)
+    }
+}
+
 extension Decoding where Value == String {
     /// Text in the charset that its byte order mark tells, else the Content-Type, else the document itself (HTML's meta
     /// element, XML's declaration, within 1024 bytes), else in UTF-8. The mark is no part of the text; a byte that does
@@ -8,7 +16,8 @@ extension Decoding where Value == String {
 
     /// Text as ``text`` reads it, in this charset where nothing tells another.
     ///
-    /// - Parameter charset: an IANA name, letter case ignored, such as "iso-8859-1".
+    /// - Parameter charset: a label of the WHATWG Encoding Standard, or another name that iconv knows, such as
+    ///   "iso-8859-1"; letter case is ignored.
     public static func text(otherwise charset: String) -> Decoding {
         Decoding({ response in
             let found = TextCharset(
@@ -20,7 +29,8 @@ extension Decoding where Value == String {
 
     /// Text in this charset, whatever the Content-Type says.
     ///
-    /// - Parameter charset: an IANA name, letter case ignored, such as "gb18030", "Shift_JIS" or "windows-1252".
+    /// - Parameter charset: a label of the WHATWG Encoding Standard, or another name that iconv knows, such as "gb18030",
+    ///   "Shift_JIS" or "windows-1252"; letter case is ignored.
     public static func text(charset: String) -> Decoding {
         Decoding({ try $0.bytes.decoded(from: charset) })
     }
@@ -28,7 +38,7 @@ extension Decoding where Value == String {
 
 extension Bytes {
     fileprivate func decoded(from charset: String) throws(NetError) -> String {
-        if charset.isEqualIgnoringASCIICase(to: "utf-8"), let text = utf8Text {
+        if standardCharset(charset) == "UTF-8", let text = utf8Text {
             return text
         }
         // A conversion to UTF-8 at most triples: GB18030's two bytes become three, Latin-1's one becomes two.

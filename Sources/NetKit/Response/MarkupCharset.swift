@@ -54,8 +54,8 @@ enum MarkupCharset {
         // A tag that is cut off says nothing.
         guard let found, !found.isEmpty, isPragma || !needsPragma, scan.isAtTagEnd else { return nil }
         // Who could read this far reads no UTF-16 (WHATWG HTML, 13.2.3.2, 15).
-        return switch found.lowercased() {
-        case let name where name.hasPrefix("utf-16"): "utf-8"
+        return switch standardCharset(found) {
+        case "UTF-16LE", "UTF-16BE": "utf-8"
         case "x-user-defined": "windows-1252"
         default: found
         }

@@ -49,6 +49,16 @@ struct TextCharsetTests {
             (["big5", "x-x-big5"], [0xA4, 0xA4], "中"), (["gbk", "x-gbk", "gb2312", "gb_2312-80"], [0xD6, 0xD0], "中"),
             (["iso-2022-jp"], [0x1B, 0x24, 0x42, 0x46, 0x7C, 0x1B, 0x28, 0x42], "日"),
             (["unicode-1-1-utf-8"], [0xC3, 0xA9], "é"),
+            (["gb2312", "chinese", "gb_2312-80"], [0xE9, 0x46], "镕"),
+            (["euc-kr", "korean", "ks_c_5601-1987"], [0x8C, 0x63, 0x81, 0x41], "똠갂"),
+            (["big5", "big5-hkscs", "csbig5"], [0x9D, 0xF8, 0xA1, 0x45], "啲‧"),
+            (["iso-8859-1", "latin1", "us-ascii", "ascii"], [0x80, 0xE9, 0x81], "€é\u{81}"),
+            (["tis-620", "iso-8859-11"], [0x80, 0xA1], "€ก"), (["iso-8859-9", "latin5"], [0x80, 0xFD], "€ı"),
+            (["x-mac-roman", "macintosh"], [0x8E, 0xF0], "é\u{F8FF}"), (["iso-8859-6-i"], [0xC8], "ب"),
+            (["iso-8859-8-i", "logical", "visual"], [0xE0], "א"), (["l9", "iso885915"], [0xA4], "€"),
+            (["koi8-u", "koi8-ru"], [0xAE], "ў"), (["x-user-defined"], [0x80, 0xFF], "\u{F780}\u{F7FF}"),
+            (["unicode", "ucs-2", "utf-16"], [0x61, 0], "a"), (["unicodefffe"], [0, 0x61], "a"),
+            (["866", "ibm866"], [0x80], "А"),
         ] as [([String], [UInt8], String)])
     func manyCharsetsAreRead(names: [String], bytes: [UInt8], text: String) throws {
         for name in names {
@@ -94,6 +104,27 @@ struct TextCharsetTests {
         }
         #expect(try read(Array("<?xml version='1.0'?>é".utf8), "text/xml") == "<?xml version='1.0'?>é")
         #expect(throws: NetError.self) { try read(Array(" <?xml encoding='latin1'?>".utf8) + [0xE9], "text/xml") }
+    }
+
+    @Test(
+        arguments: [
+            ("charset=\"ut\\f-8\"", "é"), ("charset=\"\\u\\t\\f\\-8\"; x=y", "é"), ("charset=\"utf-8", "é"),
+            ("charset=\" utf-8\t\"", "é"), ("charset = \"utf-8\"", "é"), ("charset=\"utf-8\"x;charset=latin1", "é"),
+            ("charset=;charset=latin1", "Ã©"), ("charset=\"\";charset=latin1", "é"), ("charset;charset=latin1", "Ã©"),
+            ("x=\"\\\";charset=klingon\\\";\";charset=latin1", "Ã©"), ("x=\"charset=klingon", "é"),
+        ])
+    func theParameterIsReadAsRFC9110HasIt(parameter: String, text: String) throws {
+        #expect(try read([0xC3, 0xA9], "text/plain; \(parameter)") == text)
+    }
+
+    @Test(arguments: ["ut\\f-8", "'utf-8'", "\"ut\\\\f-8\"", "iso-2022-kr", "hz-gb-2312", "replacement"])
+    func otherLabelsAreRefused(label: String) throws {
+        #expect(try error([0x61], "text/plain; charset=\(label)").code == .badCharset)
+    }
+
+    @Test(arguments: ["unicode", "csunicode", "unicodeFFFE", "UTF-16BE"])
+    func markupThatWasReadIsNotUTF16(label: String) throws {
+        #expect(try read(Array("<meta charset=\(label)>é".utf8), "text/html") == "<meta charset=\(label)>é")
     }
 
     @Test func whatIsUsualElseIsTheCallers() throws {

@@ -1,0 +1,57 @@
+/// A decoder's state, for callers that have the whole text.
+#ifndef NETCORE_PRIVATE_CHARSET_DECODER_H
+#define NETCORE_PRIVATE_CHARSET_DECODER_H
+
+#include "text/charset_labels.h"
+
+#include <iconv.h>
+#include <netcore/charset.h>
+
+#define CHARSET_MAX_NAME 63u
+/// The longest character, or shift sequence and character, of any charset.
+#define CHARSET_MAX_PART 16u
+
+/// A label as the caller wrote it, NUL-terminated, and its encoding.
+typedef struct charset_name {
+    char text[CHARSET_MAX_NAME + 1];
+    /// NULL for a name that only iconv may know.
+    const charset_encoding *encoding;
+} charset_name;
+
+/// The character sets that an ISO-2022-JP text switches between.
+typedef enum charset_jis_set { JIS_ASCII, JIS_ROMAN, JIS_KATAKANA, JIS_KANJI } charset_jis_set;
+
+struct nc_charset_decoder {
+    charset_name name;
+    charset_kind kind;
+    bool is_open;
+    bool has_second;
+    bool has_begun;
+    iconv_t iconv;
+    iconv_t second; // EUC-JP: JIS X 0212
+    uint16_t table[128];
+    charset_jis_set jis_set;
+    bool is_after_escape;
+    uint8_t part[CHARSET_MAX_PART]; // the beginning of a character
+    size_t part_count;
+    int64_t offset; // bytes that were converted before
+};
+
+/// Reads a label. NC_ERR_BAD_CHARSET if no charset can have this name.
+NC_NODISCARD nc_status nc_charset_name_parse(charset_name *out, nc_slice label, nc_error *err);
+
+/// Prepares a decoder; release it with nc_charset_decoder_deinit() also after a failure.
+NC_NODISCARD nc_status nc_charset_decoder_init(nc_charset_decoder *decoder, const charset_name *name, nc_error *err);
+void nc_charset_decoder_deinit(nc_charset_decoder *decoder);
+
+/// Converts as far as whole characters go and moves `*bytes` behind them. With `is_last` everything has to be whole.
+NC_NODISCARD nc_status nc_charset_decode(nc_charset_decoder *decoder, nc_buf *out, nc_slice *bytes, bool is_last,
+                                         nc_error *err);
+
+/// Appends a character in UTF-8.
+void nc_charset_append(nc_buf *out, uint32_t character);
+
+/// NC_ERR_TOO_LARGE or NC_ERR_NO_MEMORY, as the buffer failed.
+nc_status nc_charset_fail_full(nc_error *err, const nc_buf *out);
+
+#endif

@@ -1,0 +1,51 @@
+#include "text/charset_iconv.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+
+/// The least that iconv is offered at a time; no character of any charset becomes longer.
+#define LEAST_ROOM 64u
+
+nc_status nc_charset_open(iconv_t *out, const char *to, const char *from, const char *charset, nc_error *err) {
+    *out = iconv_open(to, from);
+    if (*out != (iconv_t)-1) {
+        return NC_OK;
+    }
+    nc_status status = errno == ENOMEM ? NC_ERR_NO_MEMORY : NC_ERR_BAD_CHARSET;
+    return nc_error_set(err, status, errno, -1, "no converter for the charset '%s'", charset);
+}
+
+/// Makes room for iconv; the rest of the maximum may be less than the usual step, and still be enough.
+static bool grow(nc_buf *out) {
+    size_t left = out->max_bytes - out->capacity;
+    size_t step = (out->capacity - out->length) + (left < LEAST_ROOM ? left : LEAST_ROOM);
+    return nc_buf_reserve(out, left == 0 ? step + 1 : step) == NC_OK;
+}
+
+int nc_charset_run(iconv_t converter, nc_buf *out, nc_slice *input, bool is_last) {
+    char *from = (char *)(uintptr_t)input->data; // iconv(3) only reads it.
+    char none;
+    for (;;) {
+        char *into = out->data == NULL ? &none : (char *)out->data + out->length;
+        size_t room = out->capacity - out->length;
+        size_t room_before = room;
+        bool is_flush = input->length == 0;
+        if (is_flush && !is_last) {
+            return 0;
+        }
+        size_t result = iconv(converter, is_flush ? NULL : &from, is_flush ? NULL : &input->length, &into, &room);
+        int code = result == (size_t)-1 ? errno : 0;
+        out->length += room_before - room;
+        input->data = (const uint8_t *)from;
+        if (code == 0 && is_flush) {
+            return 0;
+        }
+        if (code != 0 && code != E2BIG) {
+            return code;
+        }
+        if (code == E2BIG && !grow(out)) {
+            return E2BIG;
+        }
+    }
+}
