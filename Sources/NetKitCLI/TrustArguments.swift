@@ -19,6 +19,8 @@ struct TrustArguments: Sendable {
     var cipherSuites: String?
     var requiresStaple = false
     var usesALPN = true
+    var isStrict = false
+    var maximumChainLength: Int?
     /// Who is told of pins that only report.
     var observer: TrustObserver?
 
@@ -43,6 +45,8 @@ struct TrustArguments: Sendable {
         policy.cipherSuites = cipherSuites
         policy.requiresStaple = requiresStaple
         policy.usesALPN = usesALPN
+        policy.isStrict = isStrict
+        policy.maximumChainLength = maximumChainLength
         policy.observer = observer
         policy.rules = try rules(for: url)
         return policy
@@ -112,6 +116,10 @@ extension Option {
         value(nil, "ciphers") { $0.trust.ciphers = $1 },
         value(nil, "tls13-ciphers") { $0.trust.cipherSuites = $1 },
         flag(nil, "cert-status", \.trust.requiresStaple),
+        flag(nil, "trust-strict", \.trust.isStrict),
+        value(nil, "trust-max-chain") { (arguments, text) throws(UsageError) in
+            arguments.trust.maximumChainLength = try OptionValue.chainLength(text, of: "--trust-max-chain")
+        },
         flag(nil, "no-alpn") { $0.trust.usesALPN = false },
     ]
 }
@@ -128,6 +136,13 @@ extension OptionValue {
     /// Whether a text is a pin by itself, however malformed.
     static func isPin(_ text: String) -> Bool {
         text.hasPrefix("sha256/") || (text.utf8.count == 64 && text.allSatisfy(\.isHexDigit))
+    }
+
+    static func chainLength(_ text: String, of word: String) throws(UsageError) -> Int {
+        guard let length = Int(text), (1...100).contains(length) else {
+            throw UsageError("\(word) takes 1 to 100 certificates, not '\(text)'")
+        }
+        return length
     }
 
     /// nil is the newest.

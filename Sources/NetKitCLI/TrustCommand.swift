@@ -24,6 +24,8 @@ enum TrustCommand {
                                  may be repeated
               --pin-report-only  tells of pins that do not match, and allows
               --crlfile FILE     revocation lists
+              --strict           demands the form of RFC 5280 and of public servers
+              --max-chain N      certificates at most, from the leaf to the authority
           -k, --insecure         accepts every chain and name; pins count for the leaf
 
         Exit code: 0 allowed, 1 refused (the reason is printed), 2 usage, 26 a file
@@ -41,6 +43,8 @@ enum TrustCommand {
         var reportsOnly = false
         var revocationLists: String?
         var isInsecure = false
+        var isStrict = false
+        var maximumChainLength: Int?
         var wantsHelp = false
     }
 
@@ -66,6 +70,9 @@ enum TrustCommand {
             case "--pin": question.pins.append(try rest.takeValue(of: word))
             case "--pin-report-only": question.reportsOnly = true
             case "--crlfile": question.revocationLists = try rest.takeValue(of: word)
+            case "--strict", "--trust-strict": question.isStrict = true
+            case "--max-chain", "--trust-max-chain":
+                question.maximumChainLength = try OptionValue.chainLength(try rest.takeValue(of: word), of: word)
             case "-k", "--insecure": question.isInsecure = true
             case "-h", "--help": question.wantsHelp = true
             default: throw UsageError("trust takes no '\(word)'; nk trust --help lists what there is")
@@ -105,6 +112,8 @@ enum TrustCommand {
         }
         arguments.reportsOnly = question.reportsOnly
         arguments.revocationLists = question.revocationLists
+        arguments.isStrict = question.isStrict
+        arguments.maximumChainLength = question.maximumChainLength
         do throws(Failure) {
             let policy = try arguments.policy(
                 for: nil, authorities: question.authorities, isInsecure: question.isInsecure)

@@ -114,6 +114,12 @@ typedef struct nc_trust_options {
     bool skips_alpn;
     /// Who is told of refusals and may refuse more; copied.
     nc_trust_observer observer;
+    /// True demands of every chain the form of RFC 5280 and of the rules for public servers (CA/Browser Forum); see
+    /// docs/trust.md, "The strict profile". Not together with chains that are not verified.
+    bool is_strict;
+    /// Certificates of a verified chain at most, the leaf and the trusted one included, self-issued ones between them
+    /// not (as for path lengths, RFC 5280, 4.2.1.9); 0 is no limit of the policy's.
+    uint32_t max_chain_length;
 } nc_trust_options;
 
 /// PEM text in one policy, in bytes, at most.

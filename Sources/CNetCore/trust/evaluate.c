@@ -13,8 +13,16 @@ static void refuse_unread(nc_trust_verdict *out, const nc_error *why) {
     memcpy(out->message, why->message, sizeof out->message);
 }
 
-static nc_status judge(nc_trust_verdict *out, const nc_trust *trust, const nc_trust_question *question,
-                       STACK_OF(X509) * chain, nc_error *err) {
+/// What is asked, beside the chain.
+typedef struct asking {
+    const nc_trust *trust;
+    const nc_trust_question *question;
+    nc_public_suffix_fn is_public_suffix;
+} asking;
+
+static nc_status judge(nc_trust_verdict *out, const asking *all, STACK_OF(X509) * chain, nc_error *err) {
+    const nc_trust *trust = all->trust;
+    const nc_trust_question *question = all->question;
     const nc_file_ops files = nc_file_ops_system();
     nc_host_name host = {.length = 0};
     STACK_OF(X509) *verified = NULL;
@@ -35,6 +43,7 @@ static nc_status judge(nc_trust_verdict *out, const nc_trust *trust, const nc_tr
         .sent = {.leaf = sk_X509_value(chain, 0), .certificates = chain, .at_s = question->at_s},
         .host = &host,
         .port = question->port != 0 ? question->port : (uint16_t)HTTPS_PORT,
+        .is_public_suffix = all->is_public_suffix,
     };
     nc_trust_judge(out, &verified, &asked);
     nc_trust_list_pins(out, verified, &asked);
@@ -44,8 +53,9 @@ static nc_status judge(nc_trust_verdict *out, const nc_trust *trust, const nc_tr
                                            : nc_error_clear(err);
 }
 
-nc_status nc_trust_evaluate(nc_trust_verdict *out, const nc_trust *trust, const nc_trust_question *question,
-                            nc_error *err) {
+nc_status nc_trust_evaluate_with(nc_trust_verdict *out, const nc_trust *trust, const nc_trust_question *question,
+                                 nc_public_suffix_fn is_public_suffix, nc_error *err) {
+    const asking all = {trust, question, is_public_suffix};
     nc_error detail;
     nc_trust_verdict verdict;
     STACK_OF(X509) *chain = NULL;
@@ -55,7 +65,7 @@ nc_status nc_trust_evaluate(nc_trust_verdict *out, const nc_trust *trust, const 
         return nc_error_clear(err);
     }
     if (status == NC_OK) {
-        status = judge(&verdict, trust, question, chain, &detail);
+        status = judge(&verdict, &all, chain, &detail);
     }
     sk_X509_pop_free(chain, X509_free);
     if (status == NC_OK) {

@@ -99,6 +99,7 @@ static int judge_chain(X509_STORE_CTX *context, void *data) {
                  .at_s = now_s(handshake)},
         .host = &handshake->host,
         .port = handshake->port,
+        .is_public_suffix = handshake->is_public_suffix,
     };
     nc_trust_judge(&verdict, &verified, &asked);
     if (is_read(&verdict, handshake->trust)) {

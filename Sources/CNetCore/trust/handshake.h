@@ -16,6 +16,7 @@ typedef struct nc_handshake {
     nc_report_gate *gate;
     nc_host_name host;
     uint16_t port;
+    nc_public_suffix_fn is_public_suffix;
     const nc_clock *clock;
     void *ctx;
     /// Told of a refusal, before the handshake ends; never of what is allowed.

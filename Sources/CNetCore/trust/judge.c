@@ -3,6 +3,7 @@
 #include "base/error.h"
 
 #include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -87,7 +88,7 @@ static bool leads_to_pinned_key(const bench *b) {
             count++;
         }
     }
-    bool is_verified = count > 0 && nc_verify_chain(&chain, &b->asked->sent, anchors, NULL) == X509_V_OK;
+    bool is_verified = count > 0 && nc_verify_chain(&chain, &b->asked->sent, anchors, NULL, false) == X509_V_OK;
     sk_X509_pop_free(chain, X509_free);
     X509_STORE_free(anchors);
     return is_verified;
@@ -110,13 +111,43 @@ static X509_STORE *lists_of(const nc_trust_case *asked) {
     return asked->trust->options.crl_file.length > 0 ? asked->roots : NULL;
 }
 
+/// Writes why the policy's own limits refuse a chain that verified; false when they do not.
+static bool describe_fault(char out[NC_ERROR_MESSAGE_BYTES], const nc_trust_case *asked, STACK_OF(X509) * chain) {
+    const nc_trust_options *options = &asked->trust->options;
+    uint32_t count = (uint32_t)sk_X509_num(chain);
+    for (int i = 1; i + 1 < sk_X509_num(chain); i++) {
+        count -= (X509_get_extension_flags(sk_X509_value(chain, i)) & EXFLAG_SI) != 0 ? 1u : 0u;
+    }
+    if (options->max_chain_length != 0 && count > options->max_chain_length) {
+        (void)snprintf(out, NC_ERROR_MESSAGE_BYTES, "the chain has %u certificates, and the policy allows %u",
+                       (unsigned)count, (unsigned)options->max_chain_length);
+        return true;
+    }
+    const nc_profile_case looked_at = {
+        .chain = chain, .lists = lists_of(asked), .is_public_suffix = asked->is_public_suffix};
+    int at = 0;
+    const char *fault = options->is_strict ? nc_profile_fault(&looked_at, &at) : NULL;
+    if (fault != NULL && at > 0) {
+        (void)snprintf(out, NC_ERROR_MESSAGE_BYTES, "strict profile: certificate %d of the chain %s", at, fault);
+    } else if (fault != NULL) {
+        (void)snprintf(out, NC_ERROR_MESSAGE_BYTES, "strict profile: %s", fault);
+    }
+    return fault != NULL;
+}
+
 /// R5. A chain that was verified and passes a pinned certificate verifies from that one too.
 static bool has_pinned_certificate(bench *b) {
     if (b->verified != NULL && has_pinned(b->rule, b->verified, 0, is_pinned_certificate)) {
         return true;
     }
     STACK_OF(X509) *chain = NULL;
-    if (nc_verify_chain(&chain, &b->asked->sent, b->rule->anchors, lists_of(b->asked)) != X509_V_OK) {
+    char fault[NC_ERROR_MESSAGE_BYTES];
+    if (nc_verify_chain(&chain, &b->asked->sent, b->rule->anchors, lists_of(b->asked),
+                        b->asked->trust->options.is_strict) != X509_V_OK) {
+        return false;
+    }
+    if (describe_fault(fault, b->asked, chain)) {
+        sk_X509_pop_free(chain, X509_free);
         return false;
     }
     sk_X509_pop_free(b->verified, X509_free);
@@ -147,7 +178,7 @@ static int verify(bench *b, X509_STORE *anchors) {
     if (b->verified != NULL) {
         return X509_V_OK;
     }
-    int code = nc_verify_chain(&b->verified, &asked->sent, anchors, lists);
+    int code = nc_verify_chain(&b->verified, &asked->sent, anchors, lists, asked->trust->options.is_strict);
     if (code == X509_V_OK && known != NULL) {
         nc_known_chains_keep(known, &asked->sent, anchors, b->verified);
     }
@@ -167,11 +198,17 @@ static bool refuse_chain(bench *b) {
         anchors = b->rule->anchors;
     }
     int code = anchors != NULL ? verify(b, anchors) : X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY;
-    if (code == X509_V_OK) {
+    if (code != X509_V_OK) {
+        settle(b->verdict, nc_verify_status(code), code, "%s (%s)", place_of(place, b->asked),
+               X509_verify_cert_error_string(code));
+        return true;
+    }
+    char fault[NC_ERROR_MESSAGE_BYTES];
+    if (!describe_fault(fault, b->asked, b->verified)) {
         return false;
     }
-    settle(b->verdict, nc_verify_status(code), code, "%s (%s)", place_of(place, b->asked),
-           X509_verify_cert_error_string(code));
+    settle(b->verdict, NC_ERR_TLS_CERTIFICATE, X509_V_ERR_APPLICATION_VERIFICATION, "%s (%s)",
+           place_of(place, b->asked), fault);
     return true;
 }
 

@@ -3,6 +3,7 @@
 #define NETCORE_PRIVATE_JUDGE_H
 
 #include "trust/known_chains.h"
+#include "trust/profile.h"
 #include "trust/rules.h"
 #include "trust/verify.h"
 
@@ -14,6 +15,7 @@ typedef struct nc_trust_case {
     nc_sent_chain sent;
     const nc_host_name *host;
     uint16_t port;
+    nc_public_suffix_fn is_public_suffix; // for the strict profile; NULL: no name is one
 } nc_trust_case;
 
 /// Judges. Fills `out` but for its lists.

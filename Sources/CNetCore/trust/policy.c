@@ -74,10 +74,14 @@ static nc_status check_verification(const nc_trust_options *from, nc_error *err)
     if (from->crl_file.length >= MAX_PATH_BYTES || has_nul(from->crl_file)) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the CRL file's path is too long or holds a NUL");
     }
-    if ((from->crl_file.length > 0 || from->requires_staple) &&
-        (from->accepts_anything || from->accepts_invalid_chains)) {
+    bool verifies = !from->accepts_anything && !from->accepts_invalid_chains;
+    if ((from->crl_file.length > 0 || from->requires_staple) && !verifies) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1,
                             "revocation lists and stapled replies go with chains that are verified");
+    }
+    if ((from->is_strict || from->max_chain_length > 0) && !verifies) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1,
+                            "the strict profile and a limit of the chain's length go with chains that are verified");
     }
     return NC_OK;
 }
@@ -274,7 +278,8 @@ static bool has_equal_choices(const nc_trust_options *a, const nc_trust_options 
            a->accepts_anything == b->accepts_anything && a->accepts_invalid_chains == b->accepts_invalid_chains &&
            a->skips_name_check == b->skips_name_check && a->requires_staple == b->requires_staple &&
            a->skips_alpn == b->skips_alpn && a->identity_pass_phrase == b->identity_pass_phrase &&
-           a->identity_ctx == b->identity_ctx;
+           a->identity_ctx == b->identity_ctx && a->is_strict == b->is_strict &&
+           a->max_chain_length == b->max_chain_length;
 }
 
 bool nc_trust_is_equal(const nc_trust *a, const nc_trust *b) {

@@ -11,6 +11,10 @@
 /// OpenSSL's X509_STORE, by the name that folders without OpenSSL may use.
 typedef struct x509_store_st nc_root_store;
 
+/// Whether a name in lower case is a public suffix, so that the strict profile refuses a wildcard before it. The
+/// folders above know the list.
+typedef bool (*nc_public_suffix_fn)(nc_slice name);
+
 /// The rules by host, and the observer; trust/rules.h knows them.
 typedef struct nc_rules nc_rules;
 
@@ -49,6 +53,11 @@ bool nc_trust_has_rules(const nc_trust *trust);
 /// Whether a request in the clear has to be refused: the rule for the host and port enforces pins, or, unless that rule
 /// is for this very port, a narrower one for another port does.
 bool nc_trust_forbids_plaintext(const nc_trust *trust, const nc_host_name *host, uint16_t port, int64_t at_s);
+
+/// nc_trust_evaluate(), with the list of public suffixes for the strict profile.
+NC_NODISCARD nc_status nc_trust_evaluate_with(nc_trust_verdict *out, const nc_trust *trust,
+                                              const nc_trust_question *question, nc_public_suffix_fn is_public_suffix,
+                                              nc_error *err);
 
 /// Reads the policy's authorities and revocation lists into a new store; may block on disk. The caller owns `*out`.
 /// NC_ERR_TLS_ROOTS names the file, and errno or OpenSSL's reason.

@@ -1,6 +1,7 @@
 #include "trust/verify.h"
 
 #include "trust/identity.h"
+#include "trust/name_constraints.h"
 
 #include <openssl/err.h>
 #include <openssl/x509_vfy.h>
@@ -69,7 +70,7 @@ static bool is_authority_as_leaf(STACK_OF(X509) * chain) {
     return sk_X509_num(chain) > 1 && (flags & EXFLAG_BCONS) != 0 && (flags & EXFLAG_CA) != 0;
 }
 
-static bool configure(X509_STORE_CTX *context, int64_t at_s, bool has_lists) {
+static bool configure(X509_STORE_CTX *context, int64_t at_s, bool has_lists, bool is_strict) {
     X509_VERIFY_PARAM *parameters = X509_STORE_CTX_get0_param(context);
     unsigned long flags = X509_V_FLAG_X509_STRICT | X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST;
     if (has_lists) {
@@ -77,7 +78,9 @@ static bool configure(X509_STORE_CTX *context, int64_t at_s, bool has_lists) {
     }
     X509_VERIFY_PARAM_set_time(parameters, (time_t)at_s);
     X509_VERIFY_PARAM_set_auth_level(parameters, NC_TLS_SECURITY_LEVEL);
-    X509_STORE_CTX_set_verify_cb(context, look_at_fault);
+    if (!is_strict) {
+        X509_STORE_CTX_set_verify_cb(context, look_at_fault);
+    }
     return X509_STORE_CTX_set_default(context, "ssl_server") == 1 &&
            X509_VERIFY_PARAM_set_flags(parameters, flags) == 1;
 }
@@ -96,13 +99,22 @@ static STACK_OF(X509_CRL) * lists_of(X509_STORE *store) {
     return lists;
 }
 
-int nc_verify_chain(STACK_OF(X509) * *verified, const nc_sent_chain *sent, X509_STORE *anchors, X509_STORE *lists) {
+/// What OpenSSL does not look at; X509_V_OK or an X509_V_ERR_ number.
+static int look_again(STACK_OF(X509) * chain) {
+    if (is_authority_as_leaf(chain)) {
+        return X509_V_ERR_INVALID_CA;
+    }
+    return nc_constraints_exclude_wildcard(chain) ? X509_V_ERR_EXCLUDED_VIOLATION : X509_V_OK;
+}
+
+int nc_verify_chain(STACK_OF(X509) * *verified, const nc_sent_chain *sent, X509_STORE *anchors, X509_STORE *lists,
+                    bool is_strict) {
     X509_STORE_CTX *context = X509_STORE_CTX_new();
     STACK_OF(X509_CRL) *others = lists != NULL && lists != anchors ? lists_of(lists) : NULL;
     int code = X509_V_ERR_OUT_OF_MEM;
     if (context == NULL || (lists != NULL && lists != anchors && others == NULL) ||
         X509_STORE_CTX_init(context, anchors, sent->leaf, sent->certificates) != 1 ||
-        !configure(context, sent->at_s, lists != NULL)) {
+        !configure(context, sent->at_s, lists != NULL, is_strict)) {
         goto done;
     }
     if (others != NULL) {
@@ -115,15 +127,12 @@ int nc_verify_chain(STACK_OF(X509) * *verified, const nc_sent_chain *sent, X509_
         goto done;
     }
     // What the strict flag found and was passed over leaves its number behind.
-    code = X509_V_OK;
     STACK_OF(X509) *chain = X509_STORE_CTX_get1_chain(context);
-    if (chain == NULL) {
-        code = X509_V_ERR_OUT_OF_MEM;
-    } else if (is_authority_as_leaf(chain)) {
-        sk_X509_pop_free(chain, X509_free);
-        code = X509_V_ERR_INVALID_CA;
-    } else {
+    code = chain != NULL ? look_again(chain) : X509_V_ERR_OUT_OF_MEM;
+    if (code == X509_V_OK) {
         *verified = chain;
+    } else {
+        sk_X509_pop_free(chain, X509_free);
     }
 done:
     X509_STORE_CTX_free(context);

@@ -15,10 +15,12 @@ typedef struct nc_sent_chain {
 
 /// Builds and verifies a chain from the leaf to an anchor of `anchors`; returns X509_V_OK or an X509_V_ERR_ number.
 ///
+/// - is_strict: nothing that X509_V_FLAG_X509_STRICT finds is passed over, neither missing hints nor an anchor's
+/// faults.
 /// - lists:    a store whose revocation lists every certificate is looked up in; NULL: none.
 /// - verified: the chain, owned by the caller, when X509_V_OK is returned.
 NC_NODISCARD int nc_verify_chain(STACK_OF(X509) * *verified, const nc_sent_chain *sent, X509_STORE *anchors,
-                                 X509_STORE *lists);
+                                 X509_STORE *lists, bool is_strict);
 
 /// Whether the certificate is for the host, by its subject alternative names alone.
 NC_NODISCARD bool nc_verify_name(X509 *leaf, const nc_host_name *host);

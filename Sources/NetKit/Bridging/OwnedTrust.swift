@@ -108,6 +108,9 @@ extension TrustPolicy {
         if [revocationLists, ciphers, cipherSuites].contains("") {
             throw NetError(.usage, "a path or a list of the trust policy is empty")
         }
+        if let maximumChainLength, UInt32(exactly: maximumChainLength) ?? 0 == 0 {
+            throw NetError(.usage, "a chain of \(maximumChainLength) certificates at most is none")
+        }
         for rule in rules where rule.minimumPins < 1 || rule.minimumPins > Int(NC_TRUST_MAX_PINS) {
             throw NetError(.badPin, "the rule for '\(rule.hosts)' asks for \(rule.minimumPins) pins")
         }
@@ -176,6 +179,8 @@ extension TrustPolicy {
         unsafe options.skips_name_check = skipsNameCheck
         unsafe options.requires_staple = requiresStaple
         unsafe options.skips_alpn = !usesALPN
+        unsafe options.is_strict = isStrict
+        unsafe options.max_chain_length = UInt32(maximumChainLength ?? 0)
         unsafe options.ca_file = texts[0]
         unsafe options.ca_pem = texts[1]
         unsafe options.crl_file = texts[2]

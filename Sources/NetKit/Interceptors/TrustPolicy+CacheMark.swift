@@ -34,6 +34,9 @@ extension TrustPolicy {
         terms.put("\(minimumVersion) \(maximumVersion.map { "\($0)" } ?? "newest")")
         terms.put(
             "\([acceptsAnything, acceptsInvalidChains, skipsNameCheck, requiresStaple, usesALPN, allowsOverride])")
+        if isStrict || maximumChainLength != nil {
+            terms.put("form", "\(isStrict) \(maximumChainLength ?? 0)")
+        }
         for text in [revocationLists, ciphers, cipherSuites] {
             terms.put(text == nil ? "none" : "some", text ?? "")
         }

@@ -54,6 +54,12 @@ public struct TrustPolicy: Sendable, Hashable {
     public var cipherSuites: String?
     /// False offers no protocol by ALPN (RFC 7301), so that HTTP/1.1 is spoken.
     public var usesALPN = true
+    /// Whether every chain must have the form that RFC 5280 and the rules for public servers (CA/Browser Forum) demand:
+    /// ``strict`` says more. Not together with chains that are not verified.
+    public var isStrict = false
+    /// Certificates of a verified chain at most, the server's and the trusted one included; self-issued ones between them
+    /// do not count. nil is no limit of the policy's.
+    public var maximumChainLength: Int?
     /// Who is told of refusals, and may refuse more.
     public var observer: TrustObserver?
     /// Whether the observer may also allow what the policy refuses. Whoever sets it answers for every connection.
@@ -69,5 +75,17 @@ public struct TrustPolicy: Sendable, Hashable {
         self.acceptsAnything = acceptsAnything
         self.identity = identity
         self.allowsOverride = allowsOverride
+    }
+
+    /// The system's authorities, and chains in the form that RFC 5280 and the rules for public servers demand.
+    ///
+    /// Among others: the common name is one of the subject alternative names, keys are named, serial numbers are positive
+    /// and short, constraints are critical and well-formed, the extended key usage is a server's, no key is DSA's, no
+    /// wildcard stands before a public suffix. The standard policy passes over what is merely missing, since private
+    /// authorities often leave it out. For other roots set ``isStrict``.
+    public static var strict: TrustPolicy {
+        var policy = TrustPolicy()
+        policy.isStrict = true
+        return policy
     }
 }

@@ -134,6 +134,8 @@ extension Option {
         "ciphers": ("LIST", "ciphers up to TLS 1.2"),
         "tls13-ciphers": ("LIST", "cipher suites of TLS 1.3"),
         "cert-status": ("", "asks for a good stapled OCSP reply"),
+        "trust-strict": ("", "demands the form of RFC 5280 and of public servers"),
+        "trust-max-chain": ("N", "certificates of a chain at most"),
         "no-alpn": ("", "offers no protocols in the handshake"),
     ]
 }

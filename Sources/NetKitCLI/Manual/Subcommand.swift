@@ -159,6 +159,8 @@ extension Subcommand {
                 .init(nil, "pin", "[HOST=]PIN", "asks for this key"),
                 .init(nil, "pin-report-only", nil, "tells of pins that do not match, and allows"),
                 .init(nil, "crlfile", "FILE", "revocation lists"),
+                .init(nil, "strict", nil, "demands the form of RFC 5280 and of public servers"),
+                .init(nil, "max-chain", "N", "certificates of the chain at most"),
                 .init("k", "insecure", nil, "accepts every chain and name"), help,
             ]),
         .init(

@@ -106,6 +106,8 @@ struct PinOptionTests {
             (["--tlsv1.2"], 0), (["--tlsv1.3"], 0), (["--tls-max", "1.2"], 0), (["--tls-max", "default"], 0),
             (["--tls-max", "1.1"], 2), (["--tlsv1.3", "--tls-max", "1.2"], 2), (["--ciphers", "NO-SUCH"], 2),
             (["--crlfile", place.folder.file("none.pem")], 77), (["--cert-status"], 91), (["--no-alpn"], 0),
+            (["--trust-strict"], 0), (["--trust-max-chain", "9"], 0), (["--trust-max-chain", "1"], 60),
+            (["--trust-max-chain", "0"], 2), (["--trust-strict", "-k"], 2),
             (["--pin", "no pin"], 2), (["--pin", Self.wrong], 2), (["--pin", "=\(Self.wrong)"], 2),
         ]
         for (words, code) in cases {

@@ -18,6 +18,7 @@ struct CachingTrustTests {
                 { $0.maximumVersion = .tls1_2 }, { $0.maximumVersion = .tls1_3 }, { $0.acceptsAnything = true },
                 { $0.acceptsInvalidChains = true }, { $0.skipsNameCheck = true }, { $0.revocationLists = "/a.crl" },
                 { $0.requiresStaple = true }, { $0.ciphers = "a" }, { $0.cipherSuites = "a" }, { $0.usesALPN = false },
+                { $0.isStrict = true }, { $0.maximumChainLength = 3 }, { $0.maximumChainLength = 4 },
                 { $0.rules = [PinRule("stub", pins: [.hash(pin)])] },
                 { $0.rules = [PinRule("stub", pins: [.bytes(Array(pin.utf8))])] },
                 { $0.rules = [PinRule("stub", mode: .certificate, pins: [.hash(pin)])] },
@@ -150,7 +151,7 @@ struct CachingTrustTests {
 
     @Test func nothingThatAPolicyCanSayIsLeftOut() {
         // Who adds something to a policy adds it to the policy's digest as well.
-        #expect(Mirror(reflecting: TrustPolicy()).children.count == 15)
+        #expect(Mirror(reflecting: TrustPolicy()).children.count == 17)
         #expect(Mirror(reflecting: PinRule("a", pins: [])).children.count == 7)
     }
 }

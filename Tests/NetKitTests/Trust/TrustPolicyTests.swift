@@ -15,6 +15,58 @@ struct TrustPolicyTests {
         #expect(await ending(of: Request<Bytes>(server.url("/")), from: Agent()) == .failed(.tlsUntrusted))
     }
 
+    @Test func theStrictProfileBelievesAServerWhoseChainHasTheRightForm() async throws {
+        let server = try LoopbackServer(.valid)
+        server.script("/", .text("believed"))
+        var policy = TrustPolicy.strict
+        #expect(policy.roots == .system && policy != TrustPolicy())
+        policy.roots = .pem(server.authority)
+        var request = Request<String>(server.url("/"))
+        request.trust = policy
+        #expect(try await Agent().send(request).value == "believed")
+        policy.acceptsAnything = true
+        #expect(throws: NetError.self) { try policy.warnings() }
+    }
+
+    @Test func theStrictProfileRefusesWhatPrivateAuthoritiesLeaveOut() throws {
+        let chain = Array(Self.withoutUsage.utf8)
+        var policy = TrustPolicy(roots: .pem(chain))
+        #expect(try policy.evaluate(chain: chain, host: "private.example").isAllowed)
+        policy.isStrict = true
+        let verdict = try policy.evaluate(chain: chain, host: "private.example")
+        #expect(!verdict.isAllowed)
+        #expect(verdict.message.contains("strict profile: certificate 1 of the chain has the wrong extended key usage"))
+    }
+
+    /// For private.example until 2126, by itself, without an extended key usage.
+    private static let withoutUsage = """
+        -----BEGIN CERTIFICATE-----
+        MIIBpDCCAUqgAwIBAgIUedL+EPCNvMfe/cBv3qc+V2Ax1EUwCgYIKoZIzj0EAwIw
+        GjEYMBYGA1UEAwwPcHJpdmF0ZS5leGFtcGxlMCAXDTI2MTEyODE0MTUxNVoYDzIx
+        MjYxMTA0MTQxNTE1WjAaMRgwFgYDVQQDDA9wcml2YXRlLmV4YW1wbGUwWTATBgcq
+        hkjOPQIBBggqhkjOPQMBBwNCAAQ98uD+xd/ge7PlTmqbLZ+BEgv+8pihMQA9s3hr
+        ja7nZRNZ/MhI/u8ShbSWIkOozLnqJdzG2xP3UexHtj8+qVH2o2wwajAdBgNVHQ4E
+        FgQU0N9UkQEo+iPmk3AzZtBlRytg6UwwHwYDVR0jBBgwFoAU0N9UkQEo+iPmk3Az
+        ZtBlRytg6UwwGgYDVR0RBBMwEYIPcHJpdmF0ZS5leGFtcGxlMAwGA1UdEwEB/wQC
+        MAAwCgYIKoZIzj0EAwIDSAAwRQIhAMfzoHnAf0iz68zah5p/V9b9Yb13nyawx5U+
+        7nIosnGBAiB7R+ARFfQouaqrVQVjOrlw7MikGmj9/K6TaZZF63zmGg==
+        -----END CERTIFICATE-----
+        """
+
+    @Test(arguments: [nil, 1, 2, 100, 0, -1]) func aChainIsAsLongAsThePolicyAllows(length: Int?) async throws {
+        let server = try LoopbackServer(.valid)
+        server.script("/", .text("believed"))
+        var policy = TrustPolicy(roots: .pem(server.authority))
+        policy.maximumChainLength = length
+        var request = Request<String>(server.url("/"))
+        request.trust = policy
+        switch length {
+        case nil, 2, 100: #expect(try await Agent().send(request).value == "believed")
+        case 1: await #expect(throws: NetError.self) { try await Agent().send(request) }
+        default: #expect(throws: NetError.self) { try policy.warnings() }
+        }
+    }
+
     @Test func aClientCertificateIsShownToAServerThatAsks() async throws {
         let server = try LoopbackServer(.valid, requiresClientCertificate: true)
         server.script("/", .text("known"))

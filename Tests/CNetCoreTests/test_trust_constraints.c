@@ -1,0 +1,98 @@
+/// Name constraints and names with a star.
+#include "forged.h"
+
+#include <openssl/x509_vfy.h>
+#include <string.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+typedef struct row {
+    const char *root;  // name constraints of the root
+    const char *upper; // of the intermediate below it
+    const char *lower; // of the one below that
+    const char *names; // of the leaf
+    const char *host;
+    bool is_allowed;
+} row;
+
+static const row rows[] = {
+    // A star covers a name that is excluded, whatever host is asked for.
+    {"excluded;DNS:bar.example.com", NULL, NULL, "DNS:*.example.com", "bar.example.com", false},
+    {"excluded;DNS:bar.example.com", NULL, NULL, "DNS:*.example.com", "foo.example.com", false},
+    {NULL, "excluded;DNS:bar.example.com", NULL, "DNS:*.example.com", "bar.example.com", false},
+    {NULL, NULL, "excluded;DNS:bar.example.com", "DNS:*.example.com", "bar.example.com", false},
+    {NULL, NULL, "excluded;DNS:BAR.Example.com", "DNS:*.eXample.COM", "bar.example.com", false},
+    {"permitted;DNS:example.com,excluded;DNS:bar.example.com", NULL, NULL, "DNS:*.example.com", "a.example.com", false},
+    {NULL, "excluded;DNS:other.org,excluded;DNS:bar.example.com", NULL, "DNS:*.example.com", "a.example.com", false},
+    {NULL, "excluded;DNS:other.org", "excluded;DNS:bar.example.com", "DNS:*.example.com", "a.example.com", false},
+    {"excluded;DNS:bar.example.com", NULL, NULL, "DNS:a.org,DNS:*.example.com", "a.org", false},
+    // All that the star covers is excluded.
+    {"excluded;DNS:example.com", NULL, NULL, "DNS:*.example.com", "a.example.com", false},
+    {"excluded;DNS:example.com", NULL, NULL, "DNS:*.bar.example.com", "a.bar.example.com", false},
+    {"excluded;DNS:bar.example.com", NULL, NULL, "DNS:*.bar.example.com", "a.bar.example.com", false},
+    {"excluded;DNS:com", NULL, NULL, "DNS:*.example.com", "a.example.com", false},
+    {"excluded;DNS:.example.com", NULL, NULL, "DNS:*.example.com", "a.example.com", false},
+    // A star is one label: nothing deeper is covered, and nothing beside it.
+    {"excluded;DNS:a.bar.example.com", NULL, NULL, "DNS:*.example.com", "bar.example.com", true},
+    {"excluded;DNS:bar.example.com", NULL, NULL, "DNS:*.foo.example.com", "bar.foo.example.com", true},
+    {"excluded;DNS:barexample.com", NULL, NULL, "DNS:*.example.com", "bar.example.com", true},
+    {"excluded;DNS:bar.example.org", NULL, NULL, "DNS:*.example.com", "bar.example.com", true},
+    {"excluded;DNS:bar.example.com", NULL, NULL, "DNS:foo.example.com", "foo.example.com", true},
+    {"excluded;email:bar.example.com", NULL, NULL, "DNS:*.example.com", "bar.example.com", true},
+    // What is permitted has to hold all that the star covers.
+    {"permitted;DNS:example.com", NULL, NULL, "DNS:*.example.com", "a.example.com", true},
+    {"permitted;DNS:example.com", NULL, NULL, "DNS:*.bar.example.com", "a.bar.example.com", true},
+    {"permitted;DNS:bar.example.com", NULL, NULL, "DNS:*.example.com", "bar.example.com", false},
+    {NULL, "permitted;DNS:example.com", "permitted;DNS:bar.example.com", "DNS:*.example.com", "bar.example.com", false},
+    {NULL, "permitted;DNS:a.org,permitted;DNS:example.com", NULL, "DNS:*.example.com", "bar.example.com", true},
+};
+
+static void constrain(forged_wish *wish, const char *constraints, char text[200]) {
+    if (constraints != NULL) {
+        (void)snprintf(text, 200, "critical,%s", constraints);
+        wish->extensions[0] = (forged_extension){"nameConstraints", text};
+    }
+}
+
+static void constraints__hold_for_all_that_a_star_covers(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char texts[3][200];
+        forged_wish wishes[4] = {{.extensions = {{"subjectAltName", rows[i].names}}}};
+        forged_chain chain;
+        constrain(&wishes[1], rows[i].lower, texts[0]);
+        constrain(&wishes[2], rows[i].upper, texts[1]);
+        constrain(&wishes[3], rows[i].root, texts[2]);
+        forged_make(&chain, wishes, 4);
+        nc_trust_verdict verdict = forged_judge(&chain, rows[i].host, NULL);
+        if ((verdict.status == NC_OK) != rows[i].is_allowed) {
+            fail_msg("row %zu, %s: %s", i, rows[i].names, verdict.message);
+        }
+        bool is_violation = verdict.native_code == X509_V_ERR_EXCLUDED_VIOLATION ||
+                            verdict.native_code == X509_V_ERR_PERMITTED_VIOLATION;
+        assert_true(rows[i].is_allowed || (is_violation && verdict.status == NC_ERR_TLS_CERTIFICATE));
+        forged_free(&chain);
+    }
+}
+
+static void constraints__of_a_root_hold_for_the_leaf_below_it(void **state) {
+    (void)state;
+    const forged_wish wishes[] = {
+        {.extensions = {{"subjectAltName", "DNS:*.example.com"}}},
+        {.extensions = {{"nameConstraints", "critical,excluded;DNS:bar.example.com"}}},
+    };
+    forged_chain chain;
+    forged_make(&chain, wishes, 2);
+    assert_status(forged_judge(&chain, "bar.example.com", NULL).status, NC_ERR_TLS_CERTIFICATE);
+    assert_status(forged_judge(&chain, "foo.example.com", NULL).status, NC_ERR_TLS_CERTIFICATE);
+    forged_free(&chain);
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(constraints__hold_for_all_that_a_star_covers),
+        harness_case(constraints__of_a_root_hold_for_the_leaf_below_it),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
