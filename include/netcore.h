@@ -34,6 +34,7 @@
 #include <netcore/request.h>
 #include <netcore/response.h>
 #include <netcore/shape.h>
+#include <netcore/state_file.h>
 #include <netcore/status.h>
 #include <netcore/store.h>
 #include <netcore/store_walk.h>

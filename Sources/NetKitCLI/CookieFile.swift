@@ -9,11 +9,22 @@ enum CookieFile {
 
         """
 
+    typealias Contents = (cookies: [Cookie], foreignLines: Int)
+
     /// What a file holds, and how many of its lines are neither a cookie nor a comment.
-    static func read(_ path: String) throws(SystemError) -> (cookies: [Cookie], foreignLines: Int) {
+    static func read(_ path: String) throws(SystemError) -> Contents { read(try InputFile.lines(of: path)) }
+
+    /// The same of the jar, which nk writes back: one that another user could have written is an error. A missing jar is
+    /// empty.
+    static func readJar(_ path: String) throws(NetError) -> Contents {
+        let bytes = try StateFile.contents(of: path, maximumBytes: InputFile.maxDocumentBytes) ?? []
+        return read(InputFile.lines(in: bytes))
+    }
+
+    private static func read(_ lines: [String]) -> Contents {
         var cookies: [Cookie] = []
         var foreignLines = 0
-        for line in try InputFile.lines(of: path) {
+        for line in lines {
             if let cookie = Cookie(netscapeLine: line) {
                 cookies.append(cookie)
             } else if !line.hasPrefix("#"), !line.allSatisfy(\.isWhitespace) {

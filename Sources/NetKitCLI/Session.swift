@@ -234,18 +234,7 @@ struct Session {
     private func loadCookies(into agent: Agent) throws(Failure) {
         for path in arguments.cookieFiles where !path.isEmpty {
             let isJar = arguments.cookieJar.map { $0 == path || InputFile.areOne($0, path) } ?? false
-            let file: (cookies: [Cookie], foreignLines: Int)
-            do throws(SystemError) {
-                file = try CookieFile.read(path)
-            } catch {
-                if isJar && !error.isMissingFile {
-                    throw Failure(reading: error, from: path)
-                }
-                if !isJar {
-                    warn("cannot read cookies from \(path): \(error.message)")
-                }
-                continue
-            }
+            guard let file = isJar ? try readJar(path) : readCookies(path) else { continue }
             if file.foreignLines > 0 {
                 let lines = file.foreignLines == 1 ? "a line" : "\(file.foreignLines) lines"
                 warn("\(lines) of \(path) cannot be read: no cookie in the Netscape format")
@@ -259,6 +248,27 @@ struct Session {
                 }
                 warn("the cookies of \(path) are not used: \(error.message)")
             }
+        }
+    }
+
+    private func readJar(_ path: String) throws(Failure) -> CookieFile.Contents? {
+        do throws(NetError) {
+            // Standard input and /dev/null hold nothing of nk's own.
+            return path == "-" || InputFile.isDevice(path) ? readCookies(path) : try CookieFile.readJar(path)
+        } catch  where SystemError(number: Int32(clamping: error.nativeCode)).isMissingFile {
+            return nil  // its folder is missing, too; saving it will fail
+        } catch {
+            throw Failure(ExitCode.read, "cannot read the cookie jar: \(error.message)")
+        }
+    }
+
+    /// Nil, with a warning, for a file that cannot be read.
+    private func readCookies(_ path: String) -> CookieFile.Contents? {
+        do throws(SystemError) {
+            return try CookieFile.read(path)
+        } catch {
+            warn("cannot read cookies from \(path): \(error.message)")
+            return nil
         }
     }
 

@@ -78,14 +78,45 @@ static void store__is_for_its_user_alone_whatever_the_umask(void **state) {
     }
 }
 
-static void store__closes_a_directory_that_was_open_to_others(void **state) {
+static void store__closes_a_directory_that_others_could_read(void **state) {
     (void)state;
     place at = place_make();
     assert_int_equal(mkdir(at.store, 0755), 0);
-    assert_int_equal(chmod(at.store, 0777), 0);
     nc_store_free(open_at(at.store));
     assert_int_equal(mode_of(at.store), 0700);
     place_remove(&at);
+}
+
+static void store__refuses_a_directory_where_others_could_place_entries(void **state) {
+    (void)state;
+    static const mode_t modes[] = {0777, 0770, 0702};
+    place at = place_make();
+    nc_store_free(open_at(at.store));
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        assert_int_equal(chmod(at.store, modes[i]), 0);
+        assert_refused(at.store, EPERM);
+        assert_int_equal(mode_of(at.store), modes[i]);
+    }
+    place_remove(&at);
+}
+
+/// Such an entry may have been placed before the directory was closed.
+static void store__does_not_find_an_entry_that_others_could_write(void **state) {
+    (void)state;
+    for (int i = 0; i < (geteuid() == 0 ? 2 : 1); i++) {
+        place at = place_make();
+        nc_store *store = open_at(at.store);
+        put(store, "k", "planted");
+        const char *entry = place_entry(at.store);
+        assert_int_equal(i == 0 ? chmod(entry, 0620) : chown(entry, 65534, 0), 0);
+        nc_store_free(store);
+        store = open_at(at.store);
+        assert_int_equal(find(store, "k", "planted"), NC_STORE_DAMAGED);
+        put(store, "k", "own");
+        assert_int_equal(find(store, "k", "own"), NC_STORE_HIT);
+        nc_store_free(store);
+        place_remove(&at);
+    }
 }
 
 static void store__leaves_somebody_elses_directory_as_it_is(void **state) {
@@ -413,7 +444,9 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(store__is_for_its_user_alone_whatever_the_umask),
-        harness_case(store__closes_a_directory_that_was_open_to_others),
+        harness_case(store__closes_a_directory_that_others_could_read),
+        harness_case(store__refuses_a_directory_where_others_could_place_entries),
+        harness_case(store__does_not_find_an_entry_that_others_could_write),
         harness_case(store__leaves_somebody_elses_directory_as_it_is),
         harness_case(store__names_what_stands_in_the_directorys_place_and_keeps_it),
         harness_case(store__refuses_a_directory_of_another_user),

@@ -1,8 +1,9 @@
 /// The inventory of downloads that are not whole: what lies in a directory, and what of it may go.
 ///
 /// A partial download is NAME.part with NAME.part.nk beside it. Files without such a record belong to somebody else
-/// and are neither listed nor removed, nor are those of other users, whose records cannot be read. Both calls may wait
-/// for the disk: they belong on a thread that may.
+/// and are neither listed nor removed, nor are those of other users, whose records cannot be read. A record that can be
+/// read, but that another user could have written, is listed with a refusal and not removed; a directory where others
+/// can make names is refused whole (state_file.h). Both calls may wait for the disk: they belong on a thread that may.
 ///
 ///     status = nc_download_list(show, me, nc_slice_of("/data"), NULL, &err);
 ///     status = nc_download_purge(&gone, nc_slice_of("/data"), a_week_ago_ms, NULL, &err);
@@ -11,6 +12,7 @@
 
 #include <netcore/bytes.h>
 #include <netcore/hooks.h>
+#include <netcore/status.h>
 
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
@@ -33,6 +35,9 @@ typedef struct nc_download_entry {
     bool has_validator;
     /// Somebody is at it now.
     bool is_active;
+    /// Why the record is not trusted: another user owns it or can write to it. NULL for one that is. With it only
+    /// `partial_path` is set: nothing that the record says is passed on.
+    const nc_error *NC_NULLABLE refusal;
 } nc_download_entry;
 
 /// Receives one entry; false ends the listing.

@@ -105,7 +105,8 @@ typedef struct nc_engine_options {
     /// Cookies.
     nc_cookie_choice cookies;
     /// Path, for NC_COOKIES_FILE, in the Netscape format; copied. It may be missing, its folder not. A relative path,
-    /// here and in the other files of an engine, is told from the directory in which the engine is made.
+    /// here and in the other files of an engine, is told from the directory in which the engine is made. A file that
+    /// another user could have written (state_file.h) is NC_ERR_FILE.
     nc_slice cookie_file;
     /// True reads names and passwords from `netrc_file`, or ~/.netrc when that is empty, for requests that bring none
     /// of their own: shown as Basic at once, or as a request's nc_credentials.schemes say; never for another origin
@@ -119,7 +120,8 @@ typedef struct nc_engine_options {
     /// What is heard under a policy that accepts anything, or does not compare names, is not believed.
     bool uses_hsts;
     /// Where that is kept from one engine to the next, in libcurl's format, with mode 0600; copied. Empty: in memory
-    /// alone. A file that is missing is empty; a missing folder, or what is no regular file, is NC_ERR_FILE.
+    /// alone. A file that is missing is empty; a missing folder, what is no regular file, or
+    /// what another user could have written (state_file.h) is NC_ERR_FILE.
     nc_slice hsts_file;
     /// True remembers Alt-Svc (RFC 7838), at most 1,000 of them, 200 of one registrable domain, and asks an origin at
     /// the place that it names, which has to prove to be the origin. A place that cannot be connected to in half the
@@ -128,7 +130,8 @@ typedef struct nc_engine_options {
     /// that the environment may name) go where those say.
     bool uses_alt_svc;
     /// Where that is kept from one engine to the next, in libcurl's format, with mode 0600; copied. Empty: in memory
-    /// alone. A file that is missing is empty; a missing folder, or what is no regular file, is NC_ERR_FILE.
+    /// alone. A file that is missing is empty; a missing folder, what is no regular file, or
+    /// what another user could have written (state_file.h) is NC_ERR_FILE.
     nc_slice alt_svc_file;
     /// URL of a DNS-over-HTTPS server (RFC 8484); copied. Empty: the system's resolver. It is asked directly, or
     /// through a proxy that the environment names (https_proxy, ALL_PROXY), whatever `proxy` says: libcurl takes no

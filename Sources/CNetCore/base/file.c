@@ -126,27 +126,7 @@ nc_status nc_file_check(const nc_file_ops *ops, const char *path, nc_error *err)
     return status;
 }
 
-nc_status nc_file_check_folder(const nc_file_ops *ops, const char *path, nc_error *err) {
-    char folder[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    (void)snprintf(folder, sizeof folder, "%.*s", slash != NULL ? (int)(slash - path) + 1 : 1,
-                   slash != NULL ? path : ".");
-    int fd = nc_file_open(ops, folder, O_RDONLY | O_DIRECTORY, 0);
-    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) {
-        return nc_file_fail(err, path, "made", errno);
-    }
-    if (fd >= 0) {
-        (void)ops->close(ops->ctx, fd);
-    }
-    return nc_error_clear(err); // One that may not be read may still be written to.
-}
-
-nc_status nc_file_read_all(nc_buf *out, const nc_file_ops *ops, const char *path, nc_error *err) {
-    // A pipe that nobody writes to would be waited for without an end.
-    int fd = nc_file_open(ops, path, O_RDONLY | O_NONBLOCK, 0);
-    if (fd < 0) {
-        return nc_file_fail(err, path, "opened", errno);
-    }
+nc_status nc_file_read_and_close(nc_buf *out, const nc_file_ops *ops, int fd, const char *path, nc_error *err) {
     size_t length_before = out->length;
     nc_status status = read_open_file(out, ops, fd, path, err);
     if (status != NC_OK) {
@@ -155,6 +135,12 @@ nc_status nc_file_read_all(nc_buf *out, const nc_file_ops *ops, const char *path
     // A close that says EINTR has closed on Linux: asking again could close another thread's descriptor.
     (void)ops->close(ops->ctx, fd);
     return status == NC_OK ? nc_error_clear(err) : status;
+}
+
+nc_status nc_file_read_all(nc_buf *out, const nc_file_ops *ops, const char *path, nc_error *err) {
+    // A pipe that nobody writes to would be waited for without an end.
+    int fd = nc_file_open(ops, path, O_RDONLY | O_NONBLOCK, 0);
+    return fd < 0 ? nc_file_fail(err, path, "opened", errno) : nc_file_read_and_close(out, ops, fd, path, err);
 }
 
 /* --- replacing whole files --- */

@@ -30,14 +30,14 @@ bool nc_file_is_special(const nc_file_ops *ops, const char *path, const struct s
 /// NC_ERR_FILE carries errno as native_code.
 NC_NODISCARD nc_status nc_file_check(const nc_file_ops *ops, const char *path, nc_error *err);
 
-/// Whether there is a folder for the file at `path`, which may be missing itself. NC_ERR_FILE carries errno as
-/// native_code.
-NC_NODISCARD nc_status nc_file_check_folder(const nc_file_ops *ops, const char *path, nc_error *err);
-
 /// Appends the file at `path` (NUL-terminated) to `out`; EINTR is retried, the descriptor always closed. A pipe is read
 /// until nobody writes to it, and waited for at most ten seconds in all. NC_ERR_FILE carries errno as native_code; a
 /// directory or a file over out's maximum is an error too.
 NC_NODISCARD nc_status nc_file_read_all(nc_buf *out, const nc_file_ops *ops, const char *path, nc_error *err);
+
+/// The same of a file that is open; the descriptor is closed in any case. `path` is for errors.
+NC_NODISCARD nc_status nc_file_read_and_close(nc_buf *out, const nc_file_ops *ops, int fd, const char *path,
+                                              nc_error *err);
 
 /// Room for nc_file_name_beside() beyond its path: ".nk-", sixteen digits, ".part" and a NUL.
 enum { NC_FILE_BESIDE_BYTES = 26 };

@@ -10,11 +10,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+enum { PATH_BYTES = 4096 };
+
 /// A walk through a directory. Names are gathered first: what is removed meanwhile would disturb the listing.
 typedef struct walk {
-    nc_file_ops ops;
-    nc_slice folder;
-    int folder_fd;
+    nc_state_folder folder;
+    char path[PATH_BYTES];
     nc_buf names; // each with its NUL
 } walk;
 
@@ -26,30 +27,33 @@ static bool gather(void *ctx, const char *name) {
     return nc_buf_status(&on->names) == NC_OK;
 }
 
-static nc_status begin(walk *on, nc_slice folder, const nc_file_ops *files, nc_error *err) {
-    char path[4096];
-    *on = (walk){.ops = files != NULL ? *files : nc_file_ops_system(),
-                 .folder = folder,
-                 .folder_fd = -1,
+/// A link to the directory is followed: what lies behind it is checked. A record decides what is fetched, and where it
+/// is put, so that a directory where anybody can place one is refused.
+static nc_status begin(walk *on, nc_slice path, const nc_file_ops *files, nc_error *err) {
+    *on = (walk){.folder = {.fd = -1, .files = files != NULL ? *files : nc_file_ops_system()},
                  .names = nc_buf_init(SIZE_MAX / 2)};
-    if (folder.length == 0 || folder.length >= sizeof path || memchr(folder.data, 0, folder.length) != NULL) {
+    nc_state_folder *folder = &on->folder;
+    folder->path = on->path;
+    if (path.length == 0 || path.length >= sizeof on->path || memchr(path.data, 0, path.length) != NULL) {
         return nc_error_set(err, NC_ERR_FILE, ENAMETOOLONG, -1, "this is no path of a directory");
     }
-    memcpy(path, folder.data, folder.length);
-    path[folder.length] = '\0';
-    on->folder_fd = nc_file_open(&on->ops, path, O_RDONLY | O_DIRECTORY, 0);
-    if (on->folder_fd < 0) {
-        return nc_file_fail(err, path, "opened as a directory", errno);
+    memcpy(on->path, path.data, path.length);
+    folder->fd = nc_file_open(&folder->files, on->path, O_RDONLY | O_DIRECTORY, 0);
+    if (folder->fd < 0) {
+        return nc_file_fail(err, on->path, "opened as a directory", errno);
     }
-    if (on->ops.list(on->ops.ctx, on->folder_fd, gather, on) != 0) {
-        return nc_file_fail(err, path, "listed", errno);
+    nc_status status = nc_state_folder_check(folder, err);
+    if (status == NC_OK && folder->files.list(folder->files.ctx, folder->fd, gather, on) != 0) {
+        status = nc_file_fail(err, on->path, "listed", errno);
     }
-    nc_status status = nc_buf_status(&on->names);
-    return status == NC_OK ? NC_OK : nc_error_set(err, status, 0, -1, "no memory for a list of downloads");
+    if (status == NC_OK && nc_buf_status(&on->names) != NC_OK) {
+        status = nc_error_set(err, nc_buf_status(&on->names), 0, -1, "no memory for a list of downloads");
+    }
+    return status;
 }
 
 static void end(walk *on) {
-    nc_files_close_fd(&on->ops, &on->folder_fd);
+    nc_files_close_fd(&on->folder.files, &on->folder.fd);
     nc_buf_deinit(&on->names);
 }
 
@@ -73,16 +77,19 @@ static bool has_part(const walk *on, const char *name) {
     char part[NC_PARTIAL_NAME_BYTES];
     struct stat info;
     write_part_name(part, name);
-    return nc_files_status_at(&on->ops, on->folder_fd, part, &info) == 0 || errno != ENOENT;
+    return nc_files_status_at(&on->folder.files, on->folder.fd, part, &info) == 0 || errno != ENOENT;
+}
+
+static void write_part_path(char out[PATH_BYTES + NC_PARTIAL_NAME_BYTES], const walk *on, const char *part) {
+    bool has_slash = on->path[strlen(on->path) - 1] == '/';
+    (void)snprintf(out, PATH_BYTES + NC_PARTIAL_NAME_BYTES, "%s%s%s", on->path, has_slash ? "" : "/", part);
 }
 
 static bool show(const walk *on, const char *name, const nc_record *record, nc_download_entry_fn visit, void *ctx) {
     char part[NC_PARTIAL_NAME_BYTES];
-    char path[4096 + NC_PARTIAL_NAME_BYTES];
+    char path[PATH_BYTES + NC_PARTIAL_NAME_BYTES];
     write_part_name(part, name);
-    bool has_slash = on->folder.data[on->folder.length - 1] == '/';
-    (void)snprintf(path, sizeof path, "%.*s%s%s", (int)on->folder.length, (const char *)on->folder.data,
-                   has_slash ? "" : "/", part);
+    write_part_path(path, on, part);
     const nc_download_entry entry = {
         .url = record->url,
         .path = record->path,
@@ -91,28 +98,37 @@ static bool show(const walk *on, const char *name, const nc_record *record, nc_d
         .total_bytes = record->total,
         .changed_at_ms = record->time_ms,
         .has_validator = record->validators.is_strong,
-        .is_active = nc_partial_is_locked(&on->ops, on->folder_fd, part),
+        .is_active = nc_partial_is_locked(&on->folder.files, on->folder.fd, part),
     };
+    return visit(ctx, &entry);
+}
+
+/// One that is not trusted: none of its words is passed on.
+static bool show_refused(const walk *on, const char *name, const nc_error *refusal, nc_download_entry_fn visit,
+                         void *ctx) {
+    char part[NC_PARTIAL_NAME_BYTES];
+    char path[PATH_BYTES + NC_PARTIAL_NAME_BYTES];
+    write_part_name(part, name);
+    write_part_path(path, on, part);
+    const nc_download_entry entry = {
+        .partial_path = nc_slice_of(path), .total_bytes = NC_LENGTH_UNKNOWN, .refusal = refusal};
     return visit(ctx, &entry);
 }
 
 typedef struct found {
     nc_kept_record kept;
     bool is_anothers; // and not to be touched
+    nc_error refusal; // of one that is another's
 } found;
 
 static nc_status look_at(found *out, const walk *on, const char *name, nc_error *err) {
-    nc_error own;
     out->kept.texts = nc_buf_init(NC_RECORD_MAX_BYTES);
-    nc_status status = nc_partial_read_record(&on->ops, on->folder_fd, name, &out->kept, &own);
-    out->is_anothers = nc_partial_is_anothers(status, &own);
-    if (out->is_anothers) {
-        return NC_OK;
+    nc_status status = nc_partial_read_record(on->folder, name, &out->kept, &out->refusal);
+    out->is_anothers = nc_partial_is_anothers(status, &out->refusal);
+    if (status != NC_OK && !out->is_anothers && err != NULL) {
+        *err = out->refusal;
     }
-    if (status != NC_OK && err != NULL) {
-        *err = own;
-    }
-    return status;
+    return out->is_anothers ? NC_OK : status;
 }
 
 nc_status nc_download_list(nc_download_entry_fn visit, void *ctx, nc_slice folder, const nc_file_ops *files,
@@ -127,6 +143,8 @@ nc_status nc_download_list(nc_download_entry_fn visit, void *ctx, nc_slice folde
         status = look_at(&one, &on, name, err);
         if (status == NC_OK && one.kept.is_good && has_part(&on, name)) {
             goes_on = show(&on, name, &one.kept.record, visit, ctx);
+        } else if (status == NC_OK && one.kept.is_refused) {
+            goes_on = show_refused(&on, name, &one.refusal, visit, ctx);
         }
         nc_buf_deinit(&one.kept.texts);
     }
@@ -142,7 +160,8 @@ static bool is_old(const walk *on, const char *name, const found *one, int64_t b
     if (one->kept.is_good) {
         return one->kept.record.time_ms < before_ms;
     }
-    return nc_files_status_at(&on->ops, on->folder_fd, name, &info) == 0 && (int64_t)info.st_mtime * 1000 < before_ms;
+    return nc_files_status_at(&on->folder.files, on->folder.fd, name, &info) == 0 &&
+           (int64_t)info.st_mtime * 1000 < before_ms;
 }
 
 /// The part first: a record without one is still found, and removed another time.
@@ -151,7 +170,7 @@ static nc_status remove_one(const walk *on, const char *name, const char *part, 
     (void)snprintf(fresh, sizeof fresh, "%s~", name);
     const char *const names[] = {part, fresh, name};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (nc_files_unlink_at(&on->ops, on->folder_fd, names[i]) != 0) {
+        if (nc_files_unlink_at(&on->folder.files, on->folder.fd, names[i]) != 0) {
             return nc_file_fail(err, names[i], "removed", errno);
         }
     }
@@ -171,7 +190,7 @@ nc_status nc_download_purge(uint64_t *removed, nc_slice folder, int64_t before_m
         write_part_name(part, name);
         status = look_at(&one, &on, name, err);
         bool is_due = status == NC_OK && !one.is_anothers && is_old(&on, name, &one, before_ms) &&
-                      !nc_partial_is_locked(&on.ops, on.folder_fd, part);
+                      !nc_partial_is_locked(&on.folder.files, on.folder.fd, part);
         if (is_due) {
             status = remove_one(&on, name, part, err);
             count += status == NC_OK ? 1 : 0;

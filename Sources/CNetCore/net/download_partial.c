@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/fnv.h"
+#include "base/state_file.h"
 #include "net/download_files.h"
 
 #include <errno.h>
@@ -16,7 +17,8 @@
 
 /// The longest ending of ours is ".part.nk~".
 enum { ENDING_BYTES = 9, MAX_NAME_BYTES = 255, BLOCK_BYTES = 256 * 1024, PART_MODE = 0666, RECORD_MODE = 0600 };
-enum { MAX_OPENINGS = 8 };
+/// While it is a part, others may not write to it: it could not be trusted. The whole file gets the usual mode.
+enum { MAX_OPENINGS = 8, OTHERS_WRITE = 0022 };
 
 /* --- names --- */
 
@@ -77,16 +79,6 @@ nc_status nc_partial_set_name(nc_partial *partial, nc_slice name, nc_error *err)
     return NC_OK;
 }
 
-static bool ends_with(const char *name, const char *ending) {
-    size_t length = strlen(name);
-    size_t wanted = strlen(ending);
-    return length > wanted && strcmp(name + length - wanted, ending) == 0;
-}
-
-bool nc_partial_is_record_name(const char *name) {
-    return ends_with(name, ".part.nk");
-}
-
 /* --- records --- */
 
 bool nc_partial_has_record(const nc_partial *partial) {
@@ -94,92 +86,8 @@ bool nc_partial_has_record(const nc_partial *partial) {
     return nc_files_status_at(&partial->ops, partial->folder_fd, partial->record, &info) == 0 || errno != ENOENT;
 }
 
-nc_status nc_partial_read_record(const nc_file_ops *ops, int folder_fd, const char *name, nc_kept_record *kept,
-                                 nc_error *err) {
-    struct stat info;
-    kept->is_good = false;
-    int fd = nc_files_open_at(ops, folder_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
-    if (fd < 0) {
-        // A link or a socket in its place is none.
-        bool is_none = errno == ENOENT || errno == ELOOP || errno == ENXIO;
-        return is_none ? NC_OK : nc_file_fail(err, name, "opened", errno);
-    }
-    nc_status status = NC_OK;
-    nc_buf text = nc_buf_init(NC_RECORD_MAX_BYTES);
-    if (nc_file_status(ops, fd, &info) != 0) {
-        status = nc_file_fail(err, name, "examined", errno);
-    } else if (S_ISREG(info.st_mode) && info.st_size > 0 && info.st_size <= NC_RECORD_MAX_BYTES) {
-        size_t length = (size_t)info.st_size;
-        ssize_t got = nc_buf_reserve(&text, length) == NC_OK ? nc_files_read_at(ops, fd, text.data, length, 0) : -2;
-        if (got == -2) {
-            status = nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for the record of a download");
-        } else if (got < 0) {
-            status = nc_file_fail(err, name, "read", errno);
-        } else {
-            kept->is_good = nc_record_read(&kept->record, &kept->texts, nc_slice_make(text.data, (size_t)got));
-            if (!kept->is_good && nc_buf_status(&kept->texts) == NC_ERR_NO_MEMORY) {
-                status = nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for the record of a download");
-            }
-        }
-    }
-    nc_buf_deinit(&text);
-    nc_files_close_fd(ops, &fd);
-    return status;
-}
-
-bool nc_partial_is_anothers(nc_status status, const nc_error *err) {
-    return status == NC_ERR_FILE && (err->native_code == EACCES || err->native_code == EPERM);
-}
-
-typedef struct search {
-    nc_partial *partial;
-    nc_slice url;
-    nc_slice path; // empty for any
-    nc_error *err;
-    nc_status status;
-    bool is_found;
-} search;
-
-static bool look_at(void *ctx, const char *name) {
-    search *on = ctx;
-    nc_partial *partial = on->partial;
-    if (!nc_partial_is_record_name(name)) {
-        return true;
-    }
-    nc_kept_record kept;
-    kept.texts = nc_buf_init(NC_RECORD_MAX_BYTES);
-    on->status = nc_partial_read_record(&partial->ops, partial->folder_fd, name, &kept, on->err);
-    if (nc_partial_is_anothers(on->status, on->err)) {
-        on->status = nc_error_clear(on->err);
-    }
-    nc_slice path = kept.record.path;
-    bool is_wanted = on->path.length == 0 || (kept.is_good && nc_slice_is_equal(path, on->path));
-    if (on->status == NC_OK && kept.is_good && is_wanted && nc_slice_is_equal(kept.record.url, on->url)) {
-        size_t at = path.length;
-        while (at > 0 && path.data[at - 1] != '/') {
-            at--;
-        }
-        nc_slice last = nc_slice_make(path.data + at, path.length - at);
-        // The part tells which name it was made for; a target elsewhere need not be called the same.
-        bool is_same = last.length > 0 && nc_partial_set_name(partial, last, on->err) == NC_OK &&
-                       strcmp(partial->record, name) == 0;
-        if (!is_same) {
-            size_t stem = strlen(name) - strlen(".part.nk");
-            on->status = nc_partial_set_name(partial, nc_slice_make(name, stem), on->err);
-        }
-        on->is_found = on->status == NC_OK;
-    }
-    nc_buf_deinit(&kept.texts);
-    return on->status == NC_OK && !on->is_found;
-}
-
-nc_status nc_partial_find_url(nc_partial *partial, nc_slice url, nc_slice path, nc_error *err) {
-    search on = {.partial = partial, .url = url, .path = path, .err = err};
-    int result = partial->ops.list(partial->ops.ctx, partial->folder_fd, look_at, &on);
-    if (on.status != NC_OK || on.is_found) {
-        return on.status;
-    }
-    return result == 0 ? NC_OK : nc_file_fail(err, partial->folder, "listed", errno);
+nc_state_folder nc_partial_folder(const nc_partial *partial) {
+    return (nc_state_folder){.fd = partial->folder_fd, .path = partial->folder, .files = partial->ops};
 }
 
 static int rename_fresh(const nc_partial *partial) {
@@ -263,37 +171,43 @@ static nc_status refuse_anothers(const nc_partial *partial, nc_error *err) {
                         partial->folder, partial->part);
 }
 
+/// What is no part of ours: a link, a pipe, a second name of another file. Anything but that is refused, as what
+/// another user could have written is.
+static nc_status judge_stranger(const nc_partial *partial, const struct stat *info, int code, nc_error *err) {
+    if (code == EPERM && lacks_record(partial, info)) {
+        return refuse_anothers(partial, err);
+    }
+    bool is_removed = code == ELOOP || code == ENXIO || code == EINVAL || code == EMLINK;
+    return is_removed ? NC_OK : nc_state_file_fail(err, info, partial->folder, partial->part, code);
+}
+
 /// Opens and locks the part, when it is a file of our own. `fd` stays -1 when there is none; what stands in its place
-/// (a link, a pipe, a second name of another file) is removed, unless it is a file that somebody would miss.
+/// is removed, unless it is a file that somebody would miss.
 static nc_status open_part(nc_partial *partial, struct stat *info, nc_error *err) {
-    const nc_file_ops *ops = &partial->ops;
+    nc_state_folder folder = nc_partial_folder(partial);
+    nc_error own;
+    nc_status trust = nc_state_folder_check(&folder, &own);
     for (int i = 0; i < MAX_OPENINGS; i++) {
-        partial->fd = nc_files_open_at(ops, partial->folder_fd, partial->part, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0);
-        if (partial->fd < 0 && errno == ENOENT) {
+        int code = nc_state_file_try(&partial->fd, info, &folder, partial->part, O_RDWR);
+        if (code == ENOENT) {
             return NC_OK;
         }
-        bool is_stranger = partial->fd < 0 && (errno == ELOOP || errno == ENXIO);
-        if (partial->fd < 0 && !is_stranger) {
-            return nc_file_fail_in(err, partial->folder, partial->part, "opened", errno);
+        nc_status status = trust == NC_OK ? NC_OK : nc_error_set(err, trust, own.native_code, -1, "%s", own.message);
+        if (status == NC_OK) {
+            status = code == 0 ? lock(partial, err) : judge_stranger(partial, info, code, err);
         }
-        if (partial->fd >= 0 && nc_file_status(ops, partial->fd, info) != 0) {
-            return nc_file_fail_in(err, partial->folder, partial->part, "examined", errno);
-        }
-        bool is_file = !is_stranger && S_ISREG(info->st_mode) && info->st_nlink == 1;
-        is_stranger = !is_file || info->st_uid != geteuid();
-        nc_status status = is_stranger ? NC_OK : lock(partial, err);
-        bool is_there = status == NC_OK && is_file && is_named(partial, info);
-        // Only now: whoever finishes a download removes its record while the lock is his.
+        bool is_there = status == NC_OK && code == 0 && is_named(partial, info);
+        // Only now: a download that ends removes its record while it holds the lock.
         if (is_there && lacks_record(partial, info)) {
             status = refuse_anothers(partial, err);
-        } else if (is_there && !is_stranger) {
+        } else if (is_there) {
             return NC_OK;
         }
-        nc_files_close_locked(ops, &partial->fd);
+        nc_files_close_locked(&partial->ops, &partial->fd);
         if (status != NC_OK) {
             return status; // Without the lock it is not ours to touch.
         }
-        if (is_stranger && nc_files_unlink_at(ops, partial->folder_fd, partial->part) != 0) {
+        if (code != 0 && nc_files_unlink_at(&partial->ops, partial->folder_fd, partial->part) != 0) {
             return nc_file_fail_in(err, partial->folder, partial->part, "removed", errno);
         }
     }
@@ -369,7 +283,7 @@ nc_status nc_partial_open(nc_partial *partial, nc_slice url, nc_kept_record *kep
     if (status != NC_OK || partial->fd < 0) {
         return status;
     }
-    status = nc_partial_read_record(&partial->ops, partial->folder_fd, partial->record, kept, err);
+    status = nc_partial_read_record(nc_partial_folder(partial), partial->record, kept, err);
     bool is_ours = kept->is_good && nc_slice_is_equal(record->url, url) && fits(record, (uint64_t)info.st_size);
     kept->is_good = false;
     if (status == NC_OK && is_ours) {
@@ -402,7 +316,7 @@ nc_status nc_partial_begin(nc_partial *partial, nc_slice record, uint64_t alloca
     bool is_new = partial->fd < 0;
     if (status == NC_OK && is_new) {
         partial->fd = nc_files_open_at(&partial->ops, partial->folder_fd, partial->part,
-                                       O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, partial->mode);
+                                       O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, partial->mode & ~(mode_t)OTHERS_WRITE);
         status = partial->fd < 0 ? nc_file_fail_in(err, partial->folder, partial->part, "written", errno)
                                  : lock(partial, err);
         if (status != NC_OK) {

@@ -7,7 +7,7 @@
 
 #include "net/download_record.h"
 
-#include <netcore/hooks.h>
+#include <netcore/state_file.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 
@@ -19,8 +19,9 @@ enum { NC_PARTIAL_OVERLAP_BYTES = 4096, NC_PARTIAL_MIN_OVERLAP_BYTES = 16 };
 /// A record that an earlier try left.
 typedef struct nc_kept_record {
     nc_record record;
-    nc_buf texts; // what it points into, empty before it is read; its holder frees it
-    bool is_good; // false where there is none, where it is damaged, or of no use
+    nc_buf texts;    // what it points into, empty before it is read; its holder frees it
+    bool is_good;    // false where there is none, where it is damaged, or of no use
+    bool is_refused; // it was opened, and another user could have written it
 } nc_kept_record;
 
 typedef struct nc_partial {
@@ -51,8 +52,8 @@ NC_NODISCARD nc_status nc_partial_find_url(nc_partial *partial, nc_slice url, nc
 bool nc_partial_has_record(const nc_partial *partial);
 
 /// Opens and locks what there is of a URL, and proves it. `kept` is not good when nothing of it can be used.
-/// `sums` gets the running check of each piece. NC_ERR_FILE (EBUSY: somebody is at it), NC_ERR_NO_MEMORY,
-/// NC_ERR_CANCELLED.
+/// `sums` gets the running check of each piece. NC_ERR_FILE (EBUSY: somebody is at it; EPERM: another user could have
+/// written it), NC_ERR_NO_MEMORY, NC_ERR_CANCELLED.
 NC_NODISCARD nc_status nc_partial_open(nc_partial *partial, nc_slice url, nc_kept_record *kept, nc_checksum *sums,
                                        nc_error *err);
 /// Begins anew: an empty file, or one of `allocated_bytes`, and this record; an empty one is not written.
@@ -74,10 +75,13 @@ bool nc_partial_is_directory(const nc_file_ops *ops, const char *path);
 /// NC_ERR_FILE for what may not be replaced: a directory, a device, a pipe or a link to one, a file that may not be
 /// written, or anything unless `may_exist`.
 NC_NODISCARD nc_status nc_partial_check_place(nc_partial *partial, const char *path, bool may_exist, nc_error *err);
-/// Reads the record of this name in an open folder. NC_OK for a damaged one, which is not good.
-NC_NODISCARD nc_status nc_partial_read_record(const nc_file_ops *ops, int folder_fd, const char *name,
-                                              nc_kept_record *kept, nc_error *err);
-/// Whether a record could not be read because it is another user's: whoever shares a directory has some of those.
+/// The folder, for opening its files; not checked.
+nc_state_folder nc_partial_folder(const nc_partial *partial);
+/// Reads the record of this name in an open folder, which is checked. NC_OK for a missing or damaged one, which is not
+/// good. One that another user could have written, or that lies in such a folder, is NC_ERR_FILE with EPERM.
+NC_NODISCARD nc_status nc_partial_read_record(nc_state_folder folder, const char *name, nc_kept_record *kept,
+                                              nc_error *err);
+/// Whether a record was not read because it is another user's: a shared directory has some of those.
 bool nc_partial_is_anothers(nc_status status, const nc_error *err);
 /// Whether a name is that of a record.
 bool nc_partial_is_record_name(const char *name);

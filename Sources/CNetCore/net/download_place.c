@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { COPY_BYTES = 256 * 1024, OWNER_RW = 0600, ALL_RW = 0666 };
+enum { COPY_BYTES = 256 * 1024, OWNER_RW = 0600, ALL_RW = 0666, OTHERS_WRITE = 0022 };
 
 bool nc_partial_is_directory(const nc_file_ops *ops, const char *path) {
     int fd = nc_file_open(ops, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK, 0);
@@ -92,6 +92,31 @@ static nc_status keep_rights(const nc_partial *partial, const char *path, nc_err
                    : nc_file_fail_in(err, partial->folder, partial->part, "given the mode of what it replaces", errno);
 }
 
+/// The permissions to write that a new file gets here, and a part may not have. The process's umask cannot be read
+/// without being changed, so a file that is made shows it.
+static mode_t others_bits(const nc_partial *partial) {
+    const nc_file_ops *ops = &partial->ops;
+    struct stat usual = {0};
+    if (nc_files_unlink_at(ops, partial->folder_fd, partial->fresh) != 0) {
+        return 0;
+    }
+    int fd = nc_files_open_at(ops, partial->folder_fd, partial->fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
+                              partial->mode);
+    bool is_known = fd >= 0 && nc_file_status(ops, fd, &usual) == 0;
+    nc_files_close_fd(ops, &fd);
+    (void)nc_files_unlink_at(ops, partial->folder_fd, partial->fresh);
+    return is_known ? usual.st_mode & OTHERS_WRITE : 0;
+}
+
+/// Adds them to a file that is no part any more.
+static void add_bits(const nc_partial *placed, mode_t bits) {
+    struct stat info;
+    if (bits != 0 && nc_file_status(&placed->ops, placed->fd, &info) == 0) {
+        int ignored; // The file is whole, and its owner can read it.
+        NC_FILE_RETRYING(ignored, placed->ops.set_mode(placed->ops.ctx, placed->fd, (info.st_mode | bits) & ALL_RW));
+    }
+}
+
 /// A file of this name's own beside the place, empty and locked: no other download's part, and no other copy's.
 static nc_status begin_copy(nc_partial *copy, const nc_partial *partial, const char *path, nc_error *err) {
     const char *slash = strrchr(path, '/');
@@ -144,7 +169,7 @@ static nc_status copy_bytes(const nc_partial *copy, const nc_partial *partial, n
 }
 
 /// Another file system: a copy beside the place, which is then renamed as the part would be, and its name is on disk.
-static nc_status copy_over(const nc_partial *partial, const char *path, bool replaces, nc_error *err) {
+static nc_status copy_over(const nc_partial *partial, const char *path, bool replaces, mode_t bits, nc_error *err) {
     nc_partial copy;
     nc_status status = begin_copy(&copy, partial, path, err);
     if (status == NC_OK) {
@@ -156,6 +181,7 @@ static nc_status copy_over(const nc_partial *partial, const char *path, bool rep
     if (status == NC_OK && move(&copy.ops, copy.folder_fd, copy.part, path, replaces) != 0) {
         status = nc_file_fail(err, path, "written", errno);
     }
+    add_bits(&copy, status == NC_OK ? bits : 0);
     if (status != NC_OK) {
         nc_partial_discard(&copy);
     } else if (!partial->skips_sync && nc_files_sync(&copy.ops, copy.folder_fd) != 0 && errno != EINVAL) {
@@ -169,6 +195,8 @@ nc_status nc_partial_place(nc_partial *partial, const char *path, bool replaces,
     const nc_file_ops *ops = &partial->ops;
     struct stat open;
     struct stat named;
+    bool is_new = nc_files_status_at(ops, AT_FDCWD, path, &named) != 0 || !S_ISREG(named.st_mode);
+    mode_t bits = is_new ? others_bits(partial) : 0;
     if (!partial->skips_sync && nc_files_sync(ops, partial->fd) != 0) {
         return nc_file_fail_in(err, partial->folder, partial->part, "written", errno);
     }
@@ -186,11 +214,13 @@ nc_status nc_partial_place(nc_partial *partial, const char *path, bool replaces,
     bool is_elsewhere = false;
     if (move(ops, partial->folder_fd, partial->part, path, replaces) != 0) {
         is_elsewhere = errno == EXDEV;
-        status = is_elsewhere ? copy_over(partial, path, replaces, err) : nc_file_fail(err, path, "written", errno);
+        status =
+            is_elsewhere ? copy_over(partial, path, replaces, bits, err) : nc_file_fail(err, path, "written", errno);
         if (status != NC_OK) {
             return status;
         }
     }
+    add_bits(partial, is_elsewhere ? 0 : bits);
     // The file is there: a record that stays is litter, not a failure. The inventory passes over one without a part,
     // and a purge or the next download of this name clears it.
     if (!is_elsewhere || nc_files_unlink_at(ops, partial->folder_fd, partial->part) == 0) {

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "net/engine_state.h"
 
-#include <errno.h>
+#include <netcore/state_file.h>
 
 enum { MAX_TEXT_BYTES = 16 * 1024 * 1024, MODE = 0600 };
 
@@ -24,11 +24,10 @@ nc_status nc_saved_file_read(nc_saved_file *file, nc_error *err) {
     if (file->path == NULL) {
         return NC_OK;
     }
-    nc_status status = nc_file_check(&file->engine->files, file->path, err);
-    if (status == NC_ERR_FILE && err->native_code == ENOENT) {
-        return nc_file_check_folder(&file->engine->files, file->path, err); // It will be made.
-    }
-    return status == NC_OK ? nc_file_read_all(&file->text, &file->engine->files, file->path, err) : status;
+    int fd = -1;
+    const nc_file_ops *files = &file->engine->files;
+    nc_status status = nc_state_file_open_at(&fd, file->path, files, err);
+    return status == NC_OK && fd >= 0 ? nc_file_read_and_close(&file->text, files, fd, file->path, err) : status;
 }
 
 nc_status nc_saved_file_take_in(nc_saved_file *file, nc_saved_file_read_fn read, const char *kind, const char *line,

@@ -37,8 +37,8 @@ void nc_saved_file_deinit(nc_saved_file *file);
 /// thread.
 void nc_saved_file_write_on_worker(nc_saved_file *file, nc_saved_file_write_elsewhere_fn write);
 
-/// Reads it to file->text, before the loop begins. One that is missing is empty; otherwise NC_ERR_FILE,
-/// NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY.
+/// Reads it to file->text, before the loop begins. A missing file is empty; otherwise NC_ERR_FILE (also for a file or
+/// folder of another user, as state_file.h says), NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY.
 NC_NODISCARD nc_status nc_saved_file_read(nc_saved_file *file, nc_error *err);
 /// Reads it by lines and lets `read` take them in. `kind` ("HSTS file") and `line` ("host and date") are for the error
 /// of a file that is none. NC_OK, NC_ERR_FILE, NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY.

@@ -1,4 +1,5 @@
 #include "base/file.h"
+#include "base/state_file.h"
 #include "store/state.h"
 
 #include <errno.h>
@@ -13,11 +14,11 @@ nc_status nc_store_fail(const nc_store *store, nc_error *err, int code, const ch
 
 int nc_store_open_file(const nc_store *store, const char *name, int flags) {
     int fd = -1;
-    do {
-        // A FIFO that nobody writes to would hold a reader up without O_NONBLOCK.
-        fd = store->files.open_at(store->files.ctx, store->directory_fd, name,
-                                  flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
-    } while (fd < 0 && errno == EINTR);
+    struct stat info;
+    const nc_state_folder folder = {
+        .fd = store->directory_fd, .path = store->path, .files = store->files, .is_shared = store->is_shared};
+    int code = nc_state_file_try(&fd, &info, &folder, name, flags);
+    errno = code;
     return fd;
 }
 
@@ -134,7 +135,8 @@ int nc_store_unlink(const nc_store *store, const char *name) {
 }
 
 bool nc_store_is_foreign(int code) {
-    return code == ELOOP || code == ENXIO || code == EISDIR || code == ENODEV;
+    return code == ELOOP || code == ENXIO || code == EISDIR || code == ENODEV || code == EPERM || code == EINVAL ||
+           code == EMLINK;
 }
 
 int64_t nc_store_now_ms(const nc_store *store) {

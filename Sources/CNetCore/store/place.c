@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <netcore/state_file.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,7 +117,7 @@ static bool visit_until_foreign(void *ctx, const char *text) {
 }
 
 /// A directory of ours is for this user alone. One that holds other things keeps its mode, and is refused where other
-/// users may plant entries in it.
+/// users may make names in it: what they put there would be verified, counted and removed with all else.
 static nc_status set_mode(const nc_store *store, const struct stat *info, nc_error *err) {
     const nc_file_ops *files = &store->files;
     bool has_foreign = false;
@@ -133,54 +134,39 @@ static nc_status set_mode(const nc_store *store, const struct stat *info, nc_err
     if (code != 0) {
         return nc_store_fail(store, err, code, NULL, "kept from other users");
     }
-    if (!has_foreign) {
-        return NC_OK;
-    }
-    return (info->st_mode & 022) == 0 ? NC_OK
-                                      : nc_error_set(err, NC_ERR_FILE, EPERM, -1,
-                                                     "'%s' holds other files, and others may write to it", store->path);
+    return !has_foreign || (info->st_mode & 022) == 0
+               ? NC_OK
+               : nc_error_set(err, NC_ERR_FILE, EPERM, -1, "'%s' holds other files, and others may write to it",
+                              store->path);
 }
 
 static nc_status open_directory(nc_store *store, nc_error *err) {
-    const nc_file_ops *files = &store->files;
+    nc_state_folder folder;
     struct stat info;
     int made = make_directories(store);
-    do {
-        store->directory_fd = files->open(files->ctx, store->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
-    } while (store->directory_fd < 0 && errno == EINTR);
-    if (store->directory_fd < 0) {
-        int failure = errno;
-        if (failure == ENOTDIR || failure == ELOOP) {
-            return nc_error_set(err, NC_ERR_FILE, failure, -1, "'%s' or what it lies in is no directory", store->path);
-        }
-        return nc_store_fail(store, err, failure == ENOENT && made != 0 ? made : failure, NULL, "opened");
+    nc_status status = nc_state_folder_open(&folder, store->path, &store->files, err);
+    if (status == NC_ERR_FILE && made != 0 && err != NULL && err->native_code == ENOENT) {
+        return nc_store_fail(store, err, made, NULL, "opened");
     }
+    if (status != NC_OK) {
+        return status;
+    }
+    store->directory_fd = folder.fd;
+    store->is_shared = folder.is_shared;
     int code = nc_store_status(store, store->directory_fd, &info);
-    if (code != 0) {
-        return nc_store_fail(store, err, code, NULL, "examined");
-    }
-    if (info.st_uid != geteuid()) {
-        return nc_error_set(err, NC_ERR_FILE, EPERM, -1, "'%s' belongs to another user", store->path);
-    }
-    return set_mode(store, &info, err);
+    return code != 0 ? nc_store_fail(store, err, code, NULL, "examined") : set_mode(store, &info, err);
 }
 
 /* --- who has it open --- */
 
 static int open_lock_file(nc_store *store) {
     struct stat info;
-    const nc_file_ops *files = &store->files;
     store->lock_fd = nc_store_open_file(store, NC_STORE_LOCK_NAME, O_RDWR | O_CREAT);
     if (store->lock_fd < 0) {
         return errno;
     }
     int code = nc_store_status(store, store->lock_fd, &info);
-    if (code == 0 && S_ISREG(info.st_mode)) {
-        return nc_store_set_mode(store, store->lock_fd, &info, LOCK_MODE);
-    }
-    (void)files->close(files->ctx, store->lock_fd);
-    store->lock_fd = -1;
-    return code != 0 ? code : ENXIO;
+    return code == 0 ? nc_store_set_mode(store, store->lock_fd, &info, LOCK_MODE) : code;
 }
 
 static int lock(const nc_store *store, struct flock *range, bool is_asking) {

@@ -28,6 +28,7 @@ struct nc_store {
     nc_store_durability durability;
     char *path; // for messages
     int directory_fd;
+    bool is_shared; // others can make names in it
     int lock_fd; // -1 where there are no locks
     uint64_t instance;
     nc_seal *seal; // NULL when entries are not sealed
@@ -49,7 +50,7 @@ struct nc_store {
 
 /// NC_ERR_FILE, NC_ERR_DESCRIPTORS or NC_ERR_NO_MEMORY for an errno; `name` is a file of the store, NULL for itself.
 nc_status nc_store_fail(const nc_store *store, nc_error *err, int code, const char *name, const char *what);
-/// -1 and errno. Never follows a link and never waits.
+/// -1 and errno. Never follows a link and never waits, and opens nothing that another user could have written.
 int nc_store_open_file(const nc_store *store, const char *name, int flags);
 /// Reads until `length` or the end of the file; -1 and errno.
 ssize_t nc_store_read(const nc_store *store, int fd, uint8_t *bytes, size_t length);

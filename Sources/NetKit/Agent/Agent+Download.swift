@@ -102,8 +102,16 @@ extension Agent {
     // MARK: The inventory
 
     /// The downloads in a directory that are not whole.
+    ///
+    /// A record that another user could have written is left out. Throws ``NetError/Code/file`` for a directory that
+    /// other users own, or can write to unless it has the sticky bit.
     @concurrent
     public func partialDownloads(in folder: String) async throws(NetError) -> [PartialDownload] {
+        try PartialDownload.list(in: folder).found
+    }
+
+    @concurrent
+    private func listing(in folder: String) async throws(NetError) -> sending PartialDownload.Listing {
         try PartialDownload.list(in: folder)
     }
 
@@ -119,6 +127,10 @@ extension Agent {
 
     /// Goes on with all partial downloads of a directory that nobody is at, one after the other, into the places that
     /// they were for.
+    ///
+    /// A record that another user could have written is not followed: it is among the results with
+    /// ``NetError/Code/file``, and nothing but its ``PartialDownload/partialPath`` is known. Throws as
+    /// ``partialDownloads(in:)``.
     /// - Parameters:
     ///   - folder: the directory.
     ///   - options: how they are fetched and checked.
@@ -127,8 +139,12 @@ extension Agent {
         in folder: String, options: DownloadOptions = DownloadOptions(),
         request: @Sendable (PartialDownload) -> Request<Bytes>? = { Request<Bytes>($0.url) }
     ) async throws(NetError) -> [(PartialDownload, Result<SavedFile, NetError>)] {
+        let listing = try await listing(in: folder)
         var outcomes: [(PartialDownload, Result<SavedFile, NetError>)] = []
-        for partial in try await partialDownloads(in: folder) where !partial.isActive {
+        for (partial, error) in listing.refused {
+            outcomes.append((partial, .failure(error)))
+        }
+        for partial in listing.found where !partial.isActive {
             guard let request = request(partial) else { continue }
             do throws(NetError) {
                 let response = try await download(request, resuming: partial.token, options: options)

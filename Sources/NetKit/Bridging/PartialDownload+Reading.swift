@@ -6,12 +6,15 @@ internal import Foundation
 internal import CNetCore
 
 extension PartialDownload {
-    private final class Listing {
-        var found: [PartialDownload] = []
+    /// What lies in a directory.
+    final class Listing {
+        fileprivate(set) var found: [PartialDownload] = []
+        /// Those whose records another user could have written, and why each is not trusted.
+        fileprivate(set) var refused: [(partial: PartialDownload, error: NetError)] = []
     }
 
     /// The partial downloads of a directory; waits for the disk.
-    static func list(in folder: String) throws(NetError) -> [PartialDownload] {
+    static func list(in folder: String) throws(NetError) -> Listing {
         let listing = Listing()
         var error = nc_error()
         let status = unsafe folder.withSlice { folder in
@@ -19,14 +22,21 @@ extension PartialDownload {
                 { context, entry in
                     guard let context = unsafe context else { return false }
                     let listing = unsafe Unmanaged<Listing>.fromOpaque(context).takeUnretainedValue()
-                    unsafe listing.found.append(PartialDownload(entry.pointee))
+                    let partial = unsafe PartialDownload(entry.pointee)
+                    if let refusal = unsafe entry.pointee.refusal {
+                        listing.refused.append((partial, unsafe NetError(refusal.pointee)))
+                    } else {
+                        listing.found.append(partial)
+                    }
                     return true
                 }, Unmanaged.passUnretained(listing).toOpaque(), folder, nil, &error)
         }
         if status != .NC_OK {
             throw NetError(error)
         }
-        return listing.found.sorted { $0.partialPath < $1.partialPath }
+        listing.found.sort { $0.partialPath < $1.partialPath }
+        listing.refused.sort { $0.partial.partialPath < $1.partial.partialPath }
+        return listing
     }
 
     /// Removes those that were last proven before a moment, and returns how many; waits for the disk.

@@ -32,7 +32,6 @@ public final class OfflineQueue: Interceptor {
     }
 
     private let folder: QueueFolder
-    private let lock: FolderLock
     private let reachability: Reachability
     private let lifetime: Duration
     private let maxCount: Int
@@ -45,7 +44,8 @@ public final class OfflineQueue: Interceptor {
 
     /// A queue of what the folder holds, which is made when it is not there.
     ///
-    /// Throws ``NetError/Code/file`` when the folder cannot be used, or another queue has it, in this process or another.
+    /// Throws ``NetError/Code/file`` when the folder cannot be used, when another queue has it, in this process or another,
+    /// or when another user could have written the folder or a file in it.
     /// - Parameters:
     ///   - folder: where requests are kept, a file each; made if it is not there.
     ///   - reachability: tells when there is a way.
@@ -66,7 +66,6 @@ public final class OfflineQueue: Interceptor {
         onOutcome: @escaping @Sendable (Outcome) -> Void
     ) throws(NetError) {
         self.folder = try QueueFolder(folder)
-        lock = try FolderLock(self.folder.path)
         self.reachability = reachability
         self.lifetime = max(.zero, lifetime)
         self.maxCount = max(0, maxCount)

@@ -6,15 +6,21 @@ import Foundation
 
 /// A folder of requests, each in a file of its own that is whole or absent: it is written beside its place, synced and
 /// renamed into it.
+///
+/// What lies in it is sent, with what `prepare` adds. So neither the folder nor a file in it may be one that another user
+/// could have written.
 struct QueueFolder: Sendable {
     let path: String
+    private let state: StateFolder
 
-    /// Makes the folder, for its owner alone, when it is not there.
+    /// Makes the folder, for its owner alone, when it is not there, and holds it for one queue.
+    ///
+    /// Throws ``NetError/Code/file`` when that cannot be done, another queue has it, or other users can write to it.
     init(_ path: String) throws(NetError) {
-        self.path = path.absolutePath
         if path.isEmpty || path.utf8.contains(0) {
             throw NetError(.usage, "the path of the queue's folder is empty or holds a NUL")
         }
+        self.path = path.absolutePath
         let above = Self.ancestorsToMake(self.path)
         do {
             try FileManager.default.createDirectory(
@@ -25,6 +31,8 @@ struct QueueFolder: Sendable {
         for folder in above {
             try WholeFile.sync(folder: folder)
         }
+        state = try StateFolder(self.path)
+        try state.lock()
     }
 
     /// The folders that will get a new one.
@@ -50,6 +58,8 @@ struct QueueFolder: Sendable {
 
     /// What is there, in order, and the last number that is taken. What is no request of this form is left alone, and
     /// keeps its number; what a broken write left behind goes.
+    ///
+    /// Throws ``NetError/Code/file`` when another user could have written one of the files.
     func load() throws(NetError) -> (kept: [QueuedRequest], last: Int) {
         let names: [String]
         do {
@@ -60,20 +70,33 @@ struct QueueFolder: Sendable {
         for name in names where Self.isLeftover(name, among: names) {
             try? FileManager.default.removeItem(atPath: "\(path)/\(name)")
         }
-        let kept = names.compactMap { name -> QueuedRequest? in
-            guard let id = Self.number(of: name),
-                let data = try? Data(contentsOf: URL(filePath: "\(path)/\(name)")),
+        var kept: [QueuedRequest] = []
+        for name in names {
+            guard let id = Self.number(of: name), let data = try contents(of: name),
                 let request = try? JSONDecoder().decode(QueuedRequest.self, from: data), request.id == id
-            else { return nil }
-            return here(request, names)
+            else { continue }
+            kept.append(try here(request, names))
         }
         return (kept.sorted { $0.id < $1.id }, names.compactMap(Self.number).max() ?? 0)
     }
 
+    /// Nil for what cannot be read; what is not to be trusted is an error.
+    private func contents(of name: String) throws(NetError) -> Data? {
+        do throws(NetError) {
+            return Data(try state.contents(of: name))
+        } catch {
+            if error.isDistrust {
+                throw error
+            }
+            return nil
+        }
+    }
+
     /// A copy lies where the folder is now, wherever it was when the copy was made.
-    private func here(_ request: QueuedRequest, _ names: [String]) -> QueuedRequest {
+    private func here(_ request: QueuedRequest, _ names: [String]) throws(NetError) -> QueuedRequest {
         let copy = "\(Self.name(request.id)).body"
         guard let file = request.bodyFile, file.hasSuffix("/" + copy), names.contains(copy) else { return request }
+        try state.check(copy)
         var request = request
         request.bodyFile = bodyFile(request.id)
         return request

@@ -24,7 +24,6 @@ public final class UploadQueue: Sendable {
     }
 
     private let folder: QueueFolder
-    private let lock: FolderLock
     private let lifetime: Duration
     private let rules: QueueRules
     let maxConcurrent: Int
@@ -35,7 +34,8 @@ public final class UploadQueue: Sendable {
 
     /// A queue of what the folder holds, which is made when it is not there.
     ///
-    /// Throws ``NetError/Code/file`` when the folder cannot be used, or another queue has it, in this process or another.
+    /// Throws ``NetError/Code/file`` when the folder cannot be used, when another queue has it, in this process or another,
+    /// or when another user could have written the folder or a file in it.
     /// - Parameters:
     ///   - folder: where uploads are kept; made if it is not there.
     ///   - maxConcurrent: uploads at once (2), at least 1.
@@ -53,7 +53,6 @@ public final class UploadQueue: Sendable {
         onOutcome: @escaping @Sendable (Outcome) -> Void
     ) throws(NetError) {
         self.folder = try QueueFolder(folder)
-        lock = try FolderLock(self.folder.path)
         self.maxConcurrent = max(1, maxConcurrent)
         self.lifetime = max(.zero, lifetime)
         self.time = time

@@ -83,8 +83,11 @@ final class InputFile {
     }
 
     /// The lines of a file of text, but for empty ones.
-    static func lines(of path: String) throws(SystemError) -> [String] {
-        String(decoding: try contents(of: path), as: UTF8.self).split { $0 == "\n" || $0 == "\r\n" }.map(String.init)
+    static func lines(of path: String) throws(SystemError) -> [String] { lines(in: try contents(of: path)) }
+
+    /// The lines of a text, but for empty ones.
+    static func lines(in bytes: [UInt8]) -> [String] {
+        String(decoding: bytes, as: UTF8.self).split { $0 == "\n" || $0 == "\r\n" }.map(String.init)
     }
 
     /// Its length; nil when it is no regular file, so that only reading tells.
@@ -122,6 +125,11 @@ final class InputFile {
         #else
         return Int64(status.st_mtimespec.tv_sec)
         #endif
+    }
+
+    /// Whether a path leads to a device such as /dev/null, which holds nothing and which only root can make.
+    static func isDevice(_ path: String) -> Bool {
+        (try? status(of: path)).map { $0.st_mode & S_IFMT == S_IFCHR } ?? false
     }
 
     static func exists(_ path: String) -> Bool {
