@@ -29,10 +29,12 @@
 #include <netcore/parts.h>
 #include <netcore/path.h>
 #include <netcore/percent.h>
+#include <netcore/printable.h>
 #include <netcore/proxy.h>
 #include <netcore/query.h>
 #include <netcore/request.h>
 #include <netcore/response.h>
+#include <netcore/secret_name.h>
 #include <netcore/shape.h>
 #include <netcore/state_file.h>
 #include <netcore/status.h>

@@ -42,14 +42,14 @@ struct CacheArguments: Sendable {
         return .application(policy)
     }
 
-    /// Nil without a cache.
-    func caching() throws(Failure) -> Caching? {
-        guard let rules else { return nil }
+    /// Where answers are kept; nil without a cache.
+    func store() throws(Failure) -> DiskCacheStore? {
+        guard rules != nil else { return nil }
+        if let directory {
+            return DiskCacheStore(directory: directory)
+        }
         do throws(NetError) {
-            if let directory {
-                return Caching(DiskCacheStore(directory: directory), rules: rules)
-            }
-            return Caching(DiskCacheStore(directory: try DiskCacheStore.defaultDirectory(app: "nk")), rules: rules)
+            return DiskCacheStore(directory: try DiskCacheStore.defaultDirectory(app: "nk"))
         } catch {
             throw Failure(error)
         }

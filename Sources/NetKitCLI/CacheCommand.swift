@@ -78,7 +78,7 @@ enum CacheCommand {
             let age = Format.clock(.seconds(Int64(max(0, now - head.receivedEpochSeconds))))
             let columns = [
                 line.key.name, Format.right(String(line.bodyBytes), 9), Format.right(age, 7), String(head.status),
-                Verbose.printable(head.url),
+                Verbose.shown(url: head.url),
             ]
             text += columns.joined(separator: "  ") + "\n"
         }
@@ -103,7 +103,7 @@ enum CacheCommand {
         guard let entry = try await store.entry(for: line.key), let head = entry.cachedHead else {
             throw Failure(1, "\(line.key.name) is no answer, or has just gone")
         }
-        let key = line.key.explanation.split(separator: "\n").map { "# \(Verbose.printable(String($0)))\n" }.joined()
+        let key = line.key.explanation.split(separator: "\n").map { "# \(Verbose.shown(url: String($0)))\n" }.joined()
         let made = Date(timeIntervalSince1970: head.receivedEpochSeconds).formatted(.iso8601)
         let versions = "# received \(made)\n# version \(head.version)\n"
         let app = head.appVersion.isEmpty ? "" : "# app version \(Verbose.printable(head.appVersion))\n"

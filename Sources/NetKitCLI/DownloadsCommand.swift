@@ -97,7 +97,7 @@ enum DownloadsCommand {
             let columns = [
                 "\(partial.receivedBytes)", partial.totalBytes.map { "\($0)" } ?? "-",
                 partial.changed.formatted(.iso8601), state, Verbose.printable(partial.path),
-                Verbose.printable(partial.url),
+                Verbose.shown(url: partial.url),
             ]
             return columns.joined(separator: "\t") + "\n"
         }

@@ -7,11 +7,14 @@ struct Layers {
     let recorder: HARRecorder?
     /// What keeps answers; nil where none is kept.
     let caching: Caching?
+    private let store: DiskCacheStore?
 
     /// - Parameter warn: says a line that is no error.
     init(_ arguments: Arguments, warn: @escaping @Sendable (String) -> Void) throws(Failure) {
         var interceptors: [any Interceptor] = []
-        caching = try arguments.cache.caching()
+        let store = try arguments.cache.store()
+        self.store = store
+        caching = arguments.cache.rules.flatMap { rules in store.map { Caching($0, rules: rules) } }
         if let caching {
             interceptors.append(caching)
         }
@@ -31,6 +34,18 @@ struct Layers {
             observers.append(StoreNotes(warn: warn))
         }
         self.observers = observers
+    }
+
+    /// Throws for a cache that another user could have filled. One that is missing, or that cannot be written, is as good
+    /// as an empty one.
+    func checkStore() async throws(Failure) {
+        do throws(NetError) {
+            _ = try await store?.usage()
+        } catch {
+            if error.isDistrust {
+                throw Failure(ExitCode.read, "cannot use the cache: \(error.message)")
+            }
+        }
     }
 
     /// As curl does it: a second, twice as long each time, ten minutes at most; any method, because the user says so.

@@ -114,6 +114,7 @@ struct Session {
         configuration.netrc = arguments.leavesOut("Authorization") ? .off : arguments.netrc ?? .off
         let agent = Agent(configuration)
         do throws(Failure) {
+            try await layers.checkStore()
             try loadCookies(into: agent)
         } catch {
             await agent.shutdown()

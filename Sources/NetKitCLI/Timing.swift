@@ -59,7 +59,7 @@ enum Timing {
         ].compactMap { $0 }.joined(separator: ", ")
         let front = "\(number)  \(hop.status > 0 ? String(hop.status) : "---")  "
         let room = width - front.count - facts.count - 2
-        let url = Verbose.printable(hop.url)
+        let url = Verbose.shown(url: hop.url)
         return room >= 16 ? "\(front)\(Format.shortened(url, to: room))  \(facts)" : front + url
     }
 

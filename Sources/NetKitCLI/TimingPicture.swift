@@ -64,7 +64,7 @@ enum TimingPicture {
         let status = hop.status > 0 ? String(hop.status) : "no answer"
         // Eight columns for a bold letter, seven for one of the facts: the two never meet.
         let room = Int(barRight - left) / 8 - (facts.count + 1) * 7 / 8 - status.count - 7
-        let url = Format.shortened(Verbose.printable(hop.url), to: room)
+        let url = Format.shortened(Verbose.shown(url: hop.url), to: room)
         return text("\(number)  \(status)  \(url)", x: left, y: y, weight: "bold")
             + text(facts, x: barRight, y: y, anchor: "end", fill: "#555b66")
     }

@@ -55,10 +55,7 @@ enum Verbose {
     }
 
     /// Without what a terminal would obey.
-    static func printable(_ line: String) -> String {
-        let scalars = line.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }
-        return String(String.UnicodeScalarView(scalars))
-    }
+    static func printable(_ line: String) -> String { line.printable() }
 
     private static func connection(of hop: HopMetrics) -> String {
         let isIPv6 = hop.remoteAddress.contains(":")
@@ -125,6 +122,9 @@ enum Verbose {
 
     private static let redaction = Redaction()
     private static let hidden = Redaction.mark
+
+    /// A URL without its secrets, as it may stand on a terminal.
+    static func shown(url: String) -> String { printable(redaction.hiding(url: url)) }
 
     static func shown(_ name: String, _ value: String) -> String {
         let field = redaction.hiding(Headers([Headers.Field(name: name, value: value)])).first

@@ -34,7 +34,7 @@ struct RecordedForm {
         let lines = head.split { $0 == 0x0D || $0 == 0x0A }.map { String(decoding: $0, as: UTF8.self) }
         let name = lines.lazy.filter { $0.lowercased().hasPrefix("content-disposition:") }
             .compactMap { parameter("name", of: $0) }.first
-        return name.map(names.contains) ?? false
+        return name.map { names.contains($0, as: .parameter) } ?? false
     }
 
     private static func split(_ bytes: [UInt8], by delimiter: [UInt8]) -> [[UInt8]] {

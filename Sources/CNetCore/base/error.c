@@ -1,38 +1,13 @@
 #include "base/error.h"
-#include "base/utf8.h"
 
 #include <errno.h>
+#include <netcore/printable.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 /// The longest path, and what is said of it.
 enum { LINE_BYTES = 4096 + NC_ERROR_MESSAGE_BYTES };
-
-/// C0, DEL and, as two bytes, C1: all of them are orders to some terminal.
-static bool is_control(const uint8_t *bytes, size_t length) {
-    return length == 1 ? bytes[0] < 0x20 || bytes[0] == 0x7F
-                       : length == 2 && bytes[0] == 0xC2 && bytes[1] >= 0x80 && bytes[1] <= 0x9F;
-}
-
-/// Makes a line UTF-8 without control characters; each byte that is neither becomes '?'.
-static void clean(char *line) {
-    const uint8_t *bytes = (const uint8_t *)line;
-    size_t length = strlen(line);
-    size_t used = 0;
-    size_t at = 0;
-    while (at < length) {
-        size_t step = nc_utf8_sequence(bytes + at, length - at);
-        if (step != 0 && !is_control(bytes + at, step)) {
-            memmove(line + used, line + at, step);
-            used += step;
-        } else {
-            line[used++] = '?';
-        }
-        at += step == 0 ? 1 : step;
-    }
-    line[used] = '\0';
-}
 
 static bool is_inside_character(char c) {
     return ((uint8_t)c & 0xC0) == 0x80;
@@ -85,7 +60,7 @@ nc_status nc_error_set(nc_error *err, nc_status status, int32_t native_code, int
     int length = vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     if (length >= 0) {
-        clean(line);
+        line[nc_printable(line, strlen(line), '?')] = '\0';
     }
     fit(err->message, sizeof err->message, length >= 0 ? line : nc_status_text(status));
     err->status = status;

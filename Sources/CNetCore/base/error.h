@@ -24,7 +24,7 @@ nc_status nc_error_of_file(int code);
 nc_status nc_error_of_system(nc_error *err, const char *what) NC_COLD;
 
 /// Fills `err` (which may be NULL) and returns `status`; of a message that is too long the middle is left out, never a
-/// part of a character. Control characters in the message are replaced by '?', so that a hostile name cannot move a
+/// part of a character. What nc_printable() replaces is '?' in the message, so that a hostile name cannot move a
 /// terminal's cursor.
 nc_status nc_error_set(nc_error *err, nc_status status, int32_t native_code, int64_t offset, const char *format, ...)
     NC_PRINTF(5, 6) NC_COLD;

@@ -29,7 +29,7 @@ struct nc_store {
     char *path; // for messages
     int directory_fd;
     bool is_shared; // others can make names in it
-    int lock_fd; // -1 where there are no locks
+    int lock_fd;    // -1 where there are no locks
     uint64_t instance;
     nc_seal *seal; // NULL when entries are not sealed
     nc_random random;

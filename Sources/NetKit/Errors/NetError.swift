@@ -127,29 +127,11 @@ extension String {
 
     /// Messages quote what decoders and servers say, which may be as long as a body.
     var asMessage: String {
+        // What is quoted may be meant to confuse a terminal or a log.
         if utf8.count <= Self.maxMessageBytes {
-            return onOneLine
+            return printable(" ")
         }
         let end = utf8.index(startIndex, offsetBy: Self.maxMessageBytes)
-        return String(unicodeScalars[..<end]).onOneLine + "…"
-    }
-
-    /// What is quoted may be meant to confuse a terminal or a log.
-    private var onOneLine: String {
-        if utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) {
-            return self
-        }
-        return String(
-            map { character in
-                character.isNewline || character.unicodeScalars.contains(where: \.isConfusing) ? " " : character
-            })
-    }
-}
-
-extension Unicode.Scalar {
-    /// Control characters, and those that turn what follows around (UAX #9, 2).
-    fileprivate var isConfusing: Bool {
-        properties.generalCategory == .control || (0x202A...0x202E).contains(value)
-            || (0x2066...0x2069).contains(value)
+        return String(unicodeScalars[..<end]).printable(" ") + "…"
     }
 }

@@ -183,7 +183,8 @@ struct CachedCall<Side: CacheSide>: Sendable {
     func isForItsKey(_ answer: Answer) -> Bool {
         guard side.scope != nil || !answer.cameByChallenge else { return false }
         let now = next.identified(call).request
-        return now.url == side.request.url && now.shownCredentials == side.request.shownCredentials
+        return now.url == side.request.url
+            && caching.shownCredentials(of: now) == caching.shownCredentials(of: side.request)
     }
 
     /// How the body ended is known at its end alone; what it is, too.

@@ -6,7 +6,8 @@ extension Caching {
             return name.isEmpty
         }
         return request.credentials == nil && !request.getsCookies(context) && !request.headers.hasAny(shownNames)
-            && !request.url.hasUserinfo && request.identityFields.isEmpty && request.wrappingService == nil
+            && !hasSecrets(request.headers) && !request.url.hasUserinfo && request.identityFields.isEmpty
+            && request.wrappingService == nil
             && !context.showsUnseen(request)
     }
 
@@ -21,12 +22,27 @@ extension Caching {
         if let name {
             return name.isEmpty ? "" : Bytes(try await secret.hash(["scope", name])).hexText
         }
-        let shown = request.shownCredentials + (try await context.unseenCredentials(of: request))
+        let shown = shownCredentials(of: request) + (try await context.unseenCredentials(of: request))
         var parts = shown.map { Array($0.utf8) }
         if let cookies, !cookies.isEmpty {
             parts += [Array("cookies".utf8)] + cookies
         }
         return try await scope(parts, by: request.wrappingService)
+    }
+
+    private func hasSecrets(_ headers: Headers) -> Bool {
+        headers.contains { !$0.name.isNegotiating && secrets.contains($0.name) }
+    }
+
+    /// What tells who asks, cookies aside: what the request shows, and the fields whose names stand for secrets.
+    func shownCredentials(of request: Request<Bytes>) -> [String] {
+        var shown = request.shownCredentials
+        for field in request.headers where !field.name.isNegotiating && !field.isOne(of: shownNames) {
+            if secrets.contains(field.name) {
+                shown += [field.name.lowercased(), field.value]
+            }
+        }
+        return shown
     }
 
     /// That of those who show nothing to the request's service.
@@ -126,8 +142,8 @@ extension Request {
     /// Whether it may get cookies from a jar.
     fileprivate func getsCookies(_ context: CacheContext) -> Bool { context.jar != nil && cookieUse.sends }
 
-    /// What tells who asks, cookies aside.
-    var shownCredentials: [String] {
+    /// What tells who asks, cookies and the fields of secret names aside.
+    fileprivate var shownCredentials: [String] {
         var shown = headers.values(named: "Authorization")
         for name in identityFields {
             shown += [name] + headers.values(named: name)

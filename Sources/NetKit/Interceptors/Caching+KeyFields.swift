@@ -4,6 +4,11 @@ private let negotiatingNames: Set = [
     "user-agent",
 ]
 
+extension String {
+    /// Whether a field of this name says nothing of who asks.
+    var isNegotiating: Bool { negotiatingNames.contains(lowercased()) }
+}
+
 extension Caching {
     /// Fields that choose an answer, as they stand in its key: a hash in the place of each value that may tell who asks,
     /// or be a secret, because a key is kept beside the answer and shown to whoever lists the store.
@@ -11,7 +16,7 @@ extension Caching {
         var chosen: [Headers.Field] = []
         for var field in fields {
             let name = field.name.lowercased()
-            if !negotiatingNames.contains(name) {
+            if !name.isNegotiating {
                 field.value = Bytes(try await secret.hash(["field", name, field.value])).hexText
             }
             chosen.append(field)

@@ -9,7 +9,8 @@
 /// ``Response/cache`` tells what was decided. Saves to files and downloads pass by (with ``CacheMode/cacheOnly`` they are
 /// ``NetError/Code/notCached``), and so do bodies that are read while they are sent; by the server's rules a method that
 /// changes something makes what is stored of no use all the same.
-/// Users are told apart by what requests show, and by what interceptors behind it say that they are going to show
+/// Users are told apart by what requests show (credentials, cookies, and the fields whose names stand for secrets, such
+/// as X-Api-Key; see ``Redaction/Names/usual``), and by what interceptors behind it say that they are going to show
 /// (``Interceptor/identified(_:)``), as ``CredentialRefresh`` does; what came to credentials that a challenge got is not
 /// stored. A store that fails is as good as an empty one.
 /// Thread-safe.
@@ -18,6 +19,8 @@ public final class Caching: Interceptor {
     public let rules: CacheRules
     let time: TimeSource
     let secret: CacheSecret
+    /// Names of header fields whose values tell users apart.
+    let secrets: Redaction.Names
     let background = BackgroundWork()
     let changes = ChangedKeys()
     private let stores: @Sendable (Request<Bytes>) -> any CacheStore
@@ -29,11 +32,14 @@ public final class Caching: Interceptor {
     ///   - rules: for requests that name none.
     ///   - hashKey: the key of the hashes that stand for users and sensitive data, 32 random bytes; nil makes one, and
     ///     keeps it in the store.
+    ///   - secrets: names of header fields whose values tell users apart.
     ///   - time: where time comes from.
     public init(
-        _ store: any CacheStore, rules: CacheRules = .off, hashKey: Bytes? = nil, time: TimeSource = .system
+        _ store: any CacheStore, rules: CacheRules = .off, hashKey: Bytes? = nil,
+        secrets: Redaction.Names = .usual, time: TimeSource = .system
     ) {
         self.rules = rules
+        self.secrets = secrets
         self.time = time
         secret = CacheSecret(hashKey) { store }
         stores = { _ in store }
@@ -46,11 +52,14 @@ public final class Caching: Interceptor {
     ///   - rules: for requests that name none.
     ///   - hashKey: the key of the hashes that stand for users and sensitive data, 32 random bytes; nil makes one, and
     ///     keeps it in the store of no request in particular.
+    ///   - secrets: names of header fields whose values tell users apart.
     ///   - time: where time comes from.
     public init(
-        in directories: CacheDirectories, rules: CacheRules = .off, hashKey: Bytes? = nil, time: TimeSource = .system
+        in directories: CacheDirectories, rules: CacheRules = .off, hashKey: Bytes? = nil,
+        secrets: Redaction.Names = .usual, time: TimeSource = .system
     ) {
         self.rules = rules
+        self.secrets = secrets
         self.time = time
         secret = CacheSecret(hashKey) { directories.standard }
         stores = { directories.store(for: $0) }

@@ -10,7 +10,9 @@ extension Headers: CustomStringConvertible, CustomReflectable {
 
 extension Headers.Field: CustomStringConvertible, CustomReflectable {
     /// The name and the value, quoted; the value of one that holds a secret is hidden.
-    public var description: String { "\(name.debugDescription): \(shownValue.debugDescription)" }
+    public var description: String {
+        "\(name.debugDescription): \(shownValue.debugDescription)".printable()
+    }
 
     /// The name and the value, hidden if need be.
     public var customMirror: Mirror {

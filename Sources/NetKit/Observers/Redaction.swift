@@ -1,37 +1,12 @@
-/// Hides secrets in what is written down about requests: by the names of fields, query keys and body fields.
+/// Hides secrets in what is written down about requests: by the names of fields, parameters and members.
+///
+/// One list of names is for logs, curl lines, descriptions, archives, recordings and queues, and for the identity of
+/// cached responses. An app adds its own:
+///
+///     var redaction = Redaction()
+///     redaction.headers.parts = ["customer-number"]
+///     configuration.interceptors = [Caching(store, secrets: redaction.headers)]
 public struct Redaction: Sendable {
-    /// Names that stand for secrets. Case, "-" and "_" do not count.
-    public struct Names: Sendable {
-        /// Parts of names, in lower-case letters and digits.
-        public var parts: Set<String>
-        /// Ends of names, and of each name in brackets: "user[pin]" is how a form writes the PIN of a user.
-        public var ends: Set<String>
-
-        /// Names with these parts, or these ends.
-        public init(parts: Set<String> = [], ends: Set<String> = []) {
-            self.parts = parts
-            self.ends = ends
-        }
-
-        /// Usual names of secrets.
-        public static let usual = Names(
-            parts: [
-                "authorization", "cookie", "token", "secret", "password", "passwd", "passphrase", "credential",
-                "session", "signature",
-            ], ends: ["key", "auth", "pwd", "pin", "otp", "jwt", "sig"])
-
-        /// Whether it stands for a secret.
-        public func contains(_ name: String) -> Bool {
-            let bare = name.lowercased().filter { $0 != "-" && $0 != "_" }
-            if parts.contains(where: { bare.contains($0) }) {
-                return true
-            }
-            // By scalars: a bracket is one, whatever accent follows it.
-            let names = bare.unicodeScalars.split { $0 == "[" || $0 == "]" }
-            return names.contains { name in ends.contains { String(name).hasSuffix($0) } }
-        }
-    }
-
     /// What stands in a secret's place.
     public static let mark = "[hidden]"
 
@@ -66,7 +41,8 @@ public struct Redaction: Sendable {
         switch field.name.lowercased() {
         case "location", "content-location", "referer", "refresh": return hiding(url: field.value)
         case "link": return hiding(links: field.value)
-        default: return field.value
+        // What a proxy was asked for, and what a page reports to.
+        default: return field.value.isURLWithQuery ? hiding(url: field.value) : field.value
         }
     }
 
@@ -95,8 +71,31 @@ public struct Redaction: Sendable {
     }
 
     private func hiding(queryOf place: String, upTo nesting: Int) -> String {
-        guard let (path, _, query) = place.cut(atFirst: "?") else { return place }
-        return path + "?" + hiding(pairs: query, queryKeys, upTo: nesting)
+        guard let (path, _, query) = place.cut(atFirst: "?") else { return hiding(path: place, upTo: nesting) }
+        return hiding(path: path, upTo: nesting) + "?" + hiding(pairs: query, queryKeys, upTo: nesting)
+    }
+
+    /// Segments may have parameters (RFC 3986, 3.3): "/app;jsessionid=1".
+    private func hiding(path: String, upTo nesting: Int) -> String {
+        guard path.utf8.contains(UInt8(ascii: ";")) else { return path }
+        return path.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false)
+            .map { segment in
+                guard let (name, _, parameters) = String(segment).cut(atFirst: ";") else { return String(segment) }
+                return name + ";" + hiding(parameters: parameters, queryKeys, upTo: nesting)
+            }.joined(separator: "/")
+    }
+
+    /// Pairs with ";" between them. Behind a secret one all of them are hidden: a secret may hold a ";".
+    private func hiding(parameters: String, _ names: Names, upTo nesting: Int) -> String {
+        var shown: [String] = []
+        for piece in parameters.unicodeScalars.split(separator: ";", omittingEmptySubsequences: false) {
+            let pair = String(piece)
+            if let name = pair.cut(atFirst: "=")?.0, names.contains(name.percentDecoded, as: .parameter) {
+                return (shown + ["\(name)=\(Self.mark)"]).joined(separator: ";")
+            }
+            shown.append(hiding(pair: pair, names, upTo: nesting))
+        }
+        return shown.joined(separator: ";")
     }
 
     private func hiding(pairs: String, _ names: Names, upTo nesting: Int) -> String {
@@ -106,8 +105,13 @@ public struct Redaction: Sendable {
 
     private func hiding(pair: String, _ names: Names, upTo nesting: Int) -> String {
         guard let (name, _, value) = pair.cut(atFirst: "=") else { return pair }
-        if names.contains(name.percentDecoded) {
+        if names.contains(name.percentDecoded, as: .parameter) {
             return "\(name)=\(Self.mark)"
+        }
+        // Some servers read ";" as "&".
+        if value.utf8.contains(UInt8(ascii: ";")), let (first, _, rest) = value.cut(atFirst: ";") {
+            return hiding(pair: "\(name)=\(first)", names, upTo: nesting) + ";"
+                + hiding(parameters: rest, names, upTo: nesting)
         }
         // A value may be a URL with secrets of its own; as a rule it is written with percents, and would be hard to mend.
         let meant = Self.meaning(of: value)
@@ -159,77 +163,9 @@ public struct Redaction: Sendable {
     }
 }
 
-extension Redaction {
-    /// A string before a colon is a name.
-    private func hiding(json: [UInt8]) -> [UInt8] {
-        var shown: [UInt8] = []
-        var at = 0
-        while at < json.count {
-            guard json[at] == UInt8(ascii: "\"") else {
-                shown.append(json[at])
-                at += 1
-                continue
-            }
-            let end = Self.endOfString(json, from: at)
-            let colon = Self.skippingBlanks(json, from: end)
-            shown += json[at..<end]
-            if colon < json.count, json[colon] == UInt8(ascii: ":"), isSecret(json[at..<end]) {
-                shown += Array(":\"\(Self.mark)\"".utf8)
-                at = Self.endOfValue(json, from: Self.skippingBlanks(json, from: colon + 1))
-            } else {
-                at = end
-            }
-        }
-        return shown
-    }
-
-    /// Whether a name stands for a secret, its escapes undone.
-    private func isSecret(_ quoted: ArraySlice<UInt8>) -> Bool {
-        let name = JSONText.string(Bytes(Array(quoted))) ?? String(decoding: quoted, as: UTF8.self)
-        return bodyFields.contains(name)
-    }
-
-    private static func skippingBlanks(_ json: [UInt8], from start: Int) -> Int {
-        json[start...].firstIndex { ![9, 10, 13, 32].contains($0) } ?? json.count
-    }
-
-    /// Behind the string's closing quote.
-    private static func endOfString(_ json: [UInt8], from start: Int) -> Int {
-        var at = start + 1
-        while at < json.count, json[at] != UInt8(ascii: "\"") {
-            at += json[at] == UInt8(ascii: "\\") ? 2 : 1
-        }
-        return min(json.count, at + 1)
-    }
-
-    /// Behind a value: a string, a number or word, or everything up to the bracket that closes it.
-    private static func endOfValue(_ json: [UInt8], from start: Int) -> Int {
-        var at = start
-        var depth = 0
-        while at < json.count {
-            switch json[at] {
-            case UInt8(ascii: "\""):
-                at = endOfString(json, from: at)
-                if depth == 0 {
-                    return at
-                }
-                continue
-            case UInt8(ascii: "{"), UInt8(ascii: "["):
-                depth += 1
-            case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                depth -= 1
-                if depth <= 0 {
-                    return depth < 0 ? at : at + 1
-                }
-            case UInt8(ascii: ","), 9, 10, 13, 32:
-                if depth == 0 {
-                    return at
-                }
-            default:
-                break
-            }
-            at += 1
-        }
-        return at
+extension String {
+    /// Whether it is an absolute URL or a path, with a query.
+    fileprivate var isURLWithQuery: Bool {
+        utf8.contains(UInt8(ascii: "?")) && (utf8.first == UInt8(ascii: "/") || firstRange(of: "://") != nil)
     }
 }

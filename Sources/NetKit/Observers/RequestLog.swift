@@ -86,12 +86,7 @@ public struct RequestLog: Observer {
 
     /// One line, whatever is in it: a server must not write lines of its own.
     private func line(_ event: Event, _ text: String) {
-        let scalars = text.unicodeScalars.map { scalar in
-            let isControl =
-                scalar.properties.generalCategory == .control || scalar == "\u{2028}" || scalar == "\u{2029}"
-            return isControl ? " " : scalar
-        }
-        write("#\(event.callID) " + String(String.UnicodeScalarView(scalars)))
+        write("#\(event.callID) " + text.printable(" "))
     }
 
     private static func text(_ time: Duration) -> String {

@@ -134,7 +134,7 @@ struct QueueRules: Sendable {
             if let bytes = body.wholeBytes {
                 redaction.hiding(body: bytes, contentType: type).map { !$0.utf8.elementsEqual(Array(bytes)) } ?? false
             } else {
-                body.multipartForm?.holdsField { redaction.bodyFields.contains($0) } ?? false
+                body.multipartForm?.holdsField { redaction.bodyFields.contains($0, as: .parameter) } ?? false
             }
         return holdsSecret ? "there is a secret in its body" : nil
     }

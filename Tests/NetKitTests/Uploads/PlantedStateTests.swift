@@ -87,12 +87,8 @@ struct PlantedStateTests {
     }
 
     @Test func aQueuesOwnFilesPassInItsOwnFolder() async throws {
-        let path = folder.file("made/here")
-        defer {
-            for name in ["/000000000001.json", "/000000000001.body"] { unlink(path + name) }
-            rmdir(path)
-            rmdir(folder.file("made"))
-        }
+        let tree = try TemporaryTree()
+        let path = tree.file("made/here")
         do {
             let queue = try UploadQueue(folder: path)
             let body = Body.text(String(repeating: "x", count: 100_000))
@@ -102,11 +98,8 @@ struct PlantedStateTests {
     }
 
     @Test func credentialsAreNotReadFromAFolderThatOthersCanWriteTo() async throws {
-        let path = folder.file("kept")
-        defer {
-            for name in TemporaryNames.of(path) { unlink("\(path)/\(name)") }
-            rmdir(path)
-        }
+        let tree = try TemporaryTree()
+        let path = tree.file("kept")
         let space = ProtectionSpace(scheme: "http", host: "a.example", port: 80, realm: "r")
         try await CredentialStore(folder: path).set(.basic(user: "me", password: "p"), for: space, isKept: true)
         #expect(try await CredentialStore(folder: path).credentials(for: space)?.user == "me")
@@ -141,21 +134,5 @@ struct PlantedStateTests {
         #expect(error.code == .file && error.message.contains("z.part.nk"))
         #expect(stub.requests.isEmpty)
         #expect(try await agent.partialDownloads(in: folder.path).isEmpty)
-    }
-}
-
-/// The names in a folder of the library's.
-private enum TemporaryNames {
-    static func of(_ path: String) -> [String] {
-        guard let folder = unsafe opendir(path) else { return [] }
-        defer { unsafe closedir(folder) }
-        var names: [String] = []
-        while let entry = unsafe readdir(folder) {
-            names.append(
-                unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                    unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-                })
-        }
-        return names
     }
 }
