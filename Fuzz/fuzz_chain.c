@@ -1,4 +1,4 @@
-/// Covers: trust/chain.c trust/judge.c trust/evaluate.c trust/pin_files.c trust/verify.c
+/// Covers: trust/chain.c trust/judge.c trust/evaluate.c trust/pin_files.c trust/verify.c trust/profile.c
 ///
 /// A chain that a stranger wrote, judged under policies that differ, or pins out of such bytes: there is always a
 /// verdict, a refusal says why, and nobody who pins a key that no chain can have is ever satisfied.

@@ -1,4 +1,4 @@
-/// Covers: text/charset.c base/utf8.c
+/// Covers: text/charset.c text/charset_decoder.c text/charset_jis.c text/charset_tables.c base/utf8.c
 ///
 /// Whatever nc_charset_to_utf8() accepts is UTF-8, and what it refuses it refuses at the right byte.
 /// Input: the charset's number (255: its name follows), a maximum (two bytes), the text.
@@ -12,7 +12,7 @@ static const char *const charsets[] = {
     "Big5",         "BIG5-HKSCS",   "EUC-KR",      "UHC",      "UTF-16",  "UTF-16LE",     "UTF-16BE",   "UTF-32",
     "UTF-32LE",     "UCS-4",        "UTF-7",       "latin1",   "KOI8-R",  "iso-8859-15",  "iso-8859-8", "windows-1252",
     "windows-1251", "windows-1255", "windows-874", "TIS-620",  "IBM037",  "ISO-2022-KR",  "HZ",         "EUC-TW",
-    "CP932",        "TCVN5712-1",   "JOHAB",       "US-ASCII", "UCS-2BE", "windows-1258",
+    "x-sjis",       "TCVN5712-1",   "JOHAB",       "US-ASCII", "UCS-2BE", "windows-1258",
 };
 
 enum { CHARSET_COUNT = sizeof charsets / sizeof *charsets, OWN_NAME = 255 };

@@ -44,7 +44,7 @@ static const row rows[] = {
     BAD("Shift_JIS", "abc\x93", 3),
     BAD("EUC-KR", "\xC7\xD1\xFF\xFF", 2),
     BAD("EUC-KR", "\xC7\xD1\xA2\xE8", 2),
-    BAD("UHC", "\xC7\xD1\xA2\xE8", 3),
+    BAD("UHC", "\xC7\xD1\xA2\xE8", 2),
     BAD("utf-16le",
         "a\0\x3D\xD8"
         "b\0",

@@ -7,8 +7,8 @@
 /// boundary tells where a part ends, a Content-Length in it neither; content codings of parts are the caller's.
 ///
 /// A boundary that is declared with its hyphens ("boundary=--b") is found without further ones too; the first line
-/// decides. multipart/x-mixed-replace, which cameras send, is read as browsers read it: the first part may come without a
-/// boundary before it, lines may end with LF, and both forms of a boundary may come in one stream.
+/// decides. multipart/x-mixed-replace, which cameras send, is read as browsers read it: the first part may come without
+/// a boundary before it, lines may end with LF, and both forms of a boundary may come in one stream.
 ///
 ///     nc_parts_new(&parts, content_type, NULL, &err);
 ///     while ((status = nc_parts_next(parts, &bytes, &event, &err)) == NC_OK && event.kind != NC_PARTS_NEEDS_MORE) ...

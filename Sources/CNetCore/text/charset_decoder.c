@@ -50,9 +50,12 @@ nc_status nc_charset_name_parse(charset_name *out, nc_slice label, nc_error *err
     }
     memcpy(out->text, name.data, name.length);
     out->text[name.length] = '\0';
-    // IANA's alias, which the standard lacks, and iconv too.
+    // IANA's alias, which the standard lacks, and iconv too; and iconv's names for the standard's EUC-KR.
+    static const char *const korean[] = {"uhc", "cp949", "949", "ms949", NULL};
     bool is_iana_utf8 = nc_slice_is_equal_ignoring_case(name, nc_slice_of("csutf8"));
-    out->encoding = nc_charset_find_label(is_iana_utf8 ? nc_slice_of("utf-8") : name);
+    out->encoding = nc_charset_find_label(is_iana_utf8              ? nc_slice_of("utf-8")
+                                          : is_one_of(name, korean) ? nc_slice_of("euc-kr")
+                                                                    : name);
     return NC_OK;
 }
 
