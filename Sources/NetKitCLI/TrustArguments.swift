@@ -139,8 +139,8 @@ extension OptionValue {
     }
 
     static func chainLength(_ text: String, of word: String) throws(UsageError) -> Int {
-        guard let length = Int(text), (1...100).contains(length) else {
-            throw UsageError("\(word) takes 1 to 100 certificates, not '\(text)'")
+        guard let length = Int(text), (1...1000).contains(length) else {
+            throw UsageError("\(word) takes 1 to 1000 certificates, not '\(text)'")
         }
         return length
     }

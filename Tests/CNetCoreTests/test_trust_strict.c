@@ -38,6 +38,8 @@ static const row rows[] = {
     {MIDDLE, {.extensions = {{"policyConstraints", "critical,requireExplicitPolicy:3"}}}, NULL, false},
     {ROOT, {.serial = "0"}, NULL, false},
     {ROOT, {.extensions = {{ISSUER_KEY, NULL}}}, NULL, false},
+    // Whoever owns such a name may have a certificate for it, though its customers share the suffix.
+    {LEAF, {.extensions = {{NAMES, "DNS:www.example.com,DNS:*.github.io"}}}, NULL, false},
     // Names.
     {LEAF, {.common_name = "other.example.com"}, "common name", false},
     {LEAF, {.common_name = "WWW.example.com"}, "common name", false},
@@ -52,7 +54,7 @@ static const row rows[] = {
     {LEAF, {.extensions = {{NAMES, "DNS:www.example.com,DNS:a*.example.com"}}}, "malformed", false},
     {LEAF, {.extensions = {{NAMES, "DNS:www.example.com,DNS:*.com"}}}, "wildcard", false},
     {LEAF, {.extensions = {{NAMES, "DNS:www.example.com,DNS:*.co.uk"}}}, "wildcard", false},
-    {LEAF, {.extensions = {{NAMES, "DNS:www.example.com,DNS:*.GitHub.io"}}}, "wildcard", false},
+    {LEAF, {.extensions = {{NAMES, "DNS:www.example.com,DNS:*.Co.JP"}}}, "wildcard", false},
     // Key identifiers.
     {LEAF, {.extensions = {{ISSUER_KEY, NULL}}}, "uthority Key Identifier", false},
     {MIDDLE, {.extensions = {{ISSUER_KEY, NULL}}}, "Authority Key Identifier", false},

@@ -26,6 +26,13 @@ bool nc_is_public_suffix(nc_slice host) {
     return copy_name(name, host) && is_suffix(name);
 }
 
+bool nc_is_registry_suffix(nc_slice host) {
+    char name[NC_HOST_MAX_BYTES + 1];
+    const psl_ctx_t *list = psl_builtin();
+    return copy_name(name, host) &&
+           (strchr(name, '.') == NULL || (list != NULL && psl_is_public_suffix2(list, name, PSL_TYPE_ICANN) != 0));
+}
+
 nc_slice nc_registrable_domain(nc_slice host) {
     char name[NC_HOST_MAX_BYTES + 1];
     if (!copy_name(name, host) || is_suffix(name)) {

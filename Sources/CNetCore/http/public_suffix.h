@@ -15,4 +15,8 @@ nc_slice nc_registrable_domain(nc_slice host);
 /// addresses. Pure; call from any thread.
 bool nc_is_public_suffix(nc_slice host);
 
+/// Whether a canonical host is a public suffix of a registry, as com and co.uk are, and not one that a company has for
+/// its customers, as github.io is: companies have certificates for *.github.io. Pure; call from any thread.
+bool nc_is_registry_suffix(nc_slice host);
+
 #endif

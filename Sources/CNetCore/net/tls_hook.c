@@ -257,7 +257,7 @@ static nc_host_name name_of(const nc_canonical_host *host) {
 
 nc_status nc_trust_evaluate(nc_trust_verdict *out, const nc_trust *trust, const nc_trust_question *question,
                             nc_error *err) {
-    return nc_trust_evaluate_with(out, trust, question, nc_is_public_suffix, err);
+    return nc_trust_evaluate_with(out, trust, question, nc_is_registry_suffix, err);
 }
 
 /// Has the policy judge the origin that the handle's URL names: the one that libcurl connects for.
@@ -275,7 +275,7 @@ static CURLcode watch_origin(CURL *easy, SSL_CTX *tls, nc_lane *lane) {
         .gate = &lane->reports,
         .host = name_of(&origin.host),
         .port = origin.port,
-        .is_public_suffix = nc_is_public_suffix,
+        .is_public_suffix = nc_is_registry_suffix,
         .clock = &lane->engine->clock,
         .ctx = easy,
         .refused = note_refusal,

@@ -11,8 +11,8 @@
 /// OpenSSL's X509_STORE, by the name that folders without OpenSSL may use.
 typedef struct x509_store_st nc_root_store;
 
-/// Whether a name in lower case is a public suffix, so that the strict profile refuses a wildcard before it. The
-/// folders above know the list.
+/// Whether a name in lower case is a public suffix of a registry, so that the strict profile refuses a wildcard before
+/// it. The folders above know the list.
 typedef bool (*nc_public_suffix_fn)(nc_slice name);
 
 /// The rules by host, and the observer; trust/rules.h knows them.

@@ -81,8 +81,8 @@ public struct TrustPolicy: Sendable, Hashable {
     ///
     /// Among others: the common name is one of the subject alternative names, keys are named, serial numbers are positive
     /// and short, constraints are critical and well-formed, the extended key usage is a server's, no key is DSA's, no
-    /// wildcard stands before a public suffix. The standard policy passes over what is merely missing, since private
-    /// authorities often leave it out. For other roots set ``isStrict``.
+    /// wildcard stands before a public suffix of a registry. The standard policy passes over what is merely missing,
+    /// since private authorities often leave it out. For other roots set ``isStrict``.
     public static var strict: TrustPolicy {
         var policy = TrustPolicy()
         policy.isStrict = true
