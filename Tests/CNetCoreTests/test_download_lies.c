@@ -91,6 +91,15 @@ typedef enum lie {
     NEW_CUT,
     CUT_IN_HEAD,
     DIGEST_OF_ANOTHER,
+    REST_AS_200, // and further parts that are called the whole
+    REST_AS_200_CHUNKED,
+    REST_WITHOUT_RANGE,
+    REST_WITHOUT_RANGE_CHUNKED,
+    OTHER_PART_AS_200,
+    UNKNOWN_TOTAL_AS_200,
+    BROKEN_RANGE_AS_200,
+    UNSATISFIED_AS_200,
+    OTHER_LENGTH_AS_200,
     LIES
 } lie;
 
@@ -193,9 +202,36 @@ static void tell_about_length(wire *out, lie what, moment at) {
     }
 }
 
+/// A part with status 200.
+static void tell_as_200(wire *out, lie what, moment at) {
+    static char range[96];
+    bool is_chunked = what == REST_AS_200_CHUNKED || what == REST_WITHOUT_RANGE_CHUNKED;
+    bool has_range = what != REST_WITHOUT_RANGE && what != REST_WITHOUT_RANGE_CHUNKED && what != OTHER_LENGTH_AS_200;
+    nc_slice body = what == OTHER_PART_AS_200     ? nc_slice_make(versions[0], TOTAL / 2)
+                    : what == OTHER_LENGTH_AS_200 ? nc_slice_make(versions[0], TOTAL - 1)
+                                                  : from(0, at.first);
+    (void)snprintf(range, sizeof range, "%s",
+                   what == OTHER_PART_AS_200      ? range_of(0, TOTAL / 2 - 1, "3000")
+                   : what == UNKNOWN_TOTAL_AS_200 ? range_of(at.first, TOTAL - 1, "*")
+                   : what == BROKEN_RANGE_AS_200  ? "Content-Range: bytes of it\r\n"
+                   : what == UNSATISFIED_AS_200   ? "Content-Range: bytes */3000\r\n"
+                                                  : range_of(at.first, TOTAL - 1, "3000"));
+    say(out, "HTTP/1.1 200 OK\r\nConnection: close\r\n%s%s", TAG, has_range ? range : "");
+    if (is_chunked) {
+        say(out, "Transfer-Encoding: chunked\r\n\r\n%zx\r\n", body.length);
+        give(out, body.data, body.length);
+        say(out, "\r\n0\r\n\r\n");
+    } else {
+        say(out, "Content-Length: %zu\r\n\r\n", body.length);
+        give(out, body.data, body.length);
+    }
+}
+
 static void tell(wire *out, lie what, moment at) {
     out->length = 0;
-    if (what >= WRONG_START && what <= END_BEFORE) {
+    if (what >= REST_AS_200) {
+        tell_as_200(out, what, at);
+    } else if (what >= WRONG_START && what <= END_BEFORE) {
         tell_about_range(out, what, at);
     } else if ((what >= WEAK_TAG && what <= CODED) || what == DIGEST_OF_ANOTHER) {
         tell_about_version(out, what, at);
@@ -270,8 +306,9 @@ static void check_lie(fetching *on, lie what, size_t cut) {
     if (got.error.status != NC_OK) {
         fail_msg("lie %d at %zu: never ends well: %s", (int)what, cut, got.error.message);
     }
-    if (what == HONEST && got.resumed_bytes != cut) {
-        fail_msg("at %zu an honest server is not believed", cut);
+    bool is_rest = what == HONEST || (at.first > 0 && (what == REST_AS_200 || what == REST_AS_200_CHUNKED));
+    if (is_rest && got.resumed_bytes != cut) {
+        fail_msg("lie %d at %zu: the rest is not taken", (int)what, cut);
     }
     assert_int_equal(place_count(on->at.root), 1);
     assert_int_equal(remove(on->file), 0);
@@ -298,8 +335,47 @@ static void download__is_one_version_whatever_the_server_says(void **state) {
     print_message("%d lies, each at %llu cuts\n", (int)LIES, (unsigned long long)cuts);
 }
 
+/// The answers to a request for all: a part is none, whatever its status, and a range of all is the whole.
+static void download__of_everything_does_not_take_a_part(void **state) {
+    static const struct {
+        const char *range;
+        bool is_whole;
+    } rows[] = {
+        {"Content-Range: bytes 500-999/3000\r\n", false},
+        {"Content-Range: bytes 0-999/3000\r\n", false},
+        {"Content-Range: bytes 0-999/*\r\n", false},
+        {"Content-Range: bytes */1000\r\n", false},
+        {"Content-Range: BYTES 0-999/3000\r\n", false},
+        {"Content-Range: bytes=0-999/3000\r\n", false},
+        {"Content-Range: bytes 0-999/1000\r\nContent-Range: bytes 0-999/3000\r\n", false},
+        {"Content-Range: bytes 0-999/1000\r\n", true},
+        {"Content-Range: items 0-9/30\r\n", true},
+        {"Content-Range: 0-24/30\r\n", true},
+    };
+    static wire reply;
+    fetching on;
+    (void)state;
+    fetching_start(&on);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        reply.length = 0;
+        say(&reply, "HTTP/1.1 200 OK\r\nConnection: close\r\n%sContent-Length: 1000\r\n\r\n", rows[i].range);
+        give(&reply, versions[0], 1000);
+        fetching_script(&on, raw(&reply));
+        fetched got = fetch(&on, &(nc_download_options){.skips_sync = true});
+        if (got.error.status != (rows[i].is_whole ? NC_OK : NC_ERR_BAD_RANGE)) {
+            fail_msg("%s: %s", rows[i].range, nc_status_name(got.error.status));
+        }
+        assert_int_equal(fetch_exists(on.file), rows[i].is_whole);
+        (void)remove(on.file);
+    }
+    fetching_stop(&on);
+}
+
 int main(void) {
     harness_begin();
-    const struct CMUnitTest cases[] = {harness_case(download__is_one_version_whatever_the_server_says)};
+    const struct CMUnitTest cases[] = {
+        harness_case(download__is_one_version_whatever_the_server_says),
+        harness_case(download__of_everything_does_not_take_a_part),
+    };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -43,6 +43,41 @@ static void engine__a_saved_body_appears_whole_or_not_at_all(void **state) {
     place_remove(&at);
 }
 
+static void engine__a_part_that_was_not_asked_for_is_not_saved(void **state) {
+    static const struct {
+        const char *head;
+        bool asks_part;
+        nc_status status;
+    } rows[] = {
+        {"200 OK\r\nContent-Range: bytes 500-503/1000\r\n", false, NC_ERR_BAD_RANGE},
+        {"200 OK\r\nContent-Range: bytes 0-3/1000\r\n", false, NC_ERR_BAD_RANGE},
+        {"200 OK\r\nContent-Range: bytes 500-503/1000\r\n", true, NC_OK},
+        {"200 OK\r\nContent-Range: bytes 0-3/4\r\n", false, NC_OK},
+        {"200 OK\r\nContent-Range: items 0-3/9\r\n", false, NC_OK},
+        {"206 Partial Content\r\nContent-Range: bytes 500-503/1000\r\n", false, NC_ERR_BAD_RANGE},
+        {"206 Partial Content\r\nContent-Range: bytes 500-503/1000\r\n", true, NC_OK},
+    };
+    static const nc_header range = {{(const uint8_t *)"range", 5}, {(const uint8_t *)"bytes=500-503", 13}};
+    fixture f;
+    place at = place_make();
+    (void)state;
+    fixture_start(&f, NCT_PLAIN);
+    const char *path = fixture_text(&f, "%s/saved", at.root);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *reply = fixture_text(&f, "HTTP/1.1 %sContent-Length: 4\r\n\r\npart", rows[i].head);
+        fixture_script_raw(&f, "/part", reply);
+        nc_request request = fixture_request(&f, "/part");
+        request.save_path = nc_slice_of(path);
+        request.headers = &range;
+        request.header_count = rows[i].asks_part ? 1 : 0;
+        assert_status(fixture_send(&f, &request).error.status, rows[i].status);
+        assert_int_equal(unlink(path) == 0, rows[i].status == NC_OK);
+    }
+    assert_int_equal(place_count(at.root), 0);
+    fixture_stop(&f);
+    place_remove(&at);
+}
+
 static void engine__a_save_leaves_a_file_its_rights(void **state) {
     static const mode_t modes[][2] = {{0600, 0600}, {0640, 0640}, {0666, 0666}, {0444, 0444}, {06755, 0755}};
     fixture f;
@@ -334,6 +369,7 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(engine__a_saved_body_appears_whole_or_not_at_all),
+        harness_case(engine__a_part_that_was_not_asked_for_is_not_saved),
         harness_case(engine__a_save_leaves_a_file_its_rights),
         harness_case(engine__a_save_leaves_a_file_alone_that_may_not_be_written),
         harness_case(engine__what_is_not_saved_is_limited_as_ever),

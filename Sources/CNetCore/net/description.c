@@ -397,6 +397,19 @@ nc_slice nc_description_host(const nc_description *description) {
     return nc_slice_of("");
 }
 
+bool nc_description_asks_range(const nc_description *description) {
+    static const char name[] = "Range:";
+    enum { NAME_BYTES = sizeof name - 1 };
+    for (size_t i = 0; i < description->header_count; i++) {
+        const char *line = description->headers[i].node.data;
+        if (strlen(line) > NAME_BYTES &&
+            nc_slice_is_equal_ignoring_case(nc_slice_make(line, NAME_BYTES), nc_slice_of(name))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void nc_description_join_cookies(const nc_description *description, nc_buf *out) {
     for (size_t i = 0; i < description->header_count; i++) {
         const nc_sent_header *header = &description->headers[i];

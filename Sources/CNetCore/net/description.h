@@ -97,6 +97,8 @@ struct curl_slist *nc_description_link_headers(nc_description *description, bool
 void nc_description_stop_expecting(nc_description *description);
 /// The value of the caller's own Host field; empty without one.
 nc_slice nc_description_host(const nc_description *description);
+/// Whether the caller's fields ask for a part (Range).
+bool nc_description_asks_range(const nc_description *description);
 /// Appends the values of the caller's own Cookie fields to those of a jar.
 void nc_description_join_cookies(const nc_description *description, nc_buf *out);
 

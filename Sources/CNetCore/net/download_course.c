@@ -145,7 +145,7 @@ static void merge_digests(nc_download_digests *into, const nc_download_digests *
 static bool take_facts(nc_download *download, const nc_download_facts *facts) {
     if (!download->begins_anew) {
         merge_digests(&download->digests, &facts->digests);
-        if (facts->status == 206) {
+        if (facts->status != 416) {
             download->total = facts->range.total;
             download->segments[download->segment_count - 1]->end = download->total;
         }

@@ -57,12 +57,32 @@ static bool is_coded(const nc_response *response) {
     return has_one;
 }
 
+/// RFC 9110, 14.4: another unit means nothing to a download.
+static bool is_in_bytes(nc_slice range) {
+    static const char unit[] = "bytes";
+    enum { UNIT_BYTES = sizeof unit - 1 };
+    bool is_long_enough = range.length > UNIT_BYTES;
+    uint8_t next = is_long_enough ? range.data[UNIT_BYTES] : 0;
+    return is_long_enough && (next == ' ' || next == '\t' || next == '=') &&
+           nc_slice_is_equal_ignoring_case(nc_slice_make(range.data, UNIT_BYTES), nc_slice_of(unit));
+}
+
+static bool claims_range(const nc_response *response) {
+    bool has_one = false;
+    for (size_t i = 0; i < nc_response_header_count(response); i++) {
+        nc_header field = nc_response_header_at(response, i);
+        has_one = has_one || (nc_slice_is_equal_ignoring_case(field.name, nc_slice_of("Content-Range")) &&
+                              is_in_bytes(field.value));
+    }
+    return has_one;
+}
+
 static void take_digests(nc_download_facts *out, const nc_response *response) {
     if (out->status < 200 || out->status > 299) {
         return; // They are of the page that says why, and a 416 has one too.
     }
     // Content-Digest is of what is sent: the file only when it is sent whole (RFC 9530, 2).
-    bool is_whole = out->status != 206;
+    bool is_whole = !nc_download_is_part(out);
     for (size_t i = 0; i < nc_response_header_count(response); i++) {
         nc_header field = nc_response_header_at(response, i);
         if (nc_slice_is_equal_ignoring_case(field.name, nc_slice_of("Repr-Digest")) ||
@@ -84,6 +104,7 @@ void nc_download_read_facts(nc_download_facts *out, const nc_response *response)
     // Two of them would leave it open which is meant.
     out->has_range = count_fields(response, "Content-Range") == 1 &&
                      nc_content_range_parse(&out->range, field_of(response, "Content-Range"));
+    out->claims_range = claims_range(response);
     out->has_length = nc_decimal_read(&out->length, field_of(response, "Content-Length"));
     out->refuses_ranges = nc_slice_is_equal_ignoring_case(field_of(response, "Accept-Ranges"), nc_slice_of("none"));
     out->validators.etag = field_of(response, "ETag");
@@ -108,9 +129,18 @@ nc_slice nc_download_if_range(const nc_validators *validators) {
     return validators->etag.length == 0 && validators->is_strong ? validators->modified : nc_slice_of("");
 }
 
-/// Whether an answer is of the version that is held. What one has and the other has not proves nothing when the
-/// server is trusted, and otherwise too little.
-static bool agrees(const nc_download_question *held, const nc_download_facts *facts) {
+/// RFC 9110, 14.4 gives Content-Range a meaning with 206 and 416 only. Some servers send a part as 200 all the same.
+bool nc_download_is_part(const nc_download_facts *facts) {
+    const nc_content_range *range = &facts->range;
+    bool names_whole = facts->has_range && !range->is_unsatisfied && range->first == 0 &&
+                       range->total != NC_LENGTH_UNKNOWN && range->last == range->total - 1 &&
+                       (!facts->has_length || facts->is_coded || facts->length == range->total);
+    bool is_success = facts->status >= 200 && facts->status < 300;
+    return facts->status == 206 || (is_success && facts->claims_range && !names_whole);
+}
+
+/// What one has and the other has not proves nothing when the server is trusted, and otherwise too little.
+bool nc_download_is_same_version(const nc_download_question *held, const nc_download_facts *facts) {
     nc_slice old_tag = held->validators.etag;
     nc_slice old_date = held->validators.modified;
     nc_slice new_tag = facts->validators.etag;
@@ -162,16 +192,28 @@ static bool is_file(const nc_download_question *asked, uint16_t status) {
     return status == 200 || (status > 200 && status < 300 && !holds);
 }
 
+/// The whole of the same version is as long as before, and no shorter than what is held of it.
+static bool has_wrong_length(const nc_download_question *asked, const nc_download_facts *facts) {
+    if (!facts->has_length || facts->is_coded || !nc_download_is_same_version(asked, facts)) {
+        return false;
+    }
+    return asked->total != NC_LENGTH_UNKNOWN ? facts->length != asked->total : facts->length < asked->held;
+}
+
 nc_download_step nc_download_decide(const nc_download_question *asked, const nc_download_facts *facts) {
-    if (facts->status == 206 && !asked->has_range) {
+    if (nc_download_is_part(facts) && !asked->has_range) {
         return NC_DOWNLOAD_FAIL_RANGE;
     }
-    if (facts->status == 206) {
-        bool is_good = !facts->is_coded && is_range_asked_for(asked, facts) && agrees(asked, facts);
+    if (nc_download_is_part(facts)) {
+        bool is_good =
+            !facts->is_coded && is_range_asked_for(asked, facts) && nc_download_is_same_version(asked, facts);
         return is_good ? NC_DOWNLOAD_TAKE_PART : NC_DOWNLOAD_ASK_WHOLE;
     }
     if (facts->status == 416 && asked->has_range) {
         return has_all(asked, facts) && !contradicts(asked, facts) ? NC_DOWNLOAD_HAS_ALL : NC_DOWNLOAD_ASK_WHOLE;
+    }
+    if (facts->status == 200 && asked->has_range && has_wrong_length(asked, facts)) {
+        return NC_DOWNLOAD_ASK_WHOLE;
     }
     return is_file(asked, facts->status) ? NC_DOWNLOAD_TAKE_WHOLE : NC_DOWNLOAD_FAIL_STATUS;
 }

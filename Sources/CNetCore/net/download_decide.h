@@ -16,8 +16,9 @@ typedef struct nc_validators {
 /// What a response's head says of the file.
 typedef struct nc_download_facts {
     uint16_t status;
-    bool has_range;
+    bool has_range; // one Content-Range that is valid
     nc_content_range range;
+    bool claims_range; // a Content-Range in bytes, valid or not
     bool has_length;
     uint64_t length; // Content-Length
     bool is_coded;   // by more than "identity"
@@ -51,6 +52,11 @@ typedef enum nc_download_step {
 
 /// Reads a head. Its slices live as long as the response's fields.
 void nc_download_read_facts(nc_download_facts *out, const nc_response *response);
+/// Whether the body is a part of the file: status 206, or another success whose Content-Range names less than the
+/// whole.
+bool nc_download_is_part(const nc_download_facts *facts);
+/// Whether an answer is of the version that is held.
+bool nc_download_is_same_version(const nc_download_question *held, const nc_download_facts *facts);
 /// Says what to do.
 nc_download_step nc_download_decide(const nc_download_question *question, const nc_download_facts *facts);
 /// Whether a part with these validators may be gone on with at all.

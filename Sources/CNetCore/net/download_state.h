@@ -44,6 +44,8 @@ typedef struct nc_segment {
     uint64_t last;
     size_t overlap_at; // of the bytes that are compared
     size_t overlap_length;
+    uint64_t
+        same_total; // that the whole has, being of the version that is held; NC_LENGTH_UNKNOWN when nothing is known
     uint8_t overlap[NC_PARTIAL_OVERLAP_BYTES];
 } nc_segment;
 

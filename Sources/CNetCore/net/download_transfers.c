@@ -35,6 +35,17 @@ static bool take_overlap(nc_segment *segment) {
     return got == (ssize_t)segment->overlap_length;
 }
 
+/// Before the whole replaces what is held of the same version: keeps the first bytes, with which it has to begin.
+static size_t take_start(nc_segment *segment) {
+    nc_download *download = segment->download;
+    const nc_segment *first = download->segments[0];
+    uint64_t held = first->start == 0 ? first->done : 0;
+    size_t wanted = held < sizeof segment->overlap ? (size_t)held : sizeof segment->overlap;
+    ssize_t got =
+        wanted == 0 ? 0 : nc_files_read_at(&download->partial.ops, download->partial.fd, segment->overlap, wanted, 0);
+    return got > 0 ? (size_t)got : 0;
+}
+
 static void add_fields(nc_segment *segment, nc_request *request, char *range) {
     nc_download *download = segment->download;
     nc_header *fields = download->kept.headers;
@@ -86,6 +97,7 @@ void nc_download_ask(nc_download *download, nc_segment *segment) {
     uint64_t held = segment->start + segment->done;
     segment->has_range = held > 0;
     segment->gives_all = false;
+    segment->same_total = NC_LENGTH_UNKNOWN;
     segment->last =
         segment->end == NC_LENGTH_UNKNOWN || segment->end == download->total ? NC_LENGTH_UNKNOWN : segment->end - 1;
     if (!take_overlap(segment)) {
@@ -181,7 +193,14 @@ static nc_verdict decide(nc_segment *segment, const nc_response *response) {
         return NC_CONTINUE;
     }
     segment->phase = NC_SEGMENT_RUNNING;
+    bool is_same =
+        segment->gives_all && question.has_range && !facts.is_coded && nc_download_is_same_version(&question, &facts);
+    size_t start_bytes = is_same ? take_start(segment) : 0;
     nc_download_accept(download, response, &facts);
+    if (is_same) {
+        segment->same_total = question.total;
+        segment->overlap_length = start_bytes;
+    }
     return download->has_failed ? NC_STOP : NC_PAUSE;
 }
 
@@ -202,7 +221,8 @@ static nc_verdict take_error_body(nc_download *download, nc_slice bytes) {
     return bytes.length < room ? NC_CONTINUE : NC_STOP;
 }
 
-/// Compares what is there already; NC_STOP when the server has something else.
+/// Compares what is there already, and takes it off: the start of the whole is written again all the same. Returns
+/// false when the server has something else.
 static bool compare(nc_segment *segment, nc_slice *bytes) {
     size_t left = segment->overlap_length - segment->overlap_at;
     size_t length = bytes->length < left ? bytes->length : left;
@@ -210,6 +230,7 @@ static bool compare(nc_segment *segment, nc_slice *bytes) {
         return false;
     }
     segment->overlap_at += length;
+    length = segment->gives_all ? 0 : length;
     *bytes = nc_slice_make(bytes->data + length, bytes->length - length);
     return true;
 }
@@ -296,11 +317,21 @@ static void fail_with_status(nc_download *download, nc_response *response) {
     nc_download_fail(download, &err);
 }
 
+/// Whether what came as the whole cannot be it: it is of the version that is held, and not as long.
+static bool is_of_wrong_length(const nc_segment *segment) {
+    bool is_known = segment->gives_all && segment->same_total != NC_LENGTH_UNKNOWN;
+    return (is_known && segment->start + segment->done != segment->same_total) ||
+           (segment->gives_all && segment->overlap_at < segment->overlap_length);
+}
+
 /// A segment that ran: whole, or cut short.
 static void end_running(nc_segment *segment, const nc_error *error) {
     nc_download *download = segment->download;
     if (is_full(segment)) {
         segment->phase = NC_SEGMENT_DONE;
+    } else if (error->status == NC_OK && segment->end == NC_LENGTH_UNKNOWN && is_of_wrong_length(segment)) {
+        segment->phase = NC_SEGMENT_WAITING;
+        download->wants_restart = true;
     } else if (error->status == NC_OK && segment->end == NC_LENGTH_UNKNOWN) {
         segment->end = segment->start + segment->done;
         download->total = segment->end;

@@ -82,7 +82,7 @@ extension Agent {
         var stream = try await opened(course, shift)
         if course.asksForRest, !course.goesOn(with: stream.headOnly) {
             // A part of something else, or of nothing, is no answer: the whole is asked for.
-            let isPart = stream.status == 206 || stream.status == 416
+            let isPart = stream.headOnly.isPart || stream.status == 416
             if !isPart {
                 try await refuse(stream, unless: check)
             }

@@ -38,7 +38,7 @@ struct BodyCourse: Sendable {
 
     /// Whether the head, which answers a request for the rest, is that of the rest (RFC 9110, 13.1.5 and 15.3.7).
     func goesOn(with head: Response<Bytes>) -> Bool {
-        guard head.status == 206, head.headers["Content-Encoding"] == nil,
+        guard head.isPart, head.headers["Content-Encoding"] == nil,
             let range = ContentRange(head.headers["Content-Range"]), range.start == offset
         else { return false }
         if let total, let said = range.total, said != total {
@@ -66,6 +66,9 @@ struct BodyCourse: Sendable {
 
     /// The body begins with this head.
     mutating func begin(with head: Response<Bytes>) throws(NetError) {
+        if head.isPart, request.headers["Range"] == nil {
+            throw NetError(.badRange, "the server sends a part of the body, but all was asked for", response: head)
+        }
         self.head = head
         self.head?.source = .network
         if let expecting {
@@ -120,36 +123,6 @@ struct BodyCourse: Sendable {
         total = nil
         validator = nil
         isTorn = false
-    }
-}
-
-/// The field Content-Range of a part (RFC 9110, 14.4).
-private struct ContentRange {
-    let start: Int
-    let total: Int?
-
-    init?(_ field: String?) {
-        guard let field, field.utf8.count > 6, field.prefix(6).lowercased() == "bytes " else { return nil }
-        let halves = field.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
-        guard halves.count == 2 else { return nil }
-        let ends = halves[0].split(separator: "-", omittingEmptySubsequences: false)
-        guard ends.count == 2, let start = Self.number(ends[0]), let end = Self.number(ends[1]), start <= end else {
-            return nil
-        }
-        guard let total = Self.number(halves[1]) else {
-            guard halves[1] == "*" else { return nil }
-            self.start = start
-            self.total = nil
-            return
-        }
-        guard end < total else { return nil }
-        self.start = start
-        self.total = total
-    }
-
-    /// Digits alone: no sign, no blank.
-    private static func number(_ text: Substring) -> Int? {
-        text.utf8.allSatisfy { (48...57).contains($0) } ? Int(text) : nil
     }
 }
 

@@ -30,7 +30,8 @@ enum HTTPStorage {
     ) -> Bool {
         let control = CacheControl(headers)
         // Parts and answers to conditions are not whole responses.
-        guard status >= 200, status != 206, status != 304, !request.hasNoStore, !hasVaryStar(headers) else {
+        let isPart = status == 206 || (status < 300 && headers.namesPart)
+        guard status >= 200, !isPart, status != 304, !request.hasNoStore, !hasVaryStar(headers) else {
             return false
         }
         if control.hasMustUnderstand ? !isUnderstood(status) : control.hasNoStore {

@@ -132,7 +132,7 @@ final class ApplicationSide: CacheSide {
     // MARK: What is to be stored
 
     func answer(for response: Response<Bytes>, asked: Int64, received: Int64) -> StoredAnswer? {
-        guard !policy.isReadOnly, policy.maximumAge > .zero, response.status != 206, response.status != 304,
+        guard !policy.isReadOnly, policy.maximumAge > .zero, !response.isPart, response.status != 304,
             let hosts = request.hosts(onTheWayTo: response.metrics),
             request.acceptedStatuses?.contains(response.status) ?? (200..<300).contains(response.status),
             (try? request.checkHead(response, types: nil)) != nil, !response.isCloseDelimited

@@ -103,6 +103,14 @@ struct HTTPRulesTests {
         #expect(!isStorable(status, headers, method: .put))
     }
 
+    @Test(arguments: [
+        ("bytes 0-3/9", false), ("bytes 0-8/9", true), ("bytes 4-8/9", false), ("bytes 0-8/*", false),
+        ("bytes */9", false), ("Bytes nonsense", false), ("items 0-3/9", true),
+    ])
+    func aPartIsNotStoredAsTheWhole(range: String, isStored: Bool) {
+        #expect(isStorable(200, ["Cache-Control": "max-age=1", "Content-Range": range]) == isStored)
+    }
+
     private func isStorable(
         _ status: Int, _ headers: Headers, method: Method = .get, request: Headers = [:]
     ) -> Bool {

@@ -76,6 +76,36 @@ struct LettingGoTests {
         }
     }
 
+    @Test func theRestIsTakenWithStatus200WhenItsRangeSaysSo() async throws {
+        var part = rest()
+        part.status = 200
+        stub.answer("/", with: begun(), part)
+        _ = try await interrupted(Request<Void>("/").writing(to: shelf), into: shelf).get()
+        #expect(shelf.text == "0123456789" && shelf.log == ["whole"])
+        #expect(ranges() == [nil, "bytes=5-"])
+    }
+
+    @Test func anotherPartWithStatus200IsNeitherTheRestNorTheWhole() async throws {
+        for range in ["bytes 4-9/10", "bytes 5-9/11", "bytes 0-4/10", "bytes */10", "bytes all"] {
+            let test = LettingGoTests()
+            var part = rest(range)
+            part.status = 200
+            test.stub.answer("/", with: test.begun(), part, test.whole())
+            let shelf = test.shelf
+            _ = try await test.interrupted(Request<Void>("/").writing(to: shelf), into: shelf).get()
+            #expect(shelf.text == "abcdefghij" && test.ranges() == [nil, "bytes=5-", nil])
+        }
+    }
+
+    @Test func aPartThatWasNotAskedForIsNotWrittenAsTheWhole() async throws {
+        for status in [200, 206] {
+            let test = LettingGoTests()
+            test.stub.answer("/", with: test.begun(["Content-Range": "bytes 0-9/100"], status: status))
+            let outcome = await test.agent.start(Request<Void>("/").writing(to: test.shelf), on: .here).result
+            #expect(failureCode(of: outcome) == .badRange && test.shelf.text.isEmpty)
+        }
+    }
+
     @Test func thePartsTotalCountsWhereNobodySaidOneBefore() async throws {
         stub.answer("/", with: begun(["ETag": "\"v1\""]), rest("bytes 5-9/100"))
         let outcome = await interrupted(Request<Void>("/").writing(to: shelf), into: shelf)
