@@ -178,6 +178,35 @@ static void goaway__or_not_a_refused_stream_goes_again(void **state) {
     fixture_stop(&f);
 }
 
+/// A server that is loaded too heavily is not asked again at once (RFC 9113, 7). In the clear the reason is unknown.
+static void goaway__that_asks_for_less_load_is_an_error_of_one_connection(void **state) {
+    static const frame rows[][MAX_FRAMES] = {
+        {GOAWAY("\0", "\x0b"), {0}},
+        {PING, GOAWAY("\0", "\x0b"), {0}},
+        {PING, GOAWAY("\0", "\0"), GOAWAY("\0", "\x0b"), {0}},
+    };
+    static const char *const methods[] = {"GET", "PUT", "POST"};
+    fixture f;
+    (void)state;
+    fixture_start_trusting_all(&f);
+    for (size_t i = 0; i < 3 * sizeof rows / sizeof *rows; i++) {
+        frame_server server = {.rows = {rows[i / 3], rows[i / 3], answer_of_2}, .is_secure = true};
+        frame_server_start(&server);
+        const nc_request request = {
+            .url = nc_slice_of(fixture_text(&f, "https://127.0.0.1:%u/", server.port)),
+            .method = nc_slice_of(methods[i % 3]),
+            .body = nc_slice_of(i % 3 == 0 ? "" : "hello"),
+        };
+        assert_ended(fixture_send(&f, &request), NC_ERR_HTTP2, CURLE_HTTP2, "ENHANCE_YOUR_CALM");
+        assert_int_equal(atomic_load(&server.connections[1]), -1);
+        // Later it is, when the caller wants that.
+        assert_status(fixture_send(&f, &request).error.status, NC_ERR_HTTP2);
+        assert_answered(fixture_send(&f, &request), 200, "hi");
+        frame_server_stop(&server);
+    }
+    fixture_stop(&f);
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
@@ -186,6 +215,7 @@ int main(void) {
         harness_case(goaway__is_obeyed_five_times_and_then_told),
         harness_case(goaway__repeats_nothing_that_might_be_done_twice),
         harness_case(goaway__or_not_a_refused_stream_goes_again),
+        harness_case(goaway__that_asks_for_less_load_is_an_error_of_one_connection),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -19,6 +19,9 @@ typedef struct server {
     gate is_asked;
 } server;
 
+/// To the first stream: status 200, Content-Length: 2, and "hi". In the clear a body needs its length.
+#define ANSWER_OF_2 FRAME_HEAD("\5", "\1", "\4", "\1") "\x88\x0f\x0d\x01\x32" FRAME_HEAD("\2", "\0", "\1", "\1") "hi"
+
 static bool read_exactly(int fd, uint8_t *bytes, size_t count) {
     return count <= MAX_FRAME_BYTES && (count == 0 || recv(fd, bytes, count, MSG_WAITALL) == (ssize_t)count);
 }
@@ -49,8 +52,8 @@ static void *serve(void *ctx) {
     int second = take(it);
     say(second, SETTINGS FIRST_CHALLENGE, sizeof(SETTINGS FIRST_CHALLENGE) - 1);
     int third = take(it);
-    say(third, SETTINGS FIRST_ANSWER, sizeof(SETTINGS FIRST_ANSWER) - 1);
-    say(first, SETTINGS FIRST_ANSWER, sizeof(SETTINGS FIRST_ANSWER) - 1);
+    say(third, SETTINGS ANSWER_OF_2, sizeof(SETTINGS ANSWER_OF_2) - 1);
+    say(first, SETTINGS ANSWER_OF_2, sizeof(SETTINGS ANSWER_OF_2) - 1);
     uint8_t rest[256];
     while (third >= 0 && recv(first, rest, sizeof rest, 0) > 0) {
     }

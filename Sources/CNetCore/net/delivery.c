@@ -93,6 +93,7 @@ static nc_status take_content(nc_transfer *transfer, nc_slice bytes) {
     nc_coding *coding = transfer->delivery.coding;
     nc_error err;
     atomic_fetch_add_explicit(&transfer->received_bytes, bytes.length, memory_order_relaxed);
+    nc_transfer_get_on(transfer);
     if (transfer->leads_on) {
         transfer->body_bytes += bytes.length;
         transfer->ends_early = transfer->body_bytes > max_discarded_bytes;

@@ -136,6 +136,7 @@ size_t nc_exchange_on_upload(char *bytes, size_t one, size_t capacity, void *dat
     }
     uint64_t sent = atomic_fetch_add_explicit(&upload->sent, count, memory_order_relaxed) + count;
     nc_flow_sent(transfer, count);
+    nc_transfer_get_on(transfer);
     nc_trace_pass(&transfer->engine->trace, NC_TRACE_UPLOAD_READ, transfer->id);
     // Behind an interim head, such as the leave to send, or a challenge that is met the answer is still to come.
     bool is_answered = transfer->is_in_head || (transfer->has_head && !transfer->is_head_held);
@@ -246,6 +247,9 @@ static bool may_repeat(nc_transfer *transfer) {
     if (transfer->has_head && !transfer->is_head_held) {
         (void)nc_transfer_note(transfer, NC_ERR_HTTP2, CURLE_HTTP2_STREAM,
                                "the server broke its answer off and asks for HTTP/1.1");
+        return false;
+    }
+    if (nc_verdict_is_calmed(transfer)) {
         return false;
     }
     if (!is_repeat(transfer) || nc_verdict_may_be_sent_again(transfer)) {

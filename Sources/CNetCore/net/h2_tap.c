@@ -4,12 +4,6 @@
 #include "net/h2_frames.h"
 #include "trust/tls_records.h"
 
-typedef struct goaway {
-    bool is_there;
-    uint32_t code;
-    uint32_t last_stream;
-} goaway;
-
 struct nc_h2_tap {
     nc_tls_records *received; // NULL once closed
     nc_tls_records *sent;
@@ -18,10 +12,10 @@ struct nc_h2_tap {
     size_t frame_count;
     nc_h2_reader server;
     nc_h2_reader client;
-    uint32_t last_id; // that a request was given
-    uint32_t sent_id; // of the last request that was sent
-    goaway goaway;    // the server's
-    bool has_failed;  // nghttp2 has given the connection up
+    uint32_t last_id;     // that a request was given
+    uint32_t sent_id;     // of the last request that was sent
+    bool is_told_to_calm; // by the server
+    bool has_failed;      // nghttp2 has given the connection up
     bool is_failure_told;
     bool found_bad_block; // nghttp2 could not decode a header block, and has said so
     nc_link streams;      // the one that the last frame was for is the first
@@ -50,7 +44,7 @@ static bool is_idle(const nc_h2_tap *tap, const nc_h2_frame *frame) {
 static void take_server_frame(nc_h2_tap *tap, const nc_h2_frame *frame) {
     tap->frame_count++;
     if (frame->type == NC_H2_GOAWAY) {
-        tap->goaway = (goaway){true, frame->code, frame->last_stream};
+        tap->is_told_to_calm = tap->is_told_to_calm || frame->code == NC_H2_ENHANCE_YOUR_CALM;
         return;
     }
     if (is_idle(tap, frame)) {
@@ -197,8 +191,6 @@ bool nc_h2_tap_is_whole(const nc_h2_tap *tap, const nc_h2_stream *stream, uint64
            !(stream->ends_with_block && tap->found_bad_block);
 }
 
-bool nc_h2_tap_has_goaway(const nc_h2_tap *tap, uint32_t *code, uint32_t *last_stream) {
-    *code = tap->goaway.code;
-    *last_stream = tap->goaway.last_stream;
-    return tap->goaway.is_there;
+bool nc_h2_tap_is_told_to_calm(const nc_h2_tap *tap) {
+    return tap->is_told_to_calm;
 }

@@ -55,7 +55,7 @@ void nc_h2_stream_leave(nc_h2_stream *stream);
 bool nc_h2_tap_is_reliable(const nc_h2_tap *tap);
 /// Whether the stream's body is whole: its END_STREAM came, behind as many bytes as were delivered.
 bool nc_h2_tap_is_whole(const nc_h2_tap *tap, const nc_h2_stream *stream, uint64_t delivered_bytes);
-/// Whether the server has said GOAWAY; `code` and `last_stream` are those of the last one.
-bool nc_h2_tap_has_goaway(const nc_h2_tap *tap, uint32_t *code, uint32_t *last_stream);
+/// Whether the server has said GOAWAY with ENHANCE_YOUR_CALM (RFC 9113, 7): it is loaded too heavily.
+bool nc_h2_tap_is_told_to_calm(const nc_h2_tap *tap);
 
 #endif

@@ -21,6 +21,10 @@ enum { REDIRECT_BODY_MS = 1000 };
 /// How long a detour is waited for at most, whatever the limit of connecting.
 enum { DETOUR_MS = 10000 };
 
+/// How many idle limits a transfer may take in which something comes and it does not get on: head lines, interim heads,
+/// trailers, the extensions of chunks.
+enum { IDLE_LIMITS_WITHOUT_PROGRESS = 10 };
+
 typedef struct limit {
     nc_status status;
     uint32_t limit_ms;
@@ -85,9 +89,19 @@ static uint64_t end_of(limit one) {
     return one.limit_ms == NC_UNLIMITED ? UINT64_MAX : one.from_ns + (uint64_t)one.limit_ms * 1000000u;
 }
 
+/// What comes by drips has a limit as well, where the idle limit holds.
+static limit limit_of_progress(const nc_transfer *transfer, limit phase) {
+    const uint32_t most_ms = UINT32_MAX / IDLE_LIMITS_WITHOUT_PROGRESS - 1;
+    bool holds = phase.status == NC_ERR_IDLE_TIMED_OUT && phase.limit_ms != NC_UNLIMITED;
+    uint32_t limit_ms = phase.limit_ms < most_ms ? phase.limit_ms * IDLE_LIMITS_WITHOUT_PROGRESS : NC_UNLIMITED - 1;
+    return (limit){NC_ERR_IDLE_TIMED_OUT, holds ? limit_ms : NC_UNLIMITED, transfer->progressed_ns};
+}
+
 static limit earliest(const nc_transfer *transfer) {
     limit phase = limit_of_phase(transfer);
+    limit progress = limit_of_progress(transfer, phase);
     limit all = limit_of_all(transfer);
+    phase = end_of(progress) < end_of(phase) ? progress : phase;
     return end_of(all) < end_of(phase) ? all : phase;
 }
 
@@ -159,6 +173,7 @@ void nc_limits_timer_due(nc_timer *timer) {
     limit one = earliest(transfer);
     if (one.status == NC_ERR_IDLE_TIMED_OUT && end_of(one) <= engine->loop.now_ns && has_moved_unseen(transfer)) {
         transfer->phase_began_ns = engine->loop.now_ns;
+        nc_transfer_get_on(transfer);
         one = earliest(transfer);
     }
     if (end_of(one) > engine->loop.now_ns) {

@@ -21,6 +21,9 @@
 /// still come of a body that nobody wants any more. A ticket is work out of proportion to its length.
 enum { MAX_UNHEEDED_BYTES = 16 << 20, TICKET_WEIGHT = 16 << 10 };
 
+/// Small frames and records cost the loop more than their bytes: so many of them hold it for less than 20 ms.
+enum { MAX_UNHEEDED_FRAMES = 32 << 10, MIN_RECORD_WEIGHT = 512 };
+
 /// Failed writes in a row, without a byte read between them, that are taken for writes that have to wait.
 enum { MAX_FAILED_WRITES = 3 };
 
@@ -31,6 +34,7 @@ struct nc_tls_end {
     nc_tls_end *outer; // that of the HTTPS proxy around it; NULL without one
     nc_h2_tap *tap;    // NULL unless it may speak HTTP/2
     nc_unheeded records;
+    nc_unheeded frames;
     int failed_writes;
     uint8_t alert;   // the fatal one that came (RFC 8446, 6); 0 for none
     bool is_watched; // by a transfer; before, it is only counted what comes
@@ -88,8 +92,14 @@ static void record_alert(nc_tls_end *end, const uint8_t *alert, const SSL *tls) 
     }
 }
 
-/// Who floods is read no more: as if it had said close_notify, which it has not. Within the handshake, too: OpenSSL
-/// skips requests for a new one (RFC 5246, 7.4.1.1) for as long as there are any.
+/// Who floods is read no more: as if it had said close_notify, which it has not.
+static void stop_reading(nc_tls_end *end) {
+    end->is_flooded = true;
+    SSL_set_shutdown(end->tls, SSL_get_shutdown(end->tls) | SSL_RECEIVED_SHUTDOWN);
+}
+
+/// Counts what comes, within the handshake, too: OpenSSL skips requests for a new one (RFC 5246, 7.4.1.1) for as long as
+/// there are any.
 static void on_message(int is_sent, int version, int type, const void *bytes, size_t length, SSL *tls, void *ctx) {
     const uint8_t *head = bytes;
     (void)version;
@@ -110,9 +120,9 @@ static void on_message(int is_sent, int version, int type, const void *bytes, si
         nc_h2_tap_count_record(end->tap);
     }
     size_t weight = is_record ? (size_t)head[3] << 8 | head[4] : TICKET_WEIGHT;
+    weight = weight < MIN_RECORD_WEIGHT ? MIN_RECORD_WEIGHT : weight;
     if (nc_lane_count_unheeded(end->lane, &end->records, weight) > MAX_UNHEEDED_BYTES) {
-        end->is_flooded = true;
-        SSL_set_shutdown(tls, SSL_get_shutdown(tls) | SSL_RECEIVED_SHUTDOWN);
+        stop_reading(end);
     }
 }
 
@@ -121,6 +131,10 @@ static void show_tap(nc_tls_end *end, bool is_sent, nc_slice bytes) {
         return;
     }
     nc_h2_tap_feed(end->tap, is_sent, bytes);
+    size_t frames = nc_h2_tap_take_count(end->tap);
+    if (nc_lane_count_unheeded(end->lane, &end->frames, frames) > MAX_UNHEEDED_FRAMES) {
+        stop_reading(end);
+    }
     if (nc_h2_tap_take_failure(end->tap)) {
         nc_lane_doubt_streams(end->lane); // libcurl 8 may not come for their ends by itself.
     }

@@ -237,6 +237,10 @@ static void fail(nc_transfer *transfer, nc_status status, const char *what) {
 
 /* --- the way through the engine --- */
 
+void nc_transfer_get_on(nc_transfer *transfer) {
+    transfer->progressed_ns = transfer->engine->loop.now_ns;
+}
+
 void nc_transfer_enter(nc_transfer *transfer, nc_phase phase) {
     nc_engine *engine = transfer->engine;
     bool is_same = transfer->phase == phase;
@@ -244,6 +248,7 @@ void nc_transfer_enter(nc_transfer *transfer, nc_phase phase) {
     atomic_store_explicit(&transfer->shown_phase, (unsigned)phase, memory_order_relaxed);
     transfer->phase_began_ns = engine->loop.now_ns;
     if (!is_same) {
+        nc_transfer_get_on(transfer);
         nc_limits_arm(transfer); // In the same phase the timer finds out by itself that there is more time.
     }
 }

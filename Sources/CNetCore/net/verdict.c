@@ -75,7 +75,17 @@ static int alert_of(const nc_transfer *transfer) {
     return alert != 0 ? alert : nc_tls_alert(handle->proxy_end);
 }
 
-bool nc_verdict_asks_anew(const nc_transfer *transfer, CURLcode code) {
+bool nc_verdict_is_calmed(nc_transfer *transfer) {
+    const nc_h2_tap *tap = nc_tls_tap(transfer->tls_end);
+    if (tap == NULL || !nc_h2_tap_is_told_to_calm(tap)) {
+        return false;
+    }
+    (void)nc_transfer_note(transfer, NC_ERR_HTTP2, CURLE_HTTP2,
+                           "the server asks for less load: GOAWAY, ENHANCE_YOUR_CALM");
+    return true;
+}
+
+bool nc_verdict_asks_anew(nc_transfer *transfer, CURLcode code) {
     if (alert_of(transfer) != 0 && !is_on_kept_connection(transfer)) {
         return false; // The next connection would get the same alert.
     }
@@ -84,7 +94,7 @@ bool nc_verdict_asks_anew(const nc_transfer *transfer, CURLcode code) {
     bool may_repeat = (is_untold && is_idempotent(transfer)) || is_stale(transfer, code) ||
                       is_stale_stream(transfer, code) || is_too_old(transfer, code);
     return may_repeat && transfer->error.status == NC_OK && transfer->first_byte_ns == 0 &&
-           transfer->repeats < MAX_REPEATS && nc_upload_can_begin(transfer);
+           transfer->repeats < MAX_REPEATS && nc_upload_can_begin(transfer) && !nc_verdict_is_calmed(transfer);
 }
 
 /// CURLINFO_USED_PROXY, which the headers before 8.7 do not have.
@@ -113,9 +123,12 @@ void nc_verdict_judge(nc_transfer *transfer, CURLcode code) {
         }
         return;
     }
+    if (nc_verdict_is_calmed(transfer)) {
+        return;
+    }
     if (nc_tls_is_flooded(transfer->tls_end)) {
         (void)nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, (int32_t)code,
-                               "the server sent more than 16 MiB without a byte of a response in it");
+                               "the server sent more than 16 MiB, or 32,768 frames, without a byte of a response in it");
         return;
     }
     (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_NAMELOOKUP_TIME_T, &lookup_us);

@@ -18,7 +18,10 @@ bool nc_verdict_may_go_afresh(const nc_transfer *transfer);
 /// request. libcurl 7.88 repeats such a request where the connection has other streams, and gives the last one up
 /// without a word, as it does after other faults; so only what may be repeated without harm is (RFC 9110, 9.2.2), up to
 /// five times. Or a kept connection ended while the body's source had nothing, or over HTTP/2 in order.
-NC_NODISCARD bool nc_verdict_asks_anew(const nc_transfer *transfer, CURLcode code);
+NC_NODISCARD bool nc_verdict_asks_anew(nc_transfer *transfer, CURLcode code);
+/// Whether the connection's server has asked for less load (GOAWAY with ENHANCE_YOUR_CALM): then nothing is sent again
+/// at once. Notes it, for a hop that has failed.
+bool nc_verdict_is_calmed(nc_transfer *transfer);
 /// Whether a hop over HTTP/2 may have ended because its connection did, in order. (Where a server broke a rule of
 /// HTTP/2 its other streams had better wait: libcurl would send each of them again, whatever it does.)
 bool nc_verdict_is_of_connection(const nc_transfer *transfer, CURLcode code);

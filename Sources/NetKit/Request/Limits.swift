@@ -5,6 +5,7 @@ public struct Limits: Sendable, Hashable {
     /// From the last request byte to the first response byte of one hop (60 s).
     public var firstByte: Duration? = .seconds(60)
     /// Between two pieces of the body, either way (60 s).
+    /// Interim heads, head lines, trailers and chunk extensions that come bit by bit may take ten times as long in all.
     public var idle: Duration? = .seconds(60)
     /// Waiting for a slot (60 s).
     public var slot: Duration? = .seconds(60)
