@@ -51,7 +51,6 @@ static int start_nghttpd(void **state) {
                                 "127.0.0.1",
                                 "-d",
                                 files,
-                                "--no-tls",
                                 "-m",
                                 "5",
                                 "-b",
@@ -69,6 +68,8 @@ static int start_nghttpd(void **state) {
                                 "-c",
                                 "0",
                                 server_text("%u", odd_server.port),
+                                server_path("key.pem"),
+                                server_path("cert.pem"),
                                 NULL},
                NULL);
     return 0;
@@ -221,7 +222,7 @@ static void nghttpd__that_allows_few_streams_answers_them_all(void **state) {
     fixture f;
     (void)state;
     ask_start(&f, NULL);
-    assert_streams(&f, clear_request(&f, &odd_server, "/page"), PAGE_BYTES, 300);
+    assert_streams(&f, ask_for(&f, &odd_server, "https", "/page"), PAGE_BYTES, 300);
     fixture_stop(&f);
 }
 
@@ -230,7 +231,7 @@ static void nghttpd__trailers_arrive_apart_from_the_head(void **state) {
     nc_slice value;
     (void)state;
     ask_start(&f, NULL);
-    nc_request request = clear_request(&f, &odd_server, "/page");
+    nc_request request = ask_for(&f, &odd_server, "https", "/page");
     answer one = fixture_send(&f, &request);
     assert_true(harness_is_pattern(nc_response_body(one.response), PAGE_BYTES));
     assert_int_equal(nc_response_trailer_count(one.response), 2);
@@ -305,7 +306,7 @@ static void nghttpd__that_answers_before_it_has_the_upload_is_never_a_short_succ
     size_t left = 8 * 1024 * 1024;
     (void)state;
     ask_start(&f, NULL);
-    nc_request request = clear_request(&f, &odd_server, "/page");
+    nc_request request = ask_for(&f, &odd_server, "https", "/page");
     request.method = nc_slice_of("POST");
     request.body_source = (nc_body_source){.ctx = &left, .pull = pull_some};
     request.body_length = left;
@@ -443,21 +444,21 @@ static void nghttpd__that_dies_ends_every_stream_and_is_found_again(void **state
     nc_transfer_id ids[STREAMS];
     (void)state;
     ask_start(&f, NULL);
-    nc_request request = clear_request(&f, &odd_server, "/huge");
+    nc_request request = clear_request(&f, &clear_server, "/huge");
     request.limits.max_body_bytes = HUGE_BYTES;
     start_standing(&f, &seen, request, ids, STREAMS);
-    server_kill(&odd_server);
+    server_kill(&clear_server);
     for (unsigned i = 0; i < STREAMS; i++) {
         nc_engine_resume(f.engine, ids[i]);
     }
     wait_for(&seen, &seen.ended, STREAMS);
     assert_int_equal(seen.worked, 0);
     assert_int_equal(seen.final, 0);
-    server_run(&odd_server,
+    server_run(&clear_server,
                (const char *[]){"nghttpd", "-a", "127.0.0.1", "-d", server_path("files"), "--no-tls",
-                                server_text("%u", odd_server.port), NULL},
+                                server_text("%u", clear_server.port), NULL},
                NULL);
-    request = clear_request(&f, &odd_server, "/one");
+    request = clear_request(&f, &clear_server, "/one");
     answer one = fixture_send(&f, &request);
     assert_answered(one, 200, "a");
     assert_int_equal(nc_response_hop_at(one.response, 0).connections_opened, 1);
