@@ -276,6 +276,74 @@ static void leftover__in_one_read_with_an_answer_gives_its_connection_up(void **
     fixture_stop(&f);
 }
 
+/// Answers the first request, sends junk in front of the answer to the second, and answers well on other connections.
+typedef struct junker {
+    const char *first;
+    const char *junk;
+    int listener;
+    uint16_t port;
+    atomic_uint connections;
+    atomic_uint requests;
+} junker;
+
+static void serve_junk(junker *it, int fd, bool is_first) {
+    for (int i = 0; read_to(fd, "\r\n\r\n"); i++) {
+        (void)atomic_fetch_add(&it->requests, 1);
+        if (is_first && i == 1) {
+            (void)say(fd, it->junk);
+        }
+        (void)say(fd, is_first && i == 0 ? it->first : GOOD);
+    }
+}
+
+static void *run_junker(void *ctx) {
+    junker *it = ctx;
+    for (int fd = accept(it->listener, NULL, NULL); fd >= 0; fd = accept(it->listener, NULL, NULL)) {
+        serve_junk(it, fd, atomic_fetch_add(&it->connections, 1) == 0);
+        (void)close(fd);
+    }
+    return NULL;
+}
+
+static void expect_behind_junk(const char *first, const char *junk, const char *method, bool goes_again) {
+    fixture f;
+    pthread_t thread;
+    junker it = {.first = first, .junk = junk};
+    fixture_start(&f, NCT_PLAIN);
+    it.listener = listen_anywhere(&it.port, 4);
+    assert_int_equal(pthread_create(&thread, NULL, run_junker, &it), 0);
+    nc_request request = {.url = nc_slice_of(fixture_text(&f, "http://127.0.0.1:%u/", it.port))};
+    assert_status(fixture_send(&f, &request).error.status, NC_OK);
+    request.method = nc_slice_of(method);
+    answer one = fixture_send(&f, &request);
+    if (goes_again) {
+        assert_answered(one, 200, "good");
+        assert_int_equal(nc_response_hop_count(one.response), 1);
+    } else {
+        assert_status(one.error.status, NC_ERR_BAD_RESPONSE);
+    }
+    assert_status(nc_engine_close(f.engine, FIXTURE_LIMIT_MS), NC_OK);
+    f.engine = NULL;
+    (void)shutdown(it.listener, SHUT_RDWR);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(atomic_load(&it.connections), goes_again ? 2 : 1);
+    assert_int_equal(atomic_load(&it.requests), goes_again ? 3 : 2);
+    assert_int_equal(close(it.listener), 0);
+    fixture_stop(&f);
+}
+
+/// Some servers send two bytes behind a 204, a moment later.
+static void leftovers__that_come_with_the_next_answer_send_the_request_again_where_that_is_safe(void **state) {
+    static const char *const junk[] = {"\"\"", "{}", "0", "<html>no content</html>\n", "null\r\n"};
+    (void)state;
+    for (size_t i = 0; i < sizeof junk / sizeof *junk; i++) {
+        expect_behind_junk(EMPTY, junk[i], "GET", true);
+        expect_behind_junk(EMPTY, junk[i], "DELETE", true);
+        expect_behind_junk(WHOLE, junk[i], "PUT", true);
+        expect_behind_junk(EMPTY, junk[i], "POST", false);
+    }
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
@@ -285,6 +353,7 @@ int main(void) {
         harness_case(leftover__of_a_redirect_does_not_answer_its_target),
         harness_case(leftover__of_a_challenge_does_not_answer_its_proof),
         harness_case(leftover__in_one_read_with_an_answer_gives_its_connection_up),
+        harness_case(leftovers__that_come_with_the_next_answer_send_the_request_again_where_that_is_safe),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

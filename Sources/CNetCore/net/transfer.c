@@ -468,7 +468,7 @@ void nc_transfer_hop_done(nc_transfer *transfer, CURLcode code) {
     }
     if (nc_verdict_asks_anew(transfer, code)) {
         transfer->asks_anew = true;
-        transfer->is_afresh = code == CURLE_UPLOAD_FAILED;
+        transfer->is_afresh = nc_verdict_is_of_used_connection(code);
         transfer->repeats++;
         nc_response_repeat_hop(transfer->response);
     }

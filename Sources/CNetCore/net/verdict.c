@@ -60,6 +60,17 @@ static bool is_too_old(const nc_transfer *transfer, CURLcode code) {
     return code == CURLE_UPLOAD_FAILED && is_on_kept_connection(transfer);
 }
 
+/// Whether a kept connection brought something else before the answer, such as the two bytes that some servers send
+/// behind a 204. Nothing of it was taken; another connection begins with the answer.
+static bool is_behind_junk(const nc_transfer *transfer, CURLcode code) {
+    return (code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY) && !transfer->has_head &&
+           !transfer->is_in_head && is_idempotent(transfer) && is_on_kept_connection(transfer);
+}
+
+bool nc_verdict_is_of_used_connection(CURLcode code) {
+    return code == CURLE_UPLOAD_FAILED || code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY;
+}
+
 bool nc_verdict_may_be_sent_again(const nc_transfer *transfer) {
     return is_idempotent(transfer) || transfer->phase == NC_PHASE_SEND;
 }
@@ -92,7 +103,7 @@ bool nc_verdict_asks_anew(nc_transfer *transfer, CURLcode code) {
     // The second is an answer that 7.88 has lost, because a reset came with it: the server wanted no more of the body.
     bool is_untold = (code == CURLE_HTTP2 || code == CURLE_HTTP2_STREAM) && transfer->handle->detail[0] == '\0';
     bool may_repeat = (is_untold && is_idempotent(transfer)) || is_stale(transfer, code) ||
-                      is_stale_stream(transfer, code) || is_too_old(transfer, code);
+                      is_stale_stream(transfer, code) || is_too_old(transfer, code) || is_behind_junk(transfer, code);
     return may_repeat && transfer->error.status == NC_OK && transfer->first_byte_ns == 0 &&
            transfer->repeats < MAX_REPEATS && nc_upload_can_begin(transfer) && !nc_verdict_is_calmed(transfer);
 }
@@ -127,8 +138,9 @@ void nc_verdict_judge(nc_transfer *transfer, CURLcode code) {
         return;
     }
     if (nc_tls_is_flooded(transfer->tls_end)) {
-        (void)nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, (int32_t)code,
-                               "the server sent more than 16 MiB, or 32,768 frames, without a byte of a response in it");
+        (void)nc_transfer_note(
+            transfer, NC_ERR_BAD_RESPONSE, (int32_t)code,
+            "the server sent more than 16 MiB, or 32,768 frames, without a byte of a response in it");
         return;
     }
     (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_NAMELOOKUP_TIME_T, &lookup_us);
