@@ -287,6 +287,9 @@ static int leave_leftover(nc_transfer *transfer) {
 /// What the connection says of those that stand for the host, or for the place that a detour or an override leads to.
 static void note_member(nc_transfer *transfer) {
     bool is_shared = transfer->may_be_multiplexed;
+    if (transfer->needs_http1) {
+        return; // It has not offered HTTP/2.
+    }
     if (transfer->lane->place_key != 0) {
         transfer->lane->has_shared = transfer->lane->has_shared || is_shared;
         transfer->lane->has_single = transfer->lane->has_single || !is_shared;

@@ -31,7 +31,13 @@ enum {
 };
 
 /// Error codes (RFC 9113, 7).
-enum { NC_H2_NO_ERROR = 0, NC_H2_REFUSED_STREAM = 7, NC_H2_COMPRESSION_ERROR = 9, NC_H2_ENHANCE_YOUR_CALM = 11 };
+enum {
+    NC_H2_NO_ERROR = 0,
+    NC_H2_PROTOCOL_ERROR = 1,
+    NC_H2_REFUSED_STREAM = 7,
+    NC_H2_COMPRESSION_ERROR = 9,
+    NC_H2_ENHANCE_YOUR_CALM = 11
+};
 
 /// The client preface, which comes before the first frame of a client.
 enum { NC_H2_PREFACE_BYTES = 24 };

@@ -66,6 +66,11 @@ static void take_client_frame(nc_h2_tap *tap, const nc_h2_frame *frame) {
     if (frame->type == NC_H2_GOAWAY) {
         tap->has_failed = tap->has_failed || frame->code != NC_H2_NO_ERROR;
         tap->found_bad_block = tap->found_bad_block || frame->code == NC_H2_COMPRESSION_ERROR;
+    } else if (frame->type == NC_H2_RST_STREAM && frame->code == NC_H2_PROTOCOL_ERROR) {
+        nc_h2_stream *stream = find_stream(tap, frame->stream);
+        if (stream != NULL) {
+            stream->is_refused = true;
+        }
     } else if (frame->type == NC_H2_HEADERS && frame->stream > tap->sent_id) {
         tap->sent_id = frame->stream;
         tap->is_lost = tap->is_lost || frame->stream > tap->last_id; // The numbers are not those of the requests.

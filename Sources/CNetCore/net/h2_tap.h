@@ -23,6 +23,7 @@ typedef struct nc_h2_stream {
     bool has_end;         // END_STREAM
     bool ends_with_block; // and it came with a header block: the head's, or the trailers'
     bool is_reset;        // by the server
+    bool is_refused;      // by nghttp2, because the server's answer breaks a rule
     uint32_t reset_code;
 } nc_h2_stream;
 

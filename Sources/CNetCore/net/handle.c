@@ -249,7 +249,7 @@ static long http_version_of(const nc_transfer *transfer, bool is_secure) {
             return CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
         }
         // Without OpenSSL the frames cannot be seen, and with them the ends of bodies.
-        return is_secure && transfer->engine->capabilities.has_http2 &&
+        return is_secure && !transfer->needs_http1 && transfer->engine->capabilities.has_http2 &&
                        transfer->engine->capabilities.has_trust_policies && !may_not_be_stream(transfer)
                    ? CURL_HTTP_VERSION_2TLS
                    : CURL_HTTP_VERSION_1_1;

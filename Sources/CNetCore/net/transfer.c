@@ -454,6 +454,7 @@ static void follow(nc_transfer *transfer) {
     transfer->has_left_detour = false;
     transfer->lost_ns = 0;
     transfer->is_afresh = false;
+    transfer->needs_http1 = false;
     transfer->at_once = 0;
     transfer->is_elsewhere = transfer->is_elsewhere || transfer->answer.changes_origin;
     transfer->is_get = transfer->is_get || transfer->answer.becomes_get;
@@ -466,7 +467,11 @@ void nc_transfer_hop_done(nc_transfer *transfer, CURLcode code) {
     if (nc_verdict_is_of_connection(transfer, code)) {
         nc_lane_doubt_streams(transfer->lane);
     }
-    if (nc_verdict_asks_anew(transfer, code)) {
+    if (nc_verdict_needs_http1(transfer, code)) {
+        transfer->needs_http1 = true;
+        transfer->asks_anew = true;
+        nc_response_repeat_hop(transfer->response);
+    } else if (nc_verdict_asks_anew(transfer, code)) {
         transfer->asks_anew = true;
         transfer->is_afresh = nc_verdict_is_of_used_connection(code);
         transfer->repeats++;

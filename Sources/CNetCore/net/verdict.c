@@ -86,6 +86,12 @@ static int alert_of(const nc_transfer *transfer) {
     return alert != 0 ? alert : nc_tls_alert(handle->proxy_end);
 }
 
+bool nc_verdict_needs_http1(const nc_transfer *transfer, CURLcode code) {
+    return code != CURLE_OK && transfer->stream.is_refused && !transfer->has_head && !transfer->needs_http1 &&
+           transfer->error.status == NC_OK && is_idempotent(transfer) && nc_upload_can_begin(transfer) &&
+           transfer->detour == NULL;
+}
+
 bool nc_verdict_is_calmed(nc_transfer *transfer) {
     const nc_h2_tap *tap = nc_tls_tap(transfer->tls_end);
     if (tap == NULL || !nc_h2_tap_is_told_to_calm(tap)) {
