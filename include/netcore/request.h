@@ -65,8 +65,8 @@ typedef struct nc_limits {
     uint32_t connect_ms;
     /// From the last request byte to the first response byte of one hop, in milliseconds (60 s).
     uint32_t first_byte_ms;
-    /// Between two pieces of the body, either way, in milliseconds (60 s). Interim heads, head lines, trailers and chunk
-    /// extensions that come bit by bit, without a byte of the body, may take ten times as long in all.
+    /// Between two pieces of the body, either way, in milliseconds (60 s). Interim heads, head lines, trailers and
+    /// chunk extensions that come bit by bit, without a byte of the body, may take ten times as long in all.
     uint32_t idle_ms;
     /// Waiting for a slot, in milliseconds (60 s).
     uint32_t slot_ms;

@@ -2,10 +2,12 @@
 
 #include "base/trace.h"
 #include "body/coding_list.h"
+#include "net/download_decide.h"
 #include "net/engine_state.h"
 #include "net/files.h"
 #include "net/handle.h"
 #include "net/head.h"
+#include "net/limits.h"
 #include "net/proof.h"
 #include "net/response.h"
 #include "net/tls_hook.h"
@@ -93,7 +95,7 @@ static nc_status take_content(nc_transfer *transfer, nc_slice bytes) {
     nc_coding *coding = transfer->delivery.coding;
     nc_error err;
     atomic_fetch_add_explicit(&transfer->received_bytes, bytes.length, memory_order_relaxed);
-    nc_transfer_get_on(transfer);
+    nc_limits_get_on(transfer);
     if (transfer->leads_on) {
         transfer->body_bytes += bytes.length;
         transfer->ends_early = transfer->body_bytes > max_discarded_bytes;
@@ -189,6 +191,20 @@ void nc_delivery_reset(nc_transfer *transfer) {
     nc_buf_deinit(&delivery->kept);
     nc_coding_free(delivery->coding);
     *delivery = (nc_delivery){.kept = nc_buf_init(SIZE_MAX)};
+}
+
+nc_status nc_delivery_check_saving(nc_transfer *transfer) {
+    nc_download_facts facts;
+    if (!transfer->is_saving || nc_description_asks_range(&transfer->description)) {
+        return NC_OK;
+    }
+    nc_download_read_facts(&facts, transfer->response);
+    if (!nc_download_is_part(&facts)) {
+        return NC_OK;
+    }
+    transfer->is_saving = false;
+    return nc_transfer_note(transfer, NC_ERR_BAD_RANGE, CURLE_RANGE_ERROR,
+                            "the server sends a part of the file, but all was asked for");
 }
 
 bool nc_delivery_has_content(const nc_transfer *transfer) {

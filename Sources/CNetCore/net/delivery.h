@@ -45,6 +45,8 @@ bool nc_delivery_has_stream_end(const nc_transfer *transfer);
 /// Whether the stream was reset, or its connection failed, behind an answer that is whole.
 bool nc_delivery_is_whole_before_reset(const nc_transfer *transfer, CURLcode code);
 
+/// Whether a body that is to be saved is the whole: a part that was not asked for is an error. NC_OK or what was noted.
+NC_NODISCARD nc_status nc_delivery_check_saving(nc_transfer *transfer);
 /// How large the body may be: what is not saved, beside a file that was asked for, comes into memory, where the usual
 /// limit holds.
 uint64_t nc_delivery_max_bytes(const nc_transfer *transfer);

@@ -5,6 +5,7 @@
 #include "net/engine_state.h"
 #include "net/handle.h"
 #include "net/head.h"
+#include "net/limits.h"
 #include "net/metrics.h"
 #include "net/progress.h"
 #include "net/response.h"
@@ -136,7 +137,7 @@ size_t nc_exchange_on_upload(char *bytes, size_t one, size_t capacity, void *dat
     }
     uint64_t sent = atomic_fetch_add_explicit(&upload->sent, count, memory_order_relaxed) + count;
     nc_flow_sent(transfer, count);
-    nc_transfer_get_on(transfer);
+    nc_limits_get_on(transfer);
     nc_trace_pass(&transfer->engine->trace, NC_TRACE_UPLOAD_READ, transfer->id);
     // Behind an interim head, such as the leave to send, or a challenge that is met the answer is still to come.
     bool is_answered = transfer->is_in_head || (transfer->has_head && !transfer->is_head_held);

@@ -154,7 +154,7 @@ static void go_on(nc_transfer *transfer) {
         return; // It has ended but for its files.
     }
     nc_transfer_enter(transfer, transfer->phase);
-    nc_transfer_get_on(transfer);
+    nc_limits_get_on(transfer);
     nc_limits_arm(transfer); // While it was held only the total limit counted.
     if (transfer->handle == NULL) {
         return; // Between two hops: what is left of the last one says nothing of the next.

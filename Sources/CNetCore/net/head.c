@@ -2,7 +2,6 @@
 
 #include "base/trace.h"
 #include "net/challenge.h"
-#include "net/download_decide.h"
 #include "net/engine_state.h"
 #include "net/handle.h"
 #include "net/head_line.h"
@@ -247,21 +246,6 @@ static void decide_saving(nc_transfer *transfer) {
                           code < 300 && !transfer->leads_on && nc_proof_allows_saving(transfer);
 }
 
-/// A part that was not asked for is not saved as the whole.
-static nc_status check_saving(nc_transfer *transfer) {
-    nc_download_facts facts;
-    if (!transfer->is_saving || nc_description_asks_range(&transfer->description)) {
-        return NC_OK;
-    }
-    nc_download_read_facts(&facts, transfer->response);
-    if (!nc_download_is_part(&facts)) {
-        return NC_OK;
-    }
-    transfer->is_saving = false;
-    return nc_transfer_note(transfer, NC_ERR_BAD_RANGE, CURLE_RANGE_ERROR,
-                            "the server sends a part of the file, but all was asked for");
-}
-
 /// Whether libcurl is done with the answer at the end of its head.
 static bool is_whole(const nc_transfer *transfer) {
     return !nc_delivery_has_content(transfer) || (transfer->framing.has_length && transfer->framing.length == 0);
@@ -280,7 +264,7 @@ static nc_status accept_head(nc_transfer *transfer) {
     nc_status status = decide_redirect(transfer);
     if (status == NC_OK && !transfer->leads_on) {
         decide_saving(transfer);
-        status = check_saving(transfer);
+        status = nc_delivery_check_saving(transfer);
     }
     if (status == NC_OK) {
         status = nc_delivery_begin(transfer);
@@ -388,7 +372,7 @@ static nc_status finish_head(nc_transfer *transfer) {
         nc_response_repeat_hop(transfer->response);
         return NC_ERR_STOPPED_BY_CALLER;
     }
-    nc_transfer_get_on(transfer);
+    nc_limits_get_on(transfer);
     give_up_connection(transfer);
     if (is_whole(transfer) && nc_response_http_version(transfer->response) < NC_HTTP_VERSION_2) {
         nc_handle_watch_excess(transfer->handle);

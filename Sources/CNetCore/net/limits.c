@@ -105,6 +105,10 @@ static limit earliest(const nc_transfer *transfer) {
     return end_of(all) < end_of(phase) ? all : phase;
 }
 
+void nc_limits_get_on(nc_transfer *transfer) {
+    transfer->progressed_ns = transfer->engine->loop.now_ns;
+}
+
 void nc_limits_arm(nc_transfer *transfer) {
     uint64_t deadline_ns = end_of(earliest(transfer));
     if (transfer->timer.place == 0 || deadline_ns < transfer->timer.at_ns) {
@@ -173,7 +177,7 @@ void nc_limits_timer_due(nc_timer *timer) {
     limit one = earliest(transfer);
     if (one.status == NC_ERR_IDLE_TIMED_OUT && end_of(one) <= engine->loop.now_ns && has_moved_unseen(transfer)) {
         transfer->phase_began_ns = engine->loop.now_ns;
-        nc_transfer_get_on(transfer);
+        nc_limits_get_on(transfer);
         one = earliest(transfer);
     }
     if (end_of(one) > engine->loop.now_ns) {

@@ -11,4 +11,8 @@ void nc_limits_cancelled(const nc_transfer *transfer);
 /// Ends the transfer when its time is over; sets the timer anew when something moved meanwhile.
 void nc_limits_timer_due(nc_timer *timer);
 
+/// The exchange got on: content moved, a phase began, a head was whole, or a pause ended. Head lines, trailers and the
+/// extensions of chunks do not count, however many come.
+void nc_limits_get_on(nc_transfer *transfer);
+
 #endif

@@ -98,8 +98,8 @@ static void stop_reading(nc_tls_end *end) {
     SSL_set_shutdown(end->tls, SSL_get_shutdown(end->tls) | SSL_RECEIVED_SHUTDOWN);
 }
 
-/// Counts what comes, within the handshake, too: OpenSSL skips requests for a new one (RFC 5246, 7.4.1.1) for as long as
-/// there are any.
+/// Counts what comes, within the handshake, too: OpenSSL skips requests for a new one (RFC 5246, 7.4.1.1) for as long
+/// as there are any.
 static void on_message(int is_sent, int version, int type, const void *bytes, size_t length, SSL *tls, void *ctx) {
     const uint8_t *head = bytes;
     (void)version;

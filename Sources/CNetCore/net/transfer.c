@@ -237,10 +237,6 @@ static void fail(nc_transfer *transfer, nc_status status, const char *what) {
 
 /* --- the way through the engine --- */
 
-void nc_transfer_get_on(nc_transfer *transfer) {
-    transfer->progressed_ns = transfer->engine->loop.now_ns;
-}
-
 void nc_transfer_enter(nc_transfer *transfer, nc_phase phase) {
     nc_engine *engine = transfer->engine;
     bool is_same = transfer->phase == phase;
@@ -248,7 +244,7 @@ void nc_transfer_enter(nc_transfer *transfer, nc_phase phase) {
     atomic_store_explicit(&transfer->shown_phase, (unsigned)phase, memory_order_relaxed);
     transfer->phase_began_ns = engine->loop.now_ns;
     if (!is_same) {
-        nc_transfer_get_on(transfer);
+        nc_limits_get_on(transfer);
         nc_limits_arm(transfer); // In the same phase the timer finds out by itself that there is more time.
     }
 }
@@ -467,11 +463,7 @@ void nc_transfer_hop_done(nc_transfer *transfer, CURLcode code) {
     if (nc_verdict_is_of_connection(transfer, code)) {
         nc_lane_doubt_streams(transfer->lane);
     }
-    if (nc_verdict_needs_http1(transfer, code)) {
-        transfer->needs_http1 = true;
-        transfer->asks_anew = true;
-        nc_response_repeat_hop(transfer->response);
-    } else if (nc_verdict_asks_anew(transfer, code)) {
+    if (nc_verdict_asks_anew(transfer, code)) {
         transfer->asks_anew = true;
         transfer->is_afresh = nc_verdict_is_of_used_connection(code);
         transfer->repeats++;

@@ -77,7 +77,7 @@ struct nc_transfer {
     bool has_timer_room;
     uint64_t submitted_ns;
     uint64_t phase_began_ns; // or the last time that something moved
-    uint64_t progressed_ns;  // the last time that the exchange got on: see nc_transfer_get_on()
+    uint64_t progressed_ns;  // the last time that the exchange got on: see nc_limits_get_on()
     nc_host *host;
     bool has_slot;
     bool has_begun;       // it had a slot: what waits is a further hop, or the same one again
@@ -173,9 +173,6 @@ void nc_transfer_fail(nc_transfer *transfer, const nc_error *err) NC_COLD;
 /// Keeps the first reason why a transfer fails; libcurl's callbacks then return an error.
 nc_status nc_transfer_note(nc_transfer *transfer, nc_status status, int32_t native_code, const char *format, ...)
     NC_PRINTF(4, 5) NC_COLD;
-/// The exchange got on: content moved, a phase began, a head was whole, or a pause ended. Head lines, trailers and the
-/// extensions of chunks do not count, however many come.
-void nc_transfer_get_on(nc_transfer *transfer);
 /// Something moved, or a new phase begins.
 void nc_transfer_enter(nc_transfer *transfer, nc_phase phase);
 

@@ -86,7 +86,9 @@ static int alert_of(const nc_transfer *transfer) {
     return alert != 0 ? alert : nc_tls_alert(handle->proxy_end);
 }
 
-bool nc_verdict_needs_http1(const nc_transfer *transfer, CURLcode code) {
+/// Whether nghttp2 refused the head of the answer, and the hop may go again over HTTP/1.1: it refuses some that are
+/// valid, such as a 204 with a Content-Length (RFC 9110, 8.6), or one length twice.
+static bool is_refused_here(const nc_transfer *transfer, CURLcode code) {
     return code != CURLE_OK && transfer->stream.is_refused && !transfer->has_head && !transfer->needs_http1 &&
            transfer->error.status == NC_OK && is_idempotent(transfer) && nc_upload_can_begin(transfer) &&
            transfer->detour == NULL;
@@ -103,6 +105,10 @@ bool nc_verdict_is_calmed(nc_transfer *transfer) {
 }
 
 bool nc_verdict_asks_anew(nc_transfer *transfer, CURLcode code) {
+    if (is_refused_here(transfer, code)) {
+        transfer->needs_http1 = true;
+        return true;
+    }
     if (alert_of(transfer) != 0 && !is_on_kept_connection(transfer)) {
         return false; // The next connection would get the same alert.
     }

@@ -19,9 +19,6 @@ bool nc_verdict_may_go_afresh(const nc_transfer *transfer);
 /// without a word, as it does after other faults; so only what may be repeated without harm is (RFC 9110, 9.2.2), up to
 /// five times. Or a kept connection ended while the body's source had nothing, or over HTTP/2 in order.
 NC_NODISCARD bool nc_verdict_asks_anew(nc_transfer *transfer, CURLcode code);
-/// Whether nghttp2 refused the head of the answer, and the hop may go again over HTTP/1.1: it refuses some that are
-/// valid, such as a 204 with a Content-Length (RFC 9110, 8.6), or one length twice.
-bool nc_verdict_needs_http1(const nc_transfer *transfer, CURLcode code);
 /// Whether what failed so and goes again needs a connection of its own: it was that of the kept one.
 bool nc_verdict_is_of_used_connection(CURLcode code);
 /// Whether the connection's server has asked for less load (GOAWAY with ENHANCE_YOUR_CALM): then nothing is sent again
