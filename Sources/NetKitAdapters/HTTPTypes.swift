@@ -15,7 +15,7 @@ extension HTTPFields {
         self.init()
         for field in headers {
             if let name = HTTPField.Name(field.name) {
-                append(HTTPField(name: name, value: field.value))
+                append(HTTPField(name: name, value: Array(field.bytes)))
             }
         }
     }

@@ -37,7 +37,7 @@ public struct AgentTransport: ClientTransport {
         var fields = HTTPFields()
         for field in stream.headers {
             if let name = HTTPField.Name(field.name) {
-                fields.append(HTTPField(name: name, value: field.value))
+                fields.append(HTTPField(name: name, value: Array(field.bytes)))
             }
         }
         let head = HTTPResponse(status: .init(code: stream.status), headerFields: fields)

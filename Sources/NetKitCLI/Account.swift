@@ -26,7 +26,9 @@ struct Account: Sendable {
 
     /// Where a redirect that was not followed leads; without a name and a password in it.
     var redirectURL: String? {
-        guard (300...399).contains(status), let place = headers["Location"], !place.isEmpty else { return nil }
+        guard (300...399).contains(status), let place = headers.reference("Location"), !place.isEmpty else {
+            return nil
+        }
         return (try? resolveReference(place, at: url)).map { WrittenURL($0).withoutLogin }
     }
 

@@ -63,6 +63,17 @@ extension Arguments {
         }
     }
 
+    /// A value in other bytes than UTF-8 is sent as it is: it is read with one scalar for each byte.
+    private static func change(_ line: some Collection<UInt8>) throws(UsageError) -> HeaderChange {
+        if let text = String(validating: line, as: UTF8.self) {
+            return try OptionValue.header(text)
+        }
+        let change = try OptionValue.header(String(String.UnicodeScalarView(line.map { Unicode.Scalar($0) })))
+        guard case .send(let field) = change else { return change }
+        let value = field.value.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+        return .send(.init(name: field.name, bytes: Bytes(value)))
+    }
+
     /// A line is not told: whoever writes fields into a file may hide them there.
     private static func changes(in path: String) throws(Failure) -> [HeaderChange] {
         let bytes: [UInt8]
@@ -78,8 +89,7 @@ extension Arguments {
                 continue
             }
             do throws(UsageError) {
-                guard let text = String(validating: line, as: UTF8.self) else { throw UsageError("it is not UTF-8") }
-                changes.append(try OptionValue.header(text))
+                changes.append(try change(line))
             } catch {
                 let place = path == "-" ? "standard input" : path
                 throw Failure(ExitCode.usage, "line \(index + 1) of \(place) is no field to send or to leave out")

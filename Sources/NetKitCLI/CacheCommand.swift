@@ -107,7 +107,8 @@ enum CacheCommand {
         let made = Date(timeIntervalSince1970: head.receivedEpochSeconds).formatted(.iso8601)
         let versions = "# received \(made)\n# version \(head.version)\n"
         let app = head.appVersion.isEmpty ? "" : "# app version \(Verbose.printable(head.appVersion))\n"
-        return (key + versions + app + Output.head(head.httpVersion, head.status, head.headers), entry.body)
+        let told = Bytes(Output.head(head.httpVersion, head.status, head.headers) + Array(entry.body))
+        return (key + versions + app, told)
     }
 
     // MARK: What goes

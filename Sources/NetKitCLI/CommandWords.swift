@@ -24,6 +24,6 @@ extension ArraySlice<String> {
         guard case .send(let field)? = try? OptionValue.header(text), !field.name.isEmpty else {
             throw UsageError("\(option) takes 'Name: value'")
         }
-        headers.append(name: field.name, value: field.value)
+        headers.append(field)
     }
 }

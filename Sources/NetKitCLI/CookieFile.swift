@@ -12,22 +12,23 @@ enum CookieFile {
     typealias Contents = (cookies: [Cookie], foreignLines: Int)
 
     /// What a file holds, and how many of its lines are neither a cookie nor a comment.
-    static func read(_ path: String) throws(SystemError) -> Contents { read(try InputFile.lines(of: path)) }
+    static func read(_ path: String) throws(SystemError) -> Contents { read(try InputFile.contents(of: path)) }
 
     /// The same of the jar, which nk writes back: one that another user could have written is an error. A missing jar is
     /// empty.
     static func readJar(_ path: String) throws(NetError) -> Contents {
         let bytes = try StateFile.contents(of: path, maximumBytes: InputFile.maxDocumentBytes) ?? []
-        return read(InputFile.lines(in: bytes))
+        return read(bytes)
     }
 
-    private static func read(_ lines: [String]) -> Contents {
+    private static func read(_ bytes: [UInt8]) -> Contents {
         var cookies: [Cookie] = []
         var foreignLines = 0
-        for line in lines {
-            if let cookie = Cookie(netscapeLine: line) {
+        for line in bytes.split(separator: 0x0A) {
+            let line = line.last == 0x0D ? line.dropLast() : line
+            if let cookie = Cookie(netscapeLineBytes: Bytes(Array(line))) {
                 cookies.append(cookie)
-            } else if !line.hasPrefix("#"), !line.allSatisfy(\.isWhitespace) {
+            } else if line.first != UInt8(ascii: "#"), !line.allSatisfy({ $0 == 0x20 || (9...13).contains($0) }) {
                 foreignLines += 1
             }
         }
@@ -36,10 +37,10 @@ enum CookieFile {
 
     /// For its owner's eyes alone; whole or not at all.
     static func write(_ cookies: [Cookie], to path: String) throws(SystemError) {
-        let lines = cookies.compactMap { try? $0.netscapeLine }
-        let text = title + lines.map { $0 + "\n" }.joined()
+        let lines = cookies.compactMap { try? $0.netscapeLineBytes }
+        let text = Array(title.utf8) + lines.flatMap { Array($0) + [0x0A] }
         if path == "-" {
-            try Terminal.write(text, to: Terminal.standardOutput)
+            try Terminal.write(text.span, to: Terminal.standardOutput)
         } else {
             try OutputFile.write(text, to: path, mode: 0o600)
         }

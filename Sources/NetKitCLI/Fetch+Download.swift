@@ -3,7 +3,7 @@ import NetKit
 extension Fetch {
     /// Into a file that is resumed and checked.
     func download(
-        _ download: DownloadJob, _ plan: Plan, _ account: inout Account, _ heads: inout String
+        _ download: DownloadJob, _ plan: Plan, _ account: inout Account, _ heads: inout [UInt8]
     ) async throws(Failure) {
         do throws(Failure) {
             try await save(download, plan, &account, &heads)
@@ -15,19 +15,19 @@ extension Fetch {
     }
 
     /// What -D - writes to standard output, where no body goes.
-    private func dump(_ heads: String) async throws(Failure) {
+    private func dump(_ heads: [UInt8]) async throws(Failure) {
         guard arguments.headPath == "-" else { return }
         await turn.take()
         defer { turn.give() }
         do throws(SystemError) {
-            try Terminal.write(heads, to: Terminal.standardOutput)
+            try Terminal.write(heads.span, to: Terminal.standardOutput)
         } catch {
             throw Failure(writing: error, to: nil)
         }
     }
 
     private func save(
-        _ download: DownloadJob, _ plan: Plan, _ account: inout Account, _ heads: inout String
+        _ download: DownloadJob, _ plan: Plan, _ account: inout Account, _ heads: inout [UInt8]
     ) async throws(Failure) {
         if arguments.makesFolders {
             do throws(SystemError) {

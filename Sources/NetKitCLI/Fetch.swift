@@ -10,9 +10,9 @@ struct Fetch {
     let turn: Turn
 
     /// Everything but what is said at the end.
-    func run() async -> (account: Account, heads: String) {
+    func run() async -> (account: Account, heads: [UInt8]) {
         var account = Account(job)
-        var heads = ""
+        var heads: [UInt8] = []
         do throws(Failure) {
             try await perform(&account, &heads)
         } catch {
@@ -32,7 +32,7 @@ struct Fetch {
         }
     }
 
-    private func perform(_ account: inout Account, _ heads: inout String) async throws(Failure) {
+    private func perform(_ account: inout Account, _ heads: inout [UInt8]) async throws(Failure) {
         let plan = try Plan(job, of: arguments)
         account.method = plan.request.method
         if let job = try DownloadJob(job, of: arguments) {
@@ -58,7 +58,7 @@ struct Fetch {
             console.end(job.index)
             if heads.isEmpty {
                 let told = followed.all(with: error.serverResponse)
-                heads = told.map { Output.head($0.httpVersion, $0.status, $0.headers) }.joined()
+                heads = told.flatMap { Output.head($0.httpVersion, $0.status, $0.headers) }
                 // The last hop may have got none.
                 let none = error.metrics.last?.status == 0 ? [Headers()] : []
                 say(Verbose.opening(of: plan, error.metrics, heads: told.map(\.headers) + none))
@@ -88,7 +88,7 @@ struct Fetch {
 
     /// What is stored and then what the network says; a file keeps the last one.
     private func receiveAll(
-        _ answers: Answers<Bytes>, _ plan: Plan, _ output: Output, _ account: inout Account, _ heads: inout String
+        _ answers: Answers<Bytes>, _ plan: Plan, _ output: Output, _ account: inout Account, _ heads: inout [UInt8]
     ) async throws(NetError) -> Result<Void, Failure> {
         var outcome = Result<Void, Failure>.success(())
         for try await answer in answers {
@@ -101,13 +101,13 @@ struct Fetch {
     }
 
     private func receive(
-        _ stream: ResponseStream, _ plan: Plan, _ output: Output, _ account: inout Account, _ heads: inout String
+        _ stream: ResponseStream, _ plan: Plan, _ output: Output, _ account: inout Account, _ heads: inout [UInt8]
     ) async throws(NetError) -> Result<Void, Failure> {
         account.take(stream)
         let earlier = stream.earlierHeads.map { Output.head($0.httpVersion, $0.status, $0.headers) }
         let last = Output.head(stream.httpVersion, stream.status, stream.headers.telling(stream.cache))
         // Of two answers each has its own.
-        let own = earlier.joined() + last
+        let own = Array(earlier.joined()) + last
         heads += own
         let told = stream.earlierHeads.map(\.headers) + [stream.headers]
         say(
@@ -131,7 +131,7 @@ struct Fetch {
                 try await output.begin()
             }
             if writesHead {
-                try output.write(own)
+                try output.write(head: own)
             }
         } catch {
             return .failure(error)
@@ -197,13 +197,13 @@ struct Fetch {
     }
 
     /// The heads of what has no body for anybody: a file gets none of them.
-    private func showHeads(_ heads: String, _ output: Output) async throws(Failure) {
+    private func showHeads(_ heads: [UInt8], _ output: Output) async throws(Failure) {
         if arguments.headPath == "-" {
             try await output.writeFirst(heads)
         }
         if output.path == nil && (arguments.showsHead || arguments.asksForHead) {
             try await output.begin()
-            try output.write(heads)
+            try output.write(head: heads)
         }
     }
 

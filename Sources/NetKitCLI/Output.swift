@@ -60,10 +60,10 @@ final class Output {
     }
 
     /// Writes to standard output, wherever the body goes.
-    func writeFirst(_ text: String) async throws(Failure) {
+    func writeFirst(_ bytes: [UInt8]) async throws(Failure) {
         await takeTurn()
         do throws(SystemError) {
-            try Terminal.write(text, to: Terminal.standardOutput)
+            try Terminal.write(bytes.span, to: Terminal.standardOutput)
         } catch {
             throw Failure(writing: error, to: nil)
         }
@@ -84,9 +84,9 @@ final class Output {
         }
     }
 
-    func write(_ text: String) throws(Failure) {
+    func write(head: [UInt8]) throws(Failure) {
         do throws(SystemError) {
-            try write(Array(text.utf8).span)
+            try write(head.span)
         } catch {
             throw failure(error)
         }
@@ -138,11 +138,12 @@ final class Output {
     }
 
     /// The status line and the fields, as HTTP/1.1 spells them; the library keeps no reason phrase.
-    static func head(_ version: HTTPVersion, _ status: Int, _ headers: Headers) -> String {
-        var head = "\(version) \(status) \r\n"
+    static func head(_ version: HTTPVersion, _ status: Int, _ headers: Headers) -> [UInt8] {
+        var head = Array("\(version) \(status) \r\n".utf8)
         for field in headers {
-            head += field.value.isEmpty ? "\(field.name):\r\n" : "\(field.name): \(field.value)\r\n"
+            let value = field.bytes
+            head += Array("\(field.name):\(value.isEmpty ? "" : " ")".utf8) + Array(value) + Array("\r\n".utf8)
         }
-        return head + "\r\n"
+        return head + Array("\r\n".utf8)
     }
 }

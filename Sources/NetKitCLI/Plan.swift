@@ -119,7 +119,7 @@ struct Plan {
             }
         }
         for case .send(let field) in changes {
-            headers.append(name: field.name, value: field.value)
+            headers.append(field)
         }
         if sendsChunks {
             // The library sets it by itself, as it knows no length.

@@ -157,7 +157,7 @@ struct Session {
 
     // MARK: The URLs
 
-    private typealias Ended = (exitCode: Int32, heads: String, metrics: Metrics)
+    private typealias Ended = (exitCode: Int32, heads: [UInt8], metrics: Metrics)
 
     private func inTurn(_ agent: Agent) async -> [Ended] {
         var ended: [Ended] = []
@@ -215,13 +215,13 @@ struct Session {
     private func write(_ account: Account) async -> Int32? {
         guard let written = writeOut?.written(for: account) else { return nil }
         console.say(text: written.errors)
-        if written.output.isEmpty {
+        if written.outputBytes.isEmpty {
             return nil
         }
         await turn.take()
         defer { turn.give() }
         do throws(SystemError) {
-            try Terminal.write(written.output, to: Terminal.standardOutput)
+            try Terminal.write(written.outputBytes.span, to: Terminal.standardOutput)
             return nil
         } catch {
             return complain(Failure(writing: error, to: nil))
@@ -278,7 +278,7 @@ struct Session {
         var code: Int32?
         if let path = arguments.headPath, path != "-" {
             code = save(to: path) { () throws(SystemError) in
-                try OutputFile.write(ended.map(\.heads).joined(), to: path)
+                try OutputFile.write(ended.flatMap(\.heads), to: path)
             }
         }
         if let path = arguments.timingPath {

@@ -14,15 +14,22 @@ struct WriteOut: Sendable {
 
     /// What is written, to which stream.
     struct Written: Equatable {
-        var output = ""
-        var errors = ""
+        var outputBytes: [UInt8] = []
+        var errorBytes: [UInt8] = []
         fileprivate var goesToErrors = false
 
+        var output: String { String(decoding: outputBytes, as: UTF8.self) }
+        var errors: String { String(decoding: errorBytes, as: UTF8.self) }
+
         fileprivate mutating func append(_ text: String) {
+            append(Bytes(Array(text.utf8)))
+        }
+
+        fileprivate mutating func append(_ bytes: Bytes) {
             if goesToErrors {
-                errors += text
+                errorBytes += Array(bytes)
             } else {
-                output += text
+                outputBytes += Array(bytes)
             }
         }
     }
@@ -97,7 +104,7 @@ struct WriteOut: Sendable {
                 if account.exitCode == ExitCode.success {
                     return written
                 }
-            case .header(let name): written.append(account.headers[name] ?? "")
+            case .header(let name): written.append(account.headers.bytes(name) ?? [])
             case .variable("json"): written.append(Self.json(of: account))
             case .variable("header_json"): written.append(Self.json(of: account.headers))
             case .variable(let name): written.append(Self.variables[name]?(account).text ?? "")

@@ -21,7 +21,7 @@ public struct ImageKey: Sendable, Hashable {
     public init(_ request: ImageRequest) {
         var fields: [[[UInt8]]] = []
         for field in request.headers {
-            let (name, value) = (Array(field.name.lowercased().utf8), Array(field.value.utf8))
+            let (name, value) = (Array(field.name.lowercased().utf8), Array(field.bytes))
             if let place = fields.firstIndex(where: { $0[0] == name }) {
                 fields[place].append(value)
             } else {

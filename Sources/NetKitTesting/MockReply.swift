@@ -4,8 +4,8 @@ import NetKit
 struct MockReply: Sendable {
     var status = 200
     /// Lines, each ended by CR LF.
-    var fields = ""
-    var trailers = ""
+    var fields: [UInt8] = []
+    var trailers: [UInt8] = []
     var body: [UInt8] = []
     /// The body is the whole reply, its head included; the connection ends after it.
     var isWhole = false
@@ -45,27 +45,27 @@ struct MockReply: Sendable {
         NetError(.usage, "a mock server's replies cannot wait for a gate; a StubTransport's can")
     }
 
-    private static func lines(_ fields: Headers) throws(NetError) -> String {
-        var lines = ""
+    private static func lines(_ fields: Headers) throws(NetError) -> [UInt8] {
+        var lines: [UInt8] = []
         for field in fields {
-            let line = "\(field.name): \(field.value)"
-            if field.name.isEmpty || line.utf8.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F }) {
+            let line = Array("\(field.name): ".utf8) + Array(field.bytes)
+            if field.name.isEmpty || line.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F }) {
                 throw NetError(.badHeader, "the field '\(field.name)' cannot be sent")
             }
-            lines += "\(line)\r\n"
+            lines += line + Array("\r\n".utf8)
         }
         return lines
     }
 
     /// Puts the head before the body, as the server would not: without a length, or with one that is not kept.
     private mutating func write(_ reply: StubReply) {
-        var head = "HTTP/1.1 \(status) \r\n\(fields)"
+        var head = Array("HTTP/1.1 \(status) \r\n".utf8) + fields
         if isReset, reply.headers["Content-Length"] == nil {
-            head += "Content-Length: \(body.count + 1)\r\n"
+            head += Array("Content-Length: \(body.count + 1)\r\n".utf8)
         } else if !isReset {
-            head += "Connection: close\r\n"
+            head += Array("Connection: close\r\n".utf8)
         }
-        body = Array("\(head)\r\n".utf8) + body
+        body = head + Array("\r\n".utf8) + body
         isWhole = true
     }
 }

@@ -94,16 +94,17 @@ extension MockServer.Received {
     fileprivate init?(_ bytes: [UInt8]) {
         let separator = Array("\r\n\r\n".utf8)
         guard let end = bytes.indices.first(where: { bytes[$0...].starts(with: separator) }) else { return nil }
-        var lines = String(decoding: bytes[..<end], as: UTF8.self).split(separator: "\r\n")[...]
-        let words = lines.popFirst()?.split(separator: " ") ?? []
+        var lines = bytes[..<end].split { $0 == 0x0D || $0 == 0x0A }[...]
+        let words = lines.popFirst()?.split(separator: 0x20).map { String(decoding: $0, as: UTF8.self) } ?? []
         guard words.count == 3 else { return nil }
-        method = String(words[0])
-        target = String(words[1])
+        method = words[0]
+        target = words[1]
         headers = Headers(
             lines.compactMap { line in
-                guard let colon = line.firstIndex(of: ":") else { return nil }
-                let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
-                return Headers.Field(name: String(line[..<colon]), value: String(value))
+                guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+                let value = line[(colon + 1)...].drop { $0 == 0x20 || $0 == 0x09 }
+                return Headers.Field(
+                    name: String(decoding: line[..<colon], as: UTF8.self), bytes: Bytes(Array(value)))
             })
         body = Bytes(Array(bytes[(end + separator.count)...]))
     }

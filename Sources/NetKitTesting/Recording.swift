@@ -11,8 +11,20 @@ public struct Recording: Sendable, Codable, Equatable {
     public struct Field: Sendable, Codable, Equatable {
         /// Its name.
         public var name: String
-        /// Its value.
+        /// Its value as text.
         public var value: String
+        /// Its value's bytes, which are what counts; nil where the text is UTF-8 and says it all.
+        public var base64: Data?
+
+        init(_ field: Headers.Field) {
+            name = field.name
+            value = field.value
+            base64 = field.isUTF8 ? nil : field.bytes.data
+        }
+
+        fileprivate var header: Headers.Field {
+            base64.map { Headers.Field(name: name, bytes: Bytes($0)) } ?? Headers.Field(name: name, value: value)
+        }
     }
 
     /// A body: text where it is UTF-8, else Base64.
@@ -156,8 +168,8 @@ extension Recording.Exchange {
 
 extension [Recording.Field] {
     init(_ headers: Headers) {
-        self = headers.map { Recording.Field(name: $0.name, value: $0.value) }
+        self = headers.map { Recording.Field($0) }
     }
 
-    var headers: Headers { Headers(map { Headers.Field(name: $0.name, value: $0.value) }) }
+    var headers: Headers { Headers(map(\.header)) }
 }

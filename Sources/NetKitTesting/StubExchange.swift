@@ -201,7 +201,7 @@ extension StubReply {
         }
         // As HTTP/1.1 would write it, with an empty reason.
         let bytes = headers.reduce("HTTP/1.1 200 \r\n\r\n".utf8.count) { sum, field in
-            sum + field.name.utf8.count + field.value.utf8.count + ": \r\n".utf8.count
+            sum + field.name.utf8.count + field.bytes.count + ": \r\n".utf8.count
         }
         if let most = limits.maxHeadBytes, bytes > most {
             throw NetError(.headTooLarge, "the head is larger than \(most) bytes")

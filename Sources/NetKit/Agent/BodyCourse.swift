@@ -16,7 +16,7 @@ struct BodyCourse: Sendable {
     private(set) var isTorn = false
     /// What the goes before this one cost.
     private(set) var hops: [HopMetrics] = []
-    private var validator: String?
+    private var validator: Headers.Field?
 
     init(_ request: Request<Bytes>, output: any BodyOutput, expecting: Request<Bytes>? = nil) {
         self.request = request
@@ -29,7 +29,7 @@ struct BodyCourse: Sendable {
         guard offset > 0, let validator else { return request }
         var rest = request
         rest.headers["Range"] = "bytes=\(offset)-"
-        rest.headers["If-Range"] = validator
+        rest.headers.set(validator.renamed("If-Range"))
         return rest
     }
 
@@ -44,8 +44,8 @@ struct BodyCourse: Sendable {
         if let total, let said = range.total, said != total {
             return false
         }
-        let said = head.headers[validator?.hasPrefix("\"") == true ? "ETag" : "Last-Modified"]
-        return said == nil || said == validator
+        let said = validator.flatMap { head.headers.content($0.name) }
+        return said == nil || said == validator?.content
     }
 
     /// How far the body is when this go is so far, whose bytes count from `shift`. A rest may have come before anybody
@@ -128,11 +128,11 @@ struct BodyCourse: Sendable {
 
 extension Headers {
     /// What If-Range may carry: a strong entity tag, or a date that is strong by its distance (RFC 9110, 8.8.2.2).
-    fileprivate var strongValidator: String? {
-        if let tag = self["ETag"] {
-            return tag.hasPrefix("\"") ? tag : nil
+    fileprivate var strongValidator: Field? {
+        if let tag = first(named: "ETag") {
+            return tag.value.utf8.first == UInt8(ascii: "\"") ? tag : nil
         }
-        guard let changed = self["Last-Modified"], let changedAt = HTTPDate.epochSeconds(of: changed),
+        guard let changed = first(named: "Last-Modified"), let changedAt = HTTPDate.epochSeconds(of: changed.value),
             let sent = self["Date"].flatMap(HTTPDate.epochSeconds(of:)), sent - changedAt >= 60
         else { return nil }
         return changed

@@ -79,7 +79,8 @@ struct ChallengeRounds {
     /// What is shown next; nil when nobody has anything.
     private func offer(after response: Response<Bytes>) async throws(NetError) -> Offer? {
         let isProxy = response.status == 407
-        let fields = response.headers.values(named: isProxy ? "Proxy-Authenticate" : "WWW-Authenticate")
+        let fields = response.headers.only([isProxy ? "Proxy-Authenticate" : "WWW-Authenticate"])
+            .map(\.content.readableText)
         for item in AuthenticateField.items(in: fields) {
             var challenge = Challenge(
                 url: response.url.isEmpty ? request.url.withoutUserinfo : response.url, scheme: item.scheme,

@@ -55,10 +55,10 @@ extension Engine {
         return unsafe nc_buf_slice(&buffer).withSpan { span in span.indices.map { span[$0] } }
     }
 
-    /// Adds cookies, one a line; an empty text removes all.
-    func setCookies(_ lines: String) throws(NetError) {
+    /// Adds cookies, one a line; none at all removes all.
+    func setCookies(_ lines: [UInt8]) throws(NetError) {
         var error = nc_error()
-        let status = unsafe lines.withSlice { lines in
+        let status = unsafe Bytes(lines).withSlice { lines in
             unsafe withRaw { unsafe nc_engine_set_cookies($0, lines, &error) }
         }
         if status != .NC_OK {

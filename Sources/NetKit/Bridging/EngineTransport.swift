@@ -112,9 +112,7 @@ final class EngineTransport: Transport {
     /// - Parameter changed: says so, before anybody sees which engine it is; it may not wait for anything.
     func reset(cancelling: Bool, changed: () -> Void) async {
         let fresh = Session(options, makeClient: makeClient)
-        if let kept = try? await cookies(), let lines = try? kept.map({ try $0.netscapeLine + "\n" }).joined(),
-            !lines.isEmpty
-        {
+        if let lines = try? await cookieLines(), !lines.isEmpty {
             try? fresh.engine.get().setCookies(lines)
         }
         let (old, isSuspended) = sessions.withLock { sessions in
@@ -184,16 +182,17 @@ extension EngineTransport: TransferControl {
         try engine.get().setTrust(policy)
     }
 
+    func cookies() async throws(NetError) -> [Cookie] {
+        try await cookieLines().split(separator: UInt8(ascii: "\n")).compactMap {
+            Cookie(netscapeLineBytes: Bytes(Array($0)))
+        }
+    }
+
     /// The core waits for the loop there, which no thread of the cooperative pool should.
     @concurrent
     func cookieLines() async throws(NetError) -> [UInt8] {
         let engine = try engine.get()
         return try await withTaskExecutorPreference(executor) { await Self.lines(of: engine) }.get()
-    }
-
-    func cookies() async throws(NetError) -> [Cookie] {
-        let lines = String(decoding: try await cookieLines(), as: UTF8.self)
-        return lines.split(separator: "\n").compactMap { Cookie(netscapeLine: $0) }
     }
 
     @concurrent
@@ -210,14 +209,14 @@ extension EngineTransport: TransferControl {
         if cookies.isEmpty {
             return
         }
-        var lines = ""
+        var lines: [UInt8] = []
         for cookie in cookies {
-            lines += try cookie.netscapeLine + "\n"
+            lines += Array(try cookie.netscapeLineBytes) + [UInt8(ascii: "\n")]
         }
         try engine.get().setCookies(lines)
     }
 
     func clearCookies() throws(NetError) {
-        try engine.get().setCookies("")
+        try engine.get().setCookies([])
     }
 }

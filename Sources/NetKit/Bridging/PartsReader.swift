@@ -53,7 +53,7 @@ internal import CNetCore
         switch unsafe event.kind {
         case .NC_PARTS_HEAD:
             let fields = unsafe UnsafeBufferPointer(start: event.fields, count: event.field_count)
-            return unsafe .head(Headers(fields.map { unsafe .init(name: $0.name.text, value: $0.value.text) }))
+            return unsafe .head(Headers(fields.map { unsafe .init($0) }))
         case .NC_PARTS_PART_END: return .partEnd
         case .NC_PARTS_END: return .end
         default: return nil

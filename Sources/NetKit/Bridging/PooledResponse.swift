@@ -49,14 +49,13 @@ internal import CNetCore
     var headerCount: Int { unsafe nc_response_header_count(raw) }
 
     func headerField(at index: Int) -> Headers.Field {
-        let field = unsafe nc_response_header_at(raw, index)
-        return unsafe Headers.Field(name: field.name.text, value: field.value.text)
+        unsafe Headers.Field(nc_response_header_at(raw, index))
     }
 
-    func headerValue(named name: String) -> String? {
+    func headerContent(named name: String) -> ByteText? {
         unsafe name.withSlice { slice in
             var value = unsafe nc_slice()
-            return unsafe nc_response_find_header(raw, slice, &value) ? value.text : nil
+            return unsafe nc_response_find_header(raw, slice, &value) ? value.byteText : nil
         }
     }
 
@@ -67,8 +66,7 @@ internal import CNetCore
         }
         return Headers(
             (0..<count).map { index in
-                let field = unsafe nc_response_trailer_at(raw, index)
-                return unsafe Headers.Field(name: field.name.text, value: field.value.text)
+                unsafe Headers.Field(nc_response_trailer_at(raw, index))
             })
     }
 

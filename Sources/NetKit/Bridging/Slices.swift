@@ -9,12 +9,24 @@ extension nc_slice {
         return unsafe String(decoding: UnsafeBufferPointer(start: data, count: length), as: UTF8.self)
     }
 
+    /// The bytes as they are.
+    var byteText: ByteText {
+        guard let data = unsafe self.data else { return ByteText("") }
+        return unsafe ByteText(bytes: UnsafeBufferPointer(start: data, count: length))
+    }
+
     /// Gives the bytes to `body`, for as long as the slice's owner lives.
     func withSpan<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         guard let data = unsafe self.data else { return try body([UInt8]().span) }
         return try unsafe body(Span(_unsafeStart: data, count: length))
+    }
+}
+
+extension Headers.Field {
+    init(_ field: nc_header) {
+        self.init(name: unsafe field.name.text, content: unsafe field.value.byteText)
     }
 }
 

@@ -25,8 +25,7 @@ extension ResponseHead {
         url = unsafe nc_response_url(response).text
         headers = Headers(
             (0..<(unsafe nc_response_header_count(response))).map { index in
-                let field = unsafe nc_response_header_at(response, index)
-                return unsafe Headers.Field(name: field.name.text, value: field.value.text)
+                unsafe Headers.Field(nc_response_header_at(response, index))
             })
     }
 }

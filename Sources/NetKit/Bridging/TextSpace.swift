@@ -17,9 +17,16 @@ internal import CNetCore
     }
 
     mutating func put(_ string: String) -> nc_slice {
-        let count = string.utf8.count
+        unsafe put(string.utf8, string.utf8.count)
+    }
+
+    mutating func put(_ content: ByteText) -> nc_slice {
+        content.isUTF8 ? unsafe put(content.text) : unsafe put(content.bytes, content.byteCount)
+    }
+
+    private mutating func put(_ bytes: some Collection<UInt8>, _ count: Int) -> nc_slice {
         let place = unsafe UnsafeMutableRawBufferPointer(rebasing: rest[..<count])
-        unsafe place.copyBytes(from: string.utf8)
+        unsafe place.copyBytes(from: bytes)
         unsafe rest = UnsafeMutableRawBufferPointer(rebasing: rest[count...])
         return unsafe nc_slice(data: place.baseAddress?.assumingMemoryBound(to: UInt8.self), length: count)
     }
@@ -36,7 +43,7 @@ internal import CNetCore
     ) -> Result {
         unsafe withUnsafeTemporaryAllocation(of: nc_header.self, capacity: fields.count) { headers in
             for (index, field) in fields.enumerated() {
-                unsafe headers[index] = nc_header(name: put(field.name), value: put(field.value))
+                unsafe headers[index] = nc_header(name: put(field.name), value: put(field.content))
             }
             return unsafe body(headers, &self)
         }
@@ -46,6 +53,6 @@ internal import CNetCore
 extension [Headers.Field] {
     /// The room that names and values take.
     var textBytes: Int {
-        reduce(into: 0) { $0 += $1.name.utf8.count + $1.value.utf8.count }
+        reduce(into: 0) { $0 += $1.name.utf8.count + $1.content.byteCount }
     }
 }

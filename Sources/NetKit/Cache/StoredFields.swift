@@ -23,15 +23,19 @@ final class StoredFields: ResponseStorage {
         metadata.withSpan { span in
             Headers.Field(
                 name: String(replacingInvalid: span.extracting(places[index].name)),
-                value: String(replacingInvalid: span.extracting(places[index].value)))
+                content: content(places[index].value, in: span))
         }
     }
 
-    func headerValue(named name: String) -> String? {
+    func headerContent(named name: String) -> ByteText? {
         metadata.withSpan { span in
             let place = places.first { $0.name.count == name.utf8.count && isName(name, at: $0.name, in: span) }
-            return place.map { String(replacingInvalid: span.extracting($0.value)) }
+            return place.map { content($0.value, in: span) }
         }
+    }
+
+    private func content(_ range: Range<Int>, in span: Span<UInt8>) -> ByteText {
+        ByteText(bytes: range.map { span[$0] })
     }
 
     private func isName(_ name: String, at range: Range<Int>, in span: Span<UInt8>) -> Bool {

@@ -18,7 +18,7 @@ extension StoredMetadata {
             writer.put(UInt32(answer.headers.count))
             for field in answer.headers {
                 writer.put(field.name)
-                writer.put(field.value)
+                writer.put(field.content.bytes)
             }
         case .index(let index):
             writer.put(2 as UInt8)

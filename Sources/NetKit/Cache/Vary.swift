@@ -18,8 +18,9 @@ struct Vary: Sendable, Equatable {
     func fields(of request: Headers) -> Headers {
         Headers(
             names.compactMap { name in
-                let values = request.values(named: name)
-                return values.isEmpty ? nil : .init(name: name, value: Self.normalized(values, of: name))
+                let values = request.byteScalars(named: name)
+                let content = ByteText(byteScalars: Self.normalized(values, of: name))
+                return values.isEmpty ? nil : .init(name: name, content: content)
             })
     }
 
@@ -28,7 +29,8 @@ struct Vary: Sendable, Equatable {
     private static func normalized(_ values: [String], of name: String) -> String {
         var members = values.flatMap { FieldList.members(of: $0) }
         if name == "accept-language" {
-            members = members.map { $0.lowercased().filter { $0 != " " && $0 != "\t" } }.sorted()
+            // By ASCII alone: beyond it two bytes that differ would become one.
+            members = members.map { $0.asciiLowercased.filter { $0 != " " && $0 != "\t" } }.sorted()
         }
         return members.joined(separator: ",")
     }

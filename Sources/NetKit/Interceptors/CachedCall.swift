@@ -102,15 +102,15 @@ struct CachedCall<Side: CacheSide>: Sendable {
     private func conditional(_ piece: StoredPiece) -> Call? {
         var call = call
         let headers = piece.answer.headers
-        let (tag, modified) = (headers["ETag"], headers["Last-Modified"])
+        let (tag, modified) = (headers.first(named: "ETag"), headers.first(named: "Last-Modified"))
         guard tag != nil || modified != nil, call.request.canBeConditional, !call.request.hasPreconditions else {
             return nil
         }
         if let tag {
-            call.request.headers.append(name: "If-None-Match", value: tag)
+            call.request.headers.append(tag.renamed("If-None-Match"))
         }
         if let modified {
-            call.request.headers.append(name: "If-Modified-Since", value: modified)
+            call.request.headers.append(modified.renamed("If-Modified-Since"))
         }
         // An answer without a body is no JSON; what comes with one is checked behind the chain.
         call.request.expectation = nil

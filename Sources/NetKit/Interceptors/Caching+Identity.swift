@@ -113,7 +113,7 @@ extension Request {
     ///
     /// Throws for a URL without a host that can be: nobody knows which cookies it gets.
     func cookies(from jar: JarCookies?) throws(NetError) -> [[UInt8]] {
-        let own = headers.values(named: "Cookie").map { Array($0.utf8) }
+        let own = headers.only(["Cookie"]).map(\.content.bytes)
         guard let jar else { return own }
         // The engine's jar goes by the Host field, too.
         let places = [url] + headers.values(named: "Host").map { "http://\($0)" }
@@ -144,9 +144,9 @@ extension Request {
 
     /// What tells who asks, cookies and the fields of secret names aside.
     fileprivate var shownCredentials: [String] {
-        var shown = headers.values(named: "Authorization")
+        var shown = headers.byteScalars(named: "Authorization")
         for name in identityFields {
-            shown += [name] + headers.values(named: name)
+            shown += [name] + headers.byteScalars(named: name)
         }
         if let credentials {
             shown += [credentials.user, credentials.password, credentials.token]

@@ -17,7 +17,7 @@ extension Caching {
         for var field in fields {
             let name = field.name.lowercased()
             if !name.isNegotiating {
-                field.value = Bytes(try await secret.hash(["field", name, field.value])).hexText
+                field.value = Bytes(try await secret.hash(["field", name, field.content.byteScalars])).hexText
             }
             chosen.append(field)
         }

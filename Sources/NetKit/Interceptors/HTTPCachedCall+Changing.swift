@@ -56,7 +56,7 @@ extension Request {
         guard (200..<400).contains(status) else { return urls }
         urls.append(asked)
         for name in ["Location", "Content-Location"] {
-            if let reference = headers[name], let named = try? resolveReference(reference, at: asked),
+            if let reference = headers.reference(name), let named = try? resolveReference(reference, at: asked),
                 named.hasSameOrigin(as: asked)
             {
                 urls.append(named)

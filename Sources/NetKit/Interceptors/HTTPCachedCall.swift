@@ -219,9 +219,9 @@ extension Response where Value == Bytes {
 extension Headers {
     /// Whether the caller has what is stored, by its If-None-Match, else by its If-Modified-Since (RFC 9110, 13.2.2).
     fileprivate func isCurrent(_ stored: Headers) -> Bool {
-        let tags = values(named: "If-None-Match")
+        let tags = byteScalars(named: "If-None-Match")
         if !tags.isEmpty {
-            guard let tag = stored["ETag"] else { return tags.contains("*") }
+            guard let tag = stored.byteScalars("ETag") else { return tags.contains("*") }
             return EntityTag.isNamed(tag, in: tags.joined(separator: ", "))
         }
         guard let since = self["If-Modified-Since"].flatMap({ HTTPDate.epochSeconds(ofAnyCase: $0) }),
@@ -233,23 +233,23 @@ extension Headers {
     /// Whether a 304 that answers a condition of the caller's speaks of what is stored, and not of another version that
     /// the caller has (RFC 9111, 4.3.4).
     fileprivate func isMeant(by notModified: Headers, answering asked: Headers) -> Bool {
-        if let tag = notModified["ETag"] {
-            return self["ETag"].map { EntityTag.isSame($0, tag) } ?? false
+        if let tag = notModified.byteScalars("ETag") {
+            return byteScalars("ETag").map { EntityTag.isSame($0, tag) } ?? false
         }
-        if let modified = notModified["Last-Modified"] {
-            return self["Last-Modified"] == modified
+        if let modified = notModified.content("Last-Modified") {
+            return content("Last-Modified") == modified
         }
-        let tags = asked.values(named: "If-None-Match")
+        let tags = asked.byteScalars(named: "If-None-Match")
         if let tag = tags.first {
-            return tags.count == 1 && self["ETag"].map { EntityTag.isSame($0, tag) } ?? false
+            return tags.count == 1 && byteScalars("ETag").map { EntityTag.isSame($0, tag) } ?? false
         }
-        return self["Last-Modified"].map { $0 == asked["If-Modified-Since"] } ?? false
+        return content("Last-Modified").map { $0 == asked.content("If-Modified-Since") } ?? false
     }
 
     /// Whether nothing that both tell differs.
     fileprivate func isSameVersion(as other: Headers) -> Bool {
         ["Content-Length", "ETag", "Last-Modified"].allSatisfy { name in
-            guard let mine = self[name], let others = other[name] else { return true }
+            guard let mine = content(name), let others = other.content(name) else { return true }
             return mine == others
         }
     }

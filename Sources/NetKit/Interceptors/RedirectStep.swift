@@ -50,7 +50,7 @@ extension RedirectStep {
     ) throws(NetError) -> Request<Bytes>? {
         let policy = request.redirects ?? .follow
         guard [301, 302, 303, 307, 308].contains(head.status), policy != .return,
-            let location = head.headers["Location"], !location.isEmpty
+            let location = head.headers.reference("Location"), !location.isEmpty
         else { return nil }
         let limit = max(0, (request.limits ?? Limits()).maxRedirects)
         if followed >= limit {
@@ -86,7 +86,7 @@ extension RedirectStep {
         var next: String
         do throws(NetError) {
             next = try resolveReference(
-                escaped(location), at: base, keepsDotSegments: request.keepsDotSegments)
+                location, at: base, keepsDotSegments: request.keepsDotSegments)
             // A host or port that cannot be is the server's fault here, and not the caller's as in a URL that is sent.
             _ = try joinURL(next, to: base, keepsBasePath: false)
         } catch {
@@ -104,19 +104,6 @@ extension RedirectStep {
             next += url.dropFirst(base.count)
         }
         return next
-    }
-
-    /// Servers send spaces and raw UTF-8 in Location; both are escaped, as browsers do.
-    private static func escaped(_ location: String) -> String {
-        if location.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x80 }) {
-            return location
-        }
-        let hex = Array("0123456789ABCDEF".utf8)
-        var bytes: [UInt8] = []
-        for byte in location.utf8 {
-            bytes += byte == 0x20 || byte >= 0x80 ? [0x25, hex[Int(byte >> 4)], hex[Int(byte & 15)]] : [byte]
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// RFC 9110, 15.4: 303 asks for a GET; 301 and 302 turn a POST into a GET by long custom; 307 and 308 keep all.

@@ -78,7 +78,7 @@ private struct Whole: Hashable, Sendable {
         self.interceptors = interceptors
         service = request.service.map { ObjectIdentifier($0) }
         method = request.method
-        fields = request.headers.map { Array("\($0.name): \($0.value)".utf8) }
+        fields = request.headers.map { Array("\($0.name): ".utf8) + $0.content.bytes }
         let names = request.headers.map(\.name)
         cacheKey = request.cacheKeyParameters.flatMap { _ in try? call.cacheKey(headers: names) }
         url = cacheKey == nil ? Array(request.url.utf8) : []

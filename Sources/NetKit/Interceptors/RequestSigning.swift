@@ -35,34 +35,39 @@ public struct RequestSigning: OriginBoundInterceptor {
         var call = call
         try call.settleURL()
         let timestamp = String(Int64(moment: time.epochSeconds()))
-        let text = try signedText(of: call.request, at: timestamp)
-        let signature = try Digest.hmacSHA256(key: key, Bytes(Array(text.utf8))).hexText
+        let text = try signedContent(of: call.request, at: timestamp)
+        let signature = try Digest.hmacSHA256(key: key, Bytes(text.bytes)).hexText
         call.request.headers[timestampField] = timestamp
         call.request.headers[signatureField] = "keyId=\(keyID),signature=\(signature)"
         return try await next(call)
     }
 
     /// What is signed for a request, so that a server's author can compare.
+    /// A value that is not UTF-8 is signed as the bytes that it is, and shown here with U+FFFD.
     public func signedText(of request: Request<Bytes>, at timestamp: String) throws(NetError) -> String {
+        try signedContent(of: request, at: timestamp).text
+    }
+
+    private func signedContent(of request: Request<Bytes>, at timestamp: String) throws(NetError) -> ByteText {
         let body = request.body ?? Body([])
         guard let bytes = body.wholeBytes else {
             throw NetError(.usage, "a body that is put together or read while it is sent cannot be signed")
         }
         let place = request.url.placeOnServer
-        var lines = [request.method.rawValue, place.target]
+        var lines = [request.method.rawValue, place.target].map { Array($0.utf8) }
         for name in fields.map({ $0.lowercased() }) {
-            var value = request.headers[name]
+            var value = request.headers.byteScalars(name)
             if value == nil, name == "host" {
-                value = place.host
+                value = ByteText(place.host).byteScalars
             }
             if value == nil, name == "content-type" {
-                value = request.body?.contentType
+                value = request.body?.contentType.map { ByteText($0).byteScalars }
             }
-            lines.append("\(name):\((value ?? "").trimmingBlanks)")
+            lines.append(Array("\(name):".utf8) + ByteText(byteScalars: (value ?? "").trimmingBlanks).bytes)
         }
-        lines.append(timestamp)
-        lines.append(try Digest.of(bytes, .sha256).hexText)
-        return lines.joined(separator: "\n")
+        lines.append(Array(timestamp.utf8))
+        lines.append(Array(try Digest.of(bytes, .sha256).hexText.utf8))
+        return ByteText(bytes: Array(lines.joined(separator: "\n".utf8)))
     }
 }
 

@@ -29,6 +29,18 @@ struct HAR: Encodable {
     struct Pair: Encodable {
         let name: String
         let value: String
+        /// The bytes of a value that is not UTF-8.
+        var comment: String?
+
+        init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+
+        init(_ field: Headers.Field) {
+            self.init(name: field.name, value: field.value)
+            comment = field.isUTF8 ? nil : "Base64 of the value's bytes: \(field.bytes.base64Text())"
+        }
     }
 
     struct Request: Encodable {

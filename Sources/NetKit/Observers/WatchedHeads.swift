@@ -42,7 +42,7 @@ final class WatchedHeads: Sendable {
         }
         watch?.tell(.headReceived(head))
         if !isLast {
-            let place = head.headers["Location"].flatMap {
+            let place = head.headers.reference("Location").flatMap {
                 try? resolveReference($0, at: head.url, keepsDotSegments: keepsDotSegments)
             }
             watch?.tell(.redirected(head, to: place ?? ""))

@@ -10,8 +10,20 @@ public struct QueuedRequest: Sendable, Hashable, Codable, Identifiable {
     public struct Field: Sendable, Hashable, Codable {
         /// Its name.
         public let name: String
-        /// Its value.
+        /// Its value as text.
         public let value: String
+        /// Its value's bytes, where they are not UTF-8.
+        public let bytes: Data?
+
+        init(_ field: Headers.Field) {
+            name = field.name
+            value = field.value
+            bytes = field.isUTF8 ? nil : field.bytes.data
+        }
+
+        fileprivate var header: Headers.Field {
+            bytes.map { Headers.Field(name: name, bytes: Bytes($0)) } ?? Headers.Field(name: name, value: value)
+        }
     }
 
     /// Its place in the order, from 1; no other one that the folder holds has it.
@@ -56,7 +68,7 @@ public struct QueuedRequest: Sendable, Hashable, Codable, Identifiable {
         sent?.contentEncoding = contentEncoding
         var request = Request<Bytes>(
             url, method: Method(rawValue: method),
-            headers: Headers(fields.map { Headers.Field(name: $0.name, value: $0.value) }), body: sent)
+            headers: Headers(fields.map(\.header)), body: sent)
         if allowsCellular == false {
             request.allowsCellular = false
         }
@@ -172,7 +184,7 @@ struct QueueRules: Sendable {
         }
         var record = QueuedRequest(
             id: id, method: request.method.rawValue, url: request.url,
-            fields: fields.map { .init(name: $0.name, value: $0.value) },
+            fields: fields.map { .init($0) },
             body: file == nil ? request.body?.wholeBytes?.data : nil, bodyFile: file,
             contentType: request.body?.contentType, contentEncoding: request.body?.contentEncoding, keptAt: keptAt,
             expiresAt: keptAt + lifetime / .seconds(1))

@@ -1,22 +1,10 @@
 /// Header fields in order, with names compared without case (RFC 9110, 5.1). A name may occur several times.
 ///
+/// Values are bytes. A String is a view of them: see ``bytes(_:)`` for values that are not UTF-8.
+///
 ///     var headers: Headers = ["Accept": "application/json"]
 ///     headers["X-Trace"] = "7f"
 public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
-    /// One field.
-    public struct Field: Sendable, Hashable {
-        /// The name as it was spelled.
-        public var name: String
-        /// The value, without the white space around it.
-        public var value: String
-
-        /// A field.
-        public init(name: String, value: String) {
-            self.name = name
-            self.value = value
-        }
-    }
-
     private enum Storage: Sendable {
         case fields([Field])
         // Few withhold anything, and headers go with every copy of their request: one reference.
@@ -76,24 +64,38 @@ public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
     /// nil removes them, and a request so changed gets none of the name from its agent either.
     public subscript(name: String) -> String? {
         get {
-            if case .received(let received) = storage {
-                return received.headerValue(named: name)
-            }
-            return listed?.first { $0.name.isEqualIgnoringASCIICase(to: name) }?.value
+            content(name)?.text
         }
         set {
-            var fields = Array(self)
-            var withheld = withheld
-            let place = fields.firstIndex { $0.name.isEqualIgnoringASCIICase(to: name) }
-            fields.removeAll { $0.name.isEqualIgnoringASCIICase(to: name) }
-            withheld.removeAll { $0.isEqualIgnoringASCIICase(to: name) }
-            if let newValue {
-                fields.insert(Field(name: name, value: newValue), at: place ?? fields.count)
-            } else {
-                withheld.append(name)
-            }
-            self = Headers(fields, withholding: withheld)
+            replace(name, by: newValue.map { Field(name: name, value: $0) })
         }
+    }
+
+    /// The first value of this name.
+    func content(_ name: String) -> ByteText? {
+        if case .received(let received) = storage {
+            return received.headerContent(named: name)
+        }
+        return listed?.first { $0.name.isEqualIgnoringASCIICase(to: name) }?.content
+    }
+
+    /// Replaces every field of the field's name by it, in the first one's place.
+    public mutating func set(_ field: Field) {
+        replace(field.name, by: field)
+    }
+
+    private mutating func replace(_ name: String, by field: Field?) {
+        var fields = Array(self)
+        var withheld = withheld
+        let place = fields.firstIndex { $0.name.isEqualIgnoringASCIICase(to: name) }
+        fields.removeAll { $0.name.isEqualIgnoringASCIICase(to: name) }
+        withheld.removeAll { $0.isEqualIgnoringASCIICase(to: name) }
+        if let field {
+            fields.insert(field, at: place ?? fields.count)
+        } else {
+            withheld.append(name)
+        }
+        self = Headers(fields, withholding: withheld)
     }
 
     /// Every value of this name, in order.
@@ -119,9 +121,12 @@ public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
 
     /// Adds a field at the end, whatever is there of its name.
     public mutating func append(name: String, value: String) {
-        var fields = Array(self)
-        fields.append(Field(name: name, value: value))
-        self = Headers(fields, withholding: withheld)
+        append(Field(name: name, value: value))
+    }
+
+    /// Adds a field at the end, whatever is there of its name.
+    public mutating func append(_ field: Field) {
+        self = Headers(Array(self) + [field], withholding: withheld)
     }
 
     /// These fields, and those of `other` whose names do not occur here and were not set to nil.
@@ -137,12 +142,6 @@ public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
                 && !withheld.contains { $0.isEqualIgnoringASCIICase(to: candidate.name) }
         }
         return Headers(Array(self) + missing, withholding: withheld)
-    }
-}
-
-extension Headers.Field {
-    func isOne(of names: [String]) -> Bool {
-        names.contains { name.isEqualIgnoringASCIICase(to: $0) }
     }
 }
 
@@ -170,11 +169,11 @@ extension Headers: RandomAccessCollection {
 }
 
 extension Headers: Equatable {
-    /// The same fields in the same order, names compared without case.
+    /// The same fields in the same order, names compared without case and values by their bytes.
     public static func == (left: Headers, right: Headers) -> Bool {
         left.count == right.count
             && zip(left, right).allSatisfy {
-                $0.name.isEqualIgnoringASCIICase(to: $1.name) && $0.value == $1.value
+                $0.name.isEqualIgnoringASCIICase(to: $1.name) && $0.content == $1.content
             }
     }
 }

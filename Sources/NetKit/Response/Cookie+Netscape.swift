@@ -5,6 +5,16 @@ extension Cookie {
     /// Nil for an empty line, a comment and what is no cookie. Blanks in front are nothing and several tabs count as
     /// one, as for curl; the path and the value may be missing.
     public init?(netscapeLine line: some StringProtocol) {
+        self.init(scalarLine: ByteText(String(line)).byteScalars)
+    }
+
+    /// As ``init(netscapeLine:)``, of a line whose name, value or path need not be UTF-8.
+    public init?(netscapeLineBytes line: Bytes) {
+        self.init(scalarLine: ByteText(bytes: Array(line)).byteScalars)
+    }
+
+    /// A line with one scalar for each byte.
+    private init?(scalarLine line: String) {
         var rest = line.drop { $0 == " " || $0 == "\t" }
         let isHTTPOnly = rest.hasPrefix(Self.httpOnlyPrefix)
         if isHTTPOnly {
@@ -18,16 +28,16 @@ extension Cookie {
         }
         guard !rest.hasPrefix("#"), parts.count >= 6, let expires = Int(parts[4]) else { return nil }
         self.init(
-            name: String(parts[5]), value: parts.count > 6 ? String(parts[6]) : "",
-            domain: String(parts[0].drop { $0 == "." }), includesSubdomains: parts[1] == "TRUE",
-            path: String(parts[2]), expires: expires == 0 ? nil : expires, isSecure: parts[3] == "TRUE",
-            isHTTPOnly: isHTTPOnly)
+            name: "", value: "", domain: ByteText(byteScalars: parts[0].drop { $0 == "." }).text,
+            includesSubdomains: parts[1] == "TRUE", expires: expires == 0 ? nil : expires,
+            isSecure: parts[3] == "TRUE", isHTTPOnly: isHTTPOnly)
+        texts = (String(parts[5]), parts.count > 6 ? String(parts[6]) : "", String(parts[2]))
         guard (try? netscapeLine) != nil else { return nil }
     }
 
     /// Whether it is what the prefix of its name says.
     private var keepsPromise: Bool {
-        let name = name.lowercased()
+        let name = name.asciiLowercased
         if name.hasPrefix("__host-") {
             return isSecure && !includesSubdomains && ["", "/"].contains(path)
         }
@@ -40,7 +50,18 @@ extension Cookie {
     /// would read another one, no name or domain, a domain that begins with a blank, or a name whose prefix promises what
     /// does not hold (RFC 6265bis, 4.1.3).
     public var netscapeLine: String {
+        get throws(NetError) { ByteText(byteScalars: try scalarLine).text }
+    }
+
+    /// The bytes of such a line; they may be other than UTF-8. Throws as ``netscapeLine``.
+    public var netscapeLineBytes: Bytes {
+        get throws(NetError) { Bytes(ByteText(byteScalars: try scalarLine).bytes) }
+    }
+
+    private var scalarLine: String {
         get throws(NetError) {
+            let (name, value, path) = texts
+            let domain = ByteText(domain).byteScalars
             let isPlain = [name, value, domain, path].allSatisfy { text in
                 text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: ";") }
             }
@@ -50,7 +71,7 @@ extension Cookie {
                 throw NetError(.usage, "a cookie has no name, no domain, or a character that ends it")
             }
             guard keepsPromise else {
-                throw NetError(.usage, "the cookie's name promises what does not hold: \(name)")
+                throw NetError(.usage, "the cookie's name promises what does not hold: \(self.name)")
             }
             func flag(_ value: Bool) -> String { value ? "TRUE" : "FALSE" }
             // A cookie that ended before 1970 has ended; 0 would make it last as long as the jar.

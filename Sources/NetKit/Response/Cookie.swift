@@ -1,15 +1,15 @@
 /// A cookie of an agent's jar (RFC 6265).
+///
+/// Name and value are bytes, and the jar sends them back as they came. ``name`` and ``value`` are views for display,
+/// with U+FFFD for what is not UTF-8; see ``nameBytes`` and ``valueBytes``.
 public struct Cookie: Sendable, Hashable {
-    /// Its name.
-    public var name: String
-    /// Its value.
-    public var value: String
+    private var ownName: ByteText
+    private var ownValue: ByteText
+    private var ownPath: ByteText
     /// The host it belongs to, without a dot in front.
     public var domain: String
     /// Whether hosts below the domain get it too.
     public var includesSubdomains: Bool
-    /// The path it belongs to.
-    public var path: String
     /// When it ends, in seconds since 1970; nil: with the jar.
     public var expires: Int?
     /// Whether it goes over TLS alone.
@@ -22,13 +22,55 @@ public struct Cookie: Sendable, Hashable {
         name: String, value: String, domain: String, includesSubdomains: Bool = false, path: String = "/",
         expires: Int? = nil, isSecure: Bool = false, isHTTPOnly: Bool = false
     ) {
-        self.name = name
-        self.value = value
+        ownName = ByteText(name)
+        ownValue = ByteText(value)
         self.domain = domain
         self.includesSubdomains = includesSubdomains
-        self.path = path
+        ownPath = ByteText(path)
         self.expires = expires
         self.isSecure = isSecure
         self.isHTTPOnly = isHTTPOnly
+    }
+}
+
+extension Cookie {
+    /// Its name.
+    public var name: String {
+        get { ownName.text }
+        set { ownName = ByteText(newValue) }
+    }
+
+    /// Its value.
+    public var value: String {
+        get { ownValue.text }
+        set { ownValue = ByteText(newValue) }
+    }
+
+    /// The path it belongs to.
+    public var path: String {
+        get { ownPath.text }
+        set { ownPath = ByteText(newValue) }
+    }
+
+    /// The bytes of its name.
+    public var nameBytes: Bytes {
+        get { Bytes(ownName.bytes) }
+        set { ownName = ByteText(bytes: Array(newValue)) }
+    }
+
+    /// The bytes of its value.
+    public var valueBytes: Bytes {
+        get { Bytes(ownValue.bytes) }
+        set { ownValue = ByteText(bytes: Array(newValue)) }
+    }
+
+    /// Its texts as they stand in a line, with one scalar for each byte.
+    var texts: (name: String, value: String, path: String) {
+        get { (ownName.byteScalars, ownValue.byteScalars, ownPath.byteScalars) }
+        set {
+            ownName = ByteText(byteScalars: newValue.name)
+            ownValue = ByteText(byteScalars: newValue.value)
+            ownPath = ByteText(byteScalars: newValue.path)
+        }
     }
 }

@@ -5,7 +5,7 @@ protocol ResponseStorage: ByteStorage {
     var url: String { get }
     var headerCount: Int { get }
     func headerField(at index: Int) -> Headers.Field
-    func headerValue(named name: String) -> String?
+    func headerContent(named name: String) -> ByteText?
     var trailers: Headers { get }
     var isCloseDelimited: Bool { get }
     var hopCount: Int { get }

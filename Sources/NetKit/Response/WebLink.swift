@@ -12,7 +12,7 @@ extension Response {
     /// The links of the response itself, in order; what cannot be read is left out, and so are links of something else
     /// (`anchor`).
     public var links: [WebLink] {
-        headers.values(named: "Link").flatMap { LinkField.links(in: $0) }.filter { $0.parameters["anchor"] == nil }
+        headers.byteScalars(named: "Link").flatMap { LinkField.links(in: $0) }.filter { $0.parameters["anchor"] == nil }
     }
 
     /// Where the first link of this relation leads, as an absolute URL; nil when there is none.
@@ -25,7 +25,7 @@ extension Response {
     }
 }
 
-/// The grammar of `Link` (RFC 8288, 3 and appendix B.2); pure.
+/// The grammar of `Link` (RFC 8288, 3 and appendix B.2), read with one scalar for each byte; pure.
 private struct LinkField {
     private var rest: Substring.UTF8View
 
@@ -49,11 +49,14 @@ private struct LinkField {
         guard take(UInt8(ascii: "<")) else { return nil }
         let target = take { $0 != UInt8(ascii: ">") && $0 > 0x20 && $0 != UInt8(ascii: "<") }
         guard take(UInt8(ascii: ">")) else { return nil }
-        var link = WebLink(target: target, relations: [], parameters: [:])
+        let place = ByteText(byteScalars: target)
+        // No String has the bytes of a URL that is not UTF-8: they are percent-encoded, as in a Location.
+        var link = WebLink(
+            target: place.isUTF8 ? place.text : place.urlReference, relations: [], parameters: [:])
         skipBlanks()
         while take(UInt8(ascii: ";")) {
             skipBlanks()
-            let name = take { !Self.isDelimiter($0) }.lowercased()
+            let name = take { !Self.isDelimiter($0) }.asciiLowercased
             skipBlanks()
             var value = ""
             if take(UInt8(ascii: "=")) {
@@ -62,7 +65,7 @@ private struct LinkField {
             }
             // Of a name that occurs twice the first counts (RFC 8288, 3.3 and 3.4.1).
             if !name.isEmpty, link.parameters[name] == nil {
-                link.parameters[name] = value
+                link.parameters[name] = ByteText(byteScalars: value).text
             }
             skipBlanks()
         }

@@ -113,8 +113,12 @@ final class OutputFile {
 
     /// Writes a whole file.
     static func write(_ text: String, to path: String, mode: mode_t? = nil) throws(SystemError) {
+        try write(Array(text.utf8), to: path, mode: mode)
+    }
+
+    static func write(_ bytes: [UInt8], to path: String, mode: mode_t? = nil) throws(SystemError) {
         let file = try OutputFile(at: path, mode: mode)
-        try file.write(Array(text.utf8).span)
+        try file.write(bytes.span)
         try file.keep()
     }
 

@@ -76,8 +76,8 @@ import NetKit
                 return unsafe use(first, buffer.count)
             }
         }
-        return unsafe reply.fields.withCString { fields in
-            unsafe reply.trailers.withCString { trailers in
+        return unsafe withLines(reply.fields) { fields in
+            unsafe withLines(reply.trailers) { trailers in
                 unsafe reply.body.withUnsafeBytes { body in
                     var described = unsafe nct_reply()
                     unsafe described.status = UInt16(clamping: reply.status)
@@ -94,5 +94,10 @@ import NetKit
                 }
             }
         }
+    }
+
+    /// Gives the bytes with a NUL behind them to `body`, for the length of the call.
+    private static func withLines<Result>(_ lines: [UInt8], _ body: (UnsafePointer<CChar>?) -> Result) -> Result {
+        unsafe (lines + [0]).withUnsafeBytes { unsafe body($0.baseAddress?.assumingMemoryBound(to: CChar.self)) }
     }
 }
