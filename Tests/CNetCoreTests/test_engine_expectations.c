@@ -194,18 +194,26 @@ static void engine__a_response_without_a_type_is_spoken_of_on_request(void **sta
     scene_stop(&s);
 }
 
-static void engine__a_charset_that_is_not_utf8_is_refused(void **state) {
+static void engine__a_charset_has_no_effect_on_json_that_is_utf8(void **state) {
     scene s;
     (void)state;
     scene_start(&s, NULL, (nc_expectation_options){0});
     const char *latin = "Content-Type: application/json; charset=\"ISO-8859-1\"\r\n";
-    assert_ended(ask(&s, reply_of(latin, "{}")), NC_ERR_BAD_CHARSET, 0, "the response says 'ISO-8859-1'");
+    assert_answered(ask(&s, reply_of(latin, "{}")), 200, "{}");
+    assert_answered(ask(&s, reply_of(latin, "[\"\xc3\xa9\"]")), 200, "[\"\xc3\xa9\"]");
+    assert_answered(ask(&s, reply_of("Content-Type: application/json; charset='utf-8'\r\n", "{}")), 200, "{}");
+    assert_answered(ask(&s, reply_of("Content-Type: application/json; charset=none\r\n", "{}")), 200, "{}");
+    // Bytes that are not UTF-8 are explained by it, and other faults are not.
+    assert_ended(ask(&s, reply_of(latin, "[\"\xe9\"]")), NC_ERR_BAD_CHARSET, 0, "the response says 'ISO-8859-1'");
+    assert_ended(ask(&s, reply_of(latin, "[1")), NC_ERR_BAD_JSON, 0, "the end of the text");
     assert_answered(ask(&s, reply_of("Content-Type: application/json;charset=UTF-8\r\n", "{}")), 200, "{}");
     // A parameter that names none is none.
     assert_answered(ask(&s, reply_of("Content-Type: application/json; charset=\r\n", "{}")), 200, "{}");
     assert_answered(ask(&s, reply_of("Content-Type: application/json; charset=\"\"\r\n", "{}")), 200, "{}");
     nct_reply wide = {.headers = JSON_TYPE, .body = "\xff\xfe{\0}\0", .body_length = 6};
     assert_ended(ask(&s, wide), NC_ERR_BAD_JSON, 0, "found byte 0xff, as UTF-16 begins");
+    wide.headers = "Content-Type: application/json; charset=UTF-16\r\n";
+    assert_ended(ask(&s, wide), NC_ERR_BAD_CHARSET, 0, "the response says 'UTF-16'");
     wide = (nct_reply){.headers = JSON_TYPE, .body = "{\0}\0", .body_length = 4};
     assert_ended(ask(&s, wide), NC_ERR_BAD_JSON, 0, "found byte 0x00, as in UTF-16 or UTF-32");
     wide = (nct_reply){.headers = JSON_TYPE, .body = "\xef\xbb\xbf{}", .body_length = 5};
@@ -336,7 +344,7 @@ int main(void) {
         harness_case(engine__an_expectation_speaks_of_its_types_alone),
         harness_case(engine__the_types_can_be_changed),
         harness_case(engine__a_response_without_a_type_is_spoken_of_on_request),
-        harness_case(engine__a_charset_that_is_not_utf8_is_refused),
+        harness_case(engine__a_charset_has_no_effect_on_json_that_is_utf8),
         harness_case(engine__a_vast_body_ends_at_its_limit),
         harness_case(engine__a_file_is_not_kept_when_its_body_is_wrong),
         harness_case(engine__the_body_behind_a_redirect_is_the_one_that_counts),

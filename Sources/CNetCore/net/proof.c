@@ -4,6 +4,8 @@
 #include "body/content_type.h"
 #include "net/response.h"
 
+#include <string.h>
+
 /// The first word about why a transfer fails counts; it keeps the place of what is wrong.
 static nc_status note(nc_transfer *transfer, const nc_error *err) {
     if (transfer->error.status == NC_OK) {
@@ -12,18 +14,32 @@ static nc_status note(nc_transfer *transfer, const nc_error *err) {
     return err->status;
 }
 
-/// RFC 8259, 8.1: what is exchanged is UTF-8, and a parameter that says something else is not JSON's.
-static nc_status check_charset(nc_transfer *transfer, nc_slice content_type) {
+/// The charset that a response names, where it is not UTF-8.
+static bool names_another_charset(const nc_transfer *transfer, nc_slice *charset) {
+    nc_slice type = {0};
+    (void)nc_response_find_header(transfer->response, nc_slice_of("Content-Type"), &type);
+    return nc_content_type_parameter(charset, type, "charset") && charset->length > 0 &&
+           !nc_slice_is_equal_ignoring_case(*charset, nc_slice_of("utf-8")) &&
+           !nc_slice_is_equal_ignoring_case(*charset, nc_slice_of("utf8")) &&
+           !nc_slice_is_equal_ignoring_case(*charset, nc_slice_of("us-ascii"));
+}
+
+/// Notes what a check has found.
+///
+/// JSON is UTF-8, and a charset in its type has no effect (RFC 8259, 8.1 and 11). Only where a byte stands that no JSON
+/// text has, such as one of ISO-8859-1 or the NULs of UTF-16, another charset there explains it.
+static nc_status note_fault(nc_transfer *transfer, nc_json *check, nc_error *err) {
+    static const char byte[] = "byte ";
     nc_slice charset;
-    if (!nc_content_type_parameter(&charset, content_type, "charset") || charset.length == 0) {
-        return NC_OK;
+    const nc_json_failure *failure = nc_json_failure_of(check);
+    bool is_no_json_byte =
+        failure->fault == NC_JSON_FAULT_UTF8 ||
+        (failure->fault != NC_JSON_FAULT_NONE && strncmp(failure->found, byte, sizeof byte - 1) == 0);
+    if (err->status == NC_ERR_BAD_JSON && is_no_json_byte && names_another_charset(transfer, &charset)) {
+        (void)nc_error_set(err, NC_ERR_BAD_CHARSET, 0, err->offset, "JSON is UTF-8, the response says '%.*s'",
+                           charset.length < 64 ? (int)charset.length : 64, (const char *)charset.data);
     }
-    bool is_utf8 = nc_slice_is_equal_ignoring_case(charset, nc_slice_of("utf-8")) ||
-                   nc_slice_is_equal_ignoring_case(charset, nc_slice_of("utf8")) ||
-                   nc_slice_is_equal_ignoring_case(charset, nc_slice_of("us-ascii"));
-    return is_utf8 ? NC_OK
-                   : nc_transfer_note(transfer, NC_ERR_BAD_CHARSET, 0, "JSON is UTF-8, the response says '%.*s'",
-                                      charset.length < 64 ? (int)charset.length : 64, (const char *)charset.data);
+    return note(transfer, err);
 }
 
 bool nc_proof_allows_saving(const nc_transfer *transfer) {
@@ -48,9 +64,6 @@ nc_status nc_proof_begin(nc_transfer *transfer) {
     nc_slice type = {0};
     (void)nc_response_find_header(response, nc_slice_of("Content-Type"), &type);
     bool is_checked = nc_expectation_speaks_of_type(expectation, type);
-    if (is_checked && check_charset(transfer, type) != NC_OK) {
-        return NC_ERR_BAD_CHARSET;
-    }
     const nc_expectation_options *options = nc_expectation_options_of(expectation);
     nc_status status = options->shape == NULL
                            ? nc_json_new(&check, &options->json, &err)
@@ -67,8 +80,8 @@ nc_status nc_proof_take(nc_transfer *transfer, nc_slice bytes) {
     if (transfer->expectation == NULL || !nc_response_was_checked(transfer->response)) {
         return NC_OK;
     }
-    nc_status status = nc_json_feed(nc_response_check(transfer->response), bytes, &err);
-    return status == NC_OK ? NC_OK : note(transfer, &err);
+    nc_json *check = nc_response_check(transfer->response);
+    return nc_json_feed(check, bytes, &err) == NC_OK ? NC_OK : note_fault(transfer, check, &err);
 }
 
 void nc_proof_end(nc_transfer *transfer) {
@@ -90,5 +103,5 @@ void nc_proof_end(nc_transfer *transfer) {
     if (is_blank) {
         (void)nc_error_set(&err, NC_ERR_BAD_JSON, 0, err.offset, "the body is empty where JSON is expected");
     }
-    (void)note(transfer, &err);
+    (void)note_fault(transfer, check, &err);
 }

@@ -40,14 +40,12 @@ internal import CNetCore
 
     /// The check that a request asks for, of a response with this head; nil when its expectation does not speak of it.
     ///
-    /// For transports that are not the engine. Throws ``NetError/Code/badCharset`` too.
+    /// For transports that are not the engine.
     public convenience init?(for request: Request<Bytes>, status: Int, headers: Headers) throws(NetError) {
-        let head = Response<Bytes>(status: status, headers: headers)
         guard let expectation = request.expectation, request.method != .head,
             request.acceptedStatuses?.contains(status) ?? true,
             MediaTypes.accept(headers["Content-Type"], request.acceptedTypes ?? MediaTypes.json)
         else { return nil }
-        try head.checkJSONCharset()
         try self.init(expectation)
     }
 

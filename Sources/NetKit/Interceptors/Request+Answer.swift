@@ -3,15 +3,11 @@ extension Request {
     ///
     /// - Parameter types: those of the decoding.
     func checkHead(_ received: Response<Bytes>, types: [String]?) throws(NetError) {
-        let expectsJSON = expectation != nil
-        let wanted = acceptedTypes ?? (expectsJSON ? MediaTypes.json : types)
+        let wanted = acceptedTypes ?? (expectation != nil ? MediaTypes.json : types)
         if let acceptedStatuses, !acceptedStatuses.contains(received.status) {
             throw NetError(unacceptable: received, underlying: received.typeError(wanted))
         }
         try received.checkType(wanted)
-        if expectsJSON {
-            try received.checkJSONCharset()
-        }
     }
 
     /// The same for a response whose body is still to come.
@@ -28,7 +24,7 @@ extension Request {
         do throws(NetError) {
             try expectation.check(bytes)
         } catch {
-            throw error.telling(received)
+            throw received.blamingCharset(for: error).telling(received)
         }
     }
 
@@ -37,7 +33,7 @@ extension Request {
         guard error.code == .badJSON, let received = error.response else { return error }
         do throws(NetError) {
             try received.checkType(acceptedTypes ?? MediaTypes.json)
-            return error
+            return received.blamingCharset(for: error)
         } catch {
             return error
         }

@@ -106,46 +106,13 @@ extension Answer {
 
 /// One text in a JSON document.
 enum JSONText {
-    private struct Name: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-
-        init(stringValue: String) {
-            self.stringValue = stringValue
-        }
-
-        init?(intValue: Int) {
-            nil
-        }
-    }
-
-    private struct Document: Decodable {
-        static let path = CodingUserInfoKey(rawValue: "path")
-        let text: String?
-
-        init(from decoder: any Decoder) throws {
-            let path = Self.path.flatMap { decoder.userInfo[$0] as? [String] } ?? []
-            var names = path[...]
-            guard let last = names.popLast() else {
-                text = try? decoder.singleValueContainer().decode(String.self)
-                return
-            }
-            var place = try decoder.container(keyedBy: Name.self)
-            for name in names {
-                place = try place.nestedContainer(keyedBy: Name.self, forKey: Name(stringValue: name))
-            }
-            text = try place.decodeIfPresent(String.self, forKey: Name(stringValue: last))
-        }
-    }
-
-    /// The text that these names lead to; nil when there is none, or the document is none.
+    /// The text that these names lead to, the last of each as in a ``JSONValue``; nil when there is none, or the document is
+    /// none.
     static func read(at path: [String], of bytes: Bytes) -> String? {
         guard let first = bytes.first(where: { ![9, 10, 13, 32].contains($0) }), first == UInt8(ascii: "{"),
-            let key = Document.path
+            let document = try? JSONValue(bytes)
         else { return nil }
-        let decoder = JSONDecoder()
-        decoder.userInfo[key] = path
-        return (try? decoder.decode(Document.self, from: bytes.borrowedData))?.text
+        return path.reduce(Optional(document)) { $0?[$1] }?.string
     }
 
     /// The text that a JSON string stands for.

@@ -18,50 +18,44 @@ public struct JSONDecoding: Sendable {
 
     /// Reads a `Value`: JSON is proven first, then decoded. An empty body is nil where `Value` is an Optional.
     func value<Value: Decodable>(in response: Response<Bytes>) throws -> Value {
-        if let absent = try checkedAbsence(of: Value.self, in: response) {
+        if let absent = absence(of: Value.self, in: response) {
             return absent
         }
         return try makeDecoder().decode(Value.self, from: try text(of: response.bytes).borrowedData)
     }
 
     /// What the decoder gets, proven.
+    ///
+    /// A decoder takes no half of a surrogate pair, while a tree has U+FFFD in its place. And of two members of a name a
+    /// decoder takes the first, while the last counts here: where either occurs, the decoder gets the tree's text.
     private func text(of bytes: Bytes) throws(NetError) -> Bytes {
         if removesNulls {
             return try JSONValue(bytes, rules: rules).removingNulls.bytes
         }
         try bytes.proveJSON(rules)
-        // A decoder takes no half of a surrogate pair, while a tree has U+FFFD in its place.
-        if rules.allowsLoneSurrogates, !bytes.isJSON(rules.withoutLoneSurrogates) {
-            return try JSONValue(bytes, rules: rules).bytes
+        var strictest = rules
+        strictest.allowsLoneSurrogates = false
+        strictest.refusesDuplicateNames = true
+        if strictest == rules || bytes.isJSON(strictest) {
+            return bytes
         }
-        return bytes
+        return try JSONValue(bytes, rules: rules).withLastMembers.bytes
     }
 
     /// Reads a tree.
     func tree(in response: Response<Bytes>) throws -> JSONValue {
-        try response.checkJSONCharset()
         let tree = try JSONValue(response.bytes, rules: rules)
         return removesNulls ? tree.removingNulls : tree
     }
 
     /// Reads a tree; nil for an empty body.
     func optionalTree(in response: Response<Bytes>) throws -> JSONValue? {
-        try response.checkJSONCharset()
-        return response.bytes.isBlank ? nil : try tree(in: response)
+        response.bytes.isBlank ? nil : try tree(in: response)
     }
 
-    private func checkedAbsence<Value>(of type: Value.Type, in response: Response<Bytes>) throws -> Value? {
-        try response.checkJSONCharset()
+    private func absence<Value>(of type: Value.Type, in response: Response<Bytes>) -> Value? {
         guard let type = Value.self as? any OptionalValue.Type, response.bytes.isBlank else { return nil }
         return type.absent as? Value
-    }
-}
-
-extension JSONRules {
-    fileprivate var withoutLoneSurrogates: JSONRules {
-        var rules = self
-        rules.allowsLoneSurrogates = false
-        return rules
     }
 }
 
@@ -72,7 +66,9 @@ extension Bytes {
 extension Decoding where Value: Decodable {
     /// A JSON body, by a decoder with default settings.
     ///
-    /// The body is proven to be JSON (RFC 8259) in UTF-8 first. One that is empty or blank is nil where `Value` is an
+    /// The body is proven to be JSON (RFC 8259) in UTF-8 first, whatever charset the Content-Type names. Of several members
+    /// of a name in one object the last counts, as in a ``JSONValue``; ``JSONRules/refusesDuplicateNames`` makes them an
+    /// error. A body that is empty or blank is nil where `Value` is an
     /// Optional, and otherwise ``NetError/Code/undecodable`` as is all that is no JSON; ``NetError/jsonFaults`` names
     /// the place.
     public static var json: Decoding { json(JSONDecoding()) }

@@ -100,16 +100,38 @@ extension JSONValue {
         return elements[index]
     }
 
-    /// The value without members and elements that are null; what becomes empty stays, and so does a null by itself.
+    /// The value without members and elements that are null; what becomes empty stays, and so does a null by itself. Of
+    /// several members of a name the last alone stays.
     public var removingNulls: JSONValue {
         switch self {
         case .array(let elements):
             .array(elements.lazy.filter { !$0.isNull }.map(\.removingNulls))
         case .object(let members):
             .object(
-                members.lazy.filter { !$0.value.isNull }.map { Member(name: $0.name, value: $0.value.removingNulls) })
+                members.lastOfEachName.filter { !$0.value.isNull }.map {
+                    Member(name: $0.name, value: $0.value.removingNulls)
+                })
         default: self
         }
+    }
+
+    /// The value with the last of several members of a name alone, at any depth.
+    var withLastMembers: JSONValue {
+        switch self {
+        case .array(let elements): .array(elements.map(\.withLastMembers))
+        case .object(let members):
+            .object(members.lastOfEachName.map { Member(name: $0.name, value: $0.value.withLastMembers) })
+        default: self
+        }
+    }
+}
+
+extension [JSONValue.Member] {
+    /// The last member of each name, in order.
+    fileprivate var lastOfEachName: [JSONValue.Member] {
+        var names = Set<[UInt8]>()
+        let last = reversed().filter { names.insert([UInt8]($0.name.utf8)).inserted }
+        return last.count == count ? self : last.reversed()
     }
 }
 

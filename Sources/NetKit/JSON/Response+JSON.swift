@@ -26,15 +26,20 @@ extension Response where Value == Bytes {
             response: self)
     }
 
-    /// Throws ``NetError/Code/badCharset`` when the Content-Type names another charset than UTF-8: JSON has no other
-    /// (RFC 8259, 8.1).
-    func checkJSONCharset() throws(NetError) {
-        guard let charset = headers["Content-Type"].flatMap(charsetName),
+    /// The error that a body is not JSON, or ``NetError/Code/badCharset`` where its charset is the reason.
+    ///
+    /// JSON is UTF-8, and a charset in its Content-Type has no effect (RFC 8259, 8.1 and 11). Only where a byte stands
+    /// that no JSON text has, such as one of ISO-8859-1 or the NULs of UTF-16, another charset there explains it.
+    func blamingCharset(for error: NetError) -> NetError {
+        guard error.code == .badJSON,
+            error.jsonFaults.contains(where: { $0.found.hasPrefix("byte ") })
+                || String(validating: bytes, as: UTF8.self) == nil,
+            let charset = headers["Content-Type"].flatMap(charsetName), !charset.isEmpty,
             !["utf-8", "utf8", "us-ascii"].contains(charset.lowercased())
-        else { return }
-        throw NetError(
-            .badCharset, "the JSON from \(place) says that it is in \(charset), and JSON comes in UTF-8",
-            response: self)
+        else { return error }
+        return NetError(
+            .badCharset, "the JSON from \(place) is in \(charset), and JSON comes in UTF-8", offset: error.offset,
+            response: self, jsonFaults: error.jsonFaults)
     }
 }
 
@@ -47,13 +52,14 @@ extension NetError {
                 underlying: error)
             return
         }
-        guard error.code == .badJSON else {
-            self = error.telling(received)
+        let cause = received.blamingCharset(for: error)
+        guard cause.code == .badJSON else {
+            self = cause.telling(received)
             return
         }
         self.init(
-            .undecodable, "the body from \(received.place) is no JSON: \(error.message)", offset: error.offset,
-            response: received, jsonFaults: error.jsonFaults, underlying: error)
+            .undecodable, "the body from \(received.place) is no JSON: \(cause.message)", offset: cause.offset,
+            response: received, jsonFaults: cause.jsonFaults, underlying: cause)
     }
 
     /// The body that came with a status that was not accepted, read as JSON; nil when there is none, or none such.

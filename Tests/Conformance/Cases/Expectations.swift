@@ -122,10 +122,15 @@ extension ConformanceCase {
             let own = await thrown { [request] () throws(NetError) in _ = try await agent.send(request) }
             #expect(own?.code == .badJSON)
         },
-        ConformanceCase("another-charset-is-no-json") { scene in
+        ConformanceCase("another-charset-has-no-effect-on-utf-8-and-explains-other-bytes") { scene in
             let agent = scene.agent()
             let request = Request<Bytes>(scene.url("/")).expecting(shape)
-            try scene.play("/", reply("{\"é\": 1}", type: "application/json; charset=ISO-8859-1"))
+            let type = "application/json; charset=ISO-8859-1"
+            try scene.play("/", reply("{\"id\": 1, \"tags\": [], \"é\": 1}", type: type))
+            #expect(try await agent.send(request).status == 200)
+            var latin = reply("", type: type)
+            latin.body = [0x7B, 0x22, 0xE9, 0x22, 0x3A, 0x31, 0x7D]
+            try scene.play("/", latin)
             let error = await thrown { () throws(NetError) in _ = try await agent.send(request) }
             #expect(error?.code == .badCharset)
             #expect(error?.message.contains("ISO-8859-1") == true)

@@ -104,18 +104,38 @@ struct JSONDecodingTests {
         #expect(try await failure { try await agent(html).send(Request<[Int]>("/")) }.code == .undecodable)
     }
 
-    @Test(arguments: ["iso-8859-1", "\"UTF-16\"", "shift_jis"])
-    func anotherCharsetIsToldByName(charset: String) async throws {
+    @Test(arguments: ["iso-8859-1", "windows-1252", "\"ISO-8859-1\"", "'utf-8'", "none", "shift_jis", "utf-16", ""])
+    func aCharsetHasNoEffectOnJSONThatIsUTF8(charset: String) async throws {
         let type = "application/json; charset=\(charset)"
-        let name = charset.filter { $0 != "\"" }
-        for body in ["[1]", ""] {
-            let error = try await failure { try await agent(reply(body, type)).send(Request<[Int]?>("/")) }
-            #expect(error.code == .badCharset)
-            #expect(error.message.contains(name))
-            #expect(error.response?.status == 200)
-            let tree = try await failure { try await agent(reply(body, type)).send(Request<JSONValue?>("/")) }
-            #expect(tree.code == .badCharset)
+        #expect(try await agent(reply("[\"é\"]", type)).send(Request<[String]>("/")).value == ["é"])
+        #expect(try await agent(reply("[1]", type)).send(Request<JSONValue>("/")).value == [1])
+        #expect(try await agent(reply("", type)).send(Request<[Int]?>("/")).value == nil)
+        let checked = Request<[Int]>("/").expecting([.integer])
+        #expect(try await agent(reply("[1]", type)).send(checked).value == [1])
+    }
+
+    @Test(
+        arguments: [
+            ("iso-8859-1", Bytes([0x5B, 0x22, 0xE9, 0x22, 0x5D])), ("\"UTF-16\"", Bytes([0x5B, 0, 0x31, 0, 0x5D, 0])),
+            ("utf-16le", Bytes([0xFF, 0xFE, 0x5B, 0, 0x5D, 0])), ("gbk", Bytes([0x5B, 0x22, 0xC4, 0xE3, 0x22, 0x5D])),
+        ])
+    func bytesThatAreNotUTF8AreExplainedByTheCharset(charset: String, body: Bytes) async throws {
+        let answer = StubReply.bytes(body, contentType: "application/json; charset=\(charset)")
+        let error = try await failure { try await agent(answer).send(Request<[String]>("/")) }
+        #expect(error.code == .badCharset && error.response?.status == 200)
+        #expect(error.message.contains(charset.filter { $0 != "\"" }))
+        let tree = try await failure { try await agent(answer).send(Request<JSONValue>("/")) }
+        #expect(tree.code == .badCharset)
+        let checked = try await failure {
+            try await agent(answer).send(Request<Bytes>("/").expecting(JSONExpectation()))
         }
+        #expect(checked.code == .badCharset)
+    }
+
+    @Test func aSyntaxErrorIsNotBlamedOnTheCharset() async throws {
+        let type = "application/json; charset=iso-8859-1"
+        let error = try await failure { try await agent(reply("[1", type)).send(Request<[Int]>("/")) }
+        #expect(error.code == .undecodable)
     }
 
     @Test(arguments: [200, 204])
