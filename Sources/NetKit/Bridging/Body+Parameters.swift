@@ -10,12 +10,7 @@ extension Body {
         case .object, .array, .set: break
         default: throw NetError(.badParameter, "the root of JSON parameters is an object or an array")
         }
-        var options = nc_json_style(
-            is_sorted: style.isSorted, is_pretty: style.isPretty, keeps_slashes: style.keepsSlashes)
-        let bytes = try unsafe parameters.written { text, tree, error in
-            unsafe nc_json_write(&text, tree, &options, &error)
-        }
-        return Body(bytes, contentType: "application/json")
+        return Body(try parameters.jsonText(style: style), contentType: "application/json")
     }
 
     /// Parameters as JSON; nil sends no body and no type, as AFNetworking has it.
@@ -48,13 +43,32 @@ extension Body {
 }
 
 extension Parameters {
+    /// As JSON; a value that is no container too.
+    func jsonText(style: JSONStyle) throws(NetError) -> Bytes {
+        var options = nc_json_style(
+            is_sorted: style.isSorted, is_pretty: style.isPretty, keeps_slashes: style.keepsSlashes)
+        switch self {
+        case .object, .array, .set: break
+        default:
+            // The core's tree has it as the only element of an array.
+            options.is_pretty = false
+            let array = try written(&options)
+            return Bytes(Array(array.dropFirst().dropLast()))
+        }
+        return try written(&options)
+    }
+
+    private func written(_ options: inout nc_json_style) throws(NetError) -> Bytes {
+        try unsafe written { text, tree, error in unsafe nc_json_write(&text, tree, &options, &error) }
+    }
+
     fileprivate func written(
         _ write: (inout nc_buf, UnsafePointer<nc_params>, inout nc_error) -> nc_status
     ) throws(NetError) -> Bytes {
         var buffer = unsafe nc_buf_init(Int(Int32.max))
         defer { unsafe nc_buf_deinit(&buffer) }
         var error = nc_error()
-        let status = unsafe withTree { unsafe write(&buffer, $0, &error) }
+        let status = unsafe withTree(maxBytes: Int(Int32.max)) { unsafe write(&buffer, $0, &error) }
         if status != .NC_OK {
             throw NetError(error)
         }

@@ -5,8 +5,10 @@ extension Parameters {
     ///
     /// Each field is one call and no allocation: text goes from where Swift keeps it to the tree's own memory. A value
     /// that is no container is the only element of an array.
-    func withTree<Result>(_ body: (UnsafePointer<nc_params>) -> Result) -> Result {
-        var tree = unsafe nc_params_init(rootKind, 0)
+    ///
+    /// - Parameter maxBytes: of the tree's memory; 0 is the core's own limit.
+    func withTree<Result>(maxBytes: Int = 0, _ body: (UnsafePointer<nc_params>) -> Result) -> Result {
+        var tree = unsafe nc_params_init(rootKind, maxBytes)
         defer { unsafe nc_params_deinit(&tree) }
         unsafe fill(&tree)
         return unsafe body(&tree)

@@ -109,7 +109,8 @@ public final class HARRecorder: Observer {
         let exchanges = state.withLock { $0.ended + $0.open.values.joined() }
         let entries = exchanges.sorted { $0.epochSeconds < $1.epochSeconds }.flatMap(entries)
         let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .withoutEscapingSlashes]
+        // In no other order does a JSONEncoder write the same text in each process.
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         do {
             let creator = HAR.Creator(name: "NetKit", version: LibraryVersion.text)
             return Bytes(try encoder.encode(HAR(log: HAR.Log(creator: creator, entries: entries))))
@@ -176,7 +177,7 @@ public final class HARRecorder: Observer {
     private func shown(_ url: String) -> String { redaction?.hiding(url: url) ?? url }
 
     private func pairs(_ headers: Headers) -> [HAR.Pair] {
-        (redaction?.hiding(headers) ?? headers).map { HAR.Pair(name: $0.name, value: $0.value) }
+        (redaction?.hiding(headers) ?? headers).map { HAR.Pair($0) }
     }
 
     private func text(of bytes: Bytes, _ type: String?) -> String? {

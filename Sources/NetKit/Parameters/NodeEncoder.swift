@@ -134,12 +134,21 @@ private struct OneContainer: SingleValueEncodingContainer {
         node.put(.string(value))
     }
 
-    func encode(_ value: Double) {
+    func encode(_ value: Double) throws {
+        try check(value)
         node.put(.double(value))
     }
 
-    func encode(_ value: Float) {
+    func encode(_ value: Float) throws {
+        try check(value)
         node.put(Parameters(value))
+    }
+
+    private func check(_ value: some FloatingPoint) throws {
+        if strategy.isForJSON, !value.isFinite {
+            throw EncodingError.invalidValue(
+                value, .init(codingPath: codingPath, debugDescription: "the number is not finite"))
+        }
     }
 
     func encode(_ value: Int) {

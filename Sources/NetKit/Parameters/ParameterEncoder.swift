@@ -66,6 +66,15 @@ public struct ParameterEncoder: Sendable {
     public var data: DataStrategy
     /// Booleans.
     public var booleans: BooleanStrategy
+    /// Whether it becomes JSON: a number that is not finite is refused where it stands, and a `Set` is a sorted array.
+    private(set) var isForJSON = false
+
+    /// What a `JSONEncoder` without settings writes.
+    static let json = {
+        var encoder = ParameterEncoder(dates: .deferred)
+        encoder.isForJSON = true
+        return encoder
+    }()
 
     /// The default, but for what is named.
     public init(

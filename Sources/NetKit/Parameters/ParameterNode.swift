@@ -17,6 +17,8 @@ final class ParameterNode {
     /// Where each field is.
     private var places: [String: Int] = [:]
     private var isSet = false
+    /// Whether a set is an array in a fixed order.
+    private var sortsSets = false
     /// Whether the keys are a dictionary's own: they are data, and have no order.
     private(set) var isDictionary = false
 
@@ -30,8 +32,23 @@ final class ParameterNode {
             return .object(isDictionary ? made.sorted { $0.name < $1.name } : made)
         case .values(let nodes):
             let values = nodes.map(\.parameters)
-            return isSet ? .set(Set(values)) : .array(values)
+            if isSet {
+                return sortsSets ? .array(Self.sorted(values)) : .set(Set(values))
+            }
+            // A dictionary whose keys are not text is keys and values in turns.
+            return .array(isDictionary ? Self.sortedPairs(values) : values)
         }
+    }
+
+    private static func sorted(_ values: [Parameters]) -> [Parameters] {
+        values.map { ($0, $0.sortKey) }.sorted { $0.1 < $1.1 }.map(\.0)
+    }
+
+    private static func sortedPairs(_ values: [Parameters]) -> [Parameters] {
+        let pairs = stride(from: 0, to: values.count - 1, by: 2).map { (values[$0], values[$0 + 1]) }
+        guard pairs.count * 2 == values.count else { return values }
+        let keyed = pairs.map { ($0, $0.0.sortKey) }.sorted { $0.1 < $1.1 }
+        return keyed.flatMap { [$0.0.0, $0.0.1] }
     }
 
     var count: Int {
@@ -86,6 +103,7 @@ final class ParameterNode {
             return
         }
         isSet = value is any MarkedSet
+        sortsSets = encoder.isForJSON
         isDictionary = value is any MarkedDictionary
         try value.encode(to: NodeEncoder(node: self, codingPath: path, strategy: encoder))
     }
@@ -100,6 +118,31 @@ final class ParameterNode {
         case let value as Decimal: .number(value.description)
         default: nil
         }
+    }
+}
+
+/// Integers by their value, then everything else by its JSON text.
+private struct SortKey: Comparable {
+    let integer: Int64?
+    let text: [UInt8]
+
+    static func < (left: SortKey, right: SortKey) -> Bool {
+        switch (left.integer, right.integer) {
+        case (let one?, let other?): one < other
+        case (_?, nil): true
+        case (nil, _?): false
+        case (nil, nil): left.text.lexicographicallyPrecedes(right.text)
+        }
+    }
+}
+
+extension Parameters {
+    fileprivate var sortKey: SortKey {
+        if case .integer(let value) = self {
+            return SortKey(integer: value, text: [])
+        }
+        let text = try? jsonText(style: .sorted)
+        return SortKey(integer: nil, text: text.map { Array($0) } ?? Array("\(self)".utf8))
     }
 }
 

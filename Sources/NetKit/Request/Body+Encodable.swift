@@ -5,29 +5,30 @@ import Foundation
 #endif
 
 extension Body {
-    /// A value as JSON.
+    /// A value as JSON: the same bytes for the same value, in every process, so that a cache finds the answer again.
+    ///
+    /// Members stand in the order in which the value encodes them, and those of a dictionary and the elements of a `Set`
+    /// are sorted. Dates are numbers, `Data` is Base64 and a `URL` is text, as with a `JSONEncoder` that nothing is set
+    /// of; for others see ``Parameters/init(encoding:by:)``.
     ///
     /// Throws ``NetError/Code/unencodable``, naming the path, for what JSON cannot say, such as a number that is not
     /// finite.
     public static func json(_ value: some Encodable, style: JSONStyle = JSONStyle()) throws(NetError) -> Body {
-        let encoder = JSONEncoder()
-        if style.isSorted {
-            encoder.outputFormatting.insert(.sortedKeys)
-        }
-        if style.isPretty {
-            encoder.outputFormatting.insert(.prettyPrinted)
-        }
-        if style.keepsSlashes {
-            encoder.outputFormatting.insert(.withoutEscapingSlashes)
-        }
+        let node = ParameterNode()
         do {
-            return Body(Bytes(try encoder.encode(value)), contentType: "application/json")
+            try node.take(value, at: [], by: .json)
         } catch {
             throw NetError(encoding: error, as: "JSON")
         }
+        do throws(NetError) {
+            return Body(try node.parameters.jsonText(style: style), contentType: "application/json")
+        } catch {
+            throw error.code == .badParameter ? NetError(.unencodable, error.message, underlying: error) : error
+        }
     }
 
-    /// A value as a property list, of type application/x-plist.
+    /// A value as a property list, of type application/x-plist, with the members of each dictionary in the order of their
+    /// names: the same bytes for the same value in every process.
     ///
     /// Throws ``NetError/Code/unencodable``, naming the path, for what a property list cannot say.
     public static func propertyList(
@@ -36,7 +37,8 @@ extension Body {
         let encoder = PropertyListEncoder()
         encoder.outputFormat = format == .xml ? .xml : .binary
         do {
-            return Body(Bytes(try encoder.encode(value)), contentType: "application/x-plist")
+            let list = PropertyListOrder.sorted(Array(try encoder.encode(value)))
+            return Body(Bytes(list), contentType: "application/x-plist")
         } catch {
             throw NetError(encoding: error, as: "a property list")
         }

@@ -1,4 +1,7 @@
 /// How JSON text looks; as it comes, what AFNetworking's JSON requests are: compact, in the order given, "/" as "\/".
+///
+/// The order given is that of a literal of ``Parameters``, and of a value that in which it encodes its members. A
+/// dictionary has none, and is sorted. The same value is the same text in every process.
 public struct JSONStyle: Sendable, Hashable {
     /// Whether the names of each object are sorted.
     public var isSorted: Bool
@@ -14,6 +17,6 @@ public struct JSONStyle: Sendable, Hashable {
         self.keepsSlashes = keepsSlashes
     }
 
-    /// Compact, names sorted: the same text for the same values.
+    /// Compact, names sorted: the same text, whatever order members were encoded or written in.
     public static var sorted: JSONStyle { JSONStyle(isSorted: true) }
 }

@@ -1,0 +1,239 @@
+/// Property lists with the dictionaries' members in the order of their names. Foundation's encoder writes them in another
+/// order in each process, and a cache goes by the bytes. Pure.
+enum PropertyListOrder {
+    /// The same list; `bytes` are what a `PropertyListEncoder` has written. What is not understood stays as it is.
+    static func sorted(_ bytes: [UInt8]) -> [UInt8] {
+        if bytes.starts(with: "bplist".utf8) {
+            var objects = BinaryListObjects()
+            guard let list = BinaryListReader(bytes), let root = list.value(at: list.top) else { return bytes }
+            _ = objects.add(root)
+            return objects.bytes
+        }
+        var text = XMLListText(bytes)
+        return text.sorted() ?? bytes
+    }
+}
+
+/// Elements are taken as they stand, with the white space in front of them: only members change places.
+private struct XMLListText {
+    private let text: [UInt8]
+    private var at = 0
+
+    init(_ text: [UInt8]) {
+        self.text = text
+    }
+
+    mutating func sorted() -> [UInt8]? {
+        let opening = Array("<plist".utf8)
+        guard let start = text.indices.first(where: { text[$0...].starts(with: opening) }),
+            let end = text[start...].firstIndex(of: UInt8(ascii: ">"))
+        else { return nil }
+        at = end + 1
+        let head = Array(text[..<at]) + blanks()
+        guard let value = value() else { return nil }
+        return head + value + text[at...]
+    }
+
+    private mutating func value() -> [UInt8]? {
+        guard let (tag, name, isEmpty) = openingTag() else { return nil }
+        if isEmpty {
+            return tag
+        }
+        let closing = Array("</".utf8) + name + [UInt8(ascii: ">")]
+        if name == Array("dict".utf8) || name == Array("array".utf8) {
+            return members(areNamed: name == Array("dict".utf8), upTo: closing).map { tag + $0 }
+        }
+        return rest(upTo: closing).map { tag + $0 }
+    }
+
+    private mutating func members(areNamed: Bool, upTo closing: [UInt8]) -> [UInt8]? {
+        var members: [(name: [UInt8], text: [UInt8])] = []
+        while true {
+            let before = blanks()
+            if text[at...].starts(with: closing) {
+                at += closing.count
+                let ordered = areNamed ? members.sorted { $0.name.lexicographicallyPrecedes($1.name) } : members
+                return Array(ordered.map(\.text).joined()) + before + closing
+            }
+            var name: [UInt8] = []
+            if areNamed {
+                guard let key = value() else { return nil }
+                name = key + blanks()
+            }
+            guard let value = value() else { return nil }
+            members.append((name, before + name + value))
+        }
+    }
+
+    private mutating func openingTag() -> (tag: [UInt8], name: [UInt8], isEmpty: Bool)? {
+        guard at < text.count, text[at] == UInt8(ascii: "<"), let end = text[at...].firstIndex(of: UInt8(ascii: ">"))
+        else { return nil }
+        let tag = Array(text[at...end])
+        at = end + 1
+        let isEmpty = tag.dropLast().last == UInt8(ascii: "/")
+        return (tag, Array(tag.dropFirst().dropLast(isEmpty ? 2 : 1)), isEmpty)
+    }
+
+    private mutating func rest(upTo closing: [UInt8]) -> [UInt8]? {
+        guard let start = text[at...].indices.first(where: { text[$0...].starts(with: closing) }) else { return nil }
+        defer { at = start + closing.count }
+        return Array(text[at..<start + closing.count])
+    }
+
+    private mutating func blanks() -> [UInt8] {
+        let taken = text[at...].prefix { $0 == 0x20 || (9...13).contains($0) }
+        at = taken.endIndex
+        return Array(taken)
+    }
+}
+
+/// A value of a binary list: bytes as they stand there, or a container.
+private indirect enum BinaryListValue {
+    case scalar([UInt8])
+    case array([BinaryListValue])
+    case dictionary([(name: [UInt8], value: BinaryListValue)])
+}
+
+private struct BinaryListReader {
+    private let bytes: [UInt8]
+    private let offsetSize: Int
+    private let referenceSize: Int
+    private let table: Int
+    let top: Int
+
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count >= 40 else { return nil }
+        let trailer = bytes.count - 32
+        self.bytes = bytes
+        offsetSize = Int(bytes[trailer + 6])
+        referenceSize = Int(bytes[trailer + 7])
+        top = Self.number(bytes[(trailer + 16)..<(trailer + 24)])
+        table = Self.number(bytes[(trailer + 24)..<(trailer + 32)])
+    }
+
+    func value(at index: Int) -> BinaryListValue? {
+        guard let start = number(at: table + index * offsetSize, offsetSize), start < bytes.count else { return nil }
+        let kind = bytes[start] >> 4
+        guard kind == 0xA || kind == 0xD else { return scalar(at: start).map { .scalar($0) } }
+        guard let (count, first) = count(at: start) else { return nil }
+        func element(_ place: Int) -> BinaryListValue? {
+            number(at: first + place * referenceSize, referenceSize).flatMap(value)
+        }
+        if kind == 0xA {
+            let values = (0..<count).compactMap(element)
+            return values.count == count ? .array(values) : nil
+        }
+        let members = (0..<count).compactMap { place -> (name: [UInt8], value: BinaryListValue)? in
+            guard case .scalar(let name)? = element(place), let value = element(place + count) else { return nil }
+            return (name, value)
+        }
+        guard members.count == count else { return nil }
+        let ordered = members.map { ($0, text(of: $0.name)) }.sorted { $0.1.lexicographicallyPrecedes($1.1) }
+        return .dictionary(ordered.map(\.0))
+    }
+
+    /// The text of a name, in UTF-8: it stands there as ASCII or as UTF-16.
+    private func text(of name: [UInt8]) -> [UInt8] {
+        let isLong = name[0] & 0xF == 0xF
+        let text = name.dropFirst(isLong ? 2 + (1 << Int(name[1] & 0xF)) : 1)
+        guard name[0] >> 4 == 0x6 else { return Array(text) }
+        let units = stride(from: text.startIndex, to: text.endIndex - 1, by: 2).map {
+            UInt16(text[$0]) << 8 | UInt16(text[$0 + 1])
+        }
+        return Array(String(decoding: units, as: UTF16.self).utf8)
+    }
+
+    private func scalar(at start: Int) -> [UInt8]? {
+        let low = Int(bytes[start] & 0xF)
+        let end: Int
+        switch bytes[start] >> 4 {
+        case 0x0: end = start + 1
+        case 0x1, 0x2, 0x3: end = start + 1 + (1 << low)
+        case 0x4, 0x5: end = count(at: start).map { $0.first + $0.count } ?? .max
+        case 0x6: end = count(at: start).map { $0.first + $0.count * 2 } ?? .max
+        default: return nil
+        }
+        return end <= bytes.count ? Array(bytes[start..<end]) : nil
+    }
+
+    /// How many there are, and where the first one stands.
+    private func count(at start: Int) -> (count: Int, first: Int)? {
+        let low = Int(bytes[start] & 0xF)
+        guard low == 0xF else { return (low, start + 1) }
+        guard start + 1 < bytes.count else { return nil }
+        let size = 1 << Int(bytes[start + 1] & 0xF)
+        return number(at: start + 2, size).map { ($0, start + 2 + size) }
+    }
+
+    private func number(at start: Int, _ size: Int) -> Int? {
+        start + size <= bytes.count ? Self.number(bytes[start..<start + size]) : nil
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>) -> Int {
+        Int(truncatingIfNeeded: bytes.reduce(into: UInt64(0)) { $0 = $0 << 8 | UInt64($1) } & 0x7FFF_FFFF_FFFF)
+    }
+}
+
+/// The objects of a binary list, each scalar once.
+private struct BinaryListObjects {
+    private enum Object {
+        case scalar([UInt8])
+        case container(kind: UInt8, count: Int, references: [Int])
+    }
+
+    private var objects: [Object] = []
+    private var scalars: [[UInt8]: Int] = [:]
+
+    mutating func add(_ value: BinaryListValue) -> Int {
+        let place = objects.count
+        switch value {
+        case .scalar(let bytes):
+            if let known = scalars[bytes] {
+                return known
+            }
+            scalars[bytes] = place
+            objects.append(.scalar(bytes))
+        case .array(let values):
+            objects.append(.scalar([]))
+            objects[place] = .container(kind: 0xA, count: values.count, references: values.map { add($0) })
+        case .dictionary(let members):
+            objects.append(.scalar([]))
+            let names = members.map { add(.scalar($0.name)) }
+            let references = names + members.map { add($0.value) }
+            objects[place] = .container(kind: 0xD, count: members.count, references: references)
+        }
+        return place
+    }
+
+    var bytes: [UInt8] {
+        var text = Array("bplist00".utf8)
+        var offsets: [Int] = []
+        let referenceSize = Self.size(of: objects.count)
+        for object in objects {
+            offsets.append(text.count)
+            switch object {
+            case .scalar(let bytes): text += bytes
+            case .container(let kind, let count, let references):
+                text.append(kind << 4 | UInt8(min(count, 0xF)))
+                if count >= 0xF {
+                    let size = Self.size(of: count)
+                    text.append(0x10 | UInt8(size.trailingZeroBitCount))
+                    text += Self.number(count, size)
+                }
+                references.forEach { text += Self.number($0, referenceSize) }
+            }
+        }
+        let (table, offsetSize) = (text.count, Self.size(of: text.count))
+        offsets.forEach { text += Self.number($0, offsetSize) }
+        text += [0, 0, 0, 0, 0, 0, UInt8(offsetSize), UInt8(referenceSize)]
+        return text + Self.number(objects.count, 8) + Self.number(0, 8) + Self.number(table, 8)
+    }
+
+    private static func size(of number: Int) -> Int {
+        number < 1 << 8 ? 1 : number < 1 << 16 ? 2 : number < 1 << 32 ? 4 : 8
+    }
+
+    private static func number(_ number: Int, _ size: Int) -> [UInt8] {
+        (0..<size).map { UInt8(truncatingIfNeeded: number >> (8 * (size - 1 - $0))) }
+    }
+}
