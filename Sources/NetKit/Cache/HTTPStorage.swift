@@ -68,8 +68,11 @@ enum HTTPStorage {
         "proxy-connection", "te", "transfer-encoding", "upgrade",
     ]
 
-    /// What a stored response tells, whatever a 304 says: they belong to the stored body (RFC 9111, 3.2).
-    private static let ofTheBody: Set<String> = ["content-length", "content-encoding", "content-range"]
+    /// What a stored response tells, whatever a 304 says: they belong to the stored body (RFC 9111, 3.2). Some servers send
+    /// a Content-Type of their own in each 304.
+    private static let ofTheBody: Set<String> = [
+        "content-length", "content-encoding", "content-range", "content-type",
+    ]
 
     /// The fields that are stored. Age is not among them: it is told anew each time.
     static func storedFields(_ headers: Headers) -> Headers {
@@ -103,14 +106,14 @@ enum HTTPStorage {
     /// Whether a 304 speaks of what is stored: its ETag, or without one its Last-Modified, has to be the stored one
     /// (RFC 9111, 4.3.4). Else the stored body would get the validator of another, which its server goes on to confirm.
     static func isAbout(_ stored: Headers, _ notModified: Headers) -> Bool {
-        if let tag = notModified["ETag"] {
-            return stored["ETag"].map { EntityTag.isSame(tag, $0) } ?? true
+        if let tag = notModified.byteScalars("ETag") {
+            return stored.byteScalars("ETag").map { EntityTag.isSame(tag, $0) } ?? true
         }
-        guard let date = notModified["Last-Modified"], let known = stored["Last-Modified"], date != known else {
-            return true
-        }
-        guard let moment = HTTPDate.epochSeconds(ofAnyCase: date) else { return false }
-        return moment == HTTPDate.epochSeconds(ofAnyCase: known)
+        guard let date = notModified.content("Last-Modified"), let known = stored.content("Last-Modified"),
+            date != known
+        else { return true }
+        guard let moment = HTTPDate.epochSeconds(ofAnyCase: date.text) else { return false }
+        return moment == HTTPDate.epochSeconds(ofAnyCase: known.text)
     }
 }
 
@@ -122,7 +125,7 @@ extension String {
     }
 }
 
-/// What names a version of a resource (RFC 9110, 8.8.3).
+/// What names a version of a resource (RFC 9110, 8.8.3). Tags are read with one scalar for each byte.
 enum EntityTag {
     /// Compared weakly (RFC 9110, 8.8.3.2).
     static func isSame(_ left: String, _ right: String) -> Bool {

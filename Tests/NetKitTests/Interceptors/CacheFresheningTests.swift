@@ -117,4 +117,30 @@ struct CacheFresheningTests {
         #expect(stored.cache?.outcome == .hit && stored.headers["Date"] == "Sun, 06 Nov 1994 08:50:37 GMT")
         #expect(stored.headers.values(named: "Age") == ["59"])
     }
+
+    /// Some servers send a type of their own in each 304 (RFC 9111, 3.2).
+    @Test(
+        arguments: [CacheRules.server(), .app(60)],
+        [
+            "text/plain", "application/json; charset=iso-8859-1", "text/html", "",
+        ])
+    func aNotModifiedLeavesWhatDescribesTheStoredBody(rules: CacheRules, type: String) async throws {
+        let scene = CacheScene(rules)
+        let fields: Headers = ["Content-Type": "application/json", "ETag": "\"a\"", "Cache-Control": "max-age=60"]
+        let news: Headers = [
+            "Content-Type": type, "Content-Length": "0", "Content-Encoding": "gzip", "Content-Range": "bytes 0-0/1",
+            "ETag": "\"a\"", "Cache-Control": "max-age=60", "X-News": "1",
+        ]
+        scene.stub.answer(
+            "/", with: StubReply(headers: fields, body: [.text("[1]")]), StubReply(status: 304, headers: news))
+        for _ in 1...3 {
+            let response = try await scene.agent.send(Request<[Int]>("/"))
+            #expect(response.value == [1] && response.headers["Content-Type"] == "application/json")
+            #expect(response.headers["Content-Encoding"] == nil && response.headers["Content-Range"] == nil)
+            scene.pass(61)
+        }
+        #expect(scene.stub.requests.count == 3)
+        let last = try await scene.agent.send(Request<[Int]>("/"))
+        #expect(last.headers["X-News"] == "1")
+    }
 }
