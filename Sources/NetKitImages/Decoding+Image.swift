@@ -1,9 +1,12 @@
 public import NetKit
 
-/// AFNetworking's, WebP, and the names under which ICO and JPEG are registered or met.
+/// AFNetworking's, WebP, the names under which ICO, JPEG, PNG and BMP are registered or met, and the types of unknown bytes
+/// that object stores send by default. The bytes tell what it is.
 let imageTypes = [
     "image/tiff", "image/jpeg", "image/gif", "image/png", "image/ico", "image/x-icon", "image/bmp", "image/x-bmp",
-    "image/x-xbitmap", "image/x-win-bitmap", "image/webp", "image/vnd.microsoft.icon", "image/jpg",
+    "image/x-xbitmap", "image/x-win-bitmap", "image/webp", "image/vnd.microsoft.icon", "image/jpg", "image/pjpeg",
+    "image/x-png", "image/apng", "image/x-webp", "image/x-ms-bmp", "image/x-citrix-jpeg", "image/x-citrix-png",
+    "application/octet-stream", "binary/octet-stream",
 ]
 
 extension Decoding where Value == Image {
@@ -27,7 +30,7 @@ extension Decoding where Value == EncodedImage {
 }
 
 extension Request where Value == Image {
-    /// Asks for an image; statuses from 200 to 299, types of images.
+    /// Asks for an image; statuses from 200 to 299, types of images or of unknown bytes.
     public init(
         _ url: String, parameters: Parameters? = nil, headers: Headers = [:], options: ImageOptions = ImageOptions()
     ) {
@@ -36,7 +39,7 @@ extension Request where Value == Image {
 }
 
 extension Request where Value == EncodedImage {
-    /// Asks for an image that is recognized and not decoded; statuses from 200 to 299, types of images.
+    /// Asks for an image that is recognized and not decoded; statuses from 200 to 299, types of images or of unknown bytes.
     public init(_ url: String, parameters: Parameters? = nil, headers: Headers = [:]) {
         self.init(url, parameters: parameters, headers: headers, decoding: .encodedImage)
     }

@@ -19,6 +19,10 @@ enum MediaTypes {
         if pattern == "*/*" {
             return true
         }
+        if type == "image/*" {
+            // Some servers send back what they were asked for: some image.
+            return pattern.hasPrefix("image/")
+        }
         if pattern.hasPrefix("*+") {
             return type.hasSuffix(pattern.dropFirst()) && type.contains("/")
         }

@@ -1,0 +1,38 @@
+import NetKit
+import NetKitImages
+import NetKitTesting
+import Testing
+
+/// An image is known by its bytes, whatever a store of objects calls it.
+struct ImageTypeTests {
+    private let stub = StubTransport()
+    private var agent: Agent { Agent(.init(baseURL: "http://stub"), transport: stub) }
+
+    @Test(arguments: [
+        "application/octet-stream", "binary/octet-stream", "Application/Octet-Stream; charset=binary", "image/x-png",
+        "image/pjpeg", "image/*", "image/jpeg", "image/apng", "image/x-webp",
+    ])
+    func aTypeOfImagesOrOfUnknownBytesIsRead(type: String) async throws {
+        stub.answer("*", with: .bytes(try plain(2, 2).png(), contentType: type))
+        let agent = agent
+        #expect(try await agent.send(Request<Image>("/")).value.width == 2)
+        #expect(try await agent.send(Request<EncodedImage>("/")).value.format == .png)
+        #expect(try await ImageDownloader(agent: agent).image(ImageRequest("/")).image.width == 2)
+    }
+
+    @Test(arguments: ["application/octet-stream", "image/png"])
+    func otherBytesAreNoImage(type: String) async throws {
+        stub.answer("*", with: .text("<html>", contentType: type))
+        let agent = agent
+        let error = try await #require(throws: NetError.self) { try await agent.send(Request<Image>("/")) }
+        #expect(error.code != .unacceptableType && error.response?.status == 200)
+    }
+
+    @Test(arguments: ["text/html", "application/json", "text/plain"])
+    func anotherTypeIsAnError(type: String) async throws {
+        stub.answer("*", with: .bytes(try plain(2, 2).png(), contentType: type))
+        let agent = agent
+        let error = try await #require(throws: NetError.self) { try await agent.send(Request<Image>("/")) }
+        #expect(error.code == .unacceptableType)
+    }
+}
