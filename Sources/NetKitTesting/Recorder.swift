@@ -13,7 +13,9 @@ public import NetKit
 ///     try recorder.recording.write(to: "Fixtures/cities.json")
 ///
 /// Secrets are hidden before they are kept: fields, query keys, and the fields of forms, those of several parts among
-/// them, and of JSON, of requests and responses alike; a body of another type stays as it is. A request's body that is
+/// them, and of JSON, of requests and responses alike; a body of another type stays as it is. What is hidden in JSON keeps
+/// its type, so that a replay decodes: text is ``NetKit/Redaction/mark``, a number 0, a boolean false, null is null, and
+/// arrays and objects hold such values. A request's body that is
 /// sent in a content coding is not kept. Thread-safe.
 public final class Recorder: Interceptor {
     private let redaction: Redaction

@@ -25,12 +25,12 @@ extension Recording.Question {
 
 extension Recording.Content {
     init(_ bytes: Bytes, _ type: String?, without redaction: Redaction) {
-        if let shown = redaction.hiding(body: bytes, contentType: type) {
+        if let shown = redaction.hiding(body: bytes, contentType: type, keepsTypes: true) {
             self.init(text: shown)
         } else if let form = RecordedForm(bytes, type) {
             self.init(form.hidingSecrets(redaction.bodyFields))
         } else {
-            self.init(redaction.hiding(brokenJSON: bytes, contentType: type) ?? bytes)
+            self.init(redaction.hiding(brokenJSON: bytes, contentType: type, keepsTypes: true) ?? bytes)
         }
     }
 

@@ -39,7 +39,7 @@ extension Caching {
         var shown = request.shownCredentials
         for field in request.headers where !field.name.isNegotiating && !field.isOne(of: shownNames) {
             if secrets.contains(field.name) {
-                shown += [field.name.lowercased(), field.value]
+                shown += [field.name.lowercased(), field.content.byteScalars]
             }
         }
         return shown

@@ -1,6 +1,6 @@
 extension Redaction {
     /// A string before a colon is a name.
-    func hiding(json: [UInt8]) -> [UInt8] {
+    func hiding(json: [UInt8], keepsTypes: Bool) -> [UInt8] {
         var shown: [UInt8] = []
         var at = 0
         while at < json.count {
@@ -15,8 +15,14 @@ extension Redaction {
             if colon < json.count, json[colon] == UInt8(ascii: ":"),
                 isSecret(json[at..<end], isText: Self.isText(json, behind: colon))
             {
-                shown += Array(":\"\(Self.mark)\"".utf8)
-                at = Self.endOfValue(json, from: Self.skippingBlanks(json, from: colon + 1))
+                let value = Self.skippingBlanks(json, from: colon + 1)
+                at = Self.endOfValue(json, from: value)
+                shown.append(UInt8(ascii: ":"))
+                if keepsTypes, value < at {
+                    shown += HiddenJSON(json[value..<at]).text
+                } else {
+                    shown += Array("\"\(Self.mark)\"".utf8)
+                }
             } else {
                 at = end
             }
@@ -36,12 +42,12 @@ extension Redaction {
         return start < json.count && json[start] == UInt8(ascii: "\"")
     }
 
-    private static func skippingBlanks(_ json: [UInt8], from start: Int) -> Int {
+    static func skippingBlanks(_ json: [UInt8], from start: Int) -> Int {
         json[start...].firstIndex { ![9, 10, 13, 32].contains($0) } ?? json.count
     }
 
     /// Behind the string's closing quote.
-    private static func endOfString(_ json: [UInt8], from start: Int) -> Int {
+    static func endOfString(_ json: [UInt8], from start: Int) -> Int {
         var at = start + 1
         while at < json.count, json[at] != UInt8(ascii: "\"") {
             at += json[at] == UInt8(ascii: "\\") ? 2 : 1

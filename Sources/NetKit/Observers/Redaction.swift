@@ -30,20 +30,25 @@ public struct Redaction: Sendable {
 
     /// The fields, with the secrets' values hidden.
     public func hiding(_ fields: Headers) -> Headers {
-        Headers(fields.map { Headers.Field(name: $0.name, value: value(of: $0)) })
+        Headers(fields.map { Headers.Field(name: $0.name, content: content(of: $0)) })
     }
 
     /// The value of a field, hidden if need be; of those with a URL its secrets alone.
-    private func value(of field: Headers.Field) -> String {
+    private func content(of field: Headers.Field) -> ByteText {
         if headers.contains(field.name) {
-            return Self.mark
+            return ByteText(Self.mark)
         }
         switch field.name.lowercased() {
-        case "location", "content-location", "referer", "refresh": return hiding(url: field.value)
-        case "link": return hiding(links: field.value)
+        case "location", "content-location", "referer", "refresh": return hiding(field.content) { hiding(url: $0) }
+        case "link": return hiding(field.content) { hiding(links: $0) }
         // What a proxy was asked for, and what a page reports to.
-        default: return field.value.isURLWithQuery ? hiding(url: field.value) : field.value
+        default: return field.value.isURLWithQuery ? hiding(field.content) { hiding(url: $0) } : field.content
         }
+    }
+
+    /// What is not UTF-8 is read byte by byte, so that what is not hidden stays as it is.
+    private func hiding(_ content: ByteText, _ hide: (String) -> String) -> ByteText {
+        content.isUTF8 ? ByteText(hide(content.text)) : ByteText(byteScalars: hide(content.byteScalars))
     }
 
     /// URLs between "<" and ">", each with parameters behind it (RFC 8288, 3).
@@ -148,18 +153,27 @@ public struct Redaction: Sendable {
 
     /// A form or a JSON text with the secrets' values hidden; nil for any other body, of which nothing is safe to show.
     public func hiding(body: Bytes, contentType: String?) -> String? {
+        hiding(body: body, contentType: contentType, keepsTypes: false)
+    }
+
+    /// The same.
+    ///
+    /// - Parameter keepsTypes: whether what is hidden in JSON is still of its type, so that the text decodes as before:
+    ///   numbers are 0, booleans are false, null is null, and arrays and objects hold such values.
+    package func hiding(body: Bytes, contentType: String?, keepsTypes: Bool) -> String? {
         let type = String((contentType ?? "").prefix { $0 != ";" }).trimmingBlanks.lowercased()
         if type == "application/x-www-form-urlencoded" {
             return hiding(pairs: String(decoding: Array(body), as: UTF8.self), bodyFields, upTo: Self.maxNesting)
         }
         guard MediaTypes.accept(contentType, MediaTypes.json), body.isJSON else { return nil }
-        return String(decoding: hiding(json: Array(body)), as: UTF8.self)
+        return String(decoding: hiding(json: Array(body), keepsTypes: keepsTypes), as: UTF8.self)
     }
 
     /// A body of a type of JSON that is none, such as one that was cut or begins with a mark, gone through as if it were:
     /// what stands behind a secret's name is hidden, and all else is as it was. Nil for a body of another type.
-    package func hiding(brokenJSON body: Bytes, contentType: String?) -> Bytes? {
-        MediaTypes.accept(contentType, MediaTypes.json) ? Bytes(hiding(json: Array(body))) : nil
+    package func hiding(brokenJSON body: Bytes, contentType: String?, keepsTypes: Bool) -> Bytes? {
+        MediaTypes.accept(contentType, MediaTypes.json)
+            ? Bytes(hiding(json: Array(body), keepsTypes: keepsTypes)) : nil
     }
 }
 
