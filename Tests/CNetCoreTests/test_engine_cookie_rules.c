@@ -231,6 +231,50 @@ static void engine__what_is_told_is_what_is_sent(void **state) {
     fixture_stop(&f);
 }
 
+/* --- snapshots --- */
+
+static const char *shown(fixture *f, const nc_cookie_snapshot *snapshot, const char *host) {
+    nc_buf out = nc_buf_init(1 << 16);
+    assert_status(nc_cookie_snapshot_append(snapshot, nc_slice_of(host), &out, NULL), NC_OK);
+    nc_buf_append_byte(&out, 0);
+    const char *kept = fixture_text(f, "%s", (const char *)out.data);
+    nc_buf_deinit(&out);
+    return kept;
+}
+
+static void engine__a_snapshot_has_the_cookies_of_its_moment_and_outlives_the_engine(void **state) {
+    fixture f;
+    fixture other;
+    nc_cookie_snapshot *before = NULL;
+    nc_cookie_snapshot *after = NULL;
+    nc_cookie_snapshot *none = NULL;
+    nc_error err;
+    (void)state;
+    fixture_start(&other, NCT_PLAIN);
+    start(&f);
+    set(&f, "xn--bcher-kva.example\tFALSE\t/\tFALSE\t0\ta\t\xc4\xe3\n"
+            ".b.example\tTRUE\t/deep\tTRUE\t0\tb\t2\n");
+    assert_status(nc_engine_snapshot_cookies(f.engine, &before, &err), NC_OK);
+    set(&f, "xn--bcher-kva.example\tFALSE\t/\tFALSE\t4102444800\ta\t\xc4\xe4\n");
+    assert_status(nc_engine_snapshot_cookies(f.engine, &after, &err), NC_OK);
+    fixture_stop(&f);
+    assert_string_equal(shown(&other, before,
+                              "B\xc3\x9c"
+                              "CHER.example."),
+                        "xn--bcher-kva.example\t/\ta\t\xc4\xe3\n");
+    assert_string_equal(shown(&other, after, "b%C3%BCcher.example"), "xn--bcher-kva.example\t/\ta\t\xc4\xe4\n");
+    assert_string_equal(shown(&other, before, "www.b.example"), "b.example\t/deep\tb\t2\n");
+    assert_string_equal(shown(&other, before, "sub.xn--bcher-kva.example"), "");
+    nc_buf out = nc_buf_init(100);
+    assert_status(nc_cookie_snapshot_append(before, nc_slice_of(""), &out, &err), NC_ERR_BAD_URL);
+    assert_status(nc_engine_snapshot_cookies(other.engine, &none, &err), NC_ERR_USAGE);
+    assert_null(none);
+    nc_cookie_snapshot_release(before);
+    nc_cookie_snapshot_release(after);
+    nc_cookie_snapshot_release(NULL);
+    fixture_stop(&other);
+}
+
 /* --- several threads --- */
 
 typedef struct reader {
@@ -282,6 +326,7 @@ int main(void) {
         harness_case(engine__secure_cookies_are_told_where_hsts_may_ask_for_them),
         harness_case(engine__without_a_jar_nothing_is_told),
         harness_case(engine__what_is_told_is_what_is_sent),
+        harness_case(engine__a_snapshot_has_the_cookies_of_its_moment_and_outlives_the_engine),
         harness_case(engine__the_jar_is_read_and_filled_while_requests_use_it),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

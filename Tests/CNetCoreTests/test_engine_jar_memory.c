@@ -80,6 +80,16 @@ static void run(void *ctx) {
         bool is_set = nc_engine_set_cookies(engine, nc_slice_of("Set-Cookie: set=1; domain=127.0.0.1"), NULL) == NC_OK;
         bool is_copied = nc_engine_copy_cookies(engine, &text, &err) == NC_OK;
         one->successes += is_set && is_copied ? 1 : 0;
+        nc_cookie_snapshot *snapshot = NULL;
+        nc_status status = nc_engine_snapshot_cookies(engine, &snapshot, &err);
+        assert_true(status == NC_OK ? snapshot != NULL : status == NC_ERR_NO_MEMORY && snapshot == NULL);
+        if (status == NC_OK) {
+            status = nc_cookie_snapshot_append(snapshot, nc_slice_of("127.0.0.1"), &text, &err);
+            assert_true(status == NC_OK || status == NC_ERR_NO_MEMORY);
+        }
+        nc_cookie_snapshot_release(snapshot);
+        status = nc_engine_copy_cookie_field(engine, nc_slice_of(one->url), nc_slice_of(""), &text, &err);
+        assert_true(status == NC_OK || status == NC_ERR_NO_MEMORY);
         ask(one, engine, one->trusts[0]);
         assert_status(nc_engine_close(engine, FIXTURE_LIMIT_MS), NC_OK);
     }

@@ -65,6 +65,29 @@ NC_API NC_NODISCARD nc_status nc_engine_set_cookies(nc_engine *engine, nc_slice 
 NC_API NC_NODISCARD nc_status nc_engine_copy_cookie_field(nc_engine *engine, nc_slice url, nc_slice host, nc_buf *out,
                                                           nc_error *NC_NULLABLE err);
 
+/// The cookies of a jar at one moment, which a cache compares with those of another moment. Never changes.
+typedef struct nc_cookie_snapshot nc_cookie_snapshot;
+
+/// Takes a snapshot of the jar. Copies no cookie, so that it costs little also if the jar is full.
+///
+/// - out: receives it; release it with nc_cookie_snapshot_release(), also after the engine has gone.
+/// Returns NC_OK, NC_ERR_USAGE without a jar, NC_ERR_NO_MEMORY. Thread-safe.
+NC_API NC_NODISCARD nc_status nc_engine_snapshot_cookies(nc_engine *engine,
+                                                         nc_cookie_snapshot *NC_NULLABLE *NC_NONNULL out,
+                                                         nc_error *NC_NULLABLE err);
+
+/// Appends the cookies that requests to a host may be sent with, whatever their path and scheme: the bytes tell users
+/// apart. When a cookie expires does not count. Appends nothing if there is none.
+///
+/// - host: in any spelling, as in a URL, without a port.
+/// - out: appended to.
+/// Returns NC_OK, NC_ERR_BAD_URL, NC_ERR_NO_MEMORY, NC_ERR_TOO_LARGE. Thread-safe.
+NC_API NC_NODISCARD nc_status nc_cookie_snapshot_append(const nc_cookie_snapshot *snapshot, nc_slice host, nc_buf *out,
+                                                        nc_error *NC_NULLABLE err);
+
+/// Releases a snapshot. Thread-safe.
+NC_API void nc_cookie_snapshot_release(nc_cookie_snapshot *NC_NULLABLE snapshot);
+
 NC_ASSUME_NONNULL_END
 NC_EXTERN_C_END
 

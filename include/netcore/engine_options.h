@@ -70,7 +70,7 @@ typedef struct nc_loop_client {
     void (*NC_NULLABLE save_failed)(void *NC_NULLABLE ctx, const nc_error *error);
 } nc_loop_client;
 
-/// What becomes of cookies (RFC 6265).
+/// What becomes of cookies (RFC 6265bis).
 typedef NC_ENUM(nc_cookie_choice){
     /// None are kept or sent, but for a caller's own Cookie field.
     NC_COOKIES_OFF = 0,

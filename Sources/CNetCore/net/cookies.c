@@ -1,5 +1,6 @@
 #include "net/cookies.h"
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "base/trace.h"
 #include "http/cookie_lines.h"
@@ -33,13 +34,19 @@ void nc_cookies_deinit(nc_cookies *cookies) {
 
 /* --- as text --- */
 
-/// Appends all cookies. The mutex is held for a list of pointers alone; the text is written without it.
+/// Lists all cookies by age. The mutex is held for a list of pointers alone.
+static nc_status list_cookies(nc_cookie_list *out, nc_engine *engine) {
+    pthread_mutex_lock(&engine->cookies.mutex);
+    nc_status status = nc_cookie_jar_list(&engine->cookies.jar, nc_engine_now_s(engine), out);
+    pthread_mutex_unlock(&engine->cookies.mutex);
+    nc_cookie_list_sort(out);
+    return status;
+}
+
+/// Appends all cookies, without the mutex.
 static nc_status append_lines(nc_buf *out, nc_engine *engine) {
     nc_cookie_list list;
-    pthread_mutex_lock(&engine->cookies.mutex);
-    nc_status status = nc_cookie_jar_list(&engine->cookies.jar, nc_engine_now_s(engine), &list);
-    pthread_mutex_unlock(&engine->cookies.mutex);
-    nc_cookie_list_sort(&list);
+    nc_status status = list_cookies(&list, engine);
     for (size_t i = 0; i < list.count; i++) {
         nc_cookie_lines_append(out, list.cookies[i]);
     }
@@ -325,4 +332,55 @@ nc_status nc_engine_set_cookies(nc_engine *engine, nc_slice text, nc_error *err)
         report_change(engine);
     }
     return report(status, err);
+}
+
+/* --- snapshots --- */
+
+struct nc_cookie_snapshot {
+    nc_cookie_list list;
+};
+
+nc_status nc_engine_snapshot_cookies(nc_engine *engine, nc_cookie_snapshot **out, nc_error *err) {
+    nc_status status = check_jar(engine, err);
+    *out = NULL;
+    if (status != NC_OK) {
+        return status;
+    }
+    nc_cookie_snapshot *snapshot = nc_alloc_zeroed(1, sizeof *snapshot);
+    status = snapshot != NULL ? list_cookies(&snapshot->list, engine) : NC_ERR_NO_MEMORY;
+    if (status != NC_OK) {
+        nc_free(snapshot);
+        return report(status, err);
+    }
+    *out = snapshot;
+    return report(NC_OK, err);
+}
+
+/// No cookie has a tab or a line's end inside, so that different cookies give different bytes.
+static void append_identity(nc_buf *out, const nc_cookie *cookie) {
+    const nc_slice texts[] = {cookie->domain, cookie->path, cookie->name, cookie->value};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        nc_buf_append(out, texts[i]);
+        nc_buf_append_byte(out, i < 3 ? '\t' : '\n');
+    }
+}
+
+nc_status nc_cookie_snapshot_append(const nc_cookie_snapshot *snapshot, nc_slice host, nc_buf *out, nc_error *err) {
+    nc_canonical_host found;
+    nc_status status = nc_host_read(&found, host, err);
+    for (size_t i = 0; status == NC_OK && i < snapshot->list.count; i++) {
+        const nc_cookie *cookie = snapshot->list.cookies[i];
+        if (cookie->is_host_only ? nc_slice_is_equal(found.text, cookie->domain)
+                                 : nc_cookie_domain_matches(found.text, cookie->domain)) {
+            append_identity(out, cookie);
+        }
+    }
+    return status == NC_OK ? report(nc_buf_status(out), err) : status;
+}
+
+void nc_cookie_snapshot_release(nc_cookie_snapshot *snapshot) {
+    if (snapshot != NULL) {
+        nc_cookie_list_deinit(&snapshot->list);
+        nc_free(snapshot);
+    }
 }

@@ -43,7 +43,7 @@ extension Engine {
         return status == .NC_OK ? unsafe nc_buf_slice(&buffer).text : nil
     }
 
-    /// The jar's cookies, one a line; waits for the loop, so it is for the loop thread.
+    /// The jar's cookies, one a line. Does not wait for the loop.
     func copyCookies() throws(NetError) -> [UInt8] {
         var buffer = unsafe nc_buf_init(64 << 20)
         defer { unsafe nc_buf_deinit(&buffer) }

@@ -112,7 +112,7 @@ final class EngineTransport: Transport {
     /// - Parameter changed: says so, before anybody sees which engine it is; it may not wait for anything.
     func reset(cancelling: Bool, changed: () -> Void) async {
         let fresh = Session(options, makeClient: makeClient)
-        if let lines = try? await cookieLines(), !lines.isEmpty {
+        if let lines = try? cookieLines(), !lines.isEmpty {
             try? fresh.engine.get().setCookies(lines)
         }
         let (old, isSuspended) = sessions.withLock { sessions in
@@ -182,26 +182,18 @@ extension EngineTransport: TransferControl {
         try engine.get().setTrust(policy)
     }
 
+    func jarCookies() throws(NetError) -> any JarCookies {
+        try engine.get().snapshotCookies()
+    }
+
     func cookies() async throws(NetError) -> [Cookie] {
-        try await cookieLines().split(separator: UInt8(ascii: "\n")).compactMap {
+        try cookieLines().split(separator: UInt8(ascii: "\n")).compactMap {
             Cookie(netscapeLineBytes: Bytes(Array($0)))
         }
     }
 
-    /// The core waits for the loop there, which no thread of the cooperative pool should.
-    @concurrent
-    func cookieLines() async throws(NetError) -> [UInt8] {
-        let engine = try engine.get()
-        return try await withTaskExecutorPreference(executor) { await Self.lines(of: engine) }.get()
-    }
-
-    @concurrent
-    private static func lines(of engine: Engine) async -> Result<[UInt8], NetError> {
-        do throws(NetError) {
-            return .success(try engine.copyCookies())
-        } catch {
-            return .failure(error)
-        }
+    private func cookieLines() throws(NetError) -> [UInt8] {
+        try engine.get().copyCookies()
     }
 
     func setCookies(_ cookies: [Cookie]) throws(NetError) {

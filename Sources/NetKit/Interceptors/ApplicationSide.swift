@@ -36,9 +36,9 @@ final class ApplicationSide: CacheSide {
 
     func look(at now: Int64) async -> CacheLook {
         let begun = caching.changes.begin()
-        let jar: JarCookies?
+        let jar: (any JarCookies)?
         do throws(NetError) {
-            jar = policy.scope == nil ? try await context.jarCookies(for: request) : nil
+            jar = policy.scope == nil ? try context.jarCookies(for: request) : nil
         } catch {
             return CacheLook(.fetch(.uncacheable))
         }
@@ -49,7 +49,7 @@ final class ApplicationSide: CacheSide {
         return look
     }
 
-    private func found(at now: Int64, _ jar: JarCookies?) async -> CacheLook {
+    private func found(at now: Int64, _ jar: (any JarCookies)?) async -> CacheLook {
         let criteria = criteria
         if criteria.maximumAge < 0 {
             return CacheLook(.fetch(.invalidTime))
@@ -79,7 +79,7 @@ final class ApplicationSide: CacheSide {
 
     /// Whether the cookies for each host that redirects led to are those that it came with; the key knows the request's
     /// own host alone.
-    private func isOwn(_ piece: StoredPiece, _ jar: JarCookies?) async -> Bool {
+    private func isOwn(_ piece: StoredPiece, _ jar: (any JarCookies)?) async -> Bool {
         let head = piece.answer.head
         if head.hosts.isEmpty || policy.scope != nil {
             return true
@@ -190,9 +190,9 @@ final class ApplicationSide: CacheSide {
     /// before the request was sent, and the answer is that user's then.
     private func isUnchanged(_ look: CacheLook, on hosts: [String]) async throws(NetError) -> Bool {
         guard let before = look.cookies else { return true }
-        guard let now = try await context.jarCookies(for: request) else { return false }
-        return try request.cookies(from: now) == request.cookies(from: before)
-            && now.shown(to: Set(hosts)) == before.shown(to: Set(hosts))
+        guard let now = try context.jarCookies(for: request) else { return false }
+        guard try request.cookies(from: now) == request.cookies(from: before) else { return false }
+        return try now.shown(to: Set(hosts)) == before.shown(to: Set(hosts))
     }
 
     func response(of piece: StoredPiece, at now: @autoclosure () -> Int64) -> Response<Bytes> {
@@ -208,13 +208,13 @@ final class ApplicationSide: CacheSide {
 
     /// Removes what is stored; false when there was nothing.
     func remove() async throws(NetError) -> Bool {
-        let jar = policy.scope == nil ? try await context.jarCookies(for: request) : nil
+        let jar = policy.scope == nil ? try context.jarCookies(for: request) : nil
         return try await caching.store(for: request).remove(try await key(with: jar))
     }
 
     // MARK: Keys
 
-    private func key(with jar: JarCookies?) async throws(NetError) -> CacheKey {
+    private func key(with jar: (any JarCookies)?) async throws(NetError) -> CacheKey {
         let cookies = policy.scope == nil ? try request.cookies(from: jar) : []
         return try await key(
             in: try await caching.scope(of: request, named: policy.scope, context, cookies: cookies))

@@ -10,7 +10,7 @@ struct CacheLook: Sendable {
     /// A hash of whose answer it is, where the key does not say; empty for anybody's.
     var owner: [UInt8] = []
     /// The jar as it was then, where cookies tell users apart.
-    var cookies: JarCookies?
+    var cookies: (any JarCookies)?
     /// Whatever is stored, of another version too.
     var stored: StoredPiece?
     /// Whether it may stand in when the network fails, or be the last known answer: all but its age is right.

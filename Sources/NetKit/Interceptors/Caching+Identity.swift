@@ -60,22 +60,22 @@ extension Caching {
 
     /// Whose cookies a request is sent with, as a hash; empty without any.
     func owner(of request: Request<Bytes>, _ context: CacheContext) async throws(NetError) -> [UInt8] {
-        let cookies = try request.cookies(from: try await context.jarCookies(for: request))
+        let cookies = try request.cookies(from: try context.jarCookies(for: request))
         return cookies.isEmpty ? [] : try await secret.hash([Array("cookies".utf8)] + cookies)
     }
 
     /// Whose cookies these hosts may get, as a hash; empty without any.
-    func owner(of jar: JarCookies?, at hosts: [String]) async throws(NetError) -> [UInt8] {
-        let cookies = jar?.shown(to: Set(hosts)) ?? []
+    func owner(of jar: (any JarCookies)?, at hosts: [String]) async throws(NetError) -> [UInt8] {
+        let cookies = try jar?.shown(to: Set(hosts)) ?? []
         return cookies.isEmpty ? [] : try await secret.hash([Array("redirected".utf8)] + cookies)
     }
 }
 
 extension CacheContext {
     /// The jar as it is now; nil where a request gets no cookies from one.
-    func jarCookies(for request: Request<Bytes>) async throws(NetError) -> JarCookies? {
+    func jarCookies(for request: Request<Bytes>) throws(NetError) -> (any JarCookies)? {
         guard let jar, request.cookieUse.sends else { return nil }
-        return JarCookies(netscape: try await jar.cookieLines())
+        return try jar.jarCookies()
     }
 }
 
@@ -112,12 +112,12 @@ extension Request {
     /// The cookies that it is sent with, of its own and of a jar, in bytes.
     ///
     /// Throws for a URL without a host that can be: nobody knows which cookies it gets.
-    func cookies(from jar: JarCookies?) throws(NetError) -> [[UInt8]] {
+    func cookies(from jar: (any JarCookies)?) throws(NetError) -> [[UInt8]] {
         let own = headers.only(["Cookie"]).map(\.content.bytes)
         guard let jar else { return own }
         // The engine's jar goes by the Host field, too.
         let places = [url] + headers.values(named: "Host").map { "http://\($0)" }
-        return own + jar.shown(to: try Self.hosts(of: places))
+        return own + (try jar.shown(to: try Self.hosts(of: places)))
     }
 
     fileprivate static func hosts(of urls: [String]) throws(NetError) -> Set<String> {

@@ -8,8 +8,14 @@ protocol TransferControl: Sendable {
     func transfers() -> [TransferInfo]
     func setTrust(_ policy: TrustPolicy) throws(NetError)
     func cookies() async throws(NetError) -> [Cookie]
-    /// The jar's cookies as lines of the Netscape format, in bytes.
-    func cookieLines() async throws(NetError) -> [UInt8]
+    /// The jar as it is now, for comparing what users are told apart by.
+    func jarCookies() throws(NetError) -> any JarCookies
     func setCookies(_ cookies: [Cookie]) throws(NetError)
     func clearCookies() throws(NetError)
+}
+
+/// The cookies of a jar at one moment. Values are bytes: they need not be UTF-8.
+protocol JarCookies: Sendable {
+    /// The cookies that any of these hosts may get, sorted, as bytes that tell users apart.
+    func shown(to hosts: Set<String>) throws(NetError) -> [[UInt8]]
 }
