@@ -168,6 +168,8 @@ typedef struct nc_request {
     nc_slice body;
     /// True sends an empty body with Content-Length: 0.
     bool has_body;
+    /// True sends POST, PUT and PATCH without a body as they are; false with Content-Length: 0 (RFC 9110, 8.6).
+    bool omits_zero_length;
     /// Path of a regular file whose content is the body; instead of `body`. Read as it is sent: when it has become
     /// shorter or longer by its end, that is NC_ERR_BODY_LENGTH.
     nc_slice body_file;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /// Room for ":65535:" twice, brackets and a NUL around two hosts.
-enum { CONNECT_TO_EXTRA_BYTES = 24, FIXED_NODES = 4, BODY_NODES = 2, ACCEPT_ENCODING_NODE = 3 };
+enum { CONNECT_TO_EXTRA_BYTES = 24, FIXED_NODES = 5, BODY_NODES = 2, ACCEPT_ENCODING_NODE = 3, LENGTH_NODE = 4 };
 
 /// Names that may follow a redirect to another origin: they describe what is wanted, not who wants it.
 static const char *const safe_elsewhere[] = {
@@ -276,9 +276,18 @@ static char *accept_encoding_field(void) {
 
 static char no_expect[] = "Expect:";
 
+/// RFC 9110, 8.6: a method that has a meaning for content says that there is none; servers answer 411 otherwise.
+static bool announces_no_body(const nc_description *of, const nc_request *request) {
+    bool takes_body = nc_slice_is_equal(request->method, nc_slice_of("POST")) ||
+                      nc_slice_is_equal(request->method, nc_slice_of("PUT")) ||
+                      nc_slice_is_equal(request->method, nc_slice_of("PATCH"));
+    return takes_body && !of->has_body && !request->omits_zero_length && !has_header(request, "Content-Length");
+}
+
 static void fill_fixed(nc_description *out, const nc_request *request) {
     static char no_type[] = "Content-Type:";
     static char no_accept[] = "Accept:";
+    static char zero_length[] = "Content-Length: 0";
     // What libcurl would add unasked: a pause for "100 Continue" and a guessed content type (both with a body), and
     // "Accept: */*", which says nothing.
     out->fixed[0].data = out->expects_continue ? NULL : no_expect;
@@ -290,6 +299,7 @@ static void fill_fixed(nc_description *out, const nc_request *request) {
     bool may_code = request->accepts_codings && request->limits.max_codings != NC_NO_CODINGS;
     bool adds_codings = may_code && !has_header(request, "Accept-Encoding");
     out->fixed[ACCEPT_ENCODING_NODE].data = adds_codings ? accept_encoding_field() : NULL;
+    out->fixed[LENGTH_NODE].data = announces_no_body(out, request) ? zero_length : NULL;
 }
 
 /// What is copied as it is.
@@ -372,7 +382,8 @@ struct curl_slist *nc_description_link_headers(nc_description *description, bool
     }
     bool sends_body = description->has_body && !drops_body;
     for (size_t i = 0; i < FIXED_NODES; i++) {
-        if (description->fixed[i].data != NULL && (sends_body || i >= BODY_NODES)) {
+        bool is_left_out = (i < BODY_NODES && !sends_body) || (i == LENGTH_NODE && drops_body);
+        if (description->fixed[i].data != NULL && !is_left_out) {
             *last = &description->fixed[i];
             last = &description->fixed[i].next;
         }

@@ -119,6 +119,7 @@ extension HopMetrics {
         headBytes = Int(unsafe hop.head_bytes)
         receivedBytes = Int(unsafe hop.received_bytes)
         decodedBytes = Int(unsafe hop.decoded_bytes)
+        droppedFields = Int(unsafe hop.dropped_fields)
         connectionID = unsafe hop.connection_id == 0 ? nil : Int(hop.connection_id)
         tlsVersion = unsafe withUnsafeBytes(of: hop.tls_version) { unsafe Self.text(in: $0) }
         tlsCipher = unsafe withUnsafeBytes(of: hop.tls_cipher) { unsafe Self.text(in: $0) }

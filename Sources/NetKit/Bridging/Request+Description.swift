@@ -55,6 +55,8 @@ extension KeptContent {
         unsafe description.priority = value.priority.cValue
         unsafe description.cookie_use = value.cookieUse.cValue
         unsafe description.keeps_dot_segments = value.keepsDotSegments
+        unsafe description.refuses_malformed_fields = value.refusesMalformedFields
+        unsafe description.omits_zero_length = value.omitsZeroLength
     }
 
     fileprivate func withBody(

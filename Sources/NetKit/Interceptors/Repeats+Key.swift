@@ -46,6 +46,8 @@ private struct Whole: Hashable, Sendable {
     let cacheKey: CacheKey?
     let url: [UInt8]
     let keepsDotSegments: Bool
+    let refusesMalformedFields: Bool
+    let omitsZeroLength: Bool
     let fields: [[UInt8]]
     let body: [UInt8]?
     let type: String?
@@ -83,6 +85,8 @@ private struct Whole: Hashable, Sendable {
         cacheKey = request.cacheKeyParameters.flatMap { _ in try? call.cacheKey(headers: names) }
         url = cacheKey == nil ? Array(request.url.utf8) : []
         keepsDotSegments = request.content.keepsDotSegments
+        refusesMalformedFields = request.content.refusesMalformedFields
+        omitsZeroLength = request.content.omitsZeroLength
         body = cacheKey == nil ? request.body.map { Array($0.bytes) } : nil
         type = request.body?.contentType
         credentials = request.credentials

@@ -52,6 +52,10 @@ public struct QueuedRequest: Sendable, Hashable, Codable, Identifiable {
     var allowsCellular: Bool?
     /// Whether its URL is sent with its dot segments; nil says nothing.
     var keepsDotSegments: Bool?
+    /// Whether malformed field names are refused; nil says nothing.
+    var refusesMalformedFields: Bool?
+    /// Whether its empty body is not announced; nil says nothing.
+    var omitsZeroLength: Bool?
     /// What becomes of redirects; nil is what the agent says.
     var redirects: String?
     /// Which way cookies go; nil says nothing.
@@ -73,6 +77,8 @@ public struct QueuedRequest: Sendable, Hashable, Codable, Identifiable {
             request.allowsCellular = false
         }
         request.keepsDotSegments = keepsDotSegments ?? false
+        request.refusesMalformedFields = refusesMalformedFields ?? false
+        request.omitsZeroLength = omitsZeroLength ?? false
         request.redirects = redirects.flatMap { Self.redirectNames[$0] }
         request.cookieUse = cookieUse.flatMap { Self.cookieNames[$0] } ?? .sendAndStore
         return request
@@ -190,6 +196,8 @@ struct QueueRules: Sendable {
             expiresAt: keptAt + lifetime / .seconds(1))
         record.allowsCellular = request.allowsCellular ? nil : false
         record.keepsDotSegments = request.keepsDotSegments ? true : nil
+        record.refusesMalformedFields = request.refusesMalformedFields ? true : nil
+        record.omitsZeroLength = request.omitsZeroLength ? true : nil
         record.redirects = QueuedRequest.redirectNames.first { $0.value == request.redirects }?.key
         record.cookieUse = QueuedRequest.cookieNames.first { $0.value == request.cookieUse }?.key
         return record

@@ -136,6 +136,20 @@ extension Request {
         set { content.keepsDotSegments = newValue }
     }
 
+    /// Whether POST, PUT and PATCH without a body are sent without `Content-Length: 0`, which RFC 9110, 8.6 asks for.
+    public var omitsZeroLength: Bool {
+        get { kept.value.omitsZeroLength }
+        set { content.omitsZeroLength = newValue }
+    }
+
+    /// Whether a response with a malformed field name, such as "X Foo", fails with ``NetError/Code/badResponse``. Otherwise
+    /// that line is dropped and counted (``HopMetrics/droppedFields``). A line that another reader could take for the body's
+    /// framing always fails.
+    public var refusesMalformedFields: Bool {
+        get { kept.value.refusesMalformedFields }
+        set { content.refusesMalformedFields = newValue }
+    }
+
     /// Whether the server is asked before the body is sent (`Expect: 100-continue`; RFC 9110, 10.1.1); without a body, or
     /// with an empty one, there is nothing to ask.
     public var expectsContinue: Bool {

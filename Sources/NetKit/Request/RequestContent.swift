@@ -15,6 +15,8 @@ struct RequestContent: Sendable {
     var acceptsCodings = true
     var cookieUse = CookieUse.sendAndStore
     var keepsDotSegments = false
+    var refusesMalformedFields = false
+    var omitsZeroLength = false
     var expectsContinue = false
     var progress: (@Sendable (TransferProgress) -> Void)?
     /// Nil where nothing of it is said.

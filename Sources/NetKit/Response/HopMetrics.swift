@@ -36,6 +36,9 @@ public struct HopMetrics: Sendable, Hashable {
     public var receivedBytes = 0
     /// Response body bytes after decoding.
     public var decodedBytes = 0
+    /// Lines of the response's heads and trailers that were dropped, as their names are malformed
+    /// (``Request/refusesMalformedFields``).
+    public var droppedFields = 0
     /// Which of the agent's connections it was, counted from 1; nil when there was none.
     public var connectionID: Int?
     /// Such as "TLSv1.3"; empty without TLS.

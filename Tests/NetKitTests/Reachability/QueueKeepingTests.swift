@@ -81,6 +81,7 @@ struct QueueKeepingTests {
         request.redirects = .return
         request.cookieUse = .ignore
         request.keepsDotSegments = true
+        request.refusesMalformedFields = true
         request.allowsCellular = false
         var kept: [QueuedRequest] = []
         do {
@@ -96,7 +97,7 @@ struct QueueKeepingTests {
         let sent = try #require(scene.stub.requests.first?.request)
         #expect(sent.url == "http://a.example/b/../c")
         #expect(sent.redirects == .return && sent.cookieUse == .ignore)
-        #expect(sent.keepsDotSegments && !sent.allowsCellular)
+        #expect(sent.keepsDotSegments && sent.refusesMalformedFields && !sent.allowsCellular)
         let usual = try #require(scene.stub.requests.last?.request)
         #expect(usual.cookieUse == .sendAndStore && !usual.keepsDotSegments && usual.allowsCellular)
     }

@@ -28,6 +28,18 @@ struct MetricsTests {
         #expect(hop.headBytes == "HTTP/1.1 200 OK\r\nContent-Length: 3000\r\n\r\n".utf8.count)
     }
 
+    @Test func aMalformedFieldIsDroppedAndCountedOrRefusedByChoice() async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply(headers: ["X Foo: bar", "X-Fine: yes"], body: Array("body".utf8)))
+        var request = Request<String>(server.url("/"))
+        let response = try await Agent().send(request)
+        #expect(response.value == "body" && response.headers["X-Fine"] == "yes")
+        #expect(response.metrics.first?.droppedFields == 1)
+        request.refusesMalformedFields = true
+        let error = await #expect(throws: NetError.self) { [request] in try await Agent().send(request) }
+        #expect(error?.code == .badResponse)
+    }
+
     @Test func everyHopTellsItsPhasesItsConnectionAndItsCipher() async throws {
         let server = try LoopbackServer(.valid)
         let other = try LoopbackServer(.valid, host: "127.0.0.2", isTLS1_2Only: true)
