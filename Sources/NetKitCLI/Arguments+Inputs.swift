@@ -39,11 +39,15 @@ extension Arguments {
 
     /// Nil for what is neither a date nor a file that is there.
     private static func condition(_ text: String) -> Headers.Field? {
-        let (isBefore, place) = text.behind("-").map { (true, $0) } ?? (false, text.behind("+") ?? text)
+        let names: [Unicode.Scalar: String] = [
+            "-": "If-Unmodified-Since", "=": "Last-Modified", "+": "If-Modified-Since",
+        ]
+        let sign = names.keys.first { text.behind($0) != nil }
+        let place = sign.flatMap { text.behind($0) } ?? text
         guard let seconds = OptionValue.epochSeconds(place) ?? InputFile.modified(place),
             HTTPDate.writableSeconds.contains(seconds)
         else { return nil }
-        let name = isBefore ? "If-Unmodified-Since" : "If-Modified-Since"
+        let name = sign.flatMap { names[$0] } ?? "If-Modified-Since"
         return .init(name: name, value: HTTPDate.text(ofEpochSeconds: seconds))
     }
 

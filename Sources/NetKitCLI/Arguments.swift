@@ -253,9 +253,11 @@ struct Arguments: Sendable {
 /// A command line that cannot be read: one line that names the offender.
 struct UsageError: Error {
     let message: String
+    let exitCode: Int32
 
-    init(_ message: String) {
+    init(_ message: String, exitCode: Int32 = ExitCode.usage) {
         self.message = message
+        self.exitCode = exitCode
     }
 }
 

@@ -6,7 +6,7 @@ enum Command {
         do throws(UsageError) {
             return await run(try words())
         } catch {
-            return complain(Failure(ExitCode.usage, error.message))
+            return complain(Failure(error.exitCode, error.message))
         }
     }
 
@@ -42,7 +42,7 @@ enum Command {
         do throws(UsageError) {
             return show(try run(words))
         } catch {
-            return complain(Failure(ExitCode.usage, error.message))
+            return complain(Failure(error.exitCode, error.message))
         }
     }
 
@@ -55,7 +55,7 @@ enum Command {
             }
             return await fetch(arguments)
         } catch {
-            return complain(Failure(ExitCode.usage, error.message))
+            return complain(Failure(error.exitCode, error.message))
         }
     }
 

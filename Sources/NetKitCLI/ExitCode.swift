@@ -6,9 +6,12 @@ enum ExitCode {
     static let badScheme: Int32 = 1
     static let usage: Int32 = 2
     static let badURL: Int32 = 3
+    static let badProxy: Int32 = 5
+    static let badProxyScheme: Int32 = 7
     static let badStatus: Int32 = 22
     static let write: Int32 = 23
     static let read: Int32 = 26
+    static let badAddress: Int32 = 49
     static let tooLarge: Int32 = 63
     static let pinMismatch: Int32 = 90
     /// A step of the demonstration came out otherwise than it should.

@@ -28,7 +28,7 @@ extension Option {
             arguments.range = try OptionValue.range(text)
         },
         value("z", "time-cond") { $0.timeCondition = $1 },
-        flag("g", "globoff") { _ in },  // Brackets and braces in a URL are what they are, always.
+        flag("g", "globoff", undo: { _ in }) { _ in },  // Brackets and braces in a URL are what they are, always.
         flag("L", "location", \.followsRedirects),
         value(nil, "max-redirs") { (arguments, text) throws(UsageError) in
             arguments.maxRedirects = try OptionValue.redirects(text)
@@ -55,7 +55,7 @@ extension Option {
         value(nil, "oauth2-bearer") { (arguments, text) throws(UsageError) in
             arguments.token = try OptionValue.token(text)
         },
-        flag("n", "netrc") { $0.netrc = $0.netrc ?? .home },
+        flag("n", "netrc", undo: { $0.netrc = $0.netrc == .home ? nil : $0.netrc }) { $0.netrc = $0.netrc ?? .home },
         value(nil, "netrc-file") { $0.netrc = .file($1) },
         value("b", "cookie") { arguments, text in
             // As to curl: a file whose name has a "=" in it.
@@ -75,13 +75,21 @@ extension Option {
         flag("k", "insecure", \.isInsecure),
     ]
 
+    private static func proxy(_ long: String, scheme: String) -> Option {
+        value(nil, long) { (arguments, text) throws(UsageError) in
+            arguments.proxy = try OptionValue.proxy(text, scheme: scheme)
+        }
+    }
+
     /// Which way it goes.
     static let network: [Option] = [
-        value("x", "proxy") { $0.proxy = OptionValue.proxy($1) },
-        value(nil, "socks4") { $0.proxy = OptionValue.proxy($1, scheme: "socks4://") },
-        value(nil, "socks4a") { $0.proxy = OptionValue.proxy($1, scheme: "socks4a://") },
-        value(nil, "socks5") { $0.proxy = OptionValue.proxy($1, scheme: "socks5://") },
-        value(nil, "socks5-hostname") { $0.proxy = OptionValue.proxy($1, scheme: "socks5h://") },
+        value("x", "proxy") { (arguments, text) throws(UsageError) in
+            arguments.proxy = try OptionValue.proxy(text)
+        },
+        proxy("socks4", scheme: "socks4://"),
+        proxy("socks4a", scheme: "socks4a://"),
+        proxy("socks5", scheme: "socks5://"),
+        proxy("socks5-hostname", scheme: "socks5h://"),
         flag("p", "proxytunnel", \.usesTunnel),
         value("U", "proxy-user") { (arguments, text) throws(UsageError) in
             arguments.proxyLogin = try OptionValue.login(text, of: "-U")
@@ -113,13 +121,16 @@ extension Option {
     /// What is written where.
     static let output: [Option] = [
         value("o", "output") { $0.outputs.append(.path($1)) },
-        flag("O", "remote-name") { $0.outputs.append(.remoteName(folder: "")) },
+        // What curl takes back is the name, not the place: the next URL's body goes to standard output.
+        flag("O", "remote-name", undo: { $0.outputs.append(.path("-")) }) {
+            $0.outputs.append(.remoteName(folder: ""))
+        },
         flag(nil, "remote-name-all", \.namesAll),
         value(nil, "output-dir") { $0.outputFolder = $1 },
         flag(nil, "create-dirs", \.makesFolders),
         flag("R", "remote-time", \.keepsTime),
-        flag(nil, "remove-on-error") { _ in },  // A file that is not whole never appears.
-        flag("N", "no-buffer") { _ in },  // What has come is written at once, always.
+        flag(nil, "remove-on-error", undo: { _ in }) { _ in },  // A file that is not whole never appears.
+        flag("N", "no-buffer", undo: { _ in }) { _ in },  // What has come is written at once, always.
         flag("i", "include", \.showsHead),
         value("D", "dump-header") { $0.headPath = $1 },
         value("w", "write-out") { $0.writeOut = $1 },
@@ -133,11 +144,11 @@ extension Option {
         flag("f", "fail", \.failsOnStatus),
         flag(nil, "fail-with-body", \.failsWithBody),
         flag(nil, "no-progress-meter", \.hidesProgress),
-        flag("#", "progress-bar") { _ in },  // Progress is a bar, always.
-        flag("q", "disable") { _ in },  // There is no file of options that would be read.
+        flag("#", "progress-bar", undo: { _ in }) { _ in },  // Progress is a bar, always.
+        flag("q", "disable", undo: { _ in }) { _ in },  // There is no file of options that would be read.
         flag("Z", "parallel", \.isParallel),
-        flag("h", "help") { $0.wantsHelp = true },
-        flag("V", "version") { $0.wantsVersion = true },
+        flag("h", "help", undo: { $0.wantsHelp = false }) { $0.wantsHelp = true },
+        flag("V", "version", undo: { $0.wantsVersion = false }) { $0.wantsVersion = true },
     ]
 
     /// How much and how long.
@@ -158,7 +169,7 @@ extension Option {
             arguments.retries = try OptionValue.retries(text)
         },
         flag(nil, "retry-all-errors", \.retriesAllErrors),
-        flag(nil, "retry-connrefused") { _ in },  // A connection that is refused passes, always.
+        flag(nil, "retry-connrefused", undo: { _ in }) { _ in },  // A connection that is refused passes, always.
         value(nil, "retry-delay") { (arguments, text) throws(UsageError) in
             arguments.retryDelay = try OptionValue.seconds(text, of: "--retry-delay")
         },

@@ -20,10 +20,12 @@ struct Option: Sendable {
         Option(short: short, long: long, effect: .flag { $0[keyPath: path] = true }) { $0[keyPath: path] = false }
     }
 
+    /// - Parameter undo: what takes it back; nil for one choice of several, which curl does not take back either.
     static func flag(
-        _ short: Character?, _ long: String, _ apply: @escaping @Sendable (inout Arguments) -> Void
+        _ short: Character?, _ long: String, undo: (@Sendable (inout Arguments) -> Void)? = nil,
+        _ apply: @escaping @Sendable (inout Arguments) -> Void
     ) -> Option {
-        Option(short: short, long: long, effect: .flag(apply))
+        Option(short: short, long: long, effect: .flag(apply), undoes: undo)
     }
 
     static func value(
@@ -33,13 +35,13 @@ struct Option: Sendable {
         Option(short: short, long: long, effect: .value(apply))
     }
 
-    /// The option of a long spelling, or what takes a switch back.
+    /// The option of a long spelling, or what takes a switch back: "--no-silent", or "--buffer" for "--no-buffer".
     static func named(_ long: String) -> Option? {
         if let option = all.first(where: { $0.long == long }) {
             return option
         }
-        let option = long.hasPrefix("no-") ? all.first { $0.long == long.dropFirst(3) } : nil
-        return option?.undoes.map { .flag(nil, long, $0) }
+        let opposite = long.hasPrefix("no-") ? String(long.dropFirst(3)) : "no-" + long
+        return all.first { $0.long == opposite }?.undoes.map { .flag(nil, long, $0) }
     }
 
     /// Every option there is, in the order of --help all; docs/nk.md describes the same ones.

@@ -48,11 +48,21 @@ extension OptionValue {
     }
 
     /// [SCHEME://][NAME:PASSWORD@]HOST[:PORT]; empty is no proxy.
-    static func proxy(_ text: String, scheme: String = "http://") -> ProxyPlace {
+    static func proxy(_ text: String, scheme: String = "http://") throws(UsageError) -> ProxyPlace {
         if text.isEmpty {
             return ProxyPlace()
         }
         let written = WrittenURL(text)
+        let schemes = ["", "http", "https", "socks4", "socks4a", "socks5", "socks5h"]
+        // Neither shows the text: there may be a password in it.
+        if written.place.isEmpty || written.place.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7f }) {
+            throw UsageError("the proxy is no [SCHEME://]HOST[:PORT]", exitCode: ExitCode.badProxy)
+        }
+        if !schemes.contains(written.scheme.lowercased().prefix { $0 != ":" }.description) {
+            throw UsageError(
+                "the proxy's scheme is none of http, https, socks4, socks4a, socks5 and socks5h",
+                exitCode: ExitCode.badProxyScheme)
+        }
         let login = written.login.map { text in
             let shown = self.login(text)
             return Login(user: Percent.decoded(shown.user), password: Percent.decoded(shown.password ?? ""))

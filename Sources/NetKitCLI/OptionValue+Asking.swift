@@ -14,15 +14,13 @@ extension OptionValue {
         return text.isEmpty ? nil : text
     }
 
-    /// A date as HTTP writes it, 2026-01-31, 20260131 or 2026-01-31T12:00:00Z.
+    /// A date as HTTP writes it, 2026-01-31, 2026-01-31T12:00:00Z, or in one of curl's forms (``LooseDate``).
     static func epochSeconds(_ text: String) -> Int64? {
         if let seconds = HTTPDate.epochSeconds(of: text) {
             return seconds
         }
-        let isShort = text.utf8.count == 8 && !text.contains("-")
-        let day = isShort ? "\(text.prefix(4))-\(text.dropFirst(4).prefix(2))-\(text.suffix(2))" : text
-        let date = try? Date(day.contains("T") ? day : day + "T00:00:00Z", strategy: .iso8601)
-        return date.map { Int64($0.timeIntervalSince1970) }
+        let date = try? Date(text.contains("T") ? text : text + "T00:00:00Z", strategy: .iso8601)
+        return date.map { Int64($0.timeIntervalSince1970) } ?? LooseDate.epochSeconds(of: text)
     }
 
     /// curl's list of protocols: "=" begins it anew, "-" takes one away, "+" or nothing adds it. A redirect may lead

@@ -50,7 +50,7 @@ enum OptionValue {
 
     /// HOST:PORT:ADDRESS, where * is any host. Of several addresses, with commas between, the first is taken.
     static func resolve(_ text: String) throws(UsageError) -> AddressOverride {
-        let fault = UsageError("--resolve '\(text)' is not HOST:PORT:ADDRESS")
+        let fault = UsageError("--resolve '\(text)' is not HOST:PORT:ADDRESS", exitCode: ExitCode.badAddress)
         var rest = (text.hasPrefix("+") ? text.dropFirst() : text[...])
         guard let host = takeHost(&rest), rest.popFirst() == ":", let port = takePort(&rest), port != 0,
             rest.popFirst() == ":", !host.isEmpty
@@ -59,17 +59,22 @@ enum OptionValue {
             String(part.hasPrefix("[") && part.hasSuffix("]") ? part.dropFirst().dropLast() : part)
         }
         if let other = addresses.first(where: { !isNumericAddress($0) }) {
-            throw UsageError("--resolve '\(text)' needs a numeric address, not '\(other)'")
+            throw UsageError(
+                "--resolve '\(text)' needs a numeric address, not '\(other)'", exitCode: ExitCode.badAddress)
         }
         return AddressOverride(host: host == "*" ? nil : host, port: port, toHost: addresses[0], toPort: nil)
     }
 
-    /// HOST1:PORT1:HOST2:PORT2, where an empty part stands for any, or for what the URL says.
+    /// HOST1:PORT1:HOST2:PORT2, where an empty part stands for any, or for what the URL says, and ":PORT2" may be left out.
     static func connectTo(_ text: String) throws(UsageError) -> AddressOverride {
         var rest = text[...]
         guard let host = takeHost(&rest), rest.popFirst() == ":", let port = takePort(&rest), rest.popFirst() == ":",
-            let toHost = takeHost(&rest), rest.popFirst() == ":", let toPort = takePort(&rest), rest.isEmpty
-        else { throw UsageError("--connect-to '\(text)' is not HOST1:PORT1:HOST2:PORT2") }
+            let toHost = takeHost(&rest), rest.isEmpty || rest.popFirst() == ":", let toPort = takePort(&rest),
+            rest.isEmpty
+        else {
+            throw UsageError(
+                "--connect-to '\(text)' is not HOST1:PORT1:HOST2:PORT2", exitCode: ExitCode.badAddress)
+        }
         return AddressOverride(
             host: host.isEmpty ? nil : host, port: port == 0 ? nil : port, toHost: toHost.isEmpty ? nil : toHost,
             toPort: toPort == 0 ? nil : toPort)

@@ -26,7 +26,7 @@ enum PinsCommand {
     private struct Errand {
         var target: String?
         var authorities: String?
-        var proxy: String?
+        var proxy: ProxyPlace?
         var wantsHelp = false
     }
 
@@ -38,7 +38,7 @@ enum PinsCommand {
             }
             return await show(task)
         } catch {
-            return Command.complain(Failure(ExitCode.usage, error.message))
+            return Command.complain(Failure(error.exitCode, error.message))
         }
     }
 
@@ -53,7 +53,7 @@ enum PinsCommand {
                 if word.contains("ca") {
                     task.authorities = value
                 } else {
-                    task.proxy = value
+                    task.proxy = try OptionValue.proxy(value)
                 }
             default:
                 if task.target != nil || (word.hasPrefix("-") && word != "-") || word.isEmpty {
@@ -117,7 +117,7 @@ enum PinsCommand {
         })
         var request = Request<Bytes>("https://\(target)/", method: .head)
         request.trust = policy
-        request.proxy = task.proxy.map { OptionValue.proxy($0).proxy() }
+        request.proxy = task.proxy?.proxy()
         let agent = Agent()
         let failure: NetError?
         do throws(NetError) {

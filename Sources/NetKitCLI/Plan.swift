@@ -38,6 +38,7 @@ struct Plan {
             .lookedUp(through: arguments.proxy?.url, except: arguments.unproxied)
             .overrides(behind: arguments.connections)
         request.keepsDotSegments = arguments.keepsDotSegments
+        request.omitsZeroLength = true  // as curl does: -d '' announces one
         request.unixSocket = arguments.unixSocket
         request.serviceClass = arguments.serviceClass
         request.credentials = credentials

@@ -120,7 +120,7 @@ extension Option {
         value(nil, "trust-max-chain") { (arguments, text) throws(UsageError) in
             arguments.trust.maximumChainLength = try OptionValue.chainLength(text, of: "--trust-max-chain")
         },
-        flag(nil, "no-alpn") { $0.trust.usesALPN = false },
+        flag(nil, "no-alpn", undo: { $0.trust.usesALPN = true }) { $0.trust.usesALPN = false },
     ]
 }
 

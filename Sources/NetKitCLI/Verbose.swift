@@ -34,6 +34,7 @@ enum Verbose {
                 let known = index - (metrics.count - heads.count)
                 lines.append("< \(hop.httpVersion) \(hop.status)")
                 lines += known >= 0 ? heads[known].map { "< " + shown($0.name, $0.value) } : []
+                lines += dropped(hop)
             } else {
                 lines.append("* no response head")
             }
@@ -56,6 +57,12 @@ enum Verbose {
 
     /// Without what a terminal would obey.
     static func printable(_ line: String) -> String { line.printable() }
+
+    private static func dropped(_ hop: HopMetrics) -> [String] {
+        guard hop.droppedFields > 0 else { return [] }
+        let fields = hop.droppedFields == 1 ? "1 field" : "\(Format.count(hop.droppedFields)) fields"
+        return ["* dropped \(fields) with a malformed name"]
+    }
 
     private static func connection(of hop: HopMetrics) -> String {
         let isIPv6 = hop.remoteAddress.contains(":")

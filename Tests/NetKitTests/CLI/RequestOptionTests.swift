@@ -123,6 +123,10 @@ struct RequestOptionTests {
         ("20200102", "If-Modified-Since", "Thu, 02 Jan 2020 00:00:00 GMT"),
         ("-2020-01-02", "If-Unmodified-Since", "Thu, 02 Jan 2020 00:00:00 GMT"),
         ("+2020-01-02T03:04:05Z", "If-Modified-Since", "Thu, 02 Jan 2020 03:04:05 GMT"),
+        ("=Sun, 06 Nov 1994 08:49:37 GMT", "Last-Modified", "Sun, 06 Nov 1994 08:49:37 GMT"),
+        ("dec 12 12:00:00 1999 GMT", "If-Modified-Since", "Sun, 12 Dec 1999 12:00:00 GMT"),
+        ("-dec 12 11:00:00 1999 GMT", "If-Unmodified-Since", "Sun, 12 Dec 1999 11:00:00 GMT"),
+        ("Sep 11 2004", "If-Modified-Since", "Sat, 11 Sep 2004 00:00:00 GMT"),
     ])
     func aDateIsACondition(text: String, name: String, value: String) async throws {
         #expect(try await received(["-z", text]).values(named: name) == [value])
@@ -146,6 +150,21 @@ struct RequestOptionTests {
         let outcome = try await nk("--proto", list, server.url("/"))
         #expect(outcome.code == code && server.requestCount == (code == 0 ? 1 : 0))
         #expect(outcome.errorLines == (code == 0 ? [] : ["nk: (1) --proto leaves http out"]))
+    }
+
+    /// Those that do nothing, or that are several switches' affair, as well as those with "no-" in their own name.
+    @Test func everySwitchIsTakenBack() async throws {
+        let folder = try TemporaryFolder()
+        let words = [
+            "--no-globoff", "--no-netrc", "--no-remove-on-error", "--no-buffer", "--buffer", "--no-progress-bar",
+            "--progress-meter", "--no-disable", "--no-parallel", "--no-retry-connrefused", "--alpn", "--no-help",
+            "--no-version", "--no-get", "--no-head", "--no-remote-time", "--no-insecure", "--no-include",
+        ]
+        let outcome = try await nk(["-sI", "-i"] + words + [server.url("/")])
+        #expect(outcome.code == 0 && outcome.text == "ok" && outcome.errors == "")
+        let named = ["--output-dir", folder.path, "--remote-name-all", "--no-remote-name", server.url("/file")]
+        server.script("/file", Reply(body: Array("here".utf8)))
+        #expect(try await nk(named).text == "here" && folder.contents(of: "file") == nil)
     }
 
     @Test func aSwitchIsTakenBack() async throws {

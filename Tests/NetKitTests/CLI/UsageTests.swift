@@ -11,9 +11,10 @@ struct UsageTests {
         (["-T", "x", "-d", "y", "a"], "-T"), (["-T", "x", "-I", "a"], "-T"), (["--key", "k", "a"], "--cert"),
         (["--limit-rate", "fast", "a"], "--limit-rate 'fast'"), (["--proxy-header", "X", "a"], "--proxy-header"),
         (["--proxy-header", "X:", "a"], "'X'"), (["-u", "me", "a"], "no password for me"),
-        (["-U", "me", "-x", "p", "a"], "no password for me"), (["-x", "ftp://p", "http://a/"], "proxy"),
+        (["-U", "me", "-x", "p", "a"], "no password for me"),
         (["--nope", "a"], "unknown option --nope"), (["-Q", "a"], "unknown option -Q"),
-        (["--no-output", "a"], "unknown option --no-output"), (["--no-help"], "unknown option --no-help"),
+        (["--no-output", "a"], "unknown option --no-output"), (["--no-http2", "a"], "unknown option --no-http2"),
+        (["--no-ipv4", "a"], "unknown option --no-ipv4"), (["--no-no-buffer", "a"], "unknown option --no-no-buffer"),
         (["-sQ", "a"], "unknown option -Q"), (["--output=x", "a"], "unknown option --output:"),
         (["a", "-X"], "-X needs a value"), (["a", "-sSd"], "-d needs a value"),
         (["a", "--max-time"], "--max-time needs a value"),
@@ -34,11 +35,6 @@ struct UsageTests {
         (["--max-filesize", "-1", "a"], "'-1'"), (["--max-filesize", "9999999999G", "a"], "'9999999999G'"),
         (["-m", "soon", "a"], "'soon'"), (["-m", "-1", "a"], "'-1'"), (["-m", "1e3", "a"], "'1e3'"),
         (["-m", "", "a"], "''"), (["-m", "1.2.3", "a"], "'1.2.3'"), (["--connect-timeout", "nan", "a"], "'nan'"),
-        (["--resolve", "name", "a"], "HOST:PORT:ADDRESS"), (["--resolve", "name:x:127.0.0.1", "a"], "name:x:"),
-        (["--resolve", "name:70000:127.0.0.1", "a"], "70000"), (["--resolve", "name:80:other", "a"], "'other'"),
-        (["--resolve", "name:80:127.0.0.1,other", "a"], "'other'"), (["--resolve", "name:80:127.0.0.1,", "a"], "''"),
-        (["--resolve", "-name:80", "a"], "-name:80"),
-        (["--connect-to", "a:b", "a"], "HOST1:PORT1:HOST2:PORT2"), (["--connect-to", "a:1:b:c", "a"], "a:1:b:c"),
         (["-f", "--fail-with-body", "a"], "--fail-with-body"),
         (["--oauth2-bearer", "", "a"], "--oauth2-bearer ''"), (["--pinnedpubkey", "", "a"], "--pinnedpubkey ''"),
         (["--proto", "=http", "a"], "no https"), (["--proto", "=", "a"], "no https"),
@@ -54,6 +50,27 @@ struct UsageTests {
         #expect(outcome.code == 2 && outcome.bytes == [])
         #expect(outcome.errorLines.count == 1)
         #expect(outcome.errors.hasPrefix("nk: (2) ") && outcome.errors.contains(offender))
+    }
+
+    /// curl's numbers: an address that it cannot read, a proxy without a host, a proxy of an unknown kind.
+    @Test(arguments: [
+        (["--resolve", "name", "a"], 49, "HOST:PORT:ADDRESS"), (["--resolve", "name:x:127.0.0.1", "a"], 49, "name:x:"),
+        (["--resolve", "name:70000:127.0.0.1", "a"], 49, "70000"),
+        (["--resolve", "name:80:other", "a"], 49, "'other'"),
+        (["--resolve", "name:80:127.0.0.1,other", "a"], 49, "'other'"),
+        (["--resolve", "name:80:127.0.0.1,", "a"], 49, "''"), (["--resolve", "-name:80", "a"], 49, "-name:80"),
+        (["--resolve", "80:name:127.0.0.1", "a"], 49, "80:name"),
+        (["--connect-to", "a:b", "a"], 49, "HOST1:PORT1:HOST2:PORT2"),
+        (["--connect-to", "a:1:b:c", "a"], 49, "a:1:b:c"), (["--connect-to", "::a:b", "a"], 49, "::a:b"),
+        (["-x", "/server", "a"], 5, "HOST[:PORT]"), (["-x", "http://me:hush@/x", "a"], 5, "HOST[:PORT]"),
+        (["-x", "http://", "a"], 5, "HOST[:PORT]"), (["--socks5", "h h", "a"], 5, "HOST[:PORT]"),
+        (["-x", "ftp://p", "a"], 7, "socks5h"), (["-x", "socks9://me:hush@p", "a"], 7, "socks5h"),
+    ])
+    func anAddressOrAProxyThatCannotBeReadHasCurlsNumber(words: [String], code: Int32, offender: String) async throws {
+        let outcome = try await nk(words)
+        #expect(outcome.code == code && outcome.bytes == [])
+        #expect(outcome.errors.hasPrefix("nk: (\(code)) ") && outcome.errors.contains(offender))
+        #expect(!outcome.errors.contains("hush"))
     }
 
     @Test func whatATerminalWouldObeyIsNotRepeated() async throws {

@@ -26,6 +26,18 @@ struct VerboseTests {
         #expect(outcome.errorLines.last?.contains("body 4") == true)
     }
 
+    @Test func malformedFieldsThatWereDroppedAreCounted() async throws {
+        server.script(
+            "/odd", Reply(headers: ["X Foo: bar", "X-Fine: yes", "PHP Warning: odd"], body: Array("body".utf8)))
+        server.script("/smuggled", Reply(headers: ["Content-Length : 9"], body: Array("body".utf8)))
+        let outcome = try await nk("-v", server.url("/odd"))
+        #expect(outcome.code == 0 && outcome.text == "body")
+        #expect(outcome.errorLines.contains("< X-Fine: yes"))
+        #expect(outcome.errorLines.contains("* dropped 2 fields with a malformed name"))
+        let refused = try await nk(server.url("/smuggled"))
+        #expect(refused.code == 8 && refused.text.isEmpty)
+    }
+
     @Test func eachHopIsTold() async throws {
         let outcome = try await nk("-vL", "-d", "a", server.url("/old"))
         let marks = ["> POST", "> GET", "< HTTP"]
