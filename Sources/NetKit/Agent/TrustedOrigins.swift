@@ -38,39 +38,6 @@ extension String {
     }
 }
 
-/// An interceptor that adds what the base URL's origin alone may have, such as credentials or a signature.
-///
-/// Among an agent's interceptors it is left out of calls to an origin that is not the agent's, among a service's
-/// interceptors of calls to an origin that is not the service's (``Agent/Configuration/trustedOrigins``). Among a
-/// request's own interceptors it always takes part. Without a base URL nothing is left out.
-public protocol OriginBoundInterceptor: Interceptor {}
-
-/// Those of agent and service that add nothing to a request, because its URL is at an origin that is not theirs.
-struct Outsiders: OptionSet, Sendable {
-    let rawValue: UInt8
-
-    static let agent = Outsiders(rawValue: 1)
-    static let service = Outsiders(rawValue: 2)
-}
-
-private enum OutsidersNote: RequestNote {
-    static let standard: Outsiders = []
-}
-
-extension Request {
-    /// Those that add nothing to it.
-    var outsiders: Outsiders { hasNotes ? self[OutsidersNote.self] : [] }
-}
-
-extension RequestContent {
-    fileprivate mutating func setOutsiders(_ outsiders: Outsiders) {
-        let key = ObjectIdentifier(OutsidersNote.self)
-        if !outsiders.isEmpty || rare?.value.notes[key] != nil {
-            rareParts.notes[key] = outsiders.isEmpty ? nil : outsiders
-        }
-    }
-}
-
 /// Where a request goes, before its parameters are in their place.
 struct Destination: Sendable {
     /// Nil takes the URL as it is.
@@ -113,9 +80,10 @@ extension Agent {
         let service = request.service
         let (named, servicePlaces) = ([request.baseURL, request.cdnURL], service?.places ?? [])
         let agentPlaces = [configuration.baseURL, configuration.cdnURL] + configuration.trustedOrigins
-        guard ([configuration.baseURL, request.baseURL] + servicePlaces).contains(where: { $0.nonEmpty != nil })
-            || (request.usesCDN && (named + agentPlaces).contains { $0.nonEmpty != nil })
-            || service?.configuration.baseURLs.isEmpty == false
+        guard
+            ([configuration.baseURL, request.baseURL] + servicePlaces).contains(where: { $0.nonEmpty != nil })
+                || (request.usesCDN && (named + agentPlaces).contains { $0.nonEmpty != nil })
+                || service?.configuration.baseURLs.isEmpty == false
         else { return [] }
         var outsiders: Outsiders = []
         if !TrustedOrigins(agentPlaces + named + servicePlaces).contains(url) {
