@@ -109,7 +109,7 @@ extension PageStyle {
     /// The response's `Link` field leads to the next page, with rel="next" (RFC 8288).
     ///
     /// The URL is taken as it is, without the request's own parameters; of the agent's it gets those that it does not
-    /// have. One of another origin than was asked first throws
+    /// have. After a page with one of another origin than was asked first the next load throws
     /// ``NetError/Code/redirectRefused``: the request's credentials are not for it.
     /// - Parameter size: the first request's parameter with the number of items wanted; nil says nothing.
     public static func link(size: String? = nil) -> PageStyle {
@@ -127,7 +127,9 @@ extension PageStyle {
             next: { (response, place) throws(NetError) in
                 guard let url = try response.link("next") else { return .end }
                 guard url.hasSameOrigin(as: response.metrics.first?.url ?? "") else {
-                    throw NetError(.redirectRefused, "the next page is at another origin", response: response.bare)
+                    throw NetError(
+                        .redirectRefused, "the next page is at another origin: \(shownPageToken(url))",
+                        response: response.bare)
                 }
                 return .page(place.following(token: url))
             }, counter: nil)

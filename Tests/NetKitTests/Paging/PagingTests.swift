@@ -132,9 +132,15 @@ struct PagingTests {
         stub.answer("/list", with: reply)
         let agent = agent(stub)
         let pager = Pager(numbers, by: .link(), through: agent)
-        #expect(
-            await failureCode { () async throws(NetError) in _ = try await pager.loadNextPage() } == .redirectRefused)
+        let first = try await pager.loadNextPage()
+        #expect(first?.value == [1] && first?.isLast == false && !pager.isLastPage)
+        for _ in 0..<2 {
+            let error = await #expect(throws: NetError.self) { try await pager.loadNextPage() }
+            #expect(error?.code == .redirectRefused)
+            #expect(error?.message.contains("http://other/list?p=2") == true)
+        }
         #expect(stub.requests.count == 1)
+        #expect(pager.currentPage?.value == [1])
     }
 
     @Test func aLinkOfAPageOutOfACacheIsFollowedNoFurther() async throws {
@@ -149,6 +155,7 @@ struct PagingTests {
         let list = Request<[Int]>("list", headers: ["X-Api-Key": .init(canary)])
         for isCached in [false, true] {
             let pager = Pager(list, by: .link(), through: agent)
+            #expect(try await pager.loadNextPage()?.value == [1])
             let error = await #expect(throws: NetError.self) { try await pager.loadNextPage() }
             #expect(error?.code == .redirectRefused)
             #expect(error?.response?.cache?.isHit == isCached)
@@ -174,7 +181,7 @@ struct PagingTests {
             }
         }
         #expect(code == .pageRepeated)
-        #expect(numbers == Array(1...length))
+        #expect(numbers == Array(1...length + 1))
         #expect(stub.requests.count == length + 1)
         // It is over: nothing comes after it.
         #expect(try await pager.loadNextPage()?.number == nil)
@@ -188,7 +195,49 @@ struct PagingTests {
         stub.answer("/list", with: reply)
         let agent = agent(stub)
         let pager = Pager(Request<[Int]>("list"), by: .link(), through: agent)
+        #expect(try await pager.loadNextPage()?.value == [1])
         #expect(await failureCode { () async throws(NetError) in _ = try await pager.loadNextPage() } == .pageRepeated)
+        #expect(try await pager.loadNextPage()?.value == nil)
+        #expect(pager.isLastPage)
+    }
+
+    @Test func aPageThatLeadsNowhereIsGivenBeforeTheFailure() async throws {
+        let stub = StubTransport()
+        stub.answer(
+            "/list", with: .json(#"{"items": [1], "next": "A"}"#), .json(#"{"items": [2], "next": "B"}"#),
+            .json(#"{"items": [2], "next": "A"}"#), .json(#"{"items": [9], "next": "C"}"#))
+        var items: [Int] = []
+        let error = await #expect(throws: NetError.self) {
+            for try await page in agent(stub).pages(of: Request<Reply>("list"), by: .cursor { $0.value.next }) {
+                items += page.value.items
+            }
+        }
+        // Two pages with equal items are two pages, because their cursors differ.
+        #expect(items == [1, 2, 2])
+        #expect(error?.code == .pageRepeated && error?.message.contains("\"A\"") == true)
+        #expect(stub.requests.count == 3)
+    }
+
+    @Test func aLinkThatIsNoURLIsReportedBehindItsPage() async throws {
+        let stub = StubTransport()
+        var reply = StubReply.json("[1]")
+        reply.headers["Link"] = #"<http://[x>; rel="next""#
+        stub.answer("/list", with: reply)
+        var pages = agent(stub).pages(of: numbers, by: .link()).makeAsyncIterator()
+        #expect(try await pages.next()?.value == [1])
+        #expect(await failureCode { () async throws(NetError) in _ = try await pages.next(isolation: nil) } != nil)
+    }
+
+    @Test func theErrorShowsNoSecretOfALink() async throws {
+        let stub = StubTransport()
+        var reply = StubReply.json("[1]")
+        reply.headers["Link"] = #"<http://u:p@other/list?access_token=\#(canary)&p=2>; rel="next""#
+        stub.answer("/list", with: reply)
+        let pager = Pager(numbers, by: .link(), through: agent(stub))
+        _ = try await pager.loadNextPage()
+        let error = await #expect(throws: NetError.self) { try await pager.loadNextPage() }
+        #expect(error?.message.contains("http://other/list") == true)
+        #expect(error?.message.contains(canary) == false && error?.message.contains("u:p") == false)
     }
 
     @Test func aServerThatDoesNotHeedTheNumberIsFound() async throws {
