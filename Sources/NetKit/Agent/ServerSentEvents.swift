@@ -14,7 +14,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
 
     /// How events are read.
     public struct Options: Sendable {
-        /// The time to wait before connecting again, until the server names one (3 s).
+        /// The time to wait before connecting again, until the server names one (3 s). A server that names less than
+        /// 500 ms gets 500 ms.
         public var retry: Duration = .seconds(3)
         /// One event's data, and one line with its field's name, in bytes (1 MiB); what is larger throws
         /// ``NetError/Code/tooLarge``.
@@ -45,6 +46,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private var chunk: Bytes = []
         private var offset = 0
         private var isOver = false
+        // A server that names 0 and closes would be asked thousands of times a second.
+        private static let leastRetry = Duration.milliseconds(500)
 
         fileprivate init(_ events: ServerSentEvents) {
             self.events = events
@@ -139,7 +142,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
 
         private func pause(isolation actor: isolated (any Actor)?) async throws(NetError) {
             do {
-                try await events.options.sleep(parser.retry ?? events.options.retry)
+                let asked = parser.retry.map { Swift.max($0, Self.leastRetry) }
+                try await events.options.sleep(asked ?? events.options.retry)
             } catch {
                 throw error as? NetError
                     ?? NetError(.cancelled, "the task was cancelled between two connections", underlying: error)

@@ -78,9 +78,16 @@ struct EventReconnectionTests {
 
     /// It need not belong to a whole event, and stays until there is another.
     @Test func theRetryTimeCountsFromItsLine() async throws {
-        let course = try await course(["data: a\n\n", "retry: 30\n", "retry: x\ndata: b\n\n", "retry: 0\n\n"])
-        #expect(course.pauses == [7, 30, 30, 0].map { .milliseconds($0) })
+        let course = try await course(["data: a\n\n", "retry: 3000\n", "retry: x\ndata: b\n\n", "retry: 900\n\n"])
+        #expect(course.pauses == [7, 3000, 3000, 900].map { .milliseconds($0) })
         #expect(course.data == ["a", "b"])
+    }
+
+    @Test(arguments: ["0", "1", "499", "000"])
+    func aRetryTimeBelowHalfASecondIsHalfASecond(retry: String) async throws {
+        let course = try await course(["retry: \(retry)\nid: 3\ndata: a\n\n", "retry: \(retry)\n\n", ""])
+        #expect(course.pauses == [.milliseconds(500), .milliseconds(500), .milliseconds(500)])
+        #expect(course.identifiers == [[], ["3"], ["3"], ["3"]])
     }
 
     @Test func aRetryTimeBeyondAllNumbersIsALongOne() async throws {
