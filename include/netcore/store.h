@@ -191,7 +191,8 @@ NC_API NC_NODISCARD nc_status nc_store_get(nc_store_entry *out, nc_store *store,
 
 /// Puts an entry in the place of an older one with this key; on failure the older one stays.
 ///
-/// What was used longest ago is removed until the limits hold.
+/// What was used longest ago is removed until the limits hold. A directory that was removed is made again, as
+/// nc_store_new() makes it.
 /// Returns NC_OK, NC_ERR_USAGE, NC_ERR_TOO_LARGE for what is over its share or a text over its limit, NC_ERR_FILE,
 /// NC_ERR_DESCRIPTORS, NC_ERR_NO_MEMORY. Thread-safe.
 NC_API NC_NODISCARD nc_status nc_store_put(nc_store *store, const nc_store_draft *draft, nc_slice body,

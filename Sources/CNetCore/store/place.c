@@ -187,6 +187,13 @@ static struct flock range_of(uint64_t instance) {
     };
 }
 
+static void close_descriptor(const nc_store *store, int *fd) {
+    if (*fd >= 0) {
+        (void)store->files.close(store->files.ctx, *fd);
+        *fd = -1;
+    }
+}
+
 /// Draws a number and locks its byte. A system without such locks is no failure: then nobody knows who is there.
 static nc_status take_number(nc_store *store, nc_error *err) {
     int code = EAGAIN;
@@ -199,13 +206,13 @@ static nc_status take_number(nc_store *store, nc_error *err) {
         code = lock(store, &range, false);
     }
     if (code != 0) {
-        (void)store->files.close(store->files.ctx, store->lock_fd);
-        store->lock_fd = -1;
+        close_descriptor(store, &store->lock_fd);
     }
     return NC_OK;
 }
 
-nc_status nc_store_open_place(nc_store *store, nc_error *err) {
+/// Opens the directory and its lock file.
+static nc_status open_both(nc_store *store, nc_error *err) {
     nc_status status = open_directory(store, err);
     if (status != NC_OK) {
         return status;
@@ -215,10 +222,76 @@ nc_status nc_store_open_place(nc_store *store, nc_error *err) {
         (void)nc_store_unlink(store, NC_STORE_LOCK_NAME);
         code = open_lock_file(store);
     }
-    if (code != 0) {
-        return nc_store_fail(store, err, code, NC_STORE_LOCK_NAME, "opened");
+    return code == 0 ? NC_OK : nc_store_fail(store, err, code, NC_STORE_LOCK_NAME, "opened");
+}
+
+nc_status nc_store_open_place(nc_store *store, nc_error *err) {
+    nc_status status = open_both(store, err);
+    return status == NC_OK ? take_number(store, err) : status;
+}
+
+/* --- a directory that was removed --- */
+
+bool nc_store_is_removed(const nc_store *store) {
+    struct stat info;
+    return nc_store_status(store, store->directory_fd, &info) == 0 && info.st_nlink == 0;
+}
+
+/// Puts a descriptor in the place of another one, in one step for the threads that use it. 0, or errno.
+static int replace_descriptor(int from, int to) {
+#ifdef __linux__
+    return dup3(from, to, O_CLOEXEC) < 0 ? errno : 0;
+#else
+    return dup2(from, to) < 0 || fcntl(to, F_SETFD, FD_CLOEXEC) < 0 ? errno : 0;
+#endif
+}
+
+/// The new lock comes first: a file that is made in the new directory is never without one.
+static int take_over(nc_store *store, const nc_store *fresh) {
+    int code = 0;
+    if (store->lock_fd >= 0) {
+        struct flock range = range_of(store->instance);
+        code = lock(fresh, &range, false);
+        code = code == 0 ? replace_descriptor(fresh->lock_fd, store->lock_fd) : code;
     }
-    return take_number(store, err);
+    return code == 0 ? replace_descriptor(fresh->directory_fd, store->directory_fd) : code;
+}
+
+static nc_status reopen(nc_store *store, nc_error *err) {
+    nc_store fresh = {.files = store->files,
+                      .durability = store->durability,
+                      .path = nc_alloc(strlen(store->path) + 1),
+                      .directory_fd = -1,
+                      .lock_fd = -1};
+    if (fresh.path == NULL) {
+        return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a path");
+    }
+    memcpy(fresh.path, store->path, strlen(store->path) + 1);
+    nc_status status = open_both(&fresh, err);
+    if (status == NC_OK) {
+        int code = take_over(store, &fresh);
+        status = code == 0 ? NC_OK : nc_store_fail(store, err, code, NULL, "opened");
+    }
+    close_descriptor(&fresh, &fresh.lock_fd);
+    close_descriptor(&fresh, &fresh.directory_fd);
+    nc_free(fresh.path);
+    return status;
+}
+
+nc_status nc_store_revive(nc_store *store, nc_error *err) {
+    uint64_t foreign = 0;
+    pthread_mutex_lock(&store->place_mutex);
+    // Another thread may have done it.
+    bool is_removed = nc_store_is_removed(store);
+    nc_status status = is_removed ? reopen(store, err) : NC_OK;
+    if (status == NC_OK && is_removed) {
+        status = nc_store_scan(store, NULL, &foreign, err);
+    }
+    if (status == NC_OK && is_removed && foreign == 0) {
+        nc_store_write_tag(store);
+    }
+    pthread_mutex_unlock(&store->place_mutex);
+    return status;
 }
 
 bool nc_store_is_alive(const nc_store *store, uint64_t instance) {

@@ -34,6 +34,7 @@ struct nc_store {
     nc_seal *seal; // NULL when entries are not sealed
     nc_random random;
     atomic_uint_fast64_t part_number;
+    pthread_mutex_t place_mutex; // held while a removed directory is made again
 
     /// Guards what follows, and is held while a name in the directory changes, so that both agree.
     pthread_mutex_t mutex;
@@ -159,6 +160,10 @@ void nc_store_scan_if_shared(nc_store *store);
 
 /// Opens the directory and takes a place in it; makes what is missing.
 NC_NODISCARD nc_status nc_store_open_place(nc_store *store, nc_error *err);
+/// Whether the directory was removed, although it is open.
+NC_NODISCARD bool nc_store_is_removed(const nc_store *store);
+/// Makes a directory that was removed again, under the rules of opening one; does nothing where it is there.
+NC_NODISCARD nc_status nc_store_revive(nc_store *store, nc_error *err);
 /// Writes the CACHEDIR.TAG; it is no failure when that cannot be done.
 void nc_store_write_tag(nc_store *store);
 /// Whether the store with this number has the directory open. True when nobody knows.

@@ -78,6 +78,11 @@ nc_status nc_store_new(nc_store **out, const nc_store_options *options, nc_error
         nc_free(store);
         return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a mutex");
     }
+    if (pthread_mutex_init(&store->place_mutex, NULL) != 0) {
+        pthread_mutex_destroy(&store->mutex);
+        nc_free(store);
+        return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a mutex");
+    }
     store->directory_fd = -1;
     store->lock_fd = -1;
     atomic_init(&store->part_number, 0);
@@ -108,6 +113,7 @@ void nc_store_free(nc_store *store) {
     nc_digest_free(store->md5);
     nc_seal_free(store->seal);
     nc_free(store->path);
+    pthread_mutex_destroy(&store->place_mutex);
     pthread_mutex_destroy(&store->mutex);
     nc_free(store);
 }
@@ -135,15 +141,25 @@ nc_status nc_store_miss(nc_store_entry *out, nc_store *store, nc_loaded what, nc
     return nc_error_clear(err);
 }
 
+static nc_status find_whole(nc_loading *loading, nc_places *places, nc_store *store, nc_slice key, nc_buf *room,
+                            nc_error *err) {
+    nc_status status = nc_store_locate(places, store, key, err);
+    return status == NC_OK ? nc_store_find(loading, places, store, (nc_wanted){.key = key, .whole = true}, room, err)
+                           : status;
+}
+
 nc_status nc_store_get(nc_store_entry *out, nc_store *store, nc_slice key, nc_buf *room, nc_error *err) {
     if (out == NULL || store == NULL || room == NULL) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a look-up needs a store and room");
     }
     nc_places places;
     nc_loading loading;
-    nc_status status = nc_store_locate(&places, store, key, err);
-    if (status == NC_OK) {
-        status = nc_store_find(&loading, &places, store, (nc_wanted){.key = key, .whole = true}, room, err);
+    nc_status status = find_whole(&loading, &places, store, key, room, err);
+    // Another process may have made a removed directory again, and put entries there. A failure is a miss.
+    if (status == NC_OK && loading.what == NC_LOADED_ABSENT && nc_store_is_removed(store) &&
+        nc_store_revive(store, NULL) == NC_OK) {
+        nc_loading_end(&loading, store);
+        status = find_whole(&loading, &places, store, key, room, err);
     }
     if (status != NC_OK) {
         return status;

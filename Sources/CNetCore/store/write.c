@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "store/state.h"
 
+#include <errno.h>
 #include <string.h>
 
 enum {
@@ -111,11 +112,8 @@ static nc_status put_sealed(nc_store *store, const nc_store_draft *draft, nc_sli
     return status;
 }
 
-nc_status nc_store_put(nc_store *store, const nc_store_draft *draft, nc_slice body, nc_error *err) {
+static nc_status put(nc_store *store, const nc_store_draft *draft, nc_slice body, nc_error *err) {
     nc_entry_head head;
-    if (store == NULL || draft == NULL) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a put needs a store and a draft");
-    }
     nc_status status = nc_entry_head_init(&head, draft, nc_store_now_ms(store), err);
     if (status != NC_OK) {
         return status;
@@ -127,6 +125,26 @@ nc_status nc_store_put(nc_store *store, const nc_store_draft *draft, nc_slice bo
         return status;
     }
     return head.is_sealed ? put_sealed(store, draft, body, err) : put_plain(store, &head, draft, body, err);
+}
+
+/// Whether a put may succeed the second time: the directory was removed, and is there again.
+static bool is_revived(nc_store *store, nc_status status, nc_error *failure) {
+    return status == NC_ERR_FILE && failure->native_code == ENOENT && nc_store_revive(store, failure) == NC_OK;
+}
+
+nc_status nc_store_put(nc_store *store, const nc_store_draft *draft, nc_slice body, nc_error *err) {
+    nc_error failure;
+    if (store == NULL || draft == NULL) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a put needs a store and a draft");
+    }
+    nc_status status = put(store, draft, body, &failure);
+    if (is_revived(store, status, &failure)) {
+        status = put(store, draft, body, &failure);
+    }
+    if (err != NULL) {
+        *err = failure;
+    }
+    return status;
 }
 
 /* --- bodies in pieces --- */
@@ -143,6 +161,18 @@ static nc_status begin_sealing(nc_store_writer *writer, nc_error *err) {
         return nc_error_set(err, NC_ERR_FILE, 0, -1, "no random bytes for a salt");
     }
     return nc_cipher_new(&writer->cipher, store->seal, nc_slice_make(head->salt, sizeof head->salt), true, err);
+}
+
+static nc_status open_part(nc_store_writer *writer, nc_error *err) {
+    nc_error failure;
+    nc_status status = nc_store_part_open(&writer->part, writer->store, &failure);
+    if (is_revived(writer->store, status, &failure)) {
+        status = nc_store_part_open(&writer->part, writer->store, &failure);
+    }
+    if (status != NC_OK && err != NULL) {
+        *err = failure;
+    }
+    return status;
 }
 
 static nc_status begin_writing(nc_store_writer *writer, const nc_store_draft *draft, nc_error *err) {
@@ -162,7 +192,7 @@ static nc_status begin_writing(nc_store_writer *writer, const nc_store_draft *dr
     }
     if (status == NC_OK) {
         writer->offset = nc_entry_front_bytes(&writer->head);
-        status = nc_store_part_open(&writer->part, writer->store, err);
+        status = open_part(writer, err);
     }
     return status;
 }
