@@ -14,11 +14,6 @@ enum HTTPStorage {
             ].contains(status)
     }
 
-    /// Methods that change nothing at the server (RFC 9110, 9.2.1).
-    static func isSafe(_ method: Method) -> Bool {
-        [.get, .head, .options, "TRACE"].contains(method)
-    }
-
     /// Whether a response is stored under its request's URL.
     ///
     /// - Parameters:

@@ -48,7 +48,7 @@ extension Request {
                 method = .get
             }
             // A GET changes nothing, and neither does what follows upon it.
-            if HTTPStorage.isSafe(method) {
+            if method.isSafe {
                 return urls
             }
             asked = next.url

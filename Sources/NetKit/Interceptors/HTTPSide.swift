@@ -29,7 +29,7 @@ final class HTTPSide: CacheSide {
     var maximumBodyBytes: Int { policy.maximumBodyBytes }
     var control: CacheControl { CacheControl(request.headers) }
     /// Whether it may make what is stored of no use: then it does not pass by, whatever it sends and wherever to.
-    var isChanging: Bool { !HTTPStorage.isSafe(request.method) }
+    var isChanging: Bool { !request.method.isSafe }
 
     /// Counts only where Cache-Control says nothing (RFC 9111, 5.4).
     private var hasPragma: Bool {

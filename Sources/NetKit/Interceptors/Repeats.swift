@@ -5,6 +5,9 @@ public enum RepeatPolicy: Sendable, Hashable {
     /// The one under way is cancelled, and the new one goes.
     case cancelPrevious
     /// The new one gets the answer to the one under way. Each caller gives up alone; the transfer ends with the last.
+    ///
+    /// As the policy of ``Repeats`` it holds for the safe methods alone: GET, HEAD, OPTIONS and TRACE (RFC 9110, 9.2.1).
+    /// Three equal POSTs are three orders. A request that sets it itself is joined whatever its method.
     case join
     /// The new one is not sent, and fails with ``NetError/Code/ignored``.
     case ignore
@@ -68,7 +71,7 @@ public final class Repeats: Interceptor {
 
     /// Answers as the policy says.
     public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
-        let policy = call.request.repeatPolicy ?? policy
+        let policy = call.request.repeatPolicy ?? policy(of: call.request.method)
         guard policy != .allow, let key = Key(call, policy, next) else {
             call.request.ticket?.enter()
             return try await next(call)
@@ -86,6 +89,11 @@ public final class Repeats: Interceptor {
             }
             throw error
         }
+    }
+
+    /// For a request that says nothing: what changes something is sent as often as it is asked for.
+    private func policy(of method: Method) -> RepeatPolicy {
+        policy == .join && !method.isSafe ? .allow : policy
     }
 
     // MARK: Flights

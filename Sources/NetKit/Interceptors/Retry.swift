@@ -94,9 +94,7 @@ public struct Retry: Interceptor {
         switch outcome {
         case .success(let reply):
             guard statuses.contains(reply.status), mayRepeat(call.request) else { return nil }
-            let asked = reply.headers["Retry-After"].flatMap {
-                RetryAfter.wait($0, epochSeconds: time.epochSeconds())
-            }
+            let asked = RetryAfter.wait(reply.headers, epochSeconds: time.epochSeconds())
             guard let asked else { return delay(before: retries) }
             return asked <= min(maxServerDelay, left ?? maxServerDelay) ? asked : nil
         case .failure(let error):

@@ -1,15 +1,20 @@
 /// The Retry-After field (RFC 9110, 10.2.3).
 enum RetryAfter {
-    /// The time to wait: seconds as they stand, or until a date; nil for what is neither.
+    /// The time that a response asks its client to wait: seconds as they stand, or until a date. Nil for what is neither
+    /// and for a date that is over.
     ///
-    /// - Parameter epochSeconds: the time now. A date that is over waits for nothing.
-    static func wait(_ field: String, epochSeconds: Double) -> Duration? {
-        let text = field.trimmingBlanks
+    /// A date is compared with the response's own Date, because both are of the server's clock.
+    /// - Parameter epochSeconds: the time now, for a response without a Date.
+    static func wait(_ headers: Headers, epochSeconds: Double) -> Duration? {
+        guard let text = headers["Retry-After"]?.trimmingBlanks else { return nil }
         if !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) {
-            // Longer than anybody waits is as good as for ever.
+            // A longer wait is as good as one without end.
             return .seconds(Int64(text).map { min($0, 1 << 40) } ?? 1 << 40)
         }
         guard let date = HTTPDate.epochSeconds(of: text) else { return nil }
-        return max(.zero, .milliseconds(Int64(moment: ((Double(date) - epochSeconds) * 1000).rounded(.up))))
+        let sent = headers["Date"].flatMap { HTTPDate.epochSeconds(of: $0.trimmingBlanks) }
+        let now = sent.map { Double($0) } ?? epochSeconds
+        let left = Int64(moment: ((Double(date) - now) * 1000).rounded(.up))
+        return left > 0 ? .milliseconds(left) : nil
     }
 }

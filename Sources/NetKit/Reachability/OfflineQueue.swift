@@ -314,8 +314,3 @@ extension Request {
         set { self[QueuedNote.self] = newValue }
     }
 }
-
-extension Method {
-    /// Whether it only reads (RFC 9110, 9.2.1).
-    fileprivate var isSafe: Bool { ["GET", "HEAD", "OPTIONS", "TRACE"].contains(rawValue) }
-}

@@ -13,6 +13,9 @@ public struct Method: RawRepresentable, Hashable, Sendable, ExpressibleByStringL
         rawValue = value
     }
 
+    /// Whether it changes nothing on the server (RFC 9110, 9.2.1).
+    var isSafe: Bool { [.get, .head, .options, "TRACE"].contains(self) }
+
     /// The token.
     public var description: String { rawValue }
 

@@ -29,9 +29,9 @@ extension UploadQueue {
             case .send(let upload):
                 switch await attempt(upload, send) {
                 case .over(let outcome): end(outcome, of: upload.id)
-                case .again(let field):
+                case .again(let asked):
                     if !Task.isCancelled {
-                        rest(upload, asked: field.flatMap { RetryAfter.wait($0, epochSeconds: time.epochSeconds()) })
+                        rest(upload, asked: asked)
                     }
                 case .never: state.withLock { $0.isStopping = true }
                 }
@@ -51,7 +51,7 @@ extension UploadQueue {
     private enum Attempt {
         case over(Outcome)
         /// It stays where it is, to be tried again; with what the server says of when.
-        case again(retryAfter: String?)
+        case again(after: Duration?)
         /// It stays where it is, and so do all: nothing is sent any more.
         case never
     }
@@ -68,14 +68,18 @@ extension UploadQueue {
             request.isOfQueue = true
             let response = try await send(request)
             return QueueRules.passingStatuses.contains(response.status)
-                ? .again(retryAfter: response.headers["Retry-After"]) : .over(.answered(upload, response))
+                ? .again(after: askedWait(response.headers)) : .over(.answered(upload, response))
         } catch {
             if error.code == .closed {
                 return .never
             }
             return QueueRules.mayPass(error)
-                ? .again(retryAfter: error.response?.headers["Retry-After"]) : .over(.failed(upload, error))
+                ? .again(after: error.response.flatMap { askedWait($0.headers) }) : .over(.failed(upload, error))
         }
+    }
+
+    private func askedWait(_ headers: Headers) -> Duration? {
+        RetryAfter.wait(headers, epochSeconds: time.epochSeconds())
     }
 
     private func wait(for news: Promise<Void>, orFor rest: Duration?) async {

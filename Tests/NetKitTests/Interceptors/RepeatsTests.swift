@@ -117,6 +117,37 @@ struct RepeatsTests {
         #expect(repeats.waitingCount == 0)
     }
 
+    @Test(arguments: ["POST", "PUT", "PATCH", "DELETE", "OTHER", "get"])
+    func whatChangesSomethingIsJoinedOnlyWhereTheRequestAsksForIt(method: String) async throws {
+        stub.answer("/", with: .text("x").held(by: gate))
+        let repeats = Repeats(.join)
+        let agent = agent(repeats)
+        let request = Request<String>("/", method: Method(rawValue: method), body: .text("7"))
+        var asking = request
+        asking.repeatPolicy = .join
+        let joining = asking
+        async let each = agent.send(Batch([request, request, request]))
+        try await gate.waitForArrivals(3)
+        async let joined = agent.send(Batch([joining, joining, joining]))
+        await waiting(3, for: repeats)
+        gate.open()
+        _ = try await (each, joined)
+        #expect(stub.requests.count == 4)
+    }
+
+    @Test(arguments: ["GET", "HEAD", "OPTIONS", "TRACE"])
+    func safeMethodsAreJoined(method: String) async throws {
+        stub.answer("/", with: .text("").held(by: gate))
+        let repeats = Repeats(.join)
+        let agent = agent(repeats)
+        let request = Request<Void>("/", method: Method(rawValue: method))
+        async let joined = agent.send(Batch([request, request, request]))
+        await waiting(3, for: repeats)
+        gate.open()
+        _ = try await joined
+        #expect(stub.requests.count == 1)
+    }
+
     @Test func whatAsksOtherwiseIsNotJoined() async throws {
         stub.answer("*", with: .text("x").held(by: gate))
         let repeats = Repeats(.join)

@@ -36,19 +36,42 @@ struct RetryAfterTests {
         #expect(HTTPDate.epochSeconds(of: text) == nil)
     }
 
-    @Test func aDateThatIsOverWaitsForNothing() {
-        let wait = RetryAfter.wait("Sun, 06 Nov 1994 08:49:37 GMT", epochSeconds: Double(Self.example) + 5)
-        #expect(wait == .zero)
+    private static let field = "Sun, 06 Nov 1994 08:49:37 GMT"
+
+    @Test func aDateThatIsOverSaysNothing() {
+        let headers: Headers = ["Retry-After": Self.field]
+        #expect(RetryAfter.wait(headers, epochSeconds: Double(Self.example) + 5) == nil)
+        #expect(RetryAfter.wait(headers, epochSeconds: Double(Self.example)) == nil)
     }
 
     @Test func aDateIsWaitedForToTheMillisecond() {
-        let wait = RetryAfter.wait("Sun, 06 Nov 1994 08:49:37 GMT", epochSeconds: Double(Self.example) - 1.5)
+        let wait = RetryAfter.wait(["Retry-After": Self.field], epochSeconds: Double(Self.example) - 1.5)
         #expect(wait == .milliseconds(1500))
     }
 
     @Test(arguments: [Double.nan, -.infinity, -1e300])
     func aDateIsNotWaitedForByAClockThatTellsNoTime(epochSeconds: Double) throws {
-        let wait = try #require(RetryAfter.wait("Sun, 06 Nov 1994 08:49:37 GMT", epochSeconds: epochSeconds))
+        let wait = try #require(RetryAfter.wait(["Retry-After": Self.field], epochSeconds: epochSeconds))
         #expect(wait > .seconds(60))
+    }
+
+    @Test(arguments: [-3600.0, -3, 0, 3600, 1e9])
+    func aDateIsComparedWithTheResponsesOwn(skew: Double) {
+        let now = Double(Self.example) + skew
+        for (sent, wait) in [
+            ("Sun, 06 Nov 1994 08:49:35 GMT", Duration.seconds(2)), ("Sunday, 06-Nov-94 08:48:37 GMT", .seconds(60)),
+        ] {
+            #expect(RetryAfter.wait(["Date": sent, "Retry-After": Self.field], epochSeconds: now) == wait)
+        }
+        for sent in [Self.field, "Sun, 06 Nov 1994 08:49:38 GMT", "Mon, 07 Nov 1994 08:49:37 GMT"] {
+            #expect(RetryAfter.wait(["Date": sent, "Retry-After": Self.field], epochSeconds: now) == nil)
+        }
+        #expect(RetryAfter.wait(["Date": Self.field, "Retry-After": "7"], epochSeconds: now) == .seconds(7))
+    }
+
+    @Test func aDateThatCannotBeReadLeavesTheLocalClock() {
+        let headers: Headers = ["Date": "yesterday", "Retry-After": Self.field]
+        #expect(RetryAfter.wait(headers, epochSeconds: Double(Self.example) - 4) == .seconds(4))
+        #expect(RetryAfter.wait(["Date": Self.field], epochSeconds: 0) == nil)
     }
 }

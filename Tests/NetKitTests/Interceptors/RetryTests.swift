@@ -89,6 +89,16 @@ struct RetryTests {
         #expect(time.waits == [.seconds(7)])
     }
 
+    @Test(arguments: [("08:49:37", 7000), ("08:49:44", 200), ("08:50:00", 200)])
+    func aDateIsMeasuredByTheServersClockAndOneThatIsOverBacksOff(sent: String, milliseconds: Int) async throws {
+        let fields: Headers = [
+            "Date": "Mon, 07 Nov 1994 \(sent) GMT", "Retry-After": "Mon, 07 Nov 1994 08:49:44 GMT",
+        ]
+        stub.answer("/", with: StubReply(status: 503, headers: fields), .text("x"))
+        #expect(try await agent().send(Request<String>("/")).value == "x")
+        #expect(time.waits == [.milliseconds(milliseconds)])
+    }
+
     @Test(arguments: ["-1", "1.5", "soon", "", "Sun, 06 Nov 1994 08:49:44"])
     func aRetryAfterThatSaysNothingIsIgnored(field: String) async throws {
         stub.answer("/", with: StubReply(status: 429, headers: ["Retry-After": field]), .text("x"))
