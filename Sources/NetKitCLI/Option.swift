@@ -41,6 +41,9 @@ struct Option: Sendable {
             return option
         }
         let opposite = long.hasPrefix("no-") ? String(long.dropFirst(3)) : "no-" + long
+        if long.hasPrefix("no-"), opposite.hasPrefix("no-") {
+            return nil
+        }
         return all.first { $0.long == opposite }?.undoes.map { .flag(nil, long, $0) }
     }
 

@@ -36,7 +36,8 @@ struct MetricsTests {
         #expect(response.value == "body" && response.headers["X-Fine"] == "yes")
         #expect(response.metrics.first?.droppedFields == 1)
         request.refusesMalformedFields = true
-        let error = await #expect(throws: NetError.self) { [request] in try await Agent().send(request) }
+        let strict = request
+        let error = await #expect(throws: NetError.self) { _ = try await Agent().send(strict) }
         #expect(error?.code == .badResponse)
     }
 
