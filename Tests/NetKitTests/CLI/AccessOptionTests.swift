@@ -206,7 +206,8 @@ struct AccessOptionTests {
         let before = folder.mode(of: "jar")
         let outcome = try await nk("-b", jar, "-c", jar, server.url("/"))
         #expect(outcome.code == 26 && outcome.bytes == [] && server.requestCount == 0)
-        #expect(outcome.errorLines.count == 1 && outcome.errors.hasPrefix("nk: (26) cannot read \(jar): "))
+        #expect(outcome.errorLines.count == 1 && outcome.errors.hasPrefix("nk: (26) cannot read "))
+        #expect(outcome.errors.contains(jar))
         #expect(folder.mode(of: "jar") == before && folder.names == ["jar"])
     }
 
@@ -232,12 +233,12 @@ struct AccessOptionTests {
         #expect(folder.names == ["jar", "new"])
     }
 
-    @Test func aJarBehindALinkIsMadeThere() async throws {
+    @Test func aJarBehindALinkIsRefused() async throws {
         server.script("/set", Reply(headers: ["Set-Cookie: id=1; Path=/"]))
         try folder.link("jar", to: "real")
-        #expect(try await nk("-b", folder.file("jar"), "-c", folder.file("jar"), server.url("/set")).errors == "")
-        #expect(folder.mode(of: "jar") & 0o170000 == 0o120000 && folder.mode(of: "real") == 0o100600)
-        #expect(folder.names == ["jar", "real"])
+        let outcome = try await nk("-b", folder.file("jar"), "-c", folder.file("jar"), server.url("/set"))
+        #expect(outcome.code == 26 && outcome.errors.contains("symbolic link"))
+        #expect(folder.names == ["jar"] && server.requestCount == 0)
     }
 
     // MARK: Certificates

@@ -59,7 +59,10 @@ struct UnseenCredentialsTests {
         try server.writeClientIdentity(to: folder.path)
         let known = ClientIdentity.file(certificate: folder.file("cert.pem"), key: folder.file("key.pem"))
         for (identity, outcome) in [(known, CacheReport.Outcome.network), (known, .hit)] {
-            let agent = agent(rules) { $0.trust = TrustPolicy(roots: .pem(server.authority), identity: identity) }
+            let agent = agent(rules) {
+                $0.baseURL = server.url("/")
+                $0.trust = TrustPolicy(roots: .pem(server.authority), identity: identity)
+            }
             #expect(try await agent.send(Request<String>(server.url("/"))).cache?.outcome == outcome)
         }
         let stranger = agent(rules) { $0.trust = TrustPolicy(authorityOf: server) }
