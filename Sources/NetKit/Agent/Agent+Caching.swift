@@ -78,8 +78,13 @@ extension Agent {
         // What would store it knows who watches, and they may keep what they are told.
         var told = received
         told.cacheNote = CacheNote(note.report)
-        let response = try await accepted(told, by: request)
-        await store()
+        var response = try await accepted(told, by: request)
+        if await !store() {
+            var report = note.report
+            report.isStorable = false
+            response.cacheNote = CacheNote(report)
+            told.cacheNote = response.cacheNote
+        }
         return (response, told)
     }
 

@@ -24,7 +24,8 @@ public struct CacheReport: Sendable, Hashable {
     public var storedEpochSeconds: Double?
     /// How long the stored answer is good from its beginning; nil where none was found, or nothing says.
     public var lifetime: Duration?
-    /// Whether the network's answer is one to be stored.
+    /// Whether the network's answer is one to be stored, and the store takes it. False while the store fails; an answer
+    /// that is written behind its call counts by the write before it.
     public var isStorable: Bool
 
     /// Why it was decided.

@@ -3,6 +3,8 @@ final class BackgroundWork: Sendable {
     private struct State: Sendable {
         var underWay = 0
         var names: Set<CacheKey> = []
+        /// Writes that are under way, by key.
+        var writes: [CacheKey: [Promise<Void>]] = [:]
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -25,6 +27,35 @@ final class BackgroundWork: Sendable {
             end(name)
         }
     }
+
+    /// Begins a write; lookups of its key wait for it.
+    func begin(writing key: CacheKey?, _ work: @escaping @Sendable () async -> Void) {
+        guard let key else { return begin(nil, work) }
+        let written = Promise<Void>()
+        state.withLock { $0.writes[key, default: []].append(written) }
+        begin { [self] in
+            await Self.$writing.withValue(Self.writing.union([key])) { await work() }
+            state.withLock { state in
+                state.writes[key]?.removeAll { $0 === written }
+                if state.writes[key]?.isEmpty == true {
+                    state.writes[key] = nil
+                }
+            }
+            written.fulfil(.success(()))
+        }
+    }
+
+    /// Waits until the writes of a key that are under way have ended, or the task is cancelled. A write does not wait for
+    /// itself.
+    func waitForWrites(of key: CacheKey) async {
+        guard let writes = state.withLock({ $0.writes[key] }), !Self.writing.contains(key) else { return }
+        for write in writes {
+            _ = try? await write.value()
+        }
+    }
+
+    /// The keys that the task writes.
+    @TaskLocal private static var writing: Set<CacheKey> = []
 
     private func end(_ name: CacheKey?) {
         let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in

@@ -129,7 +129,7 @@ struct CachedCall<Side: CacheSide>: Sendable {
         let kept = StoredPiece(key: piece.key, answer: fresh, body: piece.body)
         let side = side
         if isForItsKey(answer), hosts != nil {
-            await keep {
+            await keep(look) {
                 () async throws(NetError) in try await side.replace(piece, by: fresh, after: look)
             }
         }
@@ -150,7 +150,7 @@ struct CachedCall<Side: CacheSide>: Sendable {
         var report = look.report(.network)
         let (side, received, isOwn) = (side, caching.now, isForItsKey(answer))
         let stored = isOwn ? side.answer(for: answer.response, asked: asked, received: received) : nil
-        report.isStorable = stored != nil
+        report.isStorable = stored != nil && !caching.isFailing
         if isOwn, stored == nil || isRefused(answer.status) {
             await drop(look, for: answer.response)
         }
@@ -158,7 +158,7 @@ struct CachedCall<Side: CacheSide>: Sendable {
         switch answer.body {
         case .bytes(let bytes):
             let response = answer.response
-            let store = stored.map { stored -> @Sendable () async -> Void in
+            let store = stored.map { stored -> @Sendable () async -> Bool in
                 { await keep(stored, bytes, of: response, after: look) }
             }
             var noted = response
@@ -195,15 +195,15 @@ struct CachedCall<Side: CacheSide>: Sendable {
             return await drop(look, for: ending)
         }
         if (try? call.request.checkBody(bytes, of: ending)) != nil {
-            await keep(stored, bytes, of: ending, after: look)
+            _ = await keep(stored, bytes, of: ending, after: look)
         }
     }
 
     /// Stores an answer. Where that fails the older one goes: what is newer is known, and would be hidden by it.
     private func keep(
         _ stored: StoredAnswer, _ bytes: Bytes, of response: Response<Bytes>, after look: CacheLook
-    ) async {
-        await keep { () async throws(NetError) in
+    ) async -> Bool {
+        await keep(look) { () async throws(NetError) in
             do throws(NetError) {
                 try await put(stored, bytes, after: look)
             } catch {
@@ -219,7 +219,7 @@ struct CachedCall<Side: CacheSide>: Sendable {
     private func drop(_ look: CacheLook, for response: Response<Bytes>) async {
         let side = side
         if side.isSuperseded(by: response) {
-            await keep { () async throws(NetError) in try await side.remove(look) }
+            await keep(look) { () async throws(NetError) in try await side.remove(look) }
         }
     }
 
@@ -228,21 +228,27 @@ struct CachedCall<Side: CacheSide>: Sendable {
         call.request.acceptedStatuses.map { !$0.contains(status) } ?? false
     }
 
-    /// Stores at once or after the call; what cannot be stored is told to those who watch.
-    private func keep(_ put: @escaping @Sendable () async throws(NetError) -> Void) async {
-        let (watch, request) = (call.watch, call.request)
-        let work = { @Sendable in
+    /// Stores immediately, or behind the call: then the next lookup of the key waits for it. A failure is reported to
+    /// observers. Returns whether it is stored, or may be.
+    @discardableResult
+    private func keep(
+        _ look: CacheLook, _ put: @escaping @Sendable () async throws(NetError) -> Void
+    ) async -> Bool {
+        let (watch, request, caching) = (call.watch, call.request, caching)
+        let work = { @Sendable () async -> Bool in
             do throws(NetError) {
                 try await put()
+                caching.tookEntry(nil)
+                return true
             } catch {
+                caching.tookEntry(error)
                 watch?.tell(.notStored(error), of: request)
+                return false
             }
         }
-        if side.writesAsynchronously {
-            caching.background.begin(nil, work)
-        } else {
-            await work()
-        }
+        guard side.writesAsynchronously else { return await work() }
+        caching.background.begin(writing: look.key) { _ = await work() }
+        return !caching.isFailing
     }
 
     // MARK: In the background
@@ -263,7 +269,7 @@ struct CachedCall<Side: CacheSide>: Sendable {
             guard (try? asked.checkHead(response, types: nil)) != nil,
                 (try? asked.checkBody(bytes, of: response)) != nil
             else { return }
-            await response.cacheNote?.store?()
+            _ = await response.cacheNote?.store?()
         }
     }
 }

@@ -24,6 +24,19 @@ public final class Caching: Interceptor {
     let background = BackgroundWork()
     let changes = ChangedKeys()
     private let stores: @Sendable (Request<Bytes>) -> any CacheStore
+    private let failing = Lock(false)
+
+    /// Whether the last entry could not be stored.
+    var isFailing: Bool { failing.withLock { $0 } }
+
+    /// Takes down how the store took an entry. One that is too large, or that the app keeps out, says nothing of others.
+    func tookEntry(_ error: NetError?) {
+        switch error?.code {
+        case .tooLarge?, .stoppedByCaller?, .cancelled?, .usage?, .unsupported?: break
+        case nil: failing.withLock { $0 = false }
+        default: failing.withLock { $0 = true }
+        }
+    }
 
     /// With one store for all requests.
     ///

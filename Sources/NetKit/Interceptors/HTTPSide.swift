@@ -58,6 +58,10 @@ final class HTTPSide: CacheSide {
         if control.hasNoStore {
             look.decision = .fetch(.uncacheable)
         } else if !policy.ignoresStored {
+            // A change does not need what is written, and what is written is of no use after it.
+            if !isChanging {
+                await caching.background.waitForWrites(of: key)
+            }
             switch await found(key) {
             case .success(let piece): judge(piece, control, now, &look)
             case .failure(let miss): look.decision = .fetch(miss.reason)
