@@ -90,6 +90,7 @@ struct PendingWriteTests {
             }
         }
         agents.append(scene.agent)
+        defer { agents.removeAll() }  // The agent's hook holds it.
         scene.stub.answer("*", with: Self.fresh)
         _ = try await scene.agent.send(Request<String>("/a"))
         #expect(try await scene.agent.send(Request<String>("/a")).value == "x")
