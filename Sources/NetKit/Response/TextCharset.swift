@@ -62,8 +62,13 @@ struct TextCharset: Equatable {
     }
 }
 
-/// The charset parameter of a Content-Type (RFC 9110, 8.3.2): the first one, in quotes or not.
-package func charsetName(in contentType: String) -> String? { parameter("charset", of: contentType) }
+/// The charset parameter of a Content-Type (RFC 9110, 8.3.2): the first one, in quotes or not. Servers also write single
+/// quotes, which are no quotes to HTTP and begin no label.
+package func charsetName(in contentType: String) -> String? {
+    guard let name = parameter("charset", of: contentType) else { return nil }
+    let quote: Character = "'"
+    return name.count > 2 && name.first == quote && name.last == quote ? String(name.dropFirst().dropLast()) : name
+}
 
 /// The first parameter of this name behind a value such as a Content-Type's, in quotes or not; `nil` when it is empty.
 ///

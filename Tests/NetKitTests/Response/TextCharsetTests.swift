@@ -117,9 +117,14 @@ struct TextCharsetTests {
         #expect(try read([0xC3, 0xA9], "text/plain; \(parameter)") == text)
     }
 
-    @Test(arguments: ["ut\\f-8", "'utf-8'", "\"ut\\\\f-8\"", "iso-2022-kr", "hz-gb-2312", "replacement"])
+    @Test(arguments: ["ut\\f-8", "'utf-8", "'klingon'", "\"ut\\\\f-8\"", "iso-2022-kr", "hz-gb-2312", "replacement"])
     func otherLabelsAreRefused(label: String) throws {
         #expect(try error([0x61], "text/plain; charset=\(label)").code == .badCharset)
+    }
+
+    @Test(arguments: ["'utf-8'", "\"'UTF-8'\"", "' utf-8 '"])
+    func singleQuotesAreNoPartOfALabel(label: String) throws {
+        #expect(try read([0xC3, 0xA9], "text/plain; charset=\(label)") == "é")
     }
 
     @Test(arguments: ["unicode", "csunicode", "unicodeFFFE", "UTF-16BE"])
