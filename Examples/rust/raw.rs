@@ -80,11 +80,12 @@ c_struct!(BodySource, "nc_body_source", ctx: *mut c_void, pull: *mut c_void, rew
 c_struct!(Credentials, "nc_credentials", schemes: u32, user: Slice, password: Slice, token: Slice);
 
 c_struct!(Request, "nc_request", method: Slice, url: Slice, headers: *const c_void, header_count: usize, body:
-    Slice, has_body: bool, body_file: Slice, body_source: BodySource, body_length: u64, multipart: *mut c_void,
+    Slice, has_body: bool, omits_zero_length: bool, body_file: Slice, body_source: BodySource, body_length: u64,
+    multipart: *mut c_void,
     save_path: Slice, accepts_codings: bool, http: i32, redirects: i32, limits: Limits, trust: *mut c_void,
     connect_to: *const c_void, connect_to_count: usize, unix_socket: Slice, proxy: *const c_void, expectation: *mut
-    c_void, credentials: Credentials, priority: i32, cookie_use: u8, keeps_dot_segments: bool, may_pause:
-    bool, dscp: u8, is_elsewhere: bool);
+    c_void, credentials: Credentials, priority: i32, cookie_use: u8, keeps_dot_segments: bool,
+    refuses_malformed_fields: bool, may_pause: bool, dscp: u8, is_elsewhere: bool);
 
 c_struct!(Sink, "nc_sink", ctx: *mut c_void, on_head: Option<HeadFn>, on_body: Option<BodyFn>, on_done:
     Option<DoneFn>, on_progress: *mut c_void);
@@ -111,7 +112,7 @@ c_struct!(TrustOptions, "nc_trust_options", roots: i32, ca_file: Slice, ca_pem: 
     Slice, identity_password: Slice, identity_pass_phrase: *mut c_void, identity_ctx: *mut c_void, identity_release:
     *mut c_void, rules: *const TrustRule, rule_count: usize, accepts_invalid_chains: bool, skips_name_check: bool,
     crl_file: Slice, requires_staple: bool, max_version: i32, ciphers: Slice, cipher_suites: Slice, skips_alpn:
-    bool, observer: TrustObserver);
+    bool, observer: TrustObserver, is_strict: bool, max_chain_length: u32);
 
 c_struct!(ShapeOptions, "nc_shape_options", max_mismatches: u32, is_lenient: bool);
 

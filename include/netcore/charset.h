@@ -58,26 +58,26 @@ NC_API NC_NODISCARD nc_status nc_charset_from_utf8(nc_buf *out, nc_slice text, n
 ///
 /// - out: owned by the caller; release with nc_charset_decoder_free().
 /// - charset: as for nc_charset_to_utf8().
-/// Returns NC_OK, NC_ERR_BAD_CHARSET when the name is unknown, NC_ERR_NO_MEMORY. Not thread-safe: use a decoder from
-/// one thread at a time.
+/// Returns NC_OK, NC_ERR_BAD_CHARSET when the name is unknown, NC_ERR_NO_MEMORY.
+/// Confined: one thread at a time.
 NC_API NC_NODISCARD nc_status nc_charset_decoder_new(nc_charset_decoder *NC_NULLABLE *NC_NONNULL out, nc_slice charset,
                                                      nc_error *NC_NULLABLE err);
 
 /// Appends the UTF-8 text of the next bytes to `out`; the beginning of a character is kept for the next call.
 ///
 /// Returns as nc_charset_to_utf8(); err->offset counts from the first byte of the first piece. After an error the
-/// decoder can only be freed. Not thread-safe: use a decoder from one thread at a time.
+/// decoder can only be freed. Confined: one thread at a time.
 NC_API NC_NODISCARD nc_status nc_charset_decoder_feed(nc_charset_decoder *decoder, nc_buf *out, nc_slice bytes,
                                                       nc_error *NC_NULLABLE err);
 
 /// Ends the text: appends what a charset still holds back.
 ///
-/// Returns as nc_charset_decoder_feed(); NC_ERR_BAD_CHARSET within a character. Not thread-safe: use a decoder from one
-/// thread at a time.
+/// Returns as nc_charset_decoder_feed(); NC_ERR_BAD_CHARSET within a character.
+/// Confined: one thread at a time.
 NC_API NC_NODISCARD nc_status nc_charset_decoder_finish(nc_charset_decoder *decoder, nc_buf *out,
                                                         nc_error *NC_NULLABLE err);
 
-/// Frees a decoder; NULL is allowed. Not thread-safe: use a decoder from one thread at a time.
+/// Frees a decoder; NULL is allowed. Confined: one thread at a time.
 NC_API void nc_charset_decoder_free(nc_charset_decoder *NC_NULLABLE decoder);
 
 NC_ASSUME_NONNULL_END

@@ -25,7 +25,8 @@ typedef NC_ENUM(nc_secret_place){
     NC_SECRET_COOKIE = 3,
 } nc_secret_place;
 
-/// Whether the value under a name is a secret. A name of more than 1,024 bytes counts as one. Pure.
+/// Whether the value under a name is a secret. A name of more than 1,024 bytes counts as one.
+/// Pure; call from any thread.
 NC_API bool nc_secret_name_matches(nc_slice name, nc_secret_place place);
 
 NC_ASSUME_NONNULL_END

@@ -64,14 +64,15 @@ class Credentials(Structure):
 
 class Request(Structure):
     _fields_ = [("method", Slice), ("url", Slice), ("headers", POINTER(Header)), ("header_count", c_size_t),
-                ("body", Slice), ("has_body", c_bool), ("body_file", Slice), ("body_source", BodySource),
+                ("body", Slice), ("has_body", c_bool), ("omits_zero_length", c_bool), ("body_file", Slice),
+                ("body_source", BodySource),
                 ("body_length", c_uint64), ("multipart", c_void_p), ("save_path", Slice),
                 ("accepts_codings", c_bool), ("http", c_int), ("redirects", c_int), ("limits", Limits),
                 ("trust", c_void_p), ("connect_to", c_void_p), ("connect_to_count", c_size_t),
                 ("unix_socket", Slice), ("proxy", c_void_p), ("expectation", c_void_p),
                 ("credentials", Credentials), ("priority", c_int), ("cookie_use", c_uint8),
-                ("keeps_dot_segments", c_bool), ("may_pause", c_bool), ("dscp", c_uint8),
-                ("is_elsewhere", c_bool)]
+                ("keeps_dot_segments", c_bool), ("refuses_malformed_fields", c_bool), ("may_pause", c_bool),
+                ("dscp", c_uint8), ("is_elsewhere", c_bool)]
 
 
 HEAD_FN = ctypes.CFUNCTYPE(c_int, c_void_p, c_uint64, c_void_p, c_bool)
@@ -130,7 +131,7 @@ class TrustOptions(Structure):
                 ("rules", POINTER(TrustRule)), ("rule_count", c_size_t), ("accepts_invalid_chains", c_bool),
                 ("skips_name_check", c_bool), ("crl_file", Slice), ("requires_staple", c_bool),
                 ("max_version", c_int), ("ciphers", Slice), ("cipher_suites", Slice), ("skips_alpn", c_bool),
-                ("observer", TrustObserver)]
+                ("observer", TrustObserver), ("is_strict", c_bool), ("max_chain_length", c_uint32)]
 
 
 class ShapeOptions(Structure):
