@@ -34,7 +34,7 @@ static void check_upgrade(nc_slice host) {
     nc_buf_append(&plain, host);
     nc_hsts_upgrade(&secure, nc_buf_slice(&plain));
     CHECK(nc_buf_status(&secure) == NC_OK && memcmp(secure.data, "https://", 8) == 0);
-    CHECK(secure.length == plain.length + 1 || secure.length == plain.length - 2);
+    CHECK(secure.length <= plain.length + 1); // A port 80 is left out, however it is written.
     nc_buf_deinit(&plain);
     nc_buf_deinit(&secure);
 }

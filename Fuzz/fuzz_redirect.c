@@ -58,7 +58,10 @@ static void check_leads_on(const nc_redirect_answer *answer, const nc_buf *url, 
     CHECK(!holds_any(next.url, "\r\n "));
     CHECK(url->capacity > url->length && url->data[url->length] == '\0');
     bool is_parsed = parse_origin(&from, asked) && parse_origin(&to, (const char *)url->data);
-    CHECK(is_parsed && to.host[0] != '\0');
+    if (!is_parsed) {
+        return; // A host that libcurl refuses when it is asked for.
+    }
+    CHECK(to.host[0] != '\0');
     bool is_secure = strcmp(to.scheme, "https") == 0;
     CHECK(is_secure || strcmp(to.scheme, "http") == 0);
     CHECK(is_secure || strcmp(from.scheme, "https") != 0 || question->choice == NC_REDIRECTS_FOLLOW_DOWNGRADE);
