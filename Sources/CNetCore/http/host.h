@@ -4,9 +4,8 @@
 ///   that fails, transitional, as libcurl does it), without the one trailing dot.
 /// - An IPv4 address has four decimal parts. All spellings that inet_aton() and libcurl accept give this form: fewer
 ///   parts, octal ("0177.1"), hexadecimal ("0x7f.1"), full-width digits.
-/// - An IPv6 address has no brackets and the compressed form of RFC 5952. A zone id follows "%25" (RFC 6874) and stays
-/// as it
-///   is.
+/// - An IPv6 address has no brackets and the compressed form of RFC 5952. A zone id follows "%25" (RFC 6874) and
+///   stays as it is.
 /// - An IPv4-mapped IPv6 address (::ffff:a.b.c.d) is the IPv4 address. Both reach the same socket (RFC 4291, 2.5.5.2),
 ///   so a rule for one that missed the other could be evaded. Other embeddings of IPv4 (NAT64, 6to4, "::a.b.c.d") take
 ///   another route and keep an identity of their own.
