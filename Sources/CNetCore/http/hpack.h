@@ -1,0 +1,35 @@
+/// Decodes the header blocks of one direction of an HTTP/2 connection (RFC 7541).
+///
+/// The decoder has to see all blocks of the direction, in order. It keeps a dynamic table of at most 4,096 bytes, which
+/// is the initial SETTINGS_HEADER_TABLE_SIZE (RFC 9113, 6.5.2). A block that changes the size to more is malformed.
+///
+/// Names and values are returned as they were sent. The caller has to check them.
+///
+///     nc_hpack *hpack = nc_hpack_new();
+///     nc_status status = nc_hpack_decode(hpack, block, take_field, &fields);
+///     nc_hpack_free(hpack);
+///
+/// Not thread-safe: use from one thread at a time.
+#ifndef NETCORE_PRIVATE_HPACK_H
+#define NETCORE_PRIVATE_HPACK_H
+
+#include <netcore/bytes.h>
+
+/// The names and values of one block have at most this many bytes.
+enum { NC_HPACK_MAX_BLOCK_BYTES = 128 << 10 };
+
+typedef struct nc_hpack nc_hpack;
+
+/// Called for each field of a block. `name` and `value` are valid until it returns.
+typedef void (*nc_hpack_take)(void *ctx, nc_slice name, nc_slice value);
+
+/// Makes a decoder with an empty table; NULL when memory is short. The caller frees it.
+NC_NODISCARD nc_hpack *nc_hpack_new(void);
+/// Frees a decoder; NULL is harmless.
+void nc_hpack_free(nc_hpack *hpack);
+
+/// Decodes a whole block. Returns NC_OK, NC_ERR_BAD_RESPONSE for a malformed block, NC_ERR_TOO_LARGE for more than
+/// NC_HPACK_MAX_BLOCK_BYTES, or NC_ERR_NO_MEMORY. After an error the table is unknown: decode nothing further.
+NC_NODISCARD nc_status nc_hpack_decode(nc_hpack *hpack, nc_slice block, nc_hpack_take take, void *ctx);
+
+#endif
