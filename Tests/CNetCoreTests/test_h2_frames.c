@@ -5,11 +5,21 @@
 
 #include <string.h>
 
-enum { MAX_FRAMES = 16 };
+enum { MAX_FRAMES = 16, MAX_CONTENT_BYTES = 128 };
+
+/// What a reader has found; equal for every way of splitting.
+typedef struct found {
+    nc_h2_frame frames[MAX_FRAMES];
+    size_t count;
+    char content[MAX_CONTENT_BYTES]; // of all frames that have any
+    size_t content_bytes;
+    bool is_broken;
+} found;
 
 typedef struct text {
     const uint8_t *bytes;
     size_t length;
+    found *out;
 } text;
 
 static void read_text(void *ctx, size_t at, uint8_t *out, size_t count) {
@@ -18,16 +28,20 @@ static void read_text(void *ctx, size_t at, uint8_t *out, size_t count) {
     memcpy(out, from->bytes + at, count);
 }
 
-/// What a reader has found; equal for every way of splitting.
-typedef struct found {
-    nc_h2_frame frames[MAX_FRAMES];
-    size_t count;
-    bool is_broken;
-} found;
+static void take_content(void *ctx, const nc_h2_frame *frame, size_t at, size_t count) {
+    text *from = ctx;
+    assert_true(count > 0 && at + count <= from->length);
+    assert_true(frame->type == NC_H2_DATA || frame->type == NC_H2_HEADERS || frame->type == NC_H2_CONTINUATION);
+    if (from->out != NULL) {
+        assert_true(count <= MAX_CONTENT_BYTES - from->out->content_bytes);
+        memcpy(from->out->content + from->out->content_bytes, from->bytes + at, count);
+        from->out->content_bytes += count;
+    }
+}
 
 static void feed(nc_h2_reader *reader, found *out, const uint8_t *bytes, size_t length) {
-    text from = {bytes, length};
-    const nc_h2_piece piece = {read_text, &from, length};
+    text from = {bytes, length, out};
+    const nc_h2_piece piece = {read_text, take_content, &from, length};
     nc_h2_frame frame;
     size_t at = 0;
     while (nc_h2_reader_next(reader, &piece, &at, &frame)) {
@@ -87,6 +101,26 @@ static void h2_frames__a_frame_is_reported_with_what_its_head_says(void **state)
     assert_int_equal(seen.frames[10].code, NC_H2_ENHANCE_YOUR_CALM);
     assert_int_equal(seen.frames[10].last_stream, 5);
     assert_frame(&seen.frames[11], NC_H2_DATA, 1, 0, true);
+    for (size_t i = 0; i < seen.count; i++) {
+        assert_int_equal(seen.frames[i].ends_block, i == 1 || i == 8);
+    }
+}
+
+static void h2_frames__content_is_reported_without_padding_and_priority(void **state) {
+    (void)state;
+    const found seen = READ(conversation);
+    assert_int_equal(seen.content_bytes, 11);
+    assert_memory_equal(seen.content,
+                        "\x88"
+                        "abcabc"
+                        "\x88\x88\x88\x88",
+                        11);
+    const found all = READ(HEAD("\x0a", "\1", "\x2c", "\1") "\2-----hi\0\0" HEAD("\5", "\1", "\x24", "\3") "-----" HEAD(
+        "\4", "\0", "\x08", "\1") "\3\0\0\0");
+    assert_false(all.is_broken);
+    assert_int_equal(all.count, 3);
+    assert_int_equal(all.content_bytes, 2);
+    assert_memory_equal(all.content, "hi", 2);
 }
 
 static void h2_frames__every_way_of_splitting_reports_the_same(void **state) {
@@ -106,6 +140,8 @@ static void h2_frames__every_way_of_splitting_reports_the_same(void **state) {
         }
         assert_int_equal(split.count, whole.count);
         assert_memory_equal(split.frames, whole.frames, sizeof whole.frames);
+        assert_int_equal(split.content_bytes, whole.content_bytes);
+        assert_memory_equal(split.content, whole.content, whole.content_bytes);
     }
 }
 
@@ -173,8 +209,8 @@ static void h2_frames__of_chance_end_the_reading_or_go_on(void **state) {
             uint64_t next = torture_next(&chance);
             bytes[i] = (uint8_t)(next % 3 == 0 ? next >> 8 & 0xff : next >> 8 & 0x0b); // mostly small numbers
         }
-        text from = {bytes, sizeof bytes};
-        const nc_h2_piece piece = {read_text, &from, sizeof bytes};
+        text from = {bytes, sizeof bytes, NULL};
+        const nc_h2_piece piece = {read_text, take_content, &from, sizeof bytes};
         nc_h2_frame frame;
         size_t at = 0;
         while (nc_h2_reader_next(&reader, &piece, &at, &frame)) {
@@ -188,6 +224,7 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(h2_frames__a_frame_is_reported_with_what_its_head_says),
+        harness_case(h2_frames__content_is_reported_without_padding_and_priority),
         harness_case(h2_frames__every_way_of_splitting_reports_the_same),
         harness_case(h2_frames__a_frame_that_is_cut_is_not_reported),
         harness_case(h2_frames__an_error_of_the_connection_ends_the_reading),

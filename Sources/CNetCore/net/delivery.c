@@ -146,6 +146,15 @@ static nc_status take_chunks(nc_transfer *transfer, nc_slice *in) {
     return status;
 }
 
+nc_status nc_delivery_keep(nc_transfer *transfer, nc_slice bytes) {
+    nc_delivery *delivery = &transfer->delivery;
+    nc_buf_reset(&delivery->kept);
+    nc_buf_append(&delivery->kept, bytes);
+    delivery->kept_at = 0;
+    nc_status status = nc_buf_status(&delivery->kept);
+    return status == NC_OK ? NC_OK : nc_transfer_note(transfer, status, 0, "no memory for a response body");
+}
+
 nc_status nc_delivery_take(nc_transfer *transfer, nc_slice bytes) {
     nc_delivery *delivery = &transfer->delivery;
     if (!delivery->is_chunked) {
@@ -154,13 +163,7 @@ nc_status nc_delivery_take(nc_transfer *transfer, nc_slice bytes) {
     nc_status status = take_chunks(transfer, &bytes);
     if (status == NC_OK && bytes.length > 0) {
         nc_handle_watch_excess(transfer->handle); // libcurl may be done before these are looked at.
-        nc_buf_reset(&delivery->kept);
-        nc_buf_append(&delivery->kept, bytes);
-        delivery->kept_at = 0;
-        status = nc_buf_status(&delivery->kept);
-        if (status != NC_OK) {
-            return nc_transfer_note(transfer, status, 0, "no memory for a response body");
-        }
+        status = nc_delivery_keep(transfer, bytes);
     }
     return status;
 }
@@ -178,7 +181,12 @@ nc_status nc_delivery_go_on(nc_transfer *transfer) {
     if (status == NC_OK && delivery->kept_at < delivery->kept.length) {
         nc_slice rest =
             nc_slice_make(delivery->kept.data + delivery->kept_at, delivery->kept.length - delivery->kept_at);
-        status = take_chunks(transfer, &rest);
+        if (delivery->is_chunked) {
+            status = take_chunks(transfer, &rest);
+        } else {
+            status = take_content(transfer, rest);
+            rest.length = 0;
+        }
         delivery->kept_at = delivery->kept.length - rest.length;
     }
     nc_gather_give_out(&transfer->engine->loop.gather);

@@ -27,6 +27,9 @@ NC_NODISCARD nc_status nc_delivery_begin(nc_transfer *transfer);
 /// Takes a piece of the body as libcurl has it; NC_OK, or what was noted, or NC_ERR_STOPPED_BY_CALLER when the hop is
 /// to end early.
 NC_NODISCARD nc_status nc_delivery_take(nc_transfer *transfer, nc_slice bytes);
+/// Keeps bytes of the body, which nc_delivery_go_on() takes; none is harmless. NC_OK, or what the transfer has noted as
+/// its end.
+NC_NODISCARD nc_status nc_delivery_keep(nc_transfer *transfer, nc_slice bytes);
 /// Whether something that was taken has not been given out yet.
 bool nc_delivery_is_pending(const nc_transfer *transfer);
 /// Gives out what is pending, until the reader rests; as nc_delivery_take().

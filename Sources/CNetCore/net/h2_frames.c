@@ -1,6 +1,6 @@
 #include "net/h2_frames.h"
 
-enum { HEAD_BYTES = 9 };
+enum { HEAD_BYTES = 9, PRIORITY_BYTES = 5 };
 enum { FLAG_END_STREAM = 1, FLAG_ACK = 1, FLAG_END_HEADERS = 4, FLAG_PADDED = 8, FLAG_PRIORITY = 0x20 };
 
 /// SETTINGS_MAX_FRAME_SIZE is never raised: libcurl leaves it at its first value (RFC 9113, 6.5.2).
@@ -98,10 +98,13 @@ static uint8_t wanted_bytes(const frame_head *head) {
     }
 }
 
+static bool has_priority(const frame_head *head) {
+    return head->type == NC_H2_HEADERS && (head->flags & FLAG_PRIORITY) != 0;
+}
+
 /// RFC 9113, 6.1 and 6.2: the padding has to leave room for what stands before it.
 static bool has_valid_padding(const nc_h2_reader *reader, const frame_head *head) {
-    bool has_priority = head->type == NC_H2_HEADERS && (head->flags & FLAG_PRIORITY) != 0;
-    uint32_t before = (is_padded(head) ? 1u + reader->head[HEAD_BYTES] : 0) + (has_priority ? 5 : 0);
+    uint32_t before = (is_padded(head) ? 1u + reader->head[HEAD_BYTES] : 0) + (has_priority(head) ? PRIORITY_BYTES : 0);
     return before <= head->length;
 }
 
@@ -115,6 +118,7 @@ static void follow_block(nc_h2_reader *reader, const frame_head *head) {
     reader->block = is_end ? 0 : head->stream;
     reader->block_ends = ends_stream;
     reader->frame.ends_stream = is_end && ends_stream;
+    reader->frame.ends_block = is_end;
 }
 
 /// All of `head` is there: makes the frame of it. Returns false for an error of the connection.
@@ -137,7 +141,10 @@ static bool take_head(nc_h2_reader *reader) {
         .ends_stream = head.type == NC_H2_DATA && (head.flags & FLAG_END_STREAM) != 0,
     };
     follow_block(reader, &head);
+    bool has_content = head.type == NC_H2_DATA || head.type == NC_H2_HEADERS || head.type == NC_H2_CONTINUATION;
     reader->skip = head.length - (uint32_t)(reader->need - HEAD_BYTES);
+    reader->lead = !has_content ? reader->skip : has_priority(&head) ? PRIORITY_BYTES : 0;
+    reader->tail = has_content && is_padded(&head) ? payload[0] : 0;
     reader->has_frame = true;
     return true;
 }
@@ -169,11 +176,23 @@ static bool fill_head(nc_h2_reader *reader, const nc_h2_piece *piece, size_t *at
     return reader->need == HEAD_BYTES ? look_at_head(reader) : take_head(reader);
 }
 
+/// Skips as much of the payload as the piece has, and reports where its content is.
+static void skip_payload(nc_h2_reader *reader, const nc_h2_piece *piece, size_t *at) {
+    uint32_t count = (uint32_t)least(reader->skip, piece->length - *at);
+    uint32_t before = (uint32_t)least(reader->lead, count);
+    uint32_t content = reader->skip - before > reader->tail ? reader->skip - before - reader->tail : 0;
+    content = (uint32_t)least(content, count - before);
+    if (content > 0 && piece->take != NULL) {
+        piece->take(piece->ctx, &reader->frame, *at + before, content);
+    }
+    reader->lead -= before;
+    reader->skip -= count;
+    *at += count;
+}
+
 bool nc_h2_reader_next(nc_h2_reader *reader, const nc_h2_piece *piece, size_t *at, nc_h2_frame *frame) {
     while (!reader->is_broken) {
-        size_t count = least(reader->skip, piece->length - *at);
-        *at += count;
-        reader->skip -= (uint32_t)count;
+        skip_payload(reader, piece, at);
         if (reader->has_frame && reader->skip == 0) {
             *frame = reader->frame;
             reader->has_frame = false;

@@ -1,8 +1,9 @@
-/// The frame heads of one direction of an HTTP/2 connection (RFC 9113, 4.1), without their payloads.
+/// The frames of one direction of an HTTP/2 connection (RFC 9113, 4.1).
 ///
 /// The reader looks at the 9 bytes of each frame head and at the few bytes behind it that matter: the length of the
 /// padding, and the codes of RST_STREAM and GOAWAY. It skips everything else, so the caller has to provide only these
-/// bytes. It does not keep state about streams, except for the header block that is being sent.
+/// bytes. It reports where the content of DATA, HEADERS and CONTINUATION is, and does not read it. It does not keep
+/// state about streams, except for the header block that is being sent.
 ///
 /// A frame that is an error of the connection by its head alone (RFC 9113, 4.2 and 6) breaks the reader. A broken
 /// reader returns no further frame, because the receiver has to stop there as well.
@@ -42,14 +43,6 @@ enum {
 /// The client preface, which comes before the first frame of a client.
 enum { NC_H2_PREFACE_BYTES = 24 };
 
-/// A run of the connection's bytes. `read` copies `count` bytes that begin at offset `at`; it is only called for bytes
-/// inside the piece.
-typedef struct nc_h2_piece {
-    void (*read)(void *ctx, size_t at, uint8_t *out, size_t count);
-    void *ctx;
-    size_t length;
-} nc_h2_piece;
-
 /// A frame that has come whole.
 typedef struct nc_h2_frame {
     uint8_t type;
@@ -58,13 +51,28 @@ typedef struct nc_h2_frame {
     uint32_t code;          // of RST_STREAM and GOAWAY
     uint32_t last_stream;   // of GOAWAY
     bool ends_stream;       // END_STREAM; of a header block: reported with the frame that ends the block
+    bool ends_block;        // END_HEADERS, of HEADERS and CONTINUATION
 } nc_h2_frame;
+
+/// A run of the connection's bytes. `read` copies `count` bytes that begin at offset `at`; it is only called for bytes
+/// inside the piece.
+///
+/// `take` is called for each run of content of DATA, HEADERS and CONTINUATION, without padding and priority, before the
+/// frame is reported. The frame may not be whole yet. It may be NULL.
+typedef struct nc_h2_piece {
+    void (*read)(void *ctx, size_t at, uint8_t *out, size_t count);
+    void (*take)(void *ctx, const nc_h2_frame *frame, size_t at, size_t count);
+    void *ctx;
+    size_t length;
+} nc_h2_piece;
 
 typedef struct nc_h2_reader {
     uint8_t head[17]; // 9 bytes, then up to 8 bytes of the payload
     uint8_t have;     // bytes in `head`
     uint8_t need;     // bytes of `head` that this frame has
     uint32_t skip;    // bytes before the next head
+    uint32_t lead;    // of these, the first ones are not content
+    uint32_t tail;    // and neither are the last ones
     bool has_frame;   // `frame` is known; its payload is being skipped
     bool is_broken;   // by an error of the connection
     bool block_ends;  // the header block under way carries END_STREAM

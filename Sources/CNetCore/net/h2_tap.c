@@ -19,7 +19,14 @@ struct nc_h2_tap {
     bool is_failure_told;
     bool found_bad_block; // nghttp2 could not decode a header block, and has said so
     nc_link streams;      // the one that the last frame was for is the first
+    nc_hpack *hpack;      // NULL before the first header block
+    bool has_lost_heads;  // a header block could not be decoded
+    nc_buf block;         // the header block that is being received
+    nc_h2_head head;      // the last one
 };
+
+/// nghttp2 takes up to nine frames of a block.
+enum { MAX_BLOCK_BYTES = 160 << 10 };
 
 /* --- frames --- */
 
@@ -41,6 +48,72 @@ static bool is_idle(const nc_h2_tap *tap, const nc_h2_frame *frame) {
     return is_streams && (frame->stream > tap->sent_id || frame->stream % 2 == 0);
 }
 
+/* --- header blocks --- */
+
+/// Without the table no further block can be decoded.
+static void forget_heads(nc_h2_tap *tap) {
+    nc_hpack_free(tap->hpack);
+    tap->hpack = NULL;
+    tap->has_lost_heads = true;
+    nc_buf_deinit(&tap->block);
+    nc_h2_head_deinit(&tap->head);
+}
+
+/// A stream has one answer; it begins with the first head that nghttp2 may refuse.
+static void take_head(nc_h2_stream *stream, const nc_h2_head *head) {
+    if (stream->answer != NULL) {
+        nc_h2_answer_take_head(stream->answer, head);
+    } else if (!stream->has_head && head->quirk != NULL) {
+        stream->answer = nc_h2_answer_new(head);
+    }
+    stream->has_head = stream->has_head || head->status == 0 || head->status >= 200;
+}
+
+/// `stream` is NULL for one that has ended here; its blocks change the table all the same (RFC 9113, 4.3).
+static void end_block(nc_h2_tap *tap, nc_h2_stream *stream) {
+    if (tap->has_lost_heads) {
+        return;
+    }
+    tap->hpack = tap->hpack != NULL ? tap->hpack : nc_hpack_new();
+    if (tap->hpack == NULL || nc_h2_head_read(&tap->head, tap->hpack, nc_buf_slice(&tap->block)) != NC_OK) {
+        forget_heads(tap);
+        return;
+    }
+    nc_buf_reset(&tap->block);
+    if (stream != NULL) {
+        take_head(stream, &tap->head);
+    }
+}
+
+static void take_block(nc_h2_tap *tap, size_t at, size_t count) {
+    if (tap->has_lost_heads) {
+        return;
+    }
+    if (nc_buf_reserve(&tap->block, count) != NC_OK) {
+        forget_heads(tap);
+        return;
+    }
+    nc_tls_records_read(tap->received, at, tap->block.data + tap->block.length, count);
+    tap->block.length += count;
+}
+
+static void take_content(void *ctx, const nc_h2_frame *frame, size_t at, size_t count) {
+    nc_h2_tap *tap = ctx;
+    if (frame->type != NC_H2_DATA) {
+        take_block(tap, at, count);
+        return;
+    }
+    nc_h2_stream *stream = find_stream(tap, frame->stream);
+    uint8_t *place = stream != NULL && stream->answer != NULL && !stream->has_end && !stream->is_reset
+                         ? nc_h2_answer_take_content(stream->answer, count)
+                         : NULL;
+    if (place != NULL) {
+        nc_tls_records_read(tap->received, at, place, count);
+    }
+}
+
+/* --- what the frames tell --- */
+
 static void take_server_frame(nc_h2_tap *tap, const nc_h2_frame *frame) {
     tap->frame_count++;
     if (frame->type == NC_H2_GOAWAY) {
@@ -52,7 +125,11 @@ static void take_server_frame(nc_h2_tap *tap, const nc_h2_frame *frame) {
         return;
     }
     nc_h2_stream *stream = frame->stream != 0 ? find_stream(tap, frame->stream) : NULL;
-    if (stream == NULL || stream->has_end || stream->is_reset) {
+    bool is_over = stream == NULL || stream->has_end || stream->is_reset;
+    if (frame->ends_block) {
+        end_block(tap, is_over ? NULL : stream);
+    }
+    if (is_over) {
         return;
     }
     stream->data_bytes += frame->content_bytes;
@@ -77,13 +154,18 @@ static void take_client_frame(nc_h2_tap *tap, const nc_h2_frame *frame) {
     }
 }
 
-static void read_piece(void *ctx, size_t at, uint8_t *out, size_t count) {
-    nc_tls_records_read(ctx, at, out, count);
+static void read_received(void *ctx, size_t at, uint8_t *out, size_t count) {
+    nc_tls_records_read(((nc_h2_tap *)ctx)->received, at, out, count);
+}
+
+static void read_sent(void *ctx, size_t at, uint8_t *out, size_t count) {
+    nc_tls_records_read(((nc_h2_tap *)ctx)->sent, at, out, count);
 }
 
 static void take_received(void *ctx, nc_tls_records *records, size_t length) {
     nc_h2_tap *tap = ctx;
-    const nc_h2_piece piece = {read_piece, records, length};
+    const nc_h2_piece piece = {read_received, take_content, tap, length};
+    (void)records;
     nc_h2_frame frame;
     size_t at = 0;
     while (nc_h2_reader_next(&tap->server, &piece, &at, &frame)) {
@@ -93,7 +175,8 @@ static void take_received(void *ctx, nc_tls_records *records, size_t length) {
 
 static void take_sent(void *ctx, nc_tls_records *records, size_t length) {
     nc_h2_tap *tap = ctx;
-    const nc_h2_piece piece = {read_piece, records, length};
+    const nc_h2_piece piece = {read_sent, NULL, tap, length};
+    (void)records;
     nc_h2_frame frame;
     size_t at = tap->preface_left < length ? tap->preface_left : length;
     tap->preface_left -= at;
@@ -115,6 +198,8 @@ nc_h2_tap *nc_h2_tap_new(void) {
     nc_list_init(&tap->streams);
     tap->received = nc_tls_records_new(false, take_received, tap);
     tap->sent = nc_tls_records_new(true, take_sent, tap);
+    tap->block = nc_buf_init(MAX_BLOCK_BYTES);
+    tap->head = nc_h2_head_init();
     if (tap->received == NULL || tap->sent == NULL) {
         nc_h2_tap_free(tap);
         return NULL;
@@ -128,6 +213,7 @@ void nc_h2_tap_close(nc_h2_tap *tap) {
     nc_tls_records_free(tap->sent);
     tap->received = NULL;
     tap->sent = NULL;
+    forget_heads(tap);
 }
 
 void nc_h2_tap_free(nc_h2_tap *tap) {
@@ -138,6 +224,7 @@ void nc_h2_tap_free(nc_h2_tap *tap) {
     }
     nc_tls_records_free(tap->received);
     nc_tls_records_free(tap->sent);
+    forget_heads(tap);
     nc_free(tap);
 }
 
@@ -175,15 +262,17 @@ bool nc_h2_tap_take_failure(nc_h2_tap *tap) {
 
 /* --- what is known --- */
 
-void nc_h2_tap_open_stream(nc_h2_tap *tap, nc_h2_stream *stream) {
+void nc_h2_stream_leave(nc_h2_stream *stream) {
     nc_list_remove(&stream->link);
+    nc_h2_answer_free(stream->answer);
+    stream->answer = NULL;
+}
+
+void nc_h2_tap_open_stream(nc_h2_tap *tap, nc_h2_stream *stream) {
+    nc_h2_stream_leave(stream);
     tap->last_id += tap->last_id == 0 ? 1 : 2;
     *stream = (nc_h2_stream){.id = tap->last_id};
     nc_list_insert(&tap->streams, &stream->link);
-}
-
-void nc_h2_stream_leave(nc_h2_stream *stream) {
-    nc_list_remove(&stream->link);
 }
 
 bool nc_h2_tap_is_reliable(const nc_h2_tap *tap) {

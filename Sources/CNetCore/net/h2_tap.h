@@ -3,15 +3,16 @@
 /// libcurl does not report how a stream ended: libcurl 7.88 calls most errors of a connection a success when part of a
 /// body without a length has come, and every version so far calls RST_STREAM with NO_ERROR one. The tap gets the bytes
 /// of the socket and the keys of the connection, decrypts the frame heads (trust/tls_records.h) and reads them
-/// (h2_frames.h). So END_STREAM, RST_STREAM and GOAWAY are facts.
+/// (h2_frames.h). So END_STREAM, RST_STREAM and GOAWAY are facts. It also decodes the header blocks of the responses,
+/// because nghttp2 refuses some that are valid (h2_answer.h).
 ///
-/// It costs one block of the cipher for each frame head, and less than 1 KiB a connection. Loop-confined.
+/// It costs one block of the cipher for each frame head, the decoding of each header block, and about 20 KiB a
+/// connection. Loop-confined.
 #ifndef NETCORE_PRIVATE_H2_TAP_H
 #define NETCORE_PRIVATE_H2_TAP_H
 
 #include "base/list.h"
-
-#include <netcore/bytes.h>
+#include "net/h2_answer.h"
 
 struct ssl_st; // OpenSSL's SSL
 
@@ -24,7 +25,9 @@ typedef struct nc_h2_stream {
     bool ends_with_block; // and it came with a header block: the head's, or the trailers'
     bool is_reset;        // by the server
     bool is_refused;      // by nghttp2, because the server's answer breaks a rule
+    bool has_head;        // its first header block came, other than a valid interim response
     uint32_t reset_code;
+    nc_h2_answer *answer; // our own reading of what nghttp2 may refuse; NULL for none
 } nc_h2_stream;
 
 typedef struct nc_h2_tap nc_h2_tap;
@@ -49,7 +52,7 @@ bool nc_h2_tap_take_failure(nc_h2_tap *tap);
 
 /// libcurl is about to submit a request on the connection: notes which stream it will be (RFC 9113, 5.1.1).
 void nc_h2_tap_open_stream(nc_h2_tap *tap, nc_h2_stream *stream);
-/// Takes a stream out of the list; harmless when it is in none.
+/// Takes a stream out of the list and frees its answer; harmless when it is in none.
 void nc_h2_stream_leave(nc_h2_stream *stream);
 
 /// Whether the tap has seen everything that libcurl may have received.

@@ -40,6 +40,8 @@ struct nc_tls_end {
     bool is_watched; // by a transfer; before, it is only counted what comes
     bool has_close_notify;
     bool is_flooded;
+    bool has_sent_alert; // a fatal one
+    bool is_read_out;    // OpenSSL has verified all records that came
 };
 
 /* --- what a connection brings --- */
@@ -105,6 +107,10 @@ static void on_message(int is_sent, int version, int type, const void *bytes, si
     (void)version;
     bool is_alert = type == SSL3_RT_ALERT && length == 2;
     bool is_record = type == SSL3_RT_HEADER && length == SSL3_RT_HEADER_LENGTH;
+    nc_tls_end *known = SSL_get_ex_data(tls, end_index);
+    if (is_sent && is_alert && known != NULL) {
+        known->has_sent_alert = known->has_sent_alert || head[1] != SSL_AD_CLOSE_NOTIFY;
+    }
     if (is_sent || !(is_alert || is_record || type == SSL3_RT_HANDSHAKE)) {
         return;
     }
@@ -153,6 +159,9 @@ static long on_wire(BIO *wire, int operation, const char *bytes, size_t length, 
     (void)whole;
     if ((is_read || is_write) && result > 0 && processed != NULL) {
         show_tap(end, is_write, nc_slice_make(bytes, *processed));
+    }
+    if (is_read) {
+        end->is_read_out = result <= 0; // OpenSSL reads when it has processed every whole record.
     }
     if (is_read && result > 0) {
         end->failed_writes = 0;
@@ -403,6 +412,7 @@ static void on_info(const SSL *tls, int where, int alert) {
     nc_tls_end *end = SSL_get_ex_data(tls, end_index);
     if (where == SSL_CB_READ_ALERT && (alert & 0xff) == SSL_AD_CLOSE_NOTIFY && end != NULL) {
         end->has_close_notify = true;
+        end->is_read_out = true; // The tap ignores what follows it.
     }
 }
 
@@ -444,6 +454,10 @@ int nc_tls_alert(const nc_tls_end *end) {
 
 bool nc_tls_is_flooded(const nc_tls_end *end) {
     return end != NULL && end->is_flooded;
+}
+
+bool nc_tls_is_verified(const nc_tls_end *end) {
+    return !end->has_sent_alert && (end->is_read_out || (end->tls != NULL && SSL_has_pending(end->tls) == 0));
 }
 
 void nc_tls_release_end(nc_tls_end *end) {

@@ -459,7 +459,7 @@ static void follow(nc_transfer *transfer) {
 }
 
 void nc_transfer_hop_done(nc_transfer *transfer, CURLcode code) {
-    code = nc_verdict_plain_end(transfer, code);
+    code = nc_verdict_end(transfer, code);
     if (nc_verdict_is_of_connection(transfer, code)) {
         nc_lane_doubt_streams(transfer->lane);
     }

@@ -110,6 +110,7 @@ struct nc_transfer {
     bool ends_early;         // the transfer is stopped on purpose, and is a success
     bool asks_anew;          // the hop is stopped on purpose, and begins again
     bool needs_http1;        // nghttp2 refuses the server's answers to the hop
+    const char *quirk;       // and why, although they are valid; NULL where that is unknown
     bool is_afresh;          // the hop begins again over a connection that nobody used before
     uint8_t met;             // NC_PARTY_ bits of those that challenged in the hop
     uint8_t at_once;         // of those that are sent the body without waiting for their challenge

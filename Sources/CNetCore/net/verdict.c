@@ -1,6 +1,7 @@
 #include "net/verdict.h"
 
 #include "net/engine_state.h"
+#include "net/h2_refused.h"
 #include "net/handle.h"
 #include "net/outcome.h"
 #include "net/response.h"
@@ -10,7 +11,7 @@
 
 #include <string.h>
 
-CURLcode nc_verdict_plain_end(const nc_transfer *transfer, CURLcode code) {
+static CURLcode plain_end(const nc_transfer *transfer, CURLcode code) {
     if (code != CURLE_RECV_ERROR || strstr(transfer->handle->detail, "unexpected eof") == NULL) {
         return code;
     }
@@ -18,6 +19,10 @@ CURLcode nc_verdict_plain_end(const nc_transfer *transfer, CURLcode code) {
         return transfer->is_in_head ? code : CURLE_GOT_NOTHING;
     }
     return nc_response_is_close_delimited(transfer->response) && transfer->tls_end != NULL ? CURLE_OK : code;
+}
+
+CURLcode nc_verdict_end(nc_transfer *transfer, CURLcode code) {
+    return nc_h2_refused_is_readable(transfer) ? nc_h2_refused_deliver(transfer) : plain_end(transfer, code);
 }
 
 static bool is_idempotent(const nc_transfer *transfer) {
@@ -87,7 +92,7 @@ static int alert_of(const nc_transfer *transfer) {
 }
 
 /// Whether nghttp2 refused the head of the answer, and the hop may go again over HTTP/1.1: it refuses some that are
-/// valid, such as a 204 with a Content-Length (RFC 9110, 8.6), or one length twice.
+/// valid, and of these not all can be delivered (h2_refused.h).
 static bool is_refused_here(const nc_transfer *transfer, CURLcode code) {
     return code != CURLE_OK && transfer->stream.is_refused && !transfer->has_head && !transfer->needs_http1 &&
            transfer->error.status == NC_OK && is_idempotent(transfer) && nc_upload_can_begin(transfer) &&
@@ -107,6 +112,7 @@ bool nc_verdict_is_calmed(nc_transfer *transfer) {
 bool nc_verdict_asks_anew(nc_transfer *transfer, CURLcode code) {
     if (is_refused_here(transfer, code)) {
         transfer->needs_http1 = true;
+        transfer->quirk = nc_h2_refused_quirk(transfer);
         return true;
     }
     if (alert_of(transfer) != 0 && !is_on_kept_connection(transfer)) {
@@ -118,6 +124,28 @@ bool nc_verdict_asks_anew(nc_transfer *transfer, CURLcode code) {
                       is_stale_stream(transfer, code) || is_too_old(transfer, code) || is_behind_junk(transfer, code);
     return may_repeat && transfer->error.status == NC_OK && transfer->first_byte_ns == 0 &&
            transfer->repeats < MAX_REPEATS && nc_upload_can_begin(transfer) && !nc_verdict_is_calmed(transfer);
+}
+
+enum { ALERT_NO_APPLICATION_PROTOCOL = 120 };
+
+/// Notes that nghttp2 refuses what the server sends over HTTP/2, where that is why the hop failed.
+static bool is_refused_for_quirk(nc_transfer *transfer, CURLcode code) {
+    const char *quirk = nc_h2_refused_quirk(transfer);
+    if (quirk != NULL) {
+        (void)nc_transfer_note(transfer, NC_ERR_HTTP2, (int32_t)code,
+                               "libcurl refuses the server's HTTP/2 response: %s", quirk);
+        return true;
+    }
+    bool is_unanswered = transfer->first_byte_ns == 0 &&
+                         (transfer->was_connected || alert_of(transfer) == ALERT_NO_APPLICATION_PROTOCOL);
+    if (!transfer->needs_http1 || transfer->quirk == NULL || !is_unanswered) {
+        return false;
+    }
+    (void)nc_transfer_note(
+        transfer, NC_ERR_HTTP2, (int32_t)code,
+        "libcurl refuses the server's HTTP/2 response (%s), and the server does not answer over HTTP/1.1",
+        transfer->quirk);
+    return true;
 }
 
 /// CURLINFO_USED_PROXY, which the headers before 8.7 do not have.
@@ -153,6 +181,9 @@ void nc_verdict_judge(nc_transfer *transfer, CURLcode code) {
         (void)nc_transfer_note(
             transfer, NC_ERR_BAD_RESPONSE, (int32_t)code,
             "the server sent more than 16 MiB, or 32,768 frames, without a byte of a response in it");
+        return;
+    }
+    if (is_refused_for_quirk(transfer, code)) {
         return;
     }
     (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_NAMELOOKUP_TIME_T, &lookup_us);

@@ -6,9 +6,11 @@
 
 #include "net/transfer.h"
 
-/// A connection that ends without close_notify is an error to libcurl 8, and an end like any other to 7.88: the code
-/// that 7.88 would give.
-NC_NODISCARD CURLcode nc_verdict_plain_end(const nc_transfer *transfer, CURLcode code);
+/// Returns the code that the hop ends with. It differs from libcurl's in two cases:
+///   - A connection that ends without close_notify is an error to libcurl 8, and an end like any other to 7.88: it is
+///     the code of 7.88.
+///   - A response that nghttp2 has refused is delivered here, where it can be (h2_refused.h).
+NC_NODISCARD CURLcode nc_verdict_end(nc_transfer *transfer, CURLcode code);
 /// Whether a request may be sent again that had no answer: its method says so (RFC 9110, 9.2.2), or its body has not
 /// gone out whole.
 bool nc_verdict_may_be_sent_again(const nc_transfer *transfer);

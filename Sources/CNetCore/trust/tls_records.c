@@ -10,9 +10,10 @@
 enum { HEAD_BYTES = 5, TAG_BYTES = 16, NONCE_BYTES = 12, SALT_BYTES = 4, MAX_KEY_BYTES = 32, MAX_SECRET_BYTES = 64 };
 enum { MAX_HELD_BYTES = 256 << 10, MAX_RECORD_BYTES = (1 << 14) + 2048, RANDOM_BYTES = 32 };
 enum { CHANGE_CIPHER_SPEC = 20, ALERT = 21, HANDSHAKE = 22, APPLICATION_DATA = 23 };
-enum { KEY_UPDATE = 24, MESSAGE_HEAD_BYTES = 4 };
+enum { CLOSE_NOTIFY = 0, KEY_UPDATE = 24, MESSAGE_HEAD_BYTES = 4 };
+enum { AES_BLOCK_BYTES = 16, CHACHA_BLOCK_BYTES = 64, STREAM_BYTES = 256 };
 
-typedef enum records_state { AWAITS_KEYS, IS_OPEN, IS_LOST } records_state;
+typedef enum records_state { AWAITS_KEYS, IS_OPEN, IS_CLOSED, IS_LOST } records_state;
 
 struct nc_tls_records {
     bool is_client;
@@ -39,9 +40,9 @@ struct nc_tls_records {
 
     const uint8_t *text; // of the current record
     uint8_t nonce[NONCE_BYTES];
-    uint8_t block[64]; // of the key stream
-    uint64_t block_index;
-    bool has_block;
+    uint8_t stream[STREAM_BYTES]; // a run of the key stream
+    size_t stream_at;             // of the text's bytes that it is for
+    size_t stream_bytes;          // 0 for none
 
     uint8_t message[MESSAGE_HEAD_BYTES]; // of the handshake, behind the first one
     size_t message_have;
@@ -65,7 +66,7 @@ static void forget_keys(nc_tls_records *records) {
     records->cipher = NULL;
     OPENSSL_cleanse(records->secret, sizeof records->secret);
     OPENSSL_cleanse(records->iv, sizeof records->iv);
-    OPENSSL_cleanse(records->block, sizeof records->block);
+    OPENSSL_cleanse(records->stream, sizeof records->stream);
 }
 
 void nc_tls_records_free(nc_tls_records *records) {
@@ -248,36 +249,55 @@ void nc_tls_records_count(nc_tls_records *records) {
 
 /* --- content --- */
 
-static bool make_block(nc_tls_records *records, uint64_t index) {
+/// RFC 8439, 2.8: the first block makes the tag's key.
+static bool make_chacha_stream(nc_tls_records *records, size_t index, size_t bytes) {
+    static const uint8_t zeros[STREAM_BYTES] = {0};
     int count = 0;
     uint8_t counter[16];
-    static const uint8_t zeros[64] = {0};
-    if (records->is_chacha) { // RFC 8439, 2.8: the first block makes the tag's key.
-        uint32_t number = (uint32_t)index + 1;
-        for (size_t i = 0; i < 4; i++) {
-            counter[i] = (uint8_t)(number >> 8 * i);
-        }
-        memcpy(counter + 4, records->nonce, NONCE_BYTES);
-        return EVP_EncryptInit_ex(records->cipher, NULL, NULL, NULL, counter) == 1 &&
-               EVP_EncryptUpdate(records->cipher, records->block, &count, zeros, 64) == 1;
-    }
-    uint32_t number = (uint32_t)index + 2; // NIST SP 800-38D: block 1 is the tag's.
-    memcpy(counter, records->nonce, NONCE_BYTES);
+    uint32_t number = (uint32_t)index + 1;
     for (size_t i = 0; i < 4; i++) {
-        counter[NONCE_BYTES + i] = (uint8_t)(number >> (24 - 8 * i));
+        counter[i] = (uint8_t)(number >> 8 * i);
     }
-    return EVP_EncryptUpdate(records->cipher, records->block, &count, counter, 16) == 1;
+    memcpy(counter + 4, records->nonce, NONCE_BYTES);
+    return EVP_EncryptInit_ex(records->cipher, NULL, NULL, NULL, counter) == 1 &&
+           EVP_EncryptUpdate(records->cipher, records->stream, &count, zeros, (int)bytes) == 1;
+}
+
+/// NIST SP 800-38D: block 1 is the tag's.
+static bool make_aes_stream(nc_tls_records *records, size_t index, size_t bytes) {
+    int count = 0;
+    uint8_t counters[STREAM_BYTES];
+    for (size_t at = 0; at < bytes; at += AES_BLOCK_BYTES) {
+        uint32_t number = (uint32_t)(index + at / AES_BLOCK_BYTES) + 2;
+        memcpy(counters + at, records->nonce, NONCE_BYTES);
+        for (size_t i = 0; i < 4; i++) {
+            counters[at + NONCE_BYTES + i] = (uint8_t)(number >> (24 - 8 * i));
+        }
+    }
+    return EVP_EncryptUpdate(records->cipher, records->stream, &count, counters, (int)bytes) == 1;
+}
+
+/// Makes the key stream for `count` bytes of the text, or as much as there is room for, in whole blocks.
+static void make_stream(nc_tls_records *records, size_t at, size_t count) {
+    size_t block = records->is_chacha ? CHACHA_BLOCK_BYTES : AES_BLOCK_BYTES;
+    size_t index = at / block;
+    size_t bytes = (at % block + count + block - 1) / block * block;
+    bytes = bytes < STREAM_BYTES ? bytes : STREAM_BYTES;
+    bool is_made =
+        records->is_chacha ? make_chacha_stream(records, index, bytes) : make_aes_stream(records, index, bytes);
+    records->stream_at = index * block;
+    records->stream_bytes = bytes;
+    if (!is_made) {
+        memset(records->stream, 0, bytes); // What is read is then no frame, and the connection is not followed.
+    }
 }
 
 void nc_tls_records_read(nc_tls_records *records, size_t at, uint8_t *out, size_t count) {
-    size_t block_bytes = records->is_chacha ? 64 : 16;
     for (size_t i = 0; i < count; i++) {
-        uint64_t index = (at + i) / block_bytes;
-        if (!records->has_block || records->block_index != index) {
-            records->has_block = make_block(records, index);
-            records->block_index = index;
+        if (at + i - records->stream_at >= records->stream_bytes) { // also for what lies before it
+            make_stream(records, at + i, count - i);
         }
-        out[i] = (uint8_t)(records->text[at + i] ^ records->block[(at + i) % block_bytes]);
+        out[i] = (uint8_t)(records->text[at + i] ^ records->stream[at + i - records->stream_at]);
     }
 }
 
@@ -294,7 +314,7 @@ static size_t open_record(nc_tls_records *records, const uint8_t *body, size_t l
     for (size_t i = 0; explicit_bytes == 0 && i < 8; i++) {
         records->nonce[NONCE_BYTES - 1 - i] ^= (uint8_t)(records->sequence >> 8 * i);
     }
-    records->has_block = false;
+    records->stream_bytes = 0;
     records->text = body + explicit_bytes;
     records->sequence++;
     return length - explicit_bytes - TAG_BYTES;
@@ -324,6 +344,15 @@ static bool walk_messages(nc_tls_records *records, size_t length) {
     return true;
 }
 
+/// RFC 8446, 6.1: what follows close_notify is ignored.
+static void take_alert(nc_tls_records *records, size_t length) {
+    uint8_t alert[2] = {0, 1};
+    if (length == sizeof alert) {
+        nc_tls_records_read(records, 0, alert, sizeof alert);
+    }
+    records->state = alert[1] == CLOSE_NOTIFY ? IS_CLOSED : records->state;
+}
+
 /// RFC 8446, 5.2: the type stands behind the content, and zeros behind it.
 static bool take_inner(nc_tls_records *records, size_t length) {
     uint8_t type = 0;
@@ -332,6 +361,8 @@ static bool take_inner(nc_tls_records *records, size_t length) {
     }
     if (type == APPLICATION_DATA) {
         records->take(records->ctx, records, length);
+    } else if (type == ALERT) {
+        take_alert(records, length);
     } else if (type == HANDSHAKE) {
         return walk_messages(records, length);
     }
@@ -360,6 +391,8 @@ static bool take_record(nc_tls_records *records, const uint8_t *body, size_t len
     }
     if (type == APPLICATION_DATA) {
         records->take(records->ctx, records, count);
+    } else if (type == ALERT) {
+        take_alert(records, count);
     }
     return true;
 }
