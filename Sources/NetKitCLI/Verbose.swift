@@ -19,6 +19,7 @@ enum Verbose {
         var method = request.method
         for (index, hop) in metrics.enumerated() {
             lines.append(connection(of: hop))
+            lines += security(of: hop)
             guard wasAsked(hop) else { continue }
             lines += index == 0 ? plan.proxyNote.map { ["* \($0)"] } ?? [] : []
             // A server may answer in another HTTP/1 than it was asked in.
@@ -82,6 +83,12 @@ enum Verbose {
         let times = parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"
         return hop.ready == nil
             ? "* no connection to \(WrittenURL(hop.url).place)\(times)" : "* connected to \(place)\(times)"
+    }
+
+    /// The parameters of a new connection's TLS, as curl writes them.
+    private static func security(of hop: HopMetrics) -> [String] {
+        let parts = [hop.tlsVersion, hop.tlsCipher, hop.tlsGroup].filter { !$0.isEmpty }
+        return parts.isEmpty || hop.isReused ? [] : ["* SSL connection using \(parts.joined(separator: " / "))"]
     }
 
     private static func account(of hop: HopMetrics) -> String {

@@ -30,7 +30,7 @@ extension WriteOut {
         }
     }
 
-    /// curl's names. Times count from the start, a redirect's share included, as curl's do.
+    /// curl's names, and the three of TLS. Times count from the start, a redirect's share included, as curl's do.
     static let variables: [String: @Sendable (Account) -> Value] = [
         "content_type": { $0.headers["Content-Type"].map { .text($0) } ?? .nothing },
         "errormsg": { $0.message.map { .text($0) } ?? .nothing },
@@ -60,6 +60,9 @@ extension WriteOut {
         "time_redirect": { .seconds($0.redirectTime) },
         "time_starttransfer": { .seconds($0.sum { $0.firstByte }) },
         "time_total": { .seconds($0.took) },
+        "tls_cipher": { .text($0.metrics.last?.tlsCipher ?? "") },
+        "tls_group": { .text($0.metrics.last?.tlsGroup ?? "") },
+        "tls_version": { .text($0.metrics.last?.tlsVersion ?? "") },
         "url": { .text(WrittenURL($0.job.url).withoutLogin) },
         "url_effective": { .text($0.url) },
         "urlnum": { .number($0.job.index) },

@@ -79,6 +79,8 @@ typedef struct nc_hop_metrics {
     char tls_version[12];
     /// Such as "TLS_AES_256_GCM_SHA384"; empty without TLS.
     char tls_cipher[44];
+    /// The group of the key exchange, such as "X25519MLKEM768" or "x25519"; empty without TLS, and where none was used.
+    char tls_group[32];
 } nc_hop_metrics;
 
 /// Gives the judgement that refused the last hop's certificate, with the chain's pins and the policy's.

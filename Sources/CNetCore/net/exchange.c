@@ -328,7 +328,7 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
     bool is_secure = curl_easy_getinfo(easy, CURLINFO_SCHEME, &scheme) == CURLE_OK && scheme != NULL &&
                      nc_slice_is_equal_ignoring_case(nc_slice_of(scheme), nc_slice_of("https"));
     if (is_secure) {
-        nc_tls_describe(easy, hop->tls_version, sizeof hop->tls_version, hop->tls_cipher, sizeof hop->tls_cipher);
+        nc_tls_describe(easy, hop);
         nc_h2_stream_leave(&transfer->stream);
         nc_tls_release_end(transfer->tls_end); // of a connection that died before its first byte
         if (nc_tls_watch(easy, transfer->lane, &transfer->tls_end) != NC_OK) {

@@ -381,12 +381,16 @@ static SSL *live_connection(CURL *easy) {
     return is_known ? info->internals : NULL;
 }
 
-void nc_tls_describe(CURL *easy, char *version, size_t version_bytes, char *cipher, size_t cipher_bytes) {
-    const SSL *tls = live_connection(easy);
+void nc_tls_describe(CURL *easy, nc_hop_metrics *hop) {
+    SSL *tls = live_connection(easy);
     // Before the handshake has chosen a cipher there is neither.
     bool is_live = tls != NULL && SSL_get_current_cipher(tls) != NULL;
-    (void)snprintf(version, version_bytes, "%s", is_live ? SSL_get_version(tls) : "");
-    (void)snprintf(cipher, cipher_bytes, "%s", is_live ? SSL_get_cipher_name(tls) : "");
+    // These two are in every OpenSSL 3, and also know the groups that have no NID, as those with ML-KEM do.
+    long group = is_live ? SSL_get_negotiated_group(tls) : NID_undef;
+    const char *group_name = group != NID_undef ? SSL_group_to_name(tls, (int)group) : NULL;
+    (void)snprintf(hop->tls_version, sizeof hop->tls_version, "%s", is_live ? SSL_get_version(tls) : "");
+    (void)snprintf(hop->tls_cipher, sizeof hop->tls_cipher, "%s", is_live ? SSL_get_cipher_name(tls) : "");
+    (void)snprintf(hop->tls_group, sizeof hop->tls_group, "%s", group_name != NULL ? group_name : "");
 }
 
 bool nc_tls_may_be_multiplexed(CURL *easy) {

@@ -11,9 +11,9 @@
 /// origin judged by its policy. It takes CURLOPT_PROXY_SSL_OPTIONS for itself.
 CURLcode nc_tls_hook_install(CURL *easy, nc_lane *lane);
 
-/// Names the protocol version ("TLSv1.3") and the cipher of the handle's live connection, cut to fit; empty without
-/// TLS of OpenSSL's. An HTTPS proxy's connection counts where no TLS runs inside it.
-void nc_tls_describe(CURL *easy, char *version, size_t version_bytes, char *cipher, size_t cipher_bytes);
+/// Writes the protocol version, the cipher and the key exchange's group of the handle's live connection, cut to fit;
+/// they are empty if OpenSSL does not run the TLS. An HTTPS proxy's connection counts where no TLS runs inside it.
+void nc_tls_describe(CURL *easy, nc_hop_metrics *hop);
 
 /// Tells whether the handle's live connection agreed on HTTP/2 (ALPN), or is one that cannot be asked.
 bool nc_tls_may_be_multiplexed(CURL *easy);

@@ -123,6 +123,7 @@ extension HopMetrics {
         connectionID = unsafe hop.connection_id == 0 ? nil : Int(hop.connection_id)
         tlsVersion = unsafe withUnsafeBytes(of: hop.tls_version) { unsafe Self.text(in: $0) }
         tlsCipher = unsafe withUnsafeBytes(of: hop.tls_cipher) { unsafe Self.text(in: $0) }
+        tlsGroup = unsafe withUnsafeBytes(of: hop.tls_group) { unsafe Self.text(in: $0) }
     }
 
     /// Up to the NUL.

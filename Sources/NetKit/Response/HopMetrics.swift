@@ -45,6 +45,8 @@ public struct HopMetrics: Sendable, Hashable {
     public var tlsVersion = ""
     /// Such as "TLS_AES_256_GCM_SHA384"; empty without TLS.
     public var tlsCipher = ""
+    /// The group of the key exchange, such as "X25519MLKEM768" or "x25519"; empty without TLS, and where none was used.
+    public var tlsGroup = ""
 
     /// Nothing happened yet.
     public init() {}

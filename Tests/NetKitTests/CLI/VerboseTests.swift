@@ -26,6 +26,20 @@ struct VerboseTests {
         #expect(outcome.errorLines.last?.contains("body 4") == true)
     }
 
+    @Test func theParametersOfANewTLSConnectionAreWritten() async throws {
+        let secure = try LoopbackServer(.valid)
+        secure.script("/", Reply(body: Array("body".utf8)))
+        secure.script("/old", .redirect(to: "/"))
+        let outcome = try await nk(
+            "-vkL", "-w", "%{tls_version} / %{tls_cipher} / %{tls_group}", secure.url("/old"))
+        let lines = outcome.errorLines.filter { $0.contains("TLSv1") }
+        #expect(outcome.code == 0 && lines.count == 1)
+        #expect(lines.first == "* SSL connection using \(outcome.text.dropFirst("body".count))")
+        #expect(["x25519", "X25519MLKEM768"].contains { outcome.text.hasSuffix(" / \($0)") })
+        let clear = try await nk("-v", "-w", "[%{tls_group}]", server.url("/"))
+        #expect(clear.text == "body[]" && !clear.errorLines.contains { $0.contains("SSL") })
+    }
+
     @Test func malformedFieldsThatWereDroppedAreCounted() async throws {
         server.script(
             "/odd", Reply(headers: ["X Foo: bar", "X-Fine: yes", "PHP Warning: odd"], body: Array("body".utf8)))

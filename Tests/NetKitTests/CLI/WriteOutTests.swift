@@ -17,6 +17,8 @@ struct WriteOutTests {
             (second.started, second.ready) = (.milliseconds(30), .milliseconds(31))
             (second.firstByte, second.ended) = (.milliseconds(40), .milliseconds(500))
             (second.remoteAddress, second.remotePort) = ("127.0.0.1", 8443)
+            (second.tlsVersion, second.tlsCipher) = ("TLSv1.3", "TLS_AES_128_GCM_SHA256")
+            second.tlsGroup = "X25519MLKEM768"
             (second.headBytes, second.sentBytes, second.receivedBytes) = (50, 90, 1000)
             var account = Account(Job(0, of: try Arguments(parsing: ["https://me:hush@host.test/a", "-o", "f"])))
             account.status = 200
@@ -42,6 +44,7 @@ struct WriteOutTests {
         ("%{speed_download} %{speed_upload}", "2000 40"), ("%{time_total} %{time_redirect}", "0.500000 0.030000"),
         ("%{time_namelookup} %{time_connect} %{time_appconnect}", "0.002000 0.005000 0.000000"),
         ("%{time_pretransfer} %{time_starttransfer}", "0.007000 0.030000"), ("%{exitcode}%{errormsg}", "0"),
+        ("%{tls_version} %{tls_cipher} %{tls_group}", "TLSv1.3 TLS_AES_128_GCM_SHA256 X25519MLKEM768"),
         ("a\\nb\\tc\\rd\\\\e\\q", "a\nb\tc\rd\\\\e\\q"), ("100%% %x %{", "100% %x %{"), ("%{none}!", "!"), ("", ""),
         // What joins the character before it, as an accent does, is text all the same.
         ("%{http_code}\u{301}%{header{X-None}}\u{301}%header{none}\u{301}", "200\u{301}\u{301}\u{301}"),

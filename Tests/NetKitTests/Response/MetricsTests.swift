@@ -61,6 +61,8 @@ struct MetricsTests {
         #expect(hops.map(\.tlsVersion) == ["TLSv1.3", "TLSv1.3", "TLSv1.2"])
         #expect(hops[0].tlsCipher.hasPrefix("TLS_") && hops[1].tlsCipher == hops[0].tlsCipher)
         #expect(!hops[2].tlsCipher.isEmpty && hops[2].tlsCipher != hops[0].tlsCipher)
+        #expect(["x25519", "X25519MLKEM768"].contains(hops[0].tlsGroup) && hops[1].tlsGroup == hops[0].tlsGroup)
+        #expect(hops[2].tlsGroup == "x25519")
         #expect(hops[0].connectionID != nil && hops[1].connectionID == hops[0].connectionID)
         #expect(hops[2].connectionID != nil && hops[2].connectionID != hops[0].connectionID)
         #expect(hops.allSatisfy { $0.httpVersion == .http1_1 })
