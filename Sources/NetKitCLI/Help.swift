@@ -63,7 +63,7 @@ enum Help {
     static var version: String {
         """
         nk \(Versions.nk) libcurl/\(Versions.curl) \(Versions.tls)
-        Protocols: http https
+        Protocols: \(Versions.protocols.joined(separator: " "))
         Features: \(Versions.features.joined(separator: " "))
 
         """

@@ -118,4 +118,16 @@ struct UsageTests {
         #expect(outcome.text.contains("OpenSSL/"))
         #expect(outcome.lines.last?.hasPrefix("Features: ") == true)
     }
+
+    @Test func versionListsOnlyProtocolsAndFeaturesThatNkHas() async throws {
+        let lines = try await nk("--version").lines
+        #expect(lines.contains("Protocols: http https"))
+        let features = (lines.last ?? "").split(separator: " ").dropFirst().map(String.init)
+        #expect(Set(features).count == features.count && features.contains("HTTP2") && features.contains("PSL"))
+        let known = [
+            "trust-policies", "HTTP2", "HTTP3", "gzip", "brotli", "zstd", "HTTPS-proxy", "IDN", "IPv6", "PSL",
+            "UnixSockets",
+        ]
+        #expect(features.allSatisfy { known.contains($0) }, "\(features)")
+    }
 }
