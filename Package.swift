@@ -112,6 +112,19 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "NetKitXMLTests", dependencies: ["NetKit", "NetKitTesting", "NetKitXML"], swiftSettings: strict),
+        // Empty without traits: the packages behind them have to be fetched.
+        .testTarget(
+            name: "NetKitAdaptersTests",
+            dependencies: [
+                "NetKit", "NetKitTesting", "NetKitAdapters",
+                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["SwiftLog"])),
+                .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["SwiftMetrics"])),
+                .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["SwiftMetrics"])),
+                .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTPTypes"])),
+                .product(
+                    name: "OpenAPIRuntime", package: "swift-openapi-runtime",
+                    condition: .when(traits: ["OpenAPITransport"])),
+            ], swiftSettings: strict),
         .testTarget(
             name: "Conformance", dependencies: ["NetKit", "NetKitTesting", "CNetTesting"], path: "Tests/Conformance",
             swiftSettings: strict),

@@ -5,7 +5,7 @@ public import NetKit
 extension Headers {
     /// The fields, in order.
     public init(_ fields: HTTPFields) {
-        self.init(fields.map { .init(name: $0.name.rawName, value: $0.value) })
+        self.init(fields.map { Field($0) })
     }
 }
 

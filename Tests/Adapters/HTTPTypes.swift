@@ -17,6 +17,16 @@ public struct HTTPField: Sendable {
         self.name = name
         self.value = value
     }
+
+    public init(name: Name, value: some Collection<UInt8>) {
+        self.init(name: name, value: String(decoding: value, as: UTF8.self))
+    }
+
+    public func withUnsafeBytesOfValue<Result, Failure: Error>(
+        _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(UnsafeBufferPointer(start: nil, count: 0))
+    }
 }
 
 /// As in swift-http-types.
