@@ -1,11 +1,10 @@
 /// What a request is, as bytes: the same for requests that are the same, and for no others.
 ///
 /// A description is canonical: the order of an object's names, of a set's values and of fields with different names
-/// means nothing, and neither does the case of field names, of the scheme and of the host, nor a default port, a
-/// missing
-/// "/" or a fragment. Everything else counts, and each piece stands behind its length, so that no piece can pass for
-/// another. Identity is judged on these bytes; their MD5, in hex, only names an entry: two texts with one MD5 can be
-/// made.
+/// means nothing, and neither does the case of field names and of the scheme, the spelling of the host
+/// (nc_url_canonical_host()), a default port, zeros before a port, a missing "/" or a fragment. Everything else counts,
+/// and each piece stands behind its length, so that no piece can pass for another. Identity is judged on these bytes;
+/// their MD5, in hex, only names an entry: two texts with one MD5 can be made.
 ///
 /// Values keep their kind: 1, "1" and true differ. Numbers are the digits that are sent: the integer 1 and the
 /// double 1.0 are both sent as "1" and are alike, while "1.0" from JSON text is sent as it is and differs.
@@ -62,7 +61,8 @@ typedef struct nc_cache_key {
 /// Appends the canonical description of a request.
 ///
 /// Room for the whole is asked for at once: nothing is allocated when `out`, used again after nc_buf_reset(), has it
-/// and when no container has more than 32 values or 512 bytes that are out of order.
+/// when no container has more than 32 values or 512 bytes that are out of order, and when the host is a name in ASCII
+/// letters.
 /// - out: its maximum has to leave room for all texts, and for the parameters twice.
 /// Returns NC_OK; NC_ERR_BAD_METHOD, NC_ERR_BAD_URL for a URL without scheme or host or with a control character or
 /// space, NC_ERR_BAD_HEADER, NC_ERR_BAD_PARAMETER for a number that is not finite, NC_ERR_USAGE for parameters that are

@@ -335,6 +335,8 @@ nc_status nc_cache_key_describe(nc_buf *out, const nc_cache_key_parts *parts, nc
     if (status != NC_OK) {
         return status;
     }
+    // A canonical host may be longer than the one in the URL.
+    bytes += url.host.data == url.written ? url.host.length : 0;
     if (nc_buf_reserve(out, bytes) != NC_OK) {
         return nc_error_set(err, out->status, 0, -1, "the description does not fit: %s", nc_status_text(out->status));
     }

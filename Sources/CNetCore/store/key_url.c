@@ -3,6 +3,8 @@
 #include "base/ascii.h"
 #include "base/error.h"
 
+#include <netcore/url.h>
+
 /// The top bit of each control character, space and DEL: a carry into it comes from every other byte, and a byte from
 /// 0x80 up hides nothing but itself.
 static inline uint64_t find_controls(uint64_t word) {
@@ -12,10 +14,14 @@ static inline uint64_t find_controls(uint64_t word) {
     return ~(is_above & is_other) & KEY_TOPS;
 }
 
-/// ":80" of http and ":443" of https are what is meant without them, and so is ":" alone.
-static bool is_default_port(nc_slice scheme, nc_slice port) {
+/// A port is a number, so ":0443" is ":443". The default of the scheme is left out, and so is ":" alone.
+static nc_slice canonical_port(nc_slice scheme, nc_slice digits) {
     bool is_secure = scheme.length == 5;
-    return port.length == 1 || nc_slice_is_equal(port, is_secure ? key_slice(":443", 4) : key_slice(":80", 3));
+    while (digits.length > 1 && digits.data[0] == '0') {
+        digits = key_slice(digits.data + 1, digits.length - 1);
+    }
+    bool is_default = nc_slice_is_equal(digits, is_secure ? key_slice("443", 3) : key_slice("80", 2));
+    return is_default ? key_slice(NULL, 0) : digits;
 }
 
 static bool is_web_scheme(nc_slice scheme) {
@@ -56,16 +62,50 @@ static size_t cut_authority(key_url *out, nc_slice url, size_t start, bool is_we
     out->userinfo = key_slice(url.data + start, host - start);
     out->host = key_slice(url.data + host, end - host);
     out->port = key_slice(NULL, 0);
+    out->has_port = false;
     bool is_literal = colons > 1 && url.data[host] == '[' && url.data[colon - 1] == ']';
     nc_slice digits = key_slice(url.data + colon + 1, end - colon - 1);
     if ((colons == 1 || is_literal) && colon > host && is_number(digits)) {
-        out->port = key_slice(url.data + colon, end - colon);
+        out->port = is_web ? canonical_port(out->scheme, digits) : digits;
+        out->has_port = !is_web || out->port.length > 0;
         out->host.length = colon - host;
-        if (is_web && is_default_port(out->scheme, out->port)) {
-            out->port.length = 0;
-        }
     }
     return end;
+}
+
+/// Whether the canonical form of a host may differ from its text in lower case: an address, an international or
+/// percent-encoded name, or a trailing dot.
+static bool is_rare(nc_slice host) {
+    size_t label = 0; // where the last one begins
+    for (size_t i = 0; i < host.length; i++) {
+        uint8_t c = host.data[i];
+        if (c >= 0x80 || c == '%' || c == '[') {
+            return true;
+        }
+        label = c == '.' ? i + 1 : label;
+    }
+    return label == host.length || nc_ascii_is_digit(host.data[label]);
+}
+
+/// Replaces the host by its canonical form, so that all spellings of one host have one key. What is no host stays: no
+/// request reaches it.
+static nc_status canonicalize_host(key_url *out, nc_error *err) {
+    nc_buf host = nc_buf_init(sizeof out->written);
+    nc_status status = nc_url_canonical_host(&host, out->host, err);
+    if (status == NC_OK) {
+        bool is_ipv6 = memchr(host.data, ':', host.length) != NULL;
+        key_writer at = {out->written};
+        if (is_ipv6) {
+            key_put_byte(&at, '[');
+        }
+        key_put_bytes(&at, nc_buf_slice(&host));
+        if (is_ipv6) {
+            key_put_byte(&at, ']');
+        }
+        out->host = key_slice(out->written, (size_t)(at.at - out->written));
+    }
+    nc_buf_deinit(&host);
+    return status == NC_ERR_BAD_URL ? NC_OK : status;
 }
 
 nc_status nc_key_url_cut(key_url *out, nc_slice url, nc_error *err) {
@@ -94,16 +134,23 @@ nc_status nc_key_url_cut(key_url *out, nc_slice url, nc_error *err) {
     const uint8_t *fragment = end < url.length ? memchr(url.data + end, '#', url.length - end) : NULL;
     out->rest = key_slice(url.data + end, (fragment == NULL ? url.length : (size_t)(fragment - url.data)) - end);
     out->needs_slash = is_web && (out->rest.length == 0 || out->rest.data[0] != '/');
-    return NC_OK;
+    return is_web && is_rare(out->host) ? canonicalize_host(out, err) : NC_OK;
 }
 
 void nc_key_url_put(key_writer *out, const key_url *url) {
-    key_put_length(out, url->scheme.length + 3 + url->userinfo.length + url->host.length + url->port.length +
-                            (url->needs_slash ? 1 : 0) + url->rest.length);
+    key_put_length(out, url->scheme.length + 3 + url->userinfo.length + url->host.length + (url->has_port ? 1 : 0) +
+                            url->port.length + (url->needs_slash ? 1 : 0) + url->rest.length);
     key_put_lowered(out, url->scheme);
     key_put_bytes(out, key_slice("://", 3));
     key_put_bytes(out, url->userinfo);
-    key_put_lowered(out, url->host);
+    if (url->host.data == url->written) {
+        key_put_bytes(out, url->host); // the zone of an address has upper and lower case
+    } else {
+        key_put_lowered(out, url->host);
+    }
+    if (url->has_port) {
+        key_put_byte(out, ':');
+    }
     key_put_bytes(out, url->port);
     if (url->needs_slash) {
         key_put_byte(out, '/');

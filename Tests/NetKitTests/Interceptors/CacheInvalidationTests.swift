@@ -99,6 +99,23 @@ struct CacheInvalidationTests {
         #expect(try await !isStored("/a"))
     }
 
+    @Test(arguments: [
+        ("http://EXAMPLE.test/a", "http://example.test/a"), ("http://bücher.test/a", "http://xn--bcher-kva.test/a"),
+        ("http://b%C3%BCcher.test/a", "http://BÜCHER.test/a"), ("http://ex%61mple.test/a", "http://example.test/a"),
+        ("http://example.test:80/a", "http://example.test/a"), ("http://example.test:080/a", "http://example.test/a"),
+        ("http://example.test./a", "http://example.test/a"), ("http://127.1/a", "http://127.0.0.1/a"),
+        ("http://[0::1]/a", "http://[::1]/a"), ("http://[::ffff:7f00:1]/a", "http://127.0.0.1/a"),
+    ])
+    func spellingsOfOneHostShareAnEntryThatAChangeRemoves(one: String, other: String) async throws {
+        scene.stub.answer("*", method: .put, with: .status(204))
+        for (stored, asked) in [(one, other), (other, one)] {
+            try await store(stored)
+            #expect(try await isStored(asked))
+            #expect(await change(asked, .put) == .answered)
+            #expect(try await !isStored(stored))
+        }
+    }
+
     @Test func whatIsAskedForBehindAChangeIsStored() async throws {
         scene.stub.answer(
             "/a", method: .post,
