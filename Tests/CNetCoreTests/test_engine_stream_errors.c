@@ -1,0 +1,110 @@
+/// Errors of an HTTP/2 connection (RFC 9113, 5.4.1) that come at different points of a response. Each of them ends the
+/// request with an error of its own, and not with a time-out.
+#include "fixture.h"
+#include "tls_frames.h"
+#include "tls_peer.h"
+
+#include <string.h>
+
+typedef struct text {
+    const char *name;
+    const char *bytes;
+    size_t length;
+} text;
+
+#define TEXT(name, literal)                                                                                            \
+    { (name), (literal), sizeof(literal) - 1 }
+#define LENGTH_HEAD FRAME_HEAD("\5", "\1", "\4", "\1") "\x88\x0f\x0d\1\x35" // content-length: 5
+
+/// What comes before the error.
+static const text fronts[] = {
+    TEXT("nothing", ""),
+    TEXT("an interim response", FRAME_HEAD("\5", "\1", "\4", "\1") "\x08\3"
+                                                                   "103"),
+    TEXT("a head", OK_HEAD("\1")),
+    TEXT("a head with a length", LENGTH_HEAD),
+    TEXT("a part of a body", LENGTH_HEAD FRAME_HEAD("\2", "\0", "\0", "\1") "he"),
+    TEXT("a part of a body without a length", OK_HEAD("\1") FRAME_HEAD("\2", "\0", "\0", "\1") "he"),
+};
+
+static const text errors[] = {
+    TEXT("PING of 7 bytes", FRAME_HEAD("\7", "\6", "\0", "\0") "1234567"),
+    TEXT("SETTINGS of 5 bytes", FRAME_HEAD("\5", "\4", "\0", "\0") "12345"),
+    TEXT("a header block that cannot be decoded", FRAME_HEAD("\1", "\1", "\4", "\1") "\xff"),
+    TEXT("DATA on stream 0", FRAME_HEAD("\1", "\0", "\0", "\0") "x"),
+    TEXT("CONTINUATION alone", FRAME_HEAD("\1", "\x9", "\4", "\1") "\x88"),
+    TEXT("WINDOW_UPDATE of 0", FRAME_HEAD("\4", "\x08", "\0", "\0") "\0\0\0\0"),
+    TEXT("WINDOW_UPDATE that overflows", FRAME_HEAD("\4", "\x08", "\0", "\0") "\x7f\xff\xff\xff"),
+    TEXT("PUSH_PROMISE", FRAME_HEAD("\5", "\5", "\4", "\1") "\0\0\0\2\x82"),
+    TEXT("RST_STREAM on an idle stream", FRAME_HEAD("\4", "\3", "\0", "\x9") "\0\0\0\0"),
+};
+
+typedef struct scene {
+    const text *front;
+    const text *error;
+    bool is_apart; // the error comes when the client has read the front
+} scene;
+
+static void serve(SSL *ssl, const tls_peer_connection *connection) {
+    static const char ping[] = FRAME_HEAD("\x08", "\6", "\0", "\0") "-synced-";
+    const scene *at = connection->peer->ctx;
+    tls_frames frames = TLS_FRAMES_INIT;
+    char bytes[256] = SETTINGS;
+    size_t length = sizeof SETTINGS - 1;
+    if (tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS) < 0) {
+        return;
+    }
+    memcpy(bytes + length, at->front->bytes, at->front->length);
+    length += at->front->length;
+    if (at->is_apart) {
+        memcpy(bytes + length, ping, sizeof ping - 1);
+        (void)SSL_write(ssl, bytes, (int)(length + sizeof ping - 1));
+        (void)tls_frames_find(&frames, ssl, TLS_FRAME_PING);
+        length = 0;
+    }
+    memcpy(bytes + length, at->error->bytes, at->error->length);
+    (void)SSL_write(ssl, bytes, (int)(length + at->error->length));
+    while (SSL_read(ssl, bytes, sizeof bytes) > 0) { // until the client has hung up
+    }
+}
+
+static bool is_timed_out(nc_status status) {
+    return status == NC_ERR_TOTAL_TIMED_OUT || status == NC_ERR_IDLE_TIMED_OUT || status == NC_ERR_FIRST_BYTE_TIMED_OUT;
+}
+
+static void expect_error(const scene *at, const char *method) {
+    fixture f;
+    tls_peer peer = {.serve = serve, .members = "2", .ctx = (void *)at};
+    fixture_start_trusting_all(&f);
+    tls_peer_start(&peer);
+    const nc_request request = {
+        .url = nc_slice_of(fixture_text(&f, "https://127.0.0.1:%u/", peer.port)),
+        .method = nc_slice_of(method),
+        .limits = {.total_ms = 5000},
+    };
+    nc_error err = fixture_send(&f, &request).error;
+    if (err.status == NC_OK || is_timed_out(err.status)) {
+        fail_msg("%s, %s behind %s%s: %s (%s)", method, at->error->name, at->front->name, at->is_apart ? ", apart" : "",
+                 nc_status_name(err.status), err.message);
+    }
+    fixture_stop(&f);
+    tls_peer_stop(&peer);
+}
+
+static void streams__of_a_connection_with_an_error_end_at_once(void **state) {
+    static const char *const methods[] = {"GET", "POST"};
+    (void)state;
+    for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++) {
+        for (size_t k = 0; k < 2 * sizeof errors / sizeof *errors; k++) {
+            expect_error(&(scene){&fronts[i], &errors[k / 2], k % 2 != 0}, methods[(i + k / 2) % 2]);
+        }
+    }
+}
+
+int main(void) {
+    harness_begin();
+    const struct CMUnitTest cases[] = {
+        harness_case(streams__of_a_connection_with_an_error_end_at_once),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
