@@ -1,20 +1,17 @@
-/// Servers of HTTP/2 that go away (GOAWAY, RFC 9113, 6.8) or refuse a stream (8.7), frame by frame, in the clear.
+/// Servers of HTTP/2 that go away (GOAWAY, RFC 9113, 6.8) or refuse a stream (8.7), frame by frame, in the clear and
+/// over TLS.
 ///
-/// A request that was not taken may go again, over another connection; one that may have been taken is answered or
-/// fails.
+/// A request that was not processed goes again. Only the frames show that, and they are known over TLS alone. Another
+/// request goes again if it is idempotent.
 #include "fixture.h"
 #include "frames.h"
+#include "tls_frames.h"
+#include "tls_peer.h"
 
 #include <curl/curl.h>
 #include <string.h>
 
 enum { MAX_FRAMES = 8 };
-
-/// libcurl 7.88 does not tell a server that goes away before it took the connection's last request from other ends, of
-/// a request that may have been acted upon.
-static bool knows_why(void) {
-    return curl_version_info(CURLVERSION_NOW)->version_num >= 0x080000;
-}
 
 static const frame answer_of_2[] = {HEADERS(OK_OF_2), LAST_DATA("hi"), {0}};
 
@@ -33,10 +30,11 @@ typedef struct question {
     const char *method;
     const char *body;
     bool goes_once;
+    bool is_secure; // over TLS in any case
 } question;
 
 static answer ask(fixture *f, const frame *row, size_t refusals, const question *asked, unsigned *served) {
-    bool is_secure = frame_is_open(&row[0]);
+    bool is_secure = asked->is_secure || frame_is_open(&row[0]);
     frame_server server = {.upload_bytes = asked->goes_once ? 1 : 0, .is_secure = is_secure};
     size_t left = 30000;
     for (size_t i = 0; i < refusals; i++) {
@@ -73,7 +71,8 @@ static void goaway__lets_the_answer_of_its_last_stream_come(void **state) {
         // Also when it is cross about something.
         {GOAWAY("\1", "\x0b"), HEADERS(OK_OF_2), LAST_DATA("hi"), {0}},
     };
-    static const question asked[] = {{"GET", "", false}, {"POST", "hello", false}, {"PUT", "", true}};
+    static const question asked[] = {
+        {"GET", "", false, false}, {"POST", "hello", false, false}, {"PUT", "", true, false}};
     fixture f;
     (void)state;
     fixture_start_trusting_all(&f);
@@ -90,7 +89,8 @@ static void goaway__lets_the_answer_of_its_last_stream_come(void **state) {
     fixture_stop(&f);
 }
 
-static const question put_once = {"PUT", "", true};
+static const question put_once = {"PUT", "", true, false};
+static const question secure_put_once = {"PUT", "", true, true};
 static const frame went_away[][MAX_FRAMES] = {
     {GOAWAY("\0", "\0"), {0}},
     {PING, GOAWAY("\0", "\0"), {0}},
@@ -117,11 +117,16 @@ static void assert_goes_again(fixture *f, const frame *row, const question *aske
 }
 
 static void goaway__before_a_request_was_taken_makes_it_go_again(void **state) {
-    static const question asked[] = {{"GET", "", false}, {"PUT", "hello", false}, {"DELETE", "", false}};
+    static const question asked[] = {
+        {"GET", "", false, false},
+        {"PUT", "hello", false, false},
+        {"DELETE", "", false, false},
+        {"GET", "", false, true},
+    };
     fixture f;
     (void)state;
     fixture_start_trusting_all(&f);
-    for (size_t i = 0; i < sizeof went_away / sizeof *went_away; i++) {
+    for (size_t i = 0; i + 1 < sizeof went_away / sizeof *went_away; i++) {
         for (size_t kind = 0; kind < sizeof asked / sizeof *asked; kind++) {
             assert_goes_again(&f, went_away[i], &asked[kind]);
         }
@@ -130,7 +135,7 @@ static void goaway__before_a_request_was_taken_makes_it_go_again(void **state) {
 }
 
 static void goaway__is_obeyed_five_times_and_then_told(void **state) {
-    static const question asked = {"GET", "", false};
+    static const question asked = {"GET", "", false, false};
     fixture f;
     (void)state;
     fixture_start_trusting_all(&f);
@@ -142,36 +147,79 @@ static void goaway__is_obeyed_five_times_and_then_told(void **state) {
     fixture_stop(&f);
 }
 
-static void goaway__repeats_nothing_that_might_be_done_twice(void **state) {
-    static const question asked[] = {{"POST", "hello", false}, {"PATCH", "hello", false}};
+/// In the clear it is unknown why a stream ended.
+static void goaway__repeats_nothing_in_the_clear_that_might_be_done_twice(void **state) {
+    static const question asked[] = {{"POST", "hello", false, false}, {"PATCH", "hello", false, false}};
     fixture f;
     (void)state;
     fixture_start_trusting_all(&f);
-    for (size_t i = 0; i < sizeof went_away / sizeof *went_away; i++) {
-        for (size_t kind = 0; kind < sizeof asked / sizeof *asked; kind++) {
-            assert_end(&f, went_away[i], 1, &asked[kind], knows_why() ? NC_OK : NC_ERR_HTTP2, knows_why() ? 2 : 1);
+    for (size_t kind = 0; kind < sizeof asked / sizeof *asked; kind++) {
+        for (size_t i = 0; i < sizeof went_away / sizeof *went_away; i++) {
+            assert_end(&f, went_away[i], 1, &asked[kind], NC_ERR_HTTP2, 1);
         }
-        assert_end(&f, went_away[i], 1, &put_once, knows_why() ? NC_ERR_NOT_REWINDABLE : NC_ERR_HTTP2, 1);
+        for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+            assert_end(&f, refused[i], 1, &asked[kind], NC_ERR_HTTP2, 1);
+        }
     }
     fixture_stop(&f);
 }
 
-/// REFUSED_STREAM says that nothing was done, of any method.
-static void goaway__or_not_a_refused_stream_goes_again(void **state) {
-    static const question asked[] = {{"GET", "", false}, {"POST", "hello", false}};
+/// REFUSED_STREAM, and GOAWAY with a lower last stream, show that nothing was done, of any method.
+static void goaway__makes_any_request_go_again_that_was_not_processed(void **state) {
+    static const question asked[] = {
+        {"POST", "hello", false, true}, {"PATCH", "hello", false, true}, {"POST", "", false, true}};
+    static const frame *const rows[] = {went_away[0], went_away[1], refused[0], refused[1]};
     fixture f;
     (void)state;
     fixture_start_trusting_all(&f);
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         for (size_t kind = 0; kind < sizeof asked / sizeof *asked; kind++) {
-            assert_goes_again(&f, refused[i], &asked[kind]);
+            assert_goes_again(&f, rows[i], &asked[kind]);
         }
-        assert_end(&f, refused[i], 1, &put_once, NC_ERR_NOT_REWINDABLE, 1);
-        unsigned served = 0; // How often is libcurl's own affair.
-        nc_error err = ask(&f, refused[i], FRAME_ROWS - 1, &asked[0], &served).error;
-        assert_status(err.status, NC_ERR_HTTP2);
-        assert_non_null(strstr(err.message, "REFUSED_STREAM"));
+        nc_status status = ask(&f, rows[i], 1, &secure_put_once, &(unsigned){0}).error.status;
+        assert_true(status == NC_ERR_NOT_REWINDABLE || status == NC_ERR_HTTP2);
     }
+    fixture_stop(&f);
+}
+
+/// A stream that the server may have acted on, and one that it resets for another reason.
+static void goaway__repeats_nothing_that_may_have_been_processed(void **state) {
+    static const question asked = {"POST", "hello", false, true};
+    static const frame rows[][MAX_FRAMES] = {
+        {GOAWAY("\1", "\0"), RESET("\0"), {0}},
+        {PING, GOAWAY("\1", "\2"), RESET("\2"), {0}},
+        {RESET("\2"), {0}},
+        {PING, RESET("\x08"), {0}},
+        {HEADERS(OK_OF_2), PING, RESET("\7"), {0}},
+    };
+    fixture f;
+    (void)state;
+    fixture_start_trusting_all(&f);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        unsigned served = 0;
+        nc_error err = ask(&f, rows[i], 1, &asked, &served).error;
+        if (err.status == NC_OK || served != 1) {
+            fail_msg("row %zu: %s (%s), %u", i, nc_status_name(err.status), err.message, served);
+        }
+    }
+    fixture_stop(&f);
+}
+
+static void goaway__or_not_a_refused_stream_goes_again(void **state) {
+    static const question asked[] = {{"GET", "", false, false}, {"GET", "", false, true}};
+    fixture f;
+    (void)state;
+    fixture_start_trusting_all(&f);
+    for (size_t i = 0; i < 2 * sizeof refused / sizeof *refused; i++) {
+        const frame *row = refused[i / 2];
+        assert_goes_again(&f, row, &asked[i % 2]);
+        unsigned served = 0; // How often is libcurl's own affair.
+        nc_error err = ask(&f, row, FRAME_ROWS - 1, &asked[i % 2], &served).error;
+        if (err.status != NC_ERR_HTTP2 || strstr(err.message, "REFUSED_STREAM") == NULL) {
+            fail_msg("row %zu: %s (%s), %u", i, nc_status_name(err.status), err.message, served);
+        }
+    }
+    assert_end(&f, refused[0], 1, &put_once, NC_ERR_NOT_REWINDABLE, 1);
     // Too late to be true.
     static const frame late[] = {HEADERS(OK_OPEN), PING, RESET("\7"), {0}};
     assert_end(&f, late, 1, &asked[0], NC_ERR_HTTP2, 1);
@@ -207,14 +255,71 @@ static void goaway__that_asks_for_less_load_is_an_error_of_one_connection(void *
     fixture_stop(&f);
 }
 
+/* --- GOAWAY with an answer --- */
+
+/// How the server leaves: with the answer in one piece or behind it, and whether it says that it closes.
+typedef struct leaving {
+    bool is_apart;
+    bool closes;
+    atomic_uint late; // requests that came on a connection behind its GOAWAY
+} leaving;
+
+static void serve_and_leave(SSL *ssl, const tls_peer_connection *connection) {
+    static const char bytes[] = SETTINGS FIRST_ANSWER FRAME_HEAD("\x08", "\7", "\0", "\0") "\0\0\0\1\0\0\0\0";
+    leaving *how = connection->peer->ctx;
+    tls_frames frames = TLS_FRAMES_INIT;
+    int first = how->is_apart ? (int)sizeof bytes - 1 - 17 : (int)sizeof bytes - 1;
+    if (tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS) < 0) {
+        return;
+    }
+    (void)SSL_write(ssl, bytes, first);
+    if (how->is_apart) {
+        (void)SSL_write(ssl, bytes + first, 17);
+    }
+    if (how->closes) {
+        (void)SSL_shutdown(ssl);
+    }
+    while (tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS) > 0) {
+        atomic_fetch_add(&how->late, 1);
+    }
+}
+
+static void goaway__with_an_answer_sends_the_next_request_over_a_new_connection(void **state) {
+    static const char *const methods[] = {"GET", "POST", "PUT"};
+    (void)state;
+    for (size_t i = 0; i < 12; i++) {
+        fixture f;
+        leaving how = {.is_apart = i % 2 != 0, .closes = i / 2 % 2 != 0};
+        tls_peer peer = {.serve = serve_and_leave, .members = "2", .ctx = &how};
+        fixture_start_trusting_all(&f);
+        tls_peer_start(&peer);
+        const nc_request request = {
+            .url = nc_slice_of(fixture_text(&f, "https://127.0.0.1:%u/", peer.port)),
+            .method = nc_slice_of(methods[i / 4]),
+        };
+        for (size_t k = 1; k <= 3; k++) {
+            answer one = fixture_send(&f, &request);
+            assert_answered(one, 200, "hi");
+            assert_int_equal(nc_response_hop_count(one.response), 1);
+            assert_int_equal(atomic_load(&peer.count), k);
+        }
+        fixture_stop(&f);
+        tls_peer_stop(&peer);
+        assert_true(how.is_apart || atomic_load(&how.late) == 0); // Apart, the next request may cross it.
+    }
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(goaway__lets_the_answer_of_its_last_stream_come),
         harness_case(goaway__before_a_request_was_taken_makes_it_go_again),
         harness_case(goaway__is_obeyed_five_times_and_then_told),
-        harness_case(goaway__repeats_nothing_that_might_be_done_twice),
+        harness_case(goaway__repeats_nothing_in_the_clear_that_might_be_done_twice),
+        harness_case(goaway__makes_any_request_go_again_that_was_not_processed),
+        harness_case(goaway__repeats_nothing_that_may_have_been_processed),
         harness_case(goaway__or_not_a_refused_stream_goes_again),
+        harness_case(goaway__with_an_answer_sends_the_next_request_over_a_new_connection),
         harness_case(goaway__that_asks_for_less_load_is_an_error_of_one_connection),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

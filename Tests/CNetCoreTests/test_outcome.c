@@ -105,6 +105,28 @@ static void outcome__a_head_that_is_too_large_is_not_said_to_lack_memory(void **
     assert_non_null(strstr(err.message, "host.example:81"));
 }
 
+/// libcurl 8.19 and later empty the buffer for its text before they send a request again.
+static void outcome__what_became_of_a_stream_is_known_by_its_frames(void **state) {
+    static const char *const details[] = {"", "Connection died, tried 5 times before giving up", "Recv failure"};
+    (void)state;
+    for (size_t i = 0; i < sizeof details / sizeof *details; i++) {
+        nc_error err;
+        nc_outcome outcome = outcome_of(CURLE_RECV_ERROR, details[i]);
+        outcome.is_connected = true;
+        outcome.is_stream = true;
+        outcome.has_frames = true;
+        assert_status(nc_outcome_judge(&outcome, &err), NC_ERR_RECEIVE);
+        assert_null(strstr(err.message, "REFUSED_STREAM"));
+        outcome.is_unprocessed = true;
+        assert_status(nc_outcome_judge(&outcome, &err), NC_ERR_HTTP2);
+        assert_non_null(strstr(err.message, "REFUSED_STREAM"));
+        outcome.is_unprocessed = false;
+        outcome.is_reset = true;
+        assert_status(nc_outcome_judge(&outcome, &err), NC_ERR_HTTP2);
+        assert_null(strstr(err.message, "REFUSED_STREAM"));
+    }
+}
+
 static void outcome__every_code_of_this_libcurl_has_a_status(void **state) {
     (void)state;
     for (int code = 1; code < CURL_LAST; code++) {
@@ -331,6 +353,7 @@ int main(void) {
         harness_case(outcome__a_refusal_by_a_proxy_is_known_by_facts),
         harness_case(outcome__a_family_that_alone_counts_is_named),
         harness_case(outcome__a_netrc_that_is_malformed_is_named),
+        harness_case(outcome__what_became_of_a_stream_is_known_by_its_frames),
         harness_case(outcome__a_head_that_is_too_large_is_not_said_to_lack_memory),
         harness_case(outcome__every_code_of_this_libcurl_has_a_status),
         harness_case(outcome__a_failed_connect_tells_by_its_errno),

@@ -302,17 +302,21 @@ bool nc_delivery_awaits_end(const nc_transfer *transfer) {
     return ends_upload(transfer) || !nc_delivery_is_sending(transfer);
 }
 
-/// RFC 9113, 8.1: libcurl names the reset in its text alone when it is an error.
+/// RFC 9113, 8.1. Where the frames are not known, libcurl names the reset in its text alone when it is an error.
 static bool is_clean_reset(const nc_transfer *transfer, CURLcode code) {
-    return code == CURLE_HTTP2_STREAM && strstr(transfer->handle->detail, "not closed cleanly") == NULL;
+    const nc_h2_tap *tap = nc_tls_tap(transfer->tls_end);
+    const nc_h2_stream *stream = &transfer->stream;
+    bool is_error = tap != NULL && nc_h2_tap_is_reliable(tap)
+                        ? stream->is_reset && stream->reset_code != 0
+                        : strstr(transfer->handle->detail, "not closed cleanly") != NULL;
+    return code == CURLE_HTTP2_STREAM && !is_error;
 }
 
 /// The last piece of a body closes the stream where the server has ended its side before, and libcurl 8.14 calls that a
-/// failure to send, without the words that it has for a connection that broke.
+/// failure to send. So it does where the connection breaks behind an answer that is whole.
 static bool is_closed_by_upload(const nc_transfer *transfer, CURLcode code) {
     const nc_upload *upload = &transfer->upload;
-    return code == CURLE_SEND_ERROR && transfer->handle->detail[0] == '\0' &&
-           (upload->is_over || upload->sent == upload->length);
+    return code == CURLE_SEND_ERROR && (upload->is_over || upload->sent == upload->length);
 }
 
 /// RFC 9112, 9.5: in the middle of an upload only its own failure can come behind an answer that is whole.

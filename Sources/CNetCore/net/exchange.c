@@ -233,10 +233,9 @@ static void note_connection(const nc_handle *handle, bool is_new, int local_port
 /// Whether libcurl sends a request again because a connection that was kept ended without a byte. It would go on so
 /// over up to five others that were kept as long, whatever the request does.
 static bool is_repeat(const nc_transfer *transfer) {
-    // Over HTTP/2 it also repeats what a server has refused, which nobody has acted upon (RFC 9113, 8.7); of that it
-    // says nothing, while of a connection that broke it has told the error by now.
-    bool is_refused = transfer->may_be_multiplexed && transfer->handle->detail[0] == '\0';
-    return transfer->was_connected && transfer->attempts > 0 && !transfer->has_heard && !is_refused;
+    // Over HTTP/2 it also repeats what the server has not processed (RFC 9113, 8.7), which only the frames show.
+    return transfer->was_connected && transfer->attempts > 0 && !transfer->has_heard &&
+           !nc_verdict_is_unprocessed(transfer);
 }
 
 /// What the server may have acted upon is sent once (RFC 9110, 9.2.2); false when it ends with that.
@@ -255,6 +254,11 @@ static bool may_repeat(nc_transfer *transfer) {
     }
     if (!is_repeat(transfer) || nc_verdict_may_be_sent_again(transfer)) {
         return true;
+    }
+    if (transfer->may_be_multiplexed && nc_tls_tap(transfer->tls_end) == NULL) {
+        (void)nc_transfer_note(transfer, NC_ERR_HTTP2, CURLE_HTTP2,
+                               "the stream ended before an answer began, and the server may have taken the request");
+        return false;
     }
     (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_OS_ERRNO, &number);
     bool is_reset = number == ECONNRESET || number == EPIPE;
@@ -349,6 +353,10 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
         return leave_leftover(transfer);
     }
     nc_h2_tap *tap = nc_tls_tap(transfer->tls_end);
+    if (tap != NULL && is_used && nc_h2_tap_is_leaving(tap)) {
+        transfer->is_afresh = true; // libcurl may choose the connection although GOAWAY came with its last answer.
+        return ask_anew(transfer);
+    }
     if (tap != NULL) {
         nc_h2_tap_open_stream(tap, &transfer->stream); // libcurl submits the request right behind this call.
     }

@@ -15,6 +15,8 @@ struct nc_h2_tap {
     uint32_t last_id;     // that a request was given
     uint32_t sent_id;     // of the last request that was sent
     bool is_told_to_calm; // by the server
+    bool is_leaving;      // the server has sent GOAWAY
+    uint32_t last_taken;  // the lowest last stream of it
     bool has_failed;      // nghttp2 has given the connection up
     bool is_failure_told;
     bool found_bad_block; // nghttp2 could not decode a header block, and has said so
@@ -118,6 +120,9 @@ static void take_server_frame(nc_h2_tap *tap, const nc_h2_frame *frame) {
     tap->frame_count++;
     if (frame->type == NC_H2_GOAWAY) {
         tap->is_told_to_calm = tap->is_told_to_calm || frame->code == NC_H2_ENHANCE_YOUR_CALM;
+        tap->last_taken =
+            tap->is_leaving && tap->last_taken < frame->last_stream ? tap->last_taken : frame->last_stream;
+        tap->is_leaving = true;
         return;
     }
     if (is_idle(tap, frame)) {
@@ -255,7 +260,7 @@ size_t nc_h2_tap_take_count(nc_h2_tap *tap) {
 }
 
 bool nc_h2_tap_take_failure(nc_h2_tap *tap) {
-    bool is_new = (tap->has_failed || tap->server.is_broken) && !tap->is_failure_told;
+    bool is_new = nc_h2_tap_has_failed(tap) && !tap->is_failure_told;
     tap->is_failure_told = tap->is_failure_told || is_new;
     return is_new;
 }
@@ -283,6 +288,21 @@ bool nc_h2_tap_is_reliable(const nc_h2_tap *tap) {
 bool nc_h2_tap_is_whole(const nc_h2_tap *tap, const nc_h2_stream *stream, uint64_t delivered_bytes) {
     return nc_h2_tap_is_reliable(tap) && stream->has_end && stream->data_bytes == delivered_bytes &&
            !(stream->ends_with_block && tap->found_bad_block);
+}
+
+bool nc_h2_tap_is_refused(const nc_h2_tap *tap, const nc_h2_stream *stream) {
+    bool is_answered = stream->has_head || stream->has_end || stream->data_bytes > 0;
+    bool is_reset = stream->is_reset && stream->reset_code == NC_H2_REFUSED_STREAM;
+    bool is_left = tap->is_leaving && stream->id > tap->last_taken;
+    return nc_h2_tap_is_reliable(tap) && !is_answered && (is_reset || is_left);
+}
+
+bool nc_h2_tap_has_failed(const nc_h2_tap *tap) {
+    return tap->has_failed || tap->server.is_broken;
+}
+
+bool nc_h2_tap_is_leaving(const nc_h2_tap *tap) {
+    return tap->is_leaving;
 }
 
 bool nc_h2_tap_is_told_to_calm(const nc_h2_tap *tap) {

@@ -59,6 +59,13 @@ void nc_h2_stream_leave(nc_h2_stream *stream);
 bool nc_h2_tap_is_reliable(const nc_h2_tap *tap);
 /// Whether the stream's body is whole: its END_STREAM came, behind as many bytes as were delivered.
 bool nc_h2_tap_is_whole(const nc_h2_tap *tap, const nc_h2_stream *stream, uint64_t delivered_bytes);
+/// Returns whether the server has not processed the stream's request, so that it may be sent again, whatever it does
+/// (RFC 9113, 8.7): RST_STREAM with REFUSED_STREAM, or GOAWAY with a lower last stream.
+bool nc_h2_tap_is_refused(const nc_h2_tap *tap, const nc_h2_stream *stream);
+/// Returns whether the connection has failed by an error of HTTP/2.
+bool nc_h2_tap_has_failed(const nc_h2_tap *tap);
+/// Returns whether the server has sent GOAWAY: it takes no further request on the connection.
+bool nc_h2_tap_is_leaving(const nc_h2_tap *tap);
 /// Whether the server has said GOAWAY with ENHANCE_YOUR_CALM (RFC 9113, 7): it is loaded too heavily.
 bool nc_h2_tap_is_told_to_calm(const nc_h2_tap *tap);
 

@@ -144,17 +144,20 @@ static bool is_head_beyond_nghttp2(const nc_outcome *outcome) {
     return said != NULL && (strstr(said, " -905:") != NULL || (outcome->is_in_head && strstr(said, " -902:") != NULL));
 }
 
-/// REFUSED_STREAM (RFC 9113, 8.7), of which libcurl says nothing: before a head it asks anew, five times, and then only
-/// says how often. Of connections of HTTP/1 that it takes up anew it has told the error first, which stays.
+/// REFUSED_STREAM (RFC 9113, 8.7). libcurl sends the request again, five times, and then only reports how often. Where
+/// the frames are not known, its text is all there is.
 static bool is_refusal(const nc_outcome *outcome) {
     static const char gave_up[] = "Connection died, tried ";
+    if (outcome->has_frames) {
+        return outcome->is_unprocessed;
+    }
     return outcome->code == CURLE_RECV_ERROR && (strncmp(outcome->detail, gave_up, sizeof gave_up - 1) == 0 ||
                                                  (outcome->is_stream && outcome->detail[0] == '\0'));
 }
 
 /// Also what libcurl says of broken chunks, and 7.88 of broken HTTP/2; its text alone tells them apart.
 static nc_status receive_status(const nc_outcome *outcome) {
-    if (is_refusal(outcome)) {
+    if (outcome->is_reset || is_refusal(outcome)) {
         return NC_ERR_HTTP2;
     }
     if (strstr(outcome->detail, "nghttp2") != NULL) {
@@ -310,7 +313,7 @@ static bool is_no_http2(const nc_outcome *outcome) {
 /// What libcurl 7.88 means by a broken stream of which it says nothing.
 static const char lost_answer[] = "the server answered without the whole body, and this libcurl has lost the answer";
 
-static const char refused[] = "the server refused the stream: REFUSED_STREAM";
+static const char refused[] = "the server did not take the request: REFUSED_STREAM, or GOAWAY";
 
 /// What is said of it besides the status and the place.
 static const char *detail_of(const nc_outcome *outcome, nc_status status) {
@@ -330,6 +333,9 @@ static const char *detail_of(const nc_outcome *outcome, nc_status status) {
     }
     if (outcome->detail[0] != '\0') {
         return outcome->detail;
+    }
+    if (outcome->is_reset) {
+        return "the server reset the stream";
     }
     return outcome->code == CURLE_HTTP2_STREAM ? lost_answer : curl_easy_strerror(outcome->code);
 }

@@ -24,6 +24,9 @@ typedef struct nc_outcome {
     bool is_in_head;          // a head is awaited, or has begun and is not complete
     bool has_no_head;         // and not even a byte of one came
     bool is_stream;           // a head came over HTTP/2 or HTTP/3
+    bool has_frames;          // the frames of HTTP/2 are known
+    bool is_unprocessed;      // and show that the server has not taken the request,
+    bool is_reset;            // or that it has reset the stream
     bool insists_on_http2;    // NC_HTTP_2_PRIOR_KNOWLEDGE
     int alert;                // the fatal TLS alert that came (RFC 8446, 6); 0 for none
     bool shows_no_identity;   // although the server asked for the client's certificate

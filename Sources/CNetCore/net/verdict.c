@@ -53,10 +53,44 @@ bool nc_verdict_is_of_connection(const nc_transfer *transfer, CURLcode code) {
     return code == CURLE_PARTIAL_FILE && transfer->may_be_multiplexed;
 }
 
-/// Whether a kept connection of HTTP/2 ended in order instead of an answer. libcurl asks anew by itself where one was
-/// reset, not here; what may be done twice is asked again, once over each connection that was kept as long.
+/// The view of the connection's frames; NULL where they are not known.
+static const nc_h2_tap *tap_of(const nc_transfer *transfer) {
+    const nc_h2_tap *tap = nc_tls_tap(transfer->tls_end);
+    return tap != NULL && nc_h2_tap_is_reliable(tap) ? tap : NULL;
+}
+
+/// Whether the connection of HTTP/2 ended, and neither end broke a rule or reset the stream. libcurl 8 also reports the
+/// end as an error of HTTP/2.
+static bool is_ended(const nc_transfer *transfer, CURLcode code) {
+    const nc_h2_tap *tap = tap_of(transfer);
+    bool is_broken = code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR;
+    if (tap == NULL) {
+        return is_broken && transfer->may_be_multiplexed;
+    }
+    const nc_h2_stream *stream = &transfer->stream;
+    return (is_broken || code == CURLE_HTTP2) && !nc_h2_tap_has_failed(tap) && !stream->is_reset && !stream->is_refused;
+}
+
+/// Whether a kept connection of HTTP/2 ended instead of an answer. libcurl 7.88 asks anew by itself where one was
+/// reset, but not where it ended in order; 8.21 does not in either case. What may be done twice is asked again, once
+/// over each connection that was kept as long.
 static bool is_stale_stream(const nc_transfer *transfer, CURLcode code) {
-    return nc_verdict_is_of_connection(transfer, code) && is_idempotent(transfer) && is_on_kept_connection(transfer);
+    return (nc_verdict_is_of_connection(transfer, code) || is_ended(transfer, code)) && is_idempotent(transfer) &&
+           is_on_kept_connection(transfer);
+}
+
+bool nc_verdict_is_unprocessed(const nc_transfer *transfer) {
+    const nc_h2_tap *tap = tap_of(transfer);
+    return tap != NULL && nc_h2_tap_is_refused(tap, &transfer->stream);
+}
+
+/// Whether the server went away, or reset the stream without an error: then 7.88 loses the part of the answer that came
+/// with the reset. Where the frames are not known, libcurl 7.88 shows it by having no words for the error.
+static bool is_left(const nc_transfer *transfer) {
+    const nc_h2_tap *tap = tap_of(transfer);
+    const nc_h2_stream *stream = &transfer->stream;
+    return tap == NULL ? transfer->handle->detail[0] == '\0'
+                       : nc_h2_tap_is_leaving(tap) || (stream->is_reset && stream->reset_code == 0);
 }
 
 /// Whether libcurl sends no chunks because the kept connection answered in HTTP/1.0 before: over another one it asks in
@@ -118,10 +152,10 @@ bool nc_verdict_asks_anew(nc_transfer *transfer, CURLcode code) {
     if (alert_of(transfer) != 0 && !is_on_kept_connection(transfer)) {
         return false; // The next connection would get the same alert.
     }
-    // The second is an answer that 7.88 has lost, because a reset came with it: the server wanted no more of the body.
-    bool is_untold = (code == CURLE_HTTP2 || code == CURLE_HTTP2_STREAM) && transfer->handle->detail[0] == '\0';
-    bool may_repeat = (is_untold && is_idempotent(transfer)) || is_stale(transfer, code) ||
-                      is_stale_stream(transfer, code) || is_too_old(transfer, code) || is_behind_junk(transfer, code);
+    bool is_of_http2 = code == CURLE_HTTP2 || code == CURLE_HTTP2_STREAM;
+    bool is_harmless = nc_verdict_is_unprocessed(transfer) || (is_left(transfer) && is_idempotent(transfer));
+    bool may_repeat = (is_of_http2 && is_harmless) || is_stale(transfer, code) || is_stale_stream(transfer, code) ||
+                      is_too_old(transfer, code) || is_behind_junk(transfer, code);
     return may_repeat && transfer->error.status == NC_OK && transfer->first_byte_ns == 0 &&
            transfer->repeats < MAX_REPEATS && nc_upload_can_begin(transfer) && !nc_verdict_is_calmed(transfer);
 }
@@ -210,6 +244,9 @@ void nc_verdict_judge(nc_transfer *transfer, CURLcode code) {
         .is_tunnel_answered = transfer->has_tunnel_status,
         .socket_error = transfer->socket_error,
         .is_connected = transfer->was_connected,
+        .has_frames = tap_of(transfer) != NULL,
+        .is_unprocessed = nc_verdict_is_unprocessed(transfer),
+        .is_reset = tap_of(transfer) != NULL && transfer->stream.is_reset,
         .is_stream = nc_response_http_version(transfer->response) >= NC_HTTP_VERSION_2,
         .is_in_head = transfer->is_in_head || transfer->phase == NC_PHASE_REPLY,
         .has_no_head = transfer->first_byte_ns == 0,

@@ -11,15 +11,18 @@
 ///     the code of 7.88.
 ///   - A response that nghttp2 has refused is delivered here, where it can be (h2_refused.h).
 NC_NODISCARD CURLcode nc_verdict_end(nc_transfer *transfer, CURLcode code);
+/// Returns whether the server is known not to have processed the request (RFC 9113, 8.7).
+bool nc_verdict_is_unprocessed(const nc_transfer *transfer);
 /// Whether a request may be sent again that had no answer: its method says so (RFC 9110, 9.2.2), or its body has not
 /// gone out whole.
 bool nc_verdict_may_be_sent_again(const nc_transfer *transfer);
 /// Whether its hop may begin again over a connection that nobody used before.
 bool nc_verdict_may_go_afresh(const nc_transfer *transfer);
-/// Whether the hop is to be sent again: the server went away (GOAWAY; RFC 9113, 6.8) before it took the
-/// request. libcurl 7.88 repeats such a request where the connection has other streams, and gives the last one up
-/// without a word, as it does after other faults; so only what may be repeated without harm is (RFC 9110, 9.2.2), up to
-/// five times. Or a kept connection ended while the body's source had nothing, or over HTTP/2 in order.
+/// Returns whether the hop is to be sent again, up to five times, in one of these cases:
+///   - The server has not processed it (RFC 9113, 8.7).
+///   - The server went away (GOAWAY; RFC 9113, 6.8), or reset the stream without an error, before its answer was there,
+///     and the method is idempotent (RFC 9110, 9.2.2).
+///   - A kept connection ended while the body's source had nothing, or over HTTP/2.
 NC_NODISCARD bool nc_verdict_asks_anew(nc_transfer *transfer, CURLcode code);
 /// Whether what failed so and goes again needs a connection of its own: it was that of the kept one.
 bool nc_verdict_is_of_used_connection(CURLcode code);
