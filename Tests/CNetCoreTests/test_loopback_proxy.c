@@ -246,7 +246,7 @@ static void loopback_proxy__asks_for_user_and_password_over_socks5(void **state)
     route opened = open_route((nct_proxy_options){.kind = NCT_PROXY_SOCKS5, .user = "me", .password = "p"});
     int fd = dial(&opened);
     say_bytes(fd, BYTES(5, 1, 0));
-    raw_expect_bytes(fd, BYTES(5, -1));
+    raw_expect_bytes(fd, BYTES(5, '\xff'));
     raw_expect_end(fd, false);
     for (char last = 'p'; last <= 'q'; last++) {
         fd = dial(&opened);
