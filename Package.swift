@@ -58,6 +58,7 @@ let package = Package(
                 .linkedLibrary("curl"), .linkedLibrary("ssl"), .linkedLibrary("crypto"), .linkedLibrary("z"),
                 .linkedLibrary("idn2"), .linkedLibrary("psl"),
                 .linkedLibrary("dl", .when(platforms: [.linux])),
+                .linkedLibrary("iconv", .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
             ]
         ),
         .target(

@@ -18,8 +18,10 @@ enum {
 /// Free bytes that one pool keeps, at most.
 static const size_t max_free_bytes = 8u * 1024u * 1024u;
 
+#ifdef MADV_HUGEPAGE
 /// Beyond this glibc maps each piece of memory by itself, so that what is asked for its pages ends with it.
 static const size_t max_shared_bytes = 32u * 1024u * 1024u;
+#endif
 
 typedef struct free_block {
     struct free_block *next;

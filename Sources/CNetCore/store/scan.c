@@ -28,7 +28,12 @@ typedef struct scan {
 } scan;
 
 static int64_t changed_at_ms(const struct stat *info) {
-    return (int64_t)info->st_mtim.tv_sec * 1000 + (int64_t)info->st_mtim.tv_nsec / 1000000;
+#if defined(__APPLE__)
+    const struct timespec *changed = &info->st_mtimespec;
+#else
+    const struct timespec *changed = &info->st_mtim;
+#endif
+    return (int64_t)changed->tv_sec * 1000 + (int64_t)changed->tv_nsec / 1000000;
 }
 
 /// When an entry was last used, by its file. What a clock that was ahead has left would otherwise be the newest until
