@@ -8,6 +8,7 @@
 #include "net/auth_answer.h"
 #include "net/engine_state.h"
 #include "net/exchange.h"
+#include "net/quirks.h"
 #include "net/tls_hook.h"
 #include "net/url_text.h"
 #include "trust/policy.h"
@@ -69,13 +70,12 @@ static void set_safety(option_row *row, nc_lane *lane) {
     SET(row, CURLOPT_SSL_VERIFYHOST, compares ? 2L : 0L);
     SET(row, CURLOPT_SSL_SESSIONID_CACHE, nc_trust_may_resume(lane->trust) ? 1L : 0L);
     SET(row, CURLOPT_SSL_ENABLE_ALPN, trust->skips_alpn ? 0L : 1L);
-    SET(row, CURLOPT_CAINFO, NULL);
-    SET(row, CURLOPT_CAPATH, NULL);
     SET(row, CURLOPT_PROXY_SSLVERSION, version);
     SET(row, CURLOPT_PROXY_SSL_VERIFYPEER, verifies ? 1L : 0L);
     SET(row, CURLOPT_PROXY_SSL_VERIFYHOST, verifies ? 2L : 0L);
-    SET(row, CURLOPT_PROXY_CAINFO, NULL);
-    SET(row, CURLOPT_PROXY_CAPATH, NULL);
+    if (row->code == CURLE_OK) {
+        row->code = nc_quirk_set_no_ca_bundle(row->easy, lane->engine->libcurl_version);
+    }
     if (row->code == CURLE_OK && lane->engine->capabilities.has_trust_policies) {
         row->code = nc_tls_hook_install(row->easy, lane);
     }
