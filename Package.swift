@@ -107,7 +107,8 @@ let package = Package(
         // The client that script/torture suites drives with public test suites.
         .executableTarget(
             name: "suite-client", dependencies: ["NetKit"], path: "Tests/Suites",
-            exclude: ["cache-tests.mjs", "run"], sources: ["main.swift", "SuiteClient.swift"]),
+            exclude: ["bettertls.py", "cache-tests.mjs", "limbo.py", "run"],
+            sources: ["main.swift", "SuiteClient.swift"]),
         .testTarget(
             name: "NetKitImagesTests", dependencies: ["NetKit", "NetKitTesting", "NetKitImages", "NetKitCLI"],
             swiftSettings: strict),

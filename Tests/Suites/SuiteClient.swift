@@ -10,7 +10,7 @@ final class SuiteClient: Sendable {
         self.agent = agent
     }
 
-    /// Starts one command; its result is printed when it is there.
+    /// Starts one command. Prints its result when it arrives.
     func perform(_ line: String) {
         guard let command = try? JSONValue(parsing: line), let id = command["id"]?.number?.integer else {
             return print([("id", 0), ("error", .string("not a command: \(line)"))])

@@ -1,11 +1,11 @@
 @preconcurrency import Glibc
 import NetKit
 
-// The client that public test suites drive: reads one request a line, as JSON, and prints one response a line, in the
-// order in which they arrive.
+// The client that runners of public test suites use. It reads one request per line, as JSON, and prints one response
+// per line, in the order of arrival.
 //
-//     suite-client memory              responses are cached in memory, by the server's rules
-//     suite-client disk DIRECTORY      responses are cached in a directory
+//     suite-client memory              caches responses in memory, by the server's rules
+//     suite-client disk DIRECTORY      caches responses in a directory
 //
 // {"id":1,"method":"GET","url":"…","headers":[["name","value"]],"body":"…","follows":true}
 //     {"id":1,"status":200,"headers":[["name","value"]],"body":"…"}  or  {"id":1,"error":"…"}
@@ -20,7 +20,7 @@ default:
     exit(2)
 }
 
-setlinebuf(stdout)  // A runner waits for each line.
+setlinebuf(stdout)  // The runner waits for each line.
 var configuration = Agent.Configuration()
 configuration.interceptors = [Caching(store, rules: .http(HTTPCachePolicy()))]
 let client = SuiteClient(Agent(configuration))
