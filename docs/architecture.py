@@ -6,13 +6,13 @@ SWIFT, SEAM, CORE, SYSTEM, INK, SOFT = "#dbe9fb", "#fdf0d5", "#dcefe1", "#e9e9ee
 
 ROWS = [
     (SWIFT, "Programs call", ["Agent", "Batch", "Chain", "Paging", "Endpoint", "Service"], ""),
-    (SWIFT, "Wrap and watch", ["Interceptors", "Observers", "Reachability", "Starts", "Uploads"],
+    (SWIFT, "Wrap and observe", ["Interceptors", "Observers", "Reachability", "Starts", "Uploads"],
      "cache · retry · refresh · limits · logs"),
     (SEAM, "Bridging", ["engine as a Transport", "disk as a CacheStore", "pins, encoders"], "imports C"),
-    (SWIFT, "Seams and values", ["Transport", "Cache", "Request", "Response", "Trust", "Errors"],
+    (SWIFT, "Protocols and values", ["Transport", "Cache", "Request", "Response", "Trust", "Errors"],
      "parameters · JSON · policies · downloads"),
-    (CORE, "net", ["engine", "lanes", "transfers", "downloads", "path"], "one thread, epoll, libcurl"),
-    (CORE, "body · store · trust", ["multipart, codings", "crash-safe entries", "pins, verdicts"], ""),
+    (CORE, "net", ["engine", "pools", "transfers", "downloads", "path"], "one thread, epoll, libcurl"),
+    (CORE, "body · store · trust", ["multipart, codings", "crash-safe entries", "pins, evaluation"], ""),
     (CORE, "text · digest · json", ["URLs, queries, charsets", "hashes", "scanner, shapes"], ""),
     (CORE, "base", ["status", "bytes", "clock", "files", "workers"], "hooks for all allocation"),
     (SYSTEM, "The system", ["libcurl", "OpenSSL", "zlib", "kernel"], ""),
@@ -50,7 +50,7 @@ def picture():
     height = top(len(ROWS)) + 6
     yield (f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
            f'font-family="sans-serif">')
-    yield "<title>The rooms of NetKit, and the way of a request</title>"
+    yield "<title>The layers of NetKit, and the path of a request</title>"
     yield ('<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
            f'<path d="M0 0L8 4L0 8z" fill="{SOFT}"/></marker></defs>')
     yield '<rect width="100%" height="100%" fill="#ffffff"/>'
@@ -62,7 +62,7 @@ def picture():
             yield text(LEFT + 14, top(row) + 45, note, 11, fill=SOFT)
         yield from boxes(row, colour, names)
     yield from arrow(WIDTH - 108, 0, 8, "request: a value, then bytes")
-    yield from arrow(WIDTH - 54, 8, 0, "answer: events, then a value")
+    yield from arrow(WIDTH - 54, 8, 0, "response: events, then a value")
     yield "</svg>"
 
 
