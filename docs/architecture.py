@@ -10,7 +10,7 @@ ROWS = [
      "cache · retry · refresh · limits · logs"),
     (SEAM, "Bridging", ["engine as a Transport", "disk as a CacheStore", "pins, encoders"], "imports C"),
     (SWIFT, "Protocols and values", ["Transport", "Cache", "Request", "Response", "Trust", "Errors"],
-     "parameters · JSON · policies · downloads"),
+     "parameters · JSON · policies"),
     (CORE, "net", ["engine", "pools", "transfers", "downloads", "path"], "one thread, epoll, libcurl"),
     (CORE, "body · store · trust", ["multipart, codings", "crash-safe entries", "pins, evaluation"], ""),
     (CORE, "text · digest · json", ["URLs, queries, charsets", "hashes", "scanner, shapes"], ""),
