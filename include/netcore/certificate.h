@@ -1,6 +1,6 @@
-/// What a certificate says, for people: who, by whom, until when, and the pin of its key.
+/// Reads certificates for display: subject, issuer, validity, and the pin of the key.
 ///
-/// For tools that show a chain or make pins; nothing here believes anything.
+/// For tools that show a chain or create pins. Nothing here decides about trust.
 ///
 ///     nc_certificates *chain;
 ///     if (nc_certificates_read(&chain, pem, &err) == NC_OK)
@@ -16,50 +16,50 @@
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
 
-/// Some certificates, read.
+/// A list of parsed certificates.
 typedef struct nc_certificates nc_certificates;
 
-/// What one says; slices are borrowed from the certificates, and are UTF-8 without control characters.
+/// The contents of a certificate. Slices are borrowed from the list, and are UTF-8 without control characters.
 typedef struct nc_certificate {
-    /// Subject, as in RFC 2253: "CN=a.example,O=Example".
+    /// Subject in the form of RFC 2253: "CN=a.example,O=Example".
     nc_slice subject;
-    /// Issuer, likewise.
+    /// Issuer in the same form.
     nc_slice issuer;
     /// Subject alternative names, "DNS:a.example, IP Address:127.0.0.1"; empty without any.
     nc_slice names;
-    /// Kind of key, such as "RSA 2048" or "EC P-256".
+    /// Kind and size of the key, such as "RSA 2048" or "EC P-256".
     nc_slice key;
-    /// When it begins, in seconds since 1970.
+    /// Start of the validity, in seconds since 1970; INT64_MIN if unreadable.
     int64_t begins_at_s;
-    /// When it ends; INT64_MIN for either when it cannot be read.
+    /// End of the validity, in seconds since 1970; INT64_MIN if unreadable.
     int64_t ends_at_s;
-    /// True when it may sign others.
+    /// True if it may sign other certificates.
     bool is_authority;
-    /// The pin of its public key, "sha256/…", NUL-terminated; empty when the key cannot be read.
+    /// Pin of its public key, "sha256/…", NUL-terminated; empty if the key is unreadable.
     char pin[NC_PIN_TEXT_BYTES];
-    /// The certificate itself, DER.
+    /// The certificate as DER.
     nc_slice der;
 } nc_certificate;
 
-/// Reads PEM, or DER one after the other; at most NC_CHAIN_MAX_CERTIFICATES and NC_CHAIN_MAX_BYTES.
+/// Parses PEM, or concatenated DER, of at most NC_CHAIN_MAX_CERTIFICATES certificates and NC_CHAIN_MAX_BYTES.
 ///
-/// - out: owned by the caller; release with nc_certificates_free().
-/// Returns NC_OK, NC_ERR_TLS_CERTIFICATE when there is none or one cannot be read, NC_ERR_NO_MEMORY. Pure; call from
-/// any thread.
+/// - out: owned by the caller; release it with nc_certificates_free().
+/// Returns NC_OK, NC_ERR_TLS_CERTIFICATE (no certificate, or an unreadable one), NC_ERR_NO_MEMORY.
+/// Pure; call from any thread.
 NC_API NC_NODISCARD nc_status nc_certificates_read(nc_certificates *NC_NULLABLE *NC_NONNULL out, nc_slice bytes,
                                                    nc_error *NC_NULLABLE err);
 
-/// Counts them.
+/// Returns the number of certificates.
 ///
 /// Pure; call from any thread.
 NC_API size_t nc_certificates_count(const nc_certificates *certificates);
 
-/// Tells what one says; all empty when `index` is out of range.
+/// Returns the contents of one certificate; all empty if `index` is out of range.
 ///
 /// Pure; call from any thread.
 NC_API nc_certificate nc_certificates_at(const nc_certificates *certificates, size_t index);
 
-/// Frees them. NULL is harmless.
+/// Frees the list. NULL is allowed.
 ///
 /// Pure; call from any thread.
 NC_API void nc_certificates_free(nc_certificates *NC_NULLABLE certificates);

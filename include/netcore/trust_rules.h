@@ -1,8 +1,9 @@
-/// Pins by host: which keys or certificates a server must show, beyond being believed.
+/// Pins by host: the keys or certificates that a server's chain must contain.
 ///
-/// A rule adds to the verification of the chain and the name and never takes its place. Of several rules that cover a
-/// host the narrowest alone counts: an exact name before one label, one label before any depth, the longer name before
-/// the shorter, a port before none. Whatever is malformed fails nc_trust_new(); no rule ever means "no pin" by mistake.
+/// A rule adds to the verification of the chain and the name and never replaces it. If several rules cover a host, only
+/// the most specific one applies. The order is: an exact name before one label, one label before any depth, a longer
+/// name before a shorter one, a port before none. A malformed rule fails nc_trust_new(), so that a mistake never
+/// disables pinning.
 ///
 ///     const nc_slice pins[] = {nc_slice_of("sha256/…"), nc_slice_of("sha256/…")}; // the second one is the backup
 ///     const nc_trust_rule rule = {
@@ -17,55 +18,60 @@
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
 
-/// Rules in one policy, at most.
+/// The largest number of rules in one policy.
 #define NC_TRUST_MAX_RULES 1024u
-/// Pins in one rule, at most.
+/// The largest number of pins in one rule.
 #define NC_TRUST_MAX_PINS 1024u
-/// Each file or piece of bytes with pins, at most.
+/// The largest file or piece of memory with pins, in bytes.
 #define NC_PIN_MAX_BYTES (1024u * 1024u)
 
-/// What a rule asks of a chain.
+/// The requirement of a rule on a chain.
 typedef NC_ENUM(nc_pin_mode){
-    /// Nothing beyond verification: takes a host out of a wider rule. Such a rule has no pins.
+    /// Only verification: excludes a host from a wider rule. Such a rule has no pins.
     NC_PIN_NONE = 0,
-    /// A pinned public key stands in the verified chain, at any place.
+    /// The verified chain contains a pinned public key, at any position.
     NC_PIN_PUBLIC_KEY = 1,
-    /// A pinned certificate stands in the verified chain, and the chain verifies with the pinned ones as its only
-    /// anchors.
+    /// The verified chain contains a pinned certificate, and verifies with the pinned certificates as its only anchors.
     NC_PIN_CERTIFICATE = 2,
 } nc_pin_mode;
 
-/// What is asked of some hosts; all zero asks nothing of nobody and is refused.
+/// The pins of some hosts. An all-zero rule is refused.
 ///
-/// A request or redirect over plain http to a host that an enforcing rule covers is refused, whatever the rule's port,
-/// unless a rule that names the request's own port asks for nothing.
+/// A request or redirect over plain http to a host with an enforced rule is refused, whichever port the rule has. The
+/// exception is a rule with the request's own port and the mode NC_PIN_NONE.
 typedef struct nc_trust_rule {
-    /// "api.example.com", "*.example.com" (one label), "**.example.com" (any depth, and example.com itself), "**"
-    /// (every host), an IPv4 address or an IPv6 address in brackets; each may end in a port (":8443"), and covers all
-    /// ports otherwise. ASCII (of an international name, the form with "xn--"), letter case ignored.
+    /// The hosts, ASCII (an international name in its "xn--" form), case-insensitive:
+    ///
+    /// - "api.example.com"
+    /// - "*.example.com": one label
+    /// - "**.example.com": any depth, and example.com
+    /// - "**": every host
+    /// - an IPv4 address, or an IPv6 address in brackets
+    ///
+    /// Each may end with a port (":8443"). Without one it covers all ports.
     nc_slice hosts;
-    /// What is asked.
+    /// Requirement on the chain.
     nc_pin_mode mode;
-    /// SHA-256 of a public key (the SubjectPublicKeyInfo, RFC 5280, 4.1): "sha256/" or "sha256//" and base64 of 44
-    /// characters, or 64 hex digits. Not for NC_PIN_CERTIFICATE.
+    /// SHA-256 of public keys (SubjectPublicKeyInfo, RFC 5280, 4.1): "sha256/" or "sha256//" and 44 characters of
+    /// base64, or 64 hex digits. Not for NC_PIN_CERTIFICATE.
     const nc_slice *NC_NULLABLE pins;
-    /// How many.
+    /// Number of `pins`.
     size_t pin_count;
-    /// Certificates, or public keys where those are asked for, PEM (one or more) or DER (one), in memory.
+    /// Certificates, or public keys for NC_PIN_PUBLIC_KEY, in memory: PEM (one or more) or DER (one).
     const nc_slice *NC_NULLABLE certificates;
-    /// How many.
+    /// Number of `certificates`.
     size_t certificate_count;
-    /// Paths: a file of the same, or a folder, of which each .cer, .crt and .pem is read.
+    /// Paths of files with the same contents, or of directories, whose .cer, .crt and .pem files are read.
     const nc_slice *NC_NULLABLE files;
-    /// How many.
+    /// Number of `files`.
     size_t file_count;
-    /// Seconds since 1970 from which on each use is noted as expired; 0 is never.
+    /// Expiry, in seconds since 1970. Each later use is reported as expired. 0 means never.
     int64_t expires_at_s;
-    /// True stops enforcing the rule when it has expired: whoever can move the clock can then do without the pins.
+    /// True stops enforcing the rule after its expiry. An attacker that can change the clock can then bypass the pins.
     bool lapses;
-    /// True lets a chain pass that matches no pin, and notes it; verification stays as it is.
+    /// True accepts a chain that matches no pin, and reports it. The chain is still verified.
     bool reports_only;
-    /// Different pins that there have to be at least; 0 means 1. One pin alone is allowed, with a warning.
+    /// Smallest number of different pins; 0 means 1. A single pin is allowed and causes a warning.
     uint32_t min_pins;
 } nc_trust_rule;
 
