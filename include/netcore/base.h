@@ -1,7 +1,6 @@
-/// Language-neutral foundations: export, nullability and enum macros, and the version.
+/// Foundations: macros for export, nullability and enums, and the version.
 ///
-/// Every other header includes this one. It refuses to declare anything that has behaviour of its own
-/// beyond the version: memory is in hooks.h, bytes in bytes.h, errors in status.h.
+/// Every other header includes this one. Memory is in hooks.h, bytes in bytes.h, errors in status.h.
 ///
 ///     printf("netcore %s\n", nc_version());
 #ifndef NETCORE_BASE_H
@@ -12,9 +11,9 @@
 #include <stdint.h>
 
 #ifdef __cplusplus
-/// Begins what is C for C++ too.
+/// Begins C declarations in C++.
 #define NC_EXTERN_C_BEGIN extern "C" {
-/// Ends it.
+/// Ends C declarations in C++.
 #define NC_EXTERN_C_END }
 #else
 #define NC_EXTERN_C_BEGIN
@@ -22,11 +21,11 @@
 #endif
 
 #if defined(__GNUC__) || defined(__clang__)
-/// What the shared library shows.
+/// Exports a symbol from the shared library.
 #define NC_API __attribute__((visibility("default")))
-/// A result that is not to be thrown away.
+/// Marks a function whose result must be used.
 #define NC_NODISCARD __attribute__((warn_unused_result))
-/// A format that the compiler compares with its arguments.
+/// Marks a printf format, which the compiler checks against its arguments.
 #define NC_PRINTF(format_index, first_argument) __attribute__((format(printf, format_index, first_argument)))
 #else
 #define NC_API
@@ -35,17 +34,17 @@
 #endif
 
 #if defined(__clang__)
-/// May be NULL.
+/// Marks a pointer that may be NULL.
 #define NC_NULLABLE _Nullable
-/// Is never NULL.
+/// Marks a pointer that is never NULL.
 #define NC_NONNULL _Nonnull
-/// Between these two, pointers are non-null unless marked; the marks stay quiet under -Wpedantic.
+/// Begins a range where unmarked pointers are never NULL. Silences -Wnullability-extension (-Wpedantic).
 #define NC_ASSUME_NONNULL_BEGIN                                                                                        \
     _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wnullability-extension\"")                   \
         _Pragma("clang assume_nonnull begin")
-/// Ends it.
+/// Ends that range.
 #define NC_ASSUME_NONNULL_END _Pragma("clang assume_nonnull end") _Pragma("clang diagnostic pop")
-/// Open enums: values added later do not break a switch that has a default.
+/// Declares an open enum: a switch with a default stays correct when values are added.
 #define NC_ENUM(name) enum __attribute__((enum_extensibility(open))) name
 #else
 #define NC_NULLABLE
@@ -55,19 +54,20 @@
 #define NC_ENUM(name) enum name
 #endif
 
-/// The version of these headers, as numbers that the preprocessor can compare.
+/// The major version of these headers.
 #define NC_VERSION_MAJOR 0
-/// As above.
+/// The minor version of these headers.
 #define NC_VERSION_MINOR 1
-/// As above.
+/// The patch version of these headers.
 #define NC_VERSION_PATCH 0
 
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
 
-/// Tells the version of the library that is linked, as "major.minor.patch".
+/// Returns the version of the linked library, as "major.minor.patch".
 ///
-/// Returns a static string. Pure; call from any thread.
+/// Returns a static string.
+/// Pure; call from any thread.
 NC_API const char *nc_version(void);
 
 NC_ASSUME_NONNULL_END

@@ -1,8 +1,10 @@
-/// A request body, or a part of one, that is asked for piece by piece.
+/// A body, or a part of a form, that the library reads piece by piece.
 ///
-/// The library asks when the network has room, so that memory stays constant, whatever the length.
+/// The library reads when the network can send, so memory use is constant for any length.
 ///
 ///     nc_body_source source = {.ctx = file, .pull = read_more, .rewind = go_to_start};
+///     request.body_source = source;
+///     request.body_length = NC_LENGTH_UNKNOWN;
 #ifndef NETCORE_BODY_SOURCE_H
 #define NETCORE_BODY_SOURCE_H
 
@@ -12,37 +14,37 @@
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
 
-/// A body whose length is not known before: chunked over HTTP/1.1, without a length over HTTP/2.
+/// An unknown length. Such a body is chunked over HTTP/1.1, and has no Content-Length over HTTP/2.
 #define NC_LENGTH_UNKNOWN UINT64_MAX
 
-/// What a pull callback gave.
+/// The result of a pull callback.
 typedef NC_ENUM(nc_pull){
-    /// `*filled` bytes, at least one; there may be more.
+    /// `*filled` bytes, at least one. More may follow.
     NC_PULL_MORE = 0,
-    /// `*filled` bytes, perhaps none, and these were the last.
+    /// `*filled` bytes, possibly none, and the end.
     NC_PULL_END = 1,
-    /// Nothing now; it is asked again after nc_engine_resume().
+    /// No bytes yet. The source is called again after nc_engine_resume().
     NC_PULL_LATER = 2,
-    /// It failed; the transfer ends with NC_ERR_BODY_SOURCE.
+    /// Failure. The transfer ends with NC_ERR_BODY_SOURCE.
     NC_PULL_FAIL = 3,
 } nc_pull;
 
-/// Fills at most `capacity` bytes of a request body; runs on the loop thread and must not block.
+/// Writes at most `capacity` bytes of a request body. Called on the loop thread; must not block.
 typedef nc_pull (*nc_pull_fn)(void *NC_NULLABLE ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity,
                               size_t *filled);
-/// Goes back to the body's first byte, for a redirect or a connection that died; returns whether it can.
+/// Rewinds to the first byte, for a redirect or a resend. Returns false if that is not possible.
 typedef bool (*nc_rewind_fn)(void *NC_NULLABLE ctx, nc_transfer_id id);
 
-/// A request body that is asked for piece by piece.
+/// A request body that is read piece by piece.
 ///
-/// A response that is whole while the source has nothing to give ends the transfer: the source is not asked any more,
-/// and an HTTP/1.1 connection is closed. A source that goes on giving is sent to its end, unless the server hangs up.
+/// If a response is complete while the source has no bytes ready, the transfer ends, and an HTTP/1.1 connection is
+/// closed. A source with bytes is sent to its end, unless the server closes the connection.
 typedef struct nc_body_source {
-    /// Handed to both functions, until on_done.
+    /// Passed to both functions, until on_done.
     void *NC_NULLABLE ctx;
-    /// NULL: there is no source.
+    /// NULL means that there is no source.
     nc_pull_fn NC_NULLABLE pull;
-    /// NULL: the body can be sent once only.
+    /// NULL means that the body can be sent only once.
     nc_rewind_fn NC_NULLABLE rewind;
 } nc_body_source;
 

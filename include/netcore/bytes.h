@@ -1,7 +1,7 @@
-/// Views of bytes and bounded buffers of bytes.
+/// Borrowed slices of bytes, and bounded buffers that own bytes.
 ///
-/// A slice borrows; a buffer owns and knows its maximum from birth. A buffer's failure is sticky: append freely,
-/// ask once at the end. Neither is ever NUL-terminated by promise, and neither knows about text.
+/// A buffer has a maximum from its creation. Its errors are sticky: append without checking, and check the status once
+/// at the end. Slices and buffers are not NUL-terminated and have no encoding.
 ///
 ///     nc_buf buf = nc_buf_init(1024);
 ///     nc_buf_append(&buf, nc_slice_of("hello"));
@@ -17,32 +17,32 @@
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
 
-/// A borrowed run of bytes; valid as long as what it was taken from.
+/// A borrowed range of bytes. Valid as long as the memory that it refers to.
 typedef struct nc_slice {
-    /// First byte; may be NULL when length is 0.
+    /// First byte; may be NULL if `length` is 0.
     const uint8_t *NC_NULLABLE data;
     /// Number of bytes.
     size_t length;
 } nc_slice;
 
-/// A growing run of bytes with a maximum.
+/// A growable range of bytes with a maximum.
 ///
-/// It moves when it grows: what a call is given beside a buffer that it writes to may not lie in that buffer.
-/// nc_buf_append() alone takes the buffer's own bytes.
+/// It moves when it grows. A call that writes to a buffer must therefore get no other argument inside it, except
+/// nc_buf_append().
 typedef struct nc_buf {
-    /// First byte; NULL while nothing was appended.
+    /// First byte; NULL until something is appended.
     uint8_t *NC_NULLABLE data;
-    /// Bytes in use.
+    /// Used bytes.
     size_t length;
-    /// Bytes allocated.
+    /// Allocated bytes.
     size_t capacity;
-    /// Bytes at most.
+    /// Maximum of `length`.
     size_t max_bytes;
-    /// NC_OK, or the first failure; later appends do nothing.
+    /// NC_OK, or the first error. Later appends do nothing.
     nc_status status;
 } nc_buf;
 
-/// Views `length` bytes at `data`. Languages that cannot call it fill the two fields.
+/// Returns a slice of `length` bytes at `data`. Languages that cannot call it fill the two fields.
 ///
 /// Pure; call from any thread.
 static inline nc_slice nc_slice_make(const void *NC_NULLABLE data, size_t length) {
@@ -52,61 +52,63 @@ static inline nc_slice nc_slice_make(const void *NC_NULLABLE data, size_t length
     return slice;
 }
 
-/// Views a NUL-terminated string, without its NUL.
+/// Returns a slice of a NUL-terminated string, without its NUL.
 ///
-/// - text: NULL gives an empty slice.
+/// - text: NULL results in an empty slice.
 /// Pure; call from any thread.
 static inline nc_slice nc_slice_of(const char *NC_NULLABLE text) {
     return nc_slice_make(text, text == NULL ? 0 : strlen(text));
 }
 
-/// Tells whether two slices hold the same bytes. Not constant-time: not for secrets.
+/// Returns true if two slices have the same bytes. Not constant-time, so not for secrets.
 ///
 /// Pure; call from any thread.
 NC_API bool nc_slice_is_equal(nc_slice a, nc_slice b);
 
-/// Tells whether two slices hold the same bytes when ASCII letters are compared without case.
+/// Returns true if two slices have the same bytes, ignoring the case of ASCII letters.
 ///
-/// Header names compare this way (RFC 9110, 5.1). Pure; call from any thread.
+/// Field names are compared this way (RFC 9110, 5.1).
+/// Pure; call from any thread.
 NC_API bool nc_slice_is_equal_ignoring_case(nc_slice a, nc_slice b);
 
-/// Makes an empty buffer that will hold at most `max_bytes`; allocates nothing.
+/// Returns an empty buffer of at most `max_bytes`. Allocates nothing.
 ///
 /// Confined: one thread at a time.
 NC_API nc_buf nc_buf_init(size_t max_bytes);
 
-/// Frees what the buffer holds and leaves it empty, its maximum kept; harmless on a zeroed buffer and when repeated.
+/// Frees the contents and leaves the buffer empty with its maximum. Allowed on a zeroed buffer, and repeatedly.
 ///
 /// Confined: one thread at a time.
 NC_API void nc_buf_deinit(nc_buf *buf);
 
-/// Empties the buffer, clears its failure and keeps its capacity.
+/// Empties the buffer, clears its error and keeps its capacity.
 ///
 /// Confined: one thread at a time.
 NC_API void nc_buf_reset(nc_buf *buf);
 
-/// Appends bytes; does nothing after an earlier failure.
+/// Appends bytes. Does nothing after an earlier error.
 ///
-/// On NC_ERR_TOO_LARGE or NC_ERR_NO_MEMORY the content stays as it was and the failure is kept in `status`.
+/// On NC_ERR_TOO_LARGE or NC_ERR_NO_MEMORY the contents stay unchanged, and `status` keeps the error.
 /// Confined: one thread at a time.
 NC_API void nc_buf_append(nc_buf *buf, nc_slice bytes);
 
-/// Appends one byte; otherwise as nc_buf_append().
+/// Appends one byte, as nc_buf_append() does.
 ///
 /// Confined: one thread at a time.
 NC_API void nc_buf_append_byte(nc_buf *buf, uint8_t byte);
 
-/// Makes room for `more_bytes` in one step, so that the following appends do not reallocate.
+/// Reserves `more_bytes`, so that the next appends do not reallocate.
 ///
-/// Returns NC_OK, or the sticky failure. Confined: one thread at a time.
+/// Returns NC_OK or the sticky error.
+/// Confined: one thread at a time.
 NC_API NC_NODISCARD nc_status nc_buf_reserve(nc_buf *buf, size_t more_bytes);
 
-/// Views what the buffer holds, until it is next changed.
+/// Returns a slice of the contents, valid until the buffer changes.
 ///
 /// Confined: one thread at a time.
 NC_API nc_slice nc_buf_slice(const nc_buf *buf);
 
-/// Tells the first failure since init or reset, NC_OK when there was none.
+/// Returns the first error since init or reset, or NC_OK.
 ///
 /// Confined: one thread at a time.
 NC_API nc_status nc_buf_status(const nc_buf *buf);

@@ -1,8 +1,8 @@
-/// Who asks: a name and a password, or a token, and the ways in which they may be shown.
+/// Credentials of a request: a name and a password, or a token, and the schemes that may use them.
 ///
-/// Credentials belong to the origin of the URL they were given with. They are copied when they are given, never
-/// appear in messages, traces or listings, and never go to another origin, whatever a redirect says; within the
-/// origin they go along, those in the URL too, unless the redirect's own URL has some.
+/// Credentials belong to the origin of the request's URL. They are copied, and never appear in messages, traces or
+/// listings. A redirect within the origin keeps them, those of the URL too, unless its own URL has some. A cross-origin
+/// redirect drops them.
 ///
 ///     request.credentials = (nc_credentials){
 ///         .schemes = NC_AUTH_BASIC | NC_AUTH_DIGEST, .user = nc_slice_of("me"), .password = nc_slice_of("secret")};
@@ -15,33 +15,32 @@
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
 
-/// Ways to prove who asks; may be combined.
+/// Authentication schemes; bits that can be combined.
 enum {
-    /// Name and password, readable (RFC 7617); sent at once when it stands alone.
+    /// Name and password in clear (RFC 7617). Sent with the first request if no other bit is set.
     NC_AUTH_BASIC = 1,
-    /// A challenge answered with a digest (RFC 7616). One that covers the body ("auth-int" alone) is proven where there
-    /// is no body, and ends other requests with NC_ERR_AUTHENTICATION.
+    /// A digest for the server's challenge (RFC 7616). A challenge with "auth-int" only covers the body. It is
+    /// supported for requests without a body and ends others with NC_ERR_AUTHENTICATION.
     NC_AUTH_DIGEST = 2,
-    /// A token (RFC 6750), sent at once.
+    /// A bearer token (RFC 6750), sent with the first request.
     NC_AUTH_BEARER = 4,
-    /// NTLM, where libcurl has it.
+    /// NTLM, if libcurl supports it.
     NC_AUTH_NTLM = 8,
-    /// Negotiate (SPNEGO, RFC 4559), where libcurl has it.
+    /// Negotiate (SPNEGO, RFC 4559), if libcurl supports it.
     NC_AUTH_NEGOTIATE = 16,
 };
 
-/// Who asks. Never sent to another origin than the URL's, whatever a redirect says.
+/// Credentials. Never sent to another origin than the URL's.
 typedef struct nc_credentials {
-    /// NC_AUTH_ bits; 0 is none. With several the strongest that the server offers is used. A challenge to HEAD with a
-    /// body cannot be answered, and ends it with NC_ERR_AUTHENTICATION.
+    /// NC_AUTH_ bits; 0 sends none. With several, the strongest that the server offers is used. A challenge to a HEAD
+    /// request with a body ends it with NC_ERR_AUTHENTICATION, because libcurl cannot repeat such a request.
     uint32_t schemes;
-    /// Name, without NUL; for NC_AUTH_BASIC without a colon, for NC_AUTH_DIGEST without control characters. Where it
-    /// and the password are empty, NC_AUTH_BASIC and NC_AUTH_DIGEST take both from the netrc file, if the engine uses
-    /// one.
+    /// Name, without NUL. For NC_AUTH_BASIC without a colon, for NC_AUTH_DIGEST without control characters. If it and
+    /// the password are empty, NC_AUTH_BASIC and NC_AUTH_DIGEST use the netrc file, if the engine has one.
     nc_slice user;
     /// Password, without NUL.
     nc_slice password;
-    /// Token, for NC_AUTH_BEARER: visible ASCII alone, no space.
+    /// Token for NC_AUTH_BEARER: visible ASCII without spaces.
     nc_slice token;
 } nc_credentials;
 

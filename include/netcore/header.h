@@ -1,4 +1,4 @@
-/// One header field, as requests, proxies and the parts of a form carry it.
+/// A header field of a request, a proxy or a part of a form.
 ///
 ///     nc_header field = {nc_slice_of("Accept"), nc_slice_of("text/html")};
 #ifndef NETCORE_HEADER_H
@@ -12,9 +12,9 @@ NC_ASSUME_NONNULL_BEGIN
 
 /// One header field.
 typedef struct nc_header {
-    /// A token (RFC 9110, 5.1); compared without case, sent as spelled here.
+    /// A token (RFC 9110, 5.1). Compared without case, sent as written.
     nc_slice name;
-    /// Any bytes but CR, LF and NUL, without surrounding white space.
+    /// Any bytes except CR, LF and NUL, without surrounding white space.
     nc_slice value;
 } nc_header;
 

@@ -1,7 +1,7 @@
-/// What tests and embedders replace: memory, time, randomness, files.
+/// Replaceable services for tests and embedders: memory, time, randomness, files.
 ///
-/// Memory is one process-wide table, set before anything else; the rest are values handed to an engine. Each table
-/// is copied when it is given. What stands behind a table must be callable from any thread.
+/// The allocator is one process-wide table, to be set before any other call. The others are options of an engine or a
+/// store. Each table is copied. Its functions must be callable from any thread.
 ///
 ///     static const nc_allocator mine = {NULL, my_malloc, my_realloc, my_free};
 ///     nc_set_allocator(&mine);
@@ -18,63 +18,63 @@ struct stat;
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
 
-/// Where the library's memory comes from; contracts are those of malloc, realloc and free.
+/// A memory allocator. Its contracts are those of malloc, realloc and free.
 typedef struct nc_allocator {
-    /// Handed to each function.
+    /// Passed to each function.
     void *NC_NULLABLE ctx;
     /// Returns at least `bytes` (never 0) of memory aligned for any type, or NULL.
     void *NC_NULLABLE (*NC_NONNULL allocate)(void *NC_NULLABLE ctx, size_t bytes);
-    /// Resizes; `block` may be NULL. On NULL the old block stays valid.
+    /// Resizes a block; `block` may be NULL. After NULL the old block stays valid.
     void *NC_NULLABLE (*NC_NONNULL reallocate)(void *NC_NULLABLE ctx, void *NC_NULLABLE block, size_t bytes);
-    /// Frees; `block` may be NULL.
+    /// Frees a block; `block` may be NULL.
     void (*NC_NONNULL release)(void *NC_NULLABLE ctx, void *NC_NULLABLE block);
 } nc_allocator;
 
-/// Sets where memory comes from, for the whole process.
+/// Sets the allocator of the process.
 ///
-/// Call it before the first use of the library: blocks are freed through the table in force at that moment. libcurl
-/// and OpenSSL keep their own allocators.
+/// Call it before the first use of the library: a block is freed by the allocator that is set at that time. libcurl and
+/// OpenSSL keep their own allocators.
 /// - allocator: copied; NULL restores malloc.
 /// Confined: one thread at a time, before all other calls.
 NC_API void nc_set_allocator(const nc_allocator *NC_NULLABLE allocator);
 
-/// Where time comes from.
+/// A clock.
 typedef struct nc_clock {
-    /// Handed to each function.
+    /// Passed to each function.
     void *NC_NULLABLE ctx;
-    /// Nanoseconds since an arbitrary start; never goes back. All limits and metrics use it.
+    /// Nanoseconds since an arbitrary start; never decreases. All limits and metrics use it.
     uint64_t (*NC_NONNULL monotonic_ns)(void *NC_NULLABLE ctx);
-    /// Nanoseconds since 1970-01-01T00:00:00Z; may jump either way.
+    /// Nanoseconds since 1970-01-01T00:00:00Z; may jump in both directions.
     int64_t (*NC_NONNULL realtime_ns)(void *NC_NULLABLE ctx);
 } nc_clock;
 
-/// Gives the system's clocks (CLOCK_MONOTONIC and CLOCK_REALTIME).
+/// Returns the system's clocks (CLOCK_MONOTONIC and CLOCK_REALTIME).
 ///
 /// Pure; call from any thread.
 NC_API nc_clock nc_clock_system(void);
 
-/// Where random bytes come from.
+/// A source of random bytes.
 typedef struct nc_random {
-    /// Handed to the function.
+    /// Passed to the function.
     void *NC_NULLABLE ctx;
-    /// Fills `length` bytes; returns false when it cannot.
+    /// Fills `length` bytes; returns false on failure.
     bool (*NC_NONNULL fill)(void *NC_NULLABLE ctx, uint8_t *bytes, size_t length);
 } nc_random;
 
-/// Gives the system's cryptographic source (getrandom).
+/// Returns the system's cryptographic source (getrandom).
 ///
 /// Pure; call from any thread.
 NC_API nc_random nc_random_system(void);
 
-/// Receives one name of a directory; false ends the listing.
+/// Receives one name of a directory. Returning false ends the listing.
 typedef bool (*nc_file_name_fn)(void *NC_NULLABLE ctx, const char *name);
 
 /// File operations, with the contracts of the system calls of the same name: -1 and errno on failure.
 ///
-/// EINTR is retried by the caller of the table, not by the table. Begin with nc_file_ops_system() and replace what is
-/// to differ: the table may grow.
+/// The library retries after EINTR, the table need not. Start with nc_file_ops_system() and replace single functions:
+/// the table may grow.
 typedef struct nc_file_ops {
-    /// Handed to each function.
+    /// Passed to each function.
     void *NC_NULLABLE ctx;
     /// openat(2) relative to AT_FDCWD, with O_CLOEXEC already in `flags`.
     int (*NC_NONNULL open)(void *NC_NULLABLE ctx, const char *path, int flags, mode_t mode);
@@ -98,13 +98,13 @@ typedef struct nc_file_ops {
     ssize_t (*NC_NONNULL write_at)(void *NC_NULLABLE ctx, int fd, const void *bytes, size_t length, off_t offset);
     /// fchmod(2).
     int (*NC_NONNULL set_mode)(void *NC_NULLABLE ctx, int fd, mode_t mode);
-    /// futimens(2) of the time of change alone: nanoseconds since 1970-01-01T00:00:00Z.
+    /// futimens(2) of the modification time only: nanoseconds since 1970-01-01T00:00:00Z.
     int (*NC_NONNULL set_time)(void *NC_NULLABLE ctx, int fd, int64_t realtime_ns);
-    /// fcntl(2) with F_OFD_SETLK, or with F_OFD_GETLK when `is_asking`; ENOLCK where a system has neither.
+    /// fcntl(2) with F_OFD_SETLK, or with F_OFD_GETLK if `is_asking`; ENOLCK on systems without them.
     int (*NC_NONNULL lock)(void *NC_NULLABLE ctx, int fd, struct flock *range, bool is_asking);
-    /// mkdir(2), then chmod(2): just this mode, whatever the process's umask.
+    /// mkdir(2), then chmod(2) to exactly this mode, ignoring the process's umask.
     int (*NC_NONNULL make_directory)(void *NC_NULLABLE ctx, const char *path, mode_t mode);
-    /// Calls `visit` for each name in a directory that is open, but "." and "..", from the start; errno of readdir(3).
+    /// Calls `visit` for each name of an open directory except "." and "..", from the start; errno of readdir(3).
     int (*NC_NONNULL list)(void *NC_NULLABLE ctx, int directory_fd, nc_file_name_fn visit, void *NC_NULLABLE visit_ctx);
     /// openat(2), with O_CLOEXEC already in `flags`.
     int (*NC_NONNULL open_at)(void *NC_NULLABLE ctx, int directory_fd, const char *name, int flags, mode_t mode);
@@ -112,20 +112,20 @@ typedef struct nc_file_ops {
     int (*NC_NONNULL status_at)(void *NC_NULLABLE ctx, int directory_fd, const char *name, struct stat *out);
     /// renameat(2) within one directory.
     int (*NC_NONNULL rename_at)(void *NC_NULLABLE ctx, int directory_fd, const char *from, const char *to);
-    /// unlinkat(2), with AT_REMOVEDIR when `is_directory`.
+    /// unlinkat(2), with AT_REMOVEDIR if `is_directory`.
     int (*NC_NONNULL unlink_at)(void *NC_NULLABLE ctx, int directory_fd, const char *name, bool is_directory);
-    /// renameat(2) from a name in a directory to a path; unless `replaces`, EEXIST when something is there.
+    /// renameat(2) from a name in a directory to a path. Unless `replaces` is set, EEXIST if the path exists.
     int (*NC_NONNULL move_at)(void *NC_NULLABLE ctx, int directory_fd, const char *name, const char *path,
                               bool replaces);
     /// ftruncate(2).
     int (*NC_NONNULL truncate)(void *NC_NULLABLE ctx, int fd, off_t length);
-    /// fallocate(2): room for so many bytes, which the file then has; EOPNOTSUPP where a file system cannot.
+    /// fallocate(2): extends the file to `length` bytes; EOPNOTSUPP if the file system does not support it.
     int (*NC_NONNULL allocate)(void *NC_NULLABLE ctx, int fd, off_t length);
-    /// fchown(2); -1 keeps what it is.
+    /// fchown(2); -1 keeps the value.
     int (*NC_NONNULL set_owner)(void *NC_NULLABLE ctx, int fd, uid_t owner, gid_t group);
 } nc_file_ops;
 
-/// Gives the system's file operations.
+/// Returns the system's file operations.
 ///
 /// Pure; call from any thread.
 NC_API nc_file_ops nc_file_ops_system(void);

@@ -1,11 +1,12 @@
-/// Through whom requests go: nobody, a proxy of one's own choice, or what the environment says.
+/// The proxy of a request or an engine.
 ///
-/// The environment counts only where it is asked for, because whoever sets it reads what goes through. What a proxy is
-/// told (credentials, fields) never reaches the servers behind it, and what servers are told does not reach the proxy
-/// but for plain http without a tunnel: there a proxy gets both in one head, and passes on what it likes. A proxy's own
-/// certificate is judged by the request's trust policy; no client certificate is shown to it.
+/// The environment's proxies are used only on request, because their operator can read the traffic. Credentials and
+/// fields for the proxy never reach a server. The server's reach the proxy only for plain http without a tunnel: the
+/// proxy then receives both sets in one head, and decides which fields it forwards. The request's trust policy
+/// evaluates the certificate of an https proxy. No client certificate is sent to a proxy.
 ///
 ///     nc_proxy proxy = {.choice = NC_PROXY_URL, .url = nc_slice_of("socks5h://127.0.0.1:1080")};
+///     request.proxy = &proxy;
 #ifndef NETCORE_PROXY_H
 #define NETCORE_PROXY_H
 
@@ -17,32 +18,33 @@
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
 
-/// Where a proxy is taken from.
+/// The source of a proxy's URL.
 typedef NC_ENUM(nc_proxy_choice){
-    /// None; the environment does not count.
+    /// No proxy. The environment is ignored.
     NC_PROXY_NONE = 0,
     /// http_proxy, HTTPS_PROXY, ALL_PROXY and NO_PROXY of the environment, as libcurl reads them.
     NC_PROXY_ENVIRONMENT = 1,
-    /// The URL beside.
+    /// nc_proxy.url.
     NC_PROXY_URL = 2,
 } nc_proxy_choice;
 
 /// A proxy.
 typedef struct nc_proxy {
-    /// Where it is taken from.
+    /// Source of the URL.
     nc_proxy_choice choice;
-    /// http://, https://, socks4://, socks4a://, socks5:// or socks5h:// (the proxy looks the name up), host and port.
+    /// Scheme, host and port. Schemes are http://, https://, socks4://, socks4a://, socks5:// and socks5h:// (the proxy
+    /// resolves names).
     nc_slice url;
-    /// Who asks the proxy; NC_AUTH_BASIC, _DIGEST, _NTLM and _NEGOTIATE. A SOCKS5 proxy knows BASIC (RFC 1929) and
-    /// NEGOTIATE (RFC 1961) alone.
+    /// Credentials for the proxy: NC_AUTH_BASIC, _DIGEST, _NTLM or _NEGOTIATE. SOCKS5 supports only BASIC (RFC 1929)
+    /// and NEGOTIATE (RFC 1961).
     nc_credentials credentials;
-    /// Hosts asked without it, separated by commas; "*" is all.
+    /// Hosts to connect to directly, separated by commas. "*" means all.
     nc_slice except;
-    /// Fields for the proxy alone; of a plain http request that it forwards, it alone decides what it hands on.
+    /// Fields for the proxy only. A proxy that forwards a plain http request decides which of them it forwards.
     const nc_header *NC_NULLABLE headers;
     /// Number of fields.
     size_t header_count;
-    /// True asks an HTTP proxy for a tunnel (CONNECT) for http URLs too.
+    /// True uses a tunnel (CONNECT) through an HTTP proxy for http URLs too.
     bool uses_tunnel;
 } nc_proxy;
 

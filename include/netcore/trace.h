@@ -1,6 +1,6 @@
-/// Named points that a running engine passes: for tests that cancel, kill or count at every one of them.
+/// Trace points of a running engine, for tests that cancel, kill or count at each of them.
 ///
-/// A point costs one branch while nobody listens. Points carry no data but the transfer they concern.
+/// A point costs one branch without a listener. It carries only the id of its transfer.
 ///
 ///     static void on_point(void *ctx, nc_trace_point p, nc_transfer_id id) { puts(nc_trace_name(p)); }
 ///     options.trace = (nc_trace){NULL, on_point};
@@ -12,11 +12,10 @@
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
 
-/// Names one transfer of one engine; 0 names none, and no number is ever used twice by an engine, nor by the next
-/// engines of a process.
+/// The id of a transfer. 0 is no transfer. An id is never reused within a process.
 typedef uint64_t nc_transfer_id;
 
-/// The only place where a point has its name: X(name, what has just happened).
+/// The table of all trace points: X(name, event).
 #define NC_TRACE_MAP(X)                                                                                                \
     X(NC_TRACE_ENGINE_STARTED, "the loop thread runs")                                                                 \
     X(NC_TRACE_ENGINE_WOKEN, "another thread woke the loop")                                                           \
@@ -59,28 +58,29 @@ typedef uint64_t nc_transfer_id;
     X(NC_TRACE_WORK_STARTED, "a worker thread took a job")                                                             \
     X(NC_TRACE_WORK_DONE, "a worker thread finished a job")
 
-/// A point that an engine passes.
+/// A trace point of an engine.
 typedef NC_ENUM(nc_trace_point){
 #define NC_TRACE_ENUM(name, sentence) name,
     NC_TRACE_MAP(NC_TRACE_ENUM)
 #undef NC_TRACE_ENUM
-    /// How many points there are.
+    /// The number of trace points.
     NC_TRACE_COUNT} nc_trace_point;
 
-/// Hears of each point; may call nc_engine_cancel(), nothing else. Runs on the thread that passed the point.
+/// Receives each trace point, on the thread that reached it. It may call nc_engine_cancel(), and no other function.
 typedef void (*nc_trace_fn)(void *NC_NULLABLE ctx, nc_trace_point point, nc_transfer_id id);
 
-/// Who listens; a NULL function listens to nothing.
+/// A trace listener. A NULL function disables it.
 typedef struct nc_trace {
-    /// Handed to the function.
+    /// Passed to the function.
     void *NC_NULLABLE ctx;
-    /// Called at each point, from the loop, a worker or the submitting thread.
+    /// Called at each point, on the loop thread, a worker thread or the submitting thread.
     nc_trace_fn NC_NULLABLE on_point;
 } nc_trace;
 
-/// Gives a point its C spelling, such as "NC_TRACE_SUBMITTED".
+/// Returns the C name of a point, such as "NC_TRACE_SUBMITTED".
 ///
-/// Returns a static string; "NC_TRACE_COUNT" for a number outside the table. Pure; call from any thread.
+/// Returns a static string; "NC_TRACE_COUNT" for a number outside the table.
+/// Pure; call from any thread.
 NC_API const char *nc_trace_name(nc_trace_point point);
 
 NC_ASSUME_NONNULL_END
