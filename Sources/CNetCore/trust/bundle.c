@@ -30,7 +30,7 @@ bool nc_bundle_is_one(nc_slice bytes) {
     return bytes.length > 0 && bytes.data[0] == DER_SEQUENCE && !nc_pem_is_text(bytes);
 }
 
-/// Unlocks with this pass phrase; NULL is a bundle that has none.
+/// Unlocks the bundle. A NULL pass phrase means none.
 static bool is_unlocked(PKCS12 *bundle, const char *password, size_t length) {
     return PKCS12_verify_mac(bundle, password, (int)length) == 1;
 }
@@ -40,7 +40,7 @@ static nc_status explain(const char *name, const char *why, nc_error *err) {
     return nc_error_set(err, NC_ERR_TLS_IDENTITY, 0, -1, "%s in %s", why, name);
 }
 
-/// What OpenSSL 3 keeps in its legacy provider, such as 40-bit RC2, is the usual reason.
+/// The usual reason is an algorithm of OpenSSL 3's legacy provider, such as 40-bit RC2.
 static nc_status explain_contents(const char *name, nc_error *err) {
     unsigned long reason = ERR_peek_last_error();
     const char *text = reason != 0 ? ERR_reason_error_string(reason) : NULL;
@@ -50,7 +50,7 @@ static nc_status explain_contents(const char *name, nc_error *err) {
     return status;
 }
 
-/// OpenSSL finds the chain in the order in which it stands, or reversed; a server needs it from the leaf on.
+/// OpenSSL returns the chain in file order or reversed. A server needs the leaf first.
 static nc_status take(nc_identity *identity, PKCS12 *bundle, const char *password, const char *name, nc_error *err) {
     STACK_OF(X509) *others = NULL;
     if (PKCS12_parse(bundle, password, &identity->key, &identity->leaf, &others) != 1) {
@@ -71,10 +71,10 @@ static nc_status unlock(nc_identity *identity, PKCS12 *bundle, const nc_trust_op
     char password[NC_IDENTITY_MAX_PASSWORD_BYTES + 1] = {0};
     nc_status status;
     if (!PKCS12_mac_present(bundle)) {
-        // Nothing says then whether a pass phrase is the right one.
+        // Without a checksum the pass phrase cannot be verified.
         return explain(name, "a PKCS#12 without a check sum", err);
     }
-    // Without a pass phrase there are two spellings of the empty one.
+    // PKCS#12 has two encodings of an empty pass phrase.
     if (is_unlocked(bundle, NULL, 0) || is_unlocked(bundle, "", 0)) {
         return take(identity, bundle, is_unlocked(bundle, NULL, 0) ? NULL : "", name, err);
     }

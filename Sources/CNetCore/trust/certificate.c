@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/// What is shown of one text, at most: names of a hundred hosts are as good as a thousand.
+/// Maximum length of one text. A reader does not need more names than fit into it.
 enum { MAX_TEXT_BYTES = 16 * 1024, KEY_BYTES = 64 };
 
 typedef struct entry {
@@ -30,7 +30,7 @@ struct nc_certificates {
 
 /* --- texts --- */
 
-/// Copies what was written to a BIO; what a terminal would act on becomes '?'.
+/// Copies the content of a BIO. Replaces control characters by '?', so that a terminal does not interpret them.
 static nc_status take_text(nc_buf *out, BIO *bio) {
     char *bytes = NULL;
     long length = bio != NULL ? BIO_get_mem_data(bio, &bytes) : 0;

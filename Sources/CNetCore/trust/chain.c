@@ -11,7 +11,7 @@ static nc_status refuse(const char *why, int number, nc_error *err) {
     return nc_error_set(err, NC_ERR_TLS_CERTIFICATE, 0, -1, why, number);
 }
 
-/// Takes the certificate over; NULL is one that could not be read.
+/// Takes ownership of the certificate. NULL means that it could not be read.
 static nc_status add(STACK_OF(X509) * chain, X509 *certificate, nc_error *err) {
     int number = sk_X509_num(chain) + 1;
     if (certificate == NULL) {
@@ -33,7 +33,7 @@ static nc_status add_pem(STACK_OF(X509) * chain, nc_slice bytes, nc_error *err) 
     nc_status status = nc_pem_open(&reader, bytes, err);
     while (status == NC_OK && nc_pem_next(&reader)) {
         const unsigned char *at = reader.block.bytes;
-        // Keys and the like may lie in the same file.
+        // The file may also contain keys.
         if (nc_pem_is_certificate(&reader.block)) {
             status = add(chain, d2i_X509_AUX(NULL, &at, reader.block.length), err);
         }

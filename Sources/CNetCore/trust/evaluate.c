@@ -7,13 +7,13 @@
 
 enum { HTTPS_PORT = 443 };
 
-/// What cannot be read is refused, and that is a verdict.
+/// Refuses a chain that cannot be parsed. This is an evaluation result, not a failure of the function.
 static void refuse_unread(nc_trust_verdict *out, const nc_error *why) {
     *out = (nc_trust_verdict){.status = why->status, .finding = why->status};
     memcpy(out->message, why->message, sizeof out->message);
 }
 
-/// What is asked, beside the chain.
+/// The question: everything except the chain.
 typedef struct asking {
     const nc_trust *trust;
     const nc_trust_question *question;
@@ -33,7 +33,7 @@ static nc_status judge(nc_trust_verdict *out, const asking *all, STACK_OF(X509) 
             return status;
         }
     }
-    // A host that is none is covered by no name, and no certificate is for it.
+    // No certificate can name a malformed host.
     if (!nc_host_name_parse(&host, question->host)) {
         host = (nc_host_name){.length = 0};
     }

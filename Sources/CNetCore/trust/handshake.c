@@ -32,7 +32,7 @@ static int64_t now_s(const nc_handshake *handshake) {
 
 /* --- the observer --- */
 
-/// Certificates in DER, for as long as an event lasts.
+/// Certificates in DER, valid during one event.
 typedef struct der_chain {
     nc_slice slices[NC_CHAIN_MAX_CERTIFICATES];
     size_t count;
@@ -55,7 +55,7 @@ static void free_chain(der_chain *chain) {
     }
 }
 
-/// Lets the observer decide and be told.
+/// Calls the observer, which may override the result.
 static void consult(nc_trust_verdict *verdict, STACK_OF(X509) * chain, const nc_handshake *handshake) {
     const nc_trust_observer *observer = &handshake->trust->rules->observer;
     der_chain der;
@@ -79,7 +79,7 @@ static void consult(nc_trust_verdict *verdict, STACK_OF(X509) * chain, const nc_
     free_chain(&der);
 }
 
-/// Whether somebody will read the verdict's lists.
+/// Returns true if the lists of the result will be read.
 static bool is_read(const nc_trust_verdict *verdict, const nc_trust *trust) {
     return verdict->status != NC_OK || verdict->notes != 0 || trust->rules->observer.decide != NULL;
 }
@@ -110,7 +110,7 @@ static int judge_chain(X509_STORE_CTX *context, void *data) {
     int code = verdict.native_code != X509_V_OK ? verdict.native_code : X509_V_ERR_APPLICATION_VERIFICATION;
     X509_STORE_CTX_set_error(context, is_allowed ? X509_V_OK : code);
     if (verified != NULL) {
-        X509_STORE_CTX_set0_verified_chain(context, verified); // for stapled replies
+        X509_STORE_CTX_set0_verified_chain(context, verified); // for the check of OCSP staples
     }
     if (!is_allowed) {
         handshake->refused(handshake->ctx, &verdict);
@@ -166,7 +166,7 @@ bool nc_handshake_install(SSL_CTX *context, const nc_handshake *handshake) {
         return false;
     }
     SSL_CTX_set_cert_verify_callback(context, judge_chain, kept);
-    // Also where libcurl was told that anything goes: a rule may ask for more.
+    // Needed even if libcurl verifies nothing, because a rule may require a pin.
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
     if (handshake->trust->options.requires_staple) {
         (void)SSL_CTX_set_tlsext_status_type(context, TLSEXT_STATUSTYPE_ocsp);
@@ -176,9 +176,8 @@ bool nc_handshake_install(SSL_CTX *context, const nc_handshake *handshake) {
     return true;
 }
 
-/// The suites of TLS 1.3 in OpenSSL's order, where nobody has said another one (openssl.cnf), and in the one that
-/// browsers have: AES with 128 bits, the one that everybody speaks (RFC 8446, 9.1), costs least, and so does the
-/// handshake, which then hashes by SHA-256.
+/// The TLS 1.3 suites in OpenSSL's default order (when openssl.cnf sets no other) and in the order of browsers.
+/// AES-128, which every implementation has (RFC 8446, 9.1), costs least, and its handshake hashes with SHA-256.
 static const char *const usual_suites[] = {"TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256",
                                            "TLS_AES_128_GCM_SHA256"};
 static const char light_suites[] = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
@@ -198,7 +197,7 @@ bool nc_handshake_configure(SSL_CTX *context, const nc_trust *trust) {
     const char *ciphers = (const char *)trust->options.ciphers.data;
     const char *suites = (const char *)trust->options.cipher_suites.data;
     SSL_CTX_set_security_level(context, NC_TLS_SECURITY_LEVEL);
-    // Whoever renegotiates could change who he is in the middle of a connection.
+    // Renegotiation could change the server's certificate during a connection.
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
     if (suites == NULL && has_usual_suites(context)) {
         suites = light_suites;

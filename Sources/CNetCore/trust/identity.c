@@ -13,10 +13,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/// PEM text and what messages call it.
+/// PEM text and its name in messages.
 typedef struct pem_source {
     nc_slice text;
-    nc_buf file; // Where the text lies when it was read; wiped.
+    nc_buf file; // the bytes of a file; wiped after use
     char name[160];
 } pem_source;
 
@@ -26,18 +26,18 @@ typedef struct pem_block {
     char *header;
     unsigned char *bytes;
     long length;
-    nc_slice text; // The block as it stands in the source, with what stands before it.
+    nc_slice text; // the block in the source, with the text before it
 } pem_block;
 
-/// What OpenSSL said of a failure.
+/// The reason that OpenSSL gives for a failure.
 typedef struct complaint {
     const char *reason;
     bool is_end;       // no further block
-    bool is_memory;    // its own memory ran out
-    bool is_algorithm; // an algorithm that it does not have
+    bool is_memory;    // OpenSSL ran out of memory
+    bool is_algorithm; // OpenSSL lacks the algorithm
 } complaint;
 
-/// What the pass phrase callback answers, and whether it was called.
+/// The pass phrase for the callback, and whether the callback was called.
 typedef struct pass_phrase {
     const nc_trust_options *options;
     bool was_asked;
@@ -48,7 +48,7 @@ static const char no_memory[] = "no memory for the client certificate";
 
 /* --- what OpenSSL says --- */
 
-/// Empties the queue: an error that stayed would be taken for the next handshake's.
+/// Empties OpenSSL's error queue. A remaining error would be reported for the next handshake.
 static complaint take_complaint(void) {
     complaint out = {.reason = NULL};
     unsigned long code;
@@ -74,7 +74,7 @@ static nc_status open_source(pem_source *out, const nc_slice *path, const nc_sli
     }
     (void)snprintf(out->name, sizeof out->name, "the file '%.128s'", (const char *)path->data);
     out->file = nc_buf_init(NC_IDENTITY_MAX_BYTES);
-    // All at once: a buffer that grows leaves copies of the key behind.
+    // Reserved in one allocation: a growing buffer leaves copies of the key in freed memory.
     nc_status status = nc_buf_reserve(&out->file, NC_IDENTITY_MAX_BYTES);
     if (status == NC_OK) {
         status = nc_file_read_all(&out->file, ops, (const char *)path->data, err);
@@ -111,12 +111,12 @@ static void clear_block(pem_block *block) {
     *block = (pem_block){.name = NULL};
 }
 
-/// Goes on to the next block; false at the end of the text, with NC_OK, and after a failure.
+/// Reads the next block. Returns false at the end of the text (with NC_OK) and after a failure.
 static bool next_block(pem_block *block, BIO *bio, const pem_source *source, nc_status *status, nc_error *err) {
     size_t from = source->text.length - BIO_ctrl_pending(bio);
     clear_block(block);
     ERR_clear_error();
-    // The flag is not about where memory lies but has it wiped.
+    // The flag makes OpenSSL wipe the memory.
     if (PEM_read_bio_ex(bio, &block->name, &block->header, &block->bytes, &block->length,
                         PEM_FLAG_SECURE | PEM_FLAG_EAY_COMPATIBLE) == 1) {
         size_t to = source->text.length - BIO_ctrl_pending(bio);
@@ -134,7 +134,7 @@ static bool next_block(pem_block *block, BIO *bio, const pem_source *source, nc_
 }
 
 static BIO *open_bio(nc_slice text) {
-    // OpenSSL makes no BIO of a NULL, however short.
+    // OpenSSL refuses a NULL pointer even with length 0.
     return BIO_new_mem_buf(text.data != NULL ? (const void *)text.data : "", (int)text.length);
 }
 
@@ -189,7 +189,7 @@ static nc_status read_certificates(nc_identity *identity, const pem_source *sour
 
 /* --- the key --- */
 
-/// Without a callback of ours OpenSSL asks the terminal, or standard input.
+/// Without a callback OpenSSL would prompt on the terminal or read standard input.
 static int answer_pass_phrase(char *buffer, int bytes, int is_writing, void *ctx) {
     pass_phrase *phrase = ctx;
     (void)is_writing;
@@ -199,7 +199,7 @@ static int answer_pass_phrase(char *buffer, int bytes, int is_writing, void *ctx
     return phrase->is_known ? (int)length : -1;
 }
 
-/// "PRIVATE KEY", or that with the name of an algorithm or "ENCRYPTED" in front.
+/// "PRIVATE KEY", possibly after an algorithm's name or "ENCRYPTED".
 static bool is_key(const pem_block *block) {
     static const char ending[] = "PRIVATE KEY";
     size_t length = strlen(block->name);
@@ -208,8 +208,8 @@ static bool is_key(const pem_block *block) {
            (before == 0 || block->name[before - 1] == ' ');
 }
 
-/// Says why OpenSSL gave no key. A wrong pass phrase may, by chance, leave bytes that are unpadded well and mean
-/// nothing: whatever fails after the question is its fault, but for an algorithm that is not there.
+/// Describes why OpenSSL returned no key. A wrong pass phrase can decrypt to bytes with valid padding, so every failure
+/// after the prompt counts as a wrong pass phrase, except a missing algorithm.
 static nc_status explain_key(const pass_phrase *phrase, const char *name, nc_error *err) {
     complaint said = take_complaint();
     if (said.is_memory) {
@@ -267,7 +267,7 @@ static bool apply(const nc_identity *identity, SSL_CTX *context) {
     return SSL_CTX_use_cert_and_key(context, identity->leaf, identity->key, identity->chain, 1) == 1;
 }
 
-/// What a connection would refuse is refused here, where there is a sentence for it.
+/// Refuses what a connection would refuse later, because here the message can name the reason.
 static nc_status check(const nc_identity *identity, const char *name, nc_error *err) {
     if (X509_check_private_key(identity->leaf, identity->key) != 1) {
         complaint said = take_complaint();

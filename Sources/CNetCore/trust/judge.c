@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/// What a judgement is made with.
+/// The state of one evaluation.
 typedef struct bench {
     const nc_trust_case *asked;
     nc_trust_verdict *verdict;
-    const nc_rule *rule; // NULL without one
+    const nc_rule *rule; // NULL if no rule covers the host
     STACK_OF(X509) * verified;
     bool lets_invalid_chains_pass;
     bool skips_name;
@@ -20,7 +20,7 @@ typedef struct bench {
 
 static void settle(nc_trust_verdict *verdict, nc_status status, int code, const char *format, ...) NC_PRINTF(4, 5);
 
-/// Writes the status and one line: its sentence, and what is in brackets.
+/// Sets the status and a one-line message: the status's sentence and the details in brackets.
 static void settle(nc_trust_verdict *verdict, nc_status status, int code, const char *format, ...) {
     char detail[NC_ERROR_MESSAGE_BYTES];
     nc_error line;
@@ -65,7 +65,7 @@ static bool is_pinned_certificate(const nc_rule *rule, const X509 *certificate) 
     return is_pinned;
 }
 
-/// Whether one of the chain is pinned, from the one at `first` on.
+/// Returns true if a certificate of the chain is pinned, starting at index `first`.
 static bool has_pinned(const nc_rule *rule, STACK_OF(X509) * chain, int first,
                        bool (*is_pinned)(const nc_rule *rule, const X509 *certificate)) {
     bool has_one = false;
@@ -75,8 +75,8 @@ static bool has_pinned(const nc_rule *rule, STACK_OF(X509) * chain, int first,
     return has_one;
 }
 
-/// Verifies the chain from those of the sent certificates whose keys are pinned: whoever signed with a pinned key is as
-/// good as pinned, and a certificate that was merely sent along is not.
+/// Verifies the chain with those sent certificates as anchors whose keys are pinned. A certificate signed by a pinned
+/// key satisfies the pin; a pinned certificate that signed nothing in the chain does not.
 static bool leads_to_pinned_key(const bench *b) {
     STACK_OF(X509) *sent = b->asked->sent.certificates;
     STACK_OF(X509) *chain = NULL;
@@ -94,8 +94,8 @@ static bool leads_to_pinned_key(const bench *b) {
     return is_verified;
 }
 
-/// R6 of the table in docs/trust.md. Where the name or the chain goes unchecked, keys of authorities would speak for
-/// any leaf of theirs, or for none: there the leaf's key alone counts.
+/// Rule R6 of docs/trust.md. If the name or the chain is not checked, an authority's key would accept any leaf, so only
+/// the leaf's key counts.
 static bool has_pinned_key(const bench *b) {
     if (is_pinned_key(b->rule, b->asked->sent.leaf)) {
         return true;
@@ -106,12 +106,12 @@ static bool has_pinned_key(const bench *b) {
     return b->verified != NULL ? has_pinned(b->rule, b->verified, 1, is_pinned_key) : leads_to_pinned_key(b);
 }
 
-/// The store with the revocation lists; NULL without any.
+/// Returns the store with the revocation lists, or NULL if there are none.
 static X509_STORE *lists_of(const nc_trust_case *asked) {
     return asked->trust->options.crl_file.length > 0 ? asked->roots : NULL;
 }
 
-/// Writes why the policy's own limits refuse a chain that verified; false when they do not.
+/// Writes why the policy's limits refuse a verified chain. Returns false if they accept it.
 static bool describe_fault(char out[NC_ERROR_MESSAGE_BYTES], const nc_trust_case *asked, STACK_OF(X509) * chain) {
     const nc_trust_options *options = &asked->trust->options;
     uint32_t count = (uint32_t)sk_X509_num(chain);
@@ -135,7 +135,7 @@ static bool describe_fault(char out[NC_ERROR_MESSAGE_BYTES], const nc_trust_case
     return fault != NULL;
 }
 
-/// R5. A chain that was verified and passes a pinned certificate verifies from that one too.
+/// Rule R5. A verified chain that contains a pinned certificate also verifies with that certificate as its anchor.
 static bool has_pinned_certificate(bench *b) {
     if (b->verified != NULL && has_pinned(b->rule, b->verified, 0, is_pinned_certificate)) {
         return true;
@@ -157,7 +157,8 @@ static bool has_pinned_certificate(bench *b) {
 
 /* --- the questions, in order --- */
 
-/// R1: who lets invalid chains pass and yet compares names has to pin, or anybody could have signed the name.
+/// Rule R1: a policy that accepts invalid chains and compares names needs a pin, because any key could have signed the
+/// name.
 static bool refuse_unpinned(const bench *b) {
     char place[NC_MAX_HOST_BYTES + 16];
     bool is_enforced = b->rule != NULL && nc_rule_enforces(b->rule, b->asked->sent.at_s);
@@ -169,11 +170,12 @@ static bool refuse_unpinned(const bench *b) {
     return true;
 }
 
-/// Verifies the chain, or knows that it does.
+/// Verifies the chain, or finds it in the verified-chain cache.
 static int verify(bench *b, X509_STORE *anchors) {
     const nc_trust_case *asked = b->asked;
     X509_STORE *lists = lists_of(asked);
-    nc_known_chains *known = lists == NULL ? asked->known : NULL; // Lists come to an end by themselves.
+    nc_known_chains *known =
+        lists == NULL ? asked->known : NULL; // revocation lists expire, so results with them are not cached
     b->verified = known != NULL ? nc_known_chains_find(known, &asked->sent, anchors) : NULL;
     if (b->verified != NULL) {
         return X509_V_OK;
@@ -185,7 +187,7 @@ static int verify(bench *b, X509_STORE *anchors) {
     return code;
 }
 
-/// R3 and R4.
+/// Rules R3 and R4.
 static bool refuse_chain(bench *b) {
     char place[NC_MAX_HOST_BYTES + 16];
     const nc_trust_options *options = &b->asked->trust->options;
@@ -212,7 +214,7 @@ static bool refuse_chain(bench *b) {
     return true;
 }
 
-/// R2, also where the chain need not verify.
+/// Rule R2; it also applies if the chain need not verify.
 static bool refuse_name(const bench *b) {
     char place[NC_MAX_HOST_BYTES + 16];
     if (b->skips_name) {
@@ -269,7 +271,7 @@ void nc_trust_judge(nc_trust_verdict *out, STACK_OF(X509) * *verified, const nc_
 static void describe(nc_trust_verdict *verdict, const char *place) {
     const char *seen = verdict->chain_pins[0];
     nc_error line;
-    // Cut to fit; the verdict has them all.
+    // The message is cut to fit; the result's lists are complete.
     (void)nc_error_set(&line, verdict->finding, 0, -1, "%s: %s (the chain has %s%s, the policy %s%s)",
                        nc_status_text(verdict->finding), place, seen, verdict->chain_count > 1 ? ", …" : "",
                        verdict->pins[0], verdict->pin_count > 1 ? ", …" : "");

@@ -1,4 +1,4 @@
-/// The judgement itself: AFNetworking's order of questions, each of them answered on what OpenSSL has verified.
+/// Evaluates a certificate chain by a policy, in AFNetworking's order of checks, on the chain that OpenSSL verified.
 #ifndef NETCORE_PRIVATE_JUDGE_H
 #define NETCORE_PRIVATE_JUDGE_H
 
@@ -7,27 +7,27 @@
 #include "trust/rules.h"
 #include "trust/verify.h"
 
-/// What is judged; borrowed.
+/// The inputs of an evaluation; borrowed.
 typedef struct nc_trust_case {
     const nc_trust *trust;
-    X509_STORE *roots;      // the policy's authorities and revocation lists; NULL where chains need not verify
-    nc_known_chains *known; // of this policy and these roots; NULL: nothing is remembered
+    X509_STORE *roots;      // the policy's authorities and revocation lists; NULL if chains need not verify
+    nc_known_chains *known; // the cache for this policy and these roots; NULL disables caching
     nc_sent_chain sent;
     const nc_host_name *host;
     uint16_t port;
-    nc_public_suffix_fn is_public_suffix; // for the strict profile; NULL: no name is one
+    nc_public_suffix_fn is_public_suffix; // for the strict profile; NULL means that no name is a suffix
 } nc_trust_case;
 
-/// Judges. Fills `out` but for its lists.
+/// Evaluates the chain. Fills `out` except its lists.
 ///
-/// - verified: the chain that OpenSSL verified, owned by the caller; NULL where none was.
+/// - verified: receives the chain that OpenSSL verified, owned by the caller; NULL if none was verified.
 void nc_trust_judge(nc_trust_verdict *out, STACK_OF(X509) * *verified, const nc_trust_case *asked);
 
-/// Fills the lists of pins, for a verdict that somebody reads: the chain's (the verified one, or what was sent) and the
-/// rule's; and adds them to the message of a refusal for want of a pin.
+/// Fills the lists of pins: those of the chain (verified, or as sent) and those of the rule. Adds them to the message
+/// of a refusal for a missing pin.
 void nc_trust_list_pins(nc_trust_verdict *verdict, STACK_OF(X509) * verified, const nc_trust_case *asked);
 
-/// Lets the observer decide, and notes what it changes.
+/// Calls the observer and records what it changes.
 void nc_trust_let_decide(nc_trust_verdict *verdict, const nc_trust *trust, const nc_trust_event *event);
 
 #endif

@@ -51,7 +51,7 @@ static bool is_small(const nc_sent_chain *sent) {
     return count <= NC_KNOWN_CERTIFICATES && bytes <= NC_KNOWN_BYTES;
 }
 
-/// When all of a chain are valid; false when one does not say.
+/// Reads the time span in which every certificate of the chain is valid. Returns false if one cannot be read.
 static bool read_times(nc_known_chain *chain) {
     bool is_read = true;
     chain->from_s = INT64_MIN;

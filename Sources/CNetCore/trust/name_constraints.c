@@ -6,7 +6,7 @@
 
 static nc_slice text_of(const ASN1_STRING *string) {
     nc_slice text = nc_slice_make(ASN1_STRING_get0_data(string), (size_t)ASN1_STRING_length(string));
-    // The root's dot says nothing.
+    // A final dot has no meaning here.
     text.length -= text.length > 0 && text.data[text.length - 1] == '.' ? 1 : 0;
     return text;
 }
@@ -16,15 +16,16 @@ static bool ends_with(nc_slice text, nc_slice end) {
            nc_slice_is_equal_ignoring_case(nc_slice_make(text.data + text.length - end.length, end.length), end);
 }
 
-/// Whether the names that a star stands for, one label before `rest` (".example.com"), meet the subtree of `base`.
+/// Returns true if the names that a wildcard matches (one label before `rest`, ".example.com") overlap the subtree of
+/// `base`.
 static bool meets(nc_slice rest, nc_slice base) {
     if (base.length <= rest.length) {
-        // All of them, or none.
+        // Either all names or none.
         bool is_whole_label = base.length == rest.length || base.length == 0 || base.data[0] == '.' ||
                               rest.data[rest.length - base.length - 1] == '.';
         return is_whole_label && ends_with(rest, base);
     }
-    // The one whose label the base names. What lies deeper is covered by no star.
+    // Only the name with the label of the base. A wildcard does not match deeper names.
     return ends_with(base, rest) && memchr(base.data, '.', base.length - rest.length) == NULL;
 }
 
@@ -38,7 +39,7 @@ static bool excludes(const NAME_CONSTRAINTS *constraints, nc_slice rest) {
     return false;
 }
 
-/// Whether the constraints exclude a wildcard name of this certificate.
+/// Returns true if the constraints exclude a wildcard name of this certificate.
 static bool excludes_names_of(const NAME_CONSTRAINTS *constraints, X509 *certificate) {
     GENERAL_NAMES *names = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
     bool is_excluded = false;
@@ -58,7 +59,7 @@ bool nc_constraints_exclude_wildcard(STACK_OF(X509) * chain) {
         NAME_CONSTRAINTS *constraints = X509_get_ext_d2i(sk_X509_value(chain, above), NID_name_constraints, NULL, NULL);
         for (int i = 0; i < above && constraints != NULL && !is_excluded; i++) {
             X509 *below = sk_X509_value(chain, i);
-            // Self-issued certificates between are exempt (RFC 5280, 6.1.3 c).
+            // Self-issued intermediate certificates are exempt (RFC 5280, 6.1.3 c).
             bool is_exempt = i > 0 && (X509_get_extension_flags(below) & EXFLAG_SI) != 0;
             is_excluded = !is_exempt && excludes_names_of(constraints, below);
         }

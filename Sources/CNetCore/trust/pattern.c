@@ -18,7 +18,7 @@ static bool set_text(nc_host_name *out, const char *text, bool is_address) {
     return true;
 }
 
-/// Takes an address in any of its spellings; the system's own one is kept.
+/// Parses an address in any spelling and stores the system's canonical one.
 static bool take_address(nc_host_name *out, const char *text, bool is_bracketed) {
     struct in6_addr address;
     char written[INET6_ADDRSTRLEN];
@@ -30,7 +30,7 @@ static bool take_address(nc_host_name *out, const char *text, bool is_bracketed)
            set_text(out, written, true);
 }
 
-/// Letters, digits, '-' and '_' (which names of services have), 63 to a label.
+/// Letters, digits, '-' and '_' (in names of services), at most 63 to a label.
 static bool is_name(const char *text, size_t length) {
     size_t label = 0;
     for (size_t i = 0; i < length; i++) {
@@ -79,7 +79,7 @@ bool nc_host_name_parse(nc_host_name *out, nc_slice text) {
 
 /* --- patterns --- */
 
-/// Splits a port off: digits behind the last colon that is not within brackets.
+/// Splits off a port: the digits after the last colon outside brackets.
 static bool split_port(nc_slice *text, uint16_t *port) {
     size_t at = text->length;
     *port = 0;
@@ -98,7 +98,7 @@ static bool split_port(nc_slice *text, uint16_t *port) {
     }
     bool has_colon_before = memchr(text->data, ':', at - 1) != NULL;
     if (has_colon_before && text->data[at - 2] != ']') {
-        return true; // The end of an IPv6 address without brackets, which is none of ours.
+        return true; // the end of an IPv6 address without brackets, which is not accepted
     }
     *port = (uint16_t)number;
     text->length = at - 1;
@@ -110,8 +110,8 @@ static bool begins_with(nc_slice text, const char *with) {
     return text.length >= length && memcmp(text.data, with, length) == 0;
 }
 
-/// A name whose last label is a number is an address in a spelling of its own to whoever reads URLs ("127.1",
-/// "0x7f000001"): as a pattern it would cover nobody, and pins that hold for nobody are no pins.
+/// URL parsers read a name whose last label is a number as an address ("127.1", "0x7f000001"). As a pattern it would
+/// match no host, and its pins would never apply.
 static bool ends_in_number(const nc_host_name *host) {
     const char *dot = strrchr(host->text, '.');
     const char *label = dot != NULL ? dot + 1 : host->text;
@@ -120,7 +120,7 @@ static bool ends_in_number(const nc_host_name *host) {
            strlen(label);
 }
 
-/// An IPv4-mapped IPv6 address is the IPv4 address: a rule for either holds for both.
+/// An IPv4-mapped IPv6 address is the same host as the IPv4 address: a rule for one applies to both.
 static const char *identity_of(const nc_host_name *host) {
     static const char mapped[] = "::ffff:";
     bool is_mapped =
@@ -136,7 +136,7 @@ static bool parse_host(nc_pattern *out, nc_slice name) {
     return set_text(&out->host, identity_of(&host), host.is_address);
 }
 
-/// What stands behind the stars; only a name can.
+/// Parses the part after the stars, which must be a name.
 static bool parse_wild(nc_pattern *out, nc_slice name) {
     return parse_host(out, name) && !out->host.is_address;
 }
@@ -158,7 +158,7 @@ static bool parse(nc_pattern *out, nc_slice text) {
         out->kind = NC_PATTERN_ONE_LABEL;
         return parse_wild(out, nc_slice_make(text.data + 2, text.length - 2));
     }
-    // Without brackets the end of an IPv6 address may be taken for a port.
+    // Without brackets, the end of an IPv6 address looks like a port.
     bool is_bare_address = memchr(text.data, ':', text.length) != NULL && text.data[0] != '[';
     return !is_bare_address && parse_host(out, text);
 }
@@ -214,6 +214,6 @@ int nc_pattern_compare(const nc_pattern *a, const nc_pattern *b) {
     if (order != 0 || a->port == b->port) {
         return order;
     }
-    // The higher number first, so that a port stands before none.
+    // The higher number first, so that a rule with a port precedes one without.
     return a->port > b->port ? -1 : 1;
 }

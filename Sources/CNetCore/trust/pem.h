@@ -1,4 +1,4 @@
-/// PEM blocks one after the other, and whether bytes are PEM at all.
+/// Reads the blocks of PEM text.
 #ifndef NETCORE_PRIVATE_PEM_H
 #define NETCORE_PRIVATE_PEM_H
 
@@ -20,17 +20,17 @@ typedef struct nc_pem_reader {
     bool is_broken; // a block could not be decoded
 } nc_pem_reader;
 
-/// Whether there is the beginning of a block somewhere.
+/// Returns true if the bytes contain the beginning of a PEM block.
 bool nc_pem_is_text(nc_slice bytes);
 
-/// Begins to read; the bytes are borrowed. NC_ERR_NO_MEMORY.
+/// Opens a reader on borrowed bytes. Fails with NC_ERR_NO_MEMORY.
 NC_NODISCARD nc_status nc_pem_open(nc_pem_reader *out, nc_slice bytes, nc_error *err);
-/// Goes on to the next block; false at the end, and when one is broken.
+/// Reads the next block. Returns false at the end and at a malformed block.
 bool nc_pem_next(nc_pem_reader *reader);
-/// Frees what it holds; legal after a failed open.
+/// Frees the reader's memory. Allowed after a failed open.
 void nc_pem_close(nc_pem_reader *reader);
 
-/// Whether the block is a certificate, by any of its names.
+/// Returns true if the block is a certificate, under any of its PEM names.
 bool nc_pem_is_certificate(const nc_pem_block *block);
 
 #endif

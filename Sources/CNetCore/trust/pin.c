@@ -13,7 +13,7 @@ enum { BASE64_BYTES = 44, HEX_BYTES = 2 * NC_PIN_DIGEST_BYTES, SHOWN_BYTES = 80 
 
 /* --- text --- */
 
-/// A character's six bits; -1 for any other.
+/// Returns the six bits of a base64 character, or -1 for any other character.
 static int base64_value(uint8_t c) {
     static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const char *at = c != 0 ? strchr(alphabet, c) : NULL;
@@ -27,7 +27,7 @@ static int hex_value(uint8_t c) {
     return at != NULL ? (int)(at - digits) : -1;
 }
 
-/// 43 characters and one "="; what is left of the last one is zero, so that one digest has one spelling.
+/// Decodes 43 characters and one "=". The unused bits must be zero, so that a digest has one spelling.
 static bool decode_base64(uint8_t digest[NC_PIN_DIGEST_BYTES], const uint8_t *text) {
     uint32_t bits = 0;
     unsigned held = 0;
@@ -90,7 +90,7 @@ void nc_pin_format(char out[NC_PIN_TEXT_BYTES], const uint8_t digest[NC_PIN_DIGE
 /* --- keys --- */
 
 static bool digest_of(uint8_t digest[NC_PIN_DIGEST_BYTES], unsigned char *key, int length) {
-    const EVP_MD *sha256 = NULL; // To fetch it anew would cost more than to digest a key.
+    const EVP_MD *sha256 = NULL; // cached: fetching it costs more than digesting a key
     bool is_digested = length > 0 && nc_digest_algorithm(&sha256, NC_DIGEST_SHA256, NULL) == NC_OK &&
                        EVP_Digest(key, (size_t)length, digest, NULL, sha256, NULL) == 1;
     OPENSSL_free(key);
@@ -99,7 +99,7 @@ static bool digest_of(uint8_t digest[NC_PIN_DIGEST_BYTES], unsigned char *key, i
 
 bool nc_pin_of(uint8_t digest[NC_PIN_DIGEST_BYTES], const X509 *certificate) {
     unsigned char *key = NULL;
-    // The bytes of the SubjectPublicKeyInfo as they stand in the certificate.
+    // The SubjectPublicKeyInfo exactly as encoded in the certificate.
     int length = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &key);
     return digest_of(digest, key, length);
 }

@@ -12,7 +12,7 @@
 
 enum { MAX_PATH_BYTES = 4096, SHOWN_BYTES = 128 };
 
-/// Where pins come from, for messages.
+/// The origin of pins, for messages.
 typedef struct pin_source {
     nc_pin_list *list;
     nc_pin_mode mode;
@@ -26,7 +26,7 @@ static nc_status refuse(const pin_source *source, const char *why, nc_error *err
 
 /* --- what stands in the bytes --- */
 
-/// Takes the certificate over.
+/// Takes ownership of the certificate.
 static nc_status add_certificate(const pin_source *source, X509 *certificate, nc_error *err) {
     nc_pin pin = {.certificate = certificate};
     if (certificate == NULL) {
@@ -47,7 +47,7 @@ static nc_status add_certificate(const pin_source *source, X509 *certificate, nc
     return status;
 }
 
-/// Takes the key over.
+/// Takes ownership of the key.
 static nc_status add_key(const pin_source *source, EVP_PKEY *key, nc_error *err) {
     nc_pin pin = {.certificate = NULL};
     bool is_digested = key != NULL && nc_pin_of_key(pin.digest, key);
@@ -61,7 +61,7 @@ static nc_status add_key(const pin_source *source, EVP_PKEY *key, nc_error *err)
     return nc_pin_list_add(source->list, &pin, err);
 }
 
-/// A certificate or a key, and nothing behind it.
+/// Adds one certificate or key; trailing bytes are an error.
 static nc_status add_der(const pin_source *source, nc_slice bytes, nc_error *err) {
     const unsigned char *at = bytes.data;
     const unsigned char *end = bytes.data + bytes.length;
@@ -138,7 +138,7 @@ static nc_status add_file(nc_pin_list *list, const char *path, nc_pin_mode mode,
     return status;
 }
 
-/// A file of a folder, which nobody named: a pipe there would keep its reader waiting for ever.
+/// Adds a file of a folder. Other kinds are skipped: reading a named pipe could block forever.
 static nc_status add_entry(nc_pin_list *list, const char *path, nc_pin_mode mode, nc_error *err) {
     const nc_file_ops files = nc_file_ops_system();
     nc_error detail;
@@ -179,7 +179,7 @@ static nc_status add_folder(nc_pin_list *list, const char *path, nc_pin_mode mod
         }
         errno = 0;
     }
-    // A folder that could not be read to its end would have lost pins.
+    // A partly read folder would silently lack pins.
     if (status == NC_OK && errno != 0) {
         status = nc_error_set(err, NC_ERR_BAD_PIN, errno, -1, "cannot read the folder '%.*s': %s", SHOWN_BYTES, path,
                               strerror(errno));

@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/// A path's longest length and its NUL.
+/// Maximum length of a path, including its NUL.
 enum { MAX_PATH_BYTES = 4096 };
 
-/// Where the options of a kind have their texts.
+/// Offsets of the text fields of each kind in the options.
 static const size_t ca_texts[] = {
     offsetof(nc_trust_options, ca_file),       offsetof(nc_trust_options, ca_pem),
     offsetof(nc_trust_options, crl_file),      offsetof(nc_trust_options, ciphers),
@@ -86,7 +86,7 @@ static nc_status check_verification(const nc_trust_options *from, nc_error *err)
     return NC_OK;
 }
 
-/// OpenSSL takes a list in which it knows one cipher of many; an unknown name among them goes unnoticed, as with curl.
+/// OpenSSL accepts a list if it knows at least one cipher. Unknown names are ignored, as in curl.
 static nc_status check_ciphers(const nc_trust_options *from, nc_error *err) {
     char text[MAX_PATH_BYTES];
     const nc_slice lists[] = {from->ciphers, from->cipher_suites};
@@ -162,7 +162,7 @@ static void clear_texts(nc_trust_options *options, const size_t *places, size_t 
     }
 }
 
-/// Makes a policy whose texts at these places are its own; the other texts are empty. The checks bound the sum.
+/// Creates a policy with copies of the texts at these offsets; the other texts are empty. Earlier checks bound the sum.
 static nc_trust *copy(const nc_trust_options *from, const size_t *places, size_t count) {
     size_t text_bytes = 0;
     for (size_t i = 0; i < count; i++) {
@@ -192,7 +192,7 @@ static nc_trust *copy(const nc_trust_options *from, const size_t *places, size_t
     return trust;
 }
 
-/// Makes the policy, and the one without its identity that it borrows texts from.
+/// Creates the policy, and the equal policy without identity, from which it borrows texts.
 static nc_trust *make(const nc_trust_options *from, nc_rules *rules) {
     bool has_identity = from->identity_file.length > 0 || from->identity_pem.length > 0;
     nc_trust *anonymous = copy(from, ca_texts, CA_TEXT_COUNT);
@@ -233,7 +233,7 @@ nc_status nc_trust_new(nc_trust **out, const nc_trust_options *options, nc_error
     }
     nc_trust *trust = make(from, rules);
     if (trust != NULL) {
-        rules->observer = from->observer; // Last, as only a policy that was made releases it.
+        rules->observer = from->observer; // last, because only a complete policy releases the observer
         *out = trust;
     }
     nc_rules_release(rules);
@@ -248,7 +248,7 @@ nc_trust *nc_trust_retain(nc_trust *trust) {
 
 void nc_trust_release(nc_trust *trust) {
     if (trust != NULL && atomic_fetch_sub_explicit(&trust->references, 1, memory_order_acq_rel) == 1) {
-        OPENSSL_cleanse(trust + 1, trust->text_bytes); // a pass phrase or a key among others
+        OPENSSL_cleanse(trust + 1, trust->text_bytes); // the texts include a pass phrase or a key
         if (trust->options.identity_release != NULL) {
             trust->options.identity_release(trust->options.identity_ctx);
         }
@@ -260,7 +260,7 @@ void nc_trust_release(nc_trust *trust) {
 
 /* --- comparing --- */
 
-/// The time it takes says nothing of where two secrets differ.
+/// Compares in constant time.
 static bool is_equal_secret(nc_slice a, nc_slice b) {
     return a.length == b.length && (a.length == 0 || CRYPTO_memcmp(a.data, b.data, a.length) == 0);
 }

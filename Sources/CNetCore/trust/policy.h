@@ -1,4 +1,4 @@
-/// What the rest of the core sees of a trust policy.
+/// Trust policies, as the rest of the core uses them.
 #ifndef NETCORE_PRIVATE_POLICY_H
 #define NETCORE_PRIVATE_POLICY_H
 
@@ -8,63 +8,64 @@
 #include <netcore/trust.h>
 #include <stdatomic.h>
 
-/// OpenSSL's X509_STORE, by the name that folders without OpenSSL may use.
+/// OpenSSL's X509_STORE, declared here for folders that do not include OpenSSL.
 typedef struct x509_store_st nc_root_store;
 
-/// Whether a name in lower case is a public suffix of a registry, so that the strict profile refuses a wildcard before
-/// it. The folders above know the list.
+/// Returns true if a lower-case name is a public suffix, so that the strict profile refuses a wildcard before it. A
+/// folder above provides it.
 typedef bool (*nc_public_suffix_fn)(nc_slice name);
 
-/// The rules by host, and the observer; trust/rules.h knows them.
+/// The rules by host, and the observer; defined in trust/rules.h.
 typedef struct nc_rules nc_rules;
 
 struct nc_trust {
     atomic_uint references;
-    nc_rules *rules;     // never NULL
-    nc_trust *anonymous; // The equal policy without identity, whose CA texts this one borrows; NULL when it has none.
-    size_t text_bytes;   // What lies behind the struct.
-    nc_trust_options options; // Each text is NUL-terminated; NULL when empty. Rules and observer are in `rules`.
+    nc_rules *rules; // never NULL
+    nc_trust
+        *anonymous; // the equal policy without identity, which owns the CA texts; NULL if this policy has no identity
+    size_t text_bytes;        // bytes after the struct
+    nc_trust_options options; // each text is NUL-terminated, or NULL if empty; rules and observer are in `rules`
 };
 
-/// The equal policy without identity, which may be the same one; the caller releases it.
+/// Returns the equal policy without identity, possibly the same object. The caller releases it.
 ///
-/// A redirect to another origin goes on with it, so that the certificate is shown nowhere else. Thread-safe.
+/// A cross-origin redirect uses it, so that the client certificate is sent only to the request's origin. Thread-safe.
 nc_trust *nc_trust_without_identity(nc_trust *trust);
 
-/// Tells whether the policy has a client certificate.
+/// Returns true if the policy has a client certificate.
 bool nc_trust_has_identity(const nc_trust *trust);
 
-/// Tells whether chains are verified with the policy's own authorities.
+/// Returns true if chains are verified with the policy's authorities.
 bool nc_trust_needs_roots(const nc_trust *trust);
-/// Tells whether the policy accepts whatever it is shown, by whom it may be: nothing has to be checked.
+/// Returns true if the policy accepts every certificate for every name, so that nothing has to be checked.
 bool nc_trust_checks_nothing(const nc_trust *trust);
 
-/// Tells whether anybody may answer for the origin: its name is not compared, so that what is heard is not remembered
-/// for others.
+/// Returns true if the policy does not authenticate the origin's name. HSTS and Alt-Svc entries of such an origin are
+/// not stored.
 bool nc_trust_believes_anybody(const nc_trust *trust);
 
-/// Tells whether an observer may allow what the policy refuses.
+/// Returns true if an observer may accept a chain that the policy refuses.
 bool nc_trust_may_be_overridden(const nc_trust *trust);
-/// Tells whether TLS sessions may be resumed: one that is brings no stapled reply, and nothing to ask an observer of.
+/// Returns true if TLS sessions may be resumed. A resumed session has no OCSP staple and no chain for an observer.
 bool nc_trust_may_resume(const nc_trust *trust);
-/// Tells whether the policy has rules with pins, or an observer: what a libcurl without OpenSSL cannot do.
+/// Returns true if the policy has pins or an observer, which require libcurl's OpenSSL backend.
 bool nc_trust_has_rules(const nc_trust *trust);
 
-/// Whether a request in the clear has to be refused: the rule for the host and port enforces pins, or, unless that rule
-/// is for this very port, a narrower one for another port does.
+/// Returns true if a plain http request must be refused: the rule for the host and port enforces pins. Unless that rule
+/// names this port, a narrower rule for another port that enforces pins also counts.
 bool nc_trust_forbids_plaintext(const nc_trust *trust, const nc_host_name *host, uint16_t port, int64_t at_s);
 
-/// nc_trust_evaluate(), with the list of public suffixes for the strict profile.
+/// Evaluates as nc_trust_evaluate(), with public suffixes for the strict profile.
 NC_NODISCARD nc_status nc_trust_evaluate_with(nc_trust_verdict *out, const nc_trust *trust,
                                               const nc_trust_question *question, nc_public_suffix_fn is_public_suffix,
                                               nc_error *err);
 
-/// Reads the policy's authorities and revocation lists into a new store; may block on disk. The caller owns `*out`.
-/// NC_ERR_TLS_ROOTS names the file, and errno or OpenSSL's reason.
+/// Reads the policy's authorities and revocation lists into a new store. May block on disk. The caller owns `*out`.
+/// Fails with NC_ERR_TLS_ROOTS; the message names the file and the reason of the system or of OpenSSL.
 NC_NODISCARD nc_status nc_trust_load_roots(nc_root_store **out, const nc_trust *trust, const nc_file_ops *ops,
                                            nc_error *err);
 
-/// Frees what nc_trust_load_roots() made; NULL is harmless.
+/// Frees a store. NULL is allowed.
 void nc_trust_free_roots(nc_root_store *roots);
 
 #endif

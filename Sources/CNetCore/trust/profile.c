@@ -7,10 +7,10 @@
 
 enum { MIN_RSA_BITS = 2048, MAX_SERIAL_BITS = 159, VERSION_3 = 2 };
 
-/// One certificate and its place.
+/// A certificate and its position in the chain.
 typedef struct place {
     X509 *certificate;
-    X509 *issuer; // NULL for the last one that is not self-issued
+    X509 *issuer; // NULL for the last certificate if it is not self-issued
     bool is_leaf;
     bool is_root; // self-issued, and trusted
 } place;
@@ -26,8 +26,8 @@ static bool is_critical(const X509 *certificate, int kind) {
 
 /* --- every certificate --- */
 
-/// RFC 5280, 4.1.2.2: positive, and at most 20 octets with the sign. Roots of the web are older than the rule, and the
-/// number of a root, which nobody else issued, tells nothing apart.
+/// RFC 5280, 4.1.2.2: positive, and at most 20 octets including the sign. Roots are exempt: some are older than the
+/// rule, and a self-issued certificate needs no unique number.
 static bool has_good_serial(const place *at) {
     if (at->is_root && !at->is_leaf) {
         return true;
@@ -63,7 +63,7 @@ static bool has_good_curve(EVP_PKEY *key) {
     return is_good;
 }
 
-/// Baseline Requirements, 6.1.5 and 6.1.6; and the curves of RFC 8410, which they do not have yet.
+/// Baseline Requirements, 6.1.5 and 6.1.6, and the curves of RFC 8410, which they do not list yet.
 static bool has_good_key(const place *at) {
     EVP_PKEY *key = X509_get0_pubkey(at->certificate);
     switch (key != NULL ? EVP_PKEY_get_base_id(key) : NID_undef) {
@@ -116,8 +116,7 @@ static bool has_good_subject_key(const place *at) {
            !is_critical(at->certificate, NID_subject_key_identifier);
 }
 
-/// RFC 5280, 4.2.1.1 and Baseline Requirements, 7.1.2.11.1: the key identifier of the issuer, alone. A root may leave
-/// it out.
+/// RFC 5280, 4.2.1.1 and Baseline Requirements, 7.1.2.11.1: only the issuer's key identifier. A root may omit it.
 static bool has_good_authority_key(const place *at) {
     if (!has(at->certificate, NID_authority_key_identifier)) {
         return at->is_root;
@@ -139,7 +138,7 @@ static bool has_good_basics(const place *at) {
 
 /* --- extended key usage --- */
 
-/// A leaf is for servers and not for everything; a root is for all that its authorities are for.
+/// A leaf must be limited to server authentication. A root must not be limited.
 static bool has_good_usage(const place *at) {
     if (!has(at->certificate, NID_ext_key_usage)) {
         return !at->is_leaf;
@@ -180,7 +179,7 @@ static bool has_good_number(const X509_CRL *list) {
     return is_good;
 }
 
-/// Whether a list of one of the chain's issuers lacks its number.
+/// Returns true if a revocation list of an issuer in the chain lacks its number.
 static bool has_bad_list(STACK_OF(X509) * chain, X509_STORE *lists) {
     STACK_OF(X509_OBJECT) *objects = X509_STORE_get0_objects(lists);
     bool is_bad = false;

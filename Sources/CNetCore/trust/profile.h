@@ -1,5 +1,5 @@
-/// The strict profile: the form that RFC 5280 and the rules for public servers (CA/Browser Forum, Baseline
-/// Requirements) demand of a chain that already verified.
+/// The strict profile: requirements of RFC 5280 and of the CA/Browser Forum (Baseline Requirements) for a verified
+/// chain.
 #ifndef NETCORE_PRIVATE_PROFILE_H
 #define NETCORE_PRIVATE_PROFILE_H
 
@@ -7,24 +7,24 @@
 
 #include <openssl/x509_vfy.h>
 
-/// What is looked at; borrowed.
+/// The inputs of the check; borrowed.
 typedef struct nc_profile_case {
     STACK_OF(X509) * chain; // verified, the leaf first
-    X509_STORE *lists;      // with the revocation lists; NULL: none
+    X509_STORE *lists;      // with the revocation lists; NULL for none
     nc_public_suffix_fn is_public_suffix;
 } nc_profile_case;
 
-/// Returns what the chain lacks, as a constant sentence without a subject ("has a serial number that …"), or NULL.
+/// Returns the first violation as a static predicate ("has a serial number that …"), or NULL.
 ///
-/// - at: the certificate at fault, counted from 1; 0 for a revocation list.
+/// - at: receives the certificate's position, counted from 1; 0 for a revocation list.
 const char *nc_profile_fault(const nc_profile_case *looked_at, int *at);
 
 /* --- names, in profile_names.c --- */
 
-/// Whether the names of a leaf have the right form, and its common name is one of them. Returns what is wrong, or NULL.
+/// Checks the form of a leaf's names, and that its common name is one of them. Returns the violation, or NULL.
 const char *nc_profile_names_fault(X509 *leaf, nc_public_suffix_fn is_public_suffix);
 
-/// Whether name constraints have the form of RFC 5280, 4.2.1.10; false also if they cannot be read.
+/// Returns true if name constraints have the form of RFC 5280, 4.2.1.10. Returns false if they cannot be read.
 bool nc_profile_constraints_hold(X509 *certificate);
 
 #endif

@@ -43,7 +43,7 @@ static bool is_dns_name(nc_slice name) {
     }
 }
 
-/// A star is a whole label, before at least two others that are no public suffix.
+/// A star must be a whole label, followed by at least two labels that are not a public suffix.
 static bool is_wildcard(nc_slice name, nc_public_suffix_fn is_public_suffix) {
     uint8_t lower[MAX_NAME_BYTES];
     nc_slice rest = nc_slice_make(name.data + 2, name.length - 2);
@@ -70,7 +70,7 @@ static bool is_good_name(const GENERAL_NAME *name, nc_public_suffix_fn is_public
 
 /* --- the common name --- */
 
-/// Whether a common name is this name, to the byte; an address as RFC 5952 spells it.
+/// Returns true if a common name equals this name byte by byte; an address in the spelling of RFC 5952.
 static bool is_same(nc_slice common, const GENERAL_NAME *name) {
     char text[INET6_ADDRSTRLEN];
     if (name->type == GEN_DNS) {
@@ -130,7 +130,7 @@ const char *nc_profile_names_fault(X509 *leaf, nc_public_suffix_fn is_public_suf
 
 /* --- name constraints --- */
 
-/// An address and a mask of ones before zeros.
+/// An address and a mask whose ones precede its zeros.
 static bool is_range(const ASN1_OCTET_STRING *range) {
     int length = ASN1_STRING_length(range);
     const unsigned char *bytes = ASN1_STRING_get0_data(range);
@@ -161,10 +161,10 @@ static bool is_good_subtree(const GENERAL_SUBTREE *subtree) {
         return true;
     }
     nc_slice name = text_of(subtree->base->d.dNSName);
-    return name.length == 0 || is_dns_name(name); // An empty one is every name.
+    return name.length == 0 || is_dns_name(name); // an empty name matches every name
 }
 
-/// Whether subtrees are absent, or some that are all good.
+/// Returns true if the subtrees are absent, or present and all valid.
 static bool are_good(const STACK_OF(GENERAL_SUBTREE) * subtrees) {
     bool is_good = subtrees == NULL || sk_GENERAL_SUBTREE_num(subtrees) > 0;
     for (int i = 0; i < sk_GENERAL_SUBTREE_num(subtrees) && is_good; i++) {

@@ -9,7 +9,7 @@
 
 #define INTERVAL_NS (60u * 1000000000ull)
 
-/// Two places that fall together share one turn.
+/// Hashes an endpoint. Two endpoints with the same hash share one reporting interval.
 static uint64_t hash(const nc_host_name *host, uint16_t port) {
     uint64_t sum = nc_fnv_add(NC_FNV_START, nc_slice_make(host->text, host->length));
     sum = nc_fnv_add(sum, nc_slice_make(&port, sizeof port));

@@ -10,7 +10,7 @@
 #include <openssl/x509_vfy.h>
 #include <string.h>
 
-/// Where the systems keep their bundle, the most common first.
+/// The bundle's path on common systems, the most common first.
 static const char *const system_bundles[] = {
     "/etc/ssl/certs/ca-certificates.crt", // Debian, Ubuntu, Arch, Alpine
     "/etc/pki/tls/certs/ca-bundle.crt",   // Fedora, RHEL
@@ -18,7 +18,7 @@ static const char *const system_bundles[] = {
     "/etc/ssl/cert.pem",                  // macOS, BSD, Alpine
 };
 
-/// Without a callback of ours OpenSSL asks the terminal, or standard input, for the pass phrase of an encrypted block.
+/// Without a callback OpenSSL would prompt on the terminal or read standard input for an encrypted block.
 static int refuse_pass_phrase(char *buffer, int bytes, int is_writing, void *ctx) {
     (void)buffer;
     (void)bytes;
@@ -27,10 +27,10 @@ static int refuse_pass_phrase(char *buffer, int bytes, int is_writing, void *ctx
     return -1;
 }
 
-/// Adds each certificate of a PEM text; `*out_count` says how many there were.
+/// Adds each certificate of a PEM text. `*out_count` receives their number.
 static nc_status add_pem(X509_STORE *store, nc_slice pem, size_t *out_count, nc_error *err) {
     if (pem.length == 0) {
-        *out_count = 0; // OpenSSL makes no BIO of nothing.
+        *out_count = 0; // OpenSSL refuses an empty BIO
         return NC_OK;
     }
     BIO *bio = BIO_new_mem_buf(pem.data, (int)pem.length);
@@ -148,7 +148,7 @@ nc_status nc_trust_load_roots(nc_root_store **out, const nc_trust *trust, const 
     size_t count = 0;
     X509_STORE *store = X509_STORE_new();
     nc_status status = store != NULL ? NC_OK : nc_error_set(&detail, NC_ERR_NO_MEMORY, 0, -1, "no memory for a store");
-    bool is_pinned = trust->options.roots == NC_ROOTS_PINNED; // The rules have their anchors.
+    bool is_pinned = trust->options.roots == NC_ROOTS_PINNED; // the rules contain the anchors
     if (status == NC_OK && !is_pinned && trust->options.roots != NC_ROOTS_BYTES) {
         status = read_file(&file, trust, ops, &path, &detail);
     }
@@ -161,8 +161,8 @@ nc_status nc_trust_load_roots(nc_root_store **out, const nc_trust *trust, const 
     }
     status = status == NC_OK ? load_lists(store, trust, ops, &detail) : status;
     if (status == NC_OK) {
-        // As libcurl does it: an intermediate that the caller trusts is an anchor, and the caller's anchors win over
-        // what the server sent.
+        // As in libcurl: a trusted intermediate is an anchor, and the caller's anchors take precedence over
+        // certificates that the server sent.
         X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST);
         *out = store;
         nc_buf_deinit(&file);

@@ -204,7 +204,7 @@ bool nc_trust_forbids_plaintext(const nc_trust *trust, const nc_host_name *host,
     if (rule != NULL && (rule->pattern.port != 0 || nc_rule_enforces(rule, at_s))) {
         return nc_rule_enforces(rule, at_s);
     }
-    // A rule for every port that asks for nothing does not undo a narrower one for some.
+    // A rule for every port without pins does not override a narrower rule for a single port.
     for (size_t i = 0; i < rules->count && &rules->rules[i] != rule; i++) {
         if (nc_pattern_covers(&rules->rules[i].pattern, host, 0) && nc_rule_enforces(&rules->rules[i], at_s)) {
             return true;

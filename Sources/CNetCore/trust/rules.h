@@ -1,4 +1,4 @@
-/// The rules of a policy, ready for use: immutable, shared by reference.
+/// The parsed rules of a policy: immutable and reference-counted.
 #ifndef NETCORE_PRIVATE_RULES_H
 #define NETCORE_PRIVATE_RULES_H
 
@@ -13,7 +13,7 @@ typedef struct nc_rule {
     nc_pattern pattern;
     nc_pin_mode mode;
     nc_pin_list pins;
-    X509_STORE *anchors; // the pinned certificates; NULL but for NC_PIN_CERTIFICATE
+    X509_STORE *anchors; // the pinned certificates; NULL except for NC_PIN_CERTIFICATE
     int64_t expires_at_s;
     bool lapses;
     bool reports_only;
@@ -26,21 +26,21 @@ struct nc_rules {
     nc_trust_observer observer;
 };
 
-/// Makes them from a policy's options, which may have none. NC_ERR_BAD_PIN, NC_ERR_NO_MEMORY.
+/// Creates the rules from a policy's options, which may have none. Fails with NC_ERR_BAD_PIN or NC_ERR_NO_MEMORY.
 NC_NODISCARD nc_status nc_rules_new(nc_rules **out, const nc_trust_options *options, nc_error *err);
 /// Adds a reference and returns its argument.
 nc_rules *nc_rules_retain(nc_rules *rules);
-/// Drops a reference; NULL is harmless.
+/// Releases a reference. NULL is allowed.
 void nc_rules_release(nc_rules *rules);
 
-/// Whether both decide alike.
+/// Returns true if both have the same effect.
 bool nc_rules_is_equal(const nc_rules *a, const nc_rules *b);
-/// The rule that counts for a host; NULL when none covers it. Port 0 is any.
+/// Returns the rule that applies to a host, or NULL if none does. Port 0 matches any port.
 const nc_rule *nc_rules_find(const nc_rules *rules, const nc_host_name *host, uint16_t port);
 
-/// Whether a rule is past its date.
+/// Returns true if the rule has expired.
 bool nc_rule_has_expired(const nc_rule *rule, int64_t at_s);
-/// Whether a chain that matches no pin is refused.
+/// Returns true if the rule refuses a chain that matches no pin.
 bool nc_rule_enforces(const nc_rule *rule, int64_t at_s);
 
 #endif

@@ -5,12 +5,13 @@
 
 enum { LENIENCE_S = 300 };
 
-/// Times are held against the judgement's own clock, which OCSP_check_validity() cannot.
+/// Compares the times with `at_s`; OCSP_check_validity() can only use the system clock.
 static bool is_current(const ASN1_GENERALIZEDTIME *from, const ASN1_GENERALIZEDTIME *until, int64_t at_s) {
     time_t late = (time_t)(at_s + LENIENCE_S);
     time_t early = (time_t)(at_s - LENIENCE_S);
     bool has_begun = from != NULL && ASN1_TIME_check(from) == 1 && X509_cmp_time(from, &late) < 0;
-    // Without an end there is always newer word to be had (RFC 6960, 2.4): it proves nothing about today.
+    // Without nextUpdate, newer information is always available (RFC 6960, 2.4), so the response does not prove the
+    // current status.
     bool has_ended = until == NULL || ASN1_TIME_check(until) != 1 || X509_cmp_time(until, &early) <= 0;
     return has_begun && !has_ended;
 }
@@ -19,7 +20,7 @@ static nc_status judge_word(const char **why, OCSP_BASICRESP *word, X509 *leaf, 
     int answer = V_OCSP_CERTSTATUS_UNKNOWN;
     ASN1_GENERALIZEDTIME *from = NULL;
     ASN1_GENERALIZEDTIME *until = NULL;
-    // The id may be hashed by another algorithm than SHA-1, so each is tried.
+    // The certificate's id may be hashed with SHA-1 or SHA-256, so both are tried.
     const EVP_MD *const hashes[] = {EVP_sha1(), EVP_sha256()};
     bool is_found = false;
     for (size_t i = 0; i < 2 && !is_found; i++) {
@@ -55,7 +56,7 @@ nc_status nc_staple_judge(const char **why, nc_slice reply, STACK_OF(X509) * cha
                                ? OCSP_response_get1_basic(response)
                                : NULL;
     X509 *leaf = sk_X509_value(chain, 0);
-    // A chain of one is the caller's own anchor: nobody stands above it.
+    // A chain of one certificate is the caller's anchor, which has no issuer.
     X509 *issuer = sk_X509_num(chain) > 1 ? sk_X509_value(chain, 1) : leaf;
     if (word == NULL) {
         *why = "the stapled reply cannot be read or is no success";

@@ -236,7 +236,7 @@ void nc_tls_records_take_keys(nc_tls_records *records, const SSL *tls, const cha
         return;
     }
     if (is_1_3 && records->is_client) {
-        nc_buf_reset(&records->held); // The client has sent its Finished, and nothing behind it.
+        nc_buf_reset(&records->held); // The client has sent its Finished and nothing after it.
     }
     records->passed = is_1_3 && !records->is_client ? records->passed : 0;
     records->state = IS_OPEN;
@@ -320,7 +320,7 @@ static size_t open_record(nc_tls_records *records, const uint8_t *body, size_t l
     return length - explicit_bytes - TAG_BYTES;
 }
 
-/// Follows the messages that come behind the handshake: one of them changes the keys (RFC 8446, 4.6.3).
+/// Reads the messages after the handshake; KeyUpdate changes the keys (RFC 8446, 4.6.3).
 static bool walk_messages(nc_tls_records *records, size_t length) {
     for (size_t at = 0; at < length;) {
         size_t left = length - at;
@@ -415,7 +415,7 @@ static bool take_some(nc_tls_records *records, nc_slice *bytes) {
     if (length > MAX_RECORD_BYTES) {
         return false;
     }
-    if (records->body.length == 0 && count == length) { // All in one, as most of them come.
+    if (records->body.length == 0 && count == length) { // the whole record at once, the common case
         *have = 0;
         return take_record(records, piece.data, length);
     }

@@ -5,8 +5,8 @@
 /// that its user asks for. It does not authenticate them: OpenSSL does, and ends the connection where a record is
 /// forged. So the result is evidence only for bytes that libcurl has received as well.
 ///
-/// It knows the AEAD ciphers of TLS 1.2 and 1.3 with AES-GCM and ChaCha20-Poly1305. With any other cipher, and where
-/// something unexpected comes, it is lost and says so.
+/// It supports AES-GCM and ChaCha20-Poly1305 of TLS 1.2 and 1.3. With any other cipher, and after unexpected input, it
+/// reports that it has lost track.
 ///
 /// The keys are cleared when the reader is freed. Confined to one thread at a time.
 #ifndef NETCORE_PRIVATE_TLS_RECORDS_H
@@ -22,10 +22,9 @@ typedef struct nc_tls_records nc_tls_records;
 /// returns.
 typedef void (*nc_tls_records_take)(void *ctx, nc_tls_records *records, size_t length);
 
-/// Makes a reader of what the server sends, or of what the client sends; NULL when memory is short. The caller frees
-/// it.
+/// Creates a reader for the server's or the client's direction. Returns NULL if memory ran out. The caller frees it.
 NC_NODISCARD nc_tls_records *nc_tls_records_new(bool is_client, nc_tls_records_take take, void *ctx);
-/// Frees a reader and clears its keys; NULL is harmless.
+/// Frees a reader and clears its keys. NULL is allowed.
 void nc_tls_records_free(nc_tls_records *records);
 
 /// Takes bytes as they cross the socket. Before the keys are known they are kept (up to 256 KiB).
@@ -36,7 +35,7 @@ void nc_tls_records_count(nc_tls_records *records);
 void nc_tls_records_take_keys(nc_tls_records *records, const SSL *tls, const char *line);
 /// Copies decrypted bytes of the current record, which has them all.
 void nc_tls_records_read(nc_tls_records *records, size_t at, uint8_t *out, size_t count);
-/// Tells whether the reader has lost track: it saw too little, and will see no more.
+/// Returns true if the reader has lost track. It then ignores all further bytes.
 bool nc_tls_records_is_lost(const nc_tls_records *records);
 
 #endif

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-/// What X509_V_FLAG_X509_STRICT finds missing that restricts nothing: hints for finding issuers, and a key usage that
-/// is not stated at all.
+/// Missing extensions that X509_V_FLAG_X509_STRICT reports although they restrict nothing: key identifiers, and an
+/// absent key usage.
 static bool is_missing_hint(int code, X509 *certificate) {
     bool has_usage = (X509_get_extension_flags(certificate) & EXFLAG_KUSAGE) != 0;
     switch (code) {
@@ -25,7 +25,8 @@ static bool is_missing_hint(int code, X509 *certificate) {
     }
 }
 
-/// What the strict flag alone finds. An anchor is trusted as it is (RFC 5280, 6.1.1 d): those are not its faults.
+/// Errors that only the strict flag reports. They do not count for an anchor, which is trusted as it is (RFC 5280,
+/// 6.1.1 d).
 static bool is_strictness(int code) {
     switch (code) {
     case X509_V_ERR_PATHLEN_INVALID_FOR_NON_CA:
@@ -64,7 +65,7 @@ static int look_at_fault(int is_good, X509_STORE_CTX *context) {
     return is_passed ? 1 : 0;
 }
 
-/// An authority's certificate as a server's own, unless it is itself what the caller trusts.
+/// Returns true if the server's certificate is an authority's, unless the caller trusts that certificate itself.
 static bool is_authority_as_leaf(STACK_OF(X509) * chain) {
     uint32_t flags = X509_get_extension_flags(sk_X509_value(chain, 0));
     return sk_X509_num(chain) > 1 && (flags & EXFLAG_BCONS) != 0 && (flags & EXFLAG_CA) != 0;
@@ -85,7 +86,7 @@ static bool configure(X509_STORE_CTX *context, int64_t at_s, bool has_lists, boo
            X509_VERIFY_PARAM_set_flags(parameters, flags) == 1;
 }
 
-/// The revocation lists of a store, borrowed from it; NULL without memory.
+/// Returns the revocation lists of a store, borrowed, or NULL if memory ran out.
 static STACK_OF(X509_CRL) * lists_of(X509_STORE *store) {
     STACK_OF(X509_CRL) *lists = sk_X509_CRL_new_null();
     STACK_OF(X509_OBJECT) *objects = X509_STORE_get0_objects(store);
@@ -99,7 +100,7 @@ static STACK_OF(X509_CRL) * lists_of(X509_STORE *store) {
     return lists;
 }
 
-/// What OpenSSL does not look at; X509_V_OK or an X509_V_ERR_ number.
+/// Makes the checks that OpenSSL omits. Returns X509_V_OK or an X509_V_ERR_ number.
 static int look_again(STACK_OF(X509) * chain) {
     if (is_authority_as_leaf(chain)) {
         return X509_V_ERR_INVALID_CA;
@@ -126,7 +127,7 @@ int nc_verify_chain(STACK_OF(X509) * *verified, const nc_sent_chain *sent, X509_
         code = code != X509_V_OK ? code : X509_V_ERR_UNSPECIFIED;
         goto done;
     }
-    // What the strict flag found and was passed over leaves its number behind.
+    // An error of the strict flag that was ignored is still set in the context.
     STACK_OF(X509) *chain = X509_STORE_CTX_get1_chain(context);
     code = chain != NULL ? look_again(chain) : X509_V_ERR_OUT_OF_MEM;
     if (code == X509_V_OK) {
@@ -141,8 +142,8 @@ done:
     return code;
 }
 
-/// OpenSSL's star stands for letters, digits and hyphens alone and never before a name with an underscore, which names
-/// of services have; libcurl's and browsers' does. As with OpenSSL, two labels follow a star at least.
+/// OpenSSL's wildcard does not match a label with an underscore, as in names of services; those of libcurl and browsers
+/// do. As in OpenSSL, at least two labels follow the star.
 static bool has_star_for(X509 *leaf, const nc_host_name *host) {
     const char *rest = strchr(host->text, '.');
     if (strchr(host->text, '_') == NULL || rest == NULL || strchr(rest + 1, '.') == NULL) {
@@ -163,7 +164,7 @@ static bool has_star_for(X509 *leaf, const nc_host_name *host) {
 }
 
 bool nc_verify_name(X509 *leaf, const nc_host_name *host) {
-    // A common name counts for nothing, nor do stars within a label (RFC 9525, 6.3).
+    // Common names and stars within a label are ignored (RFC 9525, 6.3).
     const unsigned flags = X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS;
     if (host->length == 0) {
         return false;
