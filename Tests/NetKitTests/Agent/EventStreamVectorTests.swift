@@ -1,0 +1,81 @@
+import NetKit
+import Testing
+
+/// Event streams in data: Tests/Vectors/event_streams.json.
+///
+/// The rows cover what the tests of web-platform-tests, eventsource, state about streams, statuses, types, identifiers and
+/// retry times. Each row has the responses of a server, one per connection, and what the caller receives.
+@Suite(.timeLimit(.minutes(5)))
+struct EventStreamVectorTests {
+    struct Row: Decodable, CustomTestStringConvertible, Sendable {
+        struct Answer: Decodable {
+            var status: UInt16
+            var type: String
+            var body: String
+        }
+
+        struct Event: Decodable, Equatable {
+            var id: String
+            var event: String
+            var data: String
+        }
+
+        var name: String
+        var responses: [Answer]
+        var events: [Event]
+        /// The Last-Event-ID of each request.
+        var identifiers: [String?]?
+        /// The time before each new connection, in milliseconds; 7000 is the caller's.
+        var pauses: [Int64]?
+        var failure: String?
+
+        var testDescription: String { name }
+    }
+
+    /// What the caller and the server see.
+    private struct Course {
+        var events: [Row.Event] = []
+        var pauses: [Duration] = []
+        var failure: String?
+        var identifiers: [String?] = []
+    }
+
+    private func course(of row: Row, bytesPerChunk: Int) async throws -> Course {
+        let server = try LoopbackServer()
+        let replies = row.responses.map { answer in
+            let hasBody = answer.status != 204 && answer.status != 205
+            return Reply(
+                status: answer.status, headers: answer.type.isEmpty ? [] : ["Content-Type: \(answer.type)"],
+                body: Array(answer.body.utf8), chunkBytes: hasBody ? bytesPerChunk : 0)
+        }
+        server.script("/", replies + [Reply(status: 204)])
+        let pauses = Collected<Duration>()
+        var options = ServerSentEvents.Options()
+        options.retry = .milliseconds(7000)
+        options.sleep = { pauses.append($0) }
+        var course = Course()
+        do throws(NetError) {
+            for try await event in Agent().events(Request<Bytes>(server.url("/")), options: options) {
+                course.events.append(.init(id: event.id, event: event.event, data: event.data))
+            }
+        } catch {
+            course.failure = "\(error.code)"
+        }
+        course.pauses = pauses.values
+        course.identifiers = (row.identifiers ?? []).indices.map {
+            server.received($0).values(named: "Last-Event-ID").first
+        }
+        return course
+    }
+
+    @Test(arguments: try vectors("event_streams.json", of: Row.self), [1, 5, 1 << 20])
+    func aStreamIsReadAsTheStandardRequires(row: Row, bytesPerChunk: Int) async throws {
+        let course = try await course(of: row, bytesPerChunk: bytesPerChunk)
+        #expect(course.events == row.events)
+        #expect(course.failure == row.failure)
+        #expect(course.identifiers == row.identifiers ?? [])
+        if let pauses = row.pauses {
+            #expect(course.pauses == pauses.map { .milliseconds($0) })
+        }
+    }
+}
