@@ -160,8 +160,10 @@ extension Agent {
         _ request: Request<some Sendable>, options: ServerSentEvents.Options = .init()
     ) -> ServerSentEvents {
         var request = request.decoded(by: .bytes)
+        // HTML requires the cache mode "no-store". Fetch, 4.6, sends it as "no-cache": a shared cache that already stores
+        // a response must not answer with it, which "no-store" alone would allow (RFC 9111, 5.2.1.5).
         request.headers = request.headers.filled(
-            from: ["Accept": "text/event-stream", "Cache-Control": "no-store"])
+            from: ["Accept": "text/event-stream", "Cache-Control": "no-cache"])
         // What the app's own rules would keep is the past, given again with each connection.
         request.caching = request.caching ?? .off
         return ServerSentEvents(agent: self, request: request, options: options)
