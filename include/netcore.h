@@ -1,4 +1,4 @@
-/// NetKit's C core: everything a caller includes, in one line.
+/// NetKit's C core: includes all public headers.
 #ifndef NETCORE_H
 #define NETCORE_H
 

@@ -1,8 +1,7 @@
-/// C++17 over netcore.h: owners that free themselves, failures as exceptions, callbacks as lambdas. Nothing more.
+/// A thin C++17 layer over netcore.h: owners that release automatically, errors as exceptions, callbacks as lambdas.
 ///
-/// Requests, options and limits are the C structs, filled in with netcore::view(); everything that is not wrapped is
-/// called as it is, with .get(). An owner moves and does not copy; share() makes a second one where C counts
-/// references.
+/// Requests, options and limits are the C structs, filled in with netcore::view(). Functions without a wrapper are
+/// called with .get(). An owner can be moved but not copied; share() adds a reference to a reference-counted object.
 ///
 ///     netcore::engine engine;
 ///     nc_request request{};
@@ -22,31 +21,31 @@
 
 namespace netcore {
 
-/// Views text or bytes that outlive the call they are given to.
+/// Returns a slice of text or bytes, which must outlive the call that it is passed to.
 inline nc_slice view(std::string_view text) noexcept {
     return nc_slice_make(text.data(), text.size());
 }
 
-/// Views what the library gave, for as long as what it was taken from lives.
+/// Returns a view of the library's bytes, valid as long as their owner.
 inline std::string_view text(nc_slice slice) noexcept {
     return slice.length == 0 ? std::string_view()
                              : std::string_view(reinterpret_cast<const char *>(slice.data), slice.length);
 }
 
-/// What every failure throws; what() is the library's line.
+/// The exception of every failure. what() is the library's message.
 class error : public std::runtime_error {
   public:
     explicit error(const nc_error &detail) : std::runtime_error(detail.message), detail_(detail) {}
-    /// A failure of a call that gives no detail.
+    /// An error of a call without details.
     explicit error(nc_status status) : std::runtime_error(nc_status_text(status)) {
         detail_.status = status;
         detail_.offset = -1;
     }
     /// The status; never NC_OK.
     nc_status status() const noexcept { return detail_.status; }
-    /// All of it: the number underneath and the offset too.
+    /// All details, including the native code and the offset.
     const nc_error &detail() const noexcept { return detail_; }
-    /// True when the same may succeed later.
+    /// True if a retry may succeed.
     bool is_retryable() const noexcept { return nc_status_is_retryable(detail_.status); }
 
   private:
@@ -62,18 +61,18 @@ inline void check(nc_status status, const nc_error &detail) {
     }
 }
 
-/// The same for a call that gives no detail.
+/// Throws unless the status is NC_OK, for a call without details.
 inline void check(nc_status status) {
     if (status != NC_OK) {
         throw error(status);
     }
 }
 
-/// Owns one reference, or the whole of what has none.
+/// Owns one reference, or an object that is not reference-counted.
 template <class T, void (*Release)(T *)> class owner {
   public:
     owner() noexcept = default;
-    /// Takes over `raw`.
+    /// Takes ownership of `raw`.
     explicit owner(T *raw) noexcept : raw_(raw) {}
     owner(owner &&other) noexcept : raw_(std::exchange(other.raw_, nullptr)) {}
     owner &operator=(owner &&other) noexcept {
@@ -83,9 +82,9 @@ template <class T, void (*Release)(T *)> class owner {
     owner(const owner &) = delete;
     owner &operator=(const owner &) = delete;
     ~owner() { Release(raw_); }
-    /// What C wants; still owned here.
+    /// Returns the C pointer, which this object still owns.
     T *get() const noexcept { return raw_; }
-    /// Gives it up.
+    /// Returns the C pointer and gives up its ownership.
     T *take() noexcept { return std::exchange(raw_, nullptr); }
     explicit operator bool() const noexcept { return raw_ != nullptr; }
     void swap(owner &other) noexcept { std::swap(raw_, other.raw_); }
@@ -122,7 +121,7 @@ class shape : public owner<nc_shape, nc_shape_release> {
     }
 };
 
-/// What a body has to be, checked while it arrives.
+/// Requirements on a body, checked while it arrives.
 class expectation : public owner<nc_expectation, nc_expectation_release> {
   public:
     explicit expectation(const nc_expectation_options &options) : owner(made(options)) {}
@@ -143,7 +142,7 @@ class expectation : public owner<nc_expectation, nc_expectation_release> {
     }
 };
 
-/// What came back; its views live as long as it does. One that was moved from has nothing in it.
+/// A response. Its views are valid as long as it is. A moved-from response is empty.
 class response : public owner<nc_response, nc_response_release> {
   public:
     using owner::owner;
@@ -153,28 +152,28 @@ class response : public owner<nc_response, nc_response_release> {
     std::string_view url() const noexcept {
         return get() == nullptr ? std::string_view() : netcore::text(nc_response_url(get()));
     }
-    /// The first field of this name; empty when there is none.
+    /// Returns the first field of this name; empty if there is none.
     std::string_view header(std::string_view name) const noexcept {
         nc_slice value{};
         const bool is_there = get() != nullptr && nc_response_find_header(get(), view(name), &value);
         return is_there ? netcore::text(value) : std::string_view();
     }
-    /// A second owner of the same response.
+    /// Adds an owner of the same response.
     response share() const noexcept { return response(get() == nullptr ? nullptr : nc_response_retain(get())); }
 };
 
-/// A directory of entries. Calls may wait for the disk.
+/// A disk store. Calls may wait for the disk.
 class store : public owner<nc_store, nc_store_free> {
   public:
     explicit store(const nc_store_options &options) : owner(made(options)) {}
-    /// Puts a body under a key.
+    /// Puts a body with a key.
     void put(nc_slice key, nc_slice body) {
         nc_error err{};
         nc_store_draft draft{};
         draft.key = key;
         check(nc_store_put(get(), &draft, body, &err), err);
     }
-    /// Reads a body into `out`; false when there is none.
+    /// Reads a body into `out`. Returns false if there is none.
     bool find(nc_slice key, std::string &out, size_t max_bytes = 64u << 20) {
         nc_error err{};
         nc_store_entry entry{};
@@ -197,20 +196,20 @@ class store : public owner<nc_store, nc_store_free> {
     }
 };
 
-/// Where a transfer's events go: on the engine's loop thread, where nothing may block. What a lambda holds is let go
-/// after on_done. An exception out of on_head or on_body stops the transfer; out of the others it ends the program.
+/// Callbacks of a transfer, on the engine's loop thread. They must not block. They are destroyed after on_done. An
+/// exception in on_head or on_body stops the transfer; in the others it ends the program.
 struct events {
-    /// A head; the response is borrowed.
+    /// Receives a head; the response is borrowed.
     std::function<nc_verdict(nc_transfer_id, const nc_response *, bool is_last)> on_head;
-    /// A piece of the body; without it the response collects them.
+    /// Receives a piece of the body. Without it the response collects the body.
     std::function<nc_verdict(nc_transfer_id, nc_slice)> on_body;
-    /// How far it is.
+    /// Receives the progress.
     std::function<void(const nc_progress &)> on_progress;
-    /// Once, last; error.status is NC_OK or what ended it.
+    /// Called once, last. error.status is NC_OK or the reason of the failure.
     std::function<void(nc_transfer_id, response, const nc_error &)> on_done;
 };
 
-/// One loop thread with its connections. Thread-safe, but for its end.
+/// One event loop thread with its connections. Thread-safe, except for its destruction.
 class engine {
   public:
     explicit engine(const nc_engine_options &options = {}) {
@@ -219,8 +218,8 @@ class engine {
     }
     engine(engine &&other) noexcept : raw_(std::exchange(other.raw_, nullptr)) {}
     engine &operator=(engine &&) = delete;
-    /// Cancels what is under way and waits until its on_done has been called, so that lambdas may refer to what
-    /// outlives the engine. In a callback, on the loop thread, it cannot wait.
+    /// Cancels transfers in flight and waits until every on_done has been called, so that lambdas may refer to objects
+    /// that outlive the engine. In a callback, on the loop thread, it cannot wait.
     ~engine() {
         if (nc_engine_close(raw_, NC_UNLIMITED) == NC_ERR_USAGE) {
             nc_engine_release(raw_);
@@ -228,7 +227,8 @@ class engine {
     }
     nc_engine *get() const noexcept { return raw_; }
 
-    /// Asks and waits. Throws what ended it; not on the loop thread. NC_ERR_USAGE where the engine was moved from.
+    /// Sends a request and waits for the response. Throws the transfer's error. Not on the loop thread. Throws
+    /// NC_ERR_USAGE on a moved-from engine.
     response fetch(const nc_request &request) {
         check(raw_ == nullptr ? NC_ERR_USAGE : NC_OK);
         nc_error err{};
@@ -241,7 +241,7 @@ class engine {
         return result;
     }
 
-    /// Asks, and tells what happens. Throws when the request was not accepted; nothing is called then.
+    /// Submits a request. Throws if it is not accepted; no callback is called then.
     nc_transfer_id submit(const nc_request &request, events told) {
         check(raw_ == nullptr ? NC_ERR_USAGE : NC_OK);
         nc_error err{};
@@ -256,11 +256,11 @@ class engine {
         sink.on_progress = has_progress ? progress_came : nullptr;
         sink.on_done = done_came;
         check(nc_engine_submit(raw_, &request, &sink, &id, &err), err);
-        static_cast<void>(kept.release()); // on_done may have come by now, and owns it
+        static_cast<void>(kept.release()); // on_done may have been called already, and owns the object
         return id;
     }
 
-    /// Harmless when it has ended; from any thread.
+    /// Cancels a transfer. Ignored if it has ended. Call from any thread.
     void cancel(nc_transfer_id id) noexcept {
         if (raw_ != nullptr) {
             nc_engine_cancel(raw_, id);

@@ -33,7 +33,7 @@ enum {
 /// Credentials. Never sent to another origin than the URL's.
 typedef struct nc_credentials {
     /// NC_AUTH_ bits; 0 sends none. With several, the strongest that the server offers is used. A challenge to a HEAD
-    /// request with a body ends it with NC_ERR_AUTHENTICATION, because libcurl cannot repeat such a request.
+    /// request with a body cannot be answered, and ends it with NC_ERR_AUTHENTICATION.
     uint32_t schemes;
     /// Name, without NUL. For NC_AUTH_BASIC without a colon, for NC_AUTH_DIGEST without control characters. If it and
     /// the password are empty, NC_AUTH_BASIC and NC_AUTH_DIGEST use the netrc file, if the engine has one.

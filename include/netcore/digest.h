@@ -1,7 +1,7 @@
-/// MD5, SHA-256 and SHA-512/256 through OpenSSL, and the three alphabets in which bytes are written as text.
+/// MD5, SHA-256 and SHA-512/256 by OpenSSL, and bytes as hex and base64.
 ///
-/// MD5 names things here (cache entries, signatures that old services ask for) and never proves anything: whoever can
-/// choose what is digested can make two texts with one MD5. Nothing here compares in constant time.
+/// MD5 is only for names (cache entries) and for signatures that old services require, because collisions can be
+/// constructed. Nothing here is constant-time.
 ///
 ///     nc_digest *digest = NULL;
 ///     uint8_t md5[NC_MD5_BYTES];
@@ -9,8 +9,8 @@
 ///         status = nc_digest_of(md5, digest, nc_slice_of("abc"), &err);   // as often as one likes, without allocating
 ///     nc_digest_free(digest);
 ///
-/// Where OpenSSL is told to use FIPS algorithms alone, MD5 comes from a context of its own with OpenSSL's default
-/// provider in it; where there is none either, the status is NC_ERR_UNSUPPORTED.
+/// If OpenSSL is restricted to FIPS algorithms, MD5 uses a separate context with OpenSSL's default provider. If that
+/// provider is missing too, the status is NC_ERR_UNSUPPORTED.
 #ifndef NETCORE_DIGEST_H
 #define NETCORE_DIGEST_H
 
@@ -21,34 +21,35 @@
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
 
-/// Bytes of an MD5 digest (RFC 1321).
+/// The size of an MD5 digest, in bytes (RFC 1321).
 #define NC_MD5_BYTES 16
-/// Bytes of a SHA-256 digest (FIPS 180-4).
+/// The size of a SHA-256 digest, in bytes (FIPS 180-4).
 #define NC_SHA256_BYTES 32
-/// Bytes of a SHA-512/256 digest (FIPS 180-4).
+/// The size of a SHA-512/256 digest, in bytes (FIPS 180-4).
 #define NC_SHA512_256_BYTES 32
-/// Bytes of the longest digest.
+/// The size of the longest digest, in bytes.
 #define NC_DIGEST_MAX_BYTES 32
 
-/// Which digest.
+/// The digest algorithm.
 typedef NC_ENUM(nc_digest_kind){
-    /// RFC 1321; 16 bytes. For names, never for proof.
+    /// MD5 (RFC 1321); 16 bytes. For names, never for security.
     NC_DIGEST_MD5 = 1,
-    /// FIPS 180-4; 32 bytes.
+    /// SHA-256 (FIPS 180-4); 32 bytes.
     NC_DIGEST_SHA256 = 2,
-    /// FIPS 180-4, the "SHA-512-256" of RFC 7616; 32 bytes.
+    /// SHA-512/256 (FIPS 180-4), the "SHA-512-256" of RFC 7616; 32 bytes.
     NC_DIGEST_SHA512_256 = 3,
 } nc_digest_kind;
 
-/// A digest that is being computed, and is used again for the next one.
+/// A reusable digest computation.
 typedef struct nc_digest nc_digest;
 
-/// Makes a digest that has seen nothing yet.
+/// Creates an empty digest.
 ///
-/// The algorithm is fetched once for the process and shared; each digest has a working context of its own.
-/// - out: owned by the caller; release with nc_digest_free().
-/// Returns NC_OK, NC_ERR_USAGE for an unknown kind, NC_ERR_UNSUPPORTED when no provider has the algorithm,
-/// NC_ERR_NO_MEMORY. Pure; call from any thread.
+/// The process fetches each algorithm once. Each digest has its own context.
+/// - out: owned by the caller; release it with nc_digest_free().
+/// Returns NC_OK, NC_ERR_USAGE for an unknown kind, NC_ERR_UNSUPPORTED if no provider has the algorithm,
+/// NC_ERR_NO_MEMORY.
+/// Pure; call from any thread.
 NC_API NC_NODISCARD nc_status nc_digest_new(nc_digest *NC_NULLABLE *NC_NONNULL out, nc_digest_kind kind,
                                             nc_error *NC_NULLABLE err);
 
@@ -57,47 +58,47 @@ NC_API NC_NODISCARD nc_status nc_digest_new(nc_digest *NC_NULLABLE *NC_NONNULL o
 /// Confined: one thread at a time.
 NC_API void nc_digest_free(nc_digest *NC_NULLABLE digest);
 
-/// Tells how many bytes a digest of this kind has; 0 for an unknown kind.
+/// Returns the size of a digest of this kind in bytes; 0 for an unknown kind.
 ///
 /// Pure; call from any thread.
 NC_API size_t nc_digest_bytes(nc_digest_kind kind);
 
-/// Tells which digest it is.
+/// Returns the algorithm of a digest.
 ///
 /// Pure; call from any thread.
 NC_API nc_digest_kind nc_digest_kind_of(const nc_digest *digest);
 
-/// Adds bytes to what is digested. A failure is kept, and told by nc_digest_finish().
+/// Adds bytes. nc_digest_finish() reports an error.
 ///
 /// Confined: one thread at a time.
 NC_API void nc_digest_update(nc_digest *digest, nc_slice bytes);
 
-/// Writes the digest of all that was added, and begins anew; after a failure too.
+/// Writes the digest of all added bytes, and resets it, also after an error.
 ///
-/// - out: nc_digest_bytes() of room; written on success alone.
-/// Returns NC_OK, NC_ERR_INTERNAL with OpenSSL's number when OpenSSL fails, NC_ERR_NO_MEMORY.
+/// - out: nc_digest_bytes() bytes; written on success only.
+/// Returns NC_OK, NC_ERR_INTERNAL with OpenSSL's number if OpenSSL fails, NC_ERR_NO_MEMORY.
 /// Confined: one thread at a time.
 NC_API NC_NODISCARD nc_status nc_digest_finish(uint8_t *out, nc_digest *digest, nc_error *NC_NULLABLE err);
 
-/// Forgets what was added, and begins anew.
+/// Discards the added bytes.
 ///
 /// Confined: one thread at a time.
 NC_API void nc_digest_reset(nc_digest *digest);
 
-/// Writes the digest of these bytes alone; what was added before is forgotten.
+/// Writes the digest of these bytes only. Bytes added before are discarded.
 ///
-/// Allocates nothing itself; OpenSSL 3.0 replaces its 92 bytes of MD5's state, as in any EVP_Digest().
-/// - out: as for nc_digest_finish(), as are the statuses. NC_ERR_USAGE for a slice that is NULL.
+/// It allocates nothing itself. OpenSSL 3.0 reallocates 92 bytes of MD5 state, as in any EVP_Digest().
+/// - out: as for nc_digest_finish(), which also has the statuses. NC_ERR_USAGE for a NULL slice.
 /// Confined: one thread at a time.
 NC_API NC_NODISCARD nc_status nc_digest_of(uint8_t *out, nc_digest *digest, nc_slice bytes, nc_error *NC_NULLABLE err);
 
 /* --- bytes as text --- */
 
-/// Base64's alphabets (RFC 4648).
+/// The alphabets of base64 (RFC 4648).
 typedef NC_ENUM(nc_base64_kind){
     /// Section 4: '+' and '/', padded with '='.
     NC_BASE64 = 0,
-    /// Section 5: '-' and '_', without padding, as JWT and WebPush have it.
+    /// Section 5: '-' and '_', without padding, as in JWT and WebPush.
     NC_BASE64URL = 1,
     /// Section 5 with padding.
     NC_BASE64URL_PADDED = 2,
@@ -105,26 +106,30 @@ typedef NC_ENUM(nc_base64_kind){
 
 /// Appends two lower-case hex digits for each byte.
 ///
-/// A failure is kept in `out`, as nc_buf_append() does. Pure; call from any thread.
+/// An error is sticky in `out`, as with nc_buf_append().
+/// Pure; call from any thread.
 NC_API void nc_hex_encode(nc_buf *out, nc_slice bytes);
 
-/// Appends the bytes that hex digits of either case spell.
+/// Decodes hex digits of either case and appends the bytes.
 ///
-/// Returns NC_OK, NC_ERR_BAD_CODING with the offset of what is no digit, or for an odd number of them; NC_ERR_USAGE,
-/// NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY; `out` is then as it was. Pure; call from any thread.
+/// Returns NC_OK, NC_ERR_BAD_CODING with the offset of a wrong digit, or for an odd number of digits; NC_ERR_USAGE,
+/// NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY. After an error `out` is unchanged.
+/// Pure; call from any thread.
 NC_API NC_NODISCARD nc_status nc_hex_decode(nc_buf *out, nc_slice text, nc_error *NC_NULLABLE err);
 
-/// Appends bytes in base64, on one line.
+/// Appends bytes as base64 on one line.
 ///
-/// A failure is kept in `out`, as nc_buf_append() does. Pure; call from any thread.
+/// An error is sticky in `out`, as with nc_buf_append().
+/// Pure; call from any thread.
 NC_API void nc_base64_encode(nc_buf *out, nc_slice bytes, nc_base64_kind kind);
 
-/// Appends the bytes that a text in base64 spells. Strict: one text alone stands for given bytes.
+/// Decodes base64 and appends the bytes. Strict: exactly one text is accepted for given bytes.
 ///
-/// Refused are white space, the other alphabet, padding that is missing, wrong or not the kind's, and bits behind the
-/// last byte that are not 0 (RFC 4648, 3.5).
-/// Returns NC_OK, NC_ERR_BAD_CODING with the offset of the offender, NC_ERR_USAGE, NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY;
-/// `out` is then as it was. Pure; call from any thread.
+/// Refused are white space, the other alphabet, missing, wrong or unexpected padding, and bits after the last byte that
+/// are not 0 (RFC 4648, 3.5).
+/// Returns NC_OK, NC_ERR_BAD_CODING with the offset of the wrong character, NC_ERR_USAGE, NC_ERR_TOO_LARGE,
+/// NC_ERR_NO_MEMORY. After an error `out` is unchanged.
+/// Pure; call from any thread.
 NC_API NC_NODISCARD nc_status nc_base64_decode(nc_buf *out, nc_slice text, nc_base64_kind kind,
                                                nc_error *NC_NULLABLE err);
 

@@ -1,7 +1,7 @@
-/// Request bodies as gzip (RFC 1952): in one piece, or as they come.
+/// Compresses request bodies with gzip (RFC 1952), as a whole or in pieces.
 ///
-/// The same bytes give the same result everywhere with one version of zlib: the header holds neither a time nor a name.
-/// Whoever sends the result says so in Content-Encoding.
+/// The result depends only on the bytes and the version of zlib: the header has no time and no name. The caller adds
+/// the Content-Encoding field.
 ///
 ///     nc_gzip *gzip = NULL;
 ///     nc_gzip_new(&gzip, 0, &err);
@@ -18,29 +18,32 @@
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
 
-/// A body that is being compressed; about 270 KiB.
+/// A gzip compressor of about 270 KiB.
 typedef struct nc_gzip nc_gzip;
 
-/// Makes a compressor that has seen nothing yet.
+/// Creates a compressor.
 ///
-/// - level: 1, fast, to 9, small; 0 means zlib's own choice, 6.
-/// Returns NC_OK, NC_ERR_USAGE, NC_ERR_NO_MEMORY. Pure; call from any thread.
+/// - level: 1 (fast) to 9 (small); 0 means zlib's default, 6.
+/// Returns NC_OK, NC_ERR_USAGE, NC_ERR_NO_MEMORY.
+/// Pure; call from any thread.
 NC_API NC_NODISCARD nc_status nc_gzip_new(nc_gzip *NC_NULLABLE *NC_NONNULL out, int level, nc_error *NC_NULLABLE err);
 
-/// Frees a compressor, finished or not; NULL is allowed.
+/// Frees a compressor, finished or not. NULL is allowed.
 ///
 /// Confined: one thread at a time.
 NC_API void nc_gzip_free(nc_gzip *NC_NULLABLE gzip);
 
-/// Takes more of the body, and appends what is ready of the result: often nothing.
+/// Compresses more of the body and appends the available output, which is often nothing.
 ///
-/// Returns NC_OK; NC_ERR_USAGE, NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY, NC_ERR_INTERNAL, after which the result
-/// is of no use. Confined: one thread at a time.
+/// Returns NC_OK; NC_ERR_USAGE, NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY or NC_ERR_INTERNAL, after which the output is
+/// unusable.
+/// Confined: one thread at a time.
 NC_API NC_NODISCARD nc_status nc_gzip_add(nc_buf *out, nc_gzip *gzip, nc_slice bytes, nc_error *NC_NULLABLE err);
 
-/// Appends the rest of the result, and begins anew.
+/// Appends the rest of the output, and resets the compressor for another body.
 ///
-/// Statuses as for nc_gzip_add(). Confined: one thread at a time.
+/// Returns as nc_gzip_add().
+/// Confined: one thread at a time.
 NC_API NC_NODISCARD nc_status nc_gzip_finish(nc_buf *out, nc_gzip *gzip, nc_error *NC_NULLABLE err);
 
 NC_ASSUME_NONNULL_END

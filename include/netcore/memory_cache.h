@@ -1,9 +1,8 @@
-/// Values in memory by key: what was used longest ago goes first, and what they cost decides when.
+/// An in-memory cache of values by key, with least-recently-used eviction by cost.
 ///
-/// The tier in front of a store: the same keys, bodies and metadata, gone with the process. When all values together
-/// cost more than the hard limit, the oldest go until they cost no more than the soft one, so that room is made for
-/// many at once. A value that is found stays valid for whoever holds it, whatever becomes of its key. The cache refuses
-/// to decide what is fresh: it knows a lifetime, no policy.
+/// It is the tier before a store: the same keys, bodies and metadata, lost with the process. If the cost of all values
+/// exceeds the hard limit, values are evicted down to the soft limit, so that not every put evicts. A value stays valid
+/// while it is referenced, even after its eviction. The cache implements a lifetime, but no policy of freshness.
 ///
 ///     nc_memory_cache_options options = {.hard_limit_bytes = 32 << 20};
 ///     if (nc_memory_cache_new(&cache, &options, &err) == NC_OK)
@@ -22,105 +21,109 @@
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
 
-/// Bytes of all values together, unless told otherwise: 32 MiB.
+/// The default of nc_memory_cache_options.hard_limit_bytes: 32 MiB.
 #define NC_MEMORY_CACHE_DEFAULT_BYTES (UINT64_C(32) * 1024 * 1024)
-/// What a value costs beside its key, metadata and body: bytes.
+/// The cost of a value in addition to its key, metadata and body, in bytes.
 #define NC_MEMORY_CACHE_OVERHEAD 128
 
-/// How a cache is made; all zero is enough. Copied.
+/// Options of a cache. All zero selects the defaults. Copied.
 typedef struct nc_memory_cache_options {
-    /// What all values may cost together: bytes; 0 means NC_MEMORY_CACHE_DEFAULT_BYTES.
+    /// Limit of the cost of all values, in bytes; 0 means NC_MEMORY_CACHE_DEFAULT_BYTES.
     uint64_t hard_limit_bytes;
-    /// What they cost at most when the hard limit was passed, unless the value just put costs more by itself: bytes;
-    /// 0 means three quarters of it.
+    /// Cost to evict down to, in bytes, unless the new value alone costs more; 0 means three quarters of the hard
+    /// limit.
     uint64_t soft_limit_bytes;
-    /// Percent of the hard limit that one value may cost, 1 to 100; 0 means NC_STORE_DEFAULT_MAX_SHARE.
+    /// Limit of one value, in percent of the hard limit, 1 to 100; 0 means NC_STORE_DEFAULT_MAX_SHARE.
     uint32_t max_share;
-    /// Where time comes from; NULL means the system.
+    /// Clock; NULL means the system's.
     const nc_clock *NC_NULLABLE clock;
-    /// Where the seed against chosen keys comes from; NULL means the system.
+    /// Source of the hash seed, which protects against chosen keys; NULL means the system's.
     const nc_random *NC_NULLABLE random;
 } nc_memory_cache_options;
 
 /// A cache. Thread-safe.
 typedef struct nc_memory_cache nc_memory_cache;
 
-/// A value that somebody holds; it never changes. Thread-safe.
+/// An immutable, reference-counted value. Thread-safe.
 typedef struct nc_memory_value nc_memory_value;
 
-/// What a cache holds, and what happened since it was made.
+/// Contents of a cache, and counters since it was created.
 typedef struct nc_memory_cache_stats {
     /// Values.
     uint64_t values;
-    /// What they cost: bytes.
+    /// Their cost, in bytes.
     uint64_t cost_bytes;
-    /// The hard limit: bytes.
+    /// The hard limit, in bytes.
     uint64_t hard_limit_bytes;
-    /// Look-ups that found a value.
+    /// Lookups that found a value.
     uint64_t hits;
-    /// Look-ups that did not.
+    /// Lookups that found none.
     uint64_t misses;
-    /// Values that went to make room.
+    /// Values evicted to make room.
     uint64_t evictions;
 } nc_memory_cache_stats;
 
-/// Makes an empty cache.
+/// Creates an empty cache.
 ///
-/// - out: owned by the caller; release with nc_memory_cache_free().
-/// Returns NC_OK, NC_ERR_USAGE for a share over 100 or a soft limit over the hard one, or when the system has no random
-/// bytes, NC_ERR_THREAD, NC_ERR_NO_MEMORY. Call from any thread.
+/// - out: owned by the caller; release it with nc_memory_cache_free().
+/// Returns NC_OK, NC_ERR_USAGE (a share above 100, a soft limit above the hard one, or no random bytes from the
+/// system), NC_ERR_THREAD, NC_ERR_NO_MEMORY.
+/// Call from any thread.
 NC_API NC_NODISCARD nc_status nc_memory_cache_new(nc_memory_cache *NC_NULLABLE *NC_NONNULL out,
                                                   const nc_memory_cache_options *options, nc_error *NC_NULLABLE err);
 
-/// Frees a cache; NULL is allowed. Values that are held stay valid.
+/// Frees a cache. NULL is allowed. Referenced values stay valid.
 ///
 /// Confined: one thread at a time.
 NC_API void nc_memory_cache_free(nc_memory_cache *NC_NULLABLE cache);
 
-/// Finds a value, which is the last one used then; NULL where there is none, or where its lifetime is over.
+/// Returns the value of a key and marks it as most recently used; NULL if there is none or its lifetime has ended.
 ///
-/// The caller releases it with nc_memory_value_release(). Allocates nothing. Thread-safe.
+/// Release it with nc_memory_value_release(). Allocates nothing.
+/// Thread-safe.
 NC_API const nc_memory_value *NC_NULLABLE nc_memory_cache_get(nc_memory_cache *cache, nc_slice key);
 
-/// Puts a value in the place of an older one with this key; key, metadata and body are copied.
+/// Puts a value and replaces an older one with the same key. Key, metadata and body are copied.
 ///
-/// - draft: host and tags are not kept.
-/// Returns NC_OK, NC_ERR_USAGE for an empty key, NC_ERR_TOO_LARGE for what is over its share, NC_ERR_NO_MEMORY; then an
-/// older value stays. Thread-safe.
+/// - draft: host and tags are ignored.
+/// Returns NC_OK, NC_ERR_USAGE for an empty key, NC_ERR_TOO_LARGE for a value above its share, NC_ERR_NO_MEMORY. After
+/// an error the older value stays.
+/// Thread-safe.
 NC_API NC_NODISCARD nc_status nc_memory_cache_put(nc_memory_cache *cache, const nc_store_draft *draft, nc_slice body,
                                                   nc_error *NC_NULLABLE err);
 
-/// Removes a value; false when there was none.
+/// Removes a value. Returns false if there was none.
 ///
 /// Thread-safe.
 NC_API bool nc_memory_cache_remove(nc_memory_cache *cache, nc_slice key);
 
-/// Removes what was used longest ago until the rest costs no more than this; 0 removes everything.
+/// Evicts the least recently used values until the rest costs at most `cost_bytes`; 0 removes all.
 ///
-/// For programs that hear that memory is short. Thread-safe.
+/// For programs that are notified of memory pressure.
+/// Thread-safe.
 NC_API void nc_memory_cache_trim(nc_memory_cache *cache, uint64_t cost_bytes);
 
-/// Tells what the cache holds and what happened.
+/// Returns the contents and counters of the cache.
 ///
 /// Thread-safe.
 NC_API nc_memory_cache_stats nc_memory_cache_figures(nc_memory_cache *cache);
 
-/// The body of a value; borrowed from it.
+/// Returns the body of a value, borrowed from it.
 ///
 /// Pure; call from any thread.
 NC_API nc_slice nc_memory_value_body(const nc_memory_value *value);
 
-/// The metadata of a value; borrowed from it.
+/// Returns the metadata of a value, borrowed from it.
 ///
 /// Pure; call from any thread.
 NC_API nc_slice nc_memory_value_metadata(const nc_memory_value *value);
 
-/// When a value was made: milliseconds since 1970.
+/// Returns the creation time of a value, in milliseconds since 1970.
 ///
 /// Pure; call from any thread.
 NC_API int64_t nc_memory_value_created_at_ms(const nc_memory_value *value);
 
-/// Lets go of a value; NULL is allowed.
+/// Releases a value. NULL is allowed.
 ///
 /// Thread-safe.
 NC_API void nc_memory_value_release(const nc_memory_value *NC_NULLABLE value);

@@ -1,8 +1,9 @@
-/// An ordered tree of named values: what a query, a form, a JSON body, a multipart body or a cache key is made of.
+/// Request parameters: an ordered tree of named values, for a query, a form, a JSON body, a multipart body or a cache
+/// key.
 ///
-/// It is built by calls or from JSON text, lies in one allocation that grows up to a maximum, and keeps the order and
-/// the exact digits that it was given. It knows nothing of how it will be written: query.h and its neighbours do.
-/// Failure is sticky, as with nc_buf: add freely, ask once. Strings may hold any bytes; who writes them checks them.
+/// It is built by calls or from JSON text. It is one allocation with a maximum size, and keeps the order and the exact
+/// digits. Encoding is separate (query.h, json_writer.h, multipart.h). Errors are sticky, as in nc_buf: add without
+/// checking, and check the status once. Strings may contain any bytes; the encoders check them.
 ///
 ///     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
 ///     nc_params_add_string(&params, nc_slice_of("name"), nc_slice_of("bang"));
@@ -19,107 +20,109 @@
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
 
-/// How deep containers may lie in one another, the root included.
+/// The largest depth of nested containers, including the root.
 #define NC_PARAMS_MAX_DEPTH 256u
-/// What a tree may take, in bytes, when its maker does not say.
+/// The default maximum of a tree, in bytes.
 #define NC_PARAMS_DEFAULT_MAX_BYTES (64u * 1024u * 1024u)
-/// Room for the text of any integer or double.
+/// The size of the text of any integer or double.
 #define NC_PARAMS_NUMBER_BYTES 32u
 
-/// What a value is.
+/// The type of a value.
 typedef NC_ENUM(nc_params_kind){
-    /// Nothing; a bare key in a query.
+    /// Null; a bare key in a query.
     NC_PARAMS_NULL = 0,
     /// True or false.
     NC_PARAMS_BOOLEAN = 1,
-    /// A signed number of 64 bits.
+    /// A signed 64-bit integer.
     NC_PARAMS_INTEGER = 2,
-    /// A binary floating-point number; written with the fewest digits that read back.
+    /// A double, written with the fewest digits that read back as the same double.
     NC_PARAMS_DOUBLE = 3,
-    /// A number as its decimal text (RFC 8259, 6), written digit for digit.
+    /// A number as decimal text (RFC 8259, 6), written digit for digit.
     NC_PARAMS_NUMBER = 4,
-    /// Text in UTF-8.
+    /// UTF-8 text.
     NC_PARAMS_STRING = 5,
     /// Bytes without a charset.
     NC_PARAMS_BYTES = 6,
-    /// Named values in order; a name may occur several times.
+    /// Ordered named values. A name may occur several times.
     NC_PARAMS_OBJECT = 7,
-    /// Values in order.
+    /// Ordered values.
     NC_PARAMS_ARRAY = 8,
-    /// Values whose order means nothing.
+    /// Unordered values.
     NC_PARAMS_SET = 9,
 } nc_params_kind;
 
-/// A tree in its caller's storage; the fields are the module's own.
+/// A tree in the caller's storage. The fields are private.
 typedef struct nc_params {
-    /// The nodes, one behind the other; also the sticky failure and the maximum.
+    /// The nodes in order, with the sticky error and the maximum.
     nc_buf nodes;
-    /// Where the innermost open container's node begins, plus 1; 0 is the root.
+    /// Offset of the innermost open container's node, plus 1; 0 is the root.
     size_t open;
-    /// Containers that are open, the root included.
+    /// Number of open containers, including the root.
     uint32_t depth;
     /// NC_PARAMS_OBJECT, NC_PARAMS_ARRAY or NC_PARAMS_SET.
     nc_params_kind root;
 } nc_params;
 
-/// One value of a tree, as it is read; borrowed from the tree until that is next changed.
+/// One value of a tree, borrowed from it until it changes.
 typedef struct nc_params_item {
-    /// What it is.
+    /// Its type.
     nc_params_kind kind;
-    /// The value of a NC_PARAMS_BOOLEAN.
+    /// Value of an NC_PARAMS_BOOLEAN.
     bool boolean;
-    /// The value of a NC_PARAMS_INTEGER.
+    /// Value of an NC_PARAMS_INTEGER.
     int64_t integer;
-    /// The value of a NC_PARAMS_DOUBLE; may be infinite or not a number.
+    /// Value of an NC_PARAMS_DOUBLE; may be infinite or NaN.
     double number;
-    /// Its name in an object; empty in arrays and sets, and for the root.
+    /// Its name in an object; empty in arrays and sets and for the root.
     nc_slice name;
-    /// The text of NC_PARAMS_NUMBER and NC_PARAMS_STRING, the bytes of NC_PARAMS_BYTES; of a container, its nodes,
-    /// which only nc_params_children() understands, and which are empty when it is.
+    /// Text of NC_PARAMS_NUMBER and NC_PARAMS_STRING, bytes of NC_PARAMS_BYTES. For a container its nodes, for
+    /// nc_params_children(); empty if it has none.
     nc_slice content;
 } nc_params_item;
 
-/// A place among the values of one container.
+/// A position among the values of one container.
 typedef struct nc_params_cursor {
-    /// The nodes still to come.
+    /// The remaining nodes.
     nc_slice rest;
 } nc_params_cursor;
 
-/// Where nc_params_text() writes digits.
+/// A buffer for nc_params_text().
 typedef struct nc_params_digits {
-    /// The digits, not NUL-terminated.
+    /// Digits, not NUL-terminated.
     uint8_t bytes[NC_PARAMS_NUMBER_BYTES];
 } nc_params_digits;
 
 /* --- building --- */
 
-/// Makes an empty tree that will take at most `max_bytes`; allocates nothing.
+/// Returns an empty tree of at most `max_bytes`. Allocates nothing.
 ///
-/// - root:      NC_PARAMS_OBJECT, NC_PARAMS_ARRAY or NC_PARAMS_SET; anything else is the sticky NC_ERR_USAGE.
-/// - max_bytes: 0 means NC_PARAMS_DEFAULT_MAX_BYTES; a value takes 16 bytes, its name and its text, rounded up to 8.
+/// - root:      NC_PARAMS_OBJECT, NC_PARAMS_ARRAY or NC_PARAMS_SET; others are the sticky NC_ERR_USAGE.
+/// - max_bytes: 0 means NC_PARAMS_DEFAULT_MAX_BYTES. A value takes 16 bytes, its name and its text, rounded up to 8.
 /// Confined: one thread at a time.
 NC_API nc_params nc_params_init(nc_params_kind root, size_t max_bytes);
 
-/// Frees what the tree holds and leaves it empty, root and maximum kept; harmless on a zeroed tree and when repeated.
+/// Frees the contents and leaves the tree empty with its root and maximum. Allowed on a zeroed tree, and repeatedly.
 ///
 /// Confined: one thread at a time.
 NC_API void nc_params_deinit(nc_params *NC_NULLABLE params);
 
-/// Empties the tree, clears its failure and keeps its capacity.
+/// Empties the tree, clears its error and keeps its capacity.
 ///
 /// Confined: one thread at a time.
 NC_API void nc_params_reset(nc_params *params, nc_params_kind root);
 
-/// Makes room for about `more_bytes`, so that the following calls do not reallocate.
+/// Reserves about `more_bytes`, so that the next calls do not reallocate.
 ///
-/// Returns NC_OK, or the sticky failure. Confined: one thread at a time.
+/// Returns NC_OK or the sticky error.
+/// Confined: one thread at a time.
 NC_API NC_NODISCARD nc_status nc_params_reserve(nc_params *params, size_t more_bytes);
 
 /// Adds a null to the innermost open container.
 ///
-/// Of this and the calls below: the name and the text, which may not lie in this tree, are copied; in an array or a set
-/// the name is dropped. After a failure (NC_ERR_NO_MEMORY; NC_ERR_TOO_LARGE, for a name from 4 GiB up too) they do
-/// nothing. Confined: one thread at a time.
+/// For this function and those below: name and text are copied and must not be in this tree. The name is ignored in an
+/// array or a set. They do nothing after an error (NC_ERR_NO_MEMORY, or NC_ERR_TOO_LARGE, also for a name of 4 GiB
+/// or more).
+/// Confined: one thread at a time.
 NC_API void nc_params_add_null(nc_params *params, nc_slice name);
 
 /// Adds true or false; otherwise as nc_params_add_null(). Confined: one thread at a time.
@@ -128,16 +131,18 @@ NC_API void nc_params_add_boolean(nc_params *params, nc_slice name, bool value);
 /// Adds an integer; otherwise as nc_params_add_null(). Confined: one thread at a time.
 NC_API void nc_params_add_integer(nc_params *params, nc_slice name, int64_t value);
 
-/// Adds a floating-point number; one that is not finite is kept, and refused by who writes it.
+/// Adds a double. One that is not finite is kept; the encoders refuse it.
 ///
 /// Otherwise as nc_params_add_null(). Confined: one thread at a time.
 NC_API void nc_params_add_double(nc_params *params, nc_slice name, double value);
 
-/// Adds a number as text (RFC 8259, 6), such as one with more digits than 64 bits hold; refused by who writes it when
-/// it is none. Otherwise as nc_params_add_null(). Confined: one thread at a time.
+/// Adds a number as text (RFC 8259, 6), such as one with more digits than 64 bits hold. The encoders refuse a malformed
+/// one.
+///
+/// Otherwise as nc_params_add_null(). Confined: one thread at a time.
 NC_API void nc_params_add_number(nc_params *params, nc_slice name, nc_slice digits);
 
-/// Adds text; what is not UTF-8 is refused by who writes it.
+/// Adds text. The encoders refuse text that is not UTF-8.
 ///
 /// Otherwise as nc_params_add_null(). Confined: one thread at a time.
 NC_API void nc_params_add_string(nc_params *params, nc_slice name, nc_slice text);
@@ -145,50 +150,54 @@ NC_API void nc_params_add_string(nc_params *params, nc_slice name, nc_slice text
 /// Adds bytes; otherwise as nc_params_add_null(). Confined: one thread at a time.
 NC_API void nc_params_add_bytes(nc_params *params, nc_slice name, nc_slice bytes);
 
-/// Opens a container; what is added until its nc_params_end() lies in it.
+/// Opens a container. Later values are added to it until its nc_params_end().
 ///
-/// - kind: NC_PARAMS_OBJECT, NC_PARAMS_ARRAY or NC_PARAMS_SET; anything else is the sticky NC_ERR_USAGE.
-/// The sticky failure is NC_ERR_TOO_LARGE below NC_PARAMS_MAX_DEPTH too. Confined: one thread at a time.
+/// - kind: NC_PARAMS_OBJECT, NC_PARAMS_ARRAY or NC_PARAMS_SET; others are the sticky NC_ERR_USAGE.
+/// Beyond NC_PARAMS_MAX_DEPTH the sticky error is NC_ERR_TOO_LARGE. Confined: one thread at a time.
 NC_API void nc_params_begin(nc_params *params, nc_slice name, nc_params_kind kind);
 
-/// Closes the innermost container; the sticky NC_ERR_USAGE when only the root is open. Confined: one thread at a time.
+/// Closes the innermost container. The sticky error is NC_ERR_USAGE if only the root is open.
+///
+/// Confined: one thread at a time.
 NC_API void nc_params_end(nc_params *params);
 
-/// Replaces the tree by what a JSON text says (RFC 8259, strictly): an object or an array with its values.
+/// Replaces the tree with a JSON text (RFC 8259, strict): an object or an array with its values.
 ///
-/// Numbers keep their digits, names their `\u0000`, objects their order and their repeated names. Half a surrogate pair
-/// is no text.
-/// Returns NC_OK; NC_ERR_BAD_JSON, with line and column, for anything else, and below NC_PARAMS_MAX_DEPTH;
-/// NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY, NC_ERR_USAGE. All have the offset, and all stick. Confined: one thread at a
-/// time.
+/// Numbers keep their digits, names their `\u0000`, objects their order and their duplicate names. Half of a surrogate
+/// pair is refused.
+/// Returns NC_OK; NC_ERR_BAD_JSON with line and column for any other text, also beyond NC_PARAMS_MAX_DEPTH;
+/// NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY, NC_ERR_USAGE. All errors have an offset and are sticky.
+/// Confined: one thread at a time.
 NC_API NC_NODISCARD nc_status nc_params_parse_json(nc_params *params, nc_slice text, nc_error *NC_NULLABLE err);
 
-/// Tells whether the tree is whole: NC_OK, the first failure since init or reset, or NC_ERR_USAGE while a container is
-/// open. Confined: one thread at a time.
+/// Returns NC_OK for a complete tree, the first error since init or reset, or NC_ERR_USAGE while a container is open.
+///
+/// Confined: one thread at a time.
 NC_API NC_NODISCARD nc_status nc_params_status(const nc_params *params);
 
 /* --- reading --- */
 
-/// Views the root; an empty one while nc_params_status() is not NC_OK.
+/// Returns the root; an empty one unless nc_params_status() is NC_OK.
 ///
 /// Confined: one thread at a time.
 NC_API nc_params_item nc_params_root(const nc_params *params);
 
-/// Begins at the first value of a container; there is none in any other value.
+/// Returns a cursor at the first value of a container. Other values have none.
 ///
 /// Confined: one thread at a time.
 NC_API nc_params_cursor nc_params_children(const nc_params_item *container);
 
-/// Reads the next value, in the order of adding; false, and `item` as it was, when there is none left.
+/// Reads the next value, in insertion order. Returns false at the end and leaves `item` unchanged.
 ///
 /// Confined: one thread at a time.
 NC_API bool nc_params_next(nc_params_cursor *cursor, nc_params_item *item);
 
-/// Gives the text of a value that is no container, in the C locale's digits whatever the locale.
+/// Returns the text of a value that is no container, independent of the locale.
 ///
-/// A double is written with the fewest digits that read back as the same double: plainly from 1e-6 up to 1e21, else
-/// with an exponent that has no '+'. A boolean is "true" or "false", a null is empty, and so is a double that is not
-/// finite. Returns a slice of the item's own content, of `digits`, or of static storage. Pure; call from any thread.
+/// A double has the fewest digits that read back as the same double: plain from 1e-6 to below 1e21, otherwise with an
+/// exponent without '+'. A boolean is "true" or "false". A null and a double that is not finite are empty.
+/// Returns a slice of the item's content, of `digits`, or of static storage.
+/// Pure; call from any thread.
 NC_API nc_slice nc_params_text(const nc_params_item *item, nc_params_digits *digits);
 
 NC_ASSUME_NONNULL_END

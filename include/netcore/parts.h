@@ -1,14 +1,19 @@
-/// A multipart body taken apart as it arrives (RFC 2046, 5.1.1): multipart/mixed, multipart/x-mixed-replace and any
-/// other multipart type. What makes such a body is <netcore/multipart.h>.
+/// Parses a multipart body while it arrives (RFC 2046, 5.1.1): multipart/mixed, multipart/x-mixed-replace and other
+/// multipart types. <netcore/multipart.h> encodes such bodies.
 ///
-/// Fed with whatever a connection brings, cut anywhere, it gives each part's fields, its content and its end, and the
-/// same for every way of cutting. It is strict where two readers could come to see two sets of parts: lines end with CR
-/// LF, a line that begins with the boundary holds nothing else, and the last boundary has to come. Nothing but the
-/// boundary tells where a part ends, a Content-Length in it neither; content codings of parts are the caller's.
+/// The events are the fields, the content and the end of each part. They do not depend on how the body was split,
+/// except for the sizes of content pieces. The parser is strict where two readers could see different parts:
 ///
-/// A boundary that is declared with its hyphens ("boundary=--b") is found without further ones too; the first line
-/// decides. multipart/x-mixed-replace, which cameras send, is read as browsers read it: the first part may come without
-/// a boundary before it, lines may end with LF, and both forms of a boundary may come in one stream.
+/// - lines end with CR LF
+/// - a line with a boundary contains nothing else
+/// - the last boundary is required
+/// - only the boundary ends a part; a Content-Length in it is ignored
+///
+/// Content codings of parts are not decoded. A boundary that is declared with its hyphens ("boundary=--b") may appear
+/// without further ones; the first line decides.
+///
+/// multipart/x-mixed-replace, which cameras send, is parsed as in browsers. The first part may come without a boundary
+/// before it, lines may end with LF, and both forms of a boundary may occur in one stream.
 ///
 ///     nc_parts_new(&parts, content_type, NULL, &err);
 ///     while ((status = nc_parts_next(parts, &bytes, &event, &err)) == NC_OK && event.kind != NC_PARTS_NEEDS_MORE) ...
@@ -24,87 +29,87 @@
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
 
-/// Parts of a body, unless it is told otherwise.
+/// The default of nc_parts_options.max_parts.
 #define NC_PARTS_DEFAULT_MAX_PARTS 10000u
-/// A part's fields, in bytes with the empty line behind them, unless it is told otherwise.
+/// The default of nc_parts_options.max_head_bytes.
 #define NC_PARTS_DEFAULT_MAX_HEAD_BYTES 16384u
-/// A part's content, in bytes, unless it is told otherwise.
+/// The default of nc_parts_options.max_part_bytes.
 #define NC_PARTS_DEFAULT_MAX_PART_BYTES (64u * 1024u * 1024u)
-/// Fields of a part at most.
+/// The largest number of fields of a part.
 #define NC_PARTS_MAX_FIELDS 64u
-/// What may stand before the first boundary, in bytes.
+/// The largest preamble before the first boundary, in bytes.
 #define NC_PARTS_MAX_PREAMBLE_BYTES 65536u
-/// Blanks behind a boundary at most, in bytes.
+/// The largest number of blanks behind a boundary.
 #define NC_PARTS_MAX_PADDING_BYTES 256u
 
-/// A multipart body that is being read.
+/// A parser of one multipart body.
 typedef struct nc_parts nc_parts;
 
-/// How much a body may be; all zero is the default beside each.
+/// Limits of a body. 0 selects the default in parentheses.
 typedef struct nc_parts_options {
-    /// Parts (NC_PARTS_DEFAULT_MAX_PARTS); UINT64_MAX is no limit, as for pictures that replace each other for days.
+    /// Parts (NC_PARTS_DEFAULT_MAX_PARTS). UINT64_MAX is no limit, for example for a camera's endless stream.
     uint64_t max_parts;
-    /// Bytes of one part's content (NC_PARTS_DEFAULT_MAX_PART_BYTES).
+    /// Content of one part, in bytes (NC_PARTS_DEFAULT_MAX_PART_BYTES).
     uint64_t max_part_bytes;
-    /// Bytes of one part's fields (NC_PARTS_DEFAULT_MAX_HEAD_BYTES).
+    /// Fields of one part with the empty line after them, in bytes (NC_PARTS_DEFAULT_MAX_HEAD_BYTES).
     size_t max_head_bytes;
 } nc_parts_options;
 
-/// What an event tells.
+/// The kind of an event.
 typedef NC_ENUM(nc_parts_kind){
-    /// All that was fed is taken.
+    /// All input was consumed.
     NC_PARTS_NEEDS_MORE,
-    /// A part begins: its fields.
+    /// The start of a part, with its fields.
     NC_PARTS_HEAD,
-    /// A piece of its content, of one byte at least; pieces depend on how the body was cut.
+    /// A piece of its content, at least one byte. The size depends on how the body was split.
     NC_PARTS_CONTENT,
-    /// It is whole.
+    /// The end of the part.
     NC_PARTS_PART_END,
-    /// The last boundary was met. What is fed behind it is dropped, but for what may not stand in its line.
+    /// The last boundary. Later input is dropped, except for bytes that its line must not contain.
     NC_PARTS_END,
 } nc_parts_kind;
 
-/// One event; what it views lives until the next call.
+/// One event. Its slices are valid until the next call.
 typedef struct nc_parts_event {
     /// What it tells.
     nc_parts_kind kind;
-    /// With NC_PARTS_HEAD: the fields, in order, folded lines as one (RFC 5322, 2.2.3), with two blanks where the line
-    /// ended; names are tokens.
+    /// With NC_PARTS_HEAD: the fields, in order. Names are tokens. A folded line is joined (RFC 5322, 2.2.3), with two
+    /// blanks in place of the line end.
     const nc_header *NC_NULLABLE fields;
     /// Number of fields; a part may have none.
     size_t field_count;
-    /// With NC_PARTS_CONTENT: the bytes, of what was fed or of the reader.
+    /// With NC_PARTS_CONTENT: the bytes, borrowed from the input or the parser.
     nc_slice bytes;
 } nc_parts_event;
 
-/// Begins a body.
+/// Creates a parser.
 ///
-/// - out:          owned by the caller; release with nc_parts_free().
-/// - content_type: the Content-Type field of the response: a multipart type with a boundary (RFC 2046, 5.1.1: 1 to 70
-///                 of bchars, not ending in a space; for multipart/x-mixed-replace of visible ASCII characters).
+/// - out:          owned by the caller; release it with nc_parts_free().
+/// - content_type: the response's Content-Type: a multipart type with a boundary (RFC 2046, 5.1.1: 1 to 70 bchars, not
+///   ending with a space; for multipart/x-mixed-replace visible ASCII characters).
 /// - options:      NULL means all zero; copied.
-/// Returns NC_OK, NC_ERR_BAD_RESPONSE (another type, or no boundary that may be one), NC_ERR_NO_MEMORY. Pure; call from
-/// any thread.
+/// Returns NC_OK, NC_ERR_BAD_RESPONSE (another type, or no valid boundary), NC_ERR_NO_MEMORY.
+/// Pure; call from any thread.
 NC_API NC_NODISCARD nc_status nc_parts_new(nc_parts *NC_NULLABLE *NC_NONNULL out, nc_slice content_type,
                                            const nc_parts_options *NC_NULLABLE options, nc_error *NC_NULLABLE err);
-/// Frees a reader; NULL is harmless.
+/// Frees a parser. NULL is allowed.
 ///
 /// Confined: one thread at a time.
 NC_API void nc_parts_free(nc_parts *NC_NULLABLE parts);
 
-/// Gives what comes next of `in`, which is moved on by what was taken.
+/// Returns the next event and advances `in` past the consumed bytes.
 ///
 /// - event: written on success.
-/// Returns NC_OK; with err->offset the byte at fault, counted from the body's start: NC_ERR_BAD_RESPONSE,
-/// NC_ERR_HEAD_TOO_LARGE (fields), NC_ERR_TOO_LARGE (parts, content, what stands before the first boundary); or
-/// NC_ERR_NO_MEMORY. After a failure it fails in the same way again. Confined: one thread at a time.
+/// Returns NC_OK; with err->offset counted from the body's start: NC_ERR_BAD_RESPONSE, NC_ERR_HEAD_TOO_LARGE (fields),
+/// NC_ERR_TOO_LARGE (parts, content, preamble); or NC_ERR_NO_MEMORY. After an error it returns the same error again.
+/// Confined: one thread at a time.
 NC_API NC_NODISCARD nc_status nc_parts_next(nc_parts *parts, nc_slice *in, nc_parts_event *event,
                                             nc_error *NC_NULLABLE err);
 
-/// Tells that the body has ended.
+/// Reports the end of the body.
 ///
-/// Returns NC_OK, NC_ERR_CUT_SHORT without the last boundary (err->offset is the body's length), or the failure that
-/// there was. Confined: one thread at a time.
+/// Returns NC_OK, NC_ERR_CUT_SHORT without the last boundary (err->offset is the body's length), or an earlier error.
+/// Confined: one thread at a time.
 NC_API NC_NODISCARD nc_status nc_parts_finish(const nc_parts *parts, nc_error *NC_NULLABLE err);
 
 NC_ASSUME_NONNULL_END

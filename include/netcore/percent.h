@@ -1,7 +1,7 @@
-/// Percent-escaping (RFC 3986, 2.1): each byte that does not stand for itself becomes '%' and two upper-case digits.
+/// Percent-encoding (RFC 3986, 2.1): a byte outside the chosen set becomes '%' and two upper-case digits.
 ///
-/// Bytes in, bytes out: text is not looked at as UTF-8, and nothing is seen as already escaped ('%' becomes "%25").
-/// The fastest way that the processor has is chosen at run time.
+/// It encodes bytes, not UTF-8 characters. It does not recognize existing encodings: '%' becomes "%25". The fastest
+/// implementation for the processor is selected at run time.
 ///
 ///     nc_buf out = nc_buf_init(8192);
 ///     nc_percent_append(&out, nc_slice_of("a b"), NC_PERCENT_QUERY);   // a%20b
@@ -15,32 +15,32 @@
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
 
-/// Which bytes stand for themselves.
+/// The set of bytes that are not encoded.
 typedef NC_ENUM(nc_percent_style){
-    /// Letters, digits and `-._~/?`: what may stand in names and values of a query (RFC 3986, 3.4) without harm.
+    /// Letters, digits and `-._~/?`, which are safe in names and values of a query (RFC 3986, 3.4).
     NC_PERCENT_QUERY = 0,
-    /// As NC_PERCENT_QUERY, and a space becomes '+' (WHATWG URL, 5.2).
+    /// NC_PERCENT_QUERY, and a space becomes '+' (WHATWG URL, 5.2).
     NC_PERCENT_QUERY_PLUS = 1,
-    /// Letters, digits and `-._~` alone (RFC 3986, 2.3).
+    /// Letters, digits and `-._~` only (RFC 3986, 2.3).
     NC_PERCENT_COMPONENT = 2,
-    /// As NC_PERCENT_COMPONENT, and a space becomes '+'.
+    /// NC_PERCENT_COMPONENT, and a space becomes '+'.
     NC_PERCENT_COMPONENT_PLUS = 3,
 } nc_percent_style;
 
-/// The bytes that nc_percent_escape() may write to for a text of `length` bytes; more than it ever tells to have used.
+/// The bytes that nc_percent_escape() may overwrite for a text of `length` bytes. It returns less.
 #define NC_PERCENT_ROOM(length) (3 * (length) + 32)
 
-/// Escapes into the caller's memory.
+/// Encodes into the caller's memory.
 ///
-/// - out:   NC_PERCENT_ROOM(text.length) bytes, all of which may be overwritten; not those of `text`.
-/// - style: an unknown one is taken for NC_PERCENT_COMPONENT.
-/// Returns how many bytes the escaped text has: `text.length` to three times as many. Pure; call from any thread.
+/// - out:   NC_PERCENT_ROOM(text.length) bytes, all of which may be overwritten; must not overlap `text`.
+/// - style: an unknown value means NC_PERCENT_COMPONENT.
+/// Returns the length of the result: `text.length` to three times that.
+/// Pure; call from any thread.
 NC_API size_t nc_percent_escape(uint8_t *out, nc_slice text, nc_percent_style style);
 
-/// Appends the escaped text; on failure (NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY), which sticks, the content stays as it
-/// was.
+/// Appends the encoded text. An error (NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY) is sticky and leaves the contents unchanged.
 ///
-/// - text: not the buffer's own bytes.
+/// - text: must not be in the buffer.
 /// Confined: one thread at a time.
 NC_API void nc_percent_append(nc_buf *out, nc_slice text, nc_percent_style style);
 

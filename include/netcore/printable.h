@@ -1,7 +1,7 @@
-/// Text from elsewhere, made safe to print: on a terminal, in a log, in an error message.
+/// Makes untrusted text safe to print on a terminal, in a log or in an error message.
 ///
-/// A hostile name or header could move a cursor, begin a line of a log, or turn the rest of a line round, so that it
-/// reads as something else. Each character that does such a thing becomes a mark, as each byte that is no UTF-8 does:
+/// A hostile name or field could move the cursor, forge a line of a log, or reverse the rest of a line. Each such
+/// character, and each byte that is not UTF-8, is replaced by a mark:
 /// - control characters (C0, DEL, C1), line and paragraph separators (U+2028, U+2029);
 /// - characters that set a direction (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069).
 ///
@@ -16,7 +16,8 @@
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
 
-/// Replaces them by `mark`, in place, and returns the new length, which is at most `length`.
+/// Replaces unsafe characters by `mark`, in place.
+/// Returns the new length, which is at most `length`.
 /// Pure; call from any thread.
 NC_API size_t nc_printable(char *text, size_t length, char mark);
 

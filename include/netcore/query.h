@@ -1,10 +1,15 @@
-/// Parameters as a query string or a form body, and a query's place in a URL.
+/// Encodes parameters as a query string or a form body, and attaches a query to a URL.
 ///
-/// The defaults are AFNetworking's rules, byte for byte: `key=value` joined by `&`, `a[b]` for objects, `a[]` for
-/// arrays, the bare key for each value of a set, a key without `=` for null, nothing for empty containers, keys sorted,
-/// booleans as 1 and 0, and everything but `A-Za-z0-9-._~/?` percent-escaped as UTF-8; a `?` that would begin the whole
-/// query too, as some parsers would drop it. A form body (WHATWG URL, 5.1) is the same text under
-/// application/x-www-form-urlencoded.
+/// The defaults produce the same bytes as AFNetworking:
+///
+/// - `key=value` joined by `&`, keys sorted
+/// - `a[b]` for objects, `a[]` for arrays, the bare key for each value of a set
+/// - a key without `=` for null, nothing for empty containers
+/// - booleans as 1 and 0
+/// - everything except `A-Za-z0-9-._~/?` percent-encoded as UTF-8, and a `?` at the start of the query too, because
+///   some parsers would drop it
+///
+/// A form body (application/x-www-form-urlencoded; WHATWG URL, 5.1) is the same text.
 ///
 ///     nc_buf query = nc_buf_init(8192);
 ///     if (nc_query_append(&query, &params, NULL, &err) == NC_OK)   // phone%5Bhome%5D=xx
@@ -21,7 +26,7 @@
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
 
-/// How booleans are written.
+/// The text of booleans.
 typedef NC_ENUM(nc_boolean_style){
     /// `1` and `0`.
     NC_BOOLEANS_NUMBERS = 0,
@@ -29,7 +34,7 @@ typedef NC_ENUM(nc_boolean_style){
     NC_BOOLEANS_WORDS = 1,
 } nc_boolean_style;
 
-/// How a space is written.
+/// The text of a space.
 typedef NC_ENUM(nc_space_style){
     /// `%20`.
     NC_SPACES_PERCENT = 0,
@@ -37,46 +42,43 @@ typedef NC_ENUM(nc_space_style){
     NC_SPACES_PLUS = 1,
 } nc_space_style;
 
-/// A caller's own encoder: appends the whole query to `out`, which may hold other bytes already.
+/// A caller's own encoder. Appends the whole query to `out`, which may already contain bytes.
 ///
-/// Returns NC_OK, or a failure, with `err` filled, which nc_query_append() passes on. What it appends is not looked at
-/// before nc_query_attach() puts it into a URL.
+/// Returns NC_OK, or an error with `err` filled in, which nc_query_append() returns. The query is not checked before
+/// nc_query_attach() puts it into a URL.
 typedef nc_status (*nc_query_encode_fn)(void *NC_NULLABLE ctx, nc_buf *out, const nc_params *params,
                                         nc_error *NC_NULLABLE err);
 
-/// How a query is written; all zero is the default.
+/// Options of a query. All zero is the default.
 typedef struct nc_query_options {
-    /// Names and order. With NC_ARRAYS_COMMA the commas between values are not escaped, those within them are, and a
-    /// null among them is empty.
+    /// Names and order. With NC_ARRAYS_COMMA only commas within values are escaped, and a null is an empty value.
     nc_flatten_options names;
-    /// Booleans.
+    /// Text of booleans.
     nc_boolean_style booleans;
-    /// Spaces, in names too.
+    /// Text of spaces, in names too.
     nc_space_style spaces;
-    /// Does all of it instead, when it is not NULL.
+    /// Replaces the whole encoder unless it is NULL.
     nc_query_encode_fn NC_NULLABLE encode;
-    /// Handed to `encode`.
+    /// Passed to `encode`.
     void *NC_NULLABLE ctx;
 } nc_query_options;
 
-/// Appends the parameters as a query, without a `?`; nothing when there is none.
+/// Appends the parameters as a query without `?`. Appends nothing if there are none.
 ///
 /// - options: NULL means the default.
-/// Returns NC_OK; NC_ERR_BAD_PARAMETER, naming the key, as nc_params_flatten() does; NC_ERR_USAGE, NC_ERR_TOO_LARGE,
-/// NC_ERR_NO_MEMORY; what an encoder of one's own returned. On failure the content of `out` stays as it was.
+/// Returns NC_OK; NC_ERR_BAD_PARAMETER with the key, as nc_params_flatten(); NC_ERR_USAGE, NC_ERR_TOO_LARGE,
+/// NC_ERR_NO_MEMORY, or the error of `encode`. After an error `out` is unchanged.
 /// Confined: one thread at a time.
 NC_API NC_NODISCARD nc_status nc_query_append(nc_buf *out, const nc_params *params,
                                               const nc_query_options *NC_NULLABLE options, nc_error *NC_NULLABLE err);
 
-/// Appends the URL with the query in its place: before a fragment, behind `?`, or behind `&` after a query that the URL
-/// has already (RFC 3986, 3.4).
+/// Appends a URL with the query before its fragment, after `?`, or after `&` if the URL has a query (RFC 3986, 3.4).
 ///
-/// No bare `?` is left: an empty query of the URL's own is filled, and goes away with its `?` when `query` is empty
-/// too.
-/// - url: taken as it is; what it holds is checked where it is sent.
-/// Returns NC_OK; NC_ERR_BAD_PARAMETER, with the offset, for a `#`, a space or a control character in `query`, which
-/// only an encoder of one's own can have put there; NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY. On failure the content of `out`
-/// stays as it was. Confined: one thread at a time.
+/// An empty query of the URL is replaced. No bare `?` remains if both are empty.
+/// - url: not validated here, but when it is sent.
+/// Returns NC_OK; NC_ERR_BAD_PARAMETER with the offset for a `#`, a space or a control character in `query`, which only
+/// a caller's own encoder can produce; NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY. After an error `out` is unchanged.
+/// Confined: one thread at a time.
 NC_API NC_NODISCARD nc_status nc_query_attach(nc_buf *out, nc_slice url, nc_slice query, nc_error *NC_NULLABLE err);
 
 NC_ASSUME_NONNULL_END

@@ -1,11 +1,12 @@
-/// Folders and files that hold state of the library itself: queues, caches, cookie jars, records of downloads.
+/// Opens directories and files with state of the library: queues, caches, cookie jars, records of downloads.
 ///
-/// What such a file holds decides what is sent, and where. So another user may not have written it:
-/// - a file belongs to the effective user, is a regular file, and neither its group nor others may write to it;
-/// - a folder belongs to the effective user or to root, and neither its group nor others may write to it, unless its
-///   sticky bit is set, as that of /tmp is.
-/// Each check is of what is open already, so that nothing can change in between. A symbolic link is not followed. What
-/// the user names as input (a netrc file, certificates) is no state, and no rule of this header applies to it.
+/// Such a file determines what is sent and where. It is therefore refused if another user could have written it:
+/// - A file must be a regular file of the effective user, without write permission for group and others.
+/// - A directory must belong to the effective user or root, without write permission for group and others, unless its
+///   sticky bit is set, as for /tmp.
+///
+/// The checks use open descriptors, so that nothing can change in between. Symbolic links are not followed. The rules
+/// do not apply to files that the user names as input (a netrc file, certificates).
 ///
 ///     nc_state_folder folder;
 ///     status = nc_state_folder_open(&folder, "/var/lib/example/queue", NULL, &err);
@@ -18,42 +19,46 @@
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
 
-/// An open folder of state.
+/// An open state directory.
 typedef struct nc_state_folder {
-    /// The caller's, who closes it; -1 for none.
+    /// Descriptor, owned and closed by the caller; -1 for none.
     int fd;
     /// Its path, for errors; borrowed.
     const char *path;
-    /// How its files are opened.
+    /// File operations for its files.
     nc_file_ops files;
-    /// Others can make names in it. Checking the folder sets this.
+    /// True if other users can create names in it. Set by the check.
     bool is_shared;
 } nc_state_folder;
 
-/// Opens a folder and checks it. Its path may not end in a symbolic link; links on the way to it are followed.
+/// Opens and checks a directory. Its path must not end in a symbolic link; links before the last component are
+/// followed.
 ///
 /// - files: NULL means the system's.
-/// Returns NC_OK, NC_ERR_FILE with errno (EPERM: other users can write to it or own it), NC_ERR_DESCRIPTORS.
+/// Returns NC_OK, NC_ERR_FILE with errno (EPERM: another user owns it or can write to it), NC_ERR_DESCRIPTORS.
 /// Thread-safe.
 NC_API NC_NODISCARD nc_status nc_state_folder_open(nc_state_folder *out, const char *path,
                                                    const nc_file_ops *NC_NULLABLE files, nc_error *NC_NULLABLE err);
 
-/// Checks a folder that is open. Returns as nc_state_folder_open(). Thread-safe.
+/// Checks an open directory. Returns as nc_state_folder_open(). Thread-safe.
 NC_API NC_NODISCARD nc_status nc_state_folder_check(nc_state_folder *folder, nc_error *NC_NULLABLE err);
 
-/// Opens a file in a folder that is open and checked, and checks the file.
+/// Opens and checks a file in a checked directory.
 ///
-/// - flags: as of open(2). O_CREAT makes a file with mode 0600. With O_WRONLY or O_RDWR the file may have no second
-///   name. It may have none either in a folder where others can make one.
-/// Returns NC_OK, NC_ERR_FILE with errno (EPERM: other users can write to it or own it; ELOOP: a symbolic link; EINVAL,
-/// EISDIR, ENXIO: no regular file; EMLINK: a second name), NC_ERR_DESCRIPTORS. The caller closes `fd`. Thread-safe.
+/// - flags: as of open(2). O_CREAT uses mode 0600.
+/// The file must not have a second name (hard link) with O_WRONLY or O_RDWR, nor in a directory where other users can
+/// create names.
+/// Returns NC_OK, NC_ERR_FILE with errno (EPERM: another user owns it or can write to it; ELOOP: a symbolic link;
+/// EINVAL, EISDIR, ENXIO: no regular file; EMLINK: a second name), NC_ERR_DESCRIPTORS. The caller closes `fd`.
+/// Thread-safe.
 NC_API NC_NODISCARD nc_status nc_state_file_open(int *fd, const nc_state_folder *folder, const char *name, int flags,
                                                  nc_error *NC_NULLABLE err);
 
-/// Opens a file for reading, and checks it and the folder that it is in. A link to that folder is followed.
+/// Opens a file for reading, and checks it and its directory. A link to that directory is followed.
 ///
-/// Returns as the two above. A file that is missing from a good folder is NC_OK with -1 in `fd`. The caller closes
-/// `fd`. Thread-safe.
+/// Returns as the two functions above. A missing file in a valid directory is NC_OK with -1 in `fd`. The caller closes
+/// `fd`.
+/// Thread-safe.
 NC_API NC_NODISCARD nc_status nc_state_file_open_at(int *fd, const char *path, const nc_file_ops *NC_NULLABLE files,
                                                     nc_error *NC_NULLABLE err);
 

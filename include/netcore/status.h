@@ -1,8 +1,8 @@
-/// What a call says of itself: one status, one table of names and sentences, one detail record.
+/// Status codes, their names and texts, and the details of an error.
 ///
-/// Codes come in bands by layer, so that "is it the caller's fault" and "may it be tried again" are ranges:
-/// usage 1-19, resources 20-39, format 40-79, trust 80-99, network 100-149, control 150-199.
-/// A status never travels through errno, a global or a thread-local; detail is written to the caller's nc_error.
+/// The ranges are usage 1-19, resources 20-39, format 40-79, trust 80-99, network 100-149 and control 150-199. So
+/// ranges answer whether the caller is at fault and whether a retry can help. A status is never passed by errno, a
+/// global or a thread-local variable. Details are written to the caller's nc_error.
 ///
 ///     nc_error err;
 ///     if (nc_engine_submit(engine, &request, NULL, &id, &err) != NC_OK)
@@ -15,7 +15,7 @@
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
 
-/// The only place where a status has a number, a name and a sentence: X(name, number, sentence).
+/// The table of all statuses: X(name, number, text).
 #define NC_STATUS_MAP(X)                                                                                               \
     X(NC_OK, 0, "it worked")                                                                                           \
     X(NC_ERR_USAGE, 1, "an argument is missing or out of range")                                                       \
@@ -85,43 +85,47 @@ NC_ASSUME_NONNULL_BEGIN
     X(NC_ERR_BODY_SOURCE, 155, "the source of the request body failed")                                                \
     X(NC_ERR_INTERNAL, 199, "an internal invariant failed; please report it")
 
-/// The outcome of a call; the table above gives each value's sentence.
+/// The result of a call. NC_STATUS_MAP has the texts.
 typedef NC_ENUM(nc_status){
 #define NC_STATUS_ENUM(name, number, sentence) name = number,
     NC_STATUS_MAP(NC_STATUS_ENUM)
 #undef NC_STATUS_ENUM
 } nc_status;
 
-/// Room for one line of detail, its NUL included.
+/// The size of an error message, including NUL.
 #define NC_ERROR_MESSAGE_BYTES 256
 
-/// What happened, in the caller's own storage; there is nothing to free.
+/// Details of an error, in the caller's storage. Nothing has to be freed.
 typedef struct nc_error {
     /// The same value that the call returned.
     nc_status status;
-    /// The number underneath: a CURLcode, an errno, an X509_V_ERR_ code, or with NC_ERR_BAD_STATUS the status; 0 when
-    /// there is none.
+    /// The number of the layer below: a CURLcode, an errno, an X509_V_ERR_ code, or with NC_ERR_BAD_STATUS the HTTP
+    /// status. 0 if there is none.
     int32_t native_code;
-    /// The byte offset in the input that is at fault; -1 when no offset applies.
+    /// Offset of the wrong byte in the input; -1 if there is none.
     int64_t offset;
-    /// One line, lower-case start, no trailing period; never holds a secret. One that is too long lacks its middle.
+    /// One line, starting in lower case, without a final period and without secrets. The middle of a longer one is cut
+    /// out.
     char message[NC_ERROR_MESSAGE_BYTES];
 } nc_error;
 
-/// Gives a status its C spelling, such as "NC_ERR_RESOLVE".
+/// Returns the C name of a status, such as "NC_ERR_RESOLVE".
 ///
-/// Returns a static string; "NC_ERR_INTERNAL" for a number that is not in the table. Pure; call from any thread.
+/// Returns a static string; "NC_ERR_INTERNAL" for a number that is not in the table.
+/// Pure; call from any thread.
 NC_API const char *nc_status_name(nc_status status);
 
-/// Gives a status its sentence, such as "the host name could not be resolved".
+/// Returns the text of a status, such as "the host name could not be resolved".
 ///
-/// Returns a static string; that of NC_ERR_INTERNAL for an unknown number. Pure; call from any thread.
+/// Returns a static string; that of NC_ERR_INTERNAL for an unknown number.
+/// Pure; call from any thread.
 NC_API const char *nc_status_text(nc_status status);
 
-/// Tells whether the same request may succeed when it is tried again, unchanged.
+/// Returns true if the same request may succeed when it is repeated unchanged.
 ///
-/// True for passing network faults and time limits; false for usage, trust, format and control. Whether trying
-/// again is *safe* (idempotency) is the caller's question. Pure; call from any thread.
+/// True for transient network errors and time limits; false for usage, trust, format and control. The caller decides
+/// whether a retry is *safe* (idempotent).
+/// Pure; call from any thread.
 NC_API bool nc_status_is_retryable(nc_status status);
 
 NC_ASSUME_NONNULL_END

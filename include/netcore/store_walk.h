@@ -1,8 +1,8 @@
-/// What takes a store's entries one after the other, and bodies piece by piece.
+/// Iteration over a store's entries, and bodies in pieces.
 ///
-/// A list shows heads without reading bodies; a verification reads everything. A reader and a writer move bodies that
-/// are not to be in memory as a whole: the reader has checked all of one before it gives the first byte of it, and
-/// what a writer takes appears at its commit, or never. The promises of store.h hold here too, **waiting included**.
+/// A list reads only heads; a verification reads everything. Readers and writers are for bodies that are too large for
+/// memory. A reader checks the whole body before it returns the first byte. A writer's entry appears at its commit, or
+/// never. The rules of store.h apply. **Every call may wait for the disk.**
 ///
 ///     if (nc_store_writer_new(&writer, store, &draft, &err) == NC_OK)
 ///         while (status == NC_OK && has_more(&piece))
@@ -20,93 +20,100 @@
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
 
-/// Receives one entry, without its body, for the time of the call; false ends the list. No lock is held.
+/// Receives one entry without its body, borrowed for the call. Returning false ends the list. No lock is held.
 typedef bool (*nc_store_entry_fn)(void *NC_NULLABLE ctx, const nc_store_entry *entry);
 
-/// Shows every entry's head, in no order; those of other processes too. Heads are checked, bodies are not read.
+/// Lists every entry's head, in no order, including other processes' entries. Heads are checked, bodies are not read.
 ///
-/// Damaged files and entries whose lifetime is over are removed on the way; those sealed under another key are skipped.
-/// Returns NC_OK, NC_ERR_FILE, NC_ERR_DESCRIPTORS, NC_ERR_NO_MEMORY. Thread-safe.
+/// Damaged files and expired entries are removed. Entries encrypted with another key are skipped.
+/// Returns NC_OK, NC_ERR_FILE, NC_ERR_DESCRIPTORS, NC_ERR_NO_MEMORY.
+/// Thread-safe.
 NC_API NC_NODISCARD nc_status nc_store_list(nc_store *store, nc_store_entry_fn visit, void *NC_NULLABLE ctx,
                                             nc_error *NC_NULLABLE err);
 
-/// Takes the next tag off a text of tags; false when there is none left. Empty ones are passed over.
+/// Splits the next tag off a text of tags. Returns false if there is none. Empty tags are skipped.
 ///
-/// - tag:  borrowed from `rest`. - rest: begin with the entry's `tags`.
+/// - tag:  borrowed from `rest`.
+/// - rest: initially the entry's `tags`.
 /// Pure; call from any thread.
 NC_API bool nc_store_next_tag(nc_slice *tag, nc_slice *rest);
 
-/// What a verification found.
+/// The result of a verification.
 typedef struct nc_store_report {
-    /// Entries that are whole.
+    /// Valid entries.
     uint64_t good;
     /// Bytes of their files.
     uint64_t bytes;
-    /// Files under an entry's name that were not; they were removed.
+    /// Damaged files with an entry's name; removed.
     uint64_t damaged;
-    /// Entries whose lifetime was over; they were removed.
+    /// Expired entries; removed.
     uint64_t expired;
-    /// Entries that are sealed under another key, or sealed while the store is not, or the other way round.
+    /// Entries encrypted with another key, and entries that are encrypted if the store is not, or the reverse.
     uint64_t locked;
-    /// Files of killed processes; they were removed.
+    /// Files of killed processes; removed.
     uint64_t leftovers;
-    /// Other files of the directory; they were left alone.
+    /// Other files in the directory; kept.
     uint64_t foreign;
 } nc_store_report;
 
-/// Reads the whole directory and every byte of every entry; removes what is damaged, left over or over its lifetime.
+/// Reads the whole directory and every byte of every entry. Removes damaged, leftover and expired files.
 ///
-/// Returns NC_OK, NC_ERR_FILE, NC_ERR_DESCRIPTORS, NC_ERR_NO_MEMORY. Thread-safe.
+/// Returns NC_OK, NC_ERR_FILE, NC_ERR_DESCRIPTORS, NC_ERR_NO_MEMORY.
+/// Thread-safe.
 NC_API NC_NODISCARD nc_status nc_store_verify(nc_store_report *out, nc_store *store, nc_error *NC_NULLABLE err);
 
 /* --- bodies in pieces --- */
 
-/// An entry that is being read; it stays readable when it is replaced or removed.
+/// An entry that is being read. It stays readable after it is replaced or removed.
 typedef struct nc_store_reader nc_store_reader;
 
-/// Finds an entry, checks every byte of it, and stands before the first of its body.
+/// Finds an entry, checks every byte, and returns a reader at the start of its body.
 ///
-/// - out: owned by the caller; release with nc_store_reader_free(). NULL unless `entry->found` is NC_STORE_HIT.
-/// - entry: what was found, its body empty; its slices live as long as the reader.
-/// Otherwise as nc_store_get(). Thread-safe.
+/// - out: owned by the caller; release it with nc_store_reader_free(). NULL unless `entry->found` is NC_STORE_HIT.
+/// - entry: the entry with an empty body. Its slices are valid as long as the reader.
+/// Otherwise as nc_store_get().
+/// Thread-safe.
 NC_API NC_NODISCARD nc_status nc_store_reader_new(nc_store_reader *NC_NULLABLE *NC_NONNULL out, nc_store_entry *entry,
                                                   nc_store *store, nc_slice key, nc_error *NC_NULLABLE err);
 
-/// Reads on into `into`: as much as fits, 0 bytes at the end alone.
+/// Reads the next bytes, as many as fit. 0 bytes means the end.
 ///
-/// Returns NC_OK, NC_ERR_USAGE for no room, NC_ERR_FILE when the system cannot read or the file changed under the
-/// reader. Confined: one thread at a time.
+/// Returns NC_OK, NC_ERR_USAGE if there is no room, NC_ERR_FILE if the file cannot be read or has changed.
+/// Confined: one thread at a time.
 NC_API NC_NODISCARD nc_status nc_store_reader_read(size_t *got, nc_store_reader *reader, uint8_t *into,
                                                    size_t room_bytes, nc_error *NC_NULLABLE err);
 
-/// Frees a reader; NULL is allowed. Before its store.
+/// Frees a reader. Call it before nc_store_free(). NULL is allowed.
 ///
 /// Confined: one thread at a time.
 NC_API void nc_store_reader_free(nc_store_reader *NC_NULLABLE reader);
 
-/// An entry that is being written; nobody sees it yet.
+/// An entry that is being written. It is not visible yet.
 typedef struct nc_store_writer nc_store_writer;
 
-/// Begins an entry whose body comes in pieces; the draft's slices are copied.
+/// Begins an entry whose body follows in pieces. The draft's slices are copied.
 ///
-/// - out: owned by the caller; release with nc_store_writer_free().
-/// Returns as nc_store_put(). Thread-safe.
+/// - out: owned by the caller; release it with nc_store_writer_free().
+/// Returns as nc_store_put().
+/// Thread-safe.
 NC_API NC_NODISCARD nc_status nc_store_writer_new(nc_store_writer *NC_NULLABLE *NC_NONNULL out, nc_store *store,
                                                   const nc_store_draft *draft, nc_error *NC_NULLABLE err);
 
-/// Adds to the body. After a failure there is nothing but nc_store_writer_free().
+/// Appends to the body. After an error only nc_store_writer_free() is allowed.
 ///
-/// Returns as nc_store_put(); NC_ERR_TOO_LARGE as soon as the entry is over its share; NC_ERR_USAGE after a failure or
-/// the commit. Confined: one thread at a time.
+/// Returns as nc_store_put(); NC_ERR_TOO_LARGE once the entry exceeds its share, NC_ERR_USAGE after an error or the
+/// commit.
+/// Confined: one thread at a time.
 NC_API NC_NODISCARD nc_status nc_store_writer_append(nc_store_writer *writer, nc_slice bytes,
                                                      nc_error *NC_NULLABLE err);
 
-/// Puts the entry in its place, once.
+/// Puts the entry into the store, once.
 ///
-/// Returns as nc_store_put(); NC_ERR_USAGE after a failure or a commit. Confined: one thread at a time.
+/// Returns as nc_store_put(); NC_ERR_USAGE after an error or a commit.
+/// Confined: one thread at a time.
 NC_API NC_NODISCARD nc_status nc_store_writer_commit(nc_store_writer *writer, nc_error *NC_NULLABLE err);
 
-/// Frees a writer; what was not committed is gone. NULL is allowed. Before its store.
+/// Frees a writer and discards an uncommitted entry. Call it before nc_store_free(). NULL is allowed.
 ///
 /// Confined: one thread at a time.
 NC_API void nc_store_writer_free(nc_store_writer *NC_NULLABLE writer);
