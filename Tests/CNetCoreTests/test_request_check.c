@@ -101,6 +101,28 @@ static void request_check__names_what_is_wrong_and_where(void **state) {
     }
 }
 
+static void request_check__refuses_hosts_with_bytes_that_no_host_may_have(void **state) {
+    static const char *const refused[] = {
+        "http://a;4./",  "http://a|b/",   "http://a<b>/",      "http://a^b/",   "http://a,b:80/",     "http://a%3bb/",
+        "http://a%00b/", "http://a%2fb/", "http://a%25b/",     "http://a%zzb/", "https://u:p@a*b/",   "https://a{b}/?q",
+        "http://a`b#f",  "http://a\"b/",  "http://a'b:8080/x", "http://(a)/",   "http://a=b/",        "http://a$b/",
+        "http://a+b&c/", "http://!a/",    "http://a]/",        "http://a\\b/",  "http://\xc3\xa4;b/",
+    };
+    static const char *const taken[] = {
+        "http://a_b-c.example./", "http://[::1]:8080/;",  "http://u;v:p,q@a/",    "http://a/;,|?;#;",
+        "http://\xc3\xa4.de:80/", "http://%61.example/;", "http://127.0.0.1:1/*", "http://[fe80::1%25eth0]/",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        nc_request request = {.url = nc_slice_of(refused[i])};
+        assert_int_equal(nc_request_check(&request, NULL), NC_ERR_BAD_URL);
+    }
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+        nc_request request = {.url = nc_slice_of(taken[i])};
+        assert_int_equal(nc_request_check(&request, NULL), NC_OK);
+    }
+}
+
 static nc_status check_field(const char *name, const char *value, const char *body) {
     const nc_header header = {nc_slice_of(name), nc_slice_of(value)};
     nc_request request = {
@@ -291,6 +313,7 @@ int main(void) {
     const struct CMUnitTest cases[] = {
         harness_case(request_check__judges_all_256_bytes_at_every_place),
         harness_case(request_check__names_what_is_wrong_and_where),
+        harness_case(request_check__refuses_hosts_with_bytes_that_no_host_may_have),
         harness_case(request_check__keeps_framing_to_itself),
         harness_case(request_check__refuses_values_inside_white_space),
         harness_case(request_check__allows_framing_and_host_fields_only_once),

@@ -208,14 +208,19 @@ static nc_status convert(char **out, const char *text, nc_error *err) {
     return NC_OK;
 }
 
-/// The bytes that libcurl refuses in a host, and control characters. IDNA maps some characters to these ("℀" to "a/c").
+/// Whether libcurl refuses the byte in a host, or it is a control character.
+static bool is_forbidden(uint8_t c) {
+    return c <= ' ' || c == 0x7F || strchr("/:#?!@{}[]\\|$'\"^`*<>=;,&()+%", c) != NULL;
+}
+
+/// IDNA maps some characters to forbidden ones ("℀" to "a/c").
 static bool has_forbidden(const char *text) {
     for (const char *at = text; *at != '\0'; at++) {
-        if ((uint8_t)*at <= ' ' || (uint8_t)*at >= 0x7F) {
+        if (is_forbidden((uint8_t)*at) || (uint8_t)*at > 0x7F) {
             return true;
         }
     }
-    return strpbrk(text, "/:#?!@{}[]\\$'\"^`*<>=;,&()+%") != NULL;
+    return false;
 }
 
 static bool has_empty_label(const char *name) {
@@ -292,6 +297,20 @@ nc_status nc_host_read(nc_canonical_host *out, nc_slice host, nc_error *err) {
     }
     nc_status status = read_written(out, host, err);
     return status == NC_OK ? nc_error_clear(err) : status;
+}
+
+bool nc_host_has_forbidden_byte(nc_slice host) {
+    char decoded[MAX_WRITTEN_BYTES];
+    if (is_plain_name(host) || host.length > sizeof decoded) {
+        return false;
+    }
+    size_t length = decode(decoded, host);
+    for (size_t i = 0; i < length; i++) {
+        if (is_forbidden((uint8_t)decoded[i])) {
+            return true;
+        }
+    }
+    return false;
 }
 
 nc_status nc_host_canonicalize(nc_buf *out, nc_host_kind *kind, nc_slice host, nc_error *err) {

@@ -42,6 +42,10 @@ NC_NODISCARD nc_status nc_host_read(nc_canonical_host *out, nc_slice host, nc_er
 /// Pure; call from any thread.
 NC_NODISCARD nc_status nc_host_canonicalize(nc_buf *out, nc_host_kind *kind, nc_slice host, nc_error *err);
 
+/// Returns whether a host without brackets and port holds a byte, percent-decoded, that no host may have.
+/// Of names longer than 4,096 bytes it returns false. Pure; call from any thread.
+bool nc_host_has_forbidden_byte(nc_slice host);
+
 /// The kind of a canonical host.
 nc_host_kind nc_host_kind_of(nc_slice canonical);
 

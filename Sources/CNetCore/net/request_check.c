@@ -3,6 +3,7 @@
 #include "base/ascii.h"
 #include "base/error.h"
 #include "body/multipart.h"
+#include "http/host.h"
 #include "net/access_check.h"
 #include "net/url_text.h"
 
@@ -21,6 +22,22 @@ enum {
     MAX_PATH_BYTES = 4095,
     MAX_SOCKET_PATH_BYTES = 107,
 };
+
+/// libcurl would refuse such a host only once the request has begun.
+static nc_status check_authority(nc_slice authority, nc_error *err) {
+    if (authority.length == 0) {
+        return nc_error_set(err, NC_ERR_BAD_URL, 0, 0, "the URL names no host");
+    }
+    if (authority.data[0] == '[') {
+        return NC_OK;
+    }
+    const uint8_t *colon = memchr(authority.data, ':', authority.length);
+    size_t length = colon != NULL ? (size_t)(colon - authority.data) : authority.length;
+    if (nc_host_has_forbidden_byte(nc_slice_make(authority.data, length))) {
+        return nc_error_set(err, NC_ERR_BAD_URL, 0, -1, "the host of the URL holds a forbidden character");
+    }
+    return NC_OK;
+}
 
 static nc_status check_url(nc_slice url, nc_error *err) {
     bool is_secure;
@@ -57,10 +74,7 @@ static nc_status check_url(nc_slice url, nc_error *err) {
         }
         return nc_error_set(err, NC_ERR_BAD_URL, 0, 0, "the URL does not begin with http:// or https://");
     }
-    if (nc_url_authority(url).length == 0) {
-        return nc_error_set(err, NC_ERR_BAD_URL, 0, 0, "the URL names no host");
-    }
-    return NC_OK;
+    return check_authority(nc_url_authority(url), err);
 }
 
 static nc_status check_method(nc_slice method, nc_error *err) {
