@@ -43,18 +43,18 @@ static void script_ends(fixture *f, const char *path, nct_ending ending, size_t 
 }
 
 static void kept__connections_that_all_have_ended_give_way_to_a_new_one(void **state) {
-    static const char *const methods[] = {"GET", "PUT", "DELETE"};
+    static const char *const methods[] = {"GET", "PUT", "DELETE", "QUERY"};
     static const nct_ending endings[] = {NCT_CLOSE, NCT_RESET};
     static const nct_identity identities[] = {NCT_PLAIN, NCT_TLS_VALID};
     (void)state;
-    for (size_t i = 0; i < 12; i++) {
+    for (size_t i = 0; i < 16; i++) {
         fixture f;
-        fixture_start(&f, identities[i / 6]);
+        fixture_start(&f, identities[i / 8]);
         keep(&f, KEPT);
         script_ends(&f, "/", endings[i % 2], 1);
         nc_request request = fixture_request(&f, "/");
-        request.method = nc_slice_of(methods[i / 2 % 3]);
-        request.body = nc_slice_of(i / 2 % 3 == 1 ? "hello" : "");
+        request.method = nc_slice_of(methods[i / 2 % 4]);
+        request.body = nc_slice_of(i / 2 % 2 == 1 ? "hello" : "");
         answer one = fixture_send(&f, &request);
         assert_answered(one, 200, "hi");
         // The second was the last, and the first over its connection; it is one hop.

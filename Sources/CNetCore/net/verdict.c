@@ -26,7 +26,7 @@ CURLcode nc_verdict_end(nc_transfer *transfer, CURLcode code) {
 }
 
 static bool is_idempotent(const nc_transfer *transfer) {
-    static const char *const methods[] = {"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"};
+    static const char *const methods[] = {"GET", "HEAD", "OPTIONS", "TRACE", "QUERY", "PUT", "DELETE"};
     const char *method = transfer->is_get ? NULL : transfer->description.method; // NULL means GET
     bool is_known = method == NULL;
     for (size_t i = 0; !is_known && i < sizeof methods / sizeof *methods; i++) {

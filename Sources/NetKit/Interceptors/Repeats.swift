@@ -6,7 +6,8 @@ public enum RepeatPolicy: Sendable, Hashable {
     case cancelPrevious
     /// The new one gets the answer to the one under way. Each caller gives up alone; the transfer ends with the last.
     ///
-    /// As the policy of ``Repeats`` it holds for the safe methods alone: GET, HEAD, OPTIONS and TRACE (RFC 9110, 9.2.1).
+    /// As the policy of ``Repeats`` it holds for the safe methods alone (RFC 9110, 9.2.1): GET, HEAD, OPTIONS, TRACE and
+    /// QUERY.
     /// Three equal POSTs are three orders. A request that sets it itself is joined whatever its method.
     case join
     /// The new one is not sent, and fails with ``NetError/Code/ignored``.

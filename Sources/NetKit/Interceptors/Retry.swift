@@ -123,11 +123,6 @@ public struct Retry: Interceptor {
     }
 }
 
-extension Method {
-    /// Whether twice does as once (RFC 9110, 9.2.2).
-    var isIdempotent: Bool { ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(rawValue) }
-}
-
 extension NetError {
     // After a redirect the first server has acted on the request.
     private var isOfFirstHop: Bool { metrics.count <= 1 && response == nil }

@@ -13,8 +13,12 @@ public struct Method: RawRepresentable, Hashable, Sendable, ExpressibleByStringL
         rawValue = value
     }
 
-    /// Whether it changes nothing on the server (RFC 9110, 9.2.1).
-    var isSafe: Bool { [.get, .head, .options, "TRACE"].contains(self) }
+    /// Whether it changes nothing on the server (RFC 9110, 9.2.1). QUERY is a safe method with a body
+    /// (draft-ietf-httpbis-safe-method-w-body).
+    var isSafe: Bool { [.get, .head, .options, "TRACE", "QUERY"].contains(self) }
+
+    /// Whether sending it twice has the effect of sending it once (RFC 9110, 9.2.2): safe methods, PUT and DELETE.
+    var isIdempotent: Bool { isSafe || self == .put || self == .delete }
 
     /// The token.
     public var description: String { rawValue }

@@ -135,7 +135,7 @@ struct RepeatsTests {
         #expect(stub.requests.count == 4)
     }
 
-    @Test(arguments: ["GET", "HEAD", "OPTIONS", "TRACE"])
+    @Test(arguments: ["GET", "HEAD", "OPTIONS", "TRACE", "QUERY"])
     func safeMethodsAreJoined(method: String) async throws {
         stub.answer("/", with: .text("").held(by: gate))
         let repeats = Repeats(.join)
