@@ -79,6 +79,8 @@ struct Arguments: Sendable {
     var condition: Headers.Field?
     /// The bytes that -r asks for, as Range has them.
     var range: String?
+    /// Notes on values that were completed.
+    var warnings: [String] = []
     var asksForHead = false
     var sendsDataInURL = false
     var followsRedirects = false

@@ -26,6 +26,9 @@ extension Option {
         flag("I", "head", \.asksForHead),
         value("r", "range") { (arguments, text) throws(UsageError) in
             arguments.range = try OptionValue.range(text)
+            if arguments.range != text {
+                arguments.warnings.append("-r '\(text)' has no '-': it is taken for '\(text)-'")
+            }
         },
         value("z", "time-cond") { $0.timeCondition = $1 },
         flag("g", "globoff", undo: { _ in }) { _ in },  // Brackets and braces in a URL are what they are, always.
@@ -121,8 +124,8 @@ extension Option {
     /// What is written where.
     static let output: [Option] = [
         value("o", "output") { $0.outputs.append(.path($1)) },
-        // What curl takes back is the name, not the place: the next URL's body goes to standard output.
-        flag("O", "remote-name", undo: { $0.outputs.append(.path("-")) }) {
+        // After --remote-name-all the next URL's body goes to standard output. Otherwise there is nothing to take back.
+        flag("O", "remote-name", undo: { $0.outputs += $0.namesAll ? [.path("-")] : [] }) {
             $0.outputs.append(.remoteName(folder: ""))
         },
         flag(nil, "remote-name-all", \.namesAll),

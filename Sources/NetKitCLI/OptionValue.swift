@@ -34,8 +34,11 @@ enum OptionValue {
         return .leaveOut(name)
     }
 
-    /// FROM-TO, FROM- or -COUNT, several with commas between (RFC 9110, 14.1.2).
+    /// Returns FROM-TO, FROM- or -COUNT, several with commas between (RFC 9110, 14.1.2). A single number is FROM-.
     static func range(_ text: String) throws(UsageError) -> String {
+        if !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) {
+            return text + "-"
+        }
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
             let ends = part.split(separator: "-", omittingEmptySubsequences: false)
             let isGood =

@@ -100,7 +100,7 @@ struct Session {
         if let text = arguments.timeCondition, arguments.condition == nil {
             warn("-z '\(text)' is neither a date nor a file that is there: nothing is asked of the time")
         }
-        for line in arguments.trust.warnings {
+        for line in arguments.warnings + arguments.trust.warnings {
             warn(line)
         }
         var configuration = Agent.Configuration()
@@ -278,6 +278,9 @@ struct Session {
         var code: Int32?
         if let path = arguments.headPath, path != "-" {
             code = save(to: path) { () throws(SystemError) in
+                if arguments.makesFolders {
+                    try OutputFile.makeFolders(of: path)
+                }
                 try OutputFile.write(ended.flatMap(\.heads), to: path)
             }
         }

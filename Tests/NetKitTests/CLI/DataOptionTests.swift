@@ -79,6 +79,12 @@ struct DataOptionTests {
         #expect(try await received(["-g", "-r", range]).values(named: "Range") == ["bytes=\(range)"])
     }
 
+    @Test func aSingleNumberIsAnOpenRange() async throws {
+        let outcome = try await nk("-r", "4", server.url("/"))
+        #expect(outcome.code == 0 && server.received().values(named: "Range") == ["bytes=4-"])
+        #expect(outcome.errorLines == ["nk: warning: -r '4' has no '-': it is taken for '4-'"])
+    }
+
     @Test func aFileThatIsNotThereIsTold() async throws {
         let outcome = try await nk("--data-urlencode", "@/nowhere/at/all", server.url("/"))
         #expect(outcome.code == 26 && outcome.errors.contains("/nowhere/at/all"))

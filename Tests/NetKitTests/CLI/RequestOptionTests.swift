@@ -167,6 +167,15 @@ struct RequestOptionTests {
         #expect(try await nk(named).text == "here" && folder.contents(of: "file") == nil)
     }
 
+    @Test func noRemoteNameWithoutARemoteNameTakesNoPlace() async throws {
+        let folder = try TemporaryFolder()
+        for words in [["-o", "one", "--no-remote-name"], ["--no-remote-name", "-o", "one"]] {
+            let outcome = try await nk(words + [server.url("/")], folder: folder.path)
+            #expect(outcome.code == 0 && outcome.text == "" && outcome.errors == "")
+            #expect(folder.contents(of: "one") == Array("ok".utf8))
+        }
+    }
+
     @Test func aSwitchIsTakenBack() async throws {
         server.script("/old", .redirect(to: "/"))
         let words = ["-Lvf", "--no-location", "--no-fail", "--compressed", "--no-compressed", "--no-verbose"]

@@ -132,6 +132,13 @@ struct SeveralURLsTests {
         #expect(folder.contents(of: "far/a") == Array("first".utf8))
     }
 
+    @Test func foldersAreMadeForTheHeadToo() async throws {
+        let words = ["-D", "in/er/head", server.url("/a")]
+        #expect(try await nk(words, folder: folder.path).code == 23)
+        #expect(try await nk(["--create-dirs"] + words, folder: folder.path).code == 0)
+        #expect(folder.contents(of: "in/er/head")?.starts(with: Array("HTTP/1.1 200".utf8)) == true)
+    }
+
     @Test func foldersAreMadeForNothingButWhatCame() async throws {
         let words = ["--create-dirs", "-o", "x/y", "http://127.0.0.1:1/"]
         #expect(try await nk(words, folder: folder.path).code == 7)
