@@ -35,7 +35,9 @@ typedef struct nc_h2_answer {
     uint64_t length;
     uint16_t status; // of the final response; 0 before it
     bool has_length;
-    bool is_lost; // it has trailers, or is too large
+    bool is_lost;       // it has trailers, or is too large
+    bool spans_records; // it goes on behind the record of TLS that ended its first head
+    uint64_t record;    // the number of that record
 } nc_h2_answer;
 
 /// A head without memory.

@@ -33,11 +33,12 @@ const char *nc_h2_refused_quirk(const nc_transfer *transfer) {
     return stream->is_refused && stream->answer != NULL && !transfer->has_head ? stream->answer->quirk : NULL;
 }
 
+/// The record that ended the first head is verified, because nghttp2 has refused that head.
 bool nc_h2_refused_is_readable(const nc_transfer *transfer) {
     const nc_h2_answer *answer = transfer->stream.answer;
     return nc_h2_refused_quirk(transfer) != NULL && transfer->error.status == NC_OK && is_whole(transfer, answer) &&
            !awaits_credentials(transfer, answer) && nc_h2_tap_is_reliable(nc_tls_tap(transfer->tls_end)) &&
-           nc_tls_is_verified(transfer->tls_end);
+           (!answer->spans_records || nc_tls_is_verified(transfer->tls_end));
 }
 
 CURLcode nc_h2_refused_deliver(nc_transfer *transfer) {

@@ -10,6 +10,7 @@ struct nc_h2_tap {
     bool is_lost;
     size_t preface_left; // of what the client sends
     size_t frame_count;
+    uint64_t record; // the number of the one that is read
     nc_h2_reader server;
     nc_h2_reader client;
     uint32_t last_id;     // that a request was given
@@ -62,11 +63,14 @@ static void forget_heads(nc_h2_tap *tap) {
 }
 
 /// A stream has one answer; it begins with the first head that nghttp2 may refuse.
-static void take_head(nc_h2_stream *stream, const nc_h2_head *head) {
+static void take_head(nc_h2_stream *stream, const nc_h2_head *head, uint64_t record) {
     if (stream->answer != NULL) {
         nc_h2_answer_take_head(stream->answer, head);
     } else if (!stream->has_head && head->quirk != NULL) {
         stream->answer = nc_h2_answer_new(head);
+        if (stream->answer != NULL) {
+            stream->answer->record = record;
+        }
     }
     stream->has_head = stream->has_head || head->status == 0 || head->status >= 200;
 }
@@ -83,7 +87,7 @@ static void end_block(nc_h2_tap *tap, nc_h2_stream *stream) {
     }
     nc_buf_reset(&tap->block);
     if (stream != NULL) {
-        take_head(stream, &tap->head);
+        take_head(stream, &tap->head, tap->record);
     }
 }
 
@@ -137,6 +141,10 @@ static void take_server_frame(nc_h2_tap *tap, const nc_h2_frame *frame) {
     if (is_over) {
         return;
     }
+    if (stream->answer != NULL && stream->answer->record != tap->record) {
+        stream->answer->spans_records = true;
+    }
+    stream->has_head = stream->has_head || frame->type == NC_H2_DATA; // Before a head it is an error.
     stream->data_bytes += frame->content_bytes;
     stream->has_end = frame->ends_stream;
     stream->ends_with_block = frame->ends_stream && frame->type != NC_H2_DATA;
@@ -173,6 +181,7 @@ static void take_received(void *ctx, nc_tls_records *records, size_t length) {
     (void)records;
     nc_h2_frame frame;
     size_t at = 0;
+    tap->record++;
     while (nc_h2_reader_next(&tap->server, &piece, &at, &frame)) {
         take_server_frame(tap, &frame);
     }
