@@ -27,6 +27,7 @@ typedef struct scene {
     ending ending;
     atomic_bool has_body; // the next request; the ending comes behind it
     atomic_uint asked;
+    atomic_int last; // request of the first connection, from 0
 } scene;
 
 /// libcurl 8 has another error for the end of a connection, and has the other streams wait.
@@ -81,9 +82,9 @@ static void serve(SSL *ssl, const tls_peer_connection *connection) {
     int stream = 0;
     (void)SSL_write(ssl, SETTINGS, sizeof(SETTINGS) - 1);
     for (int i = 0; (stream = tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS)) > 0; i++) {
-        bool is_last = connection->index == 0 && i == (s->ending == IS_LEFT_OPEN ? 2 : 1);
-        bool is_held =
-            connection->index == 0 && (i == 1 || (i > 1 && s->ending == IS_DEAD)); // for the next one, or ever
+        bool is_last = connection->index == 0 && i == atomic_load(&s->last);
+        // For the next one, or ever.
+        bool is_held = connection->index == 0 && i > 0 && (i < atomic_load(&s->last) || i == 1 || s->ending == IS_DEAD);
         if (atomic_load(&s->has_body)) {
             (void)tls_frames_find(&frames, ssl, TLS_FRAME_DATA);
         }
@@ -123,7 +124,7 @@ static answer ask(scene *s, const char *method, nc_limits limits) {
 
 /// Has the engine keep a connection.
 static void start(scene *s, ending how) {
-    *s = (scene){.ending = how};
+    *s = (scene){.ending = how, .last = 1};
     s->peer = (tls_peer){.serve = serve, .members = "2", .ctx = s};
     tls_peer_start(&s->peer);
     fixture_start_trusting_all(&s->f);
@@ -179,7 +180,11 @@ static void kept_streams__of_a_connection_that_is_silent_are_its_last(void **sta
     for (size_t i = 0; i < 4; i++) {
         scene s;
         start(&s, i < 2 ? IS_SILENT : IS_FULL);
-        assert_status(ask(&s, "GET", cases[i % 2].limits).error.status, cases[i % 2].status);
+        nc_status status = ask(&s, "GET", cases[i % 2].limits).error.status;
+        // libcurl 8.21 opens a new connection when the server takes no more streams.
+        if (!(is_newer() && s.ending == IS_FULL && status == NC_OK)) {
+            assert_status(status, cases[i % 2].status);
+        }
         assert_answered(ask(&s, "POST", (nc_limits){.total_ms = 5000}), 200, "hi");
         assert_answered(ask(&s, "GET", (nc_limits){.total_ms = 5000}), 200, "hi");
         assert_int_equal(atomic_load(&s.peer.count), 2);
@@ -238,28 +243,29 @@ static void kept_streams__that_a_caller_gives_up_on_a_dead_connection_are_its_la
 }
 
 static void kept_streams__of_a_connection_that_ends_all_hear_of_it(void **state) {
-    nc_transfer_id ids[2];
-    scene s;
     (void)state;
-    start(&s, IS_LEFT_OPEN);
-    const nc_request request = {
-        .url = nc_slice_of(fixture_text(&s.f, "https://127.0.0.1:%u/", s.peer.port)),
-        .method = nc_slice_of("POST"),
-        .limits = {.total_ms = is_newer() ? 500 : 5000},
-    };
-    for (size_t i = 0; i < 2; i++) {
-        ids[i] = fixture_submit(&s.f, &request);
-    }
-    for (size_t i = 0; i < 2; i++) {
-        nc_status status = fixture_wait(&s.f, ids[i]).error.status;
-        if (is_newer()) {
-            assert_true(status == NC_ERR_HTTP2 || status == NC_ERR_TOTAL_TIMED_OUT);
-        } else {
-            assert_status(status, NC_ERR_EMPTY_REPLY);
+    for (ending how = IS_RESET; how <= IS_LEFT_OPEN; how++) {
+        nc_transfer_id ids[3];
+        scene s;
+        start(&s, how);
+        atomic_store(&s.last, 3);
+        const nc_request request = {
+            .url = nc_slice_of(fixture_text(&s.f, "https://127.0.0.1:%u/", s.peer.port)),
+            .method = nc_slice_of("POST"),
+            .limits = {.total_ms = 5000},
+        };
+        for (size_t i = 0; i < 3; i++) {
+            ids[i] = fixture_submit(&s.f, &request);
         }
+        for (size_t i = 0; i < 3; i++) {
+            nc_status status = fixture_wait(&s.f, ids[i]).error.status;
+            if (!nc_status_is_retryable(status) || status == NC_ERR_TOTAL_TIMED_OUT) {
+                fail_msg("ending %d, request %zu: %s", (int)how, i, nc_status_name(status));
+            }
+        }
+        assert_int_equal(atomic_load(&s.asked), 4);
+        stop(&s);
     }
-    assert_int_equal(atomic_load(&s.asked), 3);
-    stop(&s);
 }
 
 static void kept_streams__that_are_refused_every_time_say_so(void **state) {

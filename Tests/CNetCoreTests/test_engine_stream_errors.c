@@ -36,6 +36,9 @@ static const text errors[] = {
     TEXT("WINDOW_UPDATE of 0", FRAME_HEAD("\4", "\x08", "\0", "\0") "\0\0\0\0"),
     TEXT("WINDOW_UPDATE that overflows", FRAME_HEAD("\4", "\x08", "\0", "\0") "\x7f\xff\xff\xff"),
     TEXT("PUSH_PROMISE", FRAME_HEAD("\5", "\5", "\4", "\1") "\0\0\0\2\x82"),
+    TEXT("SETTINGS with a window that is too large", FRAME_HEAD("\6", "\4", "\0", "\0") "\0\4\x80\0\0\0"),
+    TEXT("SETTINGS with a frame size that is too small", FRAME_HEAD("\6", "\4", "\0", "\0") "\0\5\0\0\0\1"),
+    TEXT("SETTINGS that switch push on", FRAME_HEAD("\6", "\4", "\0", "\0") "\0\2\0\0\0\2"),
     TEXT("RST_STREAM on an idle stream", FRAME_HEAD("\4", "\3", "\0", "\x9") "\0\0\0\0"),
 };
 
@@ -101,10 +104,62 @@ static void streams__of_a_connection_with_an_error_end_at_once(void **state) {
     }
 }
 
+enum { STREAMS = 3 };
+
+/// The error comes behind the first request, which libcurl has to have answered before it sends others on the
+/// connection, and behind the heads of the others.
+static void serve_several(SSL *ssl, const tls_peer_connection *connection) {
+    const text *error = connection->peer->ctx;
+    tls_frames frames = TLS_FRAMES_INIT;
+    char rest[256];
+    (void)SSL_write(ssl, SETTINGS, sizeof SETTINGS - 1);
+    int first = tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS);
+    if (first < 0 || connection->index > 0) {
+        return;
+    }
+    tls_frames_answer(ssl, first);
+    for (int i = 0; i < STREAMS; i++) {
+        (void)tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS);
+    }
+    (void)SSL_write(ssl, error->bytes, (int)error->length);
+    while (SSL_read(ssl, rest, sizeof rest) > 0) {
+    }
+}
+
+static void streams__that_share_a_connection_with_an_error_all_end(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        fixture f;
+        nc_transfer_id ids[STREAMS];
+        tls_peer peer = {.serve = serve_several, .members = "2", .ctx = (void *)&errors[i]};
+        fixture_start_trusting_all(&f);
+        tls_peer_start(&peer);
+        nc_request request = {
+            .url = nc_slice_of(fixture_text(&f, "https://127.0.0.1:%u/", peer.port)),
+            .method = nc_slice_of("POST"),
+            .limits = {.total_ms = 5000},
+        };
+        assert_answered(fixture_send(&f, &request), 200, "hi");
+        for (size_t k = 0; k < STREAMS; k++) {
+            ids[k] = fixture_submit(&f, &request);
+        }
+        for (size_t k = 0; k < STREAMS; k++) {
+            nc_error err = fixture_wait(&f, ids[k]).error;
+            if (err.status == NC_OK || is_timed_out(err.status)) {
+                fail_msg("%s, request %zu: %s (%s)", errors[i].name, k, nc_status_name(err.status), err.message);
+            }
+        }
+        assert_int_equal(atomic_load(&peer.count), 1);
+        fixture_stop(&f);
+        tls_peer_stop(&peer);
+    }
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(streams__of_a_connection_with_an_error_end_at_once),
+        harness_case(streams__that_share_a_connection_with_an_error_all_end),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -319,6 +319,7 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
     transfer->was_connected = true;
     transfer->lost_ns = 0;
     transfer->has_heard = false;
+    transfer->handle->calls_over = 0;
     transfer->attempts++;
     if (goes_afresh) {
         transfer->is_afresh = true;
@@ -353,7 +354,7 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
         return leave_leftover(transfer);
     }
     nc_h2_tap *tap = nc_tls_tap(transfer->tls_end);
-    if (tap != NULL && is_used && nc_h2_tap_is_leaving(tap)) {
+    if (tap != NULL && is_used && (nc_h2_tap_is_leaving(tap) || nc_tls_is_over(transfer->tls_end))) {
         transfer->is_afresh = true; // libcurl may choose the connection although GOAWAY came with its last answer.
         return ask_anew(transfer);
     }

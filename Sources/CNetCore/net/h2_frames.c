@@ -138,6 +138,7 @@ static bool take_head(nc_h2_reader *reader) {
                 : head.type == NC_H2_GOAWAY   ? big_endian(payload + 4, 4)
                                               : 0,
         .last_stream = head.type == NC_H2_GOAWAY ? big_endian(payload, 4) & 0x7fffffff : 0,
+        .increment = head.type == NC_H2_WINDOW_UPDATE ? big_endian(payload, 4) & 0x7fffffff : 0,
         .ends_stream = head.type == NC_H2_DATA && (head.flags & FLAG_END_STREAM) != 0,
     };
     follow_block(reader, &head);

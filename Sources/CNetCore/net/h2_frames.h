@@ -50,6 +50,7 @@ typedef struct nc_h2_frame {
     uint32_t content_bytes; // of DATA, without padding
     uint32_t code;          // of RST_STREAM and GOAWAY
     uint32_t last_stream;   // of GOAWAY
+    uint32_t increment;     // of WINDOW_UPDATE
     bool ends_stream;       // END_STREAM; of a header block: reported with the frame that ends the block
     bool ends_block;        // END_HEADERS, of HEADERS and CONTINUATION
 } nc_h2_frame;

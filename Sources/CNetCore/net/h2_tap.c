@@ -13,6 +13,7 @@ struct nc_h2_tap {
     uint64_t record; // the number of the one that is read
     nc_h2_reader server;
     nc_h2_reader client;
+    int64_t window;       // bytes of DATA that the client may still send on the connection
     uint32_t last_id;     // that a request was given
     uint32_t sent_id;     // of the last request that was sent
     bool is_told_to_calm; // by the server
@@ -20,6 +21,7 @@ struct nc_h2_tap {
     uint32_t last_taken;  // the lowest last stream of it
     bool has_failed;      // nghttp2 has given the connection up
     bool is_failure_told;
+    bool is_doubtful;     // see nc_h2_tap_take_doubt()
     bool found_bad_block; // nghttp2 could not decode a header block, and has said so
     nc_link streams;      // the one that the last frame was for is the first
     nc_hpack *hpack;      // NULL before the first header block
@@ -27,6 +29,9 @@ struct nc_h2_tap {
     nc_buf block;         // the header block that is being received
     nc_h2_head head;      // the last one
 };
+
+/// RFC 9113, 6.9.
+enum { INITIAL_WINDOW = 65535, MAX_WINDOW = 0x7fffffff };
 
 /// nghttp2 takes up to nine frames of a block.
 enum { MAX_BLOCK_BYTES = 160 << 10 };
@@ -83,6 +88,7 @@ static void end_block(nc_h2_tap *tap, nc_h2_stream *stream) {
     tap->hpack = tap->hpack != NULL ? tap->hpack : nc_hpack_new();
     if (tap->hpack == NULL || nc_h2_head_read(&tap->head, tap->hpack, nc_buf_slice(&tap->block)) != NC_OK) {
         forget_heads(tap);
+        tap->is_doubtful = true;
         return;
     }
     nc_buf_reset(&tap->block);
@@ -129,12 +135,15 @@ static void take_server_frame(nc_h2_tap *tap, const nc_h2_frame *frame) {
         tap->is_leaving = true;
         return;
     }
-    if (is_idle(tap, frame)) {
+    tap->window += frame->stream == 0 ? frame->increment : 0;
+    if (is_idle(tap, frame) || tap->window > MAX_WINDOW) {
         tap->server.is_broken = true;
         return;
     }
     nc_h2_stream *stream = frame->stream != 0 ? find_stream(tap, frame->stream) : NULL;
     bool is_over = stream == NULL || stream->has_end || stream->is_reset;
+    // The values of SETTINGS are not looked at, and neither are frames for streams that are closed.
+    tap->is_doubtful = tap->is_doubtful || frame->type == NC_H2_SETTINGS || (frame->stream != 0 && is_over);
     if (frame->ends_block) {
         end_block(tap, is_over ? NULL : stream);
     }
@@ -153,6 +162,7 @@ static void take_server_frame(nc_h2_tap *tap, const nc_h2_frame *frame) {
 }
 
 static void take_client_frame(nc_h2_tap *tap, const nc_h2_frame *frame) {
+    tap->window -= frame->content_bytes;
     if (frame->type == NC_H2_GOAWAY) {
         tap->has_failed = tap->has_failed || frame->code != NC_H2_NO_ERROR;
         tap->found_bad_block = tap->found_bad_block || frame->code == NC_H2_COMPRESSION_ERROR;
@@ -209,6 +219,7 @@ nc_h2_tap *nc_h2_tap_new(void) {
     tap->server = nc_h2_reader_init();
     tap->client = nc_h2_reader_init();
     tap->preface_left = NC_H2_PREFACE_BYTES;
+    tap->window = INITIAL_WINDOW;
     nc_list_init(&tap->streams);
     tap->received = nc_tls_records_new(false, take_received, tap);
     tap->sent = nc_tls_records_new(true, take_sent, tap);
@@ -272,6 +283,12 @@ bool nc_h2_tap_take_failure(nc_h2_tap *tap) {
     bool is_new = nc_h2_tap_has_failed(tap) && !tap->is_failure_told;
     tap->is_failure_told = tap->is_failure_told || is_new;
     return is_new;
+}
+
+bool nc_h2_tap_take_doubt(nc_h2_tap *tap) {
+    bool is_doubtful = tap->is_doubtful && tap->streams.next != tap->streams.previous;
+    tap->is_doubtful = false;
+    return is_doubtful;
 }
 
 /* --- what is known --- */

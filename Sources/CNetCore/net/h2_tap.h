@@ -49,6 +49,9 @@ void nc_h2_tap_take_keys(nc_h2_tap *tap, const struct ssl_st *tls, const char *l
 size_t nc_h2_tap_take_count(nc_h2_tap *tap);
 /// Returns true once, when the connection has failed by an error of HTTP/2: nghttp2 has said so to the server, or will.
 bool nc_h2_tap_take_failure(nc_h2_tap *tap);
+/// Returns whether a frame came since the last call that may be an error of the connection, which only nghttp2 can
+/// tell, while several streams are open.
+bool nc_h2_tap_take_doubt(nc_h2_tap *tap);
 
 /// libcurl is about to submit a request on the connection: notes which stream it will be (RFC 9113, 5.1.1).
 void nc_h2_tap_open_stream(nc_h2_tap *tap, nc_h2_stream *stream);

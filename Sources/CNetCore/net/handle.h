@@ -39,6 +39,7 @@ struct nc_handle {
     nc_unheeded refusal;           // of a proxy's
     uint64_t took_in_act;          // nc_lane.acts
     uint64_t took_bytes;           // of the body, in that one
+    unsigned calls_over;           // of libcurl, for the rest of a response whose connection is over
     bool is_unsure;                // libcurl may have more of its stream, and not say so
     bool has_cookies;              // a Cookie field is set
     char detail[CURL_ERROR_SIZE];

@@ -7,6 +7,7 @@
 #include "net/flow.h"
 #include "net/metrics.h"
 #include "net/response.h"
+#include "net/stalled.h"
 #include "trust/identity.h"
 #include "trust/policy.h"
 
@@ -125,81 +126,6 @@ bool nc_lane_is_spent(const nc_lane *lane) {
     return lane->is_broken && lane->active_count == 0 && lane->roots_state != NC_ROOTS_ASKED;
 }
 
-/// Whether libcurl wants to read no more, as far as one can know: it tells nobody but the sockets.
-static bool is_read_out(const nc_transfer *transfer) {
-    int fd = transfer->handle->fd;
-    return fd < 0 || !nc_sockets_is_read(&transfer->engine->loop.sockets, fd);
-}
-
-/// Whether libcurl waits for the body's source alone. A connection's socket that it has not asked for since the
-/// transfer began is not read either (8.x reads before it asks); that of a stream may be read for others.
-static bool waits_for_source(const nc_transfer *transfer) {
-    bool is_known = transfer->handle->fd >= 0 || nc_response_http_version(transfer->response) < NC_HTTP_VERSION_2;
-    return is_known && nc_flow_awaits_source(transfer) && is_read_out(transfer);
-}
-
-/// Ends a transfer whose connection has ended before a head while libcurl waits for the source: an open socket of which
-/// it wants nothing. One that it connects anew is wanted, and an old one closed.
-static void end_unanswered(nc_transfer *transfer) {
-    const nc_sockets *sockets = &transfer->engine->loop.sockets;
-    if (!transfer->was_connected || !nc_flow_awaits_source(transfer) ||
-        !nc_sockets_is_left_alone(sockets, transfer->handle->fd)) {
-        return;
-    }
-    nc_transfer_hop_done(transfer, transfer->is_in_head ? CURLE_OK : CURLE_GOT_NOTHING); // as libcurl tells them apart
-}
-
-/// Ends the transfers whose response is whole, or cut short, while libcurl would wait for ever for a source that has
-/// nothing to give. A source that goes on giving is sent to its end.
-static void end_answered(nc_lane *lane) {
-    nc_link *next;
-    for (nc_link *link = lane->running.next; link != &lane->running; link = next) {
-        nc_transfer *transfer = NC_CONTAINER_OF(link, nc_transfer, link);
-        next = link->next;
-        if (!transfer->has_head) {
-            end_unanswered(transfer);
-            continue;
-        }
-        if (transfer->is_head_held || !nc_flow_is_drained(transfer)) {
-            continue;
-        }
-        if (waits_for_source(transfer)) {
-            nc_transfer_hop_done(transfer, CURLE_OK); // Whether the body is whole is looked at there.
-        }
-    }
-}
-
-enum { MAX_NUDGES = 8, MAX_NUDGED = 16 };
-
-/// Asks libcurl for what its streams may have left, of which it does not say so; see nc_exchange_on_body().
-static void nudge_streams(nc_lane *lane) {
-    int fds[MAX_NUDGED];
-    size_t count = 0;
-    lane->has_unsure = false;
-    for (nc_link *link = lane->running.next; link != &lane->running; link = link->next) {
-        nc_handle *handle = NC_CONTAINER_OF(link, nc_transfer, link)->handle;
-        if (!handle->is_unsure || handle->fd < 0) {
-            continue;
-        }
-        size_t at = 0; // One call for all streams of a connection.
-        while (at < count && fds[at] != handle->fd) {
-            at++;
-        }
-        if (at == MAX_NUDGED) {
-            lane->has_unsure = true; // the next time
-            continue;
-        }
-        handle->is_unsure = false;
-        fds[at] = handle->fd;
-        count += at == count ? 1 : 0;
-    }
-    lane->is_nudging = true;
-    for (size_t i = 0; i < count; i++) {
-        nc_lane_act(lane, fds[i], CURL_CSELECT_IN);
-    }
-    lane->is_nudging = false;
-}
-
 bool nc_lane_is_shared_by_others(const nc_lane *lane, const nc_transfer *transfer) {
     for (nc_link *link = lane->running.next; link != &lane->running; link = link->next) {
         const nc_transfer *other = NC_CONTAINER_OF(link, nc_transfer, link);
@@ -220,10 +146,9 @@ void nc_lane_doubt_streams(nc_lane *lane) {
     }
 }
 
-/// Whether there is such a stream, and libcurl does not come for it by itself.
-static bool may_have_forgotten(const nc_lane *lane) {
-    const nc_timer *timer = &lane->timer;
-    return lane->has_unsure && (timer->place == 0 || timer->at_ns > lane->engine->loop.now_ns + 1000000u);
+void nc_lane_end_streams(nc_lane *lane) {
+    nc_lane_doubt_streams(lane);
+    lane->has_over = true;
 }
 
 /// Has libcurl go on to the next address: when one has not answered, 7.88 closes its socket, and opens the next one's
@@ -237,6 +162,8 @@ static void open_next(nc_lane *lane) {
         }
     }
 }
+
+enum { MAX_NUDGES = 8 };
 
 void nc_lane_collect(nc_lane *lane) {
     int nudges = 0;
@@ -254,13 +181,16 @@ void nc_lane_collect(nc_lane *lane) {
             }
         }
         if (lane->source_count > 0) {
-            end_answered(lane);
+            nc_stalled_end_answered(lane);
         }
-        if (!lane->is_dirty && may_have_forgotten(lane) && nudges++ < MAX_NUDGES) {
-            nudge_streams(lane);
+        if (!lane->is_dirty && nc_stalled_may_be_forgotten(lane) && nudges++ < MAX_NUDGES) {
+            nc_stalled_nudge(lane);
+        }
+        if (!lane->is_dirty && lane->has_over && !nc_stalled_may_be_forgotten(lane)) {
+            nc_stalled_end_over(lane);
         }
     }
-    if (may_have_forgotten(lane)) {
+    if (nc_stalled_may_be_forgotten(lane)) {
         nc_timers_set(&lane->engine->loop.timers, &lane->timer, lane->engine->loop.now_ns + NC_TIMERS_NEXT_PASS_NS);
     }
     if (lane->is_broken) {

@@ -44,6 +44,7 @@ struct nc_lane {
     uint64_t steps;        // calls of libcurl, and whatever it gave or took in them
     uint64_t acts;         // calls of libcurl
     bool has_unsure;       // of `running`, one may be nc_handle.is_unsure
+    bool has_over;         // a connection of HTTP/2 is over, and others of `running` may be on it
     bool is_nudging;       // libcurl is called for the sake of those
     bool is_leaving;       // a hop is taken back from libcurl, and what it asked for names
     uint64_t used_ns;
@@ -107,6 +108,8 @@ bool nc_lane_is_shared_by_others(const nc_lane *lane, const nc_transfer *transfe
 /// Has libcurl look at all streams under way: it tells the end of a connection of HTTP/2 to the one that read it, and
 /// to others when something more comes, which may be never.
 void nc_lane_doubt_streams(nc_lane *lane);
+/// The same, for a connection that is over (nc_tls_is_over()): its transfers are ended when libcurl does not do it.
+void nc_lane_end_streams(nc_lane *lane);
 /// Takes a hop's handle back from libcurl. It is freed unless it is kept for other hops.
 void nc_lane_take_back(nc_lane *lane, nc_handle *handle, bool is_kept);
 /// Ends the hops that libcurl is done with.

@@ -40,6 +40,7 @@ struct nc_tls_end {
     bool is_watched; // by a transfer; before, it is only counted what comes
     bool has_close_notify;
     bool is_flooded;
+    bool has_ended;      // TCP's connection, or what this end may read of it
     bool has_sent_alert; // a fatal one
     bool is_read_out;    // OpenSSL has verified all records that came
 };
@@ -142,7 +143,15 @@ static void show_tap(nc_tls_end *end, bool is_sent, nc_slice bytes) {
         stop_reading(end);
     }
     if (nc_h2_tap_take_failure(end->tap)) {
-        nc_lane_doubt_streams(end->lane); // libcurl 8 may not come for their ends by itself.
+        nc_lane_end_streams(end->lane);
+    } else if (nc_h2_tap_take_doubt(end->tap)) {
+        nc_lane_doubt_streams(end->lane); // With an error libcurl 8 ends only the stream that has read it.
+    }
+}
+
+static void end_streams(nc_tls_end *end) {
+    if (end->tap != NULL) {
+        nc_lane_end_streams(end->lane);
     }
 }
 
@@ -159,6 +168,10 @@ static long on_wire(BIO *wire, int operation, const char *bytes, size_t length, 
     (void)whole;
     if ((is_read || is_write) && result > 0 && processed != NULL) {
         show_tap(end, is_write, nc_slice_make(bytes, *processed));
+    }
+    if (is_read && result <= 0 && !BIO_should_retry(wire) && !end->has_ended) {
+        end->has_ended = true;
+        end_streams(end);
     }
     if (is_read) {
         end->is_read_out = result <= 0; // OpenSSL reads when it has processed every whole record.
@@ -417,6 +430,7 @@ static void on_info(const SSL *tls, int where, int alert) {
     if (where == SSL_CB_READ_ALERT && (alert & 0xff) == SSL_AD_CLOSE_NOTIFY && end != NULL) {
         end->has_close_notify = true;
         end->is_read_out = true; // The tap ignores what follows it.
+        end_streams(end);
     }
 }
 
@@ -458,6 +472,11 @@ int nc_tls_alert(const nc_tls_end *end) {
 
 bool nc_tls_is_flooded(const nc_tls_end *end) {
     return end != NULL && end->is_flooded;
+}
+
+bool nc_tls_is_over(const nc_tls_end *end) {
+    return end != NULL && end->tap != NULL &&
+           (end->has_ended || end->has_close_notify || nc_h2_tap_has_failed(end->tap));
 }
 
 bool nc_tls_is_verified(const nc_tls_end *end) {

@@ -37,6 +37,8 @@ bool nc_tls_has_close_notify(const nc_tls_end *end);
 int nc_tls_alert(const nc_tls_end *end);
 /// Tells whether the other end sent on and on what is no response, and was read no more for it. NULL was not.
 bool nc_tls_is_flooded(const nc_tls_end *end);
+/// Returns whether a connection of HTTP/2 has ended, or has failed by an error of HTTP/2: nothing more comes of it.
+bool nc_tls_is_over(const nc_tls_end *end);
 /// Returns whether OpenSSL has verified all bytes that nc_tls_tap() was shown, as far as they were read.
 bool nc_tls_is_verified(const nc_tls_end *end);
 /// Drops a reference; NULL is harmless.
