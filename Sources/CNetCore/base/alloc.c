@@ -21,7 +21,7 @@ static void system_release(void *ctx, void *block) {
 #define NC_SYSTEM_ALLOCATOR                                                                                            \
     { NULL, system_allocate, system_reallocate, system_release }
 
-/// The one variable of the core that is process-wide; it is written before any other call, so it needs no lock.
+/// The only process-wide variable of the core. It is written before any other call, so it needs no lock.
 static nc_allocator in_force = NC_SYSTEM_ALLOCATOR;
 
 void *nc_alloc(size_t bytes) {

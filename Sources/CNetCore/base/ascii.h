@@ -1,4 +1,4 @@
-/// Locale-free character classes of the protocols.
+/// Locale-independent character classes of the protocols.
 #ifndef NETCORE_PRIVATE_ASCII_H
 #define NETCORE_PRIVATE_ASCII_H
 
@@ -15,8 +15,9 @@ static inline bool nc_ascii_is_alpha(uint8_t c) {
     return nc_ascii_lower(c) >= 'a' && nc_ascii_lower(c) <= 'z';
 }
 
-/// tchar of RFC 9110, 5.6.2: what methods and header names are made of. A bit for each byte, as each byte of every
-/// field's name is asked for: digits and "!#$%&'*+-." below 64, letters and "^_`|~" below 128, none above.
+/// Returns true for a tchar (RFC 9110, 5.6.2), which methods and field names consist of. It is a bit set, because it is
+/// called for each byte of each field name: digits and "!#$%&'*+-." below 64, letters and "^_`|~" below 128, none
+/// above.
 static inline bool nc_ascii_is_token(uint8_t c) {
     static const uint64_t bits[4] = {0x03ff6cfa00000000u, 0x57ffffffc7fffffeu, 0, 0};
     return (bits[c >> 6] >> (c & 63) & 1) != 0;

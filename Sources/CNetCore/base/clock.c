@@ -5,7 +5,7 @@
 
 static int64_t read_ns(clockid_t which) {
     struct timespec now = {0, 0};
-    // Neither clock can fail on a system that runs us; a zero is then the honest answer.
+    // Neither clock can fail on a supported system.
     (void)clock_gettime(which, &now);
     return (int64_t)now.tv_sec * NS_PER_S + (int64_t)now.tv_nsec;
 }

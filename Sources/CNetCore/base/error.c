@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/// The longest path, and what is said of it.
+/// The longest path and its message.
 enum { LINE_BYTES = 4096 + NC_ERROR_MESSAGE_BYTES };
 
 static bool is_inside_character(char c) {
     return ((uint8_t)c & 0xC0) == 0x80;
 }
 
-/// A line that is too long loses its middle: at its beginning stands what failed, and at its end why.
+/// Cuts out the middle of a long line: the start has the object and the end the reason.
 static void fit(char *out, size_t capacity, const char *line) {
     static const char gap[] = " ... ";
     size_t length = strlen(line);
@@ -53,7 +53,7 @@ nc_status nc_error_set(nc_error *err, nc_status status, int32_t native_code, int
     if (err == NULL) {
         return status;
     }
-    // Storage of its own, because an argument may be the old message of `err`.
+    // A separate buffer, because an argument may be the old message of `err`.
     char line[LINE_BYTES];
     va_list arguments;
     va_start(arguments, format);

@@ -10,11 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/// What is asked for when a file does not tell its size (as those of /proc do not).
+/// The read size for files without a size, such as those of /proc.
 #define READ_STEP_BYTES 65536u
 
-/// How long a pipe is waited for in all, whose writer has nothing to give; a look that takes no time counts as
-/// LEAST_LOOK_US.
+/// The largest total wait for a pipe without data. A poll that takes no time counts as LEAST_LOOK_US.
 enum { LOOK_MS = 100, LEAST_LOOK_US = 100, MAX_WAIT_US = 10000000 };
 
 nc_status nc_file_fail(nc_error *err, const char *path, const char *what, int code) {
@@ -46,7 +45,7 @@ int nc_file_status(const nc_file_ops *ops, int fd, struct stat *out) {
     return result;
 }
 
-/// Waits a moment for bytes; returns how long that took, in microseconds.
+/// Polls for data and returns the elapsed time in microseconds.
 static uint64_t look(int fd) {
     nc_clock clock = nc_clock_system();
     uint64_t began_ns = clock.monotonic_ns(clock.ctx);
@@ -68,7 +67,7 @@ static ssize_t read_retrying(const nc_file_ops *ops, int fd, void *bytes, size_t
     }
 }
 
-/// Reads until the end of the file. A full buffer is not yet an error: one byte more is asked for, aside.
+/// Reads to the end of the file. A full buffer is no error yet: one more byte is read into `aside`.
 static nc_status read_to_end(nc_buf *out, const nc_file_ops *ops, int fd, const char *path, nc_error *err) {
     uint64_t waited_us = 0;
     for (;;) {
@@ -111,7 +110,7 @@ static nc_status read_open_file(nc_buf *out, const nc_file_ops *ops, int fd, con
 
 nc_status nc_file_check(const nc_file_ops *ops, const char *path, nc_error *err) {
     struct stat info;
-    int fd = nc_file_open(ops, path, O_RDONLY | O_NONBLOCK, 0); // Nothing is waited for.
+    int fd = nc_file_open(ops, path, O_RDONLY | O_NONBLOCK, 0); // O_NONBLOCK: a FIFO must not block
     if (fd < 0) {
         return nc_file_fail(err, path, "opened", errno);
     }
@@ -132,13 +131,13 @@ nc_status nc_file_read_and_close(nc_buf *out, const nc_file_ops *ops, int fd, co
     if (status != NC_OK) {
         out->length = length_before;
     }
-    // A close that says EINTR has closed on Linux: asking again could close another thread's descriptor.
+    // Never retry close() after EINTR: Linux has closed the descriptor, and a retry could close another thread's.
     (void)ops->close(ops->ctx, fd);
     return status == NC_OK ? nc_error_clear(err) : status;
 }
 
 nc_status nc_file_read_all(nc_buf *out, const nc_file_ops *ops, const char *path, nc_error *err) {
-    // A pipe that nobody writes to would be waited for without an end.
+    // O_NONBLOCK, because opening a FIFO without a writer would block.
     int fd = nc_file_open(ops, path, O_RDONLY | O_NONBLOCK, 0);
     return fd < 0 ? nc_file_fail(err, path, "opened", errno) : nc_file_read_and_close(out, ops, fd, path, err);
 }
@@ -187,7 +186,7 @@ static nc_status write_all(const nc_file_ops *ops, int fd, const char *path, nc_
     return synced == 0 ? NC_OK : nc_file_fail(err, path, "written", errno);
 }
 
-/// open(2) gives a file fewer permissions than it was asked for, as the process's umask says.
+/// Sets the mode, because open(2) applies the umask.
 static nc_status set_mode(const nc_file_ops *ops, int fd, const char *path, mode_t mode, nc_error *err) {
     struct stat info;
     int result = nc_file_status(ops, fd, &info);

@@ -101,7 +101,7 @@ static int system_make_directory(void *ctx, const char *path, mode_t mode) {
 
 static int system_list(void *ctx, int directory_fd, nc_file_name_fn visit, void *visit_ctx) {
     (void)ctx;
-    // A description of its own: a duplicate would share its place with every other listing.
+    // A separate open file description: a dup(2) would share its position with concurrent listings.
     int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) {
         return -1;
@@ -151,7 +151,7 @@ static int system_unlink_at(void *ctx, int directory_fd, const char *name, bool 
     return unlinkat(directory_fd, name, is_directory ? AT_REMOVEDIR : 0);
 }
 
-/// link(2) and unlink(2) where a rename cannot be told to replace nothing.
+/// link(2) and unlink(2), for systems whose rename cannot refuse to replace a file.
 static int link_anew(int directory_fd, const char *name, const char *path) {
     if (linkat(directory_fd, name, AT_FDCWD, path, 0) != 0) {
         return -1;

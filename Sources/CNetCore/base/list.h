@@ -1,17 +1,17 @@
-/// An intrusive, doubly linked list: nothing is allocated, and a member leaves in constant time.
+/// An intrusive, doubly linked list: no allocation, removal in constant time.
 #ifndef NETCORE_PRIVATE_LIST_H
 #define NETCORE_PRIVATE_LIST_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/// A member's place, and the list's own head; a head that points to itself is an empty list.
+/// The link of a member, and the head of a list. An empty list's head points to itself.
 typedef struct nc_link {
     struct nc_link *next;
     struct nc_link *previous;
 } nc_link;
 
-/// The struct of `type` whose `member` is at `pointer`.
+/// Returns the struct of `type` whose `member` is at `pointer`.
 #define NC_CONTAINER_OF(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 
 static inline void nc_list_init(nc_link *head) {
@@ -34,7 +34,7 @@ static inline void nc_list_append(nc_link *head, nc_link *member) {
     nc_list_insert(head->previous, member);
 }
 
-/// Takes a member out; harmless when it is in no list (zeroed or taken out before).
+/// Removes a member. Allowed if it is in no list (zeroed or removed before).
 static inline void nc_list_remove(nc_link *member) {
     if (member->next != NULL) {
         member->previous->next = member->next;
@@ -44,7 +44,7 @@ static inline void nc_list_remove(nc_link *member) {
     member->previous = NULL;
 }
 
-/// Takes the first member; NULL when there is none.
+/// Removes and returns the first member; NULL if there is none.
 static inline nc_link *nc_list_take_first(nc_link *head) {
     nc_link *member = head->next;
     if (member == head) {

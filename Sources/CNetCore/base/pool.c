@@ -15,11 +15,11 @@ enum {
     CLASS_COUNT = LARGEST_CLASS_BITS - SMALLEST_CLASS_BITS + 1,
 };
 
-/// Free bytes that one pool keeps, at most.
+/// The largest number of free bytes in a pool.
 static const size_t max_free_bytes = 8u * 1024u * 1024u;
 
 #ifdef MADV_HUGEPAGE
-/// Beyond this glibc maps each piece of memory by itself, so that what is asked for its pages ends with it.
+/// Above this size glibc maps each allocation separately, so that madvise() ends with it.
 static const size_t max_shared_bytes = 32u * 1024u * 1024u;
 #endif
 
@@ -34,7 +34,7 @@ struct nc_pool {
     size_t free_bytes;
 };
 
-/// The class whose blocks hold `bytes`; CLASS_COUNT when none does.
+/// Returns the class whose blocks hold `bytes`; CLASS_COUNT if none does.
 static size_t class_of(size_t bytes) {
     size_t index = 0;
     while (index < CLASS_COUNT && ((size_t)1 << (index + SMALLEST_CLASS_BITS)) < bytes) {
@@ -109,7 +109,7 @@ void nc_pool_give(nc_pool *pool, void *memory, size_t wanted) {
     nc_free(memory);
 }
 
-/// A page fault each 4 KiB costs more than receiving them. A request that the system may ignore.
+/// Requests huge pages, because a page fault for each 4 KiB costs more than receiving them. The system may ignore it.
 static void prefer_huge_pages(uint8_t *memory, size_t bytes) {
 #ifdef MADV_HUGEPAGE
     long page = bytes > max_shared_bytes ? sysconf(_SC_PAGESIZE) : 0;

@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-/// C0 and DEL, which are one byte, and C1, which are two: all of them are commands to some terminal.
+/// Returns true for C0 and DEL (one byte) and C1 (two bytes), which are commands of some terminals.
 static bool is_control(const uint8_t *bytes, size_t length) {
     return length == 1 ? bytes[0] < 0x20 || bytes[0] == 0x7F
                        : length == 2 && bytes[0] == 0xC2 && bytes[1] >= 0x80 && bytes[1] <= 0x9F;
 }
 
-/// Characters that set a direction or end a line, in their UTF-8.
+/// Returns true for UTF-8 characters that set a direction or end a line.
 static bool sets_direction(const uint8_t *bytes, size_t length) {
     if (length == 2) {
         return bytes[0] == 0xD8 && bytes[1] == 0x9C; // U+061C

@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/// Those who may write beside the owner: an access control list shows in the bits of the group.
+/// Write permission for others. An access control list is included in the group's bits.
 enum { OTHERS_WRITE = S_IWGRP | S_IWOTH, NEW_FILE_MODE = 0600 };
 
-/// A folder whose names its user may not read may hold a file of state all the same.
+/// O_PATH, because a directory of state files need not be readable by its user.
 #ifdef O_PATH
 enum { FOLDER_FLAGS = O_PATH | O_DIRECTORY };
 #else
@@ -56,7 +56,7 @@ static nc_status fail_opening(nc_error *err, const char *path) {
     return nc_file_fail(err, path, "opened", errno);
 }
 
-/// Closes the descriptor where `status` is an error.
+/// Closes the descriptor after an error.
 static nc_status keep(nc_status status, int *fd, const nc_file_ops *files) {
     if (status != NC_OK) {
         (void)files->close(files->ctx, *fd);
@@ -72,7 +72,7 @@ nc_status nc_state_folder_open(nc_state_folder *out, const char *path, const nc_
     if (length >= sizeof name) {
         return nc_file_fail(err, path, "opened", ENAMETOOLONG);
     }
-    // With a slash at its end a link would be followed.
+    // A trailing slash would make O_NOFOLLOW follow a link.
     while (length > 1 && path[length - 1] == '/') {
         length--;
     }
@@ -84,7 +84,7 @@ nc_status nc_state_folder_open(nc_state_folder *out, const char *path, const nc_
 
 /* --- files --- */
 
-/// Whether the file may be trusted: 0, or errno.
+/// Returns 0 if the file is trusted, or an errno.
 static int code_of(const struct stat *info, const nc_state_folder *folder, int flags) {
     if (!S_ISREG(info->st_mode)) {
         return S_ISDIR(info->st_mode) ? EISDIR : EINVAL;
@@ -92,14 +92,14 @@ static int code_of(const struct stat *info, const nc_state_folder *folder, int f
     if (info->st_uid != geteuid() || (info->st_mode & OTHERS_WRITE) != 0) {
         return EPERM;
     }
-    // A copy of a disk that is made of links has second names, which do no harm while they are only read.
+    // A backup made with hard links has second names. They are harmless for reading.
     bool is_harmless = !folder->is_shared && (flags & O_ACCMODE) == O_RDONLY;
     return info->st_nlink > 1 && !is_harmless ? EMLINK : 0;
 }
 
 int nc_state_file_try(int *fd, struct stat *info, const nc_state_folder *folder, const char *name, int flags) {
     const nc_file_ops *files = &folder->files;
-    // A FIFO that nobody writes to would hold the caller up without O_NONBLOCK.
+    // O_NONBLOCK, because opening a FIFO without a writer would block.
     NC_FILE_RETRYING(*fd, files->open_at(files->ctx, folder->fd, name,
                                          flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, NEW_FILE_MODE));
     if (*fd < 0) {

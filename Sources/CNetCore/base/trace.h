@@ -1,4 +1,4 @@
-/// One branch while nobody listens.
+/// A trace point costs one branch without a listener.
 #ifndef NETCORE_PRIVATE_TRACE_H
 #define NETCORE_PRIVATE_TRACE_H
 

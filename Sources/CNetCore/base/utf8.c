@@ -7,7 +7,7 @@ static bool is_within(uint8_t byte, uint8_t low, uint8_t high) {
     return byte >= low && byte <= high;
 }
 
-/// The bounds of the second byte carry the whole rule: they exclude overlong forms, surrogates and U+110000 up.
+/// The bounds of the second byte exclude overlong forms, surrogates and U+110000 up.
 static size_t sequence_of_three(const uint8_t *bytes) {
     uint8_t low = bytes[0] == 0xE0 ? 0xA0 : 0x80;
     uint8_t high = bytes[0] == 0xED ? 0x9F : 0xBF;
@@ -43,7 +43,7 @@ size_t nc_utf8_sequence(const uint8_t *bytes, size_t length) {
 size_t nc_utf8_span(const uint8_t *bytes, size_t length) {
     size_t at = 0;
     while (at < length) {
-        // Most text is ASCII: eight bytes are passed over at once while no high bit is set.
+        // Most text is ASCII: eight bytes without a high bit are skipped together.
         uint64_t word;
         if (length - at >= sizeof word) {
             memcpy(&word, bytes + at, sizeof word);

@@ -1,14 +1,14 @@
-/// A bounded pool of threads for whatever may block on disk; the loop thread never does.
+/// A bounded pool of worker threads for jobs that may wait for the disk.
 ///
-/// A thread starts with a job that no other is free for. A job is a struct of the caller's with an nc_work in it;
-/// nothing is allocated for queueing, so a job is never refused for want of memory.
+/// A thread is started if no thread is idle for a job. A job is a struct of the caller that contains an nc_work.
+/// Queueing allocates nothing, so it cannot fail for lack of memory.
 #ifndef NETCORE_PRIVATE_WORKER_H
 #define NETCORE_PRIVATE_WORKER_H
 
 #include <netcore/status.h>
 #include <netcore/trace.h>
 
-/// One job. `run` is called on a worker thread; it hands its result back by itself (through the mailbox).
+/// One job. `run` is called on a worker thread, and returns its result through the mailbox.
 typedef struct nc_work {
     struct nc_work *next;
     void (*run)(struct nc_work *work);
@@ -16,11 +16,11 @@ typedef struct nc_work {
 
 typedef struct nc_worker nc_worker;
 
-/// Makes a pool that will start up to `max_threads` threads, each blocking every signal.
+/// Creates a pool of up to `max_threads` threads, which block every signal.
 NC_NODISCARD nc_worker *nc_worker_new(uint32_t max_threads, nc_trace trace);
-/// Runs what is queued, joins the threads and frees the pool. NULL is harmless.
+/// Runs the queued jobs, joins the threads and frees the pool. NULL is allowed.
 void nc_worker_free(nc_worker *worker);
-/// Queues a job; NC_ERR_THREAD when there is no thread to run it and none can be started: `run` is then never called.
+/// Queues a job. Returns NC_ERR_THREAD if there is no thread and none can be started; `run` is not called then.
 NC_NODISCARD nc_status nc_worker_submit(nc_worker *worker, nc_work *work);
 
 #endif

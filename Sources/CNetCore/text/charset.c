@@ -40,7 +40,7 @@ static nc_status fail_without(nc_error *err, size_t offset, const char *charset)
                         offset);
 }
 
-/// Returns the character at the beginning of well-formed UTF-8.
+/// Returns the first character of well-formed UTF-8.
 static uint32_t character_at(const uint8_t *bytes, size_t length) {
     uint32_t character = length == 1 ? bytes[0] : bytes[0] & (0x7Fu >> length);
     for (size_t i = 1; i < length; i++) {
@@ -81,7 +81,7 @@ static nc_status write_bytes(nc_buf *out, nc_slice text, const charset_name *nam
 static nc_status write_iconv(nc_buf *out, nc_slice text, const charset_name *name, nc_error *err) {
     iconv_t converter;
     const charset_encoding *encoding = name->encoding;
-    // Without an order in its name the text gets a mark; iconv writes it.
+    // If the name has no byte order, iconv writes a byte order mark.
     bool has_mark = encoding != NULL && encoding->kind == CHARSET_UTF16 &&
                     !nc_slice_is_equal_ignoring_case(nc_slice_of(name->text), nc_slice_of("utf-16le"));
     const char *write_as = has_mark ? "UTF-16" : encoding == NULL ? name->text : encoding->write_as;

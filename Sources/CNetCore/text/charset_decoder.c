@@ -13,7 +13,7 @@
 
 /* --- names --- */
 
-/// '/' is left out on purpose: "//TRANSLIT" and "//IGNORE" turn errors into wrong text.
+/// '/' is excluded, because "//TRANSLIT" and "//IGNORE" turn errors into wrong text.
 static bool is_name_byte(uint8_t c) {
     return nc_ascii_is_alpha(c) || nc_ascii_is_digit(c) || strchr("._:-", c) != NULL;
 }
@@ -28,7 +28,7 @@ static bool is_one_of(nc_slice name, const char *const *list) {
 }
 
 static bool is_name(nc_slice name) {
-    // Names that iconv takes and IANA does not know: they mean the locale's charset or the machine's own words.
+    // Names of iconv that are no charsets: the locale's charset, or the machine's wide characters.
     static const char *const refused[] = {"char", "wchar_t", "internal", NULL};
     if (name.length == 0 || name.length > CHARSET_MAX_NAME || is_one_of(name, refused)) {
         return false;
@@ -50,7 +50,7 @@ nc_status nc_charset_name_parse(charset_name *out, nc_slice label, nc_error *err
     }
     memcpy(out->text, name.data, name.length);
     out->text[name.length] = '\0';
-    // IANA's alias, which the standard lacks, and iconv too; and iconv's names for the standard's EUC-KR.
+    // An alias of IANA that the standard and iconv lack, and iconv's names for the standard's EUC-KR.
     static const char *const korean[] = {"uhc", "cp949", "949", "ms949", NULL};
     bool is_iana_utf8 = nc_slice_is_equal_ignoring_case(name, nc_slice_of("csutf8"));
     out->encoding = nc_charset_find_label(is_iana_utf8              ? nc_slice_of("utf-8")
@@ -97,7 +97,7 @@ static void skip(nc_slice *bytes, size_t count) {
     bytes->length -= count;
 }
 
-/// Appends the ASCII text at the beginning of `*bytes`.
+/// Appends the ASCII text at the start of `*bytes`.
 static void take_ascii(nc_buf *out, nc_slice *bytes) {
     size_t count = 0;
     while (count < bytes->length && bytes->data[count] < 0x80) {
@@ -129,7 +129,7 @@ static bool decode_bytes(const nc_charset_decoder *decoder, nc_buf *out, nc_slic
     }
 }
 
-/// Finds the input byte whose character was written at `written` bytes, by converting again into just that much room.
+/// Finds the input byte for the output at `written` bytes, by converting again into exactly that size.
 static size_t offset_of_output(iconv_t converter, nc_slice text, uint8_t *scratch, size_t written) {
     char *input = (char *)(uintptr_t)text.data;
     size_t input_left = text.length;
@@ -150,8 +150,8 @@ static bool decode_iconv(const nc_charset_decoder *decoder, nc_buf *out, nc_slic
     if (out->status != NC_OK) {
         return true;
     }
-    // Some converters (UCS-4) let through numbers above U+10FFFF, as the five-byte forms of old. Such a one comes
-    // before the byte that iconv stopped at, if it stopped.
+    // Some converters (UCS-4) accept values above U+10FFFF and write five-byte forms. Such a value is before the byte
+    // at which iconv stopped, if it stopped.
     size_t valid = nc_utf8_span(out->data + start, out->length - start);
     if (valid != out->length - start) {
         size_t at = offset_of_output(decoder->iconv, whole, out->data + start, valid);
@@ -159,13 +159,13 @@ static bool decode_iconv(const nc_charset_decoder *decoder, nc_buf *out, nc_slic
         return false;
     }
     if (code != 0 && code != EINVAL && bytes->length == 0 && whole.length > 0) {
-        // A converter that goes on behind the sequence that it refuses: the place is about right.
+        // This converter stops after the invalid sequence; the position is approximate.
         *bytes = nc_slice_make(whole.data + whole.length - 1, 1);
     }
     return code == 0 || code == EINVAL;
 }
 
-/// Converts runs of what iconv reads right, and the characters between that it does not.
+/// Converts runs that iconv converts correctly, and the characters between them by nc_charset_fix().
 static bool decode_with_fixes(const nc_charset_decoder *decoder, nc_buf *out, nc_slice *bytes) {
     while (bytes->length > 0 && out->status == NC_OK) {
         size_t end = 0;
@@ -180,7 +180,7 @@ static bool decode_with_fixes(const nc_charset_decoder *decoder, nc_buf *out, nc
             end += fix == 0 ? length : 0;
         }
         nc_slice run = nc_slice_make(bytes->data, end);
-        // Big5's converter holds a letter back, to which an accent might belong; the standard reads each by itself.
+        // Big5's converter keeps a letter, because an accent may follow. The standard decodes each separately.
         bool is_valid = end == 0 || (decode_iconv(decoder, out, &run, true) && run.length == 0);
         skip(bytes, end - run.length);
         if (!is_valid || fix == CHARSET_NO_CHARACTER) {
@@ -205,7 +205,7 @@ static bool decode_jis(nc_charset_decoder *decoder, nc_buf *out, nc_slice *bytes
     return length >= 0;
 }
 
-/// Takes a byte order mark off the beginning.
+/// Removes a byte order mark.
 static nc_status begin_utf16(nc_charset_decoder *decoder, nc_slice *bytes, nc_error *err) {
     bool is_big = bytes->data[0] == 0xFE && bytes->data[1] == 0xFF;
     bool is_little = bytes->data[0] == 0xFF && bytes->data[1] == 0xFE;
@@ -281,7 +281,7 @@ nc_status nc_charset_decoder_init(nc_charset_decoder *decoder, const charset_nam
     decoder->name = *name;
     const charset_encoding *encoding = name->encoding;
     decoder->kind = encoding == NULL ? CHARSET_ICONV : encoding->kind;
-    // The label that names the order has it.
+    // A label with a byte order has no byte order mark.
     decoder->has_begun = nc_slice_is_equal_ignoring_case(nc_slice_of(name->text), nc_slice_of("utf-16le"));
     if (decoder->kind == CHARSET_BYTES) {
         nc_status status = nc_charset_fill_table(decoder->table, encoding);
@@ -334,7 +334,7 @@ nc_status nc_charset_decoder_new(nc_charset_decoder **out, nc_slice charset, nc_
     return nc_error_clear(err);
 }
 
-/// Completes the character that the last piece began, a byte at a time.
+/// Completes the character that the last piece began, byte by byte.
 static nc_status complete_part(nc_charset_decoder *decoder, nc_buf *out, nc_slice *bytes, nc_error *err) {
     while (decoder->part_count > 0 && bytes->length > 0) {
         if (decoder->part_count == sizeof decoder->part) {

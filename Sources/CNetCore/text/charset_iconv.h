@@ -6,14 +6,14 @@
 #include <netcore/bytes.h>
 #include <stdbool.h>
 
-/// Opens a converter for `charset`, which the message names. NC_ERR_BAD_CHARSET if the system has none.
+/// Opens a converter. The message names `charset`. Returns NC_ERR_BAD_CHARSET if the system has none.
 NC_NODISCARD nc_status nc_charset_open(iconv_t *out, const char *to, const char *from, const char *charset,
                                        nc_error *err);
 
-/// Converts `*input` into the end of `out` and moves it behind the characters that were converted.
+/// Converts `*input`, appends to `out`, and advances `*input` past the converted characters.
 ///
-/// - is_last: writes what a stateful charset still holds back, and ends its shift.
-/// Returns iconv's errno, 0 when everything is converted; E2BIG when `out` failed.
+/// - is_last: also writes pending characters and ends the shift state of a stateful charset.
+/// Returns iconv's errno, 0 if everything is converted, or E2BIG if `out` failed.
 int nc_charset_run(iconv_t converter, nc_buf *out, nc_slice *input, bool is_last);
 
 #endif

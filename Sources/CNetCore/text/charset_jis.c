@@ -11,8 +11,8 @@ static bool convert(iconv_t converter, nc_buf *out, const uint8_t *bytes, size_t
     return nc_charset_run(converter, out, &input, false) == 0 || out->status != NC_OK;
 }
 
-/// Appends the character of JIS X 0208 in this row and cell, which count from 0. Shift_JIS numbers the same cells in
-/// rows of twice the length, and its table includes the rows that vendors added.
+/// Appends the character of JIS X 0208 at this row and cell, from 0. Shift_JIS has the same cells in rows of twice the
+/// length, and its table includes the vendors' rows.
 static bool append_kanji(const nc_charset_decoder *decoder, nc_buf *out, unsigned row, unsigned cell) {
     unsigned place = row * ROW_CELLS + cell;
     unsigned lead = place / SHIFT_JIS_CELLS;
@@ -72,7 +72,7 @@ static int take_escape(nc_charset_decoder *decoder, nc_slice bytes) {
         if (compared < 3) {
             return 0;
         }
-        // An escape without a character before the next one hides text from filters; the standard refuses it.
+        // The standard refuses two escapes without a character between them, because they hide text from filters.
         if (decoder->is_after_escape) {
             return -1;
         }

@@ -63,7 +63,7 @@ nc_slice nc_charset_label_trim(nc_slice label) {
     return label;
 }
 
-/// Tells whether `list`, words with one space between them, has `word`.
+/// Returns true if `list`, words separated by one space, contains `word`.
 static bool has_word(const char *list, nc_slice word) {
     while (*list != '\0') {
         size_t length = strcspn(list, " ");

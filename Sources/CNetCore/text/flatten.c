@@ -5,13 +5,13 @@
 
 #include <netcore/flatten.h>
 
-/// One walk over a tree.
+/// An iteration over a tree.
 typedef struct walk {
     nc_flatten_options options;
     nc_flatten_fn visit;
     void *ctx;
     nc_error *err;
-    /// The name of where the walk is, below the root's own fields.
+    /// The complete name of the current value, below the fields of the root.
     nc_buf name;
 } walk;
 
@@ -24,7 +24,7 @@ static nc_status visit_value(walk *in, nc_slice name, const nc_params_item *valu
     return status == NC_OK ? in->visit(in->ctx, name, value, in->err) : status;
 }
 
-/// An array in one piece: all of its values are checked here, as nobody else sees them one by one.
+/// Visits an array as one value. Its values are checked here, because no other code sees them separately.
 static nc_status visit_joined(walk *in, nc_slice name, const nc_params_item *array) {
     nc_params_cursor cursor = nc_params_children(array);
     nc_params_item item;
@@ -40,7 +40,7 @@ static nc_status visit_joined(walk *in, nc_slice name, const nc_params_item *arr
     return in->visit(in->ctx, name, array, in->err);
 }
 
-/// Appends what a child of `container` is called, after the container's own name.
+/// Appends the name of a child of `container` to the container's name.
 static void append_step(walk *in, const nc_params_item *container, const nc_params_item *child, size_t index) {
     nc_buf *name = &in->name;
     bool has_brackets = container->kind == NC_PARAMS_OBJECT  ? in->options.nested == NC_NESTED_BRACKETS
@@ -63,7 +63,7 @@ static void append_step(walk *in, const nc_params_item *container, const nc_para
 
 static nc_status walk_container(walk *in, const nc_params_item *container, bool is_root);
 
-/// Goes on at a value whose name is in the buffer.
+/// Visits a value whose name is in the buffer.
 static nc_status walk_value(walk *in, const nc_params_item *value) {
     if (!is_container(value)) {
         return visit_value(in, nc_buf_slice(&in->name), value);
@@ -79,7 +79,7 @@ static nc_status walk_value(walk *in, const nc_params_item *value) {
 
 static nc_status walk_child(walk *in, const nc_params_item *container, const nc_params_item *child, size_t index,
                             bool is_root) {
-    // A field of the root is named by the tree itself.
+    // A field of the root needs no copy of its name.
     if (is_root && !is_container(child)) {
         nc_status status = nc_value_check_name(child->name, child->name, in->err);
         return status == NC_OK ? visit_value(in, child->name, child) : status;
@@ -102,7 +102,7 @@ static nc_status walk_child(walk *in, const nc_params_item *container, const nc_
     return status;
 }
 
-/// Calls itself at most NC_PARAMS_MAX_DEPTH deep.
+/// The recursion is at most NC_PARAMS_MAX_DEPTH deep.
 static nc_status walk_container(walk *in, const nc_params_item *container, bool is_root) {
     nc_ordered children;
     bool is_sorted = in->options.order == NC_ORDER_SORTED || container->kind == NC_PARAMS_SET;
@@ -137,7 +137,7 @@ nc_status nc_params_flatten(const nc_params *params, const nc_flatten_options *o
     if (root.kind != NC_PARAMS_OBJECT) {
         return nc_error_set(err, NC_ERR_BAD_PARAMETER, 0, -1, "the parameters have no names: the root is no object");
     }
-    // No name is longer than all names together with an index and brackets for each level.
+    // The longest name: all names together, with an index and brackets for each level.
     size_t longest = params->nodes.length + NC_PARAMS_MAX_DEPTH * (NC_NUMBER_BYTES + 2);
     walk in = {options != NULL ? *options : defaults, visit, ctx, err, nc_buf_init(longest)};
     status = walk_container(&in, &root, true);

@@ -7,12 +7,12 @@
 #include <netcore/json_writer.h>
 #include <stdio.h>
 
-/// Where the writer is: this value in that one.
+/// The path to the current value, from the inside out.
 typedef struct place {
     const struct place *outer;
     nc_slice name;
     size_t index;
-    /// Whether it is told by its index.
+    /// True if it is an element of an array.
     bool is_indexed;
 } place;
 
@@ -27,7 +27,7 @@ static void append(nc_buf *out, const char *text) {
     nc_buf_append(out, nc_slice_of(text));
 }
 
-/// Spells a path from its outermost step; the text is cut when the message is full, as all messages are.
+/// Appends a path from its outermost component. A message that is full truncates it.
 static void append_path(nc_buf *path, const place *at) {
     if (at->outer != NULL) {
         append_path(path, at->outer);
@@ -140,7 +140,7 @@ static nc_status put_child(json_text *in, const place *at, const nc_params_item 
     return put_value(in, at, child);
 }
 
-/// The depth of a tree is bounded by NC_PARAMS_MAX_DEPTH, and so is this.
+/// The recursion is at most NC_PARAMS_MAX_DEPTH deep.
 static nc_status put_container(json_text *in, const place *at, const nc_params_item *item) {
     bool is_object = item->kind == NC_PARAMS_OBJECT;
     nc_ordered children;

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-/// A double has at most this many digits that matter.
+/// The largest number of significant digits of a double.
 enum { MAX_DIGITS = 17 };
 
-/// Significant digits d1 d2 ... dn and where the point stands: 0.d1d2...dn times ten to the `point`.
+/// Significant digits d1 d2 ... dn and the position of the point: 0.d1d2...dn times ten to the `point`.
 typedef struct decimal {
     uint8_t digits[MAX_DIGITS + 3];
     int count;
@@ -41,8 +41,8 @@ size_t nc_number_format_integer(uint8_t *out, int64_t value) {
 static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-/// Finds m and the least k with m / 10^k == value and m < 10^15. Both are exact as doubles up to 2^53 and 10^22, so
-/// that their quotient is what a reader makes of the text; and no two texts of 15 digits read as the same double.
+/// Finds m and the smallest k with m / 10^k == value and m < 10^15. Doubles up to 2^53 and 10^22 are exact, so a reader
+/// of the text computes the same quotient. No two texts of 15 digits read as the same double.
 static bool find_few_digits(decimal *out, double value) {
     for (int k = 0; k <= 22; k++) {
         double scaled = value * powers[k];
@@ -61,10 +61,10 @@ static bool find_few_digits(decimal *out, double value) {
 
 /* --- all other doubles: the free-format algorithm of Steele and White, in exact integers --- */
 
-/// Room for 10^324 times a double's 53 bits and a digit.
+/// Words for 10^324 times a double's 53 bits and a digit.
 enum { WORDS = 38 };
 
-/// An unsigned integer, its least word first; words from `count` on are zero.
+/// An unsigned integer in little-endian words. Words from `count` on are 0.
 typedef struct big {
     uint32_t words[WORDS];
     int count;
@@ -91,7 +91,7 @@ static void big_scale(big *value, int power_of_ten) {
     }
 }
 
-/// value << bits, for a value of 64 bits.
+/// Returns value << bits for a 64-bit value.
 static big big_shifted(uint64_t value, int bits) {
     big out = {{0}, 0};
     int word = bits / 32;
@@ -146,8 +146,8 @@ static int big_compare_sum(const big *a, const big *b, const big *c) {
     return big_compare(&sum, c);
 }
 
-/// A double between its neighbours, all as multiples of one unit: value is rest / whole; what reads back as it lies
-/// within `below` and `above`, the ends included when `takes_ends`.
+/// A double and its neighbors in one unit: the value is rest / whole. Texts within `below` and `above` read back as it,
+/// including the ends if `takes_ends`.
 typedef struct interval {
     big rest;
     big whole;
@@ -157,7 +157,7 @@ typedef struct interval {
 } interval;
 
 static interval interval_of(uint64_t fraction, int exponent, bool is_narrow_below) {
-    // Where the exponent steps down, the neighbour below is half as far as the one above.
+    // At a power of two the lower neighbor is half as far as the upper one.
     int extra = is_narrow_below ? 2 : 1;
     int up = exponent > 0 ? exponent : 0;
     int down = exponent < 0 ? -exponent : 0;
@@ -196,7 +196,7 @@ static void generate(decimal *out, interval *in) {
         bool may_step = reaches_whole(in);
         if (may_stop || may_step) {
             int half = big_compare_sum(&in->rest, &in->rest, &in->whole);
-            // Of two digits that are as near, all others take the even one too.
+            // Of two equally close digits take the even one, as other implementations do.
             bool is_above = half > 0 || (half == 0 && (digit & 1) != 0);
             out->digits[out->count++] = (uint8_t)(digit + (may_step && (!may_stop || is_above) ? 1 : 0));
             return;
@@ -215,7 +215,7 @@ static void find_all_digits(decimal *out, uint64_t bits) {
         fraction |= (uint64_t)1 << 52;
     }
     interval in = interval_of(fraction, exponent, is_narrow_below);
-    // The power of ten above 2^highest, or one less than that above the value: the check below sets it right.
+    // An estimate of the power of ten above 2^highest, at most one too small. The check below corrects it.
     int highest = exponent + 63 - __builtin_clzll(fraction);
     double estimate = highest * 0.30102999566398120 - 1e-9;
     out->point = (int)estimate + (estimate > 0 ? 1 : 0);

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/// A byte's place among the bytes that differ first. UTF-8 sorts by code points; UTF-16 puts what lies above U+FFFF,
-/// being surrogates (D800 up), before U+E000 up. These begin with EE and EF, those with F0 up.
+/// Returns the rank of a byte for the comparison. UTF-8 sorts by code point. UTF-16 sorts characters above U+FFFF
+/// (surrogates, D800 up) before U+E000 up. Those begin with F0 up in UTF-8, the latter with EE and EF.
 static int rank_of(uint8_t byte) {
     return byte < 0xEE ? byte : byte < 0xF0 ? byte + 0x10 : byte - 2;
 }
@@ -30,7 +30,7 @@ static bool is_container(const nc_params_item *item) {
     return item->kind >= NC_PARAMS_OBJECT;
 }
 
-/// Compares two values of a set that are no containers: by text, and what has the same text by kind.
+/// Compares two values of a set that are no containers: by text, then by type.
 static int compare_values(const nc_params_item *a, const nc_params_item *b) {
     nc_params_digits left;
     nc_params_digits right;
@@ -38,7 +38,7 @@ static int compare_values(const nc_params_item *a, const nc_params_item *b) {
     return order != 0 ? order : (int)a->kind - (int)b->kind;
 }
 
-/// Whether `a` comes before `b`; equal ones come as they lie in memory.
+/// Returns true if `a` is before `b`. Equal values are ordered by address.
 static bool is_before(const nc_ordered_place *a, const nc_ordered_place *b, bool by_name) {
     int order;
     if (by_name) {
@@ -82,8 +82,8 @@ static void sink(nc_ordered_place *places, size_t root, size_t count, bool by_na
     }
 }
 
-/// No memory of its own, and no input that makes it slow: few are inserted one by one, many go through a heap. No two
-/// places are equal, so it is a stable sort.
+/// Sorts without allocation, and without slow inputs: insertion sort for few values, heap sort for many. No two values
+/// are equal, so the sort is stable.
 static void sort(nc_ordered_place *places, size_t count, bool by_name) {
     if (count <= NC_ORDERED_INLINE) {
         insert_each(places, count, by_name);
@@ -100,7 +100,7 @@ static void sort(nc_ordered_place *places, size_t count, bool by_name) {
     }
 }
 
-/// Reads where the next value is, and its name; false when there is none left.
+/// Reads the position and name of the next value. Returns false at the end.
 static bool next_place(nc_params_cursor *cursor, nc_ordered_place *place) {
     nc_params_item item;
     nc_slice nodes = cursor->rest;
@@ -111,10 +111,10 @@ static bool next_place(nc_params_cursor *cursor, nc_ordered_place *place) {
     return true;
 }
 
-/// Counts the values; `*is_needed` tells whether they are out of order.
+/// Counts the values. `*is_needed` is set if they are out of order.
 static size_t count_values(const nc_params_item *container, bool by_name, bool *is_needed) {
     nc_params_cursor cursor = nc_params_children(container);
-    nc_ordered_place last = {0}; // gcc does not see that the first comparison is left out
+    nc_ordered_place last = {0}; // gcc does not see that the first comparison is skipped
     nc_ordered_place place;
     size_t count = 0;
     *is_needed = false;
@@ -137,8 +137,8 @@ static bool holds_containers(const nc_params_item *container) {
 
 static nc_status append_container_key(nc_buf *out, const nc_params_item *container);
 
-/// Appends what a value is ordered by within a set, wherever the order of filling means nothing: containers after all
-/// others, by what they hold, one that another begins with before it.
+/// Appends the sort key of a value in a set. It does not depend on insertion order. Containers follow all others and
+/// are sorted by their contents; a prefix sorts first.
 static nc_status append_key(nc_buf *out, const nc_params_item *item) {
     nc_params_digits digits;
     nc_status status = NC_OK;
@@ -153,7 +153,7 @@ static nc_status append_key(nc_buf *out, const nc_params_item *item) {
     return status == NC_OK ? nc_buf_status(out) : status;
 }
 
-/// As deep as the tree, like all that reads one.
+/// The recursion is at most as deep as the tree.
 static nc_status append_container_key(nc_buf *out, const nc_params_item *container) {
     nc_ordered children;
     nc_params_item child;
@@ -165,7 +165,7 @@ static nc_status append_container_key(nc_buf *out, const nc_params_item *contain
         nc_buf_append_byte(out, 1);
         nc_buf_append(out, child.name);
         nc_buf_append_byte(out, 0);
-        // A set has its values' keys already; to make them anew at each level would double the work with each.
+        // A set has its values' keys already. Computing them again would double the work at each level.
         if (children.keys.length > 0) {
             nc_buf_append(out, children.places[children.at - 1].name);
         } else {
@@ -176,7 +176,7 @@ static nc_status append_container_key(nc_buf *out, const nc_params_item *contain
     return status;
 }
 
-/// Names each value of a set by its key.
+/// Sets the name of each value of a set to its key.
 static nc_status name_by_keys(nc_ordered *ordered) {
     nc_params_item item;
     for (size_t i = 0; i < ordered->count; i++) {
@@ -188,7 +188,7 @@ static nc_status name_by_keys(nc_ordered *ordered) {
         }
         ordered->places[i].name.length = ordered->keys.length - start;
     }
-    const uint8_t *at = ordered->keys.data; // It moves no more.
+    const uint8_t *at = ordered->keys.data; // The buffer does not move any more
     for (size_t i = 0; i < ordered->count; i++) {
         ordered->places[i].name.data = at;
         at += ordered->places[i].name.length;
@@ -196,7 +196,7 @@ static nc_status name_by_keys(nc_ordered *ordered) {
     return NC_OK;
 }
 
-/// Makes room for so many places, and fills them as the values lie.
+/// Allocates the places and fills them in insertion order.
 static nc_status find_places(nc_ordered *ordered, size_t count) {
     size_t bytes = 0;
     ordered->places = ordered->few;
@@ -207,7 +207,7 @@ static nc_status find_places(nc_ordered *ordered, size_t count) {
         }
     }
     while (next_place(&ordered->cursor, &ordered->places[ordered->count])) {
-        // The last one's place is filled: what comes next is none.
+        // All places are filled; the next call would find none.
         if (++ordered->count == count) {
             break;
         }

@@ -5,15 +5,15 @@
 #include <netcore/params.h>
 #include <string.h>
 
-/// What stands before each name. A node is this, the name, the text or the children, and padding to 8 bytes.
+/// The header of a node. The name, the text or the children, and padding to 8 bytes follow.
 typedef struct node {
     uint32_t kind;
     uint32_t name_length;
-    /// The value itself; of texts and bytes their length, of containers that of their children.
+    /// The value; for texts, bytes and containers the length of the contents.
     uint64_t value;
 } node;
 
-/// A tree's first allocation: eight fields of ordinary length climb no ladder.
+/// The first allocation of a tree, enough for eight fields of typical length.
 #define FIRST_BYTES 512u
 
 static size_t padded(size_t length) {
@@ -46,7 +46,7 @@ static nc_params_kind open_kind(const nc_params *params) {
     return params->open == 0 ? params->root : (nc_params_kind)node_at(params->nodes.data + params->open - 1).kind;
 }
 
-/// Makes room for one more node of `bytes`; NULL after a failure.
+/// Reserves a node of `bytes`. Returns NULL after an error.
 static uint8_t *grow(nc_params *params, size_t bytes) {
     nc_buf *nodes = &params->nodes;
     if (nodes->capacity - nodes->length < bytes || nodes->status != NC_OK) {
@@ -65,7 +65,7 @@ static void add(nc_params *params, nc_params_kind kind, nc_slice name, uint64_t 
     if (open_kind(params) != NC_PARAMS_OBJECT) {
         name.length = 0;
     }
-    // Half of the address space for each, so that their sum with its padding cannot overflow.
+    // Each is limited to half of the address space, so that the sum with padding cannot overflow.
     if (name.length > UINT32_MAX || text.length > SIZE_MAX / 2 - UINT32_MAX - 64) {
         fail(params, NC_ERR_TOO_LARGE);
         return;
@@ -76,7 +76,7 @@ static void add(nc_params *params, nc_params_kind kind, nc_slice name, uint64_t 
         return;
     }
     node head = {(uint32_t)kind, (uint32_t)name.length, value};
-    // The padding first: what follows covers all of it but its end.
+    // Clear the padding first; the rest is overwritten below.
     memset(place + padded(used) - 8, 0, 8);
     memcpy(place, &head, sizeof head);
     if (name.length > 0) {
@@ -152,7 +152,7 @@ void nc_params_begin(nc_params *params, nc_slice name, nc_params_kind kind) {
         fail(params, NC_ERR_TOO_LARGE);
     }
     size_t start = params->nodes.length;
-    // While it is open, the place of its length keeps the container around it.
+    // While a container is open, its length field holds the offset of the enclosing open container.
     add(params, kind, name, params->open, nc_slice_make(NULL, 0));
     if (params->nodes.status == NC_OK) {
         params->open = start + 1;

@@ -3,12 +3,12 @@
 #include <netcore/json.h>
 #include <netcore/params.h>
 
-/// A tree that grows by tokens.
+/// A tree that is built from tokens.
 typedef struct growth {
     nc_params *params;
-    /// The name that waits for its value, as it is written.
+    /// The pending name, with its escapes.
     nc_json_token name;
-    /// Text without its escapes.
+    /// Unescaped text.
     nc_buf name_text;
     nc_buf value_text;
     bool has_root;
@@ -32,7 +32,7 @@ static bool begin_root(growth *in, nc_json_kind kind) {
 }
 
 static void end_container(nc_params *params) {
-    // The root has no end of its own.
+    // The root has no end node.
     if (params->depth > 1) {
         nc_params_end(params);
     }
@@ -61,7 +61,7 @@ static void add_value(growth *in, const nc_json_token *token) {
     default:
         nc_params_add_null(params, name);
     }
-    // A name counts once: the values of an array that follows have none.
+    // A name applies to one value; values of an array have none.
     in->name = (nc_json_token){0};
 }
 
@@ -81,7 +81,7 @@ static bool take_token(void *ctx, const nc_json_token *token) {
     default:
         add_value(in, token);
     }
-    // A text that lost its memory is shorter than it is; the tree must not look whole.
+    // A text whose allocation failed is truncated. The tree must not look complete.
     nc_status lost = in->name_text.status != NC_OK ? in->name_text.status : in->value_text.status;
     if (lost != NC_OK && in->params->nodes.status == NC_OK) {
         in->params->nodes.status = lost;
@@ -105,7 +105,7 @@ nc_status nc_params_parse_json(nc_params *params, nc_slice text, nc_error *err) 
             nc_error_set(err, status, 0, err != NULL ? err->offset : -1, "the parameters: %s", nc_status_text(status));
     }
     if (status != NC_OK) {
-        // Half a tree is none: what is left says why.
+        // Discard the incomplete tree and keep the error.
         nc_params_reset(params, NC_PARAMS_OBJECT);
         params->nodes.status = status;
     }

@@ -45,7 +45,7 @@
             space, slash                                                                                               \
     }
 
-/// By nc_percent_style.
+/// Indexed by nc_percent_style.
 static const nc_percent_set sets[] = {SET(true, ' '), SET(true, '+'), SET(false, ' '), SET(false, '+')};
 
 const uint8_t nc_percent_shuffles[16][16] = {
@@ -79,7 +79,7 @@ size_t nc_percent_scalar(uint8_t *out, const uint8_t *text, size_t length, const
     uint8_t *place = out;
     for (size_t i = 0; i < length; i++) {
         nc_percent_entry entry = set->entries[text[i]];
-        // Four bytes in one store, of which one or three count.
+        // A four-byte store, of which one or three bytes count.
         memcpy(place, &entry, sizeof entry);
         place += entry.length;
     }
@@ -97,7 +97,7 @@ size_t nc_percent_ways(nc_percent_named_way ways[4]) {
     return count;
 }
 
-/// Each thread that comes first finds the same.
+/// Threads that initialize it concurrently find the same function.
 static _Atomic(nc_percent_way) best_way;
 
 static nc_percent_way find_best_way(void) {
@@ -108,7 +108,7 @@ static nc_percent_way find_best_way(void) {
 }
 
 static size_t escape(uint8_t *out, const uint8_t *text, size_t length, const nc_percent_set *set) {
-    // Where nothing is won, not even the call through a pointer is paid for.
+    // Short texts avoid the indirect call.
     if (length < NC_PERCENT_FEW) {
         return nc_percent_scalar(out, text, length, set);
     }
@@ -122,14 +122,14 @@ size_t nc_percent_escape(uint8_t *out, nc_slice text, nc_percent_style style) {
 
 /* --- into a buffer --- */
 
-/// What is escaped at a time: three times as much is the most that a buffer holds in vain.
+/// The size of a piece. A buffer wastes at most three times that.
 #define PIECE_BYTES 4096u
 
-/// Near the buffer's maximum nothing is written that does not count.
+/// Near the buffer's maximum, reserves exactly the needed size.
 static void append_exactly(nc_buf *out, nc_slice text, const nc_percent_set *set) {
     size_t needed = 0;
     for (size_t i = 0; i < text.length; i++) {
-        // A sum that overflows is larger than any buffer; the length of each byte is 1 or 3.
+        // A sum that overflows exceeds any buffer. The length of each byte is 1 or 3.
         if (!nc_size_add(&needed, needed, set->entries[text.data[i]].length)) {
             needed = SIZE_MAX;
             break;

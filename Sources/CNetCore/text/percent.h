@@ -1,56 +1,57 @@
-/// The ways to escape that processors have; all do the same.
+/// The implementations of percent-encoding. All have the same results.
 #ifndef NETCORE_PRIVATE_PERCENT_H
 #define NETCORE_PRIVATE_PERCENT_H
 
 #include <netcore/percent.h>
 
-/// Bytes beyond the escaped text that a way may write to.
+/// Bytes after the encoded text that an implementation may overwrite.
 enum { NC_PERCENT_SLACK = 32 };
-/// Texts shorter than this are fastest byte by byte.
+/// Shorter texts are fastest byte by byte.
 enum { NC_PERCENT_FEW = 8 };
 
-/// What one byte becomes: one byte or three.
+/// The encoding of one byte: one byte or three.
 typedef struct nc_percent_entry {
     uint8_t bytes[3];
     uint8_t length;
 } nc_percent_entry;
 
-/// One style as each way wants it.
+/// The tables of one style.
 typedef struct nc_percent_set {
-    /// By byte.
+    /// Encodings by byte.
     nc_percent_entry entries[256];
-    /// By low nibble: bit h is set when the byte 16 h + nibble stands for itself, a replaced space included.
+    /// By low nibble: bit h is set if byte 16 h + nibble is not encoded. A space that becomes '+' counts as not
+    /// encoded.
     uint8_t nibbles[16];
-    /// What a space becomes where it is not escaped: ' ' or '+'.
+    /// The replacement of a space that is not encoded: ' ' or '+'.
     uint8_t space;
-    /// Whether '/' and '?' stand for themselves.
+    /// True if '/' and '?' are not encoded.
     bool keeps_slash;
 } nc_percent_set;
 
-/// Escapes `length` bytes to `out`, which has room for three times as many and NC_PERCENT_SLACK; returns the length.
+/// Encodes `length` bytes to `out`, which has three times that size and NC_PERCENT_SLACK. Returns the length.
 typedef size_t (*nc_percent_way)(uint8_t *out, const uint8_t *text, size_t length, const nc_percent_set *set);
 
-/// One way, for those that try each.
+/// An implementation with its name, for tests and benchmarks of each.
 typedef struct nc_percent_named_way {
     const char *name;
     nc_percent_way escape;
 } nc_percent_named_way;
 
-/// The set of a style.
+/// Returns the tables of a style.
 const nc_percent_set *nc_percent_set_of(nc_percent_style style);
 
-/// Byte by byte, through the table.
+/// Encodes byte by byte, with the table.
 size_t nc_percent_scalar(uint8_t *out, const uint8_t *text, size_t length, const nc_percent_set *set);
 
-/// Fills `ways` with what this processor can do, the best last; returns how many, at least one.
+/// Fills `ways` with the implementations for this processor, the fastest last. Returns their number, at least one.
 size_t nc_percent_ways(nc_percent_named_way ways[4]);
 
-/// What nc_percent_ways() finds beyond the scalar way, on the processors of that kind.
+/// Fill `ways` with the SIMD implementations for this processor, and return their number.
 size_t nc_percent_x86_ways(nc_percent_named_way ways[3]);
 size_t nc_percent_neon_ways(nc_percent_named_way ways[1]);
 
-/// By a mask of four bytes, which have to be escaped: where each byte of the result comes from in a row of their four
-/// high digits, their four low digits, the bytes themselves and four '%'; and how many bytes the result has.
+/// Shuffles by the mask of those of four bytes that are encoded. They select the output from a vector of four high
+/// digits, four low digits, the four bytes, and four '%'. nc_percent_lengths has the length of the output.
 extern const uint8_t nc_percent_shuffles[16][16];
 extern const uint8_t nc_percent_lengths[16];
 

@@ -5,17 +5,17 @@
 #include <arm_neon.h>
 #include <string.h>
 
-// As the SSSE3 way: four bytes at a time become four to twelve by one table look-up. Every 64-bit ARM has NEON.
+// Like the SSSE3 implementation: a table lookup turns four bytes into four to twelve. Every 64-bit ARM has NEON.
 
 static inline uint8x16_t unsafe_of(uint8x16_t bytes, uint8x16_t nibbles) {
     static const uint8_t bits_of_high[16] = {1, 2, 4, 8, 16, 32, 64, 128};
     uint8x16_t bits = vqtbl1q_u8(vld1q_u8(bits_of_high), vshrq_n_u8(bytes, 4));
     uint8x16_t row = vqtbl1q_u8(nibbles, vandq_u8(bytes, vdupq_n_u8(15)));
-    // Bytes from 0x80 up have no bit.
+    // Bytes from 0x80 up have no bit and are encoded.
     return vceqq_u8(vandq_u8(row, bits), vdupq_n_u8(0));
 }
 
-/// Four masks of four bytes each, one in each byte of the result.
+/// Returns four masks of four bytes each, one in each byte of the result.
 static inline uint32_t masks_of(uint8x16_t unsafe) {
     static const uint8_t weights[16] = {1, 2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8};
     uint8x16_t weighted = vandq_u8(unsafe, vld1q_u8(weights));
@@ -28,7 +28,7 @@ static inline uint8_t *put_four(uint8_t *place, uint64x2_t row, unsigned unsafe)
     return place + nc_percent_lengths[unsafe];
 }
 
-/// Writes the first `count` bytes of a block; bytes beyond count as safe.
+/// Writes the first `count` bytes of a block. The bytes after them must be safe.
 static inline uint8_t *put_block(uint8_t *place, uint8x16_t bytes, uint32_t masks, size_t count, uint8_t space) {
     static const uint8_t hex[] = "0123456789ABCDEF";
     uint8x16_t kept = vbslq_u8(vceqq_u8(bytes, vdupq_n_u8(' ')), vdupq_n_u8(space), bytes);
@@ -54,7 +54,7 @@ static inline uint8_t *put_block(uint8_t *place, uint8x16_t bytes, uint32_t mask
     if (count > 12) {
         place = put_four(place, vzip2q_u64(digits_high, kept_high), masks >> 24);
     }
-    // The last four may be fewer.
+    // The last group may have fewer than four bytes.
     return place - ((16 - count) & 3);
 }
 
@@ -68,7 +68,7 @@ static size_t escape_neon(uint8_t *out, const uint8_t *text, size_t length, cons
     if (length < NC_PERCENT_FEW) {
         return (size_t)(place - out) + nc_percent_scalar(place, text, length, set);
     }
-    // Letters, which are safe, fill the block up.
+    // Pads the block with letters, which are safe.
     uint8_t rest[16];
     memset(rest, 'a', sizeof rest);
     memcpy(rest, text, length);

@@ -26,7 +26,7 @@ SSE2 static inline unsigned unsafe_of_sse2(__m128i bytes, bool keeps_slash) {
     return (unsigned)_mm_movemask_epi8(safe) ^ 0xFFFFu;
 }
 
-/// What follows a block that needs escaping most likely needs some too, and the look would be in vain.
+/// After a block with encoded bytes the next ones probably have some too, so they skip the check.
 #define BYTES_WITHOUT_A_LOOK 64u
 
 SSE2 static size_t escape_sse2(uint8_t *out, const uint8_t *text, size_t length, const nc_percent_set *set) {
@@ -52,14 +52,14 @@ SSE2 static size_t escape_sse2(uint8_t *out, const uint8_t *text, size_t length,
 #define SSSE3 __attribute__((target("ssse3")))
 #define SSSE3_INLINE __attribute__((target("ssse3"), always_inline)) static inline
 
-/// By high nibble: the bit that the set's row has for it; bytes from 0x80 up find none.
+/// By high nibble: the bit in the set's row. Bytes from 0x80 up have none.
 #define BITS_OF_HIGH 1, 2, 4, 8, 16, 32, 64, -128, -1, -1, -1, -1, -1, -1, -1, -1
 #define HEX_DIGITS '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F'
 
 SSSE3_INLINE unsigned unsafe_of(__m128i bytes, __m128i nibbles) {
     __m128i high = _mm_and_si128(_mm_srli_epi16(bytes, 4), _mm_set1_epi8(15));
     __m128i bits = _mm_shuffle_epi8(_mm_setr_epi8(BITS_OF_HIGH), high);
-    // The shuffle gives 0 for bytes from 0x80 up.
+    // The shuffle returns 0 for bytes from 0x80 up.
     __m128i row = _mm_shuffle_epi8(nibbles, bytes);
     return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_and_si128(row, bits), bits)) ^ 0xFFFFu;
 }
@@ -70,11 +70,11 @@ SSSE3_INLINE uint8_t *put_four(uint8_t *place, __m128i row, unsigned unsafe) {
     return place + nc_percent_lengths[unsafe];
 }
 
-/// Writes the first `count` bytes of a block; bytes beyond count as safe.
+/// Writes the first `count` bytes of a block. The bytes after them must be safe.
 SSSE3_INLINE uint8_t *put_block(uint8_t *place, __m128i bytes, unsigned unsafe, size_t count, uint8_t space) {
     __m128i kept = bytes;
     if (space != ' ') {
-        // A space that has to be escaped does not get here as one that is kept.
+        // A space that must be encoded is handled below.
         __m128i is_space = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(' '));
         kept = _mm_xor_si128(bytes, _mm_and_si128(is_space, _mm_set1_epi8((char)(' ' ^ space))));
     }
@@ -101,11 +101,11 @@ SSSE3_INLINE uint8_t *put_block(uint8_t *place, __m128i bytes, unsigned unsafe, 
     if (count > 12) {
         place = put_four(place, _mm_unpackhi_epi64(digits_high, kept_high), unsafe >> 12);
     }
-    // The last four may be fewer.
+    // The last group may have fewer than four bytes.
     return place - ((16 - count) & 3);
 }
 
-/// Reads 8 to 15 bytes, and nothing else.
+/// Reads exactly 8 to 15 bytes.
 SSSE3_INLINE __m128i load_few(const uint8_t *text, size_t length) {
     uint64_t first;
     uint64_t last;
@@ -115,7 +115,7 @@ SSSE3_INLINE __m128i load_few(const uint8_t *text, size_t length) {
     return _mm_set_epi64x((long long)last, (long long)first);
 }
 
-/// What is left at the end of at least 16 bytes: their last 16, moved so that the rest comes first.
+/// Loads the rest of a text of at least 16 bytes: its last 16 bytes, shifted so that the rest comes first.
 SSSE3_INLINE __m128i load_last(const uint8_t *end, size_t rest) {
     static const int8_t moves[32] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
                                      -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};

@@ -4,10 +4,10 @@
 #include <netcore/query.h>
 #include <string.h>
 
-/// A query as it grows.
+/// A query that is being written.
 typedef struct writer {
     nc_buf *out;
-    /// A first pair may be no text at all: an empty name without a value.
+    /// Set separately, because the first pair may be empty text: an empty name without a value.
     bool has_pair;
     nc_boolean_style booleans;
     nc_percent_style percent;
@@ -38,7 +38,7 @@ static nc_status append_pair(void *ctx, nc_slice name, const nc_params_item *val
     if (in->has_pair) {
         nc_buf_append_byte(in->out, '&');
     } else if (name.length > 0 && name.data[0] == '?') {
-        // Browsers' and node's URLSearchParams take a '?' at the very beginning for the URL's.
+        // URLSearchParams of browsers and node drops a '?' at the very start.
         nc_buf_append(in->out, nc_slice_of("%3F"));
         name = nc_slice_make(name.data + 1, name.length - 1);
     }
@@ -94,7 +94,7 @@ nc_status nc_query_append(nc_buf *out, const nc_params *params, const nc_query_o
     return nc_error_clear(err);
 }
 
-/// The first byte that would end the query or the request's line; the length when there is none.
+/// Returns the offset of the first byte that would end the query or the request line; the length if there is none.
 static size_t find_forbidden(nc_slice query) {
     size_t at = 0;
     while (at < query.length && query.data[at] > ' ' && query.data[at] != '#' && query.data[at] != 0x7F) {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/// A longer name is nobody's word, and is hidden without being read.
+/// A longer name counts as a secret without being read.
 enum { MAX_NAME_BYTES = 1024, MAX_WORDS = 64 };
 
 typedef struct span {
@@ -12,8 +12,8 @@ typedef struct span {
     uint16_t length;
 } span;
 
-/// The letters of ASCII in a name, in lower case: all else separates them. And where its words stand. A chunk lies
-/// between two separators, a word also between two changes of case: the one of "apiKey" has two.
+/// The ASCII letters of a name in lower case, and the positions of its words. Other bytes are separators. A chunk is
+/// between two separators. A word is also split at changes of case: "apiKey" is one chunk of two words.
 typedef struct split_name {
     uint8_t bare[MAX_NAME_BYTES];
     size_t length;
@@ -25,7 +25,7 @@ typedef struct split_name {
 
 /* --- lists; each ends with NULL --- */
 
-/// Secrets wherever they stand.
+/// Secrets at any position.
 static const char *const secret_words[] = {
     "token",      "tokens",     "secret",     "secrets",   "password",  "passwords",  "passwd",      "passphrase",
     "passcode",   "pass",       "pwd",        "pw",        "pin",       "otp",        "totp",        "hotp",
@@ -39,7 +39,7 @@ static const char *const secret_words[] = {
 /// Secrets at the end of a name.
 static const char *const last_words[] = {"auth", "oauth", "authentication", NULL};
 
-/// Ends of words that are written in one: "accesstoken".
+/// Ends of compound words, such as "accesstoken".
 static const char *const word_ends[] = {
     "secret",    "secrets",         "password",    "passwd",     "pwd",        "passphrase", "passcode",
     "sessid",    "session",         "jwt",         "otp",        "signature",  "assertion",  "verifier",
@@ -49,46 +49,46 @@ static const char *const word_ends[] = {
     "sshkey",    "writekey",        "adminkey",    "servicekey", "hmackey",    "userpin",    "cardpin",
     NULL};
 
-/// Secrets anywhere in a name, whatever separates their letters.
+/// Secrets anywhere in a name, with any separators between their letters.
 static const char *const bare_parts[] = {
     "password",     "passwd",          "passphrase",   "passcode",    "secret",    "credential", "authorization",
     "sessionid",    "sessid",          "apikey",       "accesstoken", "authtoken", "idtoken",    "refreshtoken",
     "samlresponse", "samlrequest",     "samlart",      "accesskey",   "secretkey", "privatekey", "clientprincipal",
     "rememberme",   "wordpresslogged", "wordpresssec", NULL};
 
-/// Words that one of the above ends or stands in, and that are none.
+/// Words that contain one of the above and are no secrets.
 static const char *const harmless_words[] = {"secretary",  "secretaries", "secretariat",  "secretion",
                                              "possession", "obsession",   "intersession", NULL};
 
-/// Whole names that are none, without their separators.
+/// Complete names, without separators, that are no secrets.
 static const char *const harmless_names[] = {"accesscontrolallowcredentials", "publickeypins",
                                              "publickeypinsreportonly", NULL};
 
-/// What a key is when it opens nothing: Idempotency-Key, sort_key.
+/// Words before "key" that make it no secret: Idempotency-Key, sort_key.
 static const char *const harmless_keys[] = {
     "idempotency", "idempotent", "primary",     "foreign",       "public",      "sort",   "partition",
     "cache",       "surrogate",  "unique",      "group",         "routing",     "row",    "column",
     "range",       "index",      "lookup",      "object",        "translation", "socket", "dedup",
     "websocket",   "ordering",   "correlation", "deduplication", NULL};
 
-/// What a key is when its name goes on: Api_Key_Id.
+/// Words before "key" that make it a secret even if the name continues: Api_Key_Id.
 static const char *const secret_keys[] = {"api",          "access",   "secret", "private", "auth",     "account",
                                           "subscription", "license",  "client", "app",     "master",   "encryption",
                                           "signing",      "session",  "shared", "storage", "consumer", "admin",
                                           "service",      "rapidapi", "user",   NULL};
 
-/// What a code is that only its owner has.
+/// Words before "code" that make it a secret.
 static const char *const secret_codes[] = {
     "auth",   "oauth", "authorization", "verification", "device",     "user",           "mfa",
     "tfa",    "fa",    "security",      "access",       "activation", "confirmation",   "recovery",
     "backup", "sms",   "login",         "reset",        "invite",     "authentication", NULL};
 
-/// What is counted or described: max_tokens, token_type.
+/// Words of counts and descriptions: max_tokens, token_type.
 static const char *const counting_words[] = {"max",    "min", "total",  "prompt",    "completion", "input",
                                              "output", "num", "cached", "reasoning", "count",      NULL};
 static const char *const describing_words[] = {"count", "type", "endpoint", "limit", "usage", "budget", NULL};
 
-/// Secrets as a whole name of a parameter: those of OAuth and of CAS. A member of JSON is called so for other reasons.
+/// Parameter names that are secrets as a whole, of OAuth and CAS. JSON members use them for other purposes.
 static const char *const parameter_names[] = {"code", "ticket", NULL};
 
 /* --- comparing --- */
@@ -131,7 +131,7 @@ static bool is_upper(uint8_t byte) {
     return byte >= 'A' && byte <= 'Z';
 }
 
-/// Whether a word begins at a letter behind another one: aB, and the B of ABc.
+/// Returns true if a word begins at this letter after another one: aB, and the B of ABc.
 static bool is_change(nc_slice name, size_t at) {
     return is_upper(name.data[at]) &&
            (!is_upper(name.data[at - 1]) ||
@@ -159,7 +159,7 @@ static void split(split_name *out, nc_slice name) {
 
 /* --- judging --- */
 
-/// "tokenizer" and "detokenize" are about tokens, and none.
+/// Returns true if a word contains "token". "tokenizer" and "detokenize" do not count.
 static bool holds_token(const uint8_t *word, size_t length) {
     const uint8_t *at = find(word, length, "token");
     if (at == NULL) {
@@ -193,7 +193,7 @@ static bool word_is_secret(const split_name *name, size_t index) {
             return true;
         }
     }
-    // "basicauth"; an author is none, and does not end so.
+    // "basicauth", but not "author".
     return is_last && length > 4 && memcmp(word + length - 4, "auth", 4) == 0;
 }
 
@@ -211,12 +211,12 @@ static bool pair_is_secret(const split_name *name, size_t index) {
            word_is_one_of(name, index - 1, secret_codes);
 }
 
-/// What no separator and no change of case divides as it is meant: "PHPSESSID", "PaSsWoRd".
+/// Returns true for names without useful separators or changes of case: "PHPSESSID", "PaSsWoRd".
 static bool bare_is_secret(const split_name *name) {
     for (size_t i = 0; i < name->chunk_count; i++) {
         const uint8_t *chunk = name->bare + name->chunks[i].start;
         size_t length = name->chunks[i].length;
-        // Of a chunk that is one word the word was judged.
+        // A chunk of one word was checked as a word already.
         if (name->word_count > name->chunk_count && is_one_of(chunk, length, secret_words)) {
             return true;
         }

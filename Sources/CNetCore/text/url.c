@@ -14,7 +14,7 @@ static nc_slice slice_until(nc_slice text, size_t end) {
     return nc_slice_make(text.data, end);
 }
 
-/// Cuts `rest` at the first byte of `stops`; what stands before it is returned.
+/// Removes and returns the part of `rest` before the first byte of `stops`.
 static nc_slice take_until(nc_slice *rest, const char *stops) {
     size_t end = 0;
     while (end < rest->length && strchr(stops, rest->data[end]) == NULL) {
@@ -25,7 +25,7 @@ static nc_slice take_until(nc_slice *rest, const char *stops) {
     return taken;
 }
 
-/// Counts the bytes of a scheme without its colon; 0 when the text does not begin with a scheme.
+/// Returns the length of the scheme without its colon; 0 if the text has no scheme.
 static size_t scheme_length(nc_slice text) {
     for (size_t i = 0; i < text.length; i++) {
         uint8_t c = text.data[i];
@@ -70,8 +70,8 @@ nc_url_parts nc_url_split(nc_slice text) {
     return out;
 }
 
-/// Removes dot segments in place (RFC 3986, 5.2.4) and returns the new length. What is still to be read never lies
-/// before what is written, so the rule's "replace the prefix with '/'" may write where it reads.
+/// Removes dot segments in place (RFC 3986, 5.2.4) and returns the new length. The write position never passes the read
+/// position, so the rule's "replace the prefix with '/'" can write to the input.
 static size_t remove_dot_segments(uint8_t *path, size_t length) {
     size_t in = 0;
     size_t out = 0;
@@ -87,7 +87,7 @@ static size_t remove_dot_segments(uint8_t *path, size_t length) {
             in = length;
         } else if (is_up || is_here) {
             in += is_up ? 2 : 1;
-            // "/.." and "/." at the end leave a '/', which takes the place of their last dot.
+            // "/.." and "/." at the end leave a '/', which replaces their last dot.
             if (in + 1 == length) {
                 path[in] = '/';
             } else {
@@ -104,7 +104,7 @@ static size_t remove_dot_segments(uint8_t *path, size_t length) {
     return out;
 }
 
-/// Chooses the target's parts (RFC 3986, 5.2.2, strict); `*directory` is what is put before the reference's path.
+/// Selects the target's parts (RFC 3986, 5.2.2, strict). `*directory` is the prefix of the reference's path.
 static nc_url_parts choose(const nc_url_parts *base, const nc_url_parts *reference, nc_slice *directory) {
     nc_url_parts target = *reference;
     *directory = nc_slice_make(NULL, 0);
@@ -132,8 +132,8 @@ static nc_url_parts choose(const nc_url_parts *base, const nc_url_parts *referen
     return target;
 }
 
-/// Leaves a folder for the one above it. The root has none (5.2.4), and above "." and ".." it is another than the one
-/// that is written before them.
+/// Moves to the parent directory. Returns false at the root (5.2.4), and at "." and "..", whose parent is not their
+/// prefix.
 static bool climb(nc_slice *directory) {
     size_t start = directory->length > 0 ? directory->length - 1 : 0;
     nc_slice above = slice_until(*directory, start);
@@ -148,7 +148,7 @@ static bool climb(nc_slice *directory) {
     return true;
 }
 
-/// Takes the steps that a relative path begins with, as libcurl does where it leaves the others in their place.
+/// Resolves the leading steps of a relative path, as libcurl does if it keeps the others.
 static void take_steps(nc_slice *directory, nc_slice *path) {
     if (starts_with(*path, "./")) {
         *path = slice_from(*path, 2);
@@ -170,7 +170,7 @@ static void append_path(nc_buf *out, nc_slice directory, const nc_url_parts *tar
         length = remove_dot_segments(out->data + start, length);
         out->length = start + length;
     }
-    // Without an authority a path may not begin with "//" (3.3): "a:/x" and "..//b" would name the host b.
+    // A path without an authority must not begin with "//" (3.3): "a:/x" and "..//b" would have the host b.
     if (!target->has_authority && length >= 2 && memcmp(out->data + start, "//", 2) == 0) {
         nc_buf_append(out, nc_slice_of("/."));
         if (out->status == NC_OK) {
@@ -180,7 +180,7 @@ static void append_path(nc_buf *out, nc_slice directory, const nc_url_parts *tar
     }
 }
 
-/// Puts the parts together (RFC 3986, 5.3).
+/// Recomposes the parts (RFC 3986, 5.3).
 static void append_target(nc_buf *out, const nc_url_parts *target, nc_slice directory, bool keeps_dots) {
     nc_buf_append(out, target->scheme);
     nc_buf_append_byte(out, ':');

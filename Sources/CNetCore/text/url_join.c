@@ -6,18 +6,18 @@
 #include <netcore/url.h>
 #include <string.h>
 
-/// What joining and escaping may make of the longest base and the longest path: each byte becomes three at most.
+/// The largest result of joining and encoding the longest base and path: each byte becomes at most three.
 #define MAX_RAW_BYTES (2 * NC_URL_MAX_BYTES + 16)
 
-/// An authority in its three parts (RFC 3986, 3.2).
+/// The parts of an authority (RFC 3986, 3.2).
 typedef struct url_place {
-    /// Up to the last '@', that '@' included.
+    /// Up to and including the last '@'.
     nc_slice userinfo;
-    /// With the brackets of an IP literal.
+    /// Includes the brackets of an IP literal.
     nc_slice host;
-    /// What follows the colon behind the host.
+    /// The text after the colon behind the host.
     nc_slice port;
-    /// Whether there is such a colon.
+    /// True if there is such a colon.
     bool has_port;
 } url_place;
 
@@ -26,14 +26,14 @@ static bool is_hex(uint8_t c) {
     return (c >= '0' && c <= '9') || (lower >= 'a' && lower <= 'f');
 }
 
-/// Bytes that RFC 3986 lets stand nowhere in a URL but in their encoded form: below 64 the controls, space and "<>,
-/// above it \^`{|} and DEL, a bit for each.
+/// Returns true for bytes that a URL contains only in encoded form (RFC 3986), as a bit set: below 64 controls, space
+/// and "<>, above it \^`{|} and DEL.
 static bool is_forbidden(uint8_t c) {
     uint64_t bits = c < 64 ? 0x50000005ffffffffu : 0xb800000150000000u;
     return c >= 0x80 || (bits >> (c & 63) & 1) != 0;
 }
 
-/// Whether a byte stands where it would have to be encoded; `text` and `at` say where.
+/// Returns true if the byte at `at` must be encoded.
 static bool is_to_encode(nc_slice text, size_t at) {
     uint8_t c = text.data[at];
     bool is_stray = c == '%' && !(at + 2 < text.length && is_hex(text.data[at + 1]) && is_hex(text.data[at + 2]));
@@ -74,7 +74,7 @@ static nc_status check_text(nc_slice text, const char *role, nc_error *err) {
                             NC_URL_MAX_BYTES);
     }
     if (is_clean(text)) {
-        return NC_OK; // Plain ASCII without a control in it, as most are.
+        return NC_OK; // plain ASCII without controls, as usual
     }
     size_t valid = nc_utf8_span(text.data, text.length);
     for (size_t i = 0; i < valid; i++) {
@@ -121,8 +121,8 @@ static bool is_port(nc_slice text) {
     return true;
 }
 
-/// Takes an authority apart; false when it has none of the forms that RFC 3986 allows: brackets that are not closed,
-/// two ports, a port that is not a number up to 65535.
+/// Splits an authority. Returns false for forms that RFC 3986 does not allow: unclosed brackets, two ports, a port that
+/// is not a number up to 65535.
 static bool split_authority(url_place *out, nc_slice authority) {
     url_place place = {0};
     size_t start = authority.length;
@@ -151,8 +151,8 @@ static bool split_authority(url_place *out, nc_slice authority) {
     return !place.has_port || (rest.data[0] == ':' && is_port(place.port));
 }
 
-/// What no place on the network can be called; the rest of what a host may be is libcurl's word. A name and a password
-/// may stand before the host: neither is repeated.
+/// Refuses an invalid authority; libcurl may refuse more hosts. The message omits a name and a password before the
+/// host.
 static nc_status check_place(const nc_url_parts *parts, nc_error *err) {
     url_place place = {0};
     bool is_whole = split_authority(&place, parts->authority);
@@ -168,7 +168,7 @@ static nc_status check_place(const nc_url_parts *parts, nc_error *err) {
     return NC_OK;
 }
 
-/// The base as a folder: without query and fragment, and with a '/' at its end.
+/// Appends the base as a directory: without query and fragment, and with a trailing '/'.
 static void append_folder(nc_buf *out, nc_slice base) {
     size_t end = 0;
     while (end < base.length && base.data[end] != '?' && base.data[end] != '#') {
@@ -188,7 +188,7 @@ static nc_status check_base(nc_slice base, const nc_url_parts *parts, nc_error *
     return status == NC_OK ? check_place(parts, err) : status;
 }
 
-/// Whether the base may stay as it is: a folder already, or of no account to a path that begins at the root.
+/// Returns true if the base needs no change: it is a directory already, or `path` is absolute and replaces its path.
 static bool needs_no_folder(const nc_url_parts *base, nc_slice path, nc_join_mode mode) {
     bool is_rooted = path.length > 0 && path.data[0] == '/';
     bool is_folder = base->path.length > 0 && base->path.data[base->path.length - 1] == '/' && !base->has_query &&
@@ -196,8 +196,8 @@ static bool needs_no_folder(const nc_url_parts *base, nc_slice path, nc_join_mod
     return is_rooted ? mode == NC_JOIN_BY_RFC : is_folder;
 }
 
-/// Puts base and path together; what may not stand in a URL is still in `raw`, whose own failure is not told here.
-/// Most URLs hold nothing of the kind, and then `raw` is where they are wanted.
+/// Joins base and path. Bytes that must be encoded are still in `raw`; the caller checks the status of `raw`. Most URLs
+/// have none, and `raw` is then the caller's output.
 static nc_status resolve(nc_buf *raw, nc_slice base, nc_slice path, nc_join_mode mode, nc_error *err) {
     nc_url_parts reference = nc_url_split(path);
     if (reference.scheme.length > 0 && reference.has_authority) {
@@ -216,7 +216,7 @@ static nc_status resolve(nc_buf *raw, nc_slice base, nc_slice path, nc_join_mode
     nc_buf folder = nc_buf_init(MAX_RAW_BYTES);
     append_folder(&folder, base);
     if (mode == NC_JOIN_KEEPS_BASE_PATH && path.length > 0 && path.data[0] == '/') {
-        // The folder ends with the '/' that the path begins with. What follows is path, whatever it looks like.
+        // The directory ends with the '/' that the path begins with. Everything after it is path.
         nc_buf_append(&folder, nc_slice_make(path.data + 1, path.length - 1));
         reference = nc_url_split(nc_buf_slice(&folder));
     }
@@ -231,7 +231,7 @@ static nc_status resolve(nc_buf *raw, nc_slice base, nc_slice path, nc_join_mode
     return NC_OK;
 }
 
-/// Scheme and authority as they are, then path, query and fragment encoded where they have to be.
+/// Appends scheme and authority unchanged, then path, query and fragment with the necessary encoding.
 static void append_encoded(nc_buf *out, nc_slice raw, const nc_url_parts *parts) {
     nc_slice front = parts->has_authority ? parts->authority : parts->scheme;
     size_t end = front.data == NULL ? raw.length : (size_t)(front.data - raw.data) + front.length;
@@ -249,7 +249,8 @@ nc_status nc_url_join(nc_buf *out, nc_slice base, nc_slice path, nc_join_mode mo
         return status;
     }
     nc_buf aside = nc_buf_init(MAX_RAW_BYTES);
-    bool has_room = out->max_bytes - out->length > base.length + path.length; // Also for what '..' takes away again.
+    bool has_room =
+        out->max_bytes - out->length > base.length + path.length; // including segments that ".." removes later
     nc_buf *raw = has_room && is_clean(base) && is_clean(path) ? out : &aside;
     size_t length_before = out->length;
     size_t start = raw->length;
