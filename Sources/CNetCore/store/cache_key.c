@@ -5,13 +5,13 @@
 #include "store/key_url.h"
 
 enum {
-    /// Values of one object, and fields, that are put in order before they are written. More are written first.
+    /// Up to this many values of an object, or fields, are sorted before they are written. More are sorted afterwards.
     FEW = 16,
-    /// How deep objects may lie for that: it takes a kilobyte of stack for each.
+    /// Maximum depth for that: each level takes a kilobyte of stack.
     SHALLOW = 8,
 };
 
-/// Begins a container; its length is put in by end_container().
+/// Begins a container. end_container() fills in its length.
 static uint8_t *begin_container(key_writer *out, description_tag tag) {
     key_put_byte(out, (uint8_t)tag);
     out->at += CONTAINER_HEAD_BYTES - 1;
@@ -26,7 +26,7 @@ static void end_container(key_writer *out, uint8_t *start) {
     start[-1] = (uint8_t)length;
 }
 
-/// Ends a container whose content is not in canonical order yet.
+/// Ends a container and puts its content into canonical order.
 static nc_status end_unordered(key_writer *out, uint8_t *start, description_tag kind, nc_error *err) {
     end_container(out, start);
     nc_status status = nc_description_sort(start, (size_t)(out->at - start), kind);
@@ -78,14 +78,14 @@ static int compare_names(nc_slice a, nc_slice b) {
     return i < least ? a.data[i] - b.data[i] : (a.length > b.length) - (a.length < b.length);
 }
 
-/// Up to FEW values of an object, and their places by name.
+/// Up to FEW values of an object, and their order by name.
 typedef struct few_values {
     nc_params_item items[FEW];
     const nc_params_item *sorted[FEW];
     size_t count;
 } few_values;
 
-/// Reads the values of an object, equal names in the order in which they come; false when there are more than FEW.
+/// Reads the values of an object, equal names in the given order. Returns false if there are more than FEW.
 static bool gather(few_values *out, const nc_params_item *object) {
     nc_params_cursor cursor = nc_params_children(object);
     size_t count = 0;
@@ -102,7 +102,7 @@ static bool gather(few_values *out, const nc_params_item *object) {
     return cursor.rest.length == 0;
 }
 
-/// Writes a small object in order; `*is_small` tells whether it was one.
+/// Writes an object in order if it is small; `*is_small` receives whether it was.
 static nc_status put_small_object(bool *is_small, key_writer *out, const nc_params_item *object, uint32_t depth,
                                   nc_error *err) {
     few_values values;
@@ -143,7 +143,7 @@ static nc_status put_container(key_writer *out, const nc_params_item *item, uint
     return end_unordered(out, start, tag, err);
 }
 
-/// The depth of a tree is bounded by NC_PARAMS_MAX_DEPTH, and so is this.
+/// Recursive; NC_PARAMS_MAX_DEPTH bounds the depth.
 static nc_status put_value(key_writer *out, const nc_params_item *item, uint32_t depth, nc_error *err) {
     if (item->kind < NC_PARAMS_OBJECT) {
         return put_scalar(out, item, err);
@@ -202,7 +202,7 @@ static nc_status put_headers(key_writer *out, const nc_cache_key_parts *parts, n
     return NC_OK;
 }
 
-/// The top bit of each byte that is no letter, digit or '-', which nearly all names are made of.
+/// Sets the top bit of each byte that is not a letter, digit or '-'. Nearly all names contain only these.
 static inline uint64_t find_unusual(uint64_t word) {
     uint64_t low = key_lower(word) & ~KEY_TOPS;
     uint64_t is_letter = (low + KEY_ONES * (0x80 - 'a')) & ~(low + KEY_ONES * (0x7F - 'z'));
@@ -222,7 +222,7 @@ static bool is_token(nc_slice text) {
     return is_good;
 }
 
-/// Not 0 when there is a CR, LF or NUL among the bytes.
+/// Returns a value other than 0 if the bytes contain CR, LF or NUL.
 static inline uint64_t find_ends(uint64_t word) {
     return key_equals(word, '\r') | key_equals(word, '\n') | key_equals(word, 0);
 }
@@ -241,13 +241,13 @@ static nc_status check_headers(const nc_cache_key_parts *parts, nc_error *err) {
 
 /* --- the whole --- */
 
-/// Adds a length and what stands around it, in numbers that cannot overflow; a length of more than 32 bits is no length
-/// of a description, and makes the total as long.
+/// Adds a length and its overhead without overflow. A length above 32 bits makes the total too large for a canonical
+/// form.
 static void add_bytes(uint64_t *total, size_t length) {
     *total += (length < UINT32_MAX ? length : UINT32_MAX) + 1 + MAX_LENGTH_BYTES;
 }
 
-/// The bytes that the description takes at most; false when they are too many for its lengths.
+/// Computes the maximum size of the canonical form. Returns false if it exceeds 32 bits.
 static bool measure(size_t *out, const nc_cache_key_parts *parts) {
     uint64_t total = DESCRIPTION_HEAD_BYTES + CONTAINER_HEAD_BYTES + sizeof "GET/";
     add_bytes(&total, parts->method.length);
@@ -259,8 +259,8 @@ static bool measure(size_t *out, const nc_cache_key_parts *parts) {
         add_bytes(&total, parts->headers[i].value.length);
     }
     if (parts->parameters != NULL) {
-        // A node is 16 bytes, name and text; a description of it at most the length of a name, name, tag, length, text
-        // or the digits of a number: less than twice that.
+        // A node takes 16 bytes, its name and its text. Its canonical form takes less than twice that: a length, the
+        // name, a tag, a length, and the text or a number's digits.
         add_bytes(&total, parts->parameters->nodes.length);
         add_bytes(&total, parts->parameters->nodes.length);
     }
@@ -349,8 +349,8 @@ nc_status nc_cache_key_describe(nc_buf *out, const nc_cache_key_parts *parts, nc
     return nc_error_clear(err);
 }
 
-/// Hex digits, four bytes at a time: each half of a byte gets eight bits of its own, the higher half before the lower
-/// one, and '0', or from 10 up what makes it a letter.
+/// Writes hex digits, four bytes at a time: spreads each half byte to eight bits and adds '0', or the offset to a
+/// letter.
 static void spell(char *out, const uint8_t *bytes) {
     for (size_t i = 0; i < NC_MD5_BYTES; i += 4) {
         uint64_t word = (uint64_t)bytes[i] | (uint64_t)bytes[i + 1] << 16 | (uint64_t)bytes[i + 2] << 32 |

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/// A description as it is read: what is left, and how deep its containers lie.
+/// A reader of a canonical form: the remaining bytes and the depth.
 typedef struct reader {
     nc_slice rest;
     uint32_t depth;
-    /// Whether it broke the layout; nothing more is read then.
+    /// True after a violation of the layout; nothing more is read.
     bool has_failed;
 } reader;
 
@@ -48,7 +48,7 @@ static nc_slice take_text(reader *in) {
     return take(in, length);
 }
 
-/// Takes a container's length and what it holds.
+/// Reads a container's length and content.
 static nc_slice take_content(reader *in) {
     nc_slice head = take(in, CONTAINER_HEAD_BYTES - 1);
     if (in->has_failed) {
@@ -61,8 +61,8 @@ static void put(nc_buf *out, const char *text) {
     nc_buf_append(out, nc_slice_of(text));
 }
 
-/// Quotes as JSON does. What is no UTF-8, and C1's controls, are shown as \x and two digits, which JSON does not know:
-/// nobody takes them for text.
+/// Quotes as in JSON. Bytes that are not UTF-8, and C1 controls, are written as \x and two digits, which is not JSON
+/// and so cannot be mistaken for text.
 static void put_quoted(nc_buf *out, nc_slice text) {
     char escaped[8];
     nc_buf_append_byte(out, '"');
@@ -162,7 +162,7 @@ static void explain_headers(nc_buf *out, reader *in) {
     in->has_failed = inner.has_failed;
 }
 
-/// Text where it is text, hex where it is not.
+/// Writes text as text, and other bytes in hexadecimal.
 static void put_body(nc_buf *out, nc_slice bytes) {
     char length[32];
     (void)snprintf(length, sizeof length, "%zu bytes ", bytes.length);
@@ -205,7 +205,7 @@ static void explain_part(nc_buf *out, reader *in, description_tag tag) {
     put(out, "\n");
 }
 
-/// Every part at most once, in its order, method and URL always.
+/// Reads the parts in their order: each at most once, method and URL always.
 static void explain_parts(nc_buf *out, reader *in) {
     static const uint8_t order[] = {TAG_METHOD, TAG_URL, TAG_HEADERS, TAG_PARAMETERS, TAG_BODY, TAG_SCOPE};
     for (size_t i = 0; i < sizeof order && !in->has_failed; i++) {

@@ -50,7 +50,7 @@ static void blocks(uint32_t lanes[NC_CHECKSUM_LANES], const uint8_t *bytes, size
 }
 
 nc_checksum nc_checksum_init(void) {
-    // Lanes that differ from the start tell apart what stands in one or the other.
+    // The lanes start with different values, so that swapping words between lanes changes the sum.
     return (nc_checksum){.lanes = {0xFFFFFFFFu, 0xEFFFFFFFu, 0xFEFFFFFFu, 0xFFEFFFFFu}};
 }
 
@@ -89,7 +89,7 @@ static void put_number(uint8_t *out, uint64_t number, size_t bytes) {
 }
 
 void nc_checksum_finish(uint8_t out[NC_CHECKSUM_BYTES], nc_checksum *sum) {
-    // Zeros fill the last block; the length in a block of its own tells them from zeros that were there.
+    // Zeros fill the last block. A final block with the length distinguishes them from zeros in the data.
     memset(sum->tail + sum->tail_bytes, 0, NC_CHECKSUM_BLOCK_BYTES - sum->tail_bytes);
     blocks(sum->lanes, sum->tail, 1);
     for (size_t lane = 0; lane < NC_CHECKSUM_LANES; lane++) {

@@ -1,8 +1,7 @@
-/// The check of an entry's bytes: four CRC-32C side by side, each over every fourth word of eight bytes.
+/// The checksum of an entry: four interleaved CRC-32C, each over every fourth word of eight bytes; 128 bits together.
 ///
-/// One CRC waits for its own last step; four do not wait for each other, and together they are 128 bits. Whatever
-/// changes within 32 bits of one another, single bits above all, is found for certain; other damage but by chance.
-/// It finds damage, not malice: for that, entries are sealed.
+/// Four independent CRCs run in parallel, where one waits for its previous step. Changes within 32 bits are always
+/// detected; other damage with high probability. It does not detect tampering: sealed entries do.
 #ifndef NETCORE_PRIVATE_STORE_CHECKSUM_H
 #define NETCORE_PRIVATE_STORE_CHECKSUM_H
 
@@ -10,24 +9,24 @@
 
 enum { NC_CHECKSUM_BYTES = 16, NC_CHECKSUM_LANES = 4, NC_CHECKSUM_BLOCK_BYTES = 32 };
 
-/// A check that is being computed.
+/// A checksum being computed.
 typedef struct nc_checksum {
     uint32_t lanes[NC_CHECKSUM_LANES];
-    uint8_t tail[NC_CHECKSUM_BLOCK_BYTES]; // bytes that fill no block yet
+    uint8_t tail[NC_CHECKSUM_BLOCK_BYTES]; // bytes of an incomplete block
     size_t tail_bytes;
     uint64_t total_bytes;
 } nc_checksum;
 
 nc_checksum nc_checksum_init(void);
 void nc_checksum_update(nc_checksum *sum, nc_slice bytes);
-/// Writes the check of all that was added; nothing may be added afterwards.
+/// Writes the checksum of all added bytes. No bytes may be added after it.
 void nc_checksum_finish(uint8_t out[NC_CHECKSUM_BYTES], nc_checksum *sum);
 
-/// Takes whole blocks: Castagnoli's polynomial, reflected, without the inversions at start and end.
+/// Adds whole blocks: Castagnoli's polynomial, reflected, without the inversions at start and end.
 typedef void (*nc_checksum_blocks_fn)(uint32_t lanes[NC_CHECKSUM_LANES], const uint8_t *bytes, size_t block_count);
-/// In plain C, by tables.
+/// The table-driven version in portable C.
 void nc_checksum_blocks_portable(uint32_t lanes[NC_CHECKSUM_LANES], const uint8_t *bytes, size_t block_count);
-/// With the processor's own instruction; NULL where it has none.
+/// Returns the version with the processor's CRC instruction, or NULL if it has none.
 nc_checksum_blocks_fn nc_checksum_blocks_native(void);
 
 #endif

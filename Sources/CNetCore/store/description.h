@@ -1,9 +1,9 @@
-/// The layout of a cache key's description, as its writer and its reader know it.
+/// The layout of a cache key's canonical form, shared by its writer and its reader.
 ///
-/// "NK", the version, then the parts that there are, in the order of the tags below. A text is its tag, its length and
-/// its bytes; a container its tag, the length of all that it holds in four bytes, big end first, and that. In an object
-/// and among the fields each value stands behind its name: a length and the bytes. A length is a number of 7 bits in
-/// each byte, low end first, the eighth bit set in all but the last, and never longer than need be.
+/// "NK", the version, then the present parts in the order of the tags below. A text is a tag, a length and the bytes. A
+/// container is a tag, the length of its content in four bytes (big-endian), and the content. In objects and among
+/// fields, each value follows its name: a length and the bytes. A length is LEB128: 7 bits a byte, low bits first, the
+/// eighth bit set in all bytes except the last, in the shortest form.
 #ifndef NETCORE_PRIVATE_DESCRIPTION_H
 #define NETCORE_PRIVATE_DESCRIPTION_H
 
@@ -13,7 +13,7 @@ enum {
     DESCRIPTION_HEAD_BYTES = 3,
     /// A container's tag and length.
     CONTAINER_HEAD_BYTES = 5,
-    /// The longest length: 32 bits.
+    /// The longest encoding of a length: 32 bits.
     MAX_LENGTH_BYTES = 5,
 };
 
@@ -36,14 +36,15 @@ typedef enum description_tag {
     TAG_SET = 'e',
 } description_tag;
 
-/// Reads a length; returns how many bytes it has, 0 when none is there that is canonical and within 32 bits.
+/// Reads a length. Returns its number of bytes, or 0 if it is incomplete, not canonical or above 32 bits.
 size_t nc_description_length(uint32_t *out, nc_slice rest);
 
-/// Measures the value at the beginning of `rest`, its containers not looked into; 0 when there is none.
+/// Returns the size of the value at the beginning of `rest`, without checking the content of containers; 0 if there is
+/// none.
 size_t nc_description_value_bytes(nc_slice rest);
 
-/// Puts what a container of this kind holds into canonical order: by name for TAG_OBJECT and TAG_HEADERS, equal names
-/// staying as they are, and by all bytes for TAG_SET. Nothing is done when it is in order.
+/// Sorts the content of a container into canonical order: by name (stable) for TAG_OBJECT and TAG_HEADERS, by all bytes
+/// for TAG_SET. Does nothing if it is sorted.
 NC_NODISCARD nc_status nc_description_sort(uint8_t *bytes, size_t length, description_tag kind);
 
 #endif

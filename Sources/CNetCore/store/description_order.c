@@ -4,16 +4,16 @@
 #include <string.h>
 
 enum {
-    /// Pieces that are put in order without allocating, and bytes of them.
+    /// Up to this many pieces and bytes are sorted without an allocation.
     STACK_PIECES = 32,
     STACK_BYTES = 512,
 };
 
-/// One of the things that a container holds.
+/// One element of a container.
 typedef struct piece {
     size_t start;
     size_t length;
-    /// What it is ordered by: its name, or all of it.
+    /// The sort key: the name, or the whole element.
     nc_slice key;
 } piece;
 
@@ -33,7 +33,7 @@ size_t nc_description_length(uint32_t *out, nc_slice rest) {
     return 0;
 }
 
-/// Measures a length and what it announces; 0 when that is not all there.
+/// Returns the size of a length and its text, or 0 if they are incomplete.
 static size_t text_bytes(nc_slice rest) {
     uint32_t length;
     size_t taken = nc_description_length(&length, rest);
@@ -68,7 +68,7 @@ size_t nc_description_value_bytes(nc_slice rest) {
     }
 }
 
-/// Cuts the next piece off; what is cut was written by us and is whole.
+/// Cuts off the next piece. The bytes come from our own writer and are complete.
 static piece next_piece(const uint8_t *bytes, size_t start, size_t length, description_tag kind) {
     nc_slice rest = nc_slice_make(bytes + start, length - start);
     piece out = {.start = start};
@@ -93,7 +93,7 @@ static int compare(nc_slice a, nc_slice b) {
     return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
 }
 
-/// Counts the pieces; `*is_sorted` tells whether they are in order already.
+/// Counts the pieces. `*is_sorted` receives whether they are sorted.
 static size_t survey(const uint8_t *bytes, size_t length, description_tag kind, bool *is_sorted) {
     size_t count = 0;
     nc_slice last = {NULL, 0};
@@ -119,8 +119,8 @@ static void insertion_sort(piece *pieces, size_t count) {
     }
 }
 
-/// Merges runs of growing length, from one half of `pieces` to the other and back; returns the half with the result.
-/// Stable, and no input makes it slow.
+/// Sorts by merging runs between the two halves of `pieces`. Returns the half with the result. Stable; O(n log n) for
+/// every input.
 static piece *merge_sort(piece *pieces, size_t count) {
     piece *from = pieces;
     piece *to = pieces + count;

@@ -130,7 +130,7 @@ static int unlink_once(const nc_store *store, const char *name, bool is_director
 
 int nc_store_unlink(const nc_store *store, const char *name) {
     int code = unlink_once(store, name, false);
-    // POSIX has EPERM for a directory, Linux has EISDIR.
+    // For a directory POSIX specifies EPERM, Linux returns EISDIR.
     return code == EISDIR || code == EPERM ? unlink_once(store, name, true) : code;
 }
 

@@ -21,7 +21,7 @@ enum {
     FLAG_SEALED = 1,
 };
 
-/// Longer than any disk; sums of lengths below it do not overflow.
+/// Larger than any disk. Sums of lengths below it do not overflow.
 #define MAX_BODY_BYTES (UINT64_C(1) << 60)
 
 static const uint8_t magic[8] = {0x89, 'N', 'K', 'S', '\r', '\n', 0x1A, '\n'};
@@ -147,7 +147,7 @@ bool nc_entry_is_expired(const nc_entry_head *head, int64_t now_ms) {
     if (head->lifetime_ms == NC_STORE_FOREVER) {
         return false;
     }
-    // As unsigned numbers: a difference of two of these times may be more than INT64_MAX.
+    // Unsigned, because the difference of two times can exceed INT64_MAX.
     return now_ms < head->created_at_ms || (uint64_t)now_ms - (uint64_t)head->created_at_ms >= head->lifetime_ms;
 }
 

@@ -1,14 +1,14 @@
-/// What an entry's file is: a header of fixed length, the texts (key, host, tags, metadata), the body.
+/// The format of an entry's file: a header of fixed length, the texts (key, host, tags, metadata), the body.
 ///
 /// Numbers are little-endian:
 ///
 ///       0  magic, 8 bytes        32  body's length, 8              56  salt, 16
-///       8  version, 4            40  created, ms since 1970, 8     72  whose key it is sealed under, 8
-///      12  flags, 4              48  lifetime in ms, 8             80  check of the body as stored, 16
+///       8  version, 4            40  created, ms since 1970, 8     72  id of the sealing key, 8
+///      12  flags, 4              48  lifetime in ms, 8             80  checksum of the stored body, 16
 ///      16  lengths of key, host, tags and metadata, 4 each         96  zeros, 16
-///     112  check of the header up to here and of the texts as stored, 16
+///     112  checksum of the header up to here and of the stored texts, 16
 ///
-/// Sealed, texts and each piece of NC_ENTRY_PIECE_BYTES of the body are followed by a tag.
+/// In a sealed entry, a tag follows the texts and each piece of NC_ENTRY_PIECE_BYTES of the body.
 #ifndef NETCORE_PRIVATE_STORE_FORMAT_H
 #define NETCORE_PRIVATE_STORE_FORMAT_H
 
@@ -19,7 +19,7 @@
 
 enum {
     NC_ENTRY_HEADER_BYTES = 128,
-    /// What the check of the header covers, and what sealed texts are bound to.
+    /// The bytes that the header's checksum covers and that sealed texts authenticate.
     NC_ENTRY_CHECKED_BYTES = 112,
     NC_ENTRY_VERSION = 1,
     NC_ENTRY_SALT_BYTES = 16,
@@ -43,32 +43,32 @@ typedef struct nc_entry_head {
     uint8_t body_check[NC_CHECKSUM_BYTES];
 } nc_entry_head;
 
-/// Checks a draft's lengths and takes them, and the time. NC_OK, NC_ERR_USAGE, NC_ERR_TOO_LARGE.
+/// Checks a draft's lengths, and fills the head from them and the time. NC_OK, NC_ERR_USAGE, NC_ERR_TOO_LARGE.
 NC_NODISCARD nc_status nc_entry_head_init(nc_entry_head *out, const nc_store_draft *draft, int64_t now_ms,
                                           nc_error *err);
-/// Writes the header up to its check.
+/// Writes the header up to its checksum.
 void nc_entry_head_write(uint8_t out[NC_ENTRY_CHECKED_BYTES], const nc_entry_head *head);
-/// Writes the check of a header and of the texts behind it, as they are stored.
+/// Writes the checksum of a header and of the stored texts.
 void nc_entry_head_seal_off(uint8_t header[NC_ENTRY_HEADER_BYTES], nc_slice texts);
-/// Reads a header, the check aside; false for what no version of ours has written. The lengths are plausible then:
-/// their sum does not overflow.
+/// Reads a header without verifying its checksum. Returns false if no version of NetKit wrote it. On success the sum of
+/// the lengths does not overflow.
 NC_NODISCARD bool nc_entry_head_read(nc_entry_head *out, const uint8_t header[NC_ENTRY_HEADER_BYTES]);
-/// Whether header and texts as stored are what their check says.
+/// Returns true if header and stored texts match their checksum.
 NC_NODISCARD bool nc_entry_head_is_whole(const uint8_t header[NC_ENTRY_HEADER_BYTES], nc_slice texts);
 
-/// Bytes of all texts, without tag.
+/// Returns the size of all texts, without the tag.
 size_t nc_entry_texts_bytes(const nc_entry_head *head);
-/// Bytes of header and texts in the file.
+/// Returns the size of header and texts in the file.
 size_t nc_entry_front_bytes(const nc_entry_head *head);
-/// Bytes of the body in the file.
+/// Returns the size of the body in the file.
 uint64_t nc_entry_stored_body_bytes(const nc_entry_head *head);
-/// Bytes of the file.
+/// Returns the size of the file.
 uint64_t nc_entry_file_bytes(const nc_entry_head *head);
 
-/// Whether its lifetime is over at this time; what has one and comes from the future is over too.
+/// Returns true if the entry has expired. An entry with a lifetime and a creation time in the future has also expired.
 NC_NODISCARD bool nc_entry_is_expired(const nc_entry_head *head, int64_t now_ms);
 
-/// Views texts that are not (or no longer) sealed; the body is left empty and `found` is NC_STORE_HIT.
+/// Fills `out` with slices of unsealed texts. The body stays empty; `found` is NC_STORE_HIT.
 void nc_entry_describe(nc_store_entry *out, const nc_entry_head *head, const uint8_t *texts);
 
 #endif

@@ -13,8 +13,8 @@ static uint64_t word_of(const uint8_t *bytes) {
     return word;
 }
 
-/// Both halves of a product of two seeded words. The digest alone would not do: keys whose digests share some bits
-/// are easily found.
+/// Mixes both halves of a product of two seeded words. The digest alone is not enough: keys whose digests share some
+/// bits are easy to find.
 static uint32_t bucket_of(const nc_index *index, const uint8_t id[NC_STORE_ID_BYTES]) {
     uint64_t a = word_of(id) ^ index->seed[0];
     uint64_t b = word_of(id + 8) ^ index->seed[1];
@@ -86,7 +86,7 @@ bool nc_index_reserve(nc_index *index) {
     index->records = records;
     uint32_t *buckets = nc_realloc(index->buckets, capacity * sizeof *buckets);
     if (buckets == NULL) {
-        return false; // More records than they are said to be do no harm.
+        return false; // more records than the count are harmless
     }
     index->buckets = buckets;
     index->bucket_count = capacity;
@@ -183,7 +183,7 @@ nc_record *nc_index_oldest(const nc_index *index) {
 typedef struct moment {
     int64_t used_at_ms;
     uint32_t number;
-    uint32_t place; // among those of one time
+    uint32_t place; // position among records of the same time
 } moment;
 
 static int compare(const void *a, const void *b) {
@@ -199,8 +199,8 @@ static int64_t later(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/// The moments of what is in both. Not every use is given a time: what comes later in the order of `before` was used no
-/// earlier than what comes before it there, whatever its own time says.
+/// Collects the times of the records in both indexes. Not every use is recorded with a time. A record's use is at least
+/// as late as that of every record before it in the order of `before`.
 static uint32_t collect_known(moment *moments, const nc_index *index, const nc_index *before) {
     uint32_t count = 0;
     int64_t used_at_ms = INT64_MIN;

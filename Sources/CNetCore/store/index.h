@@ -1,7 +1,7 @@
-/// What a store remembers of its files: how long they are, and in which order they were used.
+/// An index of a store's files in memory: their sizes and their order of use.
 ///
-/// The order decides who goes first when there is no room, so that no directory has to be read for it. It is memory
-/// alone: the files are the truth, and whoever looks for an entry looks for its file too.
+/// The order decides which entry is evicted first, without reading the directory. The files are authoritative: a lookup
+/// always opens the file.
 #ifndef NETCORE_PRIVATE_STORE_INDEX_H
 #define NETCORE_PRIVATE_STORE_INDEX_H
 
@@ -9,51 +9,51 @@
 
 enum { NC_STORE_ID_BYTES = 16, NC_STORE_SLOTS = 4 };
 
-/// A file's name: the digest of a key, and which of the keys with this digest. All zero but the slot is possible.
+/// A file's name: the digest of a key, and a slot for keys with the same digest. The digest can be all zero.
 typedef struct nc_store_name {
     uint8_t id[NC_STORE_ID_BYTES];
     uint8_t slot;
 } nc_store_name;
 
-/// One file. In this order it fills three quarters of a line of the processor's cache, without gaps but the last.
+/// One file. The order of the fields leaves padding only at the end; the record takes three quarters of a cache line.
 typedef struct nc_record {
     uint64_t file_bytes;
-    int64_t used_at_ms; // as noted in the file: the order knows of more uses
-    uint32_t next;      // in the bucket, or among the free ones
-    uint32_t newer;     // in the order of use; the record's own number at the end
+    int64_t used_at_ms; // as recorded in the file; the order is more recent
+    uint32_t next;      // in the bucket, or in the free list
+    uint32_t newer;     // in the order of use; the record's own index at the end
     uint32_t older;
     nc_store_name name;
 } nc_record;
 
-/// All zero but the seed is an empty index. Confined: the store's mutex guards it.
+/// An index; empty if all fields except the seed are zero. Confined: the store's mutex guards it.
 typedef struct nc_index {
-    nc_record *records; // 0 is the ring's head: its `newer` was used longest ago, its `older` last
-    uint32_t *buckets;  // a power of two of them; 0 is none
+    nc_record *records; // record 0 is the ring's head: its `newer` is the oldest record, its `older` the newest
+    uint32_t *buckets;  // a power of two of them; index 0 means none
     uint32_t capacity;
     uint32_t bucket_count;
-    uint32_t record_count; // in use, 0 not counted
-    uint32_t used_numbers; // 1 + the highest number ever given
-    uint32_t free_number;  // first of the free ones
+    uint32_t record_count; // in use, without record 0
+    uint32_t used_numbers; // 1 + the highest index ever used
+    uint32_t free_number;  // head of the free list
     uint64_t bytes;
-    uint64_t seed[2]; // so that nobody can choose keys that share a bucket
+    uint64_t seed[2]; // secret, so that an attacker cannot choose keys that share a bucket
 } nc_index;
 
 void nc_index_deinit(nc_index *index);
-/// Makes room for one more, so that nc_index_set() cannot fail; false when memory is short.
+/// Reserves a record, so that nc_index_set() cannot fail. Returns false if memory ran out.
 NC_NODISCARD bool nc_index_reserve(nc_index *index);
-/// The record of a name, until the index is next changed; NULL when there is none.
+/// Returns the record of a name, valid until the index changes, or NULL.
 nc_record *nc_index_find(const nc_index *index, const nc_store_name *name);
-/// How long the files of this digest are, by slot; UINT64_MAX for a slot without one.
+/// Writes the sizes of the files with this digest, by slot; UINT64_MAX for an empty slot.
 void nc_index_find_all(uint64_t file_bytes[NC_STORE_SLOTS], const nc_index *index, const uint8_t id[NC_STORE_ID_BYTES]);
-/// Adds a name or changes it; it is the last one used then. After nc_index_reserve() for a new one.
+/// Adds or changes a name and makes it the newest. Call nc_index_reserve() first for a new name.
 void nc_index_set(nc_index *index, const nc_store_name *name, uint64_t file_bytes, int64_t used_at_ms);
-/// Makes a record the last one used.
+/// Makes a record the newest.
 void nc_index_use(nc_index *index, nc_record *record, int64_t used_at_ms);
-/// Forgets a name; false when it was not known.
+/// Removes a name. Returns false if it was not in the index.
 bool nc_index_remove(nc_index *index, const nc_store_name *name);
-/// The record that was used longest ago; NULL when there is none.
+/// Returns the least recently used record, or NULL.
 nc_record *nc_index_oldest(const nc_index *index);
-/// Puts the records in the order of their times; those that are in `before` too are used as late as they are there.
+/// Sorts the records by time. Records that are also in `before` keep their order from there.
 NC_NODISCARD bool nc_index_sort(nc_index *index, const nc_index *before);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include <netcore/url.h>
 
-/// The top bit of each control character, space and DEL: a carry into it comes from every other byte, and a byte from
-/// 0x80 up hides nothing but itself.
+/// Sets the top bit of each control character, space and DEL. Every other byte below 0x80 carries into its top bit; a
+/// byte from 0x80 affects only itself.
 static inline uint64_t find_controls(uint64_t word) {
     uint64_t low = word & ~KEY_TOPS;
     uint64_t is_above = (low + KEY_ONES * (0x80 - 0x21)) | word;
@@ -14,7 +14,7 @@ static inline uint64_t find_controls(uint64_t word) {
     return ~(is_above & is_other) & KEY_TOPS;
 }
 
-/// A port is a number, so ":0443" is ":443". The default of the scheme is left out, and so is ":" alone.
+/// Normalizes a port: ":0443" becomes ":443". Omits the scheme's default port and a lone ":".
 static nc_slice canonical_port(nc_slice scheme, nc_slice digits) {
     bool is_secure = scheme.length == 5;
     while (digits.length > 1 && digits.data[0] == '0') {
@@ -39,8 +39,8 @@ static bool is_number(nc_slice digits) {
     return true;
 }
 
-/// Cuts the authority, which begins at `start`, off, and takes host and port apart when it is what it should be;
-/// otherwise all of it is the host. Returns where it ends.
+/// Cuts off the authority that begins at `start`, and splits host and port if it is valid; otherwise all of it is the
+/// host. Returns its end.
 static size_t cut_authority(key_url *out, nc_slice url, size_t start, bool is_web) {
     size_t host = start;
     size_t colon = 0;
@@ -73,10 +73,10 @@ static size_t cut_authority(key_url *out, nc_slice url, size_t start, bool is_we
     return end;
 }
 
-/// Whether the canonical form of a host may differ from its text in lower case: an address, an international or
+/// Returns true if the canonical form of a host can differ from its lower-case text: an address, an international or
 /// percent-encoded name, or a trailing dot.
 static bool is_rare(nc_slice host) {
-    size_t label = 0; // where the last one begins
+    size_t label = 0; // start of the last label
     for (size_t i = 0; i < host.length; i++) {
         uint8_t c = host.data[i];
         if (c >= 0x80 || c == '%' || c == '[') {
@@ -87,8 +87,8 @@ static bool is_rare(nc_slice host) {
     return label == host.length || nc_ascii_is_digit(host.data[label]);
 }
 
-/// Replaces the host by its canonical form, so that all spellings of one host have one key. What is no host stays: no
-/// request reaches it.
+/// Replaces the host by its canonical form, so that all spellings of a host have one key. Text that is not a host
+/// stays: no request can be sent to it.
 static nc_status canonicalize_host(key_url *out, nc_error *err) {
     nc_buf host = nc_buf_init(sizeof out->written);
     nc_status status = nc_url_canonical_host(&host, out->host, err);

@@ -7,7 +7,7 @@
 /// A canonical host with brackets is at most this long.
 enum { KEY_HOST_BYTES = 256 };
 
-/// The pieces of a URL that are written, in order; the rest of it is not sent.
+/// The pieces of a URL that are written, in order. User information and fragment are omitted.
 typedef struct key_url {
     nc_slice scheme;
     nc_slice userinfo;
@@ -19,14 +19,14 @@ typedef struct key_url {
     uint8_t written[KEY_HOST_BYTES]; // holds the host if its canonical form is not the text of the URL
 } key_url;
 
-/// Takes a URL apart; the pieces point into it, and the host may point into `out`, which must not be moved then.
+/// Splits a URL. The pieces point into it; the host may point into `out`, which must then not be moved.
 ///
 /// Returns NC_OK; NC_ERR_BAD_URL if the URL has no scheme or host, or holds a control character or space;
 /// NC_ERR_NO_MEMORY.
 NC_NODISCARD nc_status nc_key_url_cut(key_url *out, nc_slice url, nc_error *err);
 
-/// Writes its length and the URL: at most the bytes that it had, a length, a slash, and the bytes of the host if that
-/// is in `written`.
+/// Writes a length and the URL. Takes at most the URL's bytes, a length, a slash, and the host's bytes if the host is
+/// in `written`.
 void nc_key_url_put(key_writer *out, const key_url *url);
 
 #endif

@@ -1,20 +1,20 @@
-/// Writes the pieces of a description to memory that was measured before: short ones, each in a few instructions.
+/// Writes the pieces of a canonical form to a buffer of sufficient size; short pieces take a few instructions each.
 #ifndef NETCORE_PRIVATE_KEY_WRITER_H
 #define NETCORE_PRIVATE_KEY_WRITER_H
 
 #include <netcore/bytes.h>
 #include <string.h>
 
-/// Eight bytes at a time: each byte 0x01, each byte's top bit.
+/// Masks for eight bytes at a time: the low bit and the top bit of each byte.
 #define KEY_ONES 0x0101010101010101u
 #define KEY_TOPS 0x8080808080808080u
 
-/// Where the next byte goes.
+/// The position of the next byte.
 typedef struct key_writer {
     uint8_t *at;
 } key_writer;
 
-/// nc_slice_make() without its call.
+/// Inlined nc_slice_make().
 static inline nc_slice key_slice(const void *data, size_t length) {
     return (nc_slice){data, length};
 }
@@ -29,7 +29,7 @@ static inline void key_store(uint8_t *to, uint64_t word) {
     memcpy(to, &word, sizeof word);
 }
 
-/// Reads 4 to 7 bytes, those in the middle twice.
+/// Reads 4 to 7 bytes as two overlapping words.
 static inline uint64_t key_load_short(const uint8_t *from, size_t length) {
     uint32_t head;
     uint32_t tail;
@@ -38,7 +38,7 @@ static inline uint64_t key_load_short(const uint8_t *from, size_t length) {
     return (uint64_t)tail << 32 | head;
 }
 
-/// Writes what key_load_short() read.
+/// Writes the result of key_load_short().
 static inline void key_store_short(uint8_t *to, uint64_t word, size_t length) {
     uint32_t head = (uint32_t)word;
     uint32_t tail = (uint32_t)(word >> 32);
@@ -46,8 +46,8 @@ static inline void key_store_short(uint8_t *to, uint64_t word, size_t length) {
     memcpy(to + length - 4, &tail, sizeof tail);
 }
 
-/// Calls `test` for each eight bytes of a text, the last eight perhaps in part again, and ORs what it returns; of a
-/// text of less than four bytes each is repeated eight times.
+/// Calls `test` for each eight bytes of a text and ORs the results. The last eight may overlap the previous ones. In a
+/// text below four bytes each byte is repeated eight times.
 static inline __attribute__((always_inline)) uint64_t key_scan(nc_slice text, uint64_t (*test)(uint64_t word)) {
     uint64_t found = 0;
     if (text.length >= 8) {
@@ -69,7 +69,7 @@ static inline void key_put_byte(key_writer *out, uint8_t byte) {
     *out->at++ = byte;
 }
 
-/// Most pieces are shorter than what a call of memcpy(3) costs.
+/// Most pieces are so short that a call of memcpy(3) would cost more.
 static inline void key_put_bytes(key_writer *out, nc_slice bytes) {
     size_t length = bytes.length;
     uint8_t *to = out->at;
@@ -104,7 +104,7 @@ static inline void key_put_text(key_writer *out, nc_slice text) {
     key_put_bytes(out, text);
 }
 
-/// Turns the bit 0x20 of each byte from 'A' to 'Z' on.
+/// Sets the bit 0x20 of each byte from 'A' to 'Z'.
 static inline uint64_t key_lower(uint64_t word) {
     uint64_t low = word & ~KEY_TOPS;
     uint64_t from_a = low + KEY_ONES * (0x80 - 'A');
@@ -130,7 +130,7 @@ static inline void key_put_lowered(key_writer *out, nc_slice text) {
     }
 }
 
-/// The top bit of each byte that equals `byte`; correct for whether there is one.
+/// Sets the top bit of bytes that equal `byte`; reliable only as an answer to whether there is one.
 static inline uint64_t key_equals(uint64_t word, uint8_t byte) {
     uint64_t other = word ^ (KEY_ONES * byte);
     return (other - KEY_ONES) & ~other & KEY_TOPS;

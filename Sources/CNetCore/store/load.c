@@ -5,10 +5,10 @@
 #include <fcntl.h>
 #include <string.h>
 
-/// What is read at first when nobody knows how long a file is: most fronts, and many an entry.
+/// Size of the first read of a file of unknown length. It covers most fronts and many whole entries.
 #define FIRST_READ_BYTES 4096u
 
-/// The state of one loading.
+/// The state of one load.
 typedef struct load {
     nc_loading *out;
     nc_store *store;
@@ -27,7 +27,7 @@ static nc_status fail_room(const load *at, nc_status status) {
                         nc_status_text(status));
 }
 
-/// Reads on until the room holds `length` bytes or the file ends.
+/// Reads until the buffer holds `length` bytes or the file ends.
 static nc_status read_up_to(load *at, size_t length) {
     nc_buf *room = at->room;
     if (length > room->max_bytes) {
@@ -44,12 +44,12 @@ static nc_status read_up_to(load *at, size_t length) {
     return NC_OK;
 }
 
-/// One read that is meant to get the whole file. Sets `what` to NC_LOADED_DAMAGED for what cannot be read at all.
+/// Makes one read that should return the whole file. Sets `what` to NC_LOADED_DAMAGED if the file cannot be read.
 static nc_status read_first(load *at) {
     nc_buf *room = at->room;
     uint64_t length = FIRST_READ_BYTES;
     if (at->wanted->whole && at->wanted->expected_bytes + 1 > length) {
-        length = at->wanted->expected_bytes + 1; // What is too long by a byte is seen to be too long.
+        length = at->wanted->expected_bytes + 1; // one more byte, to detect a file that is too long
     }
     if (length > room->max_bytes) {
         length = room->max_bytes;
@@ -72,7 +72,7 @@ static nc_status read_first(load *at) {
     return got < NC_ENTRY_HEADER_BYTES && got != 0 ? read_up_to(at, NC_ENTRY_HEADER_BYTES) : NC_OK;
 }
 
-/// Reads what the header announces, once the file's own length agrees with it.
+/// Reads the bytes that the header announces, if they agree with the file's length.
 static nc_status read_announced(load *at) {
     nc_loading *out = at->out;
     struct stat info;
@@ -100,7 +100,7 @@ static nc_status read_announced(load *at) {
     return NC_OK;
 }
 
-/// Brings the texts to light, where they are sealed.
+/// Unseals the texts if they are sealed.
 static nc_status open_texts(load *at) {
     nc_loading *out = at->out;
     uint8_t *header = at->room->data;
@@ -133,7 +133,7 @@ bool nc_store_open_piece(nc_cipher *cipher, uint8_t *bytes, size_t length, uint6
     return nc_cipher_run(cipher, &piece, NULL) == NC_OK;
 }
 
-/// Checks the body in the room, and brings it to light where it is sealed: piece by piece, then closed up.
+/// Verifies the body in the buffer. Unseals a sealed body piece by piece and closes the gaps.
 static void open_body(load *at) {
     nc_loading *out = at->out;
     uint8_t *stored = at->room->data + nc_entry_front_bytes(&out->head);

@@ -23,8 +23,8 @@ nc_status nc_store_locate(nc_places *out, nc_store *store, nc_slice key, nc_erro
     return status;
 }
 
-/// Whether the name still stands for the file that was looked at. Under the mutex, so that no put of this store comes
-/// between; one of another process may, and its entry is lost.
+/// Returns true if the name still refers to the opened file. Called under the mutex, so that no put of this store
+/// intervenes. A put of another process can intervene, and its entry is then lost.
 static bool is_still_there(const nc_store *store, const char *name, int fd) {
     struct stat seen;
     struct stat now;
@@ -55,7 +55,7 @@ void nc_store_sweep(nc_store *store, const nc_store_name *name, const nc_loading
     nc_entry_name_format(text, name);
     pthread_mutex_lock(&store->mutex);
     if (is_still_there(store, text, loading->fd)) {
-        // What cannot be removed is forgotten, and found damaged again by whoever asks for it.
+        // A file that cannot be removed is dropped from the index, and the next lookup finds it damaged again.
         (void)nc_store_unlink(store, text);
         (void)nc_index_remove(&store->index, name);
         store->changes_since_scan++;
@@ -74,7 +74,7 @@ static void forget(nc_store *store, const nc_store_name *name) {
     pthread_mutex_unlock(&store->mutex);
 }
 
-/// What a key's look-up says when no slot is a hit: that something was there says more than that nothing was.
+/// Combines the results of a key's slots when none is a hit: damaged or expired takes precedence over absent.
 static nc_loaded worse(nc_loaded so_far, nc_loaded now) {
     return now == NC_LOADED_DAMAGED || now == NC_LOADED_EXPIRED ? now : so_far;
 }
@@ -85,8 +85,8 @@ nc_status nc_store_find(nc_loading *out, nc_places *places, nc_store *store, nc_
     bool may_follow = true;
     for (uint8_t slot = 0; slot < NC_STORE_SLOTS; slot++) {
         bool is_known = places->file_bytes[slot] != UINT64_MAX;
-        // Another process's entry is in no memory of ours; the first slot is tried in any case, and the next one when
-        // this one is somebody else's.
+        // Entries of other processes are not in the index. The first slot is always tried, and the next one if this
+        // slot has another key.
         if (!is_known && !may_follow) {
             continue;
         }
@@ -110,10 +110,10 @@ nc_status nc_store_find(nc_loading *out, nc_places *places, nc_store *store, nc_
     return NC_OK;
 }
 
-/// Whether one more use may be noted in its file now. Under the mutex.
+/// Returns true if another use may be written to its file now. Called under the mutex.
 static bool take_note(nc_store *store, int64_t now_ms) {
     int64_t added = 0;
-    // A clock that went back gives nothing, and is begun with anew.
+    // A clock that was set back grants nothing and restarts the interval.
     if (now_ms < store->noted_at_ms) {
         store->noted_at_ms = now_ms;
     } else {
@@ -149,7 +149,7 @@ void nc_store_note_use(nc_store *store, const nc_store_name *name, const nc_load
     store->stats.hits++;
     pthread_mutex_unlock(&store->mutex);
     if (is_due) {
-        // Lost when it cannot be written: then the entry seems older than it is.
+        // A failure is ignored: the entry then seems older than it is.
         (void)store->files.set_time(store->files.ctx, loading->fd, store->clock.realtime_ns(store->clock.ctx));
     }
 }

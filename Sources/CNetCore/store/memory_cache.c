@@ -8,14 +8,14 @@
 
 enum { FIRST_BUCKETS = 64, DEFAULT_SOFT_QUARTERS = 3, MAX_SHARE = 100, WORD_BYTES = 8 };
 
-/// A place in the order of use.
+/// A link in the order of use.
 typedef struct ring_link {
     struct ring_link *newer;
     struct ring_link *older;
 } ring_link;
 
 struct nc_memory_value {
-    ring_link link; // first: a link's address is its value's
+    ring_link link; // the first field: a link's address is also its value's
     atomic_size_t holders;
     uint64_t hash;
     uint64_t cost;
@@ -36,21 +36,21 @@ struct nc_memory_cache {
     pthread_mutex_t mutex;
     nc_memory_value **buckets; // a power of two of them
     size_t bucket_count;
-    ring_link ring; // its `newer` was used longest ago, its `older` last
+    ring_link ring; // its `newer` is the least recently used value, its `older` the most recent
     nc_memory_cache_stats stats;
 };
 
 /* --- keys --- */
 
 static uint64_t mix(uint64_t a, uint64_t b) {
-    // Both halves of the product: without the high one, keys that differ in their high bits alone would meet.
+    // Both halves of the product: without the high half, keys that differ only in high bits would collide.
     uint64_t low = (a & UINT32_MAX) * (b >> 32);
     uint64_t high = (a >> 32) * (b & UINT32_MAX);
     uint64_t mixed = (a * b) ^ ((a >> 32) * (b >> 32)) ^ low ^ (high << 1);
     return mixed ^ mixed >> 29;
 }
 
-/// Seeded, so that nobody can choose keys that share a bucket.
+/// Hashes with a secret seed, so that an attacker cannot choose keys that share a bucket.
 static uint64_t hash_of(const nc_memory_cache *cache, nc_slice key) {
     uint64_t hash = cache->seed[0] ^ key.length;
     for (size_t at = 0; at < key.length; at += WORD_BYTES) {
@@ -83,7 +83,7 @@ static void link_as_newest(nc_memory_cache *cache, nc_memory_value *value) {
     cache->ring.older = &value->link;
 }
 
-/// Takes it out of its bucket and the ring, and lets go of it.
+/// Removes a value from its bucket and the ring, and releases it.
 static void drop(nc_memory_cache *cache, nc_memory_value **place) {
     nc_memory_value *value = *place;
     *place = value->next;
@@ -105,7 +105,7 @@ static void make_room(nc_memory_cache *cache, uint64_t cost_bytes) {
     }
 }
 
-/// Twice as many buckets as values at most; with fewer it is slower, and not wrong.
+/// Grows the table to at most twice as many buckets as values. A failure only makes lookups slower.
 static void grow(nc_memory_cache *cache) {
     if (cache->stats.values < cache->bucket_count || cache->bucket_count > SIZE_MAX / 4 / sizeof *cache->buckets) {
         return;
@@ -131,7 +131,7 @@ static int64_t now_ms(const nc_memory_cache *cache) {
     return cache->clock.realtime_ns(cache->clock.ctx) / 1000000;
 }
 
-/// What has a lifetime and is from the clock's future is over too.
+/// A value with a lifetime and a creation time in the future has also expired.
 static bool is_over(const nc_memory_cache *cache, const nc_memory_value *value) {
     if (value->lifetime_ms == NC_STORE_FOREVER) {
         return false;
@@ -254,7 +254,7 @@ nc_status nc_memory_cache_put(nc_memory_cache *cache, const nc_store_draft *draf
     if (*place != NULL) {
         drop(cache, place);
     }
-    // Before it is among them: it never goes for itself, although it may cost more than the soft limit.
+    // Before the value is added, so that it does not evict itself, even if it costs more than the soft limit.
     if (cache->stats.cost_bytes > cache->stats.hard_limit_bytes - cost) {
         make_room(cache, cache->soft_limit > cost ? cache->soft_limit - cost : 0);
     }

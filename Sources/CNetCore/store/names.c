@@ -15,7 +15,7 @@ void nc_entry_name_format(char out[NC_ENTRY_NAME_BYTES], const nc_store_name *na
     out[2 * NC_STORE_ID_BYTES + 2] = '\0';
 }
 
-/// The value of a lower-case digit; -1 for any other character, NUL among them.
+/// Returns the value of a lower-case hex digit, or -1 for any other character, including NUL.
 static int value_of(char c) {
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
@@ -44,7 +44,7 @@ void nc_part_name_format(char out[NC_PART_NAME_BYTES], uint64_t instance, uint64
                    (unsigned long long)number);
 }
 
-/// Sixteen digits.
+/// Parses sixteen hex digits.
 static bool parse_number(uint64_t *out, const char *text) {
     uint64_t number = 0;
     for (size_t i = 0; i < 16; i++) {

@@ -7,7 +7,7 @@
 
 enum { MODE = 0600, MAX_TRIES = 16 };
 
-/// open(2) gives a file fewer permissions than it was asked for, as the process's umask says.
+/// Sets the mode explicitly, because the process's umask restricts the mode of open(2).
 static int set_mode(const nc_store *store, int fd) {
     struct stat info;
     int code = nc_store_status(store, fd, &info);
@@ -35,7 +35,7 @@ nc_status nc_store_part_open(nc_store_part *out, nc_store *store, nc_error *err)
 
 nc_status nc_store_part_close(nc_store_part *part, const nc_store *store, nc_error *err) {
     int code = store->durability == NC_STORE_DURABILITY_NONE ? 0 : nc_store_sync(store, part->fd);
-    // A close that says EINTR has closed on Linux: asking again could close another thread's descriptor.
+    // On Linux a close(2) that fails with EINTR has closed. Another call could close another thread's descriptor.
     if (store->files.close(store->files.ctx, part->fd) != 0 && errno != EINTR && code == 0) {
         code = errno;
     }
@@ -58,10 +58,10 @@ void nc_store_part_drop(nc_store_part *part, const nc_store *store) {
     part->name[0] = '\0';
 }
 
-/* --- in its place --- */
+/* --- renaming --- */
 
-/// Where the key's entry is to be: over the old one, or in the first slot that is free. Keys with one digest each have
-/// a slot; the last is shared by those that find none.
+/// Chooses the key's slot: the old entry's, or the first free one. Keys with the same digest have a slot each; the last
+/// slot is shared by those that find none.
 static nc_status choose_slot(nc_places *places, nc_store *store, nc_slice key, nc_error *err) {
     uint8_t first_free = NC_STORE_SLOTS;
     for (uint8_t slot = NC_STORE_SLOTS; slot-- > 0;) {
@@ -101,7 +101,7 @@ static int rename_once(const nc_store *store, const char *from, const char *to) 
     return code;
 }
 
-/// A directory in the way is removed if it is empty, and gone round if it is not.
+/// If a directory has the name, removes it if it is empty and uses another slot if it is not.
 static int rename_into_place(nc_store *store, const char *from, nc_store_name *name) {
     char to[NC_ENTRY_NAME_BYTES];
     for (;;) {
@@ -120,7 +120,7 @@ static int rename_into_place(nc_store *store, const char *from, nc_store_name *n
     }
 }
 
-/// Under the mutex: the name and what is remembered of it change together.
+/// Called under the mutex, so that the directory and the index change together.
 static int put_in_place(nc_store *store, const char *part_name, nc_store_name *name, uint64_t file_bytes) {
     if (!nc_index_reserve(&store->index)) {
         return ENOMEM;

@@ -13,10 +13,10 @@
 
 enum { DIRECTORY_MODE = 0700, LOCK_MODE = 0600, MAX_DRAWS = 8, MAX_HOME_BYTES = 16384 };
 
-/// Offsets of a file are signed.
+/// File offsets are signed.
 #define MAX_INSTANCE (UINT64_MAX >> 2)
 
-/* --- the default place --- */
+/* --- the default directory --- */
 
 static bool is_one_name(const char *app) {
     for (const char *at = app; *at != '\0'; at++) {
@@ -27,7 +27,7 @@ static bool is_one_name(const char *app) {
     return app[0] != '\0' && strcmp(app, ".") != 0 && strcmp(app, "..") != 0;
 }
 
-/// The base directory specification has relative paths ignored.
+/// The XDG base directory specification requires that relative paths are ignored.
 static const char *absolute(const char *path) {
     return path != NULL && path[0] == '/' ? path : NULL;
 }
@@ -75,7 +75,7 @@ nc_status nc_store_default_directory(nc_buf *out, const char *app, nc_error *err
         out->length = before;
         return nc_error_set(err, out->status, 0, -1, "the path does not fit");
     }
-    out->length--; // The NUL stays behind the text.
+    out->length--; // the NUL stays after the text
     return nc_error_clear(err);
 }
 
@@ -89,7 +89,7 @@ static int make_directory(const nc_store *store, const char *path) {
     return code == EEXIST ? 0 : code;
 }
 
-/// Makes the directory, and what is above it where that is missing. 0, or errno.
+/// Creates the directory and its missing parents. Returns 0 or errno.
 static int make_directories(const nc_store *store) {
     int code = make_directory(store, store->path);
     if (code != ENOENT) {
@@ -99,7 +99,7 @@ static int make_directories(const nc_store *store) {
         *at = '\0';
         code = make_directory(store, store->path);
         *at = '/';
-        // What cannot be made may be there all the same, on a file system that is read only; opening will tell.
+        // On a read-only file system the directory can exist although it cannot be made. Opening it decides.
         if (code == ENOSPC || code == EDQUOT || code == EIO) {
             return code;
         }
@@ -116,8 +116,8 @@ static bool visit_until_foreign(void *ctx, const char *text) {
     return !*is_foreign;
 }
 
-/// A directory of ours is for this user alone. One that holds other things keeps its mode, and is refused where other
-/// users may make names in it: what they put there would be verified, counted and removed with all else.
+/// Restricts a directory of our own to this user. A directory with other content keeps its mode, and is refused if
+/// other users can create files in it: their files would be verified, counted and removed with the store's.
 static nc_status set_mode(const nc_store *store, const struct stat *info, nc_error *err) {
     const nc_file_ops *files = &store->files;
     bool has_foreign = false;
@@ -157,7 +157,7 @@ static nc_status open_directory(nc_store *store, nc_error *err) {
     return code != 0 ? nc_store_fail(store, err, code, NULL, "examined") : set_mode(store, &info, err);
 }
 
-/* --- who has it open --- */
+/* --- locks --- */
 
 static int open_lock_file(nc_store *store) {
     struct stat info;
@@ -177,7 +177,7 @@ static int lock(const nc_store *store, struct flock *range, bool is_asking) {
     return code;
 }
 
-/// A range of one byte, or of all for UINT64_MAX.
+/// Returns a lock range of one byte, or of the whole file for UINT64_MAX.
 static struct flock range_of(uint64_t instance) {
     return (struct flock){
         .l_type = F_WRLCK,
@@ -194,7 +194,7 @@ static void close_descriptor(const nc_store *store, int *fd) {
     }
 }
 
-/// Draws a number and locks its byte. A system without such locks is no failure: then nobody knows who is there.
+/// Draws a number and locks its byte. A system without such locks is not a failure: other stores are then unknown.
 static nc_status take_number(nc_store *store, nc_error *err) {
     int code = EAGAIN;
     for (int i = 0; i < MAX_DRAWS && (code == EAGAIN || code == EACCES); i++) {
@@ -230,14 +230,14 @@ nc_status nc_store_open_place(nc_store *store, nc_error *err) {
     return status == NC_OK ? take_number(store, err) : status;
 }
 
-/* --- a directory that was removed --- */
+/* --- a removed directory --- */
 
 bool nc_store_is_removed(const nc_store *store) {
     struct stat info;
     return nc_store_status(store, store->directory_fd, &info) == 0 && info.st_nlink == 0;
 }
 
-/// Puts a descriptor in the place of another one, in one step for the threads that use it. 0, or errno.
+/// Replaces a descriptor atomically for the threads that use it. Returns 0 or errno.
 static int replace_descriptor(int from, int to) {
 #ifdef __linux__
     return dup3(from, to, O_CLOEXEC) < 0 ? errno : 0;
@@ -246,7 +246,7 @@ static int replace_descriptor(int from, int to) {
 #endif
 }
 
-/// The new lock comes first: a file that is made in the new directory is never without one.
+/// Replaces the lock first, so that a file in the new directory is never without a lock.
 static int take_over(nc_store *store, const nc_store *fresh) {
     int code = 0;
     if (store->lock_fd >= 0) {
@@ -281,7 +281,7 @@ static nc_status reopen(nc_store *store, nc_error *err) {
 nc_status nc_store_revive(nc_store *store, nc_error *err) {
     uint64_t foreign = 0;
     pthread_mutex_lock(&store->place_mutex);
-    // Another thread may have done it.
+    // Another thread may have reopened it.
     bool is_removed = nc_store_is_removed(store);
     nc_status status = is_removed ? reopen(store, err) : NC_OK;
     if (status == NC_OK && is_removed) {

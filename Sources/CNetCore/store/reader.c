@@ -8,13 +8,13 @@
 struct nc_store_reader {
     const nc_store *store;
     nc_loading loading;
-    nc_buf front;    // what the entry's slices point into
+    nc_buf front;    // the entry's slices point into it
     uint8_t *piece;  // a piece and its tag
-    size_t length;   // of the piece that is in clear; 0 before the first
-    size_t given;    // of it, to the caller
+    size_t length;   // length of the unsealed piece; 0 before the first
+    size_t given;    // bytes of it that the caller has received
     uint64_t offset; // of the next piece in the file
     uint64_t number;
-    uint64_t left; // of the body, behind this piece
+    uint64_t left; // bytes of the body after this piece
 };
 
 static nc_status begin(nc_store_reader *reader, nc_places *places, nc_store *store, nc_slice key, nc_error *err) {

@@ -6,17 +6,17 @@
 #include <string.h>
 
 enum {
-    /// Files beyond the limit that are still put in order before the oldest go.
+    /// This many files above the limit are sorted before the oldest are removed.
     SLACK_ENTRIES = 65536,
-    /// Changes of ours after which others' changes are looked for.
+    /// Minimum number of own changes before the directory is read for changes of other processes.
     MIN_CHANGES = 64,
-    /// Without locks, what nobody has touched for so long is left over.
+    /// Without locks, an untouched temporary file of this age is abandoned.
     LEFTOVER_AGE_MS = 3600000,
-    /// How far the clocks of those who share a directory may lie apart.
+    /// Maximum difference between the clocks of processes that share a directory.
     CLOCKS_APART_MS = 86400000,
 };
 
-/// One reading of the directory.
+/// The state of one scan of the directory.
 typedef struct scan {
     nc_store *store;
     int64_t now_ms;
@@ -36,8 +36,8 @@ static int64_t changed_at_ms(const struct stat *info) {
     return (int64_t)changed->tv_sec * 1000 + (int64_t)changed->tv_nsec / 1000000;
 }
 
-/// When an entry was last used, by its file. What a clock that was ahead has left would otherwise be the newest until
-/// that moment comes, and all that is put meanwhile go before it.
+/// Returns the last use of an entry by its file's time. Times in the future are limited: otherwise an entry written
+/// under a fast clock would stay the newest, and newer entries would be evicted before it.
 static int64_t used_at_ms_of(const scan *at, const struct stat *info) {
     int64_t used_at_ms = changed_at_ms(info);
     return used_at_ms > at->now_ms + CLOCKS_APART_MS ? INT64_MIN : used_at_ms;
@@ -53,7 +53,7 @@ static bool visit_entry(scan *at, const char *text, const nc_store_name *name) {
     struct stat info;
     int code = nc_store_status_at(store, text, &info);
     if (code != 0) {
-        return code == ENOENT || fail(at, code, text); // Another process may have removed it.
+        return code == ENOENT || fail(at, code, text); // another process may have removed it
     }
     uint64_t file_bytes = (uint64_t)info.st_size;
     if (!S_ISREG(info.st_mode) || file_bytes <= NC_ENTRY_HEADER_BYTES) {
@@ -97,7 +97,7 @@ static bool visit(void *ctx, const char *text) {
     }
     if (nc_part_name_parse(&instance, text)) {
         if (is_left_over(at->store, text, instance)) {
-            // What cannot be removed now is left for the next time.
+            // A file that cannot be removed stays until the next scan.
             at->leftovers += nc_store_unlink(at->store, text) == 0;
         }
     } else if (strcmp(text, NC_STORE_LOCK_NAME) != 0 && strcmp(text, NC_STORE_TAG_NAME) != 0) {
@@ -106,7 +106,7 @@ static bool visit(void *ctx, const char *text) {
     return true;
 }
 
-/// Under the mutex.
+/// Called under the mutex.
 static nc_status scan_now(scan *at) {
     nc_store *store = at->store;
     int code = 0;
@@ -155,7 +155,7 @@ void nc_store_make_room(nc_store *store) {
         nc_record *oldest = nc_index_oldest(index);
         nc_entry_name_format(text, &oldest->name);
         if (nc_store_unlink(store, text) != 0) {
-            // The next one who needs room begins with another.
+            // The next eviction then starts with another entry.
             nc_index_use(index, oldest, oldest->used_at_ms);
             break;
         }
@@ -167,8 +167,8 @@ void nc_store_make_room(nc_store *store) {
 
 void nc_store_scan_if_shared(nc_store *store) {
     pthread_mutex_lock(&store->mutex);
-    // An eighth of what is there: then reading the directory costs each change eight files' worth at most.
-    // Large entries reach their eighth of the bytes with few changes, of which none may be waited for.
+    // Due after changes of an eighth of the entries, so that a scan costs each change at most eight files. Large
+    // entries can change an eighth of the bytes in few changes, which are counted as well.
     bool is_due =
         store->bytes_since_scan >= store->max_bytes / 8 ||
         (store->changes_since_scan >= MIN_CHANGES && store->changes_since_scan >= store->index.record_count / 8);
@@ -177,7 +177,7 @@ void nc_store_scan_if_shared(nc_store *store) {
         store->bytes_since_scan = 0;
         if (nc_store_is_shared(store)) {
             scan at = {.store = store, .fresh = {.seed = {store->index.seed[0], store->index.seed[1]}}};
-            // What is remembered stays when the directory cannot be read.
+            // The index stays as it is if the directory cannot be read.
             (void)scan_now(&at);
         }
     }

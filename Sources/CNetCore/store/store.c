@@ -14,7 +14,7 @@ static bool has_valid_options(const nc_store_options *options) {
            options->durability <= NC_STORE_DURABILITY_FULL && options->max_entries <= UINT32_MAX / 8;
 }
 
-/// Without slashes at the end: behind one, a symbolic link would be followed.
+/// Copies the path without trailing slashes: with one, a symbolic link would be followed.
 static bool copy_path(nc_store *store, const char *directory) {
     size_t length = strlen(directory);
     while (length > 1 && directory[length - 1] == '/') {
@@ -102,7 +102,7 @@ void nc_store_free(nc_store *store) {
     if (store == NULL) {
         return;
     }
-    // The lock goes with its descriptor.
+    // Closing the descriptor releases the lock.
     if (store->lock_fd >= 0) {
         (void)store->files.close(store->files.ctx, store->lock_fd);
     }
@@ -155,7 +155,7 @@ nc_status nc_store_get(nc_store_entry *out, nc_store *store, nc_slice key, nc_bu
     nc_places places;
     nc_loading loading;
     nc_status status = find_whole(&loading, &places, store, key, room, err);
-    // Another process may have made a removed directory again, and put entries there. A failure is a miss.
+    // Another process may have recreated a removed directory and stored entries in it. A failure is a miss.
     if (status == NC_OK && loading.what == NC_LOADED_ABSENT && nc_store_is_removed(store) &&
         nc_store_revive(store, NULL) == NC_OK) {
         nc_loading_end(&loading, store);

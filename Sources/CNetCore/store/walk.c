@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-/// What is to be done with each entry of a walk.
+/// The state of a walk over all entries.
 typedef struct walk {
     nc_store *store;
-    /// Receives each file that was there; false ends the walk. `entry` is NULL unless it was a hit.
+    /// Receives each file; returns false to end the walk. `entry` is NULL unless the file is a hit.
     bool (*visit)(struct walk *at, const nc_store_name *name, nc_loading *loading, const nc_store_entry *entry);
     bool checks_bodies;
-    nc_status status; // of what `visit` did
+    nc_status status; // set by `visit`
     nc_error *err;
     nc_store_entry_fn caller;
     void *caller_ctx;
@@ -20,7 +20,7 @@ typedef struct walk {
     nc_store_report report;
 } walk;
 
-/// The names of all entries, copied, so that no lock is held while they are looked at. After a scan, for those of
+/// Copies the names of all entries, so that no lock is held while they are visited. Scans first, to include entries of
 /// other processes.
 static nc_status copy_names(nc_store_name **out, size_t *count, walk *at) {
     nc_store *store = at->store;
@@ -46,7 +46,7 @@ static nc_status copy_names(nc_store_name **out, size_t *count, walk *at) {
     return NC_OK;
 }
 
-/// Loads one file and shows it; damaged and expired ones are swept on the way.
+/// Loads one file and visits it. Removes damaged and expired files.
 static nc_status visit_file(walk *at, const nc_store_name *name, nc_buf *room, uint8_t *piece, bool *goes_on) {
     nc_loading loading;
     nc_store_entry entry;
@@ -145,7 +145,7 @@ nc_status nc_store_verify(nc_store_report *out, nc_store *store, nc_error *err) 
     walk at = {.store = store, .visit = count, .err = err, .checks_bodies = true};
     nc_status status = run(&at);
     if (status == NC_OK) {
-        // Those that the scan saw to be no entries were removed before the walk.
+        // The scan removed files that are not entries before the walk.
         uint64_t damaged = nc_store_figures(store).damaged - damaged_before;
         at.report.damaged = damaged > at.report.damaged ? damaged : at.report.damaged;
         *out = at.report;
@@ -185,7 +185,7 @@ static bool remove_wanted(walk *at, const nc_store_name *name, nc_loading *loadi
     return remove_file(at, name);
 }
 
-/// What a removal says at its end; what was removed before a failure stays removed.
+/// Ends a removal. Entries that were removed before a failure stay removed.
 static nc_status end_removal(uint64_t *removed, walk *at, nc_status status) {
     if (status == NC_OK && at->removed != 0) {
         int code = nc_store_sync_directory(at->store);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    /// Up to here, copying a body behind its header costs less than a second system call.
+    /// Up to this size, copying the body after the header costs less than a second system call.
     ONE_WRITE_BYTES = 32768,
     BUFFER_BYTES = NC_ENTRY_PIECE_BYTES + NC_ENTRY_TAG_BYTES,
 };
@@ -18,10 +18,10 @@ struct nc_store_writer {
     nc_buf front; // header and texts, with room for a tag
     nc_cipher *cipher;
     nc_checksum sum;
-    uint8_t *buffer; // up to a piece, and its tag
+    uint8_t *buffer; // one piece and its tag
     size_t buffered_bytes;
     uint64_t piece_number;
-    uint64_t offset; // where the next piece goes
+    uint64_t offset; // offset of the next piece
     bool is_over;
 };
 
@@ -36,7 +36,7 @@ static nc_status check_share(const nc_store *store, const nc_entry_head *head, n
                         (unsigned long long)file_bytes, (unsigned long long)store->max_entry_bytes);
 }
 
-/// Room for the header, the texts behind it, and `more_bytes`.
+/// Reserves space for the header, the texts and `more_bytes`.
 static nc_status begin_front(nc_buf *out, const nc_entry_head *head, const nc_store_draft *draft, size_t more_bytes,
                              nc_error *err) {
     uint8_t header[NC_ENTRY_HEADER_BYTES] = {0};
@@ -58,7 +58,7 @@ static void finish_front(nc_buf *front, const nc_entry_head *head) {
     nc_entry_head_seal_off(front->data, nc_slice_make(front->data + NC_ENTRY_HEADER_BYTES, stored_texts));
 }
 
-/* --- bodies that are at hand --- */
+/* --- bodies in memory --- */
 
 static nc_status write_part(nc_store_part *part, nc_store *store, nc_buf *front, nc_slice body, nc_error *err) {
     bool is_one_write = body.length <= ONE_WRITE_BYTES;
@@ -98,7 +98,7 @@ static nc_status put_plain(nc_store *store, nc_entry_head *head, const nc_store_
     return status;
 }
 
-/// Pieces are sealed in a buffer of the writer's: the caller's body is not ours to change.
+/// Seals the pieces in a separate buffer, because the caller's body must not change.
 static nc_status put_sealed(nc_store *store, const nc_store_draft *draft, nc_slice body, nc_error *err) {
     nc_store_writer *writer = NULL;
     nc_status status = nc_store_writer_new(&writer, store, draft, err);
@@ -127,7 +127,7 @@ static nc_status put(nc_store *store, const nc_store_draft *draft, nc_slice body
     return head.is_sealed ? put_sealed(store, draft, body, err) : put_plain(store, &head, draft, body, err);
 }
 
-/// Whether a put may succeed the second time: the directory was removed, and is there again.
+/// Returns true if another try can succeed, because the directory was removed and has been recreated.
 static bool is_revived(nc_store *store, nc_status status, nc_error *failure) {
     return status == NC_ERR_FILE && failure->native_code == ENOENT && nc_store_revive(store, failure) == NC_OK;
 }
@@ -224,7 +224,7 @@ static nc_status write_stored(nc_store_writer *writer, nc_slice stored, nc_error
     return code == 0 ? NC_OK : nc_store_fail(writer->store, err, code, NULL, "written");
 }
 
-/// Writes what is in the buffer: a whole piece, or the last one.
+/// Writes the buffer: a whole piece, or the last one.
 static nc_status flush(nc_store_writer *writer, nc_error *err) {
     size_t length = writer->buffered_bytes;
     if (length == 0) {
@@ -263,7 +263,7 @@ nc_status nc_store_writer_append(nc_store_writer *writer, nc_slice bytes, nc_err
         return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the writer is at its end");
     }
     nc_entry_head grown = writer->head;
-    // No sum of a body in memory and of one below its share overflows 64 bits; the share is far below 2^60.
+    // This sum does not overflow: a body in memory and a limit far below 2^60.
     grown.body_bytes += bytes.length;
     nc_status status = check_share(writer->store, &grown, err);
     if (status == NC_OK) {
@@ -274,7 +274,7 @@ nc_status nc_store_writer_append(nc_store_writer *writer, nc_slice bytes, nc_err
     return status == NC_OK ? nc_error_clear(err) : status;
 }
 
-/// The front goes last: until then the file has no header, and is nothing to anybody.
+/// Writes the front last: until then the file has no header, so no reader accepts it.
 static nc_status finish(nc_store_writer *writer, nc_error *err) {
     nc_status status = flush(writer, err);
     if (status != NC_OK) {
@@ -304,7 +304,7 @@ nc_status nc_store_writer_commit(nc_store_writer *writer, nc_error *err) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the writer is at its end");
     }
     writer->is_over = true;
-    // Where the texts are sealed in place, the key has to be kept aside.
+    // The texts are sealed in place, so the key is copied first.
     nc_buf key = nc_buf_init(NC_STORE_MAX_KEY_BYTES);
     nc_buf_append(&key, nc_slice_make(writer->front.data + NC_ENTRY_HEADER_BYTES, writer->head.key_bytes));
     nc_status status = nc_buf_status(&key) == NC_OK ? finish(writer, err)

@@ -84,7 +84,7 @@ static bool is_read(const nc_trust_verdict *verdict, const nc_trust *trust) {
     return verdict->status != NC_OK || verdict->notes != 0 || trust->rules->observer.decide != NULL;
 }
 
-/* --- OpenSSL asks --- */
+/* --- the verify callback --- */
 
 static int judge_chain(X509_STORE_CTX *context, void *data) {
     const nc_handshake *handshake = data;

@@ -46,7 +46,7 @@ typedef struct pass_phrase {
 
 static const char no_memory[] = "no memory for the client certificate";
 
-/* --- what OpenSSL says --- */
+/* --- errors of OpenSSL --- */
 
 /// Empties OpenSSL's error queue. A remaining error would be reported for the next handshake.
 static complaint take_complaint(void) {

@@ -155,7 +155,7 @@ static bool has_pinned_certificate(bench *b) {
     return true;
 }
 
-/* --- the questions, in order --- */
+/* --- the checks, in order --- */
 
 /// Rule R1: a policy that accepts invalid chains and compares names needs a pin, because any key could have signed the
 /// name.
@@ -266,7 +266,7 @@ void nc_trust_judge(nc_trust_verdict *out, STACK_OF(X509) * *verified, const nc_
     *verified = b.verified;
 }
 
-/* --- what is told --- */
+/* --- messages and lists --- */
 
 static void describe(nc_trust_verdict *verdict, const char *place) {
     const char *seen = verdict->chain_pins[0];

@@ -24,7 +24,7 @@ static nc_status refuse(const pin_source *source, const char *why, nc_error *err
     return nc_error_set(err, NC_ERR_BAD_PIN, 0, -1, "%s in %.*s", why, SHOWN_BYTES, source->name);
 }
 
-/* --- what stands in the bytes --- */
+/* --- certificates and keys --- */
 
 /// Takes ownership of the certificate.
 static nc_status add_certificate(const pin_source *source, X509 *certificate, nc_error *err) {
