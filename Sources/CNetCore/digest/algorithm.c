@@ -8,12 +8,12 @@
 #include <openssl/provider.h>
 #include <stdatomic.h>
 
-/// Fetched algorithms never change and are shared between threads; to fetch one costs more than to digest a short
-/// text. They are kept for the process, as what they come from, OpenSSL, is there for the process too. Nothing is kept
-/// of a failure, so that the next caller tries again.
+/// Fetched algorithms are immutable and shared by threads. Fetching one takes longer than digesting a short text. They
+/// are never freed, because OpenSSL lives as long as the process. A failure is not stored, so the next caller tries
+/// again.
 static _Atomic(EVP_MD *) fetched[3];
 
-/// Keeps the first of two algorithms that threads fetched at once.
+/// Keeps the first of two algorithms that threads fetched concurrently.
 static EVP_MD *keep(_Atomic(EVP_MD *) *place, EVP_MD *algorithm) {
     EVP_MD *other = NULL;
     if (atomic_compare_exchange_strong(place, &other, algorithm)) {
@@ -23,9 +23,9 @@ static EVP_MD *keep(_Atomic(EVP_MD *) *place, EVP_MD *algorithm) {
     return other;
 }
 
-/// Fetches an algorithm although the process is told to use FIPS algorithms alone: MD5 names things here and secures
-/// none. First with that property left out, for a process that has loaded the default provider as well; then from a
-/// context of our own, which reads no configuration. The algorithm keeps its provider, and with it the context.
+/// Fetches an algorithm in a process that is restricted to FIPS algorithms. MD5 is only used for names. First without
+/// the property, for a process that has also loaded the default provider. Then from a separate context, which reads no
+/// configuration. The algorithm keeps its provider and thus the context alive.
 static EVP_MD *fetch_beside_fips(const char *name) {
     EVP_MD *algorithm = EVP_MD_fetch(NULL, name, "-fips");
     if (algorithm != NULL) {
@@ -51,7 +51,7 @@ nc_status nc_digest_algorithm(const EVP_MD **out, nc_digest_kind kind, nc_error 
     _Atomic(EVP_MD *) *place = &fetched[kind - NC_DIGEST_MD5];
     EVP_MD *algorithm = atomic_load_explicit(place, memory_order_acquire);
     if (algorithm == NULL) {
-        // Whoever starts OpenSSL first decides whether it tears itself down at exit, under threads that still use it.
+        // The first initialization decides whether OpenSSL cleans up at exit, while threads may still use it.
         (void)OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
         const char *name = names[kind - NC_DIGEST_MD5];
         ERR_set_mark();

@@ -11,9 +11,9 @@ struct nc_digest {
     /// Shared; never freed.
     const EVP_MD *algorithm;
     nc_digest_kind kind;
-    /// Whether something was added since the last end.
+    /// True after an update, until finish or reset.
     bool is_begun;
-    /// Whether a call failed since the beginning.
+    /// True after a failed call, until finish or reset.
     bool has_failed;
 };
 
@@ -29,8 +29,7 @@ size_t nc_digest_bytes(nc_digest_kind kind) {
     return 0;
 }
 
-/// As late as possible: OpenSSL 3.0 gives the algorithm's own state (92 bytes for MD5) back and takes it anew each
-/// time.
+/// Initializes as late as possible: OpenSSL 3.0 frees and allocates the algorithm's state (92 bytes for MD5) each time.
 static void begin(nc_digest *digest) {
     if (!digest->is_begun) {
         digest->is_begun = true;

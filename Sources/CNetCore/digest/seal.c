@@ -28,11 +28,11 @@ static nc_status fail(nc_error *err, const char *what) {
     return nc_error_set(err, status, (int32_t)ERR_GET_REASON(code), -1, "OpenSSL cannot %s", what);
 }
 
-/// HMAC-SHA-256 of a purpose and a text, so that what serves one purpose never serves another.
+/// HMAC-SHA-256 of a purpose and a text, so that a key of one purpose is never one of another.
 static bool derive(uint8_t out[HMAC_BYTES], const nc_seal *seal, const char *purpose, nc_slice text) {
     uint8_t inner[HMAC_BYTES];
     unsigned length = 0;
-    // The purpose's key first: then no bytes of the text can stand for a purpose.
+    // Two steps, so that no text can imitate a purpose.
     bool is_done = HMAC(EVP_sha256(), seal->key, NC_SEAL_KEY_BYTES, (const uint8_t *)purpose, strlen(purpose), inner,
                         &length) != NULL &&
                    HMAC(EVP_sha256(), inner, HMAC_BYTES, text.length == 0 ? inner : text.data, text.length, out,
@@ -44,7 +44,7 @@ static bool derive(uint8_t out[HMAC_BYTES], const nc_seal *seal, const char *pur
 
 nc_status nc_seal_new(nc_seal **out, const uint8_t key[NC_SEAL_KEY_BYTES], nc_error *err) {
     uint8_t id[HMAC_BYTES];
-    // Whoever starts OpenSSL first decides whether it tears itself down at exit, under threads that still use it.
+    // The first initialization decides whether OpenSSL cleans up at exit, while threads may still use it.
     (void)OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
     nc_seal *seal = nc_alloc(sizeof *seal);
     if (seal == NULL) {
@@ -106,7 +106,7 @@ void nc_cipher_free(nc_cipher *cipher) {
     }
 }
 
-/// Tells AES-GCM the nonce and what the piece is bound to.
+/// Sets AES-GCM's nonce and associated data.
 static bool begin(const nc_cipher *cipher, const nc_piece *piece) {
     uint8_t nonce[NONCE_BYTES] = {0};
     int taken = 0;

@@ -1,4 +1,3 @@
-/// Hex and base64: digests and keys as text (RFC 4648).
 #include "base/alloc.h"
 #include "base/error.h"
 
@@ -8,7 +7,7 @@ static const char hex_digits[] = "0123456789abcdef";
 static const char base64_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 static const char base64url_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// What is no digit.
+/// The value of a character that is no digit.
 enum { NO_DIGIT = 0xFF };
 
 static nc_status check(const nc_buf *out, nc_slice text, nc_error *err) {
@@ -116,7 +115,7 @@ static uint8_t base64_value(uint8_t c, nc_base64_kind kind) {
     return c == (is_plain ? '/' : '_') ? 63 : (uint8_t)NO_DIGIT;
 }
 
-/// Finds out how many digits there are before the padding, and that the padding is just what it has to be.
+/// Counts the digits before the padding and checks the padding.
 static nc_status measure(size_t *digits, nc_slice text, nc_base64_kind kind, nc_error *err) {
     size_t count = 0;
     while (count < text.length && base64_value(text.data[count], kind) != NO_DIGIT) {
@@ -154,7 +153,7 @@ nc_status nc_base64_decode(nc_buf *out, nc_slice text, nc_base64_kind kind, nc_e
     uint32_t bits = 0;
     for (size_t i = 0; i < digits; i++) {
         bits = bits << 6 | base64_value(text.data[i], kind);
-        // Each digit but the first of four completes a byte.
+        // Each digit except the first of four completes a byte.
         if (i % 4 != 0) {
             out->data[out->length++] = (uint8_t)(bits >> (6 - 2 * (i % 4)));
         }

@@ -52,7 +52,7 @@ size_t nc_cookie_bytes(const nc_cookie *cookie) {
            NC_COOKIE_FIXED_BYTES;
 }
 
-/// The path that is compared: without the slash at its end if that may not be the server's.
+/// Returns the path to compare: without a trailing slash that the server may not have set.
 static nc_slice compared_path(const nc_cookie *cookie) {
     return nc_slice_make(cookie->path.data, cookie->path.length - (cookie->is_loose ? 1 : 0));
 }

@@ -9,13 +9,13 @@ typedef struct date {
     int hour, minute, second, day, month, year; // month from 0
 } date;
 
-/// delimiter of the grammar. A colon, digits, letters and every byte outside of ASCII belong to tokens.
+/// The grammar's delimiter. A colon, digits, letters and non-ASCII bytes belong to tokens.
 static bool is_delimiter(uint8_t c) {
     return c == '\t' || (c >= 0x20 && c <= 0x2f) || (c >= 0x3b && c <= 0x40) || (c >= 0x5b && c <= 0x60) ||
            (c >= 0x7b && c <= 0x7e);
 }
 
-/// Takes `least` to `most` digits off the beginning; false if there are fewer or more.
+/// Removes a number of `least` to `most` digits. Returns false if there are fewer or more.
 static bool take_number(nc_slice *text, size_t least, size_t most, int *out) {
     size_t count = 0;
     int value = 0;
@@ -55,7 +55,7 @@ static bool take_month(date *out, nc_slice token) {
     return false;
 }
 
-/// A token is the first of time, day, month and year that it can be and that is not known yet.
+/// A token is the first of time, day, month and year that it can be and that is still missing.
 static void take_token(date *out, nc_slice token) {
     nc_slice rest = token;
     if (!out->has_time && take_time(out, token)) {
@@ -81,7 +81,8 @@ static bool exists(const date *one) {
            one->second <= 59;
 }
 
-/// Days since 1970 by the proleptic Gregorian calendar. The year begins in March, so that the leap day is its last.
+/// Returns the days since 1970 in the proleptic Gregorian calendar. The year begins in March, so that the leap day is
+/// its last.
 static int64_t days_of(const date *one) {
     int64_t year = one->month < 2 ? one->year - 1 : one->year;
     int64_t month = (one->month + 10) % 12;

@@ -1,13 +1,13 @@
-/// Dates of cookies (RFC 6265bis, 5.1.1): the parser that servers' many spellings made necessary.
+/// Dates of cookies (RFC 6265bis, 5.1.1), with the lenient parser for servers' many formats.
 #ifndef NETCORE_PRIVATE_COOKIE_DATE_H
 #define NETCORE_PRIVATE_COOKIE_DATE_H
 
 #include <netcore/bytes.h>
 
-/// Reads the value of an Expires attribute.
+/// Parses the value of an Expires attribute.
 ///
-/// Years of two digits are 1970 to 2069. Returns false for what is no date, and for a day that does not exist;
-/// otherwise `out` has the seconds since 1970, negative before. Pure; call from any thread.
+/// Years of two digits are 1970 to 2069. Returns false for an invalid date, including a day that does not exist.
+/// Otherwise `out` has the seconds since 1970, negative before. Pure; call from any thread.
 bool nc_cookie_date_read(nc_slice text, int64_t *out);
 
 #endif

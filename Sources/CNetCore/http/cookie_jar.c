@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// A site with more than that has many cookies: its cookies leave a full jar before those of other sites.
+/// A site above these limits has many cookies. A full jar evicts its cookies first.
 enum { LARGE_COUNT = 25, LARGE_BYTES = 32 * 1024 };
 
 #define COOKIE_IN_SITE(link) NC_CONTAINER_OF(link, nc_cookie, in_site)
@@ -54,7 +54,7 @@ static void insert(nc_cookie_jar *jar, nc_cookie_site *site, nc_cookie *cookie) 
     note_size(jar, site);
 }
 
-/// Removes a cookie, and its site with the last one.
+/// Removes a cookie, and its site if it was the last one.
 static void take_out(nc_cookie_jar *jar, nc_cookie *cookie) {
     nc_cookie_site *site = cookie->site;
     size_t bytes = nc_cookie_bytes(cookie);
@@ -71,7 +71,7 @@ static void take_out(nc_cookie_jar *jar, nc_cookie *cookie) {
     nc_cookie_release(cookie);
 }
 
-/// Removes what has expired. Visits cookies only if one has: at most once for each second that passes.
+/// Removes expired cookies. It visits cookies only if one has expired, so at most once per second.
 static void remove_expired(nc_cookie_jar *jar, int64_t now_s) {
     nc_link *next;
     if (now_s < jar->first_end_s) {
@@ -110,7 +110,7 @@ static nc_cookie *first_of(const nc_cookie_site *site, bool is_secure) {
     return nc_list_is_empty(list) ? NULL : COOKIE_IN_SITE(list->next);
 }
 
-/// The least recently used of the large sites' cookies; NULL if there is none.
+/// Returns the least recently used cookie of the large sites; NULL if there is none.
 static nc_cookie *first_of_large_sites(nc_cookie_jar *jar, bool is_secure) {
     nc_cookie *found = NULL;
     for (nc_link *link = jar->large_sites.next; link != &jar->large_sites; link = link->next) {
@@ -124,7 +124,7 @@ static nc_cookie *first_of_large_sites(nc_cookie_jar *jar, bool is_secure) {
 }
 
 static void shrink_site(nc_cookie_jar *jar, nc_cookie_site *site) {
-    // The last removal frees the site, so that the loop ends before.
+    // The loop ends before the last removal, which would free the site.
     while (site->count > NC_JAR_MAX_COOKIES_PER_SITE || (site->bytes > NC_JAR_MAX_BYTES_PER_SITE && site->count > 1)) {
         nc_cookie *cookie = first_of(site, false);
         jar->visits++;
@@ -158,7 +158,7 @@ static nc_cookie *find(nc_cookie_jar *jar, const nc_cookie *cookie, compare_fn i
     return NULL;
 }
 
-/// Puts in a cookie in place of `old`, which may be NULL.
+/// Stores a cookie and replaces `old`, which may be NULL.
 static nc_status put(nc_cookie_jar *jar, nc_cookie *cookie, nc_cookie *old, int64_t now_s, bool *has_changed) {
     bool is_removal = nc_cookie_has_expired(cookie, now_s) || nc_cookie_bytes(cookie) > NC_JAR_MAX_BYTES_PER_SITE;
     if (is_removal || (old != NULL && nc_cookie_is_identical(old, cookie))) {
@@ -194,7 +194,7 @@ nc_status nc_cookie_jar_put(nc_cookie_jar *jar, nc_cookie *cookie, int64_t now_s
 
 /* --- Set-Cookie --- */
 
-/// Domain (5.7, steps 9 to 11): fills domain and is_host_only; false if the host may not set the cookie.
+/// Domain (5.7, steps 9 to 11): sets `domain` and `is_host_only`. Returns false if the host may not set the cookie.
 static bool take_domain(nc_cookie *out, char *room, nc_slice host, nc_slice domain) {
     out->domain = host;
     out->is_host_only = true;
@@ -212,14 +212,15 @@ static bool take_domain(nc_cookie *out, char *room, nc_slice host, nc_slice doma
     domain = nc_slice_make(room, domain.length);
     bool is_host = nc_slice_is_equal(domain, host);
     if (is_host && (nc_host_kind_of(host) != NC_HOST_NAME || nc_is_public_suffix(host))) {
-        return true; // for the host alone
+        return true; // host-only
     }
     out->domain = domain;
     out->is_host_only = false;
     return nc_cookie_domain_matches(host, domain) && !nc_is_public_suffix(domain);
 }
 
-/// "Leave secure cookies alone" (5.7, step 15): whether a cookie set without TLS would hide or replace a Secure one.
+/// "Leave secure cookies alone" (5.7, step 15): returns true if a cookie set without TLS would hide or replace a Secure
+/// one.
 static bool overlays_secure(nc_cookie_jar *jar, const nc_cookie *cookie) {
     nc_cookie_site *site = nc_cookie_site_find(jar->buckets, cookie->domain, &jar->visits);
     const nc_link *list = site != NULL ? &site->cookies[true] : NULL;
@@ -280,7 +281,7 @@ static int by_path_and_age(const void *a, const void *b) {
     return one->created < two->created ? -1 : 1;
 }
 
-/// Fills `found` with the cookies that a request to `place` is sent with. No site has more than there is room for.
+/// Fills `found` with the cookies for a request to `place`. Its size is the limit of a site's cookies.
 static size_t find_matching(nc_cookie_jar *jar, const nc_cookie_place *place, nc_cookie **found) {
     size_t count = 0;
     nc_cookie_site *site = nc_cookie_site_find(jar->buckets, place->host, &jar->visits);
@@ -310,7 +311,8 @@ void nc_cookie_jar_append_field(nc_cookie_jar *jar, const nc_cookie_place *place
     }
     for (size_t i = 0; i < count; i++) {
         const nc_cookie *cookie = found[i];
-        // What is sent and what is too much alike: else the order of eviction would follow the limits of a request.
+        // Cookies that do not fit count as used too. Otherwise a request's limits would determine the order of
+        // eviction.
         if (is_use) {
             touch(jar, found[i]);
         }

@@ -16,7 +16,7 @@ static bool begins_with(nc_slice text, const char *prefix) {
            nc_slice_is_equal_ignoring_case(nc_slice_make(text.data, length), nc_slice_of(prefix));
 }
 
-/// Cuts the next line off, without its end.
+/// Removes and returns the next line, without its end.
 static nc_slice cut_line(nc_slice *rest) {
     const uint8_t *end = memchr(rest->data, '\n', rest->length);
     size_t length = end != NULL ? (size_t)(end - rest->data) : rest->length;
@@ -45,7 +45,7 @@ bool nc_cookie_lines_next(nc_slice *line, nc_slice *rest) {
 
 /* --- judging --- */
 
-/// Parts a line at its tabs; the number of fields, FIELDS + 1 for too many.
+/// Splits a line at its tabs. Returns the number of fields, FIELDS + 1 for too many.
 static size_t part(nc_slice *fields, nc_slice line) {
     size_t count = 0;
     if (begins_with(line, http_only)) {
@@ -70,8 +70,8 @@ static bool is_flag(nc_slice field) {
            nc_slice_is_equal_ignoring_case(field, nc_slice_of("FALSE"));
 }
 
-/// Seconds since 1970; false for what is no such number. A number that does not fit becomes the largest one: libcurl
-/// writes 19 digits if a server asked for them.
+/// Parses seconds since 1970. Returns false if it is no number. A number that does not fit becomes the largest one:
+/// libcurl writes 19 digits if a server asked for them.
 static bool parse_seconds(nc_slice field, int64_t *out) {
     bool is_negative = field.length > 1 && field.data[0] == '-';
     *out = 0;
@@ -87,7 +87,7 @@ static bool parse_seconds(nc_slice field, int64_t *out) {
     return field.length > 0;
 }
 
-/// libcurl drops a dot at the beginning, and a domain of dots alone with it.
+/// libcurl drops a leading dot, and a domain that consists of dots.
 static bool names_domain(nc_slice text) {
     size_t dots = 0;
     while (dots < text.length && text.data[dots] == '.') {
@@ -111,7 +111,7 @@ static void skip_blanks(nc_slice *text) {
     }
 }
 
-/// Whether `attribute` is "domain=" with something behind it, which `value` then is.
+/// Returns true if `attribute` is "domain=" with a `value`.
 static bool takes_domain(nc_slice attribute, nc_slice *value) {
     static const char domain[] = "domain";
     if (!begins_with(attribute, domain)) {
@@ -126,7 +126,7 @@ static bool takes_domain(nc_slice attribute, nc_slice *value) {
     return true;
 }
 
-/// libcurl would hand a cookie without a domain to every host. Of several domains it takes the last.
+/// libcurl would send a cookie without a domain to every host. Of several domains it uses the last.
 static bool is_field_with_domain(nc_slice line) {
     if (!begins_with(line, set_cookie)) {
         return false;
@@ -160,7 +160,7 @@ bool nc_cookie_lines_are_good(nc_slice text, bool allows_fields, nc_cookie_fault
 
 /* --- into a jar and out of it --- */
 
-/// "Set-Cookie: …": as an answer of its own domain over TLS.
+/// Stores a "Set-Cookie: …" line as a response of its own domain over TLS.
 static nc_status put_field(nc_cookie_jar *jar, nc_slice field, int64_t now_s, bool *has_changed) {
     nc_set_cookie asked;
     nc_canonical_host host;
@@ -180,7 +180,7 @@ static bool is_true(nc_slice field) {
     return nc_slice_is_equal_ignoring_case(field, nc_slice_of("TRUE"));
 }
 
-/// Reads the fields but for the domain; false for what is left out.
+/// Parses the fields except the domain. Returns false for a cookie that is skipped.
 static bool read_fields(nc_cookie *out, const nc_slice *fields, size_t count) {
     static const nc_slice root = {(const uint8_t *)"/", 1};
     nc_slice path = fields[PATH].length > 0 ? fields[PATH] : root;
@@ -220,7 +220,7 @@ nc_status nc_cookie_lines_put(nc_cookie_jar *jar, nc_slice line, int64_t now_s, 
     }
     nc_status status = nc_host_read(&host, without_dots(fields[DOMAIN]), &err);
     if (status != NC_OK) {
-        return status == NC_ERR_NO_MEMORY ? status : NC_OK; // No host has such a name.
+        return status == NC_ERR_NO_MEMORY ? status : NC_OK; // no host has such a name
     }
     found.domain = host.text;
     nc_cookie *cookie = nc_cookie_new(&found);
@@ -229,7 +229,7 @@ nc_status nc_cookie_lines_put(nc_cookie_jar *jar, nc_slice line, int64_t now_s, 
 
 void nc_cookie_lines_append(nc_buf *out, const nc_cookie *cookie) {
     char seconds[24];
-    // 0 stands for the session, so that an end in 1970 is a second later.
+    // 0 means a session cookie, so an expiry at or before 1970 is stored as 1.
     int64_t end_s = !cookie->is_persistent ? 0 : cookie->expires_s > 0 ? cookie->expires_s : 1;
     (void)snprintf(seconds, sizeof seconds, "%lld", (long long)end_s);
     nc_buf_append(out, nc_slice_of(cookie->is_http_only ? http_only : ""));

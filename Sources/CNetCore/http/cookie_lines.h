@@ -1,24 +1,24 @@
-/// Cookies as lines of text: the Netscape format, as curl -c writes it. Values are bytes and stay as they are. Pure.
+/// Cookies as text in the Netscape format, as curl -c writes it. Values are bytes and stay unchanged. Pure.
 #ifndef NETCORE_PRIVATE_COOKIE_LINES_H
 #define NETCORE_PRIVATE_COOKIE_LINES_H
 
 #include "http/cookie_jar.h"
 
-/// Where a text is none.
+/// The position of a malformed line.
 typedef struct nc_cookie_fault {
     size_t line;   // from 1
-    size_t offset; // of its first byte
+    size_t offset; // of the line's first byte
 } nc_cookie_fault;
 
-/// Whether each line is a cookie, a comment or blank; `allows_fields`: or "Set-Cookie: …" with a domain.
+/// Returns true if each line is a cookie, a comment or blank, or with `allows_fields` a "Set-Cookie: …" with a domain.
 bool nc_cookie_lines_are_good(nc_slice text, bool allows_fields, nc_cookie_fault *fault);
 
-/// Takes the next line that holds a cookie off `rest`; false when there is none left.
+/// Removes and returns the next line with a cookie. Returns false at the end.
 bool nc_cookie_lines_next(nc_slice *line, nc_slice *rest);
 
-/// Puts the cookie of a line that is good into a jar. A cookie that no server could set or be sent is left out: without
-/// a name, longer than the limit, with a control byte or a semicolon, with a prefix that does not hold.
-/// Returns NC_OK, NC_ERR_NO_MEMORY: the jar is as it was.
+/// Stores the cookie of a valid line in a jar. Skips a cookie that no server could set or receive: without a name, too
+/// long, with a control byte or a semicolon, or with a prefix whose conditions it violates.
+/// Returns NC_OK, or NC_ERR_NO_MEMORY with an unchanged jar.
 NC_NODISCARD nc_status nc_cookie_lines_put(nc_cookie_jar *jar, nc_slice line, int64_t now_s, bool *has_changed);
 
 /// Appends a cookie as a line.

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/// A percent-encoded international name is at most this long: three bytes each, for what becomes 253 at the end.
+/// The longest percent-encoded international name whose result has 253 bytes: three bytes for each.
 enum { MAX_WRITTEN_BYTES = 4096, MAX_ZONE_BYTES = 15 };
 
 static nc_status refuse(nc_error *err, const char *reason) {
@@ -18,7 +18,7 @@ static nc_status refuse(nc_error *err, const char *reason) {
 
 /* --- names that are canonical already --- */
 
-/// Whether the last label begins with a digit: only then can the name be an IPv4 address in some spelling.
+/// Returns true if the last label begins with a digit. Other names cannot be an IPv4 address.
 static bool may_be_address(nc_slice name) {
     size_t at = name.length;
     while (at > 0 && name.data[at - 1] != '.') {
@@ -27,7 +27,7 @@ static bool may_be_address(nc_slice name) {
     return at < name.length && nc_ascii_is_digit(name.data[at]);
 }
 
-/// Lower-case letters, digits, '-', '_' and single inner dots: nearly every host.
+/// Returns true for lower-case letters, digits, '-', '_' and single inner dots, as in nearly every host.
 static bool is_plain_name(nc_slice text) {
     if (text.length == 0 || text.length > NC_HOST_MAX_BYTES || text.data[text.length - 1] == '.') {
         return false;
@@ -52,8 +52,8 @@ static void keep(nc_canonical_host *out, nc_host_kind kind) {
     out->kind = kind;
 }
 
-/// One part of an IPv4 address: decimal, octal after "0", hexadecimal after "0x". False for anything else, and for more
-/// than 32 bits.
+/// Parses one part of an IPv4 address: decimal, octal after "0", hexadecimal after "0x". Returns false for other text
+/// and above 32 bits.
 static bool take_number(uint64_t *number, const char **at) {
     const char *text = *at;
     uint32_t base = 10;
@@ -82,7 +82,7 @@ static bool take_number(uint64_t *number, const char **at) {
     return text > first;
 }
 
-/// Reads an IPv4 address as inet_aton(3) and libcurl do: one to four parts, the last of which fills what is left.
+/// Parses an IPv4 address like inet_aton(3) and libcurl: one to four parts, the last of which fills the rest.
 static bool read_ipv4(struct in_addr *out, const char *text) {
     uint32_t address = 0;
     for (uint32_t part = 0; part < 4; part++) {
@@ -114,8 +114,8 @@ static bool take_ipv4(nc_canonical_host *out) {
     return true;
 }
 
-/// RFC 6874 writes the '%' before a zone as "%25"; libcurl takes a bare '%' as well. The zone names an interface of
-/// this machine, whose names have upper and lower case.
+/// RFC 6874 writes the '%' before a zone as "%25"; libcurl accepts a bare '%' too. A zone is the case-sensitive name of
+/// an interface.
 static bool take_zone(nc_slice *zone, nc_slice *text) {
     const uint8_t *percent = memchr(text->data, '%', text->length);
     *zone = nc_slice_make(NULL, 0);
@@ -175,7 +175,7 @@ static int hex_value(uint8_t c) {
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/// Decodes once, as libcurl does. A '%' without two digits stays, and is refused later.
+/// Decodes once, as libcurl does. A '%' without two digits is kept and refused later.
 static size_t decode(char *out, nc_slice text) {
     size_t length = 0;
     for (size_t i = 0; i < text.length; i++) {
@@ -189,7 +189,7 @@ static size_t decode(char *out, nc_slice text) {
     return length;
 }
 
-/// libcurl converts from the charset of the process's locale. Text in NetKit is UTF-8 whatever the locale is.
+/// libcurl converts from the charset of the process's locale. Text in NetKit is UTF-8 in every locale.
 static nc_status convert(char **out, const char *text, nc_error *err) {
     const uint8_t *input = (const uint8_t *)text;
     uint8_t *ascii = NULL;
@@ -208,12 +208,13 @@ static nc_status convert(char **out, const char *text, nc_error *err) {
     return NC_OK;
 }
 
-/// Whether libcurl refuses the byte in a host, or it is a control character.
+/// Returns true for control characters and the bytes that libcurl refuses in a host. IDNA maps some characters to these
+/// ("℀" to "a/c").
 static bool is_forbidden(uint8_t c) {
     return c <= ' ' || c == 0x7F || strchr("/:#?!@{}[]\\|$'\"^`*<>=;,&()+%", c) != NULL;
 }
 
-/// IDNA maps some characters to forbidden ones ("℀" to "a/c").
+/// Sets an ASCII name, in lower case and without the trailing dot, or the IPv4 address that it spells.
 static bool has_forbidden(const char *text) {
     for (const char *at = text; *at != '\0'; at++) {
         if (is_forbidden((uint8_t)*at) || (uint8_t)*at > 0x7F) {
@@ -227,7 +228,7 @@ static bool has_empty_label(const char *name) {
     return name[0] == '\0' || name[0] == '.' || strstr(name, "..") != NULL;
 }
 
-/// Takes an ASCII name: lower case, without the trailing dot, or the IPv4 address that it spells.
+/// "a.." would become "a.", and "a" when parsed again.
 static nc_status take_name(nc_canonical_host *out, const char *text, nc_error *err) {
     size_t length = strlen(text);
     if (has_forbidden(text)) {

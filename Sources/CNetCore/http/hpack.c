@@ -5,13 +5,13 @@
 
 #include <string.h>
 
-/// RFC 7541, 4.1: an entry counts for 32 bytes more than its name and value.
+/// RFC 7541, 4.1: the size of an entry is its name and value plus 32 bytes.
 enum { TABLE_BYTES = 4096, ENTRY_BYTES = 32, MAX_ENTRIES = TABLE_BYTES / ENTRY_BYTES, TEXT_BYTES = 2 * TABLE_BYTES };
 
-/// No string or index of a block is larger.
+/// The largest string or index of a block.
 enum { MAX_NUMBER = 1 << 24 };
 
-/// Memory for literals that is kept between blocks.
+/// Memory for literals, kept between blocks.
 enum { MAX_KEPT_BYTES = 16 << 10 };
 
 typedef struct entry {
@@ -27,15 +27,15 @@ struct nc_hpack {
     size_t size; // RFC 7541, 4.1
     size_t max_size;
     size_t text_end;
-    uint8_t text[TEXT_BYTES]; // of the entries, from the oldest to the newest without gaps
+    uint8_t text[TEXT_BYTES]; // of the entries, from the oldest to the newest, without gaps
     nc_buf literals;          // of the current field
 };
 
-/// What is left of a block.
+/// The rest of a block.
 typedef struct block_reader {
     const uint8_t *at;
     const uint8_t *end;
-    size_t room; // bytes that its fields may still have
+    size_t room; // bytes that its fields may still use
 } block_reader;
 
 nc_hpack *nc_hpack_new(void) {
@@ -79,11 +79,11 @@ static void close_up(nc_hpack *hpack) {
     }
 }
 
-/// RFC 7541, 4.4. The name and value may not be in the table.
+/// Inserts an entry (RFC 7541, 4.4). Name and value must not be in the table.
 static void insert(nc_hpack *hpack, nc_slice name, nc_slice value) {
     size_t length = name.length + value.length;
     if (length + ENTRY_BYTES > hpack->max_size) {
-        evict_to(hpack, 0); // It is no error, and empties the table.
+        evict_to(hpack, 0); // RFC 7541, 4.4: this is no error, and empties the table
         return;
     }
     evict_to(hpack, hpack->max_size - length - ENTRY_BYTES);
@@ -99,7 +99,7 @@ static void insert(nc_hpack *hpack, nc_slice name, nc_slice value) {
     hpack->count++;
 }
 
-/// Finds a field in the static table, or behind it in the dynamic one (RFC 7541, 2.3.3).
+/// Finds a field in the static table, or after it in the dynamic one (RFC 7541, 2.3.3).
 static bool find(const nc_hpack *hpack, size_t index, nc_slice *name, nc_slice *value) {
     if (index == 0 || index > NC_HPACK_STATIC_COUNT + hpack->count) {
         return false;
@@ -118,7 +118,7 @@ static bool find(const nc_hpack *hpack, size_t index, nc_slice *name, nc_slice *
 
 /* --- numbers and strings --- */
 
-/// RFC 7541, 5.1. The first byte has the number in its last `bits` bits.
+/// Reads an integer (RFC 7541, 5.1) that begins in the low `bits` bits of the first byte.
 static bool read_number(block_reader *in, unsigned bits, size_t *out) {
     size_t mask = ((size_t)1 << bits) - 1;
     if (in->at == in->end) {
@@ -137,11 +137,11 @@ static bool read_number(block_reader *in, unsigned bits, size_t *out) {
     return value <= MAX_NUMBER;
 }
 
-/// RFC 7541, 5.2. There is room for the result.
+/// Decodes a Huffman string (RFC 7541, 5.2). `out` must have room for the result.
 static bool read_huffman(nc_buf *out, const uint8_t *at, const uint8_t *end) {
     uint32_t code = 0;   // bits since the last symbol
-    uint32_t first = 0;  // the first code of as many bits
-    size_t before = 0;   // codes that are shorter
+    uint32_t first = 0;  // the first code of this length
+    size_t before = 0;   // number of shorter codes
     unsigned length = 0; // of `code`
     bool is_ones = true;
     for (; at < end; at++) {
@@ -155,7 +155,7 @@ static bool read_huffman(nc_buf *out, const uint8_t *at, const uint8_t *end) {
             if (code - first >= count) {
                 first += count;
                 before += count;
-                continue; // The code of all ones and 30 bits is in the table, so there is none that is longer.
+                continue; // the code of 30 ones is in the table, so no code is longer
             }
             uint16_t symbol = nc_hpack_symbols[before + (code - first)];
             if (symbol == NC_HPACK_END_OF_STRING) {
@@ -167,10 +167,10 @@ static bool read_huffman(nc_buf *out, const uint8_t *at, const uint8_t *end) {
             is_ones = true;
         }
     }
-    return length < 8 && is_ones; // The padding is the beginning of the longest code.
+    return length < 8 && is_ones; // the padding is a prefix of the longest code
 }
 
-/// Copies a string into the room that is there for it, decoded.
+/// Decodes a string into the reserved memory.
 static bool read_string(nc_hpack *hpack, block_reader *in, nc_slice *out) {
     size_t length = 0;
     bool is_huffman = in->at < in->end && (*in->at & 0x80) != 0;
@@ -201,7 +201,7 @@ static nc_status deliver(block_reader *in, nc_slice name, nc_slice value, nc_hpa
     return NC_OK;
 }
 
-/// RFC 7541, 6.2. The shortest code has 5 bits, so a string grows by 8/5 at most.
+/// Decodes a literal (RFC 7541, 6.2). The shortest code has 5 bits, so a string grows by at most 8/5.
 static nc_status read_literal(nc_hpack *hpack, block_reader *in, nc_hpack_take take, void *ctx) {
     bool is_inserted = (*in->at & 0x40) != 0;
     size_t index = 0;
@@ -218,7 +218,7 @@ static nc_status read_literal(nc_hpack *hpack, block_reader *in, nc_hpack_take t
     }
     nc_status status = deliver(in, name, value, take, ctx);
     if (status == NC_OK && is_inserted) {
-        if (index > NC_HPACK_STATIC_COUNT) { // Inserting may evict the entry that the name is in.
+        if (index > NC_HPACK_STATIC_COUNT) { // inserting may evict the entry with the name
             uint8_t *copy = hpack->literals.data + hpack->literals.length;
             memcpy(copy, name.data, name.length);
             name.data = copy;
@@ -245,7 +245,7 @@ static bool is_resize(const block_reader *in) {
     return in->at < in->end && (*in->at & 0xe0) == 0x20;
 }
 
-/// RFC 7541, 6.3.
+/// Applies a size update (RFC 7541, 6.3).
 static bool read_resize(nc_hpack *hpack, block_reader *in) {
     size_t size = 0;
     if (!read_number(in, 5, &size) || size > TABLE_BYTES) {
@@ -259,7 +259,7 @@ static bool read_resize(nc_hpack *hpack, block_reader *in) {
 nc_status nc_hpack_decode(nc_hpack *hpack, nc_slice block, nc_hpack_take take, void *ctx) {
     block_reader in = {block.data, block.data + block.length, NC_HPACK_MAX_BLOCK_BYTES};
     nc_status status = NC_OK;
-    while (is_resize(&in)) { // Only before the first field (RFC 7541, 4.2).
+    while (is_resize(&in)) { // only before the first field (RFC 7541, 4.2)
         if (!read_resize(hpack, &in)) {
             return NC_ERR_BAD_RESPONSE;
         }

@@ -1,9 +1,9 @@
-/// Decodes the header blocks of one direction of an HTTP/2 connection (RFC 7541).
+/// A decoder of the header blocks of one direction of an HTTP/2 connection (RFC 7541).
 ///
-/// The decoder has to see all blocks of the direction, in order. It keeps a dynamic table of at most 4,096 bytes, which
-/// is the initial SETTINGS_HEADER_TABLE_SIZE (RFC 9113, 6.5.2). A block that changes the size to more is malformed.
+/// It must receive all blocks of the direction, in order. Its dynamic table has at most 4,096 bytes, the initial
+/// SETTINGS_HEADER_TABLE_SIZE (RFC 9113, 6.5.2). A block that raises the size is malformed.
 ///
-/// Names and values are returned as they were sent. The caller has to check them.
+/// Names and values are returned unchanged. The caller must validate them.
 ///
 ///     nc_hpack *hpack = nc_hpack_new();
 ///     nc_status status = nc_hpack_decode(hpack, block, take_field, &fields);
@@ -15,7 +15,7 @@
 
 #include <netcore/bytes.h>
 
-/// The names and values of one block have at most this many bytes.
+/// The largest size of the names and values of one block, in bytes.
 enum { NC_HPACK_MAX_BLOCK_BYTES = 128 << 10 };
 
 typedef struct nc_hpack nc_hpack;
@@ -23,13 +23,13 @@ typedef struct nc_hpack nc_hpack;
 /// Called for each field of a block. `name` and `value` are valid until it returns.
 typedef void (*nc_hpack_take)(void *ctx, nc_slice name, nc_slice value);
 
-/// Makes a decoder with an empty table; NULL when memory is short. The caller frees it.
+/// Creates a decoder with an empty table; NULL without memory. The caller frees it.
 NC_NODISCARD nc_hpack *nc_hpack_new(void);
-/// Frees a decoder; NULL is harmless.
+/// Frees a decoder. NULL is allowed.
 void nc_hpack_free(nc_hpack *hpack);
 
 /// Decodes a whole block. Returns NC_OK, NC_ERR_BAD_RESPONSE for a malformed block, NC_ERR_TOO_LARGE for more than
-/// NC_HPACK_MAX_BLOCK_BYTES, or NC_ERR_NO_MEMORY. After an error the table is unknown: decode nothing further.
+/// NC_HPACK_MAX_BLOCK_BYTES, or NC_ERR_NO_MEMORY. After an error the table is invalid and no block may be decoded.
 NC_NODISCARD nc_status nc_hpack_decode(nc_hpack *hpack, nc_slice block, nc_hpack_take take, void *ctx);
 
 #endif

@@ -78,8 +78,8 @@ static const nc_hpack_static nc_hpack_static_table[NC_HPACK_STATIC_COUNT] = {
 
 enum { NC_HPACK_MAX_CODE_BITS = 30, NC_HPACK_END_OF_STRING = 256 };
 
-/// The Huffman code is canonical: codes of one length are consecutive numbers, in the order of their symbols. So the
-/// number of codes of each length and the symbols in the order of their codes describe it.
+/// The Huffman code is canonical: codes of one length are consecutive numbers, in the order of their symbols. The
+/// number of codes of each length and the symbols in code order therefore define it.
 static const uint8_t nc_hpack_code_counts[NC_HPACK_MAX_CODE_BITS + 1] = {
     0, 0, 0, 0, 0, 10, 26, 32, 6, 0, 5, 3, 2, 6, 2, 3, 0, 0, 0, 3, 8, 13, 26, 29, 12, 4, 15, 19, 29, 0, 4,
 };

@@ -18,7 +18,7 @@ static nc_slice without_credentials(nc_slice authority) {
     return nc_slice_make(authority.data + at, authority.length - at);
 }
 
-/// Removes ":port" from the end of `place`; the colons of an IPv6 address lie within brackets.
+/// Removes ":port" from the end of `place`. The colons of an IPv6 address are within brackets.
 static bool take_port(uint16_t *port, nc_slice *place) {
     size_t at = place->length;
     while (at > 0 && nc_ascii_is_digit(place->data[at - 1])) {
@@ -50,7 +50,7 @@ nc_status nc_origin_read(nc_origin *out, nc_slice url, nc_error *err) {
     if (place.length > 0 && !take_port(&out->port, &place)) {
         return nc_error_set(err, NC_ERR_BAD_URL, 0, -1, "the port of the URL is greater than %d", MAX_PORT);
     }
-    // An address without brackets cannot be told from a port.
+    // An IPv6 address without brackets could not be distinguished from a port.
     if (place.length > 0 && place.data[0] != '[' && memchr(place.data, ':', place.length) != NULL) {
         return nc_error_set(err, NC_ERR_BAD_URL, 0, -1, "the port of the URL is no number");
     }

@@ -5,7 +5,7 @@
 #include <libpsl.h>
 #include <string.h>
 
-/// Copies a name, NUL-terminated; false for addresses and for what is too long to be a name.
+/// Copies a name, NUL-terminated. Returns false for addresses and for a name that is too long.
 static bool copy_name(char out[NC_HOST_MAX_BYTES + 1], nc_slice host) {
     if (host.length == 0 || host.length > NC_HOST_MAX_BYTES || nc_host_kind_of(host) != NC_HOST_NAME) {
         return false;
@@ -15,7 +15,7 @@ static bool copy_name(char out[NC_HOST_MAX_BYTES + 1], nc_slice host) {
     return true;
 }
 
-/// A libpsl that was built without a list knows no suffix of two labels; one label is a suffix without any list.
+/// Without a built-in list libpsl knows no suffix of two labels. One label is always a suffix.
 static bool is_suffix(const char *name) {
     const psl_ctx_t *list = psl_builtin();
     return strchr(name, '.') == NULL || (list != NULL && psl_is_public_suffix(list, name) != 0);

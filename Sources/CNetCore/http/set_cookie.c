@@ -19,7 +19,7 @@ static nc_slice trim(nc_slice text) {
     return text;
 }
 
-/// Takes what is in front of `mark` off `text`, and the mark; all of it if there is none.
+/// Removes and returns the text before `mark`, and removes the mark; all of `text` if there is none.
 static nc_slice cut(nc_slice *text, char mark) {
     if (text->length == 0) {
         return *text;
@@ -41,7 +41,7 @@ bool nc_cookie_text_is_plain(nc_slice text) {
     return true;
 }
 
-/// A control byte anywhere makes the whole field void (5.6, step 1). The tab is none of them.
+/// A control byte except tab invalidates the whole field (5.6, step 1).
 static bool has_control(nc_slice text) {
     for (size_t i = 0; i < text.length; i++) {
         if ((text.data[i] < 0x20 && text.data[i] != '\t') || text.data[i] == 0x7f) {
@@ -56,7 +56,7 @@ static int64_t end_of(int64_t seconds, int64_t now_s) {
     return seconds > latest_s ? latest_s : seconds;
 }
 
-/// Max-Age (5.6.2): a number, else ignored. The lifetime has a limit, so that larger numbers need not be counted.
+/// Max-Age (5.6.2): ignored unless it is a number. The lifetime is limited, so larger numbers need no exact value.
 static bool read_max_age(nc_slice value, int64_t now_s, int64_t *out) {
     bool is_negative = value.length > 0 && value.data[0] == '-';
     size_t at = is_negative ? 1 : 0;
@@ -79,7 +79,7 @@ static bool is_named(nc_slice name, const char *expected) {
     return nc_slice_is_equal_ignoring_case(name, nc_slice_of(expected));
 }
 
-/// `has_max_age`: an Expires before or after it does not count.
+/// With `has_max_age` an Expires before or after it is ignored.
 static void take_attribute(nc_set_cookie *out, nc_slice text, int64_t now_s, bool *has_max_age) {
     nc_slice value = text;
     nc_slice name = trim(cut(&value, '='));
@@ -95,7 +95,7 @@ static void take_attribute(nc_set_cookie *out, nc_slice text, int64_t now_s, boo
     } else if (is_named(name, "Expires") && !*has_max_age && nc_cookie_date_read(value, &seconds)) {
         out->is_persistent = true;
         out->expires_s = end_of(seconds, now_s);
-    } else if (is_named(name, "Domain") && value.length > 0) { // An empty one is ignored (RFC 6265, 5.2.3).
+    } else if (is_named(name, "Domain") && value.length > 0) { // an empty one is ignored (RFC 6265, 5.2.3)
         bool has_dot = value.length > 0 && value.data[0] == '.';
         out->domain = has_dot ? nc_slice_make(value.data + 1, value.length - 1) : value;
     } else if (is_named(name, "Path")) {

@@ -19,7 +19,7 @@ static int compare(const nc_site *site, nc_slice name) {
     return order != 0 ? order : (site->length > name.length) - (site->length < name.length);
 }
 
-/// The index of a site, or where it would be.
+/// Returns the index of a site, or its insertion index.
 static size_t find(const nc_site_counts *counts, nc_slice name, bool *is_found) {
     size_t low = 0;
     size_t high = counts->count;

@@ -1,4 +1,4 @@
-/// How many entries of a list each site has, so that no site can fill it. A site is a registrable domain.
+/// Counts a list's entries per site, so that no site can fill it. A site is a registrable domain.
 #ifndef NETCORE_PRIVATE_SITE_COUNTS_H
 #define NETCORE_PRIVATE_SITE_COUNTS_H
 
@@ -17,12 +17,12 @@ typedef struct nc_site_counts {
     size_t capacity;
 } nc_site_counts;
 
-/// Frees the table; its sites are invalid then.
+/// Frees the table and its sites.
 void nc_site_counts_deinit(nc_site_counts *counts);
 
-/// Counts an entry of a canonical host. Returns its site, which stays as long as it has entries; NULL without memory.
+/// Counts an entry of a canonical host. Returns its site, which is valid while it has entries; NULL without memory.
 NC_NODISCARD nc_site *nc_site_counts_add(nc_site_counts *counts, nc_slice host);
-/// Counts an entry of the site less.
+/// Removes an entry of the site from the count.
 void nc_site_counts_remove(nc_site_counts *counts, nc_site *site);
 typedef struct nc_site_limits {
     size_t total;
@@ -31,13 +31,13 @@ typedef struct nc_site_limits {
 
 typedef enum nc_site_room {
     NC_SITE_ROOM_IS_FREE,
-    NC_SITE_ROOM_OF_VICTIM, // an entry of the victim has to go
+    NC_SITE_ROOM_OF_VICTIM, // an entry of the victim must be removed
     NC_SITE_ROOM_IS_REFUSED,
 } nc_site_room;
 
-/// Decides where the room for one more entry of a canonical host comes from: `victim` is the host's own site where that
-/// has reached its limit or has most entries, otherwise the site that has most. Refused where every site has one entry
-/// and the host's site has none: otherwise the owner of many names would push other sites out.
+/// Decides which site loses an entry for one more entry of a canonical host. `victim` is the host's own site if that
+/// has reached its limit or has most entries, otherwise the site with most entries. The entry is refused if every site
+/// has one entry and the host's site has none. Otherwise an owner of many names could evict other sites.
 nc_site_room nc_site_counts_make_room(const nc_site_counts *counts, nc_slice host, size_t total, nc_site_limits limits,
                                       const nc_site **victim);
 

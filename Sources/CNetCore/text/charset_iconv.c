@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-/// The least that iconv is offered at a time; no character of any charset becomes longer.
+/// The smallest output size for iconv; no character of any charset is longer.
 #define LEAST_ROOM 64u
 
 nc_status nc_charset_open(iconv_t *out, const char *to, const char *from, const char *charset, nc_error *err) {
@@ -16,7 +16,7 @@ nc_status nc_charset_open(iconv_t *out, const char *to, const char *from, const 
     return nc_error_set(err, status, errno, -1, "no converter for the charset '%s'", charset);
 }
 
-/// Makes room for iconv; the rest of the maximum may be less than the usual step, and still be enough.
+/// Grows the buffer for iconv. The remaining maximum may be smaller than a step and still suffice.
 static bool grow(nc_buf *out) {
     size_t left = out->max_bytes - out->capacity;
     size_t step = (out->capacity - out->length) + (left < LEAST_ROOM ? left : LEAST_ROOM);
@@ -24,7 +24,7 @@ static bool grow(nc_buf *out) {
 }
 
 int nc_charset_run(iconv_t converter, nc_buf *out, nc_slice *input, bool is_last) {
-    char *from = (char *)(uintptr_t)input->data; // iconv(3) only reads it.
+    char *from = (char *)(uintptr_t)input->data; // iconv(3) does not write to it
     char none;
     for (;;) {
         char *into = out->data == NULL ? &none : (char *)out->data + out->length;
