@@ -64,9 +64,13 @@ typedef struct nc_cache_key {
 
 /// Appends the canonical form of a request.
 ///
-/// It reserves its whole size first. It allocates nothing if `out` has that capacity already, no container has more
-/// than 32 values or 512 bytes out of order, and the host is an ASCII name.
-/// - out: its maximum must have room for all texts, and twice for the parameters.
+/// It reserves its whole size first. It allocates nothing under three conditions:
+///
+/// - `out` has that capacity already
+/// - no container has more than 32 values or 512 bytes out of order
+/// - the host is an ASCII name
+///
+/// The maximum of `out` must have room for all texts, and twice for the parameters.
 /// Returns NC_OK, NC_ERR_BAD_METHOD, NC_ERR_BAD_URL (no scheme or host, or a control character or space),
 /// NC_ERR_BAD_HEADER, NC_ERR_BAD_PARAMETER (a number that is not finite), NC_ERR_USAGE (incomplete parameters),
 /// NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY. After an error `out` is unchanged.

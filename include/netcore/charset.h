@@ -45,8 +45,8 @@ NC_API NC_NODISCARD nc_status nc_charset_to_utf8(nc_buf *out, nc_slice text, nc_
 /// Appends the UTF-8 text `text`, converted to `charset`.
 ///
 /// Single-byte encodings use the standard's indexes, others iconv(3). UTF-16 and UTF-32 without LE or BE in their names
-/// get a byte order mark. For names of ASCII and ISO 8859 only characters of that charset are written, so that strict
-/// readers accept them: no euro sign in "iso-8859-1".
+/// get a byte order mark. Names of ASCII and ISO 8859 allow only the characters of that charset, so that strict readers
+/// accept them. For example, "iso-8859-1" has no euro sign.
 /// - charset: as for nc_charset_to_utf8().
 /// Returns NC_OK, NC_ERR_BAD_CHARSET (an unknown name, text that is not UTF-8, or a character that the charset lacks;
 /// err->offset is its position), NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY. After an error `out` is unchanged.

@@ -32,8 +32,8 @@ typedef struct nc_allocator {
 
 /// Sets the allocator of the process.
 ///
-/// Call it before the first use of the library: a block is freed by the allocator that is set at that time. libcurl and
-/// OpenSSL keep their own allocators.
+/// Call it before the first use of the library, because a block is freed by the allocator that is set at that time.
+/// libcurl and OpenSSL keep their own allocators.
 /// - allocator: copied; NULL restores malloc.
 /// Confined: one thread at a time, before all other calls.
 NC_API void nc_set_allocator(const nc_allocator *NC_NULLABLE allocator);

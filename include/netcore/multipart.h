@@ -3,8 +3,8 @@
 /// A form is filled, and then read any number of times, also by concurrent transfers. Fields and bytes are in memory in
 /// their wire format. Files and sources of any length are read directly into the caller's buffer.
 ///
-/// - Names and file names are escaped as in WHATWG's multipart/form-data encoding: '"' as %22, CR as %0D, LF as %0A,
-///   and no other byte. Line ends in names and values are not normalized.
+/// - Names and file names are escaped as in WHATWG's multipart/form-data encoding: '"' as %22, CR as %0D, LF as %0A. No
+///   other byte is escaped. Line ends in names and values are not normalized.
 /// - A form without parts is an empty body of type application/x-www-form-urlencoded, because RFC 2046 requires at
 ///   least one part.
 ///

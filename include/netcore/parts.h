@@ -71,7 +71,7 @@ typedef NC_ENUM(nc_parts_kind){
 
 /// One event. Its slices are valid until the next call.
 typedef struct nc_parts_event {
-    /// What it tells.
+    /// Kind of the event.
     nc_parts_kind kind;
     /// With NC_PARTS_HEAD: the fields, in order. Names are tokens. A folded line is joined (RFC 5322, 2.2.3), with two
     /// blanks in place of the line end.

@@ -1,9 +1,10 @@
 /// The proxy of a request or an engine.
 ///
-/// The environment's proxies are used only on request, because their operator can read the traffic. Credentials and
-/// fields for the proxy never reach a server. The server's reach the proxy only for plain http without a tunnel: the
-/// proxy then receives both sets in one head, and decides which fields it forwards. The request's trust policy
-/// evaluates the certificate of an https proxy. No client certificate is sent to a proxy.
+/// The environment's proxies are used only on request, because their operator can read the traffic. A request's trust
+/// policy evaluates the certificate of an https proxy. No client certificate is sent to a proxy.
+///
+/// Credentials and fields for the proxy never reach a server. A server's credentials and fields reach the proxy only
+/// for plain http without a tunnel. The proxy then receives both in one head and decides which fields it forwards.
 ///
 ///     nc_proxy proxy = {.choice = NC_PROXY_URL, .url = nc_slice_of("socks5h://127.0.0.1:1080")};
 ///     request.proxy = &proxy;

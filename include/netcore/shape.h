@@ -68,8 +68,12 @@ typedef struct nc_shape_options {
 
 /// A position where a text does not match the shape.
 typedef struct nc_shape_mismatch {
-    /// Offset of the value's first byte, from 0. For a missing value the `}` or `]` of its container, for an extra
-    /// element that element, for a member that a closed object refuses its name.
+    /// Offset from 0, depending on the mismatch:
+    ///
+    /// - a value: its first byte
+    /// - a missing value: the `}` or `]` of its container
+    /// - an extra element: that element
+    /// - a member that a closed object refuses: its name
     uint64_t offset;
     /// Line of that byte, from 1.
     uint64_t line;

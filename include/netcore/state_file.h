@@ -1,8 +1,8 @@
 /// Opens directories and files with state of the library: queues, caches, cookie jars, records of downloads.
 ///
 /// Such a file determines what is sent and where. It is therefore refused if another user could have written it:
-/// - A file must be a regular file of the effective user, without write permission for group and others.
-/// - A directory must belong to the effective user or root, without write permission for group and others, unless its
+/// - A file must be a regular file of the effective user. Group and others must not have write permission.
+/// - A directory must belong to the effective user or root. Group and others must not have write permission, unless the
 ///   sticky bit is set, as for /tmp.
 ///
 /// The checks use open descriptors, so that nothing can change in between. Symbolic links are not followed. The rules

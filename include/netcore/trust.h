@@ -96,8 +96,8 @@ typedef struct nc_trust_options {
     /// Number of rules, at most NC_TRUST_MAX_RULES.
     size_t rule_count;
     /// True accepts an origin's chain that does not verify. Pins then decide: a host without an enforced rule is
-    /// refused, unless the name check is skipped too. In an unverified chain only the leaf's key is compared with pins,
-    /// or a pinned key that is sent along and from which the chain to the leaf verifies.
+    /// refused, unless the name check is skipped too. Pins are compared with the leaf's key. Another pinned key counts
+    /// only if the server sends its certificate and the chain from it to the leaf verifies.
     bool accepts_invalid_chains;
     /// True skips the name check of the origin. Each such connection is reported, and only the leaf's key is compared
     /// with pins.

@@ -1,9 +1,13 @@
 /// Pins by host: the keys or certificates that a server's chain must contain.
 ///
 /// A rule adds to the verification of the chain and the name and never replaces it. If several rules cover a host, only
-/// the most specific one applies. The order is: an exact name before one label, one label before any depth, a longer
-/// name before a shorter one, a port before none. A malformed rule fails nc_trust_new(), so that a mistake never
-/// disables pinning.
+/// the most specific one applies:
+///
+/// - an exact name before one label, one label before any depth
+/// - a longer name before a shorter one
+/// - a port before none
+///
+/// A malformed rule fails nc_trust_new(), so that a mistake never disables pinning.
 ///
 ///     const nc_slice pins[] = {nc_slice_of("sha256/…"), nc_slice_of("sha256/…")}; // the second one is the backup
 ///     const nc_trust_rule rule = {

@@ -10,7 +10,7 @@
 
 #define NS_PER_S 1000000000
 
-/* --- by path, and on what is open --- */
+/* --- paths and open files --- */
 
 static int system_open(void *ctx, const char *path, int flags, mode_t mode) {
     (void)ctx;
@@ -97,7 +97,7 @@ static int system_make_directory(void *ctx, const char *path, mode_t mode) {
     return mkdir(path, mode) == 0 ? chmod(path, mode) : -1;
 }
 
-/* --- in a directory that is open --- */
+/* --- open directories --- */
 
 static int system_list(void *ctx, int directory_fd, nc_file_name_fn visit, void *visit_ctx) {
     (void)ctx;

@@ -7,11 +7,11 @@
 
 enum { MAX_DIGITS = 16 };
 
-/// What a step of the decoder came to.
+/// The result of a step.
 typedef enum step {
-    STEP_ON,    // the state has moved
-    STEP_EVENT, // there is something to give out
-    STEP_ENDED, // a failure
+    STEP_ON,    // the state has changed
+    STEP_EVENT, // there is an event to return
+    STEP_ENDED, // an error
 } step;
 
 typedef struct reading {
@@ -36,7 +36,7 @@ static step refuse(reading *at, const char *what) {
     return fail(at, NC_ERR_BAD_RESPONSE, what);
 }
 
-/// Takes one byte that has to be this one.
+/// Consumes a byte, which must be `byte`.
 static step expect(reading *at, uint8_t byte, nc_chunked_state next, const char *otherwise) {
     if (at->in.data[0] != byte) {
         return refuse(at, otherwise);
@@ -78,7 +78,7 @@ static step take_size(reading *at) {
     return STEP_ON;
 }
 
-/// One byte that says nothing.
+/// Skips a byte without meaning, within the allowance.
 static step skip_paid(reading *at) {
     nc_chunked *chunked = at->chunked;
     if (chunked->allowance == 0) {
@@ -89,7 +89,7 @@ static step skip_paid(reading *at) {
     return STEP_ON;
 }
 
-/// Blanks there are as old as HTTP/1.1: servers fill up a size that they had left room for.
+/// Skips blanks: servers pad a size for which they reserved space.
 static step take_blanks(reading *at) {
     uint8_t byte = at->in.data[0];
     if (byte == ' ' || byte == '\t') {
@@ -102,7 +102,7 @@ static step take_blanks(reading *at) {
     return byte == ';' ? skip_paid(at) : refuse(at, "a chunk's size is no hexadecimal number");
 }
 
-/// RFC 9112, 7.1.1: extensions that are not known are ignored.
+/// Skips extensions, because unknown ones are ignored (RFC 9112, 7.1.1).
 static step take_extension(reading *at) {
     uint8_t byte = at->in.data[0];
     if (byte == '\r') {
@@ -117,7 +117,7 @@ static step take_content(reading *at) {
     size_t count = at->in.length < chunked->left ? at->in.length : (size_t)chunked->left;
     *at->event = (nc_chunked_event){NC_CHUNKED_CONTENT, nc_slice_make(at->in.data, count)};
     chunked->left -= count;
-    // Content pays for the extensions to come, never ahead and never for long.
+    // Content raises the allowance for later extensions, up to the limit.
     uint32_t most = NC_CHUNKED_EXTENSION_MAX_BYTES - chunked->allowance;
     chunked->allowance += count < most ? (uint32_t)count : most;
     chunked->state = chunked->left == 0 ? NC_CHUNKED_AT_CONTENT_CR : NC_CHUNKED_IN_CONTENT;
@@ -125,8 +125,8 @@ static step take_content(reading *at) {
     return STEP_EVENT;
 }
 
-/// The first byte that may not be in a line with an LF at its end: a NUL, a CR before others, the LF itself without a
-/// CR. Returns the line's length when there is none.
+/// Returns the offset of the first invalid byte of a line that ends with LF: a NUL, a CR before another byte, or the LF
+/// without a CR. Returns the line's length if there is none.
 static size_t find_wrong(nc_slice line) {
     size_t last = line.length - 1;
     for (size_t i = 0; i < last; i++) {
@@ -137,7 +137,7 @@ static size_t find_wrong(nc_slice line) {
     return last > 0 && line.data[last - 1] == '\r' ? line.length : last;
 }
 
-/// A line of the trailer is whole. The empty one ends the body.
+/// Handles a complete line of the trailer. The empty line ends the body.
 static step end_line(reading *at, nc_slice line) {
     nc_chunked *chunked = at->chunked;
     size_t wrong = find_wrong(line);
@@ -194,7 +194,7 @@ static step take_step(reading *at) {
     }
 }
 
-/* --- the interface --- */
+/* --- public functions --- */
 
 nc_chunked nc_chunked_init(void) {
     return (nc_chunked){
@@ -219,7 +219,7 @@ nc_status nc_chunked_next(nc_chunked *chunked, nc_slice *in, nc_chunked_event *e
         return nc_error_clear(err);
     }
     if (chunked->line.length > 0 && chunked->line.data[chunked->line.length - 1] == '\n') {
-        nc_buf_reset(&chunked->line); // It was given out.
+        nc_buf_reset(&chunked->line); // it was returned by the last call
     }
     *event = (nc_chunked_event){.kind = NC_CHUNKED_NEEDS_MORE};
     step taken = STEP_ON;

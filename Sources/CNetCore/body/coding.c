@@ -6,36 +6,36 @@
 
 #include <string.h>
 
-/// One coding of the chain, with what it has decoded and the next has not taken.
+/// One coding of the chain, with its output that the next one has not consumed.
 typedef struct stage {
     const nc_decoder_kind *kind;
     void *state;
-    /// A view of `bytes`.
+    /// Within `bytes`.
     nc_slice ready;
-    /// Comes to light when what was decoded before it has been taken.
+    /// Reported when the output before it has been consumed.
     nc_error failure;
     uint8_t bytes[NC_CODING_PIECE_BYTES];
 } stage;
 
 struct nc_coding {
-    /// What is not yet taken of the input: borrowed, or a view of `kept`.
+    /// The remaining input: borrowed, or within `kept`.
     nc_slice input;
     nc_buf kept;
     bool is_kept;
-    /// At least one byte was fed.
+    /// True after the first byte.
     bool has_begun;
-    /// No stage has anything to give until more is fed.
+    /// No stage can return anything without more input.
     bool is_idle;
-    /// Bytes that any stage took since the last piece was given out.
+    /// Bytes that the stages consumed since the last piece.
     size_t silent_bytes;
-    /// The first failure, for good.
+    /// The first error, which is permanent.
     nc_error failure;
     size_t stage_count;
-    /// In the order of undoing.
+    /// In the order of decoding.
     stage stages[];
 };
 
-/* --- what there is --- */
+/* --- available codings --- */
 
 bool nc_coding_has_brotli(void) {
     return nc_decoder_brotli() != NULL;
@@ -52,9 +52,9 @@ const char *nc_coding_accepted(void) {
     return nc_coding_has_zstd() ? "gzip, deflate, zstd" : "gzip, deflate";
 }
 
-/* --- life --- */
+/* --- creating and freeing --- */
 
-/// Checks every name before anything is made.
+/// Checks every name before anything is created.
 static nc_status count_codings(size_t *out, const nc_slice *values, size_t count, uint32_t max_codings, nc_error *err) {
     nc_coding_list list = nc_coding_list_init(values, count);
     const nc_decoder_kind *kind = NULL;
@@ -86,7 +86,7 @@ static bool is_missing(const nc_slice *values, size_t count) {
     return false;
 }
 
-/// Makes room for the stages and none of them; NULL when memory is short.
+/// Allocates the chain without its stages; NULL without memory.
 static nc_coding *new_empty(size_t codings) {
     size_t bytes = 0;
     if (!nc_size_mul(&bytes, codings, sizeof(stage)) || !nc_size_add(&bytes, bytes, sizeof(nc_coding))) {
@@ -147,9 +147,9 @@ size_t nc_coding_count(const nc_coding *coding) {
     return coding == NULL ? 0 : coding->stage_count;
 }
 
-/* --- failures --- */
+/* --- errors --- */
 
-/// Hands out the failure that is for good.
+/// Returns the permanent error.
 static nc_status repeat_failure(const nc_coding *coding, nc_error *err) {
     if (err != NULL) {
         *err = coding->failure;
@@ -182,7 +182,8 @@ nc_status nc_coding_feed(nc_coding *coding, nc_slice bytes, nc_error *err) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1, "borrowed input is left that was neither taken nor kept");
     } else {
         size_t taken = coding->kept.length - coding->input.length;
-        // Moved to the front only when that moves less than was taken since: each byte moves once on average.
+        // Move the rest to the front only if it is not longer than the consumed part: each byte is then moved once on
+        // average.
         if (taken >= coding->input.length) {
             memmove(coding->kept.data, coding->input.data, coding->input.length);
             coding->kept.length -= taken;
@@ -224,7 +225,7 @@ bool nc_coding_has_input(const nc_coding *coding) {
 
 /* --- output --- */
 
-/// Takes at most a piece's length from the front.
+/// Removes at most a piece from the front.
 static nc_slice take(nc_slice *from) {
     size_t length = from->length < NC_CODING_PIECE_BYTES ? from->length : NC_CODING_PIECE_BYTES;
     nc_slice taken = nc_slice_make(from->data, length);
@@ -234,12 +235,12 @@ static nc_slice take(nc_slice *from) {
     return taken;
 }
 
-/// Lets a stage decode once into its buffer, which must be empty.
+/// Runs a stage once. Its buffer must be empty.
 static nc_status run(stage *at, nc_slice *in, size_t *silent_bytes) {
     if (at->failure.status != NC_OK) {
         return at->failure.status;
     }
-    // Offered in pieces: brotli would take 16 MiB before it gives anything out.
+    // Limit the input: brotli would consume 16 MiB before it returns anything.
     nc_slice offered = {in->data, in->length < NC_CODING_PIECE_BYTES ? in->length : NC_CODING_PIECE_BYTES};
     nc_decoder_io io = {offered, at->bytes, NC_CODING_PIECE_BYTES};
     nc_status status = at->kind->decode(at->state, &io, &at->failure);
@@ -260,9 +261,9 @@ static nc_status run(stage *at, nc_slice *in, size_t *silent_bytes) {
     return status;
 }
 
-/// Climbs from the stage that gives the plain bytes down to the one that is short of input, and back up again.
+/// Goes from the last stage down to the one that needs input, and back up.
 ///
-/// Each stage runs only when the one above it has taken all that it gave, so that one buffer for each is enough.
+/// A stage runs only when its output has been consumed, so that one buffer per stage is enough.
 static nc_status pull(nc_coding *coding, nc_slice *piece) {
     size_t last = coding->stage_count - 1;
     size_t i = last;

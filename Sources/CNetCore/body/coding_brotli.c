@@ -1,8 +1,8 @@
-/// br (RFC 7932), by the decoder that libcurl brought into the process.
+/// br (RFC 7932), by the decoder library that libcurl loads.
 ///
-/// Looked up at run time, so that the build depends on nothing more and the process has one decoder: libcurl's.
-/// What is declared here is the stable part of <brotli/decode.h>, the same since 1.0. Large windows are an extension
-/// that must be asked for; without it a window has 16 MiB at most.
+/// It is looked up at run time, so that the build has no further dependency and the process has one decoder. The
+/// declarations are the stable part of <brotli/decode.h>, unchanged since 1.0. Large windows are an extension that must
+/// be enabled; without it a window has at most 16 MiB.
 #include "base/alloc.h"
 #include "base/error.h"
 #include "body/coding_decoder.h"
@@ -11,7 +11,7 @@
 
 /// BrotliDecoderResult.
 enum { RESULT_ERROR = 0, RESULT_SUCCESS = 1 };
-/// The range of BrotliDecoderErrorCode that says memory ran out (BROTLI_DECODER_ERROR_ALLOC_...).
+/// The range of BrotliDecoderErrorCode for missing memory (BROTLI_DECODER_ERROR_ALLOC_...).
 enum { FIRST_MEMORY_CODE = -30, LAST_MEMORY_CODE = -21 };
 
 typedef struct brotli_functions {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 void nc_decoder_advance(nc_decoder_io *io, size_t read, size_t written) {
-    // An empty slice may be NULL, to which not even 0 may be added.
+    // The data of an empty slice may be NULL, and adding 0 to NULL is undefined.
     if (read != 0) {
         io->in = nc_slice_make(io->in.data + read, io->in.length - read);
     }
@@ -27,7 +27,7 @@ nc_status nc_decoder_fail_surplus(const char *name, nc_error *err) {
 
 bool nc_decoder_find(void *function, const char *symbol) {
     void *address = dlsym(RTLD_DEFAULT, symbol);
-    // C has no cast from an object's pointer to a function's; POSIX promises that they look the same.
+    // C has no cast from an object pointer to a function pointer. POSIX guarantees the same representation.
     memcpy(function, &address, sizeof address);
     return address != NULL;
 }

@@ -1,47 +1,48 @@
-/// What the chain knows of a decoder, and the decoders there are.
+/// The interface between the chain and its decoders.
 #ifndef NETCORE_PRIVATE_CODING_DECODER_H
 #define NETCORE_PRIVATE_CODING_DECODER_H
 
 #include <netcore/bytes.h>
 
-/// What one call may read and where it may write; the decoder moves both on.
+/// The input and output of one call. The decoder advances both.
 typedef struct nc_decoder_io {
-    /// Coded bytes; what is left of them was not taken.
+    /// Coded bytes. The decoder removes those that it consumes.
     nc_slice in;
-    /// Where the next decoded byte goes.
+    /// The position of the next decoded byte.
     uint8_t *out;
-    /// Bytes that still fit there.
+    /// Bytes that still fit.
     size_t room;
 } nc_decoder_io;
 
 /// One content coding.
 typedef struct nc_decoder_kind {
-    /// As messages name it.
+    /// Its name in messages.
     const char *name;
-    /// Makes the state of one stream; NULL when memory is short.
+    /// Creates the state of one stream; NULL without memory.
     void *(*new_state)(void);
     /// Frees the state.
     void (*free_state)(void *state);
-    /// Decodes until the room is full or all input is taken; never called again after it failed.
+    /// Decodes until the output is full or the input is consumed. Never called after an error.
     nc_status (*decode)(void *state, nc_decoder_io *io, nc_error *err);
-    /// Tells whether the stream has come to its end and may end here.
+    /// Returns true if the stream is complete.
     bool (*is_complete)(const void *state);
 } nc_decoder_kind;
 
 extern const nc_decoder_kind nc_decoder_gzip;
 extern const nc_decoder_kind nc_decoder_deflate;
-/// NULL when the process has no brotli decoder. Thread-safe.
+/// Returns NULL if the process has no brotli decoder. Thread-safe.
 const nc_decoder_kind *nc_decoder_brotli(void);
-/// NULL when the process has no zstd decoder. Thread-safe.
+/// Returns NULL if the process has no zstd decoder. Thread-safe.
 const nc_decoder_kind *nc_decoder_zstd(void);
 
-/// Moves past what was read and written.
+/// Advances past the bytes that were read and written.
 void nc_decoder_advance(nc_decoder_io *io, size_t read, size_t written);
-/// Takes one byte of input.
+/// Removes and returns one byte of input.
 uint8_t nc_decoder_take(nc_decoder_io *io);
-/// Says that bytes follow where the stream is over.
+/// Fills `err` for bytes after the end of the stream.
 nc_status nc_decoder_fail_surplus(const char *name, nc_error *err);
-/// Looks a function up among the libraries of the process and writes its address to `function`, a pointer's storage.
+/// Finds a function in the process's libraries, and writes its address to `function`, which points to a function
+/// pointer.
 NC_NODISCARD bool nc_decoder_find(void *function, const char *symbol);
 
 #endif

@@ -3,14 +3,14 @@
 #include "base/ascii.h"
 #include "base/error.h"
 
-/// Bytes of an unknown coding's name that a message shows.
+/// The longest part of an unknown coding's name in a message, in bytes.
 enum { SHOWN_NAME_BYTES = 32 };
 
 static bool is_name(nc_slice name, const char *expected) {
     return nc_slice_is_equal_ignoring_case(name, nc_slice_of(expected));
 }
 
-/// "x-gzip" is gzip, by RFC 9110, 8.4.1.3.
+/// "x-gzip" is gzip (RFC 9110, 8.4.1.3).
 static const nc_decoder_kind *find_kind(nc_slice name) {
     if (is_name(name, "gzip") || is_name(name, "x-gzip")) {
         return &nc_decoder_gzip;
@@ -34,7 +34,7 @@ static nc_slice trim(const uint8_t *data, size_t start, size_t end) {
     return nc_slice_make(start == end ? NULL : data + start, end - start);
 }
 
-/// Reads the member before; false when there is none. Empty members are given out as they are.
+/// Returns the previous member. Returns false at the start. Empty members are returned too.
 static bool read_member(nc_coding_list *list, nc_slice *member) {
     if (list->count == 0) {
         return false;

@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <zlib.h>
 
-/// What zlib's window bits say of the format, beside the size of the window.
+/// zlib's window bits, which also select the format.
 enum { BITS_ZLIB = MAX_WBITS, BITS_RAW = -MAX_WBITS, BITS_GZIP = MAX_WBITS + 16 };
 
 /// The first byte of every gzip member.
@@ -19,16 +19,16 @@ typedef enum zlib_phase {
     PHASE_START,
     /// Within a gzip member or a deflate stream.
     PHASE_STREAM,
-    /// After one.
+    /// After the end of one.
     PHASE_END,
-    /// After a NUL behind the last gzip member.
+    /// After a NUL that follows the last gzip member.
     PHASE_PADDING,
 } zlib_phase;
 
 typedef struct zlib_state {
     z_stream stream;
     zlib_phase phase;
-    /// The first byte of a deflate body, while the second is missing.
+    /// The first byte of a deflate body, until the second arrives.
     uint8_t first;
     bool has_first;
 } zlib_state;
@@ -87,7 +87,7 @@ static uInt clamp(size_t length) {
     return length < UINT_MAX ? (uInt)length : UINT_MAX;
 }
 
-/// Inflates once and moves to PHASE_END behind the last byte of a stream.
+/// Inflates once, and changes to PHASE_END after the last byte of a stream.
 static nc_status inflate_once(zlib_state *state, nc_decoder_io *io, const char *name, nc_error *err) {
     z_stream *stream = &state->stream;
     uInt offered = clamp(io->in.length);
@@ -102,11 +102,11 @@ static nc_status inflate_once(zlib_state *state, nc_decoder_io *io, const char *
         state->phase = PHASE_END;
         return NC_OK;
     }
-    // Z_BUF_ERROR only says that there was nothing to do.
+    // Z_BUF_ERROR means that no progress was possible.
     return code == Z_OK || code == Z_BUF_ERROR ? NC_OK : fail(state, code, name, err);
 }
 
-/// Inflates until the stream ends, the room is full or all input is taken.
+/// Inflates until the stream ends, the output is full or the input is consumed.
 static nc_status inflate_stream(zlib_state *state, nc_decoder_io *io, const char *name, nc_error *err) {
     nc_status status = NC_OK;
     do {
@@ -115,9 +115,9 @@ static nc_status inflate_stream(zlib_state *state, nc_decoder_io *io, const char
     return status;
 }
 
-/* --- gzip: members one after the other (RFC 1952, 2.2), then perhaps NULs --- */
+/* --- gzip: a sequence of members (RFC 1952, 2.2), and optional NULs --- */
 
-/// Looks at the first byte of a member, or at one behind the last.
+/// Handles the first byte of a member or a byte after the last one.
 static nc_status begin_member(zlib_state *state, nc_decoder_io *io, nc_error *err) {
     if (state->phase == PHASE_START) {
         state->phase = PHASE_STREAM;
@@ -140,7 +140,7 @@ static nc_status begin_member(zlib_state *state, nc_decoder_io *io, nc_error *er
 static nc_status decode_gzip(void *opaque, nc_decoder_io *io, nc_error *err) {
     zlib_state *state = opaque;
     nc_status status = NC_OK;
-    // What inflate() holds back when the room was full comes out without input; hence the first turn in any case.
+    // inflate() keeps output when the buffer is full, and returns it without input. So it is always called once.
     do {
         if (state->phase == PHASE_STREAM) {
             status = inflate_stream(state, io, "gzip", err);
@@ -151,16 +151,17 @@ static nc_status decode_gzip(void *opaque, nc_decoder_io *io, nc_error *err) {
     return status;
 }
 
-/* --- deflate: one stream, with zlib's two bytes at its head or without --- */
+/* --- deflate: one stream, with or without zlib's two-byte header --- */
 
-/// Tells whether these are CMF and FLG of RFC 1950, 2.2.
+/// Returns true for CMF and FLG of RFC 1950, 2.2.
 ///
-/// A raw stream that begins so has a stored block with a bit set in its padding, which no encoder writes.
+/// A raw stream with these bytes would begin with a stored block with a bit set in its padding, which no encoder
+/// writes.
 static bool is_zlib_head(uint8_t first, uint8_t second) {
     return (first & 0x0F) == Z_DEFLATED && first >> 4 <= 7 && (first * 256 + second) % 31 == 0;
 }
 
-/// Waits for two bytes and decides by them; the first is inflated at once, the second is only looked at.
+/// Decides by the first two bytes. It inflates the first one and leaves the second in the input.
 static nc_status begin_deflate(zlib_state *state, nc_decoder_io *io, nc_error *err) {
     if (!state->has_first) {
         state->first = nc_decoder_take(io);

@@ -1,8 +1,8 @@
-/// zstd (RFC 8878, RFC 9659), by the decoder that libcurl brought into the process.
+/// zstd (RFC 8878, RFC 9659), by the decoder library that libcurl loads.
 ///
-/// Looked up at run time, as brotli is. What is declared here is the stable part of <zstd.h> and <zstd_errors.h>;
-/// a library before 1.4 (2019) cannot be told its largest window and counts as absent. The library allocates by
-/// itself: the functions that take an allocator are not part of its stable interface.
+/// It is looked up at run time, like brotli. The declarations are the stable part of <zstd.h> and <zstd_errors.h>. A
+/// library before 1.4 (2019) has no limit of the window and counts as absent. The library uses malloc: its functions
+/// with an allocator are not stable.
 #include "base/alloc.h"
 #include "base/error.h"
 #include "body/coding_decoder.h"
@@ -11,9 +11,9 @@
 
 /// ZSTD_d_windowLogMax of ZSTD_dParameter, ZSTD_error_memory_allocation of ZSTD_ErrorCode.
 enum { PARAMETER_WINDOW_LOG_MAX = 100, CODE_MEMORY = 64 };
-/// RFC 9659, 3: as a content coding, zstd takes no window above 8 MB. The library's own limit is 128 MiB.
+/// RFC 9659, 3: windows above 8 MB are not allowed for the content coding. The library's limit is 128 MiB.
 enum { MAX_WINDOW_LOG = 23 };
-/// Bytes of the number that begins a frame.
+/// The size of a frame's magic number.
 enum { MAGIC_BYTES = 4 };
 
 /// ZSTD_inBuffer.
@@ -43,11 +43,11 @@ typedef struct zstd_functions {
 
 typedef struct zstd_state {
     void *stream;
-    /// Bytes of the current frame's number that were taken; 0 between frames.
+    /// Bytes of the current frame's magic number that were read; 0 between frames.
     size_t magic_taken;
-    /// At least one frame has ended, and none has begun since.
+    /// At least one frame has ended, and no other has begun.
     bool is_complete;
-    /// The room was full, so that more may come without input.
+    /// The output was full, so more may follow without input.
     bool may_hold_output;
 } zstd_state;
 
@@ -88,9 +88,9 @@ static void *new_state(void) {
     return state;
 }
 
-/// Checks what comes of the number that begins a frame: 0xFD2FB528, or 0x184D2A50 to 0x184D2A5F for one to skip.
+/// Checks the available bytes of a frame's magic number: 0xFD2FB528, or 0x184D2A50 to 0x184D2A5F for a skippable frame.
 ///
-/// Some builds also read the formats of before RFC 8878, for which the limit of the window does not hold.
+/// Some builds also accept the formats before RFC 8878, to which the window limit does not apply.
 static bool has_good_magic(const zstd_state *state, nc_slice in) {
     static const uint8_t frame[MAGIC_BYTES] = {0x28, 0xB5, 0x2F, 0xFD};
     static const uint8_t skippable[MAGIC_BYTES] = {0x50, 0x2A, 0x4D, 0x18};
@@ -133,7 +133,7 @@ static nc_status decode_once(zstd_state *state, nc_decoder_io *io, nc_error *err
 static nc_status decode(void *opaque, nc_decoder_io *io, nc_error *err) {
     zstd_state *state = opaque;
     nc_status status = NC_OK;
-    // Without input and without output to flush, the library would take the call for the beginning of a frame.
+    // Without input and pending output, the library would treat the call as the start of a frame.
     while (status == NC_OK && io->room != 0 && (io->in.length != 0 || state->may_hold_output)) {
         status = decode_once(state, io, err);
     }

@@ -10,7 +10,7 @@ static nc_slice trim(nc_slice text) {
     return text;
 }
 
-/// Takes everything up to the next ';' that is not quoted off the front of `*rest`.
+/// Removes and returns the part of `*rest` before the next unquoted ';'.
 static nc_slice take_part(nc_slice *rest) {
     bool is_quoted = false;
     size_t end = 0;

@@ -8,10 +8,10 @@
 #include <zlib.h>
 
 enum {
-    /// zlib's window bits, with gzip's header and trailer around.
+    /// zlib's window bits for gzip's header and trailer.
     BITS_GZIP = MAX_WBITS + 16,
     MEMORY_LEVEL = 8,
-    /// The room that is made for the result at a time.
+    /// The size by which the output grows.
     STEP_BYTES = 16 * 1024,
 };
 
@@ -63,7 +63,7 @@ static size_t least(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/// Makes room at the end of `out`: a step of it, or what its maximum still leaves.
+/// Reserves a step of output, or the rest of the maximum.
 static nc_status make_room(nc_buf *out, nc_error *err) {
     size_t left = out->max_bytes - least(out->max_bytes, out->length);
     if (nc_buf_reserve(out, left == 0 ? 1 : least(left, STEP_BYTES)) != NC_OK) {
@@ -73,7 +73,7 @@ static nc_status make_room(nc_buf *out, nc_error *err) {
     return NC_OK;
 }
 
-/// Runs zlib until it wants no more room: with less than all of it used, it has nothing left to say.
+/// Runs zlib until it leaves output space unused, which means that nothing is pending.
 static nc_status run(nc_buf *out, nc_gzip *gzip, int flush, nc_error *err) {
     z_stream *stream = &gzip->stream;
     for (;;) {

@@ -1,4 +1,4 @@
-/// Extensions and their media types, in the order of their bytes.
+/// Extensions and their media types, sorted by bytes.
 #ifndef NETCORE_PRIVATE_MEDIA_TABLE_H
 #define NETCORE_PRIVATE_MEDIA_TABLE_H
 

@@ -10,7 +10,7 @@
 
 enum { MAX_LIST_BYTES = 4 * 1024 * 1024 };
 
-/// What stands behind the last dot of the last component; empty when that dot begins it.
+/// Returns the text after the last dot of the last component; empty if that dot is its first character.
 static nc_slice extension_of(nc_slice file_name) {
     size_t at = file_name.length;
     while (at > 0 && file_name.data[at - 1] != '.' && file_name.data[at - 1] != '/') {
@@ -20,7 +20,7 @@ static nc_slice extension_of(nc_slice file_name) {
     return has_dot ? nc_slice_make(file_name.data + at, file_name.length - at) : (nc_slice){NULL, 0};
 }
 
-/// Compares an extension with a row's, as strcmp() does with lower-case letters.
+/// Compares an extension with a row's, like strcmp() in lower case.
 static int compare(nc_slice extension, const char *row) {
     for (size_t i = 0; i < extension.length; i++) {
         int difference = (int)nc_ascii_lower(extension.data[i]) - (int)(uint8_t)row[i];
@@ -28,7 +28,7 @@ static int compare(nc_slice extension, const char *row) {
             return difference;
         }
         if (row[i] == '\0') {
-            return 1; // a NUL in the name itself
+            return 1; // a NUL in the name
         }
     }
     return row[extension.length] == '\0' ? 0 : -1;
@@ -73,7 +73,7 @@ static nc_slice take_word(nc_slice *line) {
     return word;
 }
 
-/// token "/" token (RFC 9110, 8.3.1): anything else must not get into a header.
+/// Returns true for token "/" token (RFC 9110, 8.3.1). Other text must not get into a field.
 static bool is_type(nc_slice word) {
     size_t slashes = 0;
     for (size_t i = 0; i < word.length; i++) {

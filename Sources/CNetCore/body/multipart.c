@@ -35,7 +35,7 @@ static nc_status check_boundary(nc_slice boundary, nc_error *err) {
     return NC_OK;
 }
 
-/// Joins three texts, NUL-terminated; returns the length.
+/// Joins three texts, NUL-terminated, and returns the length.
 static size_t join(char *out, const char *before, nc_slice text, const char *after) {
     uint8_t *end = nc_part_put((uint8_t *)out, before, strlen(before));
     end = nc_part_put(nc_part_put(end, text.data, text.length), after, strlen(after));
@@ -80,7 +80,7 @@ static nc_status set_boundary(nc_multipart *form, nc_slice chosen, const nc_rand
     return NC_OK;
 }
 
-/* --- birth and death --- */
+/* --- creating and freeing --- */
 
 nc_status nc_multipart_new(nc_multipart **out, const nc_multipart_options *options, nc_error *err) {
     static const nc_multipart_options none;
@@ -123,9 +123,9 @@ void nc_multipart_release(nc_multipart *form) {
     nc_free(form);
 }
 
-/* --- adding --- */
+/* --- adding parts --- */
 
-/// Doubles an array that is full; false leaves it as it was.
+/// Doubles a full array. False leaves it unchanged.
 static bool make_room(void **array, size_t *room, size_t count, size_t bytes) {
     size_t total = 0;
     if (count < *room) {
@@ -148,7 +148,7 @@ static nc_status fail_memory(nc_error *err) {
     return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a part");
 }
 
-/// Room for a part's record, and for so much more text.
+/// Reserves a part's record and `text_bytes` of text.
 static nc_status reserve(nc_multipart *form, size_t text_bytes, nc_error *err) {
     if (form->count == form->place_room) {
         void *places = form->places;
@@ -164,7 +164,7 @@ static nc_status reserve(nc_multipart *form, size_t text_bytes, nc_error *err) {
     size_t wanted = form->text.capacity == 0 && text_bytes < FIRST_TEXT_BYTES ? FIRST_TEXT_BYTES : text_bytes;
     wanted = wanted <= form->text.max_bytes ? wanted : text_bytes;
     nc_status status = nc_buf_reserve(&form->text, wanted);
-    form->text.status = NC_OK; // The form stays what it was, and usable.
+    form->text.status = NC_OK; // the form stays unchanged and usable
     if (status == NC_ERR_TOO_LARGE) {
         return nc_error_set(err, status, 0, -1, "the form is larger than the %zu bytes that it may keep in memory",
                             form->text.max_bytes);
@@ -180,7 +180,7 @@ static nc_status check_use(const nc_multipart *form, nc_error *err) {
 
 static nc_status check_for_boundary(const nc_multipart *form, nc_slice content, nc_error *err) {
     if (!form->has_chosen_boundary || content.length == 0) {
-        return NC_OK; // Nobody who could put a random one into a value knows it.
+        return NC_OK; // a random boundary cannot be guessed
     }
     nc_slice boundary = nc_multipart_boundary(form);
     const uint8_t *found = memmem(content.data, content.length, boundary.data - 2, boundary.length + 2);
@@ -190,13 +190,13 @@ static nc_status check_for_boundary(const nc_multipart *form, nc_slice content, 
                                         (size_t)(found - content.data));
 }
 
-/// Ends the part whose content ends at `end`.
+/// Completes a part whose content ends at `end`.
 static void close_part(nc_multipart *form, const uint8_t *begin, const uint8_t *end) {
     form->places[form->count++] = (nc_part_place){(size_t)(begin - form->text.data), (size_t)(end - form->text.data)};
     form->text.length = (size_t)(end - form->text.data);
 }
 
-/// The CRLF before a boundary belongs to the part before it, so the first one has none.
+/// The CRLF before a boundary belongs to the previous part, so the first boundary has none.
 static uint8_t *put_opening(const nc_multipart *form, uint8_t *at) {
     size_t skipped = form->count == 0 ? 2 : 0;
     return nc_part_put(at, form->opening + skipped, form->opening_length - skipped);
@@ -247,7 +247,7 @@ static nc_status check_contents(const nc_part *part, nc_error *err) {
     return NC_OK;
 }
 
-/// Describes content that stays where it is, and makes room for it; `*out` keeps a path of its own.
+/// Creates an insert for content outside of the text. `*out` has its own copy of the path.
 static nc_status make_insert(nc_multipart *form, const nc_part *part, nc_insert *out, nc_error *err) {
     void *inserts = form->inserts;
     bool fits = make_room(&inserts, &form->insert_room, form->insert_count, sizeof *form->inserts);
@@ -284,7 +284,7 @@ static void keep_insert(nc_multipart *form, nc_insert *insert) {
         form->has_endless_source || (insert->kind == NC_INSERT_SOURCE && insert->length == NC_LENGTH_UNKNOWN);
 }
 
-/// Writes a checked part whose head is described.
+/// Writes a checked part with its head.
 static nc_status write_part(nc_multipart *form, const nc_part *part, const nc_part_head *head, nc_insert *insert,
                             nc_error *err) {
     size_t bytes = nc_part_head_max_bytes(head);
@@ -340,7 +340,7 @@ nc_status nc_multipart_add_file(nc_multipart *form, nc_slice name, nc_slice path
     return nc_multipart_add(form, &part, err);
 }
 
-/* --- what a form tells --- */
+/* --- properties --- */
 
 size_t nc_multipart_count(const nc_multipart *form) {
     return form->count;

@@ -1,8 +1,8 @@
-/// A form and a reading of it, as the files of this folder and the engine see them.
+/// The private structure of a form and its reader.
 ///
-/// A form's text is the wire itself: the frames of all parts and the contents of those that lie in memory, one behind
-/// the other. What does not lie there is an insert: a place in the text, and where its bytes come from. Reading is
-/// copying the text up to the next insert, then the insert.
+/// A form's text has the wire format: the heads of all parts, and the contents of those in memory. Other contents are
+/// inserts: a position in the text and the source of the bytes. A reader copies the text up to the next insert, then
+/// the insert.
 #ifndef NETCORE_PRIVATE_MULTIPART_H
 #define NETCORE_PRIVATE_MULTIPART_H
 
@@ -20,16 +20,16 @@ typedef enum nc_insert_kind {
 /// Content that is not in the text.
 typedef struct nc_insert {
     nc_insert_kind kind;
-    size_t at;             // place in the text
-    size_t part;           // number of its part
+    size_t at;             // position in the text
+    size_t part;           // index of its part
     uint64_t length;       // of bytes and sources
     const uint8_t *bytes;  // of bytes
     char *path;            // of a file, NUL-terminated
     nc_body_source source; // of a source
-    bool was_pulled;       // since it was rewound: another reader may have been there
+    bool was_pulled;       // true since the last rewind; another reader may have pulled it
 } nc_insert;
 
-/// Where a part's content lies in the text.
+/// The range of a part's content in the text.
 typedef struct nc_part_place {
     size_t begin;
     size_t end;
@@ -52,7 +52,7 @@ struct nc_multipart {
     bool has_files;
     bool has_endless_source;
     nc_buf text;
-    nc_part_place *places; // one for each part
+    nc_part_place *places; // one per part
     size_t count;
     size_t place_room;
     nc_insert *inserts;
@@ -60,7 +60,7 @@ struct nc_multipart {
     size_t insert_room;
     char opening[NC_OPENING_BYTES + 1]; // CRLF "--" boundary CRLF
     size_t opening_length;
-    char field_opening[NC_OPENING_BYTES + NC_FIELD_HEAD_BYTES]; // the same, and a head up to its name
+    char field_opening[NC_OPENING_BYTES + NC_FIELD_HEAD_BYTES]; // the same, with a head up to its name
     size_t field_opening_length;
     char closing[NC_CLOSING_BYTES + 1]; // CRLF "--" boundary "--" CRLF
     size_t closing_length;
@@ -68,8 +68,8 @@ struct nc_multipart {
 };
 
 typedef enum nc_multipart_phase {
-    NC_MULTIPART_TEXT,    // up to the next insert
-    NC_MULTIPART_CONTENT, // of an insert
+    NC_MULTIPART_TEXT,    // before the next insert
+    NC_MULTIPART_CONTENT, // in an insert
     NC_MULTIPART_CLOSING,
     NC_MULTIPART_OVER,
     NC_MULTIPART_FAILED,
@@ -80,45 +80,45 @@ struct nc_multipart_reader {
     nc_multipart_phase phase;
     uint64_t length;
     size_t text_at;
-    size_t insert;       // the next one, or the one that is being read
-    uint64_t done;       // bytes of it
-    size_t begun;        // inserts that were touched since the first byte
-    bool is_source_over; // the source said so
+    size_t insert;       // the next one, or the current one
+    uint64_t done;       // bytes of the current one
+    size_t begun;        // inserts that were started since the first byte
+    bool is_source_over; // the source has reported its end
     size_t closing_at;
     int fd; // of the file of insert fd_insert; -1
     size_t fd_insert;
-    bool opens_elsewhere; // files are opened by whoever nc_multipart_reader_wants_file() tells
+    bool opens_elsewhere; // nc_multipart_reader_wants_file() reports files, which another thread opens
     bool wants_file;
     nc_error error;
-    uint64_t lengths[]; // of the inserts, files measured
+    uint64_t lengths[]; // of the inserts, including the measured files
 };
 
-/// A file to open, for a thread that may wait for it.
+/// A file to be opened by a thread that may block.
 typedef struct nc_part_opening {
     const nc_multipart *form;
     size_t insert;
     uint64_t length;
-    int old_fd; // to close first; -1
-    int fd;     // what came of it; -1
+    int old_fd; // to close first, or -1
+    int fd;     // the result, or -1
     nc_error error;
 } nc_part_opening;
 
-/// "Content-Type: …" for libcurl's list, NUL-terminated.
+/// Returns "Content-Type: …" for libcurl's list, NUL-terminated.
 const char *nc_multipart_type_field(const nc_multipart *form);
 
-/// Makes a reader that has measured nothing yet. NC_OK, NC_ERR_NO_MEMORY.
+/// Creates a reader without measuring its files. Returns NC_OK, NC_ERR_NO_MEMORY.
 NC_NODISCARD nc_status nc_multipart_reader_make(nc_multipart_reader **out, nc_multipart *form, nc_error *err);
-/// Measures its files and adds its length up; may wait for a disk.
+/// Measures the files and computes the length. May wait for the disk.
 NC_NODISCARD nc_status nc_multipart_reader_measure(nc_multipart_reader *reader, nc_error *err);
-/// Ends the reading for good.
+/// Ends the reader with a permanent error.
 void nc_multipart_reader_fail(nc_multipart_reader *reader, const nc_error *error);
-/// NC_ERR_BODY_LENGTH for a file that is not what it was.
+/// Returns NC_ERR_BODY_LENGTH for a file whose size has changed.
 nc_status nc_part_file_refuse_length(nc_error *err, const char *path, bool is_long);
-/// Whether it waits for its next file, which is then described; it is asked for once at a time.
+/// Returns true if the reader needs its next file, and fills in `out`. Reported once per file.
 bool nc_multipart_reader_wants_file(nc_multipart_reader *reader, nc_part_opening *out);
-/// Opens that file; touches neither reader nor thread.
+/// Opens that file. It uses neither the reader nor the thread's state.
 void nc_part_opening_run(nc_part_opening *opening);
-/// Hands the file over; one that is not wanted any more is closed.
+/// Passes the file to the reader. Closes it if it is not needed any more.
 void nc_multipart_reader_take_file(nc_multipart_reader *reader, nc_part_opening *opening);
 
 #endif

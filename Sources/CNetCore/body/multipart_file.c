@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/// A piece is read and written whole.
+/// The size of one read and write.
 enum { PIECE_BYTES = 128 * 1024, NEW_FILE_MODE = 0666, MAX_PATH_BYTES = 4095 };
 
 static nc_status write_piece(const nc_file_ops *ops, int fd, const char *path, nc_slice piece, nc_error *err) {
@@ -44,7 +44,7 @@ static nc_status copy(nc_multipart_reader *reader, int fd, const char *path, nc_
     return status;
 }
 
-/// A rename would put a file in the place of a device. A directory says for itself that it cannot be replaced.
+/// Refuses a device, which a rename would replace. The rename itself refuses a directory.
 static nc_status check_place(const nc_file_ops *ops, const char *path, nc_error *err) {
     struct stat info;
     bool is_there = ops->status_at(ops->ctx, AT_FDCWD, path, &info) == 0;
@@ -54,7 +54,7 @@ static nc_status check_place(const nc_file_ops *ops, const char *path, nc_error 
     return NC_OK;
 }
 
-/// Whatever goes wrong, nothing is left of the file under its other name.
+/// After any error the temporary file is removed.
 static nc_status write_beside(nc_multipart_reader *reader, const char *part_path, const char *path, nc_error *err) {
     const nc_file_ops *ops = &reader->form->files;
     int fd = -1;
@@ -68,7 +68,7 @@ static nc_status write_beside(nc_multipart_reader *reader, const char *part_path
     if (status == NC_OK && ops->sync(ops->ctx, fd) != 0) {
         status = nc_file_fail(err, path, "written", errno);
     }
-    // A full disk may show as late as this; a close that says EINTR has closed.
+    // close() may report a full disk. After EINTR the descriptor is closed.
     if (ops->close(ops->ctx, fd) != 0 && errno != EINTR && status == NC_OK) {
         status = nc_file_fail(err, path, "written", errno);
     }

@@ -5,7 +5,7 @@
 
 typedef struct filling {
     nc_multipart *form;
-    bool writes_words; // for booleans; AFNetworking writes digits, as a number's description does
+    bool writes_words; // for booleans; AFNetworking writes digits, like NSNumber's description
 } filling;
 
 static nc_slice text_of(const filling *at, const nc_params_item *value, nc_params_digits *digits) {
@@ -13,7 +13,7 @@ static nc_slice text_of(const filling *at, const nc_params_item *value, nc_param
     return is_digit ? nc_slice_of(value->boolean ? "1" : "0") : nc_params_text(value, digits);
 }
 
-/// An array's values with commas between, of which none is a container.
+/// Adds an array's values, joined by commas. None of them is a container.
 static nc_status add_joined(const filling *at, nc_slice name, const nc_params_item *array, nc_error *err) {
     nc_buf joined = nc_buf_init(at->form->text.max_bytes);
     nc_params_cursor cursor = nc_params_children(array);
@@ -46,7 +46,7 @@ nc_status nc_multipart_add_params(nc_multipart *form, const nc_params *params, c
     filling at = {form, options != NULL && options->booleans == NC_BOOLEANS_WORDS};
     nc_status status = nc_params_flatten(params, options != NULL ? &options->names : NULL, add_one, &at, err);
     if (status != NC_OK) {
-        form->text.length = length; // Fields are nothing but text.
+        form->text.length = length; // fields are only text, so this removes them
         form->count = count;
         return status;
     }

@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <string.h>
 
-/// What a step of the reading came to.
+/// The result of a step.
 typedef enum step {
-    STEP_ON,    // there may be more at once
-    STEP_LATER, // nothing now
+    STEP_ON,    // there may be more
+    STEP_LATER, // no bytes now
     STEP_FAIL,
 } step;
 
@@ -70,7 +70,7 @@ static step read_bytes(nc_multipart_reader *reader, uint8_t *bytes, size_t room,
     return reader->done == insert->length ? end_insert(reader) : STEP_ON;
 }
 
-/// Sees to it that the file of the insert is open; STEP_LATER when somebody else opens it.
+/// Makes sure that the insert's file is open. Returns STEP_LATER if another thread opens it.
 static step need_file(nc_multipart_reader *reader) {
     reader->wants_file = reader->fd < 0 || reader->fd_insert != reader->insert;
     if (!reader->wants_file) {
@@ -86,15 +86,15 @@ static step need_file(nc_multipart_reader *reader) {
     return reader->phase == NC_MULTIPART_FAILED ? STEP_FAIL : STEP_ON;
 }
 
-/// Reads that begin and end at a page of the file are copied faster; a frame before the content would shift all of
+/// Reads that begin and end at a page boundary of the file are faster. The head before the content would shift all of
 /// them.
 static size_t aligned(size_t room, uint64_t left) {
     enum { PAGE_BYTES = 4096 };
     return room < left && room > 4 * PAGE_BYTES ? room - room % PAGE_BYTES : room;
 }
 
-/// Reads straight into the caller's memory. When all that was measured has come, a byte more is asked for: a file that
-/// has grown would otherwise be sent cut off, and nobody told.
+/// Reads directly into the caller's memory. After the measured size it tries one more byte, because a file that has
+/// grown would otherwise be truncated without an error.
 static step read_file(nc_multipart_reader *reader, uint8_t *bytes, size_t room, size_t *count) {
     const nc_file_ops *ops = &reader->form->files;
     const char *path = reader->form->inserts[reader->insert].path;
@@ -131,7 +131,7 @@ static step refuse_source_length(nc_multipart_reader *reader, bool is_long) {
                           : "the source gave fewer than the bytes announced");
 }
 
-/// What a source gave, judged; all that was announced is followed by the question whether that was its end.
+/// Checks the result of a source. After the announced length the source is called again for its end.
 static step judge_pull(nc_multipart_reader *reader, nc_pull pulled, size_t filled, size_t wanted) {
     uint64_t length = reader->lengths[reader->insert];
     if (pulled == NC_PULL_LATER) {
@@ -163,7 +163,7 @@ static bool rewind_source(nc_insert *insert, nc_transfer_id id) {
 
 static step read_source(nc_multipart_reader *reader, nc_transfer_id id, uint8_t *bytes, size_t room, size_t *count) {
     const nc_body_source *source = &reader->form->inserts[reader->insert].source;
-    uint64_t left = reader->lengths[reader->insert] - reader->done; // huge when nobody knows
+    uint64_t left = reader->lengths[reader->insert] - reader->done; // very large if unknown
     uint8_t aside;
     size_t filled = 0;
     size_t wanted = left > 0 ? least(left, room) : 1;
@@ -176,7 +176,7 @@ static step read_source(nc_multipart_reader *reader, nc_transfer_id id, uint8_t 
     return reader->is_source_over ? end_insert(reader) : STEP_ON;
 }
 
-/// The first touch of an insert in this pass: a source that an earlier reading has used begins anew.
+/// Starts an insert. A source that an earlier reader has used is rewound.
 static step begin_content(nc_multipart_reader *reader, nc_transfer_id id) {
     nc_insert *insert = &reader->form->inserts[reader->insert];
     reader->begun = reader->insert + 1;
@@ -227,7 +227,7 @@ nc_pull nc_multipart_read(nc_multipart_reader *reader, nc_transfer_id id, uint8_
         bool was_content = reader->phase == NC_MULTIPART_CONTENT;
         step taken = read_on(reader, id, bytes + at, capacity - at, &count);
         at += count;
-        // What is left of the memory is not worth a read that is out of step with the file's pages.
+        // The remaining space is too small for a read, which would also be unaligned to the file's pages.
         is_last =
             was_content && reader->phase == NC_MULTIPART_CONTENT && capacity - at < SMALL_BYTES && count >= SMALL_BYTES;
         if (taken == STEP_FAIL) {

@@ -10,7 +10,7 @@
 
 /* --- files --- */
 
-/// Opens a part's file and measures it. A FIFO that nobody writes to must not hold the thread up.
+/// Opens and measures a part's file. O_NONBLOCK, because opening a FIFO without a writer would block.
 static nc_status open_file(const nc_file_ops *ops, const char *path, int *fd, uint64_t *length, nc_error *err) {
     struct stat info;
     int opened = -1;
@@ -66,7 +66,7 @@ void nc_part_opening_run(nc_part_opening *opening) {
     }
 }
 
-/* --- birth and death --- */
+/* --- creating and freeing --- */
 
 nc_status nc_multipart_reader_make(nc_multipart_reader **out, nc_multipart *form, nc_error *err) {
     size_t bytes = 0;
@@ -144,7 +144,7 @@ uint64_t nc_multipart_reader_length(const nc_multipart_reader *reader) {
     return reader->length;
 }
 
-/* --- handing over to a thread that may wait --- */
+/* --- files that another thread opens --- */
 
 bool nc_multipart_reader_wants_file(nc_multipart_reader *reader, nc_part_opening *out) {
     if (!reader->wants_file) {
@@ -189,9 +189,9 @@ nc_status nc_multipart_reader_error(const nc_multipart_reader *reader, nc_error 
     return reader->error.status;
 }
 
-/* --- how far it is --- */
+/* --- progress --- */
 
-/// The part whose frame or content the text at `at` belongs to.
+/// Returns the part whose head or content is at `at`.
 static size_t part_at(const nc_multipart *form, size_t at) {
     size_t low = 0;
     size_t high = form->count - 1;
@@ -212,7 +212,7 @@ nc_part_progress nc_multipart_reader_progress(const nc_multipart_reader *reader)
         return (nc_part_progress){0};
     }
     nc_part_progress progress = {.index = part_at(form, reader->text_at), .count = form->count};
-    // An insert lies where its part's text ends: it is the next one, or the one before.
+    // An insert is at the end of its part's text: it is the next one or the previous one.
     for (size_t i = reader->insert > 0 ? reader->insert - 1 : 0; i <= reader->insert && i < form->insert_count; i++) {
         if (form->inserts[i].part == progress.index) {
             bool is_over = i < reader->insert;

@@ -8,11 +8,10 @@
 
 #define PUT_TEXT(at, text) nc_part_put((at), (text), sizeof(text) - 1)
 
-/// Content-Disposition, Content-Type, file name, quotes and line ends, with room to spare.
+/// Content-Disposition, Content-Type, file name, quotes and line ends, with a margin.
 enum { FRAME_BYTES = 128, SHOWN_NAME_BYTES = 64 };
 
-/// WHATWG HTML, "multipart/form-data encoding algorithm": these three and nothing else, so that a percent sign of the
-/// name's own stays as it is.
+/// Escapes exactly three bytes (WHATWG HTML, "multipart/form-data encoding algorithm"). A percent sign is not escaped.
 static uint8_t *put_escaped(uint8_t *at, nc_slice text) {
     for (size_t i = 0; i < text.length; i++) {
         uint8_t byte = text.data[i];
@@ -39,7 +38,7 @@ static bool is_blank(uint8_t byte) {
     return byte == ' ' || byte == '\t';
 }
 
-/// A field's value may hold anything that does not end it; white space around it would be lost on the way.
+/// Refuses a value with a line end or NUL, and with surrounding white space, which would be lost in transit.
 static nc_status check_value(nc_slice value, const char *what, nc_slice name, nc_error *err) {
     int shown = (int)(name.length < SHOWN_NAME_BYTES ? name.length : SHOWN_NAME_BYTES);
     for (size_t i = 0; i < value.length; i++) {

@@ -24,26 +24,26 @@ typedef enum parts_state {
 struct nc_parts {
     nc_parts_options options;
     nc_parts_boundary boundary;
-    const nc_parts_delimiter *delimiter; // the form that is looked for, or that was met so far
+    const nc_parts_delimiter *delimiter; // the expected form, or the form found so far
     parts_state state;
-    size_t matched; // bytes of the delimiter that were met
-    size_t given;   // of these, what is no content: given out, or the CR LF of the line before
+    size_t matched; // matched bytes of the delimiter
+    size_t given;   // of these, bytes that are no content: delivered, or the CR LF of the previous line
     size_t padding_bytes;
     uint64_t part_count;
     uint64_t taken_bytes; // of the body
     uint64_t start;       // of the head, or of the content
-    uint64_t part_bytes;  // content given out; of the preamble, what was dropped
+    uint64_t part_bytes;  // delivered content; in the preamble, dropped bytes
     size_t line_start;    // in `head`
     nc_buf head;
     nc_header *fields;
     nc_error failure;
 };
 
-/// What a step came to.
+/// The result of a step.
 typedef enum step {
-    STEP_ON,    // the state has moved
-    STEP_EVENT, // there is something to give out
-    STEP_ENDED, // a failure
+    STEP_ON,    // the state has changed
+    STEP_EVENT, // there is an event to return
+    STEP_ENDED, // an error
 } step;
 
 typedef struct reading {
@@ -84,7 +84,7 @@ static step give(reading *at, nc_parts_kind kind) {
     return STEP_EVENT;
 }
 
-/// A run of bytes that is no boundary: content, or dropped before the first one.
+/// Handles bytes that are no boundary: content, or dropped in the preamble.
 static step pass_on(reading *at, nc_slice bytes) {
     nc_parts *parts = at->parts;
     if (parts->state == IN_PREAMBLE) {
@@ -98,8 +98,7 @@ static step pass_on(reading *at, nc_slice bytes) {
     return give(at, NC_PARTS_CONTENT);
 }
 
-/// How much of a run fits into the part; nothing once it is full. What stands before the first boundary is counted
-/// elsewhere.
+/// Returns the number of bytes that fit into the part; 0 once it is full. The preamble is limited separately.
 static size_t room_for(const nc_parts *parts, size_t count) {
     uint64_t room = parts->options.max_part_bytes - parts->part_bytes;
     return parts->state == IN_PREAMBLE || count < room ? count : (size_t)room;
@@ -111,10 +110,10 @@ static step fail_full(reading *at) {
                    "a part is larger than its limit");
 }
 
-/// Whether the boundary goes on with this byte.
+/// Returns true if `byte` continues the boundary.
 static bool matches(nc_parts *parts, uint8_t byte) {
     if (parts->boundary.is_lenient && parts->matched == 0 && byte == '\n') {
-        // A line that ended without CR: only the LF is held back.
+        // A line without CR: only the LF is held back.
         parts->matched = parts->given = 1;
     }
     if (parts->boundary.shared > 0 && parts->matched == parts->boundary.shared) {
@@ -128,13 +127,13 @@ static step meet_boundary(reading *at) {
     bool is_part = parts->state == IN_CONTENT;
     parts->matched = parts->given = 0;
     parts->state = BEHIND_BOUNDARY;
-    // The first boundary tells the form, so that no two readers see two sets of parts.
+    // The first boundary determines the form, so that two readers never see different parts.
     parts->boundary.shared = parts->boundary.is_lenient ? parts->boundary.shared : 0;
     return is_part ? give(at, NC_PARTS_PART_END) : STEP_ON;
 }
 
-/// A boundary was met as far as the input went. Only its first two bytes can be CR and LF, so that what breaks off
-/// begins no other.
+/// Continues a partly matched boundary. Only its first two bytes can be CR and LF, so a failed match contains no other
+/// start.
 static step go_on_matching(reading *at) {
     nc_parts *parts = at->parts;
     while (at->in.length > 0 && matches(parts, at->in.data[0])) {
@@ -159,14 +158,14 @@ static step go_on_matching(reading *at) {
     return count == 0 ? STEP_ON : pass_on(at, bytes);
 }
 
-/// What every form of the boundary begins with; without the CR where that may be missing.
+/// Returns the common start of all forms of the boundary, without the CR where it is optional.
 static nc_slice needle_of(const nc_parts *parts) {
     size_t length = parts->boundary.shared > 0 ? parts->boundary.shared : parts->delimiter->length;
     size_t first = parts->boundary.is_lenient ? 1 : 0;
     return nc_slice_make(parts->delimiter->bytes + first, length - first);
 }
 
-/// Bytes at the end of a text that may be the beginning of `needle`.
+/// Returns the number of bytes at the end of `text` that may begin `needle`.
 static size_t tail_of(nc_slice needle, nc_slice text) {
     size_t most = text.length < needle.length - 1 ? text.length : needle.length - 1;
     for (size_t count = most; count > 0; count--) {
@@ -177,7 +176,7 @@ static size_t tail_of(nc_slice needle, nc_slice text) {
     return 0;
 }
 
-/// How many bytes certainly lie before the next boundary.
+/// Returns the number of bytes that are certainly before the next boundary.
 static size_t bytes_before_boundary(const nc_parts *parts, nc_slice text) {
     nc_slice needle = needle_of(parts);
     const uint8_t *found = memmem(text.data, text.length, needle.data, needle.length);
@@ -247,7 +246,7 @@ static step begin_part(reading *at) {
     return STEP_ON;
 }
 
-/// The head is whole.
+/// Handles a complete head.
 static step end_head(reading *at) {
     nc_parts *parts = at->parts;
     size_t count = 0;
@@ -260,12 +259,12 @@ static step end_head(reading *at) {
     parts->state = IN_CONTENT;
     parts->start = parts->taken_bytes;
     parts->part_bytes = 0;
-    // The CR LF of the empty line may be that of a boundary: a part of fields alone (RFC 2046, 5.1.1).
+    // The empty line's CR LF may belong to a boundary: a part without content (RFC 2046, 5.1.1).
     parts->matched = parts->given = NC_PARTS_LINE_END_BYTES;
     return give(at, NC_PARTS_HEAD);
 }
 
-/// Gives a line that ended without CR one, where that is allowed.
+/// Adds the missing CR of a line, if that is allowed.
 static void complete_line(nc_parts *parts) {
     size_t length = parts->head.length;
     bool has_return = length >= parts->line_start + 2 && parts->head.data[length - 2] == '\r';
@@ -275,7 +274,7 @@ static void complete_line(nc_parts *parts) {
     }
 }
 
-/// Takes input up to the end of a line into the head; `*line` is the line once it is whole, and empty before.
+/// Appends input up to the end of a line to the head. `*line` is the complete line, or empty.
 static step take_line(reading *at, nc_slice *line) {
     nc_parts *parts = at->parts;
     const uint8_t *end = memchr(at->in.data, '\n', at->in.length);
@@ -317,7 +316,7 @@ static step take_head(reading *at) {
     return line.length == 2 ? end_head(at) : STEP_ON;
 }
 
-/// What came was no part: it is dropped, and a boundary is looked for.
+/// The input was no part: drops it and searches for a boundary.
 static step begin_preamble(reading *at, bool is_at_line_start) {
     nc_parts *parts = at->parts;
     parts->part_bytes = parts->head.length;
@@ -326,8 +325,8 @@ static step begin_preamble(reading *at, bool is_at_line_start) {
     return STEP_ON;
 }
 
-/// The beginning of a stream of pictures. Some servers send the fields of the first part without a boundary before
-/// them; browsers read it as a part.
+/// The start of a stream of pictures. Some servers send the first part's fields without a boundary before them, and
+/// browsers accept that as a part.
 static step take_top(reading *at) {
     nc_parts *parts = at->parts;
     size_t room = parts->options.max_head_bytes - parts->head.length;
@@ -408,7 +407,7 @@ static step take_step(reading *at) {
     }
 }
 
-/* --- the interface --- */
+/* --- public functions --- */
 
 nc_status nc_parts_new(nc_parts **out, nc_slice content_type, const nc_parts_options *options, nc_error *err) {
     nc_parts_boundary boundary;
@@ -432,9 +431,9 @@ nc_status nc_parts_new(nc_parts **out, nc_slice content_type, const nc_parts_opt
     parts->boundary = boundary;
     parts->delimiter = &parts->boundary.full;
     parts->state = boundary.is_lenient ? AT_TOP : IN_PREAMBLE;
-    // The first boundary may begin the body.
+    // The body may begin with the first boundary.
     parts->matched = parts->given = NC_PARTS_LINE_END_BYTES;
-    // A line may get a CR on top.
+    // One more byte, for a CR that a line may get.
     parts->head = nc_buf_init(parts->options.max_head_bytes < SIZE_MAX ? parts->options.max_head_bytes + 1 : SIZE_MAX);
     parts->fields = fields;
     *out = parts;

@@ -6,14 +6,14 @@
 
 #include <string.h>
 
-/// bchars (RFC 2046, 5.1.1); cameras use other visible characters too.
+/// Returns true for bchars (RFC 2046, 5.1.1). Cameras use other visible characters too.
 static bool is_boundary_byte(uint8_t byte, bool is_lenient) {
     bool is_sign = byte != 0 && strchr("'()+_,-./:=? ", byte) != NULL;
     return nc_ascii_is_alpha(byte) || nc_ascii_is_digit(byte) || is_sign || (is_lenient && byte > ' ' && byte < 0x7F);
 }
 
-/// Copies a parameter's value without its quoted pairs (RFC 9110, 5.6.4); false if it is no boundary. A space may not
-/// end one.
+/// Copies a parameter's value without its quoted pairs (RFC 9110, 5.6.4). Returns false if it is no valid boundary,
+/// which must not end with a space.
 static bool copy_boundary(nc_parts_delimiter *out, nc_slice value, bool is_lenient) {
     uint8_t *boundary = out->bytes + NC_PARTS_MARK_BYTES;
     size_t length = 0;
@@ -29,8 +29,8 @@ static bool copy_boundary(nc_parts_delimiter *out, nc_slice value, bool is_lenie
     return length > 0 && boundary[length - 1] != ' ';
 }
 
-/// Makes the form without further hyphens, for servers that declare "--b" and send "--b" (Chromium reads it, too). Of
-/// hyphens alone there is none: its last line could not be told from the full form.
+/// Adds the form without further hyphens, for servers that declare "--b" and send "--b" (Chromium accepts it too). A
+/// boundary of hyphens only has no such form, because its last line would be ambiguous.
 static void add_brief_form(nc_parts_boundary *out) {
     const uint8_t *boundary = out->full.bytes + NC_PARTS_MARK_BYTES;
     size_t length = out->full.length - NC_PARTS_MARK_BYTES;

@@ -1,4 +1,4 @@
-/// The boundary of a multipart body, and the forms in which its lines come.
+/// The boundary of a multipart body, and the forms of its lines.
 #ifndef NETCORE_PRIVATE_PARTS_BOUNDARY_H
 #define NETCORE_PRIVATE_PARTS_BOUNDARY_H
 
@@ -19,14 +19,14 @@ typedef struct nc_parts_boundary {
     nc_parts_delimiter full;
     /// CR LF and a boundary that was declared with its hyphens.
     nc_parts_delimiter brief;
-    /// The bytes with which both forms begin; 0 if only the full form can come. The byte behind them is a hyphen in the
-    /// full form and none in the brief one.
+    /// The number of bytes that both forms begin with; 0 if only the full form is possible. The next byte is a hyphen
+    /// in the full form only.
     size_t shared;
-    /// multipart/x-mixed-replace: servers of pictures, which browsers read leniently.
+    /// multipart/x-mixed-replace, which browsers parse leniently.
     bool is_lenient;
 } nc_parts_boundary;
 
-/// Reads the boundary of a Content-Type. NC_ERR_BAD_RESPONSE for another type or without a usable boundary.
+/// Reads the boundary of a Content-Type. Returns NC_ERR_BAD_RESPONSE for another type or an invalid boundary.
 NC_NODISCARD nc_status nc_parts_boundary_read(nc_parts_boundary *out, nc_slice content_type, nc_error *err);
 
 #endif

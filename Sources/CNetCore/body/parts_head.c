@@ -40,8 +40,8 @@ bool nc_parts_head_describes(nc_slice head) {
     return false;
 }
 
-/// RFC 5322, 2.2.3: a line that begins with a blank goes on with the one before. The first line may not, and the empty
-/// one at the end has nothing behind it.
+/// RFC 5322, 2.2.3: a line that begins with a blank continues the previous one. The first line may not, and the empty
+/// line at the end has no successor.
 static void unfold(uint8_t *text, size_t length) {
     for (size_t i = 0; i + 2 < length; i++) {
         if (text[i] == '\r' && is_blank(text[i + 2])) {

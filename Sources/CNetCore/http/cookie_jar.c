@@ -20,7 +20,7 @@ void nc_cookie_jar_init(nc_cookie_jar *jar) {
     nc_list_init(&jar->large_sites);
 }
 
-/* --- keeping count --- */
+/* --- counts --- */
 
 static void note_size(nc_cookie_jar *jar, nc_cookie_site *site) {
     bool is_large = site->count > LARGE_COUNT || site->bytes > LARGE_BYTES;
@@ -140,7 +140,7 @@ static void shrink(nc_cookie_jar *jar) {
     }
 }
 
-/* --- putting in --- */
+/* --- storing --- */
 
 typedef bool (*compare_fn)(const nc_cookie *old, const nc_cookie *cookie);
 

@@ -43,7 +43,7 @@ bool nc_cookie_lines_next(nc_slice *line, nc_slice *rest) {
     return false;
 }
 
-/* --- judging --- */
+/* --- validation --- */
 
 /// Splits a line at its tabs. Returns the number of fields, FIELDS + 1 for too many.
 static size_t part(nc_slice *fields, nc_slice line) {
@@ -158,7 +158,7 @@ bool nc_cookie_lines_are_good(nc_slice text, bool allows_fields, nc_cookie_fault
     return true;
 }
 
-/* --- into a jar and out of it --- */
+/* --- conversion from and to a jar --- */
 
 /// Stores a "Set-Cookie: …" line as a response of its own domain over TLS.
 static nc_status put_field(nc_cookie_jar *jar, nc_slice field, int64_t now_s, bool *has_changed) {

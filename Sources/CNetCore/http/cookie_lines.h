@@ -16,9 +16,10 @@ bool nc_cookie_lines_are_good(nc_slice text, bool allows_fields, nc_cookie_fault
 /// Removes and returns the next line with a cookie. Returns false at the end.
 bool nc_cookie_lines_next(nc_slice *line, nc_slice *rest);
 
-/// Stores the cookie of a valid line in a jar. Skips a cookie that no server could set or receive: without a name, too
-/// long, with a control byte or a semicolon, or with a prefix whose conditions it violates.
-/// Returns NC_OK, or NC_ERR_NO_MEMORY with an unchanged jar.
+/// Stores the cookie of a valid line in a jar. Returns NC_OK, or NC_ERR_NO_MEMORY with an unchanged jar.
+///
+/// Skips a cookie that no server could set or receive. Such a cookie has no name, is too long, has a control byte or a
+/// semicolon, or violates the conditions of its prefix.
 NC_NODISCARD nc_status nc_cookie_lines_put(nc_cookie_jar *jar, nc_slice line, int64_t now_s, bool *has_changed);
 
 /// Appends a cookie as a line.

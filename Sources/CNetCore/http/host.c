@@ -16,7 +16,7 @@ static nc_status refuse(nc_error *err, const char *reason) {
     return nc_error_set(err, NC_ERR_BAD_URL, 0, -1, "the host of the URL %s", reason);
 }
 
-/* --- names that are canonical already --- */
+/* --- canonical names --- */
 
 /// Returns true if the last label begins with a digit. Other names cannot be an IPv4 address.
 static bool may_be_address(nc_slice name) {
@@ -82,7 +82,7 @@ static bool take_number(uint64_t *number, const char **at) {
     return text > first;
 }
 
-/// Parses an IPv4 address like inet_aton(3) and libcurl: one to four parts, the last of which fills the rest.
+/// Parses an IPv4 address like inet_aton(3) and libcurl: one to four parts. The last part fills the rest.
 static bool read_ipv4(struct in_addr *out, const char *text) {
     uint32_t address = 0;
     for (uint32_t part = 0; part < 4; part++) {
@@ -165,7 +165,7 @@ static bool take_ipv6(nc_canonical_host *out, nc_slice text) {
     return true;
 }
 
-/* --- names in other spellings --- */
+/* --- other names --- */
 
 static int hex_value(uint8_t c) {
     if (nc_ascii_is_digit(c)) {

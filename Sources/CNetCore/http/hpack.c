@@ -116,7 +116,7 @@ static bool find(const nc_hpack *hpack, size_t index, nc_slice *name, nc_slice *
     return true;
 }
 
-/* --- numbers and strings --- */
+/* --- integers and strings --- */
 
 /// Reads an integer (RFC 7541, 5.1) that begins in the low `bits` bits of the first byte.
 static bool read_number(block_reader *in, unsigned bits, size_t *out) {

@@ -33,7 +33,7 @@ nc_status nc_charset_to_utf8(nc_buf *out, nc_slice text, nc_slice charset, nc_er
     return status;
 }
 
-/* --- the way out --- */
+/* --- from UTF-8 --- */
 
 static nc_status fail_without(nc_error *err, size_t offset, const char *charset) {
     return nc_error_set(err, NC_ERR_BAD_CHARSET, 0, (int64_t)offset, "%s has not the character at byte %zu", charset,

@@ -76,7 +76,7 @@ static nc_status fail_at_end(const nc_charset_decoder *decoder, size_t at, nc_er
                         "the text ends inside a character of %s", decoder->name.text);
 }
 
-/* --- the kinds; each moves `*bytes` behind what it converted, and leaves a character that is not whole --- */
+/* --- the converters; each advances `*bytes` past its input, and leaves an incomplete character --- */
 
 void nc_charset_append(nc_buf *out, uint32_t c) {
     uint8_t bytes[] = {(uint8_t)(0xF0 | c >> 18), (uint8_t)(0x80 | (c >> 12 & 0x3F)), (uint8_t)(0x80 | (c >> 6 & 0x3F)),
@@ -274,7 +274,7 @@ nc_status nc_charset_decode(nc_charset_decoder *decoder, nc_buf *out, nc_slice *
     return status == NC_OK ? nc_error_clear(err) : status;
 }
 
-/* --- a decoder's life --- */
+/* --- creating and freeing --- */
 
 nc_status nc_charset_decoder_init(nc_charset_decoder *decoder, const charset_name *name, nc_error *err) {
     memset(decoder, 0, sizeof *decoder);

@@ -36,7 +36,7 @@ size_t nc_number_format_integer(uint8_t *out, int64_t value) {
     return 1 + format_unsigned(out + 1, 0 - (uint64_t)value);
 }
 
-/* --- doubles of few digits --- */
+/* --- doubles with few digits --- */
 
 static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -59,7 +59,7 @@ static bool find_few_digits(decimal *out, double value) {
     return false;
 }
 
-/* --- all other doubles: the free-format algorithm of Steele and White, in exact integers --- */
+/* --- other doubles: the free-format algorithm of Steele and White, with exact integers --- */
 
 /// Words for 10^324 times a double's 53 bits and a digit.
 enum { WORDS = 38 };

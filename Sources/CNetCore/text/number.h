@@ -10,8 +10,8 @@
 /// Writes an integer in decimal and returns the length.
 size_t nc_number_format_integer(uint8_t *out, int64_t value);
 
-/// Writes the fewest digits that read back as `value`, and of those the closest. Plain from 1e-6 to below 1e21,
-/// otherwise with an exponent without '+'. Returns the length; 0 if the value is not finite.
+/// Writes the fewest digits that read back as `value`; if there are several, the closest. Plain from 1e-6 to below
+/// 1e21, otherwise with an exponent without '+'. Returns the length; 0 if the value is not finite.
 size_t nc_number_format_double(uint8_t *out, double value);
 
 /// Returns true if the text is a number by RFC 8259, 6.

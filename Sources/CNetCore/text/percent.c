@@ -73,13 +73,13 @@ const nc_percent_set *nc_percent_set_of(nc_percent_style style) {
     return &sets[(unsigned)style < sizeof sets / sizeof *sets ? style : NC_PERCENT_COMPONENT];
 }
 
-/* --- ways --- */
+/* --- implementations --- */
 
 size_t nc_percent_scalar(uint8_t *out, const uint8_t *text, size_t length, const nc_percent_set *set) {
     uint8_t *place = out;
     for (size_t i = 0; i < length; i++) {
         nc_percent_entry entry = set->entries[text[i]];
-        // A four-byte store, of which one or three bytes count.
+        // A four-byte store; one or three bytes are used.
         memcpy(place, &entry, sizeof entry);
         place += entry.length;
     }
@@ -120,7 +120,7 @@ size_t nc_percent_escape(uint8_t *out, nc_slice text, nc_percent_style style) {
     return escape(out, text.data, text.length, nc_percent_set_of(style));
 }
 
-/* --- into a buffer --- */
+/* --- appending to a buffer --- */
 
 /// The size of a piece. A buffer wastes at most three times that.
 #define PIECE_BYTES 4096u

@@ -50,8 +50,8 @@ size_t nc_percent_ways(nc_percent_named_way ways[4]);
 size_t nc_percent_x86_ways(nc_percent_named_way ways[3]);
 size_t nc_percent_neon_ways(nc_percent_named_way ways[1]);
 
-/// Shuffles by the mask of those of four bytes that are encoded. They select the output from a vector of four high
-/// digits, four low digits, the four bytes, and four '%'. nc_percent_lengths has the length of the output.
+/// Shuffles for encoding four bytes, indexed by a mask of the bytes to encode. A shuffle selects the output from a
+/// vector of four high digits, four low digits, the four bytes, and four '%'.
 extern const uint8_t nc_percent_shuffles[16][16];
 extern const uint8_t nc_percent_lengths[16];
 

@@ -5,7 +5,7 @@
 #include <immintrin.h>
 #include <string.h>
 
-/* --- SSE2: blocks that need nothing are copied, all others go through the table --- */
+/* --- SSE2: copies blocks without encoded bytes; others use the table --- */
 
 #define SSE2 __attribute__((target("sse2")))
 
@@ -47,7 +47,7 @@ SSE2 static size_t escape_sse2(uint8_t *out, const uint8_t *text, size_t length,
     return (size_t)(place - out) + nc_percent_scalar(place, text, length, set);
 }
 
-/* --- SSSE3: four bytes at a time become four to twelve by one shuffle --- */
+/* --- SSSE3: one shuffle turns four bytes into four to twelve --- */
 
 #define SSSE3 __attribute__((target("ssse3")))
 #define SSSE3_INLINE __attribute__((target("ssse3"), always_inline)) static inline
@@ -74,7 +74,7 @@ SSSE3_INLINE uint8_t *put_four(uint8_t *place, __m128i row, unsigned unsafe) {
 SSSE3_INLINE uint8_t *put_block(uint8_t *place, __m128i bytes, unsigned unsafe, size_t count, uint8_t space) {
     __m128i kept = bytes;
     if (space != ' ') {
-        // A space that must be encoded is handled below.
+        // A style that encodes spaces has ' ' here, and encodes them below.
         __m128i is_space = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(' '));
         kept = _mm_xor_si128(bytes, _mm_and_si128(is_space, _mm_set1_epi8((char)(' ' ^ space))));
     }
@@ -153,7 +153,7 @@ SSSE3 static size_t escape_ssse3(uint8_t *out, const uint8_t *text, size_t lengt
     return (size_t)(place - out);
 }
 
-/* --- AVX2: the same, but what needs nothing goes by 32 bytes --- */
+/* --- AVX2: as SSSE3, but copies blocks of 32 bytes --- */
 
 #define AVX2 __attribute__((target("avx2")))
 #define AVX2_INLINE __attribute__((target("avx2"), always_inline)) static inline

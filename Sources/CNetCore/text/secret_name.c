@@ -23,7 +23,7 @@ typedef struct split_name {
     size_t chunk_count;
 } split_name;
 
-/* --- lists; each ends with NULL --- */
+/* --- lists, terminated by NULL --- */
 
 /// Secrets at any position.
 static const char *const secret_words[] = {
@@ -157,7 +157,7 @@ static void split(split_name *out, nc_slice name) {
     }
 }
 
-/* --- judging --- */
+/* --- matching --- */
 
 /// Returns true if a word contains "token". "tokenizer" and "detokenize" do not count.
 static bool holds_token(const uint8_t *word, size_t length) {
