@@ -1,16 +1,17 @@
-/// What an agent has under way, and what an earlier run of the program has left, see ``Agent/adoptable(downloadsIn:)``.
+/// The calls in flight of an agent, and the partial downloads of earlier processes; see
+/// ``Agent/adoptable(downloadsIn:)``.
 public struct Adoptable: Sendable {
-    /// What was started and is not over; ``Agent/adopt(_:)`` gives the hold on each.
+    /// The request tasks that have not ended; ``Agent/adopt(_:)`` returns the control of each.
     public var runs: [Run]
-    /// What is on its way, whoever asked for it.
+    /// The transfers that have not ended, with and without a request task.
     public var transfers: [TransferInfo]
-    /// Downloads that are not whole, of this run and of earlier ones; ``Agent/adoptDownloads(in:options:request:)`` goes
-    /// on with those that nobody is at.
+    /// The partial downloads of this process and earlier ones. ``Agent/adoptDownloads(in:options:request:)`` continues
+    /// the inactive ones.
     public var partialDownloads: [PartialDownload]
 }
 
 extension Agent {
-    /// What is under way now, and what lies in these folders of downloads that are not whole.
+    /// Returns the calls in flight and the partial downloads in these directories.
     public func adoptable(downloadsIn folders: [String] = []) async throws(NetError) -> Adoptable {
         var partial: [PartialDownload] = []
         for folder in folders {
@@ -19,19 +20,20 @@ extension Agent {
         return Adoptable(runs: runs(), transfers: transfers(), partialDownloads: partial)
     }
 
-    /// Takes over a start by its number, whoever holds its handle; nil when it is over, or is none of this agent's.
+    /// Returns the control of a request task by its number, independent of its handle. Returns `nil` if it has ended or
+    /// belongs to another agent.
     public func adopt(_ id: Run.ID) -> AdoptedRun? {
         registry[id].map { AdoptedRun(control: $0) }
     }
 
-    /// Takes over the downloads of a folder that are not whole and that nobody is at: each goes on at once, into the
-    /// place that it was for, from what is there and is proven.
+    /// Continues all inactive partial downloads of a directory immediately, to their original destinations. Each one
+    /// continues from the bytes of its last checkpoint.
     ///
-    /// Nothing of an earlier run is lost but its closures: who wants to hear of them says so here.
+    /// Everything of an earlier process is kept except its closures: add observers here.
     /// - Parameters:
-    ///   - folder: where their partial files lie.
-    ///   - options: how they are fetched and checked.
-    ///   - request: makes the request of each, for those that need fields of their own; nil leaves one out.
+    ///   - folder: the directory of the partial files.
+    ///   - options: how the files are fetched and checked.
+    ///   - request: creates the request of each download, for example to add fields; `nil` skips the download.
     public func adoptDownloads(
         in folder: String, options: DownloadOptions = DownloadOptions(),
         request: @Sendable (PartialDownload) -> Request<Bytes>? = { Request<Bytes>($0.url) }

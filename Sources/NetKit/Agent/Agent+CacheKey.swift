@@ -1,14 +1,14 @@
 extension Agent {
-    /// What a request is when this agent sends it: its URL joined to the base, the agent's own fields and parameters
-    /// included, less those that ``Request/cacheKeyParameters`` leaves out.
+    /// Returns the cache key of a request as this agent would send it. The URL is joined to the base, and the agent's
+    /// fields and parameters are included. Parameters that ``Request/cacheKeyParameters`` excludes are left out.
     ///
-    /// Throws what ``send(_:)-(Request<Value>)`` would say of the URL, ``NetError/Code/unsupported`` for a body that is
-    /// put together or read while it is sent: nobody knows it before; and ``NetError/Code/usage`` where somebody has to
-    /// be asked at each start: see ``cacheKey(forStarting:headers:scope:)``.
     /// - Parameters:
-    ///   - request: as it would be sent.
-    ///   - names: the names of the fields that choose the response; others do not count.
-    ///   - scope: whose response it is, such as a user's number. Empty means anybody's.
+    ///   - request: the request to send.
+    ///   - names: the names of the fields that select the response; other fields are ignored.
+    ///   - scope: the owner of the response, such as a user's number. If empty, the response is shared.
+    /// - Throws: an error for an invalid URL, as ``send(_:)-(Request<Value>)``. ``NetError/Code/unsupported`` for a
+    ///   body that is put together or read while it is sent: its bytes are not known before. ``NetError/Code/usage`` if
+    ///   a source has to be called at each start: see ``cacheKey(forStarting:headers:scope:)``.
     public func cacheKey(
         for request: Request<some Sendable>, headers names: [String] = ["Accept", "Accept-Language", "Content-Type"],
         scope: String = ""
@@ -16,9 +16,10 @@ extension Agent {
         try preparedNow(Call(request.decoded(by: .bytes))).cacheKey(headers: names, scope: scope)
     }
 
-    /// What something is that is started now: its request is made, and sources of parameters and fields are asked.
+    /// Returns the cache key of an endpoint that is started now: creates its request and calls the sources of
+    /// parameters and fields.
     ///
-    /// Throws as ``cacheKey(for:headers:scope:)``, and what they throw.
+    /// Throws the same errors as ``cacheKey(for:headers:scope:)``, and those of the sources.
     public func cacheKey(
         forStarting endpoint: some RequestConvertible,
         headers names: [String] = ["Accept", "Accept-Language", "Content-Type"], scope: String = ""

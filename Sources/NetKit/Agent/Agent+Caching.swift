@@ -1,18 +1,20 @@
-/// What is stored for a request, and what would be done about it.
+/// The stored response of a request, and the cache's decision about it.
 public struct CachedAnswer<Value: Sendable>: Sendable {
-    /// What would be done, and why.
+    /// The decision and its reason.
     public let report: CacheReport
-    /// What is stored, of an older version and past its time too; nil where nothing is, or where it cannot be decoded.
+    /// The stored response, even if it is stale or belongs to an older version. `nil` if none is stored, or if it
+    /// cannot be decoded.
     public let response: Response<Value>?
 
-    /// What would be done.
+    /// The decision.
     public var decision: CacheDecision { report.decision }
 }
 
 extension Agent {
-    /// What is stored for a request and whether it would be used, without sending anything.
+    /// Returns the stored response of a request and whether it would be used. Sends nothing.
     ///
-    /// Throws ``NetError/Code/usage`` for a request that is not cached, and what makes a request one that cannot be sent.
+    /// - Throws: ``NetError/Code/usage`` for a request that is not cached, and the errors of a request that cannot be
+    ///   sent.
     public func cached<Value>(_ request: Request<Value>) async throws(NetError) -> CachedAnswer<Value> {
         let (caching, side) = try await side(of: request)
         let look = await side.look(at: caching.now)
@@ -24,9 +26,10 @@ extension Agent {
         return CachedAnswer(report: report, response: response)
     }
 
-    /// Stores an answer under a request, as if it had answered that one (YTKNetwork's shared cache).
+    /// Stores a response for a request, as if it were the response to that request (YTKNetwork's shared cache).
     ///
-    /// False when the rules store no such answer. Throws what the store throws.
+    /// Throws the errors of the store.
+    /// - Returns: false if the policy does not allow storing the response.
     @discardableResult
     public func store(
         _ response: Response<some Sendable>, for request: Request<some Sendable>
@@ -44,7 +47,7 @@ extension Agent {
         return true
     }
 
-    /// Removes what is stored for a request; false when there was nothing.
+    /// Removes the stored response of a request. Returns false if there was none.
     @discardableResult
     public func removeCached(_ request: Request<some Sendable>) async throws(NetError) -> Bool {
         let (caching, side) = try await side(of: request)
@@ -53,7 +56,7 @@ extension Agent {
         return try await caching.store(for: side.request).remove(key)
     }
 
-    /// Fetches what a request is to find in the cache later, whatever is stored.
+    /// Fetches a response and stores it for later requests, even if one is stored already.
     public func warm(_ request: Request<some Sendable>) async throws(NetError) {
         var request = request
         switch try rules(of: request).renewing {
@@ -68,14 +71,14 @@ extension Agent {
         _ = try await send(request)
     }
 
-    /// The response as the request wants it, which a cache may keep then; and as whoever watches is told of it.
+    /// Checks and decodes the response, which a cache may then store. The second value is the response for observers.
     func kept<Value>(
         _ received: Response<Bytes>, by request: Request<Value>
     ) async throws(NetError) -> (Response<Value>, Response<Bytes>) {
         guard let note = received.cacheNote, let store = note.store else {
             return (try await accepted(received, by: request), received)
         }
-        // What would store it knows who watches, and they may keep what they are told.
+        // The note that stores it knows the observers, and they may keep what they receive.
         var told = received
         told.cacheNote = CacheNote(note.report)
         var response = try await accepted(told, by: request)
@@ -90,7 +93,7 @@ extension Agent {
 
     // MARK: Which cache
 
-    /// Those of the request, or of the cache.
+    /// Returns the cache rules of the request, or those of the cache.
     func rules(of request: Request<some Sendable>) throws(NetError) -> CacheRules {
         let caching = try caching(for: request)
         return request.caching ?? caching.rules

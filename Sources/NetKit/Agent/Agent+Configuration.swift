@@ -1,113 +1,128 @@
 extension Agent {
-    /// How an agent sends: a value; change it before the agent is made.
+    /// The settings of an agent. Change them before the agent is created: it keeps a copy.
     public struct Configuration: Sendable {
-        /// Where relative URLs begin; its path counts as a folder.
+        /// The base of relative URLs; its path is treated as a directory.
         public var baseURL: String?
-        /// Whether a request's path that begins with "/" goes on from the base URL's path; otherwise it takes its place
-        /// (RFC 3986, 5.2).
+        /// Whether a request's path that begins with "/" is appended to the base URL's path. Otherwise it replaces that
+        /// path (RFC 3986, 5.2).
         public var keepsBasePath = false
-        /// Where URLs of requests begin that ask for a CDN; nil or empty is the base URL.
+        /// The base of relative URLs for requests that use a CDN. If `nil` or empty, the base URL applies.
         public var cdnURL: String?
-        /// Further origins that get what the agent adds to its requests, as URLs such as "https://images.example.com";
-        /// a path in them does not count.
+        /// Further origins that receive what the agent adds to its requests, as URLs such as
+        /// "https://images.example.com". Their paths are ignored.
         ///
-        /// With a base URL the agent's ``headers``, ``parameters``, ``computedHeaders`` and ``computedParameters`` go to
-        /// the origins of ``baseURL`` and ``cdnURL`` alone, to those that a request or its service names as a base or a
-        /// CDN, and to these; so do ``OriginBoundInterceptor``s, the answers of ``challengeHandler`` and the client
-        /// certificate of ``trust``. A request whose own URL leads elsewhere, such as "//other/x" or "http://other/x",
-        /// gets none of it: only fields that name no sender, such as User-Agent and Accept. What a request says itself
-        /// goes where its URL leads. Without a base URL everything goes everywhere. A redirect to another origin drops
-        /// all of it, whatever is named here.
+        /// With a base URL, the agent's additions go only to:
+        /// - the origins of ``baseURL`` and ``cdnURL``
+        /// - the origins that a request or its service names as a base or a CDN
+        /// - these origins
+        ///
+        /// The additions are ``headers``, ``parameters``, ``computedHeaders``, ``computedParameters``,
+        /// ``OriginBoundInterceptor``s, the responses of ``challengeHandler`` and the client certificate of ``trust``.
+        ///
+        /// A request whose own URL has another origin, such as "//other/x" or "http://other/x", gets none of them. It
+        /// gets only fields that do not identify the sender, such as User-Agent and Accept. The request's own fields
+        /// and parameters go where its URL points. Without a base URL, the additions go to every origin. A redirect to
+        /// another origin drops all of them, even if that origin is listed here.
         public var trustedOrigins: [String] = []
-        /// What becomes of URLs before they are joined to a base, in order; absolute ones pass where a filter does not
-        /// ask for them.
+        /// Filters that change URLs before they are joined to a base, in order. An absolute URL skips the filters that
+        /// do not ask for absolute URLs.
         public var urlFilters: [URLFilter] = []
         /// Fields for every request that does not set them itself.
         public var headers: Headers
-        /// Computes more of them for each start; they win over ``headers``, and the request's own over them.
+        /// Computes further fields for each call. They override ``headers``, and the request's own fields override
+        /// them.
         ///
-        /// What it throws ends the start: a ``NetError`` as it is, anything else under ``NetError/Code/badParameter``.
+        /// An error thrown here ends the call: a ``NetError`` unchanged, any other error as
+        /// ``NetError/Code/badParameter``.
         public var computedHeaders: (@Sendable (Request<Bytes>) async throws -> Headers)?
-        /// Parameters for every request, an object; a request's own of the same names win.
+        /// Parameters for every request: an object. A request's own parameters of the same names override them.
         ///
-        /// They go where the request's own go; where those are no object, or the request has a body of its own, into
-        /// the URL.
+        /// They are sent where the request's own parameters are sent. If those are not an object, or if the request has
+        /// a body of its own, they go into the URL.
         public var parameters: Parameters?
-        /// Computes more of them for each start; they win over ``parameters``. What it throws ends the start, as with
-        /// ``computedHeaders``.
+        /// Computes further parameters for each call. They override ``parameters``. An error thrown here ends the call,
+        /// as with ``computedHeaders``.
         public var computedParameters: (@Sendable (Request<Bytes>) async throws -> Parameters?)?
-        /// The User-Agent of requests that name none; nil sends none. See ``userAgent(product:version:)``.
+        /// The User-Agent of requests that set none; `nil` sends none. See ``userAgent(product:version:)``.
         public var userAgent: String? = Configuration.defaultUserAgent
-        /// The languages that responses should be in, the preferred one first, such as "de-CH"; at most six are sent, as
-        /// Accept-Language. None by default: see ``languages(from:)`` for those of the environment.
+        /// The preferred languages of responses, most preferred first, such as "de-CH". At most six are sent, as
+        /// Accept-Language. Empty by default; ``languages(from:)`` returns those of the environment.
         public var languages: [String] = []
-        /// Limits of requests that bring none.
+        /// Limits of requests that have none of their own.
         public var limits = Limits()
-        /// Limits of streams and saves that bring none, and the total time of requests with a body that is read while
-        /// it is sent.
+        /// Limits of streams and saves that have none of their own. Its total time also applies to requests whose body
+        /// is read while it is sent.
         public var streamLimits = Limits.streaming
-        /// What becomes of redirects, where a request does not say.
+        /// The redirect policy of requests that have none of their own.
         public var redirects = RedirectPolicy.follow
-        /// Whom TLS believes, where a request does not say.
+        /// The TLS trust policy of requests that have none of their own.
         public var trust = TrustPolicy()
-        /// True refuses every request and redirect over plain http.
+        /// Whether every request and redirect over plain http is refused.
         public var refusesPlaintext = false
-        /// Requests under way at once (256).
+        /// The largest number of requests in flight (256).
         public var maxInFlight = 256
-        /// Connections to one host over HTTP/1.1 (6). Over TLS, streams and large uploads have as many of their own:
-        /// theirs are shared with nobody, whatever the protocol turns out to be.
+        /// The largest number of HTTP/1.1 connections to one host (6). Over TLS, streams and large uploads have as many
+        /// more: their connections are exclusive, with every protocol.
         public var maxPerHost = 6
-        /// Streams on one HTTP/2 connection (100).
+        /// The largest number of streams on one HTTP/2 connection (100).
         public var maxStreams = 100
-        /// Connections kept for later requests (256), those in use included; never fewer than requests are in flight.
-        /// The oldest idle one is closed when one comes back beyond that.
+        /// The largest number of open connections, including those in use (256); never fewer than the requests in
+        /// flight. Above that number the oldest idle connection is closed.
         public var maxIdleConnections = 256
-        /// Requests that wait for a slot (100,000); one more fails.
+        /// The largest number of requests that wait for a slot (100,000); one more fails.
         public var maxWaiting = 100_000
-        /// Through whom requests go that do not say; nil: directly, whatever the environment says.
+        /// The proxy of requests that have none of their own. If `nil`, they connect directly and ignore the
+        /// environment.
         public var proxy: Proxy?
         /// The cookie jar (RFC 6265).
         public var cookies = Retention.off
-        /// Names and passwords for requests without credentials.
+        /// Whether requests without credentials use a netrc file.
         public var netrc = NetrcChoice.off
         /// Whether Strict-Transport-Security (RFC 6797) is followed and remembered.
         public var hsts = Retention.off
-        /// Whether Alt-Svc (RFC 7838) is followed and remembered. A place that does not prove to be the origin, or cannot
-        /// be connected to in half of ``Limits/connect``, is left for five minutes and the origin asked.
+        /// Whether Alt-Svc (RFC 7838) is followed and remembered. An alternative service is skipped for five minutes,
+        /// and the origin used instead, if its certificate is not valid for the origin or if it does not connect within
+        /// half of ``Limits/connect``.
         public var altSvc = Retention.off
-        /// The URL of a DNS-over-HTTPS server (RFC 8484); nil asks the system.
+        /// The URL of a DNS-over-HTTPS server (RFC 8484). If `nil`, the system resolves names.
         public var dnsOverHTTPS: String?
-        /// The addresses at which servers and proxies are connected to; where a host has none of them, the error says so.
+        /// The address family of connections to servers and proxies. A host without such an address causes an error.
         public var addressFamily = AddressFamily.any
-        /// Body bytes that all requests send a second; nil is no limit.
+        /// The largest number of body bytes that all requests together send per second. If `nil`, there is no limit.
         public var maxSendBytesPerSecond: Int?
-        /// Body bytes that all requests receive a second; nil is no limit.
+        /// The largest number of body bytes that all requests together receive per second. If `nil`, there is no limit.
         public var maxReceiveBytesPerSecond: Int?
-        /// Asked for credentials when a server or a proxy wants some and the request has none, or wrong ones; at most
-        /// three times for a request. Not asked when the body cannot be sent again, or when another origin than the
-        /// request's refused it after a redirect. What was challenged is sent again, and not the redirects that led to
-        /// it. The time that the answer takes counts for ``Limits/total``; its task is cancelled at the end of that.
+        /// Supplies credentials when a server or a proxy requires them and the request has none, or wrong ones. It is
+        /// called at most three times for a request. It is not called:
+        /// - if the body cannot be sent again
+        /// - if, after a redirect, the challenge comes from another origin than the request's
+        ///
+        /// The challenged request is sent again, without the redirects that led to it. The time until the handler
+        /// returns counts towards ``Limits/total``; at the end of that time its task is cancelled.
         public var challengeHandler: (@Sendable (Challenge) async -> ChallengeAnswer)?
-        /// What is shown when the handler leaves it to the agent, or there is none.
+        /// The credentials to send if the handler leaves the choice to the agent, or if there is no handler.
         public var credentialStore: CredentialStore?
-        /// What the app decides while calls are under way.
+        /// Callbacks for decisions of the app during calls.
         public var transferHooks = TransferHooks()
-        /// Asked first where a download goes; nil leaves it to the request's own destination.
+        /// Decides first where a download is stored. If `nil`, the request's own destination applies.
         public var downloadDestination: DownloadDestination?
-        /// The app's version, such as "1.4.2": what one version stored by ``CachePolicy`` is not used by another.
+        /// The app's version, such as "1.4.2". A response that one version stored by a ``CachePolicy`` is not used by
+        /// another.
         public var appVersion = ""
-        /// What wraps every call, the outermost first.
+        /// The interceptors that wrap every call, outermost first.
         public var interceptors: [any Interceptor] = []
-        /// Whether requests may go over a modem; a request can refuse it alone. See ``Request/allowsCellular``.
+        /// Whether requests may use a cellular connection. A single request can refuse it: see
+        /// ``Request/allowsCellular``.
         public var allowsCellular = true
-        /// What tells how hosts are reached, for requests to which that matters; nil makes one when one is needed.
+        /// Reports how hosts are reached, for requests that need it. If `nil`, the agent creates one when it is needed.
         public var reachability: Reachability?
-        /// How packets are to be treated on their way, where a request does not say; nil says nothing.
+        /// The service class of packets for requests that have none of their own. If `nil`, packets have the default
+        /// class.
         public var serviceClass: ServiceClass?
-        /// Who watches every call.
+        /// The observers of every call.
         public var observers: [any Observer] = []
 
-        /// The defaults, with a base URL and common fields if you like.
+        /// Creates the default configuration, with a base URL and common fields if given.
         public init(baseURL: String? = nil, headers: Headers = [:]) {
             self.baseURL = baseURL
             self.headers = headers

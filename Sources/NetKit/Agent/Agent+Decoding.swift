@@ -1,8 +1,9 @@
 extension Agent {
-    /// Bodies up to this many bytes are decoded where the caller runs: a change of thread would cost more.
+    /// Bodies up to this size, in bytes, are decoded on the caller's thread: a thread switch would cost more.
     private static let inlineDecodingBytes = 16 << 10
 
-    /// Decodes a response; a large one on the global executor, so that neither an actor nor a loop thread waits for it.
+    /// Decodes a response. A large one is decoded on the global executor, so that neither an actor nor an event loop
+    /// waits for it.
     func decode<Value>(
         _ received: Response<Bytes>, by decoding: Decoding<Value>
     ) async throws(NetError) -> Response<Value> {

@@ -5,25 +5,28 @@ public import Foundation
 #endif
 
 extension Agent {
-    /// Downloads a response's body to a file, and goes on with what an earlier attempt fetched of it, whatever ended
-    /// that: a failure, a cancellation, a kill.
+    /// Downloads a response's body to a file. Continues with the bytes of an earlier attempt that failed, was cancelled
+    /// or was killed.
     ///
     ///     let file = try await agent.download(Request<Bytes>("film.mkv"), to: "/data/films/").value
     ///
-    /// The file appears whole or not at all; one that was there stays until then. When `path` is a directory the name
-    /// comes from Content-Disposition or the URL, made harmless. The agent's
-    /// ``Configuration/downloadDestination`` is asked first where the file goes, then `destination`; when neither says,
-    /// it goes to `path`, near which (or in ``DownloadOptions/partialFolder``) NAME.part lies meanwhile.
+    /// The file appears when it is complete; until then an existing file stays. When `path` is a directory, the name
+    /// comes from Content-Disposition or the URL, without unsafe characters. The destination is the first of:
+    /// 1. the result of the agent's ``Configuration/downloadDestination``
+    /// 2. the result of `destination`
+    /// 3. `path`
     ///
-    /// Another status than 200 to 299, or than 200 where a part is there, throws
-    /// ``NetError/Code/unacceptableStatus`` with the response, body included; the part stays.
-    /// When the task is cancelled it throws ``NetError/Code/cancelled`` as soon as what is there is proven.
+    /// The partial file NAME.part lies beside the destination, or in ``DownloadOptions/partialFolder``.
+    ///
+    /// A status other than 200 to 299 throws ``NetError/Code/unacceptableStatus`` with the response and its body. With
+    /// a partial file, only status 200 is accepted besides 206. The partial file stays. When the task is cancelled, the
+    /// call throws ``NetError/Code/cancelled`` as soon as the last checkpoint is written.
     /// - Parameters:
-    ///   - request: what to ask.
+    ///   - request: the request to send.
     ///   - path: a file, or a directory for it.
-    ///   - options: how it is fetched and checked.
-    ///   - events: hears of them on the loop thread, so it must not block.
-    ///   - destination: says where the file goes, by the head; nil is `path`.
+    ///   - options: how the file is fetched and checked.
+    ///   - events: receives the events, on the event loop thread; it must not block.
+    ///   - destination: chooses the destination by the response head; `nil` stands for `path`.
     public func download(
         _ request: Request<some Sendable>, to path: String, options: DownloadOptions = DownloadOptions(),
         events: (@Sendable (DownloadEvent) -> Void)? = nil, destination: DownloadDestination? = nil
@@ -31,7 +34,7 @@ extension Agent {
         try await download(request, by: plan(to: path, options, destination, events))
     }
 
-    /// Goes on with a download that left a token, into the place that it was for.
+    /// Continues the download of a resume token, to its original destination.
     public func download(
         _ request: Request<some Sendable>, resuming token: ResumeToken, options: DownloadOptions = DownloadOptions(),
         events: (@Sendable (DownloadEvent) -> Void)? = nil, destination: DownloadDestination? = nil
@@ -41,7 +44,7 @@ extension Agent {
             destination: destination)
     }
 
-    /// Starts a download that can be paused, watched and cancelled with a token.
+    /// Starts a download that can be paused, observed, and cancelled with a resume token.
     public func startDownload(
         _ request: Request<some Sendable>, to path: String, options: DownloadOptions = DownloadOptions(),
         destination: DownloadDestination? = nil
@@ -73,7 +76,7 @@ extension Agent {
         return Download(task: task, plan: plan, events: feed.events, progress: progress)
     }
 
-    /// Starts where a token says.
+    /// Starts a download that continues from a resume token.
     public func startDownload(
         _ request: Request<some Sendable>, resuming token: ResumeToken, options: DownloadOptions = DownloadOptions(),
         destination: DownloadDestination? = nil
@@ -101,10 +104,11 @@ extension Agent {
 
     // MARK: The inventory
 
-    /// The downloads in a directory that are not whole.
+    /// Returns the partial downloads in a directory.
     ///
-    /// A record that another user could have written is left out. Throws ``NetError/Code/file`` for a directory that
-    /// other users own, or can write to unless it has the sticky bit.
+    /// A record that another user could have written is left out.
+    /// - Throws: ``NetError/Code/file`` for a directory that another user owns, or can write to unless it has the
+    ///   sticky bit.
     @concurrent
     public func partialDownloads(in folder: String) async throws(NetError) -> [PartialDownload] {
         try PartialDownload.list(in: folder).found
@@ -115,26 +119,24 @@ extension Agent {
         try PartialDownload.list(in: folder)
     }
 
-    /// Removes the partial downloads of a directory that were last gone on with before a moment, or all for nil; those
-    /// that somebody is at stay.
+    /// Removes the partial downloads of a directory that were last continued before `date`; `nil` removes all of them.
+    /// Active downloads stay.
     ///
-    /// Returns how many went.
+    /// - Returns: the number of downloads that were removed.
     @concurrent
     @discardableResult
     public func purgePartialDownloads(in folder: String, olderThan moment: Date?) async throws(NetError) -> Int {
         try PartialDownload.purge(in: folder, before: moment)
     }
 
-    /// Goes on with all partial downloads of a directory that nobody is at, one after the other, into the places that
-    /// they were for.
+    /// Continues all inactive partial downloads of a directory, one after the other, to their original destinations.
     ///
-    /// A record that another user could have written is not followed: it is among the results with
-    /// ``NetError/Code/file``, and nothing but its ``PartialDownload/partialPath`` is known. Throws as
-    /// ``partialDownloads(in:)``.
+    /// A record that another user could have written is not used. It is among the results with ``NetError/Code/file``,
+    /// and only its ``PartialDownload/partialPath`` is known. Throws the same errors as ``partialDownloads(in:)``.
     /// - Parameters:
     ///   - folder: the directory.
-    ///   - options: how they are fetched and checked.
-    ///   - request: makes the request of each, for those that need fields of their own; nil leaves one out.
+    ///   - options: how the files are fetched and checked.
+    ///   - request: creates the request of each download, for example to add fields; `nil` skips the download.
     public func resumePartialDownloads(
         in folder: String, options: DownloadOptions = DownloadOptions(),
         request: @Sendable (PartialDownload) -> Request<Bytes>? = { Request<Bytes>($0.url) }

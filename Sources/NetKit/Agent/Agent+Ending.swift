@@ -1,30 +1,30 @@
 extension Agent {
-    /// What happens to the agent and its calls from now on, with room for 1,000 events that wait for their reader.
+    /// The events of the agent and its calls from now on. Keeps up to 1,000 unread events.
     ///
-    /// Events hold what they tell of, bodies in memory included.
+    /// An event keeps the values that it describes, including bodies in memory.
     public var events: AgentEvents { events(keeping: 1_000) }
 
-    /// As ``events``, with room for so many events.
+    /// Returns ``events`` with room for `capacity` unread events.
     public func events(keeping capacity: Int) -> AgentEvents {
         AgentEvents(hub, keeping: capacity)
     }
 
-    /// What is under way: calls that are sent, streams that are not read yet, and what was started.
+    /// The number of calls in flight: sent calls, streams that are not read to their end, and request tasks.
     public var inFlightCount: Int { flights.group.count }
 
-    /// Returns when nothing is under way, and those who were waiting have been told; or when the task is cancelled. What
-    /// begins meanwhile is waited for, too.
+    /// Waits until nothing is in flight and all callbacks have run, or until the task is cancelled. Calls that begin
+    /// meanwhile are waited for too.
     public func settle() async {
         await flights.group.wait()
     }
 
-    /// Sends nothing any more: whatever begins from now on ends with ``NetError/Code/closed``. Returns when all that was
-    /// under way has ended, and the agent's thread with it.
+    /// Closes the agent: later calls end with ``NetError/Code/closed``. Returns when everything in flight has ended,
+    /// and the agent's thread has stopped.
     ///
-    /// What is under way may go on to its end, with what it sends on its way there. Cancelling ends it: starts and
-    /// transfers at once, a call between two tries when its wait is over. Streams that nobody reads have to be let go.
-    /// ``reset(cancelling:)`` opens an agent again, also while this waits: then the agent goes on. More calls of this
-    /// wait, too; the first that says so cancels.
+    /// Calls in flight may run to their end and send what they need for that. With `cancelling` they end: request tasks
+    /// and transfers immediately, a call between two attempts when its delay is over. Unread streams have to be
+    /// released by their owner. ``reset(cancelling:)`` reopens an agent, even during this wait: then the agent
+    /// continues. Further calls of this function wait too; the first one with `cancelling` cancels.
     public func invalidate(cancelling: Bool = false) async {
         let isFirst = flights.close(cancelling: cancelling)
         if cancelling {
@@ -32,7 +32,7 @@ extension Agent {
         }
         await Task { [flights, transport, engine] in
             await flights.group.wait()
-            // Meanwhile a reset may have opened the agent again.
+            // A reset may have reopened the agent in the meantime.
             if let engine {
                 await engine.shutdown { !flights.isOpen }
             } else if !flights.isOpen {
@@ -45,13 +45,13 @@ extension Agent {
         }
     }
 
-    /// Begins anew with the same configuration: with connections, names and TLS sessions of its own. Returns when what
-    /// was under way over the old ones has ended.
+    /// Restarts the agent with the same configuration and with new connections, resolved names and TLS sessions.
+    /// Returns when everything in flight on the old connections has ended.
     ///
-    /// What begins from now on goes over the new ones at once, also after ``invalidate(cancelling:)``. Cookies come
-    /// along; a policy of ``setTrust(_:)`` and what servers said of HSTS and Alt-Svc, unless it is in a file, do not. No
-    /// number of a call or a transfer comes a second time. Another transport than the agent's own stays as it is.
-    /// - Parameter cancelling: ends what is under way, instead of waiting for it.
+    /// Later calls use the new connections immediately, also after ``invalidate(cancelling:)``. Cookies are kept. A
+    /// policy of ``setTrust(_:)`` is dropped, as are HSTS and Alt-Svc entries that are not in a file. Numbers of calls
+    /// and transfers are never reused. A transport other than the agent's own is not changed.
+    /// - Parameter cancelling: cancels calls in flight instead of waiting for them.
     public func reset(cancelling: Bool = false) async {
         if cancelling {
             registry.cancel { _ in true }
@@ -70,8 +70,8 @@ extension Agent {
         hub.tell(.reset)
     }
 
-    /// Sends a request, and gives the answer as it is: a body in memory, in a file where ``TransferHooks/head`` has put
-    /// it, or a stream where that wants one. Every status is an answer; nothing is decoded.
+    /// Sends a request and returns the undecoded response. Its body is in memory, in a file if ``TransferHooks/head``
+    /// chose one, or a stream if the hook asked for one. Every status is accepted.
     public func open(_ request: Request<some Sendable>) async throws(NetError) -> Answer {
         try enter(request)
         do throws(NetError) {

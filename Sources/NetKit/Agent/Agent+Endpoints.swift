@@ -1,9 +1,9 @@
 extension Agent {
-    /// Sends the request that something describes, made now, and decodes its response.
+    /// Creates the request of an endpoint, sends it, and decodes its response.
     ///
     ///     let cities = try await agent.send(HotCities(count: 10)).value
     ///
-    /// Throws as for a ``Request``, and what making it throws: then nothing is sent.
+    /// Throws the same errors as for a ``Request``. An error of creating the request is thrown before anything is sent.
     public func send<Described: RequestConvertible>(
         _ endpoint: Described
     ) async throws(NetError) -> Response<Described.Value> {
@@ -14,12 +14,12 @@ extension Agent {
         return try await send(grouped(request, as: Described.self))
     }
 
-    /// Streams the response to the request that something describes; see `stream(_:)` of a ``Request``.
+    /// Streams the response to the request of an endpoint; see `stream(_:)` for a ``Request``.
     public func stream(_ endpoint: some RequestConvertible) async throws(NetError) -> ResponseStream {
         try await stream(try await grouped(endpoint))
     }
 
-    /// Saves the response to the request that something describes; see `save(_:to:)` of a ``Request``.
+    /// Saves the response to the request of an endpoint; see `save(_:to:)` for a ``Request``.
     public func save(
         _ endpoint: some RequestConvertible, to path: String
     ) async throws(NetError) -> Response<SavedFile> {
@@ -32,7 +32,7 @@ extension Agent {
         grouped(try await endpoint.request(), as: Described.self)
     }
 
-    /// The request, and where somebody may ask for it the type that it came from.
+    /// Returns the request, with the type that created it if anything may need that type.
     private func grouped<Value>(_ request: Request<Value>, as type: any RequestConvertible.Type) -> Request<Value> {
         guard !isBare(request), !(type is Request<Value>.Type) else { return request }
         var request = request

@@ -1,11 +1,11 @@
 extension Agent: RequestSender {}
 
 extension Agent {
-    /// Does an errand: a batch, a chain, a graph of steps, or what describes a request.
+    /// Runs a batch, a chain, a graph of steps, or a request of an endpoint, and returns its outcome.
     ///
     ///     let (user, cities) = try await agent.send(Batch(user, cities)).values
     ///
-    /// Throws what its parts throw; ``NetError/failedPart`` names the one that failed.
+    /// Throws the errors of its parts; ``NetError/failedPart`` names the part that failed.
     public func send<Work: Errand>(_ errand: Work) async throws(NetError) -> Work.Outcome {
         try flights.begin()
         defer { flights.group.leave() }

@@ -1,5 +1,5 @@
 extension Agent {
-    /// What was started and is not over, the first started first; calls of `send(_:)` are among ``transfers()`` alone,
+    /// Returns the request tasks that have not ended, oldest first. Calls of `send(_:)` appear only in ``transfers()``,
     /// unless they have a ``Request/tag``, accessories or hooks.
     public func runs() -> [Run] {
         let controls = registry.all
@@ -15,31 +15,32 @@ extension Agent {
         }
     }
 
-    /// Cancels the start of this number, see ``CallHandle/id``; false when it is over, or is none of this agent's.
+    /// Cancels the request task with this number (``CallHandle/id``). Returns false if it has ended or belongs to
+    /// another agent.
     @discardableResult
     public func cancel(id: Run.ID) -> Bool {
         registry[id]?.cancel() ?? false
     }
 
-    /// Cancels all starts with this tag; returns how many it was in time for.
+    /// Cancels all request tasks with this tag. Returns the number that were cancelled before they ended.
     @discardableResult
     public func cancel(tag: Int) -> Int {
         registry.cancel { $0.run.tag == tag }
     }
 
-    /// Cancels all starts that this type describes, whatever they ask, and nobody else's; returns how many it was in
-    /// time for.
+    /// Cancels all request tasks that were started from a value of this type, and no others. Returns the number that
+    /// were cancelled before they ended.
     @discardableResult
     public func cancel<Call: RequestConvertible>(every type: Call.Type) -> Int {
         registry.cancel { $0.group == ObjectIdentifier(type) }
     }
 
-    /// Cancels all starts that ask for this path; returns how many it was in time for.
+    /// Cancels all request tasks for this path. Returns the number that were cancelled before they ended.
     ///
-    /// Without a method, transfers for it that were not started but sent are cancelled, too.
+    /// Without a method, transfers of this path that were sent without a request task are cancelled too.
     /// - Parameters:
-    ///   - path: as a request would have it, relative to the base URL or not; queries do not count.
-    ///   - method: nil is any.
+    ///   - path: a path as in a request: relative to the base URL, or absolute. Queries are ignored.
+    ///   - method: the method; `nil` matches any.
     @discardableResult
     public func cancel(path: String, method: Method? = nil) -> Int {
         let place = CallPlace(path, completed: completedURL(of: Request<Bytes>(path)))
@@ -53,29 +54,29 @@ extension Agent {
         return count
     }
 
-    /// Cancels everything: what was started, and what was only sent.
+    /// Cancels all request tasks and all transfers.
     public func cancelAll() {
         registry.cancel { _ in true }
         cancelTransfers { _ in true }
     }
 
-    /// Ends one transfer with ``NetError/Code/cancelled``; one that has ended is ignored.
+    /// Cancels one transfer with ``NetError/Code/cancelled``. Does nothing if it has ended.
     public func cancel(_ id: TransferInfo.ID) {
         control?.cancel(id)
     }
 
-    /// Holds up the start of this number, as ``CallHandle/pause()``; one that is over is ignored.
+    /// Pauses the request task with this number, as ``CallHandle/pause()``. Does nothing if it has ended.
     public func pause(id: Run.ID) {
         registry[id]?.setPaused(true)
     }
 
-    /// Lets the start of this number go on; one that is over is ignored.
+    /// Resumes the request task with this number. Does nothing if it has ended.
     public func resume(id: Run.ID) {
         registry[id]?.setPaused(false)
     }
 
-    /// Holds up everything that is under way or waits, until ``resumeAll()``; what comes later is not held up, for which
-    /// there is ``suspend()``.
+    /// Pauses everything that is in flight or waits, until ``resumeAll()``. Later requests are not paused;
+    /// ``suspend()`` holds those back.
     public func pauseAll() {
         for run in registry.all {
             run.setPaused(true)
@@ -85,7 +86,7 @@ extension Agent {
         }
     }
 
-    /// Lets everything that was held up go on.
+    /// Resumes everything that was paused.
     public func resumeAll() {
         for run in registry.all {
             run.setPaused(false)
@@ -101,7 +102,7 @@ extension Agent {
         }
     }
 
-    /// As far as nobody has to be asked for it.
+    /// Returns the URL as far as it is known without calling asynchronous sources.
     private func completedURL(of request: Request<Bytes>) -> String {
         let completed =
             (try? preparedNow(Call(request)).request) ?? (try? completed(request, limits: limits))

@@ -1,15 +1,20 @@
 extension Agent {
-    /// Starts a request, or what describes one, and tells a delegate, or nobody.
+    /// Starts a request in the background and optionally notifies a delegate.
     ///
-    /// It runs to its end whether or not anybody holds the handle, the delegate or the agent. Its accessories are told
-    /// that it starts before this returns. Its end is told where `delivery` says, in one go: accessories will stop, the
-    /// filter, the delegate, the closure, accessories did stop; then closures and accessories are let go, and the
-    /// delegate hears ``RunDelegate/runCleared(_:)``. The same holds for an answer from a cache, for an error before
-    /// anything is sent, and for a cancelled start, of which delegate and closure hear only if the options say so.
+    /// The request runs to its end even if the handle, the delegate and the agent are released. Its accessories are
+    /// notified of the start before this function returns. At the end these run on `delivery`, without interruption and
+    /// in this order:
+    /// 1. accessories: will stop
+    /// 2. the filter, the delegate and the closure
+    /// 3. accessories: did stop
+    /// 4. closures and accessories are released, and the delegate receives ``RunDelegate/runCleared(_:)``
+    ///
+    /// The order is the same for a cached response, for an error before anything is sent, and for a cancelled request.
+    /// The delegate and the closure learn of a cancelled request only if the options require it.
     /// - Parameters:
-    ///   - call: what is sent.
-    ///   - delivery: where its end is told.
-    ///   - options: who else accompanies it, and which scope ends it.
+    ///   - call: the request, or a value that creates one.
+    ///   - delivery: where the end is reported.
+    ///   - options: accessories, scope and further options.
     ///   - delegate: kept weakly.
     @discardableResult
     public func start<Call: RequestConvertible>(
@@ -19,8 +24,8 @@ extension Agent {
         launch(call, on: delivery, options, delegate, nil)
     }
 
-    /// As ``start(_:on:options:delegate:)-(Call,_,_,_)``, and calls one closure of two on the main actor,
-    /// after the delegate.
+    /// Starts a request as ``start(_:on:options:delegate:)-(Call,_,_,_)``, and calls one of two closures on the main
+    /// actor, after the delegate.
     @discardableResult
     public func start<Call: RequestConvertible>(
         _ call: Call, options: StartOptions = .init(), delegate: (any RunDelegate)? = nil,
@@ -34,7 +39,8 @@ extension Agent {
         }
     }
 
-    /// As ``start(_:on:options:delegate:)-(Call,_,_,_)``, and calls a closure on the main actor, after the delegate.
+    /// Starts a request as ``start(_:on:options:delegate:)-(Call,_,_,_)``, and calls a closure on the main actor, after
+    /// the delegate.
     @discardableResult
     public func start<Call: RequestConvertible>(
         _ call: Call, options: StartOptions = .init(), delegate: (any RunDelegate)? = nil,
@@ -45,7 +51,8 @@ extension Agent {
         }
     }
 
-    /// As ``start(_:on:options:delegate:)-(Call,_,_,_)``, and calls one closure of two there, after the delegate.
+    /// Starts a request as ``start(_:on:options:delegate:)-(Call,_,_,_)``, and calls one of two closures on `delivery`,
+    /// after the delegate.
     @discardableResult
     public func start<Call: RequestConvertible>(
         _ call: Call, on delivery: Delivery, options: StartOptions = .init(), delegate: (any RunDelegate)? = nil,
@@ -59,7 +66,8 @@ extension Agent {
         }
     }
 
-    /// As ``start(_:on:options:delegate:)-(Call,_,_,_)``, and calls a closure there, after the delegate.
+    /// Starts a request as ``start(_:on:options:delegate:)-(Call,_,_,_)``, and calls a closure on `delivery`, after the
+    /// delegate.
     @discardableResult
     public func start<Call: RequestConvertible>(
         _ call: Call, on delivery: Delivery, options: StartOptions = .init(), delegate: (any RunDelegate)? = nil,
@@ -68,7 +76,7 @@ extension Agent {
         launch(call, on: delivery, options, delegate, completion)
     }
 
-    /// All starts of requests come by here.
+    /// Starts a request; every start of a request uses this function.
     func launch<Call: RequestConvertible>(
         _ call: Call, on delivery: Delivery, _ options: StartOptions, _ delegate: (any RunDelegate)?,
         _ completion: (@Sendable (Result<Response<Call.Value>, NetError>) -> Void)?
@@ -78,7 +86,7 @@ extension Agent {
         return handle
     }
 
-    /// The reins of a request that is not started yet.
+    /// Returns the control of a request that is not started yet.
     func control<Call: RequestConvertible>(of call: Call) -> RunControl {
         var run = Run(kind: .request)
         if let call = call as? any Startable {
@@ -100,7 +108,7 @@ extension Agent {
         return control
     }
 
-    /// Starts what has its reins.
+    /// Starts the request that belongs to a control.
     func begin<Call: RequestConvertible>(
         _ handle: CallHandle<Response<Call.Value>>, _ call: Call, on delivery: Delivery, _ options: StartOptions,
         _ delegate: (any RunDelegate)?, _ completion: (@Sendable (Result<Response<Call.Value>, NetError>) -> Void)?
@@ -124,7 +132,7 @@ extension Agent {
         }
     }
 
-    /// The work of a start that is one request.
+    /// Runs a started request.
     private func run<Call: RequestConvertible>(
         _ call: Call, _ control: RunControl, _ progress: ProgressRelay?, _ course: StartCourse
     ) async throws(NetError) -> Response<Call.Value> {
@@ -160,7 +168,7 @@ extension Agent {
     }
 }
 
-/// What of a start's options its work needs.
+/// The start options that running the request needs.
 private struct StartCourse: Sendable {
     let lane: CallLane?
     let tracking: CallProgress?

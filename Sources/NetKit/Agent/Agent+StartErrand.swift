@@ -1,14 +1,14 @@
 extension Agent {
-    /// Starts an errand: a batch, a chain, a graph of steps; and tells a delegate, or nobody.
+    /// Starts a batch, a chain or a graph of steps in the background, and optionally notifies a delegate.
     ///
-    /// Everything is as for a request that is started: it runs to its end whether or not anybody holds the handle, and
-    /// all are told in the same order, once for the whole. The handle holds up all of its parts. Those are sent as by
-    /// themselves: their own observers, accessories and hooks see them, once.
+    /// Everything is as for a started request: it runs to its end even if the handle is released, and the same
+    /// notifications come in the same order, once for the whole. Pausing the handle pauses all of its parts. The parts
+    /// are sent as independent requests: their own observers, accessories and hooks are called once.
     /// - Parameters:
-    ///   - errand: what is done.
-    ///   - delivery: where its end is told.
-    ///   - options: who else accompanies it, and which scope ends it. ``StartOptions/tracking`` follows its parts;
-    ///     ``StartOptions/progress``, ``StartOptions/pausing`` and ``StartOptions/lane`` are for requests.
+    ///   - errand: the work to run.
+    ///   - delivery: where the end is reported.
+    ///   - options: accessories, scope and further options. ``StartOptions/tracking`` follows the parts;
+    ///     ``StartOptions/progress``, ``StartOptions/pausing`` and ``StartOptions/lane`` apply to single requests only.
     ///   - delegate: kept weakly.
     @discardableResult
     public func start<Work: Errand>(
@@ -18,7 +18,7 @@ extension Agent {
         launch(errand, on: delivery, options, delegate, nil)
     }
 
-    /// As ``start(_:on:options:delegate:)-(Work,_,_,_)``, and calls one closure of two on the main actor,
+    /// Starts work as ``start(_:on:options:delegate:)-(Work,_,_,_)``, and calls one of two closures on the main actor,
     /// after the delegate.
     @discardableResult
     public func start<Work: Errand>(
@@ -33,7 +33,8 @@ extension Agent {
         }
     }
 
-    /// As ``start(_:on:options:delegate:)-(Work,_,_,_)``, and calls a closure on the main actor, after the delegate.
+    /// Starts work as ``start(_:on:options:delegate:)-(Work,_,_,_)``, and calls a closure on the main actor, after the
+    /// delegate.
     @discardableResult
     public func start<Work: Errand>(
         _ errand: Work, options: StartOptions = .init(), delegate: (any RunDelegate)? = nil,
@@ -44,7 +45,8 @@ extension Agent {
         }
     }
 
-    /// As ``start(_:on:options:delegate:)-(Work,_,_,_)``, and calls a closure there, after the delegate.
+    /// Starts work as ``start(_:on:options:delegate:)-(Work,_,_,_)``, and calls a closure on `delivery`, after the
+    /// delegate.
     @discardableResult
     public func start<Work: Errand>(
         _ errand: Work, on delivery: Delivery, options: StartOptions = .init(), delegate: (any RunDelegate)? = nil,

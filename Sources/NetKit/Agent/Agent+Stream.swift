@@ -1,10 +1,10 @@
 extension Agent {
-    /// Sends a request and returns as soon as the final head is there; the body is read from the stream, in bounded
-    /// memory. Every status and every type is an answer, whatever the request accepts: the stream tells them.
+    /// Sends a request and returns the final response head with a stream of its body. Memory use is bounded. Every
+    /// status and every content type is accepted, even if the request accepts fewer; check them on the stream.
     ///
     ///     for try await chunk in try await agent.stream(Request<Bytes>("large")) { … }
     ///
-    /// Without limits of its own the request gets ``Configuration/streamLimits``.
+    /// A request without limits gets ``Configuration/streamLimits``.
     public func stream(_ request: Request<some Sendable>) async throws(NetError) -> ResponseStream {
         let groups = [flights.group] + [request.completionGroup].compactMap { $0 }
         try enter(request)
@@ -32,14 +32,14 @@ extension Agent {
         }
     }
 
-    /// Saves the response's body to a file: it appears whole or not at all, and replaces one that was there. It gets
-    /// the permissions of that, and its owner where the system allows it; a file that may not be written is
+    /// Saves the response's body to a file. The file appears when it is complete and replaces an existing one. It gets
+    /// the permissions of that file, and its owner if the system allows it. A file that is not writable throws
     /// ``NetError/Code/file``.
     ///
-    /// Another status than 200 to 299 throws ``NetError/Code/unacceptableStatus`` with the response, whatever the
-    /// request accepts, and leaves the file as it was. Without limits of its own the request gets
-    /// ``Configuration/streamLimits``. The file comes from the network, never from a cache (``Caching``), and is stored in
-    /// none: send or stream the request for that.
+    /// A status other than 200 to 299 throws ``NetError/Code/unacceptableStatus`` with the response, even if the
+    /// request accepts it, and leaves the file unchanged. A request without limits gets ``Configuration/streamLimits``.
+    /// The body always comes from the network and is never stored in a cache (``Caching``). To use the cache, send or
+    /// stream the request.
     public func save(
         _ request: Request<some Sendable>, to path: String
     ) async throws(NetError) -> Response<SavedFile> {
@@ -56,7 +56,7 @@ extension Agent {
         return received.map { SavedFile(path: path, byteCount: $0.metrics.last?.decodedBytes ?? 0) }
     }
 
-    /// The request as the transport is to save it.
+    /// Returns the request with the destination for the transport.
     func saving(_ request: Request<some Sendable>, to path: String) throws(NetError) -> Request<Bytes> {
         do throws(NetError) {
             var request = try completed(request, limits: streamLimits)

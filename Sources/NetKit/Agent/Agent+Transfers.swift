@@ -1,49 +1,49 @@
 extension Agent {
-    /// Nil over a transport that has neither a queue nor a jar.
+    /// `nil` with a transport that has neither a queue nor a cookie jar.
     var control: (any TransferControl)? { transport as? any TransferControl }
 
-    /// Keeps what waits for a slot from starting; what runs goes on, and waiting limits go on too.
+    /// Keeps waiting transfers from starting. Running transfers continue, and time limits of waiting ones keep running.
     public func suspend() {
         control?.setSuspended(true)
         hub.tell(.suspended)
     }
 
-    /// Lets what waits start again.
+    /// Lets waiting transfers start again.
     public func resume() {
         control?.setSuspended(false)
         hub.tell(.resumed)
     }
 
-    /// Holds up one transfer's body, both ways, until ``resume(_:)``; its idleness does not count meanwhile.
+    /// Pauses one transfer's body in both directions, until ``resume(_:)``. Meanwhile its idle limit does not run.
     ///
-    /// What is under way may still come. Nothing is lost or repeated. One that has ended is ignored.
+    /// Bytes on their way may still arrive. Nothing is lost or repeated. Does nothing if the transfer has ended.
     public func pause(_ id: TransferInfo.ID) {
         control?.pause(id)
         hub.paused(id, true)
     }
 
-    /// Lets a transfer go on after ``pause(_:)``; one that has ended, or is not paused, is ignored.
+    /// Resumes a transfer after ``pause(_:)``. Does nothing if it has ended or is not paused.
     public func resume(_ id: TransferInfo.ID) {
         control?.resume(id)
         hub.paused(id, false)
     }
 
-    /// What has not ended, in no order; empty over a transport without a queue.
+    /// Returns the transfers that have not ended, in no order; empty with a transport without a queue.
     public func transfers() -> [TransferInfo] {
         control?.transfers() ?? []
     }
 
-    /// Moves a transfer that waits; one that has ended is ignored.
+    /// Changes the priority of a waiting transfer. Does nothing if it has ended.
     public func setPriority(_ priority: Priority, of id: TransferInfo.ID) {
         control?.setPriority(priority, of: id)
     }
 }
 
 extension Agent {
-    /// Changes whom TLS believes, for requests that are sent from now on and bring no policy of their own.
+    /// Changes the TLS trust policy for later requests that have none of their own.
     ///
-    /// They begin with connections of their own; what is under way goes on as it was. Throws what makes the policy
-    /// unusable, and then nothing changes.
+    /// Those requests use new connections; transfers in flight continue with the old policy. If the policy is not
+    /// usable, this throws and changes nothing.
     public func setTrust(_ policy: TrustPolicy) throws(NetError) {
         guard let control else {
             throw NetError(.usage, "the agent's transport has no trust policy")
@@ -61,23 +61,23 @@ extension Agent {
 }
 
 extension Agent {
-    /// The cookies in the jar.
+    /// Returns the cookies in the jar.
     ///
-    /// Throws ``NetError/Code/usage`` when ``Configuration/cookies`` asks for none.
+    /// - Throws: ``NetError/Code/usage`` if ``Configuration/cookies`` is off.
     public func cookies() async throws(NetError) -> [Cookie] {
         try await jar().cookies()
     }
 
-    /// Adds cookies to the jar, before any request that is sent afterwards.
+    /// Adds cookies to the jar, before any request that is sent later.
     ///
-    /// Throws ``NetError/Code/usage`` without a jar, and for a cookie with a control character.
+    /// - Throws: ``NetError/Code/usage`` without a jar, and for a cookie with a control character.
     public func setCookies(_ cookies: [Cookie]) throws(NetError) {
         try jar().setCookies(cookies)
     }
 
     /// Removes all cookies from the jar.
     ///
-    /// Throws ``NetError/Code/usage`` without a jar.
+    /// - Throws: ``NetError/Code/usage`` without a jar.
     public func clearCookies() throws(NetError) {
         try jar().clearCookies()
     }

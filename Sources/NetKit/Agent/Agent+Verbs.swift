@@ -1,4 +1,4 @@
-/// What the one-line calls have in common.
+/// The options that the one-line calls share.
 private struct Asked {
     let method: Method
     let path: String
@@ -17,21 +17,21 @@ private struct Asked {
     }
 }
 
-/// Calls of one line. Each is a ``Request`` with a method, sent; statuses from 200 to 299 are answers, and the body is
-/// JSON.
+/// Calls in one line. Each sends a ``Request`` with its method, accepts the statuses from 200 to 299, and decodes a
+/// JSON body.
 ///
 ///     let cities = try await agent.get("cities", as: [City].self, parameters: ["count": 10]).value
 ///     let name = try await agent.get("cities/1").value?["name"]?.string
 ///     try await agent.delete("cities/1")
 ///
-/// The path is relative to ``Configuration/baseURL``, or a URL. Parameters go into the URL for GET, HEAD and DELETE, and
-/// become a form for the others; `progress` hears both ways. An empty body, such as that of a 204, is nil for an Optional
-/// value, and for the tree that one gets without a type.
+/// The path is relative to ``Configuration/baseURL``, or a URL. Parameters go into the URL for GET, HEAD and DELETE,
+/// and become a form for the other methods. `progress` reports both directions. An empty body, such as that of a 204,
+/// is `nil` for an Optional value and for the JSON tree that calls without a type return.
 extension Agent {
-    /// Hears how far a transfer is; see ``Request/progress``.
+    /// A handler that receives the progress of a transfer; see ``Request/progress``.
     public typealias ProgressHandler = @Sendable (TransferProgress) -> Void
 
-    /// GET.
+    /// Sends a GET request and decodes the response.
     public func get<Value: Decodable & Sendable>(
         _ path: String, as type: Value.Type = Value.self, parameters: Parameters? = nil, headers: Headers = [:],
         progress: ProgressHandler? = nil
@@ -40,7 +40,7 @@ extension Agent {
         return try await send(asked.request(.json))
     }
 
-    /// GET, for a tree.
+    /// Sends a GET request and returns the body as a JSON tree.
     @discardableResult
     public func get(
         _ path: String, parameters: Parameters? = nil, headers: Headers = [:], progress: ProgressHandler? = nil
@@ -49,7 +49,7 @@ extension Agent {
         return try await send(asked.request(.tree))
     }
 
-    /// HEAD: there is no body, and no value.
+    /// Sends a HEAD request: the response has no body and no value.
     @discardableResult
     public func head(
         _ path: String, parameters: Parameters? = nil, headers: Headers = [:], progress: ProgressHandler? = nil
@@ -58,7 +58,7 @@ extension Agent {
         return try await send(asked.request(.nothing))
     }
 
-    /// POST. With a ``Body/multipart(_:)`` the parameters are the form's first parts.
+    /// Sends a POST request. With a ``Body/multipart(_:)`` the parameters are the first parts of the form.
     public func post<Value: Decodable & Sendable>(
         _ path: String, as type: Value.Type = Value.self, parameters: Parameters? = nil, headers: Headers = [:],
         body: Body? = nil, progress: ProgressHandler? = nil
@@ -67,7 +67,7 @@ extension Agent {
             call(.post, path, as: type, parameters: parameters, headers: headers, body: body, progress: progress))
     }
 
-    /// POST, for a tree.
+    /// Sends a POST request and returns the body as a JSON tree.
     @discardableResult
     public func post(
         _ path: String, parameters: Parameters? = nil, headers: Headers = [:], body: Body? = nil,
@@ -76,7 +76,7 @@ extension Agent {
         try await send(call(.post, path, parameters: parameters, headers: headers, body: body, progress: progress))
     }
 
-    /// PUT.
+    /// Sends a PUT request and decodes the response.
     public func put<Value: Decodable & Sendable>(
         _ path: String, as type: Value.Type = Value.self, parameters: Parameters? = nil, headers: Headers = [:],
         body: Body? = nil, progress: ProgressHandler? = nil
@@ -85,7 +85,7 @@ extension Agent {
             call(.put, path, as: type, parameters: parameters, headers: headers, body: body, progress: progress))
     }
 
-    /// PUT, for a tree.
+    /// Sends a PUT request and returns the body as a JSON tree.
     @discardableResult
     public func put(
         _ path: String, parameters: Parameters? = nil, headers: Headers = [:], body: Body? = nil,
@@ -94,7 +94,7 @@ extension Agent {
         try await send(call(.put, path, parameters: parameters, headers: headers, body: body, progress: progress))
     }
 
-    /// PATCH.
+    /// Sends a PATCH request and decodes the response.
     public func patch<Value: Decodable & Sendable>(
         _ path: String, as type: Value.Type = Value.self, parameters: Parameters? = nil, headers: Headers = [:],
         body: Body? = nil, progress: ProgressHandler? = nil
@@ -103,7 +103,7 @@ extension Agent {
             call(.patch, path, as: type, parameters: parameters, headers: headers, body: body, progress: progress))
     }
 
-    /// PATCH, for a tree.
+    /// Sends a PATCH request and returns the body as a JSON tree.
     @discardableResult
     public func patch(
         _ path: String, parameters: Parameters? = nil, headers: Headers = [:], body: Body? = nil,
@@ -112,7 +112,7 @@ extension Agent {
         try await send(call(.patch, path, parameters: parameters, headers: headers, body: body, progress: progress))
     }
 
-    /// DELETE.
+    /// Sends a DELETE request and decodes the response.
     public func delete<Value: Decodable & Sendable>(
         _ path: String, as type: Value.Type = Value.self, parameters: Parameters? = nil, headers: Headers = [:],
         progress: ProgressHandler? = nil
@@ -121,7 +121,7 @@ extension Agent {
         return try await send(asked.request(.json))
     }
 
-    /// DELETE, for a tree.
+    /// Sends a DELETE request and returns the body as a JSON tree.
     @discardableResult
     public func delete(
         _ path: String, parameters: Parameters? = nil, headers: Headers = [:], progress: ProgressHandler? = nil
@@ -148,7 +148,8 @@ extension Agent {
 }
 
 extension Agent {
-    /// A call by any method, made and not started: `agent.prepare(.patch, "cities/1", as: City.self).start()`.
+    /// Creates a call with any method and does not start it: `agent.prepare(.patch, "cities/1", as:
+    /// City.self).start()`.
     public func prepare<Value: Decodable & Sendable>(
         _ method: Method, _ path: String, as type: Value.Type, parameters: Parameters? = nil, headers: Headers = [:],
         body: Body? = nil, on delivery: Delivery = .main, options: StartOptions = .init(),
@@ -158,7 +159,7 @@ extension Agent {
         return prepare(asked.request(.json), on: delivery, options: options, completion: completion)
     }
 
-    /// A call by any method, for a tree, made and not started.
+    /// Creates a call with any method for a JSON tree, and does not start it.
     public func prepare(
         _ method: Method, _ path: String, parameters: Parameters? = nil, headers: Headers = [:], body: Body? = nil,
         on delivery: Delivery = .main, options: StartOptions = .init(),
@@ -168,8 +169,10 @@ extension Agent {
         return prepare(asked.request(.tree), on: delivery, options: options, completion: completion)
     }
 
-    /// Cancels all starts by this method that ask for this path, which may be a URL; returns how many it was in time
-    /// for. Queries do not count. See ``cancel(path:method:)`` for any method.
+    /// Cancels all started requests with this method and path, which may be a URL. Queries are ignored.
+    ///
+    /// See ``cancel(path:method:)`` for any method.
+    /// - Returns: the number of requests that were cancelled before they ended.
     @discardableResult
     public func cancelAll(method: Method, path: String) -> Int {
         cancel(path: path, method: method)

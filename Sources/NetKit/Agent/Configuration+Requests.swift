@@ -1,10 +1,10 @@
 extension Agent.Configuration {
-    /// The URL that `path` means to an agent of this configuration; without a base URL it is taken as it is.
+    /// Returns the URL of `path` for an agent with this configuration; without a base URL, `path` unchanged.
     ///
-    /// A space, a character that is not ASCII and a "%" that two hex digits do not follow are percent-encoded; what is
-    /// encoded already stays. A path that is a URL with a host itself is the result.
+    /// A space, a character that is not ASCII, and a "%" without two hex digits after it are percent-encoded. Existing
+    /// percent-encoding stays. A path that is a URL with a host is returned as the result.
     ///
-    /// Throws ``NetError/Code/badURL`` for what cannot be a URL.
+    /// - Throws: ``NetError/Code/badURL`` if the result would not be a valid URL.
     public func url(for path: String) throws(NetError) -> String {
         guard let baseURL else { return path }
         return try joinURL(path, to: baseURL, keepsBasePath: keepsBasePath)
@@ -15,9 +15,9 @@ extension Agent.Configuration {
         userAgent(product: "NetKit", version: coreVersion)
     }
 
-    /// A User-Agent (RFC 9110, 10.1.5): "product/version (platform)", such as "Cities/1.2 (Linux; x86_64)".
+    /// Returns a User-Agent (RFC 9110, 10.1.5): "product/version (platform)", such as "Cities/1.2 (Linux; x86_64)".
     ///
-    /// What may not stand in a product or a version becomes "-".
+    /// Characters that are not allowed in a product or a version become "-".
     public static func userAgent(product: String, version: String) -> String {
         "\(token(product))/\(token(version)) (\(platform))"
     }
@@ -52,10 +52,10 @@ extension Agent.Configuration {
         #endif
     }
 
-    /// The languages that these variables ask for, the preferred one first: LANGUAGE, a list, where the locale is not
-    /// "C"; else LC_ALL, LC_MESSAGES or LANG, the first that is set.
+    /// Returns the preferred languages of these environment variables, most preferred first. They come from LANGUAGE (a
+    /// list) if the locale is not "C", otherwise from the first of LC_ALL, LC_MESSAGES and LANG that is set.
     ///
-    /// Nothing reads the environment by itself: `configuration.languages = .languages(from: environment)`.
+    /// NetKit never reads the environment by itself: `configuration.languages = .languages(from: environment)`.
     public static func languages(from environment: [String: String]) -> [String] {
         let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
         guard let preferred = tag(locale) else { return [] }
@@ -67,7 +67,7 @@ extension Agent.Configuration {
         return languages
     }
 
-    /// "de_CH.UTF-8@euro" is "de-CH"; "C" and "POSIX" are no language.
+    /// Returns the language tag of a locale: "de_CH.UTF-8@euro" is "de-CH"; "C" and "POSIX" are no language.
     private static func tag(_ locale: String) -> String? {
         let name = String(locale.prefix { $0 != "." && $0 != "@" })
         guard name != "C", name != "POSIX", !name.isEmpty else { return nil }
@@ -75,7 +75,7 @@ extension Agent.Configuration {
         return isLanguageTag(tag) ? tag : nil
     }
 
-    /// Letters and digits in groups of at most eight (RFC 5646, 2.1), which is what a field may hold safely.
+    /// Checks for groups of at most eight letters and digits (RFC 5646, 2.1), which are safe in a field.
     private static func isLanguageTag(_ tag: String) -> Bool {
         tag == "*"
             || tag.split(separator: "-", omittingEmptySubsequences: false).allSatisfy { group in
@@ -87,14 +87,14 @@ extension Agent.Configuration {
             }
     }
 
-    /// The first six, each one tenth less wished for than the one before it.
+    /// The first six languages, each with a weight one tenth below the previous one.
     private var acceptLanguage: String? {
         let weights = ["1", "0.9", "0.8", "0.7", "0.6", "0.5"]
         let weighed = zip(languages.filter(Self.isLanguageTag), weights).map { "\($0);q=\($1)" }
         return weighed.isEmpty ? nil : weighed.joined(separator: ", ")
     }
 
-    /// The fields of requests that do not set them: those of the configuration, then what else it says.
+    /// The fields of requests that do not set them: `headers`, then those of the other settings.
     var defaultHeaders: Headers {
         var others = Headers()
         if let acceptLanguage {

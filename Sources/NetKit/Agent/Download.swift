@@ -1,15 +1,15 @@
-/// A download under way: ``Agent/startDownload(_:to:options:destination:)`` makes one.
+/// A running download, created by ``Agent/startDownload(_:to:options:destination:)``.
 ///
 ///     let download = agent.startDownload(request, to: "/data/")
 ///     for await progress in download.progress { show(progress) }
 ///     let file = try await download.response.value
 ///
-/// It goes on when this is let go. Thread-safe.
+/// The download continues after this object is deallocated. Thread-safe.
 public final class Download: Sendable {
-    /// What happens to it, in order; for one reader. Of progress that was not read in time the newest alone is kept. It
+    /// The events of the download, in order, for one reader. Of unread progress only the newest is kept. The sequence
     /// ends with the download.
     public let events: AsyncStream<DownloadEvent>
-    /// How far it is: the newest word alone is kept; for one reader. It ends with the download.
+    /// The progress, for one reader. Only the newest value is kept. The sequence ends with the download.
     public let progress: AsyncStream<DownloadProgress>
 
     private let task: Task<Response<SavedFile>, any Error>
@@ -25,8 +25,8 @@ public final class Download: Sendable {
         self.progress = progress
     }
 
-    /// The response when the file is in its place; throws what ``Agent/download(_:to:options:events:destination:)``
-    /// throws.
+    /// The response, when the file is at its destination. Throws the same errors as
+    /// ``Agent/download(_:to:options:events:destination:)``.
     public var response: Response<SavedFile> {
         get async throws(NetError) {
             do {
@@ -39,23 +39,23 @@ public final class Download: Sendable {
         }
     }
 
-    /// Stops receiving until ``resume()``; also what an interceptor tries again.
+    /// Stops receiving until ``resume()``, including attempts that an interceptor makes.
     public func pause() {
         plan.setPaused(true)
     }
 
-    /// Goes on after ``pause()``.
+    /// Continues after ``pause()``.
     public func resume() {
         plan.setPaused(false)
     }
 
-    /// Changes its place among those that wait.
+    /// Changes its priority among the transfers that wait.
     public func setPriority(_ priority: Priority) {
         plan.setPriority(priority)
     }
 
-    /// Ends it, and returns what it leaves behind once that is proven: nil when the file is in its place, or when there
-    /// is nothing to go on with.
+    /// Cancels the download and returns its resume token when the checkpoint is written. Returns `nil` if the file is
+    /// at its destination, or if there is nothing to continue with.
     @discardableResult
     public func cancel() async -> ResumeToken? {
         task.cancel()
@@ -63,6 +63,6 @@ public final class Download: Sendable {
         return plan.token
     }
 
-    /// What it left behind when it failed; nil while it runs.
+    /// The resume token of a failed download; `nil` while it runs.
     public var resumeToken: ResumeToken? { plan.token }
 }
