@@ -5,14 +5,14 @@ import Foundation
 #endif
 
 extension Body {
-    /// A value as JSON: the same bytes for the same value, in every process, so that a cache finds the answer again.
+    /// Returns a value as JSON. Equal values give the same bytes in every process, so a cache finds the response again.
     ///
-    /// Members stand in the order in which the value encodes them, and those of a dictionary and the elements of a `Set`
-    /// are sorted. Dates are numbers, `Data` is Base64 and a `URL` is text, as with a `JSONEncoder` that nothing is set
-    /// of; for others see ``Parameters/init(encoding:by:)``.
+    /// Members keep the order in which the value encodes them. The members of a dictionary and the elements of a `Set`
+    /// are sorted. Dates are numbers, `Data` is Base64 and a `URL` is text, as with a default `JSONEncoder`. For other
+    /// forms see ``Parameters/init(encoding:by:)``.
     ///
-    /// Throws ``NetError/Code/unencodable``, naming the path, for what JSON cannot say, such as a number that is not
-    /// finite.
+    /// - Throws: ``NetError/Code/unencodable`` with the path of a value that JSON cannot express, such as a number that
+    ///   is not finite.
     public static func json(_ value: some Encodable, style: JSONStyle = JSONStyle()) throws(NetError) -> Body {
         let node = ParameterNode()
         do {
@@ -27,10 +27,10 @@ extension Body {
         }
     }
 
-    /// A value as a property list, of type application/x-plist, with the members of each dictionary in the order of their
-    /// names: the same bytes for the same value in every process.
+    /// Returns a value as a property list, of type application/x-plist. The members of each dictionary are sorted by
+    /// name, so equal values give the same bytes in every process.
     ///
-    /// Throws ``NetError/Code/unencodable``, naming the path, for what a property list cannot say.
+    /// - Throws: ``NetError/Code/unencodable`` with the path of a value that a property list cannot express.
     public static func propertyList(
         _ value: some Encodable, format: PropertyListFormat = .xml
     ) throws(NetError) -> Body {
@@ -44,10 +44,10 @@ extension Body {
         }
     }
 
-    /// Parameters as a property list: an object or an array, of type application/x-plist.
+    /// Returns parameters (an object or an array) as a property list, of type application/x-plist.
     ///
-    /// Throws ``NetError/Code/unencodable``, naming the path, for what a property list cannot say: null, a set, a name
-    /// that occurs twice, a number of more than 64 bits.
+    /// - Throws: ``NetError/Code/unencodable`` with the path of a value that a property list cannot express: null, a
+    ///   set, a repeated name, a number of more than 64 bits.
     public static func propertyList(
         _ parameters: Parameters, format: PropertyListFormat = .xml
     ) throws(NetError) -> Body {
@@ -57,7 +57,7 @@ extension Body {
         }
     }
 
-    /// Parameters as a property list; nil sends no body and no type.
+    /// Returns parameters as a property list; `nil` gives no body and no type.
     public static func propertyList(
         _ parameters: Parameters?, format: PropertyListFormat = .xml
     ) throws(NetError) -> Body? {
@@ -67,7 +67,7 @@ extension Body {
     }
 }
 
-/// Parameters on their way into a property list, whose encoder gives null and repeated names a meaning of its own.
+/// Parameters for `PropertyListEncoder`, which would otherwise give null and repeated names its own meaning.
 private struct PropertyListValue: Encodable {
     struct Key: CodingKey {
         let stringValue: String
@@ -132,7 +132,7 @@ private struct PropertyListValue: Encodable {
 }
 
 extension NetError {
-    /// What an encoder says of a value, with the path to it ("a.b[2]").
+    /// Creates the error for an encoder's error, with the path of the value ("a.b[2]").
     fileprivate init(encoding error: any Error, as form: String) {
         guard case .invalidValue(let value, let context) = Self.innermost(error) else {
             self.init(.unencodable, "the value is not expressible as \(form): \(error)", underlying: error)
@@ -149,7 +149,7 @@ extension NetError {
         self.init(.unencodable, "'\(path)' is not expressible as \(form): \(what)", underlying: error)
     }
 
-    /// PropertyListEncoder puts an error of the root around each, whose path says nothing.
+    /// Returns the innermost error. PropertyListEncoder wraps each error in one of the root, whose path is empty.
     private static func innermost(_ error: any Error) -> EncodingError? {
         guard let error = error as? EncodingError, case .invalidValue(_, let context) = error else { return nil }
         return context.underlyingError.flatMap { innermost($0) } ?? error

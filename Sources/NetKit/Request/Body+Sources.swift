@@ -1,22 +1,23 @@
 internal import Synchronization
 
 extension Body {
-    /// Writes the next bytes of a body to the memory it is given and returns their number; 0 is the end. A negative number,
-    /// and one beyond the memory that was given, end the request with ``NetError/Code/bodySource``.
+    /// Writes the next bytes of a body to a buffer and returns their number; 0 is the end. A negative number, or one
+    /// larger than the buffer, ends the request with ``NetError/Code/bodySource``.
     public typealias Reader = (inout MutableSpan<UInt8>) throws -> Int
 
-    /// What an asynchronous sequence gives, made anew for each time that the body is sent: a redirect or a connection
-    /// that died may ask for it again.
+    /// Returns a body from an asynchronous sequence. `make` is called each time the body is sent: a redirect or a lost
+    /// connection may require it again.
     ///
-    /// It is read in a task with the priority and the task-local values of the one that sends, which is cancelled when the
-    /// transfer ends. At most 256 KiB wait to be sent, then the sequence has to wait. What it throws ends the request with
-    /// ``NetError/Code/bodySource``; a body of another length than announced with ``NetError/Code/bodyLength``: the last
-    /// byte of the announced ones is sent when the sequence has ended. Where none are announced nothing is sent, and what
-    /// the sequence gives all the same may go unnoticed.
+    /// The sequence is read in a task with the priority and the task-local values of the sender. The task is cancelled
+    /// when the transfer ends. At most 256 KiB wait to be sent; then reading pauses.
+    ///
+    /// An error of the sequence ends the request with ``NetError/Code/bodySource``, and a length other than announced
+    /// with ``NetError/Code/bodyLength``. The last announced byte is sent only when the sequence has ended. With an
+    /// announced length of 0 nothing is sent, and bytes that the sequence still yields may go unnoticed.
     /// - Parameters:
-    ///   - length: the number of bytes; nil sends them chunked (RFC 9112, 7.1).
-    ///   - contentType: the Content-Type that is sent when the request names none.
-    ///   - make: gives the sequence from its beginning.
+    ///   - length: the number of bytes; `nil` sends them chunked (RFC 9112, 7.1).
+    ///   - contentType: the Content-Type to send if the request has none.
+    ///   - make: returns the sequence from its beginning.
     public static func stream<Pieces: AsyncSequence & SendableMetatype>(
         length: Int? = nil, contentType: String? = nil, _ make: @escaping @Sendable () -> Pieces
     ) -> Body where Pieces.Element == Bytes {
@@ -27,7 +28,7 @@ extension Body {
         }
     }
 
-    /// As for a sequence of ``Bytes``.
+    /// Returns a body from an asynchronous sequence, as the function for a sequence of ``Bytes``.
     public static func stream<Pieces: AsyncSequence & SendableMetatype>(
         length: Int? = nil, contentType: String? = nil, _ make: @escaping @Sendable () -> Pieces
     ) -> Body where Pieces.Element == [UInt8] {
@@ -38,13 +39,13 @@ extension Body {
         }
     }
 
-    /// What an asynchronous sequence gives that can be read once only: asked for a second time, the request ends with
-    /// ``NetError/Code/notRewindable``.
+    /// Returns a body from an asynchronous sequence that can be read only once. If the body is needed again, the
+    /// request ends with ``NetError/Code/notRewindable``.
     ///
     /// - Parameters:
-    ///   - length: the number of bytes; nil sends them chunked (RFC 9112, 7.1).
-    ///   - contentType: the Content-Type that is sent when the request names none.
-    ///   - pieces: the bytes, piece by piece.
+    ///   - length: the number of bytes; `nil` sends them chunked (RFC 9112, 7.1).
+    ///   - contentType: the Content-Type to send if the request has none.
+    ///   - pieces: the bytes, in pieces.
     public static func once<Pieces: AsyncSequence & Sendable>(
         length: Int? = nil, contentType: String? = nil, _ pieces: Pieces
     ) -> Body where Pieces.Element == Bytes {
@@ -55,7 +56,7 @@ extension Body {
         }
     }
 
-    /// As for a sequence of ``Bytes``.
+    /// Returns a body from a sequence that can be read only once, as the function for a sequence of ``Bytes``.
     public static func once<Pieces: AsyncSequence & Sendable>(
         length: Int? = nil, contentType: String? = nil, _ pieces: Pieces
     ) -> Body where Pieces.Element == [UInt8] {
@@ -66,20 +67,21 @@ extension Body {
         }
     }
 
-    /// What a function reads when the network has room; made anew for each time that the body is sent.
+    /// Returns a body that a function writes when the network can accept bytes. `make` is called each time the body is
+    /// sent.
     ///
-    /// It runs on the loop thread: while it runs, no transfer of the agent goes on, so it must not block.
+    /// The function runs on the event loop thread and must not block: meanwhile no transfer of the agent continues.
     /// - Parameters:
-    ///   - length: the number of bytes; nil sends them chunked (RFC 9112, 7.1).
-    ///   - contentType: the Content-Type that is sent when the request names none.
-    ///   - make: gives a reader that begins at the beginning.
+    ///   - length: the number of bytes; `nil` sends them chunked (RFC 9112, 7.1).
+    ///   - contentType: the Content-Type to send if the request has none.
+    ///   - make: returns a reader that starts at the beginning.
     public static func pull(
         length: Int? = nil, contentType: String? = nil, _ make: @escaping @Sendable () throws -> Reader
     ) -> Body {
         Body(.source(BodySource(length: length, isRepeatable: true, maker: .reader(make))), contentType: contentType)
     }
 
-    /// Whoever asks again, and for whatever reason, would get what is left of the sequence for the whole.
+    /// Fails a second reading for any reason: it would send the rest of the sequence as the whole body.
     private static func pumpedOnce(
         _ length: Int?, _ contentType: String?, _ pump: @escaping @Sendable (BodySource.Put) async throws -> Void
     ) -> Body {
@@ -104,7 +106,7 @@ extension Body {
     }
 }
 
-/// Whether what can be read once only was.
+/// Whether a body that can be read only once has been read.
 private final class SingleReading: Sendable {
     let hasBegun = Atomic(false)
 }

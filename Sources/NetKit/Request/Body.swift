@@ -1,6 +1,6 @@
-/// What a request carries.
+/// The content of a request.
 public struct Body: Sendable {
-    /// Where the bytes are.
+    /// The source of the bytes.
     enum Content: Sendable {
         case bytes(Bytes)
         case file(String)
@@ -9,9 +9,9 @@ public struct Body: Sendable {
     }
 
     var content: Content
-    /// The Content-Type that is sent when the request names none.
+    /// The Content-Type to send if the request has none.
     public var contentType: String?
-    /// The Content-Encoding that is sent when the request names none, such as "gzip".
+    /// The Content-Encoding to send if the request has none, such as "gzip".
     public var contentEncoding: String?
 
     init(_ content: Content, contentType: String?) {
@@ -19,7 +19,7 @@ public struct Body: Sendable {
         self.contentType = contentType
     }
 
-    /// These bytes, as this type.
+    /// Creates a body from bytes and their type.
     public init(_ bytes: Bytes, contentType: String? = nil) {
         self.init(.bytes(bytes), contentType: contentType)
     }
@@ -33,7 +33,7 @@ public struct Body: Sendable {
         set { content = .bytes(newValue) }
     }
 
-    /// The bytes, where they are the whole body as it is sent; nil for one that is put together or read while it is sent.
+    /// The bytes if they are the whole body as sent; `nil` for a body that is put together or read while it is sent.
     var wholeBytes: Bytes? {
         if case .bytes(let bytes) = content { bytes } else { nil }
     }
@@ -41,12 +41,12 @@ public struct Body: Sendable {
     /// Whether there may be a byte to send.
     var hasContent: Bool { wholeBytes?.isEmpty != true }
 
-    /// Text, in UTF-8.
+    /// Returns text as a UTF-8 body.
     public static func text(_ text: String, contentType: String = "text/plain; charset=utf-8") -> Body {
         Body(Bytes(Array(text.utf8)), contentType: contentType)
     }
 
-    /// The content of a regular file, read as it is sent; one that becomes longer or shorter meanwhile ends the request
+    /// Returns the content of a regular file, read while it is sent. If its length changes meanwhile, the request ends
     /// with ``NetError/Code/bodyLength``.
     public static func file(_ path: String, contentType: String? = nil) -> Body {
         Body(.file(path), contentType: contentType)
@@ -61,7 +61,7 @@ public struct Body: Sendable {
         }
     }
 
-    /// Whether it can be sent a second time, as a redirect may ask.
+    /// Whether it can be sent a second time, as a redirect may require.
     public var isRepeatable: Bool {
         switch content {
         case .bytes, .file: true
@@ -70,7 +70,7 @@ public struct Body: Sendable {
         }
     }
 
-    /// The form that it is; nil for another body.
+    /// The multipart form; `nil` for another body.
     var multipartForm: MultipartBody? {
         if case .multipart(let kept) = content { kept.form } else { nil }
     }

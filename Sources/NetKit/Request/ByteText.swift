@@ -1,10 +1,10 @@
-/// Bytes that are text as a rule: the value of a header field, or of a cookie. HTTP does not say in which encoding.
+/// Bytes that are usually text: the value of a header field or a cookie. HTTP does not define their encoding.
 ///
-/// ``text`` is a view for display. Two of these are equal only if their bytes are.
+/// ``text`` is a view for display. Two values are equal only if their bytes are equal.
 struct ByteText: Sendable {
-    /// The bytes as UTF-8. Where they are not UTF-8, U+FFFD stands for each part that is not.
+    /// The bytes as UTF-8, with U+FFFD for each invalid sequence.
     let text: String
-    // The bytes that `text` cannot express; nil where they are UTF-8, which is nearly always.
+    // The bytes that `text` cannot express; `nil` if they are UTF-8, as nearly always.
     private let raw: [UInt8]?
 
     init(_ text: String) {
@@ -24,7 +24,7 @@ struct ByteText: Sendable {
         }
     }
 
-    /// The text whose scalars are the bytes, see ``byteScalars``.
+    /// Creates the value from a text whose scalars are the bytes; see ``byteScalars``.
     init(byteScalars: some StringProtocol) {
         if byteScalars.utf8.allSatisfy({ $0 < 0x80 }) {
             self.init(String(byteScalars))
@@ -39,7 +39,7 @@ struct ByteText: Sendable {
 
     var byteCount: Int { raw?.count ?? text.utf8.count }
 
-    /// One scalar, U+0000 to U+00FF, for each byte. Parsers of fields read this: nothing is lost, and two such texts are
+    /// One scalar, U+0000 to U+00FF, for each byte. Field parsers read this: nothing is lost, and two such texts are
     /// equal only if the bytes are.
     var byteScalars: String {
         if raw == nil, text.utf8.allSatisfy({ $0 < 0x80 }) {
@@ -48,10 +48,11 @@ struct ByteText: Sendable {
         return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }
 
-    /// UTF-8, or else ISO-8859-1, which is what older servers send: never U+FFFD.
+    /// The text as UTF-8, otherwise as ISO-8859-1, which older servers send; never contains U+FFFD.
     var readableText: String { raw == nil ? text : byteScalars }
 
-    /// The bytes as a part of a URL: spaces and what is not ASCII are percent-encoded, as the core does with a Location.
+    /// The bytes as part of a URL. Spaces and bytes outside ASCII are percent-encoded, as the core does with a
+    /// Location.
     var urlReference: String {
         if text.utf8.allSatisfy({ $0 != 0x20 && $0 < 0x80 }) {
             return text
@@ -66,7 +67,7 @@ struct ByteText: Sendable {
 }
 
 extension ByteText: Hashable {
-    // String's own comparison takes different spellings of an accent for the same text.
+    // String's own comparison treats different spellings of an accent as equal.
     static func == (left: ByteText, right: ByteText) -> Bool {
         switch (left.raw, right.raw) {
         case (nil, nil): left.text.utf8.elementsEqual(right.text.utf8)

@@ -1,10 +1,9 @@
-/// Where a request goes, its query and fragment left out: as it was written, and as a path or URL from the root.
+/// The target of a request without query and fragment: as written, and as an absolute path or URL.
 struct CallPlace: Sendable {
     private let written: Substring
     private let origin: Substring
     private let path: Substring
 
-    /// - Parameter completed: the absolute URL.
     init(_ written: String, completed: String) {
         self.written = written.withoutQuery
         let place = completed.withoutUserinfo.withoutQuery
@@ -14,7 +13,7 @@ struct CallPlace: Sendable {
         path = slash == place.endIndex ? "/" : place[slash...]
     }
 
-    /// Whether `other` goes where this says: a URL says its host, too, and a path does not.
+    /// Returns true if `other` has this target. A URL includes the host; a path does not.
     func matches(_ other: CallPlace) -> Bool {
         if written == other.written {
             return true

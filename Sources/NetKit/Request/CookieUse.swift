@@ -1,18 +1,18 @@
-/// Which way an agent's cookies go with a request; without a jar all are alike.
+/// How a request uses the agent's cookie jar. Without a jar, all cases are the same.
 ///
-/// A Cookie field of the request's own is sent whatever it says.
+/// A Cookie field of the request itself is always sent.
 public enum CookieUse: Sendable, Hashable {
-    /// Those that match are sent, and those of the answer are kept.
+    /// Sends matching cookies and stores those of the response.
     case sendAndStore
-    /// Those that match are sent; those of the answer are not kept, not for the redirect that brings them either.
+    /// Sends matching cookies and stores none, not even for the redirect whose response sets them.
     case sendOnly
-    /// None is sent; those of the answer are kept, and may take back what the jar has.
+    /// Sends no cookie. Stores those of the response, which may remove stored cookies.
     case storeOnly
-    /// None is sent, none is kept.
+    /// Sends and stores no cookie.
     case ignore
 
-    /// Whether any is sent.
+    /// Whether cookies are sent.
     public var sends: Bool { self == .sendAndStore || self == .sendOnly }
-    /// Whether any is kept.
+    /// Whether cookies are stored.
     public var stores: Bool { self == .sendAndStore || self == .storeOnly }
 }

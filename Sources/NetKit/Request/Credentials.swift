@@ -1,9 +1,9 @@
-/// Who asks: a name and a password, or a token, and the ways in which they may be shown.
+/// A name and a password, or a token, with the authentication schemes that may use them.
 ///
-/// They belong to the origin of the request's URL and never go to another one, whatever a redirect says. No
-/// description shows them.
+/// They belong to the origin of the request's URL and are never sent to another one, even after a redirect. No
+/// description contains them.
 public struct Credentials: Sendable, Hashable {
-    /// Ways to prove who asks.
+    /// Authentication schemes.
     struct Schemes: OptionSet, Sendable, Hashable {
         let rawValue: UInt32
         static let basic = Self(rawValue: 1)
@@ -25,39 +25,40 @@ public struct Credentials: Sendable, Hashable {
         self.token = token
     }
 
-    /// Name and password, readable for whoever reads the request (RFC 7617); sent at once.
+    /// Returns credentials for Basic (RFC 7617), which are sent immediately and are readable in the request.
     public static func basic(user: String, password: String) -> Credentials {
         Credentials(.basic, user: user, password: password)
     }
 
-    /// A challenge answered with a digest (RFC 7616).
+    /// Returns credentials for Digest (RFC 7616), which are sent after a challenge.
     public static func digest(user: String, password: String) -> Credentials {
         Credentials(.digest, user: user, password: password)
     }
 
-    /// A token (RFC 6750), sent at once.
+    /// Returns a bearer token (RFC 6750), which is sent immediately.
     public static func bearer(_ token: String) -> Credentials {
         Credentials(.bearer, token: token)
     }
 
-    /// NTLM, where libcurl has it.
+    /// Returns credentials for NTLM, if libcurl supports it.
     public static func ntlm(user: String, password: String) -> Credentials {
         Credentials(.ntlm, user: user, password: password)
     }
 
-    /// Negotiate (SPNEGO, RFC 4559), where libcurl has it; an empty name is that of the ticket at hand.
+    /// Returns credentials for Negotiate (SPNEGO, RFC 4559), if libcurl supports it. An empty name uses the current
+    /// ticket.
     public static func negotiate(user: String = "", password: String = "") -> Credentials {
         Credentials(.negotiate, user: user, password: password)
     }
 
-    /// The strongest of digest and basic that the server offers.
+    /// Returns credentials for the stronger of Digest and Basic that the server offers.
     public static func any(user: String, password: String) -> Credentials {
         Credentials([.basic, .digest], user: user, password: password)
     }
 }
 
 extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The schemes alone.
+    /// The schemes without the secrets.
     public var description: String {
         let names: [(Schemes, String)] = [
             (.basic, "basic"), (.digest, "digest"), (.bearer, "bearer"), (.ntlm, "ntlm"), (.negotiate, "negotiate"),
@@ -65,9 +66,9 @@ extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, Cu
         return "Credentials(\(names.filter { schemes.contains($0.0) }.map(\.1).joined(separator: ", ")))"
     }
 
-    /// The schemes alone.
+    /// The schemes without the secrets.
     public var debugDescription: String { description }
 
-    /// Nothing, so that `dump` tells nothing.
+    /// An empty mirror, so that `dump` prints no secret.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -5,15 +5,19 @@ public import Foundation
 #endif
 
 extension Decoding where Value: Decodable {
-    /// A property list, in XML or binary, of type application/x-plist.
+    /// Decodes a property list, in XML or binary, of type application/x-plist.
     ///
-    /// An empty body is nil where `Value` is an Optional; otherwise it is ``NetError/Code/undecodable``, as is all that
-    /// is no property list, and one that is too much: more than 128 deep, or more than 1,000,000 values, or texts and
-    /// data of more than 256 MiB and more than the body, when all that is referred to is counted as often as it is (a
-    /// decoder would survive none of these). Old-style ("OpenStep") lists are not read: any text is one.
+    /// An empty body is `nil` if `Value` is an Optional. Otherwise these throw ``NetError/Code/undecodable``:
+    /// - an empty body, and a body that is no property list
+    /// - a list that is nested deeper than 128, or has more than 1,000,000 values
+    /// - a list whose texts and data exceed both 256 MiB and the size of the body, with each reference counted every
+    ///   time
+    ///
+    /// The limits protect the decoder, which would crash or exhaust memory. Old-style ("OpenStep") lists are not read,
+    /// because any text is one.
     public static var propertyList: Decoding { propertyList { PropertyListDecoder() } }
 
-    /// A property list as ``propertyList``, by a decoder that `makeDecoder` sets up anew for each response.
+    /// Decodes a property list as ``propertyList``, with a decoder that `makeDecoder` creates for each response.
     public static func propertyList(_ makeDecoder: @escaping @Sendable () -> PropertyListDecoder) -> Decoding {
         Decoding(types: MediaTypes.propertyList) { response in
             if let type = Value.self as? any OptionalValue.Type, response.bytes.isEmpty,

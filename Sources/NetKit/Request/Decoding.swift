@@ -1,21 +1,21 @@
-/// How a response's body becomes a value.
+/// Converts a response's body to a value.
 ///
-/// Small bodies are decoded where the caller runs; larger ones on the global executor, never on a loop thread.
+/// Small bodies are decoded on the caller's thread, larger ones on the global executor, never on the event loop thread.
 public struct Decoding<Value: Sendable>: Sendable {
     private let kept: KeptDecoding<Value>
 
-    /// Makes the value; what it throws becomes ``NetError/Code/undecodable``, unless it is a ``NetError`` already.
+    /// Creates the value. A thrown ``NetError`` is passed on; any other error becomes ``NetError/Code/undecodable``.
     public var decode: @Sendable (Response<Bytes>) throws -> Value { kept.decode }
-    /// Content types that it reads, where the request does not say; nil is any.
+    /// The content types that it reads, if the request sets none; `nil` accepts any.
     var types: [String]? { kept.types }
-    /// The response around the value, where that costs the same for any size, and a change of thread would only cost.
+    /// Creates the response with its value, if that takes constant time: then a thread switch would only add cost.
     var instant: (@Sendable (Response<Bytes>) -> Response<Value>)? { kept.instant }
 
-    /// A decoding of one's own.
+    /// Creates a decoding from a function.
     ///
     /// - Parameters:
-    ///   - types: as ``Request/acceptedTypes``, for requests that leave those nil.
-    ///   - decode: makes the value.
+    ///   - types: the accepted types of requests whose ``Request/acceptedTypes`` is `nil`.
+    ///   - decode: creates the value.
     public init(types: [String]? = nil, _ decode: @escaping @Sendable (Response<Bytes>) throws -> Value) {
         kept = KeptDecoding(decode, types: types, instant: nil)
     }
@@ -28,7 +28,7 @@ public struct Decoding<Value: Sendable>: Sendable {
     }
 }
 
-/// A decoding behind one reference, for it goes with every copy of its request.
+/// A decoding behind one reference, because every copy of its request copies it.
 private final class KeptDecoding<Value: Sendable>: Sendable {
     let decode: @Sendable (Response<Bytes>) throws -> Value
     let types: [String]?
@@ -45,7 +45,7 @@ private final class KeptDecoding<Value: Sendable>: Sendable {
 }
 
 extension Decoding where Value == Bytes {
-    /// The body as it is.
+    /// Returns the body unchanged.
     public static var bytes: Decoding { asItIs }
 }
 
@@ -57,7 +57,7 @@ private let asItIs = Decoding<Bytes>(
     }, { $0.bytes })
 
 extension Decoding where Value == Void {
-    /// The body is left alone.
+    /// Ignores the body.
     public static var nothing: Decoding { leftAlone }
 }
 

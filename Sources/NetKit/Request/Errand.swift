@@ -1,20 +1,19 @@
-/// What can be asked of an agent as a whole: a request, what describes one, a batch, a chain, a graph of steps. Each can
-/// be part of another.
+/// Work that an agent can run: a request, an endpoint, a batch, a chain, or a graph of steps. Each can be part of
+/// another.
 ///
 ///     let answer = try await agent.send(Batch(login, Chain(cities).then { … }))
 ///
-/// A value that says what to do, and may be run as often as one likes.
+/// The value describes the work and can be run any number of times.
 public protocol Errand<Outcome>: Sendable {
-    /// What comes of it.
+    /// The outcome of the work.
     associatedtype Outcome: ErrandOutcome
 
-    /// A number of the caller's, by which a failure in something larger tells it from others; 0, which says nothing,
-    /// unless it says otherwise.
+    /// A number that identifies this part in the failure of a larger whole; 0 (the default) is no number.
     var tag: Int { get }
 
-    /// Does it all, and returns when nothing of it is under way any more.
+    /// Runs the work and returns when no part of it is in flight.
     ///
-    /// Throws ``NetError/Code/cancelled`` soon after the task is cancelled.
+    /// - Throws: an error of its parts; ``NetError/Code/cancelled`` soon after the task is cancelled.
     func run(through sender: some RequestSender) async throws(NetError) -> Outcome
 }
 
@@ -23,18 +22,18 @@ extension Errand {
     public var tag: Int { 0 }
 }
 
-/// What comes of an errand.
+/// The outcome of work that an agent runs.
 public protocol ErrandOutcome<Value>: Sendable {
-    /// What the caller is after.
+    /// The type of the value.
     associatedtype Value: Sendable
 
-    /// What the caller is after.
+    /// The value.
     var value: Value { get }
     /// Whether all of it came from a cache.
     var isFromCache: Bool { get }
 }
 
-/// What sends a request: an ``Agent``, or what stands in front of one.
+/// Sends requests: an ``Agent``, or a type that wraps one.
 public protocol RequestSender: Sendable {
     /// Sends a request and decodes its response.
     func send<Value>(_ request: Request<Value>) async throws(NetError) -> Response<Value>
@@ -46,22 +45,22 @@ extension Response: ErrandOutcome {
 }
 
 extension RequestConvertible {
-    /// Sends the request that it makes.
+    /// Creates the request and sends it.
     public func run(through sender: some RequestSender) async throws(NetError) -> Response<Value> {
         try await sender.send(try await groupedRequest())
     }
 }
 
 extension Request {
-    /// Sends it.
+    /// Sends the request.
     public func run(through sender: some RequestSender) async throws(NetError) -> Response<Value> {
         try await sender.send(self)
     }
 }
 
-/// What describes a request, with the whole response for its value: where a step wants more than the body.
+/// A request whose value is the whole response, for a step that needs more than the body.
 public struct WithResponse<Asked: RequestConvertible>: Errand {
-    /// What comes of it.
+    /// The outcome.
     public struct Outcome: ErrandOutcome {
         /// The response.
         public let value: Response<Asked.Value>
@@ -71,7 +70,7 @@ public struct WithResponse<Asked: RequestConvertible>: Errand {
 
     let asked: Asked
 
-    /// That of the request.
+    /// The tag of the request.
     public var tag: Int { asked.tag }
 
     /// Sends the request.
@@ -81,6 +80,6 @@ public struct WithResponse<Asked: RequestConvertible>: Errand {
 }
 
 extension RequestConvertible {
-    /// The same errand, whose value is the whole response: `Chain(login.withResponse).then { response in … }`.
+    /// The same request with the whole response as its value: `Chain(login.withResponse).then { response in … }`.
     public var withResponse: WithResponse<Self> { WithResponse(asked: self) }
 }

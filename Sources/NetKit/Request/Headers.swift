@@ -1,4 +1,4 @@
-/// Header fields in order, with names compared without case (RFC 9110, 5.1). A name may occur several times.
+/// Header fields in order. Names are compared case-insensitively (RFC 9110, 5.1), and a name may occur several times.
 ///
 /// Values are bytes. A String is a view of them: see ``bytes(_:)`` for values that are not UTF-8.
 ///
@@ -7,9 +7,9 @@
 public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
     private enum Storage: Sendable {
         case fields([Field])
-        // Few withhold anything, and headers go with every copy of their request: one reference.
+        // One reference, because headers are copied with their request and few withhold a name.
         case withholding(Withholding)
-        // A received head stays in the memory it arrived in; strings are made for the fields that are asked for.
+        // A received head stays in its original memory; strings are created only for the fields that are read.
         case received(any ResponseStorage)
     }
 
@@ -25,7 +25,7 @@ public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
 
     private var storage: Storage
 
-    /// The fields that were not received.
+    /// The fields, unless they were received.
     private var listed: [Field]? {
         switch storage {
         case .fields(let fields): fields
@@ -37,17 +37,17 @@ public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
     /// All fields, in order.
     var list: [Field] { listed ?? Array(self) }
 
-    /// Names that were set to nil: what an agent adds by itself is left out of them.
+    /// The names that were set to `nil`: the agent adds no field with these names.
     private var withheld: [String] {
         if case .withholding(let own) = storage { own.names } else { [] }
     }
 
-    /// No field, or these, in this order.
+    /// Creates headers with these fields, in this order.
     public init(_ fields: [Field] = []) {
         storage = .fields(fields)
     }
 
-    /// Fields in the literal's order; a repeated name gives several fields.
+    /// Creates headers in the literal's order; a repeated name gives several fields.
     public init(dictionaryLiteral elements: (String, String)...) {
         storage = .fields(elements.map { Field(name: $0.0, value: $0.1) })
     }
@@ -60,8 +60,8 @@ public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
         storage = .received(received)
     }
 
-    /// The first value of this name. Setting replaces every field of the name by one, in the first one's place;
-    /// nil removes them, and a request so changed gets none of the name from its agent either.
+    /// The first value with this name. Setting it replaces every field with the name by one, at the first one's
+    /// position. Setting `nil` removes them, and then the agent adds no field with the name either.
     public subscript(name: String) -> String? {
         get {
             content(name)?.text
@@ -71,7 +71,7 @@ public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// The first value of this name.
+    /// Returns the first value with this name.
     func content(_ name: String) -> ByteText? {
         if case .received(let received) = storage {
             return received.headerContent(named: name)
@@ -79,7 +79,7 @@ public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
         return listed?.first { $0.name.isEqualIgnoringASCIICase(to: name) }?.content
     }
 
-    /// Replaces every field of the field's name by it, in the first one's place.
+    /// Replaces every field with the same name by this one, at the first one's position.
     public mutating func set(_ field: Field) {
         replace(field.name, by: field)
     }
@@ -98,17 +98,17 @@ public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
         self = Headers(fields, withholding: withheld)
     }
 
-    /// Every value of this name, in order.
+    /// Returns every value with this name, in order.
     public func values(named name: String) -> [String] { only([name]).map(\.value) }
 
-    /// The fields of these names, in order. Most often there are none, and then nothing is made.
+    /// Returns the fields with these names, in order. Allocates nothing if there are none, the usual case.
     func only(_ names: [String]) -> [Field] {
         guard let fields = listed else { return filter { $0.isOne(of: names) } }
         guard let first = fields.indices.first(where: { fields[$0].isOne(of: names) }) else { return [] }
         return fields[first...].filter { $0.isOne(of: names) }
     }
 
-    /// Whether there is a field of one of these names.
+    /// Returns true if there is a field with one of these names.
     func hasAny(_ names: [String]) -> Bool {
         guard let fields = listed else { return contains { $0.isOne(of: names) } }
         for field in fields {
@@ -119,23 +119,23 @@ public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
         return false
     }
 
-    /// Adds a field at the end, whatever is there of its name.
+    /// Adds a field at the end, even if its name occurs already.
     public mutating func append(name: String, value: String) {
         append(Field(name: name, value: value))
     }
 
-    /// Adds a field at the end, whatever is there of its name.
+    /// Adds a field at the end, even if its name occurs already.
     public mutating func append(_ field: Field) {
         self = Headers(Array(self) + [field], withholding: withheld)
     }
 
-    /// These fields, and those of `other` whose names do not occur here and were not set to nil.
+    /// Returns these fields, and those of `other` whose names neither occur here nor were set to `nil`.
     func filled(from other: Headers) -> Headers {
         if other.isEmpty {
             return self
         }
         if isEmpty && withheld.isEmpty && other.withheld.isEmpty {
-            return other  // Most requests bring nothing of their own: nothing is copied.
+            return other  // Most requests have no own fields: no copy.
         }
         let missing = other.filter { candidate in
             !contains { $0.name.isEqualIgnoringASCIICase(to: candidate.name) }
@@ -169,7 +169,8 @@ extension Headers: RandomAccessCollection {
 }
 
 extension Headers: Equatable {
-    /// The same fields in the same order, names compared without case and values by their bytes.
+    /// Returns true for the same fields in the same order. Names are compared case-insensitively, values by their
+    /// bytes.
     public static func == (left: Headers, right: Headers) -> Bool {
         left.count == right.count
             && zip(left, right).allSatisfy {
@@ -179,7 +180,7 @@ extension Headers: Equatable {
 }
 
 extension String {
-    /// Names of fields and charsets compare this way, whatever the locale.
+    /// Compares names of fields and charsets, independent of the locale.
     func isEqualIgnoringASCIICase(to other: String) -> Bool {
         func lowered(_ byte: UInt8) -> UInt8 { (65...90).contains(byte) ? byte + 32 : byte }
         return utf8.count == other.utf8.count && zip(utf8, other.utf8).allSatisfy { lowered($0) == lowered($1) }

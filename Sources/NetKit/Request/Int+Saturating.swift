@@ -1,5 +1,5 @@
 extension Int {
-    /// The sum of two counts from 0, or the largest number: a server may announce any length, and several together.
+    /// Returns the sum of two counts from 0, at most the largest Int: a server may announce any lengths.
     package func addingSaturated(_ other: Int) -> Int {
         let (sum, isTooLarge) = addingReportingOverflow(other)
         return isTooLarge ? .max : sum

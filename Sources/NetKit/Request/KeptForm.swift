@@ -1,5 +1,5 @@
-/// A form that was found fit to be sent, and whatever sends it needs to keep of it.
+/// A validated form, and the state that its sender needs.
 protocol KeptForm: AnyObject, Sendable {
-    /// What it is made of, its boundary included.
+    /// The parts and the boundary.
     var form: MultipartBody { get }
 }

@@ -1,4 +1,4 @@
-/// Limits behind one reference: nearly every request goes by its agent's, and they are as large as the rest of it.
+/// Limits behind one reference: nearly every request uses its agent's, and they are as large as the rest of a request.
 final class KeptLimits: Sendable {
     let value: Limits
 

@@ -1,32 +1,32 @@
-/// A form of several parts (`multipart/form-data`; RFC 7578): fields, bytes, files and sequences, in order.
+/// A multipart form (`multipart/form-data`; RFC 7578): fields, bytes, files and sequences, in order.
 ///
 ///     var form = MultipartBody()
 ///     form.append("Lisbon", name: "city")
 ///     form.append(.file("/tmp/me.jpg"), name: "photo")
 ///     let request = Request<Void>("cities", method: .post, body: try .multipart(form))
 ///
-/// The same form gives the same bytes on every machine; its length is known before the first byte where every part's is.
-/// Files and sequences are read while they are sent. Names and file names are escaped as WHATWG says (`"`, CR and LF
-/// alone), and nothing is normalized.
+/// The same form gives the same bytes on every machine. Its length is known before the first byte if every part's
+/// length is. Files and sequences are read while they are sent. Names and file names are escaped as in WHATWG HTML
+/// (only `"`, CR and LF) and are not normalized.
 public struct MultipartBody: Sendable {
-    /// A pace for the whole form: after each packet the transfer rests, without a thread that sleeps.
+    /// A rate for the whole form: the transfer pauses after each packet, without blocking a thread.
     public struct Throttle: Sendable, Hashable {
-        /// Bytes that go at once.
+        /// The bytes of one packet.
         public var packetBytes: Int
-        /// How long the transfer rests after them, to the millisecond.
+        /// The pause after each packet, in whole milliseconds.
         public var delay: Duration
 
-        /// A pace.
+        /// Creates a rate.
         public init(packetBytes: Int, delay: Duration) {
             self.packetBytes = packetBytes
             self.delay = delay
         }
 
-        /// AFNetworking's advice for a 3G network: 16 KiB, then a fifth of a second.
+        /// AFNetworking's suggestion for a 3G network: 16 KiB, then 0.2 s.
         public static let suggestedFor3G = Throttle(packetBytes: 16384, delay: .milliseconds(200))
     }
 
-    /// What a form is made of.
+    /// A part of the form.
     enum Part: Sendable {
         case field(name: String, value: Bytes)
         case parameters(Parameters, QueryEncoding)
@@ -35,16 +35,16 @@ public struct MultipartBody: Sendable {
     }
 
     var parts: [Part] = []
-    /// The boundary: 1 to 70 of the bytes that RFC 2046 allows, and none that occurs in a part; nil is a random one,
-    /// which nobody can guess.
+    /// The boundary: 1 to 70 of the bytes that RFC 2046 allows. It must not occur in a part. If `nil`, an unpredictable
+    /// random one is used.
     public var boundary: String?
-    /// How fast the form is sent; nil is as fast as it goes. An engine heeds it; other transports need not.
+    /// The sending rate; `nil` is unlimited. The engine applies it; other transports may ignore it.
     public var throttle: Throttle?
-    /// Whether the system's list is asked for the types of extensions that the library does not know: the bytes then
-    /// depend on the machine.
+    /// Whether unknown file extensions are looked up in the system's list of types. The bytes then depend on the
+    /// machine.
     public var asksSystemTypes = false
 
-    /// A form without parts; sent like that, it is an empty `application/x-www-form-urlencoded` body.
+    /// Creates a form without parts. Sent without parts, it is an empty `application/x-www-form-urlencoded` body.
     public init(boundary: String? = nil) {
         self.boundary = boundary
     }
@@ -52,24 +52,24 @@ public struct MultipartBody: Sendable {
     /// Whether there are no parts.
     public var isEmpty: Bool { parts.isEmpty }
 
-    /// Adds a field.
+    /// Adds a text field.
     public mutating func append(_ value: String, name: String) {
         parts.append(.field(name: name, value: Bytes(Array(value.utf8))))
     }
 
-    /// Adds a field of any bytes.
+    /// Adds a field with any bytes.
     public mutating func append(_ value: Bytes, name: String) {
         parts.append(.field(name: name, value: value))
     }
 
-    /// Adds a field for each value, named as in a query but not escaped; null is empty, bytes are raw. Of the encoding
-    /// names and booleans count.
+    /// Adds a field for each value, named as in a query but not escaped. Null is empty, and bytes are sent unchanged.
+    /// Of the encoding, only its rules for names and booleans apply.
     public mutating func append(_ parameters: Parameters, encoding: QueryEncoding = QueryEncoding()) {
         parts.append(.parameters(parameters, encoding))
     }
 
-    /// Adds a part whose content is a body of any kind: bytes, a file, a sequence. Its type is the body's, and so is its
-    /// Content-Encoding, unless `headers` name one.
+    /// Adds a part with any body as its content: bytes, a file, a sequence. Its type and its Content-Encoding are the
+    /// body's, unless `headers` contains one.
     ///
     ///     form.append(.file("/tmp/a.csv", contentType: "text/csv"), name: "table", fileName: "b.csv")
     ///     form.append(.stream(length: 1024) { pieces }, name: "blob")
@@ -77,9 +77,10 @@ public struct MultipartBody: Sendable {
     /// - Parameters:
     ///   - content: the part's content.
     ///   - name: the field's name.
-    ///   - fileName: nil is none, or of a file the last component of its path. A part with a file name and no type has
-    ///     the one of its extension, else `application/octet-stream`.
-    ///   - headers: more fields, in this order behind the others; neither Content-Disposition nor Content-Type.
+    ///   - fileName: the file name; `nil` is none, or for a file the last component of its path. A part with a file
+    ///     name and
+    ///     no type gets the type of the extension, otherwise `application/octet-stream`.
+    ///   - headers: further fields, in this order after the others; neither Content-Disposition nor Content-Type.
     public mutating func append(_ content: Body, name: String, fileName: String? = nil, headers: Headers = [:]) {
         var headers = headers
         if let coding = content.contentEncoding, headers["Content-Encoding"] == nil {
@@ -88,19 +89,19 @@ public struct MultipartBody: Sendable {
         parts.append(.content(content, name: name, fileName: fileName, headers: headers))
     }
 
-    /// Adds a part with these fields alone: without Content-Disposition and Content-Type of the library's.
+    /// Adds a part with exactly these fields: the library adds neither Content-Disposition nor Content-Type.
     public mutating func append(headers: Headers, bytes: Bytes) {
         parts.append(.bare(headers, bytes))
     }
 
-    /// The same form with these fields before the others.
+    /// Returns the same form with these fields before the others.
     func beginning(with parameters: Parameters, encoding: QueryEncoding) -> MultipartBody {
         var form = self
         form.parts.insert(.parameters(parameters, encoding), at: 0)
         return form
     }
 
-    /// The contents that are made while they are sent, in order.
+    /// The contents that are produced while they are sent, in order.
     var sources: [BodySource] {
         parts.compactMap { part in
             guard case .content(let body, _, _, _) = part, case .source(let source) = body.content else { return nil }
@@ -108,7 +109,7 @@ public struct MultipartBody: Sendable {
         }
     }
 
-    /// Whether a field, or a part with content, has a name that is looked for.
+    /// Returns true if a field, or a part with content, has a name that matches.
     func holdsField(_ isWanted: (String) -> Bool) -> Bool {
         parts.contains { part in
             switch part {
@@ -119,7 +120,7 @@ public struct MultipartBody: Sendable {
         }
     }
 
-    /// Whether reading it may take long.
+    /// Whether it is read while it is sent, which may take long.
     var isStreamed: Bool {
         parts.contains { part in
             if case .content(let body, _, _, _) = part { body.isStreamed } else { false }

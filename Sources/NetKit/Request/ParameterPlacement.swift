@@ -1,13 +1,13 @@
-/// Where a request's parameters go.
+/// The position of a request's parameters.
 public enum ParameterPlacement: Sendable, Hashable {
-    /// Into the URL for a method among ``Request/queryMethods``, and into a form otherwise.
+    /// The URL for a method in ``Request/queryMethods``, otherwise a form.
     case byMethod
-    /// Into the URL for a method among ``Request/queryMethods``, and into a JSON body otherwise.
+    /// The URL for a method in ``Request/queryMethods``, otherwise a JSON body.
     case byMethodAsJSON
-    /// Into the URL.
+    /// The URL.
     case query
-    /// Into a form, also for GET and DELETE.
+    /// A form, also for GET and DELETE.
     case form
-    /// Into a JSON body, also for GET and DELETE.
+    /// A JSON body, also for GET and DELETE.
     case json
 }

@@ -1,26 +1,26 @@
-/// Who says what a request's parameters are, each time that it is started.
+/// Computes a request's parameters each time the request is started.
 ///
 ///     request.parameterSource = ParameterSource { _ in ["position": .init(await locator.position())] }
 ///     request.parameterSource = .delegate(form)
 public struct ParameterSource: Sendable {
-    /// Says the parameters; nil leaves those of the request. What it throws ends the start before anything is sent:
-    /// a ``NetError`` as it is, anything else under ``NetError/Code/badParameter``.
+    /// Returns the parameters, or `nil` to keep those of the request. An error thrown here ends the call before
+    /// anything is sent: a ``NetError`` unchanged, any other error as ``NetError/Code/badParameter``.
     let ask: @Sendable (Request<Bytes>) async throws -> Parameters?
 
-    /// A closure, which gets the request as it was asked.
+    /// Creates a source from a closure, which receives the original request.
     public init(_ ask: @escaping @Sendable (Request<Bytes>) async throws -> Parameters?) {
         self.ask = ask
     }
 
-    /// An object that is not kept: when nobody else keeps it any more, the request's own parameters are sent.
+    /// Creates a source from an object, kept weakly. After its deallocation the request's own parameters are sent.
     public static func delegate(_ delegate: some ParameterDelegate) -> ParameterSource {
         ParameterSource { [weak delegate] request in try await delegate?.parameters(for: request) }
     }
 }
 
-/// An object that says what a request's parameters are.
+/// An object that computes a request's parameters.
 public protocol ParameterDelegate: AnyObject, Sendable {
-    /// The parameters; nil leaves those of the request. Called on whatever task starts the request.
+    /// Returns the parameters, or `nil` to keep those of the request. Called on the task that starts the request.
     func parameters(for request: Request<Bytes>) async throws -> Parameters?
 }
 
@@ -33,15 +33,15 @@ private enum CacheKeyParametersNote: RequestNote {
 }
 
 extension Request {
-    /// Asked for the parameters each time that the request is started; what it says takes the place of
-    /// ``parameters``. Nil asks nobody.
+    /// Computes the parameters each time the request is started. Its result replaces ``parameters``. If `nil`,
+    /// ``parameters`` apply.
     public var parameterSource: ParameterSource? {
         get { self[ParameterSourceNote.self] }
         set { self[ParameterSourceNote.self] = newValue }
     }
 
-    /// Says which parameters the cache key is made of: those that change each time, such as a timestamp, can be left
-    /// out. It gets all that are sent, the agent's and the service's among them. Nil takes them all.
+    /// Selects the parameters of the cache key, for example to leave out a timestamp. It receives all parameters that
+    /// are sent, including those of the agent and the service. If `nil`, all of them are used.
     public var cacheKeyParameters: (@Sendable (Parameters) -> Parameters)? {
         get { self[CacheKeyParametersNote.self] }
         set { self[CacheKeyParametersNote.self] = newValue }
@@ -49,7 +49,7 @@ extension Request {
 }
 
 extension NetError {
-    /// What a closure of the caller's threw: its own ``NetError``, or an error under this code.
+    /// Creates the error for an error of the caller's closure: its own ``NetError``, or an error with this code.
     init(asking error: any Error, _ code: Code, _ what: String, response: Response<Bytes>? = nil) {
         if let error = error as? NetError {
             self = error

@@ -1,9 +1,9 @@
-/// Which of the requests that wait for a slot goes first.
+/// The order of requests that wait for a slot.
 public enum Priority: Sendable, Hashable {
-    /// Before all others.
+    /// Starts before all others.
     case high
-    /// Neither first nor last.
+    /// Starts after high and before low priority.
     case normal
-    /// When no other waits.
+    /// Starts when no other request waits.
     case low
 }

@@ -1,4 +1,4 @@
-/// How a property list is written.
+/// The format of a property list.
 public enum PropertyListFormat: Sendable, Hashable {
     /// XML 1.0, as AFNetworking writes it.
     case xml

@@ -1,7 +1,7 @@
-/// Property lists with the dictionaries' members in the order of their names. Foundation's encoder writes them in another
-/// order in each process, and a cache goes by the bytes. Pure.
+/// Sorts the members of a property list's dictionaries by name. Foundation's encoder writes them in a different order
+/// in each process, and a cache key depends on the bytes. Pure.
 enum PropertyListOrder {
-    /// The same list; `bytes` are what a `PropertyListEncoder` has written. What is not understood stays as it is.
+    /// Returns the sorted list of a `PropertyListEncoder`'s bytes. Content that is not understood stays unchanged.
     static func sorted(_ bytes: [UInt8]) -> [UInt8] {
         if bytes.starts(with: "bplist".utf8) {
             var objects = BinaryListObjects()
@@ -14,7 +14,7 @@ enum PropertyListOrder {
     }
 }
 
-/// Elements are taken as they stand, with the white space in front of them: only members change places.
+/// Elements keep their text and the white space before them: only members change their position.
 private struct XMLListText {
     private let text: [UInt8]
     private var at = 0
@@ -87,7 +87,7 @@ private struct XMLListText {
     }
 }
 
-/// A value of a binary list: bytes as they stand there, or a container.
+/// A value of a binary list: its original bytes, or a container.
 private indirect enum BinaryListValue {
     case scalar([UInt8])
     case array([BinaryListValue])
@@ -132,7 +132,7 @@ private struct BinaryListReader {
         return .dictionary(ordered.map(\.0))
     }
 
-    /// The text of a name, in UTF-8: it stands there as ASCII or as UTF-16.
+    /// Returns the text of a name in UTF-8; the list stores it as ASCII or UTF-16.
     private func text(of name: [UInt8]) -> [UInt8] {
         let isLong = name[0] & 0xF == 0xF
         let text = name.dropFirst(isLong ? 2 + (1 << Int(name[1] & 0xF)) : 1)
@@ -156,7 +156,7 @@ private struct BinaryListReader {
         return end <= bytes.count ? Array(bytes[start..<end]) : nil
     }
 
-    /// How many there are, and where the first one stands.
+    /// Returns the number of elements and the position of the first.
     private func count(at start: Int) -> (count: Int, first: Int)? {
         let low = Int(bytes[start] & 0xF)
         guard low == 0xF else { return (low, start + 1) }

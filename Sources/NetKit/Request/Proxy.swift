@@ -1,4 +1,4 @@
-/// Through whom requests go. What a proxy is told never reaches the servers behind it.
+/// A proxy for requests. Its credentials and fields never reach the servers behind it.
 public struct Proxy: Sendable, Equatable {
     enum Choice: Sendable, Hashable {
         case direct
@@ -7,13 +7,13 @@ public struct Proxy: Sendable, Equatable {
     }
 
     let choice: Choice
-    /// Who asks the proxy.
+    /// The credentials for the proxy.
     public var credentials: Credentials?
-    /// Hosts asked without it; "*" is all.
+    /// The hosts that are reached without the proxy; "*" is all.
     public var except: [String]
-    /// Fields for the proxy alone; of a plain http request that it forwards, it alone decides what it hands on.
+    /// Fields for the proxy only. When it forwards a plain http request, the proxy decides which of them it passes on.
     public var headers: Headers
-    /// True asks an HTTP proxy for a tunnel (CONNECT) for http URLs too.
+    /// Whether an HTTP proxy tunnels (CONNECT) http URLs too.
     public var usesTunnel: Bool
 
     private init(_ choice: Choice) {
@@ -23,8 +23,8 @@ public struct Proxy: Sendable, Equatable {
         usesTunnel = false
     }
 
-    /// The proxy of this URL: http, https, socks4, socks4a, socks5 or socks5h (which looks names up itself), host and
-    /// port.
+    /// Creates a proxy from a URL with scheme, host and port. The scheme is http, https, socks4, socks4a, socks5 or
+    /// socks5h (the proxy resolves names).
     public init(
         _ url: String, credentials: Credentials? = nil, except: [String] = [], headers: Headers = [:],
         usesTunnel: Bool = false
@@ -36,13 +36,14 @@ public struct Proxy: Sendable, Equatable {
         self.usesTunnel = usesTunnel
     }
 
-    /// No proxy, whatever the environment says.
+    /// No proxy; environment variables are ignored.
     public static let direct = Proxy(.direct)
 
-    /// What http_proxy, HTTPS_PROXY, ALL_PROXY and NO_PROXY say. Whoever sets them reads what goes through.
+    /// The proxy of http_proxy, HTTPS_PROXY, ALL_PROXY and NO_PROXY. Anything that can set these variables can read the
+    /// traffic.
     public static let environment = Proxy(.environment)
 
-    /// The same proxy, asked in another name.
+    /// Returns the same proxy with other credentials.
     func asked(with credentials: Credentials) -> Proxy {
         var other = self
         other.credentials = credentials
@@ -51,22 +52,22 @@ public struct Proxy: Sendable, Equatable {
 }
 
 extension Proxy: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The proxy's URL without a name or a password in it.
+    /// The proxy's URL without a name or a password.
     public var description: String {
         switch choice {
         case .direct: return "Proxy.direct"
         case .environment: return "Proxy.environment"
         case .url(let url):
-            // Among scalars: what stands behind it may make one Character of both, which is no "@".
+            // Search scalars: a combining mark after "@" would form one Character with it.
             guard let at = url.unicodeScalars.lastIndex(of: "@") else { return "Proxy(\(url))" }
             let scheme = url.firstRange(of: "://").map { url[..<$0.upperBound] } ?? ""
             return "Proxy(\(scheme)\(url[url.unicodeScalars.index(after: at)...]))"
         }
     }
 
-    /// As ``description``.
+    /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// Nothing, so that `dump` tells nothing.
+    /// An empty mirror, so that `dump` prints no secret.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

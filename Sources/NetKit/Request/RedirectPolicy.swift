@@ -1,9 +1,9 @@
-/// What becomes of a redirect (RFC 9110, 15.4).
+/// The handling of redirects (RFC 9110, 15.4).
 public enum RedirectPolicy: Sendable, Hashable {
-    /// Followed, except from https to http.
+    /// Follows redirects, except from https to http.
     case follow
-    /// Followed, from https to http as well.
+    /// Follows redirects, including those from https to http.
     case followDowngrades
-    /// Returned as the response.
+    /// Returns the redirect as the response.
     case `return`
 }

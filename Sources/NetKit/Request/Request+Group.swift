@@ -3,7 +3,7 @@ private enum GroupNote: RequestNote {
 }
 
 extension Request {
-    /// The type that describes it, where it was made by one; all its requests belong together, whatever they ask.
+    /// The endpoint type that created the request; its requests form a group, with any URL.
     var group: ObjectIdentifier? {
         get { self[GroupNote.self] }
         set { self[GroupNote.self] = newValue }
@@ -11,7 +11,7 @@ extension Request {
 }
 
 extension RequestConvertible {
-    /// The request, with the type that it came from.
+    /// Returns the request with the type that created it.
     func groupedRequest() async throws(NetError) -> Request<Value> {
         if let request = self as? Request<Value> {
             return request

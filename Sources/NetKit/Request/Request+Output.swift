@@ -3,11 +3,11 @@ private enum OutputNote: RequestNote {
 }
 
 extension Request {
-    /// Where the body of an accepted answer goes; nil keeps it in memory.
+    /// The destination of an accepted response's body. If `nil`, the body is kept in memory.
     ///
-    /// With one, `send` and starts give responses without ``Response/bytes``, so the value is made of no bytes. Another
-    /// status or type writes nothing, and throws with the body as ever. Streams, saves and downloads have places of
-    /// their own.
+    /// With an output, `send` and request tasks return responses without ``Response/bytes``, and the value is decoded
+    /// from no bytes. A status or type that is not accepted writes nothing, and throws with the body as usual. Streams,
+    /// saves and downloads have their own destinations.
     public var output: (any BodyOutput)? {
         get { hasNotes ? self[OutputNote.self] : nil }
         set { self[OutputNote.self] = newValue }
@@ -15,7 +15,7 @@ extension Request {
 }
 
 extension Request {
-    /// The same question, whose answer's body goes there.
+    /// Returns the same request with its response's body written to `output`.
     public func writing(to output: any BodyOutput) -> Request<Void> {
         var request = decoded(by: .nothing)
         request.acceptedTypes = acceptedTypes ?? decoding.types

@@ -1,29 +1,29 @@
 extension Request {
-    /// What the request says beside its URL and its body; nil says nothing.
+    /// The parameters, in addition to the URL and the body; `nil` adds none.
     ///
-    /// They go into the URL's query for a method among ``queryMethods``, and become a form otherwise: an
-    /// `application/x-www-form-urlencoded` body, or the first parts of a ``Body/multipart(_:)``; ``parameterPlacement``
-    /// says otherwise. A request whose parameters make a body and that has another ``body`` already is refused when it
-    /// is sent (``NetError/Code/usage``): place them in the query.
+    /// They go into the URL's query for a method in ``queryMethods``. For other methods they become a form: an
+    /// `application/x-www-form-urlencoded` body, or the first parts of a ``Body/multipart(_:)``. ``parameterPlacement``
+    /// changes that. A request whose parameters become a body and that also has another ``body`` fails with
+    /// ``NetError/Code/usage`` when it is sent: place such parameters in the query.
     public var parameters: Parameters? {
         get { content.rare?.value.parameters }
         set { content.rareParts.parameters = newValue }
     }
 
-    /// How the parameters are written.
+    /// The encoding of the parameters.
     public var queryEncoding: QueryEncoding {
         get { content.rare?.value.queryEncoding ?? QueryEncoding() }
         set { content.rareParts.queryEncoding = newValue }
     }
 
-    /// Where the parameters go.
+    /// The position of the parameters.
     public var parameterPlacement: ParameterPlacement {
         get { content.rare?.value.placement ?? .byMethod }
         set { content.rareParts.placement = newValue }
     }
 
-    /// The methods, compared without case, whose parameters go into the URL: GET, HEAD and DELETE. Any of them may have
-    /// a body besides.
+    /// The methods whose parameters go into the URL, compared case-insensitively: GET, HEAD and DELETE by default.
+    /// Requests with these methods may also have a body.
     public var queryMethods: Set<Method> {
         get { content.rare?.value.queryMethods ?? Method.withQueryByDefault }
         set { content.rareParts.queryMethods = newValue }
@@ -31,7 +31,7 @@ extension Request {
 }
 
 extension Request {
-    /// The same question with these parameters.
+    /// Returns the same request with these parameters.
     public func with(parameters: Parameters?) -> Request {
         var request = self
         request.parameters = parameters
@@ -40,10 +40,10 @@ extension Request {
 }
 
 extension Method {
-    /// Those whose parameters go into the URL where a request does not say otherwise.
+    /// The methods whose parameters go into the URL by default.
     static let withQueryByDefault: Set<Method> = [.get, .head, .delete]
 
-    /// Whether it is among the methods, compared without case.
+    /// Returns true if it is one of the methods, compared case-insensitively.
     fileprivate func isAmong(_ methods: Set<Method>) -> Bool {
         methods.contains(self) || methods.contains { $0.rawValue.isEqualIgnoringASCIICase(to: rawValue) }
     }
@@ -68,7 +68,7 @@ extension RequestContent {
     /// Whether parameters become a body, or a part of it.
     var makesBodyOfParameters: Bool { target != .url && (body == nil || body?.multipartForm != nil) }
 
-    /// Puts the parameters into the URL or the body; then there are none any more.
+    /// Moves the parameters into the URL or the body.
     mutating func placeParameters() throws(NetError) {
         guard let said = rare?.value, let parameters = said.parameters else { return }
         let target = target
@@ -88,9 +88,10 @@ extension RequestContent {
         }
     }
 
-    /// Puts the parameters in their place, together with others that belong to every request.
+    /// Moves the parameters, and others that apply to every request, into the URL or the body.
     ///
-    /// Where those cannot go with the request's own, because it has a body or no names, they go into the URL.
+    /// The others go into the URL if they cannot join the request's own: it has a body, or its parameters have no
+    /// names.
     mutating func placeParameters(with others: Parameters?) throws(NetError) {
         guard let others else { return try placeParameters() }
         guard others.hasFields else {
@@ -107,7 +108,7 @@ extension RequestContent {
         try placeParameters()
     }
 
-    /// Whether the URL has a scheme that is sent to, and a host.
+    /// Whether the URL has a supported scheme and a host.
     var hasAbsoluteURL: Bool {
         guard let end = url.firstRange(of: "://") else { return false }
         return ["http", "https"].contains { String(url[..<end.lowerBound]).isEqualIgnoringASCIICase(to: $0) }
@@ -115,7 +116,7 @@ extension RequestContent {
 }
 
 extension Request {
-    /// The content with the parameters in their place; what has none is not copied.
+    /// Returns the content with the parameters in place; makes no copy without parameters.
     func placed() throws(NetError) -> KeptContent {
         guard kept.value.rare?.value.parameters != nil else { return kept }
         var content = content
@@ -125,10 +126,10 @@ extension Request {
 }
 
 extension Body {
-    /// Parameters as a form (`application/x-www-form-urlencoded`; WHATWG URL, 5.1). ``Parameters/null`` is a form without
-    /// fields, and has its type all the same, as AFNetworking has it.
+    /// Returns parameters as a form (`application/x-www-form-urlencoded`; WHATWG URL, 5.1). ``Parameters/null`` is a
+    /// form without fields that still has its type, as in AFNetworking.
     ///
-    /// Throws ``NetError/Code/badParameter``, naming the key, for what cannot be written.
+    /// - Throws: ``NetError/Code/badParameter`` with the key of a value that cannot be written.
     public static func form(
         _ parameters: Parameters, encoding: QueryEncoding = QueryEncoding()
     ) throws(NetError) -> Body {
@@ -136,7 +137,7 @@ extension Body {
         return Body(Bytes(bytes), contentType: "application/x-www-form-urlencoded")
     }
 
-    /// Parameters as a form; nil is a form without fields, which has its type all the same.
+    /// Returns parameters as a form; `nil` is a form without fields that still has its type.
     public static func form(
         _ parameters: Parameters?, encoding: QueryEncoding = QueryEncoding()
     ) throws(NetError) -> Body {

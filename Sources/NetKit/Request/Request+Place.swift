@@ -1,4 +1,4 @@
-/// Where one request's URL begins, where it is not the agent's or the service's base.
+/// The request's own base of its URL, if it is not the agent's or the service's.
 private enum PlaceNote: RequestNote {
     struct Place: Sendable, Equatable {
         var baseURL: String?
@@ -13,7 +13,7 @@ private enum CompletenessNote: RequestNote {
     static let standard = false
 }
 
-/// A URL that holds, or whose body holds, what agent and service add to every request.
+/// A URL that already contains, or whose body contains, the additions of agent and service.
 private enum PlacementNote: RequestNote {
     static let standard: String? = nil
 }
@@ -23,26 +23,26 @@ private enum ServersMakingNote: RequestNote {
 }
 
 extension Request {
-    /// Where a relative URL begins; nil or empty takes the service's base, or the agent's.
+    /// The base of a relative URL. If `nil` or empty, the service's or the agent's base applies.
     public var baseURL: String? {
         get { self[PlaceNote.self].baseURL }
         set { self[PlaceNote.self].baseURL = newValue }
     }
 
-    /// Where a relative URL begins if ``usesCDN``; nil or empty takes the service's, or the agent's.
+    /// The base of a relative URL if ``usesCDN``. If `nil` or empty, the service's or the agent's applies.
     public var cdnURL: String? {
         get { self[PlaceNote.self].cdnURL }
         set { self[PlaceNote.self].cdnURL = newValue }
     }
 
-    /// Whether a relative URL begins at a CDN; where none is named, at the base URL all the same.
+    /// Whether a relative URL uses the CDN's base. Without one, it uses the base URL.
     public var usesCDN: Bool {
         get { self[PlaceNote.self].usesCDN }
         set { self[PlaceNote.self].usesCDN = newValue }
     }
 
-    /// Whether it is sent as it is: it gets neither base URL nor URL filters, fields nor parameters from an agent or a
-    /// service, and its URL has to be absolute. Limits, redirects, trust and interceptors hold for it as for others.
+    /// Whether it is sent unchanged: agent and service add no base URL, URL filters, fields or parameters. Its URL must
+    /// be absolute. Limits, redirects, trust and interceptors apply as usual.
     public var isComplete: Bool {
         get { hasNotes && self[CompletenessNote.self] }
         set { self[CompletenessNote.self] = newValue }
@@ -50,32 +50,31 @@ extension Request {
 }
 
 extension Request {
-    /// Whether a relative URL of both begins at one place, as far as they say it themselves.
+    /// Returns true if relative URLs of both have the same base, as far as the requests themselves set one.
     func beginsWhere(_ other: Request) -> Bool {
         service === other.service && self[PlaceNote.self] == other[PlaceNote.self]
     }
 
-    /// Whether it went through an agent already: the parameters of agent and service are in their place, and the URL
-    /// filters have been asked. What an interceptor has put behind the URL's query since then does not change that;
-    /// another URL does.
+    /// Whether it has passed through an agent: the parameters of agent and service are in place, and the URL filters
+    /// have run. An interceptor may have extended the URL's query since; another URL makes this false.
     var isPlaced: Bool {
         guard hasNotes, let placed = self[PlacementNote.self] else { return false }
         return url == placed || url.hasPrefix(placed + (placed.utf8.contains(UInt8(ascii: "?")) ? "&" : "?"))
     }
 
-    /// Takes down that it is, as it is now: it may be sent once more, and is to be the same then.
+    /// Records that it is placed with its current URL, so that sending it again changes nothing.
     mutating func markPlaced() {
         self[PlacementNote.self] = url
     }
 
-    /// Whether a server has made the URL of one that was asked before: parameters of agent and service that it names
-    /// are not added once more.
+    /// Whether a server created the URL of a request that follows an earlier one. Parameters of agent and service in
+    /// that URL are not added again.
     var isOfServersMaking: Bool {
         get { hasNotes && self[ServersMakingNote.self] }
         set { self[ServersMakingNote.self] = newValue }
     }
 
-    /// The same request, which is placed where it asks for the very URL that a download's bytes have come from.
+    /// Returns the same request, marked as placed if its URL is that of the download's bytes.
     func resuming(_ token: ResumeToken) -> Request {
         guard url.withoutUserinfo == token.url, parameters == nil else { return self }
         var request = self
@@ -85,6 +84,6 @@ extension Request {
 }
 
 extension Optional where Wrapped == String {
-    /// Nil for an empty text too.
+    /// The text, or `nil` if it is empty.
     var nonEmpty: String? { self?.isEmpty == false ? self : nil }
 }

@@ -1,5 +1,5 @@
 extension Request {
-    /// The fields as they are sent: with what the body says of itself, where nothing else is named.
+    /// The fields as sent: with the body's own fields, unless the request sets them.
     package var sentFields: Headers {
         guard let body else { return headers }
         var fields = headers
@@ -12,8 +12,8 @@ extension Request {
         return fields
     }
 
-    /// What decides beside its URL who answers, as fields of a key: a host of another name, another way to the host, and
-    /// a path that is sent as it stands. Most requests have none of these.
+    /// Fields of a cache key for everything besides the URL that selects the responding server: a Host field, another
+    /// route to the host, and a path that is sent unchanged. Empty for most requests.
     var wayFields: [Headers.Field] {
         var fields = headers.hasAny(["Host"]) ? headers.only(["Host"]) : []
         if let unixSocket {
@@ -26,14 +26,14 @@ extension Request {
             ]
             fields.append(Headers.Field(name: "Connect-To", value: ends.joined(separator: " ")))
         }
-        // Whatever this URL holds: a redirect's may hold some.
+        // Independent of this URL: that of a redirect may contain dot segments.
         if keepsDotSegments {
             fields.append(Headers.Field(name: "Path-As-Is", value: "yes"))
         }
         return fields
     }
 
-    /// What becomes of redirects, as fields of a key; none where they are followed as usual.
+    /// Fields of a cache key for the redirect policy; empty for the default policy.
     var redirectFields: [Headers.Field] {
         switch redirects {
         case nil, .follow?: []

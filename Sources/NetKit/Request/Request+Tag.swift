@@ -7,13 +7,13 @@ private enum UserInfoNote: RequestNote {
 }
 
 extension Request {
-    /// A number of the caller's, to find requests that belong together: ``Agent/cancel(tag:)``; 0 says nothing.
+    /// A number that groups requests, for ``Agent/cancel(tag:)``; 0 is no tag.
     public var tag: Int {
         get { self[TagNote.self] }
         set { self[TagNote.self] = newValue }
     }
 
-    /// Whatever the caller wants to find again with the request; nobody else looks at it.
+    /// Values that the caller stores with the request; the library ignores them.
     public var userInfo: [String: any Sendable] {
         get { self[UserInfoNote.self] }
         set { self[UserInfoNote.self] = newValue }

@@ -1,21 +1,21 @@
-/// What to ask: a value, sent by an ``Agent`` as often as one likes.
+/// A request: a value that an ``Agent`` can send any number of times.
 ///
 ///     let cities = Request<[City]>("cities", parameters: ["count": 10])
 ///     let login = Request<Token>("login", method: .post, body: try .json(credentials))
 public struct Request<Value: Sendable>: Sendable {
     private(set) var kept: KeptContent
-    /// Fields in the order in which they are sent; they win over the agent's.
+    /// The fields in the order of sending; they override the agent's.
     public var headers: Headers
-    /// How the body becomes the value.
+    /// The conversion of the body to the value.
     public var decoding: Decoding<Value>
 
-    /// Changed as a whole: what has been handed on stays as it was.
+    /// Setting it replaces the whole content: other copies keep the old one.
     var content: RequestContent {
         get { kept.value }
         set { kept = KeptContent(newValue) }
     }
 
-    /// A request whose body becomes a value by `decoding`.
+    /// Creates a request whose body `decoding` converts to a value.
     public init(
         _ url: String, method: Method = .get, parameters: Parameters? = nil, headers: Headers = [:], body: Body? = nil,
         decoding: Decoding<Value>, acceptedStatuses: Range<Int>? = 200..<300
@@ -31,7 +31,7 @@ public struct Request<Value: Sendable>: Sendable {
         self.decoding = decoding
     }
 
-    /// The same question with another way to read the answer.
+    /// Returns the same request with another decoding.
     public func decoded<Other>(by decoding: Decoding<Other>) -> Request<Other> {
         Request<Other>(kept, headers: headers, decoding: decoding)
     }
@@ -50,55 +50,55 @@ extension Request {
         set { content.url = newValue }
     }
 
-    /// The body; nil sends none.
+    /// The body; `nil` sends none.
     public var body: Body? {
         get { kept.value.body }
         set { content.body = newValue }
     }
 
-    /// Limits; nil takes the agent's.
+    /// The limits. If `nil`, the agent's apply.
     public var limits: Limits? {
         get { kept.value.limits }
         set { content.limits = newValue }
     }
 
-    /// What becomes of redirects; nil takes the agent's policy.
+    /// The redirect policy. If `nil`, the agent's applies.
     public var redirects: RedirectPolicy? {
         get { kept.value.redirects }
         set { content.redirects = newValue }
     }
 
-    /// Whom TLS believes; nil takes the agent's policy.
+    /// The TLS trust policy. If `nil`, the agent's applies.
     public var trust: TrustPolicy? {
         get { kept.value.rare?.value.trust }
         set { content.rareParts.trust = newValue }
     }
 
-    /// Which protocol is spoken.
+    /// The HTTP version to use.
     public var protocolChoice: ProtocolChoice {
         get { kept.value.protocolChoice }
         set { content.protocolChoice = newValue }
     }
 
-    /// Whether content codings are asked for and undone.
+    /// Whether content codings are requested and decoded.
     public var acceptsCodings: Bool {
         get { kept.value.acceptsCodings }
         set { content.acceptsCodings = newValue }
     }
 
-    /// Address overrides, the first match wins.
+    /// Address overrides; the first match applies.
     public var addressOverrides: [AddressOverride] {
         get { kept.value.rare?.value.addressOverrides ?? [] }
         set { content.rareParts.addressOverrides = newValue }
     }
 
-    /// Who asks; nil is nobody, or what the agent's netrc file says.
+    /// The credentials to send. If `nil`, the agent uses its netrc file, if it has one.
     public var credentials: Credentials? {
         get { kept.value.rare?.value.credentials }
         set { content.rareParts.credentials = newValue }
     }
 
-    /// Through whom it goes; nil takes the agent's proxy.
+    /// The proxy. If `nil`, the agent's applies.
     public var proxy: Proxy? {
         get { kept.value.rare?.value.proxy }
         set { content.rareParts.proxy = newValue }
@@ -110,33 +110,33 @@ extension Request {
         set { content.rareParts.unixSocket = newValue }
     }
 
-    /// Its place among those that wait for a slot.
+    /// The priority among the requests that wait for a slot.
     public var priority: Priority {
         get { kept.value.priority }
         set { content.priority = newValue }
     }
 
-    /// How its packets are to be treated on their way; nil takes the agent's choice, and says nothing where that says
-    /// nothing.
+    /// The service class of its packets. If `nil`, the agent's applies; if that is `nil` too, packets have the default
+    /// class.
     public var serviceClass: ServiceClass? {
         get { kept.value.rare?.value.serviceClass }
         set { content.rareParts.serviceClass = newValue }
     }
 
-    /// Which way the agent's cookies go with it, where it has a jar (``Agent/Configuration/cookies``).
+    /// How it uses the agent's cookie jar, if there is one (``Agent/Configuration/cookies``).
     public var cookieUse: CookieUse {
         get { kept.value.cookieUse }
         set { content.cookieUse = newValue }
     }
 
-    /// Whether "/../" and "/./" in the path of an absolute URL are sent as they are, those that a redirect's Location
-    /// names too.
+    /// Whether "/../" and "/./" in the path of an absolute URL are sent unchanged, including those in a redirect's
+    /// Location.
     public var keepsDotSegments: Bool {
         get { kept.value.keepsDotSegments }
         set { content.keepsDotSegments = newValue }
     }
 
-    /// Whether POST, PUT and PATCH without a body are sent without `Content-Length: 0`, which RFC 9110, 8.6 asks for.
+    /// Whether POST, PUT and PATCH without a body omit `Content-Length: 0`, which RFC 9110, 8.6 recommends.
     public var omitsZeroLength: Bool {
         get { kept.value.omitsZeroLength }
         set { content.omitsZeroLength = newValue }
@@ -150,33 +150,33 @@ extension Request {
         set { content.refusesMalformedFields = newValue }
     }
 
-    /// Whether the server is asked before the body is sent (`Expect: 100-continue`; RFC 9110, 10.1.1); without a body, or
-    /// with an empty one, there is nothing to ask.
+    /// Whether to wait for the server's consent before sending the body (`Expect: 100-continue`; RFC 9110, 10.1.1). Has
+    /// no effect without a body, or with an empty one.
     public var expectsContinue: Bool {
         get { kept.value.expectsContinue }
         set { content.expectsContinue = newValue }
     }
 
-    /// Hears how far the transfer is, at most ten times a second; on the loop thread, so it must not block. The last
-    /// word, ``TransferProgress/isOver``, may come from another thread.
+    /// Receives the progress, at most ten times a second, on the event loop thread; it must not block. The last value
+    /// (``TransferProgress/isOver``) may come from another thread.
     public var progress: (@Sendable (TransferProgress) -> Void)? {
         get { kept.value.progress }
         set { content.progress = newValue }
     }
 
-    /// Bytes of a streamed body that wait for their reader (1 MiB); with more the server has to wait.
+    /// The largest number of unread bytes of a streamed body (1 MiB). Above it, the transfer pauses.
     public var streamBufferBytes: Int {
         get { kept.value.streamBufferBytes }
         set { content.streamBufferBytes = newValue }
     }
 
-    /// Where `save(_:to:)` wants the body; a transport that writes it there leaves the response without bytes.
+    /// The destination of `save(_:to:)`. A transport that writes the body there returns a response without bytes.
     public internal(set) var savePath: String? {
         get { kept.value.rare?.value.savePath }
         set { content.rareParts.savePath = newValue }
     }
 
-    /// The statuses that are answers; another one throws ``NetError/Code/unacceptableStatus``. Nil accepts all.
+    /// The accepted statuses; any other throws ``NetError/Code/unacceptableStatus``. If `nil`, all are accepted.
     public var acceptedStatuses: Range<Int>? {
         get { kept.value.acceptedStatuses }
         set { content.acceptedStatuses = newValue }
@@ -184,18 +184,18 @@ extension Request {
 }
 
 extension Request {
-    /// The content types that are answers: "text/json", "application/*", "*/*", or "*+json" for a suffix (RFC 6839).
-    /// Another one throws ``NetError/Code/unacceptableType``; a body without a type is judged by what it is. Parameters,
-    /// such as a charset, count neither here nor there.
+    /// The accepted content types: "text/json", "application/*", "*/*", or "*+json" for a suffix (RFC 6839). Any other
+    /// throws ``NetError/Code/unacceptableType``. The type of a body without Content-Type is detected from its bytes.
+    /// Parameters of a type, such as a charset, are ignored.
     ///
-    /// Nil takes those of the decoding: application/json, text/json, text/javascript and *+json where JSON is wanted, and
+    /// If `nil`, the decoding's types apply: application/json, text/json, text/javascript and *+json for JSON,
     /// otherwise any.
     public var acceptedTypes: [String]? {
         get { kept.value.rare?.value.acceptedTypes }
         set { content.rareParts.acceptedTypes = newValue }
     }
 
-    /// What JSON the body has to be; see ``expecting(_:)-(JSONExpectation)``.
+    /// The JSON that the body must be; see ``expecting(_:)-(JSONExpectation)``.
     public var expectation: JSONExpectation? {
         get { kept.value.rare?.value.expectation }
         set { content.rareParts.expectation = newValue }
@@ -203,7 +203,7 @@ extension Request {
 }
 
 extension Request where Value == Bytes {
-    /// Asks for the body as it is, whatever the status.
+    /// Creates a request for the unchanged body, with any status.
     public init(
         _ url: String, method: Method = .get, parameters: Parameters? = nil, headers: Headers = [:], body: Body? = nil
     ) {
@@ -214,7 +214,7 @@ extension Request where Value == Bytes {
 }
 
 extension Request where Value == Void {
-    /// Asks for nothing but a status from 200 to 299.
+    /// Creates a request that only checks for a status from 200 to 299.
     public init(
         _ url: String, method: Method = .get, parameters: Parameters? = nil, headers: Headers = [:], body: Body? = nil
     ) {
@@ -224,7 +224,8 @@ extension Request where Value == Void {
 }
 
 extension Request where Value == String {
-    /// Asks for text, read in the charset that the Content-Type names, else UTF-8; statuses from 200 to 299.
+    /// Creates a request for text, decoded by the charset of the Content-Type, otherwise as UTF-8. Accepts statuses
+    /// from 200 to 299.
     public init(
         _ url: String, method: Method = .get, parameters: Parameters? = nil, headers: Headers = [:], body: Body? = nil
     ) {
@@ -234,7 +235,7 @@ extension Request where Value == String {
 }
 
 extension Request where Value: Decodable {
-    /// Asks for a JSON body that becomes a `Value`; statuses from 200 to 299.
+    /// Creates a request for a JSON body that is decoded to a `Value`. Accepts statuses from 200 to 299.
     public init(
         _ url: String, method: Method = .get, parameters: Parameters? = nil, headers: Headers = [:], body: Body? = nil
     ) {

@@ -1,7 +1,7 @@
-/// What a request asks for, but for its fields and for how the answer is read.
+/// The content of a request except its fields and its decoding.
 ///
-/// It is copied a few times on the way to the engine, and each reference in it is counted each time: what few requests
-/// say stands together behind one.
+/// It is copied several times on the way to the engine, and each copy counts every reference in it. Options that few
+/// requests set share one reference.
 struct RequestContent: Sendable {
     var method: Method
     var url: String
@@ -19,7 +19,7 @@ struct RequestContent: Sendable {
     var omitsZeroLength = false
     var expectsContinue = false
     var progress: (@Sendable (TransferProgress) -> Void)?
-    /// Nil where nothing of it is said.
+    /// `nil` if no such option is set.
     private(set) var rare: KeptRareContent?
 
     init(method: Method, url: String, body: Body?, parameters: Parameters?, acceptedStatuses: Range<Int>?) {
@@ -32,20 +32,20 @@ struct RequestContent: Sendable {
         }
     }
 
-    /// Nil takes the agent's.
+    /// `nil` stands for the agent's.
     var limits: Limits? {
         get { keptLimits?.value }
         set { keptLimits = newValue.map(KeptLimits.init) }
     }
 
-    /// What few requests say, to be changed; ``rare`` reads it without a copy.
+    /// The rarely used options, for writing; ``rare`` reads them without a copy.
     var rareParts: RareContent {
         get { rare?.value ?? RareContent() }
         set { rare = KeptRareContent(newValue) }
     }
 }
 
-/// What few requests say.
+/// Options that few requests set.
 struct RareContent: Sendable {
     var parameters: Parameters?
     var queryEncoding = QueryEncoding()
@@ -57,17 +57,17 @@ struct RareContent: Sendable {
     var credentials: Credentials?
     var proxy: Proxy?
     var unixSocket: String?
-    /// Whether a redirect that is followed here has left the origin of the call: no client certificate, no netrc.
+    /// Whether a followed redirect has left the call's origin: then no client certificate and no netrc entry is used.
     var isElsewhere = false
     var savePath: String?
     var acceptedTypes: [String]?
     var expectation: JSONExpectation?
     var serviceClass: ServiceClass?
-    /// By the identity of a ``RequestNote``.
+    /// Keyed by the identity of the ``RequestNote``.
     var notes: [ObjectIdentifier: any Sendable] = [:]
 }
 
-/// Rare content behind one reference.
+/// Rarely used options behind one reference.
 final class KeptRareContent: Sendable {
     let value: RareContent
 
@@ -76,8 +76,8 @@ final class KeptRareContent: Sendable {
     }
 }
 
-/// A content behind one reference: a request is handed on a dozen times on its way to the engine, and to copy all of a
-/// content each time costs more than the rest of that way.
+/// A content behind one reference. A request is passed on a dozen times on its way to the engine; copying the whole
+/// content each time would cost more than everything else there.
 final class KeptContent: Sendable {
     let value: RequestContent
 

@@ -1,13 +1,13 @@
-/// What can be asked of an agent: a ``Request``, or a type of one's own that describes one.
+/// A ``Request``, or a type that describes one: an endpoint.
 public protocol RequestConvertible<Value>: Errand where Outcome == Response<Value> {
-    /// What the answer becomes.
+    /// The type of the decoded body.
     associatedtype Value: Sendable
 
-    /// The request, made anew each time it is started. What it throws ends the start before anything is sent.
+    /// Returns a new request for each call. An error thrown here ends the call before anything is sent.
     func request() async throws(NetError) -> Request<Value>
 }
 
 extension Request: RequestConvertible {
-    /// Itself.
+    /// Returns the request itself.
     public func request() -> Request { self }
 }

@@ -1,32 +1,32 @@
-/// Names something that a request carries for whoever knows of it: an interceptor, an observer, the app.
+/// A typed option that a request carries for an interceptor, an observer or the app.
 ///
 ///     enum Tag: RequestNote { static let standard: Int? = nil }
 ///     request[Tag.self] = 7
 ///
-/// No transport looks at it, and nothing of it is sent.
+/// Transports ignore it, and it is never sent.
 public protocol RequestNote: SendableMetatype {
-    /// What is carried.
+    /// The type of the option.
     associatedtype Value: Sendable
-    /// What a request carries that says nothing.
+    /// The value of a request that does not set the option.
     static var standard: Value { get }
 }
 
 extension Request {
-    /// What the request carries under this name.
+    /// The value of an option.
     public subscript<Note: RequestNote>(note: Note.Type) -> Note.Value {
         get { kept.value.rare?.value.notes[ObjectIdentifier(note)] as? Note.Value ?? Note.standard }
         set { content.rareParts.notes[ObjectIdentifier(note)] = newValue }
     }
 
-    /// Whether it carries anything.
+    /// Whether any option is set.
     var hasNotes: Bool { kept.value.rare.map { !$0.value.notes.isEmpty } ?? false }
 
-    /// Whether it carries something under this name.
+    /// Returns true if this option is set.
     func carries<Note: RequestNote>(_ note: Note.Type) -> Bool {
         kept.value.rare.map { $0.value.notes[ObjectIdentifier(note)] != nil } ?? false
     }
 
-    /// Takes away what it carries under this name.
+    /// Removes an option.
     mutating func drop<Note: RequestNote>(_ note: Note.Type) {
         if carries(note) {
             content.rareParts.notes[ObjectIdentifier(note)] = nil

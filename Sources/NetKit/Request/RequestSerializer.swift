@@ -1,36 +1,38 @@
-/// Makes a body of parameters, for kinds of bodies that NetKit does not write.
+/// Converts parameters to a body, for formats that NetKit does not write.
 ///
 ///     request.serializer = PropertyListSerializer()
 ///
-/// It is asked where ``Request/parameterPlacement`` makes a body of the parameters, in the place of a form or JSON; those
-/// that go into the URL, and those that begin a ``Body/multipart(_:)``, are not its affair.
+/// It replaces the form or the JSON body of ``Request/parameterPlacement``. It is not used for parameters that go into
+/// the URL or begin a ``Body/multipart(_:)``.
 public protocol RequestSerializer: Sendable {
-    /// The body that says these parameters, with its type. It may be asked several times for one request, and has to say
-    /// the same each time.
+    /// Returns the body for these parameters, with its type. It may be called several times for one request and must
+    /// always return the same.
     ///
-    /// What it throws ends the start before anything is sent: a ``NetError`` as it is, anything else under
+    /// An error thrown here ends the call before anything is sent: a ``NetError`` unchanged, any other error as
     /// ``NetError/Code/unencodable``.
     func body(of parameters: Parameters, method: Method) throws -> Body
 }
 
-/// Writes parameters as a property list, as AFNetworking's serializer of that name does.
+/// Writes parameters as a property list, like AFNetworking's serializer with that name.
 public struct PropertyListSerializer: RequestSerializer {
-    /// How it is written.
+    /// The format.
     public var format: PropertyListFormat
 
-    /// A serializer for this format.
+    /// Creates a serializer with this format.
     public init(format: PropertyListFormat = .xml) {
         self.format = format
     }
 
-    /// The property list; ``NetError/Code/unencodable``, naming the path, for what none can say.
+    /// Returns the property list.
+    ///
+    /// - Throws: ``NetError/Code/unencodable`` with the path of a value that a property list cannot express.
     public func body(of parameters: Parameters, method: Method) throws -> Body {
         try Body.propertyList(parameters, format: format) as Body
     }
 }
 
 extension Request {
-    /// Who makes the body of the parameters; nil writes a form or JSON, as ``parameterPlacement`` says.
+    /// The serializer of the parameters. If `nil`, they become a form or JSON, by ``parameterPlacement``.
     public var serializer: (any RequestSerializer)? {
         get { content.rare?.value.serializer }
         set { content.rareParts.serializer = newValue }

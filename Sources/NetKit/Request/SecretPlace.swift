@@ -1,4 +1,5 @@
-/// Where a name stands that may be a secret's: some are secrets in one place only, such as `code` in a URL.
+/// The position of a name that may denote a secret. Some names are secret in one position only, such as `code` in a
+/// URL.
 public enum SecretPlace: Sendable, Hashable {
     /// The name of a header field.
     case field

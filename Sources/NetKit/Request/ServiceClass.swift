@@ -1,12 +1,13 @@
-/// How the packets of a request are to be treated on their way (DSCP; RFC 2474): a wish that routers may ignore, and
-/// networks between operators mostly do.
+/// The DSCP service class of a request's packets (RFC 2474). Routers may ignore it, and networks between operators
+/// mostly do.
 ///
-/// Requests of different classes have connections of their own.
+/// Requests with different classes use different connections.
 public struct ServiceClass: RawRepresentable, Sendable, Hashable {
     /// The code point, 1 to 63.
     public let rawValue: UInt8
 
-    /// Nil for what is no code point from 1 to 63; 0, the default of all packets, is said by naming no class.
+    /// Creates a class from a code point; `nil` unless it is from 1 to 63. Code point 0, the default of all packets, is
+    /// the absence of a class.
     public init?(rawValue: UInt8) {
         guard (1...63).contains(rawValue) else { return nil }
         self.rawValue = rawValue
@@ -16,19 +17,19 @@ public struct ServiceClass: RawRepresentable, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// What can wait: CS1, 8 (RFC 4594, 4.10; LE of RFC 8622 is 1).
+    /// Background traffic: CS1, 8 (RFC 4594, 4.10; LE of RFC 8622 is 1).
     public static let background = ServiceClass(8)
     /// Signalling: CS5, 40 (RFC 4594, 4.2).
     public static let signalling = ServiceClass(40)
-    /// Data that somebody waits for: AF21, 18 (RFC 4594, 4.7).
+    /// Data that a user waits for: AF21, 18 (RFC 4594, 4.7).
     public static let responsiveData = ServiceClass(18)
     /// Multimedia streaming: AF31, 26 (RFC 4594, 4.5).
     public static let video = ServiceClass(26)
     /// Telephony: EF, 46 (RFC 3246).
     public static let voice = ServiceClass(46)
 
-    /// A class by its name, as tc and iptables have them: "ef", "cs1" to "cs7", "af11" to "af43", "le"; or by its
-    /// number. Case does not count.
+    /// Creates a class by its name in tc and iptables: "ef", "cs1" to "cs7", "af11" to "af43", "le"; or by its number.
+    /// Case-insensitive.
     public init?(name: String) {
         let name = name.lowercased()
         if let number = UInt8(name) {

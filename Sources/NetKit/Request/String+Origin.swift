@@ -1,7 +1,7 @@
 extension String {
-    /// The part between the scheme and the path, with and without a name and a password in front.
+    /// The part between the scheme and the path, and its host without name and password.
     private var authority: (scheme: Substring, host: Substring)? {
-        // By bytes: a search by characters costs more than all else that is done with the URL.
+        // A search by bytes: one by characters would cost more than everything else that is done with the URL.
         let bytes = utf8
         var rest = bytes[...]
         while let colon = rest.firstIndex(of: UInt8(ascii: ":")) {
@@ -16,14 +16,14 @@ extension String {
         return nil
     }
 
-    /// Scheme, host and port alike; an empty URL is a stub's and stands for any.
+    /// Returns true if scheme, host and port are equal. An empty URL belongs to a stub and matches any.
     package func hasSameOrigin(as other: String) -> Bool {
         guard !other.isEmpty else { return true }
         return origin == other.origin
     }
 
-    /// Scheme, canonical host, and the port where it is not the scheme's own; nil where there is no host. What is no
-    /// http or https URL with a host that can be stays as it is written, in lower case.
+    /// Scheme, canonical host, and the port unless it is the scheme's default; `nil` without a host. A URL that is
+    /// neither http nor https, or has an invalid host, keeps its spelling in lower case.
     var origin: String? {
         if let canonical = canonicalOrigin {
             return canonical
@@ -32,8 +32,8 @@ extension String {
         return "\(scheme)://\(place)".lowercased()
     }
 
-    /// What the Host field says: the host as it is written, and the port where it is not the scheme's own; nil where
-    /// there is no host.
+    /// The value of the Host field: the host as written, and the port unless it is the scheme's default; `nil` without
+    /// a host.
     var hostField: Substring? { schemeAndPlace?.place }
 
     private var schemeAndPlace: (scheme: Substring, place: Substring)? {
@@ -42,22 +42,22 @@ extension String {
         return (scheme, host.hasSuffix(port) ? host.dropLast(port.count) : host)
     }
 
-    /// The URL without a name and a password in it.
+    /// The URL without name and password.
     package var withoutUserinfo: String {
         guard mayHaveUserinfo, let (scheme, host) = authority else { return self }
         return "\(scheme)://" + self[host.startIndex...]
     }
 
-    /// The URL up to its query or fragment. By scalars, as ``cut(atFirst:)`` looks for marks.
+    /// The URL up to its query or fragment. Searches scalars, as ``cut(atFirst:)``.
     var withoutQuery: Substring { Substring(unicodeScalars.prefix { $0 != "?" && $0 != "#" }) }
 
-    /// The URL up to its query and without a name and a password: no message should tell what secrets they hold.
+    /// The URL without query, name and password, for messages: these may contain secrets.
     var shownPlace: String { String(withoutUserinfo.withoutQuery) }
 
-    /// Whether there is a name or a password in front of its host.
+    /// Whether there is a name or a password before the host.
     var hasUserinfo: Bool { mayHaveUserinfo && withoutUserinfo.utf8.count != utf8.count }
 
-    /// The URL with the name and the password of another one, where it has none of its own.
+    /// Returns the URL with the name and the password of another one, if it has none itself.
     func withUserinfo(of other: String) -> String {
         guard other.hasUserinfo, !hasUserinfo, let (scheme, host) = authority,
             let (otherScheme, otherHost) = other.authority
@@ -66,7 +66,7 @@ extension String {
         return "\(scheme)\(userinfo)" + self[host.startIndex...]
     }
 
-    // By bytes in a row: every call asks.
+    // A contiguous scan of bytes, because every call uses this.
     private var mayHaveUserinfo: Bool {
         let bytes = utf8.span
         return bytes.indices.contains { bytes[$0] == UInt8(ascii: "@") }

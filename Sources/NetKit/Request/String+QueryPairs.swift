@@ -1,5 +1,5 @@
 extension String {
-    /// The pairs of a URL's query with "%XX" and "+" undone; a name without "=" has an empty value.
+    /// The decoded pairs of a URL's query ("%XX" and "+"); a name without "=" has an empty value.
     package var queryPairs: [(name: String, value: String)] {
         let address = cut(atFirst: "#")?.before ?? self
         guard let query = address.cut(atFirst: "?")?.after else { return [] }
@@ -10,7 +10,7 @@ extension String {
         }
     }
 
-    /// With "%XX" and "+" undone; what is malformed stays.
+    /// The text with "%XX" and "+" decoded; malformed sequences stay.
     var percentDecoded: String {
         var bytes: [UInt8] = []
         var rest = Array(utf8)[...]

@@ -1,38 +1,38 @@
-/// How far a transfer is: body bytes of the hop under way, as they are on the wire.
+/// The progress of a transfer: body bytes of the current hop, as on the wire.
 public struct TransferProgress: Sendable, Hashable {
-    /// Bytes sent.
+    /// The bytes sent.
     public var sent = 0
-    /// Bytes to send; nil when nobody knows.
+    /// The bytes to send; `nil` if unknown.
     public var sendTotal: Int?
-    /// Bytes received, before decoding.
+    /// The bytes received, before decoding.
     public var received = 0
-    /// Bytes to receive; nil when nobody knows.
+    /// The bytes to receive; `nil` if unknown.
     public var receiveTotal: Int?
-    /// Bytes a second, both ways together, over the last seconds.
+    /// The rate of both directions together over the last seconds, in bytes per second.
     public var bytesPerSecond = 0
-    /// The time left at that rate; nil when nobody knows.
+    /// The remaining time at that rate; `nil` if unknown.
     public var timeLeft: Duration?
-    /// Where in a form of several parts the sending is; nil without one.
+    /// The progress of a multipart form's current part; `nil` without one.
     public var part: Part?
-    /// Whether the transfer has ended, well or not: nothing comes after it, and the counts are the final ones.
+    /// Whether the transfer has ended, successfully or not. It is the last value, with the final counts.
     public var isOver = false
 
-    /// How far the part under way is; the parts before it are whole.
+    /// The progress of the current part; the parts before it are complete.
     public struct Part: Sendable, Hashable {
-        /// The part's place in the form, from 0.
+        /// The part's index in the form, from 0.
         public var index: Int
-        /// Parts in the form; each value of parameters is one.
+        /// The number of parts in the form; each value of parameters is one.
         public var count: Int
-        /// Bytes of its content that were sent.
+        /// The bytes of its content that were sent.
         public var sent: Int
-        /// Bytes of its content; nil when nobody knows.
+        /// The bytes of its content; `nil` if unknown.
         public var total: Int?
     }
 
-    /// Nothing has moved.
+    /// Creates the progress of a transfer before its first byte.
     public init() {}
 
-    /// What has moved of what is to move, from 0 to 1; nil when nobody knows.
+    /// The fraction of the bytes that were transferred, from 0 to 1; `nil` if unknown.
     public var fractionCompleted: Double? {
         if (sendTotal == nil && sent > 0) || (receiveTotal == nil && received > 0) {
             return nil
@@ -41,8 +41,8 @@ public struct TransferProgress: Sendable, Hashable {
         return total > 0 ? min(1, (Double(sent) + Double(received)) / total) : nil
     }
 
-    /// A handler for ``Request/progress``, and the sequence of what it is told: the newest alone is kept, and the
-    /// sequence ends with the transfer.
+    /// Returns a handler for ``Request/progress`` and the sequence of its values. Only the newest value is kept, and
+    /// the sequence ends with the transfer.
     ///
     ///     let (handler, updates) = TransferProgress.stream()
     ///     request.progress = handler
