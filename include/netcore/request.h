@@ -1,10 +1,9 @@
 /// One HTTP request, described by a struct of borrowed slices.
 ///
-/// Only `method` and `url` have to be set. 0 always selects a default, and every default is finite.
-/// nc_engine_submit() copies the request; nothing in it has to live longer than that call.
+/// Only `method` and `url` have to be set. 0 always selects a default, and every default is finite. nc_engine_submit()
+/// copies the request, so that nothing in it has to live longer than that call.
 ///
 ///     nc_request request = {.url = nc_slice_of("https://example.com/")};
-///     request.limits.total_ms = 5000;
 ///     if (nc_request_check(&request, &err) != NC_OK) puts(err.message);
 #ifndef NETCORE_REQUEST_H
 #define NETCORE_REQUEST_H
@@ -66,9 +65,8 @@ typedef struct nc_limits {
     uint32_t connect_ms;
     /// From the last request byte to the first response byte of one hop, in milliseconds (60 s).
     uint32_t first_byte_ms;
-    /// Between two pieces of the body, in either direction, in milliseconds (60 s). Interim heads, head lines, trailers
-    /// and chunk extensions may arrive in small pieces without any byte of the body. They may then take ten times this
-    /// limit in total.
+    /// Between two pieces of the body, in either direction, in milliseconds (60 s). Heads, trailers and chunk
+    /// extensions that arrive in small pieces may take ten times this limit in total.
     uint32_t idle_ms;
     /// Waiting for a slot, in milliseconds (60 s).
     uint32_t slot_ms;
@@ -82,8 +80,7 @@ typedef struct nc_limits {
     uint32_t max_head_bytes;
     /// Fields in one response head (256).
     uint32_t max_head_fields;
-    /// Nested content codings of one body (3), if `accepts_codings` decodes them. NC_NO_CODINGS allows none. At most 16
-    /// fields may name codings.
+    /// Nested content codings (3) to decode if `accepts_codings`, of at most 16 fields. NC_NO_CODINGS allows none.
     uint32_t max_codings;
     /// Average rate of body bytes sent, in bytes per second. 0 is no limit.
     uint64_t max_send_bytes_per_s;
@@ -93,8 +90,7 @@ typedef struct nc_limits {
 
 /// The HTTP version to use.
 typedef NC_ENUM(nc_http_choice){
-    /// HTTP/2 over TLS if the server selects it by ALPN, otherwise HTTP/1.1. HTTP/1.1 also if the URL and the fields
-    /// together exceed 48 KiB.
+    /// HTTP/2 over TLS if the server selects it by ALPN and URL and fields have at most 48 KiB. Otherwise HTTP/1.1.
     NC_HTTP_AUTO = 0,
     /// HTTP/1.1 only.
     NC_HTTP_1_1 = 1,
@@ -159,8 +155,8 @@ typedef struct nc_expectation nc_expectation;
 typedef struct nc_request {
     /// A token (RFC 9110, 5.6.2). Empty means GET.
     nc_slice method;
-    /// An absolute http or https URL of at most NC_URL_MAX_BYTES bytes, without spaces and control characters. The host
-    /// is converted by IDNA. Non-ASCII bytes behind the host are percent-encoded.
+    /// An absolute http or https URL of at most NC_URL_MAX_BYTES, without spaces and control characters. The host is
+    /// converted by IDNA. Non-ASCII bytes behind the host are percent-encoded.
     nc_slice url;
     /// Header fields, in the order in which they are sent.
     const nc_header *NC_NULLABLE headers;
@@ -172,28 +168,24 @@ typedef struct nc_request {
     bool has_body;
     /// True sends POST, PUT and PATCH without a body unchanged. False adds Content-Length: 0 (RFC 9110, 8.6).
     bool omits_zero_length;
-    /// Path of a regular file to send as the body, instead of `body`. The file is read while it is sent. If its size
-    /// changes meanwhile, the transfer ends with NC_ERR_BODY_LENGTH.
+    /// Path of a regular file to send as the body, instead of `body`. If its size changes meanwhile:
+    /// NC_ERR_BODY_LENGTH.
     nc_slice body_file;
     /// Reads the body piece by piece, instead of `body`.
     nc_body_source body_source;
-    /// Length of `body_source` in bytes. A source that returns more or fewer bytes ends the transfer with
-    /// NC_ERR_BODY_LENGTH. The last byte is not sent until the source has reported its end. NC_LENGTH_UNKNOWN sends
-    /// every byte of the source. With 0 the source is read once before anything is sent; NC_PULL_LATER then means that
-    /// it is empty.
+    /// Length of `body_source` in bytes. More or fewer bytes end the transfer with NC_ERR_BODY_LENGTH. The last byte is
+    /// not sent until the source has reported its end. NC_LENGTH_UNKNOWN sends every byte of the source. With 0 the
+    /// source is read once before anything is sent; NC_PULL_LATER then means that it is empty.
     uint64_t body_length;
     /// A form to send as the body, instead of `body`. Retained while needed. Its Content-Type replaces the caller's.
     /// GET and HEAD are refused with NC_ERR_USAGE, because they cannot carry a form. Files of the form are opened and
     /// measured when the transfer gets its slot, and opened again when they are sent.
     nc_multipart *NC_NULLABLE multipart;
-    /// Path of a file to save the body of a 2xx response to. Other bodies are collected or delivered as usual, up to
-    /// NC_DEFAULT_MAX_BODY_BYTES.
-    ///
-    /// - The body has a temporary name until it is complete.
-    /// - limits.max_body_bytes applies; it is unlimited by default.
-    /// - An existing file is replaced. The new file gets its permissions, and its owner if the system allows that. If
-    ///   the existing file is read-only, the transfer fails with NC_ERR_FILE.
-    /// - A device is written in place. Pipes and sockets are refused with NC_ERR_FILE.
+    /// Path of a file to save the body of a 2xx response to, under a temporary name until it is complete.
+    /// limits.max_body_bytes is then unlimited by default; for other bodies, which are collected or delivered as usual,
+    /// it is NC_DEFAULT_MAX_BODY_BYTES. An existing file is replaced. The new one gets its permissions, and its owner
+    /// if the system allows that. A read-only file, a pipe and a socket are refused with NC_ERR_FILE. A device is
+    /// written in place.
     nc_slice save_path;
     /// True sends Accept-Encoding with every coding that libcurl can decode, and decodes the body.
     bool accepts_codings;
@@ -219,28 +211,22 @@ typedef struct nc_request {
     nc_credentials credentials;
     /// Priority among waiting transfers.
     nc_priority priority;
-    /// An nc_cookie_use. Without a cookie jar (nc_engine_options.cookies) it has no effect. The caller's own Cookie
-    /// fields are always sent.
+    /// An nc_cookie_use, if the engine has a cookie jar. The caller's own Cookie fields are always sent.
     uint8_t cookie_use;
     /// True keeps "/../" and "/./" in the path, and in the Location of a redirect.
     bool keeps_dot_segments;
     /// True refuses a response with a malformed field name, such as "X Foo" or "Name ", with NC_ERR_BAD_RESPONSE. False
-    /// drops the line and counts it in nc_hop_metrics.dropped_fields. Always refused are:
-    ///
-    /// - a line that another reader could take for Content-Length, Transfer-Encoding or Content-Encoding
-    /// - a folded line
-    /// - a line without a colon
+    /// drops the line and counts it in nc_hop_metrics.dropped_fields. Always refused are a folded line, one without a
+    /// colon, and one that another reader could take for Content-Length, Transfer-Encoding or Content-Encoding.
     bool refuses_malformed_fields;
-    /// True announces that the receiver may pause for a long time (nc_engine_pause(), NC_PAUSE).
-    ///
-    /// A paused stream could block the other streams of an HTTP/2 connection. Such a transfer therefore gets an
-    /// exclusive connection, and so does one with limits.max_receive_bytes_per_s. A host has as many exclusive
-    /// connections as HTTP/1.1 connections. Below libcurl 8 a body of more than 65,535 bytes gets one too, because
-    /// other streams could make libcurl lose an early response.
+    /// True announces that the receiver may pause for a long time (nc_engine_pause(), NC_PAUSE). A paused stream could
+    /// block the other streams of an HTTP/2 connection. Such a transfer therefore gets an exclusive connection, and so
+    /// does one with limits.max_receive_bytes_per_s. A host has as many of them as HTTP/1.1 connections. Below libcurl
+    /// 8 a body of more than 65,535 bytes gets one too, because other streams could make libcurl lose an early
+    /// response.
     bool may_pause;
-    /// The class of service of the request's packets (DSCP; RFC 2474, 3), 1 to NC_DSCP_MAX. It sets IP_TOS or
-    /// IPV6_TCLASS of the connection, which requests of other classes do not share. 0 sets nothing. A system that
-    /// refuses the option sends without it.
+    /// Class of service of the packets (DSCP; RFC 2474, 3), 1 to NC_DSCP_MAX, by IP_TOS or IPV6_TCLASS. Requests of
+    /// other classes do not share the connection. 0 sets nothing. If the system refuses the option, it is ignored.
     uint8_t dscp;
     /// True for a cross-origin redirect that the caller follows itself. The engine and the policy then add no client
     /// certificate and no netrc credentials.
