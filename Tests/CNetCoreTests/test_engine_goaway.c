@@ -5,6 +5,7 @@
 /// request goes again if it is idempotent.
 #include "fixture.h"
 #include "frames.h"
+#include "gate.h"
 #include "tls_frames.h"
 #include "tls_peer.h"
 
@@ -309,6 +310,56 @@ static void goaway__with_an_answer_sends_the_next_request_over_a_new_connection(
     }
 }
 
+/// The first connection is left while its stream waits.
+typedef struct crossing {
+    gate is_left;
+    gate may_answer;
+} crossing;
+
+static void serve_and_cross(SSL *ssl, const tls_peer_connection *connection) {
+    static const char leaves[] = SETTINGS FRAME_HEAD("\x08", "\7", "\0", "\0") "\0\0\0\1\0\0\0\0" FRAME_HEAD(
+        "\x08", "\6", "\0", "\0") "12345678";
+    crossing *at = connection->peer->ctx;
+    tls_frames frames = TLS_FRAMES_INIT;
+    int stream = tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS);
+    if (stream < 0) {
+        return;
+    }
+    if (connection->index == 0) {
+        (void)SSL_write(ssl, leaves, sizeof leaves - 1);
+        (void)tls_frames_find(&frames, ssl, TLS_FRAME_PING);
+        gate_open(&at->is_left);
+        gate_wait(&at->may_answer);
+    } else {
+        (void)SSL_write(ssl, SETTINGS, sizeof SETTINGS - 1);
+    }
+    tls_frames_answer(ssl, stream);
+    (void)tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS);
+}
+
+static void goaway__leaves_a_stream_under_way_alone_while_others_go_elsewhere(void **state) {
+    fixture f;
+    crossing at = {.is_left = GATE_INIT, .may_answer = GATE_INIT};
+    tls_peer peer = {.serve = serve_and_cross, .members = "2", .ctx = &at};
+    (void)state;
+    fixture_start_trusting_all(&f);
+    tls_peer_start(&peer);
+    const nc_request request = {
+        .url = nc_slice_of(fixture_text(&f, "https://127.0.0.1:%u/", peer.port)),
+        .method = nc_slice_of("POST"),
+        .limits = {.total_ms = 5000},
+    };
+    nc_transfer_id waiting = fixture_submit(&f, &request);
+    gate_wait(&at.is_left);
+    answer other = fixture_send(&f, &request);
+    gate_open(&at.may_answer);
+    assert_answered(other, 200, "hi");
+    assert_answered(fixture_wait(&f, waiting), 200, "hi");
+    assert_int_equal(atomic_load(&peer.count), 2);
+    fixture_stop(&f);
+    tls_peer_stop(&peer);
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
@@ -320,6 +371,7 @@ int main(void) {
         harness_case(goaway__repeats_nothing_that_may_have_been_processed),
         harness_case(goaway__or_not_a_refused_stream_goes_again),
         harness_case(goaway__with_an_answer_sends_the_next_request_over_a_new_connection),
+        harness_case(goaway__leaves_a_stream_under_way_alone_while_others_go_elsewhere),
         harness_case(goaway__that_asks_for_less_load_is_an_error_of_one_connection),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
