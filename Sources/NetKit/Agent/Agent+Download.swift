@@ -119,8 +119,8 @@ extension Agent {
         try PartialDownload.list(in: folder)
     }
 
-    /// Removes the partial downloads of a directory that were last continued before `date`; `nil` removes all of them.
-    /// Active downloads stay.
+    /// Removes the partial downloads of a directory that were last continued before `moment`; `nil` removes all of
+    /// them. Active downloads stay.
     ///
     /// - Returns: the number of downloads that were removed.
     @concurrent

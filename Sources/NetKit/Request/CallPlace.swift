@@ -4,6 +4,7 @@ struct CallPlace: Sendable {
     private let origin: Substring
     private let path: Substring
 
+    /// - Parameter completed: the absolute URL.
     init(_ written: String, completed: String) {
         self.written = written.withoutQuery
         let place = completed.withoutUserinfo.withoutQuery

@@ -142,9 +142,9 @@ extension Request {
         set { content.omitsZeroLength = newValue }
     }
 
-    /// Whether a response with a malformed field name, such as "X Foo", fails with ``NetError/Code/badResponse``. Otherwise
-    /// that line is dropped and counted (``HopMetrics/droppedFields``). A line that another reader could take for the body's
-    /// framing always fails.
+    /// Whether a response with a malformed field name, such as "X Foo", fails with ``NetError/Code/badResponse``.
+    /// Otherwise that line is dropped and counted (``HopMetrics/droppedFields``). A line that another parser could take
+    /// for the body's framing always fails.
     public var refusesMalformedFields: Bool {
         get { kept.value.refusesMalformedFields }
         set { content.refusesMalformedFields = newValue }

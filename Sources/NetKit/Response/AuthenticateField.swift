@@ -1,7 +1,7 @@
-/// The challenges of WWW-Authenticate and Proxy-Authenticate fields (RFC 9110, 11.6.1): scheme and realm; pure.
+/// The challenges of WWW-Authenticate and Proxy-Authenticate fields (RFC 9110, 11.6.1): scheme and realm. Pure.
 ///
-/// One field may hold several challenges, and both challenges and their parameters are separated by commas. A word
-/// that a space or the end follows, and no "=", begins a challenge.
+/// One field may contain several challenges, and commas separate both challenges and their parameters. A word followed
+/// by a space or the end, without "=", starts a challenge.
 struct AuthenticateField {
     struct Item: Equatable {
         var scheme: String
@@ -10,7 +10,7 @@ struct AuthenticateField {
 
     private var rest: Substring.UTF8View
 
-    /// The challenges in the order of preference that the server gave them.
+    /// The challenges, in the server's order of preference.
     static func items(in values: [String]) -> [Item] {
         values.flatMap { value in
             var field = AuthenticateField(rest: value[...].utf8)
@@ -43,7 +43,7 @@ struct AuthenticateField {
         }
     }
 
-    /// A challenge may carry one value without a name, which may end with "=".
+    /// A challenge may have one value without a name, which may end with "=".
     private mutating func skipToken68() {
         let ahead = rest.prefix { !Self.isSeparator($0) }
         let behind = rest[ahead.endIndex...].drop { $0 == UInt8(ascii: "=") }

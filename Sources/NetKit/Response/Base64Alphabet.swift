@@ -1,8 +1,8 @@
-/// The alphabets of base64 (RFC 4648).
+/// The alphabets of Base64 (RFC 4648).
 public enum Base64Alphabet: Sendable, Hashable {
     /// "+" and "/", padded with "=" (section 4).
     case standard
-    /// "-" and "_", without padding, as JSON Web Tokens have it (section 5).
+    /// "-" and "_", without padding, as in JSON Web Tokens (section 5).
     case url
     /// "-" and "_", padded with "=".
     case paddedURL

@@ -1,22 +1,22 @@
-/// Where a response's body goes, piece by piece and in order: an output of the caller's instead of memory.
+/// A destination for a response's body: receives it in pieces, in order, instead of keeping it in memory.
 ///
 ///     let request = Request<Void>("film.mkv").writing(to: DescriptorOutput(descriptor))
 ///     agent.start(request) { result in … }
 ///
-/// It is asked from one task at a time, and the transfer waits for it. What it throws ends the request: a ``NetError`` as
-/// it is, anything else under ``NetError/Code/stoppedByCaller`` with the error underneath.
+/// It is called by one task at a time, and the transfer waits for it. An error thrown here ends the request: a
+/// ``NetError`` unchanged, any other error as ``NetError/underlying`` of ``NetError/Code/stoppedByCaller``.
 public protocol BodyOutput: Sendable {
-    /// Takes the next bytes, and returns when there is room for more.
+    /// Writes the next bytes, and returns when it can accept more.
     func write(_ bytes: Bytes) async throws
-    /// What was written so far counts no more: the body begins anew, because a request that was held up could not go on
-    /// where it was. Nothing is ever appended to the bytes of another answer.
+    /// Discards everything that was written: the body starts from the beginning. This happens when a paused request
+    /// cannot continue where it stopped. Bytes of another response are never appended.
     func startOver() async throws
-    /// The body is whole.
+    /// Finishes after the last byte of a complete body.
     func finish() async throws
 }
 
 extension BodyOutput {
-    /// Throws ``NetError/Code/notRewindable``: what was written cannot be taken back.
+    /// Throws ``NetError/Code/notRewindable``: the written bytes cannot be discarded.
     public func startOver() async throws {
         throw NetError(.notRewindable, "the body begins anew, and its output cannot")
     }

@@ -1,7 +1,7 @@
-/// Where received bytes live, in one piece that neither changes nor moves.
+/// Storage of received bytes: one contiguous piece that neither changes nor moves.
 protocol ByteStorage: AnyObject, Sendable {
     var bodyCount: Int { get }
-    /// What the bytes were found to be as they came; nil where nobody looked, or they are not.
+    /// The result of the body check while the bytes arrived; `nil` without a check, or if it failed.
     var proof: JSONExpectation? { get }
     func withBody<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result

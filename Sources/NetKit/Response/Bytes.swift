@@ -1,6 +1,6 @@
-/// Bytes of a body: immutable, shared without copying, in the memory they arrived in.
+/// The bytes of a body: immutable, shared without copying, in the memory that they arrived in.
 ///
-/// A large collection of responses holds that memory; `Array(bytes)` makes an independent copy.
+/// Keeping many responses keeps that memory; `Array(bytes)` makes an independent copy.
 public struct Bytes: Sendable, RandomAccessCollection {
     enum Storage: Sendable {
         case array([UInt8])
@@ -9,7 +9,7 @@ public struct Bytes: Sendable, RandomAccessCollection {
 
     let storage: Storage
 
-    /// These bytes.
+    /// Creates a value from these bytes.
     public init(_ bytes: [UInt8] = []) {
         storage = .array(bytes)
     }
@@ -18,7 +18,7 @@ public struct Bytes: Sendable, RandomAccessCollection {
         storage = .received(received)
     }
 
-    /// Gives the bytes to `body` in one piece, for the length of the call.
+    /// Calls `body` with the bytes in one contiguous span, which is valid during the call.
     public func withSpan<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -44,7 +44,7 @@ public struct Bytes: Sendable, RandomAccessCollection {
 }
 
 extension Bytes: Equatable {
-    /// The same bytes.
+    /// Returns true if the bytes are equal.
     public static func == (left: Bytes, right: Bytes) -> Bool {
         left.withSpan { left in
             right.withSpan { right in
@@ -55,7 +55,7 @@ extension Bytes: Equatable {
 }
 
 extension Bytes: ExpressibleByArrayLiteral {
-    /// These bytes.
+    /// Creates a value from these bytes.
     public init(arrayLiteral elements: UInt8...) {
         self.init(elements)
     }

@@ -1,17 +1,17 @@
-/// A server or a proxy asks who asks (RFC 9110, 11).
+/// A server's or a proxy's demand for credentials (RFC 9110, 11).
 public struct Challenge: Sendable {
-    /// The URL that was refused, without credentials.
+    /// The refused URL, without credentials.
     public let url: String
-    /// The scheme as it was spelled, such as "Digest".
+    /// The scheme in its original spelling, such as "Digest".
     public let scheme: String
-    /// The realm; nil when none is named.
+    /// The realm; `nil` if the challenge has none.
     public let realm: String?
-    /// Whether the proxy asks.
+    /// Whether it comes from the proxy.
     public let isProxy: Bool
-    /// How often credentials were shown and refused.
+    /// The number of credentials that were sent and refused.
     public let previousFailureCount: Int
-    /// The 401 or 407; of a streamed one the head alone.
+    /// The response with status 401 or 407; only its head if it was streamed.
     public let response: Response<Bytes>
-    /// What the agent's ``CredentialStore`` has for it, which ``ChallengeAnswer/useDefault`` shows the first time.
+    /// The matching credentials of the agent's ``CredentialStore``, which ``ChallengeAnswer/useDefault`` sends once.
     public internal(set) var proposed: Credentials?
 }

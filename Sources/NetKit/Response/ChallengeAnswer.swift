@@ -1,15 +1,17 @@
-/// What becomes of a challenge.
+/// The response to a challenge.
 public enum ChallengeAnswer: Sendable {
-    /// The request is sent again with these.
+    /// Sends the request again with these credentials.
     case use(Credentials)
-    /// As ``use(_:)``, and when they were accepted the agent's ``CredentialStore`` keeps them.
+    /// Does the same as ``use(_:)``, and stores the credentials in the agent's ``CredentialStore`` if they are
+    /// accepted.
     case keep(Credentials)
-    /// The first time, what the agent's ``CredentialStore`` has is shown; otherwise the 401 or 407 is the response.
+    /// Sends the credentials of the agent's ``CredentialStore`` the first time. Otherwise returns the 401 or 407 as the
+    /// response.
     case useDefault
-    /// The request ends with ``NetError/Code/cancelled``.
+    /// Ends the request with ``NetError/Code/cancelled``.
     case cancel
-    /// The response's next challenge is asked about; after the last one, the 401 or 407 is the response.
+    /// Continues with the response's next challenge. After the last one, returns the 401 or 407 as the response.
     case reject
-    /// The request ends with ``NetError/Code/authentication``, and this underneath.
+    /// Ends the request with ``NetError/Code/authentication``, with this error as ``NetError/underlying``.
     case fail(any Error)
 }

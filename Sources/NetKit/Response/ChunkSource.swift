@@ -1,16 +1,16 @@
-/// Where a streamed body comes from.
+/// The source of a streamed body.
 protocol ChunkSource: AnyObject, Sendable {
-    /// The next bytes, nil at the end; one caller at a time.
+    /// Returns the next bytes, or `nil` at the end; one caller at a time.
     func next() async throws(NetError) -> Bytes?
-    /// Nobody will ask again. `isSuperseded` tells that another transfer takes this one's place.
+    /// Cancels the source, because no more is read. `isSuperseded` is true if another transfer replaces this one.
     func abandon(isSuperseded: Bool)
-    /// False when somebody reads it already.
+    /// Reserves the source for one reader. Returns false if it has a reader already.
     func beginReading() -> Bool
-    /// The response without its body; nil before the end.
+    /// The response without its body; `nil` before the end.
     var ending: Response<Bytes>? { get }
 }
 
-/// Abandons a stream's source with its last owner.
+/// Abandons a stream's source when its last owner is released.
 final class StreamOwner: Sendable {
     let source: any ChunkSource
 
@@ -23,7 +23,7 @@ final class StreamOwner: Sendable {
     }
 }
 
-/// Abandons a stream's source with its reader, whoever else owns the stream.
+/// Abandons a stream's source when its reader is released, even if the stream has other owners.
 final class StreamReader: Sendable {
     let owner: StreamOwner
 

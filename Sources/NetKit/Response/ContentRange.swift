@@ -1,4 +1,4 @@
-/// The field Content-Range of a part (RFC 9110, 14.4).
+/// The Content-Range field of a partial response (RFC 9110, 14.4).
 struct ContentRange {
     let start: Int
     let end: Int
@@ -18,29 +18,30 @@ struct ContentRange {
         self.end = end
     }
 
-    /// Whether the range counts bytes, well-formed or not. Ranges of other units do not describe the body's bytes.
+    /// Returns true if the range counts bytes, well-formed or not. Ranges of other units do not describe the body's
+    /// bytes.
     static func isInBytes(_ field: String) -> Bool {
         let bytes = field.utf8
         guard bytes.count > 5, let next = bytes.dropFirst(5).first else { return false }
         return field.prefix(5).lowercased() == "bytes" && [0x20, 0x09, 0x3D].contains(next)
     }
 
-    /// Digits alone: no sign, no blank.
+    /// Parses digits only: no sign, no blank.
     private static func number(_ text: Substring) -> Int? {
         text.utf8.allSatisfy { (48...57).contains($0) } ? Int(text) : nil
     }
 }
 
 extension Response {
-    /// Whether the body is a part of the resource: status 206, or another success whose Content-Range names less than the
-    /// whole. Some servers send a part with status 200.
+    /// Whether the body is a part of the resource: status 206, or another success whose Content-Range covers less than
+    /// the whole. Some servers send a part with status 200.
     var isPart: Bool {
         status == 206 || ((200..<300).contains(status) && headers.namesPart)
     }
 }
 
 extension Headers {
-    /// Whether Content-Range names less bytes than the whole.
+    /// Whether Content-Range covers fewer bytes than the whole.
     var namesPart: Bool {
         let fields = values(named: "Content-Range").filter(ContentRange.isInBytes)
         guard let field = fields.first else { return false }

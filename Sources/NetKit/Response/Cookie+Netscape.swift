@@ -1,19 +1,19 @@
 extension Cookie {
     private static let httpOnlyPrefix = "#HttpOnly_"
 
-    /// A line of the Netscape format: domain, tail match, path, secure, expiry, name and value, with tabs between.
-    /// Nil for an empty line, a comment and what is no cookie. Blanks in front are nothing and several tabs count as
-    /// one, as for curl; the path and the value may be missing.
+    /// Reads a line of the Netscape format: domain, tail match, path, secure, expiry, name and value, separated by
+    /// tabs. Returns `nil` for an empty line, a comment and an invalid cookie. As in curl, blanks at the start are
+    /// ignored, several tabs are one, and the path and the value may be missing.
     public init?(netscapeLine line: some StringProtocol) {
         self.init(scalarLine: ByteText(String(line)).byteScalars)
     }
 
-    /// As ``init(netscapeLine:)``, of a line whose name, value or path need not be UTF-8.
+    /// Reads a line as ``init(netscapeLine:)``, whose name, value and path need not be UTF-8.
     public init?(netscapeLineBytes line: Bytes) {
         self.init(scalarLine: ByteText(bytes: Array(line)).byteScalars)
     }
 
-    /// A line with one scalar for each byte.
+    /// Reads a line with one scalar for each byte.
     private init?(scalarLine line: String) {
         var rest = line.drop { $0 == " " || $0 == "\t" }
         let isHTTPOnly = rest.hasPrefix(Self.httpOnlyPrefix)
@@ -35,7 +35,7 @@ extension Cookie {
         guard (try? netscapeLine) != nil else { return nil }
     }
 
-    /// Whether it is what the prefix of its name says.
+    /// Whether it satisfies the rules of its name's prefix.
     private var keepsPromise: Bool {
         let name = name.asciiLowercased
         if name.hasPrefix("__host-") {
@@ -46,14 +46,14 @@ extension Cookie {
 
     /// The cookie as such a line.
     ///
-    /// Throws ``NetError/Code/usage`` for what no cookie can be: a control character or a semicolon, behind which servers
-    /// would read another one, no name or domain, a domain that begins with a blank, or a name whose prefix promises what
-    /// does not hold (RFC 6265bis, 4.1.3).
+    /// - Throws: ``NetError/Code/usage`` for an invalid cookie: a control character; a semicolon, which would start
+    ///   another cookie for servers; no name or domain; a domain that begins with a blank; a name whose prefix requires
+    ///   attributes that it does not have (RFC 6265bis, 4.1.3).
     public var netscapeLine: String {
         get throws(NetError) { ByteText(byteScalars: try scalarLine).text }
     }
 
-    /// The bytes of such a line; they may be other than UTF-8. Throws as ``netscapeLine``.
+    /// The bytes of such a line, which need not be UTF-8. Throws the same errors as ``netscapeLine``.
     public var netscapeLineBytes: Bytes {
         get throws(NetError) { Bytes(ByteText(byteScalars: try scalarLine).bytes) }
     }

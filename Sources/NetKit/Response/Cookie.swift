@@ -1,23 +1,23 @@
 /// A cookie of an agent's jar (RFC 6265).
 ///
-/// Name and value are bytes, and the jar sends them back as they came. ``name`` and ``value`` are views for display,
-/// with U+FFFD for what is not UTF-8; see ``nameBytes`` and ``valueBytes``.
+/// Name and value are bytes, and the jar sends them unchanged. ``name`` and ``value`` are views for display, with
+/// U+FFFD for bytes that are not UTF-8; see ``nameBytes`` and ``valueBytes``.
 public struct Cookie: Sendable, Hashable {
     private var ownName: ByteText
     private var ownValue: ByteText
     private var ownPath: ByteText
-    /// The host it belongs to, without a dot in front.
+    /// Its host, without a dot at the start.
     public var domain: String
-    /// Whether hosts below the domain get it too.
+    /// Whether it is also sent to subdomains.
     public var includesSubdomains: Bool
-    /// When it ends, in seconds since 1970; nil: with the jar.
+    /// Its expiry in seconds since 1970. If `nil`, it ends with the jar.
     public var expires: Int?
-    /// Whether it goes over TLS alone.
+    /// Whether it is sent over TLS only.
     public var isSecure: Bool
-    /// Whether scripts in a browser may not see it.
+    /// Whether it is hidden from scripts in a browser.
     public var isHTTPOnly: Bool
 
-    /// A cookie.
+    /// Creates a cookie.
     public init(
         name: String, value: String, domain: String, includesSubdomains: Bool = false, path: String = "/",
         expires: Int? = nil, isSecure: Bool = false, isHTTPOnly: Bool = false
@@ -46,7 +46,7 @@ extension Cookie {
         set { ownValue = ByteText(newValue) }
     }
 
-    /// The path it belongs to.
+    /// Its path.
     public var path: String {
         get { ownPath.text }
         set { ownPath = ByteText(newValue) }
@@ -64,7 +64,7 @@ extension Cookie {
         set { ownValue = ByteText(bytes: Array(newValue)) }
     }
 
-    /// Its texts as they stand in a line, with one scalar for each byte.
+    /// Its texts as in a line, with one scalar for each byte.
     var texts: (name: String, value: String, path: String) {
         get { (ownName.byteScalars, ownValue.byteScalars, ownPath.byteScalars) }
         set {

@@ -1,4 +1,4 @@
-/// Reads an event stream (WHATWG HTML, 9.2.6) from bytes in any pieces; pure.
+/// Parses an event stream (WHATWG HTML, 9.2.6) from bytes in pieces of any size. Pure.
 struct EventStreamParser: Sendable {
     private let maxBytes: Int
     private var lines: LineSplitter
@@ -8,12 +8,12 @@ struct EventStreamParser: Sendable {
     private var kind = ""
     private var eventRetry: Duration?
     private var idBuffer: String
-    /// The identifier to go on from after the connection was lost: that of the last whole event.
+    /// The identifier of the last complete event, for `Last-Event-ID` after the connection was lost.
     private(set) var lastEventID: String
-    /// The time to wait before connecting again, when the stream set one.
+    /// The delay before reconnecting, if the stream has set one.
     private(set) var retry: Duration?
 
-    /// - Parameter maxBytes: of one line, and of one event's data.
+    /// - Parameter maxBytes: the limit of one line, and of one event's data.
     init(maxBytes: Int, lastEventID: String = "") {
         self.maxBytes = maxBytes
         self.lastEventID = lastEventID
@@ -21,7 +21,7 @@ struct EventStreamParser: Sendable {
         lines = LineSplitter(maxBytes: maxBytes)
     }
 
-    /// A new connection begins: an event that is not whole is lost.
+    /// Starts a new connection. An incomplete event is lost.
     mutating func restart() {
         lines = LineSplitter(maxBytes: maxBytes)
         isAtStart = true
@@ -29,9 +29,10 @@ struct EventStreamParser: Sendable {
         clearEvent()
     }
 
-    /// The next event of `chunk` from `offset` on, which moves behind it; nil when there is no more in it.
+    /// Returns the next event of `chunk` from `offset` on and moves the offset behind it, or `nil` if there are no
+    /// more.
     ///
-    /// Throws ``NetError/Code/tooLarge``.
+    /// - Throws: ``NetError/Code/tooLarge``.
     mutating func nextEvent(in chunk: Span<UInt8>, from offset: inout Int) throws(NetError) -> ServerSentEvent? {
         while offset < chunk.count {
             var splitter = lines
@@ -69,7 +70,7 @@ struct EventStreamParser: Sendable {
         case "event": kind = String(replacingInvalid: value)
         case "id" where !value.indices.contains(where: { value[$0] == 0 }): idBuffer = String(replacingInvalid: value)
         case "retry": readRetry(value)
-        default: break  // a comment, which is a line without a name, and what nobody knows
+        default: break  // a comment (a line without a name), or an unknown field
         }
         return nil
     }
@@ -87,10 +88,10 @@ struct EventStreamParser: Sendable {
         }
     }
 
-    /// Milliseconds in ASCII digits, and nothing else.
+    /// Milliseconds, only as ASCII digits.
     private mutating func readRetry(_ value: Span<UInt8>) {
         guard !value.isEmpty, value.indices.allSatisfy({ (0x30...0x39).contains(value[$0]) }) else { return }
-        // What is too large for a number is as good as for ever.
+        // A number that is too large stands for an endless time.
         let milliseconds = Int(String(replacingInvalid: value)) ?? .max
         eventRetry = .milliseconds(min(milliseconds, 1 << 50))
         retry = eventRetry

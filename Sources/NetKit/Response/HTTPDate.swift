@@ -1,4 +1,4 @@
-/// A date as HTTP writes it (RFC 9110, 5.6.7).
+/// Dates in HTTP (RFC 9110, 5.6.7).
 package enum HTTPDate {
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
@@ -6,13 +6,13 @@ package enum HTTPDate {
     private static let days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
     private static let longDays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 
-    /// Seconds since 1970 of a date in whatever case, as a cache should read it (RFC 9111, 4.2).
+    /// Returns the seconds since 1970 of a date in any letter case, as a cache should read it (RFC 9111, 4.2).
     static func epochSeconds(ofAnyCase text: String) -> Int64? {
         let words = text.split(separator: " ", omittingEmptySubsequences: false).map { word in
             let lowered = word.lowercased()
             return lowered == "gmt" ? "GMT" : lowered.prefix(1).uppercased() + lowered.dropFirst()
         }
-        // The month of the second form stands behind a day and a hyphen.
+        // In the second form, the month follows a day and a hyphen.
         let spelled = words.map { word -> String in
             guard word.contains("-") else { return word }
             return word.split(separator: "-", omittingEmptySubsequences: false)
@@ -21,11 +21,11 @@ package enum HTTPDate {
         return epochSeconds(of: spelled.joined(separator: " "))
     }
 
-    /// Seconds since 1970 of `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or
-    /// `Sun Nov  6 08:49:37 1994`; nil for anything else.
+    /// Returns the seconds since 1970 of `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov
+    /// 6 08:49:37 1994`, or `nil` for other text.
     package static func epochSeconds(of text: String) -> Int64? {
         var words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
-        // The third form alone fills a day of one digit up with a blank.
+        // Only the third form pads a one-digit day with a blank.
         if words.count == 6, words[2].isEmpty, words[3].count == 1 {
             words.remove(at: 2)
         }
@@ -37,7 +37,7 @@ package enum HTTPDate {
         {
             let date = words[1].split(separator: "-", omittingEmptySubsequences: false).map(String.init)
             guard date.count == 3, date[2].count == 2, let short = number(date[2], digits: 2) else { return nil }
-            // Two digits stand for the last year that ends in them and is not far ahead.
+            // A two-digit year is the latest year with these digits that is not far in the future.
             let year = short < 70 ? 2000 + short : 1900 + short
             return seconds(day: date[0], month: date[1], year: String(year), time: words[2])
         }
@@ -48,10 +48,10 @@ package enum HTTPDate {
         return nil
     }
 
-    /// The years 1 to 9999, in seconds since 1970: a date has four digits for them.
+    /// The years 1 to 9999, in seconds since 1970: a date has four digits for the year.
     package static let writableSeconds: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`, of ``writableSeconds``.
+    /// Returns `Sun, 06 Nov 1994 08:49:37 GMT` for seconds in ``writableSeconds``.
     package static func text(ofEpochSeconds seconds: Int64) -> String {
         let day = (seconds - (seconds % 86400 + 86400) % 86400) / 86400
         // The inverse of ``epochDay(year:month:day:)``.
@@ -90,7 +90,8 @@ package enum HTTPDate {
         return month == 1 ? (isLeap ? 29 : 28) : [3, 5, 8, 10].contains(month) ? 30 : 31
     }
 
-    /// Days since 1970 in the Gregorian calendar: years begin in March, so that a leap day is a year's last.
+    /// Returns days since 1970 in the Gregorian calendar. Its years begin in March, so a leap day is the last of a
+    /// year.
     private static func epochDay(year: Int64, month: Int, day: Int64) -> Int64 {
         let year = month <= 2 ? year - 1 : year
         let era = year / 400

@@ -1,6 +1,6 @@
-/// The protocol that a response came in.
+/// The HTTP version of a response.
 public enum HTTPVersion: Sendable, Hashable, CustomStringConvertible {
-    /// Nothing came back, or the transport does not say.
+    /// No response, or a transport that does not report the version.
     case unknown
     /// HTTP/1.0.
     case http1_0
@@ -11,7 +11,7 @@ public enum HTTPVersion: Sendable, Hashable, CustomStringConvertible {
     /// HTTP/3.
     case http3
 
-    /// As a status line spells it, such as "HTTP/1.1".
+    /// The version as in a status line, such as "HTTP/1.1".
     public var description: String {
         switch self {
         case .unknown: "HTTP"

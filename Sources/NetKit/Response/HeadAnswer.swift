@@ -1,11 +1,11 @@
-/// What becomes of a response when its head is there, see ``TransferHooks/head``.
+/// The action for a response when its head has arrived; see ``TransferHooks/head``.
 public enum HeadAnswer: Sendable, Hashable {
-    /// It goes on as it was asked for.
+    /// Continues as requested.
     case allow
-    /// The transfer ends with ``NetError/Code/cancelled``, before its body.
+    /// Ends the transfer with ``NetError/Code/cancelled``, before its body.
     case cancel
-    /// The body goes to this file, which appears whole or not at all and replaces one that was there.
+    /// Writes the body to this file. It appears when it is complete and replaces an existing one.
     case download(to: String)
-    /// The body comes as a stream of bytes, where the caller takes one.
+    /// Delivers the body as a stream, if the caller accepts one.
     case stream
 }

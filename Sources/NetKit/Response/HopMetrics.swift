@@ -1,32 +1,32 @@
-/// What one hop of a request cost. Moments count from send; nil means that it did not happen.
+/// Times and sizes of one hop. Times count from the start of sending; `nil` means that the step did not happen.
 public struct HopMetrics: Sendable, Hashable {
-    /// The URL asked, without credentials.
+    /// The requested URL, without credentials.
     public var url = ""
-    /// The status that came back; 0 when none did.
+    /// The response's status; 0 without a response.
     public var status = 0
-    /// The protocol.
+    /// The HTTP version.
     public var httpVersion = HTTPVersion.unknown
-    /// Whether an open connection was used again.
+    /// Whether it reused an open connection.
     public var isReused = false
-    /// Connections that the hop opened.
+    /// The number of connections that the hop opened.
     public var connectionsOpened = 0
-    /// The other end's numeric address; empty when unknown.
+    /// The peer's numeric address; empty if unknown.
     public var remoteAddress = ""
-    /// The other end's port; 0 when unknown.
+    /// The peer's port; 0 if unknown.
     public var remotePort: UInt16 = 0
-    /// The hop got its slot; until then it waited in the queue.
+    /// When the hop got its slot; before, it waited in the queue.
     public var started: Duration?
-    /// The name was resolved.
+    /// When the name was resolved.
     public var resolved: Duration?
-    /// TCP was connected.
+    /// When TCP was connected.
     public var connected: Duration?
-    /// TLS was ready.
+    /// When the TLS handshake was complete.
     public var secured: Duration?
-    /// The connection was ready for the request.
+    /// When the connection was ready for the request.
     public var ready: Duration?
-    /// The first response byte arrived.
+    /// When the first response byte arrived.
     public var firstByte: Duration?
-    /// The hop was over.
+    /// When the hop ended.
     public var ended: Duration?
     /// Request bytes on the wire, before TLS.
     public var sentBytes = 0
@@ -36,22 +36,22 @@ public struct HopMetrics: Sendable, Hashable {
     public var receivedBytes = 0
     /// Response body bytes after decoding.
     public var decodedBytes = 0
-    /// Lines of the response's heads and trailers that were dropped, as their names are malformed
+    /// The lines of the response's heads and trailers that were dropped because of malformed names
     /// (``Request/refusesMalformedFields``).
     public var droppedFields = 0
-    /// Which of the agent's connections it was, counted from 1; nil when there was none.
+    /// The number of the agent's connection, from 1; `nil` without a connection.
     public var connectionID: Int?
-    /// Such as "TLSv1.3"; empty without TLS.
+    /// The TLS version, such as "TLSv1.3"; empty without TLS.
     public var tlsVersion = ""
-    /// Such as "TLS_AES_256_GCM_SHA384"; empty without TLS.
+    /// The cipher suite, such as "TLS_AES_256_GCM_SHA384"; empty without TLS.
     public var tlsCipher = ""
-    /// The group of the key exchange, such as "X25519MLKEM768" or "x25519"; empty without TLS, and where none was used.
+    /// The group of the key exchange, such as "X25519MLKEM768" or "x25519"; empty without TLS, or if no group was used.
     public var tlsGroup = ""
 
-    /// Nothing happened yet.
+    /// Creates the metrics of a hop that has not begun.
     public init() {}
 
-    /// The same hop, its moments counted from so long before.
+    /// Returns the same hop with times that count from an earlier start.
     func counted(from earlier: Duration) -> HopMetrics {
         var hop = self
         hop.started? += earlier

@@ -1,19 +1,20 @@
-/// Finds lines in bytes that come in any pieces. A line ends with LF, CR LF or CR; pure.
+/// Splits bytes in pieces of any size into lines. A line ends with LF, CR LF or CR. Pure.
 struct LineSplitter: Sendable {
     private let maxBytes: Int
-    // The beginning of a line whose end has not come.
+    // The start of an unfinished line.
     private var pending: [UInt8] = []
-    // The last byte was CR: an LF belongs to it.
+    // The last byte was CR: a following LF belongs to it.
     private var endedWithCR = false
 
     init(maxBytes: Int) {
         self.maxBytes = maxBytes
     }
 
-    /// Gives the next line of `chunk` from `offset` on to `body`, and moves the offset behind it.
+    /// Calls `body` with the next line of `chunk` from `offset` on, and moves the offset behind it.
     ///
-    /// Returns nil when the rest holds no whole line; it is kept, and the offset is at the chunk's end.
-    /// Throws ``NetError/Code/tooLarge`` for a line that is too long.
+    /// Returns `nil` if the rest has no complete line. The rest is kept, and the offset is at the chunk's end.
+    ///
+    /// - Throws: ``NetError/Code/tooLarge`` for a line that is too long.
     mutating func nextLine<Result>(
         in chunk: Span<UInt8>, from offset: inout Int, _ body: (Span<UInt8>) throws(NetError) -> Result
     ) throws(NetError) -> Result? {
@@ -50,7 +51,7 @@ struct LineSplitter: Sendable {
         return try body(pending.span)
     }
 
-    /// The last line, when it has no end.
+    /// Returns the last line if it has no end.
     mutating func takeRest() -> [UInt8]? {
         defer { pending = [] }
         return pending.isEmpty ? nil : pending
@@ -58,7 +59,7 @@ struct LineSplitter: Sendable {
 }
 
 extension String {
-    /// The bytes as text; what is not UTF-8 is replaced.
+    /// Creates the text of UTF-8 bytes, with invalid sequences replaced.
     init(replacingInvalid bytes: Span<UInt8>) {
         if let valid = try? UTF8Span(validating: bytes) {
             self.init(copying: valid)

@@ -1,6 +1,6 @@
-/// What a document says of its own charset, read from its beginning. Pure.
+/// Reads the charset that a document declares at its beginning. Pure.
 enum MarkupCharset {
-    /// The encoding of an XML declaration (XML 1.0, 2.8); nil without one.
+    /// Returns the encoding of an XML declaration (XML 1.0, 2.8), or `nil` without one.
     static func ofXML(_ bytes: [UInt8]) -> String? {
         guard bytes.starts(with: "<?xml".utf8), let end = bytes.firstIndex(of: UInt8(ascii: ">")) else { return nil }
         var scan = MarkupScan(Array(bytes[5..<end]))
@@ -12,12 +12,12 @@ enum MarkupCharset {
         return nil
     }
 
-    /// The charset of an HTML document's meta element (WHATWG HTML, 13.2.3.2); nil without one.
+    /// Returns the charset of an HTML document's meta element (WHATWG HTML, 13.2.3.2), or `nil` without one.
     static func ofHTML(_ bytes: [UInt8]) -> String? {
         var scan = MarkupScan(bytes)
         while scan.skipToTag() {
             if scan.take("<!--") {
-                // Its two hyphens may be those of its end.
+                // Its two hyphens may also be those of its end.
                 scan.back(2)
                 scan.skip(behind: "-->")
             } else if scan.takeName("<meta") {
@@ -51,9 +51,9 @@ enum MarkupCharset {
             default: break
             }
         }
-        // A tag that is cut off says nothing.
+        // A truncated tag is ignored.
         guard let found, !found.isEmpty, isPragma || !needsPragma, scan.isAtTagEnd else { return nil }
-        // Who could read this far reads no UTF-16 (WHATWG HTML, 13.2.3.2, 15).
+        // A document that is readable up to here is not UTF-16 (WHATWG HTML, 13.2.3.2, 15).
         return switch standardCharset(found) {
         case "UTF-16LE", "UTF-16BE": "utf-8"
         case "x-user-defined": "windows-1252"
@@ -61,7 +61,7 @@ enum MarkupCharset {
         }
     }
 
-    /// What stands behind "charset=" (WHATWG HTML, 4.2.5.3 on extracting an encoding).
+    /// Returns the text after "charset=" (WHATWG HTML, 4.2.5.3, extracting a character encoding).
     private static func charset(ofContent content: String) -> String? {
         var rest = Array(content.utf8)[...]
         let word = Array("charset".utf8)
@@ -84,7 +84,7 @@ enum MarkupCharset {
     }
 }
 
-/// A place in markup.
+/// A position in markup.
 struct MarkupScan {
     private let bytes: [UInt8]
     private var at = 0
@@ -101,7 +101,7 @@ struct MarkupScan {
 
     var isAtTagEnd: Bool { byte == UInt8(ascii: ">") }
 
-    /// To the next "<"; false when there is none.
+    /// Moves to the next "<". Returns false if there is none.
     mutating func skipToTag() -> Bool {
         while let byte, byte != UInt8(ascii: "<") {
             at += 1
@@ -114,14 +114,14 @@ struct MarkupScan {
             && zip(bytes[at...], text.utf8).allSatisfy { $0 == $1 || (Self.isLetter($1) && ($0 | 0x20) == $1) }
     }
 
-    /// Takes this text, in small letters here and any there; false leaves it.
+    /// Consumes this lower-case text in any letter case. Otherwise returns false and does not move.
     mutating func take(_ text: String) -> Bool {
         guard has(text) else { return false }
         at += text.utf8.count
         return true
     }
 
-    /// Takes this text when a blank or a slash is behind it.
+    /// Consumes this text if a blank or a slash follows it.
     mutating func takeName(_ text: String) -> Bool {
         let next = at + text.utf8.count
         guard has(text), next < bytes.count, Self.isBlank(bytes[next]) || bytes[next] == UInt8(ascii: "/") else {
@@ -131,7 +131,7 @@ struct MarkupScan {
         return true
     }
 
-    /// Takes "<" or "</" and a name; without a name the rest of the tag, or the "<" alone.
+    /// Consumes "<" or "</" and a name. Without a name, consumes the rest of the tag, or only the "<".
     mutating func takeTagName() -> Bool {
         at += 1
         let isEnd = byte == UInt8(ascii: "/")
@@ -154,7 +154,7 @@ struct MarkupScan {
         at -= count
     }
 
-    /// To the byte behind this text, or to the end.
+    /// Moves behind this text, or to the end.
     mutating func skip(behind text: String) {
         while at < bytes.count, !has(text) {
             at += 1
@@ -162,7 +162,8 @@ struct MarkupScan {
         at = min(at + text.utf8.count, bytes.count)
     }
 
-    /// The next attribute, its name in small letters (WHATWG HTML, 13.2.3.2 on getting an attribute); nil at the tag's end.
+    /// Returns the next attribute with its name in lower case (WHATWG HTML, 13.2.3.2, get an attribute), or `nil` at
+    /// the tag's end.
     mutating func nextAttribute() -> (name: String, value: String)? {
         while let byte, Self.isBlank(byte) || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") {
             at += 1

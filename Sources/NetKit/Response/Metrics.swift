@@ -1,4 +1,4 @@
-/// The hops of a response, in order: one, and another for each redirect followed.
+/// The hops of a response, in order: one, and one more for each followed redirect.
 public struct Metrics: Sendable, RandomAccessCollection {
     private let storage: (any ResponseStorage)?
     private let hops: [HopMetrics]
@@ -8,7 +8,7 @@ public struct Metrics: Sendable, RandomAccessCollection {
         hops = []
     }
 
-    /// Hops as a stub tells them.
+    /// Creates metrics from hops, for a stub.
     public init(_ hops: [HopMetrics] = []) {
         storage = nil
         self.hops = hops

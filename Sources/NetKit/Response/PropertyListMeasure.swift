@@ -1,12 +1,12 @@
-/// How deep and how much a property list is, measured before a decoder goes into it: Foundation's goes as deep as the
-/// list says, and a binary list may hold itself. Pure.
+/// Measures depth and size of a property list before it is decoded. Foundation's decoder recurses without a limit, and
+/// a binary list may contain itself. Pure.
 enum PropertyListMeasure {
     static let maxDepth = 128
     static let maxValues = 1_000_000
-    /// Bytes of texts and data; of a list that is longer as much as it has.
+    /// The limit of text and data bytes. For a longer list, its own length is the limit.
     static let maxBytes = 256 << 20
 
-    /// Throws ``NetError/Code/undecodable`` for what is too much, and for what is neither XML nor binary.
+    /// Throws ``NetError/Code/undecodable`` for a list beyond the limits, or in neither XML nor binary format.
     static func check(_ bytes: Bytes, maxValues: Int = maxValues) throws(NetError) {
         if bytes.starts(with: "bplist".utf8) {
             var list = try BinaryPropertyList(Array(bytes), maxValues: maxValues)
@@ -37,8 +37,8 @@ enum PropertyListMeasure {
     }
 }
 
-/// Counts tags as a reader would at most: in what may be skipped, tags that open count until its end and those that close
-/// do not, so that no two opinions of where a comment ends hide a depth.
+/// Counts tags as the most pessimistic reader. In skippable text, opening tags count until its end and closing tags do
+/// not, so two interpretations of a comment's end cannot hide a depth.
 private struct XMLPropertyList {
     private let maxValues: Int
     private var depth = 0
@@ -69,7 +69,7 @@ private struct XMLPropertyList {
         }
     }
 
-    /// Each is a value, but for the outermost one, which is `plist`.
+    /// Each tag is a value, except the outermost, which is `plist`.
     private mutating func takeTag(_ text: Span<UInt8>) throws(NetError) {
         at += 1
         while at < text.count, text[at] != UInt8(ascii: ">") {
@@ -83,20 +83,20 @@ private struct XMLPropertyList {
         }
     }
 
-    /// A comment, or characters as they are; a document type is no tag.
+    /// Skips a comment or CDATA; a document type is no tag.
     private mutating func skipMarked(_ text: Span<UInt8>) throws(NetError) {
         let next = at + 2 < text.count ? text[at + 2] : 0
         if next == UInt8(ascii: "-") {
             try skip("-", 2, behind: at + 4, in: text)
         } else if next == UInt8(ascii: "[") {
-            // It may well hold markup, which is no structure.
+            // It may contain markup, which is not structure.
             try skip("]", 2, behind: at + 3, in: text, countsTags: false)
         } else {
             at += 2
         }
     }
 
-    /// To behind `count` of these signs and a ">".
+    /// Moves behind `count` of these characters and a ">".
     private mutating func skip(
         _ sign: Unicode.Scalar, _ count: Int, behind start: Int, in text: Span<UInt8>, countsTags: Bool = true
     ) throws(NetError) {
@@ -120,7 +120,7 @@ private struct XMLPropertyList {
     }
 }
 
-/// The objects of a binary property list, as far as they hold each other.
+/// The objects of a binary property list and their references.
 private struct BinaryPropertyList {
     private let bytes: [UInt8]
     private let offsetBytes: Int
@@ -132,13 +132,13 @@ private struct BinaryPropertyList {
     private let maxBytes: Int
     private var measured: [Int: Size] = [:]
 
-    /// Of an object that was measured.
+    /// The size of a measured object.
     private struct Size {
-        /// Values in it, itself included.
+        /// The values in it, including itself.
         var values = 1
-        /// How deep it is; 0 while it is measured.
+        /// Its depth; 0 while it is measured.
         var depth = 1
-        /// Bytes of texts and data in it: a decoder makes them anew for each that refers to them.
+        /// The bytes of texts and data in it. A decoder copies them for each reference.
         var bytes = 0
     }
 
@@ -168,7 +168,7 @@ private struct BinaryPropertyList {
         return Int(value)
     }
 
-    /// The objects that one refers to, or the bytes that it has itself.
+    /// Returns the objects that an object refers to, or its own bytes.
     private func content(of object: Int) throws(NetError) -> (references: [Int], bytes: Int) {
         var place = try Self.number(bytes, at: table + object * offsetBytes, offsetBytes)
         guard place < table else { throw Self.malformed }
@@ -184,7 +184,7 @@ private struct BinaryPropertyList {
             place += 1 + size
         }
         guard hasReferences else {
-            // Of data, ASCII, and UTF-16.
+            // For data, ASCII and UTF-16.
             let own = kind == 0x6 ? 2 * length : length
             guard place <= table, own <= table - place else { throw Self.malformed }
             return ([], own)
@@ -203,7 +203,7 @@ private struct BinaryPropertyList {
         _ = try measure(root, within: PropertyListMeasure.maxDepth)
     }
 
-    /// As deep as it may be at most, which is less than any stack holds.
+    /// Measures an object down to the maximum depth, which fits on any stack.
     private mutating func measure(_ object: Int, within levels: Int) throws(NetError) -> Size {
         guard object < count else { throw Self.malformed }
         if let known = measured[object] {

@@ -1,17 +1,17 @@
-/// Where credentials belong: the realm of a server, or of a proxy (RFC 9110, 11.5).
+/// The scope of credentials: the realm of a server or a proxy (RFC 9110, 11.5).
 public struct ProtectionSpace: Sendable, Hashable {
-    /// "http" or "https"; of a proxy the scheme of its URL.
+    /// "http" or "https"; for a proxy, the scheme of its URL.
     public let scheme: String
-    /// The host in its canonical form: ASCII in lower case, international labels as "xn--…", IPv6 in brackets.
+    /// The host in canonical form: ASCII in lower case, international labels as "xn--…", IPv6 in brackets.
     public let host: String
     /// The port.
     public let port: Int
-    /// The realm; nil stands for all realms of the host that nothing is said of.
+    /// The realm; `nil` stands for all realms of the host without an own entry.
     public var realm: String?
-    /// Whether it is a proxy's.
+    /// Whether it is the space of a proxy.
     public let isProxy: Bool
 
-    /// A space by its parts.
+    /// Creates a space from its parts.
     public init(scheme: String, host: String, port: Int, realm: String? = nil, isProxy: Bool = false) {
         self.scheme = scheme.lowercased()
         let canonical = host.canonicalHost
@@ -21,7 +21,7 @@ public struct ProtectionSpace: Sendable, Hashable {
         self.isProxy = isProxy
     }
 
-    /// The space of a URL; nil where it names no host.
+    /// Creates the space of a URL; `nil` if the URL has no host.
     public init?(url: String, realm: String? = nil, isProxy: Bool = false) {
         guard let origin = url.origin, let range = origin.firstRange(of: "://") else { return nil }
         let scheme = String(origin[..<range.lowerBound])
@@ -29,7 +29,7 @@ public struct ProtectionSpace: Sendable, Hashable {
         let known = ["http": 80, "https": 443, "socks4": 1080, "socks4a": 1080, "socks5": 1080, "socks5h": 1080]
         var host = place
         var port = known[scheme] ?? 0
-        // An IPv6 address holds colons of its own, between brackets.
+        // An IPv6 address has colons between brackets.
         if let colon = place.lastIndex(of: ":"), !place[colon...].contains("]") {
             guard let number = Int(place[place.index(after: colon)...]) else { return nil }
             host = place[..<colon]
@@ -41,7 +41,7 @@ public struct ProtectionSpace: Sendable, Hashable {
         self.init(scheme: scheme, host: String(host), port: port, realm: realm, isProxy: isProxy)
     }
 
-    /// The same for all realms.
+    /// The same space for all realms.
     var withoutRealm: ProtectionSpace {
         var space = self
         space.realm = nil

@@ -1,31 +1,31 @@
-/// What came back, and from where: a value.
+/// The response to a request, with its decoded value.
 public struct Response<Value: Sendable>: Sendable {
     /// The decoded value.
     public var value: Value
-    // Four words in all: so small a value is handed on in registers.
+    // Four words in total: so small a value is passed in registers.
     private var kept: KeptResponse
-    /// What the cache has to say of it, and to do with it.
+    /// The cache's report, and the pending write to the cache.
     var cacheNote: CacheNote?
 
-    /// What the cache had to do with it; nil where none was asked.
+    /// The cache's report; `nil` if no cache was used.
     public var cache: CacheReport? { cacheNote?.report }
 
-    /// A response with another value in it.
+    /// Returns the response with another value.
     public func map<Other, Failure: Error>(
         _ transform: (Response) throws(Failure) -> Other
     ) throws(Failure) -> Response<Other> {
         replacingValue(by: try transform(self))
     }
 
-    /// The same response around another value.
+    /// Returns the response with another value.
     func replacingValue<Other>(by value: Other) -> Response<Other> {
         Response<Other>(value: value, kept: kept, cacheNote: cacheNote)
     }
 
-    /// The URL that answered, after redirects, without credentials; empty for a stub that names none.
+    /// The URL of the response after redirects, without credentials; empty for a stub without one.
     public var url: String { metrics.last?.url ?? "" }
 
-    /// The URL up to its query, which may hold secrets that no message should tell.
+    /// The URL up to its query, for messages: the query may contain secrets.
     var place: Substring { url.withoutQuery }
 
     init(value: Value, content: ResponseContent) {
@@ -40,13 +40,13 @@ public struct Response<Value: Sendable>: Sendable {
 }
 
 extension Response {
-    /// Changed as a whole: what has been handed on stays as it was.
+    /// Setting it replaces the whole content: other copies keep the old one.
     private var content: ResponseContent {
         get { kept.value }
         set { kept = KeptResponse(newValue) }
     }
 
-    /// The status code, 100 to 999; 0 in an error that came before any head.
+    /// The status code, 100 to 999; 0 in an error before any head.
     public var status: Int {
         get { kept.value.status }
         set { content.status = newValue }
@@ -58,44 +58,43 @@ extension Response {
         set { content.headers = newValue }
     }
 
-    /// Whether it came to credentials that a challenge asked for: the request does not tell whose it is.
+    /// Whether credentials of a challenge were used: then the request does not show which user the response is for.
     var cameByChallenge: Bool {
         get { kept.value.cameByChallenge }
         set { content.cameByChallenge = newValue }
     }
 
-    /// The body, its content codings undone.
+    /// The body with content codings decoded.
     public var bytes: Bytes {
         get { kept.value.bytes }
         set { content.bytes = newValue }
     }
 
-    /// The protocol of the last hop.
+    /// The HTTP version of the last hop.
     public var httpVersion: HTTPVersion {
         get { kept.value.httpVersion }
         set { content.httpVersion = newValue }
     }
 
-    /// What each hop cost.
+    /// The metrics of each hop.
     public var metrics: Metrics {
         get { kept.value.metrics }
         set { content.metrics = newValue }
     }
 
-    /// Where it came from.
+    /// The origin of the response: network, cache or stub.
     public var source: ResponseSource {
         get { kept.value.source }
         set { content.source = newValue }
     }
 
-    /// The fields after the body (RFC 9110, 6.5).
+    /// The trailer fields (RFC 9110, 6.5).
     public var trailers: Headers {
         get { kept.value.trailers }
         set { content.trailers = newValue }
     }
 
-    /// Whether nothing but the end of the connection told where the body ended: without TLS it may have been cut short
-    /// without anybody's knowing.
+    /// Whether the body ended with the connection only: without TLS it may have been truncated without detection.
     public var isCloseDelimited: Bool {
         get { kept.value.isCloseDelimited }
         set { content.isCloseDelimited = newValue }
@@ -103,7 +102,7 @@ extension Response {
 }
 
 extension Response where Value == Bytes {
-    /// A response as a stub or a test makes it.
+    /// Creates a response for a stub or a test.
     public init(status: Int, headers: Headers = [:], bytes: Bytes = [], metrics: Metrics = Metrics()) {
         self.init(
             value: bytes,

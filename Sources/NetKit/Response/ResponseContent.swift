@@ -1,4 +1,4 @@
-/// What a response holds besides its value.
+/// The content of a response except its value.
 struct ResponseContent: Sendable {
     var status: Int
     var headers: Headers
@@ -11,8 +11,8 @@ struct ResponseContent: Sendable {
     var cameByChallenge = false
 }
 
-/// A content behind one reference: a response is handed from one interceptor to the next, and to copy all of a content
-/// each time costs more than what they do.
+/// A content behind one reference. Interceptors pass a response on several times; copying the whole content each time
+/// would cost more than their work.
 final class KeptResponse: Sendable {
     let value: ResponseContent
 

@@ -1,21 +1,21 @@
-/// The lines of a streamed body as text, without their ends: LF, CR LF or CR. What is not UTF-8 is replaced.
+/// The lines of a streamed body as text, without their ends: LF, CR LF or CR. Bytes that are not UTF-8 are replaced.
 public struct ResponseLines: AsyncSequence, Sendable {
     /// A line.
     public typealias Element = String
-    /// What ended the body early.
+    /// The error that ended the body early.
     public typealias Failure = NetError
 
     let stream: ResponseStream
     let maxBytes: Int
 
-    /// Reads the lines; the stream has no other reader then.
+    /// Returns an iterator over the lines; the stream has no other reader then.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(chunks: stream.makeAsyncIterator(), splitter: LineSplitter(maxBytes: maxBytes))
     }
 
-    /// Gives the lines one by one.
+    /// Returns the lines one by one.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        // Nil when there is no more to read, so that an error ends the transfer at once.
+        // `nil` after the last read, so that an error ends the transfer immediately.
         private var chunks: ResponseStream.AsyncIterator?
         private var splitter: LineSplitter
         private var chunk: Bytes = []
@@ -26,7 +26,7 @@ public struct ResponseLines: AsyncSequence, Sendable {
             self.splitter = splitter
         }
 
-        /// The next line; nil at the end.
+        /// Returns the next line, or `nil` at the end.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(NetError) -> String? {
             do throws(NetError) {
                 while chunks != nil {
@@ -47,7 +47,7 @@ public struct ResponseLines: AsyncSequence, Sendable {
             }
         }
 
-        /// The next line; nil at the end.
+        /// Returns the next line, or `nil` at the end.
         public mutating func next() async throws(NetError) -> String? {
             try await next(isolation: nil)
         }

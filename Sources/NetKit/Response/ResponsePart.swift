@@ -1,13 +1,13 @@
 /// A part of a multipart response (RFC 2046, 5.1).
 public struct ResponsePart: Sendable {
-    /// Its place among all, from 0; those that were skipped count.
+    /// Its index among all parts, from 0, including skipped ones.
     public var index: Int
-    /// Its fields, in their order; it may have none.
+    /// Its fields in order; possibly none.
     public var headers: Headers
-    /// Its content, as it was sent: a Content-Transfer-Encoding or Content-Encoding is not undone.
+    /// Its content as sent: Content-Transfer-Encoding and Content-Encoding are not decoded.
     public var bytes: Bytes
 
-    /// A part as a test makes it.
+    /// Creates a part for a test.
     public init(index: Int = 0, headers: Headers = [:], bytes: Bytes = []) {
         self.index = index
         self.headers = headers
@@ -15,35 +15,35 @@ public struct ResponsePart: Sendable {
     }
 }
 
-/// A part before its content has come.
+/// A part before its content has arrived.
 public struct PartHead: Sendable {
-    /// Its place among all, from 0.
+    /// Its index among all parts, from 0.
     public var index: Int
     /// Its fields.
     public var headers: Headers
 }
 
-/// What becomes of a part.
+/// The action for a part.
 public enum PartDecision: Sendable, Hashable {
-    /// It is given whole.
+    /// Delivers the whole part.
     case allow
-    /// Its content is dropped as it comes.
+    /// Drops its content.
     case skip
-    /// The transfer ends; the parts end with ``NetError/Code/stoppedByCaller``.
+    /// Ends the transfer; the sequence throws ``NetError/Code/stoppedByCaller``.
     case cancel
 }
 
-/// How much a multipart response may be; beyond it the parts end with ``NetError/Code/tooLarge`` or
-/// ``NetError/Code/headTooLarge``. Parts that are skipped count as others.
+/// Limits of a multipart response. Beyond them the sequence throws ``NetError/Code/tooLarge`` or
+/// ``NetError/Code/headTooLarge``. Skipped parts count too.
 public struct PartLimits: Sendable, Hashable {
-    /// Parts; nil is 10,000, and no limit for multipart/x-mixed-replace.
+    /// The number of parts; `nil` is 10,000, or unlimited for multipart/x-mixed-replace.
     public var maxParts: Int?
-    /// Bytes of one part's content (64 MiB); 0 is the default.
+    /// The bytes of one part's content (64 MiB); 0 is the default.
     public var maxPartBytes = 64 << 20
-    /// Bytes of one part's fields (16 KiB), which are 64 at most; 0 is the default.
+    /// The bytes of one part's fields (16 KiB), at most 64 fields; 0 is the default.
     public var maxHeadBytes = 16 << 10
 
-    /// The defaults.
+    /// Creates the default limits.
     public init() {}
 
     func maxParts(of contentType: String) -> UInt64 {

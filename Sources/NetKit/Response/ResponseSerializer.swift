@@ -1,4 +1,4 @@
-/// Makes a value of a response, and says of which responses: for kinds of answers that NetKit does not read.
+/// Converts responses to values, for formats that NetKit does not read.
 ///
 ///     struct MessagePack<Value: Decodable & Sendable>: ResponseSerializer {
 ///         var acceptedTypes: [String]? { ["application/msgpack"] }
@@ -6,56 +6,57 @@
 ///     }
 ///     let city = try await agent.send(Request("cities/1", serializer: MessagePack<City>())).value
 ///
-/// The content type is judged first, then the status; a status that will not do is the error, with that of the type
-/// beneath it. ``Decoding`` is one, so that what NetKit reads and what others read goes together.
+/// The content type is checked first, then the status. The error of a refused status is thrown, with that of the type
+/// as its ``NetError/underlying``. ``Decoding`` is a serializer too, so both kinds can be combined.
 public protocol ResponseSerializer<Value>: Sendable {
-    /// What it makes.
+    /// The type of the value.
     associatedtype Value: Sendable
-    /// Content types that it reads, as ``Request/acceptedTypes`` has them; nil is any. By default nil.
+    /// The content types that it reads, as in ``Request/acceptedTypes``; `nil` (the default) accepts any.
     var acceptedTypes: [String]? { get }
-    /// Statuses that are answers; nil is any. By default 200 to 299.
+    /// The accepted statuses; `nil` accepts any. The default is 200 to 299.
     var acceptedStatuses: Range<Int>? { get }
-    /// Makes the value of a response whose status and type will do, an empty body among them; what it throws becomes
-    /// ``NetError/Code/undecodable``, unless it is a ``NetError`` already.
+    /// Returns the value of a response with an accepted status and type; its body may be empty. A thrown ``NetError``
+    /// is passed on; any other error becomes ``NetError/Code/undecodable``.
     func value(of response: Response<Bytes>) throws -> Value
 }
 
 extension ResponseSerializer {
-    /// Any.
+    /// `nil`: any type.
     public var acceptedTypes: [String]? { nil }
     /// 200 to 299.
     public var acceptedStatuses: Range<Int>? { 200..<300 }
 }
 
 extension Decoding: ResponseSerializer {
-    /// The types that it reads; nil is any.
+    /// The types that it reads; `nil` is any.
     public var acceptedTypes: [String]? { types }
 
-    /// Makes the value.
+    /// Returns the value.
     public func value(of response: Response<Bytes>) throws -> Value { try decode(response) }
 }
 
 extension Decoding {
-    /// What a serializer reads, its types included; the statuses are the request's.
+    /// Creates a decoding from a serializer, with its types; the statuses are the request's.
     public init(_ serializer: some ResponseSerializer<Value>) {
         self.init(types: serializer.acceptedTypes) { try serializer.value(of: $0) }
     }
 
-    /// What the decoding reads, made into something else.
+    /// Returns a decoding that converts the decoded value.
     public func map<Other>(_ transform: @escaping @Sendable (Value) throws -> Other) -> Decoding<Other> {
         let decode = decode
         return Decoding<Other>(types: types) { try transform(try decode($0)) }
     }
 
-    /// The first of these that reads the body, each asked only for types that it reads.
+    /// Returns a decoding that uses the first of these that can decode the body. Each is tried only for its own types.
     ///
     ///     let either = Decoding<Answer>.first(of: .json, Decoding<String>.text.map { Answer(text: $0) })
     ///
-    /// When none does, the error is ``NetError/Code/undecodable``: it tells of each, and ``NetError/underlying`` is that of
-    /// the first that looked at the body. Without any it is ``NetError/Code/usage``.
+    /// If none can, it throws ``NetError/Code/undecodable`` with a message about each. ``NetError/underlying`` is the
+    /// error of the first one that read the body. Without any decoding it throws ``NetError/Code/usage``.
     public static func first(of decodings: Decoding...) -> Decoding { first(of: decodings) }
 
-    /// The first of these that reads the body; see ``first(of:)-(Decoding<Value>...)``.
+    /// Returns a decoding that uses the first of these that can decode the body; see
+    /// ``first(of:)-(Decoding<Value>...)``.
     public static func first(of decodings: [Decoding]) -> Decoding {
         let types = decodings.map(\.types)
         let all = types.contains { $0 == nil } || types.isEmpty ? nil : types.compactMap(\.self).flatMap(\.self)
@@ -87,7 +88,7 @@ extension Decoding {
 }
 
 extension Request {
-    /// A request whose answer a serializer reads, with its types and statuses.
+    /// Creates a request whose response a serializer reads, with its types and statuses.
     public init(
         _ url: String, method: Method = .get, parameters: Parameters? = nil, headers: Headers = [:], body: Body? = nil,
         serializer: some ResponseSerializer<Value>
@@ -97,7 +98,7 @@ extension Request {
             acceptedStatuses: serializer.acceptedStatuses)
     }
 
-    /// The same question, its answer read by a serializer, with its types and statuses.
+    /// Returns the same request with its response read by a serializer, with its types and statuses.
     public func serialized<Other>(by serializer: some ResponseSerializer<Other>) -> Request<Other> {
         var request = decoded(by: Decoding(serializer))
         request.acceptedStatuses = serializer.acceptedStatuses

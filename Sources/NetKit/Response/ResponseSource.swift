@@ -1,9 +1,9 @@
-/// Where a response came from.
+/// The origin of a response.
 public enum ResponseSource: Sendable, Hashable {
     /// The network.
     case network
     /// A stub, in tests.
     case stub
-    /// The cache; ``Response/cache`` tells more.
+    /// The cache; see ``Response/cache``.
     case cache
 }

@@ -1,4 +1,4 @@
-/// Where a received response lives; values are made from it when they are asked for.
+/// Storage of a received response; values are created when they are read.
 protocol ResponseStorage: ByteStorage {
     var status: Int { get }
     var httpVersion: HTTPVersion { get }

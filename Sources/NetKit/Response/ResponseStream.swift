@@ -1,32 +1,32 @@
-/// A response whose body comes in pieces, in bounded memory: the head is there, the body is read by one `for` loop.
+/// A response whose body arrives in pieces, in bounded memory: the head is complete, and one `for` loop reads the body.
 ///
 ///     let stream = try await agent.stream(Request<Bytes>("large"))
 ///     for try await chunk in stream { … }
 ///
-/// The server has to wait while enough of it waits here. Letting the stream go, or its iterator, or cancelling the
-/// task that reads, cancels the transfer.
+/// When too much is unread, the transfer pauses. Releasing the stream or its iterator, or cancelling the reading task,
+/// cancels the transfer.
 public struct ResponseStream: AsyncSequence, Sendable {
     /// A piece of the body.
     public typealias Element = Bytes
-    /// What ended the body early.
+    /// The error that ended the body early.
     public typealias Failure = NetError
 
     /// The status code, 100 to 999.
     public let status: Int
     /// The fields of the last head.
     public let headers: Headers
-    /// The protocol of the last hop.
+    /// The HTTP version of the last hop.
     public let httpVersion: HTTPVersion
-    /// The URL that answers, after redirects, without credentials; empty for a stub that names none.
+    /// The URL of the response after redirects, without credentials; empty for a stub without one.
     public let url: String
-    /// The heads of the redirects that led here, in order; what they said in their bodies is dropped.
+    /// The heads of the followed redirects, in order, without their bodies.
     public let earlierHeads: [ResponseHead]
 
-    /// What the cache had to do with it; nil where none was asked.
+    /// The cache's report; `nil` if no cache was used.
     public var cache: CacheReport? { cacheNote?.report }
 
     var cacheNote: CacheNote?
-    /// As ``Response/cameByChallenge``.
+    /// The same as ``Response/cameByChallenge``.
     var cameByChallenge = false
     private let hops: [HopMetrics]
     private let owner: StreamOwner
@@ -41,19 +41,19 @@ public struct ResponseStream: AsyncSequence, Sendable {
         owner = StreamOwner(source)
     }
 
-    /// The fields after the body (RFC 9110, 6.5); empty until the end.
+    /// The trailer fields (RFC 9110, 6.5); empty until the end.
     public var trailers: Headers { owner.source.ending?.trailers ?? [:] }
 
-    /// What each hop cost. Until the end it is what was known with the head, and ``HopMetrics/ended`` of the last hop
-    /// is nil.
+    /// The metrics of each hop. Until the end they are those of the time of the head, and ``HopMetrics/ended`` of the
+    /// last hop is `nil`.
     public var metrics: Metrics { owner.source.ending?.metrics ?? Metrics(hops) }
 
-    /// Whether nothing but the end of the connection told where the body ended; false until then.
+    /// Whether the body ended with the connection only; false until the end.
     public var isCloseDelimited: Bool { owner.source.ending?.isCloseDelimited ?? false }
 
     var source: any ChunkSource { owner.source }
 
-    /// The same head before another body.
+    /// Returns the same head with another body.
     func replaced(by source: any ChunkSource) -> ResponseStream {
         let head = ResponseHead(status: status, headers: headers, httpVersion: httpVersion, url: url)
         var stream = ResponseStream(head, after: earlierHeads, hops: hops, source: source)
@@ -62,7 +62,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
         return stream
     }
 
-    /// The same head before another body, behind these redirects, at the cost of all these hops.
+    /// Returns the same head with another body, after these redirects, with all these hops.
     func replaced(
         by source: any ChunkSource, after heads: [ResponseHead], hops: [HopMetrics]
     ) -> ResponseStream {
@@ -73,17 +73,17 @@ public struct ResponseStream: AsyncSequence, Sendable {
         return stream
     }
 
-    /// Lets go of it, because another transfer takes its place.
+    /// Abandons the stream because another transfer replaces it.
     func supersede() {
         owner.source.abandon(isSuperseded: true)
     }
 
-    /// Reads the body; a second iterator fails with ``NetError/Code/usage``.
+    /// Returns an iterator over the body. A second one throws ``NetError/Code/usage``.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(reader: owner.source.beginReading() ? StreamReader(owner) : nil)
     }
 
-    /// Gives the body piece by piece.
+    /// Returns the body piece by piece.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let reader: StreamReader?
         private var isOver = false
@@ -92,7 +92,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
             self.reader = reader
         }
 
-        /// The next bytes: as many as have come; nil at the end.
+        /// Returns all bytes that have arrived, or `nil` at the end.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(NetError) -> Bytes? {
             guard !isOver else { return nil }
             guard let reader else {
@@ -109,7 +109,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
             }
         }
 
-        /// The next bytes: as many as have come; nil at the end.
+        /// Returns all bytes that have arrived, or `nil` at the end.
         public mutating func next() async throws(NetError) -> Bytes? {
             try await next(isolation: nil)
         }
@@ -119,7 +119,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
 extension ResponseStream {
     /// Reads the whole body into memory.
     ///
-    /// - Parameter maxBytes: a longer body fails with ``NetError/Code/bodyTooLarge``.
+    /// - Parameter maxBytes: a longer body throws ``NetError/Code/bodyTooLarge``.
     public func collect(upTo maxBytes: Int) async throws(NetError) -> Bytes {
         var whole: [UInt8] = []
         for try await chunk in self {
@@ -131,12 +131,12 @@ extension ResponseStream {
         return Bytes(whole)
     }
 
-    /// The body's lines of at most 1 MiB, without their ends.
+    /// The body's lines without their ends, of at most 1 MiB each.
     public var lines: ResponseLines { lines(upTo: 1 << 20) }
 
-    /// The body's lines, without their ends.
+    /// Returns the body's lines without their ends.
     ///
-    /// - Parameter maxBytes: a longer line fails with ``NetError/Code/tooLarge``.
+    /// - Parameter maxBytes: a longer line throws ``NetError/Code/tooLarge``.
     public func lines(upTo maxBytes: Int) -> ResponseLines {
         ResponseLines(stream: self, maxBytes: maxBytes)
     }

@@ -1,12 +1,12 @@
-/// The charset of a text: by its byte order mark, else by the Content-Type, else by what a
-/// document says of itself, else by what the caller takes for usual. Pure.
+/// The charset of a text. It comes from the byte order mark, otherwise from the Content-Type, the document's own
+/// declaration, or the caller's default, in this order. Pure.
 struct TextCharset: Equatable {
-    /// A label as it was said.
+    /// The label as written.
     private(set) var name: String
-    /// Whether U+FEFF begins it, which is no part of it then.
+    /// Whether the text begins with U+FEFF, which is then not part of it.
     private(set) var hasMark = false
 
-    /// Bytes in which a document has to name its charset (WHATWG HTML, 13.2.3.2).
+    /// The first bytes of a document, which must contain its charset declaration (WHATWG HTML, 13.2.3.2).
     static let sniffedBytes = 1024
 
     init(of bytes: Bytes, contentType: String?, otherwise: String) {
@@ -24,8 +24,8 @@ struct TextCharset: Equatable {
         hasMark = true
     }
 
-    /// A mark counts most (WHATWG Encoding, 6.1). That of UTF-32 with the little end first is also UTF-16's before a NUL:
-    /// the Content-Type tells.
+    /// Returns the charset of a byte order mark, which takes precedence (WHATWG Encoding, 6.1). The mark of
+    /// little-endian UTF-32 equals that of UTF-16 followed by NUL: the Content-Type decides.
     private static func mark(of first: [UInt8], declared: String?) -> TextCharset? {
         let isUTF16 = declared.flatMap(standardCharset)?.hasPrefix("UTF-16") ?? false
         if first.starts(with: [0xEF, 0xBB, 0xBF]) {
@@ -51,8 +51,8 @@ struct TextCharset: Equatable {
         return isXML ? MarkupCharset.ofXML(beginning) : nil
     }
 
-    /// Names outside the WHATWG Encoding Standard that iconv reads in this machine's byte order: the little end first, as
-    /// the standard has it for UTF-16.
+    /// Names outside the WHATWG Encoding Standard, which iconv would read in this machine's byte order: little-endian,
+    /// as the standard defines for UTF-16.
     private static func withOrder(_ name: String) -> String {
         switch name.trimmingBlanks.lowercased() {
         case "utf16": "utf-16le"
@@ -62,18 +62,18 @@ struct TextCharset: Equatable {
     }
 }
 
-/// The charset parameter of a Content-Type (RFC 9110, 8.3.2): the first one, in quotes or not. Servers also write single
-/// quotes, which are no quotes to HTTP and begin no label.
+/// Returns the charset parameter of a Content-Type (RFC 9110, 8.3.2): the first one, quoted or not. Some servers write
+/// single quotes, which HTTP does not define and which cannot begin a label.
 package func charsetName(in contentType: String) -> String? {
     guard let name = parameter("charset", of: contentType) else { return nil }
     let quote: Character = "'"
     return name.count > 2 && name.first == quote && name.last == quote ? String(name.dropFirst().dropLast()) : name
 }
 
-/// The first parameter of this name behind a value such as a Content-Type's, in quotes or not; `nil` when it is empty.
+/// Returns the first parameter with this name in a value such as a Content-Type, quoted or not; `nil` if it is empty.
 ///
-/// Quoted pairs are undone (RFC 9110, 5.6.4), and a quoted value ends at its closing quote. A parameter without any value
-/// does not count.
+/// Quoted pairs are decoded (RFC 9110, 5.6.4), and a quoted value ends at its closing quote. A parameter without a
+/// value is ignored.
 package func parameter(_ wanted: String, of field: String) -> String? {
     var rest = Substring(field).utf8.drop { $0 != UInt8(ascii: ";") }
     while !rest.isEmpty {
@@ -93,7 +93,7 @@ package func parameter(_ wanted: String, of field: String) -> String? {
     return nil
 }
 
-/// Takes a quoted string without its quotes and quoted pairs; one without a closing quote goes to the end.
+/// Consumes a quoted string and returns it decoded. Without a closing quote it extends to the end.
 private func takeQuoted(_ rest: inout Substring.UTF8View) -> String {
     var value: [UInt8] = []
     rest = rest.dropFirst()

@@ -1,33 +1,33 @@
-/// One transfer that has not ended, as it was a moment ago.
+/// A snapshot of one transfer that has not ended.
 public struct TransferInfo: Sendable, Hashable, Identifiable {
-    /// What a transfer is doing.
+    /// The state of a transfer.
     public enum State: Sendable, Hashable {
-        /// It waits for a slot.
+        /// Waits for a slot.
         case waiting
-        /// It connects.
+        /// Connects.
         case connecting
-        /// Its request is on the way.
+        /// Sends its request.
         case sending
-        /// The server thinks.
+        /// Waits for the first response byte.
         case awaitingReply
-        /// Its response comes in.
+        /// Receives its response.
         case receiving
     }
 
-    /// Its number, never used twice by an agent.
+    /// Its number, unique within the agent.
     public let id: UInt64
-    /// What it is doing.
+    /// Its state.
     public let state: State
-    /// Its place among those that wait.
+    /// Its priority while it waits.
     public let priority: Priority
-    /// Whether it rests, because of ``Agent/pause(_:)`` or because its reader is slow.
+    /// Whether it is paused, by ``Agent/pause(_:)`` or because its reader is slow.
     public let isPaused: Bool
     /// The time since it was sent.
     public let age: Duration
-    /// Body bytes sent in the hop under way.
+    /// The body bytes sent in the current hop.
     public let sentBytes: Int
-    /// Body bytes received in the hop under way, before decoding.
+    /// The body bytes received in the current hop, before decoding.
     public let receivedBytes: Int
-    /// The URL that was asked first, without credentials.
+    /// The first requested URL, without credentials.
     public let url: String
 }

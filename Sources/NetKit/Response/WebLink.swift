@@ -1,23 +1,23 @@
-/// A link that a response's `Link` field names (RFC 8288).
+/// A link of a response's `Link` field (RFC 8288).
 public struct WebLink: Sendable, Hashable {
-    /// Where it leads: a URL, or a reference that is read at the URL that answered.
+    /// Its target: a URL, or a reference relative to the URL of the response.
     public var target: String
-    /// What it is, in lower case: "next", "prev", "first", "last", "alternate".
+    /// Its relations in lower case: "next", "prev", "first", "last", "alternate".
     public var relations: [String]
-    /// What else is said of it, names in lower case: "title", "type", "hreflang".
+    /// Its further parameters, with names in lower case: "title", "type", "hreflang".
     public var parameters: [String: String]
 }
 
 extension Response {
-    /// The links of the response itself, in order; what cannot be read is left out, and so are links of something else
+    /// The links of the response itself, in order. Malformed links are left out, and so are links of another context
     /// (`anchor`).
     public var links: [WebLink] {
         headers.byteScalars(named: "Link").flatMap { LinkField.links(in: $0) }.filter { $0.parameters["anchor"] == nil }
     }
 
-    /// Where the first link of this relation leads, as an absolute URL; nil when there is none.
+    /// Returns the target of the first link with this relation as an absolute URL, or `nil` if there is none.
     ///
-    /// Throws ``NetError/Code/badURL`` for one that leads nowhere.
+    /// - Throws: ``NetError/Code/badURL`` for an invalid target.
     public func link(_ relation: String) throws(NetError) -> String? {
         let relation = relation.lowercased()
         guard let target = links.first(where: { $0.relations.contains(relation) })?.target else { return nil }
@@ -25,11 +25,11 @@ extension Response {
     }
 }
 
-/// The grammar of `Link` (RFC 8288, 3 and appendix B.2), read with one scalar for each byte; pure.
+/// The grammar of `Link` (RFC 8288, 3 and appendix B.2), read with one scalar for each byte. Pure.
 private struct LinkField {
     private var rest: Substring.UTF8View
 
-    /// A broken link is left out, and what comes after the next comma is read again.
+    /// Returns the links of a value. After a malformed link, reading continues behind the next comma.
     static func links(in value: String) -> [WebLink] {
         var field = LinkField(rest: value[...].utf8)
         var links: [WebLink] = []
@@ -50,7 +50,7 @@ private struct LinkField {
         let target = take { $0 != UInt8(ascii: ">") && $0 > 0x20 && $0 != UInt8(ascii: "<") }
         guard take(UInt8(ascii: ">")) else { return nil }
         let place = ByteText(byteScalars: target)
-        // No String has the bytes of a URL that is not UTF-8: they are percent-encoded, as in a Location.
+        // A String cannot hold the bytes of a URL that is not UTF-8: they are percent-encoded, as in a Location.
         var link = WebLink(
             target: place.isUTF8 ? place.text : place.urlReference, relations: [], parameters: [:])
         skipBlanks()
@@ -63,7 +63,7 @@ private struct LinkField {
                 skipBlanks()
                 value = takeValue()
             }
-            // Of a name that occurs twice the first counts (RFC 8288, 3.3 and 3.4.1).
+            // The first of several parameters with one name applies (RFC 8288, 3.3 and 3.4.1).
             if !name.isEmpty, link.parameters[name] == nil {
                 link.parameters[name] = ByteText(byteScalars: value).text
             }
@@ -75,7 +75,7 @@ private struct LinkField {
     }
 
     private mutating func takeValue() -> String {
-        // A bare value may hold what is no token's: "rel=a:b/c=d e" (RFC 8288, B.3).
+        // An unquoted value may contain characters that a token may not: "rel=a:b/c=d e" (RFC 8288, B.3).
         guard take(UInt8(ascii: "\"")) else {
             return take { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: ",") }.trimmingBlanks
         }
