@@ -1,21 +1,23 @@
-/// Accompanies a start from its beginning to its end, whether a request, a batch or a chain was started.
+/// Accompanies a request task from its beginning to its end, whether it is a request, a batch or a chain.
 ///
 ///     struct Dimmer: Accessory {
 ///         func willStart(_ run: Run) { … }
 ///         func didStop(_ run: Run) { … }
 ///     }
 ///
-/// Every start tells it ``willStart(_:)``, ``willStop(_:)`` and ``didStop(_:)`` once each and in this order, however it
-/// ends: with an answer from the network or a cache, with an error, or because it was cancelled. It is kept until then
-/// and no longer; whoever is an accessory of what it keeps itself takes a ``WeakAccessory``. `send(_:)`,
-/// `save(_:to:)`, downloads and `stream(_:)` tell a request's accessories, too, wherever their work is done; a stream's
-/// end is that of its body. All methods are optional.
+/// Every task calls ``willStart(_:)``, ``willStop(_:)`` and ``didStop(_:)`` once each, in this order. It does so after
+/// a response from the network or a cache, after an error and after a cancellation.
+///
+/// The task keeps the accessory until it ends. To avoid a reference cycle, pass a ``WeakAccessory``.
+///
+/// `send(_:)`, `save(_:to:)`, downloads and `stream(_:)` call a request's accessories too. A stream ends with its body.
+/// All methods are optional.
 public protocol Accessory: Sendable {
-    /// Something begins; on the thread that starts it, before anything else is done.
+    /// Called on the thread that starts the task, before anything else is done.
     func willStart(_ run: Run)
-    /// It is over; where the start delivers, before those who wait are told.
+    /// Called where the task delivers, when it has ended and before its completion handlers are called.
     func willStop(_ run: Run)
-    /// Those who wait were told; where the start delivers.
+    /// Called where the task delivers, after its completion handlers.
     func didStop(_ run: Run)
 }
 
@@ -34,7 +36,7 @@ public struct AccessoryBlocks: Accessory {
     private let stop: (@Sendable (Run) -> Void)?
     private let stopped: (@Sendable (Run) -> Void)?
 
-    /// Calls each closure where ``Accessory`` calls the method of that name.
+    /// Creates an accessory that calls each closure for the method of that name.
     public init(
         willStart: (@Sendable (Run) -> Void)? = nil, willStop: (@Sendable (Run) -> Void)? = nil,
         didStop: (@Sendable (Run) -> Void)? = nil
@@ -52,7 +54,7 @@ public struct AccessoryBlocks: Accessory {
     public func didStop(_ run: Run) { stopped?(run) }
 }
 
-/// Passes on to an accessory without keeping it.
+/// Forwards to an accessory that it references weakly.
 public struct WeakAccessory: Accessory {
     private final class Holder: Sendable {
         weak let object: (any Accessory & AnyObject)?
@@ -64,15 +66,15 @@ public struct WeakAccessory: Accessory {
 
     private let holder: Holder
 
-    /// Passes on to this one for as long as somebody else keeps it.
+    /// Creates a weak reference to the accessory.
     public init(_ accessory: any Accessory & AnyObject) {
         holder = Holder(accessory)
     }
 
-    /// Passes it on.
+    /// Forwards the call.
     public func willStart(_ run: Run) { holder.object?.willStart(run) }
-    /// Passes it on.
+    /// Forwards the call.
     public func willStop(_ run: Run) { holder.object?.willStop(run) }
-    /// Passes it on.
+    /// Forwards the call.
     public func didStop(_ run: Run) { holder.object?.didStop(run) }
 }

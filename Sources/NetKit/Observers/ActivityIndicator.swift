@@ -1,22 +1,23 @@
-/// Shows that the network is busy, after a while and for a while: AFNetworking's activity indicator, for any display.
+/// Shows that the network is busy, with delays that avoid flicker. Equivalent to AFNetworking's activity indicator, for
+/// any display.
 ///
 ///     let indicator = ActivityIndicator { isVisible in … }
 ///     configuration.observers = [indicator]
 ///
-/// Calls are counted, whether it is enabled or not. One that lasts longer than
-/// ``init(isEnabled:activationDelay:completionDelay:time:onChange:)``'s first delay shows it; it is hidden when there
-/// was none for the second delay. The closure is called once for each change, one call at a time, on the thread that
-/// brings it about. Thread-safe.
+/// Calls are counted even while the indicator is disabled. A call longer than the first delay of
+/// ``init(isEnabled:activationDelay:completionDelay:time:onChange:)`` shows it. It is hidden after the second delay
+/// without a call. The closure is called once for each change, never concurrently, on the thread that caused the
+/// change. Thread-safe.
 public final class ActivityIndicator: Observer {
-    /// Where it is between hidden and shown.
+    /// A state between hidden and visible.
     public enum State: Sendable, Hashable {
         /// Hidden.
         case notActive
-        /// Hidden; shown when calls are under way at the end of the first delay.
+        /// Hidden. Becomes visible if calls are still in flight at the end of the first delay.
         case delayingStart
-        /// Shown.
+        /// Visible.
         case active
-        /// Shown; hidden when no call begins before the end of the second delay.
+        /// Visible. Becomes hidden if no call begins before the end of the second delay.
         case delayingEnd
     }
 
@@ -31,14 +32,14 @@ public final class ActivityIndicator: Observer {
     private let time: TimeSource
     private let onChange: @Sendable (Bool) -> Void
 
-    /// A hidden indicator.
+    /// Creates a hidden indicator.
     ///
     /// - Parameters:
-    ///   - isEnabled: whether it shows anything.
-    ///   - activationDelay: how long something has to be under way before it is shown.
-    ///   - completionDelay: how long it stays when nothing is any more.
-    ///   - time: waits.
-    ///   - onChange: hears true when it is to be shown and false when it is to be hidden.
+    ///   - isEnabled: whether the indicator can become visible.
+    ///   - activationDelay: how long calls must be in flight before the indicator is shown.
+    ///   - completionDelay: how long the indicator remains visible after the last call.
+    ///   - time: the source of time for the delays.
+    ///   - onChange: called with true to show the indicator, and with false to hide it.
     public init(
         isEnabled: Bool = true, activationDelay: Duration = .seconds(1),
         completionDelay: Duration = .milliseconds(170), time: TimeSource = .system,
@@ -56,32 +57,32 @@ public final class ActivityIndicator: Observer {
         kept.withLock { $0.timer?.task }?.cancel()
     }
 
-    /// Calls that are under way, also those that began while it was not enabled.
+    /// The number of calls in flight, including those that began while the indicator was disabled.
     public var count: Int { kept.withLock { $0.machine.count } }
 
-    /// Where it is.
+    /// The current state.
     public var state: State { kept.withLock { $0.machine.state } }
 
-    /// Whether it is to be seen.
+    /// Whether the indicator is visible.
     public var isVisible: Bool { kept.withLock { $0.machine.isVisible } }
 
-    /// Whether it shows anything; when not it is hidden at once. It goes on counting.
+    /// Whether the indicator can become visible. Disabling hides it immediately; calls are still counted.
     public var isEnabled: Bool {
         get { kept.withLock { $0.machine.isEnabled } }
         set { change { $0.setEnabled(newValue) } }
     }
 
-    /// Counts one more, for work that no agent does.
+    /// Adds one to the count, for work outside an agent.
     public func increment() {
         change { $0.change(by: 1) }
     }
 
-    /// Counts one less, down to none.
+    /// Subtracts one from the count, which never becomes negative.
     public func decrement() {
         change { $0.change(by: -1) }
     }
 
-    /// Counts.
+    /// Counts the call.
     public func observe(_ event: Event) {
         switch event.change {
         case .started: increment()
@@ -102,7 +103,7 @@ public final class ActivityIndicator: Observer {
         tell()
     }
 
-    /// The newest timer alone counts; nobody waits for the others, nor for that of an indicator that was let go.
+    /// Replaces the timer. Only the newest timer has an effect; older ones are cancelled.
     private func set(_ timer: (number: Int, task: Task<Void, Never>)) {
         let former = kept.withLock { kept -> Task<Void, Never>? in
             if let set = kept.timer, set.number > timer.number {
@@ -114,7 +115,8 @@ public final class ActivityIndicator: Observer {
         former?.cancel()
     }
 
-    /// One thread tells at a time, until what is shown is what is wanted: so the last word is the right one.
+    /// Only one thread calls the closure at a time, until the reported state is the current one. So the last report is
+    /// correct.
     private func tell() {
         var isFirst = true
         while true {

@@ -1,9 +1,9 @@
-/// When an indicator of activity is shown: late, so that short calls show none, and a little longer, so that it does not
-/// flicker between two calls. Pure: whoever asks carries out what is answered.
+/// The state machine of an activity indicator. It shows the indicator late, so that short calls are invisible, and
+/// hides it late, to avoid flicker. Pure: the caller carries out the returned orders.
 struct ActivityMachine: Sendable {
-    /// What is to be done after a change.
+    /// The actions to carry out after a change.
     struct Order: Sendable, Equatable {
-        /// A timer to start; it calls ``timerFired(_:)`` with its number.
+        /// A timer to start. It calls ``timerFired(_:)`` with its number.
         var timer: (number: Int, wait: Duration)?
 
         static func == (left: Order, right: Order) -> Bool {
@@ -16,7 +16,7 @@ struct ActivityMachine: Sendable {
     private(set) var state = ActivityIndicator.State.notActive
     private(set) var count = 0
     private(set) var isEnabled: Bool
-    // The number of the timer that counts; those that were given up fire in vain.
+    // The number of the current timer; older timers have no effect.
     private var timer = 0
 
     init(activationDelay: Duration, completionDelay: Duration, isEnabled: Bool) {
@@ -25,7 +25,7 @@ struct ActivityMachine: Sendable {
         self.isEnabled = isEnabled
     }
 
-    /// Whether the indicator is to be seen.
+    /// Whether the indicator is visible.
     var isVisible: Bool { state == .active || state == .delayingEnd }
 
     mutating func change(by step: Int) -> Order {

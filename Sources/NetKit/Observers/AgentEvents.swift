@@ -1,38 +1,39 @@
-/// Something that happened to an agent, or to one of its calls.
+/// An event of an agent or of one of its calls.
 public enum AgentEvent: Sendable {
-    /// A call changed: the same that an ``Observer`` is told.
+    /// A change of a call, as an ``Observer`` receives it.
     case call(Event)
-    /// ``Agent/suspend()``: what waits for a slot does not start.
+    /// ``Agent/suspend()`` was called: waiting requests do not start.
     case suspended
-    /// ``Agent/resume()``.
+    /// ``Agent/resume()`` was called.
     case resumed
-    /// ``Agent/invalidate(cancelling:)`` is done: the agent sends nothing any more.
+    /// ``Agent/invalidate(cancelling:)`` has finished: the agent sends nothing more.
     case invalidated
-    /// ``Agent/reset(cancelling:)`` is done: the connections are new ones.
+    /// ``Agent/reset(cancelling:)`` has finished: the next requests open new connections.
     case reset
-    /// A file of cookies, HSTS or Alt-Svc could not be saved. What it was to hold stays in memory, and saving it is tried
-    /// again when that changes and when the agent ends; told once for each file, until it has been saved again.
+    /// A state file of cookies, HSTS or Alt-Svc entries could not be written. Its contents remain in memory. The agent
+    /// writes it again after the next change, and when the agent ends. Reported once for each file until a write
+    /// succeeds.
     case saveFailed(NetError)
-    /// The reader was too slow: so many events before the next one gave way.
+    /// The number of events that were dropped here because the reader was too slow.
     case missed(Int)
 }
 
-/// What happens to an agent from the moment that this was asked for: every change of every call, in the order in which
-/// they happen, and the changes of the agent itself.
+/// The events of an agent since this sequence was created: every change of every call in order, and the changes of the
+/// agent itself.
 ///
 ///     let events = agent.events
 ///     Task { for await event in events { … } }
 ///
-/// Events wait for their reader in a bounded row; when it is full the oldest give way, nobody is held up, and the next
-/// event is ``AgentEvent/missed(_:)``. It ends with the agent, or when the task that reads is cancelled. Iterators of one
-/// value share its events; each ``Agent/events`` has all of them.
+/// Events wait for their reader in a bounded buffer. When it is full the oldest are dropped, and the next event is
+/// ``AgentEvent/missed(_:)``. A slow reader never delays the agent. The sequence ends with the agent, or when the
+/// reading task is cancelled. Iterators of one value share its events; each ``Agent/events`` receives all of them.
 public struct AgentEvents: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = AgentEvent
-    /// None.
+    /// The sequence never fails.
     public typealias Failure = Never
 
-    /// Takes the row away with the last one who could read it.
+    /// Removes the buffer when its last possible reader is deallocated.
     fileprivate final class Reader: Sendable {
         let hub: EventHub
         let buffer: EventBuffer
@@ -54,21 +55,21 @@ public struct AgentEvents: AsyncSequence, Sendable {
         reader = Reader(hub, keeping: capacity)
     }
 
-    /// Reads what has waited, and then what comes.
+    /// Returns an iterator that reads the buffered events, then new ones.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(reader: reader)
     }
 
-    /// Gives the events one by one.
+    /// Reads the events one by one.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let reader: Reader
 
-        /// The next event; nil when there will be none, or the task was cancelled.
+        /// Returns the next event, or `nil` at the end or if the task is cancelled.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> AgentEvent? {
             await reader.buffer.next()
         }
 
-        /// The next event; nil when there will be none, or the task was cancelled.
+        /// Returns the next event, or `nil` at the end or if the task is cancelled.
         public mutating func next() async -> AgentEvent? {
             await reader.buffer.next()
         }

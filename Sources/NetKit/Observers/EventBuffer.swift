@@ -1,4 +1,4 @@
-/// What waits for one reader of an agent's events: a bounded row, whose oldest ones give way.
+/// A bounded buffer of one reader's events. When it is full, the oldest events are dropped.
 final class EventBuffer: Sendable {
     fileprivate typealias Waiter = CheckedContinuation<AgentEvent?, Never>
 
@@ -20,7 +20,7 @@ final class EventBuffer: Sendable {
         self.capacity = max(1, capacity)
     }
 
-    /// Gives an event to whoever waits, or keeps it.
+    /// Passes an event to a waiting reader, or buffers it.
     func put(_ event: AgentEvent) {
         let waiter = state.withLock { [capacity] state -> Waiter? in
             if state.isOver {
@@ -35,7 +35,7 @@ final class EventBuffer: Sendable {
         waiter?.resume(returning: event)
     }
 
-    /// What waits is read, and then the reader ends.
+    /// Ends the sequence after the buffered events are read.
     func finish() {
         let waiting = state.withLock { state in
             state.isOver = true
@@ -47,7 +47,7 @@ final class EventBuffer: Sendable {
         }
     }
 
-    /// The next event; nil at the end, and when the task is cancelled.
+    /// Returns the next event, or `nil` at the end and if the task is cancelled.
     func next() async -> AgentEvent? {
         let number = state.withLock { state in
             state.last += 1
@@ -96,7 +96,7 @@ final class EventBuffer: Sendable {
 extension EventBuffer.State {
     fileprivate mutating func keep(_ event: AgentEvent, upTo capacity: Int) {
         if events.count - first == capacity {
-            // A place that was read keeps nothing alive.
+            // Releases what the event that was read references.
             events[first] = .missed(0)
             first += 1
             missed += 1
@@ -108,7 +108,7 @@ extension EventBuffer.State {
         }
     }
 
-    /// How many were missed comes before what was kept.
+    /// The number of dropped events is reported before the buffered ones.
     fileprivate mutating func take() -> AgentEvent? {
         if missed > 0 {
             defer { missed = 0 }

@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// An agent's own observer: passes everything on to those who read ``AgentEvents``, and costs nothing while nobody does.
+/// An agent's internal observer: forwards every event to the readers of ``AgentEvents``. It costs nothing without
+/// readers.
 final class EventHub: Observer {
     private struct WeakWatch: Sendable {
         weak let watch: Watch?
@@ -15,22 +16,22 @@ final class EventHub: Observer {
     private let state = Lock(State())
     private let isRead = Atomic(false)
 
-    /// Whether anybody reads.
+    /// Whether there is a reader.
     var isHeard: Bool { isRead.load(ordering: .relaxed) }
 
-    /// Passes it on.
+    /// Forwards the event.
     func observe(_ event: Event) {
         tell(.call(event))
     }
 
-    /// Gives an event to all who read.
+    /// Sends an event to all readers.
     func tell(_ event: AgentEvent) {
         for buffer in state.withLock({ $0.buffers }) {
             buffer.put(event)
         }
     }
 
-    /// There will be no more.
+    /// Ends all sequences.
     func finish() {
         let buffers = state.withLock { state in
             state.isOver = true
@@ -41,7 +42,7 @@ final class EventHub: Observer {
         }
     }
 
-    /// Gives this one all events from now on.
+    /// Adds a reader's buffer, which receives all events from now on.
     func add(_ buffer: EventBuffer) {
         let isOver = state.withLock { state in
             state.buffers.append(buffer)
@@ -53,23 +54,23 @@ final class EventHub: Observer {
         }
     }
 
-    /// Nobody will read this one any more.
+    /// Removes a buffer.
     func remove(_ buffer: EventBuffer) {
         state.withLock { state in
             state.buffers.removeAll { $0 === buffer }
-            // In here, or it might undo what somebody who begins to read has said meanwhile.
+            // Under the lock, so that it cannot overwrite the flag of a reader that is added concurrently.
             isRead.store(!state.buffers.isEmpty, ordering: .relaxed)
         }
     }
 
-    // MARK: Transfers that are watched
+    // MARK: Observed transfers
 
-    /// A transfer of a watched call begins.
+    /// Records that a transfer of an observed call begins.
     func began(_ transfer: UInt64, of watch: Watch) {
         state.withLock { $0.watches[transfer] = WeakWatch(watch: watch) }
     }
 
-    /// These transfers are over.
+    /// Removes transfers that have ended.
     func ended(_ transfers: [UInt64]) {
         state.withLock { state in
             for transfer in transfers {
@@ -78,7 +79,7 @@ final class EventHub: Observer {
         }
     }
 
-    /// Somebody holds a transfer up, or lets it go on.
+    /// Reports that a transfer was paused or resumed.
     func paused(_ transfer: UInt64, _ isPaused: Bool) {
         state.withLock { $0.watches[transfer]?.watch }?.suspend(isPaused)
     }

@@ -11,7 +11,7 @@ struct HAR: Encodable {
         let version: String
     }
 
-    /// One hop. Times are in milliseconds; -1 is what did not happen.
+    /// One hop. Times are in milliseconds; -1 means that the phase did not occur.
     struct Entry: Encodable {
         var startedDateTime: String
         var time: Double
@@ -29,7 +29,7 @@ struct HAR: Encodable {
     struct Pair: Encodable {
         let name: String
         let value: String
-        /// The bytes of a value that is not UTF-8.
+        /// The value's bytes, if they are not UTF-8.
         var comment: String?
 
         init(name: String, value: String) {
@@ -88,7 +88,7 @@ struct HAR: Encodable {
         var receive = 0.0
         var ssl = -1.0
 
-        /// TLS is a part of connecting.
+        /// `ssl` is included in `connect`, so it is not added.
         var sum: Double { [blocked, dns, connect, send, wait, receive].reduce(0) { $0 + max(0, $1) } }
     }
 
@@ -96,7 +96,7 @@ struct HAR: Encodable {
 }
 
 extension HAR.Timings {
-    /// - Parameter begin: when the hop was to begin, on the same scale as its moments.
+    /// - Parameter begin: the time at which the hop was due to begin, on the scale of the hop's own times.
     init(_ hop: HopMetrics, from begin: Duration) {
         func milliseconds(_ from: Duration?, _ to: Duration?) -> Double? {
             guard let from, let to else { return nil }

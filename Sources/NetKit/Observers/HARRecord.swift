@@ -1,13 +1,13 @@
-/// What a recorder keeps of an exchange until an archive is asked for: nothing that holds a body it will not show.
+/// The recorded data of a transfer. It never references a body that the archive will not show.
 enum HARRecord {
     struct Request: Sendable {
         let method: Method
         let url: String
         let headers: Headers
         let contentType: String?
-        /// Empty where the body is longer than is kept, or not in memory.
+        /// Empty if the body exceeds the limit or is not in memory.
         let bytes: Bytes
-        /// -1 for a body that is read while it is sent.
+        /// -1 if the body is read while it is sent.
         let bodySize: Int
 
         init(_ request: NetKit.Request<Bytes>, maxBodyBytes: Int) {
@@ -23,12 +23,12 @@ enum HARRecord {
     struct Response: Sendable {
         let status: Int
         let headers: Headers
-        /// Empty where the body is longer than is kept.
+        /// Empty if the body exceeds the limit.
         let bytes: Bytes
 
         init(_ response: NetKit.Response<Bytes>, maxBodyBytes: Int) {
             status = response.status
-            // A received response's own fields would keep its body as well.
+            // A copy, because a received response's own fields would keep its body in memory.
             headers = Headers(response.headers.map { $0 })
             bytes = response.bytes.detached(upTo: maxBodyBytes)
         }
@@ -37,7 +37,7 @@ enum HARRecord {
     struct Outcome: Sendable {
         var response: Response?
         var hops: [HopMetrics]
-        /// What the error says of itself; nil for an answer.
+        /// The description of the error, or `nil` if there was a response.
         var failure: String?
 
         init(_ outcome: Event.Outcome, maxBodyBytes: Int) {
@@ -52,10 +52,10 @@ enum HARRecord {
             }
         }
 
-        /// The response has come, but its body may not have ended.
+        /// Whether the response has arrived and its body may not have ended.
         var isUnended: Bool { failure == nil && hops.last?.ended == nil }
 
-        /// What is known at the end, over what was known with the head.
+        /// Returns the final outcome, completed by what the response head contained.
         func completed(by end: Outcome) -> Outcome {
             let hasAllHops = end.hops.count >= hops.count
             if end.failure != nil {
@@ -70,7 +70,7 @@ enum HARRecord {
 }
 
 extension Bytes {
-    /// A copy, so that nothing larger is kept for its sake; none of what is longer.
+    /// Returns a copy, so that no larger buffer stays in memory. Empty if it exceeds the limit.
     fileprivate func detached(upTo count: Int) -> Bytes {
         isEmpty || self.count > count ? [] : Bytes(Array(self))
     }

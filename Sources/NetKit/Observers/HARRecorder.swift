@@ -4,15 +4,15 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Writes down every exchange as an HTTP archive (HAR 1.2), which browsers' tools show as a waterfall.
+/// Records every transfer as an HTTP archive (HAR 1.2), which browser tools show as a waterfall.
 ///
 ///     let recorder = HARRecorder()
 ///     configuration.observers = [recorder]
 ///     …
 ///     let text = try recorder.archive()
 ///
-/// Each hop and each try is an entry of its own. Secrets are hidden unless you say otherwise; cookies are told in the
-/// fields alone. Of a redirect the transport keeps no fields. Thread-safe.
+/// Each hop and each attempt is a separate entry. Secrets are hidden by default. Cookies appear only in the fields. The
+/// transport keeps no fields of a redirect response. Thread-safe.
 public final class HARRecorder: Observer {
     fileprivate struct Recorded: Sendable {
         let call: UInt64
@@ -23,11 +23,11 @@ public final class HARRecorder: Observer {
     }
 
     private struct State: Sendable {
-        // Of calls that have not ended, by their numbers.
+        // Transfers of calls that have not ended, by the number of the call.
         var open: [UInt64: [Recorded]] = [:]
         var ended: [Recorded] = []
 
-        /// A call that has ended may go on for others that have joined it.
+        /// A call that has ended may continue its transfer for other callers that share it.
         mutating func begin(_ exchange: Recorded, upTo count: Int) {
             if open[exchange.call]?.append(exchange) == nil {
                 keep([exchange], upTo: count)
@@ -57,11 +57,11 @@ public final class HARRecorder: Observer {
     private let time: TimeSource
 
     /// - Parameters:
-    ///   - redaction: hides secrets; nil writes them down.
-    ///   - maxBodyBytes: a body of at most so many bytes is written down, where it is in memory; of those that are
-    ///     neither form nor JSON only without redaction.
-    ///   - maxExchanges: the oldest ones beyond this are forgotten.
-    ///   - time: tells the time.
+    ///   - redaction: hides secrets; `nil` records them.
+    ///   - maxBodyBytes: the largest recorded body that is in memory. A body that is neither form nor JSON is recorded
+    ///     only without redaction.
+    ///   - maxExchanges: the largest number of recorded transfers; further ones replace the oldest.
+    ///   - time: the source of time.
     public init(
         hiding redaction: Redaction? = Redaction(), maxBodyBytes: Int = 0, maxExchanges: Int = 10_000,
         time: TimeSource = .system
@@ -72,7 +72,7 @@ public final class HARRecorder: Observer {
         self.time = time
     }
 
-    /// Takes note.
+    /// Records the event.
     public func observe(_ event: Event) {
         switch event.change {
         case .started: state.withLock { $0.open[event.callID] = [] }
@@ -92,7 +92,7 @@ public final class HARRecorder: Observer {
     private func end(_ call: UInt64, _ outcome: Event.Outcome) {
         state.withLock { [maxExchanges, maxBodyBytes] state in
             guard var exchanges = state.open.removeValue(forKey: call) else { return }
-            // A stream was told with its head; now its end is known.
+            // A stream was reported with its head; this event adds its end.
             if let last = exchanges.indices.last, let head = exchanges[last].outcome, head.isUnended {
                 let end = HARRecord.Outcome(outcome, maxBodyBytes: maxBodyBytes)
                 exchanges[last].outcome = head.completed(by: end)
@@ -101,15 +101,15 @@ public final class HARRecorder: Observer {
         }
     }
 
-    /// Exchanges that were written down.
+    /// The number of recorded transfers.
     public var count: Int { state.withLock { $0.ended.count + $0.open.values.reduce(0) { $0 + $1.count } } }
 
-    /// The archive, in the order in which exchanges began: a JSON text.
+    /// Returns the archive as JSON text, its entries in the order in which the transfers began.
     public func archive() throws(NetError) -> Bytes {
         let exchanges = state.withLock { $0.ended + $0.open.values.joined() }
         let entries = exchanges.sorted { $0.epochSeconds < $1.epochSeconds }.flatMap(entries)
         let encoder = JSONEncoder()
-        // In no other order does a JSONEncoder write the same text in each process.
+        // JSONEncoder's output is the same in each process only with sorted keys.
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         do {
             let creator = HAR.Creator(name: "NetKit", version: LibraryVersion.text)
@@ -195,7 +195,7 @@ public final class HARRecorder: Observer {
 }
 
 extension Method {
-    /// The method of the request that follows a redirect (RFC 9110, 15.4).
+    /// Returns the method of the request that follows a redirect (RFC 9110, 15.4).
     func afterRedirect(_ status: Int) -> Method {
         let becomesGet = status == 303 ? self != .head : (status == 301 || status == 302) && self == .post
         return becomesGet ? .get : self

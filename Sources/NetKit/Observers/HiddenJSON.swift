@@ -1,6 +1,6 @@
-/// A secret value of JSON with something of the same type in the place of each scalar.
+/// Replaces each scalar of a secret JSON value by another one of the same type.
 ///
-/// It goes by brackets and quotes alone, so that it also hides what is not JSON.
+/// It recognizes only brackets and quotes, so it also hides malformed JSON.
 struct HiddenJSON {
     private let json: [UInt8]
     private(set) var text: [UInt8] = []
@@ -14,7 +14,7 @@ struct HiddenJSON {
         }
     }
 
-    /// Returns what follows.
+    /// Hides the value at `start` and returns the index after it.
     private mutating func hide(_ start: Int) -> Int {
         switch json[start] {
         case UInt8(ascii: "\""):
@@ -38,7 +38,8 @@ struct HiddenJSON {
         }
     }
 
-    /// A name stays where it looks like one that a programmer has chosen: the names of a dictionary may be secrets too.
+    /// Returns a name that looks like an identifier unchanged. Other names are hidden, because the keys of a dictionary
+    /// may be secrets too.
     private mutating func shownName(_ quoted: ArraySlice<UInt8>) -> [UInt8] {
         let name = quoted.dropFirst().dropLast()
         let isPlain = name.allSatisfy { byte in

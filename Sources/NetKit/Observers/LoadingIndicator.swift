@@ -1,11 +1,12 @@
-/// Shows that something is loading as long as anything is under way: counted, so that it neither flickers nor stays.
+/// Shows that something is loading while at least one call or task is in flight.
 ///
 ///     let indicator = LoadingIndicator(show: { … }, hide: { … })
 ///     configuration.observers = [indicator]                                       // every call of an agent, or
 ///     agent.start(request, options: .init(accessories: [indicator])) { … }        // a request, a batch, a chain
 ///
-/// The closures run one at a time and in turn, on the thread on which a call or a start began or ended. Give the same
-/// one to several agents or starts to count them together; who does both counts twice. Thread-safe.
+/// The closures run one at a time and alternate, on the thread on which a call or a task began or ended. Share one
+/// indicator between several agents or tasks to count them together. An indicator that is both an observer and an
+/// accessory counts twice. Thread-safe.
 public final class LoadingIndicator: Observer, Accessory {
     private struct State: Sendable {
         var count = 0
@@ -17,16 +18,16 @@ public final class LoadingIndicator: Observer, Accessory {
     private let show: @Sendable () -> Void
     private let hide: @Sendable () -> Void
 
-    /// An indicator that is hidden.
+    /// Creates a hidden indicator.
     public init(show: @escaping @Sendable () -> Void, hide: @escaping @Sendable () -> Void) {
         self.show = show
         self.hide = hide
     }
 
-    /// Calls and starts that are under way.
+    /// The number of calls and tasks in flight.
     public var count: Int { state.withLock { $0.count } }
 
-    /// Counts.
+    /// Counts the call.
     public func observe(_ event: Event) {
         switch event.change {
         case .started: change(by: 1)
@@ -35,13 +36,14 @@ public final class LoadingIndicator: Observer, Accessory {
         }
     }
 
-    /// Counts.
+    /// Adds one to the count.
     public func willStart(_ run: Run) { change(by: 1) }
 
-    /// Counts.
+    /// Subtracts one from the count.
     public func willStop(_ run: Run) { change(by: -1) }
 
-    /// One thread tells at a time, until what is shown is what is wanted: so the last word is the right one.
+    /// Only one thread calls the closures at a time, until the reported state is the current one. So the last report is
+    /// correct.
     private func change(by step: Int) {
         let isTold = state.withLock { state in
             state.count += step

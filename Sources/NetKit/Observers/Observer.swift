@@ -1,81 +1,85 @@
-/// Watches what becomes of calls, and changes nothing.
+/// Observes calls without changing them.
 ///
-/// It is told at once, on whatever thread the change happens, and on many at once; it must not block. Each call is
-/// told as ``Event/Change/started`` once, at its end ``Event/Change/stopping(_:)`` once and ``Event/Change/stopped``
-/// once, also when it is cancelled.
+/// An observer is called immediately, on the thread of the change and concurrently on several threads, so it must not
+/// block. Each call reports ``Event/Change/started``, ``Event/Change/stopping(_:)`` and ``Event/Change/stopped`` once
+/// each, even if it is cancelled.
 public protocol Observer: Sendable {
-    /// Takes note of a change.
+    /// Receives a change.
     func observe(_ event: Event)
 }
 
 /// A change in the state of one call.
 public struct Event: Sendable {
-    /// What happened.
+    /// The kind of a change.
     public enum Change: Sendable {
-        /// The call begins: nothing has been done for it yet. The request is as it was asked.
+        /// The call begins, before any work is done for it. The event's request is the caller's.
         case started
-        /// A request goes to the transport: the first time, or once more, counted from 1. The request is as it is sent.
+        /// A request is passed to the transport, for the first time or again; counted from 1. The event's request is
+        /// the one that is sent.
         case exchangeStarted(Int)
-        /// The transport answered or failed: with the head, where the body is streamed.
+        /// The transport returned a response or an error. For a streamed body, the response is its head.
         case exchangeEnded(Int, Outcome)
-        /// An interceptor holds the call up for so long.
+        /// An interceptor delays the call for this time.
         case waiting(Duration, WaitReason)
-        /// What came back means that the caller's credentials will not do; the app may ask for others, and send
-        /// ``Event/request`` again. The text is what the service said.
+        /// The response shows that the caller's credentials are not accepted. The application may ask for others and
+        /// send ``Event/request`` again. The text is the service's message.
         case credentialsRefused(String)
-        /// The cache has answered, or let the call go on to the network and has its answer.
+        /// The cache has returned a response, or the network has, after the cache let the call continue.
         case cacheReported(CacheReport)
-        /// The cache could not store the answer.
+        /// The cache could not store the response.
         case notStored(NetError)
-        /// The call's body rests both ways: its start was paused, or its transfer was. Told once until it goes on.
+        /// The call's body is paused in both directions, because its task or its transfer was paused. Reported once
+        /// until the call resumes.
         case suspended
-        /// The call goes on after ``suspended``.
+        /// The call continues after ``suspended``.
         case resumed
-        /// A head came, a redirect's too. Over the engine it is told at once, on its thread, unless it is a download's.
+        /// A response head arrived, which may be that of a redirect. Over the engine it is reported immediately and on
+        /// the engine's thread, except for downloads.
         case headReceived(ResponseHead)
         /// A redirect with this head is followed to this URL.
         case redirected(ResponseHead, to: String)
-        /// ``TransferHooks/head`` has decided what becomes of the response.
+        /// ``TransferHooks/head`` returned its decision on the response.
         case headDecided(HeadAnswer)
-        /// Somebody was asked for credentials, and has answered.
+        /// A source of credentials was called, and returned.
         case challenged(Challenge, ChallengeAnswer)
-        /// The body is made once more, for the so many-eth time it is sent, counted from 2.
+        /// The body is created again. The number counts the sends, so it is at least 2.
         case bodyRenewed(Int)
-        /// The answer is about to be put into the cache.
+        /// The response is about to be stored in the cache.
         case storing(StorableAnswer)
-        /// What the call's last exchange cost, hop by hop; told before ``stopping(_:)`` where there was one.
+        /// The metrics of the call's last transfer, hop by hop. Reported before ``stopping(_:)``, if there was a
+        /// transfer.
         case metricsCollected(Metrics)
-        /// The call is over, a streamed body included, and its caller is about to be told.
+        /// The call has ended, including a streamed body. Its caller is notified next.
         case stopping(Outcome)
-        /// The caller was told.
+        /// The caller was notified.
         case stopped
     }
 
-    /// Why an interceptor waits.
+    /// The reason for which an interceptor waits.
     public enum WaitReason: Sendable, Hashable {
-        /// The request is to be sent once more.
+        /// The request will be sent again.
         case retry
-        /// Too many were sent lately.
+        /// Too many requests were sent recently.
         case rateLimit
-        /// There is no way to the network; the time is what is left of the request's own, zero for no limit.
+        /// No network path is available. The time is what remains of the request's limit; zero means no limit.
         case connectivity
     }
 
-    /// How something ended.
+    /// The result of a call or a transfer.
     public enum Outcome: Sendable {
-        /// With a response; a body that went elsewhere is not in it.
+        /// A response. A body that was written elsewhere is not part of it.
         case answered(Response<Bytes>)
-        /// With an error.
+        /// An error.
         case failed(NetError)
     }
 
     /// The call's number, unique in the process.
     public let callID: UInt64
-    /// What is asked, as it was at that moment, but for ``Request/observers``.
+    /// The request at that moment, without its ``Request/observers``.
     public let request: Request<Bytes>
-    /// How long after the call's start.
+    /// The time since the call began.
     public let elapsed: Duration
-    /// What happened.
+    /// The change.
     public let change: Change
 }
 
@@ -84,7 +88,7 @@ private enum ObserversNote: RequestNote {
 }
 
 extension Request {
-    /// Who watches this request alone, after those who watch the agent.
+    /// The observers of this request. They are called after the agent's observers.
     public var observers: [any Observer] {
         get { self[ObserversNote.self] }
         set { self[ObserversNote.self] = newValue }

@@ -1,4 +1,4 @@
-// What values with secrets in them say of themselves, so that neither `print` nor `dump` tells more than a message would.
+// Descriptions of values that contain secrets. Neither `print` nor `dump` shows more than an error message does.
 
 extension ResponseStream: CustomStringConvertible, CustomReflectable {
     /// One line: status, URL up to its query, and fields without secrets.
@@ -7,7 +7,7 @@ extension ResponseStream: CustomStringConvertible, CustomReflectable {
             .printable()
     }
 
-    /// The same.
+    /// The values of the description.
     public var customMirror: Mirror {
         Mirror(
             self, children: ["status": status, "url": String(headOnly.place).shownPath, "headers": headers],
@@ -22,7 +22,7 @@ extension Request: CustomStringConvertible, CustomReflectable {
         "Request<\(Value.self)>(\(method) \"\(url.shownPath)\", headers: \(headers))".printable()
     }
 
-    /// The same.
+    /// The values of the description.
     public var customMirror: Mirror {
         Mirror(
             self, children: ["method": method.rawValue, "url": url.shownPath, "headers": headers],
@@ -31,12 +31,12 @@ extension Request: CustomStringConvertible, CustomReflectable {
 }
 
 extension Cookie: CustomStringConvertible, CustomReflectable {
-    /// Name and place; the value is a secret more often than not.
+    /// The name, domain and path. The value is hidden, because it is usually a secret.
     public var description: String {
         "Cookie(\(name)=\(Redaction.mark), domain: \"\(domain)\", path: \"\(path)\")".printable()
     }
 
-    /// All but the value.
+    /// Everything except the value.
     public var customMirror: Mirror {
         Mirror(
             self,
@@ -48,6 +48,6 @@ extension Cookie: CustomStringConvertible, CustomReflectable {
 }
 
 extension String {
-    /// A URL up to its query, without credentials and without secrets among the parameters of its path.
+    /// The URL without its query, its credentials and the secrets among its path parameters.
     var shownPath: String { Redaction().hiding(url: shownPlace) }
 }

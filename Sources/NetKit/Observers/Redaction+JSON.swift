@@ -1,5 +1,5 @@
 extension Redaction {
-    /// A string before a colon is a name.
+    /// Hides the values of secret names. A string before a colon is a name.
     func hiding(json: [UInt8], keepsTypes: Bool) -> [UInt8] {
         var shown: [UInt8] = []
         var at = 0
@@ -30,8 +30,8 @@ extension Redaction {
         return shown
     }
 
-    /// Whether a name stands for a secret, its escapes undone. An OAuth code is a text; other members of that name are
-    /// numbers and objects as well.
+    /// Whether a name denotes a secret, after its escapes are decoded. An OAuth `code` is a string; other members of
+    /// that name are numbers and objects as well.
     private func isSecret(_ quoted: ArraySlice<UInt8>, isText: Bool) -> Bool {
         let name = JSONText.string(Bytes(Array(quoted))) ?? String(decoding: quoted, as: UTF8.self)
         return bodyFields.contains(name, as: .member) || (isText && bodyFields.contains(name, as: .parameter))
@@ -46,7 +46,7 @@ extension Redaction {
         json[start...].firstIndex { ![9, 10, 13, 32].contains($0) } ?? json.count
     }
 
-    /// Behind the string's closing quote.
+    /// Returns the index after the string's closing quote.
     static func endOfString(_ json: [UInt8], from start: Int) -> Int {
         var at = start + 1
         while at < json.count, json[at] != UInt8(ascii: "\"") {
@@ -55,7 +55,7 @@ extension Redaction {
         return min(json.count, at + 1)
     }
 
-    /// Behind a value: a string, a number or word, or everything up to the bracket that closes it.
+    /// Returns the index after a value: a string, a number or word, or everything up to the closing bracket.
     private static func endOfValue(_ json: [UInt8], from start: Int) -> Int {
         var at = start
         var depth = 0

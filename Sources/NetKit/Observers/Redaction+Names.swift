@@ -1,25 +1,25 @@
 extension Redaction {
-    /// Names that stand for secrets. Case, "-" and "_" do not count.
+    /// Names that denote secrets. Case, "-" and "_" are ignored.
     public struct Names: Sendable {
-        /// Parts of names, in lower-case letters and digits.
+        /// Substrings of names, in lower-case letters and digits.
         public var parts: Set<String>
-        /// Ends of names, and of each name in brackets: "user[pin]" is how a form writes the PIN of a user.
+        /// Suffixes of names, and of each name in brackets: "user[pin]" is a form's name for the PIN of a user.
         public var ends: Set<String>
-        /// Whole names that are no secrets, whatever the other rules say.
+        /// Complete names that are not secrets, even if another rule matches.
         public var exceptions: Set<String> {
             didSet { bareExceptions = Set(exceptions.map(Self.bare)) }
         }
-        /// Whether the library's own list counts as well.
+        /// Whether the library's own list also applies.
         public var includesUsual: Bool
         private var bareExceptions: Set<String>
 
-        /// Names with these parts, or these ends.
+        /// Creates a list of names.
         ///
         /// - Parameters:
-        ///   - parts: parts of names.
-        ///   - ends: ends of names.
-        ///   - exceptions: whole names that are no secrets.
-        ///   - includesUsual: whether the library's own list counts as well.
+        ///   - parts: substrings of names.
+        ///   - ends: suffixes of names.
+        ///   - exceptions: complete names that are not secrets.
+        ///   - includesUsual: whether the library's own list also applies.
         public init(
             parts: Set<String> = [], ends: Set<String> = [], exceptions: Set<String> = [], includesUsual: Bool = false
         ) {
@@ -32,14 +32,14 @@ extension Redaction {
 
         /// The library's list: names with words such as token, secret, password, session, key, code, signature.
         ///
-        /// Words are separated by "-", "_", "." and changes of case. `Idempotency-Key` and `tokenizer` are none.
+        /// Words are separated by "-", "_", "." and changes of case. `Idempotency-Key` and `tokenizer` do not match.
         public static let usual = Names(includesUsual: true)
 
-        /// Whether it stands for a secret.
+        /// Returns whether a name denotes a secret.
         ///
         /// - Parameters:
-        ///   - name: the name, its escapes undone.
-        ///   - place: where it stands.
+        ///   - name: the name, with its escapes decoded.
+        ///   - place: the kind of element with this name.
         public func contains(_ name: String, as place: SecretPlace = .field) -> Bool {
             if bareExceptions.isEmpty, parts.isEmpty, ends.isEmpty {
                 return includesUsual && name.isUsualSecret(in: place)
@@ -55,7 +55,7 @@ extension Redaction {
             if parts.contains(where: { bare.contains(Self.bare($0)) }) {
                 return true
             }
-            // By scalars: a bracket is one, whatever accent follows it.
+            // By Unicode scalars: a bracket remains a bracket even if an accent follows it.
             let names = bare.unicodeScalars.split { $0 == "[" || $0 == "]" }
             return names.contains { name in ends.contains { String(name).hasSuffix(Self.bare($0)) } }
         }

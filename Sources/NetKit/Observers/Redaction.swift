@@ -1,39 +1,39 @@
-/// Hides secrets in what is written down about requests: by the names of fields, parameters and members.
+/// Hides secrets in logs and other records of requests, by the names of fields, parameters and JSON members.
 ///
-/// One list of names is for logs, curl lines, descriptions, archives, recordings and queues, and for the identity of
-/// cached responses. An app adds its own:
+/// One list of names applies to logs, curl lines, descriptions, archives, recordings and queues, and to the identity of
+/// cached responses. An application adds its own names:
 ///
 ///     var redaction = Redaction()
 ///     redaction.headers.parts = ["customer-number"]
 ///     configuration.interceptors = [Caching(store, secrets: redaction.headers)]
 public struct Redaction: Sendable {
-    /// What stands in a secret's place.
+    /// The text that replaces a secret.
     public static let mark = "[hidden]"
 
-    /// URLs within values within URLs are looked into this deep; what lies deeper is hidden whole. Each one is read as it
-    /// stands and decoded, so that the work doubles with each.
+    /// The depth to which URLs nested in values of URLs are examined; deeper values are hidden completely. Each level
+    /// is examined both raw and decoded, so the work doubles with each.
     private static let maxNesting = 4
 
     /// Names of header fields.
     public var headers: Names
     /// Names in queries and fragments.
     public var queryKeys: Names
-    /// Names in form and JSON bodies, however deep.
+    /// Names in form and JSON bodies, at any depth.
     public var bodyFields: Names
 
-    /// Usual names of secrets, unless said otherwise.
+    /// Creates a redaction, by default with the usual names of secrets.
     public init(headers: Names = .usual, queryKeys: Names = .usual, bodyFields: Names = .usual) {
         self.headers = headers
         self.queryKeys = queryKeys
         self.bodyFields = bodyFields
     }
 
-    /// The fields, with the secrets' values hidden.
+    /// Returns the fields with the values of secrets hidden.
     public func hiding(_ fields: Headers) -> Headers {
         Headers(fields.map { Headers.Field(name: $0.name, content: content(of: $0)) })
     }
 
-    /// The value of a field, hidden if need be; of those with a URL its secrets alone.
+    /// Returns the value of a field, hidden if necessary. In a URL only its secrets are hidden.
     private func content(of field: Headers.Field) -> ByteText {
         if headers.contains(field.name) {
             return ByteText(Self.mark)
@@ -41,17 +41,17 @@ public struct Redaction: Sendable {
         switch field.name.lowercased() {
         case "location", "content-location", "referer", "refresh": return hiding(field.content) { hiding(url: $0) }
         case "link": return hiding(field.content) { hiding(links: $0) }
-        // What a proxy was asked for, and what a page reports to.
+        // The target of a proxy request, and the URL that a page reports to.
         default: return field.value.isURLWithQuery ? hiding(field.content) { hiding(url: $0) } : field.content
         }
     }
 
-    /// What is not UTF-8 is read byte by byte, so that what is not hidden stays as it is.
+    /// Bytes that are not UTF-8 are read one by one, so that the visible part is unchanged.
     private func hiding(_ content: ByteText, _ hide: (String) -> String) -> ByteText {
         content.isUTF8 ? ByteText(hide(content.text)) : ByteText(byteScalars: hide(content.byteScalars))
     }
 
-    /// URLs between "<" and ">", each with parameters behind it (RFC 8288, 3).
+    /// Hides secrets in URLs between "<" and ">", each followed by parameters (RFC 8288, 3).
     private func hiding(links: String) -> String {
         var shown = ""
         var rest = links.unicodeScalars[...]
@@ -63,12 +63,12 @@ public struct Redaction: Sendable {
         return shown + hiding(url: String(rest))
     }
 
-    /// The URL without userinfo, and with the values of secret keys hidden in its query and its fragment.
+    /// Returns the URL without userinfo, and with the values of secret keys in its query and its fragment hidden.
     public func hiding(url: String) -> String { hiding(url: url, upTo: Self.maxNesting) }
 
     private func hiding(url: String, upTo nesting: Int) -> String {
         let url = Self.withoutUserinfo(url)
-        // A fragment may hold a "?", and a query no "#".
+        // A fragment may contain "?", but a query cannot contain "#".
         if let (place, _, fragment) = url.cut(atFirst: "#") {
             return hiding(queryOf: place, upTo: nesting) + "#" + hiding(pairs: fragment, queryKeys, upTo: nesting)
         }
@@ -90,7 +90,7 @@ public struct Redaction: Sendable {
             }.joined(separator: "/")
     }
 
-    /// Pairs with ";" between them. Behind a secret one all of them are hidden: a secret may hold a ";".
+    /// Pairs separated by ";". All pairs after a secret one are hidden, because a secret may contain ";".
     private func hiding(parameters: String, _ names: Names, upTo nesting: Int) -> String {
         var shown: [String] = []
         for piece in parameters.unicodeScalars.split(separator: ";", omittingEmptySubsequences: false) {
@@ -113,12 +113,12 @@ public struct Redaction: Sendable {
         if names.contains(name.percentDecoded, as: .parameter) {
             return "\(name)=\(Self.mark)"
         }
-        // Some servers read ";" as "&".
+        // Some servers treat ";" as "&".
         if value.utf8.contains(UInt8(ascii: ";")), let (first, _, rest) = value.cut(atFirst: ";") {
             return hiding(pair: "\(name)=\(first)", names, upTo: nesting) + ";"
                 + hiding(parameters: rest, names, upTo: nesting)
         }
-        // A value may be a URL with secrets of its own; as a rule it is written with percents, and would be hard to mend.
+        // A value may be a URL with secrets in it. It is usually percent-encoded, so it is hidden as a whole.
         let meant = Self.meaning(of: value)
         let bare = Self.withoutUserinfo(value)
         let within = bare.cut(atFirst: "?")
@@ -132,8 +132,8 @@ public struct Redaction: Sendable {
         return "\(name)=\(before)?" + hiding(pair: query, names, upTo: nesting - 1)
     }
 
-    /// The value without its percents, or without those of the URL that it is, which may have been written with percents
-    /// more than once; nil for one written so too often.
+    /// Returns the percent-decoded value. A value that is a URL may be encoded more than once; `nil` if it is encoded
+    /// too often.
     private static func meaning(of value: String) -> String? {
         var meant = value
         for _ in 0..<maxNesting {
@@ -146,20 +146,21 @@ public struct Redaction: Sendable {
         return meant.percentDecoded == meant ? meant : nil
     }
 
-    /// Also of a reference that takes the scheme over (RFC 3986, 4.2).
+    /// Includes network-path references without a scheme (RFC 3986, 4.2).
     private static func withoutUserinfo(_ url: String) -> String {
         url.utf8.starts(with: "//".utf8) ? String(("a:" + url).withoutUserinfo.dropFirst(2)) : url.withoutUserinfo
     }
 
-    /// A form or a JSON text with the secrets' values hidden; nil for any other body, of which nothing is safe to show.
+    /// Returns a form or JSON text with the values of secrets hidden, or `nil` for another body: none of it is safe to
+    /// show.
     public func hiding(body: Bytes, contentType: String?) -> String? {
         hiding(body: body, contentType: contentType, keepsTypes: false)
     }
 
-    /// The same.
+    /// As ``hiding(body:contentType:)``, and can preserve types.
     ///
-    /// - Parameter keepsTypes: whether what is hidden in JSON is still of its type, so that the text decodes as before:
-    ///   numbers are 0, booleans are false, null is null, and arrays and objects hold such values.
+    /// - Parameter keepsTypes: whether hidden JSON values keep their types, so that the text decodes as before. Numbers
+    ///   become 0 and booleans false, null is unchanged, and arrays and objects contain such values.
     package func hiding(body: Bytes, contentType: String?, keepsTypes: Bool) -> String? {
         let type = String((contentType ?? "").prefix { $0 != ";" }).trimmingBlanks.lowercased()
         if type == "application/x-www-form-urlencoded" {
@@ -169,8 +170,8 @@ public struct Redaction: Sendable {
         return String(decoding: hiding(json: Array(body), keepsTypes: keepsTypes), as: UTF8.self)
     }
 
-    /// A body of a type of JSON that is none, such as one that was cut or begins with a mark, gone through as if it were:
-    /// what stands behind a secret's name is hidden, and all else is as it was. Nil for a body of another type.
+    /// Returns a malformed body of a JSON type with the values of secret names hidden, such as a truncated body or one
+    /// with a byte order mark. The remainder is unchanged. `nil` for a body of another type.
     package func hiding(brokenJSON body: Bytes, contentType: String?, keepsTypes: Bool) -> Bytes? {
         MediaTypes.accept(contentType, MediaTypes.json)
             ? Bytes(hiding(json: Array(body), keepsTypes: keepsTypes)) : nil

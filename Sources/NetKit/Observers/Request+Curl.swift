@@ -1,11 +1,11 @@
 extension Request {
-    /// A line for sh that has curl send the same request, quoted so that curl gets every word as it is.
+    /// Returns a shell command line with which curl sends the same request. Each word is quoted for `sh`.
     ///
-    /// A body that no word can hold (a NUL, other bytes than UTF-8, more than 64 KiB) goes through a pipe; one that is
-    /// read while it is sent comes from curl's standard input. What an agent would add is not in it.
-    /// - Parameter redaction: hides secrets, so that the line can be shown but may not work; nil writes them out.
+    /// A body that cannot be a word (it contains NUL, is not UTF-8, or exceeds 64 KiB) is piped to curl. A body that is
+    /// read while it is sent comes from curl's standard input. The line does not contain what an agent would add.
+    /// - Parameter redaction: hides secrets, so that the line can be shown, but it may not work; `nil` includes them.
     public func curlLine(hiding redaction: Redaction? = Redaction()) -> String {
-        // Parameters that cannot be placed are left out, as the request could not be sent with them.
+        // Parameters that have no valid position are omitted: the request could not be sent with them either.
         var content = content
         try? content.placeParameters()
         var command = CurlCommand(redaction)
@@ -19,7 +19,7 @@ extension Request {
 }
 
 extension Body {
-    /// Whether curl gets it by `-T`, and would PUT it.
+    /// Whether curl sends the body with `-T`, whose default method is PUT.
     fileprivate var isUploadedByCurl: Bool {
         switch content {
         case .file, .bytes: false
@@ -28,11 +28,11 @@ extension Body {
     }
 }
 
-/// The words of a call of curl.
+/// The words of a curl command line.
 package struct CurlCommand {
-    // The kernel takes 128 KiB in one word.
+    // Linux accepts at most 128 KiB in one argument.
     private static let maxWordBytes = 64 << 10
-    // Before a larger body, and one whose length it does not know, curl asks by itself whether to go on.
+    // For a larger body, or one of unknown length, curl adds "Expect: 100-continue".
     private static let maxSilentBytes = 1 << 20
 
     private(set) var words = ["curl"]
@@ -88,7 +88,7 @@ package struct CurlCommand {
         add(rare.proxy)
     }
 
-    /// An IPv6 address stands in brackets.
+    /// An IPv6 address is enclosed in brackets.
     private static func host(_ host: String?) -> String {
         guard let host else { return "" }
         return host.contains(":") ? "[\(host)]" : host
@@ -141,7 +141,7 @@ package struct CurlCommand {
         }
     }
 
-    /// What curl would send of its own and NetKit does not is left out.
+    /// Suppresses the fields that curl adds by default and NetKit does not.
     mutating func add(_ headers: Headers, of content: RequestContent) {
         for field in redaction?.hiding(headers) ?? headers {
             words += ["-H", Self.line(field)]
@@ -168,7 +168,7 @@ package struct CurlCommand {
         field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
     }
 
-    /// Returns what the line begins with, where the body has to come through a pipe.
+    /// Adds the body. Returns the beginning of the line if the body has to be piped.
     mutating func add(_ body: Body, _ headers: Headers) -> String? {
         switch body.content {
         case .file(let path):
@@ -205,9 +205,9 @@ package struct CurlCommand {
         words.append(shown)
     }
 
-    // MARK: Words for sh
+    // MARK: Shell words
 
-    /// A word as sh reads it: nothing in single quotes means anything but itself.
+    /// Quotes a word for `sh`: within single quotes every character is literal.
     package static func quoted(_ word: String) -> String {
         let plain = word.utf8.allSatisfy { byte in
             (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
@@ -216,7 +216,7 @@ package struct CurlCommand {
         if plain, !word.isEmpty {
             return word
         }
-        // By scalars: a quote may stand in one character with what follows it.
+        // By Unicode scalars: a quote and a combining mark form one character.
         var quoted = "'"
         for scalar in word.unicodeScalars {
             quoted.unicodeScalars.append(
@@ -225,7 +225,7 @@ package struct CurlCommand {
         return quoted + "'"
     }
 
-    /// What printf makes these bytes of.
+    /// Returns the format for which printf prints these bytes.
     private static func format(_ bytes: Bytes) -> String {
         var format: [UInt8] = []
         for byte in bytes {

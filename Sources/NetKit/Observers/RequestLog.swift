@@ -1,27 +1,28 @@
-/// Writes lines about every call: what was asked, as a line for curl if wanted, and what came back. No secret is in
-/// them, as far as ``Redaction`` knows its name.
+/// Writes lines about every call: the request, optionally as a curl command, and the response. They contain no secret
+/// whose name ``Redaction`` recognizes.
 ///
 ///     configuration.observers = [RequestLog { print($0) }]
 public struct RequestLog: Observer {
-    /// What is hidden.
+    /// Hides secrets.
     public var redaction: Redaction
-    /// Whether each exchange is told as a line for curl, too.
+    /// Whether each transfer is also logged as a curl command.
     public var showsCurl = false
-    /// Whether fields are told.
+    /// Whether fields are logged.
     public var showsHeaders = true
-    /// Body bytes that are told of forms and JSON texts (2 KiB), both ways; of other bodies their length alone.
+    /// The number of logged bytes of form and JSON bodies (2 KiB), for requests and responses. Other bodies are logged
+    /// by their length only.
     public var maxBodyBytes = 2 << 10
     private let write: @Sendable (String) -> Void
 
     /// - Parameters:
     ///   - redaction: hides secrets.
-    ///   - write: gets one line at a time, without its end, on any thread.
+    ///   - write: called with one line at a time, without its terminator, on any thread.
     public init(_ redaction: Redaction = Redaction(), write: @escaping @Sendable (String) -> Void) {
         self.redaction = redaction
         self.write = write
     }
 
-    /// Writes what there is to say.
+    /// Writes the lines for the event.
     public func observe(_ event: Event) {
         switch event.change {
         case .exchangeStarted(let number): asked(event, number)
@@ -84,7 +85,7 @@ public struct RequestLog: Observer {
         }
     }
 
-    /// One line, whatever is in it: a server must not write lines of its own.
+    /// Returns one line. Control characters are replaced, so that a server cannot forge lines.
     private func line(_ event: Event, _ text: String) {
         write("#\(event.callID) " + text.printable(" "))
     }

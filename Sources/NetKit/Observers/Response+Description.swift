@@ -5,7 +5,7 @@ extension Response: CustomStringConvertible, CustomReflectable {
             .printable()
     }
 
-    /// The same, and the value.
+    /// The values of the description, and the decoded value.
     public var customMirror: Mirror {
         let shown: [(String?, Any)] = [
             ("status", status), ("url", String(place).shownPath), ("headers", headers), ("bytes", bytes.count),

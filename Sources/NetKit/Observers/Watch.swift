@@ -1,11 +1,11 @@
-/// Tells observers what becomes of one call: the only place that does.
+/// Notifies the observers of one call. All notifications pass through this type.
 final class Watch: Sendable {
     private struct State: Sendable {
         var exchanges = 0
         var isStopping = false
         var isStopped = false
         var isSuspended = false
-        // What was told last, and whether somebody tells.
+        // The last reported state, and whether a thread is reporting.
         var toldSuspended = false
         var isTelling = false
     }
@@ -17,7 +17,7 @@ final class Watch: Sendable {
     private let start: ContinuousClock.Instant
     private let state = Lock(State())
 
-    /// Nil when nobody watches: most calls go without, so nothing is made before that is known.
+    /// Returns `nil` without observers, which most calls lack. So this is checked before anything is allocated.
     static func begin(_ request: Request<some Sendable>, _ observers: [any Observer]) -> Watch? {
         let observers = request.hasNotes ? observers + request.observers : observers
         return observers.isEmpty ? nil : Watch(request, observers)
@@ -34,8 +34,8 @@ final class Watch: Sendable {
         tell(.started)
     }
 
-    /// The call is held up or goes on; what it is already is not told again. One thread tells at a time, until the
-    /// last word is the right one: an observer may let the call go on when it hears that it is held up.
+    /// Reports that the call was paused or resumed; an unchanged state is not reported again. Only one thread reports
+    /// at a time, until the last report is correct: an observer may resume the call when it is notified of the pause.
     func suspend(_ isSuspended: Bool) {
         var mayTell = state.withLock { state in
             state.isSuspended = isSuspended
@@ -58,7 +58,7 @@ final class Watch: Sendable {
         }
     }
 
-    /// Tells a change that is none of the following.
+    /// Reports a change that has no method of its own below.
     func tell(_ change: Event.Change, of request: Request<Bytes>? = nil) {
         let event = Event(
             callID: id, request: request?.unwatched ?? self.request, elapsed: clock.now - start, change: change)
@@ -67,7 +67,7 @@ final class Watch: Sendable {
         }
     }
 
-    /// Returns the exchange's number.
+    /// Reports the start of a transfer and returns its number.
     func exchangeStarts(_ request: Request<Bytes>) -> Int {
         let number = state.withLock { state in
             state.exchanges += 1
@@ -77,8 +77,7 @@ final class Watch: Sendable {
         return number
     }
 
-    /// The end, before its caller is told; what comes after the first time is ignored. Whoever is asynchronous is
-    /// waited for.
+    /// Reports the end, before the caller is notified. Only the first call counts. Asynchronous observers are awaited.
     func stopping(_ outcome: Event.Outcome) async {
         guard isFirstEnd else { return }
         if let metrics = outcome.metrics {
@@ -90,7 +89,7 @@ final class Watch: Sendable {
         tell(.stopping(outcome))
     }
 
-    /// The end where nobody can be waited for.
+    /// Reports the end where nothing can be awaited.
     func stoppingAtOnce(_ outcome: Event.Outcome) {
         guard isFirstEnd else { return }
         if let metrics = outcome.metrics {
@@ -102,7 +101,7 @@ final class Watch: Sendable {
         tell(.stopping(outcome))
     }
 
-    /// Whether observers have heard, or are hearing, the last of it.
+    /// Whether the last event was reported, or is being reported.
     var isStopped: Bool { state.withLock { $0.isStopped } }
 
     private var isFirstEnd: Bool {
@@ -112,7 +111,7 @@ final class Watch: Sendable {
         }
     }
 
-    /// The caller was told.
+    /// Reports that the caller was notified.
     func stopped() {
         let isFirst = state.withLock { state in
             defer { state.isStopped = true }
@@ -125,7 +124,7 @@ final class Watch: Sendable {
 }
 
 extension Event.Outcome {
-    /// What the exchange cost; nil where there was none.
+    /// The metrics of the transfer, or `nil` without one.
     fileprivate var metrics: Metrics? {
         let metrics: Metrics
         switch self {
@@ -137,7 +136,7 @@ extension Event.Outcome {
 }
 
 extension Request {
-    /// An observer that keeps its events must not keep itself by them.
+    /// Without observers: an observer that stores its events must not keep itself alive through them.
     fileprivate var unwatched: Request {
         guard hasNotes, !observers.isEmpty else { return self }
         var request = self

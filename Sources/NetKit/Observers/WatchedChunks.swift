@@ -1,4 +1,4 @@
-/// A streamed body whose end is told to whoever watches the call.
+/// A streamed body that reports its end to the observers of the call.
 final class WatchedChunks: ChunkSource {
     private let stream: ResponseStream
     private let watch: Watch
@@ -36,7 +36,7 @@ final class WatchedChunks: ChunkSource {
 }
 
 extension NetError {
-    /// The same error; one that tells no response tells the head of this stream, and what it has cost.
+    /// Returns the same error. If it has no response, this stream's head and metrics are added.
     func telling(headOf stream: ResponseStream) -> NetError {
         response == nil ? telling(stream.headOnly) : self
     }

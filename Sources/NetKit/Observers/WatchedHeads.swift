@@ -1,5 +1,5 @@
-/// Tells the heads of one exchange to whoever watches the call: at once where the transport tells them, otherwise when
-/// the exchange is over.
+/// Reports the response heads of one transfer to the observers of the call: immediately if the transport reports them,
+/// otherwise when the transfer ends.
 final class WatchedHeads: Sendable {
     private struct State: Sendable {
         var heads = 0
@@ -22,7 +22,7 @@ final class WatchedHeads: Sendable {
         end()
     }
 
-    /// What a transport tells; it keeps this as long as its transfer is under way.
+    /// Receives the transport's reports. The tap keeps this object while its transfer is in flight.
     var tap: TransferTap {
         TransferTap(
             began: { [self] in began($0) }, headArrived: { [self] in arrived($0, isLast: $1) })
@@ -49,7 +49,7 @@ final class WatchedHeads: Sendable {
         }
     }
 
-    /// The transport has nothing more to tell: what it did not tell itself is told now.
+    /// Reports the heads that the transport did not report itself.
     func complete(_ answer: Answer) {
         guard !state.withLock({ $0.hasFinal || $0.heads > 0 }) else { return }
         let hops = answer.metrics
@@ -61,7 +61,7 @@ final class WatchedHeads: Sendable {
         watch?.tell(.headReceived(ResponseHead(of: answer)))
     }
 
-    /// No transfer of this exchange is under way any more; where its body is a stream, with that.
+    /// Called when the last transfer has ended; for a streamed body, when the stream ends.
     private func end() {
         let transfers = state.withLock { $0.transfers }
         if !transfers.isEmpty {
@@ -71,7 +71,7 @@ final class WatchedHeads: Sendable {
 }
 
 extension ResponseHead {
-    /// The head of an answer.
+    /// Creates the head of a response.
     init(of answer: Answer) {
         let response = answer.response
         self.init(
