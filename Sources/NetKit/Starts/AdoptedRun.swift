@@ -1,37 +1,37 @@
-/// The hold on something that was started elsewhere, see ``Agent/adopt(_:)``. It goes on whether anybody holds this or
-/// not. Thread-safe.
+/// A handle for a task that was started elsewhere, see ``Agent/adopt(_:)``. The task continues if the handle is
+/// released. Thread-safe.
 public struct AdoptedRun: Sendable, Identifiable {
     let control: RunControl
 
-    /// Its number, unique in the process.
+    /// The task's number, unique in the process.
     public var id: UInt64 { control.id }
 
-    /// What was started, and how far it is.
+    /// The task and its state.
     public var run: Run { control.run }
 
-    /// Asks for its end; false when it is too late for that.
+    /// Cancels the task. Returns false if it has already ended.
     @discardableResult
     public func cancel() -> Bool {
         control.cancel()
     }
 
-    /// Holds it up until ``resume()``, as ``CallHandle/pause()``.
+    /// Pauses the task until ``resume()``, as ``CallHandle/pause()`` does.
     public func pause() {
         control.setPaused(true)
     }
 
-    /// Lets it go on.
+    /// Resumes the task.
     public func resume() {
         control.setPaused(false)
     }
 
-    /// Moves it among those that wait for a slot.
+    /// Changes the task's priority among those that wait for a slot.
     public func setPriority(_ priority: Priority) {
         control.setPriority(priority)
     }
 
-    /// Returns when it is over and everybody was told; throws ``NetError/Code/cancelled`` when the task is cancelled
-    /// first.
+    /// Returns when the task has ended and all its listeners were notified. Throws ``NetError/Code/cancelled`` if the
+    /// current Swift task is cancelled first.
     public func waitForEnd() async throws(NetError) {
         let promise = Promise<Void>()
         if control.ticket.whenTold({ promise.fulfil(.success(())) }) {

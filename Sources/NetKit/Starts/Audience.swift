@@ -1,4 +1,4 @@
-/// Those who are told of one start; what they gave is kept until they were, and not a moment longer.
+/// The listeners of one task. Their closures are kept until they have been called, and no longer.
 final class Audience<Value: Sendable>: Sendable {
     typealias Outcome = Result<Value, NetError>
 
@@ -19,13 +19,13 @@ final class Audience<Value: Sendable>: Sendable {
         delegate = launch.delegate
     }
 
-    /// Lets the preprocessor see the outcome, where the caller runs.
+    /// Passes the outcome to the preprocessor, on the caller's thread.
     func preprocess(_ outcome: Outcome, of control: RunControl) async -> Outcome {
         guard !isSilent(outcome, control), let hooks = kept.withLock({ $0?.hooks }) else { return outcome }
         return await hooks.preprocess(outcome)
     }
 
-    /// Tells everybody, all in one go, and returns what they were told.
+    /// Notifies all listeners without interruption, and returns the outcome that they received.
     func tell(_ outcome: Outcome, of control: RunControl, forgetting: @escaping @Sendable () -> Void) async -> Outcome {
         await delivery.run { [self] in
             var told = outcome
@@ -40,7 +40,7 @@ final class Audience<Value: Sendable>: Sendable {
         }
     }
 
-    /// When it returns, the closures are gone.
+    /// Notifies the listeners. The closures are released when it returns.
     private func announce(_ outcome: Outcome, _ control: RunControl) -> Outcome {
         let kept = kept.withLock { kept in
             defer { kept = nil }
@@ -66,7 +66,8 @@ final class Audience<Value: Sendable>: Sendable {
         return outcome
     }
 
-    /// A batch or chain of which a part alone was cancelled is told: its owner did not do that.
+    /// Whether the outcome is not reported. A batch or chain is notified when only one of its members was cancelled,
+    /// because its owner did not cancel it.
     private func isSilent(_ outcome: Outcome, _ control: RunControl) -> Bool {
         guard !tellsCancellation, let error = outcome.failure, error.code == .cancelled else { return false }
         return error.failedPart == nil || control.isCancelled

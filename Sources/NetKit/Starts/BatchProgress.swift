@@ -1,15 +1,16 @@
-/// How far a batch is.
+/// The progress of a batch.
 public struct BatchProgress: Sendable, Hashable {
-    /// Members that have ended, well or not.
+    /// Members that have ended, successfully or not.
     public var finished = 0
-    /// Those among them that failed.
+    /// Members that failed.
     public var failed = 0
-    /// Members in all.
+    /// The number of members.
     public var total = 0
-    /// Whether this is the last word. Then ``finished`` is ``total``, unless a failure or a cancellation ended the rest.
+    /// Whether this is the last report. Then ``finished`` is ``total``, unless a failure or a cancellation ended the
+    /// remaining members.
     public var isOver = false
 
-    /// So far.
+    /// Creates a progress value.
     public init(finished: Int = 0, failed: Int = 0, total: Int = 0, isOver: Bool = false) {
         self.finished = finished
         self.failed = failed
@@ -17,7 +18,7 @@ public struct BatchProgress: Sendable, Hashable {
         self.isOver = isOver
     }
 
-    /// From 0 to 1; 1 of an empty batch.
+    /// The finished fraction, from 0 to 1; 1 for an empty batch.
     public var fraction: Double { total == 0 ? 1 : Double(finished) / Double(total) }
 }
 
@@ -27,13 +28,13 @@ public struct BatchProgress: Sendable, Hashable {
 ///     batch.progress = feed.take
 ///     for await progress in feed.values { … }
 ///
-/// One run for each feed: the stream ends with its last word, or when the feed is let go.
+/// A feed serves one task. The stream ends with the last report, or when the feed is deallocated.
 public final class BatchProgressFeed: Sendable {
-    /// What is told, in order, for one reader: none is left out.
+    /// Every report in order, for one reader.
     public let values: AsyncStream<BatchProgress>
     private let continuation: AsyncStream<BatchProgress>.Continuation
 
-    /// A feed of nothing yet.
+    /// Creates a feed without values.
     public init() {
         (values, continuation) = AsyncStream.makeStream()
     }
@@ -42,7 +43,7 @@ public final class BatchProgressFeed: Sendable {
         continuation.finish()
     }
 
-    /// Passes it on.
+    /// A handler that appends each report to the stream.
     public var take: @Sendable (BatchProgress) -> Void {
         { [continuation] progress in
             continuation.yield(progress)

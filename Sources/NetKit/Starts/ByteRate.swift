@@ -1,18 +1,18 @@
-/// Bytes a second, smoothed: each full second counts as much as all before it. Pure.
+/// A smoothed rate in bytes per second: each full second has the same weight as all time before it. Pure.
 struct ByteRate: Sendable, Hashable {
     private static let window = Duration.seconds(1)
 
     private var begin: Duration?
     private var beginBytes = 0
     private var rate = 0.0
-    /// Before the first second is full.
+    /// Bytes of the first second.
     private var early = 0.0
     private var last = 0
 
-    /// So many bytes have moved by now.
+    /// Records the total number of bytes at this time.
     mutating func note(_ bytes: Int, at now: Duration) {
         guard let begin, bytes >= beginBytes else {
-            // The first word, or another transfer that begins anew.
+            // The first report, or a new transfer that starts from zero.
             self.begin = now
             beginBytes = bytes
             last = bytes
@@ -29,17 +29,17 @@ struct ByteRate: Sendable, Hashable {
         last = bytes
     }
 
-    /// The rate by now: when nothing comes any more it falls.
+    /// The rate at this time. It falls while no bytes arrive.
     func bytesPerSecond(at now: Duration) -> Int {
         guard let begin else { return 0 }
         let passed = now - begin
         let isLate = passed >= Self.window + Self.window
         let value = isLate ? smoothed(last - beginBytes, passed) : rate == 0 ? early : rate
-        // Much in no time is no rate that a number could tell.
+        // Many bytes in almost no time would exceed the range of Int.
         return Int(Int64(moment: value.rounded()))
     }
 
-    /// Nothing was to move meanwhile.
+    /// Excludes a pause from the rate.
     mutating func rest(until now: Duration) {
         begin = now
         beginBytes = last

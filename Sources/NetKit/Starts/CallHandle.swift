@@ -1,51 +1,52 @@
-/// The hold on something that was started. It goes on whether anybody holds this or not. Thread-safe.
+/// A handle for a request task. The task continues if the handle is released. Thread-safe.
 public struct CallHandle<Value: Sendable>: Sendable, Identifiable {
     let control: RunControl
     let promise: Promise<Value>
 
-    /// Its number, unique in the process.
+    /// The task's number, unique in the process.
     public var id: UInt64 { control.id }
 
-    /// What was started, and how far it is.
+    /// The task and its state.
     public var run: Run { control.run }
 
-    /// How far it is.
+    /// The task's state.
     public var state: Run.State { control.run.state }
 
-    /// Whether it was cancelled in time: before anybody was told how it ended.
+    /// Whether the task was cancelled before its outcome was reported.
     public var isCancelled: Bool { control.isCancelled }
 
-    /// Asks for its end; nothing happens when its outcome is being told, or was.
+    /// Cancels the task. It has no effect while the outcome is being reported, or later.
     ///
-    /// Called where the start delivers, it is certain that no closure and no delegate hears of the outcome after it.
+    /// If it is called where the task delivers, no closure and no delegate is called with the outcome after it returns.
     public func cancel() {
         control.cancel()
     }
 
-    /// Holds it up until ``resume()``: what was not sent is not, and a transfer's body rests both ways. Nothing is lost
-    /// or repeated. Limits of total and waiting time go on.
+    /// Pauses the task until ``resume()``. A request that is not yet sent stays unsent; the body of a transfer is
+    /// paused in both directions. Nothing is lost or sent twice. Limits of total and waiting time continue to count.
     public func pause() {
         control.setPaused(true)
     }
 
-    /// Lets it go on after ``pause()``.
+    /// Resumes the task after ``pause()``.
     public func resume() {
         control.setPaused(false)
     }
 
-    /// Moves it among those that wait for a slot, now and when it is sent again.
+    /// Changes the task's priority among those that wait for a slot, now and when it is sent again.
     public func setPriority(_ priority: Priority) {
         control.setPriority(priority)
     }
 
-    /// What came of it, after everybody else was told; a cancelled start throws ``NetError/Code/cancelled``.
+    /// The task's value, available after all other listeners were notified. A cancelled task throws
+    /// ``NetError/Code/cancelled``.
     ///
-    /// Cancelling the task that waits ends the wait with the same code, and not the start.
+    /// Cancelling the Swift task that waits ends the wait with the same code; it does not cancel the request task.
     public var value: Value {
         get async throws(NetError) { try await promise.value() }
     }
 
-    /// What came of it, after everybody else was told; see ``value``.
+    /// The task's outcome, available after all other listeners were notified; see ``value``.
     public var result: Result<Value, NetError> {
         get async {
             do throws(NetError) {

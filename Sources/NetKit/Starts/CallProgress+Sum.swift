@@ -1,5 +1,5 @@
 extension CallProgress {
-    /// What parts and their whole are together.
+    /// Returns the sum of a progress and its weighted parts.
     static func sum(
         _ own: Snapshot, _ parts: [(snapshot: Snapshot, weight: Double)], expected: Int
     ) -> Snapshot {

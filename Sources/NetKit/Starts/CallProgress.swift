@@ -1,36 +1,36 @@
-/// How far calls are: one call's upload and download apart, or what many do together, as a tree.
+/// The progress of a call, with upload and download separate, or of many calls as a tree.
 ///
 ///     let whole = CallProgress()
 ///     agent.start(photo, options: .init(tracking: whole.part(weight: 9)))
 ///     agent.start(caption, options: .init(tracking: whole.part()))
 ///     for await now in whole.updates { show(now.fractionCompleted, now.timeLeft) }
 ///
-/// One that is given to a start (``StartOptions/tracking``) follows it to its end, and ``cancel()``, ``pause()`` and
-/// ``resume()`` do so to the start, or to all parts. A batch or a chain that is started has a part for each of its
-/// requests. One is for one start. What is done to it before the start counts for it. Thread-safe.
+/// Pass it to a task (``StartOptions/tracking``) to follow that task to its end. ``cancel()``, ``pause()`` and
+/// ``resume()`` then control the task, or all parts. A batch or a chain gets one part for each of its requests. A
+/// progress follows one task only. A cancellation or pause before the start applies when the task starts. Thread-safe.
 public final class CallProgress: Sendable {
-    /// Bytes one way.
+    /// The bytes in one direction.
     public struct Way: Sendable, Hashable {
-        /// Bytes that have moved.
+        /// The number of transferred bytes.
         public var completed = 0
-        /// Bytes to move; nil when nobody knows.
+        /// The number of bytes to transfer, or `nil` if it is unknown.
         public var total: Int?
-        /// Bytes a second, smoothed over the last seconds.
+        /// Bytes per second, smoothed over the last seconds.
         public var bytesPerSecond = 0
 
-        /// So far.
+        /// Creates the progress of one direction.
         public init(completed: Int = 0, total: Int? = nil, bytesPerSecond: Int = 0) {
             self.completed = completed
             self.total = total
             self.bytesPerSecond = bytesPerSecond
         }
 
-        /// From 0 to 1; nil when nobody knows the total, or it is 0.
+        /// The transferred fraction, from 0 to 1. `nil` if the total is unknown or 0.
         public var fractionCompleted: Double? {
             total.flatMap { $0 > 0 ? min(1, Double(completed) / Double($0)) : nil }
         }
 
-        /// The time left at this rate; nil when nobody knows.
+        /// The remaining time at this rate, or `nil` if it is unknown.
         public var timeLeft: Duration? {
             guard let total else { return nil }
             if completed >= total {
@@ -40,28 +40,29 @@ public final class CallProgress: Sendable {
         }
     }
 
-    /// How far it was at one moment.
+    /// The progress at one moment.
     public struct Snapshot: Sendable, Hashable {
-        /// Bytes of requests' bodies.
+        /// Bytes of request bodies.
         public var upload = Way()
-        /// Bytes of responses' bodies, as they are on the wire.
+        /// Bytes of response bodies, as sent on the wire.
         public var download = Way()
-        /// What is done of what is to do, from 0 to 1; nil when nobody knows. Of parts it is what each has done, by their
-        /// weights; one that is over counts as done, however it ended, and one that nobody knows of as not begun.
+        /// The completed fraction, from 0 to 1, or `nil` if it is unknown. With parts it is the weighted mean of their
+        /// fractions. A part that has ended counts as complete even if it failed. A part with an unknown fraction
+        /// counts as 0.
         public var fractionCompleted: Double?
-        /// Parts that are over, those that failed among them, and parts in all; of one call that is 1.
+        /// The ended parts, the failed ones and the total. A single call has one part.
         public var parts = BatchProgress()
-        /// Whether it was held up.
+        /// Whether it was paused.
         public var isPaused = false
         /// Whether it was cancelled.
         public var isCancelled = false
-        /// Whether all is over.
+        /// Whether everything has ended.
         public var isOver = false
 
-        /// Bytes a second, both ways.
+        /// Bytes per second in both directions.
         public var bytesPerSecond: Int { upload.bytesPerSecond.addingSaturated(download.bytesPerSecond) }
 
-        /// The time left at this rate; nil when nobody knows.
+        /// The remaining time at this rate, or `nil` if it is unknown.
         public var timeLeft: Duration? {
             guard let sending = upload.timeLeft, let receiving = download.timeLeft else { return nil }
             return sending + receiving
@@ -85,9 +86,9 @@ public final class CallProgress: Sendable {
         var isPaused = false
         var isCancelled = false
         var isOver = false
-        /// Nil when nobody said.
+        /// Whether it failed, or `nil` before its end.
         var isFailed: Bool?
-        // Those who read, and what they are to be told.
+        // The readers' streams.
         var readers: [Int: AsyncStream<Snapshot>.Continuation] = [:]
         var lastReader = 0
         var isTelling = false
@@ -97,11 +98,11 @@ public final class CallProgress: Sendable {
     private let time: TimeSource
     private let state = Lock(State())
 
-    /// Of nothing yet.
+    /// Creates a progress without a task.
     ///
     /// - Parameters:
-    ///   - parts: as many parts will come at least; it is not over before.
-    ///   - time: tells the time.
+    ///   - parts: the smallest number of parts; the progress does not end before they have been added.
+    ///   - time: the source of time.
     public init(parts: Int = 0, time: TimeSource = .system) {
         self.time = time
         expect(parts)
@@ -115,14 +116,14 @@ public final class CallProgress: Sendable {
 
     // MARK: Reading
 
-    /// How far it is now.
+    /// The current progress.
     public var current: Snapshot {
         let now = time.now()
         let state = self.state.withLock { $0 }
         let own = state.own(at: now)
         guard !state.parts.isEmpty || state.expected > 0 else { return own }
         var sum = Self.sum(own, state.parts.map { ($0.progress.current, $0.weight) }, expected: state.expected)
-        // What follows a start is over with it, and parts that nobody started together when all are.
+        // The progress of a task ends with the task. Parts without a common task end it when all of them have ended.
         if !state.isBound, sum.parts.finished == sum.parts.total {
             sum.isOver = true
         }
@@ -130,8 +131,8 @@ public final class CallProgress: Sendable {
         return sum
     }
 
-    /// How far it is, now and whenever that changes: the newest word alone is kept for each reader. It ends with the last
-    /// word, in which all is over, or when this is let go.
+    /// The progress now and after each change. Each reader gets only the newest value. The stream ends with the last
+    /// value, or when the progress is deallocated.
     public var updates: AsyncStream<Snapshot> {
         let (updates, continuation) = AsyncStream.makeStream(of: Snapshot.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in
@@ -146,9 +147,9 @@ public final class CallProgress: Sendable {
         return updates
     }
 
-    // MARK: Reins
+    // MARK: Control
 
-    /// Cancels what it follows, or will follow, and all parts.
+    /// Cancels the current or later task, and all parts.
     public func cancel() {
         let (control, parts) = state.withLock { state in
             state.isCancelled = true
@@ -161,10 +162,10 @@ public final class CallProgress: Sendable {
         tell()
     }
 
-    /// Holds up what it follows, or will follow, and all parts.
+    /// Pauses the current or later task, and all parts.
     public func pause() { setPaused(true) }
 
-    /// Lets it go on.
+    /// Resumes after ``pause()``.
     public func resume() { setPaused(false) }
 
     private func setPaused(_ isPaused: Bool) {
@@ -184,9 +185,9 @@ public final class CallProgress: Sendable {
 
     // MARK: What it follows
 
-    /// A part of it; one that weighs twice as much counts twice as much.
+    /// Adds a part. A part with twice the weight counts twice.
     ///
-    /// - Parameter weight: more than 0; anything else is 1.
+    /// - Parameter weight: more than 0; other values are treated as 1.
     public func part(weight: Double = 1) -> CallProgress {
         let part = CallProgress(time: time)
         let isUsable = weight > 0 && weight.isFinite
@@ -205,7 +206,7 @@ public final class CallProgress: Sendable {
         return part
     }
 
-    /// Takes what a transfer tells: a handler for ``Request/progress``, where nothing is started.
+    /// Records a transfer's progress. Use it as ``Request/progress`` of a request that is sent without a task.
     public func take(_ progress: TransferProgress) {
         if progress.isOver {
             return end(isFailed: nil)
@@ -220,13 +221,13 @@ public final class CallProgress: Sendable {
         tell()
     }
 
-    /// So many parts will come, each of weight 1.
+    /// Announces this number of parts, each of weight 1.
     func expect(_ count: Int) {
         state.withLock { $0.expected = max(0, count) }
         tell()
     }
 
-    /// Adds itself to those that a request tells.
+    /// Adds itself to the progress handlers of a request.
     func watch<Value>(_ request: inout Request<Value>) {
         request.progress = { [own = request.progress, weak self] progress in
             own?(progress)
@@ -236,7 +237,7 @@ public final class CallProgress: Sendable {
         }
     }
 
-    /// What is done to it is done to this start.
+    /// Follows this task: cancels and pauses it with this progress.
     func follow(_ control: RunControl) {
         let now = time.now()
         let (isPaused, isCancelled) = state.withLock { state in
@@ -254,7 +255,7 @@ public final class CallProgress: Sendable {
         }
     }
 
-    /// The start that it follows is over.
+    /// Ends the progress with the task's outcome.
     func ended<Value>(_ outcome: Result<Value, NetError>) {
         if case .failure = outcome {
             end(isFailed: true)
@@ -278,9 +279,9 @@ public final class CallProgress: Sendable {
         tell()
     }
 
-    // MARK: Telling
+    // MARK: Notification
 
-    /// One thread tells at a time, until there is no news: so the last word is the newest.
+    /// Only one thread reports at a time, until there are no changes. So the last report is the newest.
     private func tell() {
         var mayTell = state.withLock { state in
             state.hasNews = true
@@ -312,7 +313,7 @@ public final class CallProgress: Sendable {
 }
 
 extension CallProgress.State {
-    /// What is known without parts.
+    /// The progress without parts.
     fileprivate func own(at now: Duration) -> CallProgress.Snapshot {
         var snapshot = CallProgress.Snapshot()
         let rates = isOver || isPaused ? (0, 0) : (sending.bytesPerSecond(at: now), receiving.bytesPerSecond(at: now))

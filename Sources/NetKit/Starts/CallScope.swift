@@ -1,23 +1,23 @@
-/// Cancels what was started in it when it is let go: a screen, a session, a search.
+/// Cancels its tasks when it is deallocated. Create one for a screen, a session or a search.
 ///
 ///     let scope = CallScope()
 ///     agent.start(request, options: .init(scope: scope)) { … }
 ///
-/// What has ended is forgotten. Thread-safe.
+/// Tasks that have ended are removed. Thread-safe.
 public final class CallScope: Sendable {
     private let runs = Lock<[UInt64: RunControl]>([:])
 
-    /// An empty scope.
+    /// Creates an empty scope.
     public init() {}
 
     deinit {
         cancelAll()
     }
 
-    /// Starts in it that are not over.
+    /// The number of tasks that have not ended.
     public var count: Int { runs.withLock { $0.count } }
 
-    /// Cancels everything in it.
+    /// Cancels all its tasks.
     public func cancelAll() {
         for run in runs.withLock({ $0.values.sorted { $0.id < $1.id } }) {
             run.cancel()

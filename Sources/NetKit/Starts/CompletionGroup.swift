@@ -1,33 +1,33 @@
 internal import Synchronization
 
-/// Things that are under way, and those who wait until none of them is.
+/// A set of pending calls. Callers can wait until all of them have ended.
 ///
 ///     let group = CompletionGroup()
 ///     request.completionGroup = group
 ///     agent.start(request, completion: show)
 ///     await group.wait()                      // show was called
 ///
-/// A request that is sent or started is in its group until everybody was told how it ended, a stream until it is read or
-/// let go. Anything else may be in it too. Thread-safe.
+/// A request is in its group until all listeners were notified of its end. A stream is in it until it is read or
+/// released. Other work can enter the group too. Thread-safe.
 public final class CompletionGroup: Sendable {
-    // The count, above a bit that says whether somebody waits.
+    // The count is above bit 0, which is set while a caller waits.
     private static let one = 2
     private let word = Atomic(0)
     private let waiting = Lock<[Int: CheckedContinuation<Void, Never>]>([:])
     private let numbers = Atomic(0)
 
-    /// An empty group.
+    /// Creates an empty group.
     public init() {}
 
-    /// How many are in it.
+    /// The number of pending calls.
     public var count: Int { word.load(ordering: .acquiring) / Self.one }
 
-    /// One more begins.
+    /// Adds one to the count.
     public func enter() {
         word.add(Self.one, ordering: .relaxed)
     }
 
-    /// One that has entered is over.
+    /// Subtracts one from the count.
     public func leave() {
         let left = word.subtract(Self.one, ordering: .acquiringAndReleasing).newValue
         if left == 1 {
@@ -35,7 +35,7 @@ public final class CompletionGroup: Sendable {
         }
     }
 
-    /// Returns when the group is empty, or the task is cancelled.
+    /// Returns when the group is empty, or when the Swift task is cancelled.
     public func wait() async {
         let number = numbers.add(1, ordering: .relaxed).newValue
         await withTaskCancellationHandler {
@@ -52,7 +52,7 @@ public final class CompletionGroup: Sendable {
         }
     }
 
-    /// Lets all go who wait, if the group is empty still: somebody may have entered, and begun to wait, meanwhile.
+    /// Resumes the waiters if the group is still empty: another thread may have entered meanwhile, and started to wait.
     private func release() {
         let waiting = waiting.withLock { waiting in
             guard count == 0 else { return [CheckedContinuation<Void, Never>]() }
@@ -74,7 +74,7 @@ private enum CompletionGroupNote: RequestNote {
 }
 
 extension Request {
-    /// The group that it is in while it is under way.
+    /// The completion group of the request.
     public var completionGroup: CompletionGroup? {
         get { hasNotes ? self[CompletionGroupNote.self] : nil }
         set { self[CompletionGroupNote.self] = newValue }

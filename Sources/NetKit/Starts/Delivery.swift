@@ -1,6 +1,6 @@
 public import Dispatch
 
-/// Where those who wait for a start are told of it.
+/// Where a task calls its completion handlers.
 public struct Delivery: Sendable {
     private enum Place: Sendable {
         case here
@@ -12,13 +12,13 @@ public struct Delivery: Sendable {
 
     private let place: Place
 
-    /// Where the work was done, without another change of threads.
+    /// On the thread that did the work, without another thread change.
     public static let here = Delivery(place: .here)
 
     /// On the main actor.
     public static let main = Delivery(place: .main)
 
-    /// On this queue; a concurrent one will do.
+    /// On this queue, which may be concurrent.
     public static func queue(_ queue: DispatchQueue) -> Delivery { Delivery(place: .queue(queue)) }
 
     /// On this actor.
@@ -27,7 +27,7 @@ public struct Delivery: Sendable {
     /// On this executor, such as ``Agent/executor``.
     public static func executor(_ executor: any TaskExecutor) -> Delivery { Delivery(place: .executor(executor)) }
 
-    /// Runs `body` there, in one go.
+    /// Runs `body` there without interruption.
     func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
         switch place {
         case .here:

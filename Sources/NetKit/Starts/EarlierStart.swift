@@ -1,43 +1,43 @@
-/// A start that another one comes after: ``CallHandle/succeeded`` and ``CallHandle/ended`` make one.
+/// A task that must end before another one begins. Created by ``CallHandle/succeeded`` and ``CallHandle/ended``.
 ///
 ///     let login = agent.start(signIn)
 ///     agent.start(cities, options: .init(after: [login.succeeded])) { … }
 ///
-/// It has ended when everybody was told of it.
+/// A task has ended when all its listeners were notified.
 public struct EarlierStart: Sendable {
     let control: RunControl
-    /// Whether the later one goes on although this one failed or was cancelled.
+    /// Whether the later task begins even if this one failed or was cancelled.
     let mayFail: Bool
 }
 
 extension CallHandle {
-    /// Comes first, and has to succeed: otherwise the later start fails with ``NetError/Code/earlierFailed``, and nothing
-    /// of it is sent. The error's ``NetError/failedPart`` is this one, with its number for an index.
+    /// The task must succeed first. Otherwise the later task fails with ``NetError/Code/earlierFailed`` and sends
+    /// nothing. The error's ``NetError/failedPart`` is this task, with its number as the index.
     public var succeeded: EarlierStart { EarlierStart(control: control, mayFail: false) }
 
-    /// Comes first, however it ends.
+    /// The task must end first, with any outcome.
     public var ended: EarlierStart { EarlierStart(control: control, mayFail: true) }
 }
 
-/// A member of a batch that may come after others.
+/// A member of a batch that can wait for other tasks.
 protocol WaitingErrand {
-    /// Its start's number.
+    /// The task's number.
     var id: UInt64 { get }
-    /// What it waits for from its start on, beside what it has been told since.
+    /// The tasks that it waits for from its start, without those that were added later.
     var earlier: [EarlierStart] { get }
 }
 
-/// Who waits for whom, in the whole process: starts of different agents may wait for each other.
+/// The wait graph of the whole process: tasks of different agents may wait for each other.
 enum Waits {
     private struct State: Sendable {
         var earlier: [UInt64: [UInt64]] = [:]
-        /// How many wait for each: only who is waited for can close a circle.
+        /// The number of waiters for each task. Only a task with a waiter can close a cycle.
         var later: [UInt64: Int] = [:]
     }
 
     private static let state = Lock(State())
 
-    /// Notes that one comes after others; returns the way around, with its first one last, when they wait for it.
+    /// Records that a task waits for others. Returns the cycle, with its first task last, if they wait for it.
     static func note(_ id: UInt64, after others: [UInt64]) -> [UInt64]? {
         state.withLock { state in
             for other in others where other == id || state.later[id] != nil {
@@ -53,8 +53,8 @@ enum Waits {
         }
     }
 
-    /// Places of a batch's members in an order in which each stands behind those that it comes after; nil is a member
-    /// that comes after nobody. Otherwise they stay as they are.
+    /// The indices of a batch's members, sorted so that each follows those that it waits for; otherwise the order is
+    /// kept. `nil` is a member that waits for nothing.
     static func order(of members: [(any WaitingErrand)?]) -> [Int] {
         var places: [UInt64: [Int]] = [:]
         for (place, member) in members.enumerated() {
@@ -70,7 +70,7 @@ enum Waits {
                 order.append(place)
                 continue
             }
-            // A start stands on this twice: before those that it comes after, and behind them.
+            // Each task is pushed twice: before its predecessors and after them.
             var open = [(id: member.id, isBehind: false)]
             while let (id, isBehind) = open.popLast() {
                 let here = places[id] ?? []
@@ -86,12 +86,12 @@ enum Waits {
         return order
     }
 
-    /// Whether one waits for another, itself or by others.
+    /// Whether a task waits for another, directly or indirectly.
     static func isWaiting(_ id: UInt64, for other: UInt64) -> Bool {
         state.withLock { $0.later[other] != nil && $0.earlier.way(from: id, to: other) != nil }
     }
 
-    /// It waits no more.
+    /// Removes a task that no longer waits.
     static func forget(_ id: UInt64) {
         state.withLock { state in
             for other in state.earlier.removeValue(forKey: id) ?? [] {
@@ -103,7 +103,7 @@ enum Waits {
 }
 
 extension [UInt64: [UInt64]] {
-    /// A way from one that waits to one that it waits for, both included; nil without one.
+    /// Returns the path from a waiting task to one that it waits for, both included, or `nil` without one.
     fileprivate func way(from start: UInt64, to end: UInt64) -> [UInt64]? {
         var before: [UInt64: UInt64] = [:]
         var open = [start]
@@ -126,9 +126,9 @@ extension [UInt64: [UInt64]] {
 }
 
 extension RunControl {
-    /// Makes it wait for others.
+    /// Makes the task wait for others.
     ///
-    /// Throws ``NetError/Code/usage`` when one of them waits for it.
+    /// Throws ``NetError/Code/usage`` if one of them waits for it.
     func come(after others: [EarlierStart]) throws(NetError) {
         if others.isEmpty {
             return
@@ -142,10 +142,10 @@ extension RunControl {
         }
     }
 
-    /// Returns when everything that it comes after has ended.
+    /// Returns when all its predecessors have ended.
     ///
-    /// Throws ``NetError/Code/earlierFailed`` when one of them had to succeed and has not, and
-    /// ``NetError/Code/cancelled`` when the task is cancelled meanwhile.
+    /// Throws ``NetError/Code/earlierFailed`` if a predecessor had to succeed and did not, and
+    /// ``NetError/Code/cancelled`` if the Swift task is cancelled meanwhile.
     func waitForEarlier() async throws(NetError) {
         let others = takeEarlier()
         if others.isEmpty {

@@ -1,8 +1,9 @@
 internal import Synchronization
 
-/// What an agent has under way, and whether more may begin.
+/// The calls of an agent that are in flight, and whether more may begin.
 final class Flights: Sendable {
-    /// Whose call or start the task belongs to: what is under way may go on sending when nothing new may begin.
+    /// The agent to whose call or task the current Swift task belongs. Work in flight may continue to send after the
+    /// agent stops accepting new calls.
     @TaskLocal static var aboard: ObjectIdentifier?
 
     private enum Phase {
@@ -14,16 +15,16 @@ final class Flights: Sendable {
     let group = CompletionGroup()
     private let phase = Atomic(Phase.open)
 
-    /// Whether nothing may be sent any more, not even by what is under way.
+    /// Whether nothing may be sent any more, not even by calls in flight.
     var isCancelled: Bool { phase.load(ordering: .relaxed) == Phase.cancelled }
 
-    /// Whether new ones may begin.
+    /// Whether new calls may begin.
     var isOpen: Bool { phase.load(ordering: .sequentiallyConsistent) == Phase.open }
 
-    /// One more begins; false when it may not, and then nothing has begun.
+    /// Adds a call. Returns false, and adds nothing, if it may not begin.
     func enter() -> Bool {
         group.enter()
-        // Who closes looks at the count afterwards, so that one of both sees the other.
+        // `close` reads the count after it changes the phase, so one of both threads sees the other's change.
         if phase.load(ordering: .sequentiallyConsistent) == Phase.open || Self.aboard == ObjectIdentifier(self) {
             return true
         }
@@ -31,7 +32,7 @@ final class Flights: Sendable {
         return false
     }
 
-    /// As ``enter()``, with the error that says why not.
+    /// As ``enter()``, but throws the error with the reason.
     func begin() throws(NetError) {
         if !enter() {
             throw Self.closed
@@ -40,24 +41,24 @@ final class Flights: Sendable {
 
     static var closed: NetError { NetError(.closed, "the agent was invalidated, and sends nothing any more") }
 
-    /// Nothing new begins; false when that was so before.
+    /// Refuses new calls from now on. Returns false if they were already refused.
     func close(cancelling: Bool) -> Bool {
         let wanted = cancelling ? Phase.cancelled : Phase.closed
         return phase.max(wanted, ordering: .sequentiallyConsistent).oldValue == Phase.open
     }
 
-    /// New ones may begin again.
+    /// Accepts new calls again.
     func open() {
         phase.store(Phase.open, ordering: .sequentiallyConsistent)
     }
 
-    /// Does something as a part of what is under way, where the caller runs.
+    /// Does work as part of a call in flight, on the caller's actor.
     @inline(__always)
     func aboard<Value: Sendable>(
         isolation: isolated (any Actor)? = #isolation, _ work: () async throws(NetError) -> Value
     ) async throws(NetError) -> Value {
         let result: Result<Value, NetError> = await Self.$aboard.withValue(ObjectIdentifier(self)) {
-            _ = isolation  // The closure stays with whom it names; else an actor's call would change threads twice.
+            _ = isolation  // The capture keeps the closure on its actor; otherwise an actor's call would change threads twice.
             do throws(NetError) {
                 return .success(try await work())
             } catch {
@@ -71,13 +72,13 @@ final class Flights: Sendable {
     }
 }
 
-/// A streamed body that is under way until it is read, has failed or is let go.
+/// A streamed body that counts as in flight until it is read, has failed or is released.
 final class CountedChunks: ChunkSource {
     private let stream: ResponseStream
     private let groups: [CompletionGroup]
     private let isOver = Atomic(false)
 
-    /// The groups have been entered.
+    /// The caller must have entered the groups.
     init(_ stream: ResponseStream, in groups: [CompletionGroup]) {
         self.stream = stream
         self.groups = groups

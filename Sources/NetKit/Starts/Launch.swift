@@ -1,4 +1,4 @@
-/// One start of anything: who accompanies it, who is told, and where. This is the only place that runs one.
+/// The start of one task: its accessories, its listeners and where they are called. All tasks start through this type.
 ///
 ///     let control = RunControl(Run(kind: .batch), transfers: agent.control)
 ///     return Launch(delivery: .main).begin(control, in: agent.registry) { control async throws(NetError) in … }
@@ -9,21 +9,21 @@ struct Launch<Value: Sendable>: Sendable {
     var delivery = Delivery.main
     var options = StartOptions()
     var hooks = OutcomeHooks<Value>()
-    /// The accessories that what is started brings itself.
+    /// The accessories of the request, batch or chain itself.
     var accessories: [any Accessory] = []
     weak var delegate: (any RunDelegate)?
     var completion: (@Sendable (Outcome) -> Void)?
-    /// Tells who follows the progress of what is started that it is over; more than once is no matter.
+    /// Notifies the progress that the task has ended; may be called more than once.
     var tellOver: (@Sendable () -> Void)?
 
-    /// Does `work` on a task of its own, which keeps all that it needs until everybody was told.
+    /// Does `work` in a Swift task, which keeps its dependencies until all listeners were notified.
     func begin(_ control: RunControl, in registry: RunRegistry, work: @escaping Work) -> CallHandle<Value> {
         let handle = CallHandle(control: control, promise: Promise<Value>())
         begin(handle, in: registry, work: work)
         return handle
     }
 
-    /// As ``begin(_:in:work:)-(RunControl,_,_)``, for one who has the handle already.
+    /// As ``begin(_:in:work:)-(RunControl,_,_)``, for a caller that already has the handle.
     func begin(_ handle: CallHandle<Value>, in registry: RunRegistry, work: @escaping Work) {
         let control = handle.control
         let audience = Audience(self)
@@ -53,7 +53,7 @@ struct Launch<Value: Sendable>: Sendable {
         control.began(task)
     }
 
-    /// What the options say of its reins; returns why it cannot be done.
+    /// Applies the options to the task's control. Returns an error if that is impossible.
     private func take(_ control: RunControl) -> NetError? {
         if options.pausing == .lettingGo {
             control.setLetsGo()
@@ -67,7 +67,7 @@ struct Launch<Value: Sendable>: Sendable {
         }
     }
 
-    /// What the work holds is let go before anybody is told.
+    /// Releases everything that the work holds before any listener is notified.
     private static func outcome(of work: Lock<Work?>, _ control: RunControl, _ refusal: NetError?) async -> Outcome {
         let taken = work.withLock { work in
             defer { work = nil }

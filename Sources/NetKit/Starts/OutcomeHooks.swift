@@ -1,18 +1,19 @@
-/// What comes between an outcome and those who are told of it; each may look at it or put another in its place.
+/// Hooks that inspect or replace an outcome before the listeners receive it.
 ///
-/// The preprocessors run first and off the main queue, the filters where the start delivers, just before the delegate.
-/// A cancelled start that tells nobody runs none of them.
+/// The preprocessors run first and not on the main queue. The filters run where the task delivers, just before the
+/// delegate. A cancelled task that notifies no listener runs none of them.
 public struct OutcomeHooks<Value: Sendable>: Sendable {
-    /// Sees a success first; what it throws makes it a failure, which no preprocessor sees any more.
+    /// Called first with a success. If it throws, the outcome is a failure, which the failure preprocessor does not
+    /// see.
     public var preprocessSuccess: (@Sendable (Value) async throws(NetError) -> Value)?
-    /// Sees a failure first.
+    /// Called first with a failure.
     public var preprocessFailure: (@Sendable (NetError) async -> NetError)?
-    /// Sees a success before the delegate.
+    /// Called with a success before the delegate.
     public var filterSuccess: (@Sendable (Value) -> Value)?
-    /// Sees a failure before the delegate.
+    /// Called with a failure before the delegate.
     public var filterFailure: (@Sendable (NetError) -> NetError)?
 
-    /// No hooks.
+    /// Creates an empty set of hooks.
     public init() {}
 
     var isEmpty: Bool {

@@ -1,11 +1,11 @@
-/// Tells a start's delegate and closure how far its transfer is, where the start delivers: the newest word alone, and
-/// none after its end.
+/// Reports a transfer's progress to a task's delegate and closure, where the task delivers. Reports only the newest
+/// value, and none after the end.
 struct ProgressRelay: Sendable {
     private let delivery: Delivery
     private let closure: (@Sendable (TransferProgress) -> Void)?
     private weak var delegate: (any RunDelegate)?
 
-    /// Nil when nobody wants to know.
+    /// Returns `nil` if there is no listener.
     init?(_ launch: Launch<some Sendable>) {
         if launch.delegate == nil, launch.options.progress == nil {
             return nil
@@ -15,7 +15,7 @@ struct ProgressRelay: Sendable {
         delegate = launch.delegate
     }
 
-    /// Sends, and returns when the last word was told.
+    /// Sends the request, and returns after the last report.
     func follow<Value>(
         _ request: Request<Value>, _ control: RunControl,
         send: (Request<Value>) async throws(NetError) -> Response<Value>

@@ -1,4 +1,4 @@
-/// What starts have in common that may be repeats of each other.
+/// A property that possible duplicates share.
 enum RepeatMark: Sendable, Hashable {
     case key(String)
     case type(ObjectIdentifier)
@@ -6,7 +6,7 @@ enum RepeatMark: Sendable, Hashable {
 }
 
 extension RunControl {
-    /// What it has in common with each start that it ``mayRepeat(_:isPerhaps:)``, as far as is known now.
+    /// The properties that it shares with each task that it ``mayRepeat(_:isPerhaps:)``, known so far.
     var repeatMarks: [RepeatMark] {
         var marks = group.map { [RepeatMark.type($0)] } ?? []
         guard let request else { return marks }
@@ -20,10 +20,10 @@ extension RunControl {
         return marks
     }
 
-    /// Whether this and `other`, which is described, may be repeats of each other, as far as is known before they are
-    /// sent.
+    /// Returns whether this and `other` may be duplicates, from what is known before they are sent. `other`'s request
+    /// must be known.
     ///
-    /// - Parameter isPerhaps: what is said of one that may have a key which it has not told yet.
+    /// - Parameter isPerhaps: the result for a task whose key is not known yet.
     func mayRepeat(_ other: RunControl, isPerhaps: Bool) -> Bool {
         guard let asked = other.request else { return false }
         guard let request else {
@@ -36,7 +36,7 @@ extension RunControl {
         if type != nil || otherType != nil {
             return type == otherType
         }
-        // By bytes: texts that are one to String may be two places.
+        // Compares bytes: strings that String treats as equal may be different URLs.
         return request.method == asked.method && request.beginsWhere(asked)
             && request.url.withoutQuery.utf8.elementsEqual(asked.url.withoutQuery.utf8)
     }

@@ -1,46 +1,46 @@
-/// What was started, as it was a moment ago: a request, a batch or a chain.
+/// A snapshot of a task: a request, a batch or a chain that was started.
 public struct Run: Sendable, Identifiable {
-    /// What kind of thing was started.
+    /// The kind of a task.
     public enum Kind: Sendable, Hashable {
         /// One request.
         case request
-        /// Several at once.
+        /// Several requests, sent concurrently.
         case batch
-        /// Several, each after those that it needs.
+        /// Several requests, each sent after those that it depends on.
         case chain
     }
 
-    /// How far it is.
+    /// The state of a task.
     public enum State: Sendable, Hashable {
-        /// It is being described, held up before it is sent, or waits for a slot.
+        /// The task is being prepared, is paused before it is sent, or waits for a slot.
         case waiting
-        /// It is under way.
+        /// The task is in flight.
         case running
-        /// It is over, and those who wait are being told.
+        /// The task has ended, and its listeners are being notified.
         case stopping
-        /// It is over, and those who wait were told.
+        /// The task has ended, and its listeners were notified.
         case stopped
     }
 
-    /// Its number, unique in the process; that of its ``Call`` and its ``Event``s, too.
+    /// The task's number, unique in the process. Its ``Call`` and its ``Event``s have the same number.
     public let id: UInt64
-    /// What kind of thing was started.
+    /// The kind of the task.
     public let kind: Kind
-    /// The caller's number for it; 0 says nothing.
+    /// The caller's number for it. It is 0 by default.
     public internal(set) var tag = 0
-    /// What the caller wants to find again with it.
+    /// The caller's values for it.
     public internal(set) var userInfo: [String: any Sendable] = [:]
-    /// The name of the type that describes it; empty for a plain ``Request``.
+    /// The name of the type that describes the task; empty for a plain ``Request``.
     public internal(set) var name = ""
-    /// The request's method; nil until it is described, and for batches and chains.
+    /// The request's method. `nil` until the request is created, and for batches and chains.
     public internal(set) var method: Method?
-    /// The request's URL as it was asked; nil until it is described, and for batches and chains.
+    /// The request's URL before redirects. `nil` until the request is created, and for batches and chains.
     public internal(set) var url: String?
-    /// How far it is.
+    /// The state of the task.
     public internal(set) var state = State.waiting
-    /// Whether it is held up by its caller.
+    /// Whether the caller has paused it.
     public internal(set) var isPaused = false
-    /// Whether it was cancelled in time.
+    /// Whether it was cancelled before its outcome was reported.
     public internal(set) var isCancelled = false
 
     init(id: UInt64 = CallNumber.next(), kind: Kind) {

@@ -1,6 +1,6 @@
-/// The reins of one start: whoever holds them can stop it, hold it up, and see how far it is.
+/// Controls one running task: cancels it, pauses it, and reports its state.
 ///
-/// It keeps nothing alive but what it is told to, and that until the end only.
+/// It references only what it is given, until the task ends.
 final class RunControl: Sendable {
     fileprivate struct Pause: Sendable {
         let isPaused: Bool
@@ -18,27 +18,27 @@ final class RunControl: Sendable {
         var content: Request<Bytes>?
         var accessories: [any Accessory] = []
         var earlier: [EarlierStart] = []
-        /// What it failed with, once it is over.
+        /// The error of a failed task, after its end.
         var failure: NetError?
-        /// Ends what is under way when it is held up; nil holds its transfers up instead.
+        /// Ends the transfer on a pause. If `nil`, its transfers are paused instead.
         var interruption: (@Sendable () -> Void)?
         var letsGo = false
-        // What ticket and parts were told last.
+        // The pause state last sent to the ticket and the parts.
         var toldPaused = false
         var isTelling = false
     }
 
     let id: UInt64
-    /// The type that describes what was started; nil for a plain request.
+    /// The type that describes the task; `nil` for a plain request.
     let group: ObjectIdentifier?
     let ticket: CallTicket
     private let entrance = Promise<Void>()
     private let state: Lock<State>
 
     /// - Parameters:
-    ///   - run: what is known of it.
-    ///   - group: the type that describes it.
-    ///   - transfers: what its transfers can be told; nil where there are none.
+    ///   - run: the task's initial snapshot.
+    ///   - group: the type that describes the task.
+    ///   - transfers: controls its transfers; `nil` if there are none.
     init(_ run: Run, group: ObjectIdentifier? = nil, transfers: (any TransferControl)? = nil) {
         id = run.id
         self.group = group
@@ -46,7 +46,7 @@ final class RunControl: Sendable {
         state = Lock(State(run: run, transfers: transfers))
     }
 
-    /// What it is, and how far.
+    /// The current snapshot.
     var run: Run {
         var run = state.withLock { $0.run }
         if run.state == .waiting, ticket.isTaken {
@@ -55,13 +55,13 @@ final class RunControl: Sendable {
         return run
     }
 
-    /// The request, once it is described.
+    /// The request, or `nil` until it is created.
     var request: Request<Bytes>? { state.withLock { $0.content } }
 
-    /// Whether it was cancelled in time.
+    /// Whether it was cancelled before its outcome was reported.
     var isCancelled: Bool { state.withLock { $0.run.isCancelled } }
 
-    /// Takes down what is known now.
+    /// Records the properties of the created request.
     func describe<Value>(_ request: Request<Value>) {
         let request = request.decoded(by: .bytes)
         state.withLock { state in
@@ -76,10 +76,10 @@ final class RunControl: Sendable {
         }
     }
 
-    /// Who accompanies it so far.
+    /// The accessories that were added so far.
     var accessories: [any Accessory] { state.withLock { $0.accessories } }
 
-    /// Tells these that it starts, and keeps them until its end.
+    /// Notifies these accessories of the start, and keeps them until the end.
     func accompany(_ accessories: [any Accessory]) {
         if accessories.isEmpty {
             return
@@ -91,7 +91,7 @@ final class RunControl: Sendable {
         }
     }
 
-    /// Puts it into a group until everybody was told how it ended.
+    /// Adds the task to a group until all listeners were notified of its end.
     func join(_ group: CompletionGroup) {
         group.enter()
         if !ticket.whenTold({ group.leave() }) {
@@ -99,9 +99,9 @@ final class RunControl: Sendable {
         }
     }
 
-    // MARK: Its course
+    // MARK: Phases
 
-    /// The work is under way, for what has no call of its own.
+    /// Marks the task as running, for work without a call.
     func workBegins() {
         state.withLock { state in
             if state.run.state == .waiting {
@@ -110,7 +110,7 @@ final class RunControl: Sendable {
         }
     }
 
-    /// Takes the task that does the work.
+    /// Sets the Swift task that does the work.
     func began(_ task: Task<Void, Never>) {
         let isCancelled = state.withLock { state in
             if state.run.state == .waiting || state.run.state == .running {
@@ -123,12 +123,12 @@ final class RunControl: Sendable {
         }
     }
 
-    /// Waits until this one's place among its repeats is decided, or it is over.
+    /// Waits until its order among its duplicates is decided, or until it has ended.
     func waitForEntry() async throws(NetError) {
         try await entrance.value()
     }
 
-    /// The outcome counts from now on; returns whether it was cancelled before.
+    /// Marks the outcome as final. Returns whether the task was cancelled before.
     func beginsStopping() -> Bool {
         let task = state.withLock { state in
             state.run.state = .stopping
@@ -140,7 +140,7 @@ final class RunControl: Sendable {
         return isCancelled
     }
 
-    /// Everybody was told: lets go of all.
+    /// Releases all references after the listeners were notified.
     func ended(with failure: NetError?) {
         resumeTransfers()
         let last = state.withLock { state in
@@ -161,7 +161,7 @@ final class RunControl: Sendable {
         ticket.told()
     }
 
-    /// A transfer that it holds up goes on: others may wait for it, who have joined it (``Repeats``).
+    /// Resumes a paused transfer: other callers that share it may wait for it (``Repeats``).
     private func resumeTransfers() {
         let (isPaused, transfers) = state.withLock { ($0.run.isPaused, $0.transfers) }
         if isPaused {
@@ -169,10 +169,10 @@ final class RunControl: Sendable {
         }
     }
 
-    /// What it failed with; nil of a success, and before its end.
+    /// The error of a failed task. `nil` after a success, and before its end.
     var failure: NetError? { state.withLock { $0.failure } }
 
-    /// Adds others that come first; false when it is too late for that.
+    /// Adds predecessors. Returns false if it is too late for that.
     func add(_ earlier: [EarlierStart]) -> Bool {
         state.withLock { state in
             guard state.run.state == .waiting else { return false }
@@ -181,7 +181,7 @@ final class RunControl: Sendable {
         }
     }
 
-    /// Those that come first, for whoever waits for them.
+    /// Removes and returns the predecessors, for the caller that waits for them.
     func takeEarlier() -> [EarlierStart] {
         state.withLock { state in
             defer { state.earlier = [] }
@@ -189,7 +189,7 @@ final class RunControl: Sendable {
         }
     }
 
-    /// Waits while it is held up; throws ``NetError/Code/cancelled`` when it was cancelled.
+    /// Waits while the task is paused. Throws ``NetError/Code/cancelled`` if it was cancelled.
     func passage() async throws(NetError) {
         while let gate = state.withLock({ $0.gate }) {
             try await gate.value()
@@ -199,9 +199,9 @@ final class RunControl: Sendable {
         }
     }
 
-    // MARK: Reins
+    // MARK: Control
 
-    /// Asks for its end; false when it is over already.
+    /// Cancels the task. Returns false if it has ended.
     @discardableResult
     func cancel() -> Bool {
         let (isInTime, task) = state.withLock { state -> (Bool, Task<Void, Never>?) in
@@ -213,7 +213,7 @@ final class RunControl: Sendable {
         return isInTime
     }
 
-    /// Holds it up, and all its parts, or lets them go on.
+    /// Pauses or resumes the task and all its parts.
     func setPaused(_ isPaused: Bool) {
         let (isChanged, gate) = state.withLock { state -> (Bool, Promise<Void>?) in
             let isUnderWay = state.run.state == .waiting || state.run.state == .running
@@ -233,12 +233,12 @@ final class RunControl: Sendable {
         }
     }
 
-    /// From now on it lets go of its transfer when it is held up, instead of holding that up.
+    /// From now on a pause ends the transfer instead of pausing it.
     func setLetsGo() {
         state.withLock { $0.letsGo = true }
     }
 
-    /// Says how that is done for what is under way now; at once, when it is held up already.
+    /// Sets the closure that ends the current transfer on a pause. Called immediately if the task is paused.
     func setInterruption(_ interruption: (@Sendable () -> Void)?) {
         let isPaused = state.withLock { state in
             state.interruption = interruption
@@ -249,7 +249,8 @@ final class RunControl: Sendable {
         }
     }
 
-    /// One thread tells at a time, until all parts are as they are wished: so the last word is the right one.
+    /// Only one thread sends the state at a time, until all parts have the current one. So the last state sent is
+    /// correct.
     private func tellPauses() {
         var mayTell = state.withLock { state in
             defer { state.isTelling = true }
@@ -269,7 +270,7 @@ final class RunControl: Sendable {
         }
     }
 
-    /// Moves it among those that wait.
+    /// Changes the priority among waiting tasks.
     func setPriority(_ priority: Priority) {
         let (parts, transfers) = state.withLock { (Array($0.parts.values), $0.transfers) }
         ticket.setPriority(priority, transfers.map(CallTicket.Grip.init))
@@ -280,7 +281,7 @@ final class RunControl: Sendable {
 
     // MARK: Parts
 
-    /// Makes another start a part of this one, held up with it from now on until it ends.
+    /// Makes another task a part of this one, which is paused and resumed with it until it ends.
     func adopt(_ part: RunControl) {
         state.withLock { state in
             state.parts[part.id] = part
@@ -289,7 +290,7 @@ final class RunControl: Sendable {
         tellPauses()
     }
 
-    /// The part is over.
+    /// Removes a part that has ended.
     func release(_ part: RunControl) {
         _ = state.withLock { $0.parts.removeValue(forKey: part.id) }
         part.resumeTransfers()

@@ -1,21 +1,21 @@
-/// Hears of starts: of one, or of as many as it likes, requests, batches and chains alike.
+/// Receives the events of one or several tasks: requests, batches and chains.
 ///
-/// All methods are optional and called where the start delivers, one at a time for each start. A start keeps its
-/// delegate weakly. A delegate that is isolated to the main actor says so in its methods:
+/// All methods are optional. They are called where the task delivers, one at a time for each task. A task references
+/// its delegate weakly. For a delegate that is isolated to the main actor, write:
 ///
 ///     nonisolated func run(_ run: Run, finishedWith value: any Sendable) {
 ///         MainActor.assumeIsolated { show(value as? Response<[City]>) }
 ///     }
 public protocol RunDelegate: AnyObject, Sendable {
-    /// It succeeded; of a request the value is its ``Response``, of a batch or a chain its results.
+    /// The task succeeded. The value is a request's ``Response``, or the results of a batch or a chain.
     func run(_ run: Run, finishedWith value: any Sendable)
-    /// It failed; with ``NetError/Code/cancelled`` only if that is to be told, see ``StartOptions/tellsCancellation``.
+    /// The task failed. Called with ``NetError/Code/cancelled`` only if ``StartOptions/tellsCancellation`` is true.
     func run(_ run: Run, failedWith error: NetError)
-    /// Bytes of the request's body went out.
+    /// Bytes of the request's body were sent.
     func run(_ run: Run, sent progress: TransferProgress)
-    /// Bytes of the response's body came in.
+    /// Bytes of the response's body were received.
     func run(_ run: Run, received progress: TransferProgress)
-    /// All is over and the start's closures are gone; nothing comes after this.
+    /// The task has ended and its closures are released. This is the last call.
     func runCleared(_ run: Run)
 }
 

@@ -1,8 +1,8 @@
-/// What was started and is not over.
+/// The tasks that have not ended.
 final class RunRegistry: Sendable {
     private struct State: Sendable {
         var runs: [UInt64: RunControl] = [:]
-        /// By number, and by mark: a start looks for those that it may repeat, and not through all.
+        /// By number and by mark, so that a task finds its possible duplicates without a search through all tasks.
         var marks: [UInt64: [RepeatMark]] = [:]
         var marked: [RepeatMark: Set<UInt64>] = [:]
 
@@ -17,14 +17,14 @@ final class RunRegistry: Sendable {
     }
 
     private let state = Lock(State())
-    /// What they count among.
+    /// The calls in flight, among which the tasks count.
     let flights: Flights
 
     init(_ flights: Flights) {
         self.flights = flights
     }
 
-    /// Returns whether it may begin; it is listed until it is removed in any case.
+    /// Returns whether the task may begin. It is registered until it is removed, even if it may not.
     func insert(_ control: RunControl) -> Bool {
         let mayBegin = flights.enter()
         if !mayBegin {
@@ -35,7 +35,7 @@ final class RunRegistry: Sendable {
         return mayBegin
     }
 
-    /// Takes down what others may have in common with it, now that more is known of it.
+    /// Updates the marks of a task when more is known about it.
     func mark(_ control: RunControl) {
         let marks = control.repeatMarks
         state.withLock { state in
@@ -60,10 +60,10 @@ final class RunRegistry: Sendable {
 
     subscript(id: UInt64) -> RunControl? { state.withLock { $0.runs[id] } }
 
-    /// All of them, the first started first.
+    /// All tasks, in the order of their start.
     var all: [RunControl] { state.withLock { Array($0.runs.values) }.sorted { $0.id < $1.id } }
 
-    /// Those started before one that it may repeat, the first started first.
+    /// The earlier tasks that it may duplicate, in the order of their start.
     func earlier(than control: RunControl) -> [RunControl] {
         let marks = control.repeatMarks
         return state.withLock { state in
@@ -72,7 +72,7 @@ final class RunRegistry: Sendable {
         }
     }
 
-    /// Cancels those that `isMeant` picks; returns how many it was in time for.
+    /// Cancels the tasks for which `isMeant` returns true. Returns how many of them had not ended.
     @discardableResult
     func cancel(where isMeant: (RunControl) -> Bool) -> Int {
         all.count { isMeant($0) && $0.cancel() }

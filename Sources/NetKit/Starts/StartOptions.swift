@@ -1,31 +1,32 @@
-/// How something is started, beside what it is.
+/// Options of a task.
 public struct StartOptions: Sendable {
-    /// Who accompanies this start, after those that the request brings.
+    /// The accessories of this task; they follow those of the request.
     public var accessories: [any Accessory] = []
-    /// When it is let go, this start is cancelled; the start does not keep it.
+    /// The scope that cancels this task when it is deallocated. The task references it weakly.
     public weak var scope: CallScope?
-    /// Whether closures and the delegate are told of ``NetError/Code/cancelled``. Without it a cancelled start ends
-    /// silently: accessories and observers see its end, and ``CallHandle/value`` throws.
+    /// Whether closures and the delegate receive ``NetError/Code/cancelled``. If false, a cancelled task calls only
+    /// accessories and observers, and ``CallHandle/value`` throws.
     public var tellsCancellation = false
-    /// Hears how far the transfer is, where the start delivers, and before its end.
+    /// Receives the transfer's progress, where the task delivers, before the task ends.
     public var progress: (@Sendable (TransferProgress) -> Void)?
-    /// The group that it is in until everybody was told how it ended.
+    /// The group in which the task stays until all listeners were notified of its end.
     public var completionGroup: CompletionGroup?
 
-    /// Starts that come first. While they are under way this one waits; it takes no slot, and its limits do not count.
+    /// The tasks that must end first. While they are in flight this one waits; it uses no slot, and its time limits do
+    /// not count.
     ///
-    /// Starts that wait for each other are told so: the last one of the circle fails with ``NetError/Code/usage``.
+    /// If tasks wait for each other, the last task of the cycle fails with ``NetError/Code/usage``.
     public var after: [EarlierStart] = []
-    /// What ``CallHandle/pause()`` does to a request.
+    /// How ``CallHandle/pause()`` pauses a request.
     public var pausing = Pausing.holding
-    /// Where it waits for its turn among others; nil is nowhere. Requests alone do.
+    /// The concurrency limiter in which a request waits, or `nil` for none. Batches and chains ignore it.
     public var lane: CallLane?
-    /// Follows it, and can cancel it and hold it up.
+    /// Follows the task, and can cancel and pause it.
     public var tracking: CallProgress?
-    /// What it is of something larger that is tracked: hears of its bytes, and has no reins.
+    /// A part of a larger progress. It receives the bytes and cannot control the task.
     var part: CallProgress?
 
-    /// The defaults.
+    /// Creates options with default values.
     public init(
         accessories: [any Accessory] = [], scope: CallScope? = nil, tellsCancellation: Bool = false,
         after: [EarlierStart] = [], pausing: Pausing = .holding, lane: CallLane? = nil, tracking: CallProgress? = nil,
@@ -42,33 +43,39 @@ public struct StartOptions: Sendable {
     }
 }
 
-/// What becomes of a request that is held up.
+/// What a pause does to the transfer of a request.
 public enum Pausing: Sendable, Hashable {
-    /// Its transfer is held up as it is: the connection stays open, and nothing is sent twice.
+    /// The transfer is paused: its connection remains open, and nothing is sent twice.
     case holding
-    /// Its transfer is ended, and its connection and slot are free. ``CallHandle/resume()`` sends the request again, and
-    /// goes on behind the bytes that have come (`Range` and `If-Range`) where the answer allows that: to a GET without
-    /// a range of its own, with status 200, a strong validator and no content coding. Otherwise, and when the answer is
-    /// another one by then, the body begins anew. Each go is a call of its own to observers and interceptors, with its
-    /// own limits of time. A request that changes something is sent twice: choose this for those that may be.
+    /// The transfer is ended, and its connection and slot are freed. ``CallHandle/resume()`` sends the request again.
+    ///
+    /// It continues after the received bytes (`Range` and `If-Range`) if all of these hold:
+    /// - the request is a GET without a range of its own
+    /// - the response has status 200, a strong validator and no content coding
+    ///
+    /// Otherwise, and if the resource has changed meanwhile, the body starts from the beginning. Each transfer is a
+    /// separate call for observers and interceptors, with its own time limits. Use it only for requests that may be
+    /// sent twice.
     case lettingGo
 }
 
-/// Lets so many starts go on at once, and the others wait: the most urgent first, those alike as they came.
+/// Limits the number of concurrent tasks. Others wait: the most urgent first, those of equal priority in order of
+/// arrival.
 ///
 ///     let lane = CallLane(maxConcurrent: 2)
 ///     for page in pages { agent.start(page, options: .init(lane: lane)) }
 ///
-/// A start is in it from the moment it is described until its answer is there, whether that comes from the network or
-/// not. One that comes ``StartOptions/after`` another waits outside. Several agents may share one. Thread-safe.
+/// A task occupies a slot from the creation of its request until its response is available, even if that comes from a
+/// cache. A task that waits for others (``StartOptions/after``) occupies none. Several agents may share a limiter.
+/// Thread-safe.
 public final class CallLane: Sendable {
     let slots: Slots
 
-    /// A lane for so many, at least one.
+    /// Creates a limiter for this number of tasks, at least one.
     public init(maxConcurrent: Int) {
         slots = Slots(maxConcurrent, time: .system)
     }
 
-    /// Those that wait.
+    /// The number of waiting tasks.
     public var waitingCount: Int { slots.waitingCount }
 }

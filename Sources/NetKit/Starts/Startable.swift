@@ -1,25 +1,25 @@
-/// What describes a request, and says before it is made how it is to be started.
+/// Describes a request, and how to start it before it is created.
 ///
-/// Everything but the request has a default. A plain ``Request`` says it in its properties of the same names.
+/// Everything except the request has a default. A plain ``Request`` has properties of the same names.
 public protocol Startable<Value>: RequestConvertible {
     /// The caller's number for it, as ``Request/tag``.
     var tag: Int { get }
-    /// What the caller wants to find again with it, as ``Request/userInfo``.
+    /// The caller's values for it, as ``Request/userInfo``.
     var userInfo: [String: any Sendable] { get }
-    /// Who accompanies its starts.
+    /// The accessories of its tasks.
     var accessories: [any Accessory] { get }
-    /// What comes between its outcome and those who are told.
+    /// The hooks that see its outcome before the listeners.
     var hooks: OutcomeHooks<Response<Value>> { get }
 }
 
 extension Startable {
-    /// None.
+    /// 0.
     public var tag: Int { 0 }
-    /// Nothing.
+    /// Empty.
     public var userInfo: [String: any Sendable] { [:] }
-    /// Nobody.
+    /// Empty.
     public var accessories: [any Accessory] { [] }
-    /// None.
+    /// No hooks.
     public var hooks: OutcomeHooks<Response<Value>> { OutcomeHooks() }
 }
 
@@ -32,26 +32,26 @@ private enum HooksNote<Value: Sendable>: RequestNote {
 }
 
 extension Request: Startable {
-    /// Who accompanies its starts.
+    /// The accessories of its tasks.
     public var accessories: [any Accessory] {
         get { self[AccessoriesNote.self] }
         set { self[AccessoriesNote.self] = newValue }
     }
 
-    /// What comes between the outcome of its starts and those who are told. Read in another way
-    /// (``decoded(by:)``), the request has none.
+    /// The hooks that see the outcome of its tasks before the listeners. A copy with another decoding
+    /// (``decoded(by:)``) has none.
     public var hooks: OutcomeHooks<Response<Value>> {
         get { self[HooksNote<Value>.self] }
         set { self[HooksNote<Value>.self] = newValue }
     }
 
-    /// Whether a call of it alone is to be listed as a start is: somebody accompanies it, or may want to find it.
+    /// Whether a plain call is registered as a task: it has accessories, or can be found by its tag or its values.
     var isListed: Bool {
         guard hasNotes, ticket == nil else { return false }
         return tag != 0 || carries(AccessoriesNote.self) || carries(HooksNote<Value>.self)
     }
 
-    /// Who keeps what was sent, such as an observer, must not keep those who wait for it by that.
+    /// Removes accessories and hooks. An observer that stores a sent request must not keep them alive.
     mutating func forgetCompany() {
         drop(AccessoriesNote.self)
         drop(HooksNote<Value>.self)
@@ -59,14 +59,14 @@ extension Request: Startable {
 }
 
 extension Startable {
-    /// Its hooks, for who knows the type of its answer by another name.
+    /// Returns the hooks if they are for this type of value.
     func hooks<Other>(for type: Other.Type) -> OutcomeHooks<Other> {
         hooks as? OutcomeHooks<Other> ?? OutcomeHooks()
     }
 }
 
 extension Request {
-    /// Takes over who accompanies the starts of what described it, for a call that is only sent.
+    /// Takes the accessories of the description, for a call that is sent without a task.
     mutating func takeCompany(of description: any Startable) {
         if !description.accessories.isEmpty {
             accessories = description.accessories + accessories
