@@ -1,10 +1,10 @@
-/// What a call is answered with: a head, and a body that is in memory, still coming, or in a file.
+/// The response to a call: a head, and a body that is in memory, still arriving, or in a file.
 public struct Answer: Sendable {
-    /// Where the body is.
+    /// The body.
     public enum Body: Sendable {
-        /// In memory.
+        /// Complete and in memory.
         case bytes(Bytes)
-        /// Coming; it can be read once.
+        /// Still arriving; it can be read once.
         case stream(ResponseStream)
         /// In a file.
         case file(SavedFile)
@@ -12,24 +12,24 @@ public struct Answer: Sendable {
 
     private enum Content: Sendable {
         case whole(Response<Bytes>)
-        // Elsewhere, so that what all answers are is no larger than a response.
+        // Indirect, so that the usual case is no larger than a response.
         indirect case saved(Response<Bytes>, SavedFile)
         indirect case stream(ResponseStream)
     }
 
     private let content: Content
 
-    /// A response whose body is in memory.
+    /// Creates a response whose body is in memory.
     public init(_ response: Response<Bytes>) {
         content = .whole(response)
     }
 
-    /// A response whose body is in a file; the response has no bytes.
+    /// Creates a response whose body is in a file; `response` has no bytes.
     public init(_ response: Response<Bytes>, in file: SavedFile) {
         content = .saved(response, file)
     }
 
-    /// A response whose body is still coming.
+    /// Creates a response whose body is still arriving.
     public init(_ stream: ResponseStream) {
         content = .stream(stream)
     }
@@ -50,7 +50,7 @@ public struct Answer: Sendable {
         }
     }
 
-    /// The URL that answered, after redirects; empty for a stub that names none.
+    /// The URL of the response, after redirects; empty for a stub without one.
     public var url: String {
         switch content {
         case .whole(let response), .saved(let response, _): response.url
@@ -58,7 +58,7 @@ public struct Answer: Sendable {
         }
     }
 
-    /// What each hop cost so far.
+    /// The metrics of each hop so far.
     public var metrics: Metrics {
         switch content {
         case .whole(let response), .saved(let response, _): response.metrics
@@ -66,7 +66,7 @@ public struct Answer: Sendable {
         }
     }
 
-    /// As ``Response/cameByChallenge``.
+    /// The same as ``Response/cameByChallenge``.
     var cameByChallenge: Bool {
         switch content {
         case .whole(let response), .saved(let response, _): response.cameByChallenge
@@ -74,7 +74,7 @@ public struct Answer: Sendable {
         }
     }
 
-    /// Where the body is.
+    /// The body.
     public var body: Body {
         switch content {
         case .whole(let response): .bytes(response.bytes)
@@ -83,7 +83,7 @@ public struct Answer: Sendable {
         }
     }
 
-    /// The response; without bytes where the body is not in memory.
+    /// The response; without bytes unless the body is in memory.
     public var response: Response<Bytes> {
         switch content {
         case .whole(let response), .saved(let response, _): response
@@ -91,16 +91,16 @@ public struct Answer: Sendable {
         }
     }
 
-    /// Lets go of it, because another exchange takes its place. Without this, a stream that is dropped tells its
-    /// request's ``Request/progress`` that all is over.
+    /// Discards the response because another transfer replaces it. Without this, releasing a stream reports the end to
+    /// the request's ``Request/progress``.
     public func discard() {
         if case .stream(let stream) = content {
             stream.supersede()
         }
     }
 
-    /// Lets go of it, because another exchange takes its place, perhaps over the same connection: what little of a body
-    /// comes at once is read, as the engine reads that of a redirect. However it ends hinders nobody.
+    /// Discards the response because another transfer replaces it, perhaps on the same connection. First reads a short
+    /// body that is immediately available, as the engine does for a redirect. Errors of that are ignored.
     func leave() async {
         if case .stream(let stream) = content {
             await stream.drain()
@@ -108,10 +108,11 @@ public struct Answer: Sendable {
         }
     }
 
-    /// The reply's first bytes, and the reply to go on with: what was read of a stream comes again from there.
+    /// Returns the first bytes of the body, and the response to continue with: its stream starts with these bytes
+    /// again.
     ///
-    /// A body in a file tells none.
-    /// - Parameter maxBytes: at most so many of a stream; of a body in memory all.
+    /// Returns no bytes for a body in a file.
+    /// - Parameter maxBytes: the limit for a stream; of a body in memory all bytes are returned.
     public func peek(upTo maxBytes: Int) async throws(NetError) -> (beginning: Bytes, reply: Answer) {
         switch content {
         case .whole(let response): return (response.bytes, self)
@@ -124,7 +125,7 @@ public struct Answer: Sendable {
 }
 
 extension ResponseStream {
-    /// The response with its whole body in memory; an error tells the head.
+    /// Returns the response with its whole body in memory; an error contains the head.
     func whole(upTo maxBytes: Int?) async throws(NetError) -> Response<Bytes> {
         let bytes: Bytes
         do throws(NetError) {
@@ -139,7 +140,7 @@ extension ResponseStream {
         return response
     }
 
-    /// Its head, as a response without a body.
+    /// The head as a response without a body.
     var headOnly: Response<Bytes> {
         var response = Response<Bytes>(status: status, headers: headers, metrics: metrics)
         response.httpVersion = httpVersion
@@ -159,7 +160,7 @@ extension ResponseStream {
         }
     }
 
-    /// Reads pieces until there are enough bytes or none are left, and makes a stream that gives them again.
+    /// Reads until there are enough bytes or the body ends, and returns a stream that repeats them.
     fileprivate func peek(upTo maxBytes: Int) async throws(NetError) -> (Bytes, ResponseStream) {
         guard source.beginReading() else {
             throw NetError(.usage, "a streamed body can be read once only")

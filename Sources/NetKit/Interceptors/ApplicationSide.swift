@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A request by an app's policy.
+/// Evaluates a request by the app's cache policy.
 final class ApplicationSide: CacheSide {
     let policy: CachePolicy
     let call: Call
@@ -78,8 +78,8 @@ final class ApplicationSide: CacheSide {
         return judged(piece, policy.sensitiveData == nil ? [] : await sensitiveHash(), criteria, now)
     }
 
-    /// Whether the cookies for each host that redirects led to are those that it came with; the key knows the request's
-    /// own host alone.
+    /// Returns true if the cookies for each host of the redirects are those that the response was stored with. The key
+    /// covers only the request's own host.
     private func isOwn(_ piece: StoredPiece, _ jar: (any JarCookies)?) async -> Bool {
         let head = piece.answer.head
         if head.hosts.isEmpty || policy.scope != nil {
@@ -95,7 +95,7 @@ final class ApplicationSide: CacheSide {
         var facts = CacheFacts(
             received: head.received, version: head.version, appVersion: head.appVersion,
             hasSameSensitiveData: sensitive == head.sensitive, hasValidator: head.hasValidator)
-        // The last reason there is: what would not be used anyway need not be looked into.
+        // The last check: a response that would not be used anyway need not be validated.
         if CacheDecision.mismatch(criteria, facts) == nil {
             facts.hasValidData = piece.isExpected(by: request)
         }
@@ -107,7 +107,7 @@ final class ApplicationSide: CacheSide {
         return allowingStale(look)
     }
 
-    /// While a new answer is fetched, an old one may do.
+    /// Allows a stale response while a new one is fetched.
     private func allowingStale(_ look: CacheLook) -> CacheLook {
         guard case .staleWhileRevalidate(let window) = policy.mode, !look.decision.isUse, isWithin(window, look) else {
             return look
@@ -155,7 +155,7 @@ final class ApplicationSide: CacheSide {
         return StoredAnswer(head, headers: Self.withoutSessions(HTTPStorage.storedFields(response.headers)))
     }
 
-    /// A session has no place on a disk, and a jar has it already.
+    /// Removes session cookies: they must not be written to disk, and the jar has them already.
     private static func withoutSessions(_ fields: Headers) -> Headers {
         Headers(fields.filter { !["set-cookie", "set-cookie2"].contains($0.name.lowercased()) })
     }
@@ -171,7 +171,7 @@ final class ApplicationSide: CacheSide {
             context.isUnchanged(since: look, for: request)
         else { return }
         if policy.scope == nil {
-            // Throws where a file that tells who asks is another one by now.
+            // Throws if a file with credentials has changed.
             _ = try await context.unseenCredentials(of: request)
         }
         guard let sensitive = await sensitiveHash(), try await isUnchanged(look, on: answer.head.hosts) else { return }
@@ -187,8 +187,8 @@ final class ApplicationSide: CacheSide {
         try await caching.put(entry, for: key, under: key, askedAt: look.begun, in: store)
     }
 
-    /// Whether the jar has the cookies still that the look's key and owner stand for: another user's may have come
-    /// before the request was sent, and the answer is that user's then.
+    /// Returns true if the jar still has the cookies of the lookup's key and owner. Another user may have logged in
+    /// before the request was sent, and then the response is that user's.
     private func isUnchanged(_ look: CacheLook, on hosts: [String]) async throws(NetError) -> Bool {
         guard let before = look.cookies else { return true }
         guard let now = try context.jarCookies(for: request) else { return false }
@@ -199,7 +199,7 @@ final class ApplicationSide: CacheSide {
     func response(of piece: StoredPiece, at now: @autoclosure () -> Int64) -> Response<Bytes> {
         let asked = request.url
         guard piece.response.url != asked, !asked.hasSameOrigin(as: piece.response.url) else { return piece.response }
-        // A redirect has led to another origin: whoever trusts in the one that was asked has to know both.
+        // A redirect has led to another origin: a caller that trusts the requested one must see both.
         var response = piece.response
         var hop = HopMetrics()
         hop.url = asked.withoutUserinfo
@@ -207,7 +207,7 @@ final class ApplicationSide: CacheSide {
         return response
     }
 
-    /// Removes what is stored; false when there was nothing.
+    /// Removes the stored response. Returns false if there was none.
     func remove() async throws(NetError) -> Bool {
         let jar = policy.scope == nil ? try context.jarCookies(for: request) : nil
         return try await caching.store(for: request).remove(try await key(with: jar))
@@ -230,7 +230,7 @@ final class ApplicationSide: CacheSide {
             body: counted.value.body?.wholeBytes, scope: scope)
     }
 
-    /// Empty where there are none; nil where they cannot be hashed.
+    /// Empty without sensitive data; `nil` if it cannot be hashed.
     private func sensitiveHash() async -> [UInt8]? {
         guard let data = policy.sensitiveData else { return [] }
         return try? await caching.secret.hash(["sensitive", data])

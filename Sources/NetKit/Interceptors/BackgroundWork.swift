@@ -1,18 +1,18 @@
-/// What goes on after its caller has its answer, and can be waited for.
+/// Work that continues after its caller has the response. It can be waited for.
 final class BackgroundWork: Sendable {
     private struct State: Sendable {
         var underWay = 0
         var names: Set<CacheKey> = []
-        /// Writes that are under way, by key.
+        /// The running writes, by key.
         var writes: [CacheKey: [Promise<Void>]] = [:]
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
     private let state = Lock(State())
 
-    /// Begins a piece of work.
+    /// Starts work.
     ///
-    /// - Parameter name: while work of this name is under way, more of it is not begun.
+    /// - Parameter name: while work with this name is running, no more is started.
     func begin(_ name: CacheKey? = nil, _ work: @escaping @Sendable () async -> Void) {
         let isNew = state.withLock { state in
             if let name, !state.names.insert(name).inserted {
@@ -28,7 +28,7 @@ final class BackgroundWork: Sendable {
         }
     }
 
-    /// Begins a write; lookups of its key wait for it.
+    /// Starts a write; lookups of its key wait for it.
     func begin(writing key: CacheKey?, _ work: @escaping @Sendable () async -> Void) {
         guard let key else { return begin(nil, work) }
         let written = Promise<Void>()
@@ -45,7 +45,7 @@ final class BackgroundWork: Sendable {
         }
     }
 
-    /// Waits until the writes of a key that are under way have ended, or the task is cancelled. A write does not wait for
+    /// Waits until the running writes of a key have ended, or until the task is cancelled. A write does not wait for
     /// itself.
     func waitForWrites(of key: CacheKey) async {
         guard let writes = state.withLock({ $0.writes[key] }), !Self.writing.contains(key) else { return }
@@ -54,7 +54,7 @@ final class BackgroundWork: Sendable {
         }
     }
 
-    /// The keys that the task writes.
+    /// The keys that the current task is writing.
     @TaskLocal private static var writing: Set<CacheKey> = []
 
     private func end(_ name: CacheKey?) {
@@ -70,7 +70,7 @@ final class BackgroundWork: Sendable {
         waiting.forEach { $0.resume() }
     }
 
-    /// Returns when none is under way.
+    /// Returns when no work is running.
     func finish() async {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in

@@ -1,13 +1,13 @@
-/// What a request is sent with that tells who asks, and does not stand in it: a client certificate, a netrc file.
+/// Credentials that are sent but are not part of the request: a client certificate, or a netrc file.
 extension CacheContext {
-    /// Whether there is any.
+    /// Returns true if there are any.
     func showsUnseen(_ request: Request<Bytes>) -> Bool { netrc != .off || identity(of: request) != nil }
 
-    /// It, as texts that go into a hash. A certificate counts with its key, for it alone proves nothing; a netrc file
-    /// counts as a whole, whichever of its lines is shown.
+    /// Returns them as texts for a hash. A certificate counts with its key, because alone it proves nothing. A netrc
+    /// file counts as a whole, independent of the entry that is used.
     ///
-    /// Throws where it is not known: a file that cannot be read, or one that has changed since it was read first, so that
-    /// connections may have been opened with it as it was.
+    /// Throws if they are unknown: the file cannot be read, or has changed since it was first read. Connections may
+    /// then have used the old content.
     func unseenCredentials(of request: Request<Bytes>) async throws(NetError) -> [String] {
         var unseen: [String] = []
         if let identity = identity(of: request) {
@@ -27,8 +27,8 @@ extension CacheContext {
         return unseen
     }
 
-    /// What its connections show: to a call that does not say, nobody knows while the agent's policy changes, and then
-    /// there is no key either.
+    /// Returns the client identity of the request's connections. For a request without an own trust policy it is
+    /// unknown while the agent's policy changes, and then there is no key either.
     private func identity(of request: Request<Bytes>) -> ClientIdentity? {
         trust(of: request)?.policy.identity
     }
@@ -37,11 +37,11 @@ extension CacheContext {
 
     private func digest(ofFile path: String) async throws(NetError) -> String {
         let digest = try Self.digest(try await SmallFile.contents(of: path))
-        // By its bytes: to Swift two spellings of a letter are one path, to the system two.
+        // Compare bytes: two normalizations of a letter are one path for Swift but two for the system.
         let name = Array(path.utf8)
         let isAsItWas = seen.withLock { seen in
             let first = seen[name] ?? digest
-            // It stays unknown, even when it is put back.
+            // It stays unknown, even if the file is restored.
             seen[name] = first == digest ? digest : ""
             return first == digest
         }

@@ -1,17 +1,18 @@
-/// What a cache has to know of the agent.
+/// The agent's settings and state that a cache needs.
 final class CacheContext: Sendable {
     /// ``Agent/Configuration/appVersion``.
     let appVersion: String
-    /// Where its cookies are; nil without a jar.
+    /// The agent's cookies; `nil` without a jar.
     let jar: (any TransferControl)?
-    /// What the app decides of calls.
+    /// The hooks of the app.
     let hooks: TransferHooks
-    /// Where names and passwords are read from.
+    /// The source of names and passwords.
     let netrc: NetrcChoice
-    /// The digests of files that tell who asks, as they were read first; empty for one that has changed since.
+    /// The digests of credential files when they were first read; empty for one that has changed since.
     let seen = Lock<[[UInt8]: String]>([:])
     private let standing: Lock<ChangingTrust>
-    /// That of the request before: one after the other brings the same policy, and to digest a large one takes time.
+    /// The policy of the previous request: consecutive requests often have the same one, and digesting a large one is
+    /// slow.
     private let brought = Lock<StandingTrust?>(nil)
 
     init(
@@ -26,7 +27,7 @@ final class CacheContext: Sendable {
     }
 }
 
-/// A policy as it was set once: the same policy, set again, is another one.
+/// A policy as set at one time. The same policy, set again, is a different object.
 final class StandingTrust: Sendable {
     let policy: TrustPolicy
     private let made = Lock<Result<String?, NetError>?>(nil)
@@ -35,8 +36,8 @@ final class StandingTrust: Sendable {
         self.policy = policy
     }
 
-    /// What tells it from others in the keys of answers; nil for the standard one. Made when it is asked for first: most
-    /// agents have no cache, and to digest a list of authorities takes time.
+    /// The mark of the policy in cache keys; `nil` for the default policy. Computed on first use: most agents have no
+    /// cache, and digesting a list of authorities is slow.
     var mark: Result<String?, NetError> {
         made.withLock { made in
             if let made {
@@ -52,17 +53,17 @@ final class StandingTrust: Sendable {
 private struct ChangingTrust: Sendable {
     var trust: StandingTrust
     var underWay = 0
-    /// Whether changes were under way at once, so that nobody knows which came last.
+    /// Whether several changes overlapped, so that the current policy is unknown.
     var isUnknown = false
 }
 
 extension CacheContext {
-    /// Whom requests believe that bring no policy; nil while that changes.
+    /// The trust policy of requests without an own one; `nil` during a change.
     var trust: StandingTrust? {
         standing.withLock { $0.underWay > 0 || $0.isUnknown ? nil : $0.trust }
     }
 
-    /// Whom a request believes: by its own policy, or by the agent's; nil while that changes.
+    /// Returns the trust policy of a request: its own or the agent's; `nil` during a change.
     func trust(of request: Request<Bytes>) -> StandingTrust? {
         guard let said = request.trust else { return trust }
         if let last = brought.withLock({ $0 }), last.policy.isWritten(as: said) {
@@ -73,12 +74,12 @@ extension CacheContext {
         return trust
     }
 
-    /// Whether it is known by which policy what came since a look came: the one that the look's key stands for.
+    /// Returns true if the policy has been, since the lookup, the one that the lookup's key is made of.
     func isUnchanged(since look: CacheLook, for request: Request<Bytes>) -> Bool {
         request.trust != nil || look.trust === trust
     }
 
-    /// From here on nobody knows by which policy a response comes, until the change has ended.
+    /// Marks the policy as unknown until the change has ended.
     func beginTrustChange() {
         standing.withLock { state in
             state.underWay += 1
@@ -86,12 +87,12 @@ extension CacheContext {
         }
     }
 
-    /// - Parameter trust: what counts from now on; nil leaves what there was.
+    /// - Parameter trust: the new policy; `nil` keeps the old one.
     func endTrustChange(_ trust: StandingTrust?) {
         standing.withLock { state in
             state.underWay -= 1
             guard let trust else { return }
-            // Where nothing has changed, what is under way is as good as it was.
+            // Without a change, responses in flight stay valid.
             if state.isUnknown || !state.trust.policy.isWritten(as: trust.policy) {
                 state.trust = trust
             }
@@ -100,10 +101,10 @@ extension CacheContext {
 }
 
 extension Request {
-    /// What decides beside its URL and the chosen fields what it is answered with, as fields of a key: the way to who
-    /// answers, whether content codings are undone, and whom TLS believes. Most requests have none of these.
+    /// Returns key fields for everything besides the URL and the selected fields that affects the response: the route
+    /// to the server, the decoding of content codings, and the TLS trust policy. Empty for most requests.
     ///
-    /// - Parameter trust: nil is not known.
+    /// - Parameter trust: `nil` if unknown.
     func cachedWayFields(_ trust: StandingTrust?) throws(NetError) -> [Headers.Field] {
         guard let trust else { throw NetError(.usage, "the agent's trust policy is being changed") }
         var fields = wayFields

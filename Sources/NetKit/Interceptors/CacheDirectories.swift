@@ -1,13 +1,14 @@
-/// One store for most requests, and others for those that filters send elsewhere (YTKNetwork's directory filters).
+/// A store for most requests, and further stores for requests that filters assign to other directories (as YTKNetwork's
+/// directory filters).
 ///
 ///     let directories = CacheDirectories(path) { path, request in
 ///         request.url.contains("/images/") ? path + "-images" : path
 ///     }
 ///     configuration.interceptors = [Caching(in: directories)]
 ///
-/// A store is opened when it is first used. Thread-safe.
+/// A store is opened on first use. Thread-safe.
 public final class CacheDirectories: Sendable {
-    /// Says where a request's answers are: given the place so far, which is returned where nothing changes.
+    /// Returns the directory of a request, given the current one; returns it unchanged to keep it.
     public typealias Filter = @Sendable (String, Request<Bytes>) -> String
 
     private let directory: String
@@ -15,10 +16,12 @@ public final class CacheDirectories: Sendable {
     private let open: @Sendable (String) -> any CacheStore
     private let stores = Lock<[String: any CacheStore]>([:])
 
+    /// Creates the directories with several filters.
+    ///
     /// - Parameters:
-    ///   - directory: where answers are that no filter sends elsewhere.
-    ///   - filters: asked one after the other; each gets what the one before it returned.
-    ///   - open: makes the store of a directory; nil makes a ``DiskCacheStore`` with its defaults.
+    ///   - directory: the directory of requests that no filter changes.
+    ///   - filters: called in order; each receives the result of the one before it.
+    ///   - open: creates the store of a directory; `nil` creates a ``DiskCacheStore`` with its defaults.
     public init(
         _ directory: String, filters: [Filter], open: (@Sendable (String) -> any CacheStore)? = nil
     ) {
@@ -27,15 +30,15 @@ public final class CacheDirectories: Sendable {
         self.open = open ?? { DiskCacheStore(directory: $0) }
     }
 
-    /// With one filter.
+    /// Creates the directories with one filter.
     public convenience init(_ directory: String, filter: @escaping Filter) {
         self.init(directory, filters: [filter])
     }
 
-    /// The store of no request in particular.
+    /// The store of the unfiltered directory.
     public var standard: any CacheStore { store(at: directory) }
 
-    /// The store of a request.
+    /// Returns the store of a request.
     public func store(for request: Request<Bytes>) -> any CacheStore {
         store(at: filters.reduce(directory) { $1($0, request) })
     }

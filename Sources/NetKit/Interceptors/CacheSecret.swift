@@ -1,15 +1,15 @@
-/// The key of the hashes that stand for scopes, credentials and sensitive data: random, and kept in the store itself
-/// unless the caller brings one.
+/// The key of the hashes of scopes, credentials and sensitive data. It is random and stored in the store itself, unless
+/// the caller supplies one.
 ///
-/// When the store loses it, what was stored with a hash is a miss.
+/// If the store loses it, entries whose key contains a hash are no longer found.
 final class CacheSecret: Sendable {
-    /// Under no request's key: those begin with their version.
+    /// Equals no request's key: those begin with their version.
     static let key = CacheKey(description: Array("netkit secret".utf8))
     private static let length = 32
 
     private struct State: Sendable {
         var known: Bytes?
-        /// What one asks the store for on behalf of all.
+        /// The one pending read of the store, which all callers share.
         var awaited: Promise<Bytes>?
     }
 
@@ -23,12 +23,12 @@ final class CacheSecret: Sendable {
         self.store = store
     }
 
-    /// HMAC-SHA256 of the texts, each behind its length; empty where it cannot be made.
+    /// Returns the HMAC-SHA256 of the texts, each preceded by its length; empty if it cannot be computed.
     func hash(_ texts: [String]) async throws(NetError) -> [UInt8] {
         try await hash(texts.map { Array($0.utf8) })
     }
 
-    /// The same of bytes, which need not be text.
+    /// Returns the same for bytes, which need not be text.
     func hash(_ parts: [[UInt8]]) async throws(NetError) -> [UInt8] {
         var message: [UInt8] = []
         for part in parts {
@@ -37,8 +37,8 @@ final class CacheSecret: Sendable {
         return Array(try Digest.hmacSHA256(key: try await secret(), Bytes(message)))
     }
 
-    /// Sees to it that the key lies in the store as long as what is stored under its hashes does: it was removed with all
-    /// else, or is what was used longest ago.
+    /// Stores the key again if it was removed or is about to be evicted: it must stay as long as the entries of its
+    /// hashes.
     func keep() async throws(NetError) {
         guard !isGiven, let secret = state.withLock({ $0.known }) else { return }
         let store = store()
@@ -58,7 +58,7 @@ final class CacheSecret: Sendable {
         if let known {
             return known
         }
-        // Whoever is second would put another key over the first one's.
+        // A second writer would replace the key of the first one.
         if let awaited {
             return try await awaited.value()
         }
@@ -81,7 +81,7 @@ final class CacheSecret: Sendable {
         awaited?.fulfil(outcome)
     }
 
-    /// What the store has, or a new one that it has from now on.
+    /// Returns the key in the store, or a new one that is stored.
     private func kept() async throws(NetError) -> Bytes {
         let store = store()
         if let kept = try await store.entry(for: Self.key)?.body, kept.count == Self.length {
@@ -90,7 +90,7 @@ final class CacheSecret: Sendable {
         var random = SystemRandomNumberGenerator()
         let made = Bytes((0..<Self.length).map { _ in UInt8.random(in: .min ... .max, using: &random) })
         try await store.put(CacheEntry(body: made), for: Self.key)
-        // Another process may have put its own in between; the last one counts for both.
+        // Another process may have stored its key meanwhile; the last one applies to both.
         return try await store.entry(for: Self.key)?.body ?? made
     }
 }

@@ -1,23 +1,23 @@
-/// What was found for a request, and what is to be done about it.
+/// The result of a cache lookup, and the decision about it.
 struct CacheLook: Sendable {
     var decision: CacheDecision
-    /// Where an answer to this request belongs; nil where that cannot be told, and then none is stored.
+    /// The key for a response to this request; `nil` if unknown, and then none is stored.
     var key: CacheKey?
-    /// Of ``ChangedKeys``, before anything was looked for.
+    /// The moment of ``ChangedKeys`` before the lookup.
     var begun: UInt64 = 0
-    /// Whom the agent believed then.
+    /// The agent's trust policy at that time.
     var trust: StandingTrust?
-    /// A hash of whose answer it is, where the key does not say; empty for anybody's.
+    /// A hash of the response's owner, if the key does not contain it; empty for a shared response.
     var owner: [UInt8] = []
-    /// The jar as it was then, where cookies tell users apart.
+    /// The cookie jar at that time, if cookies distinguish users.
     var cookies: (any JarCookies)?
-    /// Whatever is stored, of another version too.
+    /// The stored response, even of another version.
     var stored: StoredPiece?
-    /// Whether it may stand in when the network fails, or be the last known answer: all but its age is right.
+    /// Whether it may be used after a network failure or as the last known response: everything but its age matches.
     var isOwn = false
-    /// How old it is, in milliseconds; nil where nothing is stored, or the clock has gone back.
+    /// Its age in milliseconds; `nil` if nothing is stored, or if the clock has gone back.
     var age: Int64?
-    /// How long it is good, in milliseconds.
+    /// Its freshness lifetime in milliseconds.
     var lifetime: Int64?
 
     init(_ decision: CacheDecision, key: CacheKey? = nil) {
@@ -25,7 +25,7 @@ struct CacheLook: Sendable {
         self.key = key
     }
 
-    /// What may be told of it.
+    /// Returns the report for the caller.
     func report(_ outcome: CacheReport.Outcome, _ decision: CacheDecision? = nil) -> CacheReport {
         CacheReport(
             decision: decision ?? self.decision, outcome: outcome, age: age.map { .milliseconds($0) },
@@ -34,38 +34,38 @@ struct CacheLook: Sendable {
     }
 }
 
-/// One request by one set of rules: what is stored for it, and what is made of what comes back.
+/// Evaluates one request by one set of cache rules: what is stored for it, and what is stored of its response.
 protocol CacheSide: Sendable {
-    /// What is asked, and by whom: with what those behind the cache add to say so.
+    /// The request with the credentials that interceptors behind the cache add.
     var request: Request<Bytes> { get }
     var mode: CacheMode { get }
-    /// Whose answers it is about, where the policy says so.
+    /// The owner of the responses, if the policy names one.
     var scope: String? { get }
     var writesAsynchronously: Bool { get }
     var maximumBodyBytes: Int { get }
 
-    /// What is stored, and what is to be done about it.
+    /// Looks for a stored response and decides about it.
     func look(at now: Int64) async -> CacheLook
-    /// Whether it may be given in place of what the network or the server failed to give.
+    /// Returns true if it may replace a response that the network or the server failed to deliver.
     func mayStandIn(_ look: CacheLook, at now: Int64) -> Bool
-    /// The entry for a response that is to be stored; nil for one that is not.
+    /// Returns the entry to store for a response, or `nil` to store none.
     func answer(for response: Response<Bytes>, asked: Int64, received: Int64) -> StoredAnswer?
-    /// The same answer, after the server has said that it still holds.
+    /// Returns the stored response, updated after the server has confirmed it.
     func freshened(_ stored: StoredAnswer, by headers: Headers, asked: Int64, received: Int64) -> StoredAnswer
-    /// Whether that may be stored still.
+    /// Returns true if the updated response may still be stored.
     func isStorable(_ freshened: StoredAnswer) -> Bool
-    /// Whether a response that is not stored tells that what is stored is no longer what there is.
+    /// Returns true if a response that is not stored makes the stored one obsolete.
     func isSuperseded(by response: Response<Bytes>) -> Bool
-    /// Puts it where ``look(at:)`` finds it.
+    /// Stores a response where ``look(at:)`` finds it.
     func put(_ answer: StoredAnswer, _ body: Bytes, after look: CacheLook) async throws(NetError)
-    /// Removes what was found.
+    /// Removes what the lookup found.
     func remove(_ look: CacheLook) async throws(NetError)
-    /// What a caller gets of what is stored.
+    /// Returns the stored response for the caller.
     func response(of piece: StoredPiece, at now: @autoclosure () -> Int64) -> Response<Bytes>
 }
 
 extension CacheSide {
-    // By an app's policy no word of the server's makes what is stored of no use.
+    // With an app's policy, no response of the server makes a stored one obsolete.
 
     func isStorable(_ freshened: StoredAnswer) -> Bool { true }
 
@@ -73,7 +73,7 @@ extension CacheSide {
 
     func remove(_ look: CacheLook) async throws(NetError) {}
 
-    /// Puts a freshened answer in the older one's place, or leaves neither where it may not be stored any more.
+    /// Replaces the old response by the updated one, or removes both if it may not be stored.
     func replace(_ piece: StoredPiece, by fresh: StoredAnswer, after look: CacheLook) async throws(NetError) {
         if isStorable(fresh) {
             try await put(fresh, piece.body, after: look)

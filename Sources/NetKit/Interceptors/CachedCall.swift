@@ -1,11 +1,11 @@
-/// One call on its way past what is stored for it.
+/// One call through the cache.
 struct CachedCall<Side: CacheSide>: Sendable {
     let side: Side
     let caching: Caching
     let call: Call
     let next: Next
 
-    /// In the order that the mode wants.
+    /// Returns the response, from cache and network in the order of the mode.
     func answer() async throws(NetError) -> Answer {
         let look = await side.look(at: caching.now)
         switch side.mode {
@@ -39,7 +39,7 @@ struct CachedCall<Side: CacheSide>: Sendable {
         return hit(look, side.response(of: piece, at: caching.now))
     }
 
-    /// What is stored, as the answer.
+    /// Returns the stored response.
     func hit(_ look: CacheLook, _ stored: Response<Bytes>) -> Answer {
         let isFresh = look.age.map { age in look.lifetime.map { age <= $0 } ?? false } ?? false
         var response = stored
@@ -63,7 +63,7 @@ struct CachedCall<Side: CacheSide>: Sendable {
 
     // MARK: From the network
 
-    /// What the network says; what is stored where it may stand in.
+    /// Returns the network's response, or the stored one if it may replace a failure.
     func asked(_ look: CacheLook) async throws(NetError) -> Answer {
         let answer: Answer
         do throws(NetError) {
@@ -81,7 +81,7 @@ struct CachedCall<Side: CacheSide>: Sendable {
         return answer
     }
 
-    /// Asks, on the condition that what is stored has changed where that can be asked.
+    /// Sends the request, conditionally if the stored response has a validator.
     private func exchanged(_ look: CacheLook) async throws(NetError) -> Answer {
         guard case .revalidate = look.decision, let piece = look.stored, let conditional = conditional(piece) else {
             return try await plain(look, call)
@@ -112,17 +112,17 @@ struct CachedCall<Side: CacheSide>: Sendable {
         if let modified {
             call.request.headers.append(modified.renamed("If-Modified-Since"))
         }
-        // An answer without a body is no JSON; what comes with one is checked behind the chain.
+        // A 304 has no body and is no JSON. A response with a body is checked after the chain.
         call.request.expectation = nil
         return call
     }
 
-    /// What is stored, with what the server says of it now.
+    /// Returns the stored response, updated by the server's 304.
     private func refreshed(
         _ piece: StoredPiece, by answer: Answer, _ look: CacheLook, asked: Int64
     ) async -> Answer {
         let received = caching.now
-        // Other redirects may have led to the server that confirms it than to the one that sent it.
+        // The confirming response may have come over other redirects than the stored one.
         let hosts = call.request.hosts(onTheWayTo: answer.metrics)
         let fresh = side.freshened(piece.answer, by: answer.headers, asked: asked, received: received)
             .visiting(hosts ?? [])
@@ -142,7 +142,7 @@ struct CachedCall<Side: CacheSide>: Sendable {
 
     // MARK: Storing
 
-    /// The answer, which is stored when the caller has found it to be in order, or when it was read to its end.
+    /// Returns the response, which is stored when the caller has accepted it, or has read it to its end.
     func storing(_ answer: Answer, _ look: CacheLook, asked: Int64) async -> Answer {
         if call.kind == .stream, case .bytes = answer.body {
             return await storing(Answer(ResponseStream(answer.response)), look, asked: asked)
@@ -178,8 +178,8 @@ struct CachedCall<Side: CacheSide>: Sendable {
         }
     }
 
-    /// Credentials that were replaced while the call was under way, or that a challenge got, are not those that its key
-    /// stands for; a policy that names whose answer it is has none of the latter in its keys.
+    /// Returns true if the response belongs to its key. It does not if credentials were replaced during the call, or
+    /// came from a challenge: the keys of a policy with a scope do not contain the latter.
     func isForItsKey(_ answer: Answer) -> Bool {
         guard side.scope != nil || !answer.cameByChallenge else { return false }
         let now = next.identified(call).request
@@ -187,7 +187,7 @@ struct CachedCall<Side: CacheSide>: Sendable {
             && caching.shownCredentials(of: now) == caching.shownCredentials(of: side.request)
     }
 
-    /// How the body ended is known at its end alone; what it is, too.
+    /// Stores a streamed body; only at its end is it known how it ended, and what it is.
     private func keepStream(
         _ bytes: Bytes, _ ending: Response<Bytes>, _ look: CacheLook, asked: Int64, received: Int64
     ) async {
@@ -199,7 +199,7 @@ struct CachedCall<Side: CacheSide>: Sendable {
         }
     }
 
-    /// Stores an answer. Where that fails the older one goes: what is newer is known, and would be hidden by it.
+    /// Stores a response. If that fails, the old one is removed, because it would hide a newer one.
     private func keep(
         _ stored: StoredAnswer, _ bytes: Bytes, of response: Response<Bytes>, after look: CacheLook
     ) async -> Bool {
@@ -215,7 +215,7 @@ struct CachedCall<Side: CacheSide>: Sendable {
         }
     }
 
-    /// Removes what was found where a response that is not stored tells that it is no longer what there is.
+    /// Removes the stored response if a response that is not stored makes it obsolete.
     private func drop(_ look: CacheLook, for response: Response<Bytes>) async {
         let side = side
         if side.isSuperseded(by: response) {
@@ -223,13 +223,13 @@ struct CachedCall<Side: CacheSide>: Sendable {
         }
     }
 
-    /// Whether the caller takes no such status: what is storable is not stored then.
+    /// Returns true if the caller does not accept the status: then the response is not stored, even if it is storable.
     private func isRefused(_ status: Int) -> Bool {
         call.request.acceptedStatuses.map { !$0.contains(status) } ?? false
     }
 
-    /// Stores immediately, or behind the call: then the next lookup of the key waits for it. A failure is reported to
-    /// observers. Returns whether it is stored, or may be.
+    /// Stores immediately, or after the call: then the next lookup of the key waits for the write. Failures are
+    /// reported to observers. Returns true if it is stored, or may be.
     @discardableResult
     private func keep(
         _ look: CacheLook, _ put: @escaping @Sendable () async throws(NetError) -> Void
@@ -253,12 +253,12 @@ struct CachedCall<Side: CacheSide>: Sendable {
 
     // MARK: In the background
 
-    /// Asks for what the next caller is to get.
+    /// Fetches a new response for the next caller.
     func refresh(_ look: CacheLook) {
         var request = call.request
         request.progress = nil
         var again = Call(request, kind: .send, watch: nil)
-        // Who signs or reforms parameters behind the cache finds them here.
+        // Interceptors behind the cache that sign or change parameters read them here.
         again.origin = call.origin
         let quiet = CachedCall(side: side, caching: caching, call: again, next: next)
         let asking = look.asking(look.decision.reason)
@@ -275,14 +275,14 @@ struct CachedCall<Side: CacheSide>: Sendable {
 }
 
 extension CacheLook {
-    /// Used after all.
+    /// Returns the lookup with the decision to use the stored response.
     func using(_ reason: CacheReason) -> CacheLook {
         var look = self
         look.decision = .use(reason)
         return look
     }
 
-    /// The network is asked whatever is stored, and about what is stored where that can be.
+    /// Returns the lookup with the decision to use the network, conditionally if possible.
     func asking(_ reason: CacheReason) -> CacheLook {
         var look = self
         look.decision = isOwn && stored?.answer.head.hasValidator == true ? .revalidate(reason) : .fetch(reason)
@@ -291,11 +291,11 @@ extension CacheLook {
 }
 
 extension Answer {
-    /// Whether what is stored may be a better one (RFC 5861, 4).
+    /// Whether a stored response may be better (RFC 5861, 4).
     var isFailureOfTheServer: Bool { [500, 502, 503, 504].contains(status) }
 }
 
 extension NetError {
-    /// The network or the server failed, and not the caller.
+    /// Whether the network or the server failed, and not the caller.
     var isFailureToAnswer: Bool { isRetryable || code == .circuitOpen }
 }

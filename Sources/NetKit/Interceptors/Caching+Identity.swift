@@ -1,6 +1,6 @@
 extension Caching {
-    /// Whether a request shows nothing of who asks, so that anybody may have its answer. Most are like that, and then
-    /// there is nothing to hash, nor to wait for.
+    /// Returns true if a request shows no credentials, so that its response can be shared. Most requests show none, and
+    /// then nothing has to be hashed or waited for.
     func isAnybodys(_ request: Request<Bytes>, named name: String?, _ context: CacheContext) -> Bool {
         if let name {
             return name.isEmpty
@@ -11,11 +11,11 @@ extension Caching {
             && !context.showsUnseen(request)
     }
 
-    /// Whose answers a request gets, as a hash; empty for anybody's.
+    /// Returns a hash of the user that a request's responses belong to; empty for shared ones.
     ///
     /// - Parameters:
-    ///   - name: what the policy says; nil tells users apart by what they show.
-    ///   - cookies: those that it is sent with; nil leaves them out.
+    ///   - name: the scope of the policy; `nil` distinguishes users by their credentials.
+    ///   - cookies: the cookies that are sent with it; `nil` leaves them out.
     func scope(
         of request: Request<Bytes>, named name: String?, _ context: CacheContext, cookies: [[UInt8]]?
     ) async throws(NetError) -> String {
@@ -34,7 +34,7 @@ extension Caching {
         headers.contains { !$0.name.isNegotiating && secrets.contains($0.name) }
     }
 
-    /// What tells who asks, cookies aside: what the request shows, and the fields whose names stand for secrets.
+    /// Returns the credentials besides cookies: those of the request, and the fields with secret names.
     func shownCredentials(of request: Request<Bytes>) -> [String] {
         var shown = request.shownCredentials
         for field in request.headers where !field.name.isNegotiating && !field.isOne(of: shownNames) {
@@ -45,12 +45,12 @@ extension Caching {
         return shown
     }
 
-    /// That of those who show nothing to the request's service.
+    /// Returns the scope of requests that show the service no credentials.
     func scopeOfNobody(in request: Request<Bytes>) async throws(NetError) -> String {
         try await scope([], by: request.wrappingService)
     }
 
-    /// Whose answers those are that show this, by a service; empty for anybody's.
+    /// Returns the scope of these credentials at a service; empty for shared responses.
     private func scope(_ shown: [[UInt8]], by service: String?) async throws(NetError) -> String {
         if let service {
             return Bytes(try await secret.hash(["service", service].map { Array($0.utf8) } + shown)).hexText
@@ -58,13 +58,13 @@ extension Caching {
         return shown.isEmpty ? "" : Bytes(try await secret.hash([Array("shown".utf8)] + shown)).hexText
     }
 
-    /// Whose cookies a request is sent with, as a hash; empty without any.
+    /// Returns a hash of the cookies that a request is sent with; empty without cookies.
     func owner(of request: Request<Bytes>, _ context: CacheContext) async throws(NetError) -> [UInt8] {
         let cookies = try request.cookies(from: try context.jarCookies(for: request))
         return cookies.isEmpty ? [] : try await secret.hash([Array("cookies".utf8)] + cookies)
     }
 
-    /// Whose cookies these hosts may get, as a hash; empty without any.
+    /// Returns a hash of the cookies that these hosts may receive; empty without cookies.
     func owner(of jar: (any JarCookies)?, at hosts: [String]) async throws(NetError) -> [UInt8] {
         let cookies = try jar?.shown(to: Set(hosts)) ?? []
         return cookies.isEmpty ? [] : try await secret.hash([Array("redirected".utf8)] + cookies)
@@ -72,7 +72,7 @@ extension Caching {
 }
 
 extension CacheContext {
-    /// The jar as it is now; nil where a request gets no cookies from one.
+    /// Returns the current jar, or `nil` if the request gets no cookies from one.
     func jarCookies(for request: Request<Bytes>) throws(NetError) -> (any JarCookies)? {
         guard let jar, request.cookieUse.sends else { return nil }
         return try jar.jarCookies()
@@ -86,10 +86,10 @@ private enum IdentityFieldsNote: RequestNote {
 }
 
 extension Request {
-    /// Names of fields that say who asks, beside Authorization and Cookie; in lower case.
+    /// The lower-case names of further fields that identify the user, besides Authorization and Cookie.
     var identityFields: [String] { hasNotes ? self[IdentityFieldsNote.self] : [] }
 
-    /// The request, which says who asks by whatever fields it has more than another.
+    /// Returns the request with all fields that `other` does not have marked as identifying the user.
     func tellingIdentity(beside other: Request) -> Request {
         let known = other.headers.list
         let added = headers.list.filter { !known.contains($0) && !$0.isOne(of: shownNames) }
@@ -101,7 +101,7 @@ extension Request {
         return request
     }
 
-    /// The name of a service that does to its calls what nobody in front of it sees; nil without one.
+    /// The name of a service with interceptors of its own, whose effect is not visible before them; `nil` without one.
     fileprivate var wrappingService: String? {
         guard hasNotes, let service, service.wrapsCalls else { return nil }
         return service.name
@@ -109,13 +109,13 @@ extension Request {
 }
 
 extension Request {
-    /// The cookies that it is sent with, of its own and of a jar, in bytes.
+    /// Returns the cookies that are sent, its own and those of a jar, in bytes.
     ///
-    /// Throws for a URL without a host that can be: nobody knows which cookies it gets.
+    /// Throws for a URL without a valid host, because its cookies are unknown.
     func cookies(from jar: (any JarCookies)?) throws(NetError) -> [[UInt8]] {
         let own = headers.only(["Cookie"]).map(\.content.bytes)
         guard let jar else { return own }
-        // The engine's jar goes by the Host field, too.
+        // The engine's jar uses the Host field, too.
         let places = [url] + headers.values(named: "Host").map { "http://\($0)" }
         return own + (try jar.shown(to: try Self.hosts(of: places)))
     }
@@ -131,7 +131,8 @@ extension Request {
         return hosts
     }
 
-    /// The hosts of an answer's hops, where redirects led to another one than the request's; nil where one is unknown.
+    /// Returns the hosts of the response's hops if redirects led to another host than the request's; `nil` if one is
+    /// unknown.
     func hosts(onTheWayTo metrics: Metrics) -> [String]? {
         guard metrics.count > 1, let hosts = try? Self.hosts(of: [url] + metrics.map(\.url)) else {
             return metrics.count > 1 ? nil : []
@@ -139,10 +140,10 @@ extension Request {
         return hosts.count > 1 ? hosts.sorted() : []
     }
 
-    /// Whether it may get cookies from a jar.
+    /// Returns true if it may get cookies from a jar.
     fileprivate func getsCookies(_ context: CacheContext) -> Bool { context.jar != nil && cookieUse.sends }
 
-    /// What tells who asks, cookies and the fields of secret names aside.
+    /// The credentials besides cookies and the fields with secret names.
     fileprivate var shownCredentials: [String] {
         var shown = headers.byteScalars(named: "Authorization")
         for name in identityFields {
@@ -159,6 +160,6 @@ extension Request {
 }
 
 extension String {
-    /// The canonical host of an absolute URL; empty where there is none.
+    /// The canonical host of an absolute URL; empty without one.
     var hostName: String { canonicalURLHost ?? "" }
 }

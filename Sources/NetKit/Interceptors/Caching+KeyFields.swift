@@ -1,17 +1,17 @@
-/// Names of fields that say what is wanted, and nothing of who wants it.
+/// Names of fields that select a representation and do not identify the user.
 private let negotiatingNames: Set = [
     "accept", "accept-charset", "accept-encoding", "accept-language", "content-encoding", "content-type", "origin",
     "user-agent",
 ]
 
 extension String {
-    /// Whether a field of this name says nothing of who asks.
+    /// Whether a field with this name does not identify the user.
     var isNegotiating: Bool { negotiatingNames.contains(lowercased()) }
 }
 
 extension Caching {
-    /// Fields that choose an answer, as they stand in its key: a hash in the place of each value that may tell who asks,
-    /// or be a secret, because a key is kept beside the answer and shown to whoever lists the store.
+    /// Returns selecting fields as they appear in the key. Values that may identify the user, or may be secret, are
+    /// replaced by a hash: a key is stored with its response and appears in listings.
     func chosen(_ fields: some Sequence<Headers.Field>) async throws(NetError) -> [Headers.Field] {
         var chosen: [Headers.Field] = []
         for var field in fields {

@@ -1,25 +1,29 @@
-/// Keeps answers, and gives them again: by an app's rules or by the server's.
+/// Stores responses and answers later requests from the store, by the app's rules or by the server's.
 ///
 ///     let caching = Caching(DiskCacheStore(directory: path))
 ///     configuration.interceptors = [caching]
 ///     request.caching = .application(CachePolicy(maximumAge: .seconds(300)))
 ///
-/// Put it before what is not wanted for an answer that is at hand, such as ``Retry`` and ``RateLimit``. An answer from
-/// the cache goes through the same decoding, the same checks and the same observers as one from the network, and
-/// ``Response/cache`` tells what was decided. Saves to files and downloads pass by (with ``CacheMode/cacheOnly`` they are
-/// ``NetError/Code/notCached``), and so do bodies that are read while they are sent; by the server's rules a method that
-/// changes something makes what is stored of no use all the same.
-/// Users are told apart by what requests show (credentials, cookies, and the fields whose names stand for secrets, such
-/// as X-Api-Key; see ``Redaction/Names/usual``), and by what interceptors behind it say that they are going to show
-/// (``Interceptor/identified(_:)``), as ``CredentialRefresh`` does; what came to credentials that a challenge got is not
-/// stored. A store that fails is as good as an empty one.
-/// Thread-safe.
+/// Place it before interceptors that should not run for a cached response, such as ``Retry`` and ``RateLimit``. A
+/// cached response passes the same decoding, checks and observers as one from the network. ``Response/cache`` reports
+/// the decision.
+///
+/// Not cached:
+/// - saves to files and downloads (with ``CacheMode/cacheOnly`` they throw ``NetError/Code/notCached``)
+/// - requests whose body is read while it is sent. By the server's rules, an unsafe method still invalidates stored
+///   responses.
+/// - responses to credentials that a challenge required
+///
+/// Users are distinguished by the credentials of their requests: credentials, cookies, and fields with secret names,
+/// such as X-Api-Key (see ``Redaction/Names/usual``). Credentials that interceptors behind it add count too
+/// (``Interceptor/identified(_:)``), such as those of ``CredentialRefresh``. A failing store is treated as an empty
+/// one. Thread-safe.
 public final class Caching: Interceptor {
-    /// For requests that name none.
+    /// The rules of requests that have none of their own.
     public let rules: CacheRules
     let time: TimeSource
     let secret: CacheSecret
-    /// Names of header fields whose values tell users apart.
+    /// Names of header fields whose values distinguish users.
     let secrets: Redaction.Names
     let background = BackgroundWork()
     let changes = ChangedKeys()
@@ -29,7 +33,7 @@ public final class Caching: Interceptor {
     /// Whether the last entry could not be stored.
     var isFailing: Bool { failing.withLock { $0 } }
 
-    /// Takes down how the store took an entry. One that is too large, or that the app keeps out, says nothing of others.
+    /// Records the store's result for an entry. An entry that is too large, or that the app rejects, is no failure.
     func tookEntry(_ error: NetError?) {
         switch error?.code {
         case .tooLarge?, .stoppedByCaller?, .cancelled?, .usage?, .unsupported?: break
@@ -38,15 +42,16 @@ public final class Caching: Interceptor {
         }
     }
 
-    /// With one store for all requests.
+    /// Creates a cache with one store for all requests.
     ///
     /// - Parameters:
-    ///   - store: where answers are kept.
-    ///   - rules: for requests that name none.
-    ///   - hashKey: the key of the hashes that stand for users and sensitive data, 32 random bytes; nil makes one, and
-    ///     keeps it in the store.
-    ///   - secrets: names of header fields whose values tell users apart.
-    ///   - time: where time comes from.
+    ///   - store: the store.
+    ///   - rules: the rules of requests that have none of their own.
+    ///   - hashKey: the key of the hashes of users and sensitive data, 32 random bytes; `nil` creates one and keeps it
+    ///     in the
+    ///     store.
+    ///   - secrets: names of header fields whose values distinguish users.
+    ///   - time: the clock.
     public init(
         _ store: any CacheStore, rules: CacheRules = .off, hashKey: Bytes? = nil,
         secrets: Redaction.Names = .usual, time: TimeSource = .system
@@ -58,15 +63,16 @@ public final class Caching: Interceptor {
         stores = { _ in store }
     }
 
-    /// With a store for each directory that a filter names.
+    /// Creates a cache with a store for each directory that a filter names.
     ///
     /// - Parameters:
-    ///   - directories: name the store of a request.
-    ///   - rules: for requests that name none.
-    ///   - hashKey: the key of the hashes that stand for users and sensitive data, 32 random bytes; nil makes one, and
-    ///     keeps it in the store of no request in particular.
-    ///   - secrets: names of header fields whose values tell users apart.
-    ///   - time: where time comes from.
+    ///   - directories: select the store of a request.
+    ///   - rules: the rules of requests that have none of their own.
+    ///   - hashKey: the key of the hashes of users and sensitive data, 32 random bytes; `nil` creates one and keeps it
+    ///     in the
+    ///     store of the unfiltered directory.
+    ///   - secrets: names of header fields whose values distinguish users.
+    ///   - time: the clock.
     public init(
         in directories: CacheDirectories, rules: CacheRules = .off, hashKey: Bytes? = nil,
         secrets: Redaction.Names = .usual, time: TimeSource = .system
@@ -78,7 +84,7 @@ public final class Caching: Interceptor {
         stores = { directories.store(for: $0) }
     }
 
-    /// Answers from what is stored, or lets the call go on and stores what comes back.
+    /// Returns a stored response, or continues with the call and stores its response.
     public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
         switch side(for: next.identified(call), next.cacheContext) {
         case nil:
@@ -97,7 +103,7 @@ public final class Caching: Interceptor {
         }
     }
 
-    /// What is stored was within the limits of whoever asked for it first.
+    /// Applies the caller's limit: a stored response satisfied the limits of its first caller only.
     private func limited(_ answer: Answer, by request: Request<Bytes>) throws(NetError) -> Answer {
         guard let most = request.limits?.maxBodyBytes, case .bytes(let bytes) = answer.body, bytes.count > most,
             answer.response.source == .cache
@@ -105,7 +111,7 @@ public final class Caching: Interceptor {
         throw NetError(.bodyTooLarge, "the stored body is larger than \(most) bytes")
     }
 
-    /// A file is neither stored nor made of what is stored; where the network is not to be asked, there is none.
+    /// A file is neither stored nor created from a stored response. If the network may not be used, this fails.
     private func saved(_ call: Call, _ mode: CacheMode, _ next: Next) async throws(NetError) -> Answer {
         if mode == .cacheOnly {
             throw NetError(.notCached, "files are saved from the network, and the cache alone was to be asked")
@@ -113,7 +119,7 @@ public final class Caching: Interceptor {
         return try await next(call)
     }
 
-    /// Waits until nothing is stored or refreshed in the background any more.
+    /// Waits until all background writes and refreshes have ended.
     public func finish() async {
         await background.finish()
     }
@@ -129,7 +135,7 @@ public final class Caching: Interceptor {
         (request.hasNotes ? request.caching : nil) ?? rules
     }
 
-    /// Nil for a request that is neither stored nor answered from what is.
+    /// Returns the evaluator of a request, or `nil` if it is neither stored nor answered from the store.
     func side(for call: Call, _ context: CacheContext) -> Side? {
         let request = call.request
         let isAskedFor = request.hasNotes && request.caching != nil
@@ -143,21 +149,21 @@ public final class Caching: Interceptor {
                 ApplicationSide(policy: policy, call: call, caching: self, context: context))
         case .http(let policy):
             let side = HTTPSide(policy: policy, request: request, caching: self, context: context)
-            // Its URL alone names a response, and does not tell what a GET with a body asks for.
+            // The key of a response contains only the URL, which does not describe a GET with a body.
             return request.body == nil || side.isChanging ? .http(side) : nil
         }
     }
 
     func store(for request: Request<Bytes>) -> any CacheStore { stores(request) }
 
-    /// Puts an entry in its place under a key, unless a change or a later answer has come since it was asked for.
+    /// Stores an entry, unless a change or a later response has arrived since its request was sent.
     func put(
         _ entry: CacheEntry, for place: CacheKey, under key: CacheKey, askedAt moment: UInt64, in store: any CacheStore
     ) async throws(NetError) {
         guard changes.take(place, for: moment) else { return }
         try await store.put(entry, for: place)
         if ![key, place].allSatisfy({ changes.isUnchanged($0, since: moment) }) {
-            // What came meanwhile found nothing to remove, or is hidden now.
+            // A change in the meantime found nothing to remove, or is hidden now.
             try await store.remove(place)
         }
     }
@@ -167,7 +173,7 @@ public final class Caching: Interceptor {
 }
 
 extension CachePolicy {
-    /// Whether requests of a method are its own; what nobody has asked for is done to those that only read.
+    /// Returns true if the policy covers a method. A policy that the request does not set covers only reading methods.
     fileprivate func takes(_ method: Method, isAskedFor: Bool) -> Bool {
         methods?.contains(method) ?? (isAskedFor || method == .get || method == .head)
     }
@@ -178,14 +184,14 @@ private let preconditionNames = [
 ]
 
 extension Request {
-    /// Whether it asks for a part, or for an answer on a condition.
+    /// Whether it requests a part, or is conditional.
     var hasPreconditions: Bool { headers.hasAny(preconditionNames) }
 
-    /// Whether what is stored for it can be asked about: on other methods the condition would forbid what they do
-    /// (RFC 9110, 13.1.2).
+    /// Whether a conditional request can revalidate its stored response. With other methods the condition would prevent
+    /// their effect (RFC 9110, 13.1.2).
     var canBeConditional: Bool { method == .get || method == .head }
 
-    /// Asks for the whole from now on, and whatever is there.
+    /// Turns it into an unconditional request for the whole representation.
     mutating func becomeWhole() {
         method = .get
         for name in preconditionNames {

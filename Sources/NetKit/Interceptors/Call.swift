@@ -1,28 +1,28 @@
 internal import Synchronization
 
-/// One request on its way through the interceptors.
+/// One call on its way through the interceptors.
 public struct Call: Sendable, Identifiable {
-    /// What the caller wants of the body.
+    /// The destination of the body.
     public enum Kind: Sendable, Hashable {
-        /// The whole of it in memory.
+        /// In memory.
         case send
-        /// Piece by piece.
+        /// A stream.
         case stream
-        /// In the file at ``Request/savePath``.
+        /// The file at ``Request/savePath``.
         case save
     }
 
-    /// Its number, unique in the process and the same in every exchange that it takes.
+    /// Its number, unique in the process and the same for all transfers of the call.
     public let id: UInt64
-    /// What is asked: the URL is absolute, and what the agent adds has been added.
+    /// The request with an absolute URL and everything that the agent adds.
     public var request: Request<Bytes>
-    /// What the caller wants of the body.
+    /// The destination of the body.
     public let kind: Kind
     let watch: Watch?
-    /// How the request was asked; nil in a call that a test made.
+    /// The original request; `nil` in a call that a test created.
     var origin: CallOrigin?
 
-    /// A call as a test makes it.
+    /// Creates a call for a test.
     public init(_ request: Request<Bytes>, kind: Kind = .send) {
         self.init(request, kind: kind, watch: nil)
     }
@@ -34,11 +34,11 @@ public struct Call: Sendable, Identifiable {
         self.watch = watch
     }
 
-    /// Whether the request's body can be sent once more.
+    /// Whether the request's body can be sent again.
     var isRepeatable: Bool { request.body?.isRepeatable ?? true }
 }
 
-/// Numbers for calls, from 1.
+/// Numbers of calls, from 1.
 enum CallNumber {
     private static let last = Atomic<UInt64>(0)
 

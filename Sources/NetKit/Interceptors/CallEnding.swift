@@ -1,12 +1,13 @@
-/// An interceptor that is asked before a call's caller is told how it ended: behind statuses, types and decoding.
+/// An interceptor that is called before a call's caller receives the outcome, after status, type and decoding were
+/// checked.
 protocol CallEnding: Interceptor {
-    /// Throws to put its error in the place of the outcome.
+    /// Throws an error to replace the outcome.
     func mayEnd(_ call: Call, _ outcome: Event.Outcome) async throws(NetError)
 }
 
 extension [any Interceptor] {
-    /// Those that watch calls as well.
+    /// The interceptors that observe calls too.
     var watching: [any Observer] { compactMap { $0 as? any Observer } }
-    /// Those that are asked before a call ends.
+    /// The interceptors that are called before a call ends.
     var ending: [any CallEnding] { compactMap { $0 as? any CallEnding } }
 }

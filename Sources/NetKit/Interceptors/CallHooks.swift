@@ -1,37 +1,43 @@
-/// The points of a call at which an app may put in a word: CTNetworking's, as closures.
+/// Closures at fixed points of a call, as in CTNetworking.
 ///
 ///     var hooks = CallHooks()
 ///     hooks.shouldCall = { _ in !isSleeping }
 ///     hooks.afterFailure = { call, error in log(call.id, error) }
 ///     configuration.interceptors = [ReformParameters { … }, hooks, ValidateParameters { … }]
 ///
-/// In the order of a call: ``shouldCall`` where it stands among the interceptors; ``afterCalling`` when the request has
-/// been handed to the transport; ``didReceive`` when it is known how the call ends, behind statuses and decoding;
-/// ``beforeSuccess`` or ``beforeFailure``; the caller is told; ``afterSuccess`` or ``afterFailure``. A call that a hook
-/// stops ends with ``NetError/Code/stoppedByCaller``, and no later hook hears of it. A streamed body is a success when
-/// its head is there, and told when it is read. Closures that watch must not block.
+/// The order within a call:
+/// 1. ``shouldCall``, at its position among the interceptors
+/// 2. ``afterCalling``, when the transport has received the request
+/// 3. ``didReceive``, when the outcome is known, after status and decoding
+/// 4. ``beforeSuccess`` or ``beforeFailure``
+/// 5. the caller receives the outcome
+/// 6. ``afterSuccess`` or ``afterFailure``
+///
+/// A call that a hook stops ends with ``NetError/Code/stoppedByCaller``, and later hooks are not called. A streamed
+/// body is a success when its head has arrived, and is reported when it has been read. Observing closures must not
+/// block.
 public struct CallHooks: Interceptor {
-    /// Whether the call may go on; false stops it, and an error is its end: a ``NetError`` as it is, anything else under
+    /// Returns false to stop the call. An error thrown here ends it: a ``NetError`` unchanged, any other error as
     /// ``NetError/Code/stoppedByCaller``.
     public var shouldCall: (@Sendable (Call) async throws -> Bool)?
-    /// The request was handed to the transport, for the first time.
+    /// Called when the transport has received the request for the first time.
     public var afterCalling: (@Sendable (Call) -> Void)?
-    /// It is known how the call ends, well or not.
+    /// Called when the outcome is known, success or failure.
     public var didReceive: (@Sendable (Call, Event.Outcome) -> Void)?
-    /// Whether the caller may have the response; false stops the call.
+    /// Returns false to stop the call before its caller receives the response.
     public var beforeSuccess: (@Sendable (Call, Response<Bytes>) async throws -> Bool)?
-    /// The caller was told of the response.
+    /// Called after the caller has received the response.
     public var afterSuccess: (@Sendable (Call, Response<Bytes>) -> Void)?
-    /// Whether the caller may hear of the failure; false stops the call, and the failure is ``NetError/underlying``.
+    /// Returns false to stop the call before its caller receives the failure, which becomes ``NetError/underlying``.
     public var beforeFailure: (@Sendable (Call, NetError) async throws -> Bool)?
-    /// The caller was told of the failure.
+    /// Called after the caller has received the failure.
     public var afterFailure: (@Sendable (Call, NetError) -> Void)?
     private let calls = HookedCalls()
 
-    /// No hooks.
+    /// Creates an empty set of hooks.
     public init() {}
 
-    /// Lets nothing be sent while there is no network: such calls end with ``NetError/Code/unreachable``.
+    /// Returns hooks that fail calls with ``NetError/Code/unreachable`` while there is no network.
     public static func online(_ isOnline: @escaping @Sendable () async -> Bool) -> CallHooks {
         var hooks = CallHooks()
         hooks.shouldCall = { _ in
@@ -41,7 +47,7 @@ public struct CallHooks: Interceptor {
         return hooks
     }
 
-    /// Lets the call go on if it may.
+    /// Continues with the call if ``shouldCall`` allows it.
     public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
         calls.enter(call)
         try await ask("the call", nil) { try await shouldCall?(call) ?? true }
@@ -76,7 +82,7 @@ extension CallHooks: CallEnding {
 }
 
 extension CallHooks: Observer {
-    /// Tells those hooks that watch.
+    /// Calls the observing hooks.
     public func observe(_ event: Event) {
         switch event.change {
         case .exchangeStarted(1):
@@ -87,7 +93,7 @@ extension CallHooks: Observer {
             calls.stopping(event.callID, outcome)
         case .stopped:
             guard let (call, outcome) = calls.leave(event.callID) else { return }
-            // Blocks and delegates of a start hear of it later than the task that waits.
+            // Closures and delegates of a request task are called later than the waiting task.
             if let ticket = call.request.ticket, ticket.id == call.id,
                 ticket.whenTold({ tellAfterwards(call, outcome) })
             {
@@ -110,7 +116,7 @@ extension CallHooks {
     }
 }
 
-/// The calls that are under way with hooks.
+/// The calls in flight that have hooks.
 private final class HookedCalls: Sendable {
     private struct Entry: Sendable {
         var call: Call
@@ -119,7 +125,7 @@ private final class HookedCalls: Sendable {
 
     private let entries = Lock<[UInt64: Entry]>([:])
 
-    /// Takes note of a call as it is now, unless nobody will tell of its end.
+    /// Records a call in its current state, unless its end will not be reported.
     func enter(_ call: Call) {
         guard let watch = call.watch else { return }
         let isNew = entries.withLock { entries in
@@ -127,7 +133,7 @@ private final class HookedCalls: Sendable {
             entries[call.id] = Entry(call: call, outcome: known?.outcome)
             return known == nil
         }
-        // It has ended for its caller, and goes on for those that have joined it.
+        // It has ended for its caller, and continues for the callers that joined it.
         if isNew, watch.isStopped {
             entries.withLock { $0[call.id] = nil }
         }

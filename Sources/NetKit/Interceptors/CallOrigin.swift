@@ -1,10 +1,10 @@
-/// Where relative URLs begin.
+/// The base of relative URLs.
 struct URLBase: Sendable {
-    /// Nil takes URLs as they are.
+    /// `nil` keeps URLs unchanged.
     var url: String?
     var keepsPath: Bool
 
-    /// The content as it is sent: parameters in their place, the URL absolute.
+    /// Returns the content as sent: with its parameters in place and an absolute URL.
     func placing(_ asked: RequestContent, with others: Parameters?) throws(NetError) -> RequestContent {
         var content = asked
         try content.placeParameters(with: others)
@@ -15,14 +15,14 @@ struct URLBase: Sendable {
     }
 }
 
-/// A request before its parameters went into the URL or the body: kept by its call, so that interceptors can still
-/// change them.
+/// A request before its parameters were moved into the URL or the body. Its call keeps it, so interceptors can still
+/// change the parameters.
 final class CallOrigin: Sendable {
     let content: KeptContent
-    /// Parameters that belong to every request; the request's own win.
+    /// Parameters for every request; the request's own override them.
     let others: Parameters?
     let base: URLBase
-    /// What became of the URL.
+    /// The resulting URL.
     let placedURL: String
 
     init(_ content: KeptContent, others: Parameters?, base: URLBase, placedURL: String) {
@@ -34,8 +34,7 @@ final class CallOrigin: Sendable {
 }
 
 extension Call {
-    /// What the request says as parameters, wherever they went; those that its agent or service adds are not among
-    /// them.
+    /// The request's own parameters, in the URL or the body. Parameters that agent or service add are not included.
     public var parameters: Parameters? { origin.map { $0.content.value.rare?.value.parameters } ?? request.parameters }
 
     /// All parameters that are sent.
@@ -44,15 +43,15 @@ extension Call {
         return parameters.filled(from: origin?.others)
     }
 
-    /// Sends other parameters in the place of the request's own.
+    /// Replaces the request's own parameters.
     ///
-    /// Throws what sending the request with them would say of them, and ``NetError/Code/usage`` when an interceptor has
-    /// changed the URL before: whoever changes parameters stands in front of whoever changes the URL.
+    /// - Throws: the errors of sending a request with these parameters. ``NetError/Code/usage`` if an interceptor has
+    ///   changed the URL before: interceptors that change parameters must come before those that change the URL.
     public mutating func setParameters(_ parameters: Parameters?) throws(NetError) {
         try place(parameters, with: origin?.others)
     }
 
-    /// Sends other parameters in the place of all, those of every request included.
+    /// Replaces all parameters, including those for every request.
     mutating func setSentParameters(_ change: (Parameters?) async throws(NetError) -> Parameters?)
         async throws(NetError)
     {
@@ -66,10 +65,10 @@ extension Call {
         try place(own, with: others)
     }
 
-    /// Parameters that are to be sent instead of all, as own ones and as those of every request: the latter where the
-    /// request has none, since they have a place of their own then.
+    /// Splits parameters that replace all others into the request's own and those for every request. They count as the
+    /// latter if the request has none, because these have a different position.
     private func split(_ changed: Parameters?) -> (own: Parameters?, others: Parameters?) {
-        // Parameters have a nil of their own, which is none of these.
+        // Parameters have a null value, which is different from `nil`.
         let nothing = Parameters?.none
         guard let others = origin?.others else { return (changed, nothing) }
         guard let own = parameters else { return (nothing, changed) }
@@ -100,13 +99,13 @@ extension Call {
 }
 
 extension Call {
-    /// What the request is, by the parameters that ``Request/cacheKeyParameters`` chooses.
+    /// Returns the cache key of the request, with the parameters that ``Request/cacheKeyParameters`` selects.
     ///
-    /// Throws as ``setParameters(_:)`` where it chooses, and ``NetError/Code/unsupported`` for a body that is put
-    /// together or read while it is sent: nobody knows it before.
     /// - Parameters:
-    ///   - names: the names of the fields that choose the response; others do not count.
-    ///   - scope: whose response it is, such as a user's number. Empty means anybody's.
+    ///   - names: the names of the fields that select the response; other fields are ignored.
+    ///   - scope: the owner of the response, such as a user's number. If empty, the response is shared.
+    /// - Throws: the errors of ``setParameters(_:)`` if parameters are selected, and ``NetError/Code/unsupported`` for
+    ///   a body that is put together or read while it is sent: its bytes are not known before.
     public func cacheKey(
         headers names: [String] = ["Accept", "Accept-Language", "Content-Type"], scope: String = ""
     ) throws(NetError) -> CacheKey {
@@ -122,7 +121,7 @@ extension Call {
             body: content.body?.bytes, scope: scope)
     }
 
-    /// The request by the parameters that ``Request/cacheKeyParameters`` chooses, all in their place.
+    /// Returns the request with the parameters that ``Request/cacheKeyParameters`` selects, all in place.
     func counted() throws(NetError) -> KeptContent {
         guard request.hasNotes, let choose = request.cacheKeyParameters else { return try request.placed() }
         var counted = self

@@ -1,14 +1,13 @@
-/// In which order what stands under keys was asked for and changed: an answer that was asked for before a change, or
-/// before the answer that is stored, may tell of what was there before it, and is not stored behind it (RFC 9111, 4 and
-/// 4.4). Thread-safe.
+/// The order of requests and changes of cache keys. A response is not stored if its request was sent before a change,
+/// or before the request of the stored response: it may describe an older state (RFC 9111, 4 and 4.4). Thread-safe.
 final class ChangedKeys: Sendable {
     private struct State: Sendable {
         var count: UInt64 = 0
         var recent: [CacheKey: UInt64] = [:]
         var older: [CacheKey: UInt64] = [:]
-        /// When `recent` was begun.
+        /// When `recent` was started.
         var turned: UInt64 = 0
-        /// What was asked for before this counts as changed, whatever it is: nobody knows any more.
+        /// Requests before this moment count as changed, for any key: the record is lost.
         var forgotten: UInt64 = 0
 
         func last(_ key: CacheKey) -> UInt64 { max(recent[key] ?? 0, older[key] ?? 0) }
@@ -31,19 +30,19 @@ final class ChangedKeys: Sendable {
         }
     }
 
-    /// As many as are known one by one, and up to twice as many.
+    /// The number of keys that are recorded individually; up to twice as many are kept.
     private static let maximumKeys = 1024
     private let state = Lock(State())
 
-    /// Something is asked for: the moment, as a number that grows.
+    /// Records the start of a request. Returns the moment as an increasing number.
     func begin() -> UInt64 { state.withLock { $0.next() } }
 
-    /// What stands under a key is changed.
+    /// Records a change of a key.
     func add(_ key: CacheKey) {
         state.withLock { $0.note(key, $0.next()) }
     }
 
-    /// Takes a key for what was asked for at a moment; false where something later has it.
+    /// Claims a key for a request of a moment. Returns false if a later one has it.
     func take(_ key: CacheKey, for moment: UInt64) -> Bool {
         state.withLock { state in
             guard state.isUnchanged(key, since: moment) else { return false }
@@ -52,7 +51,7 @@ final class ChangedKeys: Sendable {
         }
     }
 
-    /// Whether nothing has changed under a key since a moment, and nothing later is stored there.
+    /// Returns true if nothing has changed under a key since a moment, and nothing later is stored there.
     func isUnchanged(_ key: CacheKey, since moment: UInt64) -> Bool {
         state.withLock { $0.isUnchanged(key, since: moment) }
     }

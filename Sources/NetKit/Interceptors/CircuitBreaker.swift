@@ -1,17 +1,17 @@
-/// Leaves a host alone for a while that has failed several times in a row.
+/// Stops calls to a host for a while after several consecutive failures.
 ///
-/// After so many failures calls to the host fail at once with ``NetError/Code/circuitOpen``. When the time is over one
-/// call tries; it decides for the others, which go on failing until it ends; one that ends here, before the host could
-/// answer, leaves it to the next. Network faults, time limits and the statuses 500, 502, 503 and 504 are failures.
-/// Thread-safe.
+/// After `maxFailures` failures, calls to the host fail immediately with ``NetError/Code/circuitOpen``. After
+/// `openTime` one trial call is sent, and its outcome decides for the others, which keep failing until it ends. A trial
+/// that ends before the host could respond leaves the trial to the next call. Network errors, time limits and the
+/// statuses 500, 502, 503 and 504 are failures. Thread-safe.
 public final class CircuitBreaker: Interceptor {
-    /// What becomes of calls to a host.
+    /// The state of a host.
     public enum State: Sendable, Hashable {
-        /// They go through.
+        /// Calls are sent.
         case closed
-        /// They fail.
+        /// Calls fail.
         case open
-        /// One may try, or does.
+        /// One trial call may be sent, or is in flight.
         case halfOpen
     }
 
@@ -20,7 +20,7 @@ public final class CircuitBreaker: Interceptor {
         var failedAt = Duration.zero
         var openUntil: Duration?
         var isTried = false
-        // Changes with each opening and closing: what began before says nothing about the host as it is now.
+        // Changes each time the circuit opens or closes: calls that began before tell nothing about the current state.
         var turn = 0
     }
 
@@ -33,14 +33,16 @@ public final class CircuitBreaker: Interceptor {
     private let openTime: Duration
     private let time: TimeSource
     private let isFailure: @Sendable (Result<Int, NetError>) -> Bool
-    /// Those that have failed: of others there is nothing to remember.
+    /// The hosts with failures; others need no entry.
     private let hosts = Lock(SweptTable<Host>())
 
+    /// Creates a circuit breaker.
+    ///
     /// - Parameters:
-    ///   - maxFailures: failures in a row that open the circuit, from 1.
+    ///   - maxFailures: the number of consecutive failures that open the circuit, from 1.
     ///   - openTime: how long it stays open.
-    ///   - time: tells the time.
-    ///   - isFailure: judges a status or an error, in another way than said above.
+    ///   - time: the clock.
+    ///   - isFailure: decides about a status or an error, instead of the default rule.
     public init(
         maxFailures: Int = 5, openTime: Duration = .seconds(30), time: TimeSource = .system,
         isFailure: (@Sendable (Result<Int, NetError>) -> Bool)? = nil
@@ -54,12 +56,12 @@ public final class CircuitBreaker: Interceptor {
     private static func isFailure(_ outcome: Result<Int, NetError>) -> Bool {
         switch outcome {
         case .success(let status): [500, 502, 503, 504].contains(status)
-        // What waited here for too long says nothing about the host.
+        // A wait in the local queue that was too long tells nothing about the host.
         case .failure(let error): error.isRetryable && error.code != .slotTimedOut
         }
     }
 
-    /// What becomes of calls to the URL's origin now.
+    /// Returns the state of the URL's origin.
     public func state(of url: String) -> State {
         let now = time.now()
         return hosts.withLock { hosts in
@@ -68,7 +70,7 @@ public final class CircuitBreaker: Interceptor {
         }
     }
 
-    /// Lets the call go on, unless its host is left alone.
+    /// Continues with the call, unless the circuit of its host is open.
     public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
         let name = call.request.url.origin ?? ""
         switch permission(for: name) {
@@ -92,7 +94,7 @@ public final class CircuitBreaker: Interceptor {
         }
     }
 
-    /// Hosts that are remembered.
+    /// The number of hosts with an entry.
     var hostCount: Int { hosts.withLock { $0.count } }
 
     private func permission(for name: String) -> Permission {
@@ -121,14 +123,14 @@ public final class CircuitBreaker: Interceptor {
             } else if isTrial {
                 host = Host(failedAt: now, turn: turn + 1)
             }
-            // As good as new, unless there is an opening that calls have to be told apart from.
+            // Removed, unless a previous opening has to be distinguished from this one.
             hosts[name] = host.failures > 0 || host.turn > 0 ? host : nil
-            // A failure that is old is as good as none, unless the host is left alone still.
+            // An old failure is forgotten, unless the circuit is still open.
             hosts.sweep { $0.isTried || ($0.openUntil ?? $0.failedAt) > now - openTime }
         }
     }
 
-    /// A trial that came to no end leaves the next call to try.
+    /// Leaves the trial to the next call, because this one ended without an outcome.
     private func giveUp(_ name: String, _ turn: Int, _ isTrial: Bool) {
         hosts.withLock { hosts in
             if isTrial, hosts[name]?.turn == turn {
@@ -139,7 +141,7 @@ public final class CircuitBreaker: Interceptor {
 }
 
 extension NetError {
-    /// The call ended for a reason of this process, and the host has not answered.
+    /// Whether the call ended for a local reason, without a response of the host.
     fileprivate var saysNothingOfTheHost: Bool {
         let others: [Code] = [
             .slotTimedOut, .stoppedByCaller, .bodySource, .unencodable, .circuitOpen, .ignored, .cellularRefused,

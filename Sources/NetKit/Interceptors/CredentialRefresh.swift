@@ -1,4 +1,4 @@
-/// Keeps the credentials of calls fresh: one refresh for however many calls find them to be over.
+/// Refreshes expired credentials: one refresh serves all calls that need it.
 ///
 ///     let refresh = CredentialRefresh(token) { request, token in
 ///         request.credentials = .bearer(token.access)
@@ -7,22 +7,25 @@
 ///     }
 ///     configuration.interceptors = [refresh]
 ///
-/// A call whose credentials are over waits for the refresh that is under way, or begins one, and is sent once more with
-/// the new ones; what comes back then is its answer. One whose body can be read once is not sent again: its answer is
-/// what came, and the next call has the new ones. A refresh that fails fails every call that was under way, once each,
-/// with ``NetError/Code/authentication``, and the next call may begin another. Calls that start during a refresh wait
-/// for it. Calls that the refresh itself makes through the same agent pass by, and so do requests with
-/// ``Request/bypassesCredentialRefresh``. A call that gives up ends alone. ``Caching`` and ``Repeats`` tell calls with
-/// different credentials apart, on whichever side of it they stand. Thread-safe.
+/// A call whose credentials have expired waits for the running refresh, or starts one. It is then sent once more with
+/// the new credentials, and that response is final. A call whose body can be read only once is not sent again: it
+/// returns its first response, and the next call uses the new credentials.
+///
+/// A failed refresh fails every call that waits for it, with ``NetError/Code/authentication``; the next call may start
+/// another one. Calls that start during a refresh wait for it. A cancelled call does not affect the others.
+///
+/// Requests that the refresh itself sends through the same agent are not changed, nor are those with
+/// ``Request/bypassesCredentialRefresh``. ``Caching`` and ``Repeats`` distinguish calls with different credentials,
+/// both before and behind this interceptor. Thread-safe.
 public final class CredentialRefresh<Token: Sendable>: OriginBoundInterceptor {
-    /// Puts a token into a request.
+    /// Adds a token to a request.
     public typealias Apply = @Sendable (inout Request<Bytes>, Token) -> Void
-    /// Gets a new token; the old one is what it was until now, if there was any.
+    /// Returns a new token; the parameter is the old one, if there is any.
     public typealias Refresh = @Sendable (Token?) async throws -> Token
 
     private struct State: Sendable {
         var token: Token?
-        // Refreshes that have ended, and what the last one ended with.
+        // The number of refreshes that have ended, and the failure of the last one.
         var round = 0
         var failure: NetError?
         var running: Promise<Token>?
@@ -33,11 +36,13 @@ public final class CredentialRefresh<Token: Sendable>: OriginBoundInterceptor {
     private let apply: Apply
     private let refresh: Refresh
 
+    /// Creates a credential refresh.
+    ///
     /// - Parameters:
-    ///   - token: the credentials so far; nil sends requests without until an answer asks for some.
-    ///   - rule: tells from an answer that they are over.
-    ///   - apply: puts the credentials into a request.
-    ///   - refresh: gets new ones in place of those that are over.
+    ///   - token: the current credentials; if `nil`, requests are sent without any until a response requires them.
+    ///   - rule: detects expired credentials in a response.
+    ///   - apply: adds the credentials to a request.
+    ///   - refresh: returns new credentials to replace the expired ones.
     public init(
         _ token: Token? = nil, rule: VerdictRule = .unauthorized, apply: @escaping Apply,
         refresh: @escaping Refresh
@@ -48,13 +53,13 @@ public final class CredentialRefresh<Token: Sendable>: OriginBoundInterceptor {
         self.refresh = refresh
     }
 
-    /// The credentials as they are now.
+    /// The current credentials.
     public var token: Token? { state.withLock { $0.token } }
 
-    /// Takes other credentials, after a login say; nil takes them away.
+    /// Replaces the credentials, for example after a login; `nil` removes them.
     ///
-    /// They win over a refresh that is under way: calls that wait for it go on with these, or fail with
-    /// ``NetError/Code/authentication`` for nil, and what it brings is let go.
+    /// They take precedence over a running refresh: its result is discarded. Calls that wait for it continue with the
+    /// new credentials, or fail with ``NetError/Code/authentication`` for `nil`.
     public func replace(_ token: Token?) {
         let superseded = state.withLock { state in
             defer { state.running = nil }
@@ -68,7 +73,7 @@ public final class CredentialRefresh<Token: Sendable>: OriginBoundInterceptor {
                 ?? .failure(NetError(.authentication, "the credentials were taken away during their refresh")))
     }
 
-    /// The request with the credentials as they are now, unless it passes by.
+    /// Returns the request with the current credentials, or `nil` if it is not changed.
     public func identified(_ request: Request<Bytes>) -> Request<Bytes>? {
         guard !passes(request), let token else { return nil }
         return with(token, request)
@@ -78,7 +83,7 @@ public final class CredentialRefresh<Token: Sendable>: OriginBoundInterceptor {
         request.bypassesCredentialRefresh || RefreshUnderWay.numbers.contains(ObjectIdentifier(self))
     }
 
-    /// Answers with what comes back by credentials that will do, if there are any.
+    /// Sends the call with valid credentials and returns its response.
     public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
         if passes(call.request) {
             return try await next(call)
@@ -89,15 +94,15 @@ public final class CredentialRefresh<Token: Sendable>: OriginBoundInterceptor {
         guard answer.isExpired else { return answer.reply }
         var again = call
         let led = call.request.led(along: answer.reply.metrics)
-        // A redirect to another origin drops the credentials: new ones do not change that server's answer.
+        // A redirect to another origin drops the credentials: new ones would not change that server's response.
         guard isAtHome(led, call, answer.reply) else { return answer.reply }
         if led.method != call.request.method {
-            // A server has acted on the request, and led on to what it answers: that alone is asked once more.
+            // A server has acted on the request and redirected to its result: only that is requested again.
             again.request = led
             trail.add(redirectsOf: answer.reply)
         }
         let renewal = renewal(after: round)
-        // The calls after it have what this one cannot be sent again for.
+        // The call cannot be sent again, but later calls use the new credentials.
         guard again.isRepeatable else { return answer.reply }
         answer.reply.discard()
         let fresh = try await renewal.value()
@@ -135,14 +140,14 @@ public final class CredentialRefresh<Token: Sendable>: OriginBoundInterceptor {
 
     // MARK: One refresh for all
 
-    /// The credentials to begin with, after a refresh that is under way.
+    /// Returns the credentials to start with, after a running refresh has ended.
     private func current() async throws(NetError) -> (Token?, Int) {
         let (running, token, round) = state.withLock { ($0.running, $0.token, $0.round) }
         guard let running else { return (token, round) }
         return (try await running.value(), round + 1)
     }
 
-    /// The credentials that came after a round: those of a refresh that has ended since, or of one that begins now.
+    /// Returns the credentials after a round: of a refresh that has ended since, or of a new one.
     private func renewal(after round: Int) -> Promise<Token> {
         let promise = Promise<Token>()
         let (known, running, old) = state.withLock { state -> (Result<Token, NetError>?, Promise<Token>, Token?) in
@@ -168,13 +173,13 @@ public final class CredentialRefresh<Token: Sendable>: OriginBoundInterceptor {
         return running
     }
 
-    /// A task of its own: the caller that began it may give up, and the others still want it.
+    /// Starts a separate task: the call that started it may be cancelled, and others still need the result.
     private func begin(_ promise: Promise<Token>, from old: Token?) {
         let numbers = RefreshUnderWay.numbers.union([ObjectIdentifier(self)])
         Task {
             let outcome = await RefreshUnderWay.$numbers.withValue(numbers) { await self.refreshed(from: old) }
             state.withLock { state in
-                // Otherwise somebody has replaced the credentials meanwhile.
+                // Otherwise the credentials were replaced in the meantime.
                 guard state.running === promise else { return }
                 state.running = nil
                 state.round += 1
@@ -200,7 +205,7 @@ public final class CredentialRefresh<Token: Sendable>: OriginBoundInterceptor {
     }
 }
 
-/// Which refreshes the task works for.
+/// The refreshes that the current task works for.
 enum RefreshUnderWay {
     @TaskLocal static var numbers: Set<ObjectIdentifier> = []
 }
@@ -210,7 +215,8 @@ private enum BypassNote: RequestNote {
 }
 
 extension Request {
-    /// Whether ``CredentialRefresh`` lets it pass as it is; for what a refresh sends from a task of its own.
+    /// Whether ``CredentialRefresh`` leaves the request unchanged, for requests that a refresh sends from a detached
+    /// task.
     public var bypassesCredentialRefresh: Bool {
         get { self[BypassNote.self] }
         set { self[BypassNote.self] = newValue }

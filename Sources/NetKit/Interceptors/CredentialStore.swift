@@ -4,19 +4,19 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Credentials by the place where they belong: what an agent shows when it is asked for some and nobody says otherwise.
+/// Credentials by protection space. An agent uses them for challenges unless a handler decides otherwise.
 ///
 ///     let store = CredentialStore(folder: path, sealKey: key) { space in askAgain(space) }
 ///     try await store.set(.any(user: "me", password: word), for: ProtectionSpace(url: url)!, isKept: true)
 ///     configuration.credentialStore = store
 ///
-/// They are shown once for each challenge, the first time it comes; refused ones are forgotten, and reported. Those that
-/// are kept stand in a folder of their own, in files that their owner alone can read, and sealed under a key where one
-/// is given; the others last as long as the store. Nothing describes them. Thread-safe.
+/// They are sent once for each challenge, the first time. Refused ones are removed and reported. Kept credentials are
+/// stored in a directory of their own, in files that only their owner can read, and encrypted if there is a key. The
+/// others last as long as the store. No description contains them. Thread-safe.
 public final class CredentialStore: Sendable {
     private struct State: Sendable {
         var session: [ProtectionSpace: Credentials] = [:]
-        /// Nil until they were read.
+        /// `nil` until they are read.
         var kept: [ProtectionSpace: Credentials]?
     }
 
@@ -26,21 +26,24 @@ public final class CredentialStore: Sendable {
     private let turns = Turnstile()
     private let refused: (@Sendable (ProtectionSpace) -> Void)?
 
-    /// A store in memory.
+    /// Creates a store in memory.
     ///
-    /// - Parameter refused: hears where credentials of the store were refused; they are gone by then.
+    /// - Parameter refused: called after credentials of the store were refused and removed.
     public init(refused: (@Sendable (ProtectionSpace) -> Void)? = nil) {
         files = nil
         self.refused = refused
     }
 
-    /// A store that keeps what it is asked to from one run to the next.
+    /// Creates a store that can keep credentials across runs of the program.
     ///
     /// - Parameters:
-    ///   - folder: the store's own, made for its owner alone. Two processes may read it at once, and one may write.
-    ///   - sealKey: 32 bytes that the file is encrypted under (AES-256-GCM); nil leaves it readable for its owner. What
-    ///     was sealed under another key is as good as not there.
-    ///   - refused: hears where credentials of the store were refused; they are gone by then.
+    ///   - folder: the store's own directory, created for its owner only. Two processes may read it concurrently, and
+    ///     one may
+    ///     write.
+    ///   - sealKey: 32 bytes, the key to encrypt the file with (AES-256-GCM); if `nil`, its owner can read it.
+    ///     Credentials that
+    ///     were encrypted with another key are ignored.
+    ///   - refused: called after credentials of the store were refused and removed.
     public init(folder: String, sealKey: [UInt8]? = nil, refused: (@Sendable (ProtectionSpace) -> Void)? = nil) {
         files = DiskCacheStore(
             directory: folder, maximumBytes: 16 << 20, maximumEntries: 16, maximumShare: 100, durability: .directory,
@@ -48,23 +51,23 @@ public final class CredentialStore: Sendable {
         self.refused = refused
     }
 
-    /// What is shown there: what belongs to the realm, otherwise what belongs to the host; nil for nothing.
+    /// Returns the credentials of the realm, otherwise those of the host; `nil` if there are none.
     ///
-    /// Throws what the file's folder does.
+    /// Throws errors of the file's directory.
     public func credentials(for space: ProtectionSpace) async throws(NetError) -> Credentials? {
         let all = try await all()
         return all[space] ?? all[space.withoutRealm]
     }
 
-    /// Where something is shown, in no order.
+    /// Returns the spaces with credentials, in no order.
     public func spaces() async throws(NetError) -> [ProtectionSpace] { Array(try await all().keys) }
 
-    /// Puts credentials in the place of what was there; on failure that stays.
+    /// Sets the credentials of a space. After a failure the old ones stay.
     ///
     /// - Parameters:
-    ///   - credentials: what is shown.
-    ///   - space: where.
-    ///   - isKept: from one run to the next, too. Throws ``NetError/Code/usage`` for a store in memory.
+    ///   - credentials: the credentials.
+    ///   - space: the space.
+    ///   - isKept: whether they are kept across runs. Throws ``NetError/Code/usage`` for a store in memory.
     public func set(
         _ credentials: Credentials, for space: ProtectionSpace, isKept: Bool = false
     ) async throws(NetError) {
@@ -81,7 +84,7 @@ public final class CredentialStore: Sendable {
         }
     }
 
-    /// Forgets what is shown there; on failure it stays.
+    /// Removes the credentials of a space. After a failure they stay.
     public func remove(_ space: ProtectionSpace) async throws(NetError) {
         try await change { state in
             state.session[space] = nil
@@ -89,7 +92,7 @@ public final class CredentialStore: Sendable {
         }
     }
 
-    /// Forgets all; on failure all stays.
+    /// Removes all credentials. After a failure all stay.
     public func removeAll() async throws(NetError) {
         try await change { state in
             state.session = [:]
@@ -99,7 +102,7 @@ public final class CredentialStore: Sendable {
 
     // MARK: For those who ask
 
-    /// The server would not have them: they go, unless others stand there by now.
+    /// Removes credentials that the server has refused, unless they were replaced in the meantime.
     func refuse(_ credentials: Credentials, for space: ProtectionSpace) async {
         for place in Set([space, space.withoutRealm]) {
             let isGone = try? await change { state in
@@ -114,7 +117,7 @@ public final class CredentialStore: Sendable {
         }
     }
 
-    /// The server took them. Where they cannot be written down they are known for this run.
+    /// Keeps credentials that the server has accepted. If they cannot be written, they are kept for this run.
     func keep(_ credentials: Credentials, for space: ProtectionSpace) async {
         let isKept = files != nil
         do throws(NetError) {
@@ -148,7 +151,8 @@ public final class CredentialStore: Sendable {
         return Dictionary(records.map { ($0.space, $0.credentials) }) { _, last in last }
     }
 
-    /// One writer at a time, so that the file holds what was said last; what cannot be written has not happened.
+    /// Changes the state with one writer at a time, so that the file has the last state. A failed write changes
+    /// nothing.
     @discardableResult
     private func change<Result>(_ body: (inout State) -> Result) async throws(NetError) -> Result {
         await turns.enter()
@@ -176,12 +180,12 @@ public final class CredentialStore: Sendable {
 }
 
 extension CredentialStore: CustomStringConvertible, CustomReflectable {
-    /// The number of places that are known so far.
+    /// The number of spaces that are loaded.
     public var description: String {
         "CredentialStore(\(state.withLock { $0.session.count + ($0.kept?.count ?? 0) }))"
     }
 
-    /// Nothing, so that `dump` tells nothing.
+    /// An empty mirror, so that `dump` prints no secret.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
@@ -213,7 +217,7 @@ private struct KeptCredentials: Codable {
     }
 }
 
-/// Lets one task in at a time, in the order in which they came.
+/// Lets one task in at a time, in order of arrival.
 private final class Turnstile: Sendable {
     private struct State: Sendable {
         var isTaken = false

@@ -1,5 +1,5 @@
 extension HTTPCachedCall {
-    /// Lets a request change what it changes, and takes what is stored of that out of reach (RFC 9111, 4.4).
+    /// Sends a request with an unsafe method, and invalidates the stored responses that it affects (RFC 9111, 4.4).
     func changing() async throws(NetError) -> Answer {
         var look = await side.look(at: caching.now)
         let sent = caching.now
@@ -7,14 +7,14 @@ extension HTTPCachedCall {
         do throws(NetError) {
             answer = try await next(call)
         } catch {
-            // Whatever became of the rest, a head has told that something was changed.
+            // An error after the head: the status shows that something was changed.
             let status = error.response?.status ?? error.metrics.last?.status ?? 0
             await forget(status, error.response?.headers ?? [:], error.metrics)
             throw error
         }
         await forget(answer.status, answer.headers, answer.metrics)
         guard request.method == .post, (200..<400).contains(answer.status) else { return answer }
-        look.begun = caching.changes.begin()  // It is what its own change has made.
+        look.begun = caching.changes.begin()  // Its own change produced it.
         return await plain.storing(answer, look, asked: sent)
     }
 
@@ -26,20 +26,20 @@ extension HTTPCachedCall {
 }
 
 extension Request {
-    /// What a request that changes something has changed: the URLs that it and its redirects were sent to and that
-    /// answered with no error, and those that these answers named at their own origin.
+    /// Returns the URLs that an unsafe request has changed: those of the hops with a successful response, and those
+    /// that these responses name at their own origin.
     ///
     /// - Parameters:
-    ///   - status: that of the last answer; 0 when none came.
-    ///   - headers: those of the last answer.
-    ///   - hops: its way; none is a way of one hop.
+    ///   - status: the status of the last response; 0 without one.
+    ///   - headers: the fields of the last response.
+    ///   - hops: its hops; empty stands for one hop.
     fileprivate func changedURLs(_ status: Int, _ headers: Headers, _ hops: Metrics) -> [String] {
         var (asked, method) = (url, method)
         var urls: [String] = []
         for (hop, next) in zip(hops, hops.dropFirst()) {
             if hop.isSuccess {
                 urls.append(asked)
-                // It is what Location has named.
+                // The URL in Location.
                 if next.url.hasSameOrigin(as: asked) {
                     urls.append(next.url)
                 }
@@ -47,7 +47,7 @@ extension Request {
             if RedirectStep.becomesGet(method, hop.status) {
                 method = .get
             }
-            // A GET changes nothing, and neither does what follows upon it.
+            // A GET changes nothing, and neither do the hops after it.
             if method.isSafe {
                 return urls
             }

@@ -1,4 +1,4 @@
-/// One call by its server's rules: what a GET is answered with, and what other methods make of it.
+/// One call by the server's caching rules: the response to a GET, and the effects of other methods.
 struct HTTPCachedCall: Sendable {
     let side: HTTPSide
     let caching: Caching
@@ -26,7 +26,7 @@ struct HTTPCachedCall: Sendable {
         return request.hasPreconditions ? try await conditional() : try await plain.answer()
     }
 
-    /// RFC 9111, 5.2.1.7.
+    /// The response for only-if-cached without a usable one (RFC 9111, 5.2.1.7).
     private func gatewayTimeout(_ look: CacheLook) -> Answer {
         var response = Response<Bytes>(status: 504)
         response.source = .cache
@@ -46,7 +46,7 @@ struct HTTPCachedCall: Sendable {
         throw plain.missed(look)
     }
 
-    /// The request's answer of what is stored; nil where the server has to be asked.
+    /// Returns the stored response for the request, or `nil` if the server has to be asked.
     private func stored(_ look: CacheLook) -> Answer? {
         guard look.decision.isUse, let piece = look.stored else { return nil }
         let headers = request.headers
@@ -58,7 +58,7 @@ struct HTTPCachedCall: Sendable {
         case .get where headers["Range"] != nil: return part(look, piece)
         case .get:
             let response = side.response(of: piece, at: caching.now)
-            // What is no success is the answer whatever the condition (RFC 9110, 13.2.1).
+            // A response that is no success is returned independent of conditions (RFC 9110, 13.2.1).
             let isCurrent = (200..<300).contains(response.status) && headers.isCurrent(response.headers)
             return plain.hit(look, isCurrent ? response.notModified : response)
         default: return nil
@@ -75,7 +75,7 @@ struct HTTPCachedCall: Sendable {
 
     // MARK: What is made of a whole response
 
-    /// What is made of what is stored, unless the network comes first.
+    /// Returns the stored response, unless the mode prefers the network.
     private func ready(_ look: CacheLook) -> Answer? {
         guard ![.networkElseCache, .cacheThenNetwork].contains(side.mode), let answer = stored(look) else { return nil }
         if look.decision.reason == .staleWhileRevalidate {
@@ -84,7 +84,7 @@ struct HTTPCachedCall: Sendable {
         return answer
     }
 
-    /// Asks about the whole of it, for what was asked says nothing of that.
+    /// Fetches the whole representation, because the request was only for a part or conditional.
     private func refresh(_ look: CacheLook) {
         var call = call
         call.request.becomeWhole()
@@ -94,12 +94,12 @@ struct HTTPCachedCall: Sendable {
         CachedCall(side: side, caching: caching, call: call, next: next).refresh(look)
     }
 
-    /// What is made of what is stored, where the network or the server failed and that may stand in.
+    /// Returns the stored response if the network or the server failed and it may replace the failure.
     private func standIn(_ look: CacheLook) -> Answer? {
         side.mayStandIn(look, at: caching.now) ? stored(look.using(.staleIfError)) : nil
     }
 
-    /// What is stored where that serves; otherwise what `learn` makes of the network's answer, asked for at a moment.
+    /// Returns the stored response if it is usable, otherwise the result of `learn` for the network's response.
     private func ready(
         or learn: (Answer, CacheLook, Int64) async -> Answer
     ) async throws(NetError) -> Answer {
@@ -125,7 +125,7 @@ struct HTTPCachedCall: Sendable {
     private func headed() async throws(NetError) -> Answer {
         try await ready { answer, look, sent in
             if answer.status == 200, look.isOwn, let piece = look.stored {
-                // Another status, length or version: what is stored is no longer what there is (RFC 9111, 4.3.5).
+                // Another status, length or version makes the stored response obsolete (RFC 9111, 4.3.5).
                 if piece.answer.head.status == 200, piece.answer.headers.isSameVersion(as: answer.headers) {
                     await freshen(piece, by: answer, look, asked: sent)
                 } else {
@@ -158,7 +158,7 @@ struct HTTPCachedCall: Sendable {
         }
     }
 
-    /// One range of a body that is stored as a whole; any other goes to the server and is not stored.
+    /// Returns one range of a body that is stored completely. Other ranges go to the server and are not stored.
     private func part(_ look: CacheLook, _ piece: StoredPiece) -> Answer? {
         guard piece.answer.head.status == 200,
             piece.answer.headers["Content-Encoding"] == nil,
@@ -171,7 +171,7 @@ struct HTTPCachedCall: Sendable {
 
 /// One range of bytes (RFC 9110, 14.1.2).
 enum ByteRange {
-    /// Nil for several ranges, for what is no range of bytes, and for one that lies behind the end.
+    /// Returns `nil` for several ranges, for other units, for malformed text, and for a range behind the end.
     static func read(_ field: String, of count: Int) -> Range<Int>? {
         guard field.lowercased().hasPrefix("bytes=") else { return nil }
         let spec = String(field.dropFirst(6)).trimmingBlanks
@@ -191,7 +191,7 @@ enum ByteRange {
 }
 
 extension Response where Value == Bytes {
-    /// A part of it, as a 206.
+    /// Returns a range of it as a 206.
     fileprivate func part(_ range: Range<Int>) -> Response {
         var part = self
         part.status = 206
@@ -202,7 +202,7 @@ extension Response where Value == Bytes {
         return part
     }
 
-    /// What a 304 tells of it (RFC 9110, 15.4.5).
+    /// The 304 for it (RFC 9110, 15.4.5).
     fileprivate var notModified: Response {
         let kept: Set<String> = [
             "age", "cache-control", "content-location", "date", "etag", "expires", "last-modified", "vary",
@@ -217,7 +217,8 @@ extension Response where Value == Bytes {
 }
 
 extension Headers {
-    /// Whether the caller has what is stored, by its If-None-Match, else by its If-Modified-Since (RFC 9110, 13.2.2).
+    /// Returns true if the caller has the stored version, by If-None-Match, otherwise by If-Modified-Since (RFC 9110,
+    /// 13.2.2).
     fileprivate func isCurrent(_ stored: Headers) -> Bool {
         let tags = byteScalars(named: "If-None-Match")
         if !tags.isEmpty {
@@ -230,7 +231,7 @@ extension Headers {
         return modified <= since
     }
 
-    /// Whether a 304 that answers a condition of the caller's speaks of what is stored, and not of another version that
+    /// Returns true if a 304 to the caller's own condition confirms the stored response, and not another version that
     /// the caller has (RFC 9111, 4.3.4).
     fileprivate func isMeant(by notModified: Headers, answering asked: Headers) -> Bool {
         if let tag = notModified.byteScalars("ETag") {
@@ -246,7 +247,7 @@ extension Headers {
         return content("Last-Modified").map { $0 == asked.content("If-Modified-Since") } ?? false
     }
 
-    /// Whether nothing that both tell differs.
+    /// Returns true if no validator or length that both have differs.
     fileprivate func isSameVersion(as other: Headers) -> Bool {
         ["Content-Length", "ETag", "Last-Modified"].allSatisfy { name in
             guard let mine = content(name), let others = other.content(name) else { return true }

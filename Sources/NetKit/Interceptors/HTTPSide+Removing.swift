@@ -1,15 +1,16 @@
 extension HTTPSide {
-    /// A full response leaves nothing older of any use (RFC 9111, 4.3.3). For a server that fails what is stored may stand
-    /// in, and some statuses speak of a part, of a proxy or of the moment, and not of what was asked for.
+    /// Returns true if the response replaces the stored one: a full response does (RFC 9111, 4.3.3). After a server
+    /// failure the stored one may still be used. Some statuses describe a part, a proxy or a temporary state, and not
+    /// the resource.
     func isSuperseded(by response: Response<Bytes>) -> Bool {
         let others = [206, 304, 407, 408, 421, 425, 429]
         return request.method == .get && (200..<500).contains(response.status) && !others.contains(response.status)
     }
 
-    /// Removes the response that was found, and no other that stands under the same URL.
+    /// Removes the response that was found, and no other one of the same URL.
     func remove(_ look: CacheLook) async throws(NetError) {
         guard let key = look.key, !policy.isReadOnly, look.stored != nil || policy.ignoresStored else { return }
-        // By other fields that choose, the same request may find an older one behind it.
+        // With other selecting fields, the same request may match an older response behind it.
         for _ in 0...VariantIndex.maximumChoices {
             guard case .success(let piece) = await found(key), isFor(look.owner, piece) else { return }
             try await caching.store(for: request).remove(piece.key)
@@ -19,14 +20,14 @@ extension HTTPSide {
         }
     }
 
-    /// Takes what is stored for a URL out of reach, for this user and for those who showed nothing, coded or not.
+    /// Invalidates the stored responses of a URL, for this user and for requests without credentials, coded or not.
     func forget(_ url: String) async {
         for side in others + [self] {
             await side.forgetOwn(url)
         }
     }
 
-    /// Those whose answers are apart from this one's, and are changed with them.
+    /// Evaluators whose responses are stored separately and are invalidated together.
     private var others: [HTTPSide] {
         var requests = [request]
         if request.trust != nil {
@@ -53,7 +54,7 @@ extension HTTPSide {
         }
     }
 
-    /// Also what is on its way there.
+    /// Invalidates a key, including responses that are in flight.
     private func forget(_ key: CacheKey) async {
         caching.changes.add(key)
         _ = try? await caching.store(for: request).remove(key)

@@ -4,10 +4,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A request by what its server says of caching.
+/// Evaluates a request by the server's caching rules.
 ///
-/// A response that others may be chosen beside (Vary) stands under a key of its own, which an index under the URL's key
-/// leads to; without the index it is out of reach.
+/// A response with alternatives (Vary) is stored under its own key. An index under the URL's key refers to it; without
+/// the index it cannot be found.
 final class HTTPSide: CacheSide {
     let policy: HTTPCachePolicy
     let request: Request<Bytes>
@@ -28,10 +28,10 @@ final class HTTPSide: CacheSide {
     var writesAsynchronously: Bool { policy.writesAsynchronously }
     var maximumBodyBytes: Int { policy.maximumBodyBytes }
     var control: CacheControl { CacheControl(request.headers) }
-    /// Whether it may make what is stored of no use: then it does not pass by, whatever it sends and wherever to.
+    /// Whether it may invalidate stored responses: then it uses the cache with any body and for any destination.
     var isChanging: Bool { !request.method.isSafe }
 
-    /// Counts only where Cache-Control says nothing (RFC 9111, 5.4).
+    /// Pragma counts only without Cache-Control (RFC 9111, 5.4).
     private var hasPragma: Bool {
         request.headers["Cache-Control"] == nil
             && request.headers.values(named: "Pragma").contains {
@@ -58,7 +58,7 @@ final class HTTPSide: CacheSide {
         if control.hasNoStore {
             look.decision = .fetch(.uncacheable)
         } else if !policy.ignoresStored {
-            // A change does not need what is written, and what is written is of no use after it.
+            // A change does not need pending writes, and they are obsolete after it.
             if !isChanging {
                 await caching.background.waitForWrites(of: key)
             }
@@ -74,7 +74,7 @@ final class HTTPSide: CacheSide {
         let reason: CacheReason
     }
 
-    /// The response that this request's fields choose.
+    /// Returns the response that this request's fields select.
     func found(_ key: CacheKey) async -> Result<StoredPiece, Miss> {
         let store = caching.store(for: request)
         do throws(NetError) {
@@ -123,14 +123,14 @@ final class HTTPSide: CacheSide {
         }
     }
 
-    /// Whether a response is for those who show these cookies. What came to a request without any is nobody's in
-    /// particular, unless cookies choose it: those of a jar are not among the fields that do.
+    /// Returns true if a response belongs to these cookies. A response to a request without cookies is shared, unless
+    /// cookies select it: a jar's cookies are not among the selecting fields.
     func isFor(_ owner: [UInt8], _ piece: StoredPiece) -> Bool {
         let others = piece.answer.head.owner
         return others == owner || (others.isEmpty && !piece.answer.headers.isChosenByCookies)
     }
 
-    /// Without a network a stale response may be used, unless it forbids that (RFC 9111, 4.2.4).
+    /// Returns true if a stale response may be used without a network, unless it forbids that (RFC 9111, 4.2.4).
     private func mayBeStale(_ freshness: HTTPFreshness, _ now: Int64) -> Bool {
         freshness.age(at: now) != nil && freshness.flags.isDisjoint(with: [.noCache, .mustRevalidate])
     }
@@ -153,7 +153,7 @@ final class HTTPSide: CacheSide {
     func answer(for response: Response<Bytes>, asked: Int64, received: Int64) -> StoredAnswer? {
         let freshness = HTTPFreshness(
             response.status, response.headers, asked: asked, received: received, policy: policy)
-        // What came by way of a redirect is another URL's answer.
+        // A response after a redirect belongs to another URL.
         guard !policy.isReadOnly, response.metrics.count < 2, !response.isCloseDelimited,
             HTTPStorage.isStorable(
                 response.status, response.headers, of: request.method, url: request.url, request: control,
@@ -169,7 +169,7 @@ final class HTTPSide: CacheSide {
         return StoredAnswer(head, headers: HTTPStorage.storedFields(response.headers.dated(received)))
     }
 
-    /// Where any answer will do, those of which nothing is said are kept as well.
+    /// Whether responses without freshness information are stored too, because the mode accepts any response.
     private var keepsAll: Bool {
         switch policy.mode {
         case .networkElseCache, .nativeLoad, .cacheThenNetwork: true
@@ -179,7 +179,7 @@ final class HTTPSide: CacheSide {
 
     func freshened(_ stored: StoredAnswer, by headers: Headers, asked: Int64, received: Int64) -> StoredAnswer {
         let fields = HTTPStorage.freshened(stored.headers, by: headers.dated(received))
-        // Age is told by the new head alone, and not kept among the fields.
+        // Only the new head determines Age; it is not stored with the fields.
         var told = fields
         if let age = headers["Age"] {
             told.append(name: "Age", value: age)
@@ -202,7 +202,7 @@ final class HTTPSide: CacheSide {
             caching.changes.isUnchanged(key, since: look.begun)
         else { return }
         if policy.scope == nil {
-            // Throws where a file that tells who asks is another one by now.
+            // Throws if a file with credentials has changed.
             _ = try await context.unseenCredentials(of: request)
         }
         let store = caching.store(for: request)
@@ -215,7 +215,7 @@ final class HTTPSide: CacheSide {
         try await caching.put(entry, for: place, under: key, askedAt: look.begun, in: store)
     }
 
-    /// The URL's own key, or the one that an index there leads to.
+    /// Returns the URL's own key, or the key that an index there refers to.
     private func place(
         of answer: StoredAnswer, under key: CacheKey, in store: any CacheStore
     ) async throws(NetError) -> CacheKey {
@@ -240,7 +240,7 @@ final class HTTPSide: CacheSide {
             created: Date(timeIntervalSince1970: Double(received) / 1000))
     }
 
-    /// With its age as it is now (RFC 9111, 4).
+    /// Returns the response with its current Age (RFC 9111, 4).
     func response(of piece: StoredPiece, at now: @autoclosure () -> Int64) -> Response<Bytes> {
         var response = piece.response
         let age = piece.answer.head.freshness.age(at: now()) ?? 0
@@ -250,13 +250,13 @@ final class HTTPSide: CacheSide {
 
     // MARK: Keys
 
-    /// Where a URL's response is, or the index of its responses.
+    /// Returns the key of a URL's response, or of the index of its responses.
     func key(of url: String) async throws(NetError) -> CacheKey {
         let scope = try await caching.scope(of: request, named: policy.scope, context, cookies: nil)
         return try key(of: url, in: scope)
     }
 
-    /// The names are part of it: what lacks a field that chose is another response than what was not chosen by it.
+    /// The names are part of the key: a response selected by an absent field differs from one not selected by it.
     private func key(of url: String, _ vary: Vary, _ generation: UInt64) async throws(NetError) -> CacheKey {
         let scope = try await caching.scope(of: request, named: policy.scope, context, cookies: nil)
         let chosen = try await caching.chosen(vary.fields(of: request.sentFields))
@@ -271,19 +271,19 @@ final class HTTPSide: CacheSide {
             url: url.withoutUserinfo, headers: Headers(try request.cachedWayFields(trust)), scope: Self.scope(scope))
     }
 
-    /// Apart from what an app's policy stores.
+    /// Separate from the responses of an app's policy.
     static func scope(_ scope: String) -> String { scope.isEmpty ? "http" : "http " + scope }
 }
 
 extension StoredAnswer.Head {
-    /// Whether whoever has redirects followed gets another answer in its place.
+    /// Returns true if a caller that follows redirects gets another response instead.
     fileprivate func isRedirect(with headers: Headers) -> Bool {
         [301, 302, 303, 307, 308].contains(status) && headers["Location"]?.isEmpty == false
     }
 }
 
 extension Headers {
-    /// With the time at which they came for a Date where they tell none (RFC 9110, 6.6.1).
+    /// Returns the fields, with the time of arrival as Date if they have none (RFC 9110, 6.6.1).
     fileprivate func dated(_ received: Int64) -> Headers {
         guard self["Date"] == nil else { return self }
         var dated = self
