@@ -1,18 +1,17 @@
-/// Errands that belong together: all of them, or the first failure.
+/// Requests and other work that succeed together or fail with the first failure.
 ///
 ///     let (user, cities) = try await agent.send(Batch(user, cities)).values
 ///     let pages = try await agent.send(Batch((1...9).map(page)).limited(to: 3)).values
 ///
-/// With the first failure the rest is cancelled, and the error is that one's, with its place and its tag in
-/// ``NetError/failedPart``; ``collectingAll`` goes on and keeps each result. An empty batch succeeds. Members are sent as
-/// by themselves: their own observers, interceptors and limits count. A batch can be a member, or a step of a chain.
+/// The first failure cancels the remaining members. Its error is thrown, with the member's index and tag in
+/// ``NetError/failedPart``. ``collectingAll`` continues and keeps each result. An empty batch succeeds. Members keep
+/// their own observers, interceptors and limits. A batch can be a member of another one, or a step of a chain.
 public struct Batch<Members: BatchMembers>: Errand, ComposedErrand {
-    /// How many members are under way at once.
+    /// The number of members in flight.
     public enum Concurrency: Sendable, Hashable {
-        /// As many as the agent lets.
+        /// Limited only by the agent.
         case unlimited
-        /// At most so many, begun in order, but each ``PreparedCall`` behind those that it comes after; less than 1 counts
-        /// as 1.
+        /// At most this number, at least 1, begun in order. A ``PreparedCall`` begins after those that it waits for.
         case limited(Int)
 
         /// One after the other, in order.
@@ -20,25 +19,25 @@ public struct Batch<Members: BatchMembers>: Errand, ComposedErrand {
     }
 
     let members: Members
-    /// How many members are under way at once.
+    /// The largest number of members in flight.
     public var concurrency = Concurrency.unlimited
-    /// A number of the caller's; 0 says nothing.
+    /// The caller's number for it. It is 0 by default.
     public var tag = 0
-    /// Whatever the caller wants to find again with its starts.
+    /// The caller's values for its tasks.
     public var userInfo: [String: any Sendable] = [:]
-    /// Who accompanies its starts.
+    /// The accessories of its tasks.
     public var accessories: [any Accessory] = []
-    /// Hears how far it is: before the first member, after each one, and a last word. One call at a time, in order, on
-    /// the task that runs the batch.
+    /// Receives the progress before the first member, after each member and at the end. Called one at a time, in order,
+    /// on the Swift task that runs the batch.
     public var progress: (@Sendable (BatchProgress) -> Void)?
 
-    /// Errands of any kind.
+    /// Creates a batch of members of different types.
     public init<each Member: Errand>(_ members: repeat each Member)
     where Members == MemberTuple<repeat each Member> {
         self.members = MemberTuple(repeat each members)
     }
 
-    /// Errands of one kind.
+    /// Creates a batch of members of one type.
     public init<Member: Errand>(_ members: [Member]) where Members == MemberArray<Member> {
         self.members = MemberArray(members)
     }
@@ -49,20 +48,20 @@ public struct Batch<Members: BatchMembers>: Errand, ComposedErrand {
     /// The number of members.
     public var count: Int { members.count }
 
-    /// The same batch, with at most so many members under way at once; 1 sends one after the other.
+    /// Returns the batch with at most this number of members in flight; 1 sends one after the other.
     public func limited(to count: Int) -> Self {
         var batch = self
         batch.concurrency = .limited(count)
         return batch
     }
 
-    /// The same members, each of which ends as it ends.
+    /// The same members, each with its own result.
     public var collectingAll: CollectingBatch<Members> { CollectingBatch(batch: self) }
 
-    /// Does it all.
+    /// Runs all members.
     ///
-    /// Throws the first failure, when the rest has ended, too; ``NetError/Code/cancelled``, which names no member, when
-    /// the task was cancelled.
+    /// Throws the first failure, after the remaining members have ended. Throws ``NetError/Code/cancelled``, without a
+    /// failed part, if the Swift task was cancelled.
     public func run(through sender: some RequestSender) async throws(NetError) -> BatchOutcome<Members> {
         let run = members.run(through: sender)
         if let failed = try await works(of: run, endsWithFailure: true).run().first {
@@ -73,7 +72,7 @@ public struct Batch<Members: BatchMembers>: Errand, ComposedErrand {
 
     func works(of run: BatchRun<Members>, endsWithFailure: Bool) -> Works {
         let tags = members.tags
-        // One that waits for another has a place in the row, and that one may not have to wait for it.
+        // A member that waits for another occupies a slot, so the other must come first or it could never begin.
         let order = concurrency.limit < tags.count ? Waits.order(of: run.waiting()) : Array(tags.indices)
         return Works(
             work: run.work, tags: tags, order: order, limit: concurrency.limit, endsWithFailure: endsWithFailure,
@@ -90,15 +89,15 @@ extension Batch.Concurrency {
     }
 }
 
-/// What came of a batch whose members all went well.
+/// The outcome of a batch whose members all succeeded.
 public struct BatchOutcome<Members: BatchMembers>: ErrandOutcome {
-    /// What came of each, in order: for a request its ``Response``.
+    /// The outcome of each member in order; for a request its ``Response``.
     public let outcomes: Members.Outcomes
 
-    /// The value of each, in order.
+    /// The value of each member, in order.
     public var values: Members.Values { Members.values(of: outcomes) }
     /// ``values``.
     public var value: Members.Values { values }
-    /// Whether every one came from a cache.
+    /// Whether all members came from a cache.
     public var isFromCache: Bool { Members.areFromCache(outcomes) }
 }

@@ -1,41 +1,41 @@
-/// What a ``Batch`` is made of: a tuple of errands of any kind, or an array of errands of one kind.
+/// The members of a ``Batch``: a tuple of different types, or an array of one type.
 ///
 /// Only ``MemberTuple`` and ``MemberArray`` are meant to conform.
 public protocol BatchMembers: Sendable {
-    /// What comes of all of them.
+    /// The outcomes of all members.
     associatedtype Outcomes: Sendable
-    /// The values in it.
+    /// The values of all members.
     associatedtype Values: Sendable
-    /// What comes of each: an outcome or an error.
+    /// The results of all members: outcomes or errors.
     associatedtype Results: Sendable
 
-    /// How many there are.
+    /// The number of members.
     var count: Int { get }
-    /// Their tags, in order.
+    /// The members' tags, in order.
     var tags: [Int] { get }
 
-    /// One run of all of them.
+    /// Creates a run of all members.
     func run(through sender: some RequestSender) -> BatchRun<Self>
-    /// The values in what came of them.
+    /// Returns the values of the outcomes.
     static func values(of outcomes: Outcomes) -> Values
-    /// Whether every one came from a cache.
+    /// Returns whether all members came from a cache.
     static func areFromCache(_ outcomes: Outcomes) -> Bool
 }
 
-/// One run of a batch's members: each works by itself, and what came of them is asked for at the end.
+/// One run of a batch's members. Each member works independently; the outcomes are read at the end.
 public struct BatchRun<Members: BatchMembers>: Sendable {
-    /// Does what the member at an index is there for; returns what it failed with.
+    /// Runs the member at an index. Returns its error if it fails.
     typealias Work = @Sendable (Int) async -> NetError?
 
     let work: Work
-    /// The members that may come after others, in their places.
+    /// The members that can wait for others, at their indices.
     let waiting: @Sendable () -> [(any WaitingErrand)?]
     let outcomes: @Sendable () throws(NetError) -> Members.Outcomes
     let results: @Sendable () -> Members.Results
 }
 
 extension Result where Failure == NetError {
-    /// What stands for a member that has not ended.
+    /// The result of a member that has not ended.
     fileprivate static var unsent: Self {
         .failure(NetError(.cancelled, "the batch ended before this member was sent"))
     }
@@ -58,7 +58,7 @@ extension Errand {
     }
 }
 
-/// Where a member of a tuple leaves what came of it.
+/// The storage of one tuple member's outcome.
 private final class MemberSlot<Outcome: Sendable>: Sendable {
     private let kept = Lock(Result<Outcome, NetError>?.none)
 
@@ -78,33 +78,33 @@ private final class MemberSlot<Outcome: Sendable>: Sendable {
     }
 }
 
-/// Errands of any kind, in order.
+/// Members of different types, in order.
 public struct MemberTuple<each Member: Errand>: BatchMembers {
     private let members: (repeat each Member)
 
-    /// These.
+    /// Creates a tuple of members.
     init(_ members: repeat each Member) {
         self.members = (repeat each members)
     }
 
-    /// What comes of each.
+    /// The outcome of each member.
     public typealias Outcomes = (repeat (each Member).Outcome)
-    /// The value in each.
+    /// The value of each member.
     public typealias Values = (repeat (each Member).Outcome.Value)
-    /// What comes of each, or its error.
+    /// The outcome of each member, or its error.
     public typealias Results = (repeat Result<(each Member).Outcome, NetError>)
 
-    /// How many there are.
+    /// The number of members.
     public var count: Int { tags.count }
 
-    /// Their tags, in order.
+    /// The members' tags, in order.
     public var tags: [Int] {
         var tags: [Int] = []
         repeat tags.append((each members).tag)
         return tags
     }
 
-    /// One run of all of them.
+    /// Creates a run of all members.
     public func run(through sender: some RequestSender) -> BatchRun<Self> {
         let slots = (repeat MemberSlot(for: each members))
         var growing: [@Sendable () async -> NetError?] = []
@@ -120,10 +120,10 @@ public struct MemberTuple<each Member: Errand>: BatchMembers {
             results: { (repeat (each slots).result) })
     }
 
-    /// The values in what came of them.
+    /// Returns the values of the outcomes.
     public static func values(of outcomes: Outcomes) -> Values { (repeat (each outcomes).value) }
 
-    /// Whether every one came from a cache.
+    /// Returns whether all members came from a cache.
     public static func areFromCache(_ outcomes: Outcomes) -> Bool {
         var areFromCache = true
         for outcome in repeat each outcomes {
@@ -133,24 +133,24 @@ public struct MemberTuple<each Member: Errand>: BatchMembers {
     }
 }
 
-/// Errands of one kind, in order.
+/// Members of one type, in order.
 public struct MemberArray<Member: Errand>: BatchMembers {
     private let members: [Member]
 
-    /// These.
+    /// Creates an array of members.
     init(_ members: [Member]) {
         self.members = members
     }
 
-    /// How many there are.
+    /// The number of members.
     public var count: Int { members.count }
 
-    /// Their tags, in order.
+    /// The members' tags, in order.
     public var tags: [Int] { members.map(\.tag) }
 
-    /// One run of all of them.
+    /// Creates a run of all members.
     public func run(through sender: some RequestSender) -> BatchRun<Self> {
-        // One place for all: what a member leaves is put there in a moment, and a thousand need no thousand locks.
+        // One lock for all: storing an outcome is brief, so a thousand members need no thousand locks.
         let kept = Lock([Result<Member.Outcome, NetError>?](repeating: nil, count: members.count))
         return BatchRun(
             work: { [members] index in
@@ -168,12 +168,12 @@ public struct MemberArray<Member: Errand>: BatchMembers {
             }, results: { kept.withLock { $0 }.map { $0 ?? .unsent } })
     }
 
-    /// The values in what came of them.
+    /// Returns the values of the outcomes.
     public static func values(of outcomes: [Member.Outcome]) -> [Member.Outcome.Value] { outcomes.map(\.value) }
 
-    /// Whether every one came from a cache.
+    /// Returns whether all members came from a cache.
     public static func areFromCache(_ outcomes: [Member.Outcome]) -> Bool { outcomes.allSatisfy(\.isFromCache) }
 
-    /// What comes of each, or its error.
+    /// The outcome of each member, or its error.
     public typealias Results = [Result<Member.Outcome, NetError>]
 }

@@ -1,24 +1,24 @@
-/// A batch that goes on after a failure, and keeps what came of each member.
+/// A batch that continues after a failure, and keeps the result of each member.
 ///
 ///     let outcome = try await agent.send(Batch(user, cities).collectingAll)
 ///     let (user, cities) = outcome.results
 ///     for part in outcome.failures { print(part.index, part.tag, part.error) }
 ///
-/// It throws only ``NetError/Code/cancelled``, when the task was cancelled.
+/// It throws only ``NetError/Code/cancelled``, if the Swift task was cancelled.
 public struct CollectingBatch<Members: BatchMembers>: Errand, ComposedErrand {
-    /// The batch whose members, limit and progress these are.
+    /// The batch with the members, limit and progress.
     public var batch: Batch<Members>
 
-    /// The batch's.
+    /// The tag of the batch.
     public var tag: Int { batch.tag }
-    /// The batch's.
+    /// The values of the batch.
     public var userInfo: [String: any Sendable] { batch.userInfo }
-    /// The batch's.
+    /// The accessories of the batch.
     public var accessories: [any Accessory] { batch.accessories }
     var kind: Run.Kind { batch.kind }
     var partCount: Int { batch.count }
 
-    /// Does it all.
+    /// Runs all members.
     public func run(through sender: some RequestSender) async throws(NetError) -> CollectedOutcome<Members> {
         let run = batch.members.run(through: sender)
         let failures = try await batch.works(of: run, endsWithFailure: false).run()
@@ -29,13 +29,13 @@ public struct CollectingBatch<Members: BatchMembers>: Errand, ComposedErrand {
     }
 }
 
-/// What came of each member of a batch.
+/// The results of a batch's members.
 public struct CollectedOutcome<Members: BatchMembers>: ErrandOutcome {
-    /// What came of each, in order.
+    /// The result of each member, in order.
     public let results: Members.Results
-    /// Those that failed, in order.
+    /// The failed members, in order.
     public let failures: [FailedPart]
-    /// Whether none failed and every one came from a cache.
+    /// Whether no member failed and all came from a cache.
     public let isFromCache: Bool
 
     /// ``results``.

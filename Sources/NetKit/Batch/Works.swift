@@ -1,17 +1,18 @@
-/// Runs the members of a batch, so many at once.
+/// Runs the members of a batch with limited concurrency.
 struct Works: Sendable {
     let work: @Sendable (Int) async -> NetError?
-    /// Of each member.
+    /// The members' tags.
     let tags: [Int]
-    /// In which they begin.
+    /// The order in which the members begin.
     let order: [Int]
     let limit: Int
     let endsWithFailure: Bool
     let progress: (@Sendable (BatchProgress) -> Void)?
 
-    /// Returns those that failed, in the order in which they did.
+    /// Returns the failed members, in the order in which they failed.
     ///
-    /// Throws ``NetError/Code/cancelled`` when the task was cancelled before all had ended: no member is to blame.
+    /// Throws ``NetError/Code/cancelled`` without a failed part if the Swift task was cancelled before all members had
+    /// ended.
     func run() async throws(NetError) -> [FailedPart] {
         var told = BatchProgress(total: tags.count, isOver: tags.isEmpty)
         progress?(told)
@@ -23,7 +24,7 @@ struct Works: Sendable {
                 next += 1
             }
             while let (index, error) = await group.next() {
-                // What ended the rest has been counted, and what a cancelled task ends is no failure.
+                // The first failure is recorded already. An error that a cancellation caused is not a failure.
                 if error != nil, Task.isCancelled || (endsWithFailure && !failures.isEmpty) {
                     continue
                 }

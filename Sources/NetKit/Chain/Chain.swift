@@ -1,12 +1,12 @@
-/// Errands one after the other, each of which sees the values before it.
+/// Steps that run one after the other. Each step sees the values of the steps before it.
 ///
 ///     let (user, friends) = try await agent.send(
 ///         Chain(login).then { user in Request<[User]>("users/\(user.id)/friends") }
 ///     ).values
 ///
-/// The first failure ends it: the error is that step's, with its place and its name in ``NetError/failedPart``, and
-/// nothing after it is sent. A step may be a batch, or a chain that is made while it runs, as long as it likes:
-/// `.then { user in Chain(a).then { … } }`. Where steps depend on several others see ``StepGraph``.
+/// The first failure ends the chain. Its error is thrown, with the step's index and name in ``NetError/failedPart``. A
+/// step can be a batch, or another chain that is created while this one runs: `.then { user in Chain(a).then { … } }`.
+/// For steps that depend on several others, use ``StepGraph``.
 public struct Chain<Values: Sendable>: Errand, ComposedErrand {
     typealias Work = @Sendable (any RequestSender) async throws(NetError) -> ChainOutcome<Values>
 
@@ -14,11 +14,11 @@ public struct Chain<Values: Sendable>: Errand, ComposedErrand {
     var kind: Run.Kind { .chain }
     /// The number of steps.
     public let count: Int
-    /// A number of the caller's; 0 says nothing.
+    /// The caller's number for it. It is 0 by default.
     public var tag = 0
-    /// Whatever the caller wants to find again with its starts.
+    /// The caller's values for its tasks.
     public var userInfo: [String: any Sendable] = [:]
-    /// Who accompanies its starts.
+    /// The accessories of its tasks.
     public var accessories: [any Accessory] = []
 
     private init(count: Int, work: @escaping Work) {
@@ -26,11 +26,11 @@ public struct Chain<Values: Sendable>: Errand, ComposedErrand {
         self.work = work
     }
 
-    /// The first step.
+    /// Creates a chain with its first step.
     ///
     /// - Parameters:
-    ///   - first: what is done first.
-    ///   - name: what a failure calls it.
+    ///   - first: the first step.
+    ///   - name: the step's name in an error.
     public init<First: Errand>(_ first: First, name: String? = nil) where First.Outcome.Value == Values {
         let step = ChainStep(index: 0, name: name)
         self.init(count: 1) { (sender) async throws(NetError) -> ChainOutcome<Values> in
@@ -39,7 +39,7 @@ public struct Chain<Values: Sendable>: Errand, ComposedErrand {
         }
     }
 
-    /// The chain with one more step.
+    /// Returns the chain with one more step.
     func adding<Next: Errand, All>(
         _ name: String?, _ make: @escaping @Sendable (Values) async throws -> Next,
         _ join: @escaping @Sendable (Values, Next.Outcome.Value) -> All
@@ -63,15 +63,15 @@ public struct Chain<Values: Sendable>: Errand, ComposedErrand {
         try await step.run(through: sender, make)
     }
 
-    /// Does one step after the other.
+    /// Runs the steps in order.
     public func run(through sender: some RequestSender) async throws(NetError) -> ChainOutcome<Values> {
         try await work(sender)
     }
 }
 
-/// What came of a chain whose steps all went well.
+/// The outcome of a chain whose steps all succeeded.
 public struct ChainOutcome<Values: Sendable>: ErrandOutcome {
-    /// The value of each step, in order: a tuple, or of one step its value.
+    /// The values of the steps in order: a tuple, or a single step's value.
     public let values: Values
     /// Whether all of it came from a cache.
     public let isFromCache: Bool

@@ -1,4 +1,4 @@
-/// One step of a chain or a graph: made, then run; its failure names it.
+/// One step of a chain or a graph. It is created, then run; its error contains its name.
 struct ChainStep: Sendable {
     let index: Int
     let name: String?
@@ -20,7 +20,7 @@ struct ChainStep: Sendable {
         }
     }
 
-    /// A step that its own task's cancellation ended is not to blame.
+    /// A step that ended because its Swift task was cancelled did not fail.
     private func failure(tag: Int, _ error: NetError) -> NetError {
         if Task.isCancelled {
             return NetError(.cancelled, "the task was cancelled")
@@ -33,7 +33,7 @@ struct ChainStep: Sendable {
     }
 }
 
-/// What an errand of parts says when it was cancelled itself: that no part is to blame.
+/// Throws ``NetError/Code/cancelled`` without a failed part if the Swift task was cancelled.
 func checkCancellation() throws(NetError) {
     if Task.isCancelled {
         throw NetError(.cancelled, "the task was cancelled")

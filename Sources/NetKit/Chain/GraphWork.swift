@@ -1,8 +1,8 @@
-/// A step of a graph and what it comes after.
+/// A step of a graph and its predecessors.
 struct StepNode: Sendable {
     let name: String
     let earlier: [String]
-    /// ``earlier``, for those who look for one.
+    /// ``earlier`` as a set, for lookups.
     let comesAfter: Set<String>
     let work: @Sendable (ChainStep, StepRun, any RequestSender) async throws(NetError) -> any ErrandOutcome
 
@@ -29,10 +29,10 @@ final class GraphWork: Sendable {
     private struct State: Sendable {
         var nodes: [StepNode] = []
         var places: [String: Int] = [:]
-        /// By place: how many of the steps before it have not ended, and which steps come after it.
+        /// By the step's index: the number of predecessors that have not ended, and the successors.
         var missing: [Int] = []
         var later: [[Int]] = []
-        /// Those that may begin.
+        /// The steps that may begin.
         var ready: [Int] = []
         var underWay = 0
         var outcomes: [String: any ErrandOutcome] = [:]
@@ -77,11 +77,11 @@ final class GraphWork: Sendable {
     }
 
     private let state: Lock<State>
-    /// Told whenever something may have become ready.
+    /// Receives an element when a step may have become ready.
     private let changes: AsyncStream<Void>
     private let change: AsyncStream<Void>.Continuation
 
-    /// A run of steps that were checked.
+    /// Creates a run of steps that were checked.
     init(_ nodes: [StepNode]) {
         var first = State()
         nodes.forEach { first.append($0) }
@@ -93,7 +93,7 @@ final class GraphWork: Sendable {
     func run(through sender: some RequestSender) async throws(NetError) -> StepGraphOutcome {
         change.yield()
         await withTaskGroup(of: Void.self) { group in
-            // Ends at once when the task is cancelled, and the steps then end by themselves.
+            // The stream ends immediately when the Swift task is cancelled; the child tasks are cancelled too.
             for await _ in changes {
                 guard case .begin(let ready) = next() else { break }
                 for (index, node) in ready {
@@ -115,7 +115,7 @@ final class GraphWork: Sendable {
         return StepGraphOutcome(outcomes: ended.outcomes, names: ended.ended)
     }
 
-    /// What is ready begins; when nothing is, nor anything under way, it is over.
+    /// Returns the steps that are ready, or the end if none is ready and none is in flight.
     private func next() -> Action {
         state.withLock { state in
             let ready = state.failure == nil ? state.ready.sorted() : []
@@ -134,7 +134,7 @@ final class GraphWork: Sendable {
         } catch {
             result = .failure(error)
         }
-        // What was cancelled with the rest has no failure of its own.
+        // A step that was cancelled with the others has no error of its own.
         let isCancelled = Task.isCancelled
         state.withLock { state in
             state.underWay -= 1
@@ -148,7 +148,7 @@ final class GraphWork: Sendable {
         change.yield()
     }
 
-    // MARK: For steps
+    // MARK: Used by steps
 
     func add(_ node: StepNode) throws(NetError) {
         let fault: String? = state.withLock { state in
@@ -171,11 +171,11 @@ final class GraphWork: Sendable {
         change.yield()
     }
 
-    /// What came of a step, if `later` comes after it.
+    /// Returns the outcome of a step if `later` depends on it.
     func outcome(of name: String, before later: String) -> (any ErrandOutcome)? {
         state.withLock { state in
             guard let step = state.places[later].map({ state.nodes[$0] }) else { return nil }
-            // Nearly always; the way back through the rest of a large graph is long.
+            // The usual case; a search through the predecessors of a large graph is slow.
             if step.comesAfter.contains(name) {
                 return state.outcomes[name]
             }

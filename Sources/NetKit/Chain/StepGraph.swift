@@ -1,4 +1,4 @@
-/// Steps with names, each of which may come after others; those that are ready run at once.
+/// Named steps that depend on each other. Steps whose predecessors have ended run concurrently.
 ///
 ///     var graph = StepGraph()
 ///     let user = graph.add("user", login)
@@ -8,28 +8,28 @@
 ///     let outcome = try await agent.send(graph)
 ///     print(try outcome[posts].count)
 ///
-/// A step may add others while it runs (`run.add`), so it can choose what comes after it.
-/// The first failure cancels what is under way, nothing more begins, and the error is that step's, with its name in
-/// ``NetError/failedPart``. Steps that wait for each other, names that occur twice and names that nothing has are errors
-/// before anything is sent. A graph without steps succeeds.
+/// A step can add others while it runs (`run.add`), so it can choose its successors. The first failure cancels the
+/// steps in flight, and no further step begins. Its error is thrown, with the step's name in ``NetError/failedPart``.
+///
+/// Cycles, duplicate names and unknown names are errors before anything is sent. A graph without steps succeeds.
 public struct StepGraph: Errand, ComposedErrand {
     private(set) var nodes: [StepNode] = []
-    /// A number of the caller's; 0 says nothing.
+    /// The caller's number for it. It is 0 by default.
     public var tag = 0
-    /// Whatever the caller wants to find again with its starts.
+    /// The caller's values for its tasks.
     public var userInfo: [String: any Sendable] = [:]
-    /// Who accompanies its starts.
+    /// The accessories of its tasks.
     public var accessories: [any Accessory] = []
 
-    /// A graph without steps.
+    /// Creates a graph without steps.
     public init() {}
 
-    /// Adds a step that is made when all those before it have ended.
+    /// Adds a step that is created when all its predecessors have ended.
     ///
     /// - Parameters:
-    ///   - name: its own; no other step has it.
-    ///   - earlier: the names of the steps that it comes after; they may be added later.
-    ///   - make: gets their values; what it throws fails the step.
+    ///   - name: a unique name.
+    ///   - earlier: the names of its predecessors, which may be added later.
+    ///   - make: creates the step from their values. An error thrown here fails the step.
     @discardableResult
     public mutating func add<Work: Errand>(
         _ name: String, after earlier: [String] = [],
@@ -39,7 +39,7 @@ public struct StepGraph: Errand, ComposedErrand {
         return StepKey(name)
     }
 
-    /// Adds a step that needs no values of others.
+    /// Adds a step that needs no values of other steps.
     @discardableResult
     public mutating func add<Work: Errand>(
         _ name: String, after earlier: [String] = [], _ errand: Work
@@ -47,8 +47,9 @@ public struct StepGraph: Errand, ComposedErrand {
         add(name, after: earlier) { _ in errand }
     }
 
-    /// Throws ``NetError/Code/usage`` when steps wait for each other, a name occurs twice, or a step comes after one that
-    /// is not there.
+    /// Checks the graph.
+    ///
+    /// Throws ``NetError/Code/usage`` for a cycle, a duplicate name or an unknown predecessor.
     public func check() throws(NetError) {
         var places: [String: Int] = [:]
         for (place, node) in nodes.enumerated() where places.updateValue(place, forKey: node.name) != nil {
@@ -65,7 +66,7 @@ public struct StepGraph: Errand, ComposedErrand {
         }
     }
 
-    /// Names, each of which comes after the next one; the last is the first again.
+    /// Returns a cycle of names. Each depends on the next, and the last equals the first.
     private func circle(_ places: [String: Int]) -> [String]? {
         var waits = nodes.map(\.comesAfter.count)
         var later: [[Int]] = Array(repeating: [], count: nodes.count)
@@ -85,7 +86,7 @@ public struct StepGraph: Errand, ComposedErrand {
                 }
             }
         }
-        // Whatever still waits comes after something that still waits: going back from there ends in a circle.
+        // Each step that still waits has a predecessor that still waits, so following them ends in a cycle.
         guard var place = waits.firstIndex(where: { $0 > 0 }) else { return nil }
         var path: [Int] = []
         while !path.contains(place) {
@@ -97,25 +98,25 @@ public struct StepGraph: Errand, ComposedErrand {
 
     var kind: Run.Kind { .chain }
 
-    /// Does it all.
+    /// Runs all steps.
     public func run(through sender: some RequestSender) async throws(NetError) -> StepGraphOutcome {
         try check()
         return try await GraphWork(nodes).run(through: sender)
     }
 }
 
-/// A step of a ``StepGraph``: the key to its value.
+/// A step of a ``StepGraph``, used as the key to its value.
 public struct StepKey<Value: Sendable>: Sendable, Hashable {
-    /// Its name, for steps that come after it.
+    /// The step's name, for its successors.
     public let name: String
 
-    /// The key to a step that something else adds.
+    /// Creates the key of a step that other code adds.
     public init(_ name: String) {
         self.name = name
     }
 }
 
-/// What came of a graph whose steps all went well.
+/// The outcome of a graph whose steps all succeeded.
 public struct StepGraphOutcome: ErrandOutcome {
     let outcomes: [String: any ErrandOutcome]
     /// The names of the steps, in the order in which they ended.
@@ -128,14 +129,14 @@ public struct StepGraphOutcome: ErrandOutcome {
         get throws(NetError) { try step.value(in: outcomes) }
     }
 
-    /// Itself: a step's value is asked for by the step.
+    /// The outcome itself: a step's value is read with its key.
     public var value: StepGraphOutcome { self }
-    /// Whether all came from a cache.
+    /// Whether all steps came from a cache.
     public var isFromCache: Bool { outcomes.values.allSatisfy(\.isFromCache) }
 }
 
 extension StepKey {
-    /// Its value among these.
+    /// Returns the value of this step.
     func value(in outcomes: [String: any ErrandOutcome]) throws(NetError) -> Value {
         guard let outcome = outcomes[name] else {
             throw NetError(.usage, "there is no step \"\(name)\"")

@@ -1,12 +1,12 @@
-/// A graph under way, as one of its steps sees it.
+/// A running graph, from the view of one of its steps.
 public struct StepRun: Sendable {
-    /// The step's own name.
+    /// The step's name.
     public let name: String
     let work: GraphWork
 
-    /// The value of a step that this one comes after, directly or not.
+    /// The value of a direct or indirect predecessor.
     ///
-    /// Throws ``NetError/Code/usage`` for any other step: whether that has ended would be chance.
+    /// Throws ``NetError/Code/usage`` for any other step, because it may not have ended.
     public subscript<Value>(step: StepKey<Value>) -> Value {
         get throws(NetError) {
             guard let outcome = work.outcome(of: step.name, before: name) else {
@@ -16,10 +16,9 @@ public struct StepRun: Sendable {
         }
     }
 
-    /// Adds a step to the graph under way; it may come after any that is there, this one too.
+    /// Adds a step to the running graph. It may depend on any existing step, including this one.
     ///
-    /// Throws ``NetError/Code/usage`` when the name is taken, when one that it comes after is not there, and when the
-    /// graph is over.
+    /// Throws ``NetError/Code/usage`` for a duplicate name or an unknown predecessor, and if the graph has ended.
     @discardableResult
     public func add<Work: Errand>(
         _ name: String, after earlier: [String] = [],
@@ -29,7 +28,7 @@ public struct StepRun: Sendable {
         return StepKey(name)
     }
 
-    /// Adds a step that needs no values of others.
+    /// Adds a step that needs no values of other steps.
     @discardableResult
     public func add<Work: Errand>(
         _ name: String, after earlier: [String] = [], _ errand: Work

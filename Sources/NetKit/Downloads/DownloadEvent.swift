@@ -1,9 +1,9 @@
-/// What happens to a download.
+/// An event of a download.
 public enum DownloadEvent: Sendable {
-    /// A head is taken for the file's; another one may follow when it begins anew.
+    /// A response head of the file arrived. Another one may follow if the download restarts.
     case head(ResponseHead)
-    /// It was tried to resume: it goes on from `offset`, or from 0 when it begins anew.
+    /// An attempt to resume had a result: the download continues at `offset`, or at 0 if it restarts.
     case resumed(offset: Int, total: Int?)
-    /// Something moved; at most ten times a second, and once at the end.
+    /// The progress changed. Reported at most ten times a second, and once at the end.
     case progress(DownloadProgress)
 }

@@ -1,42 +1,43 @@
-/// How ``Agent/download(_:to:options:events:destination:)`` goes about it.
+/// Options of ``Agent/download(_:to:options:events:destination:)``.
 public struct DownloadOptions: Sendable, Hashable {
-    /// What becomes of a file that is there already.
+    /// What to do with an existing file.
     public enum Existing: Sendable, Hashable {
-        /// A file that was named is replaced; one in a directory, whose name came from elsewhere, is not.
+        /// Replaces a file that the caller named. Keeps a file in a directory, where the server chose the name.
         case automatic
-        /// It is replaced when the download is whole; until then it stays.
+        /// Replaces the file when the download is complete; until then it is unchanged.
         case replaced
-        /// It stays, and the download fails with ``NetError/Code/file``.
+        /// Keeps the file. The download fails with ``NetError/Code/file``.
         case kept
     }
 
-    /// What becomes of a file that is there already.
+    /// What to do with an existing file.
     public var existing = Existing.automatic
-    /// Where NAME.part lies until it is whole; nil: where the file will be.
+    /// The directory of the partial file, NAME.part. If `nil`, it is the directory of the destination.
     public var partialFolder: String?
-    /// Whether what an earlier attempt fetched is gone on with.
+    /// Whether an earlier, incomplete download is resumed.
     public var resumes = true
-    /// Whether it is gone on with although the server gave no strong validator.
+    /// Whether a download is resumed even if the server sent no strong validator.
     public var trustsServer = false
-    /// Ranges at once, 1 to 16; fewer when the server or the size do not allow them.
+    /// The number of concurrent ranges, 1 to 16. Fewer are used if the server or the size does not allow them.
     public var segments = 1
-    /// SHA-256 that the file must have, 32 bytes.
+    /// The expected SHA-256 of the file, 32 bytes.
     public var sha256: [UInt8]?
-    /// MD5 that the file must have, 16 bytes.
+    /// The expected MD5 of the file, 16 bytes.
     public var md5: [UInt8]?
-    /// Whether a file in a directory may be called as Content-Disposition says.
+    /// Whether Content-Disposition can choose the name of a file in a directory.
     public var takesNameFromDisposition = true
-    /// Whether what is claimed to be there is synced first, so that a power failure does no harm either.
+    /// Whether the file is synced to disk before it is recorded, so that a power failure does no damage.
     public var isDurable = true
-    /// How often what was written is proven (1 s).
+    /// The interval between checkpoints (1 s).
     public var proofInterval = Duration.seconds(1)
 
-    /// The defaults.
+    /// Creates options with default values.
     public init() {}
 }
 
-/// Where a file goes, by its head; nil leaves it to whoever is asked next. A directory gets the file under its name.
+/// Returns the destination for a response head, or `nil` to use the next source of a destination. A directory receives
+/// the file under its name.
 ///
-/// Its task works for the download's caller, with that one's priority and task-local values; it is cancelled, and waited
-/// for, when the download ends before the answer.
+/// The closure runs with the priority and the task-local values of the download's caller. If the download ends before
+/// the closure returns, its Swift task is cancelled and awaited.
 public typealias DownloadDestination = @Sendable (ResponseHead) async -> String?

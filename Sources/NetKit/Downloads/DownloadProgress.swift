@@ -1,22 +1,22 @@
-/// How far a download is.
+/// The progress of a download.
 public struct DownloadProgress: Sendable, Hashable {
-    /// Bytes of the file that are there, what was resumed included.
+    /// Bytes of the file so far, including those of earlier attempts.
     public var received = 0
-    /// Of these, bytes that an earlier attempt had fetched.
+    /// The bytes among them that an earlier attempt received.
     public var resumed = 0
-    /// Bytes of the whole file; nil when nobody knows.
+    /// The size of the file in bytes, or `nil` if it is unknown.
     public var total: Int?
-    /// Bytes a second over the last seconds, without what was resumed.
+    /// Bytes per second over the last seconds, without resumed bytes.
     public var bytesPerSecond = 0
-    /// Time left at that rate; nil when nobody knows.
+    /// The remaining time at that rate, or `nil` if it is unknown.
     public var timeLeft: Duration?
-    /// Ranges under way.
+    /// The number of segments in flight.
     public var activeSegments = 0
 
-    /// Nothing yet.
+    /// Creates an empty progress.
     public init() {}
 
-    /// From 0 to 1; nil when nobody knows the total.
+    /// The received fraction, from 0 to 1. `nil` if the total is unknown.
     public var fractionCompleted: Double? {
         total.map { $0 > 0 ? min(1, Double(received) / Double($0)) : 1 }
     }

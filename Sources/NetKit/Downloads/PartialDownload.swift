@@ -4,26 +4,26 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A download that is not whole, as it lies in a directory; ``Agent`` has the inventory.
+/// An incomplete download in a directory. ``Agent`` has a method that lists them.
 public struct PartialDownload: Sendable, Hashable {
-    /// The URL that was asked, without credentials.
+    /// The URL of the request, without credentials.
     public let url: String
-    /// Where the file is to be.
+    /// The destination of the file.
     public let path: String
-    /// What there is of it.
+    /// The path of the partial file.
     public let partialPath: String
-    /// Bytes that are proven.
+    /// Bytes up to the last checkpoint.
     public let receivedBytes: Int
-    /// Bytes of the whole; nil when nobody knows.
+    /// The size of the complete file in bytes, or `nil` if it is unknown.
     public let totalBytes: Int?
-    /// When something was last proven.
+    /// The time of the last checkpoint.
     public let changed: Date
-    /// Whether the server gave a strong validator, so that it can be resumed without trust.
+    /// Whether the server sent a strong validator. Without one, resuming requires ``DownloadOptions/trustsServer``.
     public let hasValidator: Bool
-    /// Whether somebody is at it now.
+    /// Whether a download uses it now.
     public let isActive: Bool
 
-    /// The token to go on with it.
+    /// The token that resumes it.
     public var token: ResumeToken {
         ResumeToken(url: url, path: path, partialPath: partialPath, receivedBytes: receivedBytes)
     }

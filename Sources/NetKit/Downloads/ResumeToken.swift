@@ -1,22 +1,22 @@
-/// What a download leaves behind that was cancelled or failed: enough to go on with it another day.
+/// The state of a cancelled or failed download, which can be resumed later.
 ///
 ///     if let token = await download.cancel() {
 ///         let file = try await agent.download(request, resuming: token).value
 ///     }
 ///
-/// It names files and holds no credentials: the request brings those again. Without the files it is worth nothing, and
-/// the download begins anew.
+/// It contains paths and no credentials; the request supplies those again. If the files are gone, the download
+/// restarts.
 public struct ResumeToken: Sendable, Hashable, Codable {
-    /// The URL that was asked.
+    /// The URL of the request.
     public let url: String
-    /// Where the file is to be, as it was said: a file or a directory.
+    /// The destination that the caller passed: a file or a directory.
     public let path: String
-    /// What there is of it.
+    /// The path of the partial file.
     public let partialPath: String
-    /// Bytes that are there.
+    /// The number of bytes received so far.
     public let receivedBytes: Int
 
-    /// A token for files that lie there.
+    /// Creates a token for existing files.
     public init(url: String, path: String, partialPath: String, receivedBytes: Int) {
         self.url = url
         self.path = path
@@ -24,7 +24,7 @@ public struct ResumeToken: Sendable, Hashable, Codable {
         self.receivedBytes = receivedBytes
     }
 
-    /// The directory that it lies in.
+    /// The directory of the partial file.
     var folder: String {
         guard let slash = partialPath.lastIndex(of: "/") else { return "." }
         return slash == partialPath.startIndex ? "/" : String(partialPath[..<slash])

@@ -4,19 +4,19 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// How a JSON body is read.
+/// Options for decoding a JSON body.
 public struct JSONDecoding: Sendable {
-    /// What JSON is accepted.
+    /// The rules for accepted JSON.
     public var rules = JSONRules()
-    /// Whether members and elements that are null are left out, at any depth.
+    /// Whether null members and elements are removed, at any depth.
     public var removesNulls = false
-    /// Makes a decoder for each response.
+    /// Creates a decoder for each response.
     public var makeDecoder: @Sendable () -> JSONDecoder = { JSONDecoder() }
 
-    /// The defaults.
+    /// Creates options with default values.
     public init() {}
 
-    /// Reads a `Value`: JSON is proven first, then decoded. An empty body is nil where `Value` is an Optional.
+    /// Decodes a `Value` after the JSON was validated. An empty body is `nil` if `Value` is an Optional.
     func value<Value: Decodable>(in response: Response<Bytes>) throws -> Value {
         if let absent = absence(of: Value.self, in: response) {
             return absent
@@ -24,10 +24,10 @@ public struct JSONDecoding: Sendable {
         return try makeDecoder().decode(Value.self, from: try text(of: response.bytes).borrowedData)
     }
 
-    /// What the decoder gets, proven.
+    /// Returns the validated text for the decoder.
     ///
-    /// A decoder takes no half of a surrogate pair, while a tree has U+FFFD in its place. And of two members of a name a
-    /// decoder takes the first, while the last counts here: where either occurs, the decoder gets the tree's text.
+    /// It is rewritten from the tree where a decoder would differ: it rejects a lone surrogate, which a tree replaces
+    /// by U+FFFD, and it uses the first of two members of a name, while here the last one counts.
     private func text(of bytes: Bytes) throws(NetError) -> Bytes {
         if removesNulls {
             return try JSONValue(bytes, rules: rules).removingNulls.bytes
@@ -48,7 +48,7 @@ public struct JSONDecoding: Sendable {
         return removesNulls ? tree.removingNulls : tree
     }
 
-    /// Reads a tree; nil for an empty body.
+    /// Reads a tree, or `nil` for an empty body.
     func optionalTree(in response: Response<Bytes>) throws -> JSONValue? {
         response.bytes.isBlank ? nil : try tree(in: response)
     }
@@ -64,21 +64,22 @@ extension Bytes {
 }
 
 extension Decoding where Value: Decodable {
-    /// A JSON body, by a decoder with default settings.
+    /// A JSON body, decoded with default settings.
     ///
-    /// The body is proven to be JSON (RFC 8259) in UTF-8 first, whatever charset the Content-Type names. Of several members
-    /// of a name in one object the last counts, as in a ``JSONValue``; ``JSONRules/refusesDuplicateNames`` makes them an
-    /// error. A body that is empty or blank is nil where `Value` is an
-    /// Optional, and otherwise ``NetError/Code/undecodable`` as is all that is no JSON; ``NetError/jsonFaults`` names
-    /// the place.
+    /// The body is first validated as JSON (RFC 8259) in UTF-8, regardless of the charset in the Content-Type. If an
+    /// object has several members of one name, the last one counts, as in a ``JSONValue``.
+    /// ``JSONRules/refusesDuplicateNames`` makes them an error.
+    ///
+    /// An empty or blank body is `nil` if `Value` is an Optional. Otherwise it throws ``NetError/Code/undecodable``, as
+    /// malformed JSON does; ``NetError/jsonFaults`` has the position.
     public static var json: Decoding { json(JSONDecoding()) }
 
-    /// A JSON body, as these choices say.
+    /// A JSON body, decoded with these options.
     public static func json(_ choices: JSONDecoding) -> Decoding {
         Decoding(types: MediaTypes.json) { try choices.value(in: $0) }
     }
 
-    /// A JSON body, by a decoder that `makeDecoder` sets up anew for each response.
+    /// A JSON body, decoded by a decoder that `makeDecoder` creates for each response.
     public static func json(_ makeDecoder: @escaping @Sendable () -> JSONDecoder) -> Decoding {
         var choices = JSONDecoding()
         choices.makeDecoder = makeDecoder
@@ -90,17 +91,17 @@ extension Decoding where Value == JSONValue {
     /// A JSON body as a tree.
     public static var tree: Decoding { tree(JSONDecoding()) }
 
-    /// A JSON body as a tree; a decoder among the choices does not matter.
+    /// A JSON body as a tree. The decoder of the options is not used.
     public static func tree(_ choices: JSONDecoding) -> Decoding {
         Decoding(types: MediaTypes.json) { try choices.tree(in: $0) }
     }
 }
 
 extension Decoding where Value == JSONValue? {
-    /// A JSON body as a tree; nil when it is empty or blank.
+    /// A JSON body as a tree, or `nil` if it is empty or blank.
     public static var tree: Decoding { tree(JSONDecoding()) }
 
-    /// A JSON body as a tree, nil when it is empty or blank; a decoder among the choices does not matter.
+    /// A JSON body as a tree, or `nil` if it is empty or blank. The decoder of the options is not used.
     public static func tree(_ choices: JSONDecoding) -> Decoding {
         Decoding(types: MediaTypes.json) { try choices.optionalTree(in: $0) }
     }

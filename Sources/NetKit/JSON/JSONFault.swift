@@ -1,20 +1,20 @@
-/// One place where a text is not the JSON that was wanted.
+/// One position where a text is not the expected JSON.
 public struct JSONFault: Sendable, Hashable, CustomStringConvertible {
-    /// JSON Pointer (RFC 6901) to the value that a shape refuses, empty for the whole text and cut at 4 KiB; nil when
-    /// the text is not JSON there.
+    /// The JSON Pointer (RFC 6901) of a value that does not match a shape; empty for the whole text, truncated to 4
+    /// KiB. `nil` if the text is malformed there.
     public var pointer: String?
-    /// What was wanted, such as "string|number" or "',' or '}'".
+    /// The expected element, such as "string|number" or "',' or '}'".
     public var wanted: String
-    /// What was there, such as "null", "nothing" for a missing member, or "the end of the text".
+    /// The actual element, such as "null", "nothing" for a missing member, or "the end of the text".
     public var found: String
-    /// The byte, counted from 0; for a missing member that of the bracket that ends its object.
+    /// The byte offset, counted from 0. For a missing member, the offset of its object's closing bracket.
     public var offset: Int
-    /// The byte's line, counted from 1.
+    /// The line, counted from 1.
     public var line: Int
-    /// The byte's column, counted from 1 in characters.
+    /// The column, counted from 1 in characters.
     public var column: Int
 
-    /// A fault as a transport or a test describes it.
+    /// Creates a fault, for a transport or a test.
     public init(pointer: String?, wanted: String, found: String, offset: Int, line: Int = 1, column: Int = 1) {
         self.pointer = pointer
         self.wanted = wanted
@@ -24,7 +24,7 @@ public struct JSONFault: Sendable, Hashable, CustomStringConvertible {
         self.column = column
     }
 
-    /// One line, with line and column.
+    /// One line of text, with line and column.
     public var description: String {
         let place = "line \(line), column \(column)"
         guard let pointer else { return "\(place): wanted \(wanted), found \(found)" }

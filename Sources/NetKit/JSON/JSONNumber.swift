@@ -1,9 +1,9 @@
-/// A number with all of its digits, as they are written: equal when they are written alike.
+/// A number with all its digits as written. Numbers are equal if their texts are equal.
 public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
     /// The digits.
     public let text: String
 
-    /// A number from its text; nil when JSON has no such number (RFC 8259, 6).
+    /// Creates a number from its text. `nil` if it is not a JSON number (RFC 8259, 6).
     public init?(_ text: String) {
         var rest = Substring(text).utf8
         if rest.first == UInt8(ascii: "-") {
@@ -31,17 +31,17 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
         self.text = text
     }
 
-    /// An integer.
+    /// Creates an integer.
     public init(_ value: some BinaryInteger) {
         text = String(value)
     }
 
-    /// The integer, also for 1.0 and 1e2; nil when it is none or larger than an `Int`.
+    /// The integer, also for 1.0 and 1e2. `nil` if it is not an integer or exceeds an `Int`.
     public var integer: Int? {
         Int(text) ?? plainDigits.flatMap { Int($0) }
     }
 
-    /// The same number without a point and an exponent; nil when it is no integer, or has more digits than an `Int`.
+    /// The number without point and exponent. `nil` if it is not an integer, or has more digits than an `Int`.
     private var plainDigits: String? {
         let (number, _, exponent) = text.cut(atFirst: "e", "E") ?? (text, "e", "0")
         let (whole, _, fraction) = number.cut(atFirst: ".") ?? (number, ".", "")
@@ -49,14 +49,14 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
         let all = Array((whole.dropFirst(sign.utf8.count) + fraction).utf8)
         guard let first = all.firstIndex(where: { $0 != UInt8(ascii: "0") }) else { return "0" }
         let last = all.lastIndex { $0 != UInt8(ascii: "0") } ?? first
-        // What stands behind the last digit that counts: zeros to be added, or, below none, a fraction.
+        // The number of zeros after the last significant digit; negative for a fraction.
         guard let exponent = Int32(exponent).map(Int.init) else { return nil }
         let zeros = exponent - fraction.utf8.count + (all.count - 1 - last)
         guard zeros >= 0, last - first + zeros < 20 else { return nil }
         return sign + String(decoding: all[first...last], as: UTF8.self) + String(repeating: "0", count: zeros)
     }
 
-    /// The nearest `Double`; nil beyond its range.
+    /// The nearest `Double`, or `nil` beyond its range.
     public var double: Double? {
         Double(text).flatMap { $0.isFinite ? $0 : nil }
     }
@@ -74,14 +74,14 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension JSONNumber: ExpressibleByIntegerLiteral {
-    /// An integer.
+    /// Creates an integer.
     public init(integerLiteral value: Int) {
         text = String(value)
     }
 }
 
 extension JSONNumber: ExpressibleByFloatLiteral {
-    /// A number; a literal that is not finite becomes 0.
+    /// Creates a number. A non-finite literal becomes 0.
     public init(floatLiteral value: Double) {
         text = value.isFinite ? "\(value)" : "0"
     }

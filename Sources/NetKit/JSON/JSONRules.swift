@@ -1,16 +1,17 @@
-/// What JSON is accepted: exactly RFC 8259 in UTF-8, and these choices.
+/// The rules for accepted JSON: RFC 8259 in UTF-8, with these options.
 public struct JSONRules: Sendable, Hashable {
-    /// Arrays and objects within one another (512), at most 1,000,000; a ``JSONValue`` is never deeper than 512.
+    /// The largest nesting depth of arrays and objects (512), at most 1,000,000. A ``JSONValue`` is never deeper than
+    /// 512.
     public var maxDepth = 512
-    /// Bytes of the whole text; nil is no limit.
+    /// The largest number of bytes of the text; `nil` is no limit.
     public var maxBytes: Int?
-    /// Bytes of one number; nil is no limit.
+    /// The largest number of bytes of one number; `nil` is no limit.
     public var maxNumberBytes: Int?
-    /// Whether `\ud800` without its other half is accepted; it is read as U+FFFD.
+    /// Whether a lone surrogate such as `\ud800` is accepted; it is read as U+FFFD.
     public var allowsLoneSurrogates = false
-    /// Whether a name that its object has already had is refused.
+    /// Whether a duplicate name in an object is an error.
     public var refusesDuplicateNames = false
 
-    /// The defaults.
+    /// Creates the default rules.
     public init() {}
 }

@@ -42,7 +42,7 @@ extension JSONValue: CustomStringConvertible {
         }
     }
 
-    /// Escapes what RFC 8259, 7 asks for, and nothing else.
+    /// Escapes only the characters for which RFC 8259, 7 requires it.
     private static func write(_ text: String, to out: inout [UInt8]) {
         let hex = Array("0123456789abcdef".utf8)
         out.append(UInt8(ascii: "\""))

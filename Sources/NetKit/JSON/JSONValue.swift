@@ -1,11 +1,11 @@
-/// A JSON text as a tree: numbers with all of their digits, members in their order.
+/// A JSON text as a tree. Numbers keep all their digits, and members keep their order.
 ///
 ///     let value = try await agent.send(Request<JSONValue>("cities")).value
 ///     let name = value[0]?["name"]?.string
 ///     let exact = value[0]?["id"]?.number?.text
 ///
-/// A name that occurs twice in an object is there twice; a look-up gives the last, as browsers do. A tree that was read
-/// is at most 512 deep. Thread-safe.
+/// A name that occurs twice in an object has two members; a lookup returns the last, as browsers do. A parsed tree is
+/// at most 512 levels deep. Thread-safe.
 public indirect enum JSONValue: Sendable, Hashable {
     /// `null`.
     case null
@@ -13,7 +13,7 @@ public indirect enum JSONValue: Sendable, Hashable {
     case boolean(Bool)
     /// A number.
     case number(JSONNumber)
-    /// Text.
+    /// A string.
     case string(String)
     /// Values in order.
     case array([JSONValue])
@@ -24,10 +24,10 @@ public indirect enum JSONValue: Sendable, Hashable {
     public struct Member: Sendable, Hashable {
         /// The name.
         public var name: String
-        /// What has it.
+        /// The value.
         public var value: JSONValue
 
-        /// A named value.
+        /// Creates a member.
         public init(name: String, value: JSONValue) {
             self.name = name
             self.value = value
@@ -35,16 +35,16 @@ public indirect enum JSONValue: Sendable, Hashable {
     }
 }
 
-// Texts compare byte by byte (RFC 8259, 8.3), while to Swift the two spellings of "é" are equal.
+// Strings compare byte by byte (RFC 8259, 8.3), while Swift treats both Unicode forms of "é" as equal.
 extension JSONValue.Member {
-    /// The same name and the same value.
+    /// Whether names and values are equal.
     public static func == (left: Self, right: Self) -> Bool {
         left.name.utf8.elementsEqual(right.name.utf8) && left.value == right.value
     }
 }
 
 extension JSONValue {
-    /// The same value, its members in the same order, its texts and numbers written alike.
+    /// Whether the values are equal, with their members in the same order and their numbers written identically.
     public static func == (left: JSONValue, right: JSONValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -64,44 +64,44 @@ extension JSONValue {
         if case .null = self { true } else { false }
     }
 
-    /// True or false; nil for anything else.
+    /// The boolean, or `nil` for other values.
     public var boolean: Bool? {
         if case .boolean(let value) = self { value } else { nil }
     }
 
-    /// The number; nil for anything else.
+    /// The number, or `nil` for other values.
     public var number: JSONNumber? {
         if case .number(let value) = self { value } else { nil }
     }
 
-    /// The text; nil for anything else.
+    /// The string, or `nil` for other values.
     public var string: String? {
         if case .string(let value) = self { value } else { nil }
     }
 
-    /// The elements; nil for what is no array.
+    /// The elements of an array, or `nil` for other values.
     public var elements: [JSONValue]? {
         if case .array(let values) = self { values } else { nil }
     }
 
-    /// The members; nil for what is no object.
+    /// The members of an object, or `nil` for other values.
     public var members: [Member]? {
         if case .object(let members) = self { members } else { nil }
     }
 
-    /// The last member of this name; names compare byte by byte. Nil when there is none, and for what is no object.
+    /// The last member of this name; names compare byte by byte. `nil` if there is none, or if this is not an object.
     public subscript(name: String) -> JSONValue? {
         members?.last { $0.name.utf8.elementsEqual(name.utf8) }?.value
     }
 
-    /// An element; nil out of range, and for what is no array.
+    /// An element of an array. `nil` if the index is out of range, or if this is not an array.
     public subscript(index: Int) -> JSONValue? {
         guard let elements, elements.indices.contains(index) else { return nil }
         return elements[index]
     }
 
-    /// The value without members and elements that are null; what becomes empty stays, and so does a null by itself. Of
-    /// several members of a name the last alone stays.
+    /// The value without null members and elements. Containers that become empty are kept, and so is a top-level null.
+    /// Of several members of a name only the last is kept.
     public var removingNulls: JSONValue {
         switch self {
         case .array(let elements):
@@ -115,7 +115,7 @@ extension JSONValue {
         }
     }
 
-    /// The value with the last of several members of a name alone, at any depth.
+    /// The value with only the last of several members of a name, at any depth.
     var withLastMembers: JSONValue {
         switch self {
         case .array(let elements): .array(elements.map(\.withLastMembers))
@@ -135,37 +135,37 @@ extension [JSONValue.Member] {
     }
 }
 
-// No literal nil: in an optional value it could mean either nothing or null.
+// No nil literal: for an optional value it could mean either `nil` or null.
 extension JSONValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByStringInterpolation, ExpressibleByArrayLiteral,
     ExpressibleByDictionaryLiteral
 {
-    /// True or false.
+    /// Creates a boolean.
     public init(booleanLiteral value: Bool) {
         self = .boolean(value)
     }
 
-    /// An integer.
+    /// Creates an integer.
     public init(integerLiteral value: Int) {
         self = .number(JSONNumber(value))
     }
 
-    /// A number.
+    /// Creates a number.
     public init(floatLiteral value: Double) {
         self = .number(JSONNumber(floatLiteral: value))
     }
 
-    /// Text.
+    /// Creates a string.
     public init(stringLiteral value: String) {
         self = .string(value)
     }
 
-    /// Values in order.
+    /// Creates an array.
     public init(arrayLiteral elements: JSONValue...) {
         self = .array(elements)
     }
 
-    /// Members in the literal's order.
+    /// Creates an object with members in the literal's order.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(elements.map { Member(name: $0.0, value: $0.1) })
     }

@@ -1,14 +1,15 @@
-/// Content types that a request takes: "text/json", "application/*", "*/*", or "*+json" for a suffix (RFC 6839). Parameters
-/// count on neither side.
+/// Patterns of content types: "text/json", "application/*", "*/*", or "*+json" for a suffix (RFC 6839). Parameters are
+/// ignored on both sides.
 enum MediaTypes {
-    /// Those of JSON.
+    /// The types of JSON.
     static let json = ["application/json", "text/json", "text/javascript", "*+json"]
-    /// That of property lists.
+    /// The type of property lists.
     static let propertyList = ["application/x-plist"]
-    /// Those of several parts.
+    /// The types of multipart bodies.
     static let multipart = ["multipart/*"]
 
-    /// Whether a Content-Type is one of them. A body without a type is judged by what it is (RFC 9110, 8.3).
+    /// Returns whether a Content-Type matches one of the patterns. A body without a type is accepted, and its contents
+    /// decide (RFC 9110, 8.3).
     static func accept(_ contentType: String?, _ patterns: [String]) -> Bool {
         guard let contentType else { return true }
         let type = name(of: contentType)
@@ -20,7 +21,7 @@ enum MediaTypes {
             return true
         }
         if type == "image/*" {
-            // Some servers send back what they were asked for: some image.
+            // Some servers send the request's Accept value "image/*" as their Content-Type.
             return pattern.hasPrefix("image/")
         }
         if pattern.hasPrefix("*+") {

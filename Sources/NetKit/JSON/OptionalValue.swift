@@ -1,4 +1,4 @@
-/// A value that a body may leave out.
+/// A type with a value for an absent body.
 protocol OptionalValue {
     static var absent: Self { get }
 }

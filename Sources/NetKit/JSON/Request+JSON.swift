@@ -1,5 +1,5 @@
 extension Request where Value == JSONValue {
-    /// Asks for a JSON body as a tree; statuses from 200 to 299.
+    /// Creates a request for a JSON body as a tree. Accepts statuses from 200 to 299.
     public init(
         _ url: String, method: Method = .get, parameters: Parameters? = nil, headers: Headers = [:], body: Body? = nil
     ) {
@@ -8,7 +8,8 @@ extension Request where Value == JSONValue {
 }
 
 extension Request where Value == JSONValue? {
-    /// Asks for a JSON body as a tree, nil when it is empty or blank; statuses from 200 to 299.
+    /// Creates a request for a JSON body as a tree, which is `nil` if the body is empty or blank. Accepts statuses from
+    /// 200 to 299.
     public init(
         _ url: String, method: Method = .get, parameters: Parameters? = nil, headers: Headers = [:], body: Body? = nil
     ) {
@@ -17,14 +18,14 @@ extension Request where Value == JSONValue? {
 }
 
 extension Request {
-    /// The request, whose body has to be as this shape wants it; see ``expecting(_:)-(JSONExpectation)``.
+    /// Returns the request with a shape that its body must match; see ``expecting(_:)-(JSONExpectation)``.
     ///
     /// - Parameters:
-    ///   - shape: what the body has to be.
+    ///   - shape: the shape of the body.
     ///   - isLenient: as ``JSONExpectation/isLenient``.
     ///   - maxMismatches: as ``JSONExpectation/maxMismatches``.
-    ///   - types: as ``acceptedTypes``; nil leaves them.
-    ///   - statuses: as ``acceptedStatuses``; nil leaves them.
+    ///   - types: as ``acceptedTypes``; `nil` leaves them unchanged.
+    ///   - statuses: as ``acceptedStatuses``; `nil` leaves them unchanged.
     public func expecting(
         _ shape: JSONShape, isLenient: Bool = false, maxMismatches: Int = 1, types: [String]? = nil,
         statuses: Range<Int>? = nil
@@ -38,18 +39,19 @@ extension Request {
         return request
     }
 
-    /// The request, whose body has to be as expected: it is checked as it arrives, and the first byte that is wrong ends
-    /// the transfer with ``NetError/Code/shapeMismatch`` or ``NetError/Code/badJSON``. The error tells the places
-    /// (``NetError/jsonFaults``), the head, and the body so far.
+    /// Returns the request with an expectation that its body must meet. The body is checked while it arrives. The first
+    /// wrong byte ends the transfer with ``NetError/Code/shapeMismatch`` or ``NetError/Code/badJSON``. The error
+    /// contains the positions (``NetError/jsonFaults``), the head, and the body so far.
     ///
-    /// It speaks of bodies with an accepted status and content type; a request that accepts every status accepts those
-    /// from 200 to 299 from now on. Another status or type is told with the whole body, unchecked. An empty body is no
-    /// JSON, unless ``JSONExpectation/allowsEmptyBody`` is set.
+    /// The check applies to bodies with an accepted status and content type. A request that accepts every status
+    /// accepts those from 200 to 299 from now on. A response of another status or type fails with its whole body,
+    /// unchecked. An empty body is not JSON, unless ``JSONExpectation/allowsEmptyBody`` is set.
     ///
-    /// `save(_:to:)` leaves the file as it was unless the body passes. An output hears the pieces before the one that is
-    /// wrong, and no end. A download, which may go on where another ended, throws ``NetError/Code/usage``.
-    /// `stream(_:)` gives the pieces as they come and throws behind the one that is wrong; since every status is an answer
-    /// to it, a stream of another status or type is given unchecked: ``ResponseStream/status`` and its headers tell.
+    /// - `save(_:to:)` leaves the file unchanged unless the body passes.
+    /// - An output receives the chunks before the wrong one, and no end.
+    /// - A download can resume an earlier one, so it throws ``NetError/Code/usage``.
+    /// - `stream(_:)` delivers the chunks as they arrive and throws after the wrong one. It accepts every status, so a
+    ///   stream of another status or type is delivered unchecked; check ``ResponseStream/status`` and its headers.
     public func expecting(_ expectation: JSONExpectation) -> Request {
         var request = self
         request.expectation = expectation
@@ -59,7 +61,7 @@ extension Request {
 }
 
 extension Request {
-    /// Whether a Content-Type is one that the request accepts; an empty one is.
+    /// Returns whether the request accepts a Content-Type; an empty one is accepted.
     public func accepts(contentType: String) -> Bool {
         let types = acceptedTypes ?? (expectation == nil ? decoding.types : MediaTypes.json)
         return types.map { MediaTypes.accept(contentType, $0) } ?? true

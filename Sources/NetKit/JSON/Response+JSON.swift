@@ -1,7 +1,7 @@
 extension Response where Value == Bytes {
-    /// The body, read another way.
+    /// Decodes the body in another way.
     ///
-    /// Throws as `send(_:)` does when a body is not what a decoding expects.
+    /// Throws the same errors as `send(_:)` if the body does not match.
     public func decoded<Other>(by decoding: Decoding<Other>) throws(NetError) -> Other {
         do {
             return try decoding.decode(self)
@@ -17,7 +17,7 @@ extension Response where Value == Bytes {
         }
     }
 
-    /// The error that the Content-Type is none of these; nil when it is.
+    /// Returns the error for a Content-Type that is none of these, or `nil`.
     func typeError(_ accepted: [String]?) -> NetError? {
         guard let accepted, !MediaTypes.accept(headers["Content-Type"], accepted) else { return nil }
         return NetError(
@@ -26,10 +26,10 @@ extension Response where Value == Bytes {
             response: self)
     }
 
-    /// The error that a body is not JSON, or ``NetError/Code/badCharset`` where its charset is the reason.
+    /// Returns the error for a body that is not JSON, or ``NetError/Code/badCharset`` if its charset is the reason.
     ///
-    /// JSON is UTF-8, and a charset in its Content-Type has no effect (RFC 8259, 8.1 and 11). Only where a byte stands
-    /// that no JSON text has, such as one of ISO-8859-1 or the NULs of UTF-16, another charset there explains it.
+    /// JSON is UTF-8, and a charset in its Content-Type has no effect (RFC 8259, 8.1 and 11). Only if there is a byte
+    /// that cannot occur in JSON, such as one of ISO-8859-1 or a NUL of UTF-16, another charset there explains it.
     func blamingCharset(for error: NetError) -> NetError {
         guard error.code == .badJSON,
             error.jsonFaults.contains(where: { $0.found.hasPrefix("byte ") })
@@ -44,7 +44,7 @@ extension Response where Value == Bytes {
 }
 
 extension NetError {
-    /// What a decoding threw.
+    /// Wraps the error of a decoding.
     init<Value>(decoding error: any Error, to type: Value.Type, from received: Response<Bytes>) {
         guard let error = error as? NetError else {
             self.init(
@@ -62,20 +62,20 @@ extension NetError {
             response: received, jsonFaults: cause.jsonFaults, underlying: cause)
     }
 
-    /// The body that came with a status that was not accepted, read as JSON; nil when there is none, or none such.
+    /// Decodes the body of a response whose status was not accepted. `nil` if there is none, or if it does not decode.
     ///
     ///     catch let error as NetError { let problem = error.decodedBody(as: Problem.self) }
     public func decodedBody<Value: Decodable & Sendable>(
         as type: Value.Type, by decoding: Decoding<Value> = .json
     ) -> Value? {
         guard var response else { return nil }
-        // Whatever was proven was proven of a whole body.
+        // A copy, because a body check applies to a whole body.
         response.bytes = Bytes(Array(response.bytes))
         guard !response.bytes.isBlank, (try? response.checkType(decoding.types)) != nil else { return nil }
         return try? decoding.decode(response)
     }
 
-    /// The body that came with a status that was not accepted, as a tree; nil when there is none, or none such.
+    /// The body of a response whose status was not accepted, as a tree. `nil` if there is none, or if it is not JSON.
     public var jsonBody: JSONValue? {
         guard let response, (try? response.checkType(MediaTypes.json)) != nil else { return nil }
         return try? Decoding<JSONValue>.tree.decode(response)

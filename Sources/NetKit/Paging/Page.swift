@@ -1,14 +1,14 @@
-/// One page of several.
+/// One page of a list.
 public struct Page<Value: Sendable>: Sendable {
-    /// What it came with.
+    /// The response with the page.
     public let response: Response<Value>
-    /// Its place, counted from 1, whatever the server counts from.
+    /// The page's number, counted from 1 regardless of the server's numbering.
     public let number: Int
-    /// Whether no page is known to come after it.
+    /// Whether no further page is known.
     public let isLast: Bool
 
-    /// What is on it.
+    /// The page's value.
     public var value: Value { response.value }
-    /// Whether it is the first.
+    /// Whether it is the first page.
     public var isFirst: Bool { number == 1 }
 }

@@ -1,35 +1,35 @@
-/// How a server counts pages: what the request for one says, and which one comes after it.
+/// How a server divides a list into pages: how a page is requested, and how the next one is found.
 ///
 ///     .number()                                       // ?page=1&per_page=20, as long as pages are full
 ///     .offset(size: "limit", total: { $0.value.total }) { $0.items.count }
 ///     .cursor("after") { $0.value.nextCursor }        // what the page before it says
 ///     .link()                                         // the `Link` field, rel="next" (RFC 8288)
 public struct PageStyle<Value: Sendable>: Sendable {
-    /// A page to come.
+    /// The position of a page to load.
     struct Place: Sendable {
         /// Counted from 1.
         var number = 1
-        /// Items on the pages before it.
+        /// The number of items on the preceding pages.
         var offset = 0
-        /// Items wanted on it.
+        /// The requested number of items.
         var size: Int
-        /// The cursor or the URL that leads to it; nil for the first.
+        /// The page's cursor or URL; `nil` for the first page.
         var token: String?
     }
 
-    /// What comes after a page.
+    /// The page after the current one.
     enum Next: Sendable {
-        /// Another one.
+        /// Another page follows.
         case page(Place)
-        /// Nothing.
+        /// The current page is the last.
         case end
-        /// Nothing, and this one is none: it is empty and only shows that the one before it was the last.
+        /// The current page is empty, so the preceding one was the last.
         case none
     }
 
     private let ask: @Sendable (inout Request<Value>, Place) -> Void
     private let next: @Sendable (Response<Value>, Place) throws(NetError) -> Next
-    /// What the request says its place with, where the server may not heed it.
+    /// The parameter with the page's position, which a server may ignore.
     let counter: String?
 
     func request(_ request: Request<Value>, at place: Place) -> Request<Value> {
@@ -44,16 +44,17 @@ public struct PageStyle<Value: Sendable>: Sendable {
 }
 
 extension PageStyle {
-    /// Pages with numbers.
+    /// Pages that are requested by number.
     ///
-    /// The last page is the one that reaches `total`; without it one that holds less than was asked for, or the one
-    /// before an empty one, which is left out.
+    /// The last page is the one that reaches `total`. Without a total it is the first page that is shorter than
+    /// requested, or the one before an empty page, which is omitted.
     /// - Parameters:
     ///   - name: the parameter with the page's number.
     ///   - first: the first page's number.
-    ///   - size: the parameter with the number of items wanted; nil says nothing, and then no page is too short.
-    ///   - total: the number of items on all pages, where the response tells.
-    ///   - count: the number of items on a page.
+    ///   - size: the parameter with the requested number of items. If `nil`, it is not sent, and no page is considered
+    ///     short.
+    ///   - total: returns the number of items on all pages, if the response contains it.
+    ///   - count: returns the number of items on a page.
     public static func number(
         _ name: String = "page", from first: Int = 1, size: String? = "per_page",
         total: (@Sendable (Response<Value>) -> Int?)? = nil, count: @escaping @Sendable (Value) -> Int
@@ -65,13 +66,13 @@ extension PageStyle {
             }, next: counting(isSized: size != nil, total, count), counter: name)
     }
 
-    /// Pages that begin behind so many items; otherwise as ``number(_:from:size:total:count:)``.
+    /// Pages that are requested by the number of preceding items. Otherwise as ``number(_:from:size:total:count:)``.
     ///
     /// - Parameters:
-    ///   - name: the parameter with the number of items before the page.
-    ///   - size: the parameter with the number of items wanted; nil says nothing.
-    ///   - total: tells how many items there are in all, where the server does.
-    ///   - count: the number of items on a page.
+    ///   - name: the parameter with the number of preceding items.
+    ///   - size: the parameter with the requested number of items; `nil` sends none.
+    ///   - total: returns the number of items on all pages, if the response contains it.
+    ///   - count: returns the number of items on a page.
     public static func offset(
         _ name: String = "offset", size: String? = "limit", total: (@Sendable (Response<Value>) -> Int?)? = nil,
         count: @escaping @Sendable (Value) -> Int
@@ -83,12 +84,12 @@ extension PageStyle {
             }, next: counting(isSized: size != nil, total, count), counter: name)
     }
 
-    /// Each page says what leads to the next one.
+    /// Pages that are requested by a cursor from the preceding page.
     ///
     /// - Parameters:
-    ///   - name: the parameter with the cursor; the first page is asked for without.
-    ///   - size: the parameter with the number of items wanted; nil says nothing.
-    ///   - next: the cursor of the next page; nil and "" are the end.
+    ///   - name: the parameter with the cursor; the first request has none.
+    ///   - size: the parameter with the requested number of items; `nil` sends none.
+    ///   - next: returns the cursor of the next page; `nil` or "" ends the list.
     public static func cursor(
         _ name: String = "cursor", size: String? = nil, next: @escaping @Sendable (Response<Value>) -> String?
     ) -> PageStyle {
@@ -106,18 +107,18 @@ extension PageStyle {
             }, counter: nil)
     }
 
-    /// The response's `Link` field leads to the next page, with rel="next" (RFC 8288).
+    /// Pages that are found by the `Link` field with rel="next" of the preceding response (RFC 8288).
     ///
-    /// The URL is taken as it is, without the request's own parameters; of the agent's it gets those that it does not
-    /// have. After a page with one of another origin than was asked first the next load throws
-    /// ``NetError/Code/redirectRefused``: the request's credentials are not for it.
-    /// - Parameter size: the first request's parameter with the number of items wanted; nil says nothing.
+    /// The URL is used without the request's own parameters. The agent's parameters are added if the URL does not
+    /// contain them. If a link has another origin than the first page, the next load throws
+    /// ``NetError/Code/redirectRefused``, because the request's credentials are not meant for it.
+    /// - Parameter size: the first request's parameter with the requested number of items; `nil` sends none.
     public static func link(size: String? = nil) -> PageStyle {
         PageStyle(
             ask: { request, place in
                 guard let url = place.token else { return request.set(size, place.size) }
                 request.url = url
-                // What goes into a body is not in the URL that the server has made.
+                // Parameters in a body are not part of the server's URL.
                 if !request.content.makesBodyOfParameters {
                     request.parameters = nil
                     request.parameterSource = nil
@@ -155,7 +156,7 @@ extension PageStyle {
 }
 
 extension PageStyle where Value: Collection {
-    /// Pages with numbers, whose values are their items; see ``number(_:from:size:total:count:)``.
+    /// Pages by number, whose values are arrays of items; see ``number(_:from:size:total:count:)``.
     public static func number(
         _ name: String = "page", from first: Int = 1, size: String? = "per_page",
         total: (@Sendable (Response<Value>) -> Int?)? = nil
@@ -163,7 +164,7 @@ extension PageStyle where Value: Collection {
         number(name, from: first, size: size, total: total) { $0.count }
     }
 
-    /// Pages that begin behind so many items, whose values are their items; see ``offset(_:size:total:count:)``.
+    /// Pages by offset, whose values are arrays of items; see ``offset(_:size:total:count:)``.
     public static func offset(
         _ name: String = "offset", size: String? = "limit", total: (@Sendable (Response<Value>) -> Int?)? = nil
     ) -> PageStyle {
@@ -190,6 +191,6 @@ extension Request {
 }
 
 extension Response {
-    /// The response with its body for a value, as errors carry it.
+    /// The response with its body as the value, for errors.
     var bare: Response<Bytes> { map { $0.bytes } }
 }

@@ -1,12 +1,12 @@
-/// Pages of one list, one at a time: what a view needs that loads more as it is scrolled.
+/// Loads the pages of a list one at a time, for example while a view is scrolled.
 ///
 ///     let pager = Pager(Request<[City]>("cities"), by: .number(), size: 50, through: agent)
 ///     let first = try await pager.refresh()
 ///     let second = try await pager.loadNextPage()
 ///
-/// No page is given twice: loads wait for each other, and each gets a page of its own. A load that fails changes
-/// nothing, so the next one asks for the same page. A page whose way to the next one is unusable is given all the same,
-/// and the load after it fails. Thread-safe.
+/// No page is returned twice: loads wait for each other, and each returns the next page. A failed load changes nothing,
+/// so the next one requests the same page. If a page's reference to the next one is invalid, the page is returned and
+/// the next load fails. Thread-safe.
 public final class Pager<Source: RequestConvertible>: Sendable {
     /// A page of this list.
     public typealias Element = Page<Source.Value>
@@ -15,12 +15,12 @@ public final class Pager<Source: RequestConvertible>: Sendable {
 
     private struct State: Sendable {
         var size: Int
-        /// The page to load; nil after the last.
+        /// The page to load; `nil` after the last.
         var next: Place?
-        /// Why the way from the current page to the next one is unusable.
+        /// Why the reference to the next page is invalid.
         var fault: NetError?
         var current: Element?
-        /// What led to the pages so far.
+        /// The cursors and URLs of the pages so far.
         var tokens: Set<String> = []
         var loading = 0
     }
@@ -31,12 +31,12 @@ public final class Pager<Source: RequestConvertible>: Sendable {
     private let state: Lock<State>
     private let turns = Turns()
 
-    /// A list of which nothing is loaded.
+    /// Creates a pager. Loads nothing.
     ///
     /// - Parameters:
-    ///   - source: what asks for it; made anew for each page.
-    ///   - style: how one page leads to the next.
-    ///   - size: items wanted on a page; less than 1 counts as 1.
+    ///   - source: creates the request of each page.
+    ///   - style: how the next page is found.
+    ///   - size: the requested number of items on a page; less than 1 is treated as 1.
     ///   - sender: an agent.
     public init(
         _ source: Source, by style: PageStyle<Source.Value>, size: Int = 20, through sender: some RequestSender
@@ -47,7 +47,8 @@ public final class Pager<Source: RequestConvertible>: Sendable {
         state = Lock(State(size: max(1, size), next: Place(size: max(1, size))))
     }
 
-    /// Items wanted on a page. A change counts from the next ``refresh()``: in the middle it would move what is on each.
+    /// The requested number of items on a page. A change applies after the next ``refresh()``: before, it would shift
+    /// the items between pages.
     public var pageSize: Int {
         get { state.withLock { $0.size } }
         set {
@@ -60,22 +61,22 @@ public final class Pager<Source: RequestConvertible>: Sendable {
         }
     }
 
-    /// The page that was loaded last; nil before the first.
+    /// The last loaded page; `nil` before the first.
     public var currentPage: Element? { state.withLock { $0.current } }
-    /// Its number, counted from 1; 0 before the first.
+    /// The number of the current page, counted from 1; 0 before the first.
     public var currentPageNumber: Int { currentPage?.number ?? 0 }
-    /// Whether it is the first.
+    /// Whether the current page is the first.
     public var isFirstPage: Bool { currentPage?.isFirst ?? false }
-    /// Whether nothing comes after it, as far as is known.
+    /// Whether no further page is known.
     public var isLastPage: Bool { state.withLock { $0.next == nil && $0.fault == nil } }
-    /// Whether a load is under way, or waits for another.
+    /// Whether a load is in flight, or waits for another.
     public var isLoading: Bool { state.withLock { $0.loading > 0 } }
 
-    /// Loads the page after the current one, or the first; nil after the last.
+    /// Loads the page after the current one, or the first. Returns `nil` after the last.
     ///
-    /// Throws what the request throws. After a page that leads back to an earlier one it throws
-    /// ``NetError/Code/pageRepeated``, and nothing comes any more. After a page whose link leads to another origin it
-    /// throws ``NetError/Code/redirectRefused``, until ``refresh()`` begins anew. Both name the link.
+    /// Throws the errors of the request. Two more errors name an invalid link:
+    /// - ``NetError/Code/pageRepeated`` after a page that refers to an earlier one. The list ends there.
+    /// - ``NetError/Code/redirectRefused`` after a page whose link has another origin, until ``refresh()`` is called.
     public func loadNextPage() async throws(NetError) -> Element? {
         try await inTurn { () async throws(NetError) in
             let (place, current, tokens) = state.withLock { ($0.next, $0.current, $0.tokens) }
@@ -87,7 +88,7 @@ public final class Pager<Source: RequestConvertible>: Sendable {
         }
     }
 
-    /// The fault that stands in the way. A circle is reported once: all its pages were given.
+    /// Returns the error of an invalid reference. A cycle is reported once, because all its pages were returned.
     private func takeFault() -> NetError? {
         state.withLock { state in
             let fault = state.fault
@@ -98,7 +99,7 @@ public final class Pager<Source: RequestConvertible>: Sendable {
         }
     }
 
-    /// Loads the first page again; what was loaded is forgotten when it is there.
+    /// Loads the first page again. The earlier pages are forgotten when it has arrived.
     public func refresh() async throws(NetError) -> Element {
         let page = try await inTurn { () async throws(NetError) in
             try await load(Place(size: pageSize), after: nil, [])
@@ -122,7 +123,7 @@ public final class Pager<Source: RequestConvertible>: Sendable {
     ) async throws(NetError) -> Element? {
         let response = try await sender.send(style.request(try await source.request(), at: place))
         if let counter = style.counter, let current, response.isAgain(current.response) {
-            // The server has no page of this number: all there is was given.
+            // The server has no page of this number, so the list has ended.
             state.withLock { $0.next = nil }
             throw NetError(
                 .pageRepeated,
@@ -172,13 +173,13 @@ public final class Pager<Source: RequestConvertible>: Sendable {
     }
 }
 
-/// A cursor or a link as an error may show it: one line, cut short, and without the secrets of a URL.
+/// Returns a cursor or a link for an error message: one line, truncated, without the secrets of a URL.
 func shownPageToken(_ token: String) -> String {
     let shown = token.contains("://") ? Redaction().hiding(url: token) : token
     return String(String(shown.prefix(200)).debugDescription)
 }
 
 extension Response {
-    /// Whether the body is that of another, and is not empty.
+    /// Whether both bodies are equal and not empty.
     fileprivate func isAgain(_ other: Response) -> Bool { !bytes.isEmpty && bytes == other.bytes }
 }

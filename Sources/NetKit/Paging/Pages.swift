@@ -1,17 +1,17 @@
-/// The pages of a list as an asynchronous sequence: from the first one each time it is read.
+/// The pages of a list as an asynchronous sequence. Each iteration starts with the first page.
 ///
 ///     for try await page in agent.pages(of: Request<[City]>("cities"), by: .number()) {
 ///         cities += page.value
 ///     }
 ///
-/// A page is asked for when it is read, and not before. What is thrown ends the sequence.
+/// A page is requested when it is read. An error ends the sequence.
 public struct Pages<Source: RequestConvertible>: AsyncSequence, Sendable {
     let source: Source
     let style: PageStyle<Source.Value>
     let size: Int
     let sender: any RequestSender
 
-    /// From the first page.
+    /// Returns an iterator that starts with the first page.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(pager: pager(through: sender))
     }
@@ -20,7 +20,7 @@ public struct Pages<Source: RequestConvertible>: AsyncSequence, Sendable {
         Pager(source, by: style, size: size, through: sender)
     }
 
-    /// Gives the pages one by one.
+    /// Loads the pages one by one.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private var pager: Pager<Source>?
 
@@ -28,7 +28,7 @@ public struct Pages<Source: RequestConvertible>: AsyncSequence, Sendable {
             self.pager = pager
         }
 
-        /// The next page; nil after the last.
+        /// Returns the next page, or `nil` after the last.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(NetError) -> Page<Source.Value>?
         {
             do throws(NetError) {
@@ -46,12 +46,12 @@ public struct Pages<Source: RequestConvertible>: AsyncSequence, Sendable {
 }
 
 extension RequestSender {
-    /// The pages of a list.
+    /// Returns the pages of a list.
     ///
     /// - Parameters:
-    ///   - source: a request, or what describes one; made anew for each page.
-    ///   - style: how one page leads to the next.
-    ///   - size: items wanted on a page.
+    ///   - source: a request, or a value that creates one for each page.
+    ///   - style: how the next page is found.
+    ///   - size: the requested number of items on a page.
     public func pages<Source: RequestConvertible>(
         of source: Source, by style: PageStyle<Source.Value>, size: Int = 20
     ) -> Pages<Source> {

@@ -1,4 +1,4 @@
-/// One task at a time, in the order in which they came.
+/// An asynchronous lock that admits one task at a time, in order of arrival.
 final class Turns: Sendable {
     private struct State: Sendable {
         var isTaken = false
@@ -7,7 +7,7 @@ final class Turns: Sendable {
 
     private let state = Lock(State())
 
-    /// Waits for one's turn; throws when the task is cancelled first.
+    /// Acquires the lock. Throws if the task is cancelled first.
     func enter() async throws(NetError) {
         let promise = state.withLock { state -> Promise<Void>? in
             if !state.isTaken {
@@ -27,7 +27,7 @@ final class Turns: Sendable {
                 state.waiting.removeAll { $0 === promise }
                 return state.waiting.count < count
             }
-            // It was called in the moment in which it gave up.
+            // The lock was passed to it while it was cancelled.
             if !isWaiting {
                 leave()
             }
@@ -35,7 +35,7 @@ final class Turns: Sendable {
         }
     }
 
-    /// Lets the next one in.
+    /// Releases the lock to the next task.
     func leave() {
         let next = state.withLock { state -> Promise<Void>? in
             state.isTaken = !state.waiting.isEmpty

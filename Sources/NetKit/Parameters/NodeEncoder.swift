@@ -1,4 +1,4 @@
-/// The standard library's view of a ``ParameterNode``.
+/// An `Encoder` that writes into a ``ParameterNode``.
 struct NodeEncoder: Encoder {
     let node: ParameterNode
     let codingPath: [any CodingKey]
@@ -43,7 +43,7 @@ private struct FieldContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
         try field(key).take(value, at: codingPath + [key], by: strategy)
     }
 
-    // Without these two the standard library refuses such integers in the container's name; so below.
+    // Without these two methods the standard library rejects 128-bit integers; likewise below.
     func encode(_ value: Int128, forKey key: Key) {
         field(key).put(Parameters(value))
     }

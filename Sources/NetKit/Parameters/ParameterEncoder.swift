@@ -4,79 +4,80 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// How any `Encodable` value becomes ``Parameters``.
+/// Converts any `Encodable` value into ``Parameters``.
 ///
 ///     struct Search: Encodable { var text: String, since: Date, isOpen: Bool }
 ///     let parameters = try Parameters(encoding: search, by: ParameterEncoder(keys: .snakeCase, dates: .secondsSince1970))
 ///
-/// Fields keep the order in which the value encodes them; those of dictionaries are sorted, as dictionaries have none. A
-/// `Set` becomes ``Parameters/set(_:)``, a `URL` its text, a `Decimal` its digits. Thread-safe.
+/// Fields keep the order in which the value encodes them. The fields of dictionaries are sorted, because dictionaries
+/// have no order. A `Set` becomes ``Parameters/set(_:)``, a `URL` a string, and a `Decimal` its digits. Thread-safe.
 public struct ParameterEncoder: Sendable {
-    /// What keys are called.
+    /// How keys are named.
     public enum KeyStrategy: Sendable {
-        /// As they are declared.
+        /// Unchanged.
         case asDeclared
-        /// `isOpenNow` as `is_open_now`; the keys of dictionaries stay.
+        /// `isOpenNow` becomes `is_open_now`. The keys of dictionaries are unchanged.
         case snakeCase
-        /// By a function of one's own; the keys of dictionaries stay.
+        /// Converted by a closure. The keys of dictionaries are unchanged.
         case custom(@Sendable (String) -> String)
     }
 
-    /// What dates become.
+    /// How dates are encoded.
     public enum DateStrategy: Sendable {
-        /// Text such as `2026-11-21T18:00:00Z` (RFC 3339); a date outside the years 1 to 9999 is refused.
+        /// As text such as `2026-11-21T18:00:00Z` (RFC 3339). A date outside the years 1 to 9999 is an error.
         case iso8601
-        /// A number of seconds.
+        /// As a number of seconds.
         case secondsSince1970
-        /// A whole number of milliseconds.
+        /// As an integer number of milliseconds.
         case millisecondsSince1970
-        /// What `Date` itself encodes.
+        /// As `Date` encodes itself.
         case deferred
-        /// By a function of one's own.
+        /// By a closure.
         case custom(@Sendable (Date) throws -> Parameters)
     }
 
-    /// What `Data` becomes.
+    /// How `Data` is encoded.
     public enum DataStrategy: Sendable {
-        /// Text in base64 (RFC 4648, 4).
+        /// As base64 text (RFC 4648, 4).
         case base64
-        /// ``Parameters/bytes(_:)``.
+        /// As ``Parameters/bytes(_:)``.
         case bytes
-        /// What `Data` itself encodes: an array of numbers.
+        /// As `Data` encodes itself: an array of numbers.
         case deferred
-        /// By a function of one's own.
+        /// By a closure.
         case custom(@Sendable (Data) throws -> Parameters)
     }
 
-    /// What booleans become.
+    /// How booleans are encoded.
     public enum BooleanStrategy: Sendable {
-        /// ``Parameters/boolean(_:)``, which each writer spells in its way.
+        /// As ``Parameters/boolean(_:)``, which each format writes in its own form.
         case booleans
-        /// The integers 1 and 0.
+        /// As the integers 1 and 0.
         case numbers
-        /// Text of one's own.
+        /// As the given strings.
         case text(true: String, false: String)
     }
 
-    /// Keys.
+    /// How keys are named.
     public var keys: KeyStrategy
-    /// Dates.
+    /// How dates are encoded.
     public var dates: DateStrategy
-    /// `Data`.
+    /// How `Data` is encoded.
     public var data: DataStrategy
-    /// Booleans.
+    /// How booleans are encoded.
     public var booleans: BooleanStrategy
-    /// Whether it becomes JSON: a number that is not finite is refused where it stands, and a `Set` is a sorted array.
+    /// Whether the result becomes JSON. Non-finite numbers are then errors with their path, and a `Set` becomes a
+    /// sorted array.
     private(set) var isForJSON = false
 
-    /// What a `JSONEncoder` without settings writes.
+    /// Encodes as a `JSONEncoder` with default settings.
     static let json = {
         var encoder = ParameterEncoder(dates: .deferred)
         encoder.isForJSON = true
         return encoder
     }()
 
-    /// The default, but for what is named.
+    /// Creates an encoder. Each setting has a default.
     public init(
         keys: KeyStrategy = .asDeclared, dates: DateStrategy = .iso8601, data: DataStrategy = .base64,
         booleans: BooleanStrategy = .booleans
@@ -89,9 +90,9 @@ public struct ParameterEncoder: Sendable {
 }
 
 extension Parameters {
-    /// What the value encodes.
+    /// Encodes a value.
     ///
-    /// Throws ``NetError/Code/unencodable``, with the path, when the value refuses to be encoded.
+    /// Throws ``NetError/Code/unencodable``, with the path, if the value cannot be encoded.
     public init(encoding value: some Encodable, by encoder: ParameterEncoder = ParameterEncoder()) throws(NetError) {
         let node = ParameterNode()
         do {
@@ -117,7 +118,7 @@ extension NetError {
 }
 
 extension [any CodingKey] {
-    /// The path as a query names it.
+    /// The path in the form of a query name.
     fileprivate var asName: String {
         guard let first else { return "" }
         return dropFirst().reduce(into: first.stringValue) {
@@ -127,7 +128,7 @@ extension [any CodingKey] {
 }
 
 extension ParameterEncoder {
-    /// A declared key, as it is called.
+    /// Returns the encoded name of a declared key.
     func name(of key: String) -> String {
         switch keys {
         case .asDeclared: key
@@ -144,20 +145,20 @@ extension ParameterEncoder {
         }
     }
 
-    /// Nil where the date encodes itself.
+    /// Returns `nil` if the date encodes itself.
     func parameters(of date: Date, at path: [any CodingKey]) throws -> Parameters? {
         switch dates {
         case .iso8601: .string(try date.text(at: path))
         case .secondsSince1970: .double(date.timeIntervalSince1970)
         case .millisecondsSince1970:
-            // One that lies too far away is refused by who writes it, as infinity is.
+            // A date out of range becomes infinity, which every format rejects.
             Int64(exactly: (date.timeIntervalSince1970 * 1000).rounded()).map(Parameters.integer) ?? .double(.infinity)
         case .deferred: nil
         case .custom(let make): try make(date)
         }
     }
 
-    /// Nil where the data encodes itself.
+    /// Returns `nil` if the data encodes itself.
     func parameters(of data: Data) throws -> Parameters? {
         switch self.data {
         case .base64: .string(data.base64EncodedString())
@@ -169,11 +170,12 @@ extension ParameterEncoder {
 }
 
 extension Date {
-    /// As RFC 3339 has it. The formatter takes a date that is none, or lies beyond all calendars, for some other one.
+    /// Returns the date as RFC 3339 text. The formatter would silently write another date for one that is NaN or beyond
+    /// all calendars.
     fileprivate func text(at path: [any CodingKey]) throws -> String {
         let years1To9999 = Date.distantPast..<Date(timeIntervalSince1970: 253_402_300_800)
         guard years1To9999.contains(self) else {
-            // Not the date itself: whoever prints the error would trap, as some have no description.
+            // Not the date itself: it may have no description, and printing the error would then trap.
             throw EncodingError.invalidValue(
                 timeIntervalSince1970,
                 .init(codingPath: path, debugDescription: "a date outside the years 1 to 9999 has no text"))
@@ -183,8 +185,8 @@ extension Date {
 }
 
 extension String {
-    /// A word begins with a capital letter behind a small letter or a digit, and with the last of several capital letters
-    /// when a small one follows: `userIDText` is `user_id_text`.
+    /// A word begins with a capital letter after a small letter or a digit. In a run of capitals, the last one begins a
+    /// word if a small letter follows: `userIDText` is `user_id_text`.
     fileprivate var inSnakeCase: String {
         let letters = Array(unicodeScalars)
         var result = ""

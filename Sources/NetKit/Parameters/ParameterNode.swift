@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// One place in a tree of parameters that is being encoded; lives for that alone.
+/// A node of a tree of parameters during encoding.
 final class ParameterNode {
     private enum Content {
         case nothing
@@ -14,15 +14,15 @@ final class ParameterNode {
     }
 
     private var content = Content.nothing
-    /// Where each field is.
+    /// The index of each field.
     private var places: [String: Int] = [:]
     private var isSet = false
-    /// Whether a set is an array in a fixed order.
+    /// Whether a set is encoded as an array in a fixed order.
     private var sortsSets = false
-    /// Whether the keys are a dictionary's own: they are data, and have no order.
+    /// Whether the keys are those of a dictionary: they are data, and have no order.
     private(set) var isDictionary = false
 
-    /// What has been encoded; an object without fields for a value that encoded nothing at all.
+    /// The encoded value. A value that encoded nothing is an object without fields.
     var parameters: Parameters {
         switch content {
         case .nothing: return .object([])
@@ -35,7 +35,7 @@ final class ParameterNode {
             if isSet {
                 return sortsSets ? .array(Self.sorted(values)) : .set(Set(values))
             }
-            // A dictionary whose keys are not text is keys and values in turns.
+            // A dictionary whose keys are not strings is encoded as alternating keys and values.
             return .array(isDictionary ? Self.sortedPairs(values) : values)
         }
     }
@@ -59,19 +59,19 @@ final class ParameterNode {
         content = .value(value)
     }
 
-    /// Makes this an object, if it is none yet.
+    /// Makes the node an object.
     func beginFields() {
         if case .fields = content { return }
         content = .fields([])
     }
 
-    /// Makes this an array, if it is none yet.
+    /// Makes the node an array.
     func beginValues() {
         if case .values = content { return }
         content = .values([])
     }
 
-    /// The node of a field; one that is there already is begun anew, in its place.
+    /// Returns the node of a field. An existing one is cleared and keeps its position.
     func field(_ name: String) -> ParameterNode {
         let node = ParameterNode()
         guard case .fields(var fields) = content else { return node }
@@ -86,7 +86,7 @@ final class ParameterNode {
         return node
     }
 
-    /// The node of one more value.
+    /// Appends a node and returns it.
     func element() -> ParameterNode {
         let node = ParameterNode()
         guard case .values(var nodes) = content else { return node }
@@ -96,7 +96,7 @@ final class ParameterNode {
         return node
     }
 
-    /// Encodes a value here.
+    /// Encodes a value into the node.
     func take(_ value: some Encodable, at path: [any CodingKey], by encoder: ParameterEncoder) throws {
         if let known = try known(value, at: path, by: encoder) {
             put(known)
@@ -121,7 +121,7 @@ final class ParameterNode {
     }
 }
 
-/// Integers by their value, then everything else by its JSON text.
+/// Sorts integers by value, and everything else by its JSON text.
 private struct SortKey: Comparable {
     let integer: Int64?
     let text: [UInt8]
@@ -146,13 +146,13 @@ extension Parameters {
     }
 }
 
-// Types without their elements, for a question that generic code cannot ask otherwise.
+// A marker protocol without associated types: generic code cannot test for `Set` otherwise.
 private protocol MarkedSet {}
 extension Set: MarkedSet {}
 private protocol MarkedDictionary {}
 extension Dictionary: MarkedDictionary {}
 
-/// A key that is a name or a place.
+/// A key that is a name or an index.
 struct NameKey: CodingKey {
     let stringValue: String
     let intValue: Int?

@@ -1,42 +1,42 @@
-/// What a request says in its query or its body: a value, or named values in order, as deep as one likes.
+/// The parameters of a request's query or body: a value, or named values in order, nested to any depth.
 ///
 ///     let search: Parameters = ["q": "swift", "page": 1, "tags": ["a", "b"], "near": ["lat": 59.9, "lon": 10.7]]
 ///     let person = try Parameters(encoding: Person(name: "bang"))
 ///     var more: Parameters = ["city": .init(city)]
 ///     more["sort"] = "name"
 ///
-/// It is written by ``QueryEncoding`` and by the makers of bodies, which all read the same tree. Thread-safe.
+/// ``QueryEncoding`` and all body formats write the same tree. Thread-safe.
 public enum Parameters: Sendable, Hashable {
-    /// Nothing: a bare key in a query.
+    /// No value: a bare key in a query.
     case null
-    /// True or false.
+    /// A boolean.
     case boolean(Bool)
-    /// An integer of 64 bits.
+    /// A 64-bit integer.
     case integer(Int64)
-    /// A floating-point number; one that is not finite is refused when it is written.
+    /// A floating-point number. Writing a non-finite one is an error.
     case double(Double)
-    /// A number as its decimal digits, such as one of more than 64 bits; what is no number in JSON is refused when it is
-    /// written.
+    /// A number as decimal digits, such as one of more than 64 bits. Writing text that is not a JSON number is an
+    /// error.
     case number(String)
-    /// Text.
+    /// A string.
     case string(String)
     /// Bytes without a charset.
     case bytes([UInt8])
-    /// Named values in order; a name may occur several times.
+    /// Named values in order. A name may occur several times.
     case object([Field])
     /// Values in order.
     case array([Parameters])
-    /// Values whose order means nothing; a query repeats their bare key and sorts them.
+    /// Values without an order. A query repeats their bare key and sorts them.
     case set(Set<Parameters>)
 
     /// A named value.
     public struct Field: Sendable, Hashable {
         /// The name.
         public var name: String
-        /// What has it.
+        /// The value.
         public var value: Parameters
 
-        /// A named value.
+        /// Creates a named value.
         public init(name: String, value: Parameters) {
             self.name = name
             self.value = value
@@ -45,55 +45,55 @@ public enum Parameters: Sendable, Hashable {
 }
 
 extension Parameters {
-    /// Text.
+    /// Creates a string.
     public init(_ text: some StringProtocol) {
         self = .string(String(text))
     }
 
-    /// True or false.
+    /// Creates a boolean.
     public init(_ value: Bool) {
         self = .boolean(value)
     }
 
-    /// An integer, with all of its digits.
+    /// Creates an integer with all its digits.
     public init(_ value: some BinaryInteger) {
         self = Int64(exactly: value).map(Parameters.integer) ?? .number(String(value))
     }
 
-    /// A number.
+    /// Creates a number.
     public init(_ value: Double) {
         self = .double(value)
     }
 
-    /// A number, with the fewest digits that read back as the same `Float`.
+    /// Creates a number with the fewest digits that read back as the same `Float`.
     public init(_ value: Float) {
         self = Parameters(shortest: value)
     }
 
-    /// A value, or null for nil.
+    /// Creates a copy, or null for `nil`.
     public init(_ value: Parameters?) {
         self = value ?? .null
     }
 
-    /// Values in order.
+    /// Creates an array.
     public init(_ values: some Sequence<Parameters>) {
         self = .array(Array(values))
     }
 
-    /// Named values in order.
+    /// Creates an object.
     public init(_ fields: some Sequence<Field>) {
         self = .object(Array(fields))
     }
 }
 
 extension Parameters {
-    /// The fields of an object; none of anything else.
+    /// The fields of an object; empty for other values.
     public var fields: [Field] {
         guard case .object(let fields) = self else { return [] }
         return fields
     }
 
-    /// Whether it is an object, an array or a set that holds nothing.
+    /// Whether it is an object, an array or a set without elements.
     public var isEmpty: Bool {
         switch self {
         case .object(let fields): fields.isEmpty
@@ -103,7 +103,7 @@ extension Parameters {
         }
     }
 
-    /// Whether a field, however deep, has a name that is looked for.
+    /// Returns whether a field at any depth has a name for which `isWanted` returns true.
     func holdsField(_ isWanted: (String) -> Bool) -> Bool {
         switch self {
         case .object(let fields): fields.contains { isWanted($0.name) || $0.value.holdsField(isWanted) }
@@ -113,10 +113,10 @@ extension Parameters {
         }
     }
 
-    /// The first value of this name; nil when there is none, or when this is no object.
+    /// The first value of this name. `nil` if there is none, or if this is not an object.
     ///
-    /// Setting replaces every value of the name by one, in the first one's place; nil removes them, and
-    /// ``Parameters/null`` does not. What is no object becomes one.
+    /// Setting a value replaces all values of the name, at the position of the first. Setting `nil` removes them;
+    /// ``Parameters/null`` does not. A value that is not an object becomes one.
     public subscript(name: String) -> Parameters? {
         get { fields.first { $0.name == name }?.value }
         set {
@@ -130,7 +130,7 @@ extension Parameters {
         }
     }
 
-    /// Adds a field at the end, whatever is there of its name. What is no object becomes one.
+    /// Appends a field, even if the name exists. A value that is not an object becomes one.
     public mutating func append(name: String, value: Parameters) {
         var fields = fields
         self = .null

@@ -1,13 +1,18 @@
-/// How ``Parameters`` become a query or a form.
+/// Encodes ``Parameters`` as a query or a form.
 ///
-/// The defaults are AFNetworking's rules: `key=value`, `a[b]`, `a[]`, the bare key for each value of a set and for null,
-/// nothing for empty containers, keys in the order of their UTF-16 code units, booleans as 1 and 0, and everything but
-/// `A-Za-z0-9-._~/?` percent-escaped as UTF-8; a `?` that would begin the whole query too, as some parsers would drop it.
+/// The defaults are AFNetworking's rules:
+/// - names are `key=value`, `a[b]` and `a[]`
+/// - each value of a set, and null, is written as the bare key
+/// - empty containers are omitted
+/// - keys are sorted by their UTF-16 code units
+/// - booleans are 1 and 0
+/// - all characters except `A-Za-z0-9-._~/?` are percent-encoded as UTF-8, and also a `?` at the beginning of the
+///   query, which some parsers would drop
 ///
 ///     let query = try QueryEncoding(arrays: .repeated, spaces: .plus).query(["tag": ["a b", "c"]])   // tag=a+b&tag=c
 ///
-/// A value that cannot be written, such as a number that is not finite, throws ``NetError/Code/badParameter`` with the
-/// key in its message. Thread-safe.
+/// A value that cannot be written, such as a non-finite number, throws ``NetError/Code/badParameter`` with the key in
+/// its message. Thread-safe.
 public struct QueryEncoding: Sendable {
     /// How the values of an array are named.
     public enum ArrayStyle: Sendable {
@@ -17,12 +22,12 @@ public struct QueryEncoding: Sendable {
         case indexed
         /// `a` for each.
         case repeated
-        /// `a` once, with its values joined by commas; the commas within them are escaped. An array that holds
+        /// `a` once, with its values joined by commas; commas within them are percent-encoded. An array that contains
         /// containers cannot be joined.
         case commaSeparated
     }
 
-    /// How the values of an object inside another one are named.
+    /// How the values of a nested object are named.
     public enum NestedStyle: Sendable {
         /// `a[b]`.
         case brackets
@@ -46,29 +51,29 @@ public struct QueryEncoding: Sendable {
         case plus
     }
 
-    /// Which field comes first. Arrays keep their order, and sets are sorted, in either case.
+    /// The order of the fields. Arrays keep their order, and sets are sorted, in both cases.
     public enum Order: Sendable {
-        /// Fields by name; equal names as they were given.
+        /// By name; fields of equal names keep their order.
         case sorted
-        /// As they were given.
+        /// In their given order.
         case asGiven
     }
 
-    /// Names in arrays.
+    /// The names of array values.
     public var arrays: ArrayStyle
-    /// Names in objects.
+    /// The names of nested values.
     public var nested: NestedStyle
-    /// Booleans.
+    /// How booleans are written.
     public var booleans: BooleanStyle
-    /// Spaces, in names too.
+    /// How spaces are written, also in names.
     public var spaces: SpaceStyle
-    /// Which comes first.
+    /// The order of the fields.
     public var order: Order
-    /// Writes the whole query instead, when it is not nil. What it throws is the ``NetError/underlying`` error of a
-    /// ``NetError/Code/badParameter``, unless it is a ``NetError`` itself.
+    /// Writes the whole query instead, if it is not `nil`. An error thrown here becomes the ``NetError/underlying``
+    /// error of a ``NetError/Code/badParameter``, unless it is a ``NetError``.
     public var encoder: (@Sendable (Parameters) throws -> String)?
 
-    /// The default, but for what is named.
+    /// Creates an encoding. Each setting has a default.
     public init(
         arrays: ArrayStyle = .brackets, nested: NestedStyle = .brackets, booleans: BooleanStyle = .numbers,
         spaces: SpaceStyle = .percent, order: Order = .sorted,
@@ -84,7 +89,7 @@ public struct QueryEncoding: Sendable {
 }
 
 extension QueryEncoding {
-    /// The query, without a `?`; empty when there is none.
+    /// Returns the query without `?`; empty if there are no parameters.
     public func query(_ parameters: Parameters) throws(NetError) -> String {
         if let text = try ownText(parameters) {
             return text
@@ -92,14 +97,14 @@ extension QueryEncoding {
         return try encodedText(parameters)
     }
 
-    /// The URL with the query in its place: before a fragment, behind a query that is there already. No bare `?` is left.
+    /// Returns the URL with the query added: before a fragment and after an existing query. An empty query adds no `?`.
     ///
-    /// Throws ``NetError/Code/badParameter`` too when an ``encoder`` wrote a `#`, a space or a control character.
+    /// Also throws ``NetError/Code/badParameter`` if an ``encoder`` wrote a `#`, a space or a control character.
     public func url(_ url: String, with parameters: Parameters) throws(NetError) -> String {
         try attachQuery(try query(parameters), to: url)
     }
 
-    /// The query as the bytes of a form (WHATWG URL, 5.1).
+    /// Returns the query as the bytes of a form (WHATWG URL, 5.1).
     func formBytes(_ parameters: Parameters) throws(NetError) -> [UInt8] {
         if let text = try ownText(parameters) {
             return Array(text.utf8)

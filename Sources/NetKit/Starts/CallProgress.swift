@@ -183,7 +183,7 @@ public final class CallProgress: Sendable {
         tell()
     }
 
-    // MARK: What it follows
+    // MARK: The followed task
 
     /// Adds a part. A part with twice the weight counts twice.
     ///

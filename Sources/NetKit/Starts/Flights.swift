@@ -58,7 +58,7 @@ final class Flights: Sendable {
         isolation: isolated (any Actor)? = #isolation, _ work: () async throws(NetError) -> Value
     ) async throws(NetError) -> Value {
         let result: Result<Value, NetError> = await Self.$aboard.withValue(ObjectIdentifier(self)) {
-            _ = isolation  // The capture keeps the closure on its actor; otherwise an actor's call would change threads twice.
+            _ = isolation  // Keeps the closure on the actor; otherwise its call would change threads twice.
             do throws(NetError) {
                 return .success(try await work())
             } catch {

@@ -1,5 +1,6 @@
 extension UploadQueue {
-    /// Sends what is kept, and what will be, until the task is cancelled, nothing is left or nothing is sent any more.
+    /// Sends the current and later uploads until the Swift task is cancelled, the queue is empty (with `untilEmpty`),
+    /// or nothing more may be sent.
     func drain(
         untilEmpty: Bool, by send: @escaping @Sendable (Request<Bytes>) async throws(NetError) -> Response<Bytes>
     ) async {
@@ -19,7 +20,7 @@ extension UploadQueue {
         state.withLock { $0.isDraining = false }
     }
 
-    /// One of those that send.
+    /// Sends one upload after the other; `maxConcurrent` of these run concurrently.
     private func work(
         _ untilEmpty: Bool, _ send: @Sendable (Request<Bytes>) async throws(NetError) -> Response<Bytes>
     ) async {
@@ -50,9 +51,9 @@ extension UploadQueue {
 
     private enum Attempt {
         case over(Outcome)
-        /// It stays where it is, to be tried again; with what the server says of when.
+        /// The upload stays in the queue and is tried again, after the server's Retry-After if it sent one.
         case again(after: Duration?)
-        /// It stays where it is, and so do all: nothing is sent any more.
+        /// All uploads stay in the queue, and nothing more is sent.
         case never
     }
 

@@ -1,25 +1,25 @@
-/// Uploads that outlive their process: each is written down in a folder before it is sent, and sent until it is answered,
-/// by whichever process has the folder then.
+/// A queue of uploads that survive the end of the process. Each upload is written to a directory before it is sent. It
+/// is sent until it has a response, by the process that uses the directory at the time.
 ///
 ///     let queue = try UploadQueue(folder: path) { outcome in … }
 ///     Task { await agent.upload(queue) }                       // as long as the app runs
 ///     try await queue.add(Request<Void>("photos", method: .post, body: .file("/data/p.jpg")))
 ///
-/// A process may end at any moment, by `kill -9` or a crash: what was added is there at the next start, whole or not at
-/// all, and is sent again unless it was answered. So that a server can tell a second try from a second upload, each has an
-/// `Idempotency-Key`, its own or one that is made for it, which is the same in every try of every process.
+/// A process may end at any moment, by `kill -9` or a crash. Each added upload is then found at the next start,
+/// complete or not at all, and is sent again unless it had a response. Each upload has an `Idempotency-Key`, its own or
+/// a generated one, so that a server can recognize a retry. It is the same in every attempt of every process.
 ///
-/// One queue at a time has a folder, in all processes. Uploads begin in order, several at once, so one may overtake
-/// another. **Secrets are not written down**, as with an ``OfflineQueue``: `prepare` adds them. Thread-safe.
+/// Only one queue in all processes can use a directory. Uploads begin in order and several run concurrently, so one may
+/// overtake another. **Secrets are not written**, as with an ``OfflineQueue``: `prepare` adds them. Thread-safe.
 public final class UploadQueue: Sendable {
-    /// What became of an upload; it is kept no more.
+    /// The outcome of an upload that has left the queue.
     public typealias Outcome = OfflineQueue.Outcome
 
-    /// What is kept of a body that is a file.
+    /// How the queue stores a file that is a body.
     public enum Keeping: Sendable, Hashable {
-        /// Its path: the file has to stay as it is until the upload is over.
+        /// Stores its path. The file must not change until the upload ends.
         case path
-        /// A copy in the queue's folder: the file may change or go at once.
+        /// Stores a copy in the queue's directory. The file may then change or be deleted.
         case copy
     }
 
@@ -32,20 +32,22 @@ public final class UploadQueue: Sendable {
     private let onOutcome: @Sendable (Outcome) -> Void
     let state: Lock<UploadState>
 
-    /// A queue of what the folder holds, which is made when it is not there.
+    /// Creates a queue with the uploads in the directory, which is created if necessary.
     ///
-    /// Throws ``NetError/Code/file`` when the folder cannot be used, when another queue has it, in this process or another,
-    /// or when another user could have written the folder or a file in it.
+    /// Throws ``NetError/Code/file`` in these cases:
+    /// - the directory cannot be used
+    /// - another queue uses it, in this process or another
+    /// - another user could have written the directory or a file in it
     /// - Parameters:
-    ///   - folder: where uploads are kept; made if it is not there.
-    ///   - maxConcurrent: uploads at once (2), at least 1.
+    ///   - folder: the directory of the uploads; created if necessary.
+    ///   - maxConcurrent: the largest number of concurrent uploads (2), at least 1.
     ///   - lifetime: how long an upload is kept (a week).
-    ///   - maxBodyBytes: the largest body in memory that is written into the description (64 KiB); a larger one, and one
-    ///     that is put together while it is sent, gets a file of its own in the folder.
-    ///   - redaction: tells what is a secret.
-    ///   - time: tells the time.
-    ///   - prepare: adds what was left out, before each try; it may set ``Request/progress``, too.
-    ///   - onOutcome: hears what became of each, also of those that an earlier process added.
+    ///   - maxBodyBytes: the largest body in memory that is written into the upload's record (64 KiB). A larger one,
+    ///     and one that is put together while it is sent, gets its own file in the directory.
+    ///   - redaction: recognizes secrets.
+    ///   - time: the source of time.
+    ///   - prepare: adds what was omitted, before each attempt. It can also set ``Request/progress``.
+    ///   - onOutcome: called with the outcome of each upload, including those that an earlier process added.
     public init(
         folder: String, maxConcurrent: Int = 2, lifetime: Duration = .seconds(7 * 24 * 60 * 60),
         maxBodyBytes: Int = 64 << 10, redaction: Redaction = Redaction(), time: TimeSource = .system,
@@ -62,7 +64,7 @@ public final class UploadQueue: Sendable {
         let (kept, last) = try self.folder.load()
         var state = UploadState(kept: kept, last: last)
         for upload in kept {
-            // A clock that is behind the upload itself is not set yet, and would have it wait for years.
+            // A clock before the time of the upload is not set yet. It would delay the upload for years.
             if let moment = upload.notBefore, upload.keptAt <= time.epochSeconds() {
                 state.postpone(upload.id, at: time.now(), for: time.left(until: moment))
             }
@@ -70,10 +72,9 @@ public final class UploadQueue: Sendable {
         self.state = Lock(state)
     }
 
-    /// As the other initializer, for callers that need not hear what became of each.
+    /// Creates a queue without a handler for outcomes.
     ///
-    /// That one is preferred where both fit, so that a closure behind the parentheses is its `onOutcome`, and not
-    /// `prepare`.
+    /// The other initializer is preferred where both match. So a trailing closure is `onOutcome` and not `prepare`.
     @_disfavoredOverload
     public convenience init(
         folder: String, maxConcurrent: Int = 2, lifetime: Duration = .seconds(7 * 24 * 60 * 60),
@@ -85,18 +86,22 @@ public final class UploadQueue: Sendable {
             redaction: redaction, time: time, prepare: prepare, onOutcome: { _ in })
     }
 
-    /// What is kept, in order.
+    /// The uploads in the queue, in order.
     public var uploads: [QueuedRequest] { state.withLock { $0.kept } }
 
-    /// Writes an upload down; when this returns it is safe, also from a power failure.
+    /// Writes an upload to disk. When this returns, it survives a power failure.
     ///
-    /// Its URL may be relative to the base of the agent that will send it. Fields that hold secrets, credentials and notes
-    /// are left out. Files, and bodies that are read while they are sent, are not looked into.
-    /// Throws ``NetError/Code/usage`` for a secret in its URL, a form or JSON and for trust, proxy or address of
-    /// its own, ``NetError/Code/file`` when it cannot be written, and what reading its body throws; then nothing is kept.
+    /// Its URL may be relative to the base of the agent that will send it. Fields with secrets, credentials and request
+    /// options are omitted. Files, and bodies that are read while they are sent, are not searched for secrets.
+    ///
+    /// If it throws, nothing is kept. It throws:
+    /// - ``NetError/Code/usage`` for a secret in the URL, a form or JSON
+    /// - ``NetError/Code/usage`` for a trust policy, proxy or address of the request
+    /// - ``NetError/Code/file`` if the upload cannot be written
+    /// - the errors of reading the body
     /// - Parameters:
-    ///   - request: what is sent; any method.
-    ///   - keeping: what is kept of a body that is a file.
+    ///   - request: the request, with any method.
+    ///   - keeping: how a body that is a file is stored.
     @discardableResult
     public func add(
         _ request: Request<some Sendable>, keeping: Keeping = .path
@@ -114,7 +119,7 @@ public final class UploadQueue: Sendable {
         return record
     }
 
-    /// Writes it down, and leaves nothing behind when that cannot be done.
+    /// Writes the upload. If that fails, no file remains.
     @concurrent
     private func keep(_ request: Request<Bytes>, _ keeping: Keeping) async throws(NetError) -> QueuedRequest {
         let id = state.withLock { state in
@@ -140,7 +145,7 @@ public final class UploadQueue: Sendable {
         NetError(.usage, "the upload cannot be kept: \(why)")
     }
 
-    /// Sees to it that the body can be written down: in the description, by its path, or in a file of its own.
+    /// Makes the body storable: in the record, by its path, or in its own file.
     private func place(
         _ request: inout Request<Bytes>, _ id: Int, _ keeping: Keeping
     ) async throws(NetError) {
@@ -151,7 +156,7 @@ public final class UploadQueue: Sendable {
         if let bytes = body.wholeBytes, bytes.count <= rules.maxBodyBytes {
             return
         }
-        // A file is not looked into any more.
+        // A file is not searched for secrets.
         if let secret = rules.secret(in: body, of: request) {
             throw Self.refused(secret)
         }
@@ -159,7 +164,7 @@ public final class UploadQueue: Sendable {
         request.body?.content = .file(folder.bodyFile(id))
     }
 
-    /// Gives one up; false when it is not, or no longer, kept. One that is under way goes on.
+    /// Removes an upload. Returns false if it is not in the queue. A transfer in flight continues.
     @discardableResult
     public func remove(_ id: QueuedRequest.ID) -> Bool {
         let (wasKept, news) = state.withLock { state in
@@ -175,15 +180,16 @@ public final class UploadQueue: Sendable {
         return wasKept
     }
 
-    /// One is over: it is gone from the folder before anybody is told.
+    /// Removes an upload that has ended from the directory, then reports its outcome.
     func end(_ outcome: Outcome, of id: QueuedRequest.ID) {
         remove(id)
         onOutcome(outcome)
     }
 
-    /// It rests: as long as it would after so many failures, or as long as the server has asked for, if that is longer.
+    /// Delays the next attempt by the backoff after that many failures, or by the server's Retry-After if that is
+    /// longer.
     ///
-    /// What a server asks for is written down, so that another process heeds it, too.
+    /// The server's time is written to disk, so that other processes respect it too.
     func rest(_ upload: QueuedRequest, asked: Duration?) {
         let now = time.now()
         let asked = asked.map { min($0, time.left(until: upload.expiresAt)) }
@@ -196,14 +202,14 @@ public final class UploadQueue: Sendable {
             return state.note(moment, of: upload.id)
         }
         guard let changed else { return }
-        // Without it the next process tries too early, which does no harm.
+        // If this fails, the next process tries too early, which is harmless.
         try? folder.write(changed)
         if !state.withLock({ $0.keeps(upload.id) }) {
             folder.remove(upload.id)
         }
     }
 
-    /// 128 bits, as unlikely to be met twice as a UUID.
+    /// 128 random bits: collisions are as unlikely as those of UUIDs.
     private static func freshKey() -> String {
         (0..<2).map { _ in
             let digits = String(UInt64.random(in: 0 ... .max), radix: 16)
@@ -212,18 +218,18 @@ public final class UploadQueue: Sendable {
     }
 }
 
-/// What an upload queue keeps, and how far it is with it.
+/// The uploads of a queue and their state.
 struct UploadState: Sendable {
-    /// When one that failed may be tried again.
+    /// The time at which a failed upload may be tried again.
     struct Rest: Sendable {
         var failures: Int
         var until: Duration
     }
 
-    /// What is to be done next.
+    /// The next action.
     enum Step: Sendable {
         case send(QueuedRequest)
-        /// Nothing, until something changes, or so much time has passed.
+        /// Wait until something changes, or until this time has passed.
         case wait(Promise<Void>, Duration?)
         case end
     }
@@ -233,7 +239,7 @@ struct UploadState: Sendable {
     var underWay: Set<Int> = []
     var rests: [Int: Rest] = [:]
     var isDraining = false
-    /// Whether those who send are to send no more.
+    /// Whether sending has to stop.
     var isStopping = false
     private var news = Promise<Void>()
 
@@ -242,13 +248,13 @@ struct UploadState: Sendable {
         self.last = last
     }
 
-    /// In its place in the order; returns who waits for news.
+    /// Inserts an upload in order. Returns the promise to fulfil for the waiting senders.
     mutating func insert(_ record: QueuedRequest) -> Promise<Void> {
         kept.insert(record, at: kept.firstIndex { $0.id > record.id } ?? kept.count)
         return renewed()
     }
 
-    /// Those who wait for news; the next ones wait for the next.
+    /// Returns the promise of the current waiters and creates the one of the next.
     mutating func renewed() -> Promise<Void> {
         defer { news = Promise() }
         return news
@@ -269,19 +275,19 @@ struct UploadState: Sendable {
         return .wait(news, free.compactMap { rests[$0.id]?.until }.min().map { $0 - now })
     }
 
-    /// It failed, and may be tried again later.
+    /// Records a failure: the upload is delayed by the backoff.
     mutating func rest(_ id: Int, at now: Duration) {
         let failures = (rests[id]?.failures ?? 0) + 1
         rests[id] = Rest(failures: failures, until: now + QueueRules.rest(after: failures))
     }
 
-    /// It is not tried before so much time has passed.
+    /// Delays the next attempt by at least this time.
     mutating func postpone(_ id: Int, at now: Duration, for wait: Duration) {
         let failures = rests[id]?.failures ?? 0
         rests[id] = Rest(failures: failures, until: max(rests[id]?.until ?? .zero, now + wait))
     }
 
-    /// Notes a server's wish; returns what is to be written down, nil where nothing changes.
+    /// Records the time that a server requested. Returns the record to write, or `nil` if it is unchanged.
     mutating func note(_ moment: Double?, of id: Int) -> QueuedRequest? {
         guard let place = kept.firstIndex(where: { $0.id == id }), kept[place].notBefore != moment else { return nil }
         kept[place].notBefore = moment
