@@ -1,4 +1,4 @@
-/// Stands between an agent and its transport, and wraps each call that goes through.
+/// Wraps every call of an agent.
 ///
 ///     struct Stamp: Interceptor {
 ///         func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
@@ -9,32 +9,32 @@
 ///     }
 ///     configuration.interceptors = [Retry(), Stamp()]
 ///
-/// It may change the request, answer by itself, look at the reply or replace it, and call `next` as often as it likes:
-/// each time is an exchange of its own. What it throws ends the call. Send, stream and save go through the same chain.
-/// It runs where the caller runs, and on many tasks at once.
+/// An interceptor can change the request, return a response of its own, inspect or replace the response, and call
+/// `next` any number of times: each time sends the request again. An error thrown here ends the call. Send, stream and
+/// save use the same chain. Interceptors run on the caller's task and concurrently for different calls.
 public protocol Interceptor: Sendable {
-    /// Answers a call, as a rule by what `next` answers.
+    /// Handles one call, usually by calling `next`.
     func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer
 
-    /// The request as this interceptor would have it say who asks, were it sent now; nil, which is the default, leaves
-    /// that to others.
+    /// Returns the request with the credentials that this interceptor would add, or `nil` (the default) if it adds
+    /// none.
     ///
-    /// ``Caching`` and ``Repeats`` in front of it ask, to tell users apart who show what they are only behind them. It is
-    /// to be quick, and nothing is sent of it.
+    /// ``Caching`` and ``Repeats`` call this on the interceptors behind them, to distinguish users whose credentials
+    /// are added later. It must be fast and must not send anything.
     func identified(_ request: Request<Bytes>) -> Request<Bytes>?
 }
 
 extension Interceptor {
-    /// Nil.
+    /// `nil`.
     public func identified(_ request: Request<Bytes>) -> Request<Bytes>? { nil }
 }
 
-/// What comes after an interceptor: the next one, and at the end the exchange itself.
+/// The rest of the chain behind an interceptor: the next one, or the transport at the end.
 public struct Next: Sendable {
     private let chain: CallChain
     private let place: Int
 
-    /// An end that is a closure's, to run an interceptor by itself.
+    /// Creates an end from a closure, to run an interceptor separately.
     public init(_ exchange: @escaping @Sendable (Call) async throws(NetError) -> Answer) {
         self.init(CallChain([], end: ClosureEnd(exchange: exchange)))
     }
@@ -44,7 +44,7 @@ public struct Next: Sendable {
         self.place = place
     }
 
-    /// Lets the call go on.
+    /// Continues with the call.
     public func callAsFunction(_ call: Call) async throws(NetError) -> Answer {
         if place < chain.interceptors.count {
             return try await chain.interceptors[place].intercept(call, next: Next(chain, place: place + 1))
@@ -54,21 +54,21 @@ public struct Next: Sendable {
 }
 
 extension Next {
-    /// What the agent says of caching.
+    /// The agent's settings for caches.
     var cacheContext: CacheContext { chain.end.cacheContext }
 
-    /// Whose chain it is; nil where that is a closure's.
+    /// The owner of the chain; `nil` for a closure's chain.
     var owner: ObjectIdentifier? { chain.end.owner }
 
-    /// The call as those behind this place have it say who asks.
+    /// Returns the call with the credentials that the interceptors from here on would add.
     func identified(_ call: Call) -> Call { chain.identified(call, from: place) }
 }
 
-/// Where a chain of interceptors ends.
+/// The end of a chain of interceptors.
 protocol CallEnd: Sendable {
     func exchange(_ call: Call) async throws(NetError) -> Answer
     var cacheContext: CacheContext { get }
-    /// The agent's exchange; nil for a test's.
+    /// The agent's exchange; `nil` in a test.
     var owner: ObjectIdentifier? { get }
 }
 
@@ -85,7 +85,7 @@ private struct ClosureEnd: CallEnd {
     }
 }
 
-/// Interceptors in order, the outermost first.
+/// Interceptors in order, outermost first.
 final class CallChain: Sendable {
     let interceptors: [any Interceptor]
     let end: any CallEnd
@@ -95,7 +95,7 @@ final class CallChain: Sendable {
         self.end = end
     }
 
-    /// The call as those from a place on have it say who asks.
+    /// Returns the call with the credentials that the interceptors from `place` on would add.
     func identified(_ call: Call, from place: Int = 0) -> Call {
         var call = call
         for interceptor in interceptors[place...] {
@@ -112,7 +112,7 @@ private enum InterceptorsNote: RequestNote {
 }
 
 extension Request {
-    /// Interceptors of this request alone, the outermost first: they stand behind the agent's, nearer to the wire.
+    /// The request's own interceptors, outermost first. They run behind the agent's, closer to the network.
     public var interceptors: [any Interceptor] {
         get { self[InterceptorsNote.self] }
         set { self[InterceptorsNote.self] = newValue }

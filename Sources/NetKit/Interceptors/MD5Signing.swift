@@ -1,33 +1,36 @@
-/// Signs each request as CTNetworking's services do: an MD5 over its parameters and a key that both sides know.
+/// Signs each request like CTNetworking's services: with an MD5 of its parameters and a shared key.
 ///
 ///     configuration.signing = [MD5Signing(publicKey: "app", privateKey: secret)]
 ///
-/// What is digested are the parameters that are sent, as `name=value` with nothing escaped and sorted, with "&" between
-/// two, and behind them the private key. Empty values are left out; booleans are 1 and 0. With ``Style/rest(version:)``
-/// `version/method` stands in front, the method being the path behind the version. A request whose parameters do not go
-/// into the URL counts ``publicKey`` as one more parameter, `api_key`; in the REST style its JSON body follows the
-/// parameters instead. The signature is the parameter ``name`` of the URL.
+/// The digested text is the sent parameters, as unescaped `name=value`, sorted and joined by "&", followed by the
+/// private key. Empty values are left out; booleans are 1 and 0.
 ///
-/// MD5 keeps nobody from finding another text with the same signature, and whoever takes the app apart has the key: it
-/// is for servers that want it. ``RequestSigning`` is better in every respect.
+/// - With ``Style/rest(version:)``, `version/method` comes first. The method is the path after the version.
+/// - If the parameters do not go into the URL, ``publicKey`` counts as one more parameter, `api_key`. In the REST style
+///   its JSON body follows the parameters instead.
+///
+/// The signature is added to the URL as the parameter ``name``.
+///
+/// MD5 is not collision-resistant, and the key can be extracted from the app: use this only for servers that require
+/// it. ``RequestSigning`` is better in every respect.
 public struct MD5Signing: OriginBoundInterceptor {
-    /// What is digested.
+    /// The digested text.
     public enum Style: Sendable, Hashable {
         /// Parameters and key.
         case parameters
-        /// Version and method in front of them; an empty version is left out with its "/".
+        /// Version and method, then parameters and key. An empty version is left out with its "/".
         case rest(version: String)
     }
 
-    /// Who asks, for the server.
+    /// The public key, which identifies the app to the server.
     public let publicKey: String
-    /// What is digested.
+    /// The digested text.
     public var style: Style
-    /// The name that the signature has in the query.
+    /// The name of the signature in the query.
     public var name = "sig"
     private let privateKey: String
 
-    /// A signer with these keys.
+    /// Creates a signer with these keys.
     public init(publicKey: String, privateKey: String, style: Style = .parameters) {
         self.publicKey = publicKey
         self.privateKey = privateKey
@@ -36,8 +39,8 @@ public struct MD5Signing: OriginBoundInterceptor {
 
     /// Adds the signature to the URL.
     ///
-    /// Throws ``NetError/Code/badParameter`` for parameters within parameters, and ``NetError/Code/usage`` for a body
-    /// that is put together or read while it is sent, in the REST style.
+    /// - Throws: ``NetError/Code/badParameter`` for nested parameters. In the REST style, ``NetError/Code/usage`` for a
+    ///   body that is put together or read while it is sent.
     public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
         var call = call
         try call.settleURL()
@@ -46,7 +49,7 @@ public struct MD5Signing: OriginBoundInterceptor {
         return try await next(call)
     }
 
-    /// What is digested for a call, so that a server's author can compare.
+    /// Returns the digested text of a call, for comparison with a server.
     public func signedText(of call: Call) throws(NetError) -> String {
         let hasBody = call.request.body != nil
         var parameters = call.sentParameters ?? [:]
@@ -63,13 +66,13 @@ public struct MD5Signing: OriginBoundInterceptor {
             guard let bytes = body.wholeBytes else {
                 throw NetError(.usage, "a body that is put together or read while it is sent cannot be signed")
             }
-            // What became the body is not digested a second time.
+            // Parameters that became the body are not digested twice.
             let inURL = call.origin?.content.value.makesBodyOfParameters ?? true ? [:] : parameters
             return try place + Self.lines(of: inURL) + String(decoding: Array(bytes), as: UTF8.self) + privateKey
         }
     }
 
-    /// "version/method"; the path is looked through for the version as a whole folder.
+    /// Returns "version/method"; the version must be a whole component of the path.
     private static func place(of path: String, version: String) -> String {
         let folders = path.split(separator: "/")
         guard !version.isEmpty else { return folders.joined(separator: "/") }
@@ -101,7 +104,7 @@ public struct MD5Signing: OriginBoundInterceptor {
         case .integer(let value): return String(value)
         case .number(let digits): return digits
         case .double:
-            // As it is sent: no character of a number is escaped.
+            // As sent: no character of a number is escaped.
             return String(try QueryEncoding().query(["": field.value]).drop { $0 == "=" })
         case .object, .array, .set, .bytes:
             throw NetError(.badParameter, "'\(field.name)' holds what cannot be signed with MD5")
@@ -110,9 +113,9 @@ public struct MD5Signing: OriginBoundInterceptor {
 }
 
 extension MD5Signing: CustomStringConvertible, CustomReflectable {
-    /// Who asks, and how.
+    /// Public key, style and name.
     public var description: String { "MD5Signing(publicKey: \(publicKey), style: \(style), name: \(name))" }
 
-    /// Without the private key, so that `dump` does not tell it.
+    /// A mirror without the private key, so that `dump` does not print it.
     public var customMirror: Mirror { Mirror(self, children: ["publicKey": publicKey, "style": style, "name": name]) }
 }

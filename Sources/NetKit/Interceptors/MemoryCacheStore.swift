@@ -4,12 +4,12 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Entries in memory: gone with the process, and what was used longest ago goes first.
+/// A store in memory, which is lost with the process and evicts the least recently used entries first.
 ///
-/// When entries cost more than the hard limit together, the oldest go until they cost no more than the soft one: room
-/// is made for many at once, and not for each by itself.
+/// When the total cost exceeds the hard limit, entries are evicted down to the soft limit: one eviction makes room for
+/// many entries.
 public final class MemoryCacheStore: CacheStore {
-    /// What an entry costs beside its bytes.
+    /// The cost of an entry in addition to its bytes.
     private static let overhead = 256
 
     private let softLimit: Int
@@ -31,14 +31,15 @@ public final class MemoryCacheStore: CacheStore {
         }
     }
 
-    /// An empty store.
+    /// Creates an empty store.
     ///
     /// - Parameters:
-    ///   - hardLimit: bytes; from 0.
-    ///   - softLimit: bytes that are left when the hard limit was passed, unless the entry just put costs more by itself;
-    ///     nil takes three quarters of it.
-    ///   - maximumShare: percent of the hard limit that one entry may take, 1 to 100.
-    ///   - now: where time comes from.
+    ///   - hardLimit: bytes, from 0.
+    ///   - softLimit: the bytes that remain after an eviction, unless the new entry alone costs more; `nil` is three
+    ///     quarters of
+    ///     the hard limit.
+    ///   - maximumShare: the largest share of one entry in the hard limit, in percent, 1 to 100.
+    ///   - now: the clock.
     public init(
         hardLimit: Int = 32 << 20, softLimit: Int? = nil, maximumShare: Int = 5,
         now: @escaping @Sendable () -> Date = { Date() }
@@ -54,10 +55,10 @@ public final class MemoryCacheStore: CacheStore {
         return entry.body.count + entry.metadata.count + texts + key.description.count + overhead
     }
 
-    /// The entry of a key; nil when there is none.
+    /// Returns the entry of a key, or `nil` if there is none.
     public func entry(for key: CacheKey) async throws(NetError) -> CacheEntry? {
         state.withLock { state in
-            // Few have a lifetime of their own: the others need no time.
+            // Few entries have a lifetime: the others need no clock.
             guard let entry = state.kept.use(key), entry.lifetime == nil || !entry.isOver(at: now()) else {
                 state.kept.remove(key)
                 state.misses += 1
@@ -68,7 +69,7 @@ public final class MemoryCacheStore: CacheStore {
         }
     }
 
-    /// Puts an entry; see ``CacheStore/put(_:for:)``.
+    /// Stores an entry; see ``CacheStore/put(_:for:)``.
     public func put(_ entry: CacheEntry, for key: CacheKey) async throws(NetError) {
         let cost = Self.cost(of: entry, for: key)
         if cost > share {
@@ -78,7 +79,7 @@ public final class MemoryCacheStore: CacheStore {
         entry.created = entry.created ?? now()
         let dated = entry
         state.withLock { state in
-            // Before it is among them: it never goes for itself, although it may cost more than the soft limit.
+            // Evict before inserting: the new entry may cost more than the soft limit and must not evict itself.
             state.kept.remove(key)
             if state.kept.cost > hardLimit - cost {
                 state.makeRoom(downTo: max(0, softLimit - cost))
@@ -87,23 +88,23 @@ public final class MemoryCacheStore: CacheStore {
         }
     }
 
-    /// Removes what was used longest ago until the rest costs no more than this: for programs that hear that memory is
-    /// short.
+    /// Evicts the least recently used entries until the rest costs at most `bytes`, for programs that react to low
+    /// memory.
     public func makeRoom(downTo bytes: Int) {
         state.withLock { $0.makeRoom(downTo: bytes) }
     }
 
-    /// Removes an entry; false when there was none.
+    /// Removes an entry. Returns false if there was none.
     @discardableResult
     public func remove(_ key: CacheKey) async throws(NetError) -> Bool { state.withLock { $0.kept.remove(key) } }
 
-    /// Removes the entries with this tag; tells how many there were.
+    /// Removes the entries with this tag and returns their number.
     @discardableResult
     public func removeAll(tagged tag: String) async throws(NetError) -> Int {
         removeAll { $0.tags.contains(tag) }
     }
 
-    /// Removes the entries of this host; tells how many there were.
+    /// Removes the entries of this host and returns their number.
     @discardableResult
     public func removeAll(from host: String) async throws(NetError) -> Int {
         if host.isEmpty {
@@ -125,7 +126,7 @@ public final class MemoryCacheStore: CacheStore {
         }
     }
 
-    /// Removes everything; tells how many entries there were.
+    /// Removes all entries and returns their number.
     @discardableResult
     public func removeAll() async throws(NetError) -> Int {
         let emptied = state.withLock { state in
@@ -135,7 +136,7 @@ public final class MemoryCacheStore: CacheStore {
         return emptied.count
     }
 
-    /// What there is, from the one that was used longest ago.
+    /// Returns all entries, least recently used first.
     public func list() async throws(NetError) -> [CacheListing] {
         let moment = now()
         return state.withLock { $0.kept }.all.filter { !$0.value.isOver(at: moment) }.map {
@@ -143,7 +144,7 @@ public final class MemoryCacheStore: CacheStore {
         }
     }
 
-    /// How much there is.
+    /// Returns the number and size of the entries.
     public func usage() async throws(NetError) -> CacheUsage {
         let state = state.withLock { $0 }
         return CacheUsage(
@@ -153,7 +154,7 @@ public final class MemoryCacheStore: CacheStore {
 }
 
 extension UInt8 {
-    /// ASCII letters in lower case.
+    /// The byte with an ASCII letter in lower case.
     fileprivate var lowercased: UInt8 {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self + 32 : self
     }

@@ -1,11 +1,10 @@
-/// An interceptor that adds what the base URL's origin alone may have, such as credentials or a signature.
+/// An interceptor whose additions belong to the base URL's origin only, such as credentials or a signature.
 ///
-/// Among an agent's interceptors it is left out of calls to an origin that is not the agent's, among a service's
-/// interceptors of calls to an origin that is not the service's (``Agent/Configuration/trustedOrigins``). Among a
-/// request's own interceptors it always takes part. Without a base URL nothing is left out.
+/// An agent's is skipped for calls to origins that are not the agent's, and a service's for origins that are not the
+/// service's (``Agent/Configuration/trustedOrigins``). A request's own always runs. Without a base URL none is skipped.
 public protocol OriginBoundInterceptor: Interceptor {}
 
-/// Those of agent and service that add nothing to a request, because its URL is at an origin that is not theirs.
+/// Whether agent and service add nothing to a request, because its URL's origin is not theirs.
 struct Outsiders: OptionSet, Sendable {
     let rawValue: UInt8
 
@@ -18,7 +17,7 @@ private enum OutsidersNote: RequestNote {
 }
 
 extension Request {
-    /// Those that add nothing to it.
+    /// The ones that add nothing to the request.
     var outsiders: Outsiders { hasNotes ? self[OutsidersNote.self] : [] }
 }
 

@@ -1,4 +1,4 @@
-/// A value that many tasks wait for: each may give up alone.
+/// A value that many tasks can wait for; each can stop waiting separately.
 final class Promise<Value: Sendable>: Sendable {
     typealias Outcome = Result<Value, NetError>
 
@@ -12,7 +12,7 @@ final class Promise<Value: Sendable>: Sendable {
 
     private let state = Lock(State())
 
-    /// Gives everybody their value; later ones are ignored.
+    /// Resumes all waiters with the outcome. Later outcomes are ignored.
     func fulfil(_ outcome: Outcome) {
         let waiting = state.withLock { state in
             guard state.outcome == nil else { return [Int: CheckedContinuation<Outcome, Never>]() }
@@ -25,7 +25,7 @@ final class Promise<Value: Sendable>: Sendable {
         }
     }
 
-    /// Waits for the value; throws ``NetError/Code/cancelled`` when the task is cancelled first.
+    /// Waits for the value. Throws ``NetError/Code/cancelled`` if the task is cancelled first.
     func value() async throws(NetError) -> Value {
         let number = state.withLock { state in
             state.last += 1
@@ -40,7 +40,7 @@ final class Promise<Value: Sendable>: Sendable {
         return try outcome.get()
     }
 
-    /// Waits for the value, whatever becomes of the task.
+    /// Waits for the value, even if the task is cancelled.
     func outcome() async -> Outcome {
         let number = state.withLock { state in
             state.last += 1

@@ -1,28 +1,28 @@
-/// Lets so many requests start in a time, and holds up the others: a bucket of tokens for each host or service.
+/// Limits the rate at which requests start, with a token bucket for each host or service; the others wait.
 ///
 ///     configuration.interceptors = [RateLimit(10, per: .seconds(1))]
 ///
-/// A bucket is full at first; it gets a token back at even intervals. Requests go in the order in which they came; the
-/// turn of one that gives up while it waits goes to the next one that comes. Thread-safe.
+/// A bucket is full at first and gets tokens back at regular intervals. Requests start in the order of their arrival.
+/// When a waiting one is cancelled, its token goes to the next arrival. Thread-safe.
 public final class RateLimit: Interceptor {
-    /// Which requests share a bucket.
+    /// The requests that share a bucket.
     public enum Scope: Sendable {
-        /// Those of one origin: scheme, host and port.
+        /// Requests to one origin: scheme, host and port.
         case host
-        /// All.
+        /// All requests.
         case all
-        /// Those for which the closure says the same name, such as a service's; nil is not limited.
+        /// Requests for which the closure returns the same name, such as a service's; `nil` is not limited.
         case named(@Sendable (Request<Bytes>) -> String?)
     }
 
     private struct Bucket: Sendable {
         /// When it is full again.
         var fullAt: Duration
-        /// Turns that were taken and given back while later ones are still waited for, in order.
+        /// Tokens that were returned while later ones are still waited for, in order.
         var free: [Duration] = []
     }
 
-    // Longer than anybody waits is as good as for ever, and a million of it are a time still.
+    // Longer than any real wait; a million of it still fits into a Duration.
     private static let longest = Duration.seconds(1 << 40)
 
     private let interval: Duration
@@ -32,13 +32,16 @@ public final class RateLimit: Interceptor {
     private let time: TimeSource
     private let buckets = Lock(SweptTable<Bucket>())
 
+    /// Creates a rate limit.
+    ///
     /// - Parameters:
-    ///   - count: requests in each period, from 1.
-    ///   - period: how long a period is.
-    ///   - burst: requests that may go at once, from 1; nil is `count`.
-    ///   - scope: which requests share a bucket.
-    ///   - maxWait: one that had to wait longer fails at once with ``NetError/Code/slotTimedOut``; nil waits for ever.
-    ///   - time: tells the time, and waits.
+    ///   - count: the requests in each period, from 1.
+    ///   - period: the length of a period.
+    ///   - burst: the requests that may start immediately, from 1; `nil` is `count`.
+    ///   - scope: the requests that share a bucket.
+    ///   - maxWait: a request that would wait longer fails immediately with ``NetError/Code/slotTimedOut``; `nil` is no
+    ///     limit.
+    ///   - time: the clock and the sleep function.
     public init(
         _ count: Int, per period: Duration, burst: Int? = nil, scope: Scope = .host, maxWait: Duration? = nil,
         time: TimeSource = .system
@@ -51,7 +54,7 @@ public final class RateLimit: Interceptor {
         self.time = time
     }
 
-    /// Lets the call go on when its turn has come.
+    /// Continues with the call when there is a token.
     public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
         guard let name = name(of: call.request) else { return try await next(call) }
         let (turn, wait) = try take(from: name)
@@ -74,18 +77,18 @@ public final class RateLimit: Interceptor {
         }
     }
 
-    /// Buckets that are not as good as none, and some that are.
+    /// The number of buckets with an entry, including some that are full.
     var bucketCount: Int { buckets.withLock { $0.count } }
 
-    /// Takes a token, perhaps one that is yet to come; returns when its turn is, and how long that takes.
+    /// Takes a token, possibly a future one. Returns its time and how long to wait for it.
     func take(from name: String) throws(NetError) -> (turn: Duration, wait: Duration) {
         let now = time.now()
         let taken: (Duration, Duration)? = buckets.withLock { buckets in
-            // A full one is as good as none.
+            // A full bucket needs no entry.
             buckets.sweep { $0.fullAt > now }
             var bucket = buckets[name] ?? Bucket(fullAt: now)
             if bucket.fullAt - burst <= now {
-                // Nobody waits: what was given back is as good as never taken.
+                // No later token is waited for: the returned ones are put back.
                 bucket.fullAt = max(now, bucket.fullAt - interval * bucket.free.count)
                 bucket.free = []
             }
@@ -112,7 +115,7 @@ public final class RateLimit: Interceptor {
         buckets.withLock { [interval, burst] buckets in
             guard var bucket = buckets[name] else { return }
             bucket.free.insert(turn, at: bucket.free.firstIndex { $0 > turn } ?? bucket.free.count)
-            // Behind the last turn nobody waits.
+            // Behind the last token nothing waits.
             while let last = bucket.free.last, last == bucket.fullAt - interval - burst {
                 bucket.free.removeLast()
                 bucket.fullAt -= interval

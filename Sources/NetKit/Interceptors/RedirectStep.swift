@@ -1,21 +1,22 @@
-/// A redirect that is about to be followed, see ``TransferHooks/redirect``.
+/// A redirect that is about to be followed; see ``TransferHooks/redirect``.
 public struct RedirectStep: Sendable {
     /// The redirect's head.
     public let head: ResponseHead
-    /// What was asked.
+    /// The redirected request.
     public let request: Request<Bytes>
-    /// What would be asked next (RFC 9110, 15.4): at another origin without credentials and fields that say who asks.
+    /// The next request (RFC 9110, 15.4). At another origin it has no credentials and no fields that identify the user.
     public let next: Request<Bytes>
-    /// How many redirects were followed before.
+    /// The number of redirects that were followed before.
     public let count: Int
 
-    /// Nil when the response is none that is followed; throws what would end the call if nobody were asked.
+    /// Creates a step; `nil` if the response is no redirect to follow. Throws the error that would end the call without
+    /// a hook.
     init?(
         _ head: ResponseHead, after request: Request<Bytes>, policy: RedirectPolicy, count: Int
     ) throws(NetError) {
         var asked = request
         asked.redirects = policy
-        asked.url = asked.url.secured(as: head.url)  // What follows is judged by what answered.
+        asked.url = asked.url.secured(as: head.url)  // The next hop depends on the URL that responded.
         guard let next = try Self.next(after: asked, head, followed: count) else { return nil }
         self.head = head
         self.request = asked
@@ -24,27 +25,29 @@ public struct RedirectStep: Sendable {
     }
 }
 
-/// What becomes of a redirect.
+/// The action for a redirect.
 public enum RedirectAnswer: Sendable {
-    /// ``RedirectStep/next`` is asked.
+    /// Sends ``RedirectStep/next``.
     case follow
-    /// This is asked instead: any URL, fields and credentials.
+    /// Sends this request instead, with any URL, fields and credentials.
     case send(Request<Bytes>)
-    /// The redirect itself is the response.
+    /// Returns the redirect as the response.
     case deliver
-    /// The call ends with ``NetError/Code/redirectRefused``, and this underneath; with a ``NetError`` as it is.
+    /// Ends the call with ``NetError/Code/redirectRefused`` and this error as its ``NetError/underlying``; a
+    /// ``NetError`` ends it unchanged.
     case fail(any Error)
 }
 
 extension RedirectStep {
-    // What may follow to another origin: it says what is wanted, not who wants it.
+    // Fields that may go to another origin: they select a representation and do not identify the user.
     fileprivate static let safeElsewhere: Set<String> = [
         "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-encoding",
         "content-language", "content-length", "content-type", "expect", "if-range", "last-event-id", "pragma", "range",
         "user-agent",
     ]
 
-    /// The request that a redirect leads to, or nil when this head is the response's: a pure decision, as the engine's.
+    /// Returns the request that a redirect leads to, or `nil` if this head is the final response. A pure function with
+    /// the engine's rules.
     package static func next(
         after request: Request<Bytes>, _ head: ResponseHead, followed: Int
     ) throws(NetError) -> Request<Bytes>? {
@@ -67,15 +70,15 @@ extension RedirectStep {
             next.headers = next.headers.without { $0.hasPrefix("content-") || $0 == "expect" }
         }
         if request.url.hasSameOrigin(as: next.url) {
-            // They belong to the origin, whether the Location names it or leaves it out.
+            // They belong to the origin, whether the Location contains it or not.
             next.url = next.url.withUserinfo(of: request.url)
         } else {
-            // A server chooses no credentials for another origin (RFC 9110, 4.2.4).
+            // A server may not choose credentials for another origin (RFC 9110, 4.2.4).
             next.url = next.url.withoutUserinfo
             next.headers = next.headers.safeElsewhere
             next.credentials = nil
             next.unixSocket = nil
-            next.content.rareParts.isElsewhere = true  // for good
+            next.content.rareParts.isElsewhere = true  // permanently
         }
         return next
     }
@@ -87,7 +90,7 @@ extension RedirectStep {
         do throws(NetError) {
             next = try resolveReference(
                 location, at: base, keepsDotSegments: request.keepsDotSegments)
-            // A host or port that cannot be is the server's fault here, and not the caller's as in a URL that is sent.
+            // An invalid host or port is the server's error here, not the caller's.
             _ = try joinURL(next, to: base, keepsBasePath: false)
         } catch {
             throw NetError(.badRedirect, "the Location field is no URL", underlying: error)
@@ -99,21 +102,22 @@ extension RedirectStep {
         if (host ?? "").isEmpty {
             throw NetError(.badRedirect, "the Location field names no host")
         }
-        // RFC 9110, 10.2.2: a Location without a fragment inherits that of the URL asked.
+        // RFC 9110, 10.2.2: a Location without a fragment inherits that of the requested URL.
         if !location.contains("#") {
             next += url.dropFirst(base.count)
         }
         return next
     }
 
-    /// RFC 9110, 15.4: 303 asks for a GET; 301 and 302 turn a POST into a GET by long custom; 307 and 308 keep all.
+    /// Whether the method becomes GET (RFC 9110, 15.4). 303 requests a GET; 301 and 302 turn a POST into a GET, for
+    /// historical reasons; 307 and 308 keep the method.
     static func becomesGet(_ method: Method, _ status: Int) -> Bool {
         status == 303 ? method != .head : (status == 301 || status == 302) && method == .post
     }
 }
 
 extension Headers {
-    /// Those that may go to any origin.
+    /// The fields that may go to any origin.
     var safeElsewhere: Headers { without { !RedirectStep.safeElsewhere.contains($0) } }
 
     fileprivate func without(_ isLeftOut: (String) -> Bool) -> Headers {

@@ -3,14 +3,14 @@ struct RedirectTrail {
     private var heads: [ResponseHead] = []
     private var hops: [HopMetrics] = []
     private var cameByChallenge = false
-    /// When the first of the transfers was sent whose hops are here.
+    /// When the first transfer of these hops was sent.
     private var begun = ContinuousClock.now
-    /// When that under way was sent, as long after.
+    /// When the current transfer was sent, relative to that.
     private var sent = Duration.zero
-    /// How many redirects were followed.
+    /// The number of redirects that were followed.
     var count: Int { heads.count }
 
-    /// Another transfer is sent now.
+    /// Starts another transfer.
     mutating func goesOn() {
         let now = ContinuousClock.now
         if hops.isEmpty {
@@ -25,13 +25,13 @@ struct RedirectTrail {
         cameByChallenge = cameByChallenge || answer.cameByChallenge
     }
 
-    /// Redirects that a transport followed by itself, on the way to a response; their heads where it tells them.
+    /// Adds redirects that the transport itself has followed, with their heads if it reports them.
     mutating func add(redirectsOf response: Response<Bytes>, _ heads: [ResponseHead] = []) {
         hops = joined(by: response.metrics.dropLast())
         self.heads += heads
     }
 
-    /// Redirects that a transport followed by itself, on the way to an answer.
+    /// Adds redirects that the transport itself has followed.
     mutating func add(redirectsOf answer: Answer) {
         guard case .stream(let stream) = answer.body else { return add(redirectsOf: answer.response) }
         add(redirectsOf: stream.headOnly, stream.earlierHeads)
@@ -39,17 +39,17 @@ struct RedirectTrail {
 
     private var isEmpty: Bool { heads.isEmpty && hops.isEmpty }
 
-    /// The hops with those of the transfer under way, whose moments count from its own send, and then from the first.
+    /// Returns the hops with those of the current transfer, whose times are converted to count from the first transfer.
     fileprivate func joined(by more: some Sequence<HopMetrics>) -> [HopMetrics] {
         hops + more.map { $0.counted(from: sent) }
     }
 
-    /// The error with what came before it: who looks at it sees that a server has acted on the request.
+    /// Returns the error with the earlier hops, which show that a server has acted on the request.
     func leading(to error: NetError) -> NetError {
         hops.isEmpty ? error : error.costing(joined(by: error.metrics))
     }
 
-    /// The response with what came before it.
+    /// Returns the response with the earlier hops.
     func leading(to response: Response<Bytes>) -> Response<Bytes> {
         if isEmpty {
             return response
@@ -60,7 +60,7 @@ struct RedirectTrail {
         return response
     }
 
-    /// The stream with what came before it.
+    /// Returns the stream with the earlier hops.
     func leading(to stream: ResponseStream) -> ResponseStream {
         if isEmpty {
             return stream
@@ -71,7 +71,7 @@ struct RedirectTrail {
         return followed
     }
 
-    /// The answer with what came before it.
+    /// Returns the response with the earlier hops.
     func leading(to answer: Answer) -> Answer {
         switch answer.body {
         case .bytes: Answer(leading(to: answer.response))
@@ -81,7 +81,7 @@ struct RedirectTrail {
     }
 }
 
-/// A streamed body that redirects led to: its end tells of their hops as well.
+/// A streamed body after redirects: its end reports their hops too.
 private final class FollowedChunks: ChunkSource {
     private let stream: ResponseStream
     private let trail: RedirectTrail

@@ -1,18 +1,19 @@
-/// Sends other parameters than those that the request brings.
+/// Replaces the parameters of requests.
 ///
 ///     request.interceptors = [ReformParameters { parameters, _ in ["payload": encrypted(parameters)] }]
 ///
-/// It gets the request's own parameters, nil when there are none; what it returns is sent in their place, together with
-/// those that belong to every request.
+/// The closure receives the request's own parameters, or `nil` if there are none. Its result is sent instead, together
+/// with the parameters for every request.
 public struct ReformParameters: OriginBoundInterceptor {
     private let reform: @Sendable (Parameters?, Request<Bytes>) async throws -> Parameters?
 
-    /// What it throws ends the call: a ``NetError`` as it is, anything else under ``NetError/Code/badParameter``.
+    /// Creates an interceptor. An error thrown by the closure ends the call: a ``NetError`` unchanged, any other error
+    /// as ``NetError/Code/badParameter``.
     public init(_ reform: @escaping @Sendable (Parameters?, Request<Bytes>) async throws -> Parameters?) {
         self.reform = reform
     }
 
-    /// Lets the call go on with the new parameters.
+    /// Continues with the new parameters.
     public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
         var call = call
         let reformed: Parameters?

@@ -1,4 +1,4 @@
-/// Makes another response of what came back, before its status, its type and its body are judged.
+/// Replaces responses before their status, type and body are checked.
 ///
 ///     configuration.interceptors = [ReformResponse { response in
 ///         var response = response
@@ -6,21 +6,22 @@
 ///         return response
 ///     }]
 ///
-/// Bodies that are streamed or saved pass as they are. A shape that the request expects was checked on what came, and
-/// is checked once more on what was made of it.
+/// Streamed and saved bodies are not changed. An expected JSON shape is checked on the original body, and again on the
+/// new one.
 public struct ReformResponse: Interceptor {
     private let reform: @Sendable (Result<Response<Bytes>, NetError>, Request<Bytes>) async throws -> Response<Bytes>
 
-    /// Gets each response, whatever its status.
+    /// Creates an interceptor that receives each response, with any status.
     ///
-    /// What it throws ends the call: a ``NetError`` as it is, anything else under ``NetError/Code/invalidValue``.
+    /// An error thrown here ends the call: a ``NetError`` unchanged, any other error as ``NetError/Code/invalidValue``.
     public init(_ reform: @escaping @Sendable (Response<Bytes>) async throws -> Response<Bytes>) {
         self.init(outcome: { outcome, _ in try await reform(try outcome.get()) })
     }
 
-    /// Gets each outcome: a failure too, of which it may make a response or another failure.
+    /// Creates an interceptor that receives each outcome, including failures. It may turn a failure into a response or
+    /// another failure.
     ///
-    /// What it throws ends the call: a ``NetError`` as it is, anything else under ``NetError/Code/invalidValue``.
+    /// An error thrown here ends the call: a ``NetError`` unchanged, any other error as ``NetError/Code/invalidValue``.
     public init(
         outcome reform:
             @escaping @Sendable (Result<Response<Bytes>, NetError>, Request<Bytes>) async throws -> Response<Bytes>
@@ -28,7 +29,7 @@ public struct ReformResponse: Interceptor {
         self.reform = reform
     }
 
-    /// Answers with what was made of the response.
+    /// Returns the replaced response.
     public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
         let outcome: Result<Response<Bytes>, NetError>
         do throws(NetError) {

@@ -1,6 +1,6 @@
 extension Request {
-    /// The request with a body that can be sent again although it is read once only: the hook gives it anew. Who watches
-    /// hears each time after the first.
+    /// Returns the request with a repeatable body, although its own can be read only once: the hook returns a new one
+    /// each time. Observers are notified of each time after the first.
     func renewing(
         by ask: (@Sendable (Request<Bytes>, Int) async throws -> Body)?, _ watch: Watch?
     ) -> Request where Value == Bytes {
@@ -8,7 +8,7 @@ extension Request {
         var request = self
         let asked = self
         let times = Lock(0)
-        // Not kept: an observer that keeps events would keep itself by the request in them.
+        // Weak: an observer that keeps events would otherwise retain itself through the request in them.
         let count: @Sendable () -> Int = { [weak watch] in
             let number = times.withLock { times in
                 times += 1
@@ -41,7 +41,7 @@ extension Request {
 }
 
 extension Body {
-    /// Gives the whole body to a function that takes it piece by piece.
+    /// Passes the whole body to a function, piece by piece.
     fileprivate func pour(into put: BodySource.Put) async throws {
         switch content {
         case .bytes(let bytes):

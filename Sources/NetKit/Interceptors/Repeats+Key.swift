@@ -1,5 +1,5 @@
 extension Repeats {
-    /// What makes two calls the same one.
+    /// The properties that make two calls duplicates.
     struct Key: Hashable, Sendable {
         private enum What: Hashable, Sendable {
             case named(String)
@@ -9,14 +9,14 @@ extension Repeats {
         }
 
         private let what: What
-        /// Who waits for a refresh must not be who is waited for by it.
+        /// A call that waits for a refresh must not join the refresh's own call.
         private let refreshes: Set<ObjectIdentifier>
         private let bypassesRefresh: Bool
     }
 }
 
 extension Repeats.Key {
-    /// Nil where the request cannot be compared.
+    /// `nil` if the request cannot be compared.
     init?(_ call: Call, _ policy: RepeatPolicy, _ next: Next) {
         let request = call.request
         if policy == .join, call.kind != .send || (request.body ?? Body([])).wholeBytes == nil {
@@ -37,12 +37,13 @@ extension Repeats.Key {
     }
 }
 
-/// All that makes a request's answer. URL and fields by their bytes: texts that are one to String may be two to a server.
+/// Everything that determines the response. URL and fields are compared by bytes: texts that are equal for String may
+/// differ for a server.
 private struct Whole: Hashable, Sendable {
     let agent: ObjectIdentifier?
     let service: ObjectIdentifier?
     let method: Method
-    /// In the place of URL and body where not all parameters count.
+    /// Replaces URL and body if not all parameters count.
     let cacheKey: CacheKey?
     let url: [UInt8]
     let keepsDotSegments: Bool
@@ -64,7 +65,7 @@ private struct Whole: Hashable, Sendable {
     let caching: [String]?
     let interceptors: [ObjectIdentifier]
 
-    /// Nil where it cannot be compared.
+    /// `nil` if it cannot be compared.
     init?(_ call: Call, _ agent: ObjectIdentifier?) {
         let request = call.request
         guard request.proxy == nil, request.unixSocket == nil, request.addressOverrides.isEmpty,
@@ -102,7 +103,7 @@ private struct Whole: Hashable, Sendable {
     }
 }
 
-/// What a request wants of its answer.
+/// The request's options for its response.
 private struct Wanted: Hashable, Sendable {
     let statuses: Range<Int>?
     let types: [String]?
@@ -129,7 +130,7 @@ private struct Wanted: Hashable, Sendable {
 }
 
 extension [any Interceptor] {
-    /// Which objects they are; nil where one of them is a value, of which nobody can say whether it is the same.
+    /// The identities of the objects; `nil` if one is a value type, which cannot be compared.
     fileprivate var identities: [ObjectIdentifier]? {
         var identities: [ObjectIdentifier] = []
         for interceptor in self {
@@ -141,7 +142,7 @@ extension [any Interceptor] {
 }
 
 extension CacheRules {
-    /// All that they say, as texts that can be compared; nil where they ask a closure.
+    /// All settings as comparable texts; `nil` if they contain a closure.
     fileprivate var terms: [String]? {
         switch self {
         case .off: return ["off"]

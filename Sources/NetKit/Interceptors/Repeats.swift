@@ -1,16 +1,16 @@
-/// What becomes of a request while the same one is under way.
+/// The action for a request while a duplicate of it is in flight.
 public enum RepeatPolicy: Sendable, Hashable {
-    /// Both go.
+    /// Sends both.
     case allow
-    /// The one under way is cancelled, and the new one goes.
+    /// Cancels the earlier one and sends the new one.
     case cancelPrevious
-    /// The new one gets the answer to the one under way. Each caller gives up alone; the transfer ends with the last.
+    /// Shares the response of the earlier one. Each caller can cancel separately; the transfer is cancelled with the
+    /// last one.
     ///
-    /// As the policy of ``Repeats`` it holds for the safe methods alone (RFC 9110, 9.2.1): GET, HEAD, OPTIONS, TRACE and
-    /// QUERY.
-    /// Three equal POSTs are three orders. A request that sets it itself is joined whatever its method.
+    /// As the policy of ``Repeats`` it applies only to safe methods (RFC 9110, 9.2.1): GET, HEAD, OPTIONS, TRACE and
+    /// QUERY. Three equal POSTs may be three orders. As a request's own policy it applies to any method.
     case join
-    /// The new one is not sent, and fails with ``NetError/Code/ignored``.
+    /// Does not send the new one, which fails with ``NetError/Code/ignored``.
     case ignore
 }
 
@@ -23,34 +23,40 @@ private enum RepeatKeyNote: RequestNote {
 }
 
 extension Request {
-    /// What becomes of it while the same one is under way; nil takes the policy of ``Repeats``.
+    /// The action while a duplicate is in flight. If `nil`, the policy of ``Repeats`` applies.
     public var repeatPolicy: RepeatPolicy? {
         get { self[RepeatPolicyNote.self] }
         set { self[RepeatPolicyNote.self] = newValue }
     }
 
-    /// Which requests are the same one; nil: to join, those that ask the same in every respect, but for parameters that
-    /// ``Request/cacheKeyParameters`` leaves out, and for notes of the app's own. Else those that the same
-    /// type describes, or without one those with the same method and URL, the query left out: other parameters make no
-    /// other request, so that a changed filter cancels the list that is on its way.
+    /// The key that makes requests duplicates. If `nil`, the rule depends on the policy:
+    /// - ``RepeatPolicy/join``: requests that are equal in every respect, except for parameters that
+    ///   ``Request/cacheKeyParameters`` leaves out, and for the app's own request notes
+    /// - otherwise: requests of the same endpoint type, or without one, with the same method and the same URL without
+    ///   query. Parameters are ignored, so a changed filter cancels the list that is in flight.
     ///
-    /// What a ``CredentialRefresh`` sends is never the same one as what waits for it.
+    /// Requests that a ``CredentialRefresh`` sends are never duplicates of calls that wait for it.
     public var repeatKey: String? {
         get { self[RepeatKeyNote.self] }
         set { self[RepeatKeyNote.self] = newValue }
     }
 }
 
-/// Joins, cancels or ignores requests that repeat one under way.
+/// Handles requests that duplicate one in flight: shares the response, cancels the earlier one, or ignores the new one.
 ///
 ///     configuration.interceptors = [Repeats(.join)]
 ///
-/// Put it first, so that what is behind it is done once. To be joined, requests are of one agent and one service, show the
-/// same credentials, those of a ``CredentialRefresh`` behind it included, and want the same of the cache and of the answer;
-/// those with transfer hooks of their own are not joined, nor are those with interceptors of their own that are no
-/// classes. Of starts the one started later is the new one, however they overtake each other on their way here. Streams
-/// and saves are never joined, nor are forms of parts and bodies that are read while they are sent; a stream is under way
-/// until its head has come. Thread-safe.
+/// Place it first, so that everything behind it runs once for all callers.
+///
+/// To share a response, requests must also have:
+/// - the same agent and service
+/// - the same credentials, including those of a ``CredentialRefresh`` behind it
+/// - the same options for cache and response
+/// - no transfer hooks of their own, and as their own interceptors only objects
+///
+/// Streams, saves, multipart forms and bodies that are read while they are sent are never shared. A stream is in flight
+/// until its head has arrived. Of request tasks the one that was started later is the new one, even if it arrives here
+/// first. Thread-safe.
 public final class Repeats: Interceptor {
     private struct Flight: Sendable {
         let callID: UInt64
@@ -62,22 +68,25 @@ public final class Repeats: Interceptor {
     private let flights = Lock<[Key: Flight]>([:])
     let policy: RepeatPolicy
 
-    /// - Parameter policy: for requests that say nothing.
+    /// Creates the interceptor.
+    ///
+    /// - Parameter policy: the policy of requests that have none of their own.
     public init(_ policy: RepeatPolicy = .allow) {
         self.policy = policy
     }
 
-    /// Calls that wait for an answer, those that joined others included; calls that are simply let through are not.
+    /// The number of calls that wait for a response, including joined ones. Calls with ``RepeatPolicy/allow`` do not
+    /// count.
     public var waitingCount: Int { flights.withLock { $0.values.reduce(0) { $0 + $1.waiters } } }
 
-    /// Answers as the policy says.
+    /// Handles a call by the policy.
     public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
         let policy = call.request.repeatPolicy ?? policy(of: call.request.method)
         guard policy != .allow, let key = Key(call, policy, next) else {
             call.request.ticket?.enter()
             return try await next(call)
         }
-        // Nobody would wait for what it begins, and it would cancel what somebody waits for.
+        // A cancelled caller must not start a transfer or cancel another caller's.
         if Task.isCancelled {
             throw NetError(.cancelled, "the task was cancelled before its repeats were looked for")
         }
@@ -92,7 +101,7 @@ public final class Repeats: Interceptor {
         }
     }
 
-    /// For a request that says nothing: what changes something is sent as often as it is asked for.
+    /// Returns the policy of a request without its own: unsafe methods are sent each time.
     private func policy(of method: Method) -> RepeatPolicy {
         policy == .join && !method.isSafe ? .allow : policy
     }
@@ -106,7 +115,7 @@ public final class Repeats: Interceptor {
         return try enter(call, key, policy, next)
     }
 
-    /// Joins a flight or begins one.
+    /// Joins a call in flight or starts one.
     private func enter(
         _ call: Call, _ key: Key, _ policy: RepeatPolicy, _ next: Next
     ) throws(NetError) -> Promise<Answer> {
@@ -141,7 +150,7 @@ public final class Repeats: Interceptor {
         return promise
     }
 
-    /// A task of its own, so that it can end without its callers and they without it.
+    /// Starts a separate task, so that it and its callers can end independently.
     private func begin(_ call: Call, _ key: Key, _ promise: Promise<Answer>, _ next: Next) {
         let task = Task {
             let outcome: Result<Answer, NetError>
@@ -158,13 +167,13 @@ public final class Repeats: Interceptor {
             flights[key]?.task = task
             return true
         }
-        // Somebody took its place in between, or it has ended.
+        // It was replaced or has ended in the meantime.
         if !isUnderWay {
             task.cancel()
         }
     }
 
-    /// A streamed body can be read once: where several wait for it, it is put into memory.
+    /// A streamed body can be read only once: for several callers it is collected in memory.
     private func shared(
         _ answer: Answer, by promise: Promise<Answer>, _ key: Key, _ call: Call
     ) async throws(NetError) -> Answer {
@@ -172,7 +181,7 @@ public final class Repeats: Interceptor {
         return Answer(try await stream.whole(upTo: call.request.limits?.maxBodyBytes))
     }
 
-    /// Whether one alone waits for it; then nobody joins any more.
+    /// Returns true if only one caller waits; then no other can join.
     private func endsForOne(_ promise: Promise<Answer>, _ key: Key) -> Bool {
         flights.withLock { flights in
             guard let flight = flights[key], flight.promise === promise else { return true }
@@ -192,7 +201,7 @@ public final class Repeats: Interceptor {
         }
     }
 
-    /// With the last one that waits the transfer ends.
+    /// Cancels the transfer when its last waiter leaves.
     private func leave(_ promise: Promise<Answer>, _ key: Key) {
         let task = flights.withLock { flights -> Task<Void, Never>? in
             guard let flight = flights[key], flight.promise === promise else { return nil }

@@ -1,7 +1,8 @@
 extension Request {
-    /// Whether a response is an answer. A status that will not do is the error, with that of the type beneath it.
+    /// Checks status and type of a response. For a refused status, the error of the type is its
+    /// ``NetError/underlying``.
     ///
-    /// - Parameter types: those of the decoding.
+    /// - Parameter types: the types of the decoding.
     func checkHead(_ received: Response<Bytes>, types: [String]?) throws(NetError) {
         let wanted = acceptedTypes ?? (expectation != nil ? MediaTypes.json : types)
         if let acceptedStatuses, !acceptedStatuses.contains(received.status) {
@@ -10,15 +11,15 @@ extension Request {
         try received.checkType(wanted)
     }
 
-    /// The same for a response whose body is still to come.
+    /// Does the same for a response whose body has not arrived.
     ///
-    /// - Parameter types: those that whoever reads the stream wants, where the request does not say.
+    /// - Parameter types: the types that the stream's reader accepts, if the request sets none.
     package func checkHead(of stream: ResponseStream, types: [String]?) throws(NetError) {
         try checkHead(
             Response(status: stream.status, headers: stream.headers, metrics: stream.metrics), types: types)
     }
 
-    /// Whether the body is what was expected, where no transport has seen to it.
+    /// Checks the expected JSON, if no transport has checked it.
     func checkBody(_ bytes: Bytes, of received: Response<Bytes>) throws(NetError) {
         guard let expectation, !bytes.isProven(expectation) else { return }
         do throws(NetError) {
@@ -28,7 +29,7 @@ extension Request {
         }
     }
 
-    /// That a body is no JSON says less than that it is of another type.
+    /// Returns the more useful error: a wrong content type explains why a body is no JSON.
     func explained(_ error: NetError) -> NetError {
         guard error.code == .badJSON, let received = error.response else { return error }
         do throws(NetError) {

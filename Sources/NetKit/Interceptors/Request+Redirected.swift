@@ -1,10 +1,10 @@
 extension Request<Bytes> {
-    /// What redirects that a transport has followed made of it: what to send again for the last hop alone, as the server
-    /// that led on has acted on the first.
+    /// Returns the request of the last hop, after redirects that a transport has followed. Only that hop may be sent
+    /// again, because the earlier servers have acted on theirs.
     func led(along hops: Metrics) -> Request<Bytes> {
         guard hops.count > 1 else { return self }
         var last = self
-        last.redirects = .followDowngrades  // Whether they were to be followed was decided.
+        last.redirects = .followDowngrades  // Following them was decided already.
         for (hop, next) in zip(hops, hops.dropFirst()) {
             let head = ResponseHead(status: hop.status, headers: ["Location": next.url], url: hop.url)
             guard let step = try? RedirectStep(head, after: last, policy: .followDowngrades, count: 0) else {
@@ -19,9 +19,9 @@ extension Request<Bytes> {
 }
 
 extension String {
-    /// The URL as it was asked: over https in place of http where a host is asked so alone (HSTS).
+    /// The URL as it was requested: https instead of http after an HSTS upgrade.
     ///
-    /// - Parameter first: the URL of the first hop, which tells.
+    /// - Parameter first: the URL of the first hop.
     func secured(as first: String?) -> String {
         guard let first, hasScheme("http"), first.hasScheme("https"), hostName == first.hostName else { return self }
         return first.withUserinfo(of: self)

@@ -1,29 +1,37 @@
-/// Signs each request, so that the server sees who made it and that nobody changed it: HMAC-SHA256 (RFC 2104).
+/// Signs each request with HMAC-SHA256 (RFC 2104), which proves its sender and its integrity to the server.
 ///
 ///     configuration.interceptors = [Retry(), RequestSigning(keyID: "app", key: secret)]
 ///
-/// What is signed are these lines, with a line feed between two: the method; the path and query as they are sent; each
-/// signed field as `name:value`, the name in lower case, in the order of ``fields``, a missing one left empty; the
-/// timestamp; the body's SHA-256 in hex. ``timestampField`` says the timestamp, ``signatureField`` says
-/// `keyId=…,signature=…` in hex. Behind ``Retry`` each try is signed anew. A form of parts, and a body that is read while
-/// it is sent, cannot be signed: ``NetError/Code/usage``.
+/// The signed text consists of these lines, separated by line feeds:
+/// 1. the method
+/// 2. path and query, as sent
+/// 3. each signed field as `name:value`, with the name in lower case, in the order of ``fields``; a missing one is
+///    empty
+/// 4. the timestamp
+/// 5. the body's SHA-256 in hex
+///
+/// ``timestampField`` contains the timestamp, and ``signatureField`` contains `keyId=…,signature=…` in hex. Behind
+/// ``Retry`` each attempt is signed again. A multipart form, and a body that is read while it is sent, cannot be
+/// signed: ``NetError/Code/usage``.
 public struct RequestSigning: OriginBoundInterceptor {
-    /// The name of the key, for the server.
+    /// The name of the key for the server.
     public let keyID: String
-    /// Fields that are signed (host and content-type).
+    /// The signed fields (host and content-type).
     public var fields = ["host", "content-type"]
-    /// The field for the seconds since 1970.
+    /// The field with the seconds since 1970.
     public var timestampField = "X-Timestamp"
-    /// The field for key and signature.
+    /// The field with key name and signature.
     public var signatureField = "X-Signature"
-    /// The time.
+    /// The clock.
     public var time: TimeSource
     private let key: Bytes
 
+    /// Creates a signer.
+    ///
     /// - Parameters:
-    ///   - keyID: tells the server which key it is.
-    ///   - key: the secret; longer ones than 64 bytes are digested first.
-    ///   - time: tells the time.
+    ///   - keyID: the name of the key for the server.
+    ///   - key: the secret; one of more than 64 bytes is hashed first.
+    ///   - time: the clock.
     public init(keyID: String, key: Bytes, time: TimeSource = .system) {
         self.keyID = keyID
         self.key = key
@@ -42,8 +50,8 @@ public struct RequestSigning: OriginBoundInterceptor {
         return try await next(call)
     }
 
-    /// What is signed for a request, so that a server's author can compare.
-    /// A value that is not UTF-8 is signed as the bytes that it is, and shown here with U+FFFD.
+    /// Returns the signed text of a request, for comparison with a server. A value that is not UTF-8 is signed by its
+    /// bytes, and shown here with U+FFFD.
     public func signedText(of request: Request<Bytes>, at timestamp: String) throws(NetError) -> String {
         try signedContent(of: request, at: timestamp).text
     }
@@ -72,10 +80,10 @@ public struct RequestSigning: OriginBoundInterceptor {
 }
 
 extension RequestSigning: CustomStringConvertible, CustomReflectable {
-    /// The key's name alone.
+    /// The name of the key.
     public var description: String { "RequestSigning(keyID: \(keyID))" }
 
-    /// Without the key, so that `dump` does not tell it.
+    /// A mirror without the key, so that `dump` does not print it.
     public var customMirror: Mirror {
         Mirror(
             self,
@@ -86,8 +94,7 @@ extension RequestSigning: CustomStringConvertible, CustomReflectable {
 }
 
 extension Call {
-    /// Gives the request the URL that is sent, which is what a signature is for: what the transport would change of it
-    /// is changed before.
+    /// Replaces the URL by the one that is sent, which is the one to sign: applies the transport's changes in advance.
     mutating func settleURL() throws(NetError) {
         let url = request.url
         guard !request.keepsDotSegments, url.utf8.contains(where: { $0 >= 0x80 }) || url.firstRange(of: "/.") != nil
@@ -101,7 +108,7 @@ extension Call {
 }
 
 extension String {
-    /// The host with a port that is not the scheme's, and path and query: what the first lines of a request say.
+    /// The host with a non-default port, and path and query: the values of a request's first lines.
     var placeOnServer: (host: String, target: String) {
         let host = hostField.map { String($0) } ?? ""
         guard let mark = firstRange(of: "://") else { return (host, self) }

@@ -1,46 +1,48 @@
-/// Sends a request again when that may help and does no harm.
+/// Sends a request again after temporary failures, if that is safe.
 ///
 ///     configuration.interceptors = [Retry()]
 ///
-/// Passing network faults, time limits and some statuses are tried again for methods that may be repeated (RFC 9110,
-/// 9.2.2) and for requests with an `Idempotency-Key`; whatever its method, a request that never reached the server, or
-/// went over a connection of one before it that closed before the first byte of an answer. A body that can be read once
-/// only is never sent again. Between two tries it waits for a random part of a time that doubles, or as long as
-/// `Retry-After` says. Each try has the request's ``Limits`` for itself, and the waits count for none. The last try's
-/// reply or error is the call's.
+/// Temporary network errors, time limits and some statuses are retried:
+/// - for idempotent methods (RFC 9110, 9.2.2), and for requests with an `Idempotency-Key`
+/// - for any method, if the request never reached the server, or if it used a reused connection that was closed before
+///   the first byte of a response
+///
+/// A body that can be read only once is never sent again. The delay between attempts is a random part of an interval
+/// that doubles each time, or the time of `Retry-After`. The request's ``Limits`` apply to each attempt, and delays do
+/// not count. The last attempt's response or error is the call's.
 public struct Retry: Interceptor {
-    /// Tries after the first one (3).
+    /// The number of attempts after the first one (3).
     public var maxRetries = 3
-    /// The first wait is up to this (200 ms), each other one up to twice the one before.
+    /// The longest first delay (200 ms); it doubles for each further one.
     public var baseDelay: Duration = .milliseconds(200)
-    /// No wait is longer (20 s), but for one that the server asks for.
+    /// The longest delay (20 s), except for one that the server asks for.
     public var maxDelay: Duration = .seconds(20)
-    /// A `Retry-After` beyond this (60 s) is not waited for: the reply is the call's.
+    /// The longest `Retry-After` to wait for (60 s). With a longer one, the response is final.
     public var maxServerDelay: Duration = .seconds(60)
-    /// Once so much time has gone by since the first try began, the last one counts; nil is no limit. A `Retry-After`
-    /// that leads beyond it is not waited for.
+    /// The time after the start of the first attempt from which on no further one starts; `nil` is no limit. A
+    /// `Retry-After` beyond it is not waited for.
     public var maxElapsed: Duration?
-    /// Statuses that are tried again: 408, 429, 500, 502, 503 and 504.
+    /// The statuses to retry: 408, 429, 500, 502, 503 and 504.
     public var statuses: Set<Int> = [408, 429, 500, 502, 503, 504]
-    /// Whether any method is tried again.
+    /// Whether requests with any method are retried.
     public var retriesAnyMethod = false
-    /// Whether any error is tried again, but for one that comes from here: usage, cancelling, a body that failed.
+    /// Whether any error is retried, except for local ones: wrong usage, cancellation, a failed body.
     public var retriesAnyError = false
-    /// Whether waits are random parts of their times (full jitter), so that clients do not come back all at once.
+    /// Whether delays are random parts of their intervals (full jitter), so that clients do not all retry together.
     public var hasJitter = true
-    /// What retries may cost in all; nil is no limit.
+    /// The budget of retries; `nil` is no limit.
     public var budget: RetryBudget?
-    /// When not nil and there is no way to the host after a failure, the next try waits until there is one, for
-    /// ``maxPathDelay`` at most, instead of for a time by chance.
+    /// Reports whether there is a route to the host. If not `nil` and there is none after a failure, the next attempt
+    /// waits for one, at most ``maxPathDelay``, instead of for a random delay.
     public var reachability: Reachability?
-    /// How long a try waits for a way to the network (60 s).
+    /// The longest wait for a route to the network (60 s).
     public var maxPathDelay: Duration = .seconds(60)
-    /// The time, and how it passes.
+    /// The clock and the sleep function.
     public var time: TimeSource
-    /// A random number from 0 to 1.
+    /// Returns a random number from 0 to 1.
     public var random: @Sendable () -> Double = { Double.random(in: 0...1) }
 
-    /// The defaults, with a budget of its own.
+    /// Creates the default settings, with a budget of its own.
     public init(
         maxRetries: Int = 3, budget: RetryBudget? = RetryBudget(), time: TimeSource = .system
     ) {
@@ -49,7 +51,7 @@ public struct Retry: Interceptor {
         self.time = time
     }
 
-    /// Answers by the first reply that is worth keeping, or by the last one.
+    /// Returns the first response that needs no retry, or the last one.
     public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
         budget?.add()
         var retries = 0
@@ -79,7 +81,7 @@ public struct Retry: Interceptor {
         }
     }
 
-    /// Waits until there is a way; when there is none in time, the next try tells that.
+    /// Waits for a route; without one in time, the next attempt reports the error.
     private func waitForPath(_ reachability: Reachability, in call: Call) async throws(NetError) {
         call.watch?.tell(.waiting(maxPathDelay, .connectivity), of: call.request)
         do throws(NetError) {
@@ -87,7 +89,7 @@ public struct Retry: Interceptor {
         } catch  where error.code == .totalTimedOut {}
     }
 
-    /// How long to wait before the next try; nil when there shall be none.
+    /// Returns the delay before the next attempt, or `nil` if there is none.
     private func wait(
         after outcome: Result<Answer, NetError>, of call: Call, _ retries: Int, _ left: Duration?
     ) -> Duration? {
@@ -102,9 +104,9 @@ public struct Retry: Interceptor {
         }
     }
 
-    /// The wait before a retry, of which so many went before.
+    /// Returns the delay before a retry, given the number of earlier ones.
     func delay(before retries: Int) -> Duration {
-        // 2 to the 40th of anything is beyond every limit, and of some times no time any more.
+        // 2 to the 40th exceeds every limit, and would overflow some Durations.
         let factor = 1 << min(max(0, retries), 40)
         let doubled = baseDelay > maxDelay / factor ? maxDelay : baseDelay * factor
         return hasJitter ? doubled * min(1, max(0, random())) : doubled
@@ -127,14 +129,14 @@ extension NetError {
     // After a redirect the first server has acted on the request.
     private var isOfFirstHop: Bool { metrics.count <= 1 && response == nil }
 
-    /// Nothing of the request was sent.
+    /// Whether nothing of the request was sent.
     var neverReachedTheServer: Bool {
         let codes: [Code] = [.resolve, .connect, .refused, .unreachable, .connectTimedOut, .slotTimedOut]
         return codes.contains(code) && isOfFirstHop
     }
 
-    /// The server closed a connection without a word that had been idle for too long. One that was opened for the
-    /// request is another matter: the server may have acted on it before it closed.
+    /// Whether the server closed an idle connection before responding. This excludes a connection that was opened for
+    /// this request: there the server may have acted on it before closing.
     var metAnOldConnectionsEnd: Bool {
         let codes: [Code] = [.emptyReply, .reset, .send, .receive]
         guard codes.contains(code), isOfFirstHop, let hop = metrics.last else { return false }

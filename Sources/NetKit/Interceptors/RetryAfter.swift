@@ -1,14 +1,14 @@
 /// The Retry-After field (RFC 9110, 10.2.3).
 enum RetryAfter {
-    /// The time that a response asks its client to wait: seconds as they stand, or until a date. Nil for what is neither
-    /// and for a date that is over.
+    /// Returns the time that a response asks its client to wait, from seconds or a date. Returns `nil` for other text
+    /// and for a past date.
     ///
-    /// A date is compared with the response's own Date, because both are of the server's clock.
-    /// - Parameter epochSeconds: the time now, for a response without a Date.
+    /// A date is compared with the response's Date, because both use the server's clock.
+    /// - Parameter epochSeconds: the current time, for a response without a Date.
     static func wait(_ headers: Headers, epochSeconds: Double) -> Duration? {
         guard let text = headers["Retry-After"]?.trimmingBlanks else { return nil }
         if !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) {
-            // A longer wait is as good as one without end.
+            // A longer wait stands for an endless one.
             return .seconds(Int64(text).map { min($0, 1 << 40) } ?? 1 << 40)
         }
         guard let date = HTTPDate.epochSeconds(of: text) else { return nil }

@@ -1,13 +1,13 @@
-/// So many at once, and a queue for the others: the most urgent first, and those alike as they came.
+/// A concurrency limiter with a queue: higher priority first, then in order of arrival.
 final class Slots: Sendable {
     fileprivate typealias Row = RecencyList<UInt64, Promise<Void>>
 
     fileprivate struct State: Sendable {
         var free: Int
         var last: UInt64 = 0
-        /// By rank, the most urgent last. To come, to go and to be moved cost the same however many wait.
+        /// By rank, with the highest priority last. Inserting, removing and moving take constant time.
         var rows = [Row](repeating: Row(), count: Priority.ranks)
-        /// Waiters that have a slot and may not know yet.
+        /// Waiters that have a slot and may not have resumed yet.
         var granted: Set<UInt64> = []
     }
 
@@ -19,12 +19,12 @@ final class Slots: Sendable {
         self.time = time
     }
 
-    /// Who waits now.
+    /// The number of waiters.
     var waitingCount: Int { state.withLock { $0.rows.reduce(0) { $0 + $1.count } } }
 
     /// Waits for a slot.
     ///
-    /// Throws ``NetError/Code/slotTimedOut`` after ``Limits/slot``, and ``NetError/Code/cancelled``.
+    /// - Throws: ``NetError/Code/slotTimedOut`` after ``Limits/slot``, and ``NetError/Code/cancelled``.
     func take(for request: Request<Bytes>) async throws(NetError) -> TakenSlot {
         let promise = Promise<Void>()
         let number = state.withLock { state -> UInt64? in
@@ -39,7 +39,7 @@ final class Slots: Sendable {
         guard let number else { return TakenSlot(self) }
         request.ticket?.whenMoved { [self] in move(number, as: request) }
         defer { request.ticket?.whenMoved(nil) }
-        move(number, as: request)  // It may have been moved before somebody listened.
+        move(number, as: request)  // It may have been moved before this was registered.
         let timer = request.limits?.slot.map { limit in Task { await expire(number, after: limit) } }
         defer { timer?.cancel() }
         do throws(NetError) {
@@ -52,7 +52,7 @@ final class Slots: Sendable {
         }
     }
 
-    /// Hands a slot on, or keeps it for whoever comes.
+    /// Passes a slot to the next waiter, or keeps it free.
     fileprivate func giveBack() {
         let next = state.withLock { state -> Promise<Void>? in
             guard let (number, promise) = state.rows.lazy.reversed().compactMap(\.oldest).first else {
@@ -66,7 +66,7 @@ final class Slots: Sendable {
         next?.fulfil(.success(()))
     }
 
-    /// Puts it behind those that are as urgent as it is now.
+    /// Moves a waiter behind those with its current priority.
     private func move(_ number: UInt64, as request: Request<Bytes>) {
         state.withLock { state in
             let rank = request.currentPriority.rank
@@ -81,7 +81,7 @@ final class Slots: Sendable {
         waiter?.fulfil(.failure(NetError(.slotTimedOut, "no slot of the service came free in time")))
     }
 
-    /// Leaves the queue; a slot that came too late goes on.
+    /// Leaves the queue; a slot that was granted meanwhile is passed on.
     private func giveUp(_ number: UInt64) {
         let hasSlot = state.withLock { state in
             _ = state.remove(number)
@@ -107,7 +107,7 @@ extension Slots.State {
     }
 }
 
-/// A slot that is taken; given back once, with its last owner at the latest.
+/// A taken slot, returned once, at the latest by its last owner.
 final class TakenSlot: Sendable {
     private let slots: Slots
     private let isTaken = Lock(true)
@@ -132,7 +132,7 @@ final class TakenSlot: Sendable {
 }
 
 extension Request {
-    /// Where it was moved to, or what it said itself.
+    /// The priority that it was changed to, or its original one.
     fileprivate var currentPriority: Priority { ticket?.priority ?? priority }
 }
 

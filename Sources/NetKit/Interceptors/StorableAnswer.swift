@@ -1,17 +1,17 @@
-/// An answer that is about to be stored, see ``TransferHooks/willStore``.
+/// A response that is about to be stored; see ``TransferHooks/willStore``.
 public struct StorableAnswer: Sendable {
-    /// The URL that answered, without credentials.
+    /// The URL of the response, without credentials.
     public let url: String
     /// The status.
     public let status: Int
-    /// The fields that are stored; what was decided by them, such as for how long they hold, stays as it was.
+    /// The fields to store. Changes do not affect decisions that were made from them, such as the lifetime.
     public var headers: Headers
-    /// The body that is stored.
+    /// The body to store.
     public var bytes: Bytes
 }
 
 extension CachedCall {
-    /// Puts an answer into the cache, as the app's hook wants it.
+    /// Stores a response as changed by the app's hook.
     func put(_ stored: StoredAnswer, _ bytes: Bytes, after look: CacheLook) async throws(NetError) {
         let storable = StorableAnswer(
             url: stored.head.url, status: stored.head.status, headers: stored.headers, bytes: bytes)

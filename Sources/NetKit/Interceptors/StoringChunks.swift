@@ -1,7 +1,7 @@
-/// A streamed body that is kept as it is read, and stored when it has come whole.
+/// A streamed body that is collected while it is read, and stored when it is complete.
 final class StoringChunks: ChunkSource {
     private struct State: Sendable {
-        // Nil when it has become too large, or when it was stored.
+        // `nil` when it is too large, or after it was stored.
         var kept: [Bytes]? = []
         var count = 0
     }

@@ -1,6 +1,6 @@
-/// Values by name, such as hosts, of which those that are as good as none are forgotten.
+/// Values by name, such as hosts, from which insignificant values are removed.
 ///
-/// Only many are looked through, and then again when they are twice as many as were left: no call walks over all.
+/// Only a large table is swept, and then again when it has doubled: the cost per call stays constant.
 struct SweptTable<Value: Sendable>: Sendable {
     private static var many: Int { 1024 }
 
@@ -14,7 +14,7 @@ struct SweptTable<Value: Sendable>: Sendable {
         set { byName[name] = newValue }
     }
 
-    /// Keeps those that are something, if there are many.
+    /// Removes insignificant values if there are many.
     mutating func sweep(keeping isSomething: (Value) -> Bool) {
         guard byName.count > most else { return }
         byName = byName.filter { isSomething($0.value) }

@@ -1,14 +1,14 @@
-/// The whole time of a call, where several transfers share it, and what the app is asked between them.
+/// The total time of a call that several transfers, and the app's callbacks between them, share.
 struct TimeBudget: Sendable {
     private let total: Duration?
     private let begun = ContinuousClock.now
 
-    /// - Parameter total: nil is no limit.
+    /// - Parameter total: `nil` is no limit.
     init(_ total: Duration?) {
         self.total = total
     }
 
-    /// What is left for the next transfer.
+    /// Returns the remaining time for the next transfer.
     func left(behind what: String) throws(NetError) -> Duration? {
         guard let total else { return nil }
         let elapsed = ContinuousClock.now - begun
@@ -16,8 +16,8 @@ struct TimeBudget: Sendable {
         return total - elapsed
     }
 
-    /// What the app answers. When the time is over before, its task is cancelled and waited for, as is any task that
-    /// works for another.
+    /// Returns the result of a callback of the app. When the time ends first, its task is cancelled and waited for, as
+    /// with any task that works for another.
     func answer<Answer: Sendable>(
         of who: String, _ ask: @escaping @Sendable () async throws -> Answer
     ) async throws -> Answer {
@@ -30,7 +30,7 @@ struct TimeBudget: Sendable {
             }
             defer { group.cancelAll() }
             guard let first = try await group.next(), let answer = first else { throw timedOut(who, total) }
-            try Task.checkCancellation()  // Whoever is asked may have answered because of it.
+            try Task.checkCancellation()  // The callback may have returned because of it.
             return answer
         }
     }

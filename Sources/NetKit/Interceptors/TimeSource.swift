@@ -4,16 +4,16 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Where interceptors and observers get the time, and how they wait: the system's, or in tests one that costs none.
+/// The clocks and the sleep function of interceptors and observers: the system's, or virtual time in tests.
 public struct TimeSource: Sendable {
-    /// The time since a moment of its own, never going back.
+    /// The monotonic time since an arbitrary moment.
     public var now: @Sendable () -> Duration
     /// Seconds since 1 January 1970, UTC.
     public var epochSeconds: @Sendable () -> Double
-    /// Waits; throws when the task is cancelled.
+    /// Sleeps. Throws if the task is cancelled.
     public var sleep: @Sendable (Duration) async throws -> Void
 
-    /// A source of one's own.
+    /// Creates a source from closures.
     public init(
         now: @escaping @Sendable () -> Duration, epochSeconds: @escaping @Sendable () -> Double,
         sleep: @escaping @Sendable (Duration) async throws -> Void
@@ -23,8 +23,8 @@ public struct TimeSource: Sendable {
         self.sleep = sleep
     }
 
-    // Longer than anybody waits is as good as for ever. More a clock cannot add to its time, and of what lies beyond 2^63
-    // nanoseconds Dispatch never lets go.
+    // Longer than any real wait. A clock cannot add much more to its time, and Dispatch never fires beyond 2^63
+    // nanoseconds.
     private static let longestSleep = Duration.seconds(1 << 31)
 
     /// The system's clocks.
@@ -36,13 +36,13 @@ public struct TimeSource: Sendable {
             sleep: { try await clock.sleep(for: min($0, longestSleep)) })
     }
 
-    /// The time until a moment, in seconds since 1970; none when it is over. A file may hold any number: what is longer
-    /// than anybody waits is as good as for ever.
+    /// Returns the time until a moment in seconds since 1970, or zero after it. It is capped, because a file may
+    /// contain any number.
     func left(until moment: Double) -> Duration {
         .seconds(min(max(0, moment - epochSeconds()), 1e10))
     }
 
-    /// Waits, and tells those who watch the call.
+    /// Sleeps, and notifies the call's observers.
     func wait(
         _ time: Duration, for reason: Event.WaitReason, in call: Call
     ) async throws(NetError) {

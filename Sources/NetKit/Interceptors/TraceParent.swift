@@ -1,4 +1,4 @@
-/// A place in a trace (W3C Trace Context, level 1): which trace, which span of it, and whether it is recorded.
+/// A position in a trace (W3C Trace Context, level 1): trace, span, and whether it is recorded.
 public struct TraceParent: Sendable, Hashable, CustomStringConvertible {
     /// 32 lower-case hex digits, not all of them 0.
     public let traceID: String
@@ -7,7 +7,7 @@ public struct TraceParent: Sendable, Hashable, CustomStringConvertible {
     /// Whether the caller may have recorded it.
     public let isSampled: Bool
 
-    /// The first span of a new trace.
+    /// Creates the first span of a new trace.
     public init(isSampled: Bool = true) {
         self.init(traceID: Self.digits(32), isSampled: isSampled)
     }
@@ -18,7 +18,7 @@ public struct TraceParent: Sendable, Hashable, CustomStringConvertible {
         self.isSampled = isSampled
     }
 
-    /// Reads a `traceparent` field; nil for what is none. Fields of later versions are read as far as they are known.
+    /// Reads a `traceparent` field; `nil` if it is invalid. Unknown parts of later versions are ignored.
     public init?(_ field: String) {
         let parts = field.trimmingBlanks.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
         guard parts.count >= 4, Self.isHex(parts[0], 2), parts[0] != "ff", parts[0] != "00" || parts.count == 4,
@@ -31,7 +31,7 @@ public struct TraceParent: Sendable, Hashable, CustomStringConvertible {
         isSampled = flags & 1 == 1
     }
 
-    /// Another span of the same trace.
+    /// Returns another span of the same trace.
     public func child() -> TraceParent {
         TraceParent(traceID: traceID, isSampled: isSampled)
     }
@@ -55,17 +55,19 @@ public struct TraceParent: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Tells servers which trace a request belongs to (`traceparent`).
+/// Adds the trace of a request for servers (`traceparent`).
 ///
-/// A request that says so itself keeps what it says. Else it is a span below the one under way, or the first one of a
-/// new trace. Behind ``Retry`` each try is a span of its own.
+/// A valid field of the request is kept. Otherwise the request becomes a child span of the current one, or the first
+/// span of a new trace. Behind ``Retry`` each attempt is a span of its own.
 public struct Tracing: OriginBoundInterceptor {
     private let parent: @Sendable () -> TraceParent?
     private let isSampled: Bool
 
+    /// Creates the interceptor.
+    ///
     /// - Parameters:
     ///   - isSampled: whether new traces are recorded.
-    ///   - parent: the span under way, from a task-local value say; nil begins a new trace.
+    ///   - parent: returns the current span, for example from a task-local value; `nil` starts a new trace.
     public init(isSampled: Bool = true, parent: @escaping @Sendable () -> TraceParent? = { nil }) {
         self.isSampled = isSampled
         self.parent = parent
@@ -78,7 +80,7 @@ public struct Tracing: OriginBoundInterceptor {
         }
         var call = call
         if call.request.headers["traceparent"] != nil {
-            // What belongs to a field that cannot be read goes with it (3.3).
+            // The state of an unreadable field is dropped with it (3.3).
             call.request.headers["tracestate"] = nil
         }
         let span = parent()?.child() ?? TraceParent(isSampled: isSampled)

@@ -1,83 +1,83 @@
-/// What an app may decide while a call is under way: for all calls of an agent, or for one request.
+/// Callbacks for decisions of the app during a call: for all calls of an agent, or for one request.
 ///
 ///     configuration.transferHooks.redirect = { step in
 ///         step.next.url.hasPrefix("https://api.example.com/") ? .follow : .deliver
 ///     }
 ///
-/// The request's own come before the agent's, hook by hook. They run on the task that sends or on one that it waits for,
-/// so not on the agent's thread, unless that task prefers ``Agent/executor``, and may take their time: the transfer waits
-/// for them, and the limits of time that run then go on. When ``Limits/total`` ends while ``redirect`` or ``challenge``
-/// is asked, its task is cancelled. What a hook throws ends the call: a ``NetError`` as it is, anything else under
-/// ``NetError/Code/stoppedByCaller``. Nil does what is done without hooks.
+/// Each hook of the request takes precedence over the agent's. Hooks run on the sending task, or on one that it waits
+/// for, and not on the agent's thread, unless that task prefers ``Agent/executor``. They may take their time: the
+/// transfer waits for them, and its time limits keep running. When ``Limits/total`` ends during ``redirect`` or
+/// ``challenge``, the hook's task is cancelled. An error thrown by a hook ends the call: a ``NetError`` unchanged, any
+/// other error as ``NetError/Code/stoppedByCaller``. `nil` keeps the default behaviour.
 public struct TransferHooks: Sendable {
-    /// Behind one reference, and most often none: they are looked at in every exchange.
+    /// One reference, usually nil, because every transfer reads the hooks.
     private var kept: KeptHooks?
 
-    /// No hooks.
+    /// Creates an empty set of hooks.
     public init() {}
 
-    /// What becomes of a redirect that would be followed. Each hop is then a transfer of its own. Of streams and saves
-    /// too; not asked where ``Request/redirects`` is ``RedirectPolicy/return``.
+    /// Decides about a redirect that would be followed, also for streams and saves. With this hook each hop is a
+    /// separate transfer. Not called if ``Request/redirects`` is ``RedirectPolicy/return``.
     public var redirect: (@Sendable (RedirectStep) async throws -> RedirectAnswer)? {
         get { kept?.value.redirect }
         set { value.redirect = newValue }
     }
 
-    /// Asked for credentials, as ``Agent/Configuration/challengeHandler``, and in its place. Another origin than the one
-    /// that the call began at is shown none, whoever decided on the redirect.
+    /// Supplies credentials instead of ``Agent/Configuration/challengeHandler``. No other origin than the call's first
+    /// one ever receives them, even after a redirect that a hook chose.
     public var challenge: (@Sendable (Challenge) async -> ChallengeAnswer)? {
         get { kept?.value.challenge }
         set { value.challenge = newValue }
     }
 
-    /// Gives the body once more, when a redirect, a challenge, a retry or a connection that died needs one that can be
-    /// read once only. The second parameter counts from 2. It has to be as long as was announced: bytes, or a stream.
+    /// Returns the body again, when a redirect, a challenge, a retry or a lost connection requires one that can be read
+    /// only once. The second parameter counts from 2. The body must have the announced length and be bytes or a stream.
     public var newBody: (@Sendable (Request<Bytes>, Int) async throws -> Body)? {
         get { kept?.value.newBody }
         set { value.newBody = newValue }
     }
 
-    /// What becomes of the response, by its head: not a redirect's that is followed. Of a download it is asked when the
-    /// answer is one to save, before the destinations: it may send the file to another path; a stream is nothing that
-    /// a download gives, and goes on as asked. There its task is cancelled, and waited for, as a destination's is.
+    /// Decides about the response by its head; not called for followed redirects. For a download it is called when the
+    /// response is accepted, before the destinations, and may choose another path. A download cannot become a stream:
+    /// it continues as requested. Its task is cancelled and waited for like that of a destination.
     public var head: (@Sendable (Request<Bytes>, ResponseHead) async throws -> HeadAnswer)? {
         get { kept?.value.head }
         set { value.head = newValue }
     }
 
-    /// What is stored of an answer that ``Caching`` is about to store; nil stores nothing.
+    /// Returns the version of a response that ``Caching`` stores; `nil` stores nothing.
     public var willStore: (@Sendable (StorableAnswer) async throws -> StorableAnswer?)? {
         get { kept?.value.willStore }
         set { value.willStore = newValue }
     }
 
-    /// Hears what each call cost, when it is over and before anybody is told of its end: the call waits for it. Of a
-    /// stream that is let go before its end it hears on a task of its own.
+    /// Receives the metrics of each call at its end, before the end is reported: the call waits for it. For a stream
+    /// that is released early it is called on a separate task.
     public var metrics: (@Sendable (Request<Bytes>, Metrics) async -> Void)? {
         get { kept?.value.metrics }
         set { value.metrics = newValue }
     }
 
-    /// Hears that the agent was invalidated; the agent's alone.
+    /// Called when the agent was invalidated; only the agent's hook is used.
     public var invalidated: (@Sendable () async -> Void)? {
         get { kept?.value.invalidated }
         set { value.invalidated = newValue }
     }
 
-    /// Changed as a whole: what has been handed on stays as it was.
+    /// Setting it replaces all hooks: other copies keep the old ones.
     private var value: HookContent {
         get { kept?.value ?? HookContent() }
         set { kept = KeptHooks(newValue) }
     }
 
-    /// Whether nothing is hooked.
+    /// Whether there are no hooks.
     var isEmpty: Bool {
         kept == nil
             || redirect == nil && challenge == nil && newBody == nil && head == nil && willStore == nil
                 && metrics == nil
     }
 
-    /// With those of `others` where this one has none.
+    /// Returns these hooks, with those of `others` for the missing ones.
     func filled(from others: TransferHooks) -> TransferHooks {
         guard !others.isEmpty else { return self }
         var hooks = self
@@ -114,20 +114,20 @@ private enum TransferHooksNote: RequestNote {
 }
 
 extension Request {
-    /// What the app decides while this request is under way.
+    /// The request's own hooks.
     public var transferHooks: TransferHooks {
         get { (hasNotes ? self[TransferHooksNote.self] : nil) ?? TransferHooks() }
         set { self[TransferHooksNote.self] = newValue }
     }
 
-    /// Its own hooks, and for the rest the agent's.
+    /// Returns its own hooks, with the agent's for the missing ones.
     func hooks(over others: TransferHooks) -> TransferHooks {
         guard hasNotes, let own = self[TransferHooksNote.self] else { return others }
         return own.filled(from: others)
     }
 }
 
-/// Passes what calls cost on to the hooks; among the observers, but told by ``Watch`` alone, which waits for it.
+/// Passes metrics to the hooks; an observer that only ``Watch`` calls, and waits for.
 struct MetricsHook: Observer {
     let tell: @Sendable (Request<Bytes>, Metrics) async -> Void
 

@@ -5,11 +5,11 @@ import Foundation
 #endif
 
 extension TrustPolicy {
-    /// What tells it from other policies in the keys of answers: a digest of all that it says, the same in every process;
-    /// nil for the standard policy, with which keys have none.
+    /// Returns the mark of the policy in cache keys: a digest of all its settings, the same in every process; `nil` for
+    /// the default policy, whose keys have no mark.
     ///
-    /// Not in it are the client's certificate, which says whose an answer is, and an observer that only listens. Files
-    /// are known by their paths.
+    /// Not included are the client certificate, which identifies the user, and an observer that only listens. Files are
+    /// identified by their paths.
     func cacheMark() throws(NetError) -> String? {
         var said = self
         said.identity = nil
@@ -40,7 +40,7 @@ extension TrustPolicy {
         for text in [revocationLists, ciphers, cipherSuites] {
             terms.put(text == nil ? "none" : "some", text ?? "")
         }
-        // What it lets pass, it alone knows: another one, of the next process, may not.
+        // Its decisions are unknown and may change in the next process.
         terms.put("observer", observer?.mark ?? "")
         for rule in rules {
             rule.put(in: &terms)
@@ -62,7 +62,7 @@ extension PinRule {
     }
 }
 
-/// Terms one after the other, each behind its length.
+/// Terms in sequence, each preceded by its length.
 private struct MarkedTerms {
     private(set) var bytes: [UInt8] = []
 

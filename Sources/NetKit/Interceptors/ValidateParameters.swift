@@ -1,4 +1,4 @@
-/// Judges a request's parameters before anything is sent: those that will not do end the call with
+/// Checks a request's parameters before anything is sent. Invalid ones end the call with
 /// ``NetError/Code/invalidParameters``.
 ///
 ///     configuration.interceptors = [
@@ -8,17 +8,17 @@
 ///         },
 ///     ]
 ///
-/// It sees the request's own parameters, as the interceptors in front of it left them. What it throws is the error's
-/// ``NetError/underlying``, unless it is a ``NetError``, which is thrown as it is.
+/// It receives the request's own parameters, as changed by the interceptors before it. A thrown ``NetError`` ends the
+/// call unchanged; any other error becomes ``NetError/underlying``.
 public struct ValidateParameters: Interceptor {
     private let judge: @Sendable (Parameters?, Request<Bytes>) async throws -> Void
 
-    /// Throws for parameters that will not do.
+    /// Creates a check from a closure that throws for invalid parameters.
     public init(_ judge: @escaping @Sendable (Parameters?, Request<Bytes>) async throws -> Void) {
         self.judge = judge
     }
 
-    /// Says of parameters whether they will do.
+    /// Creates a check from a closure that returns whether parameters are valid.
     public init(where isValid: @escaping @Sendable (Parameters?) -> Bool) {
         self.init { parameters, request in
             if !isValid(parameters) {
@@ -28,7 +28,7 @@ public struct ValidateParameters: Interceptor {
         }
     }
 
-    /// Lets the call go on if its parameters will do.
+    /// Continues with the call if its parameters are valid.
     public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
         do {
             try await judge(call.parameters, call.request)

@@ -1,22 +1,22 @@
-/// Judges a response that the request accepts, before its body becomes a value: one that will not do ends the call with
+/// Checks an accepted response before its body is decoded. An invalid one ends the call with
 /// ``NetError/Code/invalidValue`` and the response.
 ///
 ///     configuration.interceptors = [ValidateResponse { response in
 ///         if response.headers["X-Result"] == "failed" { throw Refusal() }
 ///     }]
 ///
-/// Stand it in front of ``ReformResponse`` to judge what that made. Responses of a status that the request does not
-/// accept, and bodies that are streamed or saved, are not judged.
+/// Place it before ``ReformResponse`` to check the replaced response. Responses with a status that the request does not
+/// accept, and streamed or saved bodies, are not checked.
 public struct ValidateResponse: Interceptor {
     private let judge: @Sendable (Response<Bytes>) async throws -> Void
 
-    /// Throws for a response that will not do: a ``NetError`` as it is, anything else becomes
-    /// ``NetError/underlying``.
+    /// Creates a check from a closure that throws for an invalid response. A thrown ``NetError`` ends the call
+    /// unchanged; any other error becomes ``NetError/underlying``.
     public init(_ judge: @escaping @Sendable (Response<Bytes>) async throws -> Void) {
         self.judge = judge
     }
 
-    /// Says of a response whether it will do.
+    /// Creates a check from a closure that returns whether a response is valid.
     public init(where isValid: @escaping @Sendable (Response<Bytes>) -> Bool) {
         self.init { response in
             if !isValid(response) {
@@ -26,7 +26,7 @@ public struct ValidateResponse: Interceptor {
         }
     }
 
-    /// Answers with the response if it will do.
+    /// Returns the response if it is valid.
     public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
         let answer = try await next(call)
         guard case .bytes = answer.body, call.request.acceptedStatuses?.contains(answer.status) ?? true else {

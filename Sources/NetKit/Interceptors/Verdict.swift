@@ -4,26 +4,26 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a service means by an answer, as far as credentials go.
+/// The meaning of a response for the credentials of its request.
 public enum Verdict: Sendable, Hashable {
-    /// The credentials did.
+    /// The credentials were accepted.
     case accepted
-    /// They are over: others may do.
+    /// The credentials have expired: new ones may be accepted.
     case expired
-    /// They will not do, and new ones of the same kind would not either; the text is what the service said.
+    /// The credentials are refused, and new ones of the same kind would be too; with the service's text.
     case refused(String)
 }
 
-/// A rule that tells what a service means by an answer: by status, fields or body.
+/// A rule that classifies a response by status, fields or body.
 ///
 ///     let rule = VerdictRule.status(401)
 ///     let signs = VerdictRule { head in head.headers["X-Token"] == "expired" ? .expired : .accepted }
 public struct VerdictRule: Sendable {
     private let judge: @Sendable (Response<Bytes>) -> Verdict
-    /// Body bytes that the rule wants to see; 0 leaves streamed bodies alone.
+    /// The number of body bytes that the rule reads; 0 leaves streamed bodies unread.
     public let bodyBytes: Int
 
-    /// A rule over status and fields.
+    /// Creates a rule for status and fields.
     public init(_ judge: @escaping @Sendable (ResponseHead) -> Verdict) {
         bodyBytes = 0
         self.judge = { response in
@@ -34,32 +34,33 @@ public struct VerdictRule: Sendable {
         }
     }
 
-    /// A rule that looks at the body as well, whatever the status.
+    /// Creates a rule that reads the body as well, with any status.
     ///
     /// - Parameters:
-    ///   - bodyBytes: a body that is longer is judged as if it were empty. What was saved to a file is, too, and so is a
-    ///     stream of events or of parts that replace each other: to wait for its beginning would hold it up.
-    ///   - judge: says what the response means.
+    ///   - bodyBytes: a longer body is passed as empty. So are a saved file, and a stream of events or of parts that
+    ///     replace each
+    ///     other: waiting for its beginning would delay it.
+    ///   - judge: classifies the response.
     public init(bodyBytes: Int, _ judge: @escaping @Sendable (Response<Bytes>) -> Verdict) {
         self.bodyBytes = bodyBytes
         self.judge = judge
     }
 
-    /// These statuses tell that the credentials are over; 401 by default.
+    /// Returns a rule for which these statuses mean expired credentials.
     public static func status(_ statuses: Int...) -> VerdictRule {
         VerdictRule { head in statuses.contains(head.status) ? .expired : .accepted }
     }
 
-    /// 401 tells that the credentials are over.
+    /// A rule for which 401 means expired credentials.
     public static var unauthorized: VerdictRule { .status(401) }
 
-    /// A text in a JSON body tells, whatever the status; a body without it falls to the other rule.
+    /// Returns a rule for a text in a JSON body, with any status. Another rule classifies bodies without it.
     ///
     /// - Parameters:
     ///   - path: the names that lead to the text, such as `["error", "code"]`.
-    ///   - expired: texts of credentials that are over.
-    ///   - refused: texts of credentials that will not do.
-    ///   - other: what judges everything else.
+    ///   - expired: texts that mean expired credentials.
+    ///   - refused: texts that mean refused credentials.
+    ///   - other: the rule for all other responses.
     public static func field(
         _ path: [String], expired: Set<String>, refused: Set<String> = [], else other: VerdictRule? = nil
     ) -> VerdictRule {
@@ -75,18 +76,19 @@ public struct VerdictRule: Sendable {
         }
     }
 
-    /// As CTNetworking's services speak: the body's `id` is `expired_access_token`, or for credentials that will not do
-    /// `illegal_access_token` or `no_permission_for_this_api`, also with status 200. Else 401 tells that they are over.
+    /// The rule of CTNetworking's services, also with status 200. The body's `id` is `expired_access_token`, or for
+    /// refused credentials `illegal_access_token` or `no_permission_for_this_api`. Otherwise 401 means expired
+    /// credentials.
     public static var identifiers: VerdictRule {
         .field(
             ["id"], expired: ["expired_access_token"],
             refused: ["illegal_access_token", "no_permission_for_this_api"], else: .unauthorized)
     }
 
-    /// Judges an answer; a streamed one begins again behind what was read of it.
+    /// Classifies a response and returns it; a stream starts again with the bytes that were read.
     func verdict(on answer: Answer) async throws(NetError) -> (Verdict, Answer) {
         guard bodyBytes > 0, !answer.isLive else { return (judge(answer.response), answer) }
-        // One byte more tells whether there are more.
+        // One byte more shows whether the body is longer.
         let (beginning, again) = try await answer.peek(upTo: bodyBytes + 1)
         var response = again.response
         response.bytes = beginning.count > bodyBytes ? [] : beginning
@@ -96,7 +98,7 @@ public struct VerdictRule: Sendable {
 }
 
 extension Answer {
-    /// Whether its body comes piece by piece for as long as the server has something to tell.
+    /// Whether its body is an endless stream of events or parts.
     fileprivate var isLive: Bool {
         guard case .stream = body else { return false }
         let type = String((headers["Content-Type"] ?? "").prefix { $0 != ";" }).trimmingBlanks.lowercased()
@@ -106,8 +108,8 @@ extension Answer {
 
 /// One text in a JSON document.
 enum JSONText {
-    /// The text that these names lead to, the last of each as in a ``JSONValue``; nil when there is none, or the document is
-    /// none.
+    /// Returns the text at these names, or `nil` if there is none or the document is invalid. Of repeated names the
+    /// last one counts, as in a ``JSONValue``.
     static func read(at path: [String], of bytes: Bytes) -> String? {
         guard let first = bytes.first(where: { ![9, 10, 13, 32].contains($0) }), first == UInt8(ascii: "{"),
             let document = try? JSONValue(bytes)
@@ -115,7 +117,7 @@ enum JSONText {
         return path.reduce(Optional(document)) { $0?[$1] }?.string
     }
 
-    /// The text that a JSON string stands for.
+    /// Returns the text of a JSON string.
     static func string(_ bytes: Bytes) -> String? {
         try? JSONDecoder().decode(String.self, from: bytes.data)
     }
