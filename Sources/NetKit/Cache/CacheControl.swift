@@ -1,11 +1,11 @@
 /// The directives of Cache-Control fields (RFC 9111, 5.2), of a request or of a response.
 ///
-/// Names are read in any case, the first of two alike counts, and what is unknown is passed over. A time that is none
+/// Names are case-insensitive, the first of two equal directives applies, and unknown ones are ignored. An invalid time
 /// counts as 0: a response with broken times is stale (RFC 9111, 4.2.1).
 struct CacheControl: Sendable, Equatable {
     var hasNoStore = false
     var hasNoCache = false
-    /// The fields that `no-cache="…"` names.
+    /// The fields in `no-cache="…"`.
     var noCacheFields: [String] = []
     var hasMustRevalidate = false
     var hasMustUnderstand = false
@@ -16,14 +16,14 @@ struct CacheControl: Sendable, Equatable {
     var maxAge: Int64?
     /// Seconds.
     var minFresh: Int64?
-    /// Seconds; .max where no number stands behind it.
+    /// Seconds; `.max` without a number.
     var maxStale: Int64?
     /// Seconds (RFC 5861, 3).
     var staleWhileRevalidate: Int64?
     /// Seconds (RFC 5861, 4).
     var staleIfError: Int64?
 
-    /// Longer than anything lives.
+    /// Longer than any lifetime.
     static let longest: Int64 = 1 << 40
 
     init(_ headers: Headers) {
@@ -52,7 +52,7 @@ struct CacheControl: Sendable, Equatable {
         }
     }
 
-    /// With names it speaks of those fields alone.
+    /// With names, the directive applies to those fields only.
     private mutating func takeNoCache(_ argument: String?) {
         let names = argument.map { FieldList.members(of: $0) } ?? []
         if names.isEmpty {
@@ -69,16 +69,16 @@ struct CacheControl: Sendable, Equatable {
 
 /// A number of seconds (RFC 9111, 1.2.2).
 enum DeltaSeconds {
-    /// Digits alone; nil for anything else. What is too large is as good as for ever.
+    /// Parses digits only; returns `nil` for other text. A number that is too large stands for an endless time.
     static func read(_ text: String) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
         return Int64(text).map { min($0, CacheControl.longest) } ?? CacheControl.longest
     }
 }
 
-/// Lists of a field's value, taken apart at commas that stand in no quoted text (RFC 9110, 5.6.1).
+/// Lists in a field's value, split at commas outside of quotes (RFC 9110, 5.6.1).
 enum FieldList {
-    /// The members without the blanks around them; empty ones are none.
+    /// Returns the members without blanks around them; empty members are left out.
     static func members(of value: String) -> [String] {
         var members: [String] = []
         var member: [UInt8] = []
@@ -100,7 +100,7 @@ enum FieldList {
         return members.filter { !$0.isEmpty }
     }
 
-    /// Names in lower case, and what stands behind "=" at once, its quotes taken off.
+    /// Returns names in lower case, and the text directly after "=" without its quotes.
     static func directives(of value: String) -> [(name: String, argument: String?)] {
         members(of: value).map { member in
             guard let mark = member.firstIndex(of: "=") else { return (member.lowercased(), nil) }

@@ -1,45 +1,45 @@
-/// What is known of a stored answer, as far as an app's policy asks.
+/// The facts about a stored response that an app's policy evaluates.
 struct CacheFacts: Sendable, Hashable {
     /// When it was received, in milliseconds since 1970.
     var received: Int64
-    /// Of the policy it was stored under.
+    /// The version of the policy it was stored under.
     var version: Int64 = 0
-    /// Of the app that stored it.
+    /// The version of the app that stored it.
     var appVersion = ""
-    /// Whether it was stored with the sensitive data that are asked for; true where neither has any.
+    /// Whether it was stored with the requested sensitive data; true if neither has any.
     var hasSameSensitiveData = true
-    /// Whether the body is what the request expects.
+    /// Whether the body satisfies the request's expectation.
     var hasValidData = true
-    /// Whether the server can be asked if it still holds.
+    /// Whether it can be revalidated.
     var hasValidator = false
 }
 
-/// What was found under a key.
+/// The result of looking up a key.
 enum CacheFinding: Sendable, Hashable {
-    /// Nothing.
+    /// No entry.
     case nothing
     /// An entry whose metadata cannot be read.
     case unreadable
-    /// An answer.
+    /// A response.
     case answer(CacheFacts)
 }
 
-/// What an app's policy asks of an entry.
+/// The criteria of an app's policy for an entry.
 struct CacheCriteria: Sendable, Hashable {
     /// Milliseconds; negative means that nothing is read.
     var maximumAge: Int64
     var version: Int64 = 0
     var appVersion = ""
-    /// Whether what is too old is asked about.
+    /// Whether an expired response is revalidated.
     var revalidates = true
 }
 
 extension CacheDecision {
     /// Decides about an entry under an app's policy, at a moment in milliseconds since 1970.
     ///
-    /// The reasons are looked for in YTKNetwork's order: invalid time, invalid metadata, expired, version, sensitive
-    /// data, app version, invalid data. An entry from the clock's future is expired: a clock that has gone back makes
-    /// entries old, never young.
+    /// The reasons are checked in YTKNetwork's order: invalid time, invalid metadata, expired, version, sensitive data,
+    /// app version, invalid data. An entry from the clock's future is expired: a clock that was set back makes entries
+    /// old, never young.
     init(now: Int64, policy: CacheCriteria, entry: CacheFinding) {
         if policy.maximumAge < 0 {
             self = .fetch(.invalidTime)
@@ -53,7 +53,7 @@ extension CacheDecision {
         let isExpired = overflow || age < 0 || age > policy.maximumAge
         let other = Self.mismatch(policy, facts)
         if isExpired {
-            // An answer of another version, app or user is not worth asking about.
+            // A response of another version, app or user is not worth revalidating.
             self = policy.revalidates && facts.hasValidator && other == nil ? .revalidate(.expired) : .fetch(.expired)
         } else if let other {
             self = .fetch(other)
@@ -62,7 +62,7 @@ extension CacheDecision {
         }
     }
 
-    /// What makes an answer of no use, whatever its age; nil when it is the right one.
+    /// Returns why a response is unusable at any age, or `nil` if it is usable.
     static func mismatch(_ policy: CacheCriteria, _ facts: CacheFacts) -> CacheReason? {
         if facts.version != policy.version {
             return .versionMismatch

@@ -1,11 +1,13 @@
 extension CacheDecision {
-    /// Decides about a stored response by what its server and the request say (RFC 9111, 4), at a moment in milliseconds
-    /// since 1970.
+    /// Decides about a stored response by the directives of server and request (RFC 9111, 4), at a moment in
+    /// milliseconds since 1970.
     ///
     /// - Parameters:
     ///   - request: the directives of the request.
-    ///   - pragma: whether it says `Pragma: no-cache` and nothing else about caching.
-    ///   - staleFor: milliseconds for which a stale response may be used while it is asked about, whatever it says.
+    ///   - pragma: whether its only caching directive is `Pragma: no-cache`.
+    ///   - staleFor: milliseconds for which a stale response may be used while it is revalidated, in addition to its
+    ///     own
+    ///     directive.
     init(
         now: Int64, request: CacheControl, pragma: Bool = false, entry: HTTPFreshness, hasValidator: Bool,
         staleFor: Int64? = nil
@@ -24,11 +26,11 @@ extension CacheDecision {
         }
     }
 
-    /// Whether it is older than the request takes it, or has less time left than the request wants.
+    /// Returns true if it is older than the request allows, or has less time left than the request requires.
     private static func isTooOld(_ age: Int64, _ request: CacheControl, _ entry: HTTPFreshness) -> Bool {
         let lifetime = entry.lifetime ?? 0
         if let maxAge = request.maxAge, age > maxAge * 1000 || maxAge == 0 {
-            // A reload need not ask about what does not change (RFC 8246, 2).
+            // A reload need not revalidate an immutable response (RFC 8246, 2).
             let isLasting = maxAge == 0 && entry.flags.contains(.immutable) && lifetime > age
             if !isLasting {
                 return true
@@ -59,9 +61,10 @@ extension CacheDecision {
         return nil
     }
 
-    /// Whether a stored response may stand in for one that the network or the server failed to give (RFC 5861, 4).
+    /// Returns true if a stored response may replace one that the network or the server failed to deliver (RFC 5861,
+    /// 4).
     ///
-    /// - Parameter staleFor: milliseconds for which it may, whatever it says.
+    /// - Parameter staleFor: milliseconds for which it may, in addition to its own directive.
     static func mayStandIn(
         now: Int64, request: CacheControl, entry: HTTPFreshness, staleFor: Int64?
     ) -> Bool {

@@ -5,13 +5,13 @@ public import Foundation
 #endif
 internal import Synchronization
 
-/// What is kept under a key: a body, and what its keeper wants to know of it later.
+/// An entry of a cache store: a body and its metadata.
 ///
-/// A store neither reads nor judges it: what is fresh is a policy's question. A value; sharing the body copies nothing.
+/// A store neither reads nor evaluates it: freshness is decided by a policy. Copies share the body.
 public struct CacheEntry: Sendable, Equatable {
     private(set) var kept: KeptEntry
 
-    /// An entry.
+    /// Creates an entry.
     public init(
         body: Bytes, metadata: Bytes = [], host: String = "", tags: Set<String> = [], lifetime: Duration? = nil,
         created: Date? = nil
@@ -23,7 +23,7 @@ public struct CacheEntry: Sendable, Equatable {
 }
 
 extension CacheEntry {
-    /// Changed as a whole: what has been handed on stays as it was.
+    /// Setting it replaces the whole content: other copies keep the old one.
     private var content: EntryContent {
         get { kept.value }
         set { kept = KeptEntry(newValue) }
@@ -35,7 +35,7 @@ extension CacheEntry {
         set { content.body = newValue }
     }
 
-    /// Whatever the keeper wrote: status, fields, validators, versions. At most 1 MiB.
+    /// The writer's data about the body: status, fields, validators, versions. At most 1 MiB.
     public var metadata: Bytes {
         get { kept.value.metadata }
         set { content.metadata = newValue }
@@ -47,28 +47,28 @@ extension CacheEntry {
         set { content.host = newValue }
     }
 
-    /// Names of groups, for ``CacheStore/removeAll(tagged:)``. No NUL in them; an empty one is none.
+    /// The names of groups, for ``CacheStore/removeAll(tagged:)``. A NUL is not allowed; an empty name is ignored.
     public var tags: Set<String> {
         get { kept.value.tags }
         set { content.tags = newValue }
     }
 
-    /// The time after which it is a miss and goes; nil for none. Finer than a millisecond is rounded down.
+    /// The time after which it is a miss and is removed; `nil` for none. Rounded down to milliseconds.
     public var lifetime: Duration? {
         get { kept.value.lifetime }
         set { content.lifetime = newValue }
     }
 
-    /// When it was made, to the millisecond; a store fills in now for nil.
+    /// The time of its creation, in whole milliseconds. If `nil`, the store sets the current time.
     public var created: Date? {
         get { kept.value.created }
         set { content.created = newValue }
     }
 
-    /// Whether both say the same.
+    /// Returns true if both have the same content.
     public static func == (one: CacheEntry, other: CacheEntry) -> Bool { one.content == other.content }
 
-    /// Whether its lifetime is over; what has one and is from the clock's future is over too.
+    /// Returns true after its lifetime; an entry with a lifetime and a creation time in the future is over too.
     func isOver(at now: Date) -> Bool {
         guard let lifetime, let created else { return false }
         let age = now.timeIntervalSince(created)
@@ -76,7 +76,7 @@ extension CacheEntry {
     }
 }
 
-/// What an entry says.
+/// The content of an entry.
 struct EntryContent: Sendable, Equatable {
     var body: Bytes
     var metadata: Bytes
@@ -86,7 +86,7 @@ struct EntryContent: Sendable, Equatable {
     var created: Date?
 }
 
-/// A content behind one reference, with what was found in it: a store in memory gives the same entry many times.
+/// A content behind one reference, with its decoded response: a store in memory returns the same entry many times.
 final class KeptEntry: Sendable {
     let value: EntryContent
     private let found = AtomicLazyReference<StoredPiece>()
@@ -95,7 +95,7 @@ final class KeptEntry: Sendable {
         self.value = value
     }
 
-    /// What was found in it first; nil before.
+    /// The decoded response; `nil` before the first decoding.
     var piece: StoredPiece? { found.load() }
 
     func remember(_ piece: StoredPiece) {

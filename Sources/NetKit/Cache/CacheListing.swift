@@ -1,13 +1,13 @@
-/// One line of a store's list: all of an entry but its body.
+/// One entry in a store's list, without its body.
 public struct CacheListing: Sendable, Equatable {
-    /// What it is kept under.
+    /// The key.
     public let key: CacheKey
-    /// The entry; its body is empty.
+    /// The entry with an empty body.
     public let entry: CacheEntry
     /// The length of the body.
     public let bodyBytes: Int
 
-    /// A line, for stores of one's own. The entry's body is left out.
+    /// Creates a list entry, for custom stores. The entry's body is dropped.
     public init(key: CacheKey, entry: CacheEntry, bodyBytes: Int) {
         var entry = entry
         entry.body = []

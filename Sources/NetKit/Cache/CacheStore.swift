@@ -1,39 +1,39 @@
-/// Where entries are kept: on disk, in memory, in both, or wherever a program's own type puts them.
+/// A store of cache entries: on disk, in memory, in both, or a type of the app.
 ///
 ///     let store: any CacheStore = TwoTierCacheStore(
 ///         first: MemoryCacheStore(hardLimit: 32 << 20), second: DiskCacheStore(directory: path))
 ///     try await store.put(CacheEntry(body: bytes), for: key)
 ///
-/// A look-up gives an entry whole, as it was put, or nil. Limits are the store's own: what was put may be gone at any
-/// time. An entry whose lifetime is over is gone. Nothing of a store waits for a disk on its caller's thread.
+/// A lookup returns a complete, unchanged entry, or `nil`. The store sets its own limits: any entry may be evicted at
+/// any time. An entry is gone after its lifetime. A store never waits for a disk on the caller's thread.
 public protocol CacheStore: Sendable {
-    /// The entry of a key; nil when there is none.
+    /// Returns the entry of a key, or `nil` if there is none.
     func entry(for key: CacheKey) async throws(NetError) -> CacheEntry?
 
-    /// Puts an entry in the place of an older one; on failure the older one stays.
+    /// Stores an entry and replaces an older one. After a failure the older one stays.
     ///
-    /// Throws ``NetError/Code/tooLarge`` for one that is over its share of the store.
+    /// - Throws: ``NetError/Code/tooLarge`` for an entry that exceeds its share of the store.
     func put(_ entry: CacheEntry, for key: CacheKey) async throws(NetError)
 
-    /// Removes an entry; false when there was none.
+    /// Removes an entry. Returns false if there was none.
     @discardableResult
     func remove(_ key: CacheKey) async throws(NetError) -> Bool
 
-    /// Removes the entries with this tag; tells how many there were.
+    /// Removes the entries with this tag and returns their number.
     @discardableResult
     func removeAll(tagged tag: String) async throws(NetError) -> Int
 
-    /// Removes the entries of this host, in whatever spelling; tells how many there were.
+    /// Removes the entries of this host, in any spelling, and returns their number.
     @discardableResult
     func removeAll(from host: String) async throws(NetError) -> Int
 
-    /// Removes everything; tells how many entries there were.
+    /// Removes all entries and returns their number.
     @discardableResult
     func removeAll() async throws(NetError) -> Int
 
-    /// What there is, without bodies, in no order.
+    /// Returns all entries without bodies, in no order.
     func list() async throws(NetError) -> [CacheListing]
 
-    /// How much there is, and how often something was found.
+    /// Returns the number and size of the entries, and the counts of hits and misses.
     func usage() async throws(NetError) -> CacheUsage
 }

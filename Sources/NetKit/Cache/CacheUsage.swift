@@ -1,19 +1,19 @@
-/// How much a store holds, and what happened since it was made.
+/// The size of a store, and its statistics since it was created.
 public struct CacheUsage: Sendable, Equatable {
-    /// Entries.
+    /// The number of entries.
     public var entries: Int
-    /// Bytes of them, as the store counts them.
+    /// Their size in bytes, as the store counts it.
     public var bytes: Int
-    /// The limit on those bytes.
+    /// The limit of that size.
     public var maximumBytes: Int
-    /// Look-ups that found an entry.
+    /// Lookups that found an entry.
     public var hits: Int
-    /// Look-ups that did not.
+    /// Lookups that found none.
     public var misses: Int
-    /// Entries that went to make room.
+    /// Entries that were evicted.
     public var evictions: Int
 
-    /// Figures.
+    /// Creates statistics.
     public init(
         entries: Int = 0, bytes: Int = 0, maximumBytes: Int = 0, hits: Int = 0, misses: Int = 0, evictions: Int = 0
     ) {

@@ -1,23 +1,23 @@
-/// What stands beside a stored body: for lists and looks into a store.
+/// The head of a stored response, for listing and inspecting a store.
 public struct CachedHead: Sendable {
     /// The status code.
     public let status: Int
-    /// The protocol it came in.
+    /// The HTTP version.
     public let httpVersion: HTTPVersion
-    /// The fields that are kept.
+    /// The stored fields.
     public let headers: Headers
-    /// The URL that answered, without credentials.
+    /// The URL of the response, without credentials.
     public let url: String
-    /// When it was received: seconds since 1970.
+    /// The time of arrival, in seconds since 1970.
     public let receivedEpochSeconds: Double
-    /// Of ``CachePolicy``.
+    /// The version in ``CachePolicy``.
     public let version: Int64
-    /// Of ``CachePolicy``.
+    /// The app version in ``CachePolicy``.
     public let appVersion: String
 }
 
 extension CacheEntry {
-    /// What is kept of an answer; nil for an entry that is none.
+    /// The head of the stored response; `nil` for an entry that is no response.
     public var cachedHead: CachedHead? {
         guard case .answer(let answer)? = StoredMetadata(metadata) else { return nil }
         let head = answer.head

@@ -1,29 +1,29 @@
-/// How long a stored response is good by what its server said (RFC 9111, 4.2), worked out once, when it is stored.
+/// The freshness of a stored response by the server's directives (RFC 9111, 4.2), computed once, when it is stored.
 ///
 /// Times are milliseconds; moments are counted since 1970.
 struct HTTPFreshness: Sendable, Equatable {
-    /// What the response may be used for beside its lifetime.
+    /// Further conditions of using the response.
     struct Flags: OptionSet, Sendable {
         let rawValue: UInt8
-        /// It may not be used without asking.
+        /// Must be revalidated before each use.
         static let noCache = Self(rawValue: 1)
-        /// It may not be used when it is stale.
+        /// Must not be used when it is stale.
         static let mustRevalidate = Self(rawValue: 2)
-        /// It does not change while it is fresh (RFC 8246).
+        /// Does not change while it is fresh (RFC 8246).
         static let immutable = Self(rawValue: 4)
-        /// Its lifetime was guessed.
+        /// Has a heuristic lifetime.
         static let heuristic = Self(rawValue: 8)
     }
 
-    /// From its beginning; nil where nothing says.
+    /// Its freshness lifetime; `nil` if not defined.
     var lifetime: Int64?
-    /// How old it was when it was received.
+    /// Its age when it was received.
     var initialAge: Int64 = 0
     /// When it was received.
     var received: Int64 = 0
-    /// How long it may be used while it is asked about; nil where nothing says.
+    /// How long it may be used while it is revalidated; `nil` if not defined.
     var staleWhileRevalidate: Int64?
-    /// How long it may be used when the server fails; nil where nothing says.
+    /// How long it may be used after a server failure; `nil` if not defined.
     var staleIfError: Int64?
     var flags: Flags = []
 
@@ -31,7 +31,7 @@ struct HTTPFreshness: Sendable, Equatable {
 
     /// - Parameters:
     ///   - asked: when the request was sent.
-    ///   - received: when the response came.
+    ///   - received: when the response arrived.
     init(_ status: Int, _ headers: Headers, asked: Int64, received: Int64, policy: HTTPCachePolicy) {
         let control = CacheControl(headers)
         let date = headers["Date"].flatMap { HTTPDate.epochSeconds(ofAnyCase: $0) }.map { $0 * 1000 }
@@ -59,18 +59,18 @@ struct HTTPFreshness: Sendable, Equatable {
         }
     }
 
-    /// RFC 9111, 4.2.3: the larger of what Date tells, and what Age tells with the time on the way.
+    /// RFC 9111, 4.2.3: the larger of the apparent age by Date, and Age plus the response delay.
     private static func initialAge(_ headers: Headers, date: Int64?, asked: Int64, received: Int64) -> Int64 {
         let apparent = date.map { max(0, received - $0) } ?? 0
-        // Of several ages the first one counts (RFC 9111, 5.1).
+        // The first of several ages applies (RFC 9111, 5.1).
         let told = headers["Age"].flatMap { $0.split(separator: ",").first }
         let age = told.flatMap { DeltaSeconds.read(String($0).trimmingBlanks) } ?? 0
         let delay = max(0, received - asked)
-        // Date has whole seconds: a response of this very second is not a second old.
+        // Date has whole seconds: a response of the current second has age 0.
         return max(apparent < 1000 ? 0 : apparent, age * 1000 + delay)
     }
 
-    /// RFC 9111, 4.2.2.
+    /// The heuristic freshness (RFC 9111, 4.2.2).
     private static func guess(
         _ status: Int, _ headers: Headers, _ control: CacheControl, date: Int64, policy: HTTPCachePolicy
     ) -> Int64? {
@@ -82,7 +82,7 @@ struct HTTPFreshness: Sendable, Equatable {
         return Int64(min(since * min(1, policy.heuristicFraction), max(0, limit)))
     }
 
-    /// How old it is now; nil when the clock has gone back behind its beginning.
+    /// Returns its current age, or `nil` if the clock was set back to before its arrival.
     func age(at now: Int64) -> Int64? {
         let (resident, overflow) = now.subtractingReportingOverflow(received)
         guard !overflow, resident >= 0 else { return nil }
@@ -92,7 +92,7 @@ struct HTTPFreshness: Sendable, Equatable {
 }
 
 extension Duration {
-    /// Milliseconds, rounded down; what is too large for them is as large as they can be.
+    /// Whole milliseconds, rounded down and limited to the range of Int64.
     var wholeMilliseconds: Int64 {
         let (seconds, attoseconds) = components
         let (milliseconds, overflow) = seconds.multipliedReportingOverflow(by: 1000)

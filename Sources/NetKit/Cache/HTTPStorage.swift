@@ -1,11 +1,11 @@
-/// Which responses a private cache stores, and what of them (RFC 9111, 3).
+/// The rules of a private cache for storing responses (RFC 9111, 3).
 enum HTTPStorage {
-    /// Statuses whose responses may be stored without a word on how long (RFC 9110, 15.1).
+    /// Returns true for statuses that are cacheable without explicit freshness (RFC 9110, 15.1).
     static func isHeuristicallyCacheable(_ status: Int) -> Bool {
         [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501].contains(status)
     }
 
-    /// Statuses whose meaning is known here, for `must-understand` (RFC 9111, 5.2.2.3).
+    /// Returns true for statuses that are understood here, for `must-understand` (RFC 9111, 5.2.2.3).
     private static func isUnderstood(_ status: Int) -> Bool {
         isHeuristicallyCacheable(status)
             || [
@@ -14,17 +14,17 @@ enum HTTPStorage {
             ].contains(status)
     }
 
-    /// Whether a response is stored under its request's URL.
+    /// Returns true if a response may be stored under its request's URL.
     ///
     /// - Parameters:
-    ///   - freshness: of the response.
-    ///   - keepsAll: whether responses are stored too that can be neither used nor asked about.
+    ///   - freshness: the freshness of the response.
+    ///   - keepsAll: whether to store responses that can neither be used nor be revalidated.
     static func isStorable(
         _ status: Int, _ headers: Headers, of method: Method, url: String, request: CacheControl,
         freshness: HTTPFreshness, keepsAll: Bool = false
     ) -> Bool {
         let control = CacheControl(headers)
-        // Parts and answers to conditions are not whole responses.
+        // Partial responses and responses to conditions are incomplete.
         let isPart = status == 206 || (status < 300 && headers.namesPart)
         guard status >= 200, !isPart, status != 304, !request.hasNoStore, !hasVaryStar(headers) else {
             return false
@@ -34,7 +34,7 @@ enum HTTPStorage {
         }
         let isExplicit = freshness.lifetime != nil && !freshness.flags.contains(.heuristic)
         if method == .post {
-            // What a POST answers with stands for what a GET would (RFC 9110, 9.3.3).
+            // The response to a POST may stand for that to a GET (RFC 9110, 9.3.3).
             return isExplicit && isSameURL(headers["Content-Location"], as: url)
         }
         guard method == .get else { return false }
@@ -57,19 +57,19 @@ enum HTTPStorage {
             && String(whole.dropLast(reference.count)).isOriginAlone
     }
 
-    /// Fields of one connection, and of proxies, are no part of what is stored (RFC 9111, 3.1).
+    /// Fields of a single connection and of proxies are not stored (RFC 9111, 3.1).
     private static let passing: Set<String> = [
         "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
         "proxy-connection", "te", "transfer-encoding", "upgrade",
     ]
 
-    /// What a stored response tells, whatever a 304 says: they belong to the stored body (RFC 9111, 3.2). Some servers send
-    /// a Content-Type of their own in each 304.
+    /// Fields that describe the stored body, which a 304 does not change (RFC 9111, 3.2). Some servers send another
+    /// Content-Type in each 304.
     private static let ofTheBody: Set<String> = [
         "content-length", "content-encoding", "content-range", "content-type",
     ]
 
-    /// The fields that are stored. Age is not among them: it is told anew each time.
+    /// Returns the fields to store. Age is not stored: it is computed for each use.
     static func storedFields(_ headers: Headers) -> Headers {
         var left = passing
         left.insert("age")
@@ -80,7 +80,7 @@ enum HTTPStorage {
         return Headers(headers.filter { !left.contains($0.name.lowercased()) })
     }
 
-    /// The stored fields with those of a 304, or of a HEAD's response, in their place (RFC 9111, 3.2).
+    /// Returns the stored fields, updated by those of a 304 or of the response to a HEAD (RFC 9111, 3.2).
     static func freshened(_ stored: Headers, by news: Headers) -> Headers {
         var taken = storedFields(news).filter { !ofTheBody.contains($0.name.lowercased()) }
         let names = Set(taken.map { $0.name.lowercased() })
@@ -91,15 +91,16 @@ enum HTTPStorage {
                 fields.append(field)
                 continue
             }
-            // All of a name stand where the first of them stood.
+            // All fields of a name are placed at the position of the first.
             fields += taken.filter { $0.name.lowercased() == name }
             taken.removeAll { $0.name.lowercased() == name }
         }
         return Headers(fields + taken)
     }
 
-    /// Whether a 304 speaks of what is stored: its ETag, or without one its Last-Modified, has to be the stored one
-    /// (RFC 9111, 4.3.4). Else the stored body would get the validator of another, which its server goes on to confirm.
+    /// Returns true if a 304 refers to the stored response: its ETag, or without one its Last-Modified, must match (RFC
+    /// 9111, 4.3.4). Otherwise the stored body would get the validator of another one, which the server would keep
+    /// confirming.
     static func isAbout(_ stored: Headers, _ notModified: Headers) -> Bool {
         if let tag = notModified.byteScalars("ETag") {
             return stored.byteScalars("ETag").map { EntityTag.isSame(tag, $0) } ?? true
@@ -113,21 +114,21 @@ enum HTTPStorage {
 }
 
 extension String {
-    /// Whether it is a scheme and an authority, and nothing behind them.
+    /// Whether it consists of scheme and authority only.
     fileprivate var isOriginAlone: Bool {
         guard let mark = firstRange(of: "://") else { return false }
         return !self[mark.upperBound...].contains("/")
     }
 }
 
-/// What names a version of a resource (RFC 9110, 8.8.3). Tags are read with one scalar for each byte.
+/// Entity tags (RFC 9110, 8.8.3), read with one scalar for each byte.
 enum EntityTag {
-    /// Compared weakly (RFC 9110, 8.8.3.2).
+    /// Compares weakly (RFC 9110, 8.8.3.2).
     static func isSame(_ left: String, _ right: String) -> Bool {
         opaque(left) == opaque(right)
     }
 
-    /// Whether an If-None-Match names this tag, or any.
+    /// Returns true if If-None-Match contains this tag, or "*".
     static func isNamed(_ tag: String, in field: String) -> Bool {
         FieldList.members(of: field).contains { $0 == "*" || isSame($0, tag) }
     }

@@ -1,7 +1,6 @@
-/// Values by key, in the order of their use, with what each costs.
+/// Values by key in the order of their use, each with a cost.
 ///
-/// Every operation takes the same time however much there is: the order is a ring through the row of nodes, whose head
-/// is node 0.
+/// Every operation takes constant time: the order is a ring through the array of nodes, with node 0 as its head.
 package struct RecencyList<Key: Hashable, Value> {
     fileprivate struct Node {
         var key: Key?
@@ -15,16 +14,16 @@ package struct RecencyList<Key: Hashable, Value> {
     private var places: [Key: Int] = [:]
     private var free: [Int] = []
 
-    /// Empty.
+    /// Creates an empty list.
     package init() {}
 
-    /// What all values cost.
+    /// The total cost.
     package private(set) var cost = 0
 
-    /// How many there are.
+    /// The number of values.
     package var count: Int { places.count }
 
-    /// Keys and values, from the one that was used longest ago.
+    /// Keys and values, least recently used first.
     package var all: [(key: Key, value: Value)] {
         var found: [(key: Key, value: Value)] = []
         var place = nodes[0].newer
@@ -37,17 +36,17 @@ package struct RecencyList<Key: Hashable, Value> {
         return found
     }
 
-    /// What was used longest ago.
+    /// The least recently used value.
     package var oldest: (key: Key, value: Value)? {
         let node = nodes[nodes[0].newer]
         guard let key = node.key, let value = node.value else { return nil }
         return (key, value)
     }
 
-    /// Whether there is a value of this key.
+    /// Returns true if there is a value with this key.
     package func has(_ key: Key) -> Bool { places[key] != nil }
 
-    /// The value of a key, which is the last one used now.
+    /// Returns the value of a key and makes it the most recently used.
     package mutating func use(_ key: Key) -> Value? {
         guard let place = places[key] else { return nil }
         unlink(place)
@@ -55,7 +54,7 @@ package struct RecencyList<Key: Hashable, Value> {
         return nodes[place].value
     }
 
-    /// Sets a value, which is the last one used now.
+    /// Sets a value and makes it the most recently used.
     package mutating func set(_ value: Value, cost: Int, for key: Key) {
         remove(key)
         let node = Node(key: key, value: value, cost: cost)
@@ -72,7 +71,7 @@ package struct RecencyList<Key: Hashable, Value> {
         self.cost += cost
     }
 
-    /// Removes a value; false when there was none.
+    /// Removes a value. Returns false if there was none.
     @discardableResult
     package mutating func remove(_ key: Key) -> Bool {
         guard let place = places.removeValue(forKey: key) else { return false }
@@ -83,13 +82,13 @@ package struct RecencyList<Key: Hashable, Value> {
         return true
     }
 
-    /// Removes what was used longest ago; false when there is nothing.
+    /// Removes the least recently used value. Returns false if there is none.
     package mutating func removeOldest() -> Bool {
         guard let key = nodes[nodes[0].newer].key else { return false }
         return remove(key)
     }
 
-    /// Removes everything.
+    /// Removes all values.
     package mutating func removeAll() {
         self = RecencyList()
     }

@@ -1,32 +1,32 @@
-/// An answer as it is stored: what stands in an entry's metadata, beside the body.
+/// A response as stored in an entry's metadata, next to the body.
 struct StoredAnswer: Sendable {
-    /// What is read of it at once; the fields are read when they are asked for.
+    /// The part that is decoded immediately; fields are decoded when they are read.
     struct Head: Sendable, Equatable {
         var status = 200
         var httpVersion = HTTPVersion.unknown
-        /// The URL that answered, without credentials.
+        /// The URL of the response, without credentials.
         var url = ""
         /// When it was received, in milliseconds since 1970.
         var received: Int64 = 0
-        /// Of ``CachePolicy``.
+        /// The version in ``CachePolicy``.
         var version: Int64 = 0
-        /// Of ``CachePolicy``.
+        /// The app version in ``CachePolicy``.
         var appVersion = ""
-        /// A keyed hash of the sensitive data; empty where there was none.
+        /// A keyed hash of the sensitive data; empty without any.
         var sensitive: [UInt8] = []
-        /// A keyed hash of who was told; empty for anybody.
+        /// A keyed hash of the owner; empty for a shared response.
         var owner: [UInt8] = []
-        /// The canonical hosts that redirects led to on the way, where it was more than one: by an app's policy the
-        /// owner is whose cookies those hosts get.
+        /// The canonical hosts of the redirects, if there was more than one. By an app's policy, the owner is
+        /// determined by the cookies for those hosts.
         var hosts: [String] = []
-        /// What the server said of its time.
+        /// The freshness by the server's directives.
         var freshness = HTTPFreshness()
-        /// Whether the server can be asked if it still holds.
+        /// Whether it can be revalidated.
         var hasValidator = false
     }
 
     let head: Head
-    /// The fields that are stored.
+    /// The stored fields.
     let headers: Headers
 
     init(_ head: Head, headers: Headers) {
@@ -34,7 +34,7 @@ struct StoredAnswer: Sendable {
         self.headers = headers
     }
 
-    /// The same, by way of these hosts as well.
+    /// Returns the same response with these hosts of redirects.
     func visiting(_ hosts: [String]) -> StoredAnswer {
         if hosts.isEmpty {
             return self
@@ -45,17 +45,17 @@ struct StoredAnswer: Sendable {
     }
 }
 
-/// What takes the place of an answer that others were chosen beside: which fields choose, and where the answers are.
+/// The entry for a URL whose responses have variants: the selecting fields, and the keys of the responses.
 struct VariantIndex: Sendable, Equatable {
-    /// Sets of fields, the last one stored first.
+    /// Sets of fields, most recently stored first.
     var choices: [Vary] = []
-    /// Part of the variants' keys: when the index goes, they are out of reach.
+    /// Part of the variants' keys: when the index is removed, they cannot be found.
     var generation: UInt64
 
-    /// As many sets as are tried one after the other.
+    /// The largest number of sets to try.
     static let maximumChoices = 8
 
-    /// Whether there was anything to add.
+    /// Adds a set. Returns false if nothing changed.
     mutating func add(_ vary: Vary) -> Bool {
         if choices.first == vary {
             return false
@@ -67,7 +67,7 @@ struct VariantIndex: Sendable, Equatable {
     }
 }
 
-/// What an entry's metadata say.
+/// The decoded metadata of an entry.
 enum StoredMetadata: Sendable {
     case answer(StoredAnswer)
     case index(VariantIndex)

@@ -1,9 +1,9 @@
-/// Fields in the bytes of an entry's metadata: strings are made for those that are asked for.
+/// Fields in the bytes of an entry's metadata; strings are created only for the fields that are read.
 final class StoredFields: ResponseStorage {
     private let metadata: Bytes
     private let places: [(name: Range<Int>, value: Range<Int>)]
 
-    /// Nil where the bytes are too short.
+    /// `nil` if the bytes are too short.
     init?(_ metadata: Bytes, _ span: Span<UInt8>, at offset: Int) {
         var reader = MetadataReader(at: offset)
         guard let count: UInt32 = reader.number(in: span), Int(count) <= span.count / 8 else { return nil }
@@ -43,7 +43,7 @@ final class StoredFields: ResponseStorage {
         return zip(range, name.utf8).allSatisfy { lowered(span[$0]) == lowered($1) }
     }
 
-    // There are fields here, and nothing else of a response.
+    // Only the fields of the response are here.
     var status: Int { 0 }
     var httpVersion: HTTPVersion { .unknown }
     var url: String { "" }

@@ -32,7 +32,7 @@ extension StoredMetadata {
         return Bytes(writer.bytes)
     }
 
-    /// Nil for bytes of another kind.
+    /// `nil` for bytes of another format.
     init?(_ bytes: Bytes) {
         let read = bytes.withSpan { span -> StoredMetadata? in
             var reader = MetadataReader()
@@ -92,7 +92,7 @@ private struct MetadataWriter {
     }
 }
 
-/// Reads on from an offset; nil where the bytes are too short.
+/// Reads from an offset on; returns `nil` if the bytes are too short.
 struct MetadataReader {
     private(set) var offset = 0
 
@@ -118,7 +118,7 @@ struct MetadataReader {
         return number
     }
 
-    /// Where a text or a blob stands.
+    /// Returns the range of a text or a blob.
     mutating func range(in span: Span<UInt8>) -> Range<Int>? {
         guard let count: UInt32 = number(in: span), span.count - offset >= Int(count) else { return nil }
         defer { offset += Int(count) }

@@ -1,9 +1,9 @@
-/// The answer that is stored under a key, ready to be given.
+/// The response that is stored under a key, decoded for use.
 final class StoredPiece: Sendable {
     let key: CacheKey
     let answer: StoredAnswer
     let body: Bytes
-    /// As it came: its head, its body, and the URL that gave it.
+    /// The stored response: its head, its body and its URL.
     let response: Response<Bytes>
 
     init(key: CacheKey, answer: StoredAnswer, body: Bytes) {
@@ -22,7 +22,7 @@ final class StoredPiece: Sendable {
         response = Response(value: body, content: content)
     }
 
-    /// Whether it is what a request expects of an answer.
+    /// Returns true if it satisfies a request's expectation.
     func isExpected(by request: Request<Bytes>) -> Bool {
         do throws(NetError) {
             try request.checkHead(response, types: nil)
@@ -35,7 +35,7 @@ final class StoredPiece: Sendable {
 }
 
 extension CacheEntry {
-    /// Its answer, as it stands under a key; nil for an entry that is none.
+    /// Returns its response with this key, or `nil` if the entry is no response.
     func piece(under key: CacheKey) -> StoredPiece? {
         if let read = kept.piece, read.key == key {
             return read

@@ -1,41 +1,41 @@
 internal import Synchronization
 
-/// A small, quick store in front of a large, lasting one.
+/// A small, fast store in front of a large, persistent one.
 ///
-/// What the first has is not looked for in the second, so that a miss there never hides it; what only the second has is
-/// kept by the first from then on. Puts and removals go to both.
+/// An entry of the first is not looked up in the second, so a miss there never hides it. An entry that only the second
+/// has is copied to the first. Writes and removals go to both.
 public struct TwoTierCacheStore: CacheStore {
-    /// Asked first; usually memory.
+    /// Tried first; usually memory.
     public let first: any CacheStore
-    /// Asked when the first has nothing; usually a disk.
+    /// Tried after a miss in the first; usually a disk.
     public let second: any CacheStore
     private let changes = Changes()
 
-    /// Puts and removals: while one is under way, what the second still has may be gone a moment later.
+    /// Running writes and removals: during one, an entry of the second may be about to disappear.
     private final class Changes: Sendable {
         let begun = Atomic(0)
         let ended = Atomic(0)
     }
 
-    /// A store of these two.
+    /// Creates a store from these two.
     public init(first: any CacheStore, second: any CacheStore) {
         self.first = first
         self.second = second
     }
 
-    /// The entry of a key, from whichever has it.
+    /// Returns the entry of a key from the first store that has it.
     public func entry(for key: CacheKey) async throws(NetError) -> CacheEntry? {
         if let entry = try await first.entry(for: key) {
             return entry
         }
-        // In this order, so that no change is under way where both are the same.
+        // Read in this order, so that equal numbers prove that no change is running.
         let ended = changes.ended.load(ordering: .sequentiallyConsistent)
         let begun = changes.begun.load(ordering: .sequentiallyConsistent)
         guard let entry = try await second.entry(for: key) else { return nil }
         guard begun == ended else { return entry }
-        // What the first has no room for, the second goes on giving.
+        // An entry that is too large for the first is still returned by the second.
         try? await first.put(entry, for: key)
-        // A change that has begun by now may have looked at the first before; a later one finds the entry there.
+        // A change that has begun by now may have missed the entry in the first; a later one finds it there.
         if changes.begun.load(ordering: .sequentiallyConsistent) != begun {
             _ = try? await first.remove(key)
         }
@@ -50,9 +50,10 @@ public struct TwoTierCacheStore: CacheStore {
         return try await work()
     }
 
-    /// Puts an entry in both. What is too large for the first is removed there, and in the second alone.
+    /// Stores an entry in both. An entry that is too large for the first is removed there and stored only in the
+    /// second.
     ///
-    /// Throws what the second throws; the first has the entry then.
+    /// Throws the errors of the second; the first has the entry then.
     public func put(_ entry: CacheEntry, for key: CacheKey) async throws(NetError) {
         try await change { () async throws(NetError) in
             do throws(NetError) {
@@ -64,7 +65,7 @@ public struct TwoTierCacheStore: CacheStore {
         }
     }
 
-    /// Removes an entry from both; false when neither had it.
+    /// Removes an entry from both. Returns false if neither had it.
     @discardableResult
     public func remove(_ key: CacheKey) async throws(NetError) -> Bool {
         try await change { () async throws(NetError) in
@@ -73,7 +74,7 @@ public struct TwoTierCacheStore: CacheStore {
         }
     }
 
-    /// Removes from both; tells how many there were where there were more.
+    /// Removes the entries from both and returns the larger number.
     @discardableResult
     public func removeAll(tagged tag: String) async throws(NetError) -> Int {
         try await change { () async throws(NetError) in
@@ -81,7 +82,7 @@ public struct TwoTierCacheStore: CacheStore {
         }
     }
 
-    /// Removes from both; tells how many there were where there were more.
+    /// Removes the entries from both and returns the larger number.
     @discardableResult
     public func removeAll(from host: String) async throws(NetError) -> Int {
         try await change { () async throws(NetError) in
@@ -89,7 +90,7 @@ public struct TwoTierCacheStore: CacheStore {
         }
     }
 
-    /// Removes from both; tells how many there were where there were more.
+    /// Removes all entries from both and returns the larger number.
     @discardableResult
     public func removeAll() async throws(NetError) -> Int {
         try await change { () async throws(NetError) in
@@ -97,14 +98,14 @@ public struct TwoTierCacheStore: CacheStore {
         }
     }
 
-    /// What the second has, and what the first alone has.
+    /// Returns the entries of the second, and those that only the first has.
     public func list() async throws(NetError) -> [CacheListing] {
         let lasting = try await second.list()
         let known = Set(lasting.map(\.key))
         return lasting + (try await first.list()).filter { !known.contains($0.key) }
     }
 
-    /// The second's figures; hits are those of both, and misses those that neither had.
+    /// Returns the second's numbers, with the hits of both, and as misses those of both together.
     public func usage() async throws(NetError) -> CacheUsage {
         var usage = try await second.usage()
         usage.hits += try await first.usage().hits

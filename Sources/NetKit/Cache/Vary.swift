@@ -1,9 +1,9 @@
-/// The fields of a request that chose a response (RFC 9111, 4.1).
+/// The request fields that select a response (RFC 9111, 4.1).
 struct Vary: Sendable, Equatable {
-    /// Names in lower case, in the order of the alphabet.
+    /// Names in lower case, sorted.
     let names: [String]
 
-    /// What a response says.
+    /// Reads the fields of a response.
     init(_ headers: Headers) {
         let names = headers.values(named: "Vary").flatMap { FieldList.members(of: $0) }.map { $0.lowercased() }
         self.names = Set(names).sorted()
@@ -13,8 +13,8 @@ struct Vary: Sendable, Equatable {
         self.names = names
     }
 
-    /// The chosen fields of a request, each with a value that is the same for fields that mean the same. One that is
-    /// missing is missing here.
+    /// Returns the selecting fields of a request, normalized so that equivalent fields are equal. A missing field stays
+    /// missing.
     func fields(of request: Headers) -> Headers {
         Headers(
             names.compactMap { name in
@@ -24,12 +24,12 @@ struct Vary: Sendable, Equatable {
             })
     }
 
-    /// Several fields of a name are one list (RFC 9110, 5.3), blanks around its members mean nothing, and among
-    /// languages neither order nor case does.
+    /// Normalizes the values of a field. Several fields with one name are one list (RFC 9110, 5.3), and blanks around
+    /// members are ignored. Among languages, order and case are ignored too.
     private static func normalized(_ values: [String], of name: String) -> String {
         var members = values.flatMap { FieldList.members(of: $0) }
         if name == "accept-language" {
-            // By ASCII alone: beyond it two bytes that differ would become one.
+            // ASCII only: otherwise two different bytes could become equal.
             members = members.map { $0.asciiLowercased.filter { $0 != " " && $0 != "\t" } }.sorted()
         }
         return members.joined(separator: ",")

@@ -1,27 +1,27 @@
-/// What is to be done about a stored answer, and why.
+/// The decision about a stored response, with its reason.
 public enum CacheDecision: Sendable, Hashable {
-    /// It is the answer.
+    /// Use the stored response.
     case use(CacheReason)
-    /// The server is asked whether it still holds.
+    /// Ask the server whether it is still valid.
     case revalidate(CacheReason)
-    /// The network is asked as if there were none.
+    /// Send the request without using the stored response.
     case fetch(CacheReason)
 
-    /// Why.
+    /// The reason.
     public var reason: CacheReason {
         switch self {
         case .use(let reason), .revalidate(let reason), .fetch(let reason): reason
         }
     }
 
-    /// Whether it is the answer.
+    /// Whether the stored response is used.
     public var isUse: Bool {
         if case .use = self { true } else { false }
     }
 }
 
 extension CacheDecision: CustomStringConvertible {
-    /// Such as "use (fresh)".
+    /// A text such as "use (fresh)".
     public var description: String {
         switch self {
         case .use(let reason): "use (\(reason))"

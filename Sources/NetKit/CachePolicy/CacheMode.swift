@@ -1,21 +1,21 @@
-/// In which order the cache and the network are asked.
+/// The order of cache and network.
 public enum CacheMode: Sendable, Hashable {
-    /// What is stored, where the rules let it be used; else the network.
+    /// Uses the stored response if the rules allow it, otherwise the network.
     case cacheElseNetwork
-    /// The network; what is stored, whatever its age, when the network fails. A server's error is an answer.
+    /// Uses the network. If that fails, uses the stored response at any age. A server's error status is a response.
     case networkElseCache
-    /// What is stored and may be used, and then what the network says: see ``Agent/answers(to:)``. A call that takes one
-    /// answer gets the network's.
+    /// Returns the stored response, if usable, and then the network's: see ``Agent/answers(to:)``. A call for a single
+    /// response gets the network's.
     case cacheThenNetwork
-    /// What is stored; else the call fails with ``NetError/Code/notCached``. Nothing is sent.
+    /// Uses the stored response, otherwise fails with ``NetError/Code/notCached``. Sends nothing.
     case cacheOnly
-    /// What is stored, up to so long after its time is over, while a new answer is fetched in the background
-    /// (RFC 5861, 3).
+    /// Uses the stored response, also within this time after it became stale. Meanwhile fetches a new one in the
+    /// background (RFC 5861, 3).
     case staleWhileRevalidate(Duration)
-    /// The network when the time is over; what is stored, up to so long after, when the network fails or the server
-    /// answers with 500, 502, 503 or 504 (RFC 5861, 4).
+    /// Uses the network for a stale response. If the network fails, or the server responds with 500, 502, 503 or 504,
+    /// uses the stored response within this time after it became stale (RFC 5861, 4).
     case staleIfError(Duration)
-    /// The last known answer at once, whatever its age; the network's answer takes its place for the next time, and is
-    /// delivered only when there was none (CTNetworking's native load).
+    /// Returns the last known response immediately, at any age. The network's response replaces it for the next call,
+    /// and is delivered only if there was none (CTNetworking's native load).
     case nativeLoad
 }

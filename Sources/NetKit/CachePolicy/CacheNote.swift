@@ -1,9 +1,9 @@
-/// What a cache leaves with an answer on its way to the caller.
+/// The cache's part of a response on its way to the caller.
 final class CacheNote: Sendable {
-    /// What the caller and observers may know.
+    /// The report for caller and observers.
     let report: CacheReport
-    /// Stores the answer, once the caller has found it to be in order; nil where nothing is to be stored. Returns false
-    /// where the answer was not stored.
+    /// Stores the response after the caller has accepted it; `nil` if it is not to be stored. Returns false if storing
+    /// failed.
     let store: (@Sendable () async -> Bool)?
 
     init(_ report: CacheReport, store: (@Sendable () async -> Bool)? = nil) {

@@ -1,54 +1,55 @@
-/// What an app wants of the cache for a request: how long an answer is good, and for whom.
+/// An app's cache policy for a request: how long a response is usable, and for which user.
 ///
 ///     var request = Request<[City]>("cities")
 ///     request.caching = .application(CachePolicy(maximumAge: .seconds(300), version: 2))
 ///
-/// What the server says of caching does not count; ``HTTPCachePolicy`` goes by that.
+/// The server's caching directives are ignored; ``HTTPCachePolicy`` follows them.
 public struct CachePolicy: Sendable {
-    /// Which responses are stored.
+    /// The responses to store.
     public enum Storing: Sendable {
-        /// Those that the request accepts: their status, type, JSON shape and decoding are in order.
+        /// Responses that the request accepts: with valid status, type, JSON shape and decoding.
         case accepted
-        /// Those of them that this says yes to.
+        /// Accepted responses for which the closure returns true.
         case acceptedWhere(@Sendable (Response<Bytes>) -> Bool)
     }
 
-    /// In which order the cache and the network are asked.
+    /// The order of cache and network.
     public var mode: CacheMode
-    /// How old an answer may be; exactly so old is not too old. Negative: nothing is read or stored; zero: nothing is
+    /// The maximum age of a response, inclusive. With a negative age nothing is read or stored; with zero nothing is
     /// stored.
     public var maximumAge: Duration
-    /// An answer that was stored under another number is not used.
+    /// A response that was stored with another number is not used.
     public var version: Int64
-    /// An answer that was stored with another text, or without one, is not used. Kept as a keyed hash alone.
+    /// A response that was stored with another text, or without one, is not used. Only a keyed hash of it is stored.
     public var sensitiveData: String?
-    /// An answer that another version of the app stored is not used; nil takes ``Agent/Configuration/appVersion``.
+    /// A response that another version of the app stored is not used. If `nil`, ``Agent/Configuration/appVersion``
+    /// applies.
     public var appVersion: String?
-    /// Whose answer it is, such as a user's number: nobody else gets it. Empty is anybody's. Nil tells users apart by
-    /// their credentials, client certificate, netrc file and Cookie field and by the agent's cookies. Kept
-    /// as a keyed hash alone.
+    /// The owner of the response, such as a user's number; no other owner gets it. If empty, it is shared. If `nil`,
+    /// users are distinguished by their credentials, client certificate, netrc file, Cookie field and the agent's
+    /// cookies. Only a keyed hash of it is stored.
     public var scope: String?
-    /// The fields that choose the answer; others make no difference.
+    /// The fields that select the response; others are ignored.
     public var keyFields = ["Accept", "Accept-Language", "Content-Type"]
-    /// The methods whose answers are stored and used; nil is any method, where the request names this policy itself, and
-    /// GET and HEAD where it is the policy of all requests.
+    /// The methods whose responses are stored and used. If `nil`, any method in a request's own policy, and GET and
+    /// HEAD in the policy of all requests.
     public var methods: Set<Method>?
-    /// Whether the call ends before its answer is stored.
+    /// Whether the call ends before its response is stored.
     public var writesAsynchronously = true
-    /// Whether what is stored is not looked at; the network's answer is stored all the same.
+    /// Whether stored responses are ignored; the network's response is still stored.
     public var ignoresStored = false
     /// Whether nothing is stored.
     public var isReadOnly = false
-    /// Which responses are stored.
+    /// The responses to store.
     public var storing = Storing.accepted
-    /// Whether an answer that is too old is asked about by its ETag or Last-Modified, so that it need not be sent again.
+    /// Whether an expired response is revalidated by its ETag or Last-Modified, which may avoid sending it again.
     public var revalidates = true
-    /// Names for ``CacheStore/removeAll(tagged:)``.
+    /// The tags of entries, for ``CacheStore/removeAll(tagged:)``.
     public var tags: Set<String> = []
-    /// Bytes of a streamed body that are kept to be stored (16 MiB); a larger one is not stored.
+    /// The largest streamed body to store, in bytes (16 MiB).
     public var maximumBodyBytes = 16 << 20
 
-    /// A policy.
+    /// Creates a policy.
     public init(
         maximumAge: Duration, version: Int64 = 0, sensitiveData: String? = nil, scope: String? = nil,
         mode: CacheMode = .cacheElseNetwork

@@ -1,61 +1,61 @@
-/// Why a cache decided as it did.
+/// The reason of a cache's decision.
 ///
-/// The first seven are YTKNetwork's, in the order in which they are looked for; ``ytkCode`` is their number there.
+/// The first seven are YTKNetwork's, in the order in which they are checked; ``ytkCode`` is their number there.
 public enum CacheReason: String, Sendable, Hashable, CaseIterable {
     // MARK: YTKNetwork's seven
 
     /// The policy's maximum age is negative: nothing is read.
     case invalidTime
-    /// What stands beside the stored body cannot be read.
+    /// The metadata of the stored body cannot be read.
     case invalidMetadata
     /// The entry is older than the policy's maximum age, or comes from the clock's future.
     case expired
-    /// The entry was stored under another version.
+    /// The entry was stored with another version.
     case versionMismatch
-    /// The entry was stored with other sensitive data, or with none, or the policy names none.
+    /// The entry was stored with other sensitive data, or one of entry and policy has none.
     case sensitiveDataMismatch
     /// The entry was stored by another version of the app.
     case appVersionMismatch
-    /// The stored body is not what the request expects.
+    /// The stored body does not satisfy the request's expectation.
     case invalidData
 
     // MARK: Why it is used
 
-    /// The entry is within its time.
+    /// The entry is fresh.
     case fresh
-    /// The entry's time is over, and it is used while a new answer is fetched in the background.
+    /// The entry is stale, and is used while a new response is fetched in the background.
     case staleWhileRevalidate
-    /// The entry's time is over, and the network failed.
+    /// The entry is stale, and the network failed.
     case staleIfError
-    /// The entry's time is over, and the request takes it so (`max-stale`; RFC 9111, 5.2.1.2).
+    /// The entry is stale, and the request allows that (`max-stale`; RFC 9111, 5.2.1.2).
     case staleAllowed
-    /// It is the last known answer, whatever its age.
+    /// It is the last known response, at any age.
     case lastKnown
 
     // MARK: Why the network is asked
 
     /// Nothing is stored.
     case absent
-    /// The policy does not look.
+    /// The policy ignores stored responses.
     case ignored
     /// The network comes first.
     case networkFirst
-    /// The entry's time is over (RFC 9111, 4.2).
+    /// The entry is stale (RFC 9111, 4.2).
     case stale
-    /// The response may not be used without asking (`no-cache`; RFC 9111, 5.2.2.4).
+    /// The response must be revalidated before each use (`no-cache`; RFC 9111, 5.2.2.4).
     case noCache
-    /// The request wants an answer from its server (`no-cache`, `max-age`, `min-fresh`, `Pragma`).
+    /// The request requires a response from the server (`no-cache`, `max-age`, `min-fresh`, `Pragma`).
     case requestDirective
-    /// What is stored was chosen for other fields (`Vary`; RFC 9111, 4.1).
+    /// The stored response was selected by other fields (`Vary`; RFC 9111, 4.1).
     case varies
-    /// What is stored belongs to somebody else.
+    /// The stored response belongs to another user.
     case otherIdentity
-    /// The request is not one that caches answer: its method, a range, a condition, or `no-store`.
+    /// The request cannot be answered from a cache: its method, a range, a condition, or `no-store`.
     case uncacheable
 }
 
 extension CacheReason {
-    /// The number of YTKNetwork's error for it; nil where it has none. ``absent`` is one with ``invalidMetadata`` there.
+    /// The number of YTKNetwork's error; `nil` if it has none. ``absent`` and ``invalidMetadata`` are the same there.
     public var ytkCode: Int? {
         switch self {
         case .invalidTime: -5

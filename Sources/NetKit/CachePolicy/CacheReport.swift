@@ -1,40 +1,40 @@
-/// What the cache had to do with an answer.
+/// The cache's part in a response.
 public struct CacheReport: Sendable, Hashable {
-    /// Where the answer came from in the end.
+    /// The origin of the response.
     public enum Outcome: Sendable, Hashable {
-        /// From the cache, within its time.
+        /// A fresh response from the cache.
         case hit
-        /// From the cache, after its time.
+        /// A stale response from the cache.
         case staleHit
-        /// From the cache, after the server had said that it still holds.
+        /// A response from the cache that the server has confirmed.
         case revalidated
-        /// From the network.
+        /// A response from the network.
         case network
-        /// From neither: nothing was stored, and nothing was to be sent.
+        /// No response: nothing was stored, and nothing was to be sent.
         case none
     }
 
-    /// What was decided about what was stored, before anything was sent.
+    /// The decision about the stored response, before anything was sent.
     public var decision: CacheDecision
-    /// Where the answer came from.
+    /// The origin of the response.
     public var outcome: Outcome
-    /// How old the stored answer is; nil where none was found.
+    /// The age of the stored response; `nil` if there was none.
     public var age: Duration?
-    /// When the stored answer was received: seconds since 1970; nil where none was found.
+    /// When the stored response was received, in seconds since 1970; `nil` if there was none.
     public var storedEpochSeconds: Double?
-    /// How long the stored answer is good from its beginning; nil where none was found, or nothing says.
+    /// The freshness lifetime of the stored response; `nil` if there was none, or if it has none.
     public var lifetime: Duration?
-    /// Whether the network's answer is one to be stored, and the store takes it. False while the store fails; an answer
-    /// that is written behind its call counts by the write before it.
+    /// Whether the network's response is storable and the store works. False while the store fails; for a response that
+    /// is written after its call, the result of the previous write counts.
     public var isStorable: Bool
 
-    /// Why it was decided.
+    /// The reason of the decision.
     public var reason: CacheReason { decision.reason }
 
-    /// Whether the answer came from the cache.
+    /// Whether the response came from the cache.
     public var isHit: Bool { [.hit, .staleHit, .revalidated].contains(outcome) }
 
-    /// A report.
+    /// Creates a report.
     public init(
         decision: CacheDecision, outcome: Outcome, age: Duration? = nil, storedEpochSeconds: Double? = nil,
         lifetime: Duration? = nil, isStorable: Bool = false

@@ -1,13 +1,13 @@
-/// By whose word an answer is stored and used.
+/// The rules by which responses are stored and used.
 public enum CacheRules: Sendable {
-    /// Nobody's: neither stored nor used.
+    /// No caching: neither stored nor used.
     case off
-    /// The app's.
+    /// The app's rules.
     case application(CachePolicy)
-    /// The server's.
+    /// The server's rules.
     case http(HTTPCachePolicy)
 
-    /// In which order the cache and the network are asked; nil for ``off``.
+    /// The order of cache and network; `nil` for ``off``.
     public var mode: CacheMode? {
         switch self {
         case .off: nil
@@ -16,7 +16,7 @@ public enum CacheRules: Sendable {
         }
     }
 
-    /// The same rules for a request that the network is to answer, and whose answer is then stored.
+    /// The same rules for a request that goes to the network and whose response is stored.
     package var renewing: CacheRules {
         switch with(.cacheElseNetwork) {
         case .off: return .off
@@ -29,7 +29,7 @@ public enum CacheRules: Sendable {
         }
     }
 
-    /// The same rules in another order of asking.
+    /// Returns the same rules with another order of cache and network.
     func with(_ mode: CacheMode) -> CacheRules {
         switch self {
         case .off: return .off
@@ -48,9 +48,8 @@ private enum CacheRulesNote: RequestNote {
 }
 
 extension Request {
-    /// By whose word its answers are cached; nil takes the rules of ``Caching``, which is what does it: an agent
-    /// without one sends the request whatever this says, but for ``CacheMode/cacheOnly``, which is
-    /// ``NetError/Code/notCached`` then.
+    /// The cache rules of the request. If `nil`, those of ``Caching`` apply. An agent without ``Caching`` ignores this
+    /// and sends the request, except with ``CacheMode/cacheOnly``, which then fails with ``NetError/Code/notCached``.
     public var caching: CacheRules? {
         get { self[CacheRulesNote.self] }
         set { self[CacheRulesNote.self] = newValue }

@@ -1,30 +1,30 @@
-/// What a server says of caching, obeyed as by a private cache (RFC 9111): one user's, not a proxy's.
+/// Caching by the server's directives, as a private cache (RFC 9111): for one user, not for a proxy.
 ///
 ///     request.caching = .http(HTTPCachePolicy())
 public struct HTTPCachePolicy: Sendable {
-    /// In which order the cache and the network are asked.
+    /// The order of cache and network.
     public var mode: CacheMode
-    /// Whose answers they are: nobody else gets them. Empty is anybody's. Nil tells users apart by their credentials,
-    /// client certificate and netrc file, and by their cookies where an answer came to a request that had some. Kept as
-    /// a keyed hash alone.
+    /// The owner of the responses; no other owner gets them. If empty, they are shared. If `nil`, users are
+    /// distinguished by their credentials, client certificate and netrc file, and by their cookies if the response was
+    /// to a request with cookies. Only a keyed hash of it is stored.
     public var scope: String?
-    /// The part of the time since Last-Modified for which a response that says nothing is fresh (0.1; RFC 9111, 4.2.2);
-    /// 0 guesses nothing.
+    /// The fraction of the time since Last-Modified for which a response without explicit freshness is fresh (0.1; RFC
+    /// 9111, 4.2.2); 0 disables heuristic freshness.
     public var heuristicFraction = 0.1
-    /// The longest of such times (1 day).
+    /// The longest heuristic lifetime (1 day).
     public var heuristicLimit: Duration = .seconds(86_400)
-    /// Whether the call ends before its answer is stored.
+    /// Whether the call ends before its response is stored.
     public var writesAsynchronously = true
-    /// Whether what is stored is not looked at; the network's answer is stored all the same.
+    /// Whether stored responses are ignored; the network's response is still stored.
     public var ignoresStored = false
     /// Whether nothing is stored.
     public var isReadOnly = false
-    /// Names for ``CacheStore/removeAll(tagged:)``.
+    /// The tags of entries, for ``CacheStore/removeAll(tagged:)``.
     public var tags: Set<String> = []
-    /// Bytes of a streamed body that are kept to be stored (16 MiB); a larger one is not stored.
+    /// The largest streamed body to store, in bytes (16 MiB).
     public var maximumBodyBytes = 16 << 20
 
-    /// A policy.
+    /// Creates a policy.
     public init(mode: CacheMode = .cacheElseNetwork, scope: String? = nil) {
         self.mode = mode
         self.scope = scope

@@ -1,65 +1,65 @@
 extension Endpoint {
-    /// None.
+    /// `nil`: no service.
     public var service: Service? { nil }
-    /// The service's, or the agent's.
+    /// `nil`: the service's, or the agent's.
     public var baseURL: String? { nil }
-    /// The service's, or the agent's.
+    /// `nil`: the service's, or the agent's.
     public var cdnURL: String? { nil }
-    /// No.
+    /// False.
     public var usesCDN: Bool { false }
     /// GET.
     public var method: Method { .get }
-    /// None.
+    /// `nil`: no parameters.
     public var parameters: Parameters? { nil }
-    /// ``parameters``.
+    /// Returns ``parameters``.
     public func currentParameters() async throws -> Parameters? { parameters }
     /// By the method.
     public var parameterPlacement: ParameterPlacement { .byMethod }
-    /// None.
+    /// `nil`: no body.
     public var body: Body? { nil }
-    /// None.
+    /// No fields.
     public var headers: Headers { [:] }
-    /// Nobody.
+    /// `nil`: no credentials.
     public var credentials: Credentials? { nil }
-    /// The service's, or the agent's.
+    /// `nil`: the service's, or the agent's.
     public var limits: Limits? { nil }
     /// Normal.
     public var priority: Priority { .normal }
     /// 200 to 299.
     public var acceptedStatuses: Range<Int>? { 200..<300 }
-    /// Those of the decoding.
+    /// `nil`: the types of the decoding.
     public var acceptedTypes: [String]? { nil }
-    /// Any.
+    /// `nil`: any shape.
     public var shape: JSONShape? { nil }
-    /// All.
+    /// `nil`: all parameters.
     public var cacheKeyParameters: (@Sendable (Parameters) -> Parameters)? { nil }
-    /// None.
+    /// `nil`: the request that the other properties describe.
     public var completeRequest: Request<Bytes>? { nil }
-    /// Changes nothing.
+    /// Does nothing.
     public func finish(_ request: inout Request<Value>) {}
 }
 
 extension Endpoint where Value: Decodable {
-    /// As JSON.
+    /// JSON.
     public var decoding: Decoding<Value> { .json }
 }
 
 extension Endpoint where Value == Bytes {
-    /// As it is.
+    /// The unchanged body.
     public var decoding: Decoding<Bytes> { .bytes }
 }
 
 extension Endpoint where Value == String {
-    /// As text.
+    /// Text.
     public var decoding: Decoding<String> { .text }
 }
 
 extension Endpoint where Value == JSONValue {
-    /// As a tree.
+    /// A JSON tree.
     public var decoding: Decoding<JSONValue> { .tree }
 }
 
 extension Endpoint where Value == Void {
-    /// Not at all.
+    /// No decoding.
     public var decoding: Decoding<Void> { .nothing }
 }

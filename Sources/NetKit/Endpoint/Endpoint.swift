@@ -1,4 +1,4 @@
-/// A type per call: it describes a request by what it declares, and everything but the path has a default.
+/// A type that describes one kind of request; every property except the path has a default.
 ///
 ///     struct HotCities: Endpoint {
 ///         typealias Value = [City]
@@ -8,63 +8,62 @@
 ///     }
 ///     let cities = try await agent.send(HotCities(count: 10)).value
 ///
-/// The request is made anew for each start, and has the ``Startable/tag`` and the ``Startable/userInfo`` besides. What
-/// a request can do and this does not name, ``finish(_:)`` says.
+/// The request is created for each call and also gets the ``Startable/tag`` and the ``Startable/userInfo``.
+/// ``finish(_:)`` sets options that have no property here.
 public protocol Endpoint: Startable {
-    /// The path, relative to a base; or an absolute URL.
+    /// The path relative to a base, or an absolute URL.
     var path: String { get }
-    /// The service that it belongs to; none by default.
+    /// The service of the request; none by default.
     var service: Service? { get }
-    /// Where the path begins; nil or empty takes the service's base, or the agent's.
+    /// The base of the path. If `nil` or empty, the service's or the agent's applies.
     var baseURL: String? { get }
-    /// Where the path begins if ``usesCDN``; nil or empty takes the service's, or the agent's.
+    /// The base of the path if ``usesCDN``. If `nil` or empty, the service's or the agent's applies.
     var cdnURL: String? { get }
-    /// Whether the path begins at a CDN, where one is named.
+    /// Whether the path uses the CDN's base, if there is one.
     var usesCDN: Bool { get }
 
     /// The method; GET by default.
     var method: Method { get }
     /// The parameters; none by default.
     var parameters: Parameters? { get }
-    /// Asked for the parameters at each start; ``parameters`` by default.
+    /// Returns the parameters of each call; ``parameters`` by default.
     ///
-    /// What it throws ends the start: a ``NetError`` as it is, anything else under ``NetError/Code/badParameter``.
+    /// An error thrown here ends the call: a ``NetError`` unchanged, any other error as ``NetError/Code/badParameter``.
     func currentParameters() async throws -> Parameters?
-    /// Where the parameters go; by the method by default.
+    /// The position of the parameters; by the method by default.
     var parameterPlacement: ParameterPlacement { get }
     /// The body; none by default.
     var body: Body? { get throws(NetError) }
-    /// Fields; none by default. They win over ``credentials``.
+    /// The fields; none by default. They override ``credentials``.
     var headers: Headers { get }
-    /// Who asks; nobody by default.
+    /// The credentials to send; none by default.
     var credentials: Credentials? { get }
-    /// Limits; nil takes the service's, or the agent's.
+    /// The limits. If `nil`, the service's or the agent's apply.
     var limits: Limits? { get }
-    /// Its place among those that wait; normal by default.
+    /// The priority among waiting requests; normal by default.
     var priority: Priority { get }
 
-    /// How the answer is read; by default as JSON for a value that is `Decodable`, and as what it is for `Bytes`,
+    /// The decoding of the response. By default JSON for a `Decodable` value, and the matching form for `Bytes`,
     /// `String`, `JSONValue` and `Void`.
     var decoding: Decoding<Value> { get }
-    /// The statuses that are answers; 200 to 299 by default, nil is all.
+    /// The accepted statuses; 200 to 299 by default, `nil` is all.
     var acceptedStatuses: Range<Int>? { get }
-    /// The content types that are answers; nil takes those of the decoding.
+    /// The accepted content types. If `nil`, those of the decoding apply.
     var acceptedTypes: [String]? { get }
-    /// The shape that a JSON body has to have; nil is any.
+    /// The required shape of a JSON body; `nil` is any.
     var shape: JSONShape? { get }
 
-    /// Says which parameters the cache key is made of; nil, the default, takes all.
+    /// Selects the parameters of the cache key; `nil` (the default) selects all.
     var cacheKeyParameters: (@Sendable (Parameters) -> Parameters)? { get }
-    /// A request that is sent as it is instead of what is said above of place, method, parameters, body, fields,
-    /// credentials and limits (``Request/isComplete``); nil by default. What is said of the answer holds for it all the
-    /// same.
+    /// A request to send unchanged (``Request/isComplete``) instead of one from the properties above: base, method,
+    /// parameters, body, fields, credentials and limits. `nil` by default. The properties for the response still apply.
     var completeRequest: Request<Bytes>? { get throws(NetError) }
-    /// The last word on the request; changes nothing by default.
+    /// Makes final changes to the request; does nothing by default.
     func finish(_ request: inout Request<Value>) throws(NetError)
 }
 
 extension Endpoint {
-    /// The request that all of this describes.
+    /// Returns the request that the properties describe.
     public func request() async throws(NetError) -> Request<Value> {
         var request: Request<Value>
         if let complete = try completeRequest {

@@ -1,14 +1,14 @@
-/// Which part of a batch, a chain or a graph failed, and with what.
+/// The part of a batch, a chain or a graph that failed, and its error.
 ///
-/// A part may be made of parts itself: then its own error names the one that failed in it.
+/// A part may consist of parts: then its error names the one that failed in it.
 public struct FailedPart: Error, Sendable, CustomStringConvertible {
-    /// Its place among the parts, counted from 0.
+    /// The index among the parts, from 0.
     public let index: Int
-    /// What the step is called; nil where nobody named it, and of a batch's member.
+    /// The name of the step; `nil` for an unnamed step and for a member of a batch.
     public let name: String?
-    /// The errand's own tag; 0 says nothing.
+    /// The tag of the part; 0 is no tag.
     public let tag: Int
-    /// What it failed with.
+    /// The error of the part.
     public let error: NetError
 
     /// `2 "cities" (tag 7): …`
@@ -20,13 +20,13 @@ public struct FailedPart: Error, Sendable, CustomStringConvertible {
 }
 
 extension NetError {
-    /// The part that failed, where the error is that of a batch, a chain or a graph of steps; everything else that the
-    /// error says is what that part's error says.
+    /// The part that failed, if the error is that of a batch, a chain or a graph of steps. All other properties are
+    /// those of the part's error.
     public var failedPart: FailedPart? { underlying as? FailedPart }
 
-    /// The error of something larger.
+    /// Creates the error of a whole.
     ///
-    /// - Parameter kind: what its parts are called: "member", "step".
+    /// - Parameter kind: the word for its parts: "member", "step".
     init(_ kind: String, _ part: FailedPart) {
         let error = part.error
         self.init(

@@ -5,15 +5,15 @@ extension NetError.Code: CustomStringConvertible {
     public static let badURL = Self(rawValue: 2)
     /// The method is not a token (RFC 9110, 9.1).
     public static let badMethod = Self(rawValue: 3)
-    /// A header name or value holds a forbidden character.
+    /// A header name or value contains a forbidden character.
     public static let badHeader = Self(rawValue: 4)
     /// The URL's scheme is not http or https.
     public static let badScheme = Self(rawValue: 5)
-    /// The libraries underneath cannot do this.
+    /// The underlying libraries do not support this.
     public static let unsupported = Self(rawValue: 6)
     /// The agent was shut down.
     public static let closed = Self(rawValue: 7)
-    /// The request's body is not as long as was announced.
+    /// The request's body does not have the announced length.
     public static let bodyLength = Self(rawValue: 8)
     /// The request's body cannot be sent a second time.
     public static let notRewindable = Self(rawValue: 9)
@@ -23,7 +23,7 @@ extension NetError.Code: CustomStringConvertible {
     public static let badPart = Self(rawValue: 11)
     /// A pin or a host pattern is malformed.
     public static let badPin = Self(rawValue: 12)
-    /// The shape document is wrong.
+    /// The shape document is invalid.
     public static let badShape = Self(rawValue: 13)
     /// Memory ran out.
     public static let noMemory = Self(rawValue: 20)
@@ -35,7 +35,7 @@ extension NetError.Code: CustomStringConvertible {
     public static let descriptors = Self(rawValue: 23)
     /// A thread could not be started.
     public static let thread = Self(rawValue: 24)
-    /// The server's reply is not valid HTTP.
+    /// The server's response is not valid HTTP.
     public static let badResponse = Self(rawValue: 40)
     /// The body's content coding is broken or unknown.
     public static let badCoding = Self(rawValue: 41)
@@ -43,17 +43,17 @@ extension NetError.Code: CustomStringConvertible {
     public static let headTooLarge = Self(rawValue: 42)
     /// The response body is larger than its limit.
     public static let bodyTooLarge = Self(rawValue: 43)
-    /// A redirect names no usable place.
+    /// A redirect's Location is not usable.
     public static let badRedirect = Self(rawValue: 44)
     /// The text is not valid in its charset, or the charset is unknown.
     public static let badCharset = Self(rawValue: 45)
     /// The text is not valid JSON (RFC 8259).
     public static let badJSON = Self(rawValue: 46)
-    /// The JSON has not the expected shape.
+    /// The JSON does not have the expected shape.
     public static let shapeMismatch = Self(rawValue: 47)
-    /// A downloaded file has not the digest that was expected; nothing of it is kept.
+    /// A downloaded file does not have the expected digest; nothing of it is kept.
     public static let digestMismatch = Self(rawValue: 48)
-    /// The server sent another part of the file than was asked for.
+    /// The server sent another range of the file than requested.
     public static let badRange = Self(rawValue: 49)
     /// The TLS handshake failed.
     public static let tlsHandshake = Self(rawValue: 80)
@@ -79,11 +79,11 @@ extension NetError.Code: CustomStringConvertible {
     public static let plaintextRefused = Self(rawValue: 91)
     /// The certificate was revoked.
     public static let tlsRevoked = Self(rawValue: 92)
-    /// The server proved no good certificate status (OCSP, RFC 6066).
+    /// The server sent no good OCSP staple (RFC 6066).
     public static let tlsStaple = Self(rawValue: 93)
     /// The host name could not be resolved.
     public static let resolve = Self(rawValue: 100)
-    /// The connection could not be made.
+    /// The connection could not be established.
     public static let connect = Self(rawValue: 101)
     /// The connection was refused.
     public static let refused = Self(rawValue: 102)
@@ -93,7 +93,7 @@ extension NetError.Code: CustomStringConvertible {
     public static let reset = Self(rawValue: 104)
     /// The body ended before its announced length, its last chunk or its last frame.
     public static let cutShort = Self(rawValue: 105)
-    /// The server closed without a reply.
+    /// The server closed the connection without a response.
     public static let emptyReply = Self(rawValue: 106)
     /// Sending failed.
     public static let send = Self(rawValue: 107)
@@ -101,29 +101,29 @@ extension NetError.Code: CustomStringConvertible {
     public static let receive = Self(rawValue: 108)
     /// The HTTP/2 connection broke.
     public static let http2 = Self(rawValue: 109)
-    /// The proxy could not be used. Where it asks who asks before it makes a tunnel, ``NetError/response`` is its 407.
+    /// The proxy could not be used. If it requires credentials for a tunnel, ``NetError/response`` is its 407.
     public static let proxy = Self(rawValue: 110)
-    /// The exchange that proves who asks broke, or a challenge handler failed it.
+    /// The authentication exchange failed, or a challenge handler failed it.
     public static let authentication = Self(rawValue: 89)
     /// Connecting took longer than its limit.
     public static let connectTimedOut = Self(rawValue: 120)
     /// The first byte took longer than its limit.
     public static let firstByteTimedOut = Self(rawValue: 121)
-    /// Nothing moved for longer than the idle limit.
+    /// No bytes moved for longer than the idle limit.
     public static let idleTimedOut = Self(rawValue: 122)
     /// The transfer took longer than its limit.
     public static let totalTimedOut = Self(rawValue: 123)
-    /// No slot came free within the waiting limit.
+    /// No slot became free within the waiting limit.
     public static let slotTimedOut = Self(rawValue: 124)
     /// The task or the transfer was cancelled.
     public static let cancelled = Self(rawValue: 150)
-    /// A callback or a hook stopped it, or a closure of the caller's threw what is no ``NetError``.
+    /// A callback or a hook stopped it, or a closure of the caller threw an error that is no ``NetError``.
     public static let stoppedByCaller = Self(rawValue: 151)
     /// There were more redirects than the limit.
     public static let tooManyRedirects = Self(rawValue: 152)
     /// The policy refuses this redirect.
     public static let redirectRefused = Self(rawValue: 153)
-    /// The source of the request's body failed; ``NetError/underlying`` is what it threw.
+    /// The source of the request's body failed; ``NetError/underlying`` is its error.
     public static let bodySource = Self(rawValue: 155)
     /// An internal invariant failed; please report it.
     public static let `internal` = Self(rawValue: 199)
@@ -135,41 +135,43 @@ extension NetError.Code: CustomStringConvertible {
     public static let unacceptableStatus = Self(rawValue: 202)
     /// The body's Content-Type is not one that the request accepts.
     public static let unacceptableType = Self(rawValue: 203)
-    /// The host failed too often lately, so it is not asked.
+    /// The host failed too often recently, so no request was sent.
     public static let circuitOpen = Self(rawValue: 204)
 
-    /// The same request is under way, and this one was not to be sent; ``NetError/nativeCode`` is the other call's number.
+    /// A duplicate of the request is in flight, and this one was not to be sent; ``NetError/nativeCode`` is the other
+    /// call's number.
     public static let ignored = Self(rawValue: 205)
-    /// A start that had to succeed before this one has not; ``NetError/failedPart`` is that one, and nothing was sent.
+    /// A request that had to succeed first has failed; ``NetError/failedPart`` is its error, and nothing was sent.
     public static let earlierFailed = Self(rawValue: 206)
-    /// The request may not go over a modem, and the system would send it there.
+    /// The request must not use a cellular connection, and the system would use one.
     public static let cellularRefused = Self(rawValue: 220)
-    /// There is no way now: the request was written down, to be sent later.
+    /// There is no route now: the request was stored, to be sent later.
     public static let queued = Self(rawValue: 221)
 
-    /// A page of a list leads back to one that was there before it.
+    /// A page of a list links back to an earlier one.
     public static let pageRepeated = Self(rawValue: 210)
 
-    /// The text is no well-formed XML, or refers to an entity; the message names line and column.
+    /// The text is not well-formed XML, or refers to an entity; the message contains line and column.
     public static let badXML = Self(rawValue: 230)
-    /// The body is no image that can be read.
+    /// The body is not a readable image.
     public static let badImage = Self(rawValue: 231)
 
-    /// The request's parameters will not do, says ``ValidateParameters``; nothing was sent.
+    /// ``ValidateParameters`` refused the request's parameters; nothing was sent.
     public static let invalidParameters = Self(rawValue: 240)
 
-    /// The response will not do, says ``ValidateResponse`` or its service.
+    /// ``ValidateResponse`` or the service refused the response.
     public static let invalidValue = Self(rawValue: 241)
 
-    /// The cache alone was asked, and has no answer that may be used; ``Response/cache`` of ``NetError/response`` says why.
+    /// The network was not to be used, and the cache has no usable response; ``Response/cache`` of
+    /// ``NetError/response`` has the reason.
     public static let notCached = Self(rawValue: 250)
 
-    /// Whether the same request may succeed when it is sent again: passing network faults and time limits.
+    /// Whether the same request may succeed when it is sent again: temporary network errors and time limits.
     public var isRetryable: Bool {
         (100...110).contains(rawValue) || (120...124).contains(rawValue)
     }
 
-    /// The constant's name, such as "firstByteTimedOut"; the number where there is none.
+    /// The constant's name, such as "firstByteTimedOut"; the number if it has none.
     public var description: String {
         Self.names[rawValue] ?? "code \(rawValue)"
     }

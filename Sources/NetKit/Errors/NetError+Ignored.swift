@@ -1,5 +1,4 @@
 extension NetError {
-    /// With ``Code/ignored``, the number of the start or call that was under way instead, see ``Run/id``; nil with any
-    /// other code.
+    /// The number of the call that was in flight instead (``Run/id``), for ``Code/ignored``; `nil` with any other code.
     public var runningID: UInt64? { code == .ignored ? UInt64(exactly: nativeCode) : nil }
 }

@@ -1,16 +1,16 @@
-/// One of the places where a service runs, by any name.
+/// An environment that a service runs in, with any name.
 ///
 ///     static let staging: Environment = "staging"
 public struct Environment: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// Its name.
     public let rawValue: String
 
-    /// The environment of this name.
+    /// Creates the environment with this name.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
-    /// The environment of this name.
+    /// Creates the environment with this name.
     public init(stringLiteral value: String) {
         rawValue = value
     }
@@ -18,10 +18,10 @@ public struct Environment: RawRepresentable, Hashable, Sendable, ExpressibleBySt
     /// The name.
     public var description: String { rawValue }
 
-    /// Where it is written.
+    /// For development.
     public static let develop: Environment = "develop"
-    /// Where it is tried before a release.
+    /// For tests before a release.
     public static let releaseCandidate: Environment = "release candidate"
-    /// Where it is used.
+    /// For production.
     public static let release: Environment = "release"
 }

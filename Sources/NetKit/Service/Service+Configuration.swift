@@ -1,64 +1,66 @@
 extension Service {
-    /// What the requests of a service have in common: a value; change it before the service is made.
+    /// The common settings of a service's requests. Change them before the service is created: it keeps a copy.
     public struct Configuration: Sendable {
-        /// Where its relative URLs begin, in each environment; the path counts as a folder. None at all takes the agent's
-        /// base URL; if there are some, a relative request in an environment without one ends with
+        /// The base of relative URLs in each environment; its path is treated as a directory. If empty, the agent's
+        /// base URL applies. Otherwise a relative request in an environment without an entry fails with
         /// ``NetError/Code/usage``.
         public var baseURLs: [Environment: String]
-        /// The same for requests that ask for a CDN; without one they begin at the base URL.
+        /// The base for requests that use a CDN, in each environment. Without an entry they use the base URL.
         public var cdnURLs: [Environment: String] = [:]
-        /// Further origins that get what the service adds to its requests: fields, parameters, signatures and
-        /// ``OriginBoundInterceptor``s. Without them it goes to the origins of its base and CDN alone; see
+        /// Further origins that receive the service's additions: fields, parameters, signatures and
+        /// ``OriginBoundInterceptor``s. Without them only the origins of its base and CDN do; see
         /// ``Agent/Configuration/trustedOrigins``.
         public var trustedOrigins: [String] = []
-        /// The environment to begin with.
+        /// The initial environment.
         public var environment = Environment.release
-        /// The interface's version, put between base and path as a folder, such as "v1"; empty puts nothing there.
+        /// The version of the interface, inserted as a directory between base and path, such as "v1"; empty inserts
+        /// nothing.
         public var version = ""
 
-        /// Fields for its requests that do not set them themselves; they win over the agent's.
+        /// Fields for requests that do not set them; they override the agent's.
         public var headers: Headers = [:]
-        /// When not nil, its requests have these fields and no others: neither their own nor the agent's. What a body
-        /// says of itself and what interceptors add comes all the same.
+        /// If not `nil`, the only fields of its requests, instead of their own and the agent's. The body's own fields
+        /// and those of interceptors are still added.
         public var replacingHeaders: Headers?
-        /// Computes more ``headers`` for each start, and wins over them.
+        /// Computes further ``headers`` for each call, which override them.
         public var computedHeaders: (@Sendable (Request<Bytes>) async throws -> Headers)?
-        /// Parameters for its requests, an object; a request's own of the same names win.
+        /// Parameters for its requests: an object. A request's own parameters of the same names override them.
         public var parameters: Parameters?
-        /// Computes more ``parameters`` for each start, and wins over them.
+        /// Computes further ``parameters`` for each call, which override them.
         public var computedParameters: (@Sendable (Request<Bytes>) async throws -> Parameters?)?
-        /// Has the last word on all parameters, behind every interceptor: so what it adds was neither validated, nor is
-        /// it a part of cache keys or of what makes a request the same as another one.
+        /// Changes all parameters after every interceptor. Its additions are therefore not validated, and are not part
+        /// of cache keys or of the comparison of duplicates.
         ///
-        /// What it throws ends the call: a ``NetError`` as it is, anything else under ``NetError/Code/badParameter``.
+        /// An error thrown here ends the call: a ``NetError`` unchanged, any other error as
+        /// ``NetError/Code/badParameter``.
         public var adjustParameters: (@Sendable (Parameters?, Request<Bytes>) async throws -> Parameters?)?
 
-        /// Limits of requests that bring none; nil takes the agent's. Total time and size of streams and saves are the
-        /// agent's in either case.
+        /// Limits of requests that have none. If `nil`, the agent's apply. Total time and size of streams and saves are
+        /// always the agent's.
         public var limits: Limits?
-        /// What wraps its calls, the outermost first: behind the agent's interceptors, in front of a request's own.
+        /// The interceptors of its calls, outermost first: behind the agent's, before a request's own.
         public var interceptors: [any Interceptor] = []
-        /// What signs its requests, behind all else: ``RequestSigning``, ``MD5Signing``, or one's own.
+        /// The signers of its requests, behind all other interceptors: ``RequestSigning``, ``MD5Signing``, or your own.
         public var signing: [any Interceptor] = []
-        /// Judges what came back whole, whatever its status: what it throws makes it a failure, a ``NetError`` as it is
-        /// and anything else under ``NetError/Code/invalidValue``.
+        /// Checks complete responses with any status. A thrown error makes the call fail: a ``NetError`` unchanged, any
+        /// other error as ``NetError/Code/invalidValue``.
         public var judge: (@Sendable (Response<Bytes>) async throws -> Void)?
-        /// Says an error of its calls in the service's own way, before anybody is told of it. It is not asked about
-        /// ``NetError/Code/cancelled`` and ``NetError/Code/stoppedByCaller``.
+        /// Replaces an error of its calls before it is reported. Not called for ``NetError/Code/cancelled`` and
+        /// ``NetError/Code/stoppedByCaller``.
         public var mapError: (@Sendable (NetError) -> NetError)?
-        /// Calls of this service under way at once, from 1; nil leaves that to the agent. The others wait, the most
-        /// urgent first, as long as ``Limits/slot`` allows; a streamed body is under way until its end.
+        /// The largest number of its calls in flight, from 1. If `nil`, only the agent's limit applies. Others wait,
+        /// highest priority first, at most ``Limits/slot``. A streamed body is in flight until its end.
         public var maxInFlight: Int?
-        /// The time.
+        /// The clock.
         public var time = TimeSource.system
         var notes: [ObjectIdentifier: any Sendable] = [:]
 
-        /// A service at one place for each environment.
+        /// Creates the configuration of a service with a base URL for each environment.
         public init(baseURLs: [Environment: String] = [:]) {
             self.baseURLs = baseURLs
         }
 
-        /// What its requests carry under this name that say nothing themselves; nil is nothing.
+        /// The value of an option for requests that do not set it; `nil` sets none.
         public subscript<Note: RequestNote>(note: Note.Type) -> Note.Value? {
             get { notes[ObjectIdentifier(note)] as? Note.Value }
             set { notes[ObjectIdentifier(note)] = newValue }

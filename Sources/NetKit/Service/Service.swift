@@ -1,4 +1,4 @@
-/// A group of requests that have a place, fields, parameters and rules in common, beside the agent that sends them.
+/// A group of requests with a common base URL, fields, parameters and rules, in addition to those of the agent.
 ///
 ///     var configuration = Service.Configuration(baseURLs: [.develop: "http://localhost:8080", .release: "https://a.com"])
 ///     configuration.version = "v2"
@@ -10,15 +10,15 @@
 ///
 /// Services are independent of each other, and one can be used with many agents. Thread-safe.
 public final class Service: Sendable {
-    /// Its name, for messages and people, and for caches: what is stored for a service that has interceptors, a signature,
-    /// a judge or the last word on parameters is for services of its name alone.
+    /// Its name, for messages and caches. Responses of a service with interceptors, signing, `judge` or
+    /// `adjustParameters` are stored only for services with its name.
     public let name: String
-    /// What its requests have in common.
+    /// The common settings of its requests.
     public let configuration: Configuration
     private let current: Lock<Environment>
     let slots: Slots?
 
-    /// A service of this name.
+    /// Creates a service with this name.
     public init(_ name: String, _ configuration: Configuration = Configuration()) {
         self.name = name
         self.configuration = configuration
@@ -26,13 +26,13 @@ public final class Service: Sendable {
         slots = configuration.maxInFlight.map { Slots($0, time: configuration.time) }
     }
 
-    /// Where it runs; a change holds for requests that are started from then on.
+    /// The current environment; a change applies to requests that are started later.
     public var environment: Environment {
         get { current.withLock { $0 } }
         set { current.withLock { $0 = newValue } }
     }
 
-    /// Calls that wait for one of its slots; 0 without ``Configuration/maxInFlight``.
+    /// The number of calls that wait for a slot; 0 without ``Configuration/maxInFlight``.
     public var waitingCount: Int { slots?.waitingCount ?? 0 }
 }
 
@@ -41,7 +41,7 @@ private enum ServiceNote: RequestNote {
 }
 
 extension Request {
-    /// The service that it belongs to; nil is none.
+    /// The service of the request; `nil` is none.
     public var service: Service? {
         get { hasNotes ? self[ServiceNote.self] : nil }
         set { self[ServiceNote.self] = newValue }
@@ -49,7 +49,7 @@ extension Request {
 }
 
 extension Service {
-    /// The URL that a relative one begins at in the current environment; nil where the agent's is to be taken.
+    /// Returns the base URL in the current environment, or `nil` to use the agent's.
     func baseURL(isNeeded: Bool) throws(NetError) -> String? {
         guard !configuration.baseURLs.isEmpty else { return nil }
         let environment = environment
@@ -62,7 +62,7 @@ extension Service {
         return try versioned(url)
     }
 
-    /// The CDN's; nil where there is none.
+    /// Returns the CDN's base URL, or `nil` without one.
     func cdnURL() throws(NetError) -> String? {
         guard let url = configuration.cdnURLs[environment].nonEmpty else { return nil }
         return try versioned(url)
@@ -73,14 +73,14 @@ extension Service {
         return version.isEmpty ? url : try joinURL(version, to: url, keepsBasePath: true)
     }
 
-    /// Adds what its requests carry, where they say nothing themselves.
+    /// Adds the service's options that the request does not set.
     func addNotes(to request: inout Request<Bytes>) {
         if !configuration.notes.isEmpty {
             request.content.rareParts.notes.merge(configuration.notes) { own, _ in own }
         }
     }
 
-    /// An error in the service's own way.
+    /// Returns the error as replaced by the service.
     func mapped(_ error: NetError) -> NetError {
         guard let map = configuration.mapError, error.code != .cancelled, error.code != .stoppedByCaller else {
             return error
@@ -88,12 +88,12 @@ extension Service {
         return map(error)
     }
 
-    /// Whether its calls are not those of everybody who sends the same request.
+    /// Whether the service changes calls, so that their responses must not be shared with other requests.
     var wrapsCalls: Bool {
         !configuration.interceptors.isEmpty || !stage.isEmpty || !configuration.signing.isEmpty
     }
 
-    /// What stands behind all interceptors, in front of its signing.
+    /// The interceptors behind all others and before signing.
     var stage: [any Interceptor] {
         let hasStage = configuration.adjustParameters != nil || configuration.judge != nil || slots != nil
         return hasStage ? [ServiceStage(service: self)] : []

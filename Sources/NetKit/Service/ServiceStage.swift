@@ -1,4 +1,4 @@
-/// What a service does with each exchange: the last word on parameters, a slot for it, and judgement of the answer.
+/// The service's own work in each transfer: final parameters, a slot, and the check of the response.
 struct ServiceStage: Interceptor {
     let service: Service
 
@@ -36,7 +36,7 @@ struct ServiceStage: Interceptor {
     }
 }
 
-/// A streamed body that holds a slot until its end.
+/// A streamed body that keeps a slot until its end.
 private final class HeldChunks: ChunkSource {
     private let stream: ResponseStream
     private let slot: TakenSlot

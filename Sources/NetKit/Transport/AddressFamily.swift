@@ -1,9 +1,9 @@
-/// The addresses at which servers and proxies are connected to.
+/// The address family of connections to servers and proxies.
 public enum AddressFamily: Sendable, Hashable {
-    /// IPv6 and IPv4, and of them the one that connects first (RFC 8305).
+    /// IPv6 and IPv4; the one that connects first is used (RFC 8305).
     case any
-    /// IPv4 alone.
+    /// IPv4 only.
     case ipv4
-    /// IPv6 alone.
+    /// IPv6 only.
     case ipv6
 }

@@ -1,9 +1,9 @@
-/// Whether names and passwords are read from a netrc file, for requests without credentials.
+/// The netrc file for requests without credentials.
 public enum NetrcChoice: Sendable, Hashable {
-    /// They are not.
+    /// No file.
     case off
-    /// From ~/.netrc.
+    /// ~/.netrc.
     case home
-    /// From this file.
+    /// The file at this path.
     case file(String)
 }

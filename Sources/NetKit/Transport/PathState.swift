@@ -1,14 +1,14 @@
-/// How something is reached: whether there is a way, and over which interface.
+/// The state of the network: whether there is a route, and over which interface.
 public struct PathState: Sendable, Hashable {
-    /// Whether there is a way, and what it may cost.
+    /// Whether there is a route, and its kind.
     public enum Status: Int, Sendable, Hashable, CaseIterable, CustomStringConvertible {
-        /// Nobody knows: the system does not tell.
+        /// The system does not report the state.
         case unknown = -1
-        /// There is none.
+        /// No route.
         case notReachable = 0
-        /// Over a modem. Over a VPN: when nothing else carries it.
+        /// A route over a cellular connection; for a VPN, if its only carrier is one.
         case viaCellular = 1
-        /// Over anything else, also within this machine.
+        /// A route over any other interface, including one within this machine.
         case viaWiFiOrWired = 2
 
         /// "unknown", "not reachable", "via cellular" or "via Wi-Fi or wired".
@@ -22,11 +22,11 @@ public struct PathState: Sendable, Hashable {
         }
     }
 
-    /// What an interface is.
+    /// The kind of an interface.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// There is no interface.
+        /// No interface.
         case none
-        /// Ethernet and what looks like it, such as a container's.
+        /// Ethernet and similar ones, such as a container's.
         case wired
         /// Wi-Fi.
         case wireless
@@ -34,26 +34,26 @@ public struct PathState: Sendable, Hashable {
         case cellular
         /// A tunnel: tun, tap, WireGuard, IPsec.
         case vpn
-        /// This machine itself.
+        /// The loopback interface.
         case loopback
-        /// Anything else.
+        /// Any other interface.
         case other
     }
 
-    /// Whether there is a way.
+    /// Whether there is a route.
     public var status: Status
-    /// The kind of the interface that the system would send over.
+    /// The kind of the interface that the system would use.
     public var kind: Kind
-    /// What carries a VPN; ``Kind/vpn`` when nothing is seen that might, and otherwise as ``kind``.
+    /// The carrier of a VPN, or ``Kind/vpn`` if it is unknown; without a VPN the same as ``kind``.
     public var carrier: Kind
-    /// The interface's name, such as "eth0"; empty when there is none.
+    /// The interface's name, such as "eth0"; empty if there is none.
     public var interface: String
-    /// Whether IPv4 has a way.
+    /// Whether there is a route for IPv4.
     public var hasIPv4: Bool
-    /// Whether IPv6 has a way.
+    /// Whether there is a route for IPv6.
     public var hasIPv6: Bool
 
-    /// A state; where only the status is given, the rest is what fits it.
+    /// Creates a state. With the status only, the other values are set to match it.
     public init(
         _ status: Status, kind: Kind? = nil, carrier: Kind? = nil, interface: String = "", hasIPv4: Bool? = nil,
         hasIPv6: Bool = false
@@ -72,6 +72,6 @@ public struct PathState: Sendable, Hashable {
         self.hasIPv6 = hasIPv6
     }
 
-    /// Whether there is a way; false while nobody knows.
+    /// Whether there is a route; false if unknown.
     public var isReachable: Bool { status == .viaCellular || status == .viaWiFiOrWired }
 }

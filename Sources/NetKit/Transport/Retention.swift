@@ -1,10 +1,10 @@
-/// Whether and where an agent remembers what servers tell it.
+/// Whether and where an agent stores what servers set, such as cookies.
 public enum Retention: Sendable, Hashable {
-    /// It is not remembered.
+    /// Does not store it.
     case off
-    /// In memory, as long as the agent lives.
+    /// Stores it in memory, for the lifetime of the agent.
     case memory
-    /// In a file, from one agent to the next; it may be missing. A relative path is told from the directory in which the
-    /// agent is made. Should it not be possible to save it, ``AgentEvent/saveFailed(_:)`` says so.
+    /// Stores it in a file, which persists between agents and may be missing. A relative path is resolved when the
+    /// agent is created. A failure to save is reported as ``AgentEvent/saveFailed(_:)``.
     case file(String)
 }

@@ -1,4 +1,4 @@
-/// What an agent can do to what is under way; transports without a queue and a jar of their own have none.
+/// Controls an agent's transfers; implemented by transports with a queue and a cookie jar.
 protocol TransferControl: Sendable {
     func setSuspended(_ isSuspended: Bool)
     func setPriority(_ priority: Priority, of id: UInt64)
@@ -8,14 +8,14 @@ protocol TransferControl: Sendable {
     func transfers() -> [TransferInfo]
     func setTrust(_ policy: TrustPolicy) throws(NetError)
     func cookies() async throws(NetError) -> [Cookie]
-    /// The jar as it is now, for comparing what users are told apart by.
+    /// Returns the current jar, to compare the cookies that distinguish users.
     func jarCookies() throws(NetError) -> any JarCookies
     func setCookies(_ cookies: [Cookie]) throws(NetError)
     func clearCookies() throws(NetError)
 }
 
-/// The cookies of a jar at one moment. Values are bytes: they need not be UTF-8.
+/// A snapshot of a jar's cookies. Values are bytes: they need not be UTF-8.
 protocol JarCookies: Sendable {
-    /// The cookies that any of these hosts may get, sorted, as bytes that tell users apart.
+    /// Returns the cookies that any of these hosts may receive, sorted, as bytes.
     func shown(to hosts: Set<String>) throws(NetError) -> [[UInt8]]
 }

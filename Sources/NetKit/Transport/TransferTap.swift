@@ -1,8 +1,8 @@
-/// Hears what the transfers of one exchange meet, on the loop thread: for whoever watches the call.
+/// Receives the events of one call's transfers on the event loop thread, for the call's observers.
 final class TransferTap: Sendable {
-    /// A transfer began under this number.
+    /// Called when a transfer began, with its number.
     let began: @Sendable (UInt64) -> Void
-    /// A head came: a redirect's when the flag is false.
+    /// Called for each head; the flag is false for a redirect.
     let headArrived: @Sendable (ResponseHead, Bool) -> Void
 
     init(
@@ -18,7 +18,7 @@ private enum TransferTapNote: RequestNote {
 }
 
 extension Request {
-    /// Who hears what its transfers meet.
+    /// The receiver of its transfers' events.
     var tap: TransferTap? {
         get { hasNotes ? self[TransferTapNote.self] : nil }
         set { self[TransferTapNote.self] = newValue }

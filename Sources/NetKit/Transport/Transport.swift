@@ -1,22 +1,22 @@
-/// What carries a request and brings the response: the engine, a stub, or one of your own.
+/// Sends requests and returns responses: the engine, a stub, or a type of your own.
 public protocol Transport: Sendable {
-    /// Sends a request whose URL is absolute and whose limits and redirect policy are set; without a trust policy of
-    /// its own, the one that the transport was made with counts.
+    /// Sends a request with an absolute URL, limits and a redirect policy. Without a trust policy of its own, that of
+    /// the transport applies.
     ///
-    /// When the task is cancelled it throws ``NetError/Code/cancelled``, soon. Any status is a response.
+    /// Any status is a response. Throws ``NetError/Code/cancelled`` soon after the task is cancelled.
     func send(_ request: Request<Bytes>) async throws(NetError) -> Response<Bytes>
 
-    /// As ``send(_:)``, but returns when the head is there; the body is read from the stream.
+    /// Does the same as ``send(_:)``, but returns when the head has arrived; the body is read from the stream.
     ///
-    /// Unless a transport says otherwise, the whole response is awaited and then given in one piece.
+    /// The default implementation waits for the whole response and returns it in one piece.
     func stream(_ request: Request<Bytes>) async throws(NetError) -> ResponseStream
 
-    /// Takes no more requests, and returns when the last one has ended.
+    /// Accepts no more requests, and returns when the last one has ended.
     func shutdown() async
 }
 
 extension Transport {
-    /// The whole response, as a stream of one piece.
+    /// Returns the whole response as a stream of one piece.
     public func stream(_ request: Request<Bytes>) async throws(NetError) -> ResponseStream {
         ResponseStream(try await send(request))
     }

@@ -1,23 +1,25 @@
-/// The client's own certificate and its key, shown to the origin of the request's URL alone. No description shows it.
+/// A client certificate with its key. It is sent to the origin of the request's URL only, and no description contains
+/// it.
 public struct ClientIdentity: Sendable, Hashable {
     enum Source: Sendable, Hashable {
         case files(certificate: String, key: String)
         case texts(certificate: [UInt8], key: [UInt8])
     }
 
-    /// Who knows a pass phrase. Two of them are never the same one.
+    /// A source of a pass phrase. Two sources are never equal.
     public final class PassPhrase: Sendable, Hashable {
         let ask: @Sendable () -> String?
 
-        /// Asked on a worker thread, where it may wait for a person, each time that the certificate is read; nil gives up.
+        /// Creates a source. `ask` is called on a worker thread, where it may wait for the user, each time the
+        /// certificate is read; `nil` gives up.
         public init(_ ask: @escaping @Sendable () -> String?) {
             self.ask = ask
         }
 
-        /// Whether both are the same one.
+        /// Returns true if both are the same object.
         public static func == (left: PassPhrase, right: PassPhrase) -> Bool { left === right }
 
-        /// By identity.
+        /// Hashes the identity of the object.
         public func hash(into hasher: inout Hasher) {
             hasher.combine(ObjectIdentifier(self))
         }
@@ -27,13 +29,13 @@ public struct ClientIdentity: Sendable, Hashable {
     let password: String
     let passPhrase: PassPhrase?
 
-    /// A certificate and its chain in a PEM file, the leaf first, or in a PKCS#12 file with its key.
+    /// Returns the certificate and its chain in a PEM file, leaf first, or in a PKCS#12 file with its key.
     ///
     /// - Parameters:
     ///   - certificate: the file's path.
-    ///   - key: the key's PEM file; nil: it stands in the same file.
+    ///   - key: the PEM file of the key; `nil` if the certificate's file contains it.
     ///   - password: the key's pass phrase.
-    ///   - passPhrase: asked when it is needed and `password` is nil.
+    ///   - passPhrase: called for the pass phrase if `password` is `nil`.
     public static func file(
         certificate: String, key: String? = nil, password: String? = nil, passPhrase: PassPhrase? = nil
     ) -> ClientIdentity {
@@ -41,13 +43,13 @@ public struct ClientIdentity: Sendable, Hashable {
             source: .files(certificate: certificate, key: key ?? ""), password: password ?? "", passPhrase: passPhrase)
     }
 
-    /// A certificate and its chain as PEM text, the leaf first, or as PKCS#12 with its key.
+    /// Returns a certificate and its chain from PEM text, leaf first, or from PKCS#12 with its key.
     ///
     /// - Parameters:
     ///   - certificate: the text or the archive.
-    ///   - key: the key's PEM text; nil: it stands in the same text.
+    ///   - key: the PEM text of the key; `nil` if the certificate's text contains it.
     ///   - password: the key's pass phrase.
-    ///   - passPhrase: asked when it is needed and `password` is nil.
+    ///   - passPhrase: called for the pass phrase if `password` is `nil`.
     public static func pem(
         certificate: [UInt8], key: [UInt8]? = nil, password: String? = nil, passPhrase: PassPhrase? = nil
     ) -> ClientIdentity {
@@ -57,12 +59,12 @@ public struct ClientIdentity: Sendable, Hashable {
 }
 
 extension ClientIdentity: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Nothing that is secret.
+    /// The type's name, without secrets.
     public var description: String { "ClientIdentity" }
 
-    /// Nothing that is secret.
+    /// The type's name, without secrets.
     public var debugDescription: String { description }
 
-    /// Nothing, so that `dump` tells nothing.
+    /// An empty mirror, so that `dump` prints no secret.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -4,43 +4,43 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// What is asked of some hosts beyond verification: one of these keys or certificates in the verified chain.
+/// A rule that requires, in addition to verification, a pinned key or certificate in the verified chain of some hosts.
 public struct PinRule: Sendable, Hashable {
-    /// What a rule asks for.
+    /// The requirement of a rule.
     public enum Mode: Sendable, Hashable {
-        /// Nothing: takes a host out of a wider rule. Such a rule has no pins.
+        /// No requirement: excludes a host from a wider rule. Such a rule has no pins.
         case none
-        /// A pinned public key, at any place of the chain.
+        /// A pinned public key at any position of the chain.
         case publicKey
         /// A pinned certificate, and a chain that verifies with the pinned ones as its only anchors.
         case certificate
     }
 
-    /// One key or certificate.
+    /// A pinned key or certificate.
     public enum Pin: Sendable, Hashable {
-        /// SHA-256 of a public key: `sha256/` or `sha256//` and base64, or 64 hex digits.
+        /// The SHA-256 of a public key: `sha256/` or `sha256//` and Base64, or 64 hex digits.
         case hash(String)
-        /// A certificate, or a public key where one is asked for: PEM (one or more) or DER (one).
+        /// A certificate, or in a rule for public keys a public key: PEM (one or more) or DER (one).
         case bytes([UInt8])
     }
 
     /// `api.example.com`, `*.example.com` (one label), `**.example.com` (any depth, and example.com itself), `**` (every
     /// host), an address (IPv6 in brackets); each may end in a port. Letter case is ignored.
     public var hosts: String
-    /// What is asked for.
+    /// The requirement.
     public var mode: Mode
-    /// The pins; at least one, and better two.
+    /// The pins; at least one, and preferably two.
     public var pins: [Pin]
-    /// When it expires; from then on each use is noted.
+    /// When the rule expires; each use after that is recorded in ``TrustVerdict/notes``.
     public var expiry: Date?
-    /// True stops enforcing it then: whoever can move the clock can do without the pins.
+    /// Whether an expired rule is not enforced: then anything that can change the clock can disable the pins.
     public var lapses = false
-    /// True lets a chain pass that matches no pin, and reports it.
+    /// Whether a chain without a matching pin is allowed and only reported.
     public var reportsOnly = false
-    /// Different pins that there have to be at least.
+    /// The smallest number of different pins.
     public var minimumPins = 1
 
-    /// A rule; it is checked where a policy is made of it.
+    /// Creates a rule; it is validated when it is added to a policy.
     public init(_ hosts: String, mode: Mode = .publicKey, pins: [Pin]) {
         self.hosts = hosts
         self.mode = mode
@@ -49,24 +49,25 @@ public struct PinRule: Sendable, Hashable {
 }
 
 extension TrustPolicy {
-    /// The system's authorities, and these public keys for these hosts.
+    /// Returns a policy with the system's authorities, and these public keys for these hosts.
     ///
-    /// Throws `badPin` when a pin or the host pattern is malformed.
+    /// - Throws: `badPin` for a malformed pin or host pattern.
     public static func pinned(_ hosts: String, _ pins: [String]) throws(NetError) -> TrustPolicy {
         try TrustPolicy().pinning(hosts, pins)
     }
 
-    /// Nobody but the certificates of a file, or of a folder's .cer, .crt and .pem files, which are read now.
+    /// Returns a policy that trusts only the certificates of a file, or of a directory's .cer, .crt and .pem files.
+    /// They are read now.
     ///
-    /// Throws `badPin` when there is none or one cannot be read.
+    /// - Throws: `badPin` if there is none, or one cannot be read.
     public static func certificates(in url: URL, for hosts: String = "**") throws(NetError) -> TrustPolicy {
         try TrustPolicy(roots: .pinned).adding(
             PinRule(hosts, mode: .certificate, pins: try CertificateFiles.read(url.path).map { .bytes($0) }))
     }
 
-    /// The same policy with these public keys for these hosts; a rule for the same pattern gets them as well.
+    /// Returns the same policy with these public keys for these hosts. They are added to a rule with the same pattern.
     ///
-    /// Throws `badPin` when a pin or the host pattern is malformed.
+    /// - Throws: `badPin` for a malformed pin or host pattern.
     public func pinning(_ hosts: String, _ pins: [String]) throws(NetError) -> TrustPolicy {
         var policy = self
         let added = pins.map { PinRule.Pin.hash($0) }
@@ -79,9 +80,9 @@ extension TrustPolicy {
         return try adding(PinRule(hosts, pins: added))
     }
 
-    /// The same policy with one more rule.
+    /// Returns the same policy with one more rule.
     ///
-    /// Throws `badPin` when the rule is malformed, or there is one for the same hosts.
+    /// - Throws: `badPin` for a malformed rule, or if there is one for the same hosts.
     public func adding(_ rule: PinRule) throws(NetError) -> TrustPolicy {
         var policy = self
         policy.rules.append(rule)
@@ -90,7 +91,7 @@ extension TrustPolicy {
     }
 }
 
-/// Files of certificates, read whole.
+/// Files of certificates, read as a whole.
 private enum CertificateFiles {
     static func read(_ path: String) throws(NetError) -> [[UInt8]] {
         var files: [[UInt8]] = []

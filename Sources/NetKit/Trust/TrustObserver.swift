@@ -1,17 +1,18 @@
-/// Who looks on while chains are judged: is told of refusals, and may refuse more.
+/// Observes the evaluation of certificate chains: receives refusals, and can refuse more.
 ///
-/// Its closures are called on the agent's loop thread, within the handshake, while every other transfer of the agent
-/// waits: they must return at once, and not wait for anything. Two observers are never the same one, so that policies
-/// with different ones share no connection.
+/// Its closures run on the agent's event loop thread during the handshake, while every other transfer of the agent
+/// waits. They must return immediately and must not wait. Two observers are never equal, so policies with different
+/// observers share no connection.
 public final class TrustObserver: Sendable {
-    /// Told of refusals and of whatever a verdict notes, at most once a minute for each host and port.
+    /// Receives refusals and results with notes, at most once a minute for each host and port.
     public let report: (@Sendable (TrustEvent) -> Void)?
-    /// Asked in each handshake. What the policy refused stays refused, unless it was made with `allowsOverride`.
+    /// Called in each handshake; false refuses the chain. A chain that the policy refused stays refused, unless the
+    /// policy was created with `allowsOverride`.
     public let decide: (@Sendable (TrustEvent) -> Bool)?
-    /// Its own in every process: what it decides, nobody else knows.
+    /// Random in every process: the decisions of the closure cannot be compared.
     let mark = "\(UInt64.random(in: 0 ... .max)) \(UInt64.random(in: 0 ... .max))"
 
-    /// An observer that is told, or asked, or both.
+    /// Creates an observer from one or both closures.
     public init(
         report: (@Sendable (TrustEvent) -> Void)? = nil, decide: (@Sendable (TrustEvent) -> Bool)? = nil
     ) {
@@ -21,25 +22,25 @@ public final class TrustObserver: Sendable {
 }
 
 extension TrustObserver: Hashable {
-    /// Whether both are the same one.
+    /// Returns true if both are the same object.
     public static func == (left: TrustObserver, right: TrustObserver) -> Bool { left === right }
 
-    /// By identity.
+    /// Hashes the identity of the object.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(self))
     }
 }
 
-/// One judgement of a handshake.
+/// One evaluation in a handshake.
 public struct TrustEvent: Sendable, Hashable {
-    /// Host of the URL.
+    /// The host of the URL.
     public let host: String
-    /// Port.
+    /// The port.
     public let port: Int
-    /// What the policy says.
+    /// The policy's evaluation result.
     public let verdict: TrustVerdict
-    /// Certificates in DER, the leaf first: the verified chain, or what was sent; none for a request in the clear.
+    /// The certificates in DER, leaf first: the verified chain, or the sent one; empty for a plain-text request.
     public let chain: [[UInt8]]
-    /// Events about this place that were not reported since the last one that was.
+    /// The number of unreported events for this host and port since the last report.
     public let unreported: Int
 }

@@ -1,46 +1,46 @@
-/// What a policy says of a chain: allowed or why not, with the pins that were seen and those that were asked for.
+/// The evaluation result of a chain: allowed or the reason of its refusal, with the pins of chain and policy.
 public struct TrustVerdict: Sendable, Hashable {
-    /// What is worth telling about a connection that may well be allowed.
+    /// Remarkable facts about a connection, even if it is allowed.
     public struct Notes: OptionSet, Sendable, Hashable {
         /// The bits.
         public let rawValue: UInt32
 
-        /// Notes of these bits.
+        /// Creates notes from their bits.
         public init(rawValue: UInt32) {
             self.rawValue = rawValue
         }
 
         /// The rule has expired.
         public static let ruleExpired = Notes(rawValue: 1)
-        /// It is no longer enforced because of that.
+        /// The rule has expired and is no longer enforced.
         public static let ruleLapsed = Notes(rawValue: 2)
         /// No pin matched, and the rule only reports.
         public static let reportOnly = Notes(rawValue: 4)
         /// The name was not compared.
         public static let nameUnchecked = Notes(rawValue: 8)
-        /// The chain need not verify.
+        /// The chain was not required to verify.
         public static let chainUnchecked = Notes(rawValue: 16)
         /// The observer refused what the policy allowed.
         public static let tightened = Notes(rawValue: 32)
         /// The observer allowed what the policy refused.
         public static let overridden = Notes(rawValue: 64)
-        /// A request in the clear.
+        /// The request is not encrypted.
         public static let plaintext = Notes(rawValue: 128)
     }
 
-    /// Why the chain is refused; nil when it is allowed.
+    /// The reason why the chain is refused; `nil` if it is allowed.
     public let refusal: NetError.Code?
-    /// What was found, also where it is not enforced; nil when there is nothing.
+    /// The problem that was found, even if it is not enforced; `nil` if there is none.
     public let finding: NetError.Code?
-    /// What else there is to tell.
+    /// Further facts.
     public let notes: Notes
-    /// True when the chain listed is the one that was verified; otherwise it is the one that was sent.
+    /// Whether the listed chain is the verified one; otherwise it is the one that the server sent.
     public let isVerified: Bool
-    /// Pins of the chain's public keys, the leaf's first, as `nk pins` prints them; sixteen at most.
+    /// The pins of the chain's public keys, leaf first, as `nk pins` prints them; at most sixteen.
     public let chainPins: [String]
-    /// Public key pins of the rule that covers the host; sixteen at most.
+    /// The public key pins of the matching rule; at most sixteen.
     public let policyPins: [String]
-    /// One line; empty when there is nothing to tell.
+    /// One line for display; empty if there is nothing to report.
     public let message: String
 
     /// Whether the chain is allowed.
