@@ -1,24 +1,24 @@
-/// What a response's body has to be: checked as it arrives.
+/// The JSON that a response's body must contain. It is checked while it arrives.
 public struct JSONExpectation: Sendable {
-    /// The shape; nil is JSON of any shape.
+    /// The shape of the JSON; `nil` accepts any shape.
     public var shape: JSONShape?
-    /// Whether it is as lenient as YTKNetwork: null passes as the value of any member, a boolean as a number.
+    /// Whether the check is as lenient as YTKNetwork's: null is accepted for any member, and a boolean for a number.
     public var isLenient = false
-    /// Mismatches to collect before the transfer is ended (1), at most 1000.
+    /// The number of mismatches after which the transfer is ended (1), at most 1000.
     public var maxMismatches = 1
-    /// What JSON is accepted.
+    /// The rules for accepted JSON.
     public var rules = JSONRules()
-    /// Whether an empty body passes, and one of white space alone.
+    /// Whether an empty or blank body is accepted.
     public var allowsEmptyBody = false
 
-    /// What a body has to be, with the defaults for everything else.
+    /// Creates an expectation. The other properties have their defaults.
     public init(_ shape: JSONShape? = nil) {
         self.shape = shape
     }
 }
 
 extension JSONExpectation {
-    /// Whether what is as this one wants it is as the other does, without a look at it.
+    /// Whether every body that meets this expectation also meets the other, so that it need not be checked again.
     func covers(_ other: JSONExpectation) -> Bool {
         guard rules == other.rules, !allowsEmptyBody || other.allowsEmptyBody else { return false }
         guard let wanted = other.shape else { return true }
@@ -27,7 +27,7 @@ extension JSONExpectation {
     }
 }
 
-/// An expectation behind one reference.
+/// An expectation behind a reference, so that copies are cheap.
 final class KeptExpectation: Sendable {
     let value: JSONExpectation
 

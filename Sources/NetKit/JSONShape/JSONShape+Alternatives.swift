@@ -4,7 +4,7 @@ extension JSONShape {
         fault == nil ? JSONShape(ShapeParts(tree).nullable.tree) : self
     }
 
-    /// The object shape, which then refuses members that it does not list.
+    /// The object shape, without members that it does not list.
     public var closed: JSONShape {
         guard fault == nil, case .object(let members) = tree else {
             return JSONShape(tree, fault: fault ?? "only an object that lists its members can be closed")
@@ -13,10 +13,10 @@ extension JSONShape {
         return JSONShape(.object([.init(name: "$closed", value: true)] + others))
     }
 
-    /// One shape or the other.
+    /// Returns the shape that accepts either of both.
     ///
-    /// Both may be limited, as long as they do not limit the same type in two ways: the document has one list of members
-    /// for an object, one kind of elements for an array, one range for a number.
+    /// Both may have limits, but not on the same type. A document has one list of members for an object, one element
+    /// shape for an array, and one range for a number.
     public func or(_ other: JSONShape) -> JSONShape {
         if let fault = fault ?? other.fault {
             return JSONShape(tree, fault: fault)
@@ -33,19 +33,19 @@ extension JSONShape {
     }
 }
 
-/// A shape document taken apart: the types, and what is asked of each.
+/// The parts of a shape document: its types and their limits.
 private struct ShapeParts {
     private static let kinds: [(type: String, directives: Set<String>)] = [
         ("object", ["$closed"]), ("array", ["$items", "$minItems", "$maxItems"]),
         ("string", ["$minLength", "$maxLength"]), ("number", ["$min", "$max"]),
     ]
 
-    /// Without "null".
+    /// The types without "null".
     var types: [String] = []
     var allowsNull = false
-    /// Nil without `$enum`.
+    /// The values of `$enum`, or `nil` without it.
     var values: [JSONValue]?
-    /// Everything but `$type` and `$enum`.
+    /// All members except `$type` and `$enum`.
     var limits: [JSONValue.Member] = []
 
     init(_ tree: JSONValue) {
@@ -76,7 +76,7 @@ private struct ShapeParts {
         types = names.filter { $0 != "null" }
     }
 
-    /// The type that a directive or a member speaks of.
+    /// Returns the type that a directive or a member applies to.
     private static func type(of name: String) -> String {
         if let kind = kinds.first(where: { $0.directives.contains(name) }) {
             return kind.type

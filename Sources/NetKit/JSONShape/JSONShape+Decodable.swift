@@ -5,21 +5,23 @@ public import Foundation
 #endif
 
 extension JSONShape {
-    /// The shape of what a type decodes, found by letting it decode made-up values.
+    /// Derives the shape that a type decodes, by letting it decode generated values.
     ///
     ///     let shape = try JSONShape(for: [City].self)
     ///
-    /// Members that are decoded are wanted, with their types; those that are decoded if present, or without which the
-    /// type gets along, may be absent or null. An enumeration of raw values that lists its cases (`CaseIterable`) is one
-    /// of these. What the type tolerates, the shape allows: where it cannot tell, it says `any`. So it is with types
-    /// within themselves, the values of dictionaries, and types that try one thing after another.
+    /// - A member that is decoded is required, with its type.
+    /// - A member that is decoded if present, or that the type does not need, may be absent or null.
+    /// - An enumeration of raw values that lists its cases (`CaseIterable`) is one of these values.
     ///
-    /// Throws ``NetError/Code/badShape`` for types that do not decode from zeros and empty texts, such as enumerations
-    /// with values of their own or without a list of cases, and for decoders that change names.
+    /// The shape allows everything that the type tolerates. Where that is unknown it is `any`: for recursive types, the
+    /// values of dictionaries, and types that try several decodings.
+    ///
+    /// Throws ``NetError/Code/badShape`` for types that do not decode from zeros and empty strings. Examples are
+    /// enumerations with associated values or without a list of cases. Also thrown for decoders that convert names.
     /// - Parameters:
     ///   - type: the type that will be decoded.
-    ///   - decoder: how dates and data are written.
-    ///   - samples: values of types that cannot be made up.
+    ///   - decoder: its strategies determine how dates and data are written.
+    ///   - samples: values of types that cannot be generated.
     public init<Value: Decodable>(
         for type: Value.Type, decoder: JSONDecoder = JSONDecoder(), samples: [any Decodable & Sendable] = []
     ) throws(NetError) {

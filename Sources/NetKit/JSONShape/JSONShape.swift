@@ -1,20 +1,20 @@
-/// What a JSON text has to look like: a value, made of literals or from a shape document.
+/// The shape of a JSON text, written as literals or read from a shape document.
 ///
 ///     let city: JSONShape = ["id": .integer, "tags": [.string], "note?": .string.orNull]
 ///     let request = Request<[City]>("cities").expecting([city])
 ///
-/// An object lists its members; one whose name ends in `?` may be absent, `??` stands for a literal `?`, and a member
-/// whose own name begins with `$` is written with two. Others are ignored, unless the object is ``closed``. An empty
-/// array is any array. 1.0 is an integer, true is no number, names compare exactly.
+/// An object lists its members. A member whose name ends in `?` is optional; `??` denotes a literal `?`. A name that
+/// begins with `$` is written with `$$`. Other members are ignored, unless the object is ``closed``. An empty array
+/// literal is an array of any elements. 1.0 is an integer, true is not a number, and names are case-sensitive.
 ///
-/// Literals cannot fail: one that no document can say throws ``NetError/Code/badShape`` where it is first used, or from
-/// ``check()``. A shape is compiled once, at its first use, and copies share what was compiled. Thread-safe.
+/// Literals cannot throw. A shape that no document can express throws ``NetError/Code/badShape`` at its first use, or
+/// from ``check()``. A shape is compiled at its first use, and copies share the result. Thread-safe.
 public struct JSONShape: Sendable {
     /// The document, as a tree.
     let tree: JSONValue
-    /// Why there is no such document.
+    /// Why the shape has no document.
     let fault: String?
-    /// Where the compiled shape is kept.
+    /// The storage of the compiled shape.
     let slot: any ShapeSlot
 
     init(_ tree: JSONValue, fault: String? = nil) {
@@ -33,15 +33,15 @@ public struct JSONShape: Sendable {
     public var document: String { tree.description }
 }
 
-/// Where a shape's compiled form is kept, in the C core's memory.
+/// The storage of a compiled shape, in the C core's memory.
 protocol ShapeSlot: AnyObject, Sendable {}
 
 extension JSONShape {
-    /// Anything.
+    /// Any value.
     public static var any: JSONShape { JSONShape("any") }
-    /// Text.
+    /// A string.
     public static var string: JSONShape { JSONShape("string") }
-    /// A number; true and false are none.
+    /// A number. True and false are not numbers.
     public static var number: JSONShape { JSONShape("number") }
     /// A number without a fraction, such as 1, 1.0 or 1e2.
     public static var integer: JSONShape { JSONShape("integer") }
@@ -54,39 +54,39 @@ extension JSONShape {
     /// Any array.
     public static var array: JSONShape { JSONShape("array") }
 
-    /// Text of so many characters (code points).
+    /// A string whose length, in code points, is in a range.
     public static func string(minLength: Int? = nil, maxLength: Int? = nil) -> JSONShape {
         limited("string", ("$minLength", count(minLength)), ("$maxLength", count(maxLength)))
     }
 
-    /// A number between these, which are compared exactly.
+    /// A number in a range. The bounds are compared exactly.
     public static func number(min: JSONNumber? = nil, max: JSONNumber? = nil) -> JSONShape {
         limited("number", ("$min", min.map(JSONValue.number)), ("$max", max.map(JSONValue.number)))
     }
 
-    /// An integer between these, which are compared exactly.
+    /// An integer in a range. The bounds are compared exactly.
     public static func integer(min: JSONNumber? = nil, max: JSONNumber? = nil) -> JSONShape {
         limited("integer", ("$min", min.map(JSONValue.number)), ("$max", max.map(JSONValue.number)))
     }
 
-    /// An object with these members, for a shape that goes on: `.object(["id": .integer]).closed`.
+    /// An object with these members, for calls such as `.object(["id": .integer]).closed`.
     public static func object(_ members: KeyValuePairs<String, JSONShape>) -> JSONShape {
         JSONShape(members.map { ($0.key, $0.value) })
     }
 
-    /// An array of so many such elements.
+    /// An array of such elements whose count is in a range.
     public static func array(of element: JSONShape, minItems: Int? = nil, maxItems: Int? = nil) -> JSONShape {
         let shape = limited(
             "array", ("$items", element.tree), ("$minItems", count(minItems)), ("$maxItems", count(maxItems)))
         return JSONShape(shape.tree, fault: element.fault)
     }
 
-    /// One of these strings, numbers, booleans and null; numbers are equal by value.
+    /// One of these strings, numbers, booleans or null. Numbers compare by value.
     public static func oneOf(_ values: JSONValue...) -> JSONShape {
         oneOf(values)
     }
 
-    /// One of these strings, numbers, booleans and null; numbers are equal by value.
+    /// One of these strings, numbers, booleans or null. Numbers compare by value.
     public static func oneOf(_ values: [JSONValue]) -> JSONShape {
         JSONShape(["$enum": .array(values)])
     }
@@ -116,14 +116,14 @@ extension JSONShape: ExpressibleByDictionaryLiteral {
 }
 
 extension JSONShape: ExpressibleByArrayLiteral {
-    /// An array of such elements; of any when there is none. More than one is a fault.
+    /// An array of such elements; of any elements if the literal is empty. More than one element is an error.
     public init(arrayLiteral elements: JSONShape...) {
         self.init(.array(elements.map(\.tree)), fault: elements.lazy.compactMap(\.fault).first)
     }
 }
 
 extension JSONShape: Equatable {
-    /// The same document.
+    /// Whether both have the same document.
     public static func == (left: JSONShape, right: JSONShape) -> Bool {
         left.tree == right.tree && left.fault == right.fault
     }

@@ -1,15 +1,15 @@
-/// A decoder that has nothing to decode: it answers each question with a value that it makes up.
+/// A decoder without input: it returns a generated value for each request of the type, and records the request.
 struct ProbeDecoder: Decoder {
-    /// Shared by the containers that a decoder hands out.
+    /// The state that the containers of a decoder share.
     final class Kept {
         var value = ShapeProbe.Questions()
-        /// Whether the question that is tampered with was asked.
+        /// Whether the manipulated request has occurred.
         var isTamperedWith = false
     }
 
     let probe: ShapeProbe
     let questions = Kept()
-    /// The member whose answer is not as it should be; without a name it is the value itself.
+    /// The member whose value is manipulated, and how; without a name it is the value itself.
     let tampering: (member: String?, answer: ShapeProbe.Experiment)?
     var codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
@@ -41,7 +41,7 @@ struct ProbeDecoder: Decoder {
         }
     }
 
-    /// What the type hears when the answer to a question is not as it should be.
+    /// Returns the error that a manipulated request throws.
     func error(_ answer: ShapeProbe.Experiment, _ type: any Any.Type, _ key: (any CodingKey)?) -> DecodingError {
         let context = DecodingError.Context(codingPath: key.map { [$0] } ?? [], debugDescription: "as an experiment")
         if answer == .missing, let key {
@@ -51,21 +51,21 @@ struct ProbeDecoder: Decoder {
     }
 }
 
-/// Questions about members.
+/// Records requests for members.
 private struct KeyedProbe<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: ProbeDecoder
     var codingPath: [any CodingKey] { [] }
-    // A dictionary asks what there is, and there is nothing.
+    // A dictionary decodes all keys; there are none.
     var allKeys: [Key] { [] }
 
-    /// Whether a member is there is asked where it need not be.
+    /// A type calls this only for a member that is optional.
     func contains(_ key: Key) -> Bool {
         decoder.questions.value.ask(key.stringValue, nil, isOptional: true)
         return true
     }
 
     func decodeNil(forKey key: Key) throws -> Bool {
-        // Of the wrong kind it is no null, and nothing else is wrong with it.
+        // A value of the wrong type is not null, so this succeeds for it.
         if decoder.tampering?.answer == .missing {
             try experiment(Never.self, key)
         }
@@ -77,7 +77,7 @@ private struct KeyedProbe<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try answer(type, key)
     }
 
-    // Without these two the standard library refuses such integers in the container's name; so below.
+    // Without these two methods the standard library rejects 128-bit integers; likewise below.
     func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try answer(type, key) }
 
     func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try answer(type, key) }
@@ -96,12 +96,12 @@ private struct KeyedProbe<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return nil
     }
 
-    /// Fails where this member's answer is tampered with.
+    /// Throws if this member's value is manipulated.
     private func experiment(_ type: any Any.Type, _ key: Key) throws {
         guard let (member, answer) = decoder.tampering, let member, member.utf8.elementsEqual(key.stringValue.utf8),
             !decoder.questions.isTamperedWith
         else { return }
-        // The first question only: who then asks for something else is to be answered.
+        // Only the first request fails: a type that then tries another decoding must succeed.
         decoder.questions.isTamperedWith = true
         throw decoder.error(answer, type, key)
     }
@@ -131,7 +131,7 @@ private struct KeyedProbe<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 }
 
-/// Questions about elements: there is one, and then none.
+/// Records requests for elements: the array has one.
 private struct UnkeyedProbe: UnkeyedDecodingContainer {
     let decoder: ProbeDecoder
     private(set) var currentIndex = 0
@@ -183,7 +183,7 @@ private struct UnkeyedProbe: UnkeyedDecodingContainer {
     }
 }
 
-/// Questions about the value itself.
+/// Records requests for the value itself.
 private struct SingleProbe: SingleValueDecodingContainer {
     let decoder: ProbeDecoder
     var codingPath: [any CodingKey] { [] }

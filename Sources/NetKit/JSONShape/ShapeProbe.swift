@@ -4,27 +4,27 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a type asks of a decoder, found by letting it decode: each answer is made up, each question written down.
+/// Finds what a type requests from a decoder, by letting it decode generated values and recording each request.
 ///
-/// A second and a third look at each question tell whether the type gets along without an answer, and with another one:
-/// what it tolerates, the shape must allow.
+/// Each request is then tried again without a value and with a value of another type. The shape must allow what the
+/// type tolerates.
 final class ShapeProbe {
-    /// How a question is answered, to see what the type makes of it.
+    /// How a request is manipulated, to test the type's reaction.
     enum Experiment: Equatable {
         case madeUp
         case missing
         case wrong
-        /// The container itself is of another kind.
+        /// The container has another kind.
         case otherContainer
-        /// A text or a number that hardly is a case of an enumeration.
+        /// A string or a number that is unlikely to be a case of an enumeration.
         case strange
     }
 
-    /// Questions to one container of the type's own.
+    /// The requests to one container of the type.
     struct Questions {
         struct Member {
             let name: String
-            /// Nil while nobody asked for the value itself.
+            /// `nil` until the type requests the value itself.
             var shape: JSONShape?
             var isOptional = false
             var isNullable = false
@@ -39,7 +39,7 @@ final class ShapeProbe {
     }
 
     let strategies: ShapeStrategies
-    /// Types under way, from the outermost; one within itself may be anything.
+    /// The types that are being examined, outermost first. A recursive one may be anything.
     private var path: [ObjectIdentifier] = []
     private var known: [ObjectIdentifier: JSONShape] = [:]
 
@@ -47,7 +47,7 @@ final class ShapeProbe {
         self.strategies = strategies
     }
 
-    /// The shape of what a type decodes.
+    /// Returns the shape that a type decodes.
     func shape(of type: any Decodable.Type) throws -> JSONShape {
         let identity = ObjectIdentifier(type)
         if let shape = strategies.shape(of: type) ?? known[identity] {
@@ -63,7 +63,7 @@ final class ShapeProbe {
         return shape
     }
 
-    /// The shape of what is made of others.
+    /// Returns the shape of an optional or a list.
     private func composed(of type: any Decodable.Type) throws -> JSONShape? {
         if let type = type as? any DecodableOptional.Type {
             return try shape(of: type.wrapped).orNull
@@ -74,8 +74,8 @@ final class ShapeProbe {
         return nil
     }
 
-    /// The raw values of an enumeration that asks for one and refuses what it does not know; their type where it lists
-    /// none, or takes any.
+    /// Returns the raw values of an enumeration that rejects unknown ones. Without a list of cases, or if it accepts
+    /// any value, returns the type of the raw value.
     private func enumeration(_ type: any Decodable.Type) throws -> JSONShape? {
         guard type is any RawRepresentable.Type else { return nil }
         let decoder = ProbeDecoder(self, tampering: (nil, .strange))
@@ -109,7 +109,7 @@ final class ShapeProbe {
         return questions.shape
     }
 
-    /// Whether the type decodes all the same when one question is answered like this.
+    /// Whether the type still decodes if one request is manipulated.
     private func tolerates(
         _ type: any Decodable.Type, _ answer: Experiment, of member: String? = nil
     ) throws -> Bool {
@@ -124,7 +124,7 @@ final class ShapeProbe {
         }
     }
 
-    /// A value of a type, and its shape.
+    /// Returns a value of a type, and its shape.
     func value<Value: Decodable>(of type: Value.Type) throws -> (Value, JSONShape) {
         let shape = try shape(of: type)
         if let value = strategies.value(of: type) {
@@ -139,7 +139,7 @@ final class ShapeProbe {
     }
 }
 
-/// Why no shape can be derived.
+/// The reason for which no shape can be derived.
 struct Underivable: Error {
     let message: String
 
@@ -201,7 +201,7 @@ extension ShapeProbe.Questions {
     }
 }
 
-/// A value or none.
+/// An optional type.
 private protocol DecodableOptional {
     static var wrapped: any Decodable.Type { get }
 }
@@ -210,7 +210,7 @@ extension Optional: DecodableOptional where Wrapped: Decodable {
     fileprivate static var wrapped: any Decodable.Type { Wrapped.self }
 }
 
-/// Any number of values of one type.
+/// A collection of values of one type.
 private protocol DecodableList {
     static var element: any Decodable.Type { get }
 }

@@ -4,12 +4,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Types whose JSON a decoder knows by itself.
+/// Types whose JSON is determined by the decoder.
 struct ShapeStrategies {
     let dates: JSONShape
     let data: JSONShape
     let floats: JSONShape
-    /// Values of types that cannot be made up.
+    /// Values of types that cannot be generated.
     let samples: [ObjectIdentifier: any Decodable]
 
     init(_ decoder: JSONDecoder, samples: [any Decodable & Sendable]) throws {
@@ -36,7 +36,7 @@ struct ShapeStrategies {
             uniquingKeysWith: { first, _ in first })
     }
 
-    /// The shape of a type that is not looked into.
+    /// Returns the shape of a type that is not examined.
     func shape(of type: any Decodable.Type) -> JSONShape? {
         switch type {
         case is Bool.Type: .boolean
@@ -53,7 +53,7 @@ struct ShapeStrategies {
         }
     }
 
-    /// One of an enumeration's raw values; nil for what lists none.
+    /// Returns a shape of an enumeration's raw values, or `nil` if it does not list its cases.
     static func cases(of type: any Decodable.Type) -> JSONShape? {
         guard let type = type as? any (RawRepresentable & CaseIterable).Type else { return nil }
         return rawValues(of: type)
@@ -70,7 +70,7 @@ struct ShapeStrategies {
         return values.isEmpty || values.count < type.allCases.count ? nil : .oneOf(values)
     }
 
-    /// A value of such a type, or a sample.
+    /// Returns a value of such a type, or a sample.
     func value<Value: Decodable>(of type: Value.Type) -> Value? {
         if let sample = samples[ObjectIdentifier(type)] as? Value {
             return sample
@@ -81,7 +81,7 @@ struct ShapeStrategies {
         case is Decimal.Type: return Decimal(0) as? Value
         case is Date.Type: return Date() as? Value
         case is Data.Type: return Data() as? Value
-        // What may be within itself is empty.
+        // Optionals and collections are empty, because they may be recursive.
         case let type as any ExpressibleByNilLiteral.Type: return type.init(nilLiteral: ()) as? Value
         case let type as any RangeReplaceableCollection.Type: return type.init() as? Value
         case let type as any SetAlgebra.Type: return type.init() as? Value

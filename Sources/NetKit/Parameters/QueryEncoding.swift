@@ -9,10 +9,10 @@
 /// - all characters except `A-Za-z0-9-._~/?` are percent-encoded as UTF-8, and also a `?` at the beginning of the
 ///   query, which some parsers would drop
 ///
-///     let query = try QueryEncoding(arrays: .repeated, spaces: .plus).query(["tag": ["a b", "c"]])   // tag=a+b&tag=c
-///
 /// A value that cannot be written, such as a non-finite number, throws ``NetError/Code/badParameter`` with the key in
 /// its message. Thread-safe.
+///
+///     let query = try QueryEncoding(arrays: .repeated, spaces: .plus).query(["tag": ["a b", "c"]])   // tag=a+b&tag=c
 public struct QueryEncoding: Sendable {
     /// How the values of an array are named.
     public enum ArrayStyle: Sendable {

@@ -1,14 +1,14 @@
-/// What an agent does for requests to which the way matters: it waits for one, and refuses a modem.
+/// Handles requests that depend on the network path: waits for connectivity, and refuses a cellular path.
 ///
-/// It stands nearest to the wire, in front of a service's signing alone, so that each try of an exchange looks at the
-/// way as it is then.
+/// It is the interceptor closest to the network, except for a service's signing. So each attempt of a transfer uses the
+/// current path.
 final class Connectivity: Interceptor {
     private let allowsCellular: Bool
     private let proxy: Proxy?
     private let time: TimeSource
     private let kept: Lock<Reachability?>
 
-    /// - Parameter reachability: nil makes one when it is first needed.
+    /// - Parameter reachability: if `nil`, one is created when it is first needed.
     init(allowsCellular: Bool, reachability: Reachability?, proxy: Proxy?, time: TimeSource = .system) {
         self.allowsCellular = allowsCellular
         self.proxy = proxy
@@ -51,15 +51,16 @@ final class Connectivity: Interceptor {
         }
     }
 
-    /// How the host is reached. What the default routes say is asked to be true of the host itself when it would hold
-    /// the request up, and for a numeric address, which costs no lookup, whenever the kind of the way counts.
+    /// Returns the path to the host. The state of the default route is used first. The host itself is checked if that
+    /// state would delay the request. A numeric address needs no lookup, so it is also checked if the kind of the path
+    /// matters.
     private static func state(of host: String, _ reachability: Reachability, isExact: Bool) async -> PathState {
         let state = reachability.state
         let isDoubtful = !isGood(state, !isExact) || (isExact && host.isNumericHost)
         return isDoubtful ? await reachability.state(of: host) : state
     }
 
-    /// Waits, and takes the time that has passed off the request's limit.
+    /// Waits, and subtracts the elapsed time from the request's limit.
     private func wait(
         for host: String, _ reachability: Reachability, _ mayBeCellular: Bool, _ call: inout Call
     ) async throws(NetError) {
@@ -67,7 +68,7 @@ final class Connectivity: Interceptor {
         let start = time.now()
         call.watch?.tell(.waiting(limit ?? .zero, .connectivity), of: call.request)
         do throws(NetError) {
-            // Without a way to the internet one to the local network may come up.
+            // A path to the local network may appear without one to the internet.
             try await reachability.focused(on: host).wait(for: limit, time: time) { Self.isGood($0, mayBeCellular) }
         } catch  where error.code == .totalTimedOut {
             throw NetError(.totalTimedOut, "there was no way to \(host) in time")

@@ -1,27 +1,32 @@
-/// Keeps requests while there is no way to their host, in files that survive a restart, and sends them in order when
-/// there is one.
+/// Stores requests in files while their host is unreachable, and sends them in order when it is reachable again. The
+/// files survive a restart.
 ///
 ///     let queue = try OfflineQueue(folder: path, reachability: reachability)
 ///     configuration.interceptors = [queue, Retry()]          // the outermost: secrets are added behind it
 ///     let agent = Agent(configuration)
 ///     Task { await agent.drain(queue) }                      // as long as the app runs
 ///
-/// Kept are sends that may be repeated: idempotent methods (RFC 9110, 9.2.2) and requests with an `Idempotency-Key`. Such a
-/// call ends with ``NetError/Code/queued``; what becomes of it later is told to the queue's closure. While something
-/// is kept, further requests that change something queue up behind it, so that none overtakes another.
+/// It stores requests that may be sent again: idempotent methods (RFC 9110, 9.2.2) and requests with an
+/// `Idempotency-Key`. Such a call fails with ``NetError/Code/queued``, and the queue's closure later receives its
+/// outcome. While the queue contains requests, further requests with unsafe methods are appended, so that none
+/// overtakes another.
 ///
-/// **Secrets are not written down.** Fields whose names stand for secrets (``Redaction/Names/usual``: Authorization,
-/// Cookie, tokens) and ``Request/credentials`` are left out, to be added again by the agent, by interceptors behind the
-/// queue or by `prepare`; a request with a secret in its URL, or in a form or JSON body, is not kept, nor is one with
-/// trust, proxy, socket or address of its own. Thread-safe.
+/// **Secrets are not written.** Fields with names of secrets (``Redaction/Names/usual``: Authorization, Cookie, tokens)
+/// and ``Request/credentials`` are omitted. The agent, interceptors behind the queue or `prepare` add them again.
+///
+/// A request is not stored if it has:
+/// - a secret in its URL, or in a form or JSON body
+/// - its own trust policy, proxy, socket or address
+///
+/// Thread-safe.
 public final class OfflineQueue: Interceptor {
-    /// What became of a kept request; it is kept no more.
+    /// The outcome of a request that has left the queue.
     public enum Outcome: Sendable {
-        /// It was answered, whatever the status.
+        /// The server sent a response, with any status.
         case answered(QueuedRequest, Response<Bytes>)
-        /// It failed for good.
+        /// It failed permanently.
         case failed(QueuedRequest, NetError)
-        /// Its lifetime ended before it could be sent.
+        /// Its lifetime ended before it was sent.
         case expired(QueuedRequest)
     }
 
@@ -42,22 +47,24 @@ public final class OfflineQueue: Interceptor {
     private let onOutcome: @Sendable (Outcome) -> Void
     private let state: Lock<State>
 
-    /// A queue of what the folder holds, which is made when it is not there.
+    /// Creates a queue with the requests in the directory, which is created if necessary.
     ///
-    /// Throws ``NetError/Code/file`` when the folder cannot be used, when another queue has it, in this process or another,
-    /// or when another user could have written the folder or a file in it.
+    /// Throws ``NetError/Code/file`` in these cases:
+    /// - the directory cannot be used
+    /// - another queue uses it, in this process or another
+    /// - another user could have written the directory or a file in it
     /// - Parameters:
-    ///   - folder: where requests are kept, a file each; made if it is not there.
-    ///   - reachability: tells when there is a way.
+    ///   - folder: the directory, with one file for each request; created if necessary.
+    ///   - reachability: reports when the network is reachable.
     ///   - lifetime: how long a request is kept (a day).
-    ///   - maxCount: requests kept at once (1,000); further ones fail as they would without a queue.
-    ///   - maxBodyBytes: the largest body in memory that is kept (1 MiB). Files are not copied.
-    ///   - proxy: that of the agent, for requests that bring none.
-    ///   - redaction: tells what is a secret.
-    ///   - time: tells the time.
-    ///   - isWanted: may leave requests out, such as GET.
-    ///   - prepare: adds what was left out, before a kept request is sent.
-    ///   - onOutcome: hears what became of each.
+    ///   - maxCount: the largest number of stored requests (1,000). Further ones fail as without a queue.
+    ///   - maxBodyBytes: the largest stored body in memory (1 MiB). Files are not copied.
+    ///   - proxy: the agent's proxy, for requests without their own.
+    ///   - redaction: recognizes secrets.
+    ///   - time: the source of time.
+    ///   - isWanted: returns false for requests that must not be stored, such as GET.
+    ///   - prepare: adds what was omitted, before a stored request is sent.
+    ///   - onOutcome: called with the outcome of each request.
     public init(
         folder: String, reachability: Reachability, lifetime: Duration = .seconds(24 * 60 * 60),
         maxCount: Int = 1_000, maxBodyBytes: Int = 1 << 20, proxy: Proxy? = nil, redaction: Redaction = Redaction(),
@@ -78,10 +85,9 @@ public final class OfflineQueue: Interceptor {
         state = Lock(State(order: QueueOrder(kept: kept, last: last)))
     }
 
-    /// As the other initializer, for callers that need not hear what became of each.
+    /// Creates a queue without a handler for outcomes.
     ///
-    /// That one is preferred where both fit, so that a closure behind the parentheses is its `onOutcome`, and not
-    /// `isWanted`.
+    /// The other initializer is preferred where both match. So a trailing closure is `onOutcome` and not `isWanted`.
     @_disfavoredOverload
     public convenience init(
         folder: String, reachability: Reachability, lifetime: Duration = .seconds(24 * 60 * 60),
@@ -95,10 +101,10 @@ public final class OfflineQueue: Interceptor {
             prepare: prepare, onOutcome: { _ in })
     }
 
-    /// What is kept, in the order in which it will be sent.
+    /// The stored requests, in the order in which they will be sent.
     public var requests: [QueuedRequest] { state.withLock { $0.order.kept } }
 
-    /// Gives one up; false when it is not, or no longer, kept. One that is under way goes on.
+    /// Removes a request. Returns false if it is not in the queue. A transfer in flight continues.
     @discardableResult
     public func remove(_ id: QueuedRequest.ID) -> Bool {
         let wasKept = state.withLock { $0.order.remove(id) }
@@ -106,9 +112,9 @@ public final class OfflineQueue: Interceptor {
         return wasKept
     }
 
-    // MARK: Keeping
+    // MARK: Storing
 
-    /// Lets the call go on where there is a way, or keeps it.
+    /// Sends the call if its host is reachable, or stores it.
     public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
         if call.request.isOfQueue || rules.refusal(of: call) != nil {
             return try await next(call)
@@ -118,7 +124,7 @@ public final class OfflineQueue: Interceptor {
                 throw Self.told(id, nil)
             }
         } else if mustWaitItsTurn(call.request) {
-            // Where there is no room for it, it fails: to be sent now it would have to overtake.
+            // If the queue is full the call fails: sending it now would overtake the stored requests.
             throw Self.told(try await keep(call.request), nil)
         }
         do throws(NetError) {
@@ -131,7 +137,7 @@ public final class OfflineQueue: Interceptor {
         }
     }
 
-    /// Why a call would not be kept; nil when it would.
+    /// Returns why a call would not be stored, or `nil` if it would.
     public func refusal(of call: Call) -> String? {
         rules.refusal(of: call)
     }
@@ -146,7 +152,7 @@ public final class OfflineQueue: Interceptor {
         await reachability.unreachedHost(of: request, proxy: proxy) != nil
     }
 
-    /// A change may not overtake one that is kept.
+    /// An unsafe request must not overtake a stored one.
     private func mustWaitItsTurn(_ request: Request<Bytes>) -> Bool {
         !request.method.isSafe && state.withLock { !$0.order.isEmpty }
     }
@@ -159,7 +165,7 @@ public final class OfflineQueue: Interceptor {
         return await hasNoWay(request)
     }
 
-    /// As ``keep(_:)``; nil when it cannot be written down.
+    /// As ``keep(_:)``, but returns `nil` if the request cannot be written.
     private func keepIfPossible(_ request: Request<Bytes>) async throws(NetError) -> Int? {
         do throws(NetError) {
             return try await keep(request)
@@ -171,7 +177,7 @@ public final class OfflineQueue: Interceptor {
         }
     }
 
-    /// Writes it down and returns its number.
+    /// Writes the request and returns its number.
     private func keep(_ request: Request<Bytes>) async throws(NetError) -> Int {
         try await withTaskExecutorPreference(DiskExecutor()) { () async throws(NetError) in
             try await write(request)
@@ -180,7 +186,7 @@ public final class OfflineQueue: Interceptor {
 
     @concurrent
     private func write(_ request: Request<Bytes>) async throws(NetError) -> Int {
-        // Whoever cancels a call wants it not to be sent, now or later.
+        // A cancelled call must not be sent, now or later.
         if Task.isCancelled {
             throw NetError(.cancelled, "the task was cancelled before the request was kept")
         }
@@ -188,7 +194,7 @@ public final class OfflineQueue: Interceptor {
             throw NetError(.tooLarge, "the queue is full with \(maxCount) requests, which none may overtake")
         }
         let record = rules.record(request, id: number, keptAt: time.epochSeconds(), lifetime: lifetime)
-        // Only what is in its file may be sent: otherwise it could be sent, and then written.
+        // A request may be sent only after it was written. Otherwise it could be written after it was sent.
         do throws(NetError) {
             try folder.add(record)
         } catch {
@@ -209,7 +215,7 @@ public final class OfflineQueue: Interceptor {
 
     // MARK: Sending
 
-    /// Sends what is kept, and what will be, until the task is cancelled or nothing is sent any more.
+    /// Sends the current and later requests until the Swift task is cancelled or nothing more may be sent.
     func drain(by send: (Request<Bytes>) async throws(NetError) -> Response<Bytes>) async {
         let isFirst = state.withLock { state in
             defer { state.isDraining = true }
@@ -233,7 +239,7 @@ public final class OfflineQueue: Interceptor {
         }
     }
 
-    /// The first one, when there is a way; nil when what was first may be first no more.
+    /// Returns the first request when its host is reachable, or `nil` if the first may have changed.
     private func nextToSend() async throws(NetError) -> QueuedRequest? {
         let (first, more) = state.withLock { state in
             let next = state.order.next
@@ -254,16 +260,16 @@ public final class OfflineQueue: Interceptor {
         }
         guard let host = await reachability.unreachedHost(of: first.request, proxy: proxy) else { return first }
         do throws(NetError) {
-            // Without a way to the internet one to the local network may come up.
+            // A path to the local network may appear without one to the internet.
             try await reachability.focused(on: host).wait(for: left, time: time) { $0.status != .notReachable }
         } catch  where error.code == .totalTimedOut {
             return nil
         }
-        // It may have been given up meanwhile.
+        // It may have been removed meanwhile.
         return state.withLock { $0.order.next?.id == first.id } ? first : nil
     }
 
-    /// Returns whether it is over; otherwise it stays the first. Throws when no other is to be sent.
+    /// Returns whether the request has ended; otherwise it remains the first. Throws if no other may be sent.
     private func send(
         _ kept: QueuedRequest, by send: (Request<Bytes>) async throws(NetError) -> Response<Bytes>
     ) async throws(NetError) -> Bool {
@@ -271,7 +277,7 @@ public final class OfflineQueue: Interceptor {
             var request = kept.request
             try await prepare(&request)
             request.isOfQueue = true
-            // What the agent adds has been there since the request was kept.
+            // The stored request already contains the agent's fields and parameters.
             request.markPlaced()
             let response = try await send(request)
             if QueueRules.passingStatuses.contains(response.status) {
@@ -292,7 +298,7 @@ public final class OfflineQueue: Interceptor {
         return true
     }
 
-    /// Waits before the same one is tried again.
+    /// Waits before the same request is tried again.
     private func rest(after failures: Int) async throws(NetError) {
         do {
             try await time.sleep(QueueRules.rest(after: failures))
@@ -308,7 +314,7 @@ private enum QueuedNote: RequestNote {
 }
 
 extension Request {
-    /// Whether it comes out of a queue, which keeps it until it is answered: no other one is to keep it.
+    /// Whether it comes from a queue, which keeps it until it has a response. No other queue may store it.
     var isOfQueue: Bool {
         get { self[QueuedNote.self] }
         set { self[QueuedNote.self] = newValue }

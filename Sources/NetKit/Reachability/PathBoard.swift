@@ -1,5 +1,5 @@
-/// The last state, and who is told of it: each the state at the moment it began to listen, then every change, in order
-/// and one at a time, however many threads are at it.
+/// The current state and its listeners. Each listener receives the state at the moment it is added, then every change,
+/// in order and one at a time, even if several threads update the state.
 final class PathBoard: Sendable {
     typealias Handler = @Sendable (PathState) -> Void
 
@@ -36,7 +36,7 @@ final class PathBoard: Sendable {
         }
     }
 
-    /// Returns the listener's number, after it was told the state of now.
+    /// Calls the handler with the current state, and returns the listener's number.
     func add(_ handler: @escaping Handler, onEnd: @escaping @Sendable () -> Void = {}) -> Int {
         let number: Int? = kept.withLock { kept in
             if kept.isClosed {
@@ -59,7 +59,7 @@ final class PathBoard: Sendable {
         listener?.onEnd()
     }
 
-    /// Nobody is told any more.
+    /// Removes all listeners.
     func close() {
         let listeners = kept.withLock { kept in
             defer { kept.listeners = [:] }

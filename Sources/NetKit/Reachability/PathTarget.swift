@@ -1,11 +1,11 @@
-/// What a request has to reach first.
+/// The host that a request connects to first.
 enum PathTarget: Sendable, Equatable {
-    /// Nothing outside of this machine, as far as anybody can say, or nobody knows what.
+    /// No host outside this machine, or an unknown host.
     case nothing
     /// A host, or the proxy before it.
     case host(String)
 
-    /// - Parameter proxy: that of a request that brings none.
+    /// - Parameter proxy: the proxy of a request without its own.
     init(of request: Request<Bytes>, proxy: Proxy?) {
         if request.unixSocket != nil {
             self = .nothing
@@ -16,11 +16,11 @@ enum PathTarget: Sendable, Equatable {
             switch proxy.choice {
             case .direct: break
             case .environment:
-                // Which variable counts is the core's affair.
+                // The C core chooses the environment variable.
                 self = .nothing
                 return
             case .url(let url):
-                // Hosts that are asked without it may be matched in ways of its own.
+                // The core matches the hosts that bypass the proxy by its own rules.
                 self = proxy.except.isEmpty ? Self(url.hostAndPort?.host) : .nothing
                 return
             }
@@ -42,25 +42,26 @@ enum PathTarget: Sendable, Equatable {
 }
 
 extension Reachability {
-    /// The host that a request has to reach first and to which there is no way; nil while nobody knows, too.
+    /// Returns the host that the request connects to first, if it is unreachable. Returns `nil` if it is reachable, or
+    /// if that is unknown.
     ///
-    /// - Parameter proxy: that of a request that brings none.
+    /// - Parameter proxy: the proxy of a request without its own.
     func unreachedHost(of request: Request<Bytes>, proxy: Proxy?) async -> String? {
         guard status == .notReachable, case .host(let host) = PathTarget(of: request, proxy: proxy) else { return nil }
-        // Without a way to the internet there may still be one to this host.
+        // Without a path to the internet there may still be one to this host.
         return await state(of: host).status == .notReachable ? host : nil
     }
 }
 
 extension String {
-    /// Names and addresses of this machine itself (RFC 6761, 6.3).
+    /// Names and addresses of this machine (RFC 6761, 6.3).
     fileprivate var isLocal: Bool {
         let name = lowercased()
         return name == "localhost" || name.hasSuffix(".localhost") || name.hasPrefix("127.") || name == "::1"
             || name == "[::1]"
     }
 
-    /// Whether it looks like a numeric address: of digits and dots, or with a colon.
+    /// Whether it looks like a numeric address: only digits and dots, or with a colon.
     var isNumericHost: Bool {
         contains(":") || (!isEmpty && utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E })
     }

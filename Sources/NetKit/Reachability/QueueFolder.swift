@@ -4,18 +4,18 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A folder of requests, each in a file of its own that is whole or absent: it is written beside its place, synced and
-/// renamed into it.
+/// A directory of requests. Each is in a separate file that is complete or absent: it is written under a temporary
+/// name, synced and renamed.
 ///
-/// What lies in it is sent, with what `prepare` adds. So neither the folder nor a file in it may be one that another user
-/// could have written.
+/// The requests in it are sent with the secrets that `prepare` adds. So neither the directory nor a file in it may be
+/// writable by another user.
 struct QueueFolder: Sendable {
     let path: String
     private let state: StateFolder
 
-    /// Makes the folder, for its owner alone, when it is not there, and holds it for one queue.
+    /// Creates the directory, accessible to its owner only, if it does not exist. Locks it for one queue.
     ///
-    /// Throws ``NetError/Code/file`` when that cannot be done, another queue has it, or other users can write to it.
+    /// Throws ``NetError/Code/file`` if that fails, if another queue uses it, or if other users can write to it.
     init(_ path: String) throws(NetError) {
         if path.isEmpty || path.utf8.contains(0) {
             throw NetError(.usage, "the path of the queue's folder is empty or holds a NUL")
@@ -35,7 +35,7 @@ struct QueueFolder: Sendable {
         try state.lock()
     }
 
-    /// The folders that will get a new one.
+    /// The directories in which a new one will be created.
     private static func ancestorsToMake(_ path: String) -> [String] {
         var above: [String] = []
         var place = path[...]
@@ -48,7 +48,7 @@ struct QueueFolder: Sendable {
 
     private func file(_ id: Int) -> String { "\(path)/\(Self.name(id)).json" }
 
-    /// Where the body of a request is copied to.
+    /// Returns the path of the copy of a request's body.
     func bodyFile(_ id: Int) -> String { "\(path)/\(Self.name(id)).body" }
 
     private static func name(_ id: Int) -> String {
@@ -56,10 +56,10 @@ struct QueueFolder: Sendable {
         return String(repeating: "0", count: max(0, 12 - digits.count)) + digits
     }
 
-    /// What is there, in order, and the last number that is taken. What is no request of this form is left alone, and
-    /// keeps its number; what a broken write left behind goes.
+    /// Returns the stored requests in order, and the last used number. Files of another format are left alone and keep
+    /// their numbers. Remains of interrupted writes are deleted.
     ///
-    /// Throws ``NetError/Code/file`` when another user could have written one of the files.
+    /// Throws ``NetError/Code/file`` if another user could have written one of the files.
     func load() throws(NetError) -> (kept: [QueuedRequest], last: Int) {
         let names: [String]
         do {
@@ -80,7 +80,7 @@ struct QueueFolder: Sendable {
         return (kept.sorted { $0.id < $1.id }, names.compactMap(Self.number).max() ?? 0)
     }
 
-    /// Nil for what cannot be read; what is not to be trusted is an error.
+    /// Returns `nil` for an unreadable file. Throws for an untrusted one.
     private func contents(of name: String) throws(NetError) -> Data? {
         do throws(NetError) {
             return Data(try state.contents(of: name))
@@ -92,7 +92,7 @@ struct QueueFolder: Sendable {
         }
     }
 
-    /// A copy lies where the folder is now, wherever it was when the copy was made.
+    /// Returns the request with the current path of its body's copy: the directory may have been moved.
     private func here(_ request: QueuedRequest, _ names: [String]) throws(NetError) -> QueuedRequest {
         let copy = "\(Self.name(request.id)).body"
         guard let file = request.bodyFile, file.hasSuffix("/" + copy), names.contains(copy) else { return request }
@@ -102,16 +102,16 @@ struct QueueFolder: Sendable {
         return request
     }
 
-    /// The number of a description's name, behind which there is room for more.
+    /// Returns the number in a record's file name. It leaves room for larger numbers.
     private static func number(of name: String) -> Int? {
         guard name.hasSuffix(".json"), let number = Int(name.dropLast(5)), (1...1 << 52).contains(number),
-            // Under another spelling it would be sent, and never go.
+            // Under another spelling it would be sent, but never deleted.
             name == Self.name(number) + ".json"
         else { return nil }
         return number
     }
 
-    /// What a broken write left behind, and the copy of a body whose request was never written down or is gone.
+    /// Whether it is left by an interrupted write, or the copy of a body whose request was never written or is gone.
     private static func isLeftover(_ name: String, among names: [String]) -> Bool {
         if name.hasSuffix(".part") {
             return name.contains(".json.nk-") || name.contains(".body.nk-")
@@ -132,11 +132,11 @@ struct QueueFolder: Sendable {
         let file = try WholeFile(file(request.id), mode: 0o600)
         try file.write(Bytes(data))
         try file.keep()
-        // The body's name, which is there already, with it.
+        // Also makes the name of an existing body file durable.
         try WholeFile.sync(folder: path)
     }
 
-    /// Writes a request down for the first time; nothing is left behind when that fails, as late as it may.
+    /// Writes a new request. If that fails at any step, no file remains.
     func add(_ request: QueuedRequest) throws(NetError) {
         do throws(NetError) {
             try write(request)
@@ -162,6 +162,6 @@ struct QueueFolder: Sendable {
 }
 
 extension String {
-    /// The same place for a process with another working directory.
+    /// The same path for a process with another working directory.
     var absolutePath: String { hasPrefix("/") ? self : FileManager.default.currentDirectoryPath + "/" + self }
 }

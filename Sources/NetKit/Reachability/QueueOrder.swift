@@ -1,4 +1,4 @@
-/// What a queue keeps, in the order in which it came: what is still being written down holds up what came behind it.
+/// The requests of a queue, in order of arrival. A request that is still being written delays those after it.
 struct QueueOrder: Sendable {
     private(set) var kept: [QueuedRequest]
     private var writing: Set<Int> = []
@@ -9,16 +9,16 @@ struct QueueOrder: Sendable {
         self.last = last
     }
 
-    /// Whether a change that comes now would overtake nothing.
+    /// Whether a new unsafe request would overtake nothing.
     var isEmpty: Bool { kept.isEmpty && writing.isEmpty }
 
-    /// The one to be sent next; nil while there is none, or one before it is still being written.
+    /// The next request to send. `nil` if there is none, or if an earlier one is still being written.
     var next: QueuedRequest? {
         guard let first = kept.first, writing.allSatisfy({ $0 > first.id }) else { return nil }
         return first
     }
 
-    /// The number of a request that is about to be written down; nil when there are so many already.
+    /// Returns the number for a new request that is about to be written, or `nil` if the queue is full.
     mutating func begin(upTo maxCount: Int) -> Int? {
         guard kept.count + writing.count < maxCount else { return nil }
         last += 1
@@ -26,7 +26,7 @@ struct QueueOrder: Sendable {
         return last
     }
 
-    /// It is in its file now, and only from now on may it be sent; nil when it could not be written.
+    /// Records that the request was written, so that it may be sent; `nil` if writing failed.
     mutating func end(_ number: Int, _ record: QueuedRequest?) {
         writing.remove(number)
         if let record {
@@ -34,7 +34,7 @@ struct QueueOrder: Sendable {
         }
     }
 
-    /// Returns whether it was kept.
+    /// Returns whether it was in the queue.
     mutating func remove(_ id: QueuedRequest.ID) -> Bool {
         let count = kept.count
         kept.removeAll { $0.id == id }

@@ -4,15 +4,15 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A request that an ``OfflineQueue`` or an ``UploadQueue`` keeps: what of it stands in its file.
+/// A request in an ``OfflineQueue`` or an ``UploadQueue``, as stored in its file.
 public struct QueuedRequest: Sendable, Hashable, Codable, Identifiable {
     /// A field.
     public struct Field: Sendable, Hashable, Codable {
-        /// Its name.
+        /// The name.
         public let name: String
-        /// Its value as text.
+        /// The value as text.
         public let value: String
-        /// Its value's bytes, where they are not UTF-8.
+        /// The value's bytes, if they are not UTF-8.
         public let bytes: Data?
 
         init(_ field: Headers.Field) {
@@ -26,42 +26,42 @@ public struct QueuedRequest: Sendable, Hashable, Codable, Identifiable {
         }
     }
 
-    /// Its place in the order, from 1; no other one that the folder holds has it.
+    /// The number in the queue's order, from 1; unique in the directory.
     public let id: Int
     /// The method.
     public let method: String
-    /// The URL: absolute, or of an upload relative to the base of the agent that sends it.
+    /// The URL. It is absolute, or for an upload relative to the base of the sending agent.
     public let url: String
-    /// The fields, without those that hold secrets.
+    /// The fields, without those that contain secrets.
     public let fields: [Field]
-    /// The body, where it is in memory.
+    /// The body, if it is in memory.
     public let body: Data?
     /// The path of the file that is the body.
     public internal(set) var bodyFile: String?
-    /// What the body says of itself.
+    /// The content type of the body.
     public let contentType: String?
-    /// What the body says of itself.
+    /// The content encoding of the body.
     public let contentEncoding: String?
-    /// When it was kept, in seconds since 1970.
+    /// The time at which it was stored, in seconds since 1970.
     public let keptAt: Double
-    /// When it is given up, in seconds since 1970.
+    /// The time at which it expires, in seconds since 1970.
     public let expiresAt: Double
-    /// Not sent before, in seconds since 1970, since a server has said so (Retry-After); nil at any time.
+    /// The earliest time of the next attempt, in seconds since 1970, if a server requested one (Retry-After).
     public internal(set) var notBefore: Double?
-    /// Whether it may go over a modem; nil says nothing.
+    /// Whether it may use a cellular path; `nil` is the default.
     var allowsCellular: Bool?
-    /// Whether its URL is sent with its dot segments; nil says nothing.
+    /// Whether its URL is sent with its dot segments; `nil` is the default.
     var keepsDotSegments: Bool?
-    /// Whether malformed field names are refused; nil says nothing.
+    /// Whether malformed field names are refused; `nil` is the default.
     var refusesMalformedFields: Bool?
-    /// Whether its empty body is not announced; nil says nothing.
+    /// Whether Content-Length is omitted for its empty body; `nil` is the default.
     var omitsZeroLength: Bool?
-    /// What becomes of redirects; nil is what the agent says.
+    /// The redirect policy; `nil` is the agent's.
     var redirects: String?
-    /// Which way cookies go; nil says nothing.
+    /// The use of cookies; `nil` is the default.
     var cookieUse: String?
 
-    /// The request to send, whatever the status of its answer.
+    /// The request to send. It accepts every status.
     public var request: Request<Bytes> {
         var sent: Body?
         if let body {
@@ -86,23 +86,23 @@ public struct QueuedRequest: Sendable, Hashable, Codable, Identifiable {
 }
 
 extension QueuedRequest {
-    /// As they are written down.
+    /// The names in the file.
     fileprivate static let redirectNames: [String: RedirectPolicy] = [
         "follow": .follow, "followDowngrades": .followDowngrades, "return": .return,
     ]
-    /// As they are written down.
+    /// The names in the file.
     fileprivate static let cookieNames: [String: CookieUse] = [
         "sendOnly": .sendOnly, "storeOnly": .storeOnly, "ignore": .ignore,
     ]
 }
 
-/// What may be written down of requests.
+/// The rules for storing requests.
 struct QueueRules: Sendable {
     var maxBodyBytes: Int
     var redaction: Redaction
     var isWanted: @Sendable (Request<Bytes>) -> Bool
 
-    /// Why a request cannot be kept; nil when it can.
+    /// Returns why a request cannot be stored, or `nil` if it can.
     func refusal(of call: Call) -> String? {
         let request = call.request
         if call.kind != .send {
@@ -117,14 +117,14 @@ struct QueueRules: Sendable {
         if let own = Self.unkept(of: request) {
             return "it has \(own) of its own, which is not written down"
         }
-        // What is secret in fields can be left out and added again; here it cannot.
+        // A secret in a field can be omitted and added again; in a URL it cannot.
         if redaction.hiding(url: request.url) != request.url {
             return "there is a secret in its URL"
         }
         return request.body.flatMap { refusal(of: $0, in: request) }
     }
 
-    /// What decides who gets the request: without it another one would.
+    /// Properties that determine the recipient: without them the request would go elsewhere.
     private static func unkept(of request: Request<Bytes>) -> String? {
         let own: [(String, Bool)] = [
             ("a trust policy", request.trust != nil), ("a proxy", request.proxy != nil),
@@ -144,8 +144,8 @@ struct QueueRules: Sendable {
         return secret(in: body, of: request)
     }
 
-    /// Why a body cannot be kept although there is room for it: a form or a JSON text with a secret. Files, and what is
-    /// read while it is sent, are not looked into.
+    /// Returns why a body of acceptable size cannot be stored: a form or a JSON text with a secret. Files, and bodies
+    /// that are read while they are sent, are not searched.
     func secret(in body: Body, of request: Request<Bytes>) -> String? {
         let type = request.headers["Content-Type"] ?? body.contentType
         let holdsSecret =
@@ -157,29 +157,29 @@ struct QueueRules: Sendable {
         return holdsSecret ? "there is a secret in its body" : nil
     }
 
-    /// Whether an error leaves a request where it is: it may succeed later, or it says nothing of the request, which was
-    /// not sent for a reason of this process.
+    /// Whether a request with this error stays in the queue. The error may be temporary, or concern this process and
+    /// not the request.
     static func mayPass(_ error: NetError) -> Bool {
         let ofThisProcess: [NetError.Code] = [
             .closed, .circuitOpen, .cancelled, .cellularRefused, .noMemory, .descriptors, .thread, .ignored,
         ]
         switch error.code {
-        // Credentials that could not be had for a reason that passes.
+        // Credentials that were unavailable for a temporary reason.
         case .authentication: return (error.underlying as? NetError).map(mayPass) ?? false
         case .unacceptableStatus: return passingStatuses.contains(error.nativeCode)
         default: return error.isRetryable || ofThisProcess.contains(error.code)
         }
     }
 
-    /// Statuses that may be others later.
+    /// Statuses that may be temporary.
     static let passingStatuses: Set<Int> = [408, 429, 502, 503, 504]
 
-    /// The wait before the same one is tried again: a second, then twice as long each time, five minutes at most.
+    /// The backoff before the next attempt: one second, doubled each time, at most five minutes.
     static func rest(after failures: Int) -> Duration {
         min(.seconds(300), .seconds(1) * (1 << min(max(0, failures - 1), 9)))
     }
 
-    /// What is written down; the fields without secrets.
+    /// Returns the record to write, with the fields that contain no secrets.
     func record(_ request: Request<Bytes>, id: Int, keptAt: Double, lifetime: Duration) -> QueuedRequest {
         let fields = request.headers.filter { field in
             field.name.isEqualIgnoringASCIICase(to: "Idempotency-Key") || !redaction.headers.contains(field.name)

@@ -1,16 +1,17 @@
 extension Reachability {
-    /// Tells a closure the state now, before this returns, then every change.
+    /// Calls a closure with the current state before this returns, then with every change.
     ///
-    /// It runs on the thread that brings the news, one call at a time, and must not block.
-    /// - Returns: keep it: when it is let go, or cancelled, no further call begins.
+    /// It runs on the thread that reports the change, one call at a time, and must not block.
+    /// - Returns: the watch. Keep it: no further call begins after it is deallocated or cancelled.
     public func watch(_ handler: @escaping @Sendable (PathState) -> Void) -> ReachabilityWatch {
         let number = board.add(handler)
         return ReachabilityWatch { [weak board] in board?.remove(number) }
     }
 
-    /// Tells a closure the state now and then every change, in order, on the main actor, a queue or wherever you like.
+    /// Calls a closure with the current state, then with every change in order, on the main actor, a queue or another
+    /// executor.
     ///
-    /// - Returns: keep it: when it is let go, or cancelled, no further call begins.
+    /// - Returns: the watch. Keep it: no further call begins after it is deallocated or cancelled.
     public func watch(
         on delivery: Delivery, _ handler: @escaping @Sendable (PathState) -> Void
     ) -> ReachabilityWatch {
@@ -25,7 +26,8 @@ extension Reachability {
         return ReachabilityWatch { task.cancel() }
     }
 
-    /// Tells an object, which is not kept, the state now and then every change, until it is gone or removed.
+    /// Notifies an object of the current state and every change, until it is deallocated or removed. References it
+    /// weakly.
     public func add(_ observer: any ReachabilityObserver) {
         remove(observer)
         let number = board.add { [weak self, weak observer] state in
@@ -36,7 +38,7 @@ extension Reachability {
         observers.withLock { $0[ObjectIdentifier(observer)] = number }
     }
 
-    /// Tells an object no more.
+    /// Stops notifying an object.
     public func remove(_ observer: any ReachabilityObserver) {
         let number = observers.withLock { $0.removeValue(forKey: ObjectIdentifier(observer)) }
         if let number {
@@ -45,13 +47,13 @@ extension Reachability {
     }
 }
 
-/// Wants to be told of changes; see ``Reachability/add(_:)``.
+/// Receives changes; see ``Reachability/add(_:)``.
 public protocol ReachabilityObserver: AnyObject, Sendable {
-    /// The state, at the beginning or after a change; on the thread that brings the news, so that it must not block.
+    /// Called with the state, at the beginning and after each change, on the thread that reports it. It must not block.
     func reachability(_ reachability: Reachability, changedTo state: PathState)
 }
 
-/// Somebody's wish to be told of changes; it ends when this is cancelled or let go.
+/// A registration for changes. It ends when it is cancelled or deallocated.
 public final class ReachabilityWatch: Sendable {
     private let end: @Sendable () -> Void
 
@@ -63,16 +65,16 @@ public final class ReachabilityWatch: Sendable {
         end()
     }
 
-    /// Ends it.
+    /// Ends the registration.
     public func cancel() {
         end()
     }
 }
 
 extension Reachability: AsyncSequence {
-    /// The state now, then every change: none is left out, however slow the reader is.
+    /// The current state, then every change. No state is dropped, even for a slow reader.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        // Whoever reads keeps what is read.
+        // Keeps the reachability alive while it is read.
         private let owner: Reachability
         let states: AsyncStream<PathState>
         private var iterator: AsyncStream<PathState>.Iterator
@@ -83,13 +85,13 @@ extension Reachability: AsyncSequence {
             iterator = states.makeAsyncIterator()
         }
 
-        /// The next state; nil when the task is cancelled.
+        /// Returns the next state, or `nil` if the task is cancelled.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> PathState? {
             await iterator.next(isolation: actor)
         }
     }
 
-    /// Begins with the state now.
+    /// Returns an iterator that begins with the current state.
     public func makeAsyncIterator() -> AsyncIterator {
         let (states, continuation) = AsyncStream.makeStream(of: PathState.self)
         let number = board.add {

@@ -1,29 +1,30 @@
-/// Watches how the internet, or one host, is reached, and tells every change once.
+/// Monitors the network path to the internet, or to one host, and reports each change once.
 ///
 ///     let reachability = Reachability()
 ///     if reachability.isReachable { … }                       // known at once
 ///     for await state in reachability { … }                   // the state now, then every change
 ///     let watch = reachability.watch { state in … }           // the same by a closure
 ///
-/// Nothing is sent and nothing is polled: the system's links, addresses and routes tell whether a way begins here, not
-/// whether anybody answers at its end. It needs no privileges; where the system does not tell, the state is
-/// ``PathState/Status/unknown`` and ``failure`` says why. Whatever waits for states ends when it is let go. Thread-safe.
+/// It sends nothing and does not poll. It reads the system's links, addresses and routes, so it knows whether a path
+/// begins on this machine, and not whether the host responds. It needs no privileges. If the system does not provide
+/// the information, the state is ``PathState/Status/unknown`` and ``failure`` has the reason. All waits end when it is
+/// deallocated. Thread-safe.
 public final class Reachability: Sendable {
     private let source: any PathSource
     private let monitor: PathMonitor?
     let board = PathBoard()
     let observers = Lock<[ObjectIdentifier: Int]>([:])
 
-    /// Watches the way to the internet, or to a host: a name or a numeric address.
+    /// Monitors the path to the internet, or to a host: a name or a numeric address.
     ///
-    /// A name is looked up by the system, at the beginning and after changes; until there is an answer, and when there
-    /// is none, the way to the internet counts.
+    /// The system resolves a name at the beginning and after changes. Until there is a result, and if there is none,
+    /// the path to the internet counts.
     public convenience init(host: String? = nil) {
         let monitor = PathMonitor(host: host ?? "")
         self.init(monitor, monitor)
     }
 
-    /// Tells what another source tells, such as a test's.
+    /// Uses another source of states, such as a test's.
     public convenience init(_ source: any PathSource) {
         self.init(source, nil)
     }
@@ -39,40 +40,40 @@ public final class Reachability: Sendable {
         board.close()
     }
 
-    /// The state now.
+    /// The current state.
     public var state: PathState { board.state }
 
-    /// Whether there is a way, and what it may cost.
+    /// Whether a path exists, and whether it may cost money.
     public var status: PathState.Status { state.status }
 
-    /// Whether there is a way; false while nobody knows.
+    /// Whether a path exists; false if that is unknown.
     public var isReachable: Bool { state.isReachable }
 
-    /// Whether the way is over a modem.
+    /// Whether the path is cellular.
     public var isReachableViaCellular: Bool { status == .viaCellular }
 
-    /// Whether the way is over anything but a modem.
+    /// Whether the path is not cellular.
     public var isReachableViaWiFiOrWired: Bool { status == .viaWiFiOrWired }
 
-    /// Why the system tells nothing; nil when it does.
+    /// Why the system provides no information, or `nil` if it does.
     public var failure: NetError? { monitor?.failure }
 
-    /// How a host, a name or a numeric address, is reached now. For a name it waits for the system's resolver.
+    /// Returns the current path to a host: a name or a numeric address. For a name it waits for the system's resolver.
     public func state(of host: String) async -> PathState {
         await source.state(of: host)
     }
 
-    /// What watches the way to one host; a source other than the system tells of all hosts alike.
+    /// Returns a reachability for one host. A source other than the system has one state for all hosts.
     func focused(on host: String) -> Reachability {
         monitor == nil ? self : Reachability(host: host)
     }
 
-    /// Waits until there is a way. Throws ``NetError/Code/cancelled`` when the task is cancelled first.
+    /// Waits until a path exists. Throws ``NetError/Code/cancelled`` if the task is cancelled first.
     public func waitUntilReachable() async throws(NetError) {
         try await wait { $0.isReachable }
     }
 
-    /// Waits for a state. Throws ``NetError/Code/cancelled`` when the task is cancelled first.
+    /// Waits for a state. Throws ``NetError/Code/cancelled`` if the task is cancelled first.
     func wait(
         for limit: Duration? = nil, time: TimeSource = .system,
         until isWanted: @escaping @Sendable (PathState) -> Bool

@@ -7,20 +7,21 @@ private enum CellularNote: RequestNote {
 }
 
 extension Request {
-    /// Whether it waits, rather than fail, while there is no way to its host; its total time limit
-    /// (``Limits/total``) goes on meanwhile. False by default.
+    /// Whether the request waits, instead of failing, while its host is unreachable. Its total time limit
+    /// (``Limits/total``) continues to count. False by default.
     public var waitsForConnectivity: Bool {
         get { self[WaitsNote.self] }
         set { self[WaitsNote.self] = newValue }
     }
 
-    /// Whether it may go over a modem. When not, and the system would send it there, it fails before anything is sent
-    /// with ``NetError/Code/cellularRefused``. True by default; ``Agent/Configuration/allowsCellular`` must agree.
+    /// Whether the request may use a cellular path. If false and the system would use one, it fails with
+    /// ``NetError/Code/cellularRefused`` before anything is sent. True by default;
+    /// ``Agent/Configuration/allowsCellular`` must also be true.
     public var allowsCellular: Bool {
         get { self[CellularNote.self] }
         set { self[CellularNote.self] = newValue }
     }
 
-    /// Whether the way to its host matters before it is sent.
+    /// Whether the request depends on the path to its host.
     var asksForPath: Bool { hasNotes && (waitsForConnectivity || !allowsCellular) }
 }
