@@ -3,14 +3,14 @@ public import HTTPTypes
 public import NetKit
 
 extension Headers {
-    /// The fields, in order.
+    /// Creates fields from those of swift-http-types, in order.
     public init(_ fields: HTTPFields) {
         self.init(fields.map { Field($0) })
     }
 }
 
 extension HTTPFields {
-    /// The fields, in order; one whose name is none to swift-http-types is left out.
+    /// Creates fields of swift-http-types, in order. A field whose name is invalid there is omitted.
     public init(_ headers: Headers) {
         self.init()
         for field in headers {
@@ -22,7 +22,8 @@ extension HTTPFields {
 }
 
 extension Request where Value == Bytes {
-    /// What a request of swift-http-types asks; without an authority it is relative to the agent's base URL.
+    /// Creates a request from one of swift-http-types. Without an authority its URL is relative to the agent's base
+    /// URL.
     public init(_ request: HTTPRequest, body: Body? = nil) {
         let path = request.path ?? "/"
         let place = request.authority.map { "\(request.scheme ?? "https")://\($0)\(path)" } ?? path
@@ -32,7 +33,7 @@ extension Request where Value == Bytes {
 }
 
 extension HTTPResponse {
-    /// The head of a response.
+    /// Creates a response head from a response.
     public init(_ response: Response<some Sendable>) {
         self.init(status: .init(code: response.status), headerFields: HTTPFields(response.headers))
     }

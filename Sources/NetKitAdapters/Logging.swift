@@ -3,11 +3,12 @@ public import Logging
 public import NetKit
 
 extension RequestLog {
-    /// Writes its lines to a logger, one message each; no secret is in them, as far as ``NetKit/Redaction`` knows its name.
+    /// Writes its lines to a logger, one message each. They contain no secret whose name ``NetKit/Redaction``
+    /// recognizes.
     ///
     /// - Parameters:
-    ///   - logger: gets the lines, on any thread.
-    ///   - level: of each line.
+    ///   - logger: receives the lines, on any thread.
+    ///   - level: the level of each line.
     ///   - redaction: hides secrets.
     public init(_ logger: Logger, level: Logger.Level = .debug, hiding redaction: Redaction = Redaction()) {
         self.init(redaction) { line in

@@ -2,19 +2,19 @@
 internal import Metrics
 public import NetKit
 
-/// Counts calls and their time with swift-metrics: `netkit_calls` by method and outcome (a status, or an error's name),
-/// `netkit_call_duration` by method, `netkit_retries`.
+/// Counts calls and their duration with swift-metrics: `netkit_calls` by method and outcome (a status, or an error's
+/// name), `netkit_call_duration` by method, and `netkit_retries`.
 ///
-/// URLs are no dimension: there are too many of them.
+/// URLs are not a dimension, because there would be too many values.
 public struct RequestMetrics: Observer {
     private let prefix: String
 
-    /// - Parameter prefix: what the labels begin with.
+    /// - Parameter prefix: the prefix of the labels.
     public init(prefix: String = "netkit") {
         self.prefix = prefix
     }
 
-    /// Counts what has ended.
+    /// Counts the calls that have ended.
     public func observe(_ event: Event) {
         let method = ("method", event.request.method.rawValue)
         switch event.change {

@@ -1,38 +1,38 @@
 public import NetKit
 
-/// Images in memory: when they cost more than the capacity, those that were used longest ago go, until the rest costs
-/// no more than the preferred usage. An image costs width × height × 4 bytes. Thread-safe.
+/// A cache of images in memory. If they exceed the capacity, the least recently used ones are removed until the
+/// preferred usage is reached. An image costs width × height × 4 bytes. Thread-safe.
 ///
-/// The usage is never more than the capacity, not for a moment either: an image that alone costs more is not kept.
+/// The usage never exceeds the capacity, even temporarily: a single image larger than the capacity is not stored.
 public final class AutoPurgingImageCache: ImageCache {
-    /// What all images may cost, in bytes.
+    /// The largest cost of all images, in bytes.
     public let memoryCapacity: Int
-    /// What is left of them after a purge, at most, in bytes.
+    /// The largest cost of all images after a purge, in bytes.
     public let preferredUsageAfterPurge: Int
 
     private let images = Lock(RecencyList<ImageKey, Image>())
     private let pressure = Lock<MemoryPressure?>(nil)
 
-    /// A cache of 100 MiB, of which a purge leaves 60 MiB, unless said otherwise.
+    /// Creates a cache, by default of 100 MiB, which a purge reduces to 60 MiB.
     ///
-    /// A preferred usage of more than the capacity is the capacity.
+    /// A preferred usage above the capacity is treated as the capacity.
     public init(memoryCapacity: Int = 100 << 20, preferredUsageAfterPurge: Int = 60 << 20) {
         self.memoryCapacity = max(0, memoryCapacity)
         self.preferredUsageAfterPurge = min(max(0, preferredUsageAfterPurge), self.memoryCapacity)
     }
 
-    /// What the images cost now, in bytes.
+    /// The current cost of all images, in bytes.
     public var memoryUsage: Int { images.withLock { $0.cost } }
 
-    /// How many there are.
+    /// The number of images.
     public var count: Int { images.withLock { $0.count } }
 
-    /// The image under a key, which is the last one used now.
+    /// Returns the image for a key, and marks it as the most recently used.
     public func image(for key: ImageKey) -> Image? {
         images.withLock { $0.use(key) }
     }
 
-    /// Keeps an image, in place of one under the same key; makes room for it before.
+    /// Stores an image, replacing one with the same key. Makes room for it first.
     public func insert(_ image: Image, for key: ImageKey) {
         images.withLock { images in
             images.remove(key)
@@ -40,7 +40,7 @@ public final class AutoPurgingImageCache: ImageCache {
                 return
             }
             if images.cost + image.byteCount > memoryCapacity {
-                // The new image counts among what is left, and is left in any case.
+                // The new image counts towards the preferred usage, and is never purged here.
                 let room = max(0, preferredUsageAfterPurge - image.byteCount)
                 while images.cost > room, images.removeOldest() {}
             }
@@ -48,13 +48,13 @@ public final class AutoPurgingImageCache: ImageCache {
         }
     }
 
-    /// Removes an image; false when there was none.
+    /// Removes an image. Returns false if there was none.
     @discardableResult
     public func remove(_ key: ImageKey) -> Bool {
         images.withLock { $0.remove(key) }
     }
 
-    /// Removes all images; false when there were none.
+    /// Removes all images. Returns false if there were none.
     @discardableResult
     public func removeAll() -> Bool {
         images.withLock { images in
@@ -64,14 +64,14 @@ public final class AutoPurgingImageCache: ImageCache {
         }
     }
 
-    /// Removes all images whenever the system runs short of memory, as long as the cache lives.
+    /// Removes all images when the system is short of memory, while the cache exists.
     ///
-    /// Throws `NetError.Code.unsupported` where the system does not tell; see ``MemoryPressure``.
+    /// Throws `NetError.Code.unsupported` if the system does not report memory pressure; see ``MemoryPressure``.
     public func emptyUnderMemoryPressure(
         path: String? = nil, stall: Duration = .milliseconds(100)
     ) throws(NetError) {
         let watch = try MemoryPressure(path: path, stall: stall) { [weak self] in self?.removeAll() }
-        // What was there before ends outside the lock.
+        // The previous value is deallocated outside the lock.
         let before = pressure.withLock { kept in
             defer { kept = watch }
             return kept

@@ -1,25 +1,25 @@
 public import NetKit
 
-/// An image as it came: what it says of itself, and its bytes. GIF, BMP, ICO and TIFF are recognized and left to other
-/// decoders.
+/// An encoded image: its properties and its bytes. GIF, BMP, ICO and TIFF are identified; other decoders must decode
+/// them.
 public struct EncodedImage: Sendable {
-    /// What kind it is.
+    /// The format.
     public let format: ImageFormat
-    /// Pixels in a row as it is stored; 0 for ICO and TIFF, which hold several images.
+    /// The stored width in pixels; 0 for ICO and TIFF, which contain several images.
     public let width: Int
-    /// Rows as they are stored.
+    /// The stored height in pixels.
     public let height: Int
-    /// EXIF's orientation, 1 to 8; 1 is upright.
+    /// The EXIF orientation, 1 to 8; 1 is upright.
     public let orientation: Int
-    /// Whether it holds more pictures than the one that is decoded (PNG and WebP).
+    /// Whether it contains more pictures than the one that is decoded (PNG and WebP).
     public let isAnimated: Bool
-    /// What came.
+    /// The encoded bytes.
     public let bytes: Bytes
 
-    /// Looks at an image without decoding it.
+    /// Identifies an image without decoding it.
     ///
-    /// Throws `NetError.Code.badImage` for what is no image or is cut short, `tooLarge` for more pixels than the options
-    /// allow.
+    /// Throws `NetError.Code.badImage` if it is not an image or is truncated, and `tooLarge` if it exceeds the pixels
+    /// of the options.
     public init(_ bytes: Bytes, _ options: ImageOptions = ImageOptions()) throws(NetError) {
         let plan = try ImageCodec.plan(of: bytes, by: options)
         format = plan.format
@@ -30,22 +30,22 @@ public struct EncodedImage: Sendable {
         self.bytes = bytes
     }
 
-    /// Decodes it.
+    /// Decodes the image.
     ///
-    /// Throws `NetError.Code.badImage` for a damaged image, `tooLarge` beyond the options, `unsupported` for a kind that is
-    /// not decoded.
+    /// Throws `NetError.Code.badImage` for a damaged image, `tooLarge` if it exceeds the options, and `unsupported` for
+    /// a format that cannot be decoded.
     public func decoded(by options: ImageOptions = ImageOptions()) throws(NetError) -> Image {
         try Image(bytes, options)
     }
 }
 
 extension Image {
-    /// Decodes PNG, JPEG or WebP; see ``EncodedImage/decoded(by:)``.
+    /// Decodes a PNG, JPEG or WebP image; see ``EncodedImage/decoded(by:)``.
     public init(_ bytes: Bytes, _ options: ImageOptions = ImageOptions()) throws(NetError) {
         self = try ImageCodec.decode(bytes, by: options)
     }
 
-    /// The image as a PNG.
+    /// Returns the image as a PNG.
     public func png() throws(NetError) -> Bytes {
         try ImageCodec.png(of: self)
     }

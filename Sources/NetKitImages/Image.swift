@@ -1,19 +1,19 @@
 public import NetKit
 
-/// A decoded image: a value of pixels, red, green, blue and alpha, 8 bits each, not multiplied by alpha.
+/// A decoded image. Its pixels are red, green, blue and alpha, 8 bits each, with straight (not premultiplied) alpha.
 public struct Image: Sendable, Hashable {
-    /// Pixels in a row.
+    /// The width in pixels.
     public let width: Int
-    /// Rows.
+    /// The height in pixels.
     public let height: Int
-    /// Pixels by point: 2 for an image that is shown at half its width.
+    /// Pixels per point: 2 for an image that is shown at half its width.
     public let scale: Double
-    /// The pixels, the upper left one first; `byteCount` bytes.
+    /// The pixels by rows, starting at the upper left; `byteCount` bytes.
     public let pixels: [UInt8]
 
-    /// An image of one's own.
+    /// Creates an image.
     ///
-    /// Throws `NetError.Code.usage` unless there are width × height × 4 bytes, and the scale is more than 0.
+    /// Throws `NetError.Code.usage` unless there are width × height × 4 bytes and the scale is more than 0.
     public init(width: Int, height: Int, pixels: [UInt8], scale: Double = 1) throws(NetError) {
         let (count, isTooLarge) = width.multipliedReportingOverflow(by: height)
         guard width > 0, height > 0, !isTooLarge, count <= Int.max / 4, pixels.count == count * 4, scale > 0 else {
@@ -29,10 +29,10 @@ public struct Image: Sendable, Hashable {
         self.pixels = pixels
     }
 
-    /// width × height × 4: what it costs in memory, and in a cache.
+    /// The cost in memory and in a cache: width × height × 4.
     public var byteCount: Int { pixels.count }
 
-    /// Its size as shown: pixels by ``scale``.
+    /// The displayed size: pixels divided by ``scale``.
     public var pointSize: (width: Double, height: Double) { (Double(width) / scale, Double(height) / scale) }
 
     /// The bytes of one pixel: red, green, blue, alpha.

@@ -1,20 +1,20 @@
-/// Where decoded images are kept. Called from any thread; it must neither block nor wait for the network.
+/// A cache of decoded images. It is called from any thread, and must neither block nor wait for the network.
 public protocol ImageCache: Sendable {
-    /// The image under a key; nil when there is none.
+    /// Returns the image for a key, or `nil` if there is none.
     func image(for key: ImageKey) -> Image?
-    /// Keeps an image, in place of one under the same key.
+    /// Stores an image, replacing one with the same key.
     func insert(_ image: Image, for key: ImageKey)
-    /// Removes an image; false when there was none.
+    /// Removes an image. Returns false if there was none.
     @discardableResult
     func remove(_ key: ImageKey) -> Bool
-    /// Removes all images; false when there were none.
+    /// Removes all images. Returns false if there were none.
     @discardableResult
     func removeAll() -> Bool
-    /// Whether an image that was downloaded is to be kept.
+    /// Returns whether a downloaded image is stored.
     func shouldCache(_ image: Image, for request: ImageRequest) -> Bool
 }
 
 extension ImageCache {
-    /// Every image is.
+    /// Returns true.
     public func shouldCache(_ image: Image, for request: ImageRequest) -> Bool { true }
 }

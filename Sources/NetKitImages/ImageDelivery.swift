@@ -1,12 +1,12 @@
 import NetKit
 
-/// How one who waits is told.
+/// How a waiter receives its outcome.
 enum ImageDelivery: Sendable {
     case continuation(CheckedContinuation<ImageQueue.Outcome, Never>)
     case onMain(@MainActor @Sendable (ImageQueue.Outcome) -> Void)
 
-    /// Tells everyone: first those whose tasks go on by themselves, so that none of them waits for the main actor, then
-    /// the others in their order.
+    /// Delivers the outcome to all waiters. Suspended tasks are resumed first, so that they do not wait for the main
+    /// actor. The others follow in order.
     static func deliver(_ outcome: ImageQueue.Outcome, to waiters: [ImageQueue.Waiter]) async {
         for case .continuation(let continuation) in waiters.lazy.map(\.delivery) {
             continuation.resume(returning: outcome)

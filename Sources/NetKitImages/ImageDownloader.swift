@@ -1,36 +1,36 @@
 public import NetKit
 
-/// Gets images: those who ask for the same one share a transfer, a few run at once, and the others wait in line.
+/// Loads images. Callers of the same image share a transfer, and the number of concurrent transfers is limited.
 ///
 ///     let downloader = ImageDownloader(agent: agent)
 ///     let image = try await downloader.image(ImageRequest("https://example.com/a.png")).image
 ///
-/// The same one is the same URL with the same fields, decoded the same way. Thread-safe.
+/// Images are the same if URL, fields and decoding options are equal. Thread-safe.
 public final class ImageDownloader: Sendable {
-    /// Which of those of one priority that wait goes first.
+    /// The order of waiting transfers with equal priority.
     public enum Order: Sendable {
-        /// The one that came first.
+        /// The oldest first.
         case firstInFirstOut
-        /// The one that came last.
+        /// The newest first.
         case lastInFirstOut
     }
 
-    /// What sends.
+    /// The agent that sends the requests.
     public let agent: Agent
-    /// Where images are kept; nil keeps none.
+    /// The cache of images, or `nil` for none.
     public let cache: (any ImageCache)?
-    /// How many transfers run at once, at most.
+    /// The largest number of concurrent transfers.
     public let maxActive: Int
 
     private let queue: Lock<ImageQueue>
 
-    /// A downloader with a cache of its own, unless another one is given.
+    /// Creates a downloader, by default with a new cache.
     ///
     /// - Parameters:
-    ///   - agent: what sends.
-    ///   - cache: where images are kept; nil keeps none.
-    ///   - maxActive: how many transfers run at once; less than 1 is 1.
-    ///   - order: which of those that wait goes first.
+    ///   - agent: sends the requests.
+    ///   - cache: the cache of images, or `nil` for none.
+    ///   - maxActive: the largest number of concurrent transfers, at least 1.
+    ///   - order: the order of waiting transfers.
     public init(
         agent: Agent = Agent(), cache: (any ImageCache)? = AutoPurgingImageCache(), maxActive: Int = 4,
         order: Order = .firstInFirstOut
@@ -41,17 +41,17 @@ public final class ImageDownloader: Sendable {
         queue = Lock(ImageQueue(maxActive: max(1, maxActive), isLastInFirstOut: order == .lastInFirstOut))
     }
 
-    /// Transfers that have not ended; never more than ``maxActive``.
+    /// The number of transfers in flight, never more than ``maxActive``.
     public var activeCount: Int { queue.withLock { $0.activeCount } }
 
-    /// Transfers that wait for their turn.
+    /// The number of waiting transfers.
     public var waitingCount: Int { queue.withLock { $0.waitingCount } }
 
-    /// Gets an image.
+    /// Returns an image.
     ///
-    /// Cancelling the task ends the wait of this caller with `NetError.Code.cancelled`; the transfer goes on while others
-    /// wait for it. In a task that was cancelled before, nothing is sent. Throws what the transfer met, `badImage` for
-    /// a body that is no image.
+    /// Cancelling the task ends this caller's wait with `NetError.Code.cancelled`. The transfer continues while other
+    /// callers wait for it. If the task was already cancelled, nothing is sent. Throws the errors of the transfer, and
+    /// `badImage` if the body is not an image.
     public func image(_ request: ImageRequest) async throws(NetError) -> LoadedImage {
         if let kept = try keptImage(for: request, ImageKey(request)) {
             return kept
@@ -65,7 +65,7 @@ public final class ImageDownloader: Sendable {
                     return
                 }
                 ask(request, waiter)
-                // A cancel before the waiter had its place has found nobody.
+                // A cancellation before the waiter was added had no effect.
                 if Task.isCancelled {
                     cancel(ImageReceipt(id: id))
                 }
@@ -76,10 +76,10 @@ public final class ImageDownloader: Sendable {
         return try outcome.get()
     }
 
-    /// Gets an image and tells on the main actor; those who wait for one transfer are told in the order in which they
-    /// asked.
+    /// Loads an image and calls a closure on the main actor. The callers of one transfer are called in the order of
+    /// their requests.
     ///
-    /// Returns nil when there is nothing to cancel: the image was in the cache, or could not be asked for.
+    /// Returns `nil` if there is nothing to cancel: the image was in the cache, or the request was invalid.
     @discardableResult
     public func download(
         _ request: ImageRequest, completion: @escaping @MainActor @Sendable (Result<LoadedImage, NetError>) -> Void
@@ -89,8 +89,8 @@ public final class ImageDownloader: Sendable {
         return isWaiting ? ImageReceipt(id: id) : nil
     }
 
-    /// Ends the wait of one, who is told `NetError.Code.cancelled`; others go on waiting, and without others the
-    /// transfer is cancelled. One who was told already is ignored.
+    /// Cancels one caller's wait, whose closure receives `NetError.Code.cancelled`. Without other callers the transfer
+    /// is cancelled. A receipt that has already been served is ignored.
     public func cancel(_ receipt: ImageReceipt) {
         let (waiter, task) = queue.withLock { $0.cancel(receipt.id) }
         task?.cancel()
@@ -103,9 +103,9 @@ public final class ImageDownloader: Sendable {
         .failure(NetError(.cancelled, "the image was not waited for"))
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
-    /// The image in the cache, where the request may take it.
+    /// Returns the cached image, if the request may use it.
     func keptImage(for request: ImageRequest, _ key: ImageKey) throws(NetError) -> LoadedImage? {
         if request.url.isEmpty {
             throw NetError(.badURL, "the URL of the image is empty")
@@ -114,7 +114,7 @@ public final class ImageDownloader: Sendable {
         return LoadedImage(image: image, response: nil)
     }
 
-    /// False when the answer is there already.
+    /// Returns false if the result is already available.
     @discardableResult
     private func ask(_ request: ImageRequest, _ waiter: ImageQueue.Waiter) -> Bool {
         let key = ImageKey(request)
@@ -132,7 +132,7 @@ public final class ImageDownloader: Sendable {
                 tell(.failure(error), waiter)
                 return false
             }
-            // The cache is not asked under the lock; a transfer that ended meanwhile may have filled it.
+            // The cache is read outside the lock; a transfer that ended meanwhile may have filled it.
             switch queue.withLock({ $0.ask(request, key: key, waiter: waiter, endedCount: endedCount) }) {
             case .askCacheAgain:
                 continue
@@ -171,7 +171,7 @@ public final class ImageDownloader: Sendable {
         await ImageDelivery.deliver(outcome, to: waiters)
     }
 
-    /// A reload passes by what the agent's own cache holds, too, and leaves its answer there.
+    /// Returns the request to send. A reload also bypasses the agent's own cache, and stores its response there.
     private func sent(_ image: ImageRequest) -> Request<Image> {
         var request = image.request
         let caching = agent.configuration.interceptors.lazy.compactMap { $0 as? Caching }.first

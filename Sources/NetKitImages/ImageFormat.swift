@@ -1,24 +1,24 @@
-/// What kind of image bytes are, judged by the bytes alone.
+/// The format of an image, determined only by its bytes.
 public enum ImageFormat: Sendable, Hashable, CaseIterable {
-    /// PNG; decoded.
+    /// PNG, can be decoded.
     case png
-    /// JPEG; decoded.
+    /// JPEG, can be decoded.
     case jpeg
-    /// WebP; decoded, an animation's first picture.
+    /// WebP, can be decoded; of an animation only the first picture.
     case webp
-    /// GIF; recognized.
+    /// GIF, is only identified.
     case gif
-    /// BMP; recognized.
+    /// BMP, is only identified.
     case bmp
-    /// ICO and CUR; recognized.
+    /// ICO and CUR, are only identified.
     case ico
-    /// TIFF; recognized.
+    /// TIFF, is only identified.
     case tiff
 
-    /// Whether ``EncodedImage/decoded(by:)`` can make an ``Image`` of it.
+    /// Whether ``EncodedImage/decoded(by:)`` can decode it.
     public var isDecoded: Bool { self == .png || self == .jpeg || self == .webp }
 
-    /// Its media type (IANA).
+    /// The media type (IANA).
     public var mediaType: String {
         switch self {
         case .png: "image/png"

@@ -1,23 +1,22 @@
 import NetKit
 
-/// What an image is kept under. Keys are compared piece by piece, so no two requests and no name can be taken for each
-/// other, however they are spelled.
+/// The key of a cached image. Keys compare component by component, so different requests and names never collide.
 public struct ImageKey: Sendable, Hashable {
     private enum Kind: Sendable, Hashable {
         case name([UInt8])
         case request(url: [UInt8], fields: [[[UInt8]]], options: ImageOptions, variant: [UInt8]?)
     }
 
-    // By bytes: texts that look the same are the same to String, and other URLs to a server.
+    // Bytes: strings that String treats as equal may be different URLs to a server.
     private let kind: Kind
 
-    /// A name of one's own; never that of a request.
+    /// Creates a key from a name. It never equals the key of a request.
     public init(name: String) {
         kind = .name(Array(name.utf8))
     }
 
-    /// What a request asks for: its URL, its fields, how it is decoded, and its variant. The order of fields with
-    /// different names, and the case of names, make no difference.
+    /// Creates a key from a request's URL, fields, decoding options and variant. The order of fields with different
+    /// names is ignored, and so is the case of names.
     public init(_ request: ImageRequest) {
         var fields: [[[UInt8]]] = []
         for field in request.headers {
@@ -33,7 +32,7 @@ public struct ImageKey: Sendable, Hashable {
         }
         var options = request.options
         if options.scale.isNaN {
-            options.scale = 0  // It is no scale either, and the same as itself.
+            options.scale = 0  // NaN is invalid too, but does not equal itself.
         }
         kind = .request(
             url: Array(request.url.utf8), fields: fields, options: options,

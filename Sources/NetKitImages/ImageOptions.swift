@@ -1,34 +1,35 @@
-/// How an image is decoded, and how large it may be. Sizes are checked before anything is decoded.
+/// Decoding options and limits of an image. Sizes are checked before anything is decoded.
 public struct ImageOptions: Sendable, Hashable {
     /// A size in pixels.
     public struct Size: Sendable, Hashable {
-        /// Pixels in a row.
+        /// The width in pixels.
         public var width: Int
-        /// Rows.
+        /// The height in pixels.
         public var height: Int
 
-        /// A size.
+        /// Creates a size.
         public init(width: Int, height: Int) {
             self.width = width
             self.height = height
         }
     }
 
-    /// The largest size as shown: a larger image is scaled down while it is decoded, and keeps its shape. Nil is none.
+    /// The largest displayed size. A larger image is scaled down while it is decoded, with its aspect ratio unchanged.
+    /// `nil` is no limit.
     public var fit: Size?
-    /// Pixels by point of the result: ``Image/scale`` (1).
+    /// Pixels per point of the result: ``Image/scale`` (1).
     public var scale = 1.0
-    /// Pixels of the image as it is stored (50,000,000).
+    /// The largest stored size in pixels (50,000,000).
     public var maxPixels = 50_000_000
-    /// Bytes of the decoded image, and of what a decoder has to keep whole (256 MiB).
+    /// The largest decoded size in bytes, including the decoder's buffers (256 MiB).
     public var maxBytes = 256 << 20
-    /// Whether the orientation that EXIF tells is ignored (false).
+    /// Whether the EXIF orientation is ignored (false).
     public var ignoresOrientation = false
 
-    /// The defaults.
+    /// Creates options with default values.
     public init() {}
 
-    /// The defaults, with a largest size.
+    /// Creates options with a largest size.
     public init(fit: Size) {
         self.fit = fit
     }

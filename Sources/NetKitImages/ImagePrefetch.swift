@@ -1,14 +1,14 @@
 import NetKit
 
-/// Images that are got before anybody asks for them. Letting it go does not end it; ``cancel()`` does.
+/// Loads images into the cache before they are needed. ``cancel()`` ends it; deallocating it does not.
 public final class ImagePrefetch: Sendable {
-    /// How far it is.
+    /// The progress of a prefetch.
     public struct Progress: Sendable, Hashable {
-        /// Different images in the list.
+        /// The number of different images in the list.
         public var total: Int
-        /// Those that are in the cache now.
+        /// The number of images that are in the cache.
         public var loaded = 0
-        /// Those that could not be had.
+        /// The number of images that failed.
         public var failed = 0
     }
 
@@ -35,23 +35,23 @@ public final class ImagePrefetch: Sendable {
         }
     }
 
-    /// How far it is.
+    /// The current progress.
     public var progress: Progress { state.withLock { $0 } }
 
-    /// Waits until all have come or failed.
+    /// Waits until all images are loaded or have failed.
     public func finish() async -> Progress {
         await task.value
         return progress
     }
 
-    /// Asks for no more. Transfers that others wait for go on.
+    /// Loads no further images. Transfers with other callers continue.
     public func cancel() {
         task.cancel()
     }
 }
 
 extension ImageDownloader {
-    /// Gets images into the cache, after everything that is asked for with another priority than low.
+    /// Loads images into the cache with low priority.
     @discardableResult
     public func prefetch(_ requests: [ImageRequest]) -> ImagePrefetch {
         ImagePrefetch(

@@ -1,10 +1,11 @@
 import NetKit
 
-/// Who waits for what, what is under way and what comes next: decisions only.
+/// The state machine of a downloader: its waiters, the transfers in flight and the next ones. It starts no transfers
+/// itself.
 struct ImageQueue: Sendable {
     typealias Outcome = Result<LoadedImage, NetError>
 
-    /// What one transfer is for. One that asks the server in any case never stands for one that does not.
+    /// The purpose of one transfer. A reload and a normal load never share one.
     struct Target: Hashable, Sendable {
         let key: ImageKey
         let isReload: Bool
@@ -15,7 +16,7 @@ struct ImageQueue: Sendable {
         let delivery: ImageDelivery
     }
 
-    /// A transfer, by its number: one that is asked for again after its cancel is another one.
+    /// A transfer with its number: after a cancellation, a new request for the same image is another transfer.
     struct Job: Sendable {
         let id: UInt64
         let target: Target
@@ -23,14 +24,14 @@ struct ImageQueue: Sendable {
         var priority: Priority
         var waiters: [Waiter]
         var isActive = false
-        /// A reload that began later has brought its image.
+        /// Whether a reload that began later has ended first.
         var isOvertaken = false
         var task: Task<Void, Never>?
     }
 
-    /// What came of asking.
+    /// The result of a request.
     enum Asked: Sendable {
-        /// A transfer has ended since the cache was asked: it is to be asked again.
+        /// A transfer has ended since the cache was read, so it must be read again.
         case askCacheAgain
         case joined
         case starts(Job)
@@ -42,9 +43,9 @@ struct ImageQueue: Sendable {
     private var places: [UInt64: Target] = [:]
     private var lines: [Priority: WaitingLine] = [:]
     private var lastID: UInt64 = 0
-    /// Transfers that have not ended, with those that nobody waits for any more.
+    /// The number of transfers that have not ended, including those without waiters.
     private(set) var activeCount = 0
-    /// Rises with each transfer that ends.
+    /// Incremented by each transfer that ends.
     private(set) var endedCount: UInt64 = 0
 
     init(maxActive: Int, isLastInFirstOut: Bool) {
@@ -59,7 +60,7 @@ struct ImageQueue: Sendable {
         return lastID
     }
 
-    /// - Parameter endedCount: what it was before the cache was asked.
+    /// - Parameter endedCount: its value before the cache was read.
     mutating func ask(_ request: ImageRequest, key: ImageKey, waiter: Waiter, endedCount: UInt64) -> Asked {
         let target = Target(key: key, isReload: request.cachePolicy == .reload)
         if var job = jobs[target] {
@@ -68,7 +69,7 @@ struct ImageQueue: Sendable {
             let isMoreUrgent = !job.isActive && request.priority.rank < job.priority.rank
             if isMoreUrgent {
                 job.priority = request.priority
-                // It is sent so, too: the agent has a line of its own.
+                // The agent has its own queue, so the request needs the priority too.
                 job.request.priority = request.priority
                 lines[job.priority, default: WaitingLine()].append(job.id, target)
             }
@@ -91,14 +92,14 @@ struct ImageQueue: Sendable {
         return .joined
     }
 
-    /// False when nobody waits for it any more: the task is to be cancelled.
+    /// Returns false if the transfer has no waiters left, so that the task must be cancelled.
     mutating func keep(_ task: Task<Void, Never>, of job: Job) -> Bool {
         guard jobs[job.target]?.id == job.id else { return false }
         jobs[job.target]?.task = task
         return true
     }
 
-    /// Whether the image of a transfer is the newest that there is, and is to be kept for others.
+    /// Returns whether the image of a transfer is the newest, so that it may be cached.
     mutating func takeForKeeping(_ job: Job) -> Bool {
         let plain = Target(key: job.target.key, isReload: false)
         if job.target.isReload, let older = jobs[plain], older.isActive, older.id < job.id {
@@ -107,7 +108,7 @@ struct ImageQueue: Sendable {
         return jobs[job.target].map { $0.id != job.id || !$0.isOvertaken } ?? true
     }
 
-    /// A transfer has ended: who waits for it, and what starts in its place.
+    /// Ends a transfer. Returns its waiters and the next transfer to start.
     mutating func end(_ job: Job) -> (waiters: [Waiter], next: Job?) {
         activeCount -= 1
         endedCount += 1
@@ -121,14 +122,14 @@ struct ImageQueue: Sendable {
         return (waiters, startNext())
     }
 
-    /// One waits no longer: who it was, and the task of a transfer that nobody waits for now.
+    /// Removes a waiter. Returns it, and the task of a transfer that has no waiters left.
     mutating func cancel(_ id: UInt64) -> (waiter: Waiter?, task: Task<Void, Never>?) {
         guard let target = places.removeValue(forKey: id), var job = jobs[target],
             let place = job.waiters.firstIndex(where: { $0.id == id })
         else { return (nil, nil) }
         let waiter = job.waiters.remove(at: place)
         if job.waiters.isEmpty {
-            // One that waits is passed over when its turn comes. One under way counts until it has ended.
+            // A waiting transfer is skipped at its turn. One in flight counts until it has ended.
             jobs[target] = nil
             return (waiter, job.task)
         }
@@ -162,7 +163,7 @@ extension Priority {
     }
 }
 
-/// Transfers of one priority in the order of their coming; those that are gone are passed over when they are taken.
+/// Transfers of one priority in order of arrival. Removed ones are skipped.
 private struct WaitingLine: Sendable {
     private var entries: [(UInt64, ImageQueue.Target)] = []
     private var first = 0

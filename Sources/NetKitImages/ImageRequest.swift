@@ -1,39 +1,38 @@
 public import NetKit
 
-/// What image to get, and how: a value.
+/// A request for an image, with its options.
 public struct ImageRequest: Sendable {
-    /// Which caches may answer.
+    /// The caches that may be used.
     public enum CachePolicy: Sendable, Hashable {
-        /// The image cache first, then what the agent does by itself.
+        /// The image cache first, then the agent's own policy.
         case useCaches
-        /// The server is asked, whatever is in a cache on the way; the image then takes its place in the image cache.
+        /// The server, without any cache on the way. The image then replaces the one in the image cache.
         case reload
-        /// The image cache alone: what is not there fails with `NetError.Code.notCached`, and nothing is sent.
+        /// Only the image cache. A missing image fails with `NetError.Code.notCached`, and nothing is sent.
         case onlyCached
     }
 
     /// The URL: absolute, or relative to the agent's base URL.
     public var url: String
-    /// Fields; `Accept: image/*` is added where there is no Accept.
+    /// The fields. `Accept: image/*` is added if there is no Accept.
     public var headers: Headers
-    /// How it is decoded.
+    /// The decoding options.
     public var options: ImageOptions
-    /// Which caches may answer.
+    /// The caches that may be used.
     public var cachePolicy = CachePolicy.useCaches
-    /// Its place among those that wait.
+    /// The priority among waiting transfers.
     public var priority = Priority.normal
-    /// Tells apart images of one request that are kept side by side, such as one that was made round; nil is the image
-    /// as it came.
+    /// Distinguishes cached images of one request, such as a rounded version; `nil` is the original image.
     public var variant: String?
 
-    /// An image.
+    /// Creates a request.
     public init(_ url: String, headers: Headers = [:], options: ImageOptions = ImageOptions()) {
         self.url = url
         self.headers = headers
         self.options = options
     }
 
-    /// As it is sent.
+    /// The request to send.
     var request: Request<Image> {
         var request = Request<Image>(url, headers: headers, options: options)
         if request.headers["Accept"] == nil {

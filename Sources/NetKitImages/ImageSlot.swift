@@ -1,34 +1,33 @@
 public import NetKit
 
-/// A place that shows one image at a time, whatever kind of view it is: what AFNetworking adds to image views.
+/// Shows one image at a time in any kind of view, as AFNetworking does for image views.
 ///
 ///     let slot = ImageSlot(downloader) { view.image = $0 }
 ///     slot.load(ImageRequest(url), placeholder: grey)
 ///
-/// A request for what is on its way already is ignored, unless it asks where the earlier one does not: a reload is a
-/// request of its own. Any other takes its place, and what comes of the earlier one is dropped. An image in the cache
-/// is shown at once.
+/// A request for the image that is being loaded is ignored, except for a reload. Any other request replaces it, and the
+/// earlier result is dropped. A cached image is shown immediately.
 @MainActor public final class ImageSlot {
-    /// Hears the image that was loaded.
+    /// Receives the loaded image.
     public typealias Success = @MainActor @Sendable (LoadedImage) -> Void
-    /// Hears why there is none.
+    /// Receives the error.
     public typealias Failure = @MainActor @Sendable (NetError) -> Void
 
-    /// What gets the images; a change counts for the next request.
+    /// The downloader of the images. A change applies to the next request.
     public var downloader: ImageDownloader
-    /// What is on its way; nil when nothing is.
+    /// The request in flight, or `nil`.
     public private(set) var active: ImageRequest?
 
     private let show: @MainActor (Image?) -> Void
     private var receipt: ImageReceipt?
-    /// Rises with each request, so that what comes of an earlier one is known.
+    /// Incremented by each request, to recognize the results of earlier ones.
     private var turn = 0
 
-    /// An empty place.
+    /// Creates an empty slot.
     ///
     /// - Parameters:
-    ///   - downloader: loads them.
-    ///   - show: shows an image; nil is none.
+    ///   - downloader: loads the images.
+    ///   - show: shows an image; `nil` shows none.
     public init(_ downloader: ImageDownloader, show: @escaping @MainActor (Image?) -> Void) {
         self.downloader = downloader
         self.show = show
@@ -37,11 +36,11 @@ public import NetKit
     /// Loads an image and shows it.
     ///
     /// - Parameters:
-    ///   - request: nil, or one without a URL, shows the placeholder, or nothing, and fails at once with
+    ///   - request: if `nil` or without a URL, the slot shows the placeholder, or nothing, and fails immediately with
     ///     `NetError.Code.badURL`.
-    ///   - placeholder: shown until the image is there, unless it is at once; nil leaves what is shown.
-    ///   - success: called in place of showing the image.
-    ///   - failure: called when there is none, and not after ``cancel()`` or when another request took its place.
+    ///   - placeholder: shown until the image is loaded, unless it is cached. If `nil`, the current image remains.
+    ///   - success: called instead of showing the image.
+    ///   - failure: called with an error, but not after ``cancel()`` or when another request replaced this one.
     public func load(
         _ request: ImageRequest?, placeholder: Image? = nil, success: Success? = nil, failure: Failure? = nil
     ) {
@@ -70,7 +69,7 @@ public import NetKit
         }
     }
 
-    /// Drops what is on its way; what is shown stays.
+    /// Cancels the request in flight. The current image remains.
     public func cancel() {
         turn += 1
         active = nil
@@ -102,7 +101,7 @@ public import NetKit
 }
 
 extension ImageRequest.CachePolicy {
-    /// Whether an image that comes in this way will do for the other one.
+    /// Returns whether a load with this policy also satisfies the other policy.
     fileprivate func asksAsMuch(as other: Self) -> Bool {
         switch (self, other) {
         case (.reload, _), (_, .onlyCached), (.useCaches, .useCaches): true

@@ -1,6 +1,6 @@
 import NetKit
 
-/// Places for images side by side, by key: those of a button, say, by its state and by whether it is the background.
+/// Several image slots by key, such as those of a button by its state.
 ///
 ///     let slots = ImageSlots<ControlState>(downloader) { state, image in button.set(image, for: state) }
 ///     slots[.highlighted].load(ImageRequest(url))
@@ -9,17 +9,17 @@ import NetKit
     private let show: @MainActor (Key, Image?) -> Void
     private var slots: [Key: ImageSlot] = [:]
 
-    /// Empty places.
+    /// Creates empty slots.
     ///
     /// - Parameters:
-    ///   - downloader: loads them.
-    ///   - show: shows an image in the place of a key; nil is none.
+    ///   - downloader: loads the images.
+    ///   - show: shows an image for a key; `nil` shows none.
     public init(_ downloader: ImageDownloader, show: @escaping @MainActor (Key, Image?) -> Void) {
         self.downloader = downloader
         self.show = show
     }
 
-    /// The place of a key, which is there when it is first asked for.
+    /// The slot of a key, which is created when it is first used.
     public subscript(key: Key) -> ImageSlot {
         if let slot = slots[key] {
             return slot
@@ -29,7 +29,7 @@ import NetKit
         return slot
     }
 
-    /// Drops what is on its way to any of them.
+    /// Cancels the requests in flight of all slots.
     public func cancelAll() {
         for slot in slots.values {
             slot.cancel()

@@ -1,18 +1,18 @@
 import NetKit
 
-/// A reply as a ``MockServer`` is told it.
+/// A reply in the form that a ``MockServer`` takes.
 struct MockReply: Sendable {
     var status = 200
-    /// Lines, each ended by CR LF.
+    /// Field lines, each ended by CR LF.
     var fields: [UInt8] = []
     var trailers: [UInt8] = []
     var body: [UInt8] = []
-    /// The body is the whole reply, its head included; the connection ends after it.
+    /// Whether the body is the complete response with its head. The connection is closed after it.
     var isWhole = false
-    /// It ends by a reset.
+    /// Whether the connection is reset at the end.
     var isReset = false
 
-    /// Throws ``NetKit/NetError/Code/usage`` for what no server can be told in advance, and
+    /// Throws ``NetKit/NetError/Code/usage`` for a reply that a server cannot prepare in advance, and
     /// ``NetKit/NetError/Code/badHeader`` for a field that cannot be sent.
     init(_ reply: StubReply) throws(NetError) {
         if reply.gate != nil {
@@ -57,7 +57,7 @@ struct MockReply: Sendable {
         return lines
     }
 
-    /// Puts the head before the body, as the server would not: without a length, or with one that is not kept.
+    /// Writes a head that the server itself would not send: without a length, or with a wrong one.
     private mutating func write(_ reply: StubReply) {
         var head = Array("HTTP/1.1 \(status) \r\n".utf8) + fields
         if isReset, reply.headers["Content-Length"] == nil {

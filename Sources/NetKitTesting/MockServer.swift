@@ -1,7 +1,7 @@
 public import NetKit
 
-/// A real server for a test, on a port of its own of the loopback interface: what a ``StubTransport`` cannot show,
-/// connections, TLS, bytes, goes through it. It stops when it is let go.
+/// A real server for a test, on an ephemeral port of the loopback interface. It covers connections, TLS and the bytes
+/// on the wire, which a ``StubTransport`` does not. It stops when it is deallocated.
 ///
 ///     let server = try MockServer()
 ///     try server.answer("/cities", with: .json("[]"))
@@ -9,10 +9,11 @@ public import NetKit
 ///     …
 ///     #expect(server.requests.map(\.path) == ["/cities"])
 ///
-/// What has no reply is answered with 404. Replies are ``StubReply``s: a ``StubReply/Step/fail(_:)`` resets the
-/// connection in the body, a ``StubReply/failure`` before the first byte; gates are a stub's alone. Thread-safe.
+/// A request without a reply gets status 404. Replies are ``StubReply``s. A ``StubReply/Step/fail(_:)`` resets the
+/// connection in the body, and a ``StubReply/failure`` resets it before the first byte. Gates work only in a stub.
+/// Thread-safe.
 public final class MockServer: Sendable {
-    /// A request as it came.
+    /// A received request.
     public struct Received: Sendable {
         /// The method.
         public let method: String
@@ -20,7 +21,7 @@ public final class MockServer: Sendable {
         public let target: String
         /// The fields, in order.
         public let headers: Headers
-        /// The body as it came, chunk framing included; of requests beyond 64 KiB the beginning.
+        /// The body as received, including chunk framing. Of a request beyond 64 KiB, only its beginning.
         public let body: Bytes
 
         /// The target without its query.
@@ -28,14 +29,14 @@ public final class MockServer: Sendable {
     }
 
     private let server: ScriptedServer
-    /// The server's base: scheme, host and port.
+    /// The server's base URL: scheme, host and port.
     public let url: String
 
     /// Starts a server.
     ///
     /// - Parameters:
-    ///   - isSecure: speaks TLS, with a certificate for `host` by an authority of its own: see ``trust``.
-    ///   - host: a numeric loopback address; another one is another origin.
+    ///   - isSecure: whether the server uses TLS, with a certificate for `host` by its own authority: see ``trust``.
+    ///   - host: a numeric loopback address. Each address is a different origin.
     public init(isSecure: Bool = false, host: String = "127.0.0.1") throws(NetError) {
         server = try ScriptedServer(isSecure: isSecure, host: host)
         let place = host.contains(":") ? "[\(host)]" : host
@@ -45,7 +46,7 @@ public final class MockServer: Sendable {
     /// The port.
     public var port: Int { Int(server.port) }
 
-    /// Believes this server's authority alone; what an agent starts with for a plain one.
+    /// A policy that trusts only this server's authority. For a server without TLS, the default policy.
     public var trust: TrustPolicy {
         var policy = TrustPolicy()
         let authority = server.authority
@@ -55,13 +56,13 @@ public final class MockServer: Sendable {
         return policy
     }
 
-    /// Describes the replies to successive requests for a path, whatever the method; the last one answers all after it.
+    /// Sets the replies to successive requests for a path, with any method. The last reply is repeated.
     ///
-    /// Throws ``NetKit/NetError/Code/usage`` or ``NetKit/NetError/Code/badHeader`` for what cannot be sent.
+    /// Throws ``NetKit/NetError/Code/usage`` or ``NetKit/NetError/Code/badHeader`` for a reply that cannot be sent.
     /// - Parameters:
     ///   - path: a path such as "/cities" without its query, or "*" for any.
     ///   - reply: the first reply.
-    ///   - more: those to the requests after it.
+    ///   - more: the replies to the following requests.
     public func answer(_ path: String, with reply: StubReply, _ more: StubReply...) throws(NetError) {
         var replies: [MockReply] = []
         for one in [reply] + more {
@@ -70,27 +71,27 @@ public final class MockServer: Sendable {
         try server.script(path, replies)
     }
 
-    /// What was asked so far, in order.
+    /// The requests received so far, in order.
     public var requests: [Received] {
         (0..<server.requestCount).compactMap { Received(server.receivedBytes($0)) }
     }
 
-    /// Connections that were made so far.
+    /// The number of connections accepted so far.
     public var connectionCount: Int { server.connectionCount }
 
-    /// Forgets what was asked.
+    /// Removes the received requests.
     public func forgetRequests() {
         server.forget()
     }
 
-    /// Waits until this many requests in all have come whole; false when that takes longer than the limit.
+    /// Waits until this number of requests has been received completely. Returns false if that exceeds the time limit.
     public func waitForRequests(_ count: Int, within limit: Duration = .seconds(30)) async -> Bool {
         await server.waitForRequests(count, UInt32(max(0, min(limit / .milliseconds(1), 0x1p31))))
     }
 }
 
 extension MockServer.Received {
-    /// Nil for what is no head; the server has checked that it is.
+    /// Returns `nil` if it is not a request head; the server has already checked that it is.
     fileprivate init?(_ bytes: [UInt8]) {
         let separator = Array("\r\n\r\n".utf8)
         guard let end = bytes.indices.first(where: { bytes[$0...].starts(with: separator) }) else { return nil }

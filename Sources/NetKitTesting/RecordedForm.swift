@@ -1,16 +1,16 @@
 import NetKit
 
-/// A body of several parts (RFC 2046, 5.1.1), as far as a recording looks into it.
+/// A multipart body (RFC 2046, 5.1.1), as far as a recording inspects it.
 ///
-/// It is cut and put together again, not read: a reader refuses a form that is damaged, whose secrets would then be
-/// written down, and does not say what stood between its parts.
+/// It is split and joined again, and not parsed. A parser would reject a damaged form, whose secrets would then be
+/// recorded, and would drop the bytes between its parts.
 struct RecordedForm {
-    /// What stands before, between and behind the delimiters: of a part the rest of the delimiter's line, its fields and
-    /// its content.
+    /// The bytes before, between and after the delimiters. For a part: the remainder of the delimiter line, its fields
+    /// and its content.
     let pieces: [[UInt8]]
     private let delimiter: [UInt8]
 
-    /// Nil for another type, and for one without a boundary.
+    /// Returns `nil` for another type, and for a type without a boundary.
     init?(_ bytes: Bytes, _ type: String?) {
         guard let type, type.lowercased().hasPrefix("multipart/"), let boundary = parameter("boundary", of: type) else {
             return nil
@@ -19,7 +19,7 @@ struct RecordedForm {
         pieces = Self.split(Array(bytes), by: delimiter)
     }
 
-    /// The same with the contents of parts with these names hidden.
+    /// Returns the body with the contents of parts with these names hidden.
     func hidingSecrets(_ names: Redaction.Names) -> Bytes {
         Bytes(Array(pieces.map { Self.hiding($0, names) }.joined(separator: delimiter)))
     }
@@ -43,7 +43,7 @@ struct RecordedForm {
         var next = 0
         while let end = place(of: delimiter, in: bytes, from: next) {
             next = end + delimiter.count
-            // It begins a line: elsewhere it is content.
+            // A delimiter is at the beginning of a line; elsewhere it is content.
             if end == 0 || bytes[..<end].suffix(2) == [0x0D, 0x0A] {
                 pieces.append(Array(bytes[start..<end]))
                 start = next

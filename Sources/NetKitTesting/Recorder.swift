@@ -5,18 +5,18 @@ import Foundation
 #endif
 public import NetKit
 
-/// Writes down real exchanges, to be replayed by a ``ReplayTransport``.
+/// Records real transfers, which a ``ReplayTransport`` replays.
 ///
 ///     let recorder = Recorder()
 ///     configuration.interceptors.append(recorder)            // the innermost: what goes to the wire
 ///     …
 ///     try recorder.recording.write(to: "Fixtures/cities.json")
 ///
-/// Secrets are hidden before they are kept: fields, query keys, and the fields of forms, those of several parts among
-/// them, and of JSON, of requests and responses alike; a body of another type stays as it is. What is hidden in JSON keeps
-/// its type, so that a replay decodes: text is ``NetKit/Redaction/mark``, a number 0, a boolean false, null is null, and
-/// arrays and objects hold such values. A request's body that is
-/// sent in a content coding is not kept. Thread-safe.
+/// Secrets in requests and responses are hidden before they are stored: in fields, query keys, forms (also multipart
+/// ones) and JSON. A body of another type is unchanged. A request's body with a content coding is not stored.
+///
+/// Hidden JSON values keep their types, so that a replay decodes. A string becomes ``NetKit/Redaction/mark``, a number
+/// 0 and a boolean false. Null is unchanged, and arrays and objects contain such values. Thread-safe.
 public final class Recorder: Interceptor {
     private let redaction: Redaction
     private let maxBodyBytes: Int
@@ -24,22 +24,23 @@ public final class Recorder: Interceptor {
     private let asked = Lock(0)
 
     /// - Parameters:
-    ///   - redaction: tells what is a secret.
-    ///   - maxBodyBytes: a response with a larger body (16 MiB) fails with ``NetKit/NetError/Code/bodyTooLarge``.
+    ///   - redaction: recognizes secrets.
+    ///   - maxBodyBytes: the largest body of a response (16 MiB). A larger one fails with
+    ///     ``NetKit/NetError/Code/bodyTooLarge``.
     public init(redaction: Redaction = Redaction(), maxBodyBytes: Int = 16 << 20) {
         self.redaction = redaction
-        // One more byte is asked for.
+        // One more byte is requested below.
         self.maxBodyBytes = min(max(0, maxBodyBytes), .max - 1)
     }
 
-    /// The exchanges that are over, in the order in which they were asked.
+    /// The finished transfers, in the order of their requests.
     public var recording: Recording {
         var recording = Recording()
         recording.exchanges = kept.withLock { kept in kept.keys.sorted().compactMap { kept[$0] } }
         return recording
     }
 
-    /// Lets the call go on, and writes down how it ended. A streamed body is read before it is handed on.
+    /// Continues the call, and records its end. A streamed body is read completely before it is passed on.
     public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
         let number = asked.withLock { asked in
             asked += 1
@@ -53,7 +54,7 @@ public final class Recorder: Interceptor {
             keep(exchange, as: number)
             return answer
         } catch {
-            // Whoever gives up says nothing about the server.
+            // A cancellation is not the server's behaviour.
             if error.code != .cancelled {
                 exchange.failure = .init(code: error.code.rawValue, message: error.code.description)
                 keep(exchange, as: number)
@@ -74,7 +75,7 @@ public final class Recorder: Interceptor {
                 throw NetError(.file, "the saved body cannot be read: \(error)", underlying: error)
             }
         }
-        // One byte more tells whether there are more.
+        // One more byte shows whether the body exceeds the limit.
         let (bytes, again) = try await answer.peek(upTo: maxBodyBytes + 1)
         if bytes.count > maxBodyBytes {
             throw NetError(.bodyTooLarge, "the body is larger than the \(maxBodyBytes) bytes that are recorded")
@@ -84,7 +85,7 @@ public final class Recorder: Interceptor {
 
     private func reply(_ answer: Answer, _ bytes: Bytes, to request: Request<Bytes>) -> Recording.Reply {
         let url = redaction.hiding(url: answer.url)
-        // The lengths are those of the wire, and the body's codings have been undone.
+        // The lengths are those on the wire, but the body is decoded.
         let fields = answer.headers.filter { field in
             !["content-length", "transfer-encoding", "content-encoding"].contains(field.name.lowercased())
         }
@@ -97,7 +98,7 @@ public final class Recorder: Interceptor {
             trailers: trailers.isEmpty ? nil : .init(redaction.hiding(trailers)))
     }
 
-    /// A body that can be read once only is the transport's, and what secrets a coded one has nobody can see.
+    /// A body that can be read only once belongs to the transport. Secrets in an encoded one cannot be found.
     private static func bytes(of request: Request<Bytes>) async -> Bytes? {
         guard let body = request.body, body.isRepeatable, request.sentFields["Content-Encoding"] == nil else {
             return nil

@@ -1,11 +1,12 @@
 import NetKit
 
 extension Recording.Question {
-    /// Whether it asks for the same: fields are not compared, because they change with versions and times, and of JSON
-    /// the order of names is not, because a dictionary has none. The boundary of a form is not either: as a rule it is a
-    /// random one.
+    /// Returns whether both requests are the same. These do not count:
+    /// - fields, which change with versions and times
+    /// - the order of JSON members, because dictionaries have none
+    /// - the boundary of a form, which is usually random
     func matches(_ other: Self) -> Bool {
-        // By bytes: texts that look the same are the same to String, and others to a server.
+        // Compares bytes: strings that String treats as equal may be different URLs to a server.
         guard method == other.method, url.utf8.elementsEqual(other.url.utf8) else { return false }
         guard let body else { return true }
         guard let their = other.body else { return false }
@@ -16,7 +17,7 @@ extension Recording.Question {
         return form.pieces == theirForm.pieces
     }
 
-    /// The body as a form of several parts; nil when it is none.
+    /// The body as a multipart form, or `nil` if it is not one.
     private var form: RecordedForm? {
         let type = fields.headers["Content-Type"]
         return body.flatMap { RecordedForm($0.bytes, type) }
@@ -45,7 +46,7 @@ extension Recording.Content {
 }
 
 extension JSONValue {
-    /// The same with the members of each object in the order of their names.
+    /// Returns the value with the members of each object sorted by name.
     fileprivate var inOrder: JSONValue {
         switch self {
         case .array(let values): return .array(values.map(\.inOrder))

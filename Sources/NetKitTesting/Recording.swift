@@ -5,15 +5,16 @@ public import Foundation
 #endif
 public import NetKit
 
-/// Exchanges as they stand in a file: what was asked and what came back, without secrets. JSON, to be read and edited.
+/// Transfers as stored in a file: requests and responses without secrets. The format is JSON that can be read and
+/// edited.
 public struct Recording: Sendable, Codable, Equatable {
     /// A field.
     public struct Field: Sendable, Codable, Equatable {
-        /// Its name.
+        /// The name.
         public var name: String
-        /// Its value as text.
+        /// The value as text.
         public var value: String
-        /// Its value's bytes, which are what counts; nil where the text is UTF-8 and says it all.
+        /// The value's bytes, which take precedence; `nil` if the value is UTF-8.
         public var base64: Data?
 
         init(_ field: Headers.Field) {
@@ -27,7 +28,7 @@ public struct Recording: Sendable, Codable, Equatable {
         }
     }
 
-    /// A body: text where it is UTF-8, else Base64.
+    /// A body: text if it is UTF-8, otherwise Base64.
     public struct Content: Sendable, Codable, Equatable {
         /// The text.
         public var text: String?
@@ -48,62 +49,63 @@ public struct Recording: Sendable, Codable, Equatable {
         }
     }
 
-    /// What was asked.
+    /// The recorded request.
     public struct Question: Sendable, Codable, Equatable {
         /// The method.
         public var method: String
         /// The absolute URL.
         public var url: String
-        /// The fields, for whoever reads the file: they are not compared.
+        /// The fields, for information only: they are not compared.
         public var fields: [Field]
-        /// The body; nil for none, and for one that was read while it was sent.
+        /// The body; `nil` for none, and for a body that was read while it was sent.
         public var body: Content?
     }
 
-    /// What came back.
+    /// The recorded response.
     public struct Reply: Sendable, Codable, Equatable {
         /// The status.
         public var status: Int
-        /// The URL that answered, where redirects led elsewhere.
+        /// The final URL, if redirects led to another one.
         public var url: String?
         /// The fields.
         public var fields: [Field]
-        /// The body, its content codings undone.
+        /// The body, with its content codings removed.
         public var body: Content
-        /// The fields after the body.
+        /// The trailers.
         public var trailers: [Field]?
     }
 
-    /// How it failed.
+    /// The recorded error.
     public struct Failure: Sendable, Codable, Equatable {
         /// The number of the error's code.
         public var code: Int32
-        /// What a replay says: the code's name, where ``Recorder`` wrote it. The error's own words may hold secrets.
+        /// The message of the replayed error. ``Recorder`` writes the name of the code, because the original message
+        /// may contain secrets.
         public var message: String
     }
 
     /// One request and its end.
     public struct Exchange: Sendable, Codable, Equatable {
-        /// What was asked.
+        /// The request.
         public var request: Question
-        /// What came back; nil when it failed.
+        /// The response; `nil` if the transfer failed.
         public var response: Reply?
-        /// How it failed; nil when it did not.
+        /// The error; `nil` if the transfer succeeded.
         public var failure: Failure?
     }
 
-    /// The form of the file: 1.
+    /// The version of the file format: 1.
     public var version = 1
-    /// In the order in which they were asked.
+    /// The transfers, in the order of their requests.
     public var exchanges: [Exchange] = []
 
-    /// An empty one.
+    /// Creates an empty recording.
     public init() {}
 
-    /// Reads one.
+    /// Reads a recording.
     ///
-    /// Throws ``NetKit/NetError/Code/file`` when there is none to read and ``NetKit/NetError/Code/undecodable`` for what
-    /// is none.
+    /// Throws ``NetKit/NetError/Code/file`` if the file cannot be read, and ``NetKit/NetError/Code/undecodable`` if it
+    /// is not a recording.
     public init(contentsOf path: String) throws(NetError) {
         let data: Data
         do {
@@ -126,7 +128,7 @@ public struct Recording: Sendable, Codable, Equatable {
         }
     }
 
-    /// Writes it, whole or not at all; two recordings of the same exchanges are the same text.
+    /// Writes the recording atomically. Two recordings of the same transfers give the same text.
     public func write(to path: String) throws(NetError) {
         do {
             let encoder = JSONEncoder()
@@ -139,7 +141,7 @@ public struct Recording: Sendable, Codable, Equatable {
 }
 
 extension Recording.Question {
-    /// A request without its secrets.
+    /// Creates a request without its secrets.
     init(_ request: Request<Bytes>, _ body: Bytes?, without redaction: Redaction) {
         let fields = request.sentFields
         method = request.method.rawValue
@@ -150,10 +152,10 @@ extension Recording.Question {
 }
 
 extension Recording.Exchange {
-    /// How it is called in messages.
+    /// The request's name in messages.
     var name: String { "\(request.method) \(request.url)" }
 
-    /// Why it cannot be replayed; nil when it can.
+    /// Why it cannot be replayed, or `nil` if it can.
     var fault: String? {
         switch (response, failure) {
         case (nil, nil): "has neither a response nor a failure"

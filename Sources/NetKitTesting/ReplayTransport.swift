@@ -1,27 +1,28 @@
 public import NetKit
 
-/// A transport that answers from a ``Recording``; nothing is sent.
+/// A transport that returns the responses of a ``Recording``. It sends nothing.
 ///
 ///     let replay = try ReplayTransport(contentsOf: "Fixtures/cities.json")
 ///     let agent = Agent(configuration, transport: replay)
 ///
-/// A request is matched by method, URL and body, secrets hidden as they were when it was recorded; boundaries of forms
-/// do not count. Several exchanges of one request come one after the other; the last one answers all after it. What was
-/// not recorded ends with ``NetKit/NetError/Code/usage``, and the message names the request and the closest one that
-/// was. Everything else is an agent's as ever: limits, decoding, validation, interceptors, cache and observers.
+/// A request is matched by method, URL and body, with the same secrets hidden as in the recording. Boundaries of forms
+/// are ignored. Several transfers of one request are returned in order, and the last one is repeated.
+///
+/// A request that was not recorded fails with ``NetKit/NetError/Code/usage``; the message names it and the closest
+/// recorded one. The agent's own parts work as usual: limits, decoding, validation, interceptors, cache and observers.
 /// Thread-safe.
 public final class ReplayTransport: Transport {
     fileprivate struct State: Sendable {
         var used: Set<Int> = []
-        /// By the stub's exchange that was led elsewhere: the recorded one that answers there. Not by the URL, to which
-        /// several may be on their way.
+        /// The recorded transfer that supplies a redirect's target, by the number of the stub's transfer. Not by URL,
+        /// because several transfers may be redirected to one.
         var elsewhere: [Int: Int] = [:]
     }
 
     private let stub: StubTransport
     private let tape: Tape
 
-    /// What is matched, apart from the stub, which holds it.
+    /// The matching state. It is separate from the stub, which references it.
     fileprivate final class Tape: Sendable {
         let recording: Recording
         let redaction: Redaction
@@ -34,39 +35,39 @@ public final class ReplayTransport: Transport {
     }
 
     /// - Parameters:
-    ///   - recording: what was recorded.
-    ///   - redaction: the one that was recorded with.
+    ///   - recording: the recorded transfers.
+    ///   - redaction: the redaction that was used for the recording.
     public init(_ recording: Recording, redaction: Redaction = Redaction()) {
         let tape = Tape(recording, redaction)
         self.tape = tape
         stub = StubTransport { asked throws(NetError) in try tape.answer(to: asked) }
     }
 
-    /// Answers from a file.
+    /// Creates a transport from a file.
     public convenience init(contentsOf path: String, redaction: Redaction = Redaction()) throws(NetError) {
         self.init(try Recording(contentsOf: path), redaction: redaction)
     }
 
-    /// What was asked so far, in order: one request for each hop.
+    /// The requests so far, in order: one for each hop.
     public var requests: [StubRequest] { stub.requests }
 
-    /// Recorded exchanges that nobody has asked for.
+    /// The recorded transfers that were not requested.
     public var unused: [Recording.Exchange] {
         let used = tape.state.withLock { $0.used }
         return tape.recording.exchanges.indices.filter { !used.contains($0) }.map { tape.recording.exchanges[$0] }
     }
 
-    /// Answers as recorded.
+    /// Returns the recorded response.
     public func send(_ request: Request<Bytes>) async throws(NetError) -> Response<Bytes> {
         try await stub.send(request)
     }
 
-    /// Answers as recorded, the body in one piece.
+    /// Returns the recorded response, with the body in one chunk.
     public func stream(_ request: Request<Bytes>) async throws(NetError) -> ResponseStream {
         try await stub.stream(request)
     }
 
-    /// Takes no more requests.
+    /// Accepts no more requests.
     public func shutdown() async {
         await stub.shutdown()
     }
@@ -99,7 +100,8 @@ extension ReplayTransport.Tape {
         }
         if let url = exchange.response?.url, asked.request.redirects ?? .follow != .return {
             state.withLock { $0.elsewhere[asked.exchange] = index }
-            // Which one it was is not recorded. A body that cannot be sent again went nowhere else: that was a 303.
+            // The redirect's status is not recorded. A body that cannot be sent again was not resent, so the status was
+            // 303.
             return .redirect(to: url, status: asked.request.body?.isRepeatable ?? true ? 307 : 303)
         }
         return reply(index)
@@ -113,7 +115,7 @@ extension ReplayTransport.Tape {
         return reply
     }
 
-    /// What may have been meant.
+    /// Returns a hint at the closest recorded request, for the error message.
     private func closest(to question: Recording.Question) -> String {
         let requests = recording.exchanges.map(\.request)
         if requests.contains(where: { $0.url == question.url && $0.method == question.method }) {

@@ -1,6 +1,6 @@
 import NetKit
 
-/// The pieces of a reply's body: each step is taken when its bytes are asked for.
+/// The chunks of a reply's body. Each step is run when its bytes are requested.
 struct StubChunks: AsyncSequence, Sendable {
     typealias Element = Bytes
     typealias Failure = NetError
@@ -10,9 +10,9 @@ struct StubChunks: AsyncSequence, Sendable {
     private var next = 0
     private var count = 0
     private let check: JSONCheck?
-    // Told behind the piece that is wrong, as the engine does.
+    // Thrown after the chunk that is wrong, as by the engine.
     private var failure: NetError?
-    /// What errors of a stream tell of its response.
+    /// The response head in the errors of a stream.
     var head: Response<Bytes>?
 
     init(_ reply: StubReply, to request: Request<Bytes>) throws(NetError) {
@@ -36,7 +36,7 @@ struct StubChunks: AsyncSequence, Sendable {
         }
     }
 
-    /// The next bytes; nil at the end.
+    /// Returns the next bytes, or `nil` at the end.
     mutating func next() async throws(NetError) -> Bytes? {
         do throws(NetError) {
             return try await nextBytes()

@@ -5,14 +5,14 @@ import Foundation
 #endif
 import NetKit
 
-/// One request on its way through a stub: its hops, its body and its end.
+/// One transfer through a stub: its hops, its body and its end.
 final class StubExchange: Sendable {
     private let request: Request<Bytes>
     private let number: Int
     private let transport: StubTransport
     private let isOver = Watched(false)
 
-    /// - Parameter number: another one for each exchange of the transport.
+    /// - Parameter number: unique among the transfers of the transport.
     init(_ request: Request<Bytes>, number: Int, with transport: StubTransport) {
         self.request = request
         self.number = number
@@ -23,7 +23,7 @@ final class StubExchange: Sendable {
         end()
     }
 
-    /// Nothing more will happen; called as often as one likes.
+    /// Ends the transfer. May be called more than once.
     func end() {
         let wasOver = isOver.change { isOver in
             defer { isOver = true }
@@ -34,7 +34,7 @@ final class StubExchange: Sendable {
         }
     }
 
-    /// The response and its whole body, or the file that it went to.
+    /// Returns the response with its whole body, or with the file that contains it.
     func response() async throws(NetError) -> Response<Bytes> {
         var (_, response, chunks) = try await head()
         var body: [UInt8] = []
@@ -55,14 +55,14 @@ final class StubExchange: Sendable {
         return response
     }
 
-    /// The response as a stream, which ends the exchange when it is read or given up.
+    /// Returns the response as a stream. The transfer ends when the stream is read or released.
     func stream() async throws(NetError) -> ResponseStream {
         var (earlierHeads, response, chunks) = try await head()
         chunks.head = response
         return ResponseStream(response, after: earlierHeads, chunks: chunks, onRelease: end)
     }
 
-    /// A body that is not what was expected is for the caller's eyes, as far as the head tells.
+    /// Returns whether the head allows the body check. A body that is not checked is not saved to the file.
     private func isExpected(_ response: Response<Bytes>) throws(NetError) -> Bool {
         if request.expectation == nil {
             return true
@@ -117,7 +117,7 @@ final class StubExchange: Sendable {
         }
     }
 
-    /// The reply is chosen when the head has come, as a server does, and the body read before it is sent.
+    /// The reply is chosen when the head has arrived, as in a server. The body is read before the reply is sent.
     private func reply(to hop: Request<Bytes>, isFirst: Bool) async throws(NetError) -> StubReply {
         let (index, described) = transport.arrived(hop, of: number)
         if described?.readsBody ?? true {
@@ -165,7 +165,7 @@ extension Response where Value == Bytes {
 }
 
 extension NetError {
-    /// The error with what had come, unless it tells a response of its own.
+    /// Returns the error with the partial response, unless it already has a response.
     func telling(_ partial: Response<Bytes>) -> NetError {
         response != nil
             ? self
@@ -174,7 +174,7 @@ extension NetError {
                 underlying: underlying)
     }
 
-    /// The error with the hops so far, unless it tells some of its own.
+    /// Returns the error with the hops so far, unless it already has metrics.
     fileprivate func telling(_ hops: Metrics) -> NetError {
         !metrics.isEmpty || response != nil
             ? self
@@ -191,7 +191,7 @@ extension StubReply {
         return response
     }
 
-    /// What a head may be.
+    /// Checks the head against the limits.
     fileprivate func check(_ limits: Limits) throws(NetError) {
         guard (200...999).contains(status) else {
             throw NetError(.badResponse, "a stub's status is \(status)")
@@ -199,7 +199,7 @@ extension StubReply {
         if let most = limits.maxHeadFields, headers.count > most {
             throw NetError(.headTooLarge, "the head has more than \(most) fields")
         }
-        // As HTTP/1.1 would write it, with an empty reason.
+        // The size in HTTP/1.1, with an empty reason phrase.
         let bytes = headers.reduce("HTTP/1.1 200 \r\n\r\n".utf8.count) { sum, field in
             sum + field.name.utf8.count + field.bytes.count + ": \r\n".utf8.count
         }

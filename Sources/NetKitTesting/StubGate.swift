@@ -1,6 +1,6 @@
 public import NetKit
 
-/// Holds up a stub's reply until the test opens it, instead of a delay.
+/// Holds a stub's reply until the test opens it, so that tests need no delays.
 ///
 ///     let gate = StubGate()
 ///     stub.answer("/slow", with: .text("at last").held(by: gate))
@@ -17,28 +17,28 @@ public final class StubGate: Sendable {
 
     private let state = Watched(State())
 
-    /// A closed gate.
+    /// Creates a closed gate.
     public init() {}
 
-    /// Lets through who waits and whoever comes later.
+    /// Opens the gate for waiting and later replies.
     public func open() {
         state.change { $0.isOpen = true }
     }
 
-    /// Whether it was opened.
+    /// Whether the gate is open.
     public var isOpen: Bool { state.value.isOpen }
 
-    /// How often a reply came to it so far, open or not.
+    /// The number of replies that have reached the gate so far.
     public var arrivalCount: Int { state.value.arrivals }
 
-    /// Waits until replies came to it this many times in all.
+    /// Waits until this number of replies has reached the gate.
     ///
-    /// Throws `NetError.Code.cancelled` when the task is cancelled first.
+    /// Throws `NetError.Code.cancelled` if the task is cancelled first.
     public func waitForArrivals(_ count: Int) async throws(NetError) {
         try await state.wait { $0.arrivals >= count }
     }
 
-    /// Waits until it is open; throws when the task is cancelled first.
+    /// Waits until the gate is open. Throws if the task is cancelled first.
     func pass() async throws(NetError) {
         state.change { $0.arrivals += 1 }
         try await state.wait { $0.isOpen }

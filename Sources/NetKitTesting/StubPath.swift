@@ -1,6 +1,6 @@
 public import NetKit
 
-/// A way to the network that a test puts up and takes down.
+/// A network path whose state the test sets.
 ///
 ///     let path = StubPath(.notReachable)
 ///     let reachability = Reachability(path)
@@ -19,17 +19,17 @@ public final class StubPath: PathSource {
 
     private let kept: Lock<Kept>
 
-    /// A way as this says; by default over a cable.
+    /// Creates a path with a state; by default it is wired.
     public init(_ state: PathState = PathState(.viaWiFiOrWired)) {
         kept = Lock(Kept(state: state))
     }
 
-    /// A way of this status.
+    /// Creates a path with a status.
     public convenience init(_ status: PathState.Status) {
         self.init(PathState(status))
     }
 
-    /// Tells a state, also when it is the one before.
+    /// Reports a state, even if it is unchanged.
     public func set(_ state: PathState) {
         let tell = kept.withLock { kept in
             kept.state = state
@@ -38,23 +38,23 @@ public final class StubPath: PathSource {
         tell?(state)
     }
 
-    /// Tells a state of this status.
+    /// Reports a state with this status.
     public func set(_ status: PathState.Status) {
         set(PathState(status))
     }
 
-    /// From now on this host is reached in another way than the rest; nil makes it as the rest.
+    /// Sets the path to one host. If `nil`, the host has the same path as all others.
     public func set(_ state: PathState?, of host: String) {
         kept.withLock { $0.hosts[host] = state }
     }
 
-    /// The hosts whose way was asked for, in order.
+    /// The hosts whose path was requested, in order.
     public var lookups: [String] { kept.withLock { $0.lookups } }
 
-    /// Whether nobody watches any more.
+    /// Whether the path is no longer monitored.
     public var isStopped: Bool { kept.withLock { $0.isStopped } }
 
-    /// Tells what was set.
+    /// Reports the current state and later ones.
     public func start(_ tell: @escaping @Sendable (PathState) -> Void) {
         let state = kept.withLock { kept in
             kept.tell = tell
@@ -63,7 +63,7 @@ public final class StubPath: PathSource {
         tell(state)
     }
 
-    /// Tells no more.
+    /// Stops reporting.
     public func stop() {
         kept.withLock { kept in
             kept.isStopped = true
@@ -71,7 +71,7 @@ public final class StubPath: PathSource {
         }
     }
 
-    /// What was set for the host, or for all.
+    /// Returns the state for the host, or the common one.
     public func state(of host: String) async -> PathState {
         kept.withLock { kept in
             kept.lookups.append(host)

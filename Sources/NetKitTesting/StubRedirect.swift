@@ -1,8 +1,8 @@
 import NetKit
 
-/// What becomes of a redirect: a pure decision, as the engine's.
+/// The redirect logic, the same as the engine's. Pure.
 enum StubRedirect {
-    /// The next request, or nil when this reply is the response.
+    /// Returns the next request, or `nil` if this reply is the response.
     static func next(
         after request: Request<Bytes>, _ reply: StubReply, followed: Int
     ) throws(NetError) -> Request<Bytes>? {

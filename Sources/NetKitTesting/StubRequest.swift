@@ -1,13 +1,13 @@
 public import NetKit
 
-/// A request as a ``StubTransport`` got it: one for each hop, so that a redirect gives another one.
+/// A request that a ``StubTransport`` received. There is one for each hop, so a redirect adds another one.
 public struct StubRequest: Sendable {
-    /// The request as the agent completed it, or as a redirect changed it.
+    /// The request as completed by the agent, or as changed by a redirect.
     public let request: Request<Bytes>
-    /// Tells the hops of one request from those of others.
+    /// The number of the transfer, to which all its hops belong.
     let exchange: Int
     var received: [UInt8] = []
-    /// Whether the body has come whole; true without one, false when the reply did not wait for it.
+    /// Whether the body was received completely. True without a body, false if the reply did not wait for it.
     public internal(set) var isWhole = false
 
     init(_ request: Request<Bytes>, of exchange: Int) {
@@ -18,10 +18,10 @@ public struct StubRequest: Sendable {
     /// The method.
     public var method: Method { request.method }
 
-    /// The absolute URL, as it was asked.
+    /// The absolute URL, before redirects.
     public var url: String { request.url }
 
-    /// The URL's path, without query and fragment; "/" when there is none.
+    /// The URL's path, without query and fragment; "/" if it is empty.
     public var path: String {
         let place = self.place
         guard let mark = place.firstRange(of: "://") else { return place }
@@ -29,17 +29,17 @@ public struct StubRequest: Sendable {
         return slash.map { String(place[$0...]) } ?? "/"
     }
 
-    /// What follows the first "?" of the URL; nil when there is none.
+    /// The text after the first "?" of the URL, or `nil` without one.
     public var query: String? {
         let address = url.prefix { $0 != "#" }
         return address.firstIndex(of: "?").map { String(address[address.index(after: $0)...]) }
     }
 
-    /// The fields in order, with the body's Content-Type and Content-Encoding where no other is named. What the agent's
-    /// credentials would add is not among them: see ``request``.
+    /// The fields in order, with the Content-Type and Content-Encoding of the body unless the request has its own. The
+    /// agent's credentials are not included: see ``request``.
     public var headers: Headers { request.sentFields }
 
-    /// The body, as far as it has come.
+    /// The bytes of the body received so far.
     public var body: Bytes { Bytes(received) }
 
     /// The URL without userinfo, query and fragment.

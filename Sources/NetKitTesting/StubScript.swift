@@ -1,6 +1,6 @@
 import NetKit
 
-/// Which reply comes next for which request.
+/// Selects the next reply for a request.
 struct StubScript: Sendable {
     struct Key: Hashable, Sendable {
         let method: Method?
@@ -18,8 +18,8 @@ struct StubScript: Sendable {
         rows[key] = replies.isEmpty ? nil : Row(replies: replies)
     }
 
-    /// The next reply of the row that says most about the request: a URL before a path before "*", and with a method
-    /// before without one.
+    /// Returns the next reply of the most specific entry. A URL is more specific than a path, and a path than "*". An
+    /// entry with a method precedes one without.
     mutating func next(for request: StubRequest) -> StubReply? {
         for place in [request.place, request.path, "*"] {
             for method in [request.method, nil] {

@@ -1,6 +1,6 @@
 public import NetKit
 
-/// Time that passes only when somebody waits: a wait is over at once, and written down.
+/// A clock that advances only by waiting. Each wait ends immediately and is recorded.
 ///
 ///     let time = StubTime()
 ///     configuration.interceptors = [Retry(time: time.source)]
@@ -18,13 +18,13 @@ public final class StubTime: Sendable {
     private let state: Watched<State>
     private let startEpochSeconds: Double
 
-    /// Time that begins at 0, and at this many seconds since 1970.
+    /// Creates a clock at 0, and at this number of seconds since 1970.
     public init(epochSeconds: Double = 784_111_777) {
         state = Watched(State(now: .zero))
         startEpochSeconds = epochSeconds
     }
 
-    /// The time for an interceptor.
+    /// The source of time for an interceptor.
     public var source: TimeSource {
         TimeSource(
             now: { self.now },
@@ -32,18 +32,18 @@ public final class StubTime: Sendable {
             sleep: { try await self.sleep($0) })
     }
 
-    /// The time that has passed.
+    /// The elapsed time.
     public var now: Duration { state.value.now }
 
-    /// What was waited for so far, in order.
+    /// The waits so far, in order.
     public var waits: [Duration] { state.value.waits }
 
-    /// Lets time pass.
+    /// Advances the clock.
     public func advance(by time: Duration) {
         state.change { $0.now += time }
     }
 
-    /// Waits that begin from now on last until the gate is open.
+    /// Makes waits that begin from now on last until the gate is open.
     public func hold(by gate: StubGate) {
         state.change { $0.gate = gate }
     }

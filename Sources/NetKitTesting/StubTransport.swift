@@ -1,6 +1,6 @@
 public import NetKit
 
-/// A transport that sends nothing: it answers as the test says, and remembers what it was asked.
+/// A transport that sends nothing. It returns the replies of the test, and records the requests.
 ///
 ///     let stub = StubTransport()
 ///     stub.answer("/cities", with: .json("[]"))
@@ -9,14 +9,18 @@ public import NetKit
 ///     …
 ///     #expect(stub.requests.map(\.path) == ["/login", "/login", "/cities"])
 ///
-/// It does what a transport does: what the engine would not send is refused with the same error, bodies are read to
-/// their announced length, redirects are followed as the request says, limits of bodies, heads and redirects hold,
-/// bodies are saved to files, and a cancelled task is told at once.
-/// Time does not pass in it: what should take long waits for a ``StubGate``, and limits of time never end anything.
-/// Connections, TLS, content codings, cookies and challenges of one's own credentials are the engine's alone.
-/// Thread-safe.
+/// It behaves like a transport:
+/// - it rejects what the engine would not send, with the same error
+/// - it reads bodies to their announced length
+/// - it follows redirects by the request's policy
+/// - it applies the limits of bodies, heads and redirects
+/// - it saves bodies to files
+/// - it reports a cancellation immediately
+///
+/// Time does not pass in it. A slow reply waits for a ``StubGate``, and time limits never expire. Connections, TLS,
+/// content codings, cookies and authentication challenges exist only in the engine. Thread-safe.
 public final class StubTransport: Transport {
-    /// Makes a reply from a request whose body has been read; what it throws ends the request.
+    /// Creates a reply from a request whose body has been read. An error thrown here ends the request.
     public typealias Answer = @Sendable (StubRequest) async throws -> StubReply
 
     private struct State: Sendable {
@@ -30,19 +34,19 @@ public final class StubTransport: Transport {
     private let state = Watched(State())
     private let fallback: Answer?
 
-    /// A stub that answers what ``answer(_:method:with:_:)`` says, and ends any other request with
+    /// Creates a stub with the replies set by ``answer(_:method:with:_:)``. Any other request fails with
     /// `NetError.Code.usage`.
     public init() {
         fallback = nil
     }
 
-    /// A stub that answers by a closure whatever ``answer(_:method:with:_:)`` does not.
+    /// Creates a stub whose closure replies to all requests that ``answer(_:method:with:_:)`` does not cover.
     public init(_ answer: @escaping Answer) {
         fallback = answer
     }
 
-    /// A stub whose closure gets the request as the agent completed it, and makes a whole response, which comes in one
-    /// piece. A redirect among them is followed.
+    /// Creates a stub whose closure receives the completed request and returns a complete response, delivered in one
+    /// chunk. A returned redirect is followed.
     public convenience init(
         responding response: @escaping @Sendable (Request<Bytes>) async throws(NetError) -> Response<Bytes>
     ) {
@@ -57,37 +61,38 @@ public final class StubTransport: Transport {
         }
     }
 
-    /// Describes the replies to successive requests; the last one answers all after it.
+    /// Sets the replies to successive requests. The last reply is repeated.
     ///
-    /// The most telling description counts: a URL before a path before "*", and one with a method before one without.
+    /// The most specific entry applies. A URL is more specific than a path, and a path than "*". An entry with a method
+    /// precedes one without.
     /// - Parameters:
     ///   - place: a path such as "/cities", an absolute URL without a query, or "*" for any.
-    ///   - method: nil is any.
+    ///   - method: the method; `nil` matches all.
     ///   - reply: the first reply.
-    ///   - more: those to the requests after it.
+    ///   - more: the replies to the following requests.
     public func answer(_ place: String, method: Method? = nil, with reply: StubReply, _ more: StubReply...) {
         answer(place, method: method, with: [reply] + more)
     }
 
-    /// As ``answer(_:method:with:_:)``, with the replies in an array; none makes the place unknown again.
+    /// As ``answer(_:method:with:_:)``, with an array of replies. An empty array removes the entry.
     public func answer(_ place: String, method: Method? = nil, with replies: [StubReply]) {
         state.change { $0.script.set(replies, for: .init(method: method, place: place)) }
     }
 
-    /// What was asked so far, in order: one request for each hop.
+    /// The requests so far, in order: one for each hop.
     public var requests: [StubRequest] { state.value.requests }
 
     /// Whether it was shut down.
     public var isShutDown: Bool { state.value.isShutDown }
 
-    /// Waits until this many requests in all have come, and their bodies, where the reply waits for them.
+    /// Waits until this number of requests has been received, with the bodies that their replies wait for.
     ///
-    /// Throws `NetError.Code.cancelled` when the task is cancelled first.
+    /// Throws `NetError.Code.cancelled` if the task is cancelled first.
     public func waitForRequests(_ count: Int) async throws(NetError) {
         try await state.wait { $0.requests.count { $0.isWhole } >= count }
     }
 
-    /// Answers as described.
+    /// Returns the reply for the request.
     public func send(_ request: Request<Bytes>) async throws(NetError) -> Response<Bytes> {
         let exchange = try begin(request)
         return try await promptly { () async throws(NetError) in
@@ -96,7 +101,7 @@ public final class StubTransport: Transport {
         }
     }
 
-    /// Answers as described: the body's steps are taken as the stream is read, and not sooner.
+    /// Returns the reply as a stream. The steps of the body run while the stream is read.
     public func stream(_ request: Request<Bytes>) async throws(NetError) -> ResponseStream {
         let exchange = try begin(request)
         return try await promptly { () async throws(NetError) in
@@ -109,10 +114,10 @@ public final class StubTransport: Transport {
         }
     }
 
-    /// Takes no more requests, and returns when the last one has ended and the last stream is read or given up.
+    /// Accepts no more requests. Returns when the last one has ended and the last stream is read or released.
     public func shutdown() async {
         state.change { $0.isShutDown = true }
-        // A task of its own, so that cancelling the caller ends the wait no sooner.
+        // A separate task, because cancelling the caller must not end the wait.
         await Task { [state] in try? await state.wait { $0.underWay == 0 } }.value
     }
 
@@ -135,7 +140,7 @@ public final class StubTransport: Transport {
 }
 
 extension StubTransport {
-    /// Remembers a hop's request; returns its place, and the reply that is described for it.
+    /// Records a hop's request. Returns its index, and the reply that was set for it.
     func arrived(_ request: Request<Bytes>, of exchange: Int) -> (index: Int, reply: StubReply?) {
         state.change { state in
             let asked = StubRequest(request, of: exchange)
@@ -155,7 +160,7 @@ extension StubTransport {
         }
     }
 
-    /// What the closure says, when no reply is described.
+    /// Returns the closure's reply, for a request without an entry.
     func answer(to request: StubRequest) async throws(NetError) -> StubReply {
         guard let fallback else {
             throw NetError(.usage, "the stub has no reply to \(request.method) \(request.path)")

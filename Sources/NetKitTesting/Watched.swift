@@ -1,6 +1,6 @@
 import NetKit
 
-/// State behind a lock, and tasks that wait until it is as they want it.
+/// State behind a lock. Tasks can wait for a condition on it.
 final class Watched<State: Sendable>: Sendable {
     private struct Waiter: Sendable {
         let id: Int
@@ -12,7 +12,7 @@ final class Watched<State: Sendable>: Sendable {
         var state: State
         var waiters: [Waiter] = []
         var nextID = 0
-        // Waiters whose task was cancelled before they could be added.
+        // Waiters whose task was cancelled before they were added.
         var cancelledEarly: Set<Int> = []
     }
 
@@ -24,7 +24,7 @@ final class Watched<State: Sendable>: Sendable {
 
     var value: State { guarded.withLock { $0.state } }
 
-    /// Changes the state, and wakes those who waited for it to become so.
+    /// Changes the state, and resumes the waiters whose condition is now true.
     func change<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
         let (result, met) = guarded.withLock { guarded in
             let result = body(&guarded.state)
@@ -38,7 +38,7 @@ final class Watched<State: Sendable>: Sendable {
         return result
     }
 
-    /// Waits until the state meets the condition; throws `NetError.Code.cancelled` when the task is cancelled first.
+    /// Waits until the state meets the condition. Throws `NetError.Code.cancelled` if the task is cancelled first.
     func wait(until condition: @escaping @Sendable (State) -> Bool) async throws(NetError) {
         let id = guarded.withLock { guarded in
             guarded.nextID += 1
@@ -84,8 +84,8 @@ final class Watched<State: Sendable>: Sendable {
     }
 }
 
-/// The operation's result, or `NetError.Code.cancelled` as soon as the task is cancelled, however long the operation
-/// takes to notice it.
+/// Returns the operation's result, or throws `NetError.Code.cancelled` as soon as the task is cancelled, without
+/// waiting for the operation.
 func promptly<Value: Sendable>(
     _ operation: @escaping @Sendable () async throws(NetError) -> Value
 ) async throws(NetError) -> Value {

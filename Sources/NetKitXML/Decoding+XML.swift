@@ -7,7 +7,8 @@ extension Decoding where Value == XMLDocument {
     /// An XML body as a tree.
     public static var xml: Decoding { xml(XMLRules()) }
 
-    /// An XML body as a tree, as the rules say. A charset in the Content-Type counts more than the text's own.
+    /// An XML body as a tree, within these rules. A charset in the Content-Type takes precedence over the text's
+    /// declaration.
     public static func xml(_ rules: XMLRules) -> Decoding {
         Decoding(types: xmlTypes) { response in
             try XMLDocument(response.bytes, charset: response.xmlCharset, rules: rules)
@@ -16,10 +17,11 @@ extension Decoding where Value == XMLDocument {
 }
 
 extension Decoding where Value == [XMLEvent] {
-    /// An XML body as its events.
+    /// An XML body as a list of events.
     public static var xmlEvents: Decoding { xmlEvents(XMLRules()) }
 
-    /// An XML body as its events, as the rules say. To read them as they arrive, see ``NetKit/Agent/xmlEvents(_:rules:)``.
+    /// An XML body as a list of events, within these rules. To read events as they arrive, see
+    /// ``NetKit/Agent/xmlEvents(_:rules:)``.
     public static func xmlEvents(_ rules: XMLRules) -> Decoding {
         Decoding(types: xmlTypes) { response in
             let parser = try XMLParser(charset: response.xmlCharset, rules: rules)
@@ -29,7 +31,8 @@ extension Decoding where Value == [XMLEvent] {
 }
 
 extension Request where Value == XMLDocument {
-    /// Asks for an XML body as a tree; statuses from 200 to 299, types application/xml, text/xml and *+xml.
+    /// Creates a request for an XML body as a tree. Accepts statuses from 200 to 299 and the types application/xml,
+    /// text/xml and *+xml.
     public init(
         _ url: String, method: Method = .get, parameters: Parameters? = nil, headers: Headers = [:], body: Body? = nil
     ) {
@@ -38,7 +41,8 @@ extension Request where Value == XMLDocument {
 }
 
 extension Request where Value == [XMLEvent] {
-    /// Asks for an XML body as its events; statuses from 200 to 299, types application/xml, text/xml and *+xml.
+    /// Creates a request for an XML body as events. Accepts statuses from 200 to 299 and the types application/xml,
+    /// text/xml and *+xml.
     public init(
         _ url: String, method: Method = .get, parameters: Parameters? = nil, headers: Headers = [:], body: Body? = nil
     ) {

@@ -1,11 +1,11 @@
 /// An attribute of an element.
 public struct XMLAttribute: Sendable, Hashable {
-    /// Its name.
+    /// The name.
     public var name: XMLName
-    /// Its value, references undone.
+    /// The value, with its references resolved.
     public var value: String
 
-    /// An attribute.
+    /// Creates an attribute.
     public init(_ name: XMLName, _ value: String) {
         self.name = name
         self.value = value
@@ -14,12 +14,12 @@ public struct XMLAttribute: Sendable, Hashable {
 
 /// A namespace that an element declares.
 public struct XMLNamespace: Sendable, Hashable {
-    /// What stands for it in names; nil where names have no colon.
+    /// The prefix, or `nil` for the default namespace.
     public var prefix: String?
-    /// Its name; empty takes a namespace back.
+    /// The namespace name. An empty one removes the declaration.
     public var name: String
 
-    /// A declaration.
+    /// Creates a declaration.
     public init(prefix: String?, name: String) {
         self.prefix = prefix
         self.name = name

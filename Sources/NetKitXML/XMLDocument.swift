@@ -1,44 +1,44 @@
 public import NetKit
 
-/// A whole XML text as a tree: a value.
+/// A complete XML document as a tree of values.
 ///
 ///     let feed = try await agent.send(Request<XMLDocument>("feed.xml")).value
 ///     let titles = feed.root.elements(named: "entry").compactMap { $0.element(named: "title")?.text }
 public struct XMLDocument: Sendable, Hashable {
-    /// The one element that holds all others.
+    /// The root element.
     public var root: XMLElement
-    /// The document type declaration, where there is one: the root's name and what it refers to.
+    /// The document type declaration, if there is one: the root's name and external identifiers.
     public var documentType: DocumentType?
 
-    /// What a document type declaration says of itself; nothing is fetched.
+    /// A document type declaration. Its identifiers are never fetched.
     public struct DocumentType: Sendable, Hashable {
-        /// The name that the root should have.
+        /// The expected name of the root.
         public var name: String
         /// The public identifier.
         public var publicID: String?
-        /// The system identifier, mostly a URL.
+        /// The system identifier, usually a URL.
         public var systemID: String?
     }
 
-    /// A document of one's own.
+    /// Creates a document.
     public init(root: XMLElement) {
         self.root = root
     }
 
-    /// Reads a text.
+    /// Parses a document.
     ///
-    /// Throws `NetError.Code.badXML` with line and column (``XMLFault``) for what is no well-formed XML or refers to an
-    /// entity, `tooLarge` for what is more than the rules allow, `badCharset`.
+    /// Throws `NetError.Code.badXML` with line and column (``XMLFault``) if it is not well-formed or refers to an
+    /// entity. Throws `tooLarge` if it exceeds the rules, and `badCharset`.
     /// - Parameters:
     ///   - bytes: the text.
-    ///   - charset: what is known of its charset from elsewhere; a byte order mark counts more (RFC 7303, 3).
-    ///   - rules: how much it may be.
+    ///   - charset: the charset known from elsewhere. A byte order mark takes precedence (RFC 7303, 3).
+    ///   - rules: the limits.
     public init(_ bytes: Bytes, charset: String? = nil, rules: XMLRules = XMLRules()) throws(NetError) {
         let parser = try XMLParser(charset: charset, rules: rules)
         var builder = XMLTreeBuilder(maxNodes: rules.maxNodes)
         var start = 0
         while start < bytes.count {
-            // In pieces, so that the events of a large text do not all stand beside its tree.
+            // Parses in chunks, so that the events of a large text are not all in memory beside its tree.
             let end = min(start + 1 << 16, bytes.count)
             try builder.add(try parser.feed(bytes, from: start, to: end))
             start = end

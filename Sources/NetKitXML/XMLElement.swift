@@ -1,15 +1,15 @@
-/// An element with all that is in it.
+/// An element with its contents.
 public struct XMLElement: Sendable, Hashable {
-    /// Its name.
+    /// The name.
     public var name: XMLName
-    /// Its attributes, in order.
+    /// The attributes, in order.
     public var attributes: [XMLAttribute]
-    /// The namespaces that it declares.
+    /// The namespaces that the element declares.
     public var namespaces: [XMLNamespace]
-    /// What is in it, in order.
+    /// The child nodes, in order.
     public var children: [XMLNode]
 
-    /// An element.
+    /// Creates an element.
     public init(
         _ name: XMLName, attributes: [XMLAttribute] = [], namespaces: [XMLNamespace] = [], children: [XMLNode] = []
     ) {
@@ -19,7 +19,7 @@ public struct XMLElement: Sendable, Hashable {
         self.children = children
     }
 
-    /// The elements in it, in order.
+    /// The child elements, in order.
     public var elements: [XMLElement] {
         children.compactMap { child in
             guard case .element(let element) = child else { return nil }
@@ -27,20 +27,20 @@ public struct XMLElement: Sendable, Hashable {
         }
     }
 
-    /// The elements in it of this name.
+    /// Returns the child elements of this name.
     ///
     /// - Parameters:
     ///   - local: the name without a prefix.
-    ///   - namespace: nil is any.
+    ///   - namespace: the namespace; `nil` matches all.
     public func elements(named local: String, namespace: String? = nil) -> [XMLElement] {
         elements.filter { $0.name.isCalled(local, in: namespace) }
     }
 
-    /// The first element in it of this name; nil when there is none.
+    /// Returns the first child element of this name, or `nil` if there is none.
     ///
     /// - Parameters:
     ///   - local: the name without a prefix.
-    ///   - namespace: nil is any.
+    ///   - namespace: the namespace; `nil` matches all.
     public func element(named local: String, namespace: String? = nil) -> XMLElement? {
         for case .element(let element) in children where element.name.isCalled(local, in: namespace) {
             return element
@@ -48,23 +48,23 @@ public struct XMLElement: Sendable, Hashable {
         return nil
     }
 
-    /// The value of an attribute; nil when there is none.
+    /// Returns the value of an attribute, or `nil` if there is none.
     ///
     /// - Parameters:
     ///   - local: the name without a prefix.
-    ///   - namespace: nil is any.
+    ///   - namespace: the namespace; `nil` matches all.
     public func attribute(_ local: String, namespace: String? = nil) -> String? {
         attributes.first { $0.name.isCalled(local, in: namespace) }?.value
     }
 
-    /// All text in it, at any depth, comments and instructions left out.
+    /// All text in the element, at any depth, without comments and instructions.
     public var text: String {
         var text = ""
         appendText(to: &text)
         return text
     }
 
-    // As deep as a parser lets elements stand.
+    // The recursion is bounded by the parser's depth limit.
     private func appendText(to text: inout String) {
         for child in children {
             switch child {

@@ -1,15 +1,15 @@
-/// What a parser meets, in the order of the text.
+/// An event of a parser, in document order.
 public enum XMLEvent: Sendable, Hashable {
-    /// An element begins.
+    /// The start of an element.
     case start(XMLName, attributes: [XMLAttribute], namespaces: [XMLNamespace])
-    /// An element ends.
+    /// The end of an element.
     case end(XMLName)
-    /// Text, that of CDATA sections too; one that is longer than 64 KiB comes in several pieces.
+    /// Text, including that of CDATA sections. A text longer than 64 KiB is split into several events.
     case text(String)
     /// A comment.
     case comment(String)
     /// A processing instruction.
     case instruction(target: String, data: String)
-    /// A document type declaration. What it declares is left alone.
+    /// A document type declaration. Its contents are ignored.
     case documentType(name: String, publicID: String?, systemID: String?)
 }

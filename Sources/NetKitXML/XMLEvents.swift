@@ -1,18 +1,18 @@
 public import NetKit
 
-/// The events of an XML body as it arrives, in bounded memory.
+/// The events of an XML body while it arrives, in bounded memory.
 ///
 ///     for try await event in try await agent.xmlEvents(Request<[XMLEvent]>("feed.xml")) { … }
 ///
-/// What ended the body early, and what makes it no XML, is thrown behind the events that came before it. Letting the
-/// iterator go, or cancelling the task that reads, cancels the transfer.
+/// An error of the transfer or of the XML is thrown after the events before it. Releasing the iterator, or cancelling
+/// the task that reads, cancels the transfer.
 public struct XMLEvents: AsyncSequence, Sendable {
-    /// What was met.
+    /// An event of the parser.
     public typealias Element = XMLEvent
-    /// What ended the events.
+    /// The error that ends the events.
     public typealias Failure = NetError
 
-    /// The response that is read.
+    /// The response whose body is parsed.
     public let stream: ResponseStream
     private let rules: XMLRules
 
@@ -21,19 +21,19 @@ public struct XMLEvents: AsyncSequence, Sendable {
         self.rules = rules
     }
 
-    /// Reads the body; a second iterator fails with `NetError.Code.usage`.
+    /// Returns an iterator over the body. A second iterator fails with `NetError.Code.usage`.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(stream, rules: rules)
     }
 
-    /// Gives the events one by one.
+    /// Reads the events one by one.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private var chunks: ResponseStream.AsyncIterator
         private let charset: String?
         private let rules: XMLRules
         private var parser: XMLParser?
         private var events: ArraySlice<XMLEvent> = []
-        /// Thrown when the events before it are told.
+        /// Thrown after the events before it.
         private var failure: NetError?
         private var isOver = false
 
@@ -43,7 +43,7 @@ public struct XMLEvents: AsyncSequence, Sendable {
             self.rules = rules
         }
 
-        /// The next event; nil at the end.
+        /// Returns the next event, or `nil` at the end.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(NetError) -> XMLEvent? {
             while true {
                 if let event = events.popFirst() {
@@ -65,7 +65,7 @@ public struct XMLEvents: AsyncSequence, Sendable {
             }
         }
 
-        /// The next event; nil at the end.
+        /// Returns the next event, or `nil` at the end.
         public mutating func next() async throws(NetError) -> XMLEvent? {
             try await next(isolation: nil)
         }
@@ -99,17 +99,19 @@ public struct XMLEvents: AsyncSequence, Sendable {
 }
 
 extension ResponseStream {
-    /// The body's XML, event by event; the status and the type are the reader's to judge.
+    /// Returns the events of the body. The status and the content type are not checked.
     public func xmlEvents(rules: XMLRules = XMLRules()) -> XMLEvents {
         XMLEvents(self, rules: rules)
     }
 }
 
 extension Agent {
-    /// Sends a request and reads its XML body as it arrives.
+    /// Sends a request and parses its XML body while it arrives.
     ///
-    /// Another status than the request accepts throws `NetError.Code.unacceptableStatus`, with the error of another type
-    /// beneath it; another type by itself `unacceptableType`. Both tell the head, and the body is not read.
+    /// Throws without reading the body, with the response head in the error:
+    /// - `NetError.Code.unacceptableStatus` if the request does not accept the status, with the error of an unaccepted
+    ///   type as the underlying one
+    /// - `NetError.Code.unacceptableType` if only the type is not accepted
     public func xmlEvents(
         _ request: Request<[XMLEvent]>, rules: XMLRules = XMLRules()
     ) async throws(NetError) -> XMLEvents {

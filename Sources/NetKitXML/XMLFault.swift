@@ -1,13 +1,13 @@
-/// Where a text is not the XML that was wanted: ``NetKit/NetError/underlying`` of what a parser throws.
+/// The position and reason of an XML error: the ``NetKit/NetError/underlying`` error of a parser's error.
 public struct XMLFault: Error, Sendable, Hashable {
-    /// The line, from 1; 0 where no place applies.
+    /// The line, counted from 1; 0 if there is no position.
     public var line: Int
-    /// The column, from 1; 0 where no place applies.
+    /// The column, counted from 1; 0 if there is no position.
     public var column: Int
-    /// What is wrong, in one line.
+    /// The reason, in one line.
     public var reason: String
 
-    /// A fault.
+    /// Creates a fault.
     public init(line: Int, column: Int, reason: String) {
         self.line = line
         self.column = column

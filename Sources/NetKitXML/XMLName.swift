@@ -1,19 +1,19 @@
 /// The name of an element or an attribute.
 public struct XMLName: Sendable, Hashable {
-    /// What stands behind the colon, or all of it.
+    /// The part after the colon, or the whole name.
     public var local: String
-    /// What stands before the colon; nil where there is none.
+    /// The part before the colon, or `nil` without one.
     public var prefix: String?
-    /// The namespace that the prefix, or its absence, means; nil is none.
+    /// The namespace of the prefix, or the default one; `nil` is none.
     public var namespace: String?
 
-    /// A name.
+    /// Creates a name.
     public init(_ local: String, prefix: String? = nil, namespace: String? = nil) {
         self.local = local
         self.prefix = prefix
         self.namespace = namespace
     }
 
-    /// As it is written.
+    /// The name as written in the document.
     public var qualified: String { prefix.map { "\($0):\(local)" } ?? local }
 }

@@ -1,8 +1,8 @@
-/// What stands in an element.
+/// A child node of an element.
 public enum XMLNode: Sendable, Hashable {
     /// An element.
     case element(XMLElement)
-    /// Text, that of CDATA sections too; two never stand side by side.
+    /// Text, including that of CDATA sections. Two text nodes are never adjacent.
     case text(String)
     /// A comment.
     case comment(String)

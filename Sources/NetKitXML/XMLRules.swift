@@ -1,15 +1,16 @@
-/// How much a text may be. Whatever these say, nothing outside is fetched and no entity is expanded: a reference to one
-/// other than XML's own five is ``NetKit/NetError/Code/badXML``.
+/// The limits of an XML text. With any rules, nothing external is fetched and no entity is expanded. A reference to an
+/// entity other than XML's five predefined ones is ``NetKit/NetError/Code/badXML``.
 public struct XMLRules: Sendable, Hashable {
-    /// The whole text, in bytes (64 MiB).
+    /// The largest text, in bytes (64 MiB).
     public var maxBytes = 64 << 20
-    /// How deep elements may stand, 1 to 256 (256).
+    /// The largest nesting depth of elements, 1 to 256 (256).
     public var maxDepth = 256
-    /// One tag, comment, instruction or document type, in bytes (1 MiB).
+    /// The largest tag, comment, instruction or document type, in bytes (1 MiB).
     public var maxTokenBytes = 1 << 20
-    /// Elements, attributes, texts and the like of one document (1,000,000); a sequence of events has no such limit.
+    /// The largest number of nodes in a document, such as elements, attributes and texts (1,000,000). A sequence of
+    /// events has no such limit.
     public var maxNodes = 1_000_000
 
-    /// The defaults.
+    /// Creates the default rules.
     public init() {}
 }

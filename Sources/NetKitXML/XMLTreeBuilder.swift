@@ -1,6 +1,6 @@
 import NetKit
 
-/// Makes a tree of events.
+/// Builds a tree from events.
 struct XMLTreeBuilder {
     private let maxNodes: Int
     private var nodes = 0
@@ -58,13 +58,13 @@ struct XMLTreeBuilder {
     private mutating func append(_ text: String) {
         guard let last = open.last?.children.indices.last, case .text(var whole) = open[open.count - 1].children[last]
         else { return append(.text(text)) }
-        // Taken out of the tree it has one owner, and grows where it is.
+        // Taken out of the tree it has one reference, and is appended to without a copy.
         open[open.count - 1].children[last] = .text("")
         whole += text
         open[open.count - 1].children[last] = .text(whole)
     }
 
-    /// What stands outside the root is left out.
+    /// Nodes outside the root are ignored.
     private mutating func append(_ node: XMLNode) {
         nodes += 1
         if !open.isEmpty {

@@ -27,7 +27,7 @@ extension JSONExpectation {
     }
 }
 
-/// An expectation behind a reference, so that copies are cheap.
+/// An expectation, stored by reference.
 final class KeptExpectation: Sendable {
     let value: JSONExpectation
 
