@@ -1,7 +1,7 @@
-/// Memory for streamed bodies, used again: a fresh block of this size is mapped by the system and zeroed page by page,
-/// which costs as much as filling it.
+/// Reusable memory for streamed bodies. The system maps and zeroes a new block page by page, which costs as much as
+/// filling it.
 @safe final class BlockPool: Sendable {
-    /// Blocks kept for the next use (4 MiB).
+    /// The number of blocks that are kept (4 MiB).
     private static let maxFree = 16
 
     private let free = Lock<[Block]>([])
@@ -19,11 +19,11 @@
     }
 }
 
-/// A piece of memory of a fixed size.
+/// Memory of a fixed size.
 @safe final class Block: Sendable {
     static let capacity = 256 << 10
 
-    // SAFETY: written by its one owner before it is given on, and only read afterwards, until it is given back.
+    // SAFETY: its single owner writes it before passing it on; then it is only read, until it is returned to the pool.
     nonisolated(unsafe) let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 64)
 
     deinit {
@@ -31,7 +31,7 @@
     }
 }
 
-/// Bytes in a block, which goes back to its pool when nobody reads it any more.
+/// Bytes in a block, which returns to its pool with the last reader.
 @safe final class BlockBytes: ByteStorage {
     private let block: Block
     private let pool: BlockPool

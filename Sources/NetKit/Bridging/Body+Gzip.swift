@@ -1,18 +1,18 @@
 internal import CNetCore
 
 extension Body {
-    /// This body as gzip (RFC 1952), with its Content-Encoding.
+    /// Returns this body compressed with gzip (RFC 1952), with its Content-Encoding.
     ///
-    /// Bytes are compressed here and now, and their length is announced. What is read while it is sent is compressed as
-    /// it is read, in a task of its own; nobody knows its length then, so that it is sent chunked (RFC 9112, 7.1). A body
-    /// that can be sent a second time still can.
+    /// Bytes are compressed immediately, and their length is announced. A body that is read while it is sent is
+    /// compressed in a separate task; its length is unknown, so it is sent chunked (RFC 9112, 7.1). A repeatable body
+    /// stays repeatable.
     ///
-    /// Throws ``NetError/Code/noMemory``, and ``NetError/Code/usage`` for another level.
-    /// - Parameter level: from 1, fast, to 9, small.
+    /// - Parameter level: from 1 (fast) to 9 (small).
+    /// - Throws: ``NetError/Code/noMemory``, and ``NetError/Code/usage`` for another level.
     public func gzipped(level: Int = 6) throws(NetError) -> Body {
         guard (1...9).contains(level) else { throw NetError(.usage, "the level \(level) is not one from 1 to 9") }
         var packed = self
-        // What is coded already is coded twice, and whoever reads it has to know (RFC 9110, 8.4).
+        // A body that is coded already is coded twice, and the receiver must know that (RFC 9110, 8.4).
         packed.contentEncoding = contentEncoding.map { "\($0), gzip" } ?? "gzip"
         if case .bytes(let bytes) = content {
             let gzip = try Gzip(level: level)
@@ -30,7 +30,7 @@ extension Body {
 
     private func compress(level: Int, _ put: BodySource.Put) async throws {
         let gzip = try Gzip(level: level)
-        // What the taker of the pieces threw, which the source may not hide.
+        // The error of the receiving closure, which the source must not replace.
         var refusal: (any Error)?
         do {
             try await forEachPiece { piece throws(NetError) in
@@ -49,9 +49,9 @@ extension Body {
     }
 }
 
-/// A compressor of the C core's, and what it has ready.
+/// A compressor of the C core with its output.
 @safe private final class Gzip {
-    // SAFETY: include/netcore/gzip.h: confined, and this object, which one task has, is its one owner.
+    // SAFETY: include/netcore/gzip.h: confined, and this object, which one task uses, is its only owner.
     private let raw: OpaquePointer
     private var ready: nc_buf
 
@@ -76,7 +76,7 @@ extension Body {
         }
     }
 
-    /// What can be sent by now.
+    /// Returns the output so far.
     func takeReady() -> Bytes {
         defer { unsafe nc_buf_reset(&ready) }
         return unsafe Bytes(copying: ready)

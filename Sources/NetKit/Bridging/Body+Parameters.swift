@@ -1,10 +1,10 @@
 internal import CNetCore
 
 extension Body {
-    /// Parameters as JSON: an object or an array, with every digit of its numbers.
+    /// Returns parameters as JSON: an object or an array, with every digit of its numbers.
     ///
-    /// Throws ``NetError/Code/badParameter``, naming the path ("a.b[2]"), for what JSON cannot say: sets, bytes, numbers
-    /// that are not finite, text that is not Unicode; and for a root that is neither object nor array.
+    /// - Throws: ``NetError/Code/badParameter`` with the path ("a.b[2]") of a value that JSON cannot express: sets,
+    ///   bytes, non-finite numbers, text that is not Unicode. Also for a root that is neither object nor array.
     public static func json(_ parameters: Parameters, style: JSONStyle = JSONStyle()) throws(NetError) -> Body {
         switch parameters {
         case .object, .array, .set: break
@@ -13,22 +13,23 @@ extension Body {
         return Body(try parameters.jsonText(style: style), contentType: "application/json")
     }
 
-    /// Parameters as JSON; nil sends no body and no type, as AFNetworking has it.
+    /// Returns parameters as JSON; `nil` gives no body and no type, as in AFNetworking.
     public static func json(_ parameters: Parameters?, style: JSONStyle = JSONStyle()) throws(NetError) -> Body? {
         guard let parameters else { return nil }
         let body: Body = try json(parameters, style: style)
         return body
     }
 
-    /// Text in a charset that the type names.
+    /// Returns text in a charset, which is added to the type.
     ///
-    /// Throws ``NetError/Code/badCharset`` for an unknown charset, and with its place for a character that it has not.
     /// - Parameters:
     ///   - text: any text.
-    ///   - charset: an IANA name, letter case ignored, such as "gb18030", "Shift_JIS" or "windows-1252".
-    ///   - type: the media type, to which the charset is added.
+    ///   - charset: an IANA name, case-insensitive, such as "gb18030", "Shift_JIS" or "windows-1252".
+    ///   - type: the media type.
+    /// - Throws: ``NetError/Code/badCharset`` for an unknown charset, and with the position of a character that it
+    ///   lacks.
     public static func text(_ text: String, charset: String, type: String = "text/plain") throws(NetError) -> Body {
-        // No charset takes more than eight bytes for one of UTF-8's, shifts and byte order mark aside.
+        // No charset needs more than eight bytes for one of UTF-8, apart from shifts and a byte order mark.
         var buffer = unsafe nc_buf_init(text.utf8.count * 8 + 64)
         defer { unsafe nc_buf_deinit(&buffer) }
         var error = nc_error()
@@ -43,7 +44,7 @@ extension Body {
 }
 
 extension Parameters {
-    /// As JSON; a value that is no container too.
+    /// Returns the value as JSON, even if it is no container.
     func jsonText(style: JSONStyle) throws(NetError) -> Bytes {
         var options = nc_json_style(
             is_sorted: style.isSorted, is_pretty: style.isPretty, keeps_slashes: style.keepsSlashes)

@@ -6,15 +6,15 @@ internal import Musl
 internal import Darwin
 #endif
 
-// For transports that are not the engine: the core reads bodies by itself.
+// For transports other than the engine: the core reads bodies itself.
 extension Body {
     private static let pieceBytes = 64 << 10
 
-    /// Gives the body to `take`, piece by piece, from its beginning.
+    /// Passes the body to `take`, piece by piece, from its beginning.
     ///
-    /// A body that is made while it is sent is made here, in the caller's task; what its maker throws becomes
-    /// ``NetError/Code/bodySource``, and another length than announced ``NetError/Code/bodyLength``. A file that cannot
-    /// be read throws ``NetError/Code/file``. What `take` throws ends it, and passes.
+    /// A body that is produced while it is sent is produced in the caller's task. An error of its producer becomes
+    /// ``NetError/Code/bodySource``, and a wrong length ``NetError/Code/bodyLength``. A file that cannot be read throws
+    /// ``NetError/Code/file``. An error of `take` ends the function and is thrown.
     public func forEachPiece(_ take: (Bytes) async throws(NetError) -> Void) async throws(NetError) {
         switch content {
         case .bytes(let bytes):
@@ -50,7 +50,7 @@ extension Body {
 extension BodySource {
     func forEachPiece(_ take: (Bytes) async throws(NetError) -> Void) async throws(NetError) {
         var count = 0
-        // What ended it on this side of the maker, which may throw something else because of it.
+        // The error of the receiving closure; the producer may throw another one because of it.
         var refusal: NetError?
         do {
             try await make { piece in
@@ -97,7 +97,7 @@ extension BodySource {
 
     private static func failure(_ error: any Error) -> NetError {
         if let error = error as? NetError, error.code == .notRewindable || error.code == .bodySource {
-            return error  // It says so itself.
+            return error  // It has its own message.
         }
         return Task.isCancelled
             ? NetError(.cancelled, "the task was cancelled while its body was read", underlying: error)

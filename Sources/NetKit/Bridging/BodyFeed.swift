@@ -1,9 +1,9 @@
 internal import CNetCore
 
-/// Where the core pulls one transfer's body from, or the parts of its form: begins it, begins it again, and remembers
-/// what failed.
+/// The source that the core pulls one transfer's body from, or the parts of its form: starts it, restarts it, and keeps
+/// its error.
 ///
-/// The transfer's sink keeps it, and with that its context, until on_done.
+/// The transfer's sink keeps it, and so its context, until on_done.
 @safe final class BodyFeed: Sendable {
     private enum Current {
         case none
@@ -12,17 +12,17 @@ internal import CNetCore
     }
 
     private let source: BodySource
-    /// The feeds of a form's parts; a form itself is read by the core.
+    /// The feeds of a form's parts; the core reads the form itself.
     private let parts: [BodyFeed]
-    // SAFETY: include/netcore/request.h: pull and rewind run on the loop thread, and on_done, which ends the feed, too.
+    // SAFETY: include/netcore/request.h: pull, rewind and on_done, which ends the feed, run on the event loop thread.
     private nonisolated(unsafe) var current = Current.none
-    // Nil when the transfer has ended, and the owner of what no task makes, too.
+    // `nil` after the transfer has ended. The owner is also `nil` for bodies that no task produces.
     private nonisolated(unsafe) var engine: Engine?
     private nonisolated(unsafe) var owner: BodyOwner?
     private nonisolated(unsafe) var failure: (any Error)?
 
-    /// Nil for a body that the core has whole. A function, because an initializer that fails has made its object first:
-    /// most requests have no body at all.
+    /// Returns the feed for a body, or `nil` if the core has the whole body. A failing initializer would allocate its
+    /// object first, and most requests have no body.
     static func feed(for body: Body?, engine: Engine) -> BodyFeed? {
         switch body?.content {
         case .source(let source):
@@ -47,7 +47,7 @@ internal import CNetCore
     /// The sources of a form's parts, in order.
     var partSources: [nc_body_source] { unsafe parts.map { unsafe $0.cValue } }
 
-    /// On the loop thread, from on_done: nothing will be pulled any more. Returns what the body's maker threw.
+    /// Ends the feed, from on_done on the event loop thread: no more is pulled. Returns the producer's error.
     func end() -> (any Error)? {
         unsafe engine = nil
         unsafe owner = nil
@@ -95,7 +95,7 @@ internal import CNetCore
         }
     }
 
-    /// What has not begun can begin, once more or not.
+    /// A source that has not started can start, repeatable or not.
     fileprivate func rewind() -> Bool {
         if case .none = unsafe current {
             return true
@@ -105,7 +105,7 @@ internal import CNetCore
         return true
     }
 
-    /// The source as C sees it.
+    /// The C value of the source.
     var cValue: nc_body_source {
         unsafe nc_body_source(ctx: Unmanaged.passUnretained(self).toOpaque(), pull: feedPull, rewind: feedRewind)
     }

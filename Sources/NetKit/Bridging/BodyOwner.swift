@@ -1,11 +1,11 @@
-/// On behalf of whom a transfer's body is made.
+/// The sending task's context for producing a transfer's body.
 ///
-/// The loop thread begins the makers, and has neither a priority nor task-local values: a task that the sender leaves
-/// behind passes both on. It ends with the last reference to this.
+/// The event loop thread starts the producers and has neither a priority nor task-local values. A child task of the
+/// sender passes both on. It ends when the last reference to this object is released.
 final class BodyOwner: Sendable {
     private let beginnings: AsyncStream<@Sendable () -> Void>.Continuation
 
-    /// Made in the task that sends.
+    /// Created in the sending task.
     init() {
         let (stream, beginnings) = AsyncStream.makeStream(of: (@Sendable () -> Void).self)
         self.beginnings = beginnings
@@ -20,7 +20,7 @@ final class BodyOwner: Sendable {
         beginnings.finish()
     }
 
-    /// Does what begins a task, from a task of the sender's.
+    /// Runs a closure that starts a task, in a task of the sender.
     func begin(_ start: @escaping @Sendable () -> Void) {
         beginnings.yield(start)
     }

@@ -1,24 +1,24 @@
 internal import CNetCore
 
-/// Between a task that makes a body's bytes and the loop thread that sends them: a bounded row of pieces.
+/// A bounded queue of pieces between a task that produces a body and the event loop thread that sends it.
 ///
-/// The task waits while the row is full; the transfer waits while it is empty.
+/// The task waits while the queue is full; the transfer pauses while it is empty.
 @safe final class BodyPump: Sendable {
-    /// Bytes that may wait. A piece that is larger waits alone.
+    /// The largest number of queued bytes. A larger piece is queued alone.
     private static let maxBytes = 256 << 10
 
     fileprivate struct State: Sendable {
         var pieces: [Bytes] = []
-        var first = 0  // the piece to take from
-        var offset = 0  // in it
+        var first = 0  // index of the current piece
+        var offset = 0  // position in it
         var waiting = 0  // bytes
-        var isStarved = false  // the core was told to ask later
+        var isStarved = false  // the core was told that no bytes are available yet
         var isFinished = false
         var isClosed = false
         var failure: (any Error)?
         var maker: Waiter?
         var task: Task<Void, Never>?
-        // Nil when nobody takes any more: a maker that never returns keeps no engine.
+        // `nil` after the transfer has ended: a producer that never returns keeps no engine.
         var engine: Engine?
     }
 
@@ -43,7 +43,7 @@ internal import CNetCore
                 finish(error)
             }
         }
-        // The task's end and this meet in the state; a task that ended keeps nothing alive.
+        // The task's end may come before this; a task that has ended must keep nothing alive.
         let isOver = state.withLock { state in
             state.task = state.isFinished ? nil : task
             return state.isClosed
@@ -53,7 +53,7 @@ internal import CNetCore
         }
     }
 
-    /// In the task: adds a piece, and waits while enough of them wait.
+    /// Adds a piece, in the producing task, and waits while the queue is full.
     private func put(_ piece: Bytes) async throws {
         try Task.checkCancellation()
         if piece.isEmpty {
@@ -75,7 +75,7 @@ internal import CNetCore
         }
     }
 
-    /// close() resumes it, so that a cancelled transfer never leaves its maker waiting.
+    /// Waits for room. close() resumes it, so that a cancelled transfer never leaves its producer waiting.
     private func waitForRoom() async {
         await Waiter.wait { waiter in
             let hasRoom = state.withLock { state in
@@ -99,7 +99,7 @@ internal import CNetCore
         starved?.resume(id, from: .NC_REST_SOURCE)
     }
 
-    /// On the loop thread: moves what is there. Throws what the task threw, once the bytes before it are gone.
+    /// Moves queued bytes, on the event loop thread. Throws the task's error after the bytes before it.
     func take(into buffer: UnsafeMutableBufferPointer<UInt8>, filled: inout Int) throws -> nc_pull {
         let (count, maker, pull, failure) = state.withLock { state in
             let count = unsafe state.move(into: buffer)
@@ -120,9 +120,9 @@ internal import CNetCore
         return pull
     }
 
-    /// On the loop thread: nobody takes any more.
+    /// Ends the queue, on the event loop thread.
     func close() {
-        // The engine is let go of outside the lock, as whatever else is freed here.
+        // The engine is released outside the lock, like everything else here.
         let (task, maker, _, _) = state.withLock { state in
             defer {
                 state.task = nil
@@ -139,7 +139,7 @@ internal import CNetCore
 }
 
 extension BodyPump.State {
-    /// The engine, when the core was told to ask later and there is something now.
+    /// Returns the engine if it waits for bytes and there are some now.
     fileprivate mutating func takeStarved() -> Engine? {
         defer { isStarved = false }
         return isStarved ? engine : nil

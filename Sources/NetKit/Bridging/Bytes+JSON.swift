@@ -1,7 +1,7 @@
 internal import CNetCore
 
 extension Bytes {
-    /// Whether it is one JSON text (RFC 8259).
+    /// Whether the bytes are one JSON text (RFC 8259).
     var isJSON: Bool {
         unsafe withSlice { unsafe nc_json_check($0, nil, nil, nil) } == .NC_OK
     }

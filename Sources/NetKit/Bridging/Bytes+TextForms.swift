@@ -6,23 +6,23 @@ extension Bytes {
         unsafe textForm(of: count * 2) { text, bytes in unsafe nc_hex_encode(&text, bytes) }
     }
 
-    /// The bytes in base64, on one line.
+    /// Returns the bytes in Base64, on one line.
     public func base64Text(_ alphabet: Base64Alphabet = .standard) -> String {
         unsafe textForm(of: (count + 2) / 3 * 4) { text, bytes in unsafe nc_base64_encode(&text, bytes, alphabet.cValue)
         }
     }
 
-    /// What hex digits of either case spell.
+    /// Decodes hex digits in either case.
     ///
-    /// Throws ``NetError/Code/badCoding`` with the offset of what is no digit, and for an odd number of them.
+    /// - Throws: ``NetError/Code/badCoding`` with the offset of an invalid digit, and for an odd number of digits.
     public init(hexText: String) throws(NetError) {
         self = try unsafe Self.spelled(by: hexText) { bytes, text, error in unsafe nc_hex_decode(&bytes, text, &error) }
     }
 
-    /// What a text in base64 spells. White space, the other alphabet, padding that is not the alphabet's and bits behind
-    /// the last byte are refused: one text alone stands for given bytes.
+    /// Decodes Base64. White space, the other alphabet, wrong padding and non-zero bits after the last byte are
+    /// refused: only one text represents given bytes.
     ///
-    /// Throws ``NetError/Code/badCoding`` with the offset of the offender.
+    /// - Throws: ``NetError/Code/badCoding`` with the offset of the invalid character.
     public init(base64Text: String, _ alphabet: Base64Alphabet = .standard) throws(NetError) {
         self = try unsafe Self.spelled(by: base64Text) { bytes, text, error in
             unsafe nc_base64_decode(&bytes, text, alphabet.cValue, &error)
@@ -51,7 +51,7 @@ extension Bytes {
 }
 
 extension Bytes {
-    /// What a buffer of the core's holds.
+    /// Creates a copy of a buffer of the core.
     init(copying buffer: nc_buf) {
         let slice = unsafe nc_slice(data: UnsafePointer(buffer.data), length: buffer.length)
         self = unsafe slice.withSpan { span in unsafe span.withUnsafeBufferPointer { unsafe Bytes(Array($0)) } }

@@ -1,17 +1,17 @@
 internal import CNetCore
 
 extension CacheKey {
-    /// Describes a request.
+    /// Creates the key of a request from its canonical form.
     ///
-    /// Throws ``NetError/Code/badURL`` for a URL that is not absolute, ``NetError/Code/badMethod``,
-    /// ``NetError/Code/badHeader``, and ``NetError/Code/badParameter`` for a number that is not finite.
     /// - Parameters:
-    ///   - method: any; its letters count as they are.
-    ///   - url: the URL as it is sent, query and all.
-    ///   - headers: the fields that choose the response, such as Accept-Language; not those that change each time.
-    ///   - parameters: where they are not in the URL; nil differs from empty ones.
-    ///   - body: where it is not made of the parameters; nil differs from an empty one.
-    ///   - scope: whose response it is; nobody else gets it. Empty means anybody's.
+    ///   - method: any method; case-sensitive.
+    ///   - url: the URL as sent, including its query.
+    ///   - headers: the fields that select the response, such as Accept-Language; not those that change each time.
+    ///   - parameters: the parameters if they are not in the URL; `nil` differs from empty ones.
+    ///   - body: the body if it is not made of the parameters; `nil` differs from an empty one.
+    ///   - scope: the owner of the response; no other owner gets it. If empty, it is shared.
+    /// - Throws: ``NetError/Code/badURL`` for a URL that is not absolute, ``NetError/Code/badMethod``,
+    ///   ``NetError/Code/badHeader``, and ``NetError/Code/badParameter`` for a number that is not finite.
     public init(
         method: Method = .get, url: String, headers: Headers = [:], parameters: Parameters? = nil, body: Bytes? = nil,
         scope: String = ""
@@ -56,7 +56,7 @@ extension CacheKey {
         return .success(CacheKey(description: unsafe [UInt8](description)))
     }
 
-    /// The MD5 of the description, in 32 lower-case hex digits; empty where OpenSSL has no MD5.
+    /// The MD5 of the canonical form, in 32 lower-case hex digits; empty if OpenSSL has no MD5.
     public var name: String {
         guard let digest = try? Digest(.md5) else { return "" }
         var key = nc_cache_key()
@@ -66,18 +66,18 @@ extension CacheKey {
         return unsafe withUnsafeBytes(of: key.text) { unsafe String(decoding: $0.dropLast(), as: UTF8.self) }
     }
 
-    /// Hashes the description as a whole, and not byte by byte.
+    /// Hashes the canonical form in one step instead of byte by byte.
     public func hash(into hasher: inout Hasher) {
         unsafe description.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
     }
 
-    /// The description in lines that a person can read.
+    /// The canonical form in readable lines.
     public var explanation: String {
         var lines = unsafe nc_buf_init(Int(UInt32.max))
         defer { unsafe nc_buf_deinit(&lines) }
         var error = nc_error()
         let status = unsafe Bytes(description).withSlice { unsafe nc_cache_key_explain(&lines, $0, &error) }
-        // What is described here is whole: memory alone may be missing.
+        // The canonical form is valid here: only memory may be missing.
         return status == .NC_OK ? unsafe nc_buf_slice(&lines).text : NetError(error).message + "\n"
     }
 }

@@ -1,6 +1,6 @@
-/// What a request carries that was started: its number, and a hold on the transfers that it takes.
+/// The number of a request task, and the control of its transfers, carried by its request.
 final class CallTicket: Sendable {
-    /// What can be done to a transfer.
+    /// The operations on a transfer.
     struct Grip {
         let setPaused: (UInt64, Bool) -> Void
         let setPriority: (UInt64, Priority) -> Void
@@ -11,7 +11,7 @@ final class CallTicket: Sendable {
         var transfer: UInt64?
         var isPaused = false
         var priority: Priority?
-        // What the transfer was told last.
+        // The last values passed to the transfer.
         var toldPaused = false
         var toldPriority: Priority?
         var isTelling = false
@@ -25,31 +25,31 @@ final class CallTicket: Sendable {
     let id: UInt64
     private let state = Lock(State())
     private let entry: @Sendable () -> Void
-    // Nil once everybody was told.
+    // `nil` after the end was reported.
     private let follower = Lock<(@Sendable (Bool) -> Void)?>(nil)
-    // Set while it waits for its turn elsewhere than at the engine.
+    // Set while it waits in a queue outside the engine.
     private let mover = Lock<(@Sendable () -> Void)?>(nil)
     private let lastWords = Lock<[@Sendable () -> Void]?>([])
 
-    /// - Parameter entry: hears that what follows it may go on; as often as somebody says so.
+    /// - Parameter entry: called when requests after this one may continue, possibly several times.
     init(id: UInt64, entry: @escaping @Sendable () -> Void = {}) {
         self.id = id
         self.entry = entry
     }
 
-    /// Names who hears that the call is held up, and that it goes on.
+    /// Sets the closure that is called when the call is paused or resumed.
     func follow(_ word: @escaping @Sendable (Bool) -> Void) {
         follower.withLock { $0 = word }
     }
 
-    /// The call is held up, or goes on.
+    /// Reports that the call is paused or resumed.
     func tellPause(_ isPaused: Bool) {
         follower.withLock { $0 }?(isPaused)
     }
 
-    /// Its place among those that repeat it is decided.
+    /// Reports that its order among duplicates is decided.
     func enter() { entry() }
-    /// Does something when everybody was told how the start ended; false when they were, and nothing is done.
+    /// Runs a closure after the end was reported. Returns false, without running it, if that has happened already.
     func whenTold(_ word: @escaping @Sendable () -> Void) -> Bool {
         lastWords.withLock { words in
             words?.append(word)
@@ -57,7 +57,7 @@ final class CallTicket: Sendable {
         }
     }
 
-    /// Everybody was told.
+    /// Runs the closures that wait for the report of the end.
     func told() {
         let words = lastWords.withLock { words in
             defer { words = nil }
@@ -68,7 +68,7 @@ final class CallTicket: Sendable {
         }
     }
 
-    /// The number, for the first that asks: a request that is sent again by somebody who came by it is another call.
+    /// Returns the number once: sending the same request value again is another call.
     func take() -> UInt64? {
         state.withLock { state in
             defer { state.isTaken = true }
@@ -76,16 +76,16 @@ final class CallTicket: Sendable {
         }
     }
 
-    /// Whether a call was made of it.
+    /// Whether a call has taken the number.
     var isTaken: Bool { state.withLock { $0.isTaken } }
 
-    /// The transfer that it took last.
+    /// Its latest transfer.
     var transfer: UInt64? { state.withLock { $0.transfer } }
 
-    /// The place that its transfers were moved to; nil where nobody moved them.
+    /// The changed priority of its transfers; `nil` if it was not changed.
     var priority: Priority? { state.withLock { $0.priority } }
 
-    /// A transfer begins; what is wished of it is done.
+    /// Records a new transfer and applies the pending settings to it.
     func began(_ transfer: UInt64, _ grip: Grip) {
         state.withLock { state in
             state.transfer = transfer
@@ -95,25 +95,26 @@ final class CallTicket: Sendable {
         tell(grip)
     }
 
-    /// Holds its transfers up, the one under way and later ones, or lets them go on.
+    /// Pauses or resumes its transfers: the current one and later ones.
     func setPaused(_ isPaused: Bool, _ grip: Grip?) {
         state.withLock { $0.isPaused = isPaused }
         tell(grip)
     }
 
-    /// Moves its transfers among those that wait.
+    /// Changes the priority of its transfers.
     func setPriority(_ priority: Priority, _ grip: Grip?) {
         state.withLock { $0.priority = priority }
         mover.withLock { $0 }?()
         tell(grip)
     }
 
-    /// Names who hears that ``priority`` is another one.
+    /// Sets the closure that is called when ``priority`` changes.
     func whenMoved(_ word: (@Sendable () -> Void)?) {
         mover.withLock { $0 = word }
     }
 
-    /// One thread tells at a time, until the transfer is as it is wished: so the last word is the right one.
+    /// Applies the settings to the transfer. One thread at a time does so until they match, so the last setting
+    /// applies.
     private func tell(_ grip: Grip?) {
         guard let grip else { return }
         var mayTell = state.withLock { state in
@@ -151,7 +152,7 @@ private enum CallTicketNote: RequestNote {
 }
 
 extension Request {
-    /// Ties the request to its start; nil where nobody started it.
+    /// The ticket of its request task; `nil` without one.
     var ticket: CallTicket? {
         get { hasNotes ? self[CallTicketNote.self] : nil }
         set { self[CallTicketNote.self] = newValue }

@@ -6,15 +6,15 @@ internal import Foundation
 #endif
 
 extension Certificate {
-    /// Reads PEM, or DER one after the other: at most 100 certificates and 1 MiB.
+    /// Reads PEM, or DER certificates in sequence: at most 100 certificates and 1 MiB.
     ///
-    /// Throws `tlsCertificate` when there is none or one cannot be read.
+    /// - Throws: `tlsCertificate` if there is none, or if one cannot be read.
     public static func read(_ bytes: [UInt8]) throws(NetError) -> [Certificate] {
         var error = nc_error()
         var made: OpaquePointer?
         let status = unsafe Bytes(bytes).withSlice { unsafe nc_certificates_read(&made, $0, &error) }
         guard status == .NC_OK, let made = unsafe made else { throw NetError(error) }
-        // SAFETY: include/netcore/certificate.h: what is read is ours, and what it says is borrowed from it.
+        // SAFETY: include/netcore/certificate.h: the result is owned here, and its contents are borrowed from it.
         defer { unsafe nc_certificates_free(made) }
         return (0..<(unsafe nc_certificates_count(made))).map { index in
             unsafe Certificate(nc_certificates_at(made, index))
@@ -35,7 +35,7 @@ extension Certificate {
 }
 
 extension nc_slice {
-    /// The bytes, copied.
+    /// A copy of the bytes.
     var copy: [UInt8] {
         guard let data = unsafe self.data else { return [] }
         return unsafe Array(UnsafeBufferPointer(start: data, count: length))
@@ -43,7 +43,7 @@ extension nc_slice {
 }
 
 extension String {
-    /// Text of C's, up to its NUL or the end.
+    /// Creates a String from C text, up to its NUL or the end.
     init(nulTerminated bytes: UnsafeRawBufferPointer) {
         unsafe self.init(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }

@@ -1,9 +1,9 @@
 internal import CNetCore
 
-/// A form that can be sent: what it is made of, and the core's form of it.
+/// A validated form, with the core's form of it.
 final class CheckedForm: KeptForm {
     let form: MultipartBody
-    /// The parts that are made while they are sent stand in it as marks, which wait until somebody else has made them.
+    /// Parts that are produced while they are sent are marks in it, which wait until the part was produced elsewhere.
     private let core: CoreForm
     let contentType: String
 
@@ -15,21 +15,21 @@ final class CheckedForm: KeptForm {
             lengths: Array(repeating: .max, count: sources.count))
         contentType = core.contentType
         hasSources = !sources.isEmpty
-        // The same boundary in the request's head and in each form that is made for a transfer.
+        // The same boundary for the request's head and the form of each transfer.
         form.boundary = core.boundary
         self.form = form
     }
 
-    /// Whether some parts are made while they are sent.
+    /// Whether some parts are produced while they are sent.
     let hasSources: Bool
 
-    /// The form of one transfer; `feed` has the sources.
+    /// Returns the form for one transfer; `feed` contains the sources.
     func coreForm(feed: BodyFeed?) throws(NetError) -> CoreForm {
         guard hasSources, let feed else { return core }
         return try unsafe coreForm(sources: feed.partSources)
     }
 
-    /// The whole form's length, files measured now; nil when a part does not know its own.
+    /// Returns the form's length, with files measured now, or `nil` if a part's length is unknown.
     func measuredLength() throws(NetError) -> Int? {
         let sources = form.sources
         if sources.contains(where: { $0.length == nil }) {
@@ -43,7 +43,7 @@ final class CheckedForm: KeptForm {
         return try unsafe CoreForm(form, sources: sources, lengths: lengths)
     }
 
-    /// Gives the form to `take`, piece by piece; the parts that are made meanwhile are made in the caller's task.
+    /// Passes the form to `take`, piece by piece, and produces parts in the caller's task.
     func forEachPiece(_ take: (Bytes) async throws(NetError) -> Void) async throws(NetError) {
         let reader = try FormReader(core)
         let sources = form.sources
@@ -62,12 +62,12 @@ final class CheckedForm: KeptForm {
 }
 
 extension Body {
-    /// The form that it is; nil for another body.
+    /// The form; `nil` for another body.
     var checkedForm: CheckedForm? {
         if case .multipart(let kept) = content { kept as? CheckedForm } else { nil }
     }
 
-    /// The core's form of this body, for one transfer; nil when it is none.
+    /// Returns the core's form for one transfer, or `nil` if the body is no form.
     func coreForm(feed: BodyFeed?) throws(NetError) -> CoreForm? {
         try checkedForm?.coreForm(feed: feed)
     }

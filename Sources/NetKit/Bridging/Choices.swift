@@ -1,6 +1,6 @@
 internal import CNetCore
 
-// The choices of requests as the C core spells them.
+// The C core's values of request options.
 
 extension RedirectPolicy {
     var cValue: nc_redirect_choice {
@@ -74,11 +74,11 @@ extension TransferProgress {
 }
 
 extension Limits {
-    /// In the core 0 means the default, so the shortest time is one millisecond and the smallest size one byte.
+    /// In the core 0 stands for the default, so the shortest time is one millisecond and the smallest size one byte.
     var cValue: nc_limits {
         func milliseconds(_ duration: Duration?) -> UInt32 {
             guard let duration else { return .max }
-            // One division: a duration's components take two, and there are five of them in each request.
+            // One division: a Duration's components take two, and each request has five of them.
             let attoseconds = duration.attoseconds
             if attoseconds <= 0 {
                 return 1
@@ -100,7 +100,7 @@ extension Limits {
             max_receive_bytes_per_s: Self.rate(maxReceiveBytesPerSecond))
     }
 
-    /// In the core 0 is no limit.
+    /// 0 is unlimited in the core.
     static func rate(_ bytesPerSecond: Int?) -> UInt64 {
         bytesPerSecond.map { UInt64(max(1, $0)) } ?? 0
     }

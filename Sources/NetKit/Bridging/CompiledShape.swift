@@ -2,7 +2,7 @@ internal import CNetCore
 
 func makeShapeSlot() -> any ShapeSlot { CompiledShape() }
 
-/// A shape in the C core's memory: compiled once, by whoever uses it first, and shared by all copies of the value.
+/// A JSON shape in the C core's memory: compiled on first use and shared by all copies of the value.
 @safe final class CompiledShape: ShapeSlot {
     private enum State: Sendable {
         case untried
@@ -11,8 +11,8 @@ func makeShapeSlot() -> any ShapeSlot { CompiledShape() }
     }
 
     private let state: Lock<State>
-    // SAFETY: include/netcore/shape.h: a shape is immutable and its references are counted thread-safely. It is written
-    // once, under the lock of the state that says so, and this is the reference that deinit gives back.
+    // SAFETY: include/netcore/shape.h: a shape is immutable and its reference count is thread-safe. It is written once,
+    // under the lock of the state that records it, and deinit releases this reference.
     private nonisolated(unsafe) var raw: OpaquePointer?
 
     init() {
@@ -20,7 +20,7 @@ func makeShapeSlot() -> any ShapeSlot { CompiledShape() }
         unsafe raw = nil
     }
 
-    /// Compiles a document; offsets of its error are those of this text.
+    /// Compiles a document; offsets of its error refer to this text.
     init(document: Bytes) throws(NetError) {
         unsafe raw = try Self.parse(document)
         state = Lock(.compiled)
@@ -30,7 +30,7 @@ func makeShapeSlot() -> any ShapeSlot { CompiledShape() }
         unsafe nc_shape_release(raw)
     }
 
-    /// Gives the compiled shape to `body`, for the length of the call.
+    /// Calls `body` with the compiled shape, which is valid during the call.
     func with<Result>(of shape: JSONShape, _ body: (OpaquePointer) -> Result) throws(NetError) -> Result {
         let error = state.withLock { state -> NetError? in
             if case .untried = state {
@@ -71,32 +71,33 @@ func makeShapeSlot() -> any ShapeSlot { CompiledShape() }
 }
 
 extension JSONShape {
-    /// A shape from a shape document, compiled now.
+    /// Creates a shape from a shape document, compiled now.
     ///
-    /// Throws ``NetError/Code/badShape`` with the place when the document is wrong; docs/json.md describes its language.
+    /// - Throws: ``NetError/Code/badShape`` with the position of an error in the document; its language is in
+    ///   docs/json.md.
     public init(document text: String) throws(NetError) {
         try self.init(document: Bytes(Array(text.utf8)))
     }
 
-    /// A shape from a shape document in UTF-8, compiled now.
+    /// Creates a shape from a shape document in UTF-8, compiled now.
     public init(document bytes: Bytes) throws(NetError) {
         let compiled = try CompiledShape(document: bytes)
         self.init(try JSONValue(bytes), slot: compiled)
     }
 
-    /// Throws ``NetError/Code/badShape`` when no document can say it.
+    /// Throws ``NetError/Code/badShape`` if no document can express it.
     public func check() throws(NetError) {
         try unsafe withCompiled { _ in }
     }
 
-    /// Checks a whole text: an empty list says that it is as the shape wants it.
+    /// Checks a whole text. Returns an empty list if it matches the shape.
     ///
-    /// Throws ``NetError/Code/badJSON`` for what is not JSON, and ``NetError/Code/badShape``.
     /// - Parameters:
     ///   - bytes: the text, in UTF-8.
-    ///   - isLenient: as ``JSONExpectation/isLenient``.
-    ///   - maxMismatches: how many to look for, at most 1000.
-    ///   - rules: which JSON is taken.
+    ///   - isLenient: see ``JSONExpectation/isLenient``.
+    ///   - maxMismatches: the largest number of mismatches to find, at most 1000.
+    ///   - rules: the accepted JSON syntax.
+    /// - Throws: ``NetError/Code/badJSON`` for invalid JSON, and ``NetError/Code/badShape``.
     public func check(
         _ bytes: Bytes, isLenient: Bool = false, maxMismatches: Int = 1, rules: JSONRules = JSONRules()
     ) throws(NetError) -> [JSONFault] {
@@ -112,7 +113,7 @@ extension JSONShape {
         }
     }
 
-    /// Checks a whole text, as ``check(_:isLenient:maxMismatches:rules:)`` does.
+    /// Checks a whole text, as ``check(_:isLenient:maxMismatches:rules:)``.
     public func check(
         _ text: String, isLenient: Bool = false, maxMismatches: Int = 1, rules: JSONRules = JSONRules()
     ) throws(NetError) -> [JSONFault] {

@@ -1,8 +1,9 @@
 internal import CNetCore
 
-/// The cookies of an engine's jar at one moment.
+/// A snapshot of the cookies in an engine's jar.
 @safe final class CookieSnapshot: JarCookies {
-    // SAFETY: include/netcore/cookies.h: a snapshot never changes, is thread-safe and lives until its release in deinit.
+    // SAFETY: include/netcore/cookies.h: a snapshot never changes, is thread-safe and lives until its release in
+    // deinit.
     private nonisolated(unsafe) let raw: OpaquePointer
 
     init(_ raw: OpaquePointer) {
@@ -31,7 +32,7 @@ internal import CNetCore
 }
 
 extension Engine {
-    /// The jar as it is now. Costs little also if the jar is full.
+    /// Returns the current jar; cheap even for a full one.
     func snapshotCookies() throws(NetError) -> CookieSnapshot {
         var snapshot: OpaquePointer?
         var error = nc_error()

@@ -1,11 +1,11 @@
 internal import CNetCore
 
-/// A form as the core reads it; once it is being read it does not change.
+/// A form in the core's memory; immutable once a reader uses it.
 @safe final class CoreForm: Sendable {
-    // SAFETY: include/netcore/multipart.h: parts are added in init alone; from then on the form is only read, which any
-    // thread may do, and this is the one reference that deinit gives back. Readers hold their own.
+    // SAFETY: include/netcore/multipart.h: parts are added only in init. Then the form is only read, which any thread
+    // may do, and deinit releases this reference. Readers have their own.
     nonisolated(unsafe) let raw: OpaquePointer
-    /// - Parameter sources: one for each part that is made while it is sent, in order.
+    /// - Parameter sources: one for each part that is produced while it is sent, in order.
     init(_ form: MultipartBody, sources: [nc_body_source], lengths: [UInt64]) throws(NetError) {
         var error = nc_error()
         var made: OpaquePointer?
@@ -60,7 +60,7 @@ internal import CNetCore
             var part = unsafe nc_part()
             return unsafe TextSpace.with(bytes: textBytes(body, name, fileName, headers)) { text in
                 unsafe part.name = text.put(name)
-                // The core takes a name without memory for none.
+                // A name without memory means no name to the core.
                 unsafe part.file_name = fileName == "" ? nc_slice_of("") : text.put(fileName)
                 unsafe part.type = text.put(body.contentType)
                 return unsafe add(&part, headers, in: &text, body, &error)
@@ -110,7 +110,7 @@ internal import CNetCore
 }
 
 extension NetError {
-    /// What the core has no word for.
+    /// An error that the core has no message for.
     fileprivate static var nestedForm: nc_error {
         var error = nc_error()
         error.status = .NC_ERR_BAD_PART

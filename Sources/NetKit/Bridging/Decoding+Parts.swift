@@ -1,8 +1,8 @@
 extension Decoding where Value == [ResponsePart] {
-    /// A multipart body, whole; to read it as it arrives, see ``Agent/parts(_:limits:deciding:)``.
+    /// Decodes a whole multipart body; to read it as it arrives, see ``Agent/parts(_:limits:deciding:)``.
     public static var parts: Decoding { parts(limits: PartLimits()) }
 
-    /// A multipart body, whole, within these limits.
+    /// Decodes a whole multipart body within these limits.
     public static func parts(limits: PartLimits) -> Decoding {
         Decoding(types: MediaTypes.multipart) { response in
             let type = response.headers["Content-Type"] ?? ""
@@ -24,9 +24,9 @@ extension Decoding where Value == [ResponsePart] {
     }
 }
 
-/// A part that is being put together.
+/// A part whose content is being collected.
 struct PartAssembly {
-    /// Nil where it is dropped.
+    /// `nil` if it is dropped.
     var content: [UInt8]?
     private var head = PartHead(index: -1, headers: [:])
 
@@ -36,7 +36,7 @@ struct PartAssembly {
         return head
     }
 
-    /// The part, if it ends with this event and was not dropped.
+    /// Returns the part if this event ends it and it was not dropped.
     mutating func end(_ event: PartsReader.Step) -> ResponsePart? {
         guard case .partEnd = event, let whole = content else { return nil }
         content = nil

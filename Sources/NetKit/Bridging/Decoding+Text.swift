@@ -1,6 +1,6 @@
 internal import CNetCore
 
-/// The WHATWG Encoding Standard's name for a label, as in "windows-1252" for "latin1"; `nil` for others.
+/// Returns the WHATWG Encoding Standard's name for a label, such as "windows-1252" for "latin1", or `nil`.
 func standardCharset(_ label: String) -> String? {
     unsafe label.withSlice { label in
         guard let name = unsafe nc_charset_name(label) else { return nil }
@@ -9,15 +9,15 @@ func standardCharset(_ label: String) -> String? {
 }
 
 extension Decoding where Value == String {
-    /// Text in the charset that its byte order mark tells, else the Content-Type, else the document itself (HTML's meta
-    /// element, XML's declaration, within 1024 bytes), else in UTF-8. The mark is no part of the text; a byte that does
-    /// not fit, and a charset that nobody knows, are ``NetError/Code/badCharset``.
+    /// Decodes text. The charset comes from the byte order mark, otherwise from the Content-Type, otherwise from the
+    /// document (HTML's meta element or XML's declaration, within 1024 bytes), otherwise it is UTF-8. The mark is not
+    /// part of the text. Invalid bytes and an unknown charset throw ``NetError/Code/badCharset``.
     public static var text: Decoding { text(otherwise: "utf-8") }
 
-    /// Text as ``text`` reads it, in this charset where nothing tells another.
+    /// Decodes text as ``text``, with this charset as the default.
     ///
     /// - Parameter charset: a label of the WHATWG Encoding Standard, or another name that iconv knows, such as
-    ///   "iso-8859-1"; letter case is ignored.
+    ///   "iso-8859-1"; case-insensitive.
     public static func text(otherwise charset: String) -> Decoding {
         Decoding({ response in
             let found = TextCharset(
@@ -27,10 +27,10 @@ extension Decoding where Value == String {
         })
     }
 
-    /// Text in this charset, whatever the Content-Type says.
+    /// Decodes text in this charset and ignores the Content-Type.
     ///
-    /// - Parameter charset: a label of the WHATWG Encoding Standard, or another name that iconv knows, such as "gb18030",
-    ///   "Shift_JIS" or "windows-1252"; letter case is ignored.
+    /// - Parameter charset: a label of the WHATWG Encoding Standard, or another name that iconv knows, such as
+    ///   "gb18030", "Shift_JIS" or "windows-1252"; case-insensitive.
     public static func text(charset: String) -> Decoding {
         Decoding({ try $0.bytes.decoded(from: charset) })
     }
@@ -41,7 +41,7 @@ extension Bytes {
         if standardCharset(charset) == "UTF-8", let text = utf8Text {
             return text
         }
-        // A conversion to UTF-8 at most triples: GB18030's two bytes become three, Latin-1's one becomes two.
+        // A conversion to UTF-8 at most triples the size: GB18030's two bytes become three, Latin-1's one becomes two.
         var buffer = unsafe nc_buf_init(count * 4 + 16)
         defer { unsafe nc_buf_deinit(&buffer) }
         var error = nc_error()

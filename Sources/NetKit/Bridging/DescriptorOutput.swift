@@ -10,28 +10,28 @@ internal import Darwin
 
 /// Writes a response's body to an open file descriptor: a file, a pipe, a socket.
 ///
-/// Where the descriptor's offset can be set, the body may begin anew: the file is cut to where it was at first. Writing
-/// waits on a queue of its own, so that a slow reader of a pipe holds no thread that others need. A write that fails ends
-/// the request with ``NetError/Code/file`` and its errno in ``NetError/nativeCode``; a reader that is gone is `EPIPE`, and
-/// no signal. The descriptor is the caller's: it is not closed. One request at a time. Thread-safe.
+/// If the descriptor is seekable, the body can start again: the file is truncated to its initial position. Writing runs
+/// on a separate queue, so a slow reader of a pipe blocks no other work. A failed write ends the request with
+/// ``NetError/Code/file`` and its errno in ``NetError/nativeCode``. A closed reader causes `EPIPE`, and no signal. The
+/// descriptor belongs to the caller and is not closed. One request at a time. Thread-safe.
 public final class DescriptorOutput: BodyOutput {
-    /// What a pipe that can be written to takes without waiting (POSIX: PIPE_BUF is at least 512).
+    /// The bytes that a writable pipe accepts without blocking (POSIX: PIPE_BUF is at least 512).
     private static let pipeBytes = 512
     private static let fileBytes = 1 << 20
 
     private let descriptor: Int32
-    /// Where it began; nil of what has no offset.
+    /// The initial position; `nil` if the descriptor is not seekable.
     private let start: off_t?
     private let queue = DispatchQueue(label: "NetKit.DescriptorOutput")
 
-    /// An output to this descriptor, from its offset on.
+    /// Creates an output to this descriptor, from its current position.
     public init(_ descriptor: Int32) {
         self.descriptor = descriptor
         let offset = lseek(descriptor, 0, SEEK_CUR)
         start = offset < 0 ? nil : offset
     }
 
-    /// Writes every byte, however many calls that takes; stops between them when the task is cancelled.
+    /// Writes all bytes, in as many calls as needed; stops between calls when the task is cancelled.
     public func write(_ bytes: Bytes) async throws {
         let isCancelled = Lock(false)
         let error = await withTaskCancellationHandler {
@@ -44,7 +44,7 @@ public final class DescriptorOutput: BodyOutput {
         }
     }
 
-    /// Cuts the file to where it was; throws ``NetError/Code/notRewindable`` where that cannot be done.
+    /// Truncates the file to its initial position. Throws ``NetError/Code/notRewindable`` if that is not possible.
     public func startOver() async throws {
         let error = await onQueue { [descriptor, start] () -> NetError? in
             guard let start, ftruncate(descriptor, start) == 0, lseek(descriptor, start, SEEK_SET) == start else {
@@ -60,7 +60,7 @@ public final class DescriptorOutput: BodyOutput {
     }
 
     private func onQueue(_ body: @escaping @Sendable () -> NetError?) async -> NetError? {
-        // By way of a lock, whose order the thread sanitizer sees: that of a continuation it does not.
+        // Through a lock, whose ordering the thread sanitizer sees; it does not see that of a continuation.
         let outcome = Lock(NetError?.none)
         await withCheckedContinuation { continuation in
             queue.async {
@@ -78,7 +78,7 @@ public final class DescriptorOutput: BodyOutput {
             if isCancelled() {
                 return NetError(.cancelled, "the task was cancelled while it wrote")
             }
-            // What has no offset may wait for its reader: it is asked first, so that the wait can end.
+            // A descriptor that is not seekable may block: it is polled first, so that the wait can end.
             if start == nil, !isReady() {
                 continue
             }
@@ -95,7 +95,7 @@ public final class DescriptorOutput: BodyOutput {
         return nil
     }
 
-    /// Waits a moment for room. A number below 0 poll() passes over: the write tells what is wrong with it.
+    /// Waits briefly for room. poll() ignores a negative descriptor: the write then reports the error.
     private func isReady() -> Bool {
         if descriptor < 0 {
             return true
@@ -105,7 +105,7 @@ public final class DescriptorOutput: BodyOutput {
     }
 }
 
-/// Writes, and a reader who is gone is an error and no signal, whatever the process does with SIGPIPE.
+/// Writes without SIGPIPE: a closed reader is an error, with any signal handling of the process.
 private func quietWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     var pipes = sigset_t()
     var before = sigset_t()

@@ -1,7 +1,7 @@
 extension Digest {
-    /// HMAC-SHA256 (RFC 2104): 32 bytes that only the holders of the key can make.
+    /// Returns the HMAC-SHA256 (RFC 2104): 32 bytes that only holders of the key can compute.
     ///
-    /// Throws ``NetError/Code/unsupported`` where OpenSSL has not the algorithm.
+    /// - Throws: ``NetError/Code/unsupported`` if OpenSSL does not have the algorithm.
     public static func hmacSHA256(key: Bytes, _ message: Bytes) throws(NetError) -> Bytes {
         let blockBytes = 64
         var block = Array(key)

@@ -1,12 +1,12 @@
 internal import CNetCore
 
-/// A digest of bytes, computed as they come, and used again for the next ones.
+/// Computes digests of bytes incrementally; can be reused after each result.
 ///
 ///     let name = try Digest.of(bytes, .sha256).hexText
 ///
-/// MD5 names things and proves nothing: texts with one MD5 can be made. Confined: one task at a time.
+/// MD5 is only for naming: texts with the same MD5 can be constructed. Confined: one task at a time.
 @safe public struct Digest: ~Copyable {
-    /// Which digest.
+    /// The algorithm.
     public enum Algorithm: Sendable, Hashable {
         /// RFC 1321; 16 bytes.
         case md5
@@ -14,13 +14,13 @@ internal import CNetCore
         case sha256
     }
 
-    // SAFETY: include/netcore/digest.h: confined, and this value is its one owner.
+    // SAFETY: include/netcore/digest.h: confined, and this value is its only owner.
     let raw: OpaquePointer
     private let length: Int
 
-    /// A digest that has seen nothing yet.
+    /// Creates an empty digest.
     ///
-    /// Throws ``NetError/Code/unsupported`` where OpenSSL has not the algorithm.
+    /// - Throws: ``NetError/Code/unsupported`` if OpenSSL does not have the algorithm.
     public init(_ algorithm: Algorithm) throws(NetError) {
         let kind: nc_digest_kind = algorithm == .md5 ? .NC_DIGEST_MD5 : .NC_DIGEST_SHA256
         var made: OpaquePointer?
@@ -35,12 +35,12 @@ internal import CNetCore
         unsafe nc_digest_free(raw)
     }
 
-    /// Adds bytes to what is digested.
+    /// Adds bytes.
     public mutating func update(_ bytes: Bytes) {
         unsafe bytes.withSlice { unsafe nc_digest_update(raw, $0) }
     }
 
-    /// The digest of all that was added; then it begins anew.
+    /// Returns the digest of all added bytes, and starts a new one.
     public mutating func finish() throws(NetError) -> Bytes {
         var error = nc_error()
         var status = nc_status.NC_OK
@@ -55,7 +55,7 @@ internal import CNetCore
         return Bytes(bytes)
     }
 
-    /// The digest of these bytes.
+    /// Returns the digest of these bytes.
     public static func of(_ bytes: Bytes, _ algorithm: Algorithm) throws(NetError) -> Bytes {
         var digest = try Digest(algorithm)
         digest.update(bytes)

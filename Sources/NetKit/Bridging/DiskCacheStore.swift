@@ -1,41 +1,42 @@
 internal import CNetCore
 internal import Dispatch
 
-/// Entries in a directory: one file each, whole or absent after whatever happens, shared by any number of processes.
+/// A store in a directory: one file for each entry, complete or absent after any failure, shared by any number of
+/// processes.
 ///
-/// The directory is opened at the first use, on a thread of the store's own, as everything that waits for the disk is:
-/// neither the caller's thread nor Swift's own pool waits. What is asked of one key is done in the order it was asked.
-/// Format and guarantees are in docs/cache.md.
+/// The directory is opened on first use. Everything that waits for the disk runs on the store's own threads: neither
+/// the caller's thread nor Swift's cooperative pool waits. Operations on one key run in order. Format and guarantees
+/// are in docs/cache.md.
 ///
 ///     let store = DiskCacheStore(directory: try DiskCacheStore.defaultDirectory(app: "example"))
 public final class DiskCacheStore: CacheStore {
-    /// What a put waits for.
+    /// The condition for completing a write.
     public enum Durability: Sendable {
-        /// Nothing: after a power failure an entry may be gone, never wrong.
+        /// No condition: after a power failure an entry may be missing, but never wrong.
         case none
-        /// The file is on the disk before it is seen.
+        /// The file is on disk before it is visible.
         case file
-        /// The directory too: what was put stays put.
+        /// The directory is on disk too: the entry survives a power failure.
         case directory
     }
 
-    /// What a verification found.
+    /// The result of a verification.
     public struct Report: Sendable, Equatable {
-        /// Entries that are whole.
+        /// Intact entries.
         public let good: Int
-        /// Files under an entry's name that were not, and are gone.
+        /// Damaged files with an entry's name, which were removed.
         public let damaged: Int
-        /// Entries whose lifetime was over, and are gone.
+        /// Entries whose lifetime was over, which were removed.
         public let expired: Int
-        /// Entries that are sealed under another key, or are sealed where this store's are not.
+        /// Entries that are encrypted with another key, or encrypted although this store has no key.
         public let locked: Int
-        /// Files of killed processes, gone now.
+        /// Files of killed processes, which were removed.
         public let leftovers: Int
-        /// Other files, left alone.
+        /// Other files, which were not changed.
         public let foreign: Int
     }
 
-    /// How the directory is opened.
+    /// The settings for opening the directory.
     struct Settings: Sendable {
         var directory: String
         var maximumBytes: Int
@@ -49,15 +50,16 @@ public final class DiskCacheStore: CacheStore {
     private let opened = Lock<OwnedStore?>(nil)
     private let lanes = (0..<2).map { DispatchQueue(label: "netkit.cache.\($0)") }
 
-    /// A store in this directory, which is made when it is missing.
+    /// Creates a store in this directory, which is created if it is missing.
     ///
     /// - Parameters:
-    ///   - directory: the store's own. It may not be a symbolic link, and other users may not write to it.
-    ///   - maximumBytes: bytes of all files; what was used longest ago goes first. From 1.
-    ///   - maximumEntries: entries; from 1.
-    ///   - maximumShare: percent of the bytes that one entry may take, 1 to 100.
-    ///   - durability: what a put waits for.
-    ///   - sealKey: 32 bytes that everything is encrypted under (AES-256-GCM); nil leaves it readable.
+    ///   - directory: the store's own directory. It must not be a symbolic link, and must not be writable for other
+    ///     users.
+    ///   - maximumBytes: the size of all files; the least recently used entries are evicted first. From 1.
+    ///   - maximumEntries: the number of entries; from 1.
+    ///   - maximumShare: the largest share of one entry in the bytes, in percent, 1 to 100.
+    ///   - durability: the condition for completing a write.
+    ///   - sealKey: 32 bytes, the key to encrypt everything with (AES-256-GCM); `nil` does not encrypt.
     public init(
         directory: String, maximumBytes: Int = 256 << 20, maximumEntries: Int = 100_000, maximumShare: Int = 5,
         durability: Durability = .none, sealKey: [UInt8]? = nil
@@ -67,9 +69,9 @@ public final class DiskCacheStore: CacheStore {
             maximumShare: maximumShare, durability: durability, sealKey: sealKey)
     }
 
-    /// `$XDG_CACHE_HOME/<app>/netkit`, or the same in `~/.cache`.
+    /// Returns `$XDG_CACHE_HOME/<app>/netkit`, or the same in `~/.cache`.
     ///
-    /// Throws ``NetError/Code/usage`` for a name that cannot be a directory's, or when no home is known.
+    /// - Throws: ``NetError/Code/usage`` for a name that cannot be a directory's, or if the home directory is unknown.
     public static func defaultDirectory(app: String) throws(NetError) -> String {
         if app.utf8.contains(0) {
             throw NetError(.usage, "the application's name holds a NUL")
@@ -83,58 +85,58 @@ public final class DiskCacheStore: CacheStore {
 
     // MARK: - CacheStore
 
-    /// The entry of a key; a damaged one is none, and goes.
+    /// Returns the entry of a key; a damaged one is removed and counts as missing.
     public func entry(for key: CacheKey) async throws(NetError) -> CacheEntry? {
         try await run(lane(of: key)) { store throws(NetError) in try store.entry(for: key) }
     }
 
-    /// Puts an entry; see ``CacheStore/put(_:for:)``.
+    /// Stores an entry; see ``CacheStore/put(_:for:)``.
     public func put(_ entry: CacheEntry, for key: CacheKey) async throws(NetError) {
         try await run(lane(of: key)) { store throws(NetError) in try store.put(entry, for: key) }
     }
 
-    /// Removes an entry; false when there was none.
+    /// Removes an entry. Returns false if there was none.
     @discardableResult
     public func remove(_ key: CacheKey) async throws(NetError) -> Bool {
         try await run(lane(of: key)) { store throws(NetError) in try store.remove(key) }
     }
 
-    /// Removes the entries with this tag; reads the head of every entry.
+    /// Removes the entries with this tag and returns their number; reads the head of every entry.
     @discardableResult
     public func removeAll(tagged tag: String) async throws(NetError) -> Int {
         try await run(lanes[0]) { store throws(NetError) in try store.removeAll(tagged: tag) }
     }
 
-    /// Removes the entries of this host; reads the head of every entry.
+    /// Removes the entries of this host and returns their number; reads the head of every entry.
     @discardableResult
     public func removeAll(from host: String) async throws(NetError) -> Int {
         try await run(lanes[0]) { store throws(NetError) in try store.removeAll(from: host) }
     }
 
-    /// Removes every entry.
+    /// Removes all entries and returns their number.
     @discardableResult
     public func removeAll() async throws(NetError) -> Int {
         try await run(lanes[0]) { store throws(NetError) in try store.removeAll() }
     }
 
-    /// What there is, other processes' entries too; bodies are not read.
+    /// Returns all entries, including those of other processes; does not read bodies.
     public func list() async throws(NetError) -> [CacheListing] {
         try await run(lanes[0]) { store throws(NetError) in try store.list() }
     }
 
-    /// Figures of this process.
+    /// Returns the statistics of this process.
     public func usage() async throws(NetError) -> CacheUsage {
         try await run(lanes[0]) { store throws(NetError) in store.usage }
     }
 
-    /// Reads every byte of every entry; removes what is damaged, left over, or over its lifetime.
+    /// Reads every byte of every entry. Removes damaged and expired entries, and leftover files.
     public func verify() async throws(NetError) -> Report {
         try await run(lanes[0]) { store throws(NetError) in try store.verify() }
     }
 
     // MARK: - Threads
 
-    /// One lane for one key, so that its calls keep their order.
+    /// Returns the queue of a key: always the same one, so that its operations stay in order.
     private func lane(of key: CacheKey) -> DispatchQueue {
         lanes[Int(key.description.last ?? 0) % lanes.count]
     }
@@ -158,7 +160,7 @@ public final class DiskCacheStore: CacheStore {
         }
     }
 
-    /// The open directory. Where both lanes open it at once, the first is kept.
+    /// Returns the open directory. If both queues open it, the first one is kept.
     private func store() throws(NetError) -> OwnedStore {
         if let store = opened.withLock({ $0 }) {
             return store
@@ -175,7 +177,7 @@ public final class DiskCacheStore: CacheStore {
 extension DiskCacheStore.Settings: CustomStringConvertible, CustomReflectable {
     var description: String { "\(directory)\(sealKey == nil ? "" : " (sealed)")" }
 
-    /// Without the key, so that `dump` does not tell it.
+    /// A mirror without the key, so that `dump` does not print it.
     var customMirror: Mirror {
         Mirror(
             self,
@@ -185,7 +187,7 @@ extension DiskCacheStore.Settings: CustomStringConvertible, CustomReflectable {
             ])
     }
 
-    /// Describes the settings to the core, for the length of the call.
+    /// Calls `make` with the core's form of the settings, which is valid during the call.
     func withOptions(_ make: (inout nc_store_options) -> nc_status) throws(NetError) -> nc_status {
         if directory.isEmpty || directory.utf8.contains(0) {
             throw NetError(.usage, "the directory's name is empty or holds a NUL")

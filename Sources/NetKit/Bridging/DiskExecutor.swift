@@ -1,7 +1,7 @@
 internal import Dispatch
 
-/// Threads for what waits for a disk: an actor, the loop and the few threads of the cooperative pool have others to serve
-/// meanwhile. Each use makes one of its own; the threads are Dispatch's.
+/// An executor for work that waits for a disk, so that actors, the event loop and the cooperative pool do not. Each use
+/// creates one; its threads are Dispatch's.
 final class DiskExecutor: TaskExecutor {
     private let queue = DispatchQueue(label: "netkit.disk", attributes: .concurrent)
 

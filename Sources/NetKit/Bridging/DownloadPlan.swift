@@ -1,6 +1,6 @@
-/// What a request carries that is to be downloaded: where to, how, and who hears of it.
+/// A request's download settings: its destination, its options, and its observers.
 final class DownloadPlan: Sendable {
-    /// What can be done to the download under way.
+    /// The operations on the current download.
     struct Reins: Sendable {
         let pause: @Sendable () -> Void
         let resume: @Sendable () -> Void
@@ -18,12 +18,12 @@ final class DownloadPlan: Sendable {
         var judge: Judge?
     }
 
-    /// Decides by the head what becomes of an answer that is to be saved.
+    /// Decides about a response to save by its head.
     typealias Judge = @Sendable (ResponseHead) async throws(NetError) -> HeadAnswer
 
     let path: String
     let options: DownloadOptions
-    /// Asked in this order.
+    /// Called in this order.
     let destinations: [DownloadDestination]
     private let tellEvent: (@Sendable (DownloadEvent) -> Void)?
     private let state: Lock<State>
@@ -43,16 +43,16 @@ final class DownloadPlan: Sendable {
         tellEvent?(event)
     }
 
-    /// Asked before the destinations; nil for nobody.
+    /// Called before the destinations; `nil` without one.
     var judge: Judge? {
         get { state.withLock { $0.judge } }
         set { state.withLock { $0.judge = newValue } }
     }
 
-    /// Whether anybody is asked when the head is there.
+    /// Whether anything is called for the head.
     var isAsked: Bool { !destinations.isEmpty || judge != nil }
 
-    /// Where the file goes; nil leaves it at the path. Throws when the transfer is to end.
+    /// Returns the destination, or `nil` for the path. Throws to end the transfer.
     func destination(for head: ResponseHead) async throws(NetError) -> String? {
         switch try await judge?(head) {
         case .cancel: throw NetError(.cancelled, "a hook cancelled the transfer at its head")
@@ -68,7 +68,7 @@ final class DownloadPlan: Sendable {
         return nil
     }
 
-    /// An attempt is about to begin: it may be over before ``began(_:)`` is called.
+    /// Records that an attempt is about to begin: it may end before ``began(_:)`` is called.
     func begins() {
         state.withLock { state in
             state.file = nil
@@ -76,7 +76,7 @@ final class DownloadPlan: Sendable {
         }
     }
 
-    /// An attempt is under way; what was ordered before counts for it too.
+    /// Records a running attempt, and applies earlier settings to it.
     func began(_ reins: Reins) {
         let (isPaused, priority) = state.withLock { state -> (Bool, Priority?) in
             if state.isOver {
@@ -88,7 +88,7 @@ final class DownloadPlan: Sendable {
         }
         if isPaused {
             reins.pause()
-            // Resumed by another thread meanwhile, whose order came first.
+            // Another thread has resumed it in the meantime, and its command came first.
             if !state.withLock({ $0.isPaused }) {
                 reins.resume()
             }
@@ -98,7 +98,7 @@ final class DownloadPlan: Sendable {
         }
     }
 
-    /// An attempt is over: what it left.
+    /// Records the end of an attempt and its results.
     func ended(file: SavedFile?, token: ResumeToken?) {
         state.withLock { state in
             state.reins = nil
@@ -108,10 +108,10 @@ final class DownloadPlan: Sendable {
         }
     }
 
-    /// The file of the attempt that succeeded.
+    /// The file of the successful attempt.
     var file: SavedFile? { state.withLock { $0.file } }
 
-    /// What the last attempt left.
+    /// The resume token of the last attempt.
     var token: ResumeToken? { state.withLock { $0.token } }
 
     func setPaused(_ isPaused: Bool) {
@@ -136,7 +136,7 @@ private enum DownloadNote: RequestNote {
 }
 
 extension Request {
-    /// What is to be downloaded; nil for other calls.
+    /// The download settings; `nil` for other calls.
     var download: DownloadPlan? {
         get { hasNotes ? self[DownloadNote.self] : nil }
         set { self[DownloadNote.self] = newValue }

@@ -1,6 +1,6 @@
 internal import CNetCore
 
-/// Where a download's events end; the engine keeps it from start until on_done.
+/// The receiver of a download's events; the engine keeps it from start until on_done.
 @safe final class DownloadSink: Sendable {
     typealias Outcome = Result<PooledResponse, NetError>
 
@@ -9,7 +9,7 @@ internal import CNetCore
         var isCancelled = false
         var waiter: Waiter?
         var outcome: Outcome?
-        /// Why a hook ended it.
+        /// The error of a hook that ended it.
         var refusal: NetError?
     }
 
@@ -19,7 +19,7 @@ internal import CNetCore
     private let request: Request<Bytes>
     private let engine: Engine
     private let state = Lock(State())
-    /// The heads that somebody is asked about.
+    /// The heads that need a decision.
     private let (heads, headFeed) = AsyncStream.makeStream(of: (UInt64, ResponseHead).self)
 
     init(_ request: Request<Bytes>, plan: DownloadPlan, engine: Engine) {
@@ -28,10 +28,10 @@ internal import CNetCore
         self.engine = engine
     }
 
-    /// Starts the download and waits for its end, whatever comes.
+    /// Starts the download and waits for its end.
     ///
-    /// Who is asked where it goes works for the caller: with its priority and its task-local values, cancelled with it
-    /// and with the end of the download.
+    /// Destination closures run on behalf of the caller, with its priority and its task-local values. They are
+    /// cancelled with it and with the end of the download.
     func outcome() async -> Outcome {
         guard isAsked else { return await run() }
         return await withTaskGroup(of: Void.self) { group in
@@ -50,7 +50,7 @@ internal import CNetCore
         return state.withLock { $0.outcome } ?? .failure(NetError(.internal, "a download was resumed before its end"))
     }
 
-    /// Whether somebody has a say when the head is there.
+    /// Whether the head needs a decision.
     var isAsked: Bool { plan.isAsked || request.acceptedTypes != nil }
 
     private func start(for waiter: Waiter) {
@@ -77,7 +77,7 @@ internal import CNetCore
         }
     }
 
-    /// Asks where it goes. What is answered because of a cancel is neither a place nor a reason.
+    /// Determines the destination. A result that comes after a cancellation is ignored.
     private func place(_ id: UInt64, _ head: ResponseHead) async {
         do throws(NetError) {
             try request.checkType(of: head)
@@ -116,7 +116,7 @@ internal import CNetCore
     fileprivate func began(_ id: UInt64, _ head: StreamHead) {
         plan.tell(.head(head.last))
         guard let tap = request.tap else { return }
-        // Of the redirects that led there no fields are kept; where each led, the next hop tells.
+        // The heads of followed redirects have no fields; the next hop has the target of each.
         for (hop, next) in zip(head.hops, head.hops.dropFirst()) {
             let redirect = ResponseHead(
                 status: hop.status, headers: ["Location": next.url], httpVersion: hop.httpVersion, url: hop.url)
@@ -160,7 +160,7 @@ internal import CNetCore
         }
     }
 
-    /// The listener as C sees it; `kept` is the reference that on_done gives back.
+    /// The C value of the listener; on_done releases the reference `kept`.
     func cValue(keptAs kept: Unmanaged<DownloadSink>) -> nc_download_sink {
         unsafe nc_download_sink(
             ctx: kept.toOpaque(), on_head: downloadHead, on_resumed: downloadResumed,
@@ -170,7 +170,7 @@ internal import CNetCore
 }
 
 extension Request<Bytes> {
-    /// Before anything is written; that of a 416 is of its page.
+    /// Checks the content type before anything is written; the type of a 416 is that of its page.
     fileprivate func checkType(of head: ResponseHead) throws(NetError) {
         if head.status != 416 {
             var hop = HopMetrics()
@@ -230,8 +230,8 @@ private func downloadDone(
         file = SavedFile(path: unsafe result.pointee.path.text, byteCount: bytes)
         file?.resumedBytes = Int(clamping: unsafe result.pointee.resumed_bytes)
     }
-    // A status that is no success is a response like any other to those who wrap the call. A success that was not taken
-    // for the file, a 202 beside a part, ends it: its body would be written in the file's place.
+    // A status that is no success is a response for interceptors. A success that was not used for the file, such as 202
+    // for a range request, ends the download: otherwise its body would be written in the file's place.
     let isRefusal = failure.status == .NC_ERR_BAD_STATUS && !(200..<300).contains(failure.native_code)
     let isAnswer = failure.status == .NC_OK || isRefusal
     let outcome: DownloadSink.Outcome =

@@ -1,24 +1,24 @@
 internal import CNetCore
 
 extension Engine {
-    /// Keeps what waits from starting, or lets it start again.
+    /// Keeps waiting transfers from starting, or lets them start again.
     func setSuspended(_ isSuspended: Bool) {
         unsafe withRaw { unsafe nc_engine_set_suspended($0, isSuspended) }
     }
 
-    /// Moves a transfer that waits.
+    /// Changes the priority of a waiting transfer.
     func setPriority(_ priority: Priority, of id: UInt64) {
         unsafe withRaw { unsafe nc_engine_set_priority($0, id, priority.cValue) }
     }
 
-    /// What a ticket may do to its transfers.
+    /// The operations of a ticket on its transfers.
     var grip: CallTicket.Grip {
         CallTicket.Grip(
             setPaused: { [self] in $1 ? pause($0) : resume($0, from: .NC_REST_PAUSED) },
             setPriority: { [self] in setPriority($1, of: $0) })
     }
 
-    /// What has not ended; a transfer that ends meanwhile is left out.
+    /// Returns the transfers that have not ended; one that ends in the meantime is left out.
     func transfers() -> [TransferInfo] {
         var capacity = 64
         while true {
@@ -43,7 +43,7 @@ extension Engine {
         return status == .NC_OK ? unsafe nc_buf_slice(&buffer).text : nil
     }
 
-    /// The jar's cookies, one a line. Does not wait for the loop.
+    /// Returns the jar's cookies, one a line. Does not wait for the event loop.
     func copyCookies() throws(NetError) -> [UInt8] {
         var buffer = unsafe nc_buf_init(64 << 20)
         defer { unsafe nc_buf_deinit(&buffer) }
@@ -55,7 +55,7 @@ extension Engine {
         return unsafe nc_buf_slice(&buffer).withSpan { span in span.indices.map { span[$0] } }
     }
 
-    /// Adds cookies, one a line; none at all removes all.
+    /// Adds cookies, one a line. Without any, removes all.
     func setCookies(_ lines: [UInt8]) throws(NetError) {
         var error = nc_error()
         let status = unsafe Bytes(lines).withSlice { lines in

@@ -1,7 +1,7 @@
 internal import CNetCore
 
 extension Engine {
-    /// Starts a download; the sink hears of its end exactly once, unless this throws.
+    /// Starts a download. The sink receives its end exactly once, unless this throws.
     func start(
         _ request: Request<Bytes>, plan: DownloadPlan, for sink: DownloadSink
     ) throws(NetError) -> UInt64 {
@@ -40,12 +40,12 @@ extension Engine {
         return id
     }
 
-    /// Asks for the end of a download; nothing happens when it has ended.
+    /// Cancels a download. Does nothing if it has ended.
     func cancelDownload(_ id: UInt64) {
         unsafe withRaw { unsafe nc_download_cancel($0, id) }
     }
 
-    /// Says where a download goes that asked; empty leaves it where it was to go.
+    /// Sets the destination of a download that waits for it; empty keeps its original one.
     func placeDownload(_ id: UInt64, at path: String) {
         unsafe path.withSlice { path in
             unsafe withRaw { unsafe nc_download_place($0, id, path) }
@@ -54,7 +54,7 @@ extension Engine {
 }
 
 extension DownloadOptions {
-    /// What the core would read past the end of, or take for none.
+    /// Checks for values that the core would read beyond their end, or treat as missing.
     func check() throws(NetError) {
         if let sha256, sha256.count != Int(NC_SHA256_BYTES) {
             throw NetError(.usage, "a SHA-256 has 32 bytes, not \(sha256.count)")
@@ -84,7 +84,7 @@ extension DownloadOptions {
 }
 
 extension DownloadPlan {
-    /// Describes the plan to the C core, for the length of the call.
+    /// Calls `start` with the core's form of the plan, which is valid during the call.
     fileprivate func withDescription(
         asks isAsked: Bool, _ start: (inout nc_download_options) -> nc_status
     ) -> nc_status {

@@ -1,7 +1,7 @@
 internal import CNetCore
 
 extension Engine {
-    /// How an engine is made.
+    /// The options of an engine.
     struct Options {
         var maxInFlight: UInt32
         var maxPerHost: UInt32
@@ -20,7 +20,7 @@ extension Engine {
         var maxSendBytesPerSecond: Int?
         var maxReceiveBytesPerSecond: Int?
 
-        /// To the core an empty path is none.
+        /// The core treats an empty path as none.
         func check() throws(NetError) {
             let paths = [cookies.path, hsts.path, altSvc.path, netrc.path, dnsOverHTTPS]
             if paths.contains("") {
@@ -28,7 +28,7 @@ extension Engine {
             }
         }
 
-        /// Describes the options to the C core, for the length of the call.
+        /// Calls `make` with the core's form of the options, which is valid during the call.
         func withDescription(_ make: (inout nc_engine_options) -> nc_status) -> nc_status {
             unsafe TextSpace.with(bytes: textBytes) { text in
                 var settings = unsafe nc_engine_options()

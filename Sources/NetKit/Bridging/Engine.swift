@@ -1,12 +1,13 @@
 internal import CNetCore
 
-/// The C engine: one loop thread. Releasing it never blocks; the loop ends what is under way and frees itself.
+/// The C engine with its event loop thread. Releasing it never blocks: the loop ends the transfers in flight and frees
+/// itself.
 @safe final class Engine: Sendable {
     // SAFETY: include/netcore/engine.h: an engine is thread-safe and stays valid until its one release, in deinit.
     private nonisolated(unsafe) let raw: OpaquePointer
     private let shelf: TrustShelf
 
-    /// Starts the loop thread. It keeps `client` until it ends.
+    /// Starts the event loop thread, which keeps `client` until it ends.
     init(_ options: Options, client: LoopClient) throws(NetError) {
         var error = nc_error()
         let shelf = TrustShelf()
@@ -32,7 +33,7 @@ internal import CNetCore
         unsafe nc_engine_release(raw)
     }
 
-    /// Hands a request over; the sink hears of its end exactly once, unless this throws.
+    /// Submits a request. The sink receives its end exactly once, unless this throws.
     func submit<Sink: TransferListener>(_ request: Request<Bytes>, to sink: Sink) throws(NetError) -> UInt64 {
         try request.checkBeforeSubmit()
         var id: UInt64 = 0
@@ -55,62 +56,62 @@ internal import CNetCore
         return id
     }
 
-    /// The policy of a request, or the engine's.
+    /// Returns the policy of a request, or the engine's.
     func trust(for request: Request<Bytes>) throws(NetError) -> OwnedTrust? {
-        // Most say nothing, and a policy is large.
+        // Most requests have none, and a policy is large.
         guard let said = request.kept.value.rare?.value.trust else { return shelf.defaultTrust }
         return try shelf.trust(for: said)
     }
 
-    /// Changes the policy of requests that bring none, from the next one on.
+    /// Changes the policy of later requests without their own.
     func setTrust(_ policy: TrustPolicy) throws(NetError) {
         try shelf.setDefault(policy)
     }
 
-    /// Asks for the end of a transfer; nothing happens when it has ended.
+    /// Cancels a transfer. Does nothing if it has ended.
     func cancel(_ id: UInt64) {
         unsafe nc_engine_cancel(raw, id)
     }
 
-    /// Holds a transfer up, whatever its reader and its body's source do.
+    /// Pauses a transfer, independent of its reader and its body's source.
     func pause(_ id: UInt64) {
         unsafe nc_engine_pause(raw, id)
     }
 
-    /// Lets a transfer go on, as far as this was the reason why it rested.
+    /// Resumes a transfer that was paused for this reason only.
     func resume(_ id: UInt64, from reason: nc_rest) {
         unsafe nc_engine_resume_from(raw, id, reason)
     }
 
-    /// Gives the C engine to `body`, for the length of the call.
+    /// Calls `body` with the C engine, which is valid during the call.
     func withRaw<Result, Failure: Error>(
         _ body: (OpaquePointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try unsafe body(raw)
     }
 
-    /// Whether the caller runs on the loop thread.
+    /// Whether the caller runs on the event loop thread.
     var isOnLoop: Bool {
         unsafe nc_engine_is_on_loop(raw)
     }
 
-    /// Takes no more requests and lets the loop end with the last one under way.
+    /// Accepts no more requests; the loop ends with the last transfer in flight.
     func finish() {
         unsafe nc_engine_finish(raw)
     }
 
-    /// Asks the loop to run its client's jobs; false when the loop has ended.
+    /// Wakes the loop to run its client's jobs. Returns false if the loop has ended.
     func wake() -> Bool {
         unsafe nc_engine_wake(raw)
     }
 }
 
-/// Hears of a transfer's events; the engine keeps it from submit until on_done.
+/// Receives a transfer's events; the engine keeps it from submit until on_done.
 protocol TransferListener: AnyObject, Sendable {
-    /// Whether it lets the server wait for a reader.
+    /// Whether it may pause the transfer for a slow reader.
     static var mayPause: Bool { get }
-    /// Where the body comes from, when it is made while it is sent.
+    /// The source of the body, if it is produced while it is sent.
     var feed: BodyFeed? { get }
-    /// The listener as C sees it; `kept` is the reference that on_done gives back.
+    /// The C value of the listener; on_done releases the reference `kept`.
     func cValue(keptAs kept: Unmanaged<Self>) -> nc_sink
 }

@@ -1,8 +1,8 @@
 internal import CNetCore
 
-/// The engine as a transport: the task that sends sleeps until the loop thread has its response.
+/// The engine as a transport: the sending task is suspended until the event loop thread has its response.
 final class EngineTransport: Transport {
-    /// An engine with those who serve it.
+    /// An engine with its client and executor.
     private final class Session: Sendable {
         let engine: Result<Engine, NetError>
         let client: LoopClient
@@ -23,7 +23,7 @@ final class EngineTransport: Transport {
 
     private struct Sessions: Sendable {
         var current: Session
-        /// Those that a reset has left, until they have ended.
+        /// The sessions before a reset, until they have ended.
         var old: [Session] = []
         var isSuspended = false
     }
@@ -36,14 +36,15 @@ final class EngineTransport: Transport {
     private var session: Session { sessions.withLock { $0.current } }
     private var engine: Result<Engine, NetError> { session.engine }
 
-    /// Runs jobs on the loop thread.
+    /// Runs jobs on the event loop thread.
     var executor: any TaskExecutor { session.executor }
 
-    /// An engine that cannot be started is told by the first request, so that agents are made without `try`.
+    /// Creates the transport. The first request throws the error of an engine that cannot start, so agents are created
+    /// without `try`.
     ///
     /// - Parameters:
-    ///   - passed: hears of each point that the engine passes.
-    ///   - saveFailed: hears of a file that could not be saved.
+    ///   - passed: called at each trace point of the engine.
+    ///   - saveFailed: called for a file that could not be saved.
     init(
         _ options: Engine.Options, passed: (@Sendable () -> Void)? = nil,
         saveFailed: @escaping @Sendable (NetError) -> Void = { _ in }
@@ -55,7 +56,7 @@ final class EngineTransport: Transport {
     }
 
     func send(_ request: Request<Bytes>) async throws(NetError) -> Response<Bytes> {
-        // Result.get() looks its own type up each time, which costs more than what it does.
+        // Result.get() looks up its own type each time, which costs more than its work.
         let session = session
         let client = session.client
         guard case .success(let engine) = session.engine else { throw startError }
@@ -86,14 +87,14 @@ final class EngineTransport: Transport {
         return try await sink.open(request)
     }
 
-    /// What a reset has left ends, too.
+    /// Ends the current session, and those before a reset.
     func shutdown() async {
         for session in sessions.withLock({ [$0.current] + $0.old }) {
             await end(session)
         }
     }
 
-    /// Ends the engine, if nobody goes on with another one: a reset's change and this look come one after the other.
+    /// Ends the engine unless it was reopened: a reset and this check cannot overlap.
     func shutdown(ifStill isClosed: () -> Bool) async {
         if let session = sessions.withLock({ isClosed() ? $0.current : nil }) {
             await end(session)
@@ -107,9 +108,9 @@ final class EngineTransport: Transport {
         }
     }
 
-    /// Goes on with a new engine, and returns when the old one has ended.
+    /// Replaces the engine, and returns when the old one has ended.
     ///
-    /// - Parameter changed: says so, before anybody sees which engine it is; it may not wait for anything.
+    /// - Parameter changed: called before the new engine is visible; it must not wait.
     func reset(cancelling: Bool, changed: () -> Void) async {
         let fresh = Session(options, makeClient: makeClient)
         if let lines = try? cookieLines(), !lines.isEmpty {
@@ -134,7 +135,7 @@ final class EngineTransport: Transport {
         sessions.withLock { sessions in sessions.old.removeAll { $0 === old } }
     }
 
-    /// The engines that have something under way. Each has numbers of its own, so that a transfer's is known to one.
+    /// Returns the engines with transfers in flight. Their numbers are distinct, so a transfer is known to one only.
     private func engines(_ change: (inout Sessions) -> Void = { _ in }) -> [Engine] {
         sessions.withLock { sessions in
             change(&sessions)
@@ -197,7 +198,7 @@ extension EngineTransport: TransferControl {
     }
 
     func setCookies(_ cookies: [Cookie]) throws(NetError) {
-        // An empty text would remove them all.
+        // An empty text would remove all cookies.
         if cookies.isEmpty {
             return
         }

@@ -1,17 +1,17 @@
 internal import CNetCore
 
-/// One reading of a form whose sources are marks: where one stands, whoever reads makes the part.
+/// Reads a form whose sources are marks: at a mark, the reader of the form produces the part.
 @safe final class FormReader {
     enum Step {
         case piece(Bytes)
-        /// The number of the source among the form's.
+        /// The index of the source in the form.
         case source(Int)
         case end
     }
 
     private static let pieceBytes = 64 << 10
 
-    /// Sources that have nothing, until the transfer's id says that so many of them were made by somebody else. Their
+    /// Returns sources without bytes, until the transfer's id shows how many of them were produced elsewhere. Their
     /// context is no address but their number, from 1.
     static func marks(_ count: Int) -> [nc_body_source] {
         unsafe (0..<count).map { number in
@@ -20,8 +20,8 @@ internal import CNetCore
         }
     }
 
-    // SAFETY: include/netcore/multipart.h: a reader is confined to one thread at a time, as this class, which is not
-    // Sendable, is; deinit gives it back.
+    // SAFETY: include/netcore/multipart.h: a reader is confined to one thread at a time, as is this class, which is not
+    // Sendable; deinit releases it.
     private let raw: OpaquePointer
     private let form: CoreForm
     private var made: UInt64 = 0
@@ -40,10 +40,10 @@ internal import CNetCore
         unsafe nc_multipart_reader_free(raw)
     }
 
-    /// The whole form's length.
+    /// The form's length.
     var length: Int { Int(clamping: unsafe nc_multipart_reader_length(raw)) }
 
-    /// The next bytes, or the source whose turn it is.
+    /// Returns the next bytes, or the source at the current position.
     func next() throws(NetError) -> Step {
         if isOver {
             return .end
@@ -67,7 +67,7 @@ internal import CNetCore
         }
     }
 
-    /// The part of the source whose turn it was is made: the form goes on behind it.
+    /// Continues behind a mark whose part was produced.
     func skipMark() {
         made += 1
     }

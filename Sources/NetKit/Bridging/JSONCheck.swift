@@ -1,22 +1,23 @@
 internal import CNetCore
 
-/// A text checked as it comes: pieces in, one verdict out, memory as deep as the text and no larger.
+/// Checks JSON while it arrives. It takes pieces and gives one result; its memory depends only on the depth of the
+/// text.
 ///
 ///     let check = try JSONCheck(JSONExpectation(["id": .integer]))
 ///     for piece in pieces { try check.feed(piece) }
 ///     try check.finish()
 ///
-/// The verdict and the words are the same however the text is cut. Thread-safe, and meant for one thread at a time.
+/// Result and messages do not depend on the pieces. Thread-safe, and meant for one thread at a time.
 @safe public final class JSONCheck: Sendable {
     private let allowsEmptyBody: Bool
-    // Whether nothing but white space has come.
+    // Whether only white space has arrived.
     private let isBlank: Lock<Bool>
-    // SAFETY: include/netcore/json.h: a check is for one thread at a time, which the lock sees to; this is its owner.
+    // SAFETY: include/netcore/json.h: a check is for one thread at a time, which the lock ensures; this is its owner.
     private nonisolated(unsafe) let raw: OpaquePointer
 
-    /// Begins a check.
+    /// Starts a check.
     ///
-    /// Throws ``NetError/Code/badShape``, and ``NetError/Code/usage`` for limits out of range.
+    /// - Throws: ``NetError/Code/badShape``, and ``NetError/Code/usage`` for limits out of range.
     public init(_ expectation: JSONExpectation = JSONExpectation()) throws(NetError) {
         var made: OpaquePointer?
         var error = nc_error()
@@ -38,9 +39,9 @@ internal import CNetCore
         allowsEmptyBody = expectation.allowsEmptyBody
     }
 
-    /// The check that a request asks for, of a response with this head; nil when its expectation does not speak of it.
+    /// Creates the check that a request requires for a response with this head, or `nil` if it requires none.
     ///
-    /// For transports that are not the engine.
+    /// For transports other than the engine.
     public convenience init?(for request: Request<Bytes>, status: Int, headers: Headers) throws(NetError) {
         guard let expectation = request.expectation, request.method != .head,
             request.acceptedStatuses?.contains(status) ?? true,
@@ -53,10 +54,10 @@ internal import CNetCore
         unsafe nc_json_free(raw)
     }
 
-    /// Takes the next piece.
+    /// Checks the next piece.
     ///
-    /// Throws ``NetError/Code/badJSON`` or ``NetError/Code/shapeMismatch`` with ``NetError/jsonFaults`` at the first
-    /// byte that is wrong, and again whenever it is called afterwards.
+    /// - Throws: ``NetError/Code/badJSON`` or ``NetError/Code/shapeMismatch`` with ``NetError/jsonFaults`` at the first
+    ///   invalid byte, and again for each later call.
     public func feed(_ piece: Bytes) throws(NetError) {
         let error = unsafe piece.withSlice { slice in
             isBlank.withLock { isBlank in
@@ -70,9 +71,9 @@ internal import CNetCore
         }
     }
 
-    /// Says that the text has ended.
+    /// Ends the text.
     ///
-    /// Throws as ``feed(_:)``, also for a text that ends early.
+    /// Throws the same errors as ``feed(_:)``, also for a text that is incomplete.
     public func finish() throws(NetError) {
         let error = isBlank.withLock { isBlank in
             if isBlank && allowsEmptyBody {
@@ -86,7 +87,7 @@ internal import CNetCore
         }
     }
 
-    /// What is wrong so far, in the order of the text.
+    /// The faults so far, in the order of the text.
     public var faults: [JSONFault] {
         isBlank.withLock { _ in faultsHere }
     }
@@ -137,7 +138,7 @@ extension JSONFault {
             offset: Int(mismatch.offset), line: Int(mismatch.line), column: Int(mismatch.column))
     }
 
-    /// Nil when nothing is wrong.
+    /// `nil` if there is no fault.
     init?(_ failure: nc_json_failure) {
         guard failure.fault != .NC_JSON_FAULT_NONE else { return nil }
         let wanted = unsafe withUnsafeBytes(of: failure.wanted) { unsafe Self.text(in: $0) }
@@ -147,28 +148,28 @@ extension JSONFault {
             column: Int(failure.column))
     }
 
-    /// Up to the NUL.
+    /// Returns the text up to the NUL.
     private static func text(in bytes: UnsafeRawBufferPointer) -> String {
         unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
 }
 
 extension Bytes {
-    /// Whether there is nothing but JSON's white space.
+    /// Whether there is only JSON white space.
     var isBlank: Bool {
         unsafe withSlice { unsafe $0.isBlank }
     }
 
-    /// What they were found to be as they came; nil where nobody looked, or they are not.
+    /// The result of the body check while the bytes arrived; `nil` without a check, or if it failed.
     private var proof: JSONExpectation? {
         if case .received(let received) = storage { received.proof } else { nil }
     }
 
-    /// Whether they were found to be as expected as they came, whosever request they came to.
+    /// Returns true if the bytes passed this check while they arrived, for any request.
     func isProven(_ expectation: JSONExpectation) -> Bool { proof?.covers(expectation) ?? false }
 
-    /// Throws ``NetError/Code/badJSON`` unless the bytes are JSON; bytes that were checked by the same rules as they came
-    /// are.
+    /// Throws ``NetError/Code/badJSON`` unless the bytes are JSON. Bytes that were checked by the same rules while they
+    /// arrived are not checked again.
     func proveJSON(_ rules: JSONRules = JSONRules()) throws(NetError) {
         var wanted = JSONExpectation()
         wanted.rules = rules

@@ -1,12 +1,12 @@
 internal import CNetCore
 
 extension JSONValue {
-    /// How deep a tree can be: whoever walks or frees one goes as deep.
+    /// The largest depth of a tree: walking and freeing it recurse as deep.
     private static let maxDepth = 512
 
-    /// A JSON text in UTF-8, checked strictly.
+    /// Parses a JSON text in UTF-8, strictly.
     ///
-    /// Throws ``NetError/Code/badJSON`` with the place in ``NetError/jsonFaults``.
+    /// - Throws: ``NetError/Code/badJSON`` with the position in ``NetError/jsonFaults``.
     public init(_ bytes: Bytes, rules: JSONRules = JSONRules()) throws(NetError) {
         let builder = TreeBuilder()
         var failure = nc_json_failure()
@@ -23,13 +23,13 @@ extension JSONValue {
         self = value
     }
 
-    /// A JSON text, checked strictly.
+    /// Parses a JSON text, strictly.
     public init(parsing text: String, rules: JSONRules = JSONRules()) throws(NetError) {
         try self.init(Bytes(Array(text.utf8)), rules: rules)
     }
 }
 
-/// Makes a tree of tokens: what is open stands on a stack, not on the thread's.
+/// Builds a tree from tokens; open containers are on a heap stack, not on the thread's.
 private final class TreeBuilder {
     private enum Open {
         case array([JSONValue])
@@ -54,7 +54,7 @@ private final class TreeBuilder {
     }
 
     private func add(_ value: JSONValue) {
-        // The place on the stack is emptied first, so that its array grows where it is.
+        // The element is taken off the stack, so that its array grows without a copy.
         switch stack.popLast() {
         case nil: self.value = value
         case .array(var elements):

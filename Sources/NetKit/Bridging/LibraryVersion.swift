@@ -1,6 +1,6 @@
 internal import CNetCore
 
-/// NetKit's version, as the core says it.
+/// NetKit's version, from the core.
 enum LibraryVersion {
     static var text: String { unsafe String(cString: nc_version()) }
 }

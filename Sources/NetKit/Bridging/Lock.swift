@@ -6,15 +6,15 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// State that one thread at a time may touch.
+/// State that one thread at a time can access.
 ///
-/// A pthread mutex and not `Synchronization.Mutex`: the thread sanitizer cannot see into the standard library's own
-/// lock, so with it every guarded access would be reported and a true race would drown.
+/// A pthread mutex instead of `Synchronization.Mutex`: the thread sanitizer does not see the standard library's lock,
+/// so it would report every guarded access and hide true races.
 @safe package struct Lock<State: Sendable>: Sendable {
-    // SAFETY: the storage's state is touched by withLock alone, while the mutex is held.
+    // SAFETY: only withLock accesses the storage's state, with the mutex locked.
     private nonisolated(unsafe) let storage: LockStorage<State>
 
-    /// A lock around this state.
+    /// Creates a lock around this state.
     package init(_ state: State) {
         let buffer = unsafe LockStorage<State>.create(minimumCapacity: 1) { _ in state }
         unsafe storage = unsafe unsafeDowncast(buffer, to: LockStorage<State>.self)
@@ -24,7 +24,7 @@ internal import Darwin
         }
     }
 
-    /// Runs `body` alone; it must neither block nor call out.
+    /// Runs `body` with exclusive access; it must neither block nor call other components.
     package func withLock<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
         unsafe storage.withUnsafeMutablePointers { state, mutex in
             unsafe pthread_mutex_lock(mutex)

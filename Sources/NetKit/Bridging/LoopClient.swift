@@ -1,7 +1,7 @@
 internal import CNetCore
 
-/// What the loop thread does for Swift between two looks at its sockets: resumes the tasks whose requests ended in
-/// this round, all at once, and runs the executor's jobs.
+/// The Swift work of the event loop thread between two polls: resumes the tasks whose requests ended in this round, and
+/// runs the executor's jobs.
 @safe final class LoopClient: Sendable {
     private struct Jobs: Sendable {
         var queued: [(UnownedJob, LoopExecutor)] = []
@@ -12,8 +12,8 @@ internal import CNetCore
     private let jobs = Lock(Jobs())
     fileprivate let passed: (@Sendable () -> Void)?
     fileprivate let saveFailed: @Sendable (NetError) -> Void
-    // SAFETY: include/netcore/engine.h: on_done, burst_done and drain all run on the one loop thread, and these are
-    // touched from nowhere else.
+    // SAFETY: include/netcore/engine.h: on_done, burst_done and drain all run on the one event loop thread, and only
+    // they access these.
     private nonisolated(unsafe) var endedHere: [Waiter] = []  // of tasks on the loop's executor
     private nonisolated(unsafe) var endedElsewhere: [Waiter] = []
     private nonisolated(unsafe) var filled: [StreamSink] = []
@@ -21,14 +21,14 @@ internal import CNetCore
     private nonisolated(unsafe) var ranCount = 0  // of those
 
     /// - Parameters:
-    ///   - passed: hears of each point that the engine passes, on whatever thread; may cancel, and nothing else.
-    ///   - saveFailed: hears, on the loop thread, of a file that could not be saved.
+    ///   - passed: called at each trace point of the engine, on any thread; may cancel, and nothing else.
+    ///   - saveFailed: called on the event loop thread for a file that could not be saved.
     init(passed: (@Sendable () -> Void)?, saveFailed: @escaping @Sendable (NetError) -> Void) {
         self.passed = passed
         self.saveFailed = saveFailed
     }
 
-    /// On the loop thread, from on_done.
+    /// Called from on_done, on the event loop thread.
     func resumeAfterRound(_ waiter: Waiter, onLoop: Bool) {
         if onLoop {
             unsafe endedHere.append(waiter)
@@ -38,13 +38,13 @@ internal import CNetCore
     }
 
     fileprivate func resumeAll() {
-        // Nothing that a resumption does can add another: only on_done does, later, on this thread.
+        // A resumption cannot add another: only on_done does, later, on this thread.
         for waiter in unsafe endedHere {
             waiter.resume()
         }
         unsafe endedHere.removeAll(keepingCapacity: true)
-        // Each resumption from here would wake a thread of the global executor, which runs one task and sleeps again:
-        // more than one change of thread for each response. One job that resumes the others over there costs one.
+        // Each resumption from here would wake a thread of the global executor for one task: more than one thread
+        // switch for each response. One job that resumes all of them costs one.
         let elsewhere = unsafe endedElsewhere
         if elsewhere.count > 1 {
             unsafe endedElsewhere = []
@@ -59,7 +59,7 @@ internal import CNetCore
         }
     }
 
-    /// On the loop thread: whoever waits for this stream goes on when the round is over. The engine has to be woken.
+    /// Resumes this stream's waiting reader after the round, on the event loop thread. The engine has to be woken.
     func flushAfterRound(_ stream: StreamSink) {
         unsafe filled.append(stream)
     }
@@ -77,7 +77,7 @@ internal import CNetCore
         resumeAll()
     }
 
-    /// Queues a job; true when the loop has to be told.
+    /// Queues a job. Returns true if the loop has to be woken.
     func enqueue(_ job: UnownedJob, on executor: LoopExecutor) -> Bool {
         jobs.withLock { jobs in
             jobs.queued.append((job, executor))
@@ -85,7 +85,7 @@ internal import CNetCore
         }
     }
 
-    /// Takes what no loop will run any more.
+    /// Returns the jobs that no loop will run any more.
     func takeQueued() -> [UnownedJob] {
         jobs.withLock { jobs in
             defer { jobs.queued = [] }
@@ -98,7 +98,7 @@ internal import CNetCore
         for _ in 0..<maxJobs {
             if unsafe ranCount == running.count {
                 forgetWhatRan()
-                // The two rows change places, so that neither grows anew.
+                // The two arrays are swapped, so that neither has to grow again.
                 jobs.withLock { unsafe swap(&$0.queued, &running) }
             }
             guard unsafe ranCount < running.count else { return false }
@@ -113,7 +113,7 @@ internal import CNetCore
         return jobs.withLock { !$0.queued.isEmpty }
     }
 
-    /// Its executors keep the engine.
+    /// Their executors retain the engine.
     private func forgetWhatRan() {
         if unsafe ranCount > 0 {
             unsafe running.removeAll(keepingCapacity: true)
@@ -147,13 +147,13 @@ internal import CNetCore
         }
     }
 
-    /// Who listens to the engine's points; the engine keeps it as its client.
+    /// The receiver of the engine's trace points; the engine keeps it as its client.
     var trace: nc_trace {
         unsafe passed == nil
             ? nc_trace() : nc_trace(ctx: Unmanaged.passUnretained(self).toOpaque(), on_point: clientPassed)
     }
 
-    /// The client as C sees it; the engine gives its reference back through `release`.
+    /// The C value of the client; the engine releases its reference through `release`.
     var cValue: nc_loop_client {
         unsafe nc_loop_client(
             ctx: Unmanaged.passUnretained(self).toOpaque(), drain: clientDrain, burst_done: clientBurstDone,

@@ -1,5 +1,5 @@
-/// Runs tasks on the engine's loop thread, for callers that ask for it: the hop between threads is what an awaited
-/// request costs most. A job that blocks stalls every transfer; jobs are never dropped.
+/// Runs tasks on the engine's event loop thread, for callers that choose it: the thread switch is the largest cost of
+/// an awaited request. A job that blocks stalls every transfer; jobs are never dropped.
 final class LoopExecutor: TaskExecutor {
     private let engine: Engine
     private let client: LoopClient
@@ -10,8 +10,8 @@ final class LoopExecutor: TaskExecutor {
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
-        // A queued job keeps its executor, and so its engine, alive; but once it is queued it may run and end, and the
-        // reference that the runtime lends to this call ends with it.
+        // A queued job retains its executor, and so its engine. But once queued it may run and end, and the reference
+        // that the runtime lends to this call ends with it.
         let kept = unsafe Unmanaged.passRetained(self)
         defer { unsafe kept.release() }
         if client.enqueue(UnownedJob(job), on: self), !engine.wake() {

@@ -7,12 +7,12 @@ internal import Darwin
 #endif
 
 extension NetError {
-    /// What the system refused to do with a file, and why: where the process has run out of descriptors or memory, that
-    /// is not the file's fault.
+    /// Creates the error of a failed file operation. An exhausted descriptor or memory limit of the process is not a
+    /// fault of the file and has its own code.
     ///
     /// - Parameters:
-    ///   - code: `errno`, which comes first: making the text may change it.
-    ///   - what: what could not be done, with the file's name.
+    ///   - code: `errno`, the first parameter: making the text may change it.
+    ///   - what: the failed operation, with the file's name.
     init(system code: Int32, _ what: String) {
         let isFull = code == EMFILE || code == ENFILE
         let reason: Code = isFull ? .descriptors : code == ENOMEM ? .noMemory : .file

@@ -7,7 +7,7 @@ internal import Darwin
 #endif
 
 extension NetrcChoice {
-    /// The file, where it is known without asking the system's list of users; nil otherwise, and where there is none.
+    /// The file's path, if it is known without the system's list of users; otherwise, and without a file, `nil`.
     var knownPath: String? {
         switch self {
         case .off: return nil

@@ -1,12 +1,11 @@
 internal import CNetCore
 
-/// An expectation of the C core's, released with the scope that made it.
+/// A JSON expectation in the C core's memory, released at the end of its scope.
 @safe struct OwnedExpectation: ~Copyable {
-    // SAFETY: include/netcore/expectation.h: an expectation is immutable, and this is the one reference that deinit
-    // gives back.
+    // SAFETY: include/netcore/expectation.h: an expectation is immutable, and deinit releases this one reference.
     let raw: OpaquePointer?
 
-    /// Nil for a request that expects nothing.
+    /// `nil` for a request without an expectation.
     init(_ request: Request<Bytes>) throws(NetError) {
         if let expectation = request.expectation {
             unsafe raw = try unsafe Self.made(expectation, for: request)
@@ -31,7 +30,7 @@ internal import CNetCore
         let statuses = request.acceptedStatuses ?? 100..<1000
         unsafe options.min_status = UInt16(clamping: max(100, statuses.lowerBound))
         unsafe options.max_status = UInt16(clamping: min(999, max(100, statuses.upperBound - 1)))
-        // A response without a type is judged by what it is.
+        // The type of a response without Content-Type is detected from its bytes.
         let types = (request.acceptedTypes ?? MediaTypes.json) + [""]
         let status: nc_status
         if let shape = expectation.shape {
@@ -66,7 +65,7 @@ internal import CNetCore
 }
 
 extension PooledResponse {
-    /// What is wrong with the body, where it was checked.
+    /// The faults of the body, if it was checked.
     var jsonFaults: [JSONFault] {
         unsafe withRaw { raw in
             let count = unsafe nc_response_mismatch_count(raw)

@@ -6,10 +6,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A store of the C core's, closed with the last reference to it. Every call but `usage` waits for the disk.
+/// A store in the C core, closed with the last reference. Every call except `usage` waits for the disk.
 @safe final class OwnedStore: Sendable {
-    // SAFETY: include/netcore/store.h: a store is thread-safe, and closed once no call is left: deinit runs after the
-    // last of them.
+    // SAFETY: include/netcore/store.h: a store is thread-safe, and closed after all calls: deinit runs after the last
+    // one.
     private nonisolated(unsafe) let raw: OpaquePointer
 
     /// Opens the directory.
@@ -143,16 +143,16 @@ import Foundation
     }
 }
 
-/// NC_STORE_FOREVER, a macro that Swift does not see.
+/// NC_STORE_FOREVER, a macro that Swift does not import.
 private let forever = UInt64.max
 
-/// What a list has shown so far.
+/// The entries that were listed so far.
 private final class ListedEntries {
     var all: [(description: [UInt8], entry: CacheEntry, bodyBytes: Int)] = []
 }
 
 extension CacheEntry {
-    /// All of it but the body, copied.
+    /// Copies everything except the body.
     fileprivate init(_ entry: nc_store_entry) {
         let tags = unsafe entry.tags.text.split(separator: "\0").map(String.init)
         self.init(
@@ -163,7 +163,7 @@ extension CacheEntry {
             created: Date(timeIntervalSince1970: Double(unsafe entry.created_at_ms) / 1000))
     }
 
-    /// To the core 0 is no lifetime; what lives for no time at all lives for a millisecond.
+    /// To the core 0 is no lifetime, so a lifetime of zero becomes a millisecond.
     fileprivate var lifetimeMilliseconds: UInt64 {
         guard let lifetime else { return forever }
         let milliseconds = lifetime / .milliseconds(1)
@@ -172,10 +172,10 @@ extension CacheEntry {
 }
 
 extension Date {
-    /// Since 1970; to the core 0 is no time.
+    /// Milliseconds since 1970; to the core 0 is no time.
     fileprivate var milliseconds: Int64 {
-        // Down: half a millisecond ahead of the clock an entry would be from the future, and of no use. What came from
-        // whole milliseconds may be a hair below them.
+        // Rounded down: half a millisecond ahead of the clock would be in the future, and the entry useless. A time
+        // from whole milliseconds may be slightly below them.
         let milliseconds = Int64(moment: timeIntervalSince1970 * 1000 + 0.001)
         return milliseconds == 0 ? 1 : milliseconds
     }

@@ -1,12 +1,11 @@
 internal import CNetCore
 
-/// A trust policy of the C core's, released with the last reference to it.
+/// A trust policy in the C core, released with the last reference.
 @safe final class OwnedTrust: Sendable {
-    // SAFETY: include/netcore/trust.h: a policy is immutable and thread-safe, and this is the one reference that deinit
-    // gives back.
+    // SAFETY: include/netcore/trust.h: a policy is immutable and thread-safe, and deinit releases this one reference.
     private nonisolated(unsafe) let owned: OpaquePointer
 
-    /// Makes the policy; whatever is malformed in it is an error.
+    /// Creates the policy. Throws for anything malformed.
     init(_ policy: TrustPolicy) throws(NetError) {
         try policy.checkTexts()
         var made: OpaquePointer?
@@ -20,10 +19,10 @@ internal import CNetCore
         unsafe nc_trust_release(owned)
     }
 
-    /// The policy, for the length of a call within this object's life.
+    /// The policy, for the length of a call during this object's lifetime.
     var raw: OpaquePointer { unsafe owned }
 
-    /// What is unwise about the policy although it works.
+    /// The policy's weaknesses that are no errors.
     var warnings: [String] {
         (0..<(unsafe nc_trust_warning_count(owned))).map { index in
             unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 400) { line in
@@ -35,23 +34,23 @@ internal import CNetCore
     }
 }
 
-/// The last policies that requests brought, made once: reading certificates takes longer than sending a request.
+/// The last policies of requests: reading certificates takes longer than sending a request.
 final class TrustShelf: Sendable {
     private static let room = 8
 
     private let kept = Lock<[(policy: TrustPolicy, trust: OwnedTrust)]>([])
     private let fallback = Lock<OwnedTrust?>(nil)
 
-    /// Sets what requests without a policy get.
+    /// Sets the policy of requests without their own.
     func setDefault(_ policy: TrustPolicy) throws(NetError) {
         let made = try OwnedTrust(policy)
         fallback.withLock { $0 = made }
     }
 
-    /// What requests without a policy get; nil means the engine's own.
+    /// The policy of requests without their own; `nil` stands for the engine's own.
     var defaultTrust: OwnedTrust? { fallback.withLock { $0 } }
 
-    /// The policy in the core's form.
+    /// Returns the policy in the core's form.
     func trust(for policy: TrustPolicy) throws(NetError) -> OwnedTrust {
         if let found = kept.withLock({ $0.first { $0.policy.isWritten(as: policy) }?.trust }) {
             return found
@@ -68,8 +67,8 @@ final class TrustShelf: Sendable {
 }
 
 extension TrustPolicy {
-    /// Whether both are the same, to the byte: to Swift the two spellings of "é" are equal, while they are two files, and
-    /// two pass phrases.
+    /// Returns true if both are equal byte by byte: Swift treats the two normalizations of "é" as equal, but they are
+    /// two files, and two pass phrases.
     func isWritten(as other: TrustPolicy) -> Bool {
         self == other && zip(spelledTexts, other.spelledTexts).allSatisfy { $0.utf8.elementsEqual($1.utf8) }
     }
@@ -85,19 +84,19 @@ extension TrustPolicy {
         return texts
     }
 
-    /// What is unwise about the policy although it works, such as a rule without a backup pin: a line for each.
+    /// Returns the policy's weaknesses that are no errors, such as a rule without a backup pin: one line each.
     ///
-    /// Throws `badPin`, or `usage`, when the policy is malformed.
+    /// - Throws: `badPin`, or `usage`, for a malformed policy.
     public func warnings() throws(NetError) -> [String] {
         try OwnedTrust(self).warnings
     }
 
-    /// Throws what makes the policy unusable.
+    /// Throws the error that makes the policy unusable.
     func check() throws(NetError) {
         _ = try OwnedTrust(self)
     }
 
-    /// To the core an empty text is none.
+    /// The core treats an empty text as none.
     fileprivate func checkTexts() throws(NetError) {
         if roots == .file("") || roots == .pem([]) {
             throw NetError(.tlsRoots, "the trusted authorities are named by an empty path or text", offset: 0)
@@ -116,7 +115,7 @@ extension TrustPolicy {
         }
     }
 
-    /// Describes the policy to the core, for the length of the call.
+    /// Calls `make` with the core's form of the policy, which is valid during the call.
     fileprivate func withOptions(_ make: (inout nc_trust_options) -> nc_status) -> nc_status {
         var arena = TrustArena()
         let texts = place(in: &arena)
@@ -132,7 +131,7 @@ extension TrustPolicy {
         }
     }
 
-    /// Hands over what the policy's release gives back; where there is none, it is given back here.
+    /// Passes on the references that the policy's release drops; if no policy is created, they are released here.
     private func settle(_ options: inout nc_trust_options, _ make: (inout nc_trust_options) -> nc_status) -> nc_status {
         if let observer {
             unsafe options.observer = observer.cValue(allowsOverride: allowsOverride)
@@ -202,7 +201,7 @@ extension ClientIdentity {
         }
     }
 
-    /// Certificate and key as files, as texts, and the password.
+    /// Adds certificate and key, as files or as texts, and the password.
     fileprivate func place(in arena: inout TrustArena) -> [TrustArena.Place] {
         var places: [TrustArena.Place] = Array(repeating: 0..<0, count: 5)
         switch source {
@@ -218,7 +217,7 @@ extension ClientIdentity {
     }
 }
 
-// SAFETY: include/netcore/trust.h: the pass phrase is asked for on a worker thread while the policy lives, and released
+// SAFETY: include/netcore/trust.h: the pass phrase is requested on a worker thread while the policy lives, and released
 // once with it.
 
 private func askPassPhrase(

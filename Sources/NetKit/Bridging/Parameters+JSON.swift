@@ -1,16 +1,17 @@
 internal import CNetCore
 
 extension Parameters {
-    /// What a JSON text says (RFC 8259, strictly): an object or an array with its values.
+    /// Parses a JSON text strictly (RFC 8259) into an object or an array with its values.
     ///
-    /// Numbers keep their digits, as ``number(_:)``, names their `\u0000`, objects their order and their repeated names.
-    /// Throws ``NetError/Code/badJSON``, with the byte that is at fault as its ``NetError/offset``; half a surrogate pair
-    /// is no text.
+    /// Numbers keep their digits, as ``number(_:)``; names keep their `\u0000`; objects keep their order and repeated
+    /// names.
+    /// - Throws: ``NetError/Code/badJSON`` with the invalid byte as its ``NetError/offset``; half a surrogate pair is
+    ///   invalid.
     public init(json text: String) throws(NetError) {
         self = unsafe try text.withTextSlice { text throws(NetError) in unsafe try Self(treeOf: text) }
     }
 
-    /// What a JSON text in UTF-8 says; otherwise as with text.
+    /// Parses a JSON text in UTF-8, as the initializer for a String.
     public init(json text: Bytes) throws(NetError) {
         self = try text.withSpan { span throws(NetError) in
             try unsafe span.withUnsafeBufferPointer { bytes throws(NetError) in
@@ -59,7 +60,7 @@ extension Parameters {
 }
 
 extension String {
-    /// Gives the text to `make` as a slice that is valid for the call.
+    /// Calls `make` with the text as a slice, which is valid during the call.
     fileprivate func withTextSlice<Result>(_ make: (nc_slice) throws(NetError) -> Result) throws(NetError) -> Result {
         let made: Swift.Result<Result, NetError> = unsafe withSlice { slice in
             do throws(NetError) {

@@ -1,12 +1,12 @@
 internal import CNetCore
 
 extension Parameters {
-    /// Gives the values to `body` as a tree of the C core's, for the length of the call.
+    /// Calls `body` with the values as a tree of the C core, which is valid during the call.
     ///
-    /// Each field is one call and no allocation: text goes from where Swift keeps it to the tree's own memory. A value
-    /// that is no container is the only element of an array.
+    /// Each field is one call without an allocation: text is copied from Swift's memory to the tree's. A value that is
+    /// no container becomes the only element of an array.
     ///
-    /// - Parameter maxBytes: of the tree's memory; 0 is the core's own limit.
+    /// - Parameter maxBytes: the limit of the tree's memory; 0 is the core's own limit.
     func withTree<Result>(maxBytes: Int = 0, _ body: (UnsafePointer<nc_params>) -> Result) -> Result {
         var tree = unsafe nc_params_init(rootKind, maxBytes)
         defer { unsafe nc_params_deinit(&tree) }
@@ -50,7 +50,7 @@ extension Parameters {
         case .bytes(let bytes): unsafe bytes.withSlice { unsafe nc_params_add_bytes(&tree, name, $0) }
         case .object, .array, .set:
             unsafe nc_params_begin(&tree, name, rootKind)
-            // Below the tree's limit of depth every further call would do nothing.
+            // Beyond the tree's limit of depth, further calls would have no effect.
             if unsafe tree.nodes.status == .NC_OK {
                 unsafe fill(&tree)
                 unsafe nc_params_end(&tree)
@@ -60,7 +60,7 @@ extension Parameters {
 }
 
 extension [UInt8] {
-    /// Gives the bytes to `body` as a slice that is valid for the call.
+    /// Calls `body` with the bytes as a slice, which is valid during the call.
     func withSlice<Result>(_ body: (nc_slice) throws -> Result) rethrows -> Result {
         try unsafe withUnsafeBufferPointer { unsafe try body(nc_slice(data: $0.baseAddress, length: $0.count)) }
     }

@@ -6,14 +6,14 @@ internal import Foundation
 internal import CNetCore
 
 extension PartialDownload {
-    /// What lies in a directory.
+    /// The contents of a directory.
     final class Listing {
         fileprivate(set) var found: [PartialDownload] = []
-        /// Those whose records another user could have written, and why each is not trusted.
+        /// Downloads whose records another user could have written, with the reason.
         fileprivate(set) var refused: [(partial: PartialDownload, error: NetError)] = []
     }
 
-    /// The partial downloads of a directory; waits for the disk.
+    /// Returns the partial downloads of a directory; waits for the disk.
     static func list(in folder: String) throws(NetError) -> Listing {
         let listing = Listing()
         var error = nc_error()
@@ -39,7 +39,7 @@ extension PartialDownload {
         return listing
     }
 
-    /// Removes those that were last proven before a moment, and returns how many; waits for the disk.
+    /// Removes those whose last checkpoint is before a moment, and returns their number; waits for the disk.
     static func purge(in folder: String, before moment: Date?) throws(NetError) -> Int {
         var removed: UInt64 = 0
         var error = nc_error()

@@ -1,16 +1,16 @@
 internal import CNetCore
 
-/// Takes a multipart body apart as it arrives. Confined: one thread at a time.
+/// Parses a multipart body while it arrives. Confined: one thread at a time.
 @safe final class PartsReader {
     enum Step {
         case head(Headers)
         case partEnd
-        /// The last boundary was met.
+        /// The last boundary.
         case end
     }
 
-    // SAFETY: include/netcore/parts.h: a reader is confined to one thread at a time, as this class, which is not
-    // Sendable, is; deinit gives it back.
+    // SAFETY: include/netcore/parts.h: a reader is confined to one thread at a time, as is this class, which is not
+    // Sendable; deinit releases it.
     private let raw: OpaquePointer
 
     /// Throws ``NetError/Code/badResponse`` for another type, or one without a boundary.
@@ -29,8 +29,8 @@ internal import CNetCore
         unsafe nc_parts_free(raw)
     }
 
-    /// The next event of `chunk` from `offset` on, which moves behind it; nil when all of it is taken. Content is put into
-    /// `content`, where there is one.
+    /// Returns the next event of `chunk` from `offset` on and moves the offset behind it, or `nil` at the chunk's end.
+    /// Content is appended to `content`, unless it is `nil`.
     func next(
         in chunk: Bytes, from offset: inout Int, into content: inout [UInt8]?
     ) throws(NetError) -> Step? {
@@ -60,7 +60,7 @@ internal import CNetCore
         }
     }
 
-    /// Tells that the body is over; throws ``NetError/Code/cutShort`` without its last boundary.
+    /// Ends the body. Throws ``NetError/Code/cutShort`` without its last boundary.
     func finish() throws(NetError) {
         var error = nc_error()
         guard unsafe nc_parts_finish(raw, &error) == .NC_OK else { throw NetError(error) }

@@ -1,9 +1,9 @@
 internal import CNetCore
 internal import Dispatch
 
-/// What the system tells of the way to the internet, or to one host.
+/// The system's state of the route to the internet, or to one host.
 @safe final class PathMonitor: PathSource {
-    /// One monitor of the core; it is given up with this.
+    /// A monitor of the core, released with this object.
     @safe private final class Grip: Sendable {
         // SAFETY: include/netcore/path.h: a monitor is thread-safe and stays valid until its one release, in deinit.
         nonisolated(unsafe) let raw: OpaquePointer
@@ -21,12 +21,12 @@ internal import Dispatch
     private let grip = Lock<Grip?>(nil)
     private let problem = Lock<NetError?>(nil)
 
-    /// - Parameter host: empty is the way to the internet.
+    /// - Parameter host: the host; empty stands for the internet.
     init(host: String) {
         self.host = host
     }
 
-    /// Why the system tells nothing; nil when it does.
+    /// The reason why the system reports nothing; `nil` if it does.
     var failure: NetError? { problem.withLock { $0 } }
 
     func start(_ tell: @escaping @Sendable (PathState) -> Void) {
@@ -34,7 +34,7 @@ internal import Dispatch
             let sink = PathSink(tell)
             let made = try open(sink)
             grip.withLock { $0 = made }
-            // The thread has been started, and has the first state to tell at once.
+            // The thread has started, and reports the first state immediately.
             sink.waitForFirst()
         } catch {
             problem.withLock { $0 = error }
@@ -66,11 +66,11 @@ internal import Dispatch
             defer { grip = nil }
             return grip
         }
-        // Outside the lock: no call of the core with a lock held.
+        // Outside the lock: no call of the core while a lock is held.
         withExtendedLifetime(released) {}
     }
 
-    /// On a thread of its own: the system's resolver may take long.
+    /// Runs on a separate thread: the system's resolver may take long.
     func state(of host: String) async -> PathState {
         await withCheckedContinuation { continuation in
             DispatchQueue(label: "netkit.path").async {
@@ -87,7 +87,7 @@ internal import Dispatch
     }
 }
 
-/// Where the core's thread tells; the core holds it until its last word.
+/// The receiver of the core's thread; the core keeps it until its last report.
 private final class PathSink: Sendable {
     private let tell: @Sendable (PathState) -> Void
     private let first = DispatchSemaphore(value: 0)

@@ -1,15 +1,15 @@
 internal import CNetCore
 
-/// A finished response in the C core's pooled memory; the memory goes back with the last value that views it.
+/// A finished response in the C core's pooled memory, which is returned with the last value that uses it.
 @safe final class PooledResponse: ResponseStorage {
-    // SAFETY: include/netcore/response.h: a response is immutable once on_done has it, every getter and the release
-    // are thread-safe, and what getters return is borrowed from the response, which lives as long as this object.
+    // SAFETY: include/netcore/response.h: a response is immutable from on_done on, every getter and the release are
+    // thread-safe, and the results of getters are borrowed from the response, which lives as long as this object.
     private nonisolated(unsafe) let raw: OpaquePointer
     private let expected: KeptExpectation?
 
-    /// Takes a reference of its own to a response that is borrowed.
+    /// Retains a borrowed response.
     ///
-    /// - Parameter expected: what its request had the body checked for.
+    /// - Parameter expected: the check of the body that the request required.
     init(retaining borrowed: OpaquePointer, expected: KeptExpectation? = nil) {
         unsafe raw = unsafe nc_response_retain(borrowed)
         self.expected = expected
@@ -19,7 +19,7 @@ internal import CNetCore
         unsafe nc_response_release(raw)
     }
 
-    /// Gives the C core's response to `body`, for the length of the call.
+    /// Calls `body` with the C core's response, which is valid during the call.
     func withRaw<Result>(_ body: (OpaquePointer) -> Result) -> Result {
         unsafe body(raw)
     }
@@ -72,7 +72,7 @@ internal import CNetCore
 
     var isCloseDelimited: Bool { unsafe nc_response_is_close_delimited(raw) }
 
-    /// The judgement that refused the last hop's certificate.
+    /// The evaluation result that refused the last hop's certificate.
     var verdict: TrustVerdict? {
         guard let verdict = unsafe nc_response_verdict(raw) else { return nil }
         return unsafe TrustVerdict(verdict)
@@ -126,7 +126,7 @@ extension HopMetrics {
         tlsGroup = unsafe withUnsafeBytes(of: hop.tls_group) { unsafe Self.text(in: $0) }
     }
 
-    /// Up to the NUL.
+    /// Returns the text up to the NUL.
     private static func text(in bytes: UnsafeRawBufferPointer) -> String {
         unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }

@@ -1,10 +1,10 @@
 internal import CNetCore
 
 extension Credentials {
-    /// The room that the texts take.
+    /// The bytes that the texts need.
     var textBytes: Int { user.utf8.count + password.utf8.count + token.utf8.count }
 
-    /// The credentials as C sees them, for as long as the text lives.
+    /// Returns the C value of the credentials, which is valid as long as the text.
     func cValue(in text: inout TextSpace) -> nc_credentials {
         unsafe nc_credentials(
             schemes: schemes.rawValue, user: text.put(user), password: text.put(password), token: text.put(token))
@@ -18,12 +18,12 @@ extension Proxy {
         if case .url(let url) = choice { url } else { nil }
     }
 
-    /// The room that the texts take.
+    /// The bytes that the texts need.
     var textBytes: Int {
         (url?.utf8.count ?? 0) + exceptList.utf8.count + headers.list.textBytes + (credentials?.textBytes ?? 0)
     }
 
-    /// Gives the proxy as C sees it to `body`, for the length of the call.
+    /// Calls `body` with the C value of the proxy, which is valid during the call.
     func withDescription<Result>(
         in text: inout TextSpace, _ body: (UnsafePointer<nc_proxy>, inout TextSpace) -> Result
     ) -> Result {
@@ -49,7 +49,7 @@ extension Proxy {
 }
 
 extension Proxy? {
-    /// As for a proxy; NULL for nil.
+    /// Does the same for an optional proxy; NULL for `nil`.
     func withDescription<Result>(
         in text: inout TextSpace, _ body: (UnsafePointer<nc_proxy>?, inout TextSpace) -> Result
     ) -> Result {

@@ -1,7 +1,7 @@
 internal import CNetCore
 
 extension QueryEncoding {
-    /// More than what a tree of NC_PARAMS_DEFAULT_MAX_BYTES becomes as three times as much text.
+    /// Larger than the text of a tree of NC_PARAMS_DEFAULT_MAX_BYTES, which may triple in size.
     private static let maxBytes = 256 << 20
 
     func encodedText(_ parameters: Parameters) throws(NetError) -> String {
@@ -24,7 +24,7 @@ extension QueryEncoding {
         var error = nc_error()
         var options = unsafe coreOptions
         let status: nc_status = unsafe parameters.withTree { tree in
-            // The nodes take more than plain text does, so that one allocation is mostly enough; too little is no fault.
+            // The nodes need more memory than plain text, so one allocation usually suffices; too little is no error.
             let reserved: nc_status = unsafe nc_buf_reserve(&query, tree.pointee.nodes.length)
             return reserved == .NC_OK ? unsafe nc_query_append(&query, tree, &options, &error) : reserved
         }
@@ -34,7 +34,7 @@ extension QueryEncoding {
         unsafe take(nc_buf_slice(&query))
     }
 
-    /// The core's choices for these.
+    /// The core's options.
     var coreOptions: nc_query_options {
         let names = nc_flatten_options(
             arrays: arrays.coreValue, nested: nested == .dots ? .NC_NESTED_DOTS : .NC_NESTED_BRACKETS,
@@ -44,7 +44,7 @@ extension QueryEncoding {
             spaces: spaces == .plus ? .NC_SPACES_PLUS : .NC_SPACES_PERCENT, encode: nil, ctx: nil)
     }
 
-    /// Text percent-escaped as one name or value of a query is, with this encoding's spaces.
+    /// Returns text percent-encoded as a name or value of a query, with this encoding's spaces.
     public func escape(_ text: String) -> String {
         text.escaped(spaces == .plus ? .NC_PERCENT_QUERY_PLUS : .NC_PERCENT_QUERY)
     }
@@ -62,10 +62,10 @@ extension QueryEncoding.ArrayStyle {
 }
 
 extension String {
-    /// Percent-escaped; the text goes into the new string's own memory.
+    /// Returns the text percent-encoded, written directly to the new string's memory.
     fileprivate func escaped(_ style: nc_percent_style) -> String {
         unsafe withSlice { text in
-            // The room that NC_PERCENT_ROOM asks for.
+            // The room that NC_PERCENT_ROOM requires.
             unsafe String(unsafeUninitializedCapacity: 3 * text.length + 32) { place in
                 guard let start = place.baseAddress else { return 0 }
                 return unsafe nc_percent_escape(start, text, style)
@@ -74,7 +74,7 @@ extension String {
     }
 }
 
-/// Puts a query into a URL; an empty one leaves it as it is, but for a bare `?`.
+/// Adds a query to a URL. An empty one changes nothing, except that a trailing `?` is removed.
 func attachQuery(_ query: String, to url: String) throws(NetError) -> String {
     var joined = unsafe nc_buf_init(url.utf8.count + query.utf8.count + 1)
     defer { unsafe nc_buf_deinit(&joined) }
@@ -89,7 +89,7 @@ func attachQuery(_ query: String, to url: String) throws(NetError) -> String {
 }
 
 extension NetError {
-    /// What the core says, or the status alone where nothing was said.
+    /// Creates the core's error, or one with the status only if there is no message.
     fileprivate init(_ status: nc_status, _ error: nc_error) {
         if error.status == status {
             self.init(error)

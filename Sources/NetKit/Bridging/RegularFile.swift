@@ -6,15 +6,16 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A regular file that is read from its beginning. Nothing else is opened for good: a FIFO that nobody writes to would
-/// hold the thread, which a cancelled task does not give back.
+/// A regular file, read from its beginning. Other kinds are refused: a FIFO without a writer would block the thread,
+/// even after the task was cancelled.
 struct RegularFile: ~Copyable {
-    /// How long it was when it was opened.
+    /// Its length when it was opened.
     let byteCount: Int
     private let path: String
     private let descriptor: Int32
 
-    /// Throws ``NetError/Code/file``, or ``NetError/Code/usage`` for a path that names another file to the system.
+    /// Throws ``NetError/Code/file``, or ``NetError/Code/usage`` for a path that the system would read as another
+    /// file's.
     init(_ path: String) throws(NetError) {
         if path.utf8.contains(0) {
             throw NetError(.usage, "the path of a file holds a NUL")
@@ -43,7 +44,7 @@ struct RegularFile: ~Copyable {
         close(descriptor)
     }
 
-    /// At most so many bytes; none at its end.
+    /// Returns at most `capacity` bytes; none at the end.
     func read(upTo capacity: Int) throws(NetError) -> [UInt8] {
         while true {
             var count = 0

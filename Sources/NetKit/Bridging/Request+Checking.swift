@@ -1,7 +1,7 @@
 internal import CNetCore
 
 extension Request where Value == Bytes {
-    /// Refuses what the engine would when the request is handed to it, so that other transports refuse the same.
+    /// Checks what the engine would refuse at submission, so that other transports refuse the same.
     package func checkAsEngine() throws(NetError) {
         try checkBeforeSubmit()
         var error = nc_error()
@@ -18,7 +18,7 @@ extension Request where Value == Bytes {
         }
     }
 
-    /// What the core would take for something else than what it says.
+    /// Checks for values that the core would misinterpret.
     func checkBeforeSubmit() throws(NetError) {
         let kept = kept
         if kept.value.method.rawValue.isEmpty {
@@ -35,7 +35,7 @@ extension Request where Value == Bytes {
     }
 }
 
-/// Says that there is a source; a check asks it for nothing.
+/// Marks the presence of a source; a check never pulls from it.
 private func neverPulled(
     _ context: UnsafeMutableRawPointer?, _ id: UInt64, _ bytes: UnsafeMutablePointer<UInt8>, _ capacity: Int,
     _ filled: UnsafeMutablePointer<Int>

@@ -1,16 +1,17 @@
 internal import CNetCore
 
 extension Request where Value == Bytes {
-    /// Describes the request to the C core, for the length of the call: text is copied once, to the stack.
+    /// Calls `submit` with the core's form of the request, which is valid during the call: text is copied once, to the
+    /// stack.
     func withDescription(
         trust: OwnedTrust?, feed: BodyFeed?, _ submit: (inout nc_request) -> nc_status
     ) -> nc_status {
-        // What the closures hold on to is counted for each of them: little, and nothing of the request as a whole.
+        // Each closure counts its captures: capture these two, and not the whole request.
         let kept = kept
         let rare = kept.value.rare
         let fields = sentFields.list
         let policy = unsafe trust?.raw
-        // Told afterwards alone, it could come when the slot is taken.
+        // Set before submission: a later change could come after the slot was taken.
         let moved = ticket?.priority
         let textBytes = kept.textBytes + (rare?.textBytes ?? 0) + fields.textBytes
         return unsafe TextSpace.with(bytes: textBytes) { text in
@@ -34,9 +35,9 @@ extension Request where Value == Bytes {
     }
 }
 
-// What follows looks at the content through its one reference: a copy counts each of its own up and down.
+// The content is read through its one reference: a copy would count each of its own references.
 extension KeptContent {
-    /// The room that its texts take.
+    /// The bytes that its texts need.
     fileprivate var textBytes: Int {
         let bytes = value.method.rawValue.utf8.count + value.url.utf8.count
         if case .file(let path) = value.body?.content {
@@ -90,7 +91,7 @@ extension KeptContent {
 }
 
 extension KeptRareContent {
-    /// The room that its texts take.
+    /// The bytes that its texts need.
     fileprivate var textBytes: Int {
         var bytes = 0
         for override in value.addressOverrides {

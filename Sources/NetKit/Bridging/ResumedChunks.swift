@@ -1,4 +1,4 @@
-/// Pieces that were read already, and then the rest of the stream that they came from.
+/// Pieces that were read already, followed by the rest of their stream.
 final class ResumedChunks: ChunkSource {
     private struct State: Sendable {
         var pieces: ArraySlice<Bytes>

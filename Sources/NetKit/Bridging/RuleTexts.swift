@@ -35,7 +35,7 @@ struct RuleTexts {
         self.bytes = bytes
     }
 
-    /// Gives the rules to `body`, for the length of the call.
+    /// Calls `body` with the rules, which are valid during the call.
     func withRules(
         _ slice: (TrustArena.Place) -> nc_slice, _ body: (UnsafeMutableBufferPointer<nc_trust_rule>) -> nc_status
     ) -> nc_status {

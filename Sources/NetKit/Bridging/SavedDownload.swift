@@ -6,11 +6,11 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A download over a transport that knows none: that one saves it whole, and what the plan says of the file is seen to
-/// here, while it lies beside its place.
+/// A download with a transport that supports only saving. The transport saves the whole file beside its destination,
+/// and the checks of the plan are made here.
 final class SavedDownload: Sendable {
     private let plan: DownloadPlan
-    /// Where the transport saves to.
+    /// The path that the transport saves to.
     let path: String
 
     init(_ plan: DownloadPlan) throws(NetError) {
@@ -26,7 +26,7 @@ final class SavedDownload: Sendable {
         _ = unsafe unlink(path)
     }
 
-    /// Puts the file in its place, if it is what it was to be.
+    /// Moves the file to its destination if it passes the checks.
     func keep(_ response: Response<Bytes>) async throws(NetError) -> SavedFile {
         let head = ResponseHead(
             status: response.status, headers: response.headers, httpVersion: response.httpVersion, url: response.url)

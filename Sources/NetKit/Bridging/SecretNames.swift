@@ -1,7 +1,7 @@
 internal import CNetCore
 
 extension String {
-    /// Whether it is in the core's list of the names of secrets (`netcore/secret_name.h`).
+    /// Returns true if it is in the core's list of the names of secrets (`netcore/secret_name.h`).
     func isUsualSecret(in place: SecretPlace) -> Bool {
         unsafe withSlice { unsafe nc_secret_name_matches($0, place.cValue) }
     }

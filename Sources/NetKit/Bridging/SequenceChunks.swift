@@ -1,4 +1,4 @@
-/// A streamed body that a stub or another transport gives as a sequence.
+/// A streamed body from a sequence, for a stub or another transport.
 @safe final class SequenceChunks<Pieces: AsyncSequence & Sendable>: ChunkSource where Pieces.Element == Bytes {
     private struct State: Sendable {
         var isRead = false
@@ -9,12 +9,12 @@
     private let state: Lock<State>
     private let pieces: Pieces
     private let end: Response<Bytes>
-    // SAFETY: ChunkSource.next has one caller at a time, and nobody else touches it.
+    // SAFETY: ChunkSource.next has one caller at a time, and only it uses this.
     private nonisolated(unsafe) var iterator: Pieces.AsyncIterator?
 
     /// - Parameters:
     ///   - end: the response without its body.
-    ///   - onRelease: called once, when nobody will read any more.
+    ///   - onRelease: called once, when no more is read.
     init(_ pieces: Pieces, end: Response<Bytes>, onRelease: (@Sendable () -> Void)? = nil) {
         state = Lock(State(onRelease: onRelease))
         self.pieces = pieces
@@ -63,13 +63,13 @@
 }
 
 extension ResponseStream {
-    /// A stream as a stub or another transport makes it.
+    /// Creates a stream for a stub or another transport.
     ///
     /// - Parameters:
     ///   - status: the status code, 100 to 999.
     ///   - headers: the fields of the head.
-    ///   - url: the URL that answered; empty for none.
-    ///   - trailers: the fields after the body.
+    ///   - url: the URL of the response; empty for none.
+    ///   - trailers: the trailer fields.
     ///   - chunks: the body; an error that is no ``NetError`` becomes ``NetError/Code/receive``.
     public init(
         status: Int, headers: Headers = [:], url: String = "", trailers: Headers = [:],
@@ -83,14 +83,14 @@ extension ResponseStream {
         self.init(head, chunks: chunks)
     }
 
-    /// A stream as another transport makes it.
+    /// Creates a stream for another transport.
     ///
     /// - Parameters:
-    ///   - response: what the stream tells, its own bytes left out; trailers and how the body ended are told when the
-    ///     chunks have ended.
-    ///   - earlierHeads: the heads of the redirects that led here, in order.
+    ///   - response: the response without its bytes; its trailers and the way its body ended are visible after the
+    ///     chunks.
+    ///   - earlierHeads: the heads of the followed redirects, in order.
     ///   - chunks: the body; an error that is no ``NetError`` becomes ``NetError/Code/receive``.
-    ///   - onRelease: called once, when nobody will read any more: the body was read to its end, or given up.
+    ///   - onRelease: called once, when no more is read: the body was read to its end, or released.
     public init(
         _ response: Response<Bytes>, after earlierHeads: [ResponseHead] = [],
         chunks: some AsyncSequence<Bytes, some Error> & Sendable, onRelease: (@Sendable () -> Void)? = nil
@@ -108,12 +108,12 @@ extension ResponseStream {
         cameByChallenge = response.cameByChallenge
     }
 
-    /// A response that is whole already, as a stream of one piece.
+    /// Creates a stream of one piece from a complete response.
     package init(whole response: Response<Bytes>) {
         self.init(response)
     }
 
-    /// A stream of one piece.
+    /// Creates a stream of one piece.
     init(_ response: Response<Bytes>) {
         let pieces = AsyncStream<Bytes> { continuation in
             if !response.bytes.isEmpty {

@@ -1,21 +1,21 @@
 internal import CNetCore
 
-// Views for the length of a call, and copies out of borrowed memory.
+// Views that are valid during a call, and copies of borrowed memory.
 
 extension nc_slice {
-    /// The bytes as text; what is not UTF-8 is replaced.
+    /// The bytes as text; bytes that are not UTF-8 are replaced.
     var text: String {
         guard let data = unsafe self.data else { return "" }
         return unsafe String(decoding: UnsafeBufferPointer(start: data, count: length), as: UTF8.self)
     }
 
-    /// The bytes as they are.
+    /// The unchanged bytes.
     var byteText: ByteText {
         guard let data = unsafe self.data else { return ByteText("") }
         return unsafe ByteText(bytes: UnsafeBufferPointer(start: data, count: length))
     }
 
-    /// Gives the bytes to `body`, for as long as the slice's owner lives.
+    /// Calls `body` with the bytes, which are valid as long as the slice's owner.
     func withSpan<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -31,7 +31,7 @@ extension Headers.Field {
 }
 
 extension String {
-    /// Gives the UTF-8 bytes to `body` as a slice that is valid for the call.
+    /// Calls `body` with the UTF-8 bytes as a slice, which is valid during the call.
     func withSlice<Result>(_ body: (nc_slice) throws -> Result) rethrows -> Result {
         var copy = self
         return try copy.withUTF8 { unsafe try body(nc_slice(data: $0.baseAddress, length: $0.count)) }
@@ -39,7 +39,7 @@ extension String {
 }
 
 extension Bytes {
-    /// Gives the bytes to `body` as a slice that is valid for the call.
+    /// Calls `body` with the bytes as a slice, which is valid during the call.
     func withSlice<Result>(_ body: (nc_slice) throws -> Result) rethrows -> Result {
         try withSpan { span in
             try unsafe span.withUnsafeBufferPointer {

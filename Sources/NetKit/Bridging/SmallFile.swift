@@ -7,13 +7,13 @@ internal import Darwin
 #endif
 internal import Dispatch
 
-/// Files that are read whole, on a thread that may wait for the disk.
+/// Reads whole files on a thread that may wait for the disk.
 enum SmallFile {
-    /// More than any certificate has, or list of passwords.
+    /// More than the size of any certificate or list of passwords.
     private static let maximumBytes = 16 << 20
     private static let queue = DispatchQueue(label: "netkit.files")
 
-    /// Throws ``NetError/Code/file`` for what is no regular file, or cannot be read.
+    /// Throws ``NetError/Code/file`` if it is no regular file, or cannot be read.
     static func contents(of path: String) async throws(NetError) -> Bytes {
         let read: Result<Bytes, NetError> = await withCheckedContinuation { continuation in
             queue.async { continuation.resume(returning: Result { () throws(NetError) in try readWhole(path) }) }

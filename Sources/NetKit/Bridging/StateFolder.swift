@@ -7,18 +7,18 @@ internal import Darwin
 #endif
 internal import CNetCore
 
-/// An open folder of the library's own state. No other user can have placed anything in it, nor can any file that it
-/// opens be another user's: the core has the rule (`netcore/state_file.h`).
+/// An open directory of the library's own state. No other user can have placed a file in it, and every opened file
+/// belongs to this user: the core has the rule (`netcore/state_file.h`).
 final class StateFolder: Sendable {
     /// The largest file that is read.
     static let maximumBytes = 1 << 30
 
     private let path: String
     private let descriptor: Int32
-    /// Whether others can make names in it, as in /tmp.
+    /// Whether others can create names in it, as in /tmp.
     private let isShared: Bool
 
-    /// Throws ``NetError/Code/file`` when it cannot be opened, or other users can write to it or own it.
+    /// Throws ``NetError/Code/file`` if it cannot be opened, or if other users can write to it or own it.
     init(_ path: String) throws(NetError) {
         self.path = path
         var error = nc_error()
@@ -36,15 +36,15 @@ final class StateFolder: Sendable {
 
     deinit {
         guard descriptor >= 0 else { return }
-        // A child that was forked meanwhile holds it too until it calls exec().
+        // A child process that was forked meanwhile holds it too until it calls exec().
         _ = flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 
-    /// Holds the folder for one owner, among all processes and in this one, until this object is released or its process
-    /// ends, however that ends. No file is left behind by it.
+    /// Locks the directory for one owner, among all processes and within this one. The lock ends with this object or
+    /// its process, after any kind of exit, and leaves no file.
     ///
-    /// Throws ``NetError/Code/file``, immediately, when another owner holds it.
+    /// - Throws: ``NetError/Code/file``, immediately, if another owner has the lock.
     func lock() throws(NetError) {
         if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let code = errno
@@ -53,12 +53,12 @@ final class StateFolder: Sendable {
         }
     }
 
-    /// Throws ``NetError/Code/file`` when there is no file of this name, or another user could have written it.
+    /// Throws ``NetError/Code/file`` if there is no file with this name, or if another user could have written it.
     func check(_ name: String) throws(NetError) {
         close(try open(name))
     }
 
-    /// What a file holds. Throws as ``check(_:)``.
+    /// Returns the contents of a file. Throws the same errors as ``check(_:)``.
     func contents(of name: String) throws(NetError) -> [UInt8] {
         try StateFile.contents(of: try open(name), "\(path)/\(name)", maximumBytes: Self.maximumBytes)
     }
@@ -78,12 +78,12 @@ final class StateFolder: Sendable {
     }
 }
 
-/// Single files of state, for which the same rule holds as for those in a ``StateFolder``.
+/// Single state files, with the same rule as those in a ``StateFolder``.
 package enum StateFile {
-    /// What a file holds; nil when it is missing. Waits for the disk.
+    /// Returns the contents of a file, or `nil` if it is missing. Waits for the disk.
     ///
-    /// Throws ``NetError/Code/file`` when it cannot be read, or when another user could have written it or can make
-    /// names in its folder, and ``NetError/Code/tooLarge``.
+    /// - Throws: ``NetError/Code/tooLarge``, and ``NetError/Code/file`` if it cannot be read, or if another user could
+    ///   have written it or can create names in its directory.
     package static func contents(of path: String, maximumBytes: Int) throws(NetError) -> [UInt8]? {
         if path.utf8.contains(0) {
             throw NetError(.usage, "the path of a file holds a NUL")
@@ -94,7 +94,7 @@ package enum StateFile {
         return file < 0 ? nil : try contents(of: file, path, maximumBytes: maximumBytes)
     }
 
-    /// Reads a regular file that is open, and closes it.
+    /// Reads an open regular file and closes it.
     fileprivate static func contents(
         of descriptor: Int32, _ path: String, maximumBytes: Int
     ) throws(NetError) -> [UInt8] {
@@ -130,7 +130,7 @@ package enum StateFile {
 }
 
 extension NetError {
-    /// Whether another user owns a file or can write to it, or a link or a second name stands in its place.
+    /// Whether the file belongs to another user or is writable for one, or is a link or has a second name.
     package var isDistrust: Bool {
         code == .file && [Int(EPERM), Int(ELOOP), Int(EMLINK)].contains(nativeCode)
     }

@@ -1,7 +1,7 @@
 internal import CNetCore
 
 extension NetError {
-    /// What the C core says of a failure, and what had arrived by then.
+    /// Creates the error for a failure of the C core, with the part of the response that had arrived.
     init(
         _ error: nc_error, received: PooledResponse? = nil, jsonFaults: [JSONFault] = [], underlying: (any Error)? = nil
     ) {
@@ -10,7 +10,7 @@ extension NetError {
         let isFormat = error.status == .NC_ERR_BAD_JSON || error.status == .NC_ERR_SHAPE_MISMATCH
         let faults = isFormat && jsonFaults.isEmpty ? received?.jsonFaults ?? [] : jsonFaults
         let isSource = error.status == .NC_ERR_BODY_SOURCE
-        // A body that cannot be read again, and one within another, say so themselves.
+        // The source's own error is more precise for a body that cannot be read again, and for a nested one.
         let cause = isSource ? underlying as? NetError : nil
         let own = cause?.code == .notRewindable || cause?.code == .bodySource ? cause : nil
         let text = isSource ? underlying.map { "\(error.text): \($0)" } ?? error.text : error.text
@@ -26,7 +26,7 @@ extension NetError {
 }
 
 extension NetError.Code {
-    /// Exhaustive, so that a status that the core gains is a warning here and not a silent "internal".
+    /// Exhaustive, so that a new status of the core causes a warning here and not a silent "internal".
     init(_ status: nc_status) {
         switch status {
         case .NC_OK, .NC_ERR_INTERNAL: self = .internal

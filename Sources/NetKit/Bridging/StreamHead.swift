@@ -1,12 +1,11 @@
 internal import CNetCore
 
-/// The final head of a streamed response and those before it, copied: the response itself goes on changing until its
-/// end.
+/// A copy of a streamed response's final head and those before it: the response itself changes until its end.
 struct StreamHead: Sendable {
     var last: ResponseHead
-    /// Those of the redirects that led there.
+    /// The heads of the followed redirects.
     var earlier: [ResponseHead]
-    /// What each hop cost so far.
+    /// The metrics of each hop so far.
     var hops: [HopMetrics]
 
     init(copying response: OpaquePointer, after earlier: [ResponseHead]) {

@@ -1,9 +1,9 @@
 internal import CNetCore
 
-/// Where one streamed transfer goes: the loop thread fills blocks, a task takes whatever is there, and each waits for
-/// the other only when there is nothing to take, or too much.
+/// The buffer of one streamed transfer. The event loop thread fills blocks, and a task takes all available bytes. Each
+/// waits for the other only when the buffer is empty or full.
 ///
-/// The engine holds a reference from submit until on_done; the stream that was opened holds another.
+/// The engine holds a reference from submit until on_done; the open stream holds another.
 @safe final class StreamSink: TransferListener {
     static let mayPause = true
     let feed: BodyFeed?
@@ -50,7 +50,7 @@ internal import CNetCore
         }
     }
 
-    /// Nothing was submitted.
+    /// Ends it without a submission.
     private func fail(_ error: NetError) {
         _ = feed?.end()
         state.withLock { $0.end(.failure(error)) }.parked?.waiter.resume()
@@ -111,7 +111,7 @@ extension StreamSink: ChunkSource {
     }
 }
 
-// On the loop thread.
+// On the event loop thread.
 extension StreamSink {
     fileprivate func headArrived(_ response: OpaquePointer, isLast: Bool) -> nc_verdict {
         guard isLast else {
@@ -129,7 +129,7 @@ extension StreamSink {
         react(to: state.withLock { unsafe $0.bodyArrived(bytes) })
     }
 
-    /// Whoever waits is woken when the round is over: more may come in it, and a wake-up costs more than a piece.
+    /// The reader is resumed after the round: more may arrive in it, and a wake-up costs more than a piece.
     private func react(to event: StreamState.Reaction) -> nc_verdict {
         if let engine = event.engineToWake {
             client.flushAfterRound(self)
@@ -138,7 +138,7 @@ extension StreamSink {
         return event.verdict
     }
 
-    /// Gives out the one who waits, from the loop's drain.
+    /// Returns the waiting task, from the loop's drain.
     func takeWaiter() -> StreamState.Parked? {
         state.withLock { $0.takeWaiter() }
     }

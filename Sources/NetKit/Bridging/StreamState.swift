@@ -1,14 +1,14 @@
 internal import CNetCore
 
-/// What is known of a streamed transfer, behind its sink's lock: each step returns what is to be done outside it.
+/// The state of a streamed transfer, behind its sink's lock: each step returns the actions to take outside the lock.
 struct StreamState: Sendable {
-    /// A task that waits.
+    /// A waiting task.
     struct Parked: Sendable {
         let waiter: Waiter
         let isOnLoop: Bool
     }
 
-    /// What the loop thread does after an event.
+    /// The actions of the event loop thread after an event.
     struct Reaction: Sendable {
         var verdict = nc_verdict.NC_CONTINUE
         var engineToWake: Engine?
@@ -20,12 +20,12 @@ struct StreamState: Sendable {
         case nothing
     }
 
-    /// A chunk below this is copied, so that a small one does not hold a large block.
+    /// A smaller chunk is copied, so that it does not keep a large block.
     private static let smallBytes = 16 << 10
 
     private let blocks: BlockPool
     private let maxBytes: Int
-    // Nil when the transfer has ended: a stream that is kept keeps no engine.
+    // `nil` after the transfer has ended: a stream that is kept keeps no engine.
     private var engine: Engine?
     private var id: UInt64?
     private var isCancelled = false
@@ -33,7 +33,7 @@ struct StreamState: Sendable {
     private(set) var isSuperseded = false
     var isRead = false
     private(set) var head: StreamHead?
-    /// Heads of redirects that were followed.
+    /// Heads of followed redirects.
     var earlierHeads: [ResponseHead] = []
     private(set) var outcome: Result<PooledResponse, NetError>?
     private var parked: Parked?
@@ -51,13 +51,13 @@ struct StreamState: Sendable {
 
     // MARK: The task that opens
 
-    /// The engine to submit to; nil when the task was cancelled before.
+    /// Returns the engine to submit to, or `nil` if the task was cancelled before.
     mutating func begin(_ waiter: Waiter) -> Engine? {
         parked = engine.map { Parked(waiter: waiter, isOnLoop: $0.isOnLoop) }
         return isCancelled ? nil : engine
     }
 
-    /// Whether it has to be cancelled at once.
+    /// Records the number. Returns true if the transfer has to be cancelled immediately.
     mutating func isSubmitted(as id: UInt64) -> Bool {
         self.id = outcome == nil ? id : nil
         return isCancelled
@@ -92,7 +92,7 @@ struct StreamState: Sendable {
 
     private var buffered: Int { full.count * Block.capacity + fillCount }
 
-    /// False when there is something to take, so that nobody has to wait.
+    /// Returns false if bytes are available, so that no wait is needed.
     mutating func wait(_ waiter: Waiter) -> Bool {
         if buffered > 0 || outcome != nil {
             return false
@@ -173,7 +173,7 @@ struct StreamState: Sendable {
         return parked
     }
 
-    /// The task that waits, and the engine, for the caller to let go of outside the lock.
+    /// Returns the waiting task and the engine, which the caller must release outside the lock.
     mutating func end(_ outcome: Result<PooledResponse, NetError>) -> (parked: Parked?, engine: Engine?) {
         self.outcome = outcome
         if isAbandoned || fillCount == 0 {

@@ -1,18 +1,18 @@
 internal import CNetCore
 
 extension String {
-    /// The host in the form in which hosts are compared: ASCII in lower case, IDNA, addresses in one spelling, no brackets;
-    /// nil for what is no host.
+    /// The canonical form of the host: ASCII in lower case, IDNA, addresses in one spelling, no brackets; `nil` for an
+    /// invalid host.
     var canonicalHost: String? {
         unsafe canonical { unsafe nc_url_canonical_host(&$0, $1, nil) }
     }
 
-    /// The canonical host of an absolute http or https URL; nil for what is none.
+    /// The canonical host of an absolute http or https URL; `nil` for other text.
     var canonicalURLHost: String? {
         unsafe canonical { unsafe nc_url_host(&$0, $1, nil) }
     }
 
-    /// The origin of an absolute http or https URL, with a canonical host; nil for what is none.
+    /// The origin of an absolute http or https URL, with a canonical host; `nil` for other text.
     var canonicalOrigin: String? {
         unsafe canonical { unsafe nc_url_origin(&$0, $1, nil) }
     }

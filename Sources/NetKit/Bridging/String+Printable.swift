@@ -1,10 +1,10 @@
 internal import CNetCore
 
 extension String {
-    /// The text as it may stand on a terminal or in a log: what would move a cursor, begin another line, or turn the rest
-    /// of the line round is replaced (`netcore/printable.h`).
+    /// Returns the text for a terminal or a log, with all characters replaced that would move the cursor, begin a line,
+    /// or change the direction of text (`netcore/printable.h`).
     ///
-    /// - Parameter mark: an ASCII character that takes their place.
+    /// - Parameter mark: the ASCII character that replaces them.
     package func printable(_ mark: Character = "?") -> String {
         if utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) {
             return self

@@ -1,6 +1,6 @@
 internal import CNetCore
 
-/// A row of strings, one behind the other, on the stack: memory that is large enough by its maker's count.
+/// A sequence of strings on the stack, in memory whose size its creator computed.
 @unsafe struct TextSpace {
     private var rest: UnsafeMutableRawBufferPointer
 
@@ -8,7 +8,7 @@ internal import CNetCore
         unsafe rest = UnsafeMutableRawBufferPointer(buffer)
     }
 
-    /// Gives room for this many bytes of text to `body`, for the length of the call.
+    /// Calls `body` with room for this many bytes of text, which is valid during the call.
     static func with<Result>(bytes: Int, _ body: (inout TextSpace) -> Result) -> Result {
         unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: bytes + 1) { buffer in
             var text = unsafe TextSpace(buffer)
@@ -31,13 +31,13 @@ internal import CNetCore
         return unsafe nc_slice(data: place.baseAddress?.assumingMemoryBound(to: UInt8.self), length: count)
     }
 
-    /// An empty slice for nil.
+    /// Returns an empty slice for `nil`.
     mutating func put(_ string: String?) -> nc_slice {
         guard let string else { return unsafe nc_slice() }
         return unsafe put(string)
     }
 
-    /// Gives the fields to `body`, for the length of the call.
+    /// Calls `body` with the fields, which are valid during the call.
     mutating func withFields<Result>(
         _ fields: [Headers.Field], _ body: (UnsafeMutableBufferPointer<nc_header>, inout TextSpace) -> Result
     ) -> Result {
@@ -51,7 +51,7 @@ internal import CNetCore
 }
 
 extension [Headers.Field] {
-    /// The room that names and values take.
+    /// The bytes that names and values need.
     var textBytes: Int {
         reduce(into: 0) { $0 += $1.name.utf8.count + $1.content.byteCount }
     }

@@ -1,15 +1,15 @@
 internal import CNetCore
 internal import Synchronization
 
-/// Where one transfer ends: turns the core's one done event into the resumption of one waiting task.
+/// The end of one transfer: turns the core's done event into the resumption of one waiting task.
 ///
-/// The engine holds a reference from submit until on_done. Cancelling may come before, during and after submit, from
-/// any thread. One word says how far things are; who changes it learns from what it was what is to be done.
+/// The engine holds a reference from submit until on_done. Cancellation may come before, during and after submit, from
+/// any thread. One atomic word has the phase; a thread that changes it learns the previous phase and acts on it.
 @safe final class TransferSink: TransferListener {
     static let mayPause = false
     typealias Outcome = Result<PooledResponse, NetError>
 
-    /// What the word holds; any other number is the id of a transfer under way, and ids begin far above.
+    /// The values of the word; any other number is the id of the transfer in flight, and ids are far larger.
     private enum Phase {
         static let idle: UInt64 = 0
         static let starting: UInt64 = 1
@@ -19,9 +19,9 @@ internal import Synchronization
 
     private let phase = Atomic(Phase.idle)
     private let client: LoopClient
-    // SAFETY: the waiter, where it began, the feed, the tap, the expectation and the progress handler are written before
-    // the request is submitted and read in on_done, which submit precedes. The outcome is written before the phase
-    // becomes ended (releasing) and read after it is seen so (acquiring).
+    // SAFETY: the waiter, where it began, the feed, the tap, the expectation and the progress handler are written
+    // before the request is submitted and read in on_done, which submit precedes. The outcome is written before the
+    // phase becomes ended (releasing) and read after that is seen (acquiring).
     private nonisolated(unsafe) var waiter: Waiter?
     private nonisolated(unsafe) var startedOnLoop = false
     private nonisolated(unsafe) var progress: (@Sendable (TransferProgress) -> Void)?
@@ -34,7 +34,7 @@ internal import Synchronization
         self.client = client
     }
 
-    /// Submits the request and waits for its end, whatever comes.
+    /// Submits the request and waits for its end.
     func outcome(of request: Request<Bytes>, on engine: Engine) async -> Outcome {
         await Waiter.wait { start(request, on: engine, for: $0) }
         guard phase.load(ordering: .acquiring) == Phase.ended, let outcome = unsafe outcome else {
@@ -70,7 +70,7 @@ internal import Synchronization
         }
     }
 
-    /// The id to cancel now, if there is one.
+    /// Returns the id to cancel now, if there is one.
     func cancel() -> UInt64? {
         var found = phase.load(ordering: .acquiring)
         while found == Phase.idle || found == Phase.starting {
@@ -84,7 +84,7 @@ internal import Synchronization
         return found == Phase.cancelledEarly || found == Phase.ended ? nil : found
     }
 
-    /// Keeps the outcome and gives out the one that waits for it. Called once: by on_done, or where submit failed.
+    /// Keeps the outcome and returns the waiter. Called once: by on_done, or after a failed submission.
     private func end(with outcome: Outcome) -> Waiter? {
         unsafe self.outcome = outcome
         let waiter = unsafe self.waiter
@@ -92,7 +92,7 @@ internal import Synchronization
         return waiter
     }
 
-    /// On the loop thread: the task goes on when the round is over, together with the others that ended in it.
+    /// Resumes the task after the round, together with the others that ended in it; on the event loop thread.
     fileprivate func finish(_ outcome: Outcome) {
         if let waiter = end(with: outcome) {
             unsafe client.resumeAfterRound(waiter, onLoop: startedOnLoop)

@@ -1,8 +1,8 @@
 internal import CNetCore
 
-/// The texts of a policy in one block, and slices into it for the length of a call.
+/// The texts of a policy in one block, with slices that are valid during a call.
 struct TrustArena {
-    /// Where a text lies; empty for none.
+    /// The range of a text; empty for none.
     typealias Place = Range<Int>
 
     private var bytes: [UInt8] = []
@@ -15,7 +15,7 @@ struct TrustArena {
         return start..<bytes.count
     }
 
-    /// Gives slices of the block to `body`.
+    /// Calls `body` with a function that returns slices of the block.
     func withSlices<Result>(_ body: ((Place) -> nc_slice) -> Result) -> Result {
         unsafe bytes.withUnsafeBufferPointer { block in
             unsafe body { place in

@@ -6,14 +6,14 @@ public import Foundation
 #endif
 
 extension TrustPolicy {
-    /// Judges a chain as a handshake at that time would, without a network, the observer and OCSP.
+    /// Evaluates a chain like a handshake at that time, without the network, the observer and OCSP.
     ///
-    /// Reads the files of authorities and revocation lists; a chain that cannot be read is refused, as a verdict.
+    /// Reads the files of authorities and revocation lists. The result for an unreadable chain is a refusal.
     /// - Parameters:
-    ///   - chain: certificates as a server sends them, the leaf first: PEM, or DER one after the other.
-    ///   - host: of the URL, a name or an address.
-    ///   - port: of the URL, 1 to 65535.
-    ///   - date: when the handshake would be.
+    ///   - chain: certificates as a server sends them, leaf first: PEM, or DER in sequence.
+    ///   - host: the host of the URL, a name or an address.
+    ///   - port: the port of the URL, 1 to 65535.
+    ///   - date: the time of the handshake.
     public func evaluate(
         chain: [UInt8], host: String, port: Int = 443, at date: Date = Date()
     ) throws(NetError) -> TrustVerdict {
@@ -21,7 +21,7 @@ extension TrustPolicy {
         guard let number = UInt16(exactly: port), number > 0 else {
             throw NetError(.usage, "\(port) is no port")
         }
-        // A date beyond all reckoning is one at which no certificate is good.
+        // A date out of range is one at which no certificate is valid.
         let seconds = Int64(moment: date.timeIntervalSince1970)
         var error = nc_error()
         var verdict = nc_trust_verdict()

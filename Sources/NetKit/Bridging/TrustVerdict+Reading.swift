@@ -19,7 +19,7 @@ extension TrustVerdict {
                 ? Self.whole(line, chainPins: chainPins, policyPins: policyPins) : line)
     }
 
-    /// The core's line has room for few pins; here it lists them all.
+    /// The core's message has room for few pins; here it lists all of them.
     private static func whole(_ line: String, chainPins: [String], policyPins: [String]) -> String {
         guard let cut = line.firstRange(of: " (the chain") else { return line }
         let chain = chainPins.joined(separator: ", ")
@@ -39,7 +39,7 @@ extension TrustEvent {
 }
 
 extension TrustObserver {
-    /// The observer as C sees it; the policy's release gives the reference back.
+    /// The C value of the observer; the policy's release drops the reference.
     func cValue(allowsOverride: Bool) -> nc_trust_observer {
         unsafe nc_trust_observer(
             ctx: Unmanaged.passRetained(self).toOpaque(), report: report == nil ? nil : observerReport,

@@ -1,6 +1,7 @@
 internal import CNetCore
 
-/// A request's URL at a base: RFC 3986, 5.2, with the base's path as a folder, and percent-encoded where it has to be.
+/// Joins a request's URL to a base (RFC 3986, 5.2), with the base's path as a directory, and percent-encodes it where
+/// needed.
 func joinURL(_ path: String, to base: String, keepsBasePath: Bool) throws(NetError) -> String {
     try unsafe makeURL { url, error in
         unsafe base.withSlice { base in
@@ -12,7 +13,7 @@ func joinURL(_ path: String, to base: String, keepsBasePath: Bool) throws(NetErr
     }
 }
 
-/// Reads a reference at the URL that gave it (RFC 3986, 5.2), with its dot segments where they are to stay.
+/// Resolves a reference against its base URL (RFC 3986, 5.2), and keeps dot segments if required.
 package func resolveReference(
     _ reference: String, at base: String, keepsDotSegments: Bool = false
 ) throws(NetError) -> String {

@@ -6,14 +6,14 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A file that is whole or absent: it is written beside its place, synced and renamed into it.
+/// A file that is either complete or absent: written beside its destination, synced and renamed.
 final class WholeFile {
     private let path: String
     private let temporary: String
     private var descriptor: Int32
 
-    /// - Parameter mode: the new file's permissions, before the process's mask; nil keeps those of the file that it
-    ///   replaces, and its owner where the system allows that.
+    /// - Parameter mode: the new file's permissions, before the process's umask; `nil` keeps those of the replaced
+    ///   file, and its owner if the system allows that.
     init(_ path: String, mode: mode_t? = nil) throws(NetError) {
         if path.isEmpty || path.utf8.contains(0) {
             throw NetError(.usage, "the path is empty or holds a NUL")
@@ -21,7 +21,7 @@ final class WholeFile {
         let old = try Self.checkPlace(path)
         self.path = path
         temporary = Self.nameBeside(path)
-        // As private as what it will replace, from its first byte on.
+        // As private as the file that it will replace, from its first byte on.
         let first = mode ?? old.map { $0.st_mode & 0o666 | 0o600 } ?? 0o666
         descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, first)
         if descriptor < 0 {
@@ -32,8 +32,8 @@ final class WholeFile {
         }
     }
 
-    /// The owner before the mode, of which changing him takes bits away. Where a file system has no such things, nothing
-    /// is lost.
+    /// Copies the old file's owner and permissions. The owner comes first, because changing it clears bits of the mode.
+    /// Errors are ignored: some file systems have neither.
     private func keepRights(of old: stat) {
         if fchown(descriptor, old.st_uid, old.st_gid) != 0 {
             _ = fchown(descriptor, uid_t.max, old.st_gid)
@@ -48,17 +48,17 @@ final class WholeFile {
         }
     }
 
-    /// In the same folder, so that the rename stays within a file system, and so short that any name leaves room.
+    /// In the same directory, so that the rename stays within a file system; short enough for any file name.
     static func nameBeside(_ path: String) -> String {
         let nameStart = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.index(after: $0) } ?? path.startIndex
         let known = Substring(path[nameStart...].unicodeScalars.prefix(32))
         return "\(path[..<nameStart])\(known).nk-\(UInt64.random(in: 0 ... .max)).part"
     }
 
-    /// A rename would put a file in the place of a device, or of one that its owner has protected. A directory says for
-    /// itself that it cannot be replaced.
+    /// Checks that a rename would not replace a device, or a file that its owner has protected. A directory causes an
+    /// error of its own.
     ///
-    /// - Returns: the file that will be replaced; nil when there is none.
+    /// - Returns: the file that will be replaced; `nil` if there is none.
     @discardableResult static func checkPlace(_ path: String) throws(NetError) -> stat? {
         var info = stat()
         guard unsafe stat(path, &info) == 0 else { return nil }
@@ -80,7 +80,7 @@ final class WholeFile {
         _ = unsafe unlink(temporary)
     }
 
-    /// Writes every byte, however many calls it takes.
+    /// Writes all bytes, in as many calls as needed.
     func write(_ bytes: Bytes) throws(NetError) {
         var offset = 0
         while offset < bytes.count {
@@ -94,7 +94,7 @@ final class WholeFile {
         }
     }
 
-    /// Makes a folder's names outlive a power failure.
+    /// Makes a directory's names survive a power failure.
     static func sync(folder: String) throws(NetError) {
         let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         defer { _ = descriptor < 0 ? 0 : close(descriptor) }
@@ -103,7 +103,7 @@ final class WholeFile {
         }
     }
 
-    /// Puts the file in its place. A full disk may show as late as this.
+    /// Renames the file to its destination. A full disk may be reported only here.
     func keep() throws(NetError) {
         let isSynced = fsync(descriptor) == 0
         let syncCode = errno

@@ -1,10 +1,10 @@
-/// Numbers are little-endian; texts and bytes stand behind their length in four bytes.
+/// The binary format of the metadata. Numbers are little-endian; texts and blobs follow their length in four bytes.
 ///
-///     "NKC2"  kind: 1 an answer, 2 an index of variants
-///     answer: version of HTTP, status (2 bytes), received, version, lifetime, initial age, stale while revalidated, stale
-///             if error (8 each, all ones for none), flags, validator (1 each), sensitive, owner, version of the app, URL,
-///             number of hosts (4) and the hosts, number of fields (4), names and values
-///     index:  generation (8), number of sets (4), and of each the number of names (4) and the names
+///     "NKC2"    kind: 1 a response, 2 an index of variants
+///     response: HTTP version, status (2 bytes), received, version, lifetime, initial age, stale-while-revalidate,
+///               stale-if-error (8 each, all ones for none), flags, validator (1 each), sensitive, owner, app version,
+///               URL, number of hosts (4) and the hosts, number of fields (4), names and values
+///     index:    generation (8), number of sets (4), and for each the number of names (4) and the names
 extension StoredMetadata {
     private static let magic: [UInt8] = Array("NKC2".utf8)
 
