@@ -11,7 +11,7 @@ extension Agent {
     ///     let file = try await agent.download(Request<Bytes>("film.mkv"), to: "/data/films/").value
     ///
     /// The file appears when it is complete; until then an existing file stays. When `path` is a directory, the name
-    /// comes from Content-Disposition or the URL, without unsafe characters. The destination is the first of:
+    /// comes from Content-Disposition or the URL, made safe. The destination is the first of:
     /// 1. the result of the agent's ``Configuration/downloadDestination``
     /// 2. the result of `destination`
     /// 3. `path`

@@ -10,8 +10,8 @@
 ///
 /// Not cached:
 /// - saves to files and downloads (with ``CacheMode/cacheOnly`` they throw ``NetError/Code/notCached``)
-/// - requests whose body is read while it is sent. By the server's rules, an unsafe method still invalidates stored
-///   responses.
+/// - requests whose body is read while it is sent. By the server's rules, a method that is not safe still
+///   invalidates stored responses.
 /// - responses to credentials that a challenge required
 ///
 /// Users are distinguished by the credentials of their requests: credentials, cookies, and fields with secret names,

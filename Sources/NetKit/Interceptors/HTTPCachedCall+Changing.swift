@@ -1,5 +1,5 @@
 extension HTTPCachedCall {
-    /// Sends a request with an unsafe method, and invalidates the stored responses that it affects (RFC 9111, 4.4).
+    /// Sends a request whose method is not safe, and invalidates the stored responses that it affects (RFC 9111, 4.4).
     func changing() async throws(NetError) -> Answer {
         var look = await side.look(at: caching.now)
         let sent = caching.now
@@ -26,8 +26,8 @@ extension HTTPCachedCall {
 }
 
 extension Request {
-    /// Returns the URLs that an unsafe request has changed: those of the hops with a successful response, and those
-    /// that these responses name at their own origin.
+    /// Returns the URLs that a request has changed: those of the hops with a successful response, and those that these
+    /// responses name at their own origin.
     ///
     /// - Parameters:
     ///   - status: the status of the last response; 0 without one.

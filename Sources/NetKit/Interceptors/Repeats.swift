@@ -101,7 +101,7 @@ public final class Repeats: Interceptor {
         }
     }
 
-    /// Returns the policy of a request without its own: unsafe methods are sent each time.
+    /// Returns the policy of a request without its own: methods that are not safe are always sent.
     private func policy(of method: Method) -> RepeatPolicy {
         policy == .join && !method.isSafe ? .allow : policy
     }

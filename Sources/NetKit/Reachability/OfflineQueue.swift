@@ -8,7 +8,7 @@
 ///
 /// It stores requests that may be sent again: idempotent methods (RFC 9110, 9.2.2) and requests with an
 /// `Idempotency-Key`. Such a call fails with ``NetError/Code/queued``, and the queue's closure later receives its
-/// outcome. While the queue contains requests, further requests with unsafe methods are appended, so that none
+/// outcome. While the queue contains requests, further requests whose method is not safe are appended, so that none
 /// overtakes another.
 ///
 /// **Secrets are not written.** Fields with names of secrets (``Redaction/Names/usual``: Authorization, Cookie, tokens)
@@ -152,7 +152,7 @@ public final class OfflineQueue: Interceptor {
         await reachability.unreachedHost(of: request, proxy: proxy) != nil
     }
 
-    /// An unsafe request must not overtake a stored one.
+    /// A request whose method is not safe must not overtake a stored one.
     private func mustWaitItsTurn(_ request: Request<Bytes>) -> Bool {
         !request.method.isSafe && state.withLock { !$0.order.isEmpty }
     }

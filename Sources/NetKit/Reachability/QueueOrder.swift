@@ -9,7 +9,7 @@ struct QueueOrder: Sendable {
         self.last = last
     }
 
-    /// Whether a new unsafe request would overtake nothing.
+    /// Whether a new request with a method that is not safe would overtake nothing.
     var isEmpty: Bool { kept.isEmpty && writing.isEmpty }
 
     /// The next request to send. `nil` if there is none, or if an earlier one is still being written.
