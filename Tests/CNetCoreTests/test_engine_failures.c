@@ -53,7 +53,7 @@ static void engine__an_unknown_host_cannot_be_resolved(void **state) {
 
 static void engine__urls_that_libcurl_alone_can_refuse_end_as_bad_urls(void **state) {
     static const char *const urls[] = {"http://127.0.0.1:99999/", "http://127.0.0.1:abc/", "http://[::1/",
-                                       "http://[zz]/", "http://a%00b/"};
+                                       "http://[zz]/"};
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
