@@ -3,7 +3,7 @@ internal import HTTPTypes
 internal import NetKit
 
 extension Headers.Field {
-    /// The same field with the same bytes: ``HTTPTypes/HTTPField/value`` would replace those that are not UTF-8.
+    /// Creates a field with the same bytes. ``HTTPTypes/HTTPField/value`` would replace those that are not UTF-8.
     init(_ field: HTTPField) {
         // SAFETY: the buffer is copied before the closure returns.
         let bytes = unsafe field.withUnsafeBytesOfValue { unsafe Array($0) }

@@ -1,4 +1,4 @@
-/// Completions for shells, made of the tables of options and subcommands.
+/// Shell completions, generated from the tables of options and subcommands.
 enum Completions {
     static func text(for shell: String) -> String? {
         switch shell {
@@ -11,7 +11,7 @@ enum Completions {
 
     private typealias Option = Subcommand.Option
 
-    /// What completes a value: files, folders, its own words, or nothing.
+    /// The completion of a value: files, directories, its own words, or none.
     private enum Values {
         case files, folders, nothing
         case words([String])
@@ -36,7 +36,7 @@ enum Completions {
         }
     }
 
-    /// Each list of options, under the name of its subcommand; the fetching nk's is "".
+    /// The lists of options by subcommand; "" is nk without a subcommand.
     private static var lists: [(name: String, options: [Option], actions: [String])] {
         [("", Subcommand.fetchOptions, [])] + Subcommand.all.map { ($0.name, $0.options, $0.actions) }
     }
@@ -48,7 +48,7 @@ enum Completions {
             let words = list.options.flatMap(\.spellings) + list.actions
             return "        \(list.name.isEmpty ? "*" : list.name)) words=\(quoted(words.joined(separator: " "))) ;;"
         }
-        // The general row stands last.
+        // The general pattern comes last.
         let ordered = (Array(rows.dropFirst()) + rows.prefix(1)).joined(separator: "\n")
         var cases: [String] = []
         for list in Array(lists.dropFirst()) + lists.prefix(1) {
@@ -178,7 +178,7 @@ enum Completions {
                 ? "not __fish_seen_subcommand_from \(names)" : "__fish_seen_subcommand_from \(list.name)"
             for option in list.options {
                 var line = "complete -c nk -n \(fishQuoted(condition))"
-                // A "#" of its own begins a comment.
+                // An unquoted "#" begins a comment.
                 let short = option.short.map { $0 == "#" ? fishQuoted("#") : String($0) }
                 line += (short.map { " -s \($0)" } ?? "") + " -l \(option.long)"
                 switch (option.value, Values(option.value)) {

@@ -1,4 +1,4 @@
-/// The manual page nk(1), made of the tables of options and subcommands.
+/// The manual page nk(1), generated from the tables of options and subcommands.
 enum ManualPage {
     static var text: String {
         let lines =
@@ -16,7 +16,7 @@ enum ManualPage {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// When the page was last looked through.
+    /// The date of the page's last review.
     private static let day = "2026-11-27"
 
     private static let description = [
@@ -59,7 +59,7 @@ enum ManualPage {
         return lines + command.options.flatMap(item)
     }
 
-    /// A line of text: a full stop at its end, nothing that troff would take for a request.
+    /// Returns a line of text with a full stop, escaped for troff.
     private static func sentence(_ text: String) -> String {
         let text = escaped(text)
         let first = text.prefix(1).uppercased() + text.dropFirst()

@@ -1,6 +1,6 @@
 extension Option {
-    /// By the long spelling: what the value is called (empty for a flag), and what the option does, in a few words. A
-    /// test compares it with ``all``.
+    /// By long spelling: the name of the value (empty for a flag), and a short description. A test compares the keys
+    /// with ``all``.
     static let texts: [String: (value: String, summary: String)] =
         askingTexts.merging(wayTexts) { $1 }.merging(outputTexts) { $1 }.merging(trustTexts) { $1 }
 

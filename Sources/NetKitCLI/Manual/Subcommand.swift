@@ -1,11 +1,11 @@
-/// A subcommand as completions, the manual page and its own help describe it.
+/// A subcommand, as described by completions, the manual page and its own help.
 struct Subcommand: Sendable {
     struct Option: Sendable {
         let short: Character?
         /// Without the hyphens.
         let long: String
-        /// What its value is called; nil for a flag. A name that says FILE or DIR is completed by files, and
-        /// `a|b` by its words.
+        /// The name of the value; `nil` for a flag. A name with FILE or DIR is completed with paths, and `a|b` with its
+        /// words.
         let value: String?
         let summary: String
 
@@ -13,16 +13,16 @@ struct Subcommand: Sendable {
             (self.short, self.long, self.value, self.summary) = (short, long, value, summary)
         }
 
-        /// One of the fetching nk.
+        /// Creates an option of nk without a subcommand.
         init(_ option: NetKitCLI.Option) {
             let text = NetKitCLI.Option.texts[option.long] ?? ("", "")
             self.init(option.short, option.long, text.value.isEmpty ? nil : text.value, text.summary)
         }
 
-        /// "-H" and "--header", as far as there is such a spelling.
+        /// The spellings that exist, such as "-H" and "--header".
         var spellings: [String] { (short.map { ["-\($0)"] } ?? []) + ["--\(long)"] }
 
-        /// "-H, --header VALUE" as a help shows it: long spellings stand below each other.
+        /// "-H, --header VALUE" as in the help; long spellings are aligned.
         var front: String {
             (short == nil ? "    " : "") + spellings.joined(separator: ", ") + (value.map { " \($0)" } ?? "")
         }
@@ -30,19 +30,19 @@ struct Subcommand: Sendable {
 
     let name: String
     let summary: String
-    /// What follows the options.
+    /// The arguments after the options.
     let operands: String
-    /// Words that may come first, before folders and files.
+    /// Words that may come first, before paths.
     var actions: [String] = []
     var options: [Option] = []
 
-    /// One row for each option, aligned, as a help shows them.
+    /// One aligned row for each option, as in the help.
     var optionLines: String {
         let width = options.map(\.front.count).max() ?? 0
         return options.map { "  \(Format.left($0.front, width))   \($0.summary)" }.joined(separator: "\n")
     }
 
-    /// Every option of the fetching nk.
+    /// All options of nk without a subcommand.
     static let fetchOptions = NetKitCLI.Option.all.map(Option.init)
 }
 
@@ -64,7 +64,7 @@ extension Subcommand {
     static let manual = Subcommand(
         name: "manual", summary: "prints this manual page", operands: "", options: [help])
 
-    /// Every subcommand, by name.
+    /// All subcommands, by name.
     static let all: [Subcommand] = [
         .init(
             name: "cache", summary: "lists, shows, removes and checks what is cached", operands: "ACTION DIR [NAME...]",

@@ -1,6 +1,6 @@
 import NetKit
 
-/// What the fields of a request ask of a file (RFC 9110, 13 and 14): pure decisions.
+/// Evaluates the preconditions and ranges of a request for a file (RFC 9110, 13 and 14). Pure.
 struct FileConditions {
     enum Outcome: Equatable {
         case whole
@@ -10,15 +10,15 @@ struct FileConditions {
         case unsatisfiable
     }
 
-    /// With its quotes.
+    /// The entity tag with its quotes.
     let tag: String
-    /// Whole seconds since 1970.
+    /// The modification time in whole seconds since 1970.
     let modified: Int64
     let length: Int
 
-    /// In the order of RFC 9110, 13.2.2.
+    /// Evaluates them in the order of RFC 9110, 13.2.2.
     ///
-    /// - Parameter isGet: GET, to which alone ranges apply; HEAD otherwise.
+    /// - Parameter isGet: whether the method is GET, the only one with ranges; otherwise it is HEAD.
     func outcome(_ headers: Headers, isGet: Bool) -> Outcome {
         if let tags = headers["If-Match"] {
             if !matches(tags, isStrong: true) {
@@ -45,7 +45,7 @@ struct FileConditions {
         return list.split(separator: ",").contains { item in
             var item = item.drop { $0 == " " || $0 == "\t" }
             while item.last == " " || item.last == "\t" { item.removeLast() }
-            // A weak tag never matches strongly.
+            // A weak tag never matches in a strong comparison.
             return item == tag || (!isStrong && item == "W/\(tag)")
         }
     }
@@ -55,7 +55,7 @@ struct FileConditions {
         return condition == tag || HTTPDate.epochSeconds(of: condition) == modified
     }
 
-    /// Several ranges, another unit and what is no range get the whole, as a server may decide (RFC 9110, 14.2).
+    /// Several ranges, another unit and a malformed range get the whole file, which RFC 9110, 14.2 allows.
     private func part(_ text: String) -> Outcome {
         guard text.lowercased().hasPrefix("bytes="), !text.contains(",") else { return .whole }
         let ends = text.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)

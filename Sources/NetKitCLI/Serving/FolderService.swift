@@ -6,12 +6,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Answers with the files of a folder.
+/// Serves the files of a directory.
 final class FolderService: Serving {
     private let folder: ServedFolder
     private let log: @Sendable (String) -> Void
 
-    /// - Parameter log: is given a line for each request.
+    /// - Parameter log: called with a line for each request.
     init(_ folder: ServedFolder, log: @escaping @Sendable (String) -> Void) {
         self.folder = folder
         self.log = log
@@ -20,7 +20,7 @@ final class FolderService: Serving {
     func reply(to request: ServedRequest?, connection: Int) -> ServedReply {
         guard let request else { return .page(431, "the head is too large") }
         var reply = reply(to: request)
-        // A server that has a clock tells the time (RFC 9110, 6.6.1): caches reckon an answer's age by it.
+        // A server with a clock sends Date (RFC 9110, 6.6.1). Caches compute a response's age from it.
         reply.headers["Date"] = HTTPDate.text(ofEpochSeconds: Int64(Date().timeIntervalSince1970))
         log("\(reply.status) \(request.method) \(request.target) \(reply.bodyLength)")
         return reply
@@ -39,7 +39,7 @@ final class FolderService: Serving {
         guard let segments = ServedRequest.segments(of: request.path) else {
             return .page(400, "this path cannot be decoded")
         }
-        // "/a/." and "/a/.." are folders as "/a/" is.
+        // "/a/." and "/a/.." are directories, like "/a/".
         let last = request.path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
         let asksForFolder = last.isEmpty || ServedRequest.segments(of: String(last)) == []
         switch folder.entry(segments) {
@@ -59,7 +59,7 @@ final class FolderService: Serving {
         return reply
     }
 
-    /// The folder's own page, or its list.
+    /// Returns the directory's index page, or its listing.
     private func page(of segments: [String], _ request: ServedRequest) -> ServedReply {
         let index = segments + ["index.html"]
         if case .file(let file) = folder.entry(index) {
@@ -76,7 +76,7 @@ final class FolderService: Serving {
         let conditions = FileConditions(tag: "\"\(file.tag)\"", modified: file.modified, length: file.length)
         var reply = ServedReply()
         reply.headers["ETag"] = conditions.tag
-        // What no date can name is left out; the tag is there all the same.
+        // A time that no date can express is omitted; the entity tag is always sent.
         if HTTPDate.writableSeconds.contains(file.modified) {
             reply.headers["Last-Modified"] = HTTPDate.text(ofEpochSeconds: file.modified)
         }
@@ -102,7 +102,7 @@ final class FolderService: Serving {
     }
 }
 
-/// The list of a folder, for people.
+/// The listing of a directory as a page.
 enum FolderPage {
     static func text(of segments: [String], _ names: [String]) -> String {
         let title = escaped("/" + segments.map { $0 + "/" }.joined())
@@ -110,7 +110,7 @@ enum FolderPage {
         let rows = names.map { name in
             let isFolder = name.hasSuffix("/")
             let link = Percent.encoded(isFolder ? String(name.dropLast()) : name) + (isFolder ? "/" : "")
-            // "./" keeps a name such as "a:b" from being a scheme.
+            // "./" prevents that a name such as "a:b" is parsed as a scheme.
             return "<li><a href=\"./\(link)\">\(escaped(name))</a>"
         }
         return """

@@ -1,17 +1,17 @@
 import NetKit
 
-/// What `nk serve` and `nk mock` are told alike.
+/// The arguments that `nk serve` and `nk mock` share.
 struct ListeningWords {
     var address = "127.0.0.1"
     var port: UInt16 = 0
     var isQuiet = false
-    /// The file that gets the authority of a server that speaks TLS.
+    /// The file for the authority's certificate of a TLS server.
     var authorityPath: String?
     var wantsHelp = false
-    /// What is served.
+    /// The served path.
     var path: String?
 
-    /// Options of these commands; see ``Subcommand``.
+    /// The options of these commands; see ``Subcommand``.
     static let options: [Subcommand.Option] = [
         .init(nil, "port", "N", "the port; 0 lets the system choose (0)"),
         .init(nil, "bind", "ADDRESS", "the address to listen on (127.0.0.1)"),
@@ -19,7 +19,7 @@ struct ListeningWords {
         .init("s", "silent", nil, "tells of no request"),
     ]
 
-    /// Reads the words; `take` is asked about options that are a command's own.
+    /// Parses the arguments; `take` handles the options of the command itself.
     init(
         _ words: ArraySlice<String>, of command: String,
         _ take: (String, inout ArraySlice<String>) throws(UsageError) -> Bool = { (_, _) throws(UsageError) in false }
@@ -56,7 +56,7 @@ struct ListeningWords {
         return port
     }
 
-    /// Serves until a signal, or `ending`, says so: the URL is the first line of standard output.
+    /// Serves until a signal arrives or `ending` ends it. The first line of standard output is the URL.
     func listen(with service: any Serving, until ending: Ending) async -> Int32 {
         do throws(Failure) {
             let server: ListeningServer
@@ -90,7 +90,7 @@ struct ListeningWords {
     }
 }
 
-/// The end of a server, which anybody may bring about, once.
+/// The end of a server, which can be requested once, from any thread.
 final class Ending: Sendable {
     private struct State: Sendable {
         var code: Int32?
@@ -108,7 +108,7 @@ final class Ending: Sendable {
         waiter?.resume(returning: code)
     }
 
-    /// The exit code; one waits.
+    /// Waits and returns the exit code. Only one task may wait.
     func wait() async -> Int32 {
         await withCheckedContinuation { continuation in
             let code = state.withLock { state -> Int32? in

@@ -1,31 +1,31 @@
 import FoundationEssentials
 import NetKit
 
-/// What `nk mock` reads: who is answered what.
+/// The document of `nk mock`: routes and their replies.
 struct MockDocument: Sendable {
     struct Route: Sendable {
-        /// Nil: any.
+        /// The method; `nil` matches all.
         var method: String?
         var path: PathPattern
-        /// Members that the query has to have.
+        /// Parameters that the query must contain.
         var query: [(name: String, value: String)] = []
-        /// One or more.
+        /// The replies, at least one.
         var replies: [Reply]
-        /// After the last reply comes the first one again, not the last one.
+        /// Whether the first reply follows the last one. Otherwise the last one is repeated.
         var cycles = false
     }
 
     struct Reply: Sendable {
         enum Fault: String, Sendable, CaseIterable {
-            /// RST.
+            /// A reset (RST).
             case reset
-            /// FIN.
+            /// An orderly end (FIN).
             case close
-            /// FIN in the middle of the body.
+            /// An orderly end (FIN) in the middle of the body.
             case truncate
-            /// Nothing more comes, and the connection stays open.
+            /// The server sends nothing more, and the connection remains open.
             case stall
-            /// Bytes that are no HTTP.
+            /// Bytes that are not HTTP.
             case garbage
         }
 
@@ -41,7 +41,7 @@ struct MockDocument: Sendable {
     }
 
     var routes: [Route] = []
-    /// For what no route knows.
+    /// The reply to requests without a route.
     var otherwise = Reply(status: 404)
 
     private static var reply: JSONShape {
@@ -63,9 +63,9 @@ struct MockDocument: Sendable {
         return JSONShape.object(["routes": [route], "otherwise?": reply]).closed
     }
 
-    /// Throws a line with the place and with what is wanted there, or the failure of a file.
+    /// Throws an error with the position and the expected element, or the failure of a file.
     ///
-    /// - Parameter file: reads what a "file" names.
+    /// - Parameter file: reads a file that a "file" member names.
     init(_ bytes: Bytes, file: (String) throws(Failure) -> [UInt8]) throws(MockFault) {
         let tree: JSONValue
         do throws(NetError) {

@@ -1,12 +1,12 @@
 import FoundationEssentials
 import NetKit
 
-/// Answers as a document says, and tells of each request.
+/// Replies by a document, and reports each request.
 final class MockService: Serving {
     private struct State: Sendable {
-        /// For each route, how many of its replies were given.
+        /// For each route, the number of replies sent.
         var given: [Int]
-        /// By the connection: what was chosen for the request that comes over it.
+        /// For each connection, the reply chosen for its current request.
         var chosen: [Int: (route: Int?, status: Int)] = [:]
         var count = 0
         var replies = 0
@@ -18,8 +18,8 @@ final class MockService: Serving {
     private let state: Lock<State>
 
     /// - Parameters:
-    ///   - tell: is given a line of JSON for each request, and its number, counted from 1.
-    ///   - replied: is given the number of replies that have been sent.
+    ///   - tell: called with a line of JSON for each request, and the request's number, counted from 1.
+    ///   - replied: called with the number of replies sent.
     init(
         _ document: MockDocument, tell: @escaping @Sendable (String, Int) -> Void,
         replied: @escaping @Sendable (Int) -> Void

@@ -1,7 +1,7 @@
-/// A path in which `*` stands for one part and `**` for any number of them.
+/// A path pattern in which `*` matches one segment and `**` any number of them.
 struct PathPattern: Sendable, Equatable {
     private enum Part: Equatable {
-        /// Percent-decoded.
+        /// A percent-decoded name.
         case name(String)
         case any
         case anyNumber
@@ -27,12 +27,12 @@ struct PathPattern: Sendable, Equatable {
         }
     }
 
-    /// - Parameter path: as it came; it is compared part by part, percent-decoded.
+    /// - Parameter path: the path as received. Its segments are percent-decoded and compared.
     func matches(_ path: String) -> Bool {
         let names = path.split(separator: "/", omittingEmptySubsequences: false).map { Percent.decoded(String($0)) }
         var (part, name) = (0, 0)
-        // Where to go on when the last `**` takes one name more. Those before it never have to: what stands behind one
-        // was found as early as it can be, which leaves the most to those that follow.
+        // The position at which to continue when the last `**` takes one more name. Earlier ones never have to: each
+        // match is the earliest possible, which leaves the most names for the rest.
         var again: (part: Int, name: Int)?
         while name < names.count {
             if part < parts.count, parts[part] == .anyNumber {

@@ -1,43 +1,43 @@
 import NetKit
 
-/// A reply as a server of nk gives it.
+/// A reply of one of nk's servers.
 struct ServedReply {
-    /// How the connection ends after the reply, or after its cut.
+    /// How the connection ends after the reply or its cut.
     enum Ending: Sendable {
         case keep, close, reset
-        /// It says nothing more, and stays open.
+        /// The server sends nothing more, and the connection remains open.
         case stall
     }
 
     enum Body {
         case bytes([UInt8])
-        /// A part of a file.
+        /// A range of a file.
         case file(ServedFile, offset: Int, length: Int)
     }
 
     var status = 200
     var headers = Headers()
     var body = Body.bytes([])
-    /// The body is the whole reply, its head included.
+    /// Whether the body is the complete response with its head.
     var isWhole = false
-    /// Where the ending comes.
+    /// The position at which the reply is cut.
     enum Cut: Sendable, Equatable {
         /// Before the first byte of the head.
         case atOnce
-        /// After so many bytes of the body.
+        /// After this number of bytes of the body.
         case inBody(after: Int)
     }
 
-    /// Nil: the reply is sent whole.
+    /// The cut, or `nil` if the whole reply is sent.
     var cut: Cut?
     var ending = Ending.keep
     var delay = Duration.zero
-    /// Bytes at a time, and the time between them.
+    /// The number of bytes per write, and the interval between writes.
     var drip: (bytes: Int, interval: Duration)?
-    /// The body is sent in chunks of this many bytes; nil sends it with its length.
+    /// The chunk size of the body; `nil` sends it with Content-Length.
     var chunkBytes: Int?
 
-    /// A page for a person: a status and its sentence.
+    /// Returns an HTML page with a status and a sentence.
     static func page(_ status: Int, _ sentence: String) -> ServedReply {
         var reply = ServedReply(status: status)
         reply.headers["Content-Type"] = "text/plain; charset=utf-8"
@@ -52,7 +52,7 @@ struct ServedReply {
         }
     }
 
-    /// The fields as lines; what could end a line is left out of them.
+    /// The fields as lines. Characters that would end a line are removed.
     var lines: String {
         headers.map { "\(Self.clean($0.name)): \(Self.clean($0.value))\r\n" }.joined()
     }
@@ -62,17 +62,17 @@ struct ServedReply {
     }
 }
 
-/// Who answers.
+/// Chooses a server's replies.
 protocol Serving: Sendable {
-    /// Chooses the reply to a head. Runs on the server's thread.
+    /// Returns the reply to a request head. Called on the server's thread.
     ///
-    /// - Parameter request: nil for a head beyond 64 KiB.
+    /// - Parameter request: `nil` for a head beyond 64 KiB.
     func reply(to request: ServedRequest?, connection: Int) -> ServedReply
 
-    /// A request has come whole; `bytes` are its first 64 KiB, head and body as they came, and `length` is that of its
-    /// body, without the framing of chunks.
+    /// Called when a request is complete. `bytes` are the first 64 KiB of its head and body as received. `length` is
+    /// the size of its body without chunk framing.
     func received(_ bytes: [UInt8], of length: Int, connection: Int)
 
-    /// A reply has been sent, as far as it is sent at all.
+    /// Called when a reply was sent, or sent up to its cut.
     func replied(connection: Int)
 }

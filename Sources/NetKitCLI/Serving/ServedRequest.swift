@@ -1,21 +1,21 @@
 import NetKit
 
-/// A request's head as a server of nk sees it.
+/// A request head received by one of nk's servers.
 struct ServedRequest: Sendable {
     var method: String
-    /// The path and the query as they came, without scheme and host.
+    /// The path and the query as received, without scheme and host.
     var target: String
     var headers: Headers
 
-    /// The target up to its query.
+    /// The target without its query.
     var path: String { String(target.prefix { $0 != "?" }) }
 
-    /// What stands behind the first '?'; nil without one.
+    /// The text after the first '?', or `nil` without one.
     var query: String? {
         target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
     }
 
-    /// Reads a head, which ends with an empty line; nil when it does not (it was too long), or is none.
+    /// Parses a head that ends with an empty line. `nil` if it does not (it was too long), or if it is malformed.
     init?(head: [UInt8]) {
         var lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n", omittingEmptySubsequences: false)[
             ...]
@@ -33,14 +33,14 @@ struct ServedRequest: Sendable {
             })
     }
 
-    /// Without the scheme and the host that a proxy is told (RFC 9112, 3.2.2).
+    /// Removes the scheme and the host of a proxy request (RFC 9112, 3.2.2).
     private static func originForm(_ target: String) -> String {
         guard !target.hasPrefix("/"), let mark = target.firstRange(of: "://") else { return target }
         let rest = target[mark.upperBound...].drop { $0 != "/" && $0 != "?" }
         return rest.hasPrefix("/") ? String(rest) : "/" + rest
     }
 
-    /// The body in chunks (RFC 9112, 7.1) that have come whole, or of which these are the first bytes.
+    /// Decodes the chunks (RFC 9112, 7.1) of a complete body or of its first bytes.
     static func withoutChunks(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         var body: [UInt8] = []
         var rest = bytes
@@ -54,8 +54,8 @@ struct ServedRequest: Sendable {
         return body
     }
 
-    /// The path's parts, percent-decoded, dot segments removed and empty ones left out; nil for what no file can be
-    /// called: a '%' without two digits, a slash or a NUL in disguise, bytes that are no UTF-8.
+    /// Returns the path's segments, percent-decoded, with dot segments resolved and empty ones removed. `nil` if no
+    /// file can have such a name: a '%' without two digits, an encoded slash or NUL, or bytes that are not UTF-8.
     static func segments(of path: String) -> [String]? {
         var segments: [String] = []
         for part in path.split(separator: "/") {

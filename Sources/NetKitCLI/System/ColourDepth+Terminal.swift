@@ -5,7 +5,7 @@ import Darwin
 #endif
 
 extension ColourDepth {
-    /// That of standard output; nil where it is no terminal, or one without colours.
+    /// The colour depth of standard output, or `nil` if it is not a terminal with colours.
     static var ofStandardOutput: ColourDepth? {
         guard Terminal.hasColours else { return nil }
         return ColourDepth(term: variable("TERM"), colourTerm: variable("COLORTERM"))

@@ -1,11 +1,11 @@
 import CNetTesting
 
-/// The scripted loopback server, for as long as this object lives.
+/// The scripted loopback server. It runs as long as this object lives.
 @safe final class DemoServer: Sendable {
-    // SAFETY: nettesting.h: scripting, waiting and counting are thread-safe, and stop comes once, with deinit.
+    // SAFETY: nettesting.h: scripting, waiting and counting are thread-safe, and stop is called once, in deinit.
     private nonisolated(unsafe) let raw: OpaquePointer
 
-    /// Nil when the system has no socket or thread for it.
+    /// Returns `nil` if the system has no socket or thread left.
     init?(isSecure: Bool = false) {
         var options = unsafe nct_server_options()
         unsafe options.identity = isSecure ? .NCT_TLS_VALID : .NCT_PLAIN
@@ -20,10 +20,10 @@ import CNetTesting
 
     var port: UInt16 { unsafe nct_server_port(raw) }
 
-    /// The authority that signs for a TLS server, in PEM.
+    /// The authority that signs the TLS server's certificate, in PEM.
     var authority: [UInt8] { Array(unsafe String(cString: nct_server_ca_pem(raw)).utf8) }
 
-    /// Answers `path` with JSON.
+    /// Replies to `path` with JSON.
     func answer(_ path: String, json: String) {
         var json = json
         json.withUTF8 { body in
@@ -37,14 +37,14 @@ import CNetTesting
         }
     }
 
-    /// Answers `path` with the request's own body.
+    /// Replies to `path` with the request's own body.
     func echo(_ path: String) {
         var reply = unsafe nct_reply()
         unsafe reply.is_echo = true
         unsafe script(path, &reply)
     }
 
-    /// Sends whoever asks for `path` on to `location`.
+    /// Redirects `path` to `location`.
     func redirect(_ path: String, to location: String) {
         unsafe location.withCString { location in
             var reply = unsafe nct_reply()
@@ -63,13 +63,13 @@ import CNetTesting
         unsafe script(path, &reply)
     }
 
-    /// Waits, blocking, until one reply is stalled; false after ten seconds.
+    /// Blocks until one reply is stalled. Returns false after ten seconds.
     func waitForStalled() -> Bool {
         unsafe nct_server_wait_for_stalled(raw, 1, 10_000)
     }
 
     private func script(_ path: String, _ reply: UnsafePointer<nct_reply>) {
-        // What cannot be scripted shows as a 404 in the step that asks for it.
+        // If scripting fails, the step that requests the path gets a 404.
         _ = unsafe nct_server_script(raw, path, reply)
     }
 }

@@ -1,4 +1,4 @@
-/// A regular file from its beginning, piece by piece. It may be read again.
+/// The chunks of a regular file from its beginning. It can be read several times.
 struct FilePieces: AsyncSequence, Sendable {
     typealias Element = [UInt8]
 

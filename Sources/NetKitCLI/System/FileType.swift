@@ -4,7 +4,7 @@ import CNetCore
 enum FileType {
     static func of(_ name: String) -> String { known(by: name) ?? "application/octet-stream" }
 
-    /// Nil when the name tells none.
+    /// Returns `nil` if the extension is unknown.
     static func known(by name: String) -> String? {
         let type = unsafe Array(name.utf8).withUnsafeBufferPointer { bytes in
             let slice = unsafe nc_media_type_of(nc_slice(data: bytes.baseAddress, length: bytes.count))

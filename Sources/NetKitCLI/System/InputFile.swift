@@ -4,16 +4,16 @@ import Glibc
 import Darwin
 #endif
 
-/// A file that is read.
+/// An input file.
 final class InputFile {
-    /// For what is written by people: documents, certificates, cookies.
+    /// For files written by users: documents, certificates, cookies.
     static let maxDocumentBytes = 64 << 20
-    /// For what is sent or served from memory; curl has the same limit for -d.
+    /// For data that is sent or served from memory. curl has the same limit for -d.
     static let maxDataBytes = 1 << 30
     private static let pieceBytes = 256 << 10
     private let descriptor: Int32
 
-    /// Opens it; "-" is standard input.
+    /// Opens the file; "-" is standard input.
     init(_ path: String) throws(SystemError) {
         descriptor = path == "-" ? 0 : unsafe open(path, O_RDONLY | O_CLOEXEC)
         if descriptor < 0 {
@@ -21,11 +21,11 @@ final class InputFile {
         }
     }
 
-    /// Opens a regular file; nil for anything else, which is not opened: a pipe waits for a writer, a device may have
-    /// no end.
+    /// Opens a regular file. Returns `nil` for other types without opening them: a pipe waits for a writer, and a
+    /// device may be endless.
     init?(regular path: String) throws(SystemError) {
         guard try Self.status(of: path).st_mode & S_IFMT == S_IFREG else { return nil }
-        // Files of /proc that wait for what is to come are regular as well.
+        // Some files of /proc that block until data arrives are regular too.
         descriptor = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         if descriptor < 0 {
             throw SystemError(number: errno)
@@ -38,7 +38,7 @@ final class InputFile {
         }
     }
 
-    /// The next bytes; none at the end.
+    /// Returns the next bytes; empty at the end.
     func next() throws(SystemError) -> [UInt8] {
         while true {
             var number: Int32 = 0
@@ -57,9 +57,9 @@ final class InputFile {
         }
     }
 
-    /// Everything up to the end; EFBIG when that is more than so many bytes.
+    /// Returns everything up to the end. Throws EFBIG if that exceeds the limit.
     func contents(maxBytes: Int) throws(SystemError) -> [UInt8] {
-        // What says its length need not be read to be refused.
+        // A file whose reported size exceeds the limit is refused without reading it.
         var status = stat()
         if unsafe fstat(descriptor, &status) == 0, status.st_size > maxBytes {
             throw SystemError(number: EFBIG)
@@ -77,20 +77,20 @@ final class InputFile {
         }
     }
 
-    /// Everything that a file holds; "-" is standard input.
+    /// Returns the contents of a file; "-" is standard input.
     static func contents(of path: String, maxBytes: Int = maxDocumentBytes) throws(SystemError) -> [UInt8] {
         try InputFile(path).contents(maxBytes: maxBytes)
     }
 
-    /// The lines of a file of text, but for empty ones.
+    /// Returns the non-empty lines of a text file.
     static func lines(of path: String) throws(SystemError) -> [String] { lines(in: try contents(of: path)) }
 
-    /// The lines of a text, but for empty ones.
+    /// Returns the non-empty lines of a text.
     static func lines(in bytes: [UInt8]) -> [String] {
         String(decoding: bytes, as: UTF8.self).split { $0 == "\n" || $0 == "\r\n" }.map(String.init)
     }
 
-    /// Its length; nil when it is no regular file, so that only reading tells.
+    /// Returns its length, or `nil` if it is not a regular file, whose length is unknown before it is read.
     static func length(of path: String) throws(SystemError) -> Int? {
         if path == "-" {
             return nil
@@ -111,13 +111,13 @@ final class InputFile {
         return status
     }
 
-    /// Whether two paths lead to one file that is there.
+    /// Whether two paths denote one existing file.
     static func areOne(_ path: String, _ other: String) -> Bool {
         guard let status = try? status(of: path), let others = try? self.status(of: other) else { return false }
         return status.st_dev == others.st_dev && status.st_ino == others.st_ino
     }
 
-    /// Seconds since 1970; nil when it is not there.
+    /// The modification time in seconds since 1970, or `nil` if the file does not exist.
     static func modified(_ path: String) -> Int64? {
         guard let status = try? status(of: path) else { return nil }
         #if os(Linux)
@@ -127,7 +127,7 @@ final class InputFile {
         #endif
     }
 
-    /// Whether a path leads to a device such as /dev/null, which holds nothing and which only root can make.
+    /// Whether a path denotes a device such as /dev/null. It has no contents, and only root can create it.
     static func isDevice(_ path: String) -> Bool {
         (try? status(of: path)).map { $0.st_mode & S_IFMT == S_IFCHR } ?? false
     }

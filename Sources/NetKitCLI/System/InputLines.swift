@@ -5,16 +5,16 @@ import Darwin
 #endif
 import NetKit
 
-/// Standard input, line by line, without the line ends; the last line may lack its own.
+/// The lines of standard input without their terminators. The last line need not have one.
 struct InputLines {
     private var buffer: [UInt8] = []
     private var at = 0
     private var isOver = false
 
-    /// Whether the next line may have to be waited for.
+    /// Whether reading the next line may block.
     var waits: Bool { !isOver && !buffer[at...].contains(UInt8(ascii: "\n")) }
 
-    /// Nil at the end.
+    /// Returns `nil` at the end.
     mutating func next() throws(Failure) -> Bytes? {
         var searched = at
         while true {

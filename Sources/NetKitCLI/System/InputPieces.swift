@@ -5,7 +5,7 @@ import Darwin
 #endif
 import Dispatch
 
-/// What a pipe or a terminal gives, piece by piece. It is read on a thread of its own, which may wait.
+/// The chunks of a pipe or a terminal. It is read on a separate thread, which may block.
 struct InputPieces: AsyncSequence, Sendable {
     typealias Element = [UInt8]
 
@@ -56,8 +56,8 @@ struct InputPieces: AsyncSequence, Sendable {
     }
 }
 
-/// read(2), whose name a member may have. It waits also where others who have the same pipe or terminal made it
-/// non-blocking, which they do for all.
+/// Calls read(2), whose name a method may hide. It also waits if another process made the shared pipe or terminal
+/// non-blocking, because that mode is shared.
 func systemRead(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer?, _ count: Int) -> Int {
     while true {
         let count = unsafe read(descriptor, bytes, count)

@@ -6,25 +6,26 @@ import Darwin
 import Dispatch
 import NetKit
 
-/// Ctrl-C and its kin: the first one ends the transfers, so that no half file stays; the second one ends nk.
+/// Handles SIGINT and similar signals. The first one cancels the transfers, so that no partial file remains; the second
+/// one ends nk.
 enum Interrupt {
     private struct State: Sendable {
         var caught: Int32?
-        /// How many wait for somebody.
+        /// The number of pending waits for input.
         var waits = 0
         var cancel: (@Sendable () -> Void)?
     }
 
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
-    /// How long a transfer may take to end, in seconds: its task may hang in a write that nobody reads.
+    /// The time in seconds in which a transfer must end. Its task may be blocked in a write that is never read.
     private static let graceSeconds = 2.0
     private static let state = Lock(State())
 
-    // SAFETY: written once, before the handler is installed that reads it. libdispatch parks the main thread with every
-    // signal unblocked, so sigwait(3) would not see them all: a handler and a pipe do.
+    // SAFETY: written once, before the handler that reads it is installed. libdispatch parks the main thread with every
+    // signal unblocked, so sigwait(3) would miss some; a handler and a pipe receive all.
     fileprivate nonisolated(unsafe) static var pipeEnd: Int32 = -1
 
-    /// Begins to listen. A signal that nk was started to ignore stays ignored.
+    /// Installs the handlers. A signal that was ignored when nk was started remains ignored.
     static func watch() {
         var ends: [Int32] = [0, 0]
         guard unsafe pipe(&ends) == 0 else { return }
@@ -50,13 +51,13 @@ enum Interrupt {
         }
     }
 
-    /// Listens to SIGINT also when nk was started to ignore it, as a shell starts what a script sends to the background:
-    /// a server that is sent the signal by its number is meant to end.
+    /// Also handles SIGINT if it was ignored when nk was started, as a shell does for background commands of a script.
+    /// A server must end when it receives the signal.
     static func watchIgnored() {
         _ = signal(SIGINT, signalArrived)
     }
 
-    /// What the first signal does.
+    /// Sets the action for the first signal.
     static func onFirst(_ cancel: @escaping @Sendable () -> Void) {
         state.withLock { $0.cancel = cancel }
     }
@@ -64,12 +65,12 @@ enum Interrupt {
     /// The signal that ended the transfers.
     static var caught: Int32? { state.withLock { $0.caught } }
 
-    /// While somebody is waited for, a signal ends nk at once. Each beginning has its end.
+    /// While nk waits for input, a signal ends it immediately. Each call with true needs one with false.
     static func isWaiting(_ isWaiting: Bool) {
         state.withLock { $0.waits += isWaiting ? 1 : -1 }
     }
 
-    /// Whether the first signal would end nk at once.
+    /// Whether the first signal would end nk immediately.
     static var endsAtOnce: Bool { state.withLock { $0.waits > 0 } }
 
     /// Ends the process as the signal would have.
@@ -77,8 +78,8 @@ enum Interrupt {
         Password.showAgain()
         OutputFile.discardAll()
         _ = signal(number, SIG_DFL)
-        // This thread takes it: libdispatch's own block every signal, and the main thread does between two waits, so that
-        // one for the process may come when nobody waits for it any more.
+        // Unblocks the signal in this thread. libdispatch's threads block every signal, and so does the main thread
+        // between two waits, so no thread might receive it otherwise.
         var one = sigset_t()
         unsafe sigemptyset(&one)
         unsafe sigaddset(&one, number)
@@ -98,7 +99,7 @@ enum Interrupt {
     }
 }
 
-/// In the handler nothing may be called but what signal-safety(7) lists.
+/// A signal handler may call only the functions listed in signal-safety(7).
 private func signalArrived(_ number: Int32) {
     let before = errno
     var byte = UInt8(truncatingIfNeeded: number)

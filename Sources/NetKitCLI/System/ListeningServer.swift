@@ -2,7 +2,7 @@ import CNetCore
 import CNetTesting
 import NetKit
 
-/// The loopback server of CNetTesting with somebody who answers, for as long as this object lives.
+/// The loopback server of CNetTesting with a Swift service. It runs as long as this object lives.
 @safe final class ListeningServer: Sendable {
     fileprivate final class Desk: Sendable {
         let service: any Serving
@@ -13,13 +13,13 @@ import NetKit
     }
 
     private let desk: Desk
-    // SAFETY: nettesting/server.h: stop comes once, with deinit, and joins the thread that calls the desk, which this
-    // object holds until then.
+    // SAFETY: nettesting/server.h: stop is called once, in deinit, and joins the thread that calls the desk. This
+    // object keeps the desk until then.
     private nonisolated(unsafe) let raw: OpaquePointer
 
     /// - Parameters:
-    ///   - address: numeric.
-    ///   - port: 0 lets the system choose.
+    ///   - address: a numeric address.
+    ///   - port: 0 lets the system choose one.
     init(_ service: any Serving, address: String, port: UInt16, isSecure: Bool = false) throws(SystemError) {
         let desk = Desk(service)
         var made: OpaquePointer?
@@ -46,7 +46,7 @@ import NetKit
 
     var port: UInt16 { unsafe nct_server_port(raw) }
 
-    /// The authority of a server that speaks TLS, in PEM.
+    /// The authority of a TLS server, in PEM.
     var authority: String { unsafe String(cString: nct_server_ca_pem(raw)) }
 }
 

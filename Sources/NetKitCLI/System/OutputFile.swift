@@ -5,17 +5,17 @@ import Darwin
 #endif
 import NetKit
 
-/// A file that is whole or absent: it is written beside its place and renamed into it. Devices and pipes are written
-/// where they are.
+/// A file that is written atomically: it is written under a temporary name and renamed. Devices and pipes are written
+/// in place.
 final class OutputFile {
     private static let unfinished = Lock<Set<String>>([])
 
     private var descriptor: Int32
     private let place: String
-    /// Nil when it is written in place.
+    /// The temporary path, or `nil` if the file is written in place.
     private var temporary: String?
 
-    /// - Parameter mode: the permissions of a new file; nil takes the usual ones, or those of the file that is replaced.
+    /// - Parameter mode: the permissions of a new file. If `nil`, the default ones, or those of the replaced file.
     init(at path: String, mode: mode_t? = nil) throws(SystemError) {
         if let number = Self.standardDescriptor(path) {
             descriptor = fcntl(number, F_DUPFD_CLOEXEC, 3)
@@ -35,8 +35,8 @@ final class OutputFile {
             place = path
             return
         }
-        // A link stays a link: what it points to is replaced, or made. What no name leads to any more is written where
-        // it is.
+        // A symbolic link is kept; its target is replaced or created. A file without a path, such as a deleted one, is
+        // written in place.
         guard let place = isThere ? Self.resolved(path) : try Self.followed(path) else {
             descriptor = try Self.opened(path, O_WRONLY | O_TRUNC, mode: 0)
             self.place = path
@@ -46,7 +46,8 @@ final class OutputFile {
         if !mayWrite {
             throw SystemError(number: errno)
         }
-        // In the same folder, so that the rename stays within one file system; short, so that any name leaves room.
+        // In the same directory, so that the rename stays within one file system. The name is short, so it fits beside
+        // any other.
         let temporary = "\(Self.folder(of: place)).nk-\(getpid())-\(UInt32.random(in: 0 ... .max)).part"
         descriptor = try Self.opened(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: mode ?? 0o666)
         self.place = place
@@ -61,8 +62,8 @@ final class OutputFile {
         discard()
     }
 
-    /// Those of what is replaced; the owner before the mode, of which changing him takes bits away, and only where the
-    /// system lets us: without him, set-user-ID would speak of somebody else.
+    /// Copies the owner and permissions of the replaced file. The owner comes first, because chown clears permission
+    /// bits. If the owner cannot be kept, set-user-ID is dropped: it would apply to another user.
     private func keepRights(_ old: stat) {
         let isOwned = fchown(descriptor, old.st_uid, old.st_gid) == 0
         if !isOwned {
@@ -75,7 +76,7 @@ final class OutputFile {
         try Terminal.write(bytes, to: descriptor)
     }
 
-    /// Puts the file in its place. A full disk may show as late as this.
+    /// Renames the file to its path. A full disk may be reported only here.
     func keep() throws(SystemError) {
         let isClosed = close(descriptor) == 0
         descriptor = -1
@@ -91,7 +92,7 @@ final class OutputFile {
         }
     }
 
-    /// Leaves its place as it was; harmless after ``keep()``.
+    /// Deletes the temporary file. Does nothing after ``keep()``.
     func discard() {
         if descriptor >= 0 {
             close(descriptor)
@@ -104,7 +105,7 @@ final class OutputFile {
         }
     }
 
-    /// What a process does that ends at once.
+    /// Deletes all temporary files before the process ends early.
     static func discardAll() {
         for path in unfinished.withLock({ $0 }) {
             _ = unsafe unlink(path)
@@ -122,7 +123,7 @@ final class OutputFile {
         try file.keep()
     }
 
-    /// Makes the folders that a path names, as far as they are not there; for their owner and the group, as curl does.
+    /// Creates the missing directories of a path, for the owner and the group as curl does.
     static func makeFolders(of path: String) throws(SystemError) {
         for (place, _) in zip(path.unicodeScalars.indices, path.unicodeScalars).dropFirst().filter({ $0.1 == "/" }) {
             let isMade = unsafe mkdir(String(path.unicodeScalars[..<place]), 0o750) == 0
@@ -132,7 +133,7 @@ final class OutputFile {
         }
     }
 
-    /// Gives a file that has been written the time that a server says; of devices and pipes it is not theirs.
+    /// Sets the modification time of a regular file to the server's. Devices and pipes are unchanged.
     static func setModified(_ path: String, to seconds: Int64) throws(SystemError) {
         guard isReplaced(path) else { return }
         let time = timespec(tv_sec: time_t(seconds), tv_nsec: 0)
@@ -153,7 +154,7 @@ final class OutputFile {
         return descriptor
     }
 
-    /// The names of a process's own output: what is behind them is written on, and neither replaced nor emptied.
+    /// The names of the process's standard streams. They are appended to, and neither replaced nor truncated.
     private static func standardDescriptor(_ path: String) -> Int32? {
         switch path {
         case "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1": 1
@@ -162,19 +163,19 @@ final class OutputFile {
         }
     }
 
-    /// Whether a file appears there anew: "-", devices, pipes and the process's own output are written on.
+    /// Whether the file is replaced. "-", devices, pipes and the process's own output are not.
     static func isReplaced(_ path: String) -> Bool {
         var status = stat()
         let isOther = unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
         return path != "-" && standardDescriptor(path) == nil && !isOther
     }
 
-    /// Whether what is written to both lands in one file, which need not be there yet.
+    /// Whether both paths denote one file, which need not exist.
     static func areOne(_ path: String, _ other: String) -> Bool {
         path == other || InputFile.areOne(path, other) || place(of: path) == place(of: other)
     }
 
-    /// Behind links, by the one path of its folder.
+    /// The path with symbolic links resolved.
     private static func place(of path: String) -> String {
         let end = behindLinks(path)
         let folder = folder(of: end)
@@ -183,15 +184,15 @@ final class OutputFile {
 
     static func isStandardOutput(_ path: String) -> Bool { standardDescriptor(path) == Terminal.standardOutput }
 
-    /// With the slash at its end; empty is the current one.
+    /// The directory with a slash at its end; empty for the current one.
     private static func folder(of path: String) -> String {
         path.unicodeScalars.lastIndex(of: "/").map { String(path.unicodeScalars[...$0]) } ?? ""
     }
 
-    /// Where a link leads to what is yet to be made; the path itself where there is no link.
+    /// The target of a dangling link, or the path itself if it is not a link.
     private static func followed(_ path: String) throws(SystemError) -> String {
         var place = path
-        // As many as Linux follows.
+        // Linux follows at most 40 links.
         for _ in 0..<40 {
             guard let target = try target(of: place) else { return place }
             place = target.utf8.first == UInt8(ascii: "/") ? target : folder(of: place) + target
@@ -199,13 +200,13 @@ final class OutputFile {
         throw SystemError(number: ELOOP)
     }
 
-    /// What a link leads to, or would; the path itself where it is none.
+    /// The existing or future target of a link, or the path itself if it is not a link.
     static func behindLinks(_ path: String) -> String {
         guard (try? target(of: path)) != nil else { return path }
         return resolved(path) ?? (try? followed(path)) ?? path
     }
 
-    /// Nil of what is no link.
+    /// Returns `nil` if it is not a link.
     private static func target(of path: String) throws(SystemError) -> String? {
         var bytes = [CChar](repeating: 0, count: 4096)
         let length = unsafe readlink(path, &bytes, bytes.count)
@@ -219,7 +220,7 @@ final class OutputFile {
         return text
     }
 
-    /// Nil where a link leads to nothing that has a name.
+    /// Returns `nil` if the target has no path.
     private static func resolved(_ path: String) -> String? {
         guard let real = unsafe realpath(path, nil) else { return nil }
         defer { unsafe free(real) }

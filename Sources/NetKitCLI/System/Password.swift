@@ -9,7 +9,7 @@ import Synchronization
 enum Password {
     private static let hidden = Mutex<termios?>(nil)
 
-    /// Nil when standard input is no terminal, or ends.
+    /// Returns `nil` if standard input is not a terminal, or ends.
     static func read(_ prompt: String) -> String? {
         var settings = termios()
         guard unsafe isatty(0) == 1 && tcgetattr(0, &settings) == 0 else { return nil }
@@ -26,7 +26,7 @@ enum Password {
         return readLine(strippingNewline: true)
     }
 
-    /// Makes the terminal as it was; harmless when it is.
+    /// Restores the terminal's settings. Does nothing if they are unchanged.
     static func showAgain() {
         hidden.withLock { kept in
             if var settings = kept {

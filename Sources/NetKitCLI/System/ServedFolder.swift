@@ -5,12 +5,12 @@ import Darwin
 #endif
 import NetKit
 
-/// A file that is open to be served; it closes with the last reference unless it was given away.
+/// An open file that is served. It is closed with its last reference, unless it was passed on.
 final class ServedFile {
     let length: Int
-    /// Whole seconds since 1970.
+    /// The modification time in whole seconds since 1970.
     let modified: Int64
-    /// Tells states of a file apart: its place, length and times.
+    /// Identifies a state of the file: its inode, times and length.
     let tag: String
     let descriptor: Int32
     private var isOurs = true
@@ -24,7 +24,8 @@ final class ServedFile {
         let (written, changed) = (status.st_mtimespec, status.st_ctimespec)
         #endif
         modified = Int64(written.tv_sec)
-        // Seconds and nanoseconds apart: 64 bits of nanoseconds end in the year 2262, and a file's time may be any.
+        // Seconds and nanoseconds separately: 64 bits of nanoseconds end in the year 2262, but a file may have any
+        // time.
         let times = [written, changed].flatMap { [Int64($0.tv_sec), Int64($0.tv_nsec)] }
         tag = ([Int64(bitPattern: UInt64(status.st_ino))] + times + [Int64(status.st_size)])
             .map { String($0, radix: 36) }.joined(separator: ".")
@@ -36,23 +37,23 @@ final class ServedFile {
         }
     }
 
-    /// Somebody else closes it.
+    /// Passes the descriptor to the receiver, which closes it.
     func giveAway() {
         isOurs = false
     }
 }
 
-/// A folder that is served: nothing beyond it can be opened, whatever a path or a link says.
+/// A served directory. No file outside it can be opened, by any path or link.
 struct ServedFolder: Sendable {
     enum Entry {
         case file(ServedFile)
         case folder
         case nothing
-        /// It is there, and may not be read.
+        /// The file exists but is not readable.
         case forbidden
     }
 
-    /// Without links, and without a slash at its end ("" is the root).
+    /// The path without links and without a trailing slash ("" is the root).
     private let place: String
 
     init(_ path: String) throws(SystemError) {
@@ -66,11 +67,11 @@ struct ServedFolder: Sendable {
         self.place = place == "/" ? "" : place
     }
 
-    /// - Parameter segments: names, none of which is "", "." or "..", or has a slash in it.
+    /// - Parameter segments: names. None is "", "." or "..", or contains a slash.
     func entry(_ segments: [String]) -> Entry {
         let path = place + "/" + segments.joined(separator: "/")
-        // Where the file really is can be asked of what is open alone: between a look and an opening a link may change.
-        // Opened by O_PATH, a pipe or a device does not notice.
+        // The real path must be read from the open descriptor: a link could change between a check and the opening.
+        // With O_PATH, opening has no effect on a pipe or a device.
         #if canImport(Glibc)
         let found = unsafe open(path, pathOnly | O_CLOEXEC)
         #else
@@ -95,13 +96,14 @@ struct ServedFolder: Sendable {
         }
     }
 
-    /// Byte by byte: names that Unicode takes for the same are different folders.
+    /// Compares bytes: names that are equal in Unicode are different directories.
     private func contains(_ real: String) -> Bool {
         let (real, place) = (real.utf8, place.utf8)
         return real.starts(with: place) && (real.count == place.count || real.dropFirst(place.count).first == 0x2F)
     }
 
-    /// What a folder lists: names, those of folders with a slash behind them, sorted; nil when it may not be read.
+    /// Returns the sorted names in a directory, those of directories with a trailing slash. `nil` if it is not
+    /// readable.
     func names(in segments: [String]) -> [String]? {
         guard case .folder = entry(segments), let folder = unsafe opendir(place + "/" + segments.joined(separator: "/"))
         else { return nil }
@@ -138,6 +140,6 @@ struct ServedFolder: Sendable {
 }
 
 #if canImport(Glibc)
-/// O_PATH, which stands behind _GNU_SOURCE in <fcntl.h>; the same number on every Linux that Swift knows.
+/// O_PATH, which <fcntl.h> defines only with _GNU_SOURCE. It has the same value on every Linux that Swift supports.
 private let pathOnly: Int32 = 0o10_000_000
 #endif

@@ -4,18 +4,19 @@ import Glibc
 import Darwin
 #endif
 
-/// What a process finds when it is started.
+/// Prepares the standard streams and the arguments of the process.
 enum StartUp {
-    /// Gives standard input, output and error that were closed a place to go: the next file, pipe or socket to be opened
-    /// would otherwise get their numbers, and what is meant for a terminal would be written there. It can only be read, so
-    /// that to write to what was closed fails, as it did: nobody has got what was written there.
+    /// Opens a placeholder for each of standard input, output and error that is closed. Otherwise the next file, pipe
+    /// or socket would get its number and receive output for the terminal. The placeholder is read-only, so that
+    /// writing to it still fails.
     static func openStandardDescriptors() {
         for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 {
             _ = unsafe open("/dev/null", O_RDONLY)
         }
     }
 
-    /// The words behind the program's name; a word that is no UTF-8 would be another one as a String.
+    /// The arguments after the program's name. An argument that is not UTF-8 is an error, because a String would change
+    /// it.
     static func words() throws(UsageError) -> [String] {
         var words: [String] = []
         for index in 1..<max(1, Int(CommandLine.argc)) {

@@ -12,17 +12,17 @@ struct SystemError: Error {
     var isMissingFile: Bool { number == ENOENT }
 }
 
-/// The process's three streams and its end; FoundationEssentials has no FileHandle.
+/// The standard streams and the end of the process. FoundationEssentials has no FileHandle.
 enum Terminal {
     static let standardOutput: Int32 = 1
     static let standardError: Int32 = 2
 
-    /// Makes a closed pipe an error of write(2) instead of the process's end by a signal.
+    /// Makes a write to a closed pipe fail with an error instead of a signal.
     static func ignoreBrokenPipes() {
         _ = signal(SIGPIPE, SIG_IGN)
     }
 
-    /// Writes every byte, however many calls it takes.
+    /// Writes all bytes, with several calls if necessary.
     static func write(_ bytes: Span<UInt8>, to descriptor: Int32) throws(SystemError) {
         let number: Int32 = unsafe bytes.withUnsafeBytes { buffer in
             var rest = unsafe buffer[...]
@@ -48,12 +48,12 @@ enum Terminal {
         try write(Array(text.utf8).span, to: descriptor)
     }
 
-    /// A line for the user; a standard error that is closed is nobody's loss.
+    /// Writes a line to standard error. Failure to write is ignored.
     static func complain(_ line: String) {
         try? write(line + "\n", to: standardError)
     }
 
-    /// Colours are for terminals that have some, and whose owner did not refuse them (no-color.org).
+    /// Whether colours are used: the terminal supports them and NO_COLOR is not set (no-color.org).
     static var hasColours: Bool {
         func variable(_ name: String) -> String { unsafe getenv(name).map { unsafe String(cString: $0) } ?? "" }
         return isatty(standardOutput) == 1 && variable("NO_COLOR").isEmpty && variable("TERM") != "dumb"

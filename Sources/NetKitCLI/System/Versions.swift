@@ -1,7 +1,7 @@
-// What the libraries underneath can do is not part of NetKit's surface; a workbench is where one asks.
+// The capabilities of the libraries are not part of NetKit's interface, so nk reads them from the C core.
 import CNetCore
 
-/// Who is at work here, asked at run time.
+/// The versions of the libraries, read at run time.
 enum Versions {
     static var nk: String { unsafe String(cString: nc_version()) }
 
@@ -12,13 +12,13 @@ enum Versions {
         return name.isEmpty ? "no TLS" : name
     }
 
-    /// The content codings that are asked for where they are to be undone.
+    /// The content codings that are requested for decoding.
     static var codings: String {
         let can = unsafe nc_capabilities_query()
         return unsafe "gzip, deflate" + (can.has_brotli ? ", br" : "") + (can.has_zstd ? ", zstd" : "")
     }
 
-    /// The schemes of the URLs that nk fetches. The list of libcurl is longer (ftp, ldap, ws); NetKit uses no others.
+    /// The URL schemes that nk supports. libcurl's list is longer (ftp, ldap, ws); NetKit uses no others.
     static var protocols: [String] {
         let can = unsafe nc_capabilities_query()
         return unsafe ["http"] + (can.tls_backend.pointee == 0 ? [] : ["https"])

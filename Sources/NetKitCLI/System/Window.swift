@@ -4,26 +4,26 @@ import Glibc
 import Darwin
 #endif
 
-/// The terminal that standard error is, if it is one.
+/// The terminal of standard error, if it is one.
 enum Window {
     static func isTerminal(_ descriptor: Int32) -> Bool {
         isatty(descriptor) == 1
     }
 
-    /// Whether lines can be drawn over there.
+    /// Whether lines can be overwritten.
     static var canRedraw: Bool {
         let kind = unsafe getenv("TERM").map { unsafe String(cString: $0) } ?? "dumb"
         return isTerminal(Terminal.standardError) && kind != "dumb" && kind != ""
     }
 
-    /// Asked each time, because it changes.
+    /// Read each time, because the user can resize the terminal.
     static var size: (columns: Int, rows: Int) {
         var size = winsize()
         let isKnown = unsafe ioctl(Terminal.standardError, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
         return isKnown ? (Int(size.ws_col), Int(max(size.ws_row, 2))) : (80, 24)
     }
 
-    /// Columns for what goes to standard output: those of its terminal, else of standard error's, else 80.
+    /// The width for standard output: that of its terminal, else of standard error's, else 80.
     static var outputColumns: Int {
         var size = winsize()
         let isKnown = unsafe ioctl(Terminal.standardOutput, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0

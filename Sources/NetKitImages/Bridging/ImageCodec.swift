@@ -3,7 +3,7 @@ import NetKit
 
 /// The decoders and the encoder in C.
 enum ImageCodec {
-    /// What an image says of itself, and how large it becomes.
+    /// An image's properties, and its size after decoding.
     struct Plan {
         let format: ImageFormat
         let storedWidth: Int
@@ -14,7 +14,7 @@ enum ImageCodec {
         let height: Int
     }
 
-    /// - Parameter isForDecoding: whether a kind that is not decoded is an error.
+    /// - Parameter isForDecoding: whether a format that cannot be decoded is an error.
     static func plan(
         of bytes: Bytes, by options: ImageOptions, isForDecoding: Bool = false
     ) throws(NetError) -> Plan {
@@ -43,7 +43,7 @@ enum ImageCodec {
         let room = plan.width * plan.height * 4
         let pixels = unsafe [UInt8](unsafeUninitializedCapacity: room) { target, count in
             guard let start = target.baseAddress else { return status = .NC_IMAGE_NO_MEMORY }
-            // What is told to be there has to be: a decoder that fails may have left out some of it.
+            // All reported elements must be initialized, and a decoder that fails may have skipped some.
             unsafe target.initialize(repeating: 0)
             status = bytes.withSpan { span in
                 unsafe span.withUnsafeBufferPointer { buffer in

@@ -1,19 +1,19 @@
 internal import CNetImages
 public import NetKit
 
-/// Hears when the system runs short of memory: Linux's pressure stall information, without privileges (Linux 6.5 and
-/// later). What is let go hears no more. Thread-safe.
+/// Reports when the system is short of memory, by Linux's pressure stall information (without privileges since Linux
+/// 6.5). Reports end when it is deallocated. Thread-safe.
 @safe public final class MemoryPressure: Sendable {
-    // SAFETY: stopped once, in deinit; netimages.h says that this is legal on any thread, the watch's own too.
+    // SAFETY: stopped once, in deinit; netimages.h allows this on any thread, including the watch's own.
     private nonisolated(unsafe) let raw: OpaquePointer
 
-    /// Watches from now on.
+    /// Starts monitoring.
     ///
-    /// Throws `NetError.Code.unsupported` where the system does not tell.
+    /// Throws `NetError.Code.unsupported` if the system does not provide the information.
     /// - Parameters:
-    ///   - path: the file that tells; nil is /proc/pressure/memory, for a control group it is its `memory.pressure`.
+    ///   - path: the pressure file. If `nil`, /proc/pressure/memory. For a control group, its `memory.pressure`.
     ///   - stall: how long tasks must have waited for memory within two seconds, from 1 ms to 2 s.
-    ///   - onPressure: called on a thread of its own, at most every two seconds.
+    ///   - onPressure: called on a separate thread, at most every two seconds.
     public convenience init(
         path: String? = nil, stall: Duration = .milliseconds(100), onPressure: @escaping @Sendable () -> Void
     ) throws(NetError) {
@@ -30,7 +30,7 @@ public import NetKit
         try self.init(takingOwnershipOf: descriptor, onPressure: onPressure)
     }
 
-    /// Watches a descriptor that tells by POLLPRI; it is closed at the end, or when this throws.
+    /// Monitors a descriptor that signals POLLPRI. It is closed at the end, or if this throws.
     package init(takingOwnershipOf descriptor: Int32, onPressure: @escaping @Sendable () -> Void) throws(NetError) {
         let listener = unsafe Unmanaged.passRetained(Listener(onPressure))
         var raw: OpaquePointer?
@@ -48,7 +48,7 @@ public import NetKit
     }
 }
 
-/// What the watch's thread keeps until it ends.
+/// Kept by the watch's thread until the thread ends.
 private final class Listener: Sendable {
     let onPressure: @Sendable () -> Void
 

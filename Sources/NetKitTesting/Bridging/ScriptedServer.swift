@@ -2,7 +2,7 @@ internal import CNetTesting
 internal import Dispatch
 import NetKit
 
-/// The C server of CNetTesting: a thread that listens on a port of the loopback interface.
+/// The C server of CNetTesting: a thread that listens on a loopback port.
 @safe final class ScriptedServer: Sendable {
     // SAFETY: nettesting/server.h: every function called here is thread-safe; stop is called once, in deinit.
     private nonisolated(unsafe) let raw: OpaquePointer
@@ -27,17 +27,17 @@ import NetKit
 
     var port: UInt16 { unsafe nct_server_port(raw) }
 
-    /// PEM text; empty for a plain server.
+    /// The authority's certificate as PEM text; empty for a server without TLS.
     var authority: String { unsafe String(cString: nct_server_ca_pem(raw)) }
 
     var requestCount: Int { unsafe nct_server_request_count(raw) }
 
     var connectionCount: Int { unsafe nct_server_connection_count(raw) }
 
-    /// The exact bytes of a request, the first 64 KiB of it.
+    /// The exact bytes of a request, at most the first 64 KiB.
     func receivedBytes(_ index: Int) -> [UInt8] {
         let length = unsafe nct_server_copy_request(raw, index, nil, 0)
-        // Of no room it would be the array all empty ones share, which the initializer writes to.
+        // With a capacity of 0 the array would use the shared empty storage, which the initializer writes to.
         return unsafe [UInt8](unsafeUninitializedCapacity: max(1, length)) { buffer, count in
             count = unsafe min(length, nct_server_copy_request(raw, index, buffer.baseAddress, length), 64 << 10)
         }
@@ -47,7 +47,7 @@ import NetKit
         unsafe nct_server_forget(raw)
     }
 
-    /// Waits on a thread of its own.
+    /// Waits on a separate thread.
     func waitForRequests(_ count: Int, _ milliseconds: UInt32) async -> Bool {
         await withCheckedContinuation { continuation in
             DispatchQueue(label: "netkit.mock").async { [self] in
@@ -57,7 +57,7 @@ import NetKit
         }
     }
 
-    /// Describes successive replies, at least one; they are copied.
+    /// Sets successive replies, at least one. They are copied.
     func script(_ path: String, _ replies: [MockReply]) throws(NetError) {
         let status = unsafe Self.describe(replies[...], done: []) { described, count in
             unsafe nct_server_script_sequence(raw, path, described, count)
@@ -96,7 +96,7 @@ import NetKit
         }
     }
 
-    /// Gives the bytes with a NUL behind them to `body`, for the length of the call.
+    /// Calls `body` with the NUL-terminated bytes, which are valid during the call.
     private static func withLines<Result>(_ lines: [UInt8], _ body: (UnsafePointer<CChar>?) -> Result) -> Result {
         unsafe (lines + [0]).withUnsafeBytes { unsafe body($0.baseAddress?.assumingMemoryBound(to: CChar.self)) }
     }

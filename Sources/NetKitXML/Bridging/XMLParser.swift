@@ -1,26 +1,26 @@
 internal import CNetXML
 public import NetKit
 
-/// Reads a text piece by piece: what AFNetworking's XML parser serializer gives, as events instead of a delegate.
+/// A push parser for XML, equivalent to AFNetworking's XML parser serializer, with events instead of a delegate.
 ///
 ///     let parser = try XMLParser()
 ///     for event in try parser.feed(bytes) { … }
 ///     for event in try parser.finish() { … }
 ///
-/// Events do not depend on how the text is cut. After an error ``takeEvents()`` has those that came before it.
-/// Confined: one thread at a time.
+/// Events do not depend on how the text is divided into chunks. After an error ``takeEvents()`` returns the events
+/// before it. Confined: one thread at a time.
 @safe public final class XMLParser {
-    // SAFETY: made in init, freed in deinit, and netxml.h confines it as this class is confined.
+    // SAFETY: created in init and freed in deinit; netxml.h confines it as this class is confined.
     private let raw: OpaquePointer
-    // The parser calls it with this object, which lives as long as this one does.
+    // The parser calls this object, which lives until the parser is freed.
     private let collector: Collector
 
-    /// A parser at the start of a text.
+    /// Creates a parser.
     ///
     /// Throws `NetError.Code.badCharset` for an unknown charset and `usage` for rules out of range.
     /// - Parameters:
-    ///   - charset: what is known of the charset from elsewhere; a byte order mark counts more.
-    ///   - rules: how much the text may be.
+    ///   - charset: the charset known from elsewhere. A byte order mark takes precedence.
+    ///   - rules: the limits of the text.
     public init(charset: String? = nil, rules: XMLRules = XMLRules()) throws(NetError) {
         guard rules.maxBytes > 0, rules.maxTokenBytes > 0, (1...256).contains(rules.maxDepth) else {
             throw NetError(.usage, "a limit of the XML rules is out of range")
@@ -51,10 +51,10 @@ public import NetKit
         unsafe nc_xml_parser_free(raw)
     }
 
-    /// Reads on; returns what was met.
+    /// Parses the next bytes and returns their events.
     ///
-    /// Throws `NetError.Code.badXML` with line and column for what is no well-formed XML, `tooLarge` beyond the rules;
-    /// every later call throws the same.
+    /// Throws `NetError.Code.badXML` with line and column if the text is not well-formed, and `tooLarge` if it exceeds
+    /// the rules. Every later call throws the same error.
     public func feed(_ bytes: Bytes) throws(NetError) -> [XMLEvent] {
         try feed(bytes, from: 0, to: bytes.count)
     }
@@ -70,21 +70,21 @@ public import NetKit
         return takeEvents()
     }
 
-    /// Tells that the text is over; returns what is left to be told. Throws as ``feed(_:)`` does.
+    /// Ends the text and returns the remaining events. Throws the same errors as ``feed(_:)``.
     public func finish() throws(NetError) -> [XMLEvent] {
         var error = nc_xml_error()
         guard unsafe nc_xml_parser_finish(raw, &error) == .NC_XML_OK else { throw NetError(error) }
         return takeEvents()
     }
 
-    /// What was met and not told yet: after an error, what came before it.
+    /// Returns the events that were not returned yet, such as those before an error.
     public func takeEvents() -> [XMLEvent] {
         defer { collector.events = [] }
         return collector.events
     }
 }
 
-/// Where the C callback puts what it hears.
+/// Collects the events of the C callbacks.
 private final class Collector {
     var events: [XMLEvent] = []
 }
