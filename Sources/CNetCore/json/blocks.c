@@ -15,7 +15,7 @@ static int hex_value(uint8_t byte) {
     return byte >= '0' && byte <= '9' ? byte - '0' : lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-/// The four digits at text[at], -1 when they are none or the text ends before.
+/// Returns the value of the four hex digits at text[at], or -1 if they are invalid or the text ends first.
 static int read_unit(const uint8_t *text, size_t at, size_t length) {
     int unit = 0;
     if (length < 4 || at > length - 4) {
@@ -31,7 +31,7 @@ static int read_unit(const uint8_t *text, size_t at, size_t length) {
     return unit;
 }
 
-/// An escape of four digits whose 'u' is at text[at]; a pair is looked at as a whole.
+/// Checks a `\u` escape whose 'u' is at text[at]. A surrogate pair is checked as one unit.
 static bool check_unit(nc_blocks *blocks, const uint8_t *text, size_t at, size_t length) {
     if (blocks->pair_at == at) {
         return true;
@@ -78,7 +78,7 @@ bool nc_blocks_check_escapes(nc_blocks *blocks, const uint8_t *text, size_t at, 
     return true;
 }
 
-/* --- the way that goes everywhere --- */
+/* --- portable implementation --- */
 
 enum { QUOTE = 1, BACKSLASH = 2, CONTROL = 4, SPACE = 8, OPERATOR = 16, HIGH = 32 };
 
@@ -123,7 +123,7 @@ static uint64_t plain_masks(nc_block_masks *masks, const uint8_t *bytes) {
     return high;
 }
 
-/// Goes over UTF-8 up to the first sequence that begins behind `end`; 0 when one is wrong.
+/// Validates UTF-8 up to the first sequence that begins at or after `end`. Returns its offset, or 0 for an invalid one.
 static size_t pass_sequences(const uint8_t *text, size_t at, size_t end, size_t length) {
     while (at < end) {
         size_t step = nc_utf8_sequence(text + at, length - at);
@@ -160,7 +160,7 @@ size_t nc_blocks_plain(nc_blocks *blocks, const uint8_t *text, size_t at, size_t
     return at - from;
 }
 
-/// How many of the eight bytes are zero in their low seven bits and in their high one; no borrow crosses bytes.
+/// Returns how many of the eight bytes are zero, without a borrow between bytes.
 static uint64_t count_zeros(uint64_t word) {
     uint64_t low = (word & UINT64_C(0x7F7F7F7F7F7F7F7F)) + UINT64_C(0x7F7F7F7F7F7F7F7F);
     uint64_t zero = ~(low | word) >> 7 & UINT64_C(0x0101010101010101);
@@ -173,7 +173,7 @@ uint64_t nc_blocks_count_plain(const uint8_t *bytes, size_t length, bool continu
     for (; length - at >= 8; at += 8) {
         uint64_t word;
         memcpy(&word, bytes + at, sizeof word);
-        // Continuations are 10xxxxxx.
+        // Continuation bytes are 10xxxxxx.
         count += continuations ? count_zeros((word & UINT64_C(0xC0C0C0C0C0C0C0C0)) ^ UINT64_C(0x8080808080808080))
                                : count_zeros(word ^ UINT64_C(0x0A0A0A0A0A0A0A0A));
     }
@@ -183,7 +183,7 @@ uint64_t nc_blocks_count_plain(const uint8_t *bytes, size_t length, bool continu
     return count;
 }
 
-/* --- the choice --- */
+/* --- selection --- */
 
 static bool is_always_possible(void) {
     return true;
@@ -215,7 +215,7 @@ const nc_blocks_way nc_blocks_ways[] = {
 };
 const size_t nc_blocks_way_count = sizeof nc_blocks_ways / sizeof nc_blocks_ways[0];
 
-/// Whoever comes first decides; two who come together decide the same.
+/// The first caller decides. Two concurrent callers make the same choice.
 static _Atomic(const nc_blocks_way *) chosen;
 
 const nc_blocks_way *nc_blocks_best(void) {

@@ -5,7 +5,7 @@
 
 #define BLOCKS_TARGET __attribute__((target("avx2,pclmul,bmi,bmi2,popcnt")))
 
-/// A product without carries by all ones is the parity of all bits below.
+/// A carry-less product with all ones is the parity of all lower bits.
 #define BLOCKS_PREFIX_XOR multiply_by_ones
 static inline __attribute__((always_inline)) BLOCKS_TARGET uint64_t multiply_by_ones(uint64_t bits) {
     __m128i product = _mm_clmulepi64_si128(_mm_set_epi64x(0, (int64_t)bits), _mm_set1_epi8((char)0xFF), 0);

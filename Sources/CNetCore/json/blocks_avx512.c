@@ -5,7 +5,7 @@
 
 #define BLOCKS_TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,pclmul,bmi,bmi2,popcnt")))
 
-/// A product without carries by all ones is the parity of all bits below.
+/// A carry-less product with all ones is the parity of all lower bits.
 #define BLOCKS_PREFIX_XOR multiply_by_ones
 static inline __attribute__((always_inline)) BLOCKS_TARGET uint64_t multiply_by_ones(uint64_t bits) {
     __m128i product = _mm_clmulepi64_si128(_mm_set_epi64x(0, (int64_t)bits), _mm_set1_epi8((char)0xFF), 0);
@@ -25,20 +25,20 @@ static inline __attribute__((always_inline)) BLOCKS_TARGET uint64_t multiply_by_
 #include "json/blocks_core.h"
 #include "json/blocks_utf8.h"
 
-/// Which bytes are not where UTF-8 allows them; `before` are the bytes in front.
+/// Returns the bytes that are invalid UTF-8; `before` holds the bytes in front.
 BLOCKS_INLINE VEC utf8_wrong(VEC bytes, VEC before) {
     const VEC low_nibble = VEC_ALL(0x0F);
     VEC first = VEC_BEHIND(bytes, before, 1);
     VEC wrong = VEC_AND(VEC_LOOK_UP(VEC_TABLE(UTF8_FIRST_HIGH), VEC_AND(VEC_SHIFT_NIBBLE(first), low_nibble)),
                         VEC_LOOK_UP(VEC_TABLE(UTF8_FIRST_LOW), VEC_AND(first, low_nibble)));
     wrong = VEC_AND(wrong, VEC_LOOK_UP(VEC_TABLE(UTF8_SECOND_HIGH), VEC_AND(VEC_SHIFT_NIBBLE(bytes), low_nibble)));
-    // The third and fourth byte of a sequence have to be second continuations, and nothing else may be.
+    // The third and fourth byte of a sequence must be second continuations, and no other byte may be one.
     VEC third = VEC_MINUS(VEC_BEHIND(bytes, before, 2), VEC_ALL(0xE0 - 0x80));
     VEC fourth = VEC_MINUS(VEC_BEHIND(bytes, before, 3), VEC_ALL(0xF0 - 0x80));
     return VEC_XOR(VEC_AND(VEC_OR(third, fourth), VEC_ALL((char)0x80)), wrong);
 }
 
-/// Writes the places of a block's bits, sixteen at a time; up to 16 places beyond the count may be written too.
+/// Writes the offsets of a block's bits, sixteen at a time. Up to 16 offsets beyond the count may be written too.
 BLOCKS_INLINE size_t write_places(uint32_t *index, size_t count, uint64_t found, size_t at) {
     static const uint8_t places[NC_BLOCK_BYTES] = {
         0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
@@ -109,7 +109,7 @@ BLOCKS_TARGET uint64_t nc_blocks_count_avx512(const uint8_t *bytes, size_t lengt
     size_t at = 0;
     for (; length - at >= NC_BLOCK_BYTES; at += NC_BLOCK_BYTES) {
         __m512i block = _mm512_loadu_si512(bytes + at);
-        // As signed numbers continuations are the least.
+        // As signed numbers, continuation bytes are the smallest.
         uint64_t found = continuations ? _mm512_cmplt_epi8_mask(block, VEC_ALL((char)0xC0))
                                        : _mm512_cmpeq_epi8_mask(block, VEC_ALL('\n'));
         count += (uint64_t)__builtin_popcountll(found);

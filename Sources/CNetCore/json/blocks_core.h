@@ -1,5 +1,6 @@
-/// What every way of looking at blocks does with a block's masks. Each way includes this, so that it is inlined into
-/// code for its own processor; BLOCKS_TARGET is that code's attribute, and BLOCKS_PREFIX_XOR may be its own.
+/// The part of block scanning that all implementations share. Each one includes this file, so that it is inlined into
+/// code for its processor. BLOCKS_TARGET is the attribute for that code. An implementation may define
+/// BLOCKS_PREFIX_XOR.
 #ifndef NETCORE_PRIVATE_JSON_BLOCKS_CORE_H
 #define NETCORE_PRIVATE_JSON_BLOCKS_CORE_H
 
@@ -7,7 +8,7 @@
 
 #define BLOCKS_INLINE static inline __attribute__((always_inline)) BLOCKS_TARGET
 
-/// Bit i is the parity of bits 0 to i: from an opening quote up to its closing one.
+/// Bit i is the parity of bits 0 to i: set from an opening quote to its closing quote.
 #ifndef BLOCKS_PREFIX_XOR
 #define BLOCKS_PREFIX_XOR blocks_prefix_xor
 BLOCKS_INLINE uint64_t blocks_prefix_xor(uint64_t bits) {
@@ -20,8 +21,8 @@ BLOCKS_INLINE uint64_t blocks_prefix_xor(uint64_t bits) {
 }
 #endif
 
-/// Which bytes stand behind a '\' that is not itself escaped. A run of backslashes that begins at an odd place escapes
-/// other places than one that begins at an even one; adding the runs' beginnings to them finds their ends.
+/// Returns the bytes that follow a '\' that is not itself escaped. The parity of the offset where a run of backslashes
+/// begins decides which bytes it escapes. Adding the run starts to the runs finds their ends.
 BLOCKS_INLINE uint64_t blocks_find_escaped(uint64_t *is_escaped, uint64_t backslash) {
     const uint64_t even = UINT64_C(0x5555555555555555);
     backslash &= ~*is_escaped;
@@ -32,7 +33,7 @@ BLOCKS_INLINE uint64_t blocks_find_escaped(uint64_t *is_escaped, uint64_t backsl
     return (even ^ (uint64_t)sum << 1) & follows;
 }
 
-/// Goes through one block's masks; false when it is not clean. `*found` gets a bit for everything worth looking at.
+/// Processes one block's masks. Returns false if it is not clean. `*found` gets a bit for every offset to report.
 BLOCKS_INLINE bool blocks_take(nc_blocks *blocks, const nc_block_masks *masks, const uint8_t *text, size_t at,
                                size_t length, uint64_t *found) {
     uint64_t is_escaped = blocks->is_escaped;
@@ -61,7 +62,7 @@ BLOCKS_INLINE bool blocks_take(nc_blocks *blocks, const nc_block_masks *masks, c
     return true;
 }
 
-/// Writes the places of a block's bits; up to 63 places beyond the count may be written too.
+/// Writes the offsets of a block's bits. Up to 63 offsets beyond the count may be written too.
 BLOCKS_INLINE size_t blocks_write(uint32_t *index, size_t count, uint64_t found, size_t at) {
     size_t bits = (size_t)__builtin_popcountll(found);
     uint32_t *out = index + count;

@@ -1,4 +1,4 @@
-/// A block as a few vectors of 16 or 32 bytes. The including file says what a vector is, by VEC_ macros.
+/// A block as several vectors of 16 or 32 bytes. The including file defines the vector by VEC_ macros.
 #ifndef NETCORE_PRIVATE_JSON_BLOCKS_VECTORS_H
 #define NETCORE_PRIVATE_JSON_BLOCKS_VECTORS_H
 
@@ -7,20 +7,20 @@
 
 enum { VEC_COUNT = NC_BLOCK_BYTES / sizeof(VEC) };
 
-/// Which bytes are not where UTF-8 allows them; `before` are the bytes in front.
+/// Returns the bytes that are invalid UTF-8; `before` holds the bytes in front.
 BLOCKS_INLINE VEC utf8_wrong(VEC bytes, VEC before) {
     const VEC low_nibble = VEC_ALL(0x0F);
     VEC first = VEC_BEHIND(bytes, before, 1);
     VEC wrong = VEC_AND(VEC_LOOK_UP(VEC_TABLE(UTF8_FIRST_HIGH), VEC_AND(VEC_SHIFT_NIBBLE(first), low_nibble)),
                         VEC_LOOK_UP(VEC_TABLE(UTF8_FIRST_LOW), VEC_AND(first, low_nibble)));
     wrong = VEC_AND(wrong, VEC_LOOK_UP(VEC_TABLE(UTF8_SECOND_HIGH), VEC_AND(VEC_SHIFT_NIBBLE(bytes), low_nibble)));
-    // The third and fourth byte of a sequence have to be second continuations, and nothing else may be.
+    // The third and fourth byte of a sequence must be second continuations, and no other byte may be one.
     VEC third = VEC_MINUS(VEC_BEHIND(bytes, before, 2), VEC_ALL(0xE0 - 0x80));
     VEC fourth = VEC_MINUS(VEC_BEHIND(bytes, before, 3), VEC_ALL(0xF0 - 0x80));
     return VEC_XOR(VEC_AND(VEC_OR(third, fourth), VEC_ALL((char)0x80)), wrong);
 }
 
-/// Puts the vectors' bits in a row.
+/// Concatenates the bits of all vectors.
 #define BLOCK_GATHER(expression)                                                                                       \
     do {                                                                                                               \
         uint64_t row = 0;                                                                                              \
@@ -65,7 +65,7 @@ BLOCKS_INLINE uint64_t blocks_count(const uint8_t *bytes, size_t length, bool co
     for (; length - at >= NC_BLOCK_BYTES; at += NC_BLOCK_BYTES) {
         uint64_t gathered;
         if (continuations) {
-            // As signed numbers they are the least.
+            // As signed numbers, continuation bytes are the smallest.
             BLOCK_GATHER(VEC_LESS(VEC_LOAD(bytes + at + i * sizeof(VEC)), VEC_ALL((char)0xC0)));
         } else {
             BLOCK_GATHER(VEC_EQUAL(VEC_LOAD(bytes + at + i * sizeof(VEC)), VEC_ALL('\n')));

@@ -1,6 +1,6 @@
 #include "json/check.h"
 
-/// Looks at nothing but what JSON is.
+/// Checks the grammar only.
 typedef struct scan_hooks {
     char nothing;
 } scan_hooks;

@@ -1,6 +1,6 @@
 #include "json/check.h"
 
-/// Looks at what JSON is, and whether an object has a name twice.
+/// Checks the grammar, and rejects an object that has a name twice.
 typedef struct scan_hooks {
     nc_scan *scan;
     nc_names *names;

@@ -1,6 +1,6 @@
 #include "json/decimal.h"
 
-/// Exponents are bounded here: beyond are only numbers that are longer than anything is.
+/// Exponents are clamped here. Only a number longer than any possible text could need more.
 static const int64_t max_exponent = INT64_C(1000000000000000000);
 
 static void take_digit(nc_decimal *decimal, uint8_t digit) {
@@ -58,7 +58,7 @@ static int compare_magnitudes(const nc_decimal *a, const nc_decimal *b) {
         return a->exponent < b->exponent ? -1 : 1;
     }
     for (uint64_t i = 0; i < NC_SHAPE_MAX_DIGITS; i++) {
-        // What was not written is 0, as the storage is.
+        // Unused digits are 0.
         if (a->digits[i] != b->digits[i]) {
             return a->digits[i] < b->digits[i] ? -1 : 1;
         }

@@ -12,7 +12,7 @@ void nc_place_pass(nc_place *place, nc_slice bytes) {
     }
     const nc_blocks_count_fn count = nc_blocks_best()->count;
     uint64_t line_feeds = count(bytes.data, bytes.length, false);
-    size_t behind = 0; // the last of them
+    size_t behind = 0; // offset after the last line feed
     if (line_feeds > 0) {
         place->line_feeds += line_feeds;
         place->characters = 0;
@@ -23,7 +23,7 @@ void nc_place_pass(nc_place *place, nc_slice bytes) {
     place->characters += length - (length == 0 ? 0 : count(bytes.data + behind, length, true));
 }
 
-/// What stands at the fault, in words.
+/// Describes the byte at the fault.
 static void name_found(char *out, size_t capacity, const nc_scan *scan) {
     int found = scan->found;
     if (found < 0) {

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-/* --- birth and death --- */
+/* --- creation --- */
 
-/// What nc_buf_init() gives, written where it stays: a copy of what was just written would wait for it.
+/// Like nc_buf_init(), but in place. Copying a struct that was just written stalls on store forwarding.
 static inline void begin_words(nc_buf *buf, size_t max_bytes) {
     *buf = (nc_buf){.max_bytes = max_bytes, .status = NC_OK};
 }
@@ -25,7 +25,7 @@ static inline void begin(nc_match *match) {
 }
 
 void nc_match_init(nc_match *match, nc_shape *shape, const nc_shape_options *options) {
-    // What is read of a text is cleared where the text begins.
+    // State that belongs to one text is cleared when the text begins.
     match->shape = shape;
     match->options = options != NULL ? *options : (nc_shape_options){0};
     match->max_text_bytes = shape->max_text_bytes;
@@ -41,7 +41,7 @@ void nc_match_init(nc_match *match, nc_shape *shape, const nc_shape_options *opt
 }
 
 void nc_match_deinit(nc_match *match) {
-    // Most texts are right, and small ones are soon over.
+    // Most texts match, and releasing nothing must cost nothing for small ones.
     if (match->notes.data != NULL || match->words.data != NULL) {
         nc_buf_deinit(&match->notes);
         nc_buf_deinit(&match->words);
@@ -74,7 +74,7 @@ void nc_match_reset(nc_match *match) {
 
 /* --- containers --- */
 
-/// Where a frame's bits are: behind those of the frames around it.
+/// Returns a frame's bits, which follow those of the frames around it.
 static uint64_t *seen_of(const nc_match *match, const nc_match_frame *frame) {
     uint64_t *seen = match->seen;
     for (const nc_match_frame *outer = match->frames + 1; outer < frame; outer++) {
@@ -83,7 +83,7 @@ static uint64_t *seen_of(const nc_match *match, const nc_match_frame *frame) {
     return seen;
 }
 
-/// Members do not come in order: from now on each one's coming is noted.
+/// Switches to recording each member that is present, because they are out of order.
 static uint64_t *note_order(const nc_match *match, nc_match_frame *frame) {
     const nc_shape_node *node = frame->node;
     size_t come = (size_t)(frame->expected - node->members);
@@ -142,7 +142,7 @@ static void keep_bytes(nc_match *match, nc_slice bytes) {
     }
 }
 
-/// Keeps what there is room for, and counts all of it.
+/// Keeps the bytes that fit, and counts all of them.
 static void keep(void *ctx, nc_slice characters) {
     nc_match *match = ctx;
     keep_bytes(match, characters);
@@ -151,7 +151,7 @@ static void keep(void *ctx, nc_slice characters) {
     }
 }
 
-/// Takes the next part; true when the text is complete.
+/// Adds the next part. Returns true if the text is complete.
 static bool collect(nc_match *match, nc_slice part, unsigned place) {
     if ((place & NC_TEXT_FIRST) != 0) {
         match->text_length = 0;
@@ -167,7 +167,7 @@ static bool collect(nc_match *match, nc_slice part, unsigned place) {
     return true;
 }
 
-/// What is told of a name: as much as is kept of one that comes in pieces, in whole characters.
+/// Returns the part of a name to report. A name that comes in pieces is cut to the bytes kept, in whole characters.
 static nc_slice told(const nc_match *match, nc_slice name) {
     if (name.length < match->max_text_bytes) {
         return name;
@@ -182,7 +182,7 @@ static nc_slice told(const nc_match *match, nc_slice name) {
     return nc_slice_make(name.data, is_whole ? match->max_text_bytes : last);
 }
 
-/// The innermost object's shape has no such member.
+/// Handles a name that the innermost object's shape does not list.
 static bool refuse_stranger(nc_match *match, nc_slice name, uint64_t offset) {
     nc_match_frame *frame = match->top;
     frame->member = NULL;
@@ -230,7 +230,7 @@ bool nc_match_name(nc_match *match, nc_slice part, unsigned place, uint64_t offs
     if (!collect(match, part, place)) {
         return true;
     }
-    // What was cut is longer than any name of the shape. The text has room for 256 bytes at least.
+    // A name that was cut is longer than every name of the shape. The buffer has at least 256 bytes.
     nc_slice name = nc_slice_make(match->text, match->text_length);
     return match->is_text_longer ? refuse_stranger(match, name, offset) : nc_match_find(match, name, false, offset);
 }

@@ -8,7 +8,7 @@ enum { MAX_WORD = 240 };
 
 /* --- pointers --- */
 
-/// A pointer on its way out, with an end that is never in the middle of a character.
+/// Writes a JSON Pointer and truncates it between characters.
 typedef struct pointer_writer {
     nc_buf *out;
     size_t room;
@@ -23,7 +23,7 @@ static void write_bytes(pointer_writer *writer, nc_slice bytes) {
     writer->room = length < bytes.length ? 0 : writer->room - length;
 }
 
-/// RFC 6901, 3: `~` and `/` in a name are written `~0` and `~1`.
+/// RFC 6901, 3: `~` and `/` in a name are written as `~0` and `~1`.
 static void write_name(pointer_writer *writer, nc_slice name) {
     size_t from = 0;
     write_bytes(writer, nc_slice_of("/"));
@@ -54,9 +54,9 @@ static void write_pointer(nc_match *match, nc_match_place place, nc_slice name) 
     }
 }
 
-/* --- notes --- */
+/* --- mismatches --- */
 
-/// A mismatch under way: place, then what was wanted, then what was found.
+/// Records a mismatch: its location, the expectation and the value found.
 static bool note(nc_match *match, nc_match_place place, nc_slice name, nc_slice wanted, nc_slice found,
                  uint64_t offset) {
     nc_buf *words = &match->words;
@@ -88,7 +88,7 @@ static nc_slice cut(const char *text, int length, size_t capacity) {
     return nc_slice_make(text, written < capacity ? written : capacity - 1);
 }
 
-/// The types of a node as its shape spells them, which may name one often; they are ASCII.
+/// Returns the types of a node as its shape spells them, which may repeat a type. They are ASCII.
 static nc_slice types_of(const nc_match *match, const nc_shape_node *node) {
     nc_slice types = nc_shape_slice(match->shape, node->wanted);
     return nc_slice_make(types.data, types.length < MAX_WORD ? types.length : MAX_WORD);
@@ -131,7 +131,7 @@ bool nc_match_refuse_item(nc_match *match, uint64_t offset) {
     return nc_match_refuse_count(match, frame->index, frame->node->max_items, offset);
 }
 
-/// A value whose text was kept: its type and, for a number, its digits.
+/// Describes a value whose text was kept: its type and, for a number, its digits.
 static nc_slice name_value(char *out, size_t capacity, const nc_match *match, const char *type) {
     nc_slice text = nc_slice_make(match->text, match->text_length);
     bool is_number = type[0] == 'n';

@@ -11,20 +11,20 @@
 
 typedef struct nc_name {
     uint64_t hash[2];
-    uint32_t next; // the one before it in its chain
+    uint32_t next; // the previous name in its chain
 } nc_name;
 
 struct nc_names {
     uint64_t key[2];
     uint32_t max_names;
-    nc_name *names; // a stack: the innermost object's names are on top
+    nc_name *names; // a stack with the innermost object's names on top
     uint32_t count;
-    uint32_t capacity; // a power of two, which is the number of chains too
+    uint32_t capacity; // a power of two; also the number of chains
     uint32_t *chains;
-    uint32_t *begins; // of each open object, where its names begin
+    uint32_t *begins; // per open object, the index of its first name
     uint32_t depth;
     uint32_t begin_capacity;
-    nc_text text; // the name under way
+    nc_text text; // the current name
     nc_siphash hash;
 };
 
@@ -55,7 +55,7 @@ static uint32_t *chain_of(nc_names *names, const nc_name *name) {
     return &names->chains[name->hash[0] & (names->capacity - 1)];
 }
 
-/// Takes names off the top. The last one in is the first of its chain, so that nothing needs to be searched.
+/// Pops names. The name pushed last is the first of its chain, so no search is needed.
 static void drop_to(nc_names *names, uint32_t count) {
     while (names->count > count) {
         const nc_name *name = &names->names[--names->count];
@@ -109,8 +109,8 @@ static bool grow(nc_names *names) {
     return true;
 }
 
-/// Whether the innermost object has had this name. Names of outer objects cannot stand before it in its chain's part
-/// that matters: they were there earlier.
+/// Returns true if the innermost object already has this name. Names of outer objects are older, so they follow in the
+/// chain and end the search.
 static bool has_had(nc_names *names, const nc_name *name) {
     if (names->capacity == 0) {
         return false;

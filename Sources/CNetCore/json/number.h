@@ -1,4 +1,4 @@
-/// Numbers at a glance: where one ends, when that is within reach.
+/// Fast search for the end of a number.
 #ifndef NETCORE_PRIVATE_JSON_NUMBER_H
 #define NETCORE_PRIVATE_JSON_NUMBER_H
 
@@ -11,13 +11,13 @@
 #include <emmintrin.h>
 #endif
 
-/// Behind a value only these may follow.
+/// Returns true for a byte that may follow a value.
 static inline bool nc_number_is_delimiter(uint8_t byte) {
     return byte == ',' || byte == ']' || byte == '}' || byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
 }
 
 #if defined(__SSE2__)
-/// Which of 16 bytes are digits, a bit each.
+/// Returns a mask of the digits among 16 bytes.
 static inline unsigned nc_number_digit_mask(const uint8_t *text) {
     __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)text);
     __m128i value = _mm_sub_epi8(bytes, _mm_set1_epi8('0'));
@@ -43,8 +43,8 @@ static inline size_t nc_number_digits(const uint8_t *text, size_t at, size_t len
     return at - from;
 }
 
-/// Gives the place behind the number that begins at text[at]; 0 when it is no number, or the text ends with it or
-/// before it does. `*is_plain` tells whether it has neither fraction nor exponent.
+/// Returns the end of the number that begins at text[at]. Returns 0 if it is not a number, or the text ends within it
+/// or right after it. `*is_plain` is true if it has neither fraction nor exponent.
 static inline size_t nc_number_end(bool *is_plain, const uint8_t *text, size_t at, size_t length) {
     *is_plain = true;
     at += text[at] == '-' ? 1 : 0;
@@ -74,8 +74,8 @@ static inline size_t nc_number_end(bool *is_plain, const uint8_t *text, size_t a
     return at < length && nc_number_is_delimiter(text[at]) ? at : 0;
 }
 
-/// The same at a glance: 0 also for a number of more than 15 digits on a side of its point, for one with an exponent
-/// and for one near the end of the text.
+/// Like nc_number_end(), but faster. Also returns 0 if there are more than 15 digits on a side of the point, if there
+/// is an exponent, or near the end of the text.
 static inline size_t nc_number_short_end(bool *is_plain, const uint8_t *text, size_t at, size_t length) {
 #if defined(__SSE2__)
     if (length - at <= 40) {
@@ -102,7 +102,8 @@ static inline size_t nc_number_short_end(bool *is_plain, const uint8_t *text, si
 #endif
 }
 
-/// Whether text[at, end) is a number of 16 bytes at most beside its sign and without an exponent; 17 may be read.
+/// Returns true if text[at, end) is a number without exponent of at most 16 bytes, not counting its sign. Reads up to
+/// 17 bytes.
 static inline bool nc_number_is_short(bool *is_plain, const uint8_t *text, size_t at, size_t end) {
 #if defined(__SSE2__)
     at += text[at] == '-' ? 1 : 0;
@@ -124,7 +125,7 @@ static inline bool nc_number_is_short(bool *is_plain, const uint8_t *text, size_
 #endif
 }
 
-/// The same for true, false and null.
+/// Like nc_number_short_end(), for true, false and null.
 static inline size_t nc_word_end(const uint8_t *text, size_t at, size_t length, uint8_t first) {
     size_t letters = first == 'f' ? 5 : 4;
     uint32_t found;

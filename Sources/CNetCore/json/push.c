@@ -7,19 +7,19 @@
 
 #include <string.h>
 
-/// A piece up to this is kept for the case that its lines are asked for, which is cheaper than to count them: most
-/// small texts come in one piece, and are right.
+/// A piece up to this size is copied in case its lines are needed. Copying is cheaper than counting lines: most small
+/// texts come in one piece and have no fault.
 enum { UNCOUNTED_BYTES = 1024 };
 
 struct nc_json {
     nc_scan scan;
     nc_json_options options;
     nc_match *match;      // NULL without a shape
-    nc_place place;       // of the piece to come, once what is uncounted is counted
-    nc_place token_place; // of the token that the piece before broke off in
-    size_t placed;        // mismatches that have their lines
+    nc_place place;       // of the next piece, after the uncounted bytes are counted
+    nc_place token_place; // start of the token that the previous piece broke off in
+    size_t placed;        // mismatches whose line is known
     nc_json_failure failure;
-    nc_status status; // NC_OK, or what ended the check
+    nc_status status; // NC_OK, or the status that ended the check
     bool is_finished;
     size_t uncounted_bytes;
     uint8_t uncounted[UNCOUNTED_BYTES];
@@ -96,14 +96,14 @@ void nc_json_reset(nc_json *json) {
     json->is_finished = false;
 }
 
-/* --- places --- */
+/* --- positions --- */
 
 static void count_on(nc_json *json) {
     nc_place_pass(&json->place, nc_slice_make(json->uncounted, json->uncounted_bytes));
     json->uncounted_bytes = 0;
 }
 
-/// Where a byte of this piece is, or the beginning of the token that the piece before broke off in.
+/// Returns the position of a byte of this piece, or the start of the token that the previous piece broke off in.
 static nc_place place_of(nc_json *json, nc_slice piece, uint64_t before, uint64_t offset) {
     if (offset < before) {
         return json->token_place;
@@ -114,7 +114,7 @@ static nc_place place_of(nc_json *json, nc_slice piece, uint64_t before, uint64_
     return place;
 }
 
-/// Gives the mismatches of this piece their lines. They come in the order of the text, so that it is passed once.
+/// Sets the lines of this piece's mismatches. They are in the order of the text, so one pass is enough.
 static void place_notes(nc_json *json, nc_slice piece, uint64_t before) {
     count_on(json);
     nc_place place = json->place;
@@ -132,7 +132,7 @@ static void place_notes(nc_json *json, nc_slice piece, uint64_t before) {
     }
 }
 
-/// Counts on over a piece, noting where the token began that it breaks off in.
+/// Counts over a piece, and records where a token begins that the piece ends in.
 static void pass(nc_json *json, nc_slice piece, uint64_t before) {
     const nc_scan *scan = &json->scan;
     size_t at = 0;
@@ -164,7 +164,7 @@ static nc_status report_mismatch(const nc_json *json, nc_error *err) {
                         (const char *)first.wanted.data, (int)first.found.length, (const char *)first.found.data);
 }
 
-/// Says again what was said.
+/// Reports the earlier failure again.
 static nc_status repeat(const nc_json *json, nc_error *err) {
     switch (json->status) {
     case NC_OK:
@@ -226,7 +226,7 @@ nc_status nc_json_finish(nc_json *json, nc_error *err) {
     return has_ended ? repeat(json, err) : take(json, (nc_slice){0}, true, err);
 }
 
-/* --- what was found --- */
+/* --- results --- */
 
 const nc_json_failure *nc_json_failure_of(const nc_json *json) {
     return &json->failure;
@@ -262,9 +262,9 @@ nc_shape_mismatch nc_json_mismatch_at(const nc_json *json, size_t index) {
     };
 }
 
-/* --- at once --- */
+/* --- whole texts --- */
 
-/// A check that lives as long as one call; what it has taken goes with room and match.
+/// Prepares a check that lives for one call. The room and the match own everything it allocates.
 static nc_status begin_at_once(nc_json *json, const nc_json_options *options, nc_error *err) {
     nc_status status = nc_room_init(&json->room, options, err);
     if (status == NC_OK) {
@@ -292,7 +292,7 @@ nc_status nc_json_check(nc_slice text, const nc_json_options *options, nc_json_f
 nc_status nc_shape_check(nc_shape *shape, nc_slice text, const nc_shape_options *options,
                          const nc_json_options *json_options, nc_error *err) {
     nc_json json;
-    // Most shapes are small, and so are many texts: then an allocation would be much of the time.
+    // Most shapes and many texts are small, so an allocation would dominate.
     union {
         nc_match match;
         uint8_t bytes[2048];

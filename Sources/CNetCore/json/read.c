@@ -4,14 +4,14 @@
 
 #include <string.h>
 
-/// Hands every token to a caller's function.
+/// Passes every token to the caller's function.
 typedef struct scan_hooks {
     nc_json_token_fn on_token;
     void *ctx;
-    nc_names *names; // NULL when duplicates pass
+    nc_names *names; // NULL if duplicates are allowed
     nc_scan *scan;
     uint64_t stop_offset;
-    nc_status status; // NC_OK, or what stopped the scan
+    nc_status status; // NC_OK, or the status that stopped the scan
 } scan_hooks;
 
 static bool give(scan_hooks *hooks, nc_json_kind kind, nc_slice text, uint64_t offset) {
@@ -53,7 +53,7 @@ static bool scan_reads_name(const scan_hooks *hooks) {
     return true;
 }
 
-/// The text is read in one piece, so that every part is whole.
+/// The text is one piece, so every part is a whole token.
 static bool scan_on_text(scan_hooks *hooks, nc_json_kind kind, nc_slice part, unsigned place, uint64_t offset) {
     if (kind == NC_JSON_NAME && hooks->names != NULL) {
         hooks->status = nc_names_check(hooks->names, hooks->scan, part, place, offset);
@@ -66,7 +66,7 @@ static bool scan_on_text(scan_hooks *hooks, nc_json_kind kind, nc_slice part, un
 
 #include "json/scan_core.h"
 
-/// The verdict on a text that was scanned in one piece.
+/// Returns the result for a text that was scanned in one piece.
 static nc_status conclude(const scan_hooks *hooks, nc_slice text, nc_json_failure *failure, nc_error *err) {
     const nc_scan *scan = hooks->scan;
     nc_json_failure found = {0};

@@ -95,7 +95,7 @@ const char *nc_scan_literal(uint8_t kind) {
     return kind == NC_JSON_TRUE ? "true" : kind == NC_JSON_FALSE ? "false" : "null";
 }
 
-// The bounds of the second byte carry the whole rule (Unicode, table 3-7).
+// The bounds of the second byte are sufficient to enforce Unicode table 3-7.
 bool nc_scan_begin_sequence(nc_scan *scan, uint8_t lead) {
     if (lead < 0xC2 || lead > 0xF4) {
         return false;

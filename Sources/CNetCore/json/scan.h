@@ -1,15 +1,15 @@
-/// The state of a scan: everything that is known between two bytes of a text.
+/// The state of a scan between two bytes of a text.
 ///
-/// One machine serves every consumer: the check alone, shapes, and readers of tokens. json/scan_core.h is its code, a
-/// template that each consumer compiles with hooks of its own; json/blocks.h finds what is worth looking at in 64 bytes
-/// at once, and the machine that goes byte by byte defines what is right, finds every fault and takes the rests.
-/// Readers of whole texts use nc_json_read() of <netcore/json.h>.
+/// One state machine serves the plain check, shapes and token readers. json/scan_core.h is its code: a template that
+/// each consumer compiles with its own hooks. json/blocks.h finds interesting offsets 64 bytes at a time. The byte
+/// machine defines what is valid, finds every fault, and processes the remainders. To read a whole text, use
+/// nc_json_read() of <netcore/json.h>.
 #ifndef NETCORE_PRIVATE_JSON_SCAN_H
 #define NETCORE_PRIVATE_JSON_SCAN_H
 
 #include <netcore/json.h>
 
-/// What the grammar wants next, or next after the token under way.
+/// What the grammar expects next, or after the current token.
 typedef enum nc_scan_state {
     NC_SCAN_VALUE,
     NC_SCAN_FIRST_VALUE, // or ']'
@@ -20,23 +20,23 @@ typedef enum nc_scan_state {
     NC_SCAN_DONE, // white space only
 } nc_scan_state;
 
-/// What kind of token is under way.
+/// The part of a token that the scan is in.
 typedef enum nc_scan_inside {
     NC_INSIDE_NOTHING,
     NC_INSIDE_STRING,
-    NC_INSIDE_ESCAPE,   // behind '\'
-    NC_INSIDE_HEX,      // behind '\u', `left` digits to come
-    NC_INSIDE_PAIR,     // behind a high surrogate: '\' to come
+    NC_INSIDE_ESCAPE,   // after '\'
+    NC_INSIDE_HEX,      // after '\u'; `left` digits remain
+    NC_INSIDE_PAIR,     // after a high surrogate: expects '\'
     NC_INSIDE_PAIR_U,   // then 'u'
-    NC_INSIDE_SEQUENCE, // of UTF-8, `left` bytes to come, the next within `low` and `high`
-    NC_INSIDE_LITERAL,  // of `literal`, `matched` letters have come
-    NC_INSIDE_MINUS,    // the parts of a number: from here on
+    NC_INSIDE_SEQUENCE, // of UTF-8: `left` bytes remain, the next one within `low` and `high`
+    NC_INSIDE_LITERAL,  // of `literal`: `matched` letters were read
+    NC_INSIDE_MINUS,    // from here on: the parts of a number
     NC_INSIDE_ZERO,     // a leading zero
     NC_INSIDE_INTEGER,  // digits
-    NC_INSIDE_POINT,    // '.', a digit to come
+    NC_INSIDE_POINT,    // '.'; expects a digit
     NC_INSIDE_FRACTION, // digits
-    NC_INSIDE_E,        // a sign or a digit to come
-    NC_INSIDE_E_SIGN,   // a digit to come
+    NC_INSIDE_E,        // expects a sign or a digit
+    NC_INSIDE_E_SIGN,   // expects a digit
     NC_INSIDE_EXPONENT, // digits
 } nc_scan_inside;
 
@@ -44,67 +44,67 @@ typedef struct nc_scan {
     uint64_t offset; // of the piece's first byte
     uint8_t state;
     uint8_t inside;
-    bool is_object; // the innermost container
-    bool is_name;   // the string under way
-    bool is_read;   // its text, or the number's, is handed over
-    bool has_begun; // part of the token under way was handed over
+    bool is_object; // about the innermost container
+    bool is_name;   // about the current string
+    bool is_read;   // the current string or number is delivered to the consumer
+    bool has_begun; // part of the current token was delivered
     bool is_over;   // a fault was found, or the consumer stopped
     bool is_stopped;
     bool allows_lone_surrogates;
-    bool wants_low;      // the digits under way are those of a low surrogate
-    bool is_surrogate_d; // their first was 'd'
-    bool is_high;        // they make a high surrogate
+    bool wants_low;      // the current digits are those of a low surrogate
+    bool is_surrogate_d; // the first digit was 'd'
+    bool is_high;        // the digits form a high surrogate
     uint8_t left;
     uint8_t low;
     uint8_t high;
     uint8_t literal; // an nc_json_kind
     uint8_t matched;
-    int16_t found; // the byte at fault, -1 for none
+    int16_t found; // the byte at fault; -1 for none
     nc_json_fault fault;
     uint32_t depth;
     uint32_t max_depth;
-    uint64_t number_bytes; // of the number under way
+    uint64_t number_bytes; // of the current number
     uint64_t max_number_bytes;
     uint64_t max_bytes;
-    uint64_t token_offset; // where the token under way began
-    size_t token_at;       // where in the piece its part that was not handed over begins
+    uint64_t token_offset; // start of the current token
+    size_t token_at;       // offset in the piece of the current token's undelivered part
     uint64_t fault_offset;
     const char *wanted;
-    uint8_t *kinds; // for each open container, whether the one around it is an object
+    uint8_t *kinds; // per open container, true if its parent is an object
 } nc_scan;
 
-/// Where a text that is handed over belongs in its token.
+/// Which part of its token a delivered text is.
 enum {
     NC_TEXT_FIRST = 1,
     NC_TEXT_LAST = 2,
     NC_TEXT_WHOLE = 3,
-    NC_TEXT_PLAIN = 4, // surely no escapes; a number that is nothing but digits and a sign
-    NC_TEXT_ROOM = 8,  // eight bytes may be read from its beginning on
+    NC_TEXT_PLAIN = 4, // certainly no escapes; for a number, only digits and a sign
+    NC_TEXT_ROOM = 8,  // eight bytes are readable from its start
 };
 
-/// What a hook says to a value or a name.
+/// A hook's result for a value or a name.
 typedef enum nc_scan_answer {
     NC_SCAN_STOP,
-    NC_SCAN_PASS, // go on, its text is of no interest
-    NC_SCAN_READ, // hand its text over
+    NC_SCAN_PASS, // continue without the text
+    NC_SCAN_READ, // deliver the text
 } nc_scan_answer;
 
-/// Goes to the beginning of a text; `kinds` has room for the options' depth.
+/// Prepares for a new text. `kinds` has room for the depth of the options.
 void nc_scan_init(nc_scan *scan, const nc_json_options *options, uint8_t *kinds);
-/// The depth that the options ask for.
+/// Returns the maximum depth of the options.
 uint32_t nc_scan_max_depth(const nc_json_options *options);
-/// Notes a fault, the first one only.
+/// Records a fault, unless one is recorded.
 void nc_scan_fail(nc_scan *scan, nc_json_fault fault, uint64_t offset, int found, const char *wanted);
-/// What the grammar wants at this place, in words.
+/// Describes what the grammar expects here.
 const char *nc_scan_wanted(const nc_scan *scan);
-/// Whether a number may end here.
+/// Returns true if the current number may end here.
 bool nc_scan_is_number_whole(const nc_scan *scan);
-/// The spelling of true, false or null.
+/// Returns the spelling of true, false or null.
 const char *nc_scan_literal(uint8_t kind);
-/// Where a non-ASCII byte leads: sets `left`, `low` and `high`; false for one that begins nothing.
+/// Classifies a non-ASCII lead byte: sets `left`, `low` and `high`. Returns false if it begins no sequence.
 bool nc_scan_begin_sequence(nc_scan *scan, uint8_t lead);
 
-/// Whether nothing is under way that needs byte after byte: the block machine may take over.
+/// Returns true if the block machine may continue: nothing is pending that must be read byte by byte.
 static inline bool nc_scan_is_calm(const nc_scan *scan) {
     return scan->inside <= NC_INSIDE_STRING;
 }

@@ -1,6 +1,6 @@
-/// The machine that goes byte by byte: the definition of JSON here, and the finder of every fault.
+/// The byte machine. It defines what is valid JSON and finds every fault.
 ///
-/// Part of the template of json/scan_core.h, which says what the including file declares before.
+/// Part of the template json/scan_core.h, which lists what the including file must declare.
 #ifndef NETCORE_PRIVATE_JSON_SCAN_BYTES_H
 #define NETCORE_PRIVATE_JSON_SCAN_BYTES_H
 
@@ -28,7 +28,7 @@ static void bytes_close(nc_scan *s, scan_hooks *hooks, uint64_t offset) {
     bytes_hooked(s, scan_on_end(hooks, is_object, offset));
 }
 
-/// The first byte of a token; its text begins at `text_at`.
+/// Begins a token whose text starts at `text_at`.
 static void bytes_begin_token(nc_scan *s, nc_scan_inside inside, uint64_t offset, size_t text_at) {
     s->inside = (uint8_t)inside;
     s->has_begun = false;
@@ -65,7 +65,7 @@ static void bytes_begin_value(nc_scan *s, scan_hooks *hooks, size_t at, uint8_t 
     bytes_hooked(s, answer != NC_SCAN_STOP);
 }
 
-/// A byte between tokens.
+/// Processes a byte between tokens.
 static void bytes_structure(nc_scan *s, scan_hooks *hooks, size_t at, uint8_t byte) {
     uint64_t offset = s->offset + at;
     uint8_t state = s->state;
@@ -97,7 +97,7 @@ static void bytes_structure(nc_scan *s, scan_hooks *hooks, size_t at, uint8_t by
     }
 }
 
-/// A byte behind a part of a number; one that does not belong to it is looked at again as structure.
+/// Processes a byte after a part of a number. A byte that does not continue the number is processed as structure.
 static void bytes_number(nc_scan *s, scan_hooks *hooks, const uint8_t *text, size_t at, uint8_t byte) {
     nc_scan_inside part = bytes_number_part(s->inside, byte);
     if (part != NC_INSIDE_NOTHING) {
@@ -148,7 +148,7 @@ static inline void bytes_one(nc_scan *s, scan_hooks *hooks, const uint8_t *text,
     }
 }
 
-/// The end of the plain characters of a string.
+/// Returns the end of a string's plain characters.
 static inline size_t bytes_pass_plain(const uint8_t *text, size_t at, size_t length) {
     while (at < length && text[at] >= 0x20 && text[at] < 0x80 && text[at] != '"' && text[at] != '\\') {
         at++;
@@ -156,8 +156,8 @@ static inline size_t bytes_pass_plain(const uint8_t *text, size_t at, size_t len
     return at;
 }
 
-/// Goes on to `length`, or from `enough` on to the next calm place; gives where it stopped. A scan that is over has
-/// its fault noted, and stops anywhere.
+/// Scans to `length`, or from `enough` to the next position where the block machine may continue. Returns where it
+/// stopped. If the scan is over, its fault is recorded, and the position is arbitrary.
 static size_t bytes_run(nc_scan *s, scan_hooks *hooks, const uint8_t *text, size_t at, size_t enough, size_t length) {
     while (at < length && !s->is_over && (at < enough || !nc_scan_is_calm(s))) {
         if (s->inside == NC_INSIDE_STRING) {
@@ -173,7 +173,7 @@ static size_t bytes_run(nc_scan *s, scan_hooks *hooks, const uint8_t *text, size
     return at;
 }
 
-/// The text has ended: what is under way is complete, or a fault.
+/// Ends the text: an incomplete token or container is a fault.
 static void bytes_end(nc_scan *s, scan_hooks *hooks, const uint8_t *text, size_t length) {
     if (s->is_over) {
         return;

@@ -1,51 +1,50 @@
-/// From member to member and element to element, as long as each is what most are: a name that the consumer knows at
-/// sight, and a string, number or word that it lets pass, or a container that it looks into. One look then takes a
-/// whole member, where walk_tokens() takes four.
+/// Scans whole members and elements in the common case: a name that the consumer expects, and a value that it accepts
+/// without its text or a container that it enters. One step processes a whole member, where walk_tokens() needs four.
 ///
-/// Part of the template of json/scan_core.h, for consumers that define SCAN_KNOWS_NAMES and more hooks:
+/// Part of the template json/scan_core.h, for consumers that define SCAN_KNOWS_NAMES and more hooks:
 ///
-///     typedef struct scan_sight { … } scan_sight;             what is known of the innermost container's values
-///         `passes` are the kinds that pass as the value to come
+///     typedef struct scan_sight { … } scan_sight;             what the innermost container expects
+///         `passes` are the kinds that are accepted as the next value
 ///     static scan_sight scan_begin_sight(const scan_hooks *hooks);
 ///     static void scan_resume(const scan_hooks *hooks, scan_sight *sight, bool is_object);
-///         the innermost container goes on
+///         the innermost container continues
 ///     static bool scan_is_expected(const scan_sight *sight, nc_slice name);
-///         whether a whole name, of which eight bytes may be read from its beginning on, is the likely one
+///         returns true if a whole name, with eight readable bytes, is the expected one
 ///     static void scan_take_expected(scan_sight *sight);
 ///     static bool scan_take_stranger(scan_sight *sight, nc_slice name);
-///         takes a name that is surely one that nothing is said about; false for any other
-///     static void scan_pass_element(scan_sight *sight);       an element passed
+///         accepts a name that is certainly not described; returns false for any other
+///     static void scan_pass_element(scan_sight *sight);       an element was accepted
 ///     static bool scan_enter(scan_hooks *hooks, scan_sight *sight, bool is_member, bool is_object);
-///         looks into the container that is the value to come; false when it has to be looked at one by one
+///         enters the container that is the next value; returns false if it must be scanned token by token
 ///     static bool scan_leave(scan_hooks *hooks, scan_sight *sight, bool is_object);
-///         the container ends; false when that has to be looked at
+///         leaves the container; returns false if its end must be checked
 ///     static void scan_end_sight(const scan_sight *sight, bool is_object, bool is_value_next);
 #ifndef NETCORE_PRIVATE_JSON_SCAN_MEMBERS_H
 #define NETCORE_PRIVATE_JSON_SCAN_MEMBERS_H
 
 #include "json/scan_walk.h"
 
-/// The places of a member, from its name on, and of what follows it.
+/// Indexes of a member's offsets, from its name on, and of the next tokens.
 enum { MEMBER_NAME, MEMBER_NAME_END, MEMBER_COLON, MEMBER_VALUE, MEMBER_PLACES = 6 };
 
-/// What a look keeps at hand.
+/// State kept in registers.
 typedef struct gaze {
     const uint8_t *text;
     size_t length;
-    const uint32_t *place; // of the token to come
-    const uint32_t *last;  // from which a whole member is within reach
+    const uint32_t *place; // of the next token
+    const uint32_t *last;  // the last offset from which a whole member is indexed
     scan_sight sight;
 } gaze;
 
-/// How a look over the values of a container ended.
+/// Where the scan of a container's values ended.
 typedef enum look_end {
-    LOOK_FIRST, // in front of a name or element, or of an end
-    LOOK_VALUE, // in front of a value
-    LOOK_NEXT,  // behind a value
+    LOOK_FIRST, // before a name, an element or an end
+    LOOK_VALUE, // before a value
+    LOOK_NEXT,  // after a value
     LOOK_IN,    // within a container that has begun
 } look_end;
 
-/// Takes a name and its colon.
+/// Scans a name and its colon.
 WALK_INLINE bool look_name(gaze *l) {
     const uint32_t *place = l->place;
     const uint8_t *opening = l->text + place[MEMBER_NAME];
@@ -62,15 +61,15 @@ WALK_INLINE bool look_name(gaze *l) {
     return true;
 }
 
-/// Whether a value of this kind passes.
+/// Returns true if a value of this kind is accepted.
 WALK_INLINE bool look_passes(const gaze *l, unsigned kind) {
     return (l->sight.passes >> kind & 1) != 0;
 }
 
-/// Goes over a number; gives the place behind it, 0 when it is none that passes.
+/// Scans a number. Returns its end, or 0 if it is not accepted.
 WALK_INLINE size_t look_number(const walk *w, const gaze *l, size_t at) {
     bool is_digits;
-    // Most numbers end where the next token begins; whether that may follow is looked at with it.
+    // Most numbers end where the next token begins. The check of that token is made with it.
     size_t end = l->place[1];
     if (l->length - at <= 40 || !nc_number_is_short(&is_digits, l->text, at, end)) {
         end = nc_number_short_end(&is_digits, l->text, at, l->length);
@@ -80,7 +79,7 @@ WALK_INLINE size_t look_number(const walk *w, const gaze *l, size_t at) {
     return passes && end - at <= w->scan->max_number_bytes ? end : 0;
 }
 
-/// Goes over true, false or null; gives the place behind it, 0 when it is none that passes.
+/// Scans true, false or null. Returns its end, or 0 if it is not accepted.
 WALK_INLINE size_t look_word(const gaze *l, size_t at, uint8_t byte) {
     if (byte == 'n') {
         return look_passes(l, NC_JSON_NULL) ? nc_word_end(l->text, at, l->length, 'n') : 0;
@@ -91,13 +90,13 @@ WALK_INLINE size_t look_word(const gaze *l, size_t at, uint8_t byte) {
     return byte == 'f' && look_passes(l, NC_JSON_FALSE) ? nc_word_end(l->text, at, l->length, 'f') : 0;
 }
 
-/// Goes over an empty container that passes, or into another one.
+/// Skips an accepted empty container, or enters another one.
 WALK_INLINE look_end look_into(walk *w, gaze *l, bool is_member, uint8_t byte) {
     bool is_object = byte == '{';
     if (w->depth == w->max_depth) {
         return LOOK_VALUE;
     }
-    // '}' and ']' are two behind.
+    // '}' and ']' are '{' and '[' plus 2.
     if (l->text[l->place[1]] == byte + 2 && look_passes(l, is_object ? NC_JSON_OBJECT : NC_JSON_ARRAY)) {
         l->place += 2;
         return LOOK_NEXT;
@@ -111,7 +110,7 @@ WALK_INLINE look_end look_into(walk *w, gaze *l, bool is_member, uint8_t byte) {
     return LOOK_IN;
 }
 
-/// Goes over a value that passes unseen, or into it.
+/// Skips a value that is accepted, or enters it.
 WALK_INLINE look_end look_value(walk *w, gaze *l, bool is_member) {
     size_t at = *l->place;
     uint8_t byte = l->text[at];
@@ -149,7 +148,7 @@ WALK_INLINE look_end look_members(walk *w, gaze *l) {
         }
         l->place++;
     }
-    // The value of a last member is left to others.
+    // The value of a last member is left to walk_tokens().
     bool is_within = l->place + MEMBER_VALUE <= l->last + MEMBER_PLACES;
     return is_within && look_name(l) ? LOOK_VALUE : LOOK_FIRST;
 }
@@ -172,7 +171,7 @@ WALK_INLINE look_end look_elements(walk *w, gaze *l) {
     return LOOK_FIRST;
 }
 
-/// Behind a value and in front of no comma: goes out of containers that end.
+/// After a value that no comma follows: leaves containers that end.
 WALK_INLINE look_end look_out(walk *w, gaze *l) {
     while (l->place <= l->last) {
         uint8_t byte = l->text[*l->place];
@@ -180,7 +179,7 @@ WALK_INLINE look_end look_out(walk *w, gaze *l) {
             l->place++;
             return LOOK_IN;
         }
-        // The end of the outermost container is left to others.
+        // The end of the outermost container is left to walk_tokens().
         if (byte != (w->is_object ? '}' : ']') || w->depth == 1 || !scan_leave(w->hooks, &l->sight, w->is_object)) {
             break;
         }
@@ -191,7 +190,7 @@ WALK_INLINE look_end look_out(walk *w, gaze *l) {
     return LOOK_NEXT;
 }
 
-/// What the grammar wants at the place to come.
+/// Returns what the grammar expects next.
 static uint8_t look_state(const walk *w, const gaze *l, look_end end) {
     if (end == LOOK_NEXT || end == LOOK_VALUE) {
         return end == LOOK_NEXT ? NC_SCAN_NEXT : NC_SCAN_VALUE;
@@ -201,13 +200,13 @@ static uint8_t look_state(const walk *w, const gaze *l, look_end end) {
                         : (is_first ? NC_SCAN_FIRST_VALUE : NC_SCAN_VALUE);
 }
 
-/// Takes what it can from place `i` on, where a name or an element is to come; false when that is nothing.
+/// Scans members or elements from offset `i` on. Returns false if it could not scan any.
 ///
-/// A function of its own: what it keeps at hand fits into registers.
+/// A separate function, so that its state fits into registers.
 static __attribute__((noinline)) bool walk_look(walk *w) {
     const uint32_t *first = w->index + w->i;
     gaze l = {w->text, w->length, first, w->index + w->count - MEMBER_PLACES, scan_begin_sight(w->hooks)};
-    // The last places of a text are left to others: eight bytes are read behind each quote.
+    // The last offsets of a text are left to walk_tokens(), because eight bytes are read after each quote.
     if (l.length - l.last[MEMBER_PLACES - 1] <= 8) {
         return false;
     }

@@ -1,12 +1,10 @@
-/// The parts of strings, words and numbers, byte by byte.
-///
-/// Part of the template of json/scan_core.h.
+/// Strings, words and numbers, byte by byte. Part of the template json/scan_core.h.
 #ifndef NETCORE_PRIVATE_JSON_SCAN_PARTS_H
 #define NETCORE_PRIVATE_JSON_SCAN_PARTS_H
 
 #include "json/scan.h"
 
-/// Notes what the grammar has against this byte.
+/// Records a fault at this byte.
 static void bytes_refuse(nc_scan *s, nc_json_fault fault, uint64_t offset, uint8_t byte) {
     nc_scan_fail(s, fault, offset, byte, nc_scan_wanted(s));
 }
@@ -18,7 +16,7 @@ static inline void bytes_hooked(nc_scan *s, bool goes_on) {
     }
 }
 
-/// Hands over what lies between the last hand-over and `at`; with NC_TEXT_LAST the token is complete.
+/// Delivers the text up to `at` that was not delivered yet. With NC_TEXT_LAST the token is complete.
 static void bytes_hand_over(nc_scan *s, scan_hooks *hooks, const uint8_t *text, size_t at, unsigned last) {
     unsigned place = last | (s->has_begun ? 0u : (unsigned)NC_TEXT_FIRST);
     nc_json_kind kind = s->inside >= NC_INSIDE_MINUS ? NC_JSON_NUMBER : s->is_name ? NC_JSON_NAME : NC_JSON_STRING;
@@ -30,13 +28,13 @@ static void bytes_hand_over(nc_scan *s, scan_hooks *hooks, const uint8_t *text, 
     s->token_at = at;
 }
 
-/// Behind the fourth digit of an escape.
+/// Ends an escape after its fourth digit.
 static void bytes_end_hex(nc_scan *s) {
     s->inside = s->is_high && !s->allows_lone_surrogates ? NC_INSIDE_PAIR : NC_INSIDE_STRING;
     s->wants_low = false;
 }
 
-/// The digits of `\uXXXX`: the first two tell a surrogate.
+/// Processes a digit of `\uXXXX`. The first two show whether it is a surrogate.
 static void bytes_hex(nc_scan *s, uint64_t offset, uint8_t byte) {
     uint8_t lower = byte | 0x20;
     bool is_digit = byte >= '0' && byte <= '9';
@@ -76,7 +74,7 @@ static void bytes_escape(nc_scan *s, uint64_t offset, uint8_t byte) {
     }
 }
 
-/// The way from a high surrogate to the digits of its other half.
+/// Processes the bytes between a high surrogate and the digits of its low surrogate.
 static void bytes_pair(nc_scan *s, uint64_t offset, uint8_t byte) {
     if (byte != (s->inside == NC_INSIDE_PAIR ? '\\' : 'u')) {
         bytes_refuse(s, NC_JSON_FAULT_SURROGATE, offset, byte);
@@ -101,7 +99,7 @@ static void bytes_sequence(nc_scan *s, uint64_t offset, uint8_t byte) {
     }
 }
 
-/// A byte that ends the plain characters of a string.
+/// Processes a byte that ends a string's plain characters.
 static void bytes_special(nc_scan *s, scan_hooks *hooks, const uint8_t *text, size_t at, uint8_t byte) {
     if (byte == '"') {
         bytes_hand_over(s, hooks, text, at, NC_TEXT_LAST);
@@ -126,7 +124,7 @@ static void bytes_literal(nc_scan *s, uint64_t offset, uint8_t byte) {
     }
 }
 
-/// Which part of a number a byte leads to; NC_INSIDE_NOTHING when the number does not go on with it.
+/// Returns the part of a number that a byte leads to, or NC_INSIDE_NOTHING if it does not continue the number.
 static inline nc_scan_inside bytes_number_part(uint8_t inside, uint8_t byte) {
     bool is_digit = byte >= '0' && byte <= '9';
     bool is_e = byte == 'e' || byte == 'E';

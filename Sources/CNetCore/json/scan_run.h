@@ -1,6 +1,4 @@
-/// From token to token, from blocks to blocks.
-///
-/// Part of the template of json/scan_core.h.
+/// Runs the block machine over tokens and blocks. Part of the template json/scan_core.h.
 #ifndef NETCORE_PRIVATE_JSON_SCAN_RUN_H
 #define NETCORE_PRIVATE_JSON_SCAN_RUN_H
 
@@ -17,7 +15,7 @@ WALK_INLINE bool walk_look(walk *w) {
 }
 #endif
 
-/// Goes to the next token, or away when the places are used up.
+/// Jumps to the next token, or out if no offsets remain.
 #define WALK_NEXT(next_state)                                                                                          \
     do {                                                                                                               \
         w->state = (next_state);                                                                                       \
@@ -28,7 +26,7 @@ WALK_INLINE bool walk_look(walk *w) {
         byte = w->text[at];                                                                                            \
     } while (0)
 
-/// The consumer closes its eyes, or opens them.
+/// Switches if the consumer begins or stops to ignore contents.
 #define WALK_SEE(has_changed)                                                                                          \
     do {                                                                                                               \
         if ((has_changed) && *goes_on) {                                                                               \
@@ -36,7 +34,7 @@ WALK_INLINE bool walk_look(walk *w) {
         }                                                                                                              \
     } while (0)
 
-/// From token to token; `*goes_on` is false when the consumer stops.
+/// Scans token by token. `*goes_on` is false if the consumer stopped.
 WALK_INLINE walk_end walk_tokens(walk *w, bool is_blind, bool *goes_on) {
     size_t at;
     uint8_t byte;
@@ -128,7 +126,7 @@ WALK_INLINE walk_end walk_tokens(walk *w, bool is_blind, bool *goes_on) {
     }
 }
 
-/// Walks over the places of some blocks; gives false in doubt, with `*at` the token in question.
+/// Scans the offsets of some blocks. Returns false if it cannot decide about the token at `*at`.
 static bool walk_blocks(nc_scan *s, scan_hooks *hooks, nc_slice text, const nc_blocks_places *places,
                         const nc_blocks *blocks, size_t *at) {
     walk w = {
@@ -169,8 +167,8 @@ static bool walk_blocks(nc_scan *s, scan_hooks *hooks, nc_slice text, const nc_b
     return end != WALK_DOUBT;
 }
 
-/// Where the machine that goes byte by byte may take over behind clean blocks that end at `end` within a string: not
-/// within an escape or a UTF-8 sequence.
+/// Returns where the byte machine may continue after clean blocks that end at `end` within a string: not within an
+/// escape or a UTF-8 sequence.
 static size_t walk_leave_string(nc_scan *s, const nc_blocks *blocks, const uint8_t *text, size_t end) {
     if (blocks->escapes_end > end) {
         return blocks->escapes_end;
@@ -189,7 +187,7 @@ static size_t walk_leave_string(nc_scan *s, const nc_blocks *blocks, const uint8
     return end;
 }
 
-/// Goes on by blocks as far as it is sure; gives where the next byte is to be looked at.
+/// Scans block by block while it can decide. Returns the offset of the next byte to scan.
 static size_t walk_run(nc_scan *s, scan_hooks *hooks, const uint8_t *text, size_t at, size_t length) {
     nc_blocks_places places;
     const nc_blocks_fn look = nc_blocks_best()->look;

@@ -1,7 +1,7 @@
-/// The machine that goes from one place worth looking at to the next. Wherever it is in doubt it stops before the token
-/// in question, its state as the machine that goes byte by byte would have it, and leaves the token to that one.
+/// The block machine, which jumps from one indexed offset to the next. If it cannot decide about a token, it stops
+/// before it, in the state that the byte machine would have, and leaves the token to the byte machine.
 ///
-/// Part of the template of json/scan_core.h.
+/// Part of the template json/scan_core.h.
 #ifndef NETCORE_PRIVATE_JSON_SCAN_WALK_H
 #define NETCORE_PRIVATE_JSON_SCAN_WALK_H
 
@@ -10,7 +10,7 @@
 
 #define WALK_INLINE static inline __attribute__((always_inline))
 
-/// What the walk keeps at hand of the scan.
+/// Parts of the scan's state, kept in registers.
 typedef struct walk {
     nc_scan *scan;
     scan_hooks *hooks;
@@ -18,13 +18,13 @@ typedef struct walk {
     size_t length;
     const uint32_t *index;
     size_t count;
-    size_t i;   // of the token to come
-    size_t end; // behind the last token
+    size_t i;   // of the next token
+    size_t end; // after the last token
     uint8_t *kinds;
     uint32_t depth;
     uint32_t max_depth;
     uint64_t offset;
-    uint32_t floor; // the depth around what is walked over blindly
+    uint32_t floor; // the depth around an ignored container
     bool is_object;
     uint8_t state;
     const nc_blocks *blocks;
@@ -34,14 +34,14 @@ WALK_INLINE uint8_t walk_after_value(const walk *w) {
     return w->depth == 0 ? NC_SCAN_DONE : NC_SCAN_NEXT;
 }
 
-/// How a walk over tokens ended.
+/// Why a walk over tokens ended.
 typedef enum walk_end {
-    WALK_DONE,   // the places are used up, or the consumer stops
-    WALK_DOUBT,  // about the token at place `i`
-    WALK_SWITCH, // a container begins or has ended within which the consumer looks at nothing
+    WALK_DONE,   // no offsets remain, or the consumer stopped
+    WALK_DOUBT,  // cannot decide about the token at offset `i`
+    WALK_SWITCH, // a container begins or has ended whose contents the consumer ignores
 } walk_end;
 
-/// A container begins at `at`; false when the consumer stops. The depth allows it.
+/// Begins a container at `at`. The depth was checked. Returns false if the consumer stops.
 WALK_INLINE bool walk_open(walk *w, size_t at, bool is_object, bool is_blind) {
     w->kinds[w->depth++] = w->is_object;
     w->is_object = is_object;
@@ -50,7 +50,7 @@ WALK_INLINE bool walk_open(walk *w, size_t at, bool is_object, bool is_blind) {
     return is_blind || scan_on_begin(w->hooks, is_object, w->offset + at);
 }
 
-/// A container ends. Blindly the consumer is told of the one alone at whose beginning it closed its eyes.
+/// Ends a container. While contents are ignored, the consumer is only called for the outermost one.
 WALK_INLINE bool walk_close(walk *w, size_t at, bool is_object, bool is_blind) {
     w->is_object = w->kinds[--w->depth];
     w->state = walk_after_value(w);
@@ -64,7 +64,7 @@ WALK_INLINE bool walk_close(walk *w, size_t at, bool is_object, bool is_blind) {
     return scan_on_end(w->hooks, is_object, w->offset + at);
 }
 
-/// A string or name whose opening quote is at `at` and whose closing one is beyond the blocks.
+/// Leaves a string or name open: its opening quote is at `at` and its closing quote is beyond the blocks.
 WALK_INLINE void walk_leave_open(walk *w, size_t at, bool is_name, bool is_read) {
     nc_scan *s = w->scan;
     s->inside = NC_INSIDE_STRING;
@@ -76,7 +76,7 @@ WALK_INLINE void walk_leave_open(walk *w, size_t at, bool is_name, bool is_read)
     w->i++;
 }
 
-/// How a whole text lies in the piece.
+/// Returns which part of its token a text is.
 WALK_INLINE unsigned walk_place(const walk *w, size_t at, size_t length) {
     size_t block = (at - w->blocks->from) / NC_BLOCK_BYTES;
     bool is_plain = length < NC_BLOCK_BYTES - 1 && (w->blocks->backslashes >> block & 3) == 0;
@@ -84,7 +84,7 @@ WALK_INLINE unsigned walk_place(const walk *w, size_t at, size_t length) {
            (w->length - at > 8 ? (unsigned)NC_TEXT_ROOM : 0u);
 }
 
-/// A name whose opening quote is at `at`: up to its closing quote, or as far as there are blocks.
+/// Scans a name from the opening quote at `at` to its closing quote or the end of the blocks.
 WALK_INLINE bool walk_name(walk *w, size_t at, bool is_blind) {
     if (w->count - w->i < 2) {
         walk_leave_open(w, at, true, !is_blind && scan_reads_name(w->hooks));
@@ -112,7 +112,7 @@ WALK_INLINE bool walk_string(walk *w, size_t at, bool is_blind) {
                : answer == NC_SCAN_PASS;
 }
 
-/// The string that is under way goes up to the first place of all, or beyond the blocks.
+/// Continues a string to the first offset of all, or beyond the blocks.
 WALK_INLINE bool walk_rest_of_string(walk *w) {
     nc_scan *s = w->scan;
     if (w->i == w->count) {
@@ -123,7 +123,7 @@ WALK_INLINE bool walk_rest_of_string(walk *w) {
     return !s->is_over;
 }
 
-/// A number or word that begins at `at`. False in doubt, with nothing changed.
+/// Scans a number or word at `at`. Returns false, with nothing changed, if it cannot decide.
 WALK_INLINE bool walk_scalar(walk *w, size_t at, uint8_t byte, bool is_blind, bool *goes_on) {
     bool is_word = byte >= 'a';
     bool is_plain = false;

@@ -11,7 +11,7 @@ static uint16_t bit(nc_json_kind kind) {
     return (uint16_t)(1u << kind);
 }
 
-/// Which scalars are right at sight, and which have to be read.
+/// Derives which scalars are valid without further checks, and which must be read.
 static void settle_kinds(nc_shape_node *node) {
     const uint16_t types = node->types;
     bool has_enum = (node->asks & NC_ASKS_ENUM) != 0;
@@ -50,7 +50,7 @@ static void settle_names(const nc_shape *shape, nc_shape_node *node) {
     memset(node->name_signs, is_closed ? 1 : 0, sizeof node->name_signs);
     for (uint32_t i = 0; i < node->member_count; i++) {
         nc_slice name = nc_shape_slice(shape, node->members[i].name);
-        // Behind an empty name comes its closing quote.
+        // The closing quote follows an empty name.
         bool is_empty = name.length == 0;
         unsigned sign =
             nc_shape_sign(is_empty ? '"' : name.data[0], is_empty ? '"' : name.data[name.length - 1], name.length);
@@ -58,7 +58,7 @@ static void settle_names(const nc_shape *shape, nc_shape_node *node) {
     }
 }
 
-/// Which members are still missed from each one on. Behind the last there is one more, whom no name is.
+/// Derives the members that are still required after each one. A member that matches no name follows the last.
 static void settle_order(nc_shape *shape, const nc_shape_node *node) {
     bool is_optional = true;
     uint32_t required = node->required_count;

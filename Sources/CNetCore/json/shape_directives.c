@@ -35,7 +35,7 @@ bool nc_build_find_directive(nc_shape_slot *out, nc_slice name) {
 
 /* --- values --- */
 
-/// Reads a number into the shape; false when it has too many digits to be compared exactly.
+/// Reads a number into the shape. Returns false if it has too many digits for an exact comparison.
 static bool keep_number(nc_build *build, uint32_t *out, const nc_json_token *token) {
     nc_shape_value value = {.kind = NC_JSON_NUMBER};
     nc_decimal_feed(&value.decimal, token->text);
@@ -157,7 +157,7 @@ bool nc_build_enum(nc_build *build, const nc_json_token *token) {
     return true;
 }
 
-/* --- what follows from them --- */
+/* --- derived properties --- */
 
 static uint16_t types_of_enum(const nc_build *build, const nc_shape_node *node) {
     uint16_t types = 0;
@@ -172,7 +172,7 @@ static uint16_t types_of_enum(const nc_build *build, const nc_shape_node *node) 
     return types;
 }
 
-/// Which types a directive speaks of.
+/// Returns the types that a directive applies to.
 static uint16_t types_of_asks(uint16_t asks) {
     uint16_t types = 0;
     types |= (asks & (NC_ASKS_MIN | NC_ASKS_MAX)) != 0 ? NC_TYPE_NUMBER : 0;

@@ -12,7 +12,7 @@ nc_build_frame *nc_build_top(nc_build *build) {
     return build->depth == 0 ? NULL : &build->frames[build->depth - 1];
 }
 
-/// RFC 6901, 3: `~` and `/` in a name are written `~0` and `~1`.
+/// RFC 6901, 3: `~` and `/` in a name are written as `~0` and `~1`.
 static void name_member(nc_buf *out, nc_slice written) {
     nc_buf name = nc_buf_init(out->max_bytes);
     nc_json_unescape(&name, written);
@@ -27,7 +27,7 @@ static void name_member(nc_buf *out, nc_slice written) {
     nc_buf_deinit(&name);
 }
 
-/// JSON Pointer to the place under way in the shape document, cut to fit a line.
+/// Writes the JSON Pointer of the current position in the shape document, truncated to fit a line.
 static void name_place(const nc_build *build, nc_buf *out) {
     for (uint32_t i = 0; i < build->depth; i++) {
         const nc_build_frame *frame = &build->frames[i];
@@ -68,7 +68,7 @@ static uint32_t add_node(nc_build *build, uint16_t types) {
     return index;
 }
 
-/// The container around gets the node that was just begun.
+/// Attaches a new node to its container.
 static void attach(nc_build *build, uint32_t node) {
     nc_build_frame *frame = nc_build_top(build);
     if (frame == NULL || build->shape->nodes.status != NC_OK || build->pending.status != NC_OK) {
@@ -166,7 +166,7 @@ static bool take_name(nc_build *build, const nc_json_token *token) {
     return true;
 }
 
-/// Copies a name to where eight bytes may be read however short it is.
+/// Copies a short name to a buffer with eight readable bytes.
 static nc_slice padded(nc_slice name, uint8_t room[8]) {
     if (name.length >= 8) {
         return name;
@@ -178,7 +178,7 @@ static nc_slice padded(nc_slice name, uint8_t room[8]) {
     return nc_slice_make(room, name.length);
 }
 
-/// Puts a member into its chain; false when another has its name.
+/// Adds a member to its hash chain. Returns false if the name is taken.
 static bool link_member(nc_shape *shape, nc_shape_node *node, uint32_t index) {
     uint8_t room[8];
     nc_shape_member *member = nc_shape_member_at(shape, index);
@@ -195,7 +195,7 @@ static bool link_member(nc_shape *shape, nc_shape_node *node, uint32_t index) {
     member->last_at = name.length >= 8 ? (uint32_t)name.length - 8 : 0;
     member->first = nc_shape_load(key.data) & member->mask;
     member->last = nc_shape_load(key.data + member->last_at) & member->mask;
-    // A '\' is written as two: such a name never is what is written.
+    // A '\' is always escaped in a text, so such a name never equals its written form.
     bool is_escaped = name.length > 0 && memchr(name.data, '\\', name.length) != NULL;
     member->length = is_escaped ? NC_NO_INDEX - 1 : (uint32_t)name.length;
     member->next = *chain;
@@ -204,7 +204,7 @@ static bool link_member(nc_shape *shape, nc_shape_node *node, uint32_t index) {
     return true;
 }
 
-/// Gives a complete object its members, in chains by hash; false when two have the same name.
+/// Gives a complete object its members, in hash chains. Returns false if two have the same name.
 static bool link_members(nc_build *build, const nc_build_frame *frame, uint64_t offset) {
     nc_shape *shape = build->shape;
     size_t from = frame->pending_at * sizeof(nc_shape_member);
@@ -314,7 +314,7 @@ static bool on_token(void *ctx, const nc_json_token *token) {
     return goes_on && build->status == NC_OK;
 }
 
-/* --- the whole --- */
+/* --- documents --- */
 
 static nc_shape *new_shape(void) {
     nc_shape *shape = nc_alloc_zeroed(1, sizeof *shape);

@@ -1,12 +1,12 @@
-/// The hooks that match a shape, part of the template of json/scan_core.h. SHAPE_HAS_NAMES says whether names that come
-/// twice are looked for as well.
+/// The hooks that match a shape, part of the template json/scan_core.h. SHAPE_HAS_NAMES adds the search for duplicate
+/// names.
 #ifndef NETCORE_PRIVATE_JSON_SHAPE_HOOKS_H
 #define NETCORE_PRIVATE_JSON_SHAPE_HOOKS_H
 
 #include "json/check.h"
 #include "json/number.h"
 
-/// Looks at what JSON is, at a shape, and at names that come twice when that is asked.
+/// Checks the grammar, a shape and, with SHAPE_HAS_NAMES, duplicate names.
 typedef struct scan_hooks {
     nc_match *match;
     nc_scan *scan;
@@ -15,7 +15,7 @@ typedef struct scan_hooks {
 
 #define HOOK_INLINE static inline __attribute__((always_inline))
 
-/// A container begins that is of the wrong type, or one too many.
+/// Reports a container of the wrong type, or one element too many.
 static __attribute__((noinline, cold)) bool refuse_container(nc_match *match, bool is_right, bool is_object,
                                                              uint64_t offset) {
     const nc_match_frame *frame = match->top;
@@ -96,7 +96,7 @@ static bool scan_on_text(scan_hooks *hooks, nc_json_kind kind, nc_slice part, un
     return match->top->skipped > 0 || nc_match_name(match, part, place, offset);
 }
 
-// Names that must not come twice are asked for everywhere.
+// The search for duplicate names needs every name, also in ignored containers.
 #if !SHAPE_HAS_NAMES
 #define SCAN_SKIPS 1
 
@@ -109,7 +109,7 @@ HOOK_INLINE void scan_set_skipped(scan_hooks *hooks, uint64_t count) {
 }
 #endif
 
-/// Whether a name of which eight bytes may be read has no backslash.
+/// Returns true if a name, with eight readable bytes, has no backslash.
 HOOK_INLINE bool is_written(nc_slice name) {
 #if defined(__SSE2__)
     const __m128i backslashes = _mm_set1_epi8('\\');
@@ -122,7 +122,7 @@ HOOK_INLINE bool is_written(nc_slice name) {
         __m128i ends = _mm_unpacklo_epi64(first, _mm_loadl_epi64((const __m128i *)(const void *)last));
         __m128i found = _mm_cmpeq_epi8(ends, backslashes);
         if (name.length > 16) {
-            // Both lie within the name, and overlap.
+            // Both loads lie within the name, and overlap.
             __m128i low = _mm_loadu_si128((const __m128i *)(const void *)name.data);
             __m128i high = _mm_loadu_si128((const __m128i *)(const void *)(last - 8));
             found = _mm_or_si128(_mm_cmpeq_epi8(low, backslashes), _mm_cmpeq_epi8(high, backslashes));
@@ -136,12 +136,12 @@ HOOK_INLINE bool is_written(nc_slice name) {
 #if !SHAPE_HAS_NAMES
 #define SCAN_KNOWS_NAMES 1
 
-/// What the values of the innermost container are known by at sight. Most texts name members in the shape's order; most
-/// others are strangers.
+/// What the innermost container expects next. Most texts have members in the shape's order. Most other members are not
+/// described by the shape.
 typedef struct scan_sight {
     nc_match_frame *frame;
-    const nc_shape_member *expected; // the nobody when members do not come in order
-    const nc_shape_member *member;   // the one under way
+    const nc_shape_member *expected; // nc_shape_nobody if members are out of order
+    const nc_shape_member *member;   // the current one
     const uint8_t *signs;
     unsigned passes;
     unsigned member_free;
@@ -171,7 +171,7 @@ HOOK_INLINE void scan_take_expected(scan_sight *sight) {
 }
 
 HOOK_INLINE bool scan_take_stranger(scan_sight *sight, nc_slice name) {
-    // In front of an empty name is its opening quote.
+    // The opening quote precedes an empty name.
     if (sight->signs[nc_shape_sign(name.data[0], name.data[(ptrdiff_t)name.length - 1], name.length)] != 0 ||
         !is_written(name)) {
         return false;
@@ -185,7 +185,7 @@ HOOK_INLINE void scan_pass_element(scan_sight *sight) {
     sight->frame->index++;
 }
 
-/// The frame of an object gets what only the sight knows.
+/// Stores the sight's state in an object's frame.
 HOOK_INLINE void put_sight(const scan_sight *sight, bool is_value_next) {
     nc_match_frame *frame = sight->frame;
     if (frame->is_ordered) {

@@ -27,7 +27,7 @@ static void take_word(nc_siphash *hash, uint64_t word) {
 
 void nc_siphash_init(nc_siphash *hash, const uint64_t key[2]) {
     hash->v[0] = key[0] ^ UINT64_C(0x736f6d6570736575);
-    hash->v[1] = key[1] ^ UINT64_C(0x646f72616e646f6d) ^ 0xEE; // what marks the longer output
+    hash->v[1] = key[1] ^ UINT64_C(0x646f72616e646f6d) ^ 0xEE; // marks the longer output
     hash->v[2] = key[0] ^ UINT64_C(0x6c7967656e657261);
     hash->v[3] = key[1] ^ UINT64_C(0x7465646279746573);
     hash->tail = 0;

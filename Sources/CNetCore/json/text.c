@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/// Gives out one code point as UTF-8.
+/// Emits a code point as UTF-8.
 static void put(uint32_t point, nc_text_fn take, void *ctx) {
     uint8_t bytes[4];
     size_t length = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
@@ -15,7 +15,7 @@ static void put(uint32_t point, nc_text_fn take, void *ctx) {
     take(ctx, (nc_slice){bytes, length});
 }
 
-/// The high surrogate that waited has no other half.
+/// Emits a high surrogate that has no low surrogate.
 static void put_half(nc_text *text, uint16_t half, nc_text_fn take, void *ctx) {
     put(text->keeps_halves ? half : 0xFFFD, take, ctx);
 }
@@ -53,7 +53,7 @@ static void take_digit(nc_text *text, uint8_t byte, nc_text_fn take, void *ctx) 
     }
 }
 
-/// The letter behind a '\'.
+/// Decodes the letter after a '\'.
 static void take_escape(nc_text *text, uint8_t byte, nc_text_fn take, void *ctx) {
     text->is_escaped = false;
     if (byte == 'u') {
