@@ -1,18 +1,18 @@
 import NetKit
 
-/// What became of one URL: all that -w, --timing and the exit code are made of.
+/// The result of one URL: the data for -w, --timing and the exit code.
 struct Account: Sendable {
     let job: Job
     var method = Method.get
     var status = 0
     var headers: Headers = [:]
     var metrics = Metrics()
-    /// Body bytes of the last request that were sent, as they are told while they go.
+    /// The body bytes of the last request that were sent, updated during the transfer.
     let sent = Lock(0)
-    /// Where the body is, when it is in a file.
+    /// The path of the body, if it is in a file.
     var fileName: String?
     var exitCode = ExitCode.success
-    /// Nil when it went well, or when there is nobody to tell.
+    /// The error message. `nil` after a success, or if there is no reader for it.
     var message: String?
 
     init(_ job: Job) {
@@ -21,10 +21,10 @@ struct Account: Sendable {
 
     var uploadedBytes: Int { sent.withLock { $0 } }
 
-    /// The URL that answered, or the one that was asked.
+    /// The URL of the last hop, or the requested one.
     var url: String { metrics.last?.url ?? WrittenURL(job.url).withoutLogin }
 
-    /// Where a redirect that was not followed leads; without a name and a password in it.
+    /// The target of a redirect that was not followed, without a name and password.
     var redirectURL: String? {
         guard (300...399).contains(status), let place = headers.reference("Location"), !place.isEmpty else {
             return nil
@@ -32,17 +32,17 @@ struct Account: Sendable {
         return (try? resolveReference(place, at: url)).map { WrittenURL($0).withoutLogin }
     }
 
-    /// That of the last request: a redirect may have changed it.
+    /// The method of the last hop. A redirect may have changed it.
     var lastMethod: Method {
         metrics.dropLast().reduce(method) { Verbose.methodAfter($1.status, $0) }
     }
 
-    /// When the server says that its body was changed; seconds since 1970.
+    /// The Last-Modified time, in seconds since 1970.
     var modified: Int64? { headers["Last-Modified"].flatMap(HTTPDate.epochSeconds) }
 
     var took: Duration { metrics.last?.ended ?? .zero }
 
-    /// Up to a moment in each hop, one after the other, as curl counts.
+    /// The sum of the times up to a moment in each hop, as curl computes them.
     func sum(to moment: (HopMetrics) -> Duration?) -> Duration {
         var begin = Duration.zero
         var sum = Duration.zero
@@ -53,7 +53,7 @@ struct Account: Sendable {
         return sum
     }
 
-    /// The time that the hops before the last one took.
+    /// The duration of all hops before the last one.
     var redirectTime: Duration {
         metrics.count > 1 ? metrics[metrics.count - 2].ended ?? .zero : .zero
     }

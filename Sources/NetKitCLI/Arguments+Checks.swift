@@ -1,6 +1,6 @@
 import NetKit
 
-/// What does not go together in a command line, told before anything is sent.
+/// Rejects incompatible options before anything is sent.
 extension Arguments {
     func check() throws(UsageError) {
         if urls.isEmpty {
@@ -43,7 +43,7 @@ extension Arguments {
         }
     }
 
-    /// It can be read once, and sent to one URL.
+    /// Standard input can be read once, and sent to one URL.
     private func checkStandardInput() throws(UsageError) {
         let readers = (headers + proxyHeaders).count { if case .file("-") = $0 { true } else { false } }
         let senders = uploads.count { $0 == "-" } + form.count { $0.readsStandardInput }
@@ -64,7 +64,7 @@ extension Arguments {
         }
     }
 
-    /// An empty name is none: it would show only once everything has been sent.
+    /// An empty file name is rejected here. Otherwise the error would appear only after everything was sent.
     private func checkFiles() throws(UsageError) {
         if outputs.count > urls.count {
             throw UsageError("there are more -o and -O than URLs")

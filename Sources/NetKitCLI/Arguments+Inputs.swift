@@ -1,6 +1,6 @@
 import NetKit
 
-/// What -d, -H and a field of -F name is read before the first URL, and once: a pipe has nothing for a second one.
+/// Reads the files of -d, -H and -F fields before the first URL, and only once: a pipe has no data for a second one.
 extension Arguments {
     mutating func readInputs() throws(Failure) {
         Interrupt.isWaiting(true)
@@ -9,20 +9,20 @@ extension Arguments {
         changes = Array(try headers.map { choice throws(Failure) in try Self.changes(of: choice) }.joined())
         proxyFields = Array(try proxyHeaders.map { choice throws(Failure) in try Self.fields(of: choice) }.joined())
         condition = timeCondition.flatMap(Self.condition)
-        // For --curl it is curl that reads it.
+        // With --curl, curl reads it.
         if urls.count > 1 && !printsCurl {
             form = try form.map { field throws(Failure) in try field.readForSeveral() }
         }
     }
 
-    /// Whether -H 'NAME:' says to leave a field out; known once its files are read.
+    /// Whether -H 'NAME:' omits a field. Valid after the files were read.
     func leavesOut(_ name: String) -> Bool {
         changes.contains { change in
             if case .leaveOut(let other) = change { other.lowercased() == name.lowercased() } else { false }
         }
     }
 
-    /// The pieces of -d are joined by "&", those of --json are not.
+    /// The values of -d are joined by "&", those of --json are not.
     private func joinedData() throws(Failure) -> [UInt8]? {
         if data.isEmpty {
             return nil
@@ -37,7 +37,7 @@ extension Arguments {
         return bytes
     }
 
-    /// Nil for what is neither a date nor a file that is there.
+    /// Returns `nil` for text that is neither a date nor an existing file.
     private static func condition(_ text: String) -> Headers.Field? {
         let names: [Unicode.Scalar: String] = [
             "-": "If-Unmodified-Since", "=": "Last-Modified", "+": "If-Modified-Since",
@@ -67,7 +67,7 @@ extension Arguments {
         }
     }
 
-    /// A value in other bytes than UTF-8 is sent as it is: it is read with one scalar for each byte.
+    /// A value that is not UTF-8 is sent unchanged: it is read with one scalar for each byte.
     private static func change(_ line: some Collection<UInt8>) throws(UsageError) -> HeaderChange {
         if let text = String(validating: line, as: UTF8.self) {
             return try OptionValue.header(text)
@@ -78,7 +78,7 @@ extension Arguments {
         return .send(.init(name: field.name, bytes: Bytes(value)))
     }
 
-    /// A line is not told: whoever writes fields into a file may hide them there.
+    /// Errors do not show the line, because a file of fields may contain secrets.
     private static func changes(in path: String) throws(Failure) -> [HeaderChange] {
         let bytes: [UInt8]
         do throws(SystemError) {

@@ -1,27 +1,27 @@
 import NetKit
 
-/// What a command line asks for: a value, made without touching anything.
+/// The parsed command line: a value, created without side effects.
 struct Arguments: Sendable {
-    /// A -H: a field to send, or the name of a default one to leave out.
+    /// The value of -H: a field to send, or the name of a default field to omit.
     enum HeaderChange: Sendable {
         case send(Headers.Field)
         case leaveOut(String)
     }
 
-    /// A -H: a change, or the file whose lines are such.
+    /// The value of -H: a change, or a file with one change per line.
     enum HeaderChoice: Sendable {
         case change(HeaderChange)
         case file(String)
     }
 
-    /// A -d, --data-raw, --data-binary, --data-urlencode or --json, before its file is read.
+    /// The value of -d, --data-raw, --data-binary, --data-urlencode or --json, before its file is read.
     struct DataPiece: Sendable {
         enum Kind: Sendable {
-            /// Without its line ends, where a file is read.
+            /// Line ends of a file are removed.
             case plain
-            /// As it stands, and never a file.
+            /// Sent unchanged; "@" has no meaning.
             case raw
-            /// As it stands.
+            /// Sent unchanged.
             case whole
             case encoded
             case json
@@ -30,17 +30,18 @@ struct Arguments: Sendable {
         var text: String
         var kind = Kind.plain
         var isJSON: Bool { kind == .json }
-        /// The file that `@file` names; "-" is standard input.
+        /// The file of `@file`; "-" is standard input.
         var file: String? { kind == .raw ? nil : text.behind("@") }
     }
 
-    /// A -o or -O: where the body of one URL goes.
+    /// The value of -o or -O: the output of one URL.
     enum OutputChoice: Sendable {
         case path(String)
-        /// The last segment of the URL's path, in a folder; its name ends in "/", and the current one's is empty.
+        /// The last segment of the URL's path, in a directory. `folder` ends in "/"; it is empty for the current
+        /// directory.
         case remoteName(folder: String)
 
-        /// As --output-dir puts it.
+        /// Returns the output in the directory of --output-dir.
         func placed(in folder: String) -> OutputChoice {
             switch self {
             case .path("-"): self
@@ -50,42 +51,42 @@ struct Arguments: Sendable {
         }
     }
 
-    /// In order; the first -o or -O is the first one's, and so is the first -T.
+    /// The URLs in order. The first -o or -O applies to the first one, and so does the first -T.
     var urls: [String] = []
     var outputs: [OutputChoice] = []
-    /// Whether -O is said of each URL that has no -o.
+    /// Whether -O applies to each URL without -o.
     var namesAll = false
     var outputFolder = ""
-    /// Whether folders of output files are made.
+    /// Whether missing directories of output files are created.
     var makesFolders = false
-    /// Whether a file gets the time of Last-Modified.
+    /// Whether output files get the time of Last-Modified.
     var keepsTime = false
     var uploads: [String] = []
     var isParallel = false
 
     var method: String?
     var headers: [HeaderChoice] = []
-    /// The headers with the lines of files, once they are read.
+    /// The changes of all headers, after their files were read.
     var changes: [HeaderChange] = []
     var data: [DataPiece] = []
-    /// The data put together, once its files are read; nil without any.
+    /// The combined data, after its files were read; `nil` without data.
     var sentData: [UInt8]?
     var form: [FormField] = []
-    /// What makes the form, as it was written.
+    /// The arguments of the form, as written.
     var formWords: [String] = []
-    /// -z: a date, or the file whose time counts.
+    /// The value of -z: a date, or a file whose time is used.
     var timeCondition: String?
-    /// The field that asks so, once that is known.
+    /// The conditional field for -z, when it is known.
     var condition: Headers.Field?
-    /// The bytes that -r asks for, as Range has them.
+    /// The value of -r, in the syntax of Range.
     var range: String?
-    /// Notes on values that were completed.
+    /// Warnings about values that were completed.
     var warnings: [String] = []
     var asksForHead = false
     var sendsDataInURL = false
     var followsRedirects = false
     var maxRedirects = 50
-    /// Whether --proto takes http away.
+    /// Whether --proto excludes http.
     var refusesPlain = false
     var userAgent: String?
     var referer: String?
@@ -96,14 +97,14 @@ struct Arguments: Sendable {
 
     var login: Login?
     var usesDigest = false
-    /// What --oauth2-bearer shows.
+    /// The value of --oauth2-bearer.
     var token: String?
-    /// Nil: neither -n nor --netrc-file was said.
+    /// `nil` without -n and --netrc-file.
     var netrc: NetrcChoice?
     var cookies: [String] = []
     var cookieFiles: [String] = []
     var cookieJar: String?
-    /// Of files: those that end with a browser's session are not taken.
+    /// Whether session cookies in files are ignored.
     var dropsSessionCookies = false
     var certificate: (path: String, password: String?)?
     var key: String?
@@ -114,12 +115,12 @@ struct Arguments: Sendable {
     var proxy: ProxyPlace?
     var proxyLogin: Login?
     var proxyHeaders: [HeaderChoice] = []
-    /// The same with the lines of files, once they are read.
+    /// The proxy's fields, after their files were read.
     var proxyFields: [Headers.Field] = []
     var unproxied: [String] = []
-    /// Whether http goes through a tunnel as well.
+    /// Whether http also uses a tunnel.
     var usesTunnel = false
-    /// What --connect-to says, and --resolve.
+    /// The values of --connect-to and --resolve.
     var connections: [AddressOverride] = []
     var resolved: [AddressOverride] = []
     var unixSocket: String?
@@ -131,7 +132,7 @@ struct Arguments: Sendable {
     var headPath: String?
     var writeOut: String?
     var showsTiming = false
-    /// Where the same goes as a picture.
+    /// The file for the timing as a picture.
     var timingPath: String?
     var isVerbose = false
     var isSilent = false
@@ -147,21 +148,21 @@ struct Arguments: Sendable {
     var bytesPerSecond: Int?
     var connectLimit: Duration?
     var totalLimit: Duration?
-    /// Tries after the first one.
+    /// The number of retries.
     var retries = 0
     var retriesAllErrors = false
-    /// Between two tries; nil doubles from a second on.
+    /// The delay between retries. If `nil`, it starts at one second and doubles.
     var retryDelay: Duration?
-    /// After which no try begins.
+    /// The time after which no retry begins.
     var retryLimit: Duration?
-    /// The time between two starts.
+    /// The interval between the starts of transfers.
     var startInterval: Duration?
     var printsCurl = false
     var archivePath: String?
     var wantsHelp = false
     var wantsVersion = false
 
-    /// Reads a command line, the program's name left out.
+    /// Parses the arguments, without the program's name.
     init(parsing words: [String]) throws(UsageError) {
         var rest = words[...]
         var areOptionsOver = false
@@ -190,7 +191,7 @@ struct Arguments: Sendable {
         }
     }
 
-    /// What curl has to be told beside the request: forms, and the files that it reads as nk does.
+    /// The arguments of curl that are not part of the request: forms, and the files that it reads as nk does.
     var wordsForCurl: [String] {
         formWords + netrcWords + cookieFiles.filter { !$0.isEmpty }.flatMap { ["-b", $0] }
             + (dropsSessionCookies ? ["-j"] : [])
@@ -204,7 +205,7 @@ struct Arguments: Sendable {
         }
     }
 
-    /// The options that write a file at the end, and the file of each that is given.
+    /// The options that write a file at the end, with their files.
     var filesAtTheEnd: [(option: String, path: String)] {
         [("-D", headPath), ("-c", cookieJar), ("--timing-svg", timingPath), ("--har", archivePath)]
             .compactMap { option, path in path.map { (option, $0) } }
@@ -212,7 +213,7 @@ struct Arguments: Sendable {
 
     private mutating func take(long name: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
         guard let option = Option.named(name) else {
-            // Behind "=" may stand a password.
+            // The text after "=" may be a password.
             let shown = name.prefix { $0 != "=" }
             throw UsageError("unknown option --\(shown)" + (shown == name ? "" : ": a value is a word of its own"))
         }
@@ -225,9 +226,9 @@ struct Arguments: Sendable {
         }
     }
 
-    /// Short options may stand together (-sSf), and the last one's value may follow at once (-XPOST).
+    /// Short options can be combined (-sSf), and the value can follow the last one directly (-XPOST).
     private mutating func take(shorts word: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
-        // Scalar by scalar: a value that begins with an accent would be part of its option's letter.
+        // By Unicode scalars: a value that begins with a combining mark would otherwise be part of the option's letter.
         var letters = word.unicodeScalars[...]
         while let letter = letters.popFirst() {
             guard let option = Option.all.first(where: { $0.short == Character(letter) }) else {
@@ -246,13 +247,13 @@ struct Arguments: Sendable {
         }
     }
 
-    /// As curl does, a URL without a scheme is taken for http. "http:x" is left for the library to refuse.
+    /// A URL without a scheme is treated as http, as in curl. The library rejects "http:x".
     private static func completed(_ url: String) -> String {
         url.isEmpty || !WrittenURL(url).scheme.isEmpty ? url : "http://" + url
     }
 }
 
-/// A command line that cannot be read: one line that names the offender.
+/// An invalid command line: one line that names the invalid argument.
 struct UsageError: Error {
     let message: String
     let exitCode: Int32
@@ -263,9 +264,9 @@ struct UsageError: Error {
     }
 }
 
-/// One URL of a command line, and what goes with it.
+/// One URL of a command line, with its options.
 struct Job: Sendable {
-    /// Its place in the command line, from 0.
+    /// The index in the command line, from 0.
     let index: Int
     let url: String
     let output: Arguments.OutputChoice?

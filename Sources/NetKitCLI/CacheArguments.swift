@@ -1,22 +1,22 @@
 import NetKit
 
-/// What a command line says of the cache.
+/// The options of the cache.
 struct CacheArguments: Sendable {
-    /// How old an answer may be; nil where nothing says.
+    /// The maximum age of a response without an explicit lifetime.
     var maximumAge: Duration?
     var version: Int64?
     var directory: String?
     var mode: CacheMode?
-    /// Whether the server's word counts, and not the command line's.
+    /// Whether the server's rules apply instead of the command line's.
     var isHTTP = false
     var isOffline = false
 
-    /// How old an answer may be where nothing says: good for ever.
+    /// The default maximum age: practically unlimited.
     fileprivate static let unlimitedAge = Duration.seconds(1 << 40)
 
     private var isWanted: Bool { maximumAge != nil || mode != nil || isHTTP || isOffline }
 
-    /// Whether a stored answer and the network's are both written.
+    /// Whether both a stored response and the network's are written.
     var deliversTwice: Bool { isWanted && !isOffline && mode == .cacheThenNetwork }
 
     func check() throws(UsageError) {
@@ -28,7 +28,7 @@ struct CacheArguments: Sendable {
         }
     }
 
-    /// Nil without a cache.
+    /// The cache rules, or `nil` without a cache.
     var rules: CacheRules? {
         guard isWanted else { return nil }
         let mode = isOffline ? .cacheOnly : mode ?? .cacheElseNetwork
@@ -42,7 +42,7 @@ struct CacheArguments: Sendable {
         return .application(policy)
     }
 
-    /// Where answers are kept; nil without a cache.
+    /// Returns the store, or `nil` without a cache.
     func store() throws(Failure) -> DiskCacheStore? {
         guard rules != nil else { return nil }
         if let directory {
@@ -57,7 +57,7 @@ struct CacheArguments: Sendable {
 }
 
 extension Option {
-    /// What is kept.
+    /// Cache.
     static let cache: [Option] = [
         value(nil, "cache") { (arguments, text) throws(UsageError) in
             arguments.cache.maximumAge = try OptionValue.age(text, of: "--cache")
@@ -83,7 +83,7 @@ extension Option {
 }
 
 extension OptionValue {
-    /// Decimal seconds, from 0.
+    /// Parses decimal seconds, from 0.
     static func age(_ text: String, of option: String) throws(UsageError) -> Duration {
         let digits = !text.isEmpty && text.utf8.allSatisfy { (48...57).contains($0) || $0 == 46 }
         guard digits, let seconds = Double(text), seconds <= 1e12 else {
@@ -92,7 +92,7 @@ extension OptionValue {
         return .milliseconds(Int64((seconds * 1000).rounded()))
     }
 
-    /// A mode's name; stale-while-revalidate and stale-if-error may have "=SECONDS" behind them.
+    /// Parses the name of a mode. stale-while-revalidate and stale-if-error may have "=SECONDS" appended.
     static func cacheMode(_ text: String) throws(UsageError) -> CacheMode {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let day = Duration.seconds(86_400)
@@ -112,7 +112,7 @@ extension OptionValue {
 }
 
 extension Headers {
-    /// With what the cache did, as RFC 9211 writes it, where one was asked.
+    /// Returns the fields with Cache-Status (RFC 9211), if a cache was used.
     func telling(_ report: CacheReport?) -> Headers {
         guard let report else { return self }
         var headers = self
@@ -122,10 +122,10 @@ extension Headers {
 }
 
 extension CacheReport {
-    /// Whether the answer came without an exchange.
+    /// Whether the response needed no transfer.
     var sendsNothing: Bool { [.hit, .staleHit].contains(outcome) }
 
-    /// A member of Cache-Status: "nk; hit; ttl=57; age=3; detail=fresh".
+    /// The value of Cache-Status: "nk; hit; ttl=57; age=3; detail=fresh".
     fileprivate var cacheStatus: String {
         var parts = ["nk"]
         switch outcome {

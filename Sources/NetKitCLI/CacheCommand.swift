@@ -5,7 +5,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// `nk cache`: what is in a cache's folder.
+/// `nk cache`: shows and removes the entries of a cache directory.
 enum CacheCommand {
     static let help = """
         Usage: nk cache list DIR          name, bytes, age, status and URL of each
@@ -55,7 +55,7 @@ enum CacheCommand {
         }
     }
 
-    /// A folder that is missing is not made.
+    /// A missing directory is not created.
     private static func store(at path: String) throws(Failure) -> DiskCacheStore {
         var isFolder = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder else {
@@ -64,7 +64,7 @@ enum CacheCommand {
         return DiskCacheStore(directory: path)
     }
 
-    // MARK: What is there
+    // MARK: Listing
 
     private static func answers(in store: DiskCacheStore) async throws(NetError) -> [(CacheListing, CachedHead)] {
         try await store.list().compactMap { line in line.entry.cachedHead.map { (line, $0) } }
@@ -111,7 +111,7 @@ enum CacheCommand {
         return (key + versions + app, told)
     }
 
-    // MARK: What goes
+    // MARK: Removal
 
     private static func remove(_ words: [String], from store: DiskCacheStore) async throws -> String {
         let count: Int
@@ -131,7 +131,7 @@ enum CacheCommand {
         return "removed \(count)\n"
     }
 
-    // MARK: Figures
+    // MARK: Statistics
 
     private static func stats(_ store: DiskCacheStore) async throws(NetError) -> String {
         let usage = try await store.usage()

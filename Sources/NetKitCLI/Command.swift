@@ -1,6 +1,6 @@
 import NetKit
 
-/// From the command line to the exit code.
+/// Runs a command line and returns the exit code.
 enum Command {
     static func run(words: () throws(UsageError) -> [String]) async -> Int32 {
         do throws(UsageError) {
@@ -35,7 +35,7 @@ enum Command {
         }
     }
 
-    /// A subcommand that answers with a text, or with one line and exit code 2.
+    /// Runs a subcommand that returns a text, or fails with one line and exit code 2.
     private static func answer(
         _ words: ArraySlice<String>, _ run: (ArraySlice<String>) throws(UsageError) -> String
     ) -> Int32 {
@@ -63,7 +63,8 @@ enum Command {
         await untilInterrupted { () async throws(Failure) in await (try Session(arguments)).run() }
     }
 
-    /// Work that the first signal cancels. It returns the exit code, unless a signal came: then nk dies of that.
+    /// Runs work that the first signal cancels. Returns the exit code. If a signal arrived, nk ends by that signal
+    /// instead.
     static func untilInterrupted(_ perform: @escaping @Sendable () async throws(Failure) -> Int32) async -> Int32 {
         let work = Task { () async -> Int32 in
             do throws(Failure) {
@@ -80,7 +81,7 @@ enum Command {
         return code
     }
 
-    /// - Parameter body: what stands behind the text, as it is.
+    /// - Parameter body: bytes that are written after the text.
     static func show(_ text: String, _ body: Bytes = []) -> Int32 {
         do throws(SystemError) {
             try Terminal.write(text, to: Terminal.standardOutput)

@@ -1,8 +1,8 @@
 import NetKit
 
-/// What stands behind the options of a subcommand.
+/// Parses the arguments of a subcommand.
 extension ArraySlice<String> {
-    /// The word behind an option.
+    /// Removes and returns the value of an option.
     mutating func takeValue(of option: String, mayBeEmpty: Bool = false) throws(UsageError) -> String {
         guard let value = popFirst(), mayBeEmpty || !value.isEmpty else {
             throw UsageError("option \(option) needs a value")
@@ -18,7 +18,7 @@ extension ArraySlice<String> {
         return count
     }
 
-    /// A field to send, written as behind the `-H` of a fetch. What is wrong with it is not repeated: it may be a secret.
+    /// Parses a field as for the `-H` of a fetch. Errors do not repeat the text, because it may be a secret.
     mutating func takeField(of option: String, to headers: inout Headers) throws(UsageError) {
         let text = try takeValue(of: option)
         guard case .send(let field)? = try? OptionValue.header(text), !field.name.isEmpty else {

@@ -1,4 +1,4 @@
-/// `nk completions`: what a shell has to know to complete nk's words.
+/// `nk completions`: prints shell completions.
 enum CompletionsCommand {
     static let help = """
         Usage: nk completions bash|zsh|fish
@@ -22,7 +22,7 @@ enum CompletionsCommand {
     }
 }
 
-/// `nk manual`: the manual page nk(1).
+/// `nk manual`: prints the manual page nk(1).
 enum ManualCommand {
     static let help = """
         Usage: nk manual

@@ -1,25 +1,25 @@
 import NetKit
 
-/// Standard error: lines for the user, and below them, on a terminal, a line of progress for each transfer.
+/// Standard error: messages, and on a terminal a progress line for each transfer below them.
 final class Console: Sendable {
-    /// Ten times a second is as often as anyone can look.
+    /// Ten updates a second are enough for a reader.
     private static let interval = Duration.milliseconds(100)
 
     private struct Screen {
-        /// Lines that stand on the terminal now, to be drawn over.
+        /// The progress lines that are on the terminal and will be overwritten.
         var drawn: [String] = []
     }
 
     private let showsProgress: Bool
     private let window: @Sendable () -> (columns: Int, rows: Int)
     private let write: @Sendable (String) -> Void
-    // Two locks: the loop thread, which brings the news, never waits for the terminal.
+    // Two locks, so that the loop thread, which reports progress, never waits for the terminal.
     private let news = Lock<[(id: Int, line: ProgressLine)]>([])
     private let screen = Lock(Screen())
 
     /// - Parameters:
-    ///   - window: asked before each drawing.
-    ///   - write: where it goes.
+    ///   - window: returns the terminal's size before each update.
+    ///   - write: writes the text.
     init(
         showsProgress: Bool, window: @escaping @Sendable () -> (columns: Int, rows: Int) = { Window.size },
         write: @escaping @Sendable (String) -> Void = { try? Terminal.write($0, to: Terminal.standardError) }
@@ -29,7 +29,7 @@ final class Console: Sendable {
         self.write = write
     }
 
-    /// Writes lines, in one piece, above the progress.
+    /// Writes lines above the progress, in one write.
     func say(_ lines: [String]) {
         say(text: lines.map { $0 + "\n" }.joined())
     }
@@ -38,7 +38,7 @@ final class Console: Sendable {
         say([line])
     }
 
-    /// As it is; a text without an end of its line gets one where progress is drawn.
+    /// Writes a text unchanged. If progress is shown, a missing line end is added.
     func say(text: String) {
         if text.isEmpty {
             return
@@ -66,7 +66,7 @@ final class Console: Sendable {
         }
     }
 
-    /// The line goes; another one may stay in its place.
+    /// Removes a transfer's line. A final line may replace it.
     func end(_ id: Int, leaving last: ((Int) -> String)? = nil) {
         let wasShown = news.withLock { news in
             let count = news.count
@@ -79,7 +79,7 @@ final class Console: Sendable {
         }
     }
 
-    /// Draws until the task is cancelled.
+    /// Updates the progress until the task is cancelled.
     func keepDrawing() async {
         while showsProgress, (try? await Task.sleep(for: Self.interval)) != nil {
             draw()
@@ -104,10 +104,10 @@ final class Console: Sendable {
         }
     }
 
-    /// Room for the "^C" that a terminal writes behind the line: it must not wrap.
+    /// Leaves room for the "^C" that a terminal appends: the line must not wrap.
     private static func width(_ columns: Int) -> Int { max(0, columns - 2) }
 
-    /// Back to the first line's first column, and nothing from there on.
+    /// Returns the sequence that moves to the first column of the first line and clears the remainder.
     private static func erasure(of lines: [String]) -> String {
         if lines.isEmpty {
             return ""

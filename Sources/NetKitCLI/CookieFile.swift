@@ -1,6 +1,6 @@
 import NetKit
 
-/// The files of -b and -c, in the Netscape format.
+/// Cookie files of -b and -c, in the Netscape format.
 enum CookieFile {
     private static let title = """
         # Netscape HTTP Cookie File
@@ -11,11 +11,11 @@ enum CookieFile {
 
     typealias Contents = (cookies: [Cookie], foreignLines: Int)
 
-    /// What a file holds, and how many of its lines are neither a cookie nor a comment.
+    /// Reads a file, and counts the lines that are neither a cookie nor a comment.
     static func read(_ path: String) throws(SystemError) -> Contents { read(try InputFile.contents(of: path)) }
 
-    /// The same of the jar, which nk writes back: one that another user could have written is an error. A missing jar is
-    /// empty.
+    /// Reads the cookie jar, which nk also writes. It is an error if another user could have written it. A missing jar
+    /// is empty.
     static func readJar(_ path: String) throws(NetError) -> Contents {
         let bytes = try StateFile.contents(of: path, maximumBytes: InputFile.maxDocumentBytes) ?? []
         return read(bytes)
@@ -35,7 +35,7 @@ enum CookieFile {
         return (cookies, foreignLines)
     }
 
-    /// For its owner's eyes alone; whole or not at all.
+    /// Writes the file atomically, readable by its owner only.
     static func write(_ cookies: [Cookie], to path: String) throws(SystemError) {
         let lines = cookies.compactMap { try? $0.netscapeLineBytes }
         let text = Array(title.utf8) + lines.flatMap { Array($0) + [0x0A] }

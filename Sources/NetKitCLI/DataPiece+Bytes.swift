@@ -1,7 +1,7 @@
 import NetKit
 
 extension Arguments.DataPiece {
-    /// What is sent of it, once its file is read. A file of -d loses its line ends, as in curl.
+    /// Returns the bytes to send, after reading the file. A file of -d loses its line ends, as in curl.
     func bytes() throws(Failure) -> [UInt8] {
         switch kind {
         case .encoded:
@@ -15,8 +15,8 @@ extension Arguments.DataPiece {
         }
     }
 
-    /// curl's --data-urlencode: CONTENT, =CONTENT, NAME=CONTENT, @FILE or NAME@FILE, and "=" goes before "@"; the name
-    /// stays as it is.
+    /// Implements curl's --data-urlencode: CONTENT, =CONTENT, NAME=CONTENT, @FILE or NAME@FILE. "=" takes precedence
+    /// over "@", and the name is not encoded.
     private func encodedBytes() throws(Failure) -> [UInt8] {
         guard let (name, mark, rest) = text.cut(atFirst: "=") ?? text.cut(atFirst: "@") else {
             return Percent.form(text.utf8)
@@ -35,7 +35,7 @@ extension Arguments.DataPiece {
 }
 
 extension Percent {
-    /// As curl does for forms: everything but letters, digits and "-._~", and a space as "+".
+    /// Encodes a form value as curl does: everything except letters, digits and "-._~", and a space as "+".
     fileprivate static func form(_ bytes: some Sequence<UInt8>) -> [UInt8] {
         let digits = Array("0123456789ABCDEF".utf8)
         var escaped: [UInt8] = []

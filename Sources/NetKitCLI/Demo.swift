@@ -1,6 +1,6 @@
 import NetKit
 
-/// A walk through the library, against a server of its own. Every line is computed from what came back.
+/// A demonstration of the library with its own server. Every line is computed from real responses.
 struct Demo {
     static let help = """
         Usage: nk demo
@@ -13,7 +13,7 @@ struct Demo {
 
         """
 
-    /// Runs every step; the first unexpected outcome ends the walk.
+    /// Runs all steps. The first unexpected outcome ends the demonstration.
     static func run() async -> Int32 {
         guard let server = DemoServer(), let secure = DemoServer(isSecure: true) else {
             Terminal.complain("nk: (\(ExitCode.demo)) the loopback server did not start")
@@ -78,7 +78,7 @@ struct Demo {
         return ExitCode.demo
     }
 
-    // MARK: The steps
+    // MARK: Steps
 
     private func typedResult(_ agent: Agent) async throws -> [String] {
         let response = try await agent.send(Request<[City]>("cities"))
@@ -139,7 +139,7 @@ struct Demo {
         ]
     }
 
-    /// The server itself tells when it is in the middle of its reply, so that nothing here sleeps.
+    /// The server reports when it is in the middle of its reply, so this needs no sleep.
     private func cancel(_ agent: Agent) async throws -> [String] {
         let task = Task.detached { try await agent.send(Request<Bytes>("stalled")) }
         let isStalled = server.waitForStalled()
@@ -173,13 +173,13 @@ struct Demo {
         try await failure(agent, Request("villages"), with: .unacceptableStatus)
     }
 
-    /// The port of a server that has just gone is nobody's.
+    /// The port of a server that has just ended is unused.
     private func nobody(_ agent: Agent) async throws -> [String] {
         guard let port = DemoServer()?.port else { throw Unexpected(what: "no second server") }
         return try await failure(agent, Request("http://127.0.0.1:\(port)/"), with: .refused)
     }
 
-    // MARK: Judging
+    // MARK: Checks
 
     private func expect(_ holds: Bool, _ otherwise: @autoclosure () -> String) throws(Unexpected) {
         if !holds {

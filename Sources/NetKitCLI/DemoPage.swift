@@ -1,6 +1,6 @@
-/// How the walk looks: a number, a name, and what came of it, in columns of 80.
+/// The demonstration's output: a number, a name and a result, in 80 columns.
 final class DemoPage {
-    /// Why printing ended, when it did.
+    /// The error that ended the output, or `nil`.
     private(set) var fault: String?
     private let hasColours = Terminal.hasColours
 

@@ -1,26 +1,26 @@
 import NetKit
 
-/// What a command line says of downloads that are resumed, checked or cut into segments.
+/// The options of downloads that are resumed, checked or split into segments.
 struct DownloadArguments: Sendable {
-    /// -C -: what an earlier try left is gone on with.
+    /// -C -: an earlier download is resumed.
     var resumes = false
     var segments: Int?
     var sha256: [UInt8]?
     var md5: [UInt8]?
-    /// -J: the name comes from the head.
+    /// -J: the name comes from the response head.
     var takesNameFromHead = false
-    /// --clobber and --no-clobber; nil: neither was said.
+    /// --clobber and --no-clobber; `nil` without both.
     var replaces: Bool?
     var partialFolder: String?
     var trustsServer = false
 
-    /// Whether any of it was asked for.
+    /// Whether any of these options was given.
     var isAsked: Bool {
         resumes || segments != nil || sha256 != nil || md5 != nil || takesNameFromHead || replaces == false
             || partialFolder != nil || trustsServer
     }
 
-    /// curl resumes at a byte that its user names; here the byte is the one that is proven.
+    /// curl resumes at a byte given by the user; nk resumes at the last checkpoint.
     static func offset(_ text: String) throws(UsageError) -> Bool {
         if text != "-" {
             throw UsageError("-C takes '-' alone: where to go on is known from the partial file")
@@ -35,7 +35,7 @@ struct DownloadArguments: Sendable {
         return count
     }
 
-    /// Hex digits of either case.
+    /// Parses hex digits of either case.
     static func digest(_ text: String, bytes: Int, of option: String) throws(UsageError) -> [UInt8] {
         let digits = text.compactMap(\.hexDigitValue)
         guard text.utf8.count == 2 * bytes, digits.count == 2 * bytes else {
@@ -69,13 +69,14 @@ extension Option {
     ]
 }
 
-/// Where a download goes, and how.
+/// The destination and the options of a download.
 struct DownloadJob: Sendable {
     let path: String
     let options: DownloadOptions
     private let isInCurrentFolder: Bool
 
-    /// Nil for a URL whose body is not downloaded: it goes to standard output, or nothing of a download was asked for.
+    /// Returns `nil` if the body is not downloaded: it is written to standard output, or no option of downloads was
+    /// given.
     init?(_ job: Job, of arguments: Arguments) throws(Failure) {
         let asked = arguments.downloads
         var options = DownloadOptions()
@@ -101,7 +102,7 @@ struct DownloadJob: Sendable {
             if !asked.isAsked {
                 return nil
             }
-            // Without -J the name is the one that -O always takes, and it replaces a file as -O does.
+            // Without -J the name is the one of -O, and the file is replaced as with -O.
             path =
                 asked.takesNameFromHead
                 ? (folder.isEmpty ? "./" : folder) : folder + (try Output.remoteName(of: job.url))
@@ -118,7 +119,7 @@ struct DownloadJob: Sendable {
         }
     }
 
-    /// The file as people know it: of the current folder they wrote nothing with -J.
+    /// Returns the file's name for messages: with -J, without the current directory.
     func named(_ file: String) -> String {
         isInCurrentFolder && file.hasPrefix("./") ? String(file.dropFirst(2)) : file
     }

@@ -5,7 +5,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// `nk downloads`: what lies in a directory that is not whole.
+/// `nk downloads`: lists the incomplete downloads of a directory.
 enum DownloadsCommand {
     static let help = """
         Usage: nk downloads list DIR                     what is not whole yet

@@ -1,6 +1,6 @@
 import NetKit
 
-/// What nk tells its caller: curl's number wherever curl has one, from 100 its own.
+/// The exit codes of nk. They are curl's where curl has one; from 100 they are nk's own.
 enum ExitCode {
     static let success: Int32 = 0
     static let badScheme: Int32 = 1
@@ -14,7 +14,7 @@ enum ExitCode {
     static let badAddress: Int32 = 49
     static let tooLarge: Int32 = 63
     static let pinMismatch: Int32 = 90
-    /// A step of the demonstration came out otherwise than it should.
+    /// A step of the demonstration had an unexpected outcome.
     static let demo: Int32 = 1
 
     private static let `internal`: Int32 = 100
@@ -26,17 +26,17 @@ enum ExitCode {
     private static let badDigest: Int32 = 106
     private static let notCached: Int32 = 107
     private static let badImage: Int32 = 108
-    /// A text of `nk validate` is not as it should be.
+    /// A text given to `nk validate` is invalid.
     static let invalid: Int32 = 1
 
     private static let table: [NetError.Code: Int32] = [
-        // From the command line.
+        // Usage.
         .usage: usage, .badMethod: usage, .badHeader: usage, .tooLarge: usage,
         .badParameter: usage, .badPart: read, .badPin: usage, .badShape: usage,
         .badURL: badURL, .badScheme: badScheme, .unsupported: 4, .closed: other, .bodyLength: read, .notRewindable: 65,
         // Resources.
         .noMemory: 27, .file: read, .descriptors: resources, .thread: resources,
-        // The reply.
+        // The response.
         .badResponse: 8, .badCoding: 61, .headTooLarge: 56, .bodyTooLarge: tooLarge, .badRedirect: 3,
         .badImage: badImage, .badJSON: badJSON, .shapeMismatch: shapeMismatch, .unacceptableType: badType,
         .unacceptableStatus: badStatus, .digestMismatch: badDigest, .badRange: 33,
@@ -53,11 +53,11 @@ enum ExitCode {
         .bodySource: read, .notCached: notCached,
     ]
 
-    /// One of our codes may stand for several of curl's: a reset while sending is 55, while receiving 56, in a
-    /// handshake 35. There the CURLcode underneath tells; elsewhere the number underneath may be of another kind.
+    /// One code may correspond to several of curl's: a reset is 55 while sending, 56 while receiving and 35 in a
+    /// handshake. There the native CURLcode decides; the native codes of other errors may be of another kind.
     static func of(_ error: NetError) -> Int32 {
         let isNetwork = (100...110).contains(error.code.rawValue) && (1...99).contains(error.nativeCode)
-        // A reply in another version of HTTP, or in none, is 1 to curl, and one with broken chunks 56.
+        // In curl, a response with another version of HTTP or none is 1, and one with malformed chunks is 56.
         let isReply = error.code == .badResponse && [1, 56].contains(error.nativeCode)
         return isNetwork || isReply ? Int32(error.nativeCode) : table[error.code] ?? other
     }

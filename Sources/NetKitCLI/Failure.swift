@@ -1,9 +1,9 @@
 import NetKit
 
-/// Why a URL failed: an exit code, and a line that says it.
+/// The failure of a URL: an exit code and a message.
 struct Failure: Error {
     let exitCode: Int32
-    /// Nil: a reader that left needs no explanation.
+    /// `nil` if the reader closed the pipe, which needs no message.
     let message: String?
 
     init(_ exitCode: Int32, _ message: String?) {
@@ -11,18 +11,18 @@ struct Failure: Error {
         self.message = message
     }
 
-    /// What nk's own source of a body has failed of says more than that it has failed.
+    /// A failure of nk's own body source is more specific than the library's error.
     init(_ error: NetError) {
         self = error.underlying as? Failure ?? Failure(ExitCode.of(error), error.message)
     }
 
-    /// Of a download, whose file is written.
+    /// Creates the failure of a download, whose file is written.
     init(saving error: NetError) {
         let isFile = error.code == .file || error.code == .descriptors
         self = isFile ? Failure(ExitCode.write, error.message) : Failure(error)
     }
 
-    /// - Parameter path: nil is standard output, which has names as well.
+    /// - Parameter path: the path; `nil` is standard output.
     init(writing error: SystemError, to path: String?) {
         let path = path.flatMap { OutputFile.isStandardOutput($0) ? nil : $0 }
         let place = path.map(Self.place) ?? "standard output"
@@ -34,6 +34,6 @@ struct Failure: Error {
         self.init(ExitCode.read, "cannot read \(path == "-" ? "standard input" : Self.place(path)): \(error.message)")
     }
 
-    /// An empty name would leave a hole in the line.
+    /// An empty name would be invisible in the message.
     private static func place(_ path: String) -> String { path.isEmpty ? "''" : path }
 }

@@ -1,7 +1,7 @@
 import NetKit
 
 extension Fetch {
-    /// Into a file that is resumed and checked.
+    /// Downloads into a file, with resuming and checks.
     func download(
         _ download: DownloadJob, _ plan: Plan, _ account: inout Account, _ heads: inout [UInt8]
     ) async throws(Failure) {
@@ -14,7 +14,7 @@ extension Fetch {
         try await dump(heads)
     }
 
-    /// What -D - writes to standard output, where no body goes.
+    /// Writes the heads to standard output for -D -; the body is written elsewhere.
     private func dump(_ heads: [UInt8]) async throws(Failure) {
         guard arguments.headPath == "-" else { return }
         await turn.take()
@@ -40,7 +40,7 @@ extension Fetch {
         let (console, isSilent) = (console, arguments.isSilent)
         let savedPath: String
         do throws(NetError) {
-            // A link stays a link, as for a body that is not resumed.
+            // A symbolic link is kept, as for a body that is not resumed.
             let place = OutputFile.behindLinks(download.path)
             let response = try await agent.download(request, to: place, options: download.options) { event in
                 if case .resumed(let offset, let total) = event, !isSilent {

@@ -1,15 +1,15 @@
 import NetKit
 
-/// One URL of a command line, from the request to the last byte of its body.
+/// Fetches one URL of a command line.
 struct Fetch {
     let job: Job
     let arguments: Arguments
     let agent: Agent
     let console: Console
-    /// Whose it is to write to standard output.
+    /// Admits one writer of standard output at a time.
     let turn: Turn
 
-    /// Everything but what is said at the end.
+    /// Runs everything except the output at the end.
     func run() async -> (account: Account, heads: [UInt8]) {
         var account = Account(job)
         var heads: [UInt8] = []
@@ -22,7 +22,7 @@ struct Fetch {
         return (account, heads)
     }
 
-    /// The time of the server's file for the one that is here now.
+    /// Sets the file's time to that of the server's file.
     func keepTime(_ account: Account, of path: String?) throws(Failure) {
         guard arguments.keepsTime, let path, let modified = account.modified else { return }
         do throws(SystemError) {
@@ -59,7 +59,7 @@ struct Fetch {
             if heads.isEmpty {
                 let told = followed.all(with: error.serverResponse)
                 heads = told.flatMap { Output.head($0.httpVersion, $0.status, $0.headers) }
-                // The last hop may have got none.
+                // The last hop may have no response.
                 let none = error.metrics.last?.status == 0 ? [Headers()] : []
                 say(Verbose.opening(of: plan, error.metrics, heads: told.map(\.headers) + none))
                 try? await showHeads(heads, output)
@@ -70,7 +70,7 @@ struct Fetch {
         try outcome.get()
     }
 
-    /// With a line of progress, where there is one, and a count of what is sent.
+    /// Returns the request with a progress line, if there is one, and a count of the sent bytes.
     func shown(_ request: Request<Bytes>, name: String, counting sent: Lock<Int>) -> Request<Bytes> {
         var request = request
         let (console, index) = (console, job.index)
@@ -86,7 +86,7 @@ struct Fetch {
 
     // MARK: The response
 
-    /// What is stored and then what the network says; a file keeps the last one.
+    /// Writes the stored response and then the network's. A file contains the last one.
     private func receiveAll(
         _ answers: Answers<Bytes>, _ plan: Plan, _ output: Output, _ account: inout Account, _ heads: inout [UInt8]
     ) async throws(NetError) -> Result<Void, Failure> {
@@ -106,7 +106,7 @@ struct Fetch {
         account.take(stream)
         let earlier = stream.earlierHeads.map { Output.head($0.httpVersion, $0.status, $0.headers) }
         let last = Output.head(stream.httpVersion, stream.status, stream.headers.telling(stream.cache))
-        // Of two answers each has its own.
+        // Each of the two responses has its own heads.
         let own = Array(earlier.joined()) + last
         heads += own
         let told = stream.earlierHeads.map(\.headers) + [stream.headers]
@@ -126,7 +126,7 @@ struct Fetch {
                 try await output.writeFirst(own)
             }
             let writesHead = arguments.showsHead || arguments.asksForHead
-            // What the condition was about still holds, and so does the file that has it.
+            // After a 304 the file is still valid and unchanged.
             if stream.status != 304 || output.path == nil || writesHead {
                 try await output.begin()
             }
@@ -163,9 +163,9 @@ struct Fetch {
         return judged(stream)
     }
 
-    /// What is a failure though all of it was to be written.
+    /// Returns failures that are detected after the body was written.
     private func judged(_ stream: ResponseStream) -> Result<Void, Failure> {
-        // Nothing comes behind a head that is asked for alone; what it announces is too much all the same.
+        // A HEAD response has no body, but its announced length is checked.
         if arguments.asksForHead, let most = arguments.maxBodyBytes,
             let length = stream.headers["Content-Length"].flatMap({ Int($0) }), length > most
         {
@@ -179,10 +179,10 @@ struct Fetch {
         Failure(ExitCode.badStatus, "\(named(stream.url)) answered with status \(stream.status)")
     }
 
-    /// A URL for an error line, which ends up in logs.
+    /// Returns a URL for an error message, without secrets: messages are often logged.
     private func named(_ url: String) -> String { Redaction().hiding(url: url) }
 
-    /// What is not of the kind that --expect speaks of.
+    /// Returns a failure if the response is not of the kind that --expect checks.
     private func unexpected(_ stream: ResponseStream, _ request: Request<Bytes>) -> Failure? {
         guard request.expectation != nil else { return nil }
         if request.acceptedStatuses?.contains(stream.status) == false {
@@ -196,7 +196,7 @@ struct Fetch {
         return nil
     }
 
-    /// The heads of what has no body for anybody: a file gets none of them.
+    /// Shows the heads of a response without a body. They are not written to a file.
     private func showHeads(_ heads: [UInt8], _ output: Output) async throws(Failure) {
         if arguments.headPath == "-" {
             try await output.writeFirst(heads)
@@ -229,6 +229,6 @@ extension Account {
 }
 
 extension NetError {
-    /// What had arrived of the server's response: a proxy that asks who asks (407 to CONNECT) is none.
+    /// The partial response of the server. A proxy's 407 to CONNECT is not the server's.
     var serverResponse: Response<Bytes>? { code == .proxy ? nil : response }
 }

@@ -1,14 +1,14 @@
 import NetKit
 
-/// A -F or --form-string: one part of a form, as curl spells it.
+/// The value of -F or --form-string: one part of a form, in curl's syntax.
 struct FormField: Sendable {
     enum Content: Sendable {
         case text(String)
         /// `@path`: a file, with its name.
         case file(String)
-        /// `<path>`: what a file holds, as a field.
+        /// `<path>`: the contents of a file, as a field.
         case contents(String)
-        /// What a file held that has been read.
+        /// The contents of a file that was read.
         case bytes([UInt8])
     }
 
@@ -18,7 +18,7 @@ struct FormField: Sendable {
     var fileName: String?
     var headers = Headers()
 
-    /// Whether its content is standard input.
+    /// Whether its content comes from standard input.
     var readsStandardInput: Bool {
         switch content {
         case .text, .bytes: false
@@ -26,12 +26,12 @@ struct FormField: Sendable {
         }
     }
 
-    /// Whether its content is standard input, sent as it comes.
+    /// Whether its content is standard input, sent while it is read.
     var sendsStandardInput: Bool {
         if case .file("-") = content { true } else { false }
     }
 
-    /// `name=value`, of which nothing has a meaning of its own.
+    /// Parses `name=value`, in which no character has a special meaning.
     init(literal text: String) throws(UsageError) {
         let (name, value) = try Self.halves(of: text, option: "--form-string")
         self.init(name, .text(value))
@@ -42,8 +42,8 @@ struct FormField: Sendable {
         self.content = content
     }
 
-    /// `name=value`, `name=@file` or `name=<file`, each with `;type=`, `;filename=` and `;headers=` behind it. Several
-    /// files, with commas between, are as many parts of the same name.
+    /// Parses `name=value`, `name=@file` or `name=<file`, each optionally followed by `;type=`, `;filename=` and
+    /// `;headers=`. Several files, separated by commas, become parts of the same name.
     static func parsed(_ text: String) throws(UsageError) -> [FormField] {
         let (name, value) = try halves(of: text, option: "-F")
         var rest = FormText(value)
@@ -75,7 +75,7 @@ struct FormField: Sendable {
         return (name, value)
     }
 
-    /// Behind a ";" may stand the rest of a secret: of what is wrong only the field's name is told.
+    /// The text after ";" may be part of a secret, so errors show only the field's name.
     private mutating func takeAttribute(of rest: inout FormText, endsAtComma: Bool) throws(UsageError) {
         _ = rest.take(";")
         rest.skipBlanks()
@@ -102,7 +102,7 @@ struct FormField: Sendable {
 }
 
 extension FormField {
-    /// The form that these make, and its length; nil when only reading tells.
+    /// Returns the form of these fields and its length, or `nil` if the length is unknown before it is read.
     static func body(of fields: [FormField], boundary: String? = nil) throws(Failure) -> (body: Body, length: Int?) {
         var form = MultipartBody(boundary: boundary)
         for field in fields {
@@ -116,8 +116,8 @@ extension FormField {
         }
     }
 
-    /// The field for several URLs: a pipe has nothing for a second one, so that a field's content is read now, and a
-    /// file that comes only once is refused.
+    /// Returns the field for several URLs. A pipe has no data for a second one. So the contents of a field are read
+    /// now, and a file that can be read only once is refused.
     func readForSeveral() throws(Failure) -> FormField {
         var field = self
         switch content {
@@ -151,7 +151,7 @@ extension FormField {
                 ? .once(try Self.read(path) { path throws(SystemError) in try InputPieces(path) }) : .file(path)
             let last = path.unicodeScalars.split(separator: "/").last.map { String($0) } ?? path
             var typed = typed(body)
-            // As with curl: another name that tells no type does not take the file's own away.
+            // As in curl, another name without a known extension does not change the type of the file.
             if type == nil, let fileName, FileType.known(by: fileName) == nil {
                 typed.contentType = FileType.known(by: last)
             }
@@ -173,7 +173,7 @@ extension FormField {
         }
     }
 
-    /// What is no regular file is read as it comes.
+    /// Whether it is not a regular file, so that it can be read only once.
     private static func comesOnce(_ path: String) throws(Failure) -> Bool {
         try read(path) { path throws(SystemError) in try InputFile.length(of: path) } == nil
     }

@@ -1,4 +1,5 @@
-/// What stands behind `name=` in a -F, read from its start; as curl reads it. No accent hides the mark before it.
+/// Parses the text after `name=` of -F, as curl does. It works on Unicode scalars, so a combining mark does not hide a
+/// delimiter.
 struct FormText {
     private var rest: Substring.UnicodeScalarView
 
@@ -32,8 +33,8 @@ struct FormText {
         rest = rest.drop { $0 == " " || $0 == "\t" }
     }
 
-    /// Up to the next semicolon (or comma), without blanks around it; or what stands in quotes, where a backslash
-    /// escapes a quote and another backslash.
+    /// Takes the text up to the next semicolon (or comma), without surrounding blanks. In quotes, a backslash escapes a
+    /// quote and another backslash.
     mutating func word(endsAtComma: Bool) -> String {
         skipBlanks()
         let whole = rest
@@ -47,12 +48,12 @@ struct FormText {
                 let escapes = letter == "\\" && (rest.first == "\"" || rest.first == "\\")
                 word.append(escapes ? rest.removeFirst() : letter)
             }
-            rest = whole  // A quote that nothing closes is a letter.
+            rest = whole  // A quote without an end is literal.
         }
         return plain(endsAtComma: endsAtComma)
     }
 
-    /// A media type with its parameters: up to the next attribute (or comma).
+    /// Takes a media type with its parameters, up to the next attribute (or comma).
     mutating func type(endsAtComma: Bool) -> String {
         var type = word(endsAtComma: endsAtComma)
         while rest.first == ";", !isAttribute {

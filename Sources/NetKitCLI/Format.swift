@@ -1,6 +1,6 @@
-/// Numbers for people.
+/// Formats numbers for display.
 enum Format {
-    /// "1.25 ms"; Foundation's formatters would bring all of ICU along.
+    /// "1.25 ms". Foundation's formatters would require ICU.
     static func milliseconds(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
@@ -20,7 +20,7 @@ enum Format {
         return (number < 0 ? "-" : "") + groups.joined(separator: ",")
     }
 
-    /// "512 B", "1.5 KiB", "340 MiB": never more than 8 characters.
+    /// "512 B", "1.5 KiB", "340 MiB"; at most 8 characters.
     static func size(_ bytes: Int) -> String {
         let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
         if bytes < 1024 {
@@ -35,7 +35,7 @@ enum Format {
         return "\(value < 99.95 ? decimal(value, 1) : decimal(value, 0)) \(units[unit])"
     }
 
-    /// "0:07", "12:34", "1:02:03", "50h", "9d": never more than 7 characters.
+    /// "0:07", "12:34", "1:02:03", "50h", "9d"; at most 7 characters.
     static func clock(_ duration: Duration) -> String {
         let seconds = max(0, duration.components.seconds)
         func two(_ number: Int64) -> String { (number < 10 ? "0" : "") + String(number) }
@@ -49,7 +49,7 @@ enum Format {
         return hours < 100 ? "\(hours)h" : "\(min(hours / 24, 99999))d"
     }
 
-    /// "0.4 s", "12 s": how long something took.
+    /// "0.4 s", "12 s", for a duration.
     static func seconds(_ duration: Duration) -> String {
         let seconds = Self.number(of: duration)
         return seconds < 99.95 ? "\(decimal(seconds, 1)) s" : clock(duration)
@@ -59,7 +59,7 @@ enum Format {
         Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
     }
 
-    /// A number that is not negative, with so many digits behind the point.
+    /// Formats a non-negative number with this number of decimals.
     static func decimal(_ value: Double, _ digits: Int) -> String {
         let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }
         let whole = String(Int(min(max(0, value * scale), 1e18).rounded()))
@@ -78,7 +78,7 @@ enum Format {
         String(repeating: " ", count: max(0, width - columns(of: text))) + text
     }
 
-    /// At most so many columns: what is too much is taken from the middle, since names differ at both ends.
+    /// Shortens a text to a width. The middle is removed, because names usually differ at both ends.
     static func shortened(_ text: String, to width: Int) -> String {
         if columns(of: text) <= width {
             return text
@@ -91,7 +91,7 @@ enum Format {
         return prefix(of: text, front) + ".." + back
     }
 
-    /// The columns that a text takes on a terminal.
+    /// The number of terminal columns of a text.
     static func columns(of text: String) -> Int {
         let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
         return isASCII ? text.utf8.count : text.reduce(0) { $0 + columns(of: $1) }
@@ -110,7 +110,7 @@ enum Format {
         return taken
     }
 
-    /// East Asian characters and pictures are two columns wide.
+    /// East Asian characters and emoji occupy two columns.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,
         0xFFE0...0xFFE6, 0x1F300...0x1FAFF, 0x20000...0x3FFFD,

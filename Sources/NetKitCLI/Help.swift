@@ -1,6 +1,6 @@
-/// What nk says about itself.
+/// The help and version texts.
 enum Help {
-    /// One screen: 80 columns, and at most 24 lines with the next prompt.
+    /// One screen of 80 columns and at most 24 lines, including the next prompt.
     static let text = """
         Usage: nk [options] URL...   the options are curl's; nk --help all explains each
                nk demo               walks through the library, on a server of its own
@@ -27,7 +27,7 @@ enum Help {
 
         """
 
-    /// Every option with a sentence, 80 columns.
+    /// All options with a sentence each, in 80 columns.
     static var all: String {
         let sections = Option.groups.map { group in
             "\(group.title)\n" + group.options.map { row(Subcommand.Option($0)) }.joined()
@@ -42,7 +42,7 @@ enum Help {
             """
     }
 
-    /// The spellings and the value's name, then the sentence in a column of its own.
+    /// Returns the spellings and the value's name, then the sentence in a separate column.
     private static func row(_ option: Subcommand.Option) -> String {
         let front = "  " + option.front
         let margin = 34
@@ -59,7 +59,7 @@ enum Help {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Versions and features, asked at run time.
+    /// Versions and features, read at run time.
     static var version: String {
         """
         nk \(Versions.nk) libcurl/\(Versions.curl) \(Versions.tls)

@@ -1,7 +1,7 @@
 import NetKit
 import NetKitImages
 
-/// `nk image`: gets an image, tells what it is, writes it as a PNG, and shows it where the terminal can.
+/// `nk image`: loads an image, describes it, writes it as a PNG, and shows it in a terminal.
 struct ImageCommand {
     static let help = """
         Usage: nk image [options] URL
@@ -24,7 +24,7 @@ struct ImageCommand {
 
         """
 
-    /// How a preview is decided.
+    /// Whether a preview is shown.
     enum Preview: String {
         case auto, yes, no
     }
@@ -129,7 +129,7 @@ struct ImageCommand {
         }
     }
 
-    /// Here nothing but an image can be too large.
+    /// In this command only an image can exceed a limit.
     private static func failure(_ error: NetError) -> Failure {
         error.code == .tooLarge ? Failure(ExitCode.tooLarge, error.message) : Failure(error)
     }
@@ -146,7 +146,7 @@ struct ImageCommand {
         return line + (image.map { " -> \($0.width) x \($0.height)" } ?? "") + "\n"
     }
 
-    /// Standard output is the image's where it is written there.
+    /// If the image is written to standard output, text goes to standard error.
     private func say(_ text: String, to standardError: Bool) throws(Failure) {
         do throws(SystemError) {
             try Terminal.write(text, to: standardError ? Terminal.standardError : Terminal.standardOutput)
@@ -174,7 +174,7 @@ struct ImageCommand {
         guard output != "-", preview == .yes || (preview == .auto && colours != nil) else { return }
         let (columns, rows) = Window.size
         var options = options
-        // A character is as high as two of its widths, and shows two pixels.
+        // A character is twice as high as wide, and shows two pixels.
         let width = min(max(1, columns - 1), options.fit?.width ?? .max)
         let height = min(max(2, (rows - 2) * 2), options.fit?.height ?? .max)
         options.fit = .init(width: width, height: height)

@@ -1,7 +1,7 @@
 import NetKitImages
 
-/// An image as characters: upper half blocks, the upper pixel in the foreground's colour and the lower one in the
-/// background's.
+/// An image as text: upper half blocks with the upper pixel as the foreground colour and the lower one as the
+/// background colour.
 enum ImagePreview {
     static func text(of image: Image, in depth: ColourDepth) -> String {
         var text = ""
@@ -13,7 +13,7 @@ enum ImagePreview {
                     row + 1 < image.height
                     ? depth.code(colour(of: image, column, row + 1), isForeground: false) : "49"
                 let code = "\u{1b}[\(upper);\(lower)m"
-                // Most pixels are as the one before.
+                // Most pixels equal the preceding one.
                 text += code == last ? "▀" : code + "▀"
                 last = code
             }
@@ -22,7 +22,7 @@ enum ImagePreview {
         return text
     }
 
-    /// What is transparent shows black.
+    /// Transparent pixels are black.
     private static func colour(of image: Image, _ column: Int, _ row: Int) -> (red: Int, green: Int, blue: Int) {
         let start = (row * image.width + column) * 4
         let alpha = Int(image.pixels[start + 3])
@@ -31,14 +31,14 @@ enum ImagePreview {
     }
 }
 
-/// How many colours a terminal has.
+/// The number of colours of a terminal.
 enum ColourDepth {
-    /// 16 million.
+    /// 16 million colours.
     case direct
-    /// 256: a cube of 6 by 6 by 6.
+    /// 256 colours, including a 6 × 6 × 6 cube.
     case indexed
 
-    /// The parameters of the escape sequence that chooses a colour (ECMA-48, SGR).
+    /// Returns the parameters of the escape sequence for a colour (ECMA-48, SGR).
     func code(_ colour: (red: Int, green: Int, blue: Int), isForeground: Bool) -> String {
         let begin = isForeground ? "38" : "48"
         switch self {
@@ -50,7 +50,7 @@ enum ColourDepth {
         }
     }
 
-    /// What a terminal says of itself; nil without colours.
+    /// Determines the depth from the terminal's variables. `nil` without colours.
     init?(term: String, colourTerm: String) {
         if ["truecolor", "24bit"].contains(colourTerm) || term.hasSuffix("-direct") {
             self = .direct

@@ -1,6 +1,6 @@
 import NetKit
 
-/// `nk join BASE PATH`: what a path means at a base URL.
+/// `nk join BASE PATH`: resolves a path against a base URL.
 enum JoinCommand {
     static let help = """
         Usage: nk join [--keep-base-path] BASE PATH

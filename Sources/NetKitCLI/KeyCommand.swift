@@ -1,6 +1,6 @@
 import NetKit
 
-/// `nk key METHOD URL`: the cache key of a request.
+/// `nk key METHOD URL`: prints the cache key of a request.
 enum KeyCommand {
     static let help = """
         Usage: nk key [options] METHOD URL

@@ -1,15 +1,15 @@
 import NetKit
 
-/// What a command line puts between its URLs and the network, and who watches.
+/// The interceptors and observers of a command line.
 struct Layers {
     let interceptors: [any Interceptor]
     let observers: [any Observer]
     let recorder: HARRecorder?
-    /// What keeps answers; nil where none is kept.
+    /// The cache, or `nil`.
     let caching: Caching?
     private let store: DiskCacheStore?
 
-    /// - Parameter warn: says a line that is no error.
+    /// - Parameter warn: writes a warning.
     init(_ arguments: Arguments, warn: @escaping @Sendable (String) -> Void) throws(Failure) {
         var interceptors: [any Interceptor] = []
         let store = try arguments.cache.store()
@@ -36,8 +36,7 @@ struct Layers {
         self.observers = observers
     }
 
-    /// Throws for a cache that another user could have filled. One that is missing, or that cannot be written, is as good
-    /// as an empty one.
+    /// Throws if another user could have written the cache. A missing or unwritable cache is treated as empty.
     func checkStore() async throws(Failure) {
         do throws(NetError) {
             _ = try await store?.usage()
@@ -48,7 +47,8 @@ struct Layers {
         }
     }
 
-    /// As curl does it: a second, twice as long each time, ten minutes at most; any method, because the user says so.
+    /// As in curl: the delay starts at one second and doubles, up to ten minutes. It applies to all methods, because
+    /// the user requested retries.
     private static func retry(_ arguments: Arguments) -> Retry {
         var retry = Retry(maxRetries: arguments.retries, budget: nil)
         retry.baseDelay = arguments.retryDelay ?? .seconds(1)
@@ -62,7 +62,7 @@ struct Layers {
     }
 }
 
-/// Says when and why a request is sent again.
+/// Reports when and why a request is sent again.
 private struct RetryNotes: Observer {
     let count: Int
     let warn: @Sendable (String) -> Void
@@ -92,7 +92,8 @@ private struct RetryNotes: Observer {
     }
 }
 
-/// Says that an answer could not be kept: the next run would ask again, and --offline find nothing.
+/// Warns that a response could not be stored: the next run would send the request again, and --offline would not find
+/// it.
 private struct StoreNotes: Observer {
     let warn: @Sendable (String) -> Void
 

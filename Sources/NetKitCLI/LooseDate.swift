@@ -1,22 +1,22 @@
-/// Dates as curl's -z reads them (curl_getdate): words and numbers in almost any order, read until they make no sense.
+/// Parses dates as curl's -z does (curl_getdate): words and numbers in almost any order.
 ///
-/// A date needs a day, a month and a year. Without a time it is midnight, without a zone UTC. Examples:
-/// "Sun, 06 Nov 1994 08:49:37 GMT", "dec 12 12:00:00 1999 EST", "Sep 11 2004", "20040911 +0200".
+/// A date needs a day, a month and a year. Without a time it is midnight, without a zone UTC. Examples: "Sun, 06 Nov
+/// 1994 08:49:37 GMT", "dec 12 12:00:00 1999 EST", "Sep 11 2004", "20040911 +0200".
 struct LooseDate {
     private var weekday: Int?
     private var month: Int?
     private var day: Int?
     private var year: Int?
     private var time: (hour: Int, minute: Int, second: Int)?
-    /// Seconds to add to reach UTC.
+    /// The number of seconds to add to convert to UTC.
     private var offset: Int?
-    /// Whether the next number is a year rather than a day.
+    /// Whether the next number is a year and not a day.
     private var expectsYear = false
 
-    /// More words and numbers than that are ignored.
+    /// Further words and numbers are ignored.
     private static let maxParts = 6
 
-    /// Seconds since 1970, or nil where the text is no date.
+    /// Returns seconds since 1970, or `nil` if the text is not a date.
     static func epochSeconds(of text: String) -> Int64? {
         var date = LooseDate()
         var rest = Array(text.utf8)[...]
@@ -87,7 +87,7 @@ struct LooseDate {
         return true
     }
 
-    /// "HH:MM" or "HH:MM:SS", each of one digit or two.
+    /// "HH:MM" or "HH:MM:SS", each with one or two digits.
     private static func clock(_ rest: inout ArraySlice<UInt8>) -> (hour: Int, minute: Int, second: Int)? {
         var ahead = rest
         guard let hour = twoDigits(&ahead), ahead.popFirst() == UInt8(ascii: ":"), let minute = twoDigits(&ahead) else {
@@ -108,7 +108,7 @@ struct LooseDate {
     private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }
     private static func isLetter(_ byte: UInt8) -> Bool { (97...122).contains(byte | 32) }
 
-    // MARK: The sum
+    // MARK: Conversion
 
     private var epochSeconds: Int64? {
         let (hour, minute, second) = time ?? (0, 0, 0)
@@ -119,7 +119,7 @@ struct LooseDate {
         return Int64(seconds + (offset ?? 0))
     }
 
-    /// Days since 1970. A year is counted from March on, so that a leap day is its last.
+    /// Returns days since 1970. Years are counted from March, so that a leap day is the last day.
     private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let march = month > 2 ? year : year - 1
         let leapDays = march / 4 - march / 100 + march / 400
@@ -134,7 +134,7 @@ struct LooseDate {
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ]
 
-    /// Hours behind UTC; daylight saving time is an hour less.
+    /// Hours to add to convert to UTC. Daylight saving time is one hour less.
     private static let zones: [String: Int] = [
         "gmt": 0, "ut": 0, "utc": 0, "wet": 0, "bst": -1, "wat": 1, "ast": 4, "adt": 3, "est": 5, "edt": 4, "cst": 6,
         "cdt": 5, "mst": 7, "mdt": 6, "pst": 8, "pdt": 7, "yst": 9, "ydt": 8, "hst": 10, "hdt": 9, "cat": 10,
@@ -143,7 +143,7 @@ struct LooseDate {
         "gst": -10, "nzt": -12, "nzst": -12, "nzdt": -13, "idle": -12,
     ]
 
-    /// A zone's name, or a letter as armies use it: A to M without J are ahead of UTC, N to Y behind, Z is UTC.
+    /// Parses a zone's name or a military letter: A to M without J are ahead of UTC, N to Y behind, Z is UTC.
     private static func minutesBehindUTC(of word: String) -> Int? {
         if let hours = zones[word] {
             return hours * 60

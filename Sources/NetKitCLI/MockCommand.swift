@@ -1,6 +1,6 @@
 import NetKit
 
-/// `nk mock`: a server that answers as a file says, for anybody's tests.
+/// `nk mock`: runs a server that replies as described by a file, for tests.
 enum MockCommand {
     static let help = """
         Usage: nk mock [options] FILE

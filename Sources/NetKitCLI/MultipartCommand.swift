@@ -1,6 +1,6 @@
 import NetKit
 
-/// `nk multipart`: a form's bytes on standard output, its type and its length on standard error.
+/// `nk multipart`: writes the bytes of a form to standard output, and its type and length to standard error.
 enum MultipartCommand {
     private static let help = """
         Usage: nk multipart [-F PART]... [--form-string NAME=VALUE]...

@@ -1,7 +1,7 @@
 import NetKit
 
 extension Option {
-    /// What is asked.
+    /// The request.
     static let asking: [Option] = [
         value("X", "request") { $0.method = $1 },
         value("H", "header") { (arguments, text) throws(UsageError) in
@@ -21,7 +21,7 @@ extension Option {
             arguments.form.append(try FormField(literal: text))
             arguments.formWords += ["--form-string", text]
         },
-        // curl has two names for standard input, of which the second is read without waiting, as nk reads it always.
+        // curl has two names for standard input. The second reads without blocking, which nk always does.
         value("T", "upload-file") { $0.uploads.append($1 == "." ? "-" : $1) },
         flag("I", "head", \.asksForHead),
         value("r", "range") { (arguments, text) throws(UsageError) in
@@ -31,7 +31,7 @@ extension Option {
             }
         },
         value("z", "time-cond") { $0.timeCondition = $1 },
-        flag("g", "globoff", undo: { _ in }) { _ in },  // Brackets and braces in a URL are what they are, always.
+        flag("g", "globoff", undo: { _ in }) { _ in },  // Brackets and braces in a URL are always literal.
         flag("L", "location", \.followsRedirects),
         value(nil, "max-redirs") { (arguments, text) throws(UsageError) in
             arguments.maxRedirects = try OptionValue.redirects(text)
@@ -49,7 +49,7 @@ extension Option {
         value(nil, "expect") { $0.shapePath = $1 },
     ]
 
-    /// Who asks.
+    /// Authentication and cookies.
     static let access: [Option] = [
         value("u", "user") { (arguments, text) throws(UsageError) in
             arguments.login = try OptionValue.login(text, of: "-u")
@@ -61,7 +61,7 @@ extension Option {
         flag("n", "netrc", undo: { $0.netrc = $0.netrc == .home ? nil : $0.netrc }) { $0.netrc = $0.netrc ?? .home },
         value(nil, "netrc-file") { $0.netrc = .file($1) },
         value("b", "cookie") { arguments, text in
-            // As to curl: a file whose name has a "=" in it.
+            // As in curl: a file whose name contains "=".
             if let path = text.behind("@") {
                 arguments.cookieFiles.append(path)
             } else if text.unicodeScalars.contains("=") {
@@ -84,7 +84,7 @@ extension Option {
         }
     }
 
-    /// Which way it goes.
+    /// The connection.
     static let network: [Option] = [
         value("x", "proxy") { (arguments, text) throws(UsageError) in
             arguments.proxy = try OptionValue.proxy(text)
@@ -121,10 +121,11 @@ extension Option {
         flag(nil, "http3") { $0.protocolChoice = .http3 },
     ]
 
-    /// What is written where.
+    /// Output.
     static let output: [Option] = [
         value("o", "output") { $0.outputs.append(.path($1)) },
-        // After --remote-name-all the next URL's body goes to standard output. Otherwise there is nothing to take back.
+        // After --remote-name-all the next URL's body is written to standard output. Otherwise there is nothing to
+        // undo.
         flag("O", "remote-name", undo: { $0.outputs += $0.namesAll ? [.path("-")] : [] }) {
             $0.outputs.append(.remoteName(folder: ""))
         },
@@ -132,8 +133,8 @@ extension Option {
         value(nil, "output-dir") { $0.outputFolder = $1 },
         flag(nil, "create-dirs", \.makesFolders),
         flag("R", "remote-time", \.keepsTime),
-        flag(nil, "remove-on-error", undo: { _ in }) { _ in },  // A file that is not whole never appears.
-        flag("N", "no-buffer", undo: { _ in }) { _ in },  // What has come is written at once, always.
+        flag(nil, "remove-on-error", undo: { _ in }) { _ in },  // An incomplete file is never created.
+        flag("N", "no-buffer", undo: { _ in }) { _ in },  // Received data is always written immediately.
         flag("i", "include", \.showsHead),
         value("D", "dump-header") { $0.headPath = $1 },
         value("w", "write-out") { $0.writeOut = $1 },
@@ -147,14 +148,14 @@ extension Option {
         flag("f", "fail", \.failsOnStatus),
         flag(nil, "fail-with-body", \.failsWithBody),
         flag(nil, "no-progress-meter", \.hidesProgress),
-        flag("#", "progress-bar", undo: { _ in }) { _ in },  // Progress is a bar, always.
-        flag("q", "disable", undo: { _ in }) { _ in },  // There is no file of options that would be read.
+        flag("#", "progress-bar", undo: { _ in }) { _ in },  // The progress is always a bar.
+        flag("q", "disable", undo: { _ in }) { _ in },  // There is no configuration file.
         flag("Z", "parallel", \.isParallel),
         flag("h", "help", undo: { $0.wantsHelp = false }) { $0.wantsHelp = true },
         flag("V", "version", undo: { $0.wantsVersion = false }) { $0.wantsVersion = true },
     ]
 
-    /// How much and how long.
+    /// Limits and retries.
     static let limits: [Option] = [
         value(nil, "max-filesize") { (arguments, text) throws(UsageError) in
             arguments.maxBodyBytes = try OptionValue.size(text, of: "--max-filesize")
@@ -172,7 +173,7 @@ extension Option {
             arguments.retries = try OptionValue.retries(text)
         },
         flag(nil, "retry-all-errors", \.retriesAllErrors),
-        flag(nil, "retry-connrefused", undo: { _ in }) { _ in },  // A connection that is refused passes, always.
+        flag(nil, "retry-connrefused", undo: { _ in }) { _ in },  // A refused connection is always retried.
         value(nil, "retry-delay") { (arguments, text) throws(UsageError) in
             arguments.retryDelay = try OptionValue.seconds(text, of: "--retry-delay")
         },

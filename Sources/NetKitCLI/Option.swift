@@ -1,6 +1,6 @@
 import NetKit
 
-/// One option in curl's spelling, and what it changes.
+/// One option in curl's spelling, and its effect.
 struct Option: Sendable {
     enum Effect: Sendable {
         case flag(@Sendable (inout Arguments) -> Void)
@@ -10,17 +10,18 @@ struct Option: Sendable {
     let short: Character?
     let long: String
     let effect: Effect
-    /// What "no-" before the long spelling does; nil where nothing is taken back.
+    /// The effect of "no-" before the long spelling; `nil` if it has no negation.
     var undoes: (@Sendable (inout Arguments) -> Void)?
 
-    /// A switch.
+    /// Creates a flag.
     static func flag(
         _ short: Character?, _ long: String, _ path: any WritableKeyPath<Arguments, Bool> & Sendable
     ) -> Option {
         Option(short: short, long: long, effect: .flag { $0[keyPath: path] = true }) { $0[keyPath: path] = false }
     }
 
-    /// - Parameter undo: what takes it back; nil for one choice of several, which curl does not take back either.
+    /// - Parameter undo: the effect of its negation. `nil` for one of several alternatives, which curl does not negate
+    ///   either.
     static func flag(
         _ short: Character?, _ long: String, undo: (@Sendable (inout Arguments) -> Void)? = nil,
         _ apply: @escaping @Sendable (inout Arguments) -> Void
@@ -35,7 +36,8 @@ struct Option: Sendable {
         Option(short: short, long: long, effect: .value(apply))
     }
 
-    /// The option of a long spelling, or what takes a switch back: "--no-silent", or "--buffer" for "--no-buffer".
+    /// Returns the option of a long spelling, or the negation of a flag: "--no-silent", or "--buffer" for
+    /// "--no-buffer".
     static func named(_ long: String) -> Option? {
         if let option = all.first(where: { $0.long == long }) {
             return option
@@ -47,7 +49,7 @@ struct Option: Sendable {
         return all.first { $0.long == opposite }?.undoes.map { .flag(nil, long, $0) }
     }
 
-    /// Every option there is, in the order of --help all; docs/nk.md describes the same ones.
+    /// All options, in the order of --help all; docs/nk.md describes the same ones.
     static let groups: [(title: String, options: [Option])] = [
         ("What is asked", asking), ("Who asks", access), ("Who is believed", trust), ("The way", network),
         ("The output", output), ("Downloads", downloads), ("Limits", limits), ("What is kept", cache),

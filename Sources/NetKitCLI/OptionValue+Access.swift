@@ -1,18 +1,18 @@
 import NetKit
 
-/// A name and a password as an option gives them.
+/// A name and a password from an option.
 struct Login: Sendable {
     var user: String
-    /// Nil: nobody said.
+    /// `nil` if it was not given.
     var password: String?
 }
 
-/// What -x names: nobody, or a proxy's URL without the name and password in it.
+/// The value of -x: no proxy, or a proxy's URL without its name and password.
 struct ProxyPlace: Sendable {
     var url: String?
     var login: Login?
 
-    /// - Parameter other: goes before the name and the password in the URL.
+    /// - Parameter other: takes precedence over the name and the password of the URL.
     func proxy(
         _ other: Login? = nil, except hosts: [String] = [], headers: [Headers.Field] = [], usesTunnel: Bool = false
     ) -> Proxy {
@@ -25,13 +25,13 @@ struct ProxyPlace: Sendable {
 }
 
 extension OptionValue {
-    /// NAME:PASSWORD; the first colon parts them.
+    /// NAME:PASSWORD, separated by the first colon.
     static func login(_ text: String) -> Login {
         guard let (user, _, password) = text.cut(atFirst: ":") else { return Login(user: text) }
         return Login(user: user, password: password)
     }
 
-    /// The same, said by an option.
+    /// The same, with an error that names the option.
     static func login(_ text: String, of option: String) throws(UsageError) -> Login {
         if text.isEmpty {
             throw UsageError("\(option) '' has neither a name nor a password: it is NAME:PASSWORD")
@@ -39,7 +39,7 @@ extension OptionValue {
         return login(text)
     }
 
-    /// An empty one would be none: the request would go without a word of who asks.
+    /// An empty token is an error: the request would be sent without credentials.
     static func token(_ text: String) throws(UsageError) -> String {
         if text.isEmpty {
             throw UsageError("--oauth2-bearer '' is no token")
@@ -47,14 +47,14 @@ extension OptionValue {
         return text
     }
 
-    /// [SCHEME://][NAME:PASSWORD@]HOST[:PORT]; empty is no proxy.
+    /// [SCHEME://][NAME:PASSWORD@]HOST[:PORT]; an empty value is no proxy.
     static func proxy(_ text: String, scheme: String = "http://") throws(UsageError) -> ProxyPlace {
         if text.isEmpty {
             return ProxyPlace()
         }
         let written = WrittenURL(text)
         let schemes = ["", "http", "https", "socks4", "socks4a", "socks5", "socks5h"]
-        // Neither shows the text: there may be a password in it.
+        // Neither error shows the text, because it may contain a password.
         if written.place.isEmpty || written.place.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7f }) {
             throw UsageError("the proxy is no [SCHEME://]HOST[:PORT]", exitCode: ExitCode.badProxy)
         }
@@ -70,7 +70,7 @@ extension OptionValue {
         return ProxyPlace(url: (written.scheme.isEmpty ? scheme : written.scheme) + written.place, login: login)
     }
 
-    /// A field for the proxy alone, or "@FILE" with lines of such. There is none to leave out.
+    /// A field for the proxy only, or "@FILE" with one field per line. No fields can be omitted.
     static func proxyHeaders(_ text: String, number: Int) throws(UsageError) -> Arguments.HeaderChoice {
         let choice = try headers(text, of: "--proxy-header", number: number)
         if case .change(.leaveOut(let name)) = choice {
@@ -79,7 +79,7 @@ extension OptionValue {
         return choice
     }
 
-    /// A class of service: a name such as "ef" or "af21", or a number from 1 to 63; 0 and "default" are none.
+    /// A class of service: a name such as "ef" or "af21", or a number from 1 to 63. 0 and "default" are none.
     static func serviceClass(_ text: String) throws(UsageError) -> ServiceClass? {
         if text == "0" || text.lowercased() == "default" || text.lowercased() == "cs0" {
             return nil
@@ -91,12 +91,12 @@ extension OptionValue {
         return known
     }
 
-    /// Hosts with commas between.
+    /// A comma-separated list of hosts.
     static func list(_ text: String) -> [String] {
         text.split { $0 == "," || $0 == " " }.map(String.init)
     }
 
-    /// FILE[:PASSWORD]; a colon in the name is written "\:".
+    /// FILE[:PASSWORD]; a colon in the name is written as "\:".
     static func certificate(_ text: String) -> (path: String, password: String?) {
         var path = ""
         var rest = text[...]
@@ -132,7 +132,7 @@ enum Percent {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Everything but letters, digits and "-._~".
+    /// Encodes everything except letters, digits and "-._~".
     static func encoded(_ text: String) -> String {
         var encoded = ""
         for byte in text.utf8 {

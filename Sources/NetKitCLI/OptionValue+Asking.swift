@@ -6,7 +6,7 @@ import Foundation
 import NetKit
 
 extension OptionValue {
-    /// A URL; nobody makes one from the URL before, which curl's ";auto" asks for.
+    /// A URL. curl's ";auto", the URL of the preceding hop, is not supported.
     static func referer(_ text: String) throws(UsageError) -> String? {
         if text.hasSuffix(";auto") {
             throw UsageError("-e tells one URL: a redirect sends no Referer of its own, as ';auto' would have it")
@@ -14,7 +14,7 @@ extension OptionValue {
         return text.isEmpty ? nil : text
     }
 
-    /// A date as HTTP writes it, 2026-01-31, 2026-01-31T12:00:00Z, or in one of curl's forms (``LooseDate``).
+    /// A date in the HTTP format, 2026-01-31, 2026-01-31T12:00:00Z, or one of curl's forms (``LooseDate``).
     static func epochSeconds(_ text: String) -> Int64? {
         if let seconds = HTTPDate.epochSeconds(of: text) {
             return seconds
@@ -23,8 +23,8 @@ extension OptionValue {
         return date.map { Int64($0.timeIntervalSince1970) } ?? LooseDate.epochSeconds(of: text)
     }
 
-    /// curl's list of protocols: "=" begins it anew, "-" takes one away, "+" or nothing adds it. A redirect may lead
-    /// from http to https and never back, so that http alone can be left out.
+    /// curl's list of protocols: "=" replaces the list, "-" removes a protocol, "+" or no sign adds one. Only http can
+    /// be excluded, because redirects from http to https are followed, but not the reverse.
     static func refusesPlain(_ text: String) throws(UsageError) -> Bool {
         let all: Set<String> = ["http", "https"]
         var allowed = all

@@ -1,7 +1,7 @@
 import NetKit
 
 extension OptionValue {
-    /// Tries after the first one.
+    /// The number of retries.
     static func retries(_ text: String) throws(UsageError) -> Int {
         let digits = text.utf8.allSatisfy { (48...57).contains($0) }
         guard digits, let number = Int32(text) else {
@@ -10,7 +10,7 @@ extension OptionValue {
         return Int(number)
     }
 
-    /// N/s, N/m, N/h or N/d, and N alone for N/h: the time between two starts.
+    /// N/s, N/m, N/h or N/d, and N for N/h: the interval between starts.
     static func startInterval(_ text: String) throws(UsageError) -> Duration {
         let periods = ["s": 1, "m": 60, "h": 3600, "d": 86400]
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)

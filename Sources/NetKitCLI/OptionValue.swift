@@ -1,10 +1,10 @@
 import NetKit
 
-/// What stands behind an option, read from its text.
+/// Parses the values of options.
 enum OptionValue {
-    /// One field, or "@FILE" with lines of such.
+    /// One field, or "@FILE" with one field per line.
     ///
-    /// - Parameter number: its place among them, from 1, for the line that tells what is wrong.
+    /// - Parameter number: the position among these options, from 1, for error messages.
     static func headers(_ text: String, of option: String, number: Int) throws(UsageError) -> Arguments.HeaderChoice {
         if let path = text.behind("@") {
             return .file(path)
@@ -12,8 +12,8 @@ enum OptionValue {
         return .change(try header(text, of: "\(option) number \(number)"))
     }
 
-    /// "Name: value" sends a field, "Name;" an empty one, and "Name:" leaves a default one out.
-    /// What has no colon is not told: it may be a secret whose name was forgotten.
+    /// "Name: value" sends a field, "Name;" an empty one, and "Name:" omits a default one. An error for text without a
+    /// colon does not show it: it may be a secret without its name.
     static func header(_ text: String, of option: String = "-H") throws(UsageError) -> Arguments.HeaderChange {
         let fault = UsageError("\(option) has no colon: it is 'Name: value', or 'Name;' without a value")
         guard let (before, mark, after) = text.cut(atFirst: ":", ";") else { throw fault }
@@ -34,7 +34,8 @@ enum OptionValue {
         return .leaveOut(name)
     }
 
-    /// Returns FROM-TO, FROM- or -COUNT, several with commas between (RFC 9110, 14.1.2). A single number is FROM-.
+    /// Returns FROM-TO, FROM- or -COUNT, or several of them separated by commas (RFC 9110, 14.1.2). A single number is
+    /// FROM-.
     static func range(_ text: String) throws(UsageError) -> String {
         if !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) {
             return text + "-"
@@ -51,7 +52,7 @@ enum OptionValue {
         return text
     }
 
-    /// HOST:PORT:ADDRESS, where * is any host. Of several addresses, with commas between, the first is taken.
+    /// HOST:PORT:ADDRESS, where * is any host. The first of several comma-separated addresses is used.
     static func resolve(_ text: String) throws(UsageError) -> AddressOverride {
         let fault = UsageError("--resolve '\(text)' is not HOST:PORT:ADDRESS", exitCode: ExitCode.badAddress)
         var rest = (text.hasPrefix("+") ? text.dropFirst() : text[...])
@@ -68,7 +69,7 @@ enum OptionValue {
         return AddressOverride(host: host == "*" ? nil : host, port: port, toHost: addresses[0], toPort: nil)
     }
 
-    /// HOST1:PORT1:HOST2:PORT2, where an empty part stands for any, or for what the URL says, and ":PORT2" may be left out.
+    /// HOST1:PORT1:HOST2:PORT2. An empty part matches all, or keeps the URL's value. ":PORT2" is optional.
     static func connectTo(_ text: String) throws(UsageError) -> AddressOverride {
         var rest = text[...]
         guard let host = takeHost(&rest), rest.popFirst() == ":", let port = takePort(&rest), rest.popFirst() == ":",
@@ -83,7 +84,7 @@ enum OptionValue {
             toPort: toPort == 0 ? nil : toPort)
     }
 
-    /// -1 means no limit to curl; here it means two thousand million.
+    /// curl's -1 is no limit; here it is 2,000,000,000.
     static func redirects(_ text: String) throws(UsageError) -> Int {
         guard let number = Int32(text), number >= -1 else {
             throw UsageError("--max-redirs '\(text)' is not a number from -1")
@@ -91,7 +92,7 @@ enum OptionValue {
         return number == -1 ? Int(Int32.max) : Int(number)
     }
 
-    /// Bytes, or KiB, MiB and GiB with a suffix; 0 is no limit of one's own.
+    /// Bytes, or KiB, MiB and GiB with a suffix; 0 keeps the default limit.
     static func size(_ text: String, of option: String) throws(UsageError) -> Int? {
         let fault = UsageError("\(option) '\(text)' is not a number of bytes, nor one with k, M or G")
         let shifts: [Character: Int] = ["k": 10, "K": 10, "m": 20, "M": 20, "g": 30, "G": 30]
@@ -104,7 +105,7 @@ enum OptionValue {
         return bytes == 0 ? nil : bytes
     }
 
-    /// Decimal seconds; 0 is no limit of one's own.
+    /// Decimal seconds; 0 keeps the default limit.
     static func seconds(_ text: String, of option: String) throws(UsageError) -> Duration? {
         let digits = text.utf8.allSatisfy { (48...57).contains($0) || $0 == 46 }
         guard digits, let seconds = Double(text), seconds <= 1e9 else {
@@ -117,7 +118,7 @@ enum OptionValue {
         text.utf8.allSatisfy { (48...57).contains($0) } ? Int(text) : nil
     }
 
-    /// Up to the colon; an IPv6 address stands in brackets, which are taken off.
+    /// Takes a host up to the colon. An IPv6 address is in brackets, which are removed.
     private static func takeHost(_ rest: inout Substring) -> String? {
         if rest.first == "[" {
             guard let end = rest.firstIndex(of: "]") else { return nil }
@@ -129,7 +130,7 @@ enum OptionValue {
         return String(host)
     }
 
-    /// 0 when there are no digits; nil when they are no port.
+    /// Returns 0 without digits, and `nil` if they are not a port.
     private static func takePort(_ rest: inout Substring) -> UInt16? {
         let digits = rest.prefix { $0 != ":" }
         rest = rest[digits.endIndex...]

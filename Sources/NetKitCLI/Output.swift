@@ -1,10 +1,10 @@
 import NetKit
 
-/// Where one body goes: standard output, or a file that appears whole.
+/// The destination of one body: standard output, or a file that is written atomically.
 final class Output {
     private enum Place {
         case standardOutput
-        // As long as nothing binary comes that nobody has asked for there.
+        // A terminal, until binary data arrives that the user did not request there.
         case terminal
         case file(path: String)
     }
@@ -16,8 +16,8 @@ final class Output {
     private var hasTurn = false
 
     /// - Parameters:
-    ///   - makesFolders: whether those are made that a file's path names.
-    ///   - turn: whose it is to write to standard output.
+    ///   - makesFolders: whether missing directories of the path are created.
+    ///   - turn: admits one writer of standard output at a time.
     init(
         _ choice: Arguments.OutputChoice?, of url: String, makesFolders: Bool, turn: Turn
     ) throws(Failure) {
@@ -31,12 +31,12 @@ final class Output {
         }
     }
 
-    /// Nil for standard output.
+    /// The path, or `nil` for standard output.
     var path: String? {
         if case .file(let path) = place { path } else { nil }
     }
 
-    /// Opens it, or waits for its turn.
+    /// Opens the file, or waits until standard output is free.
     func begin() async throws(Failure) {
         if let path {
             do throws(SystemError) {
@@ -59,7 +59,7 @@ final class Output {
         hasTurn = true
     }
 
-    /// Writes to standard output, wherever the body goes.
+    /// Writes to standard output, even if the body is written elsewhere.
     func writeFirst(_ bytes: [UInt8]) async throws(Failure) {
         await takeTurn()
         do throws(SystemError) {
@@ -100,7 +100,7 @@ final class Output {
         }
     }
 
-    /// What came is what was meant to come.
+    /// Keeps the file, because the body is complete.
     func keep() throws(Failure) {
         do throws(SystemError) {
             try file?.keep()
@@ -109,7 +109,7 @@ final class Output {
         }
     }
 
-    /// Lets the next one write; a file that is not kept disappears.
+    /// Frees standard output for the next writer. A file that was not kept is deleted.
     func end() {
         file?.discard()
         if hasTurn {
@@ -122,7 +122,7 @@ final class Output {
         Failure(writing: error, to: path)
     }
 
-    /// The last segment of the URL's path, as it stands there: a name in the current folder, and no other place.
+    /// Returns the last segment of the URL's path, unchanged. It is always a name in the current directory.
     static func remoteName(of url: String) throws(Failure) -> String {
         let url = WrittenURL(url)
         let segments = url.path.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false)
@@ -137,7 +137,7 @@ final class Output {
         return name
     }
 
-    /// The status line and the fields, as HTTP/1.1 spells them; the library keeps no reason phrase.
+    /// Returns the status line and the fields in the form of HTTP/1.1. The library does not keep the reason phrase.
     static func head(_ version: HTTPVersion, _ status: Int, _ headers: Headers) -> [UInt8] {
         var head = Array("\(version) \(status) \r\n".utf8)
         for field in headers {

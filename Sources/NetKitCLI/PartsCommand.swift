@@ -1,6 +1,6 @@
 import NetKit
 
-/// `nk parts`: takes a multipart answer apart as it arrives.
+/// `nk parts`: splits a multipart response while it arrives.
 struct PartsCommand {
     static let help = """
         Usage: nk parts [options] URL
@@ -84,7 +84,7 @@ struct PartsCommand {
         }
     }
 
-    /// Here nothing but an answer can be too large.
+    /// In this command only a response can exceed a limit.
     private static func next(of parts: inout ResponseParts.AsyncIterator) async throws(Failure) -> ResponsePart? {
         do throws(NetError) {
             return try await parts.next()
@@ -108,7 +108,7 @@ struct PartsCommand {
         }
     }
 
-    /// "part-0001.jpg": nothing of it is the server's word but which of a few kinds it is.
+    /// "part-0001.jpg". The server influences only the extension, among a few known ones.
     static func fileName(_ number: Int, _ type: String) -> String {
         let endings = [
             "image/jpeg": "jpg", "image/png": "png", "image/gif": "gif", "image/webp": "webp", "text/plain": "txt",

@@ -1,6 +1,6 @@
 import NetKit
 
-/// `nk path [HOST]`: how the internet, or a host, is reached.
+/// `nk path [HOST]`: prints the network path to the internet, or to a host.
 enum PathCommand {
     static let help = """
         Usage: nk path [--watch] [--count N] [HOST]

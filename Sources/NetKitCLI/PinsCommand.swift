@@ -5,7 +5,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// `nk pins`: shows the certificates of a server or a file, and the pins to make a policy of.
+/// `nk pins`: prints the certificates of a server or a file, and their pins for a policy.
 enum PinsCommand {
     static let help = """
         Usage: nk pins [options] HOST[:PORT] | FILE | -
@@ -107,7 +107,7 @@ enum PinsCommand {
         }
     }
 
-    /// Begins a handshake and refuses whatever comes: nothing is sent.
+    /// Begins a handshake and refuses every certificate, so that nothing is sent.
     private static func meet(_ target: String, _ task: Errand) async throws(Failure) -> (TrustEvent, String) {
         let seen = Lock<TrustEvent?>(nil)
         var policy = TrustPolicy(roots: task.authorities.map { .file($0) } ?? .system)
@@ -134,7 +134,7 @@ enum PinsCommand {
         return (event, event.port == 443 ? host : "\(host):\(event.port)")
     }
 
-    // MARK: What is printed
+    // MARK: Output
 
     private static func lines(of chain: [Certificate], hosts: String) -> String {
         var text = ""
@@ -157,7 +157,8 @@ enum PinsCommand {
         return text + "policy      \(options)\n            try .pinned(\"\(hosts)\", [\(strings)])\n"
     }
 
-    /// The leaf's and, as a backup, that of who signed it; a key of one's own that is not in use yet is a better one.
+    /// Returns the pins of the leaf and, as a backup, of its issuer. A new key that is not in use yet is a better
+    /// backup.
     private static func policyPins(of chain: [Certificate]) -> [String] {
         var pins: [String] = []
         for certificate in chain.prefix(2) where !pins.contains(certificate.pin) {

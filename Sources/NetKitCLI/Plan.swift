@@ -1,11 +1,11 @@
 import NetKit
 
-/// The request that one URL of a command line makes, and what is known of its body.
+/// The request for one URL of a command line, and the properties of its body.
 struct Plan {
     private(set) var request: Request<Bytes>
-    /// The body's length; nil without a body, and when only reading tells.
+    /// The length of the body. `nil` without a body, or if it is unknown before the body is read.
     private var bodyBytes: Int?
-    /// The name of the file that is sent.
+    /// The name of the sent file.
     private(set) var uploadName: String?
 
     private let arguments: Arguments
@@ -16,7 +16,7 @@ struct Plan {
         self.arguments = arguments
         request = Request(job.url)
         if WrittenURL(job.url).loginIsCut {
-            // The library would tell what stands before the mark.
+            // The library's error would show the text before "@".
             throw Failure(
                 ExitCode.badURL, "the URL's port is no number; '/', '?' and '#' of a password are %2F, %3F and %23")
         }
@@ -38,7 +38,7 @@ struct Plan {
             .lookedUp(through: arguments.proxy?.url, except: arguments.unproxied)
             .overrides(behind: arguments.connections)
         request.keepsDotSegments = arguments.keepsDotSegments
-        request.omitsZeroLength = true  // as curl does: -d '' announces one
+        request.omitsZeroLength = true  // as in curl: -d '' sends Content-Length: 0
         request.unixSocket = arguments.unixSocket
         request.serviceClass = arguments.serviceClass
         request.credentials = credentials
@@ -49,13 +49,13 @@ struct Plan {
         }
     }
 
-    /// The Content-Type of a form, which -H does not change; nil without one.
+    /// The Content-Type of a form, which -H does not change; `nil` without a form.
     var formType: String? { arguments.form.isEmpty ? nil : request.body?.contentType }
 
-    /// What Content-Length says; nil where nothing does.
+    /// The value of Content-Length, or `nil` if it is not sent.
     var announcedBytes: Int? { sendsChunks ? nil : bodyBytes }
 
-    /// With what -G puts into its query.
+    /// The URL with the query of -G.
     private func url() throws(Failure) -> String {
         let place = hidesLogin ? WrittenURL(place).withoutLogin : place
         guard arguments.sendsDataInURL, let data = arguments.sentData else { return place }
@@ -69,13 +69,13 @@ struct Plan {
         }
     }
 
-    /// Without the "&" at the end of the query, where one is put before more.
+    /// The URL without a trailing "&" in its query, before more is appended.
     private static func joinable(_ url: String) -> String {
         let (front, fragment) = (url.prefix { $0 != "#" }, url.drop { $0 != "#" })
         return front.contains("?") && front.hasSuffix("&") ? String(front.dropLast() + fragment) : url
     }
 
-    /// A file that is sent to a folder keeps its name.
+    /// A file that is sent to a URL ending in "/" keeps its name.
     private var place: String {
         guard let upload = job.upload, upload != "-" else { return job.url }
         let written = WrittenURL(job.url)
@@ -87,7 +87,7 @@ struct Plan {
         return folder + (path.isEmpty ? "/" : "") + name + fragment
     }
 
-    /// curl's defaults, and over them what -H says.
+    /// curl's default fields, with the changes of -H.
     private func headers() throws(Failure) -> Headers {
         let sendsJSON = arguments.data.contains { $0.isJSON }
         var headers = Headers()
@@ -123,14 +123,14 @@ struct Plan {
             headers.append(field)
         }
         if sendsChunks {
-            // The library sets it by itself, as it knows no length.
+            // The library adds the field itself, because the length is unknown to it.
             headers["Transfer-Encoding"] = nil
         }
         return headers
     }
 
-    /// Whether -H 'Transfer-Encoding: chunked' is said of a body that has a length, or has none. To curl its own field is
-    /// what asks for chunks, so that --curl leaves it.
+    /// Whether -H 'Transfer-Encoding: chunked' is given for a body. With --curl the field is kept, because it makes
+    /// curl send chunks.
     private var sendsChunks: Bool {
         let hasData = !arguments.data.isEmpty && !arguments.sendsDataInURL
         guard job.upload != nil || hasData, !arguments.printsCurl else { return false }
@@ -174,8 +174,8 @@ struct Plan {
         }
     }
 
-    /// The library's limits stay, but for those that would surprise a user of curl: a body may have any size and take
-    /// its time, and --max-time alone rules where it is given.
+    /// The library's limits, except those that would surprise a user of curl. A body may have any size and duration,
+    /// and --max-time replaces the limits of waiting.
     private var limits: Limits {
         var limits = Limits.streaming
         limits.total = arguments.totalLimit
@@ -194,12 +194,13 @@ struct Plan {
         return limits
     }
 
-    // MARK: Who asks
+    // MARK: Credentials
 
-    /// -H 'Authorization:' leaves out what would be shown at once; an answer to a challenge is none of the defaults.
+    /// -H 'Authorization:' omits credentials that would be sent without a challenge. An authorization response to a
+    /// challenge is not a default field.
     private var hidesLogin: Bool { arguments.leavesOut("Authorization") && !arguments.usesDigest }
 
-    /// Whether a name and a password are sent unasked; a field of -H takes their place.
+    /// Whether a name and a password are sent without a challenge. A field of -H replaces them.
     var showsLogin: Bool {
         let hasLogin = request.credentials != nil || WrittenURL(request.url).login != nil
         return hasLogin && !arguments.usesDigest && request.headers["Authorization"] == nil
@@ -228,20 +229,20 @@ struct Plan {
             usesTunnel: arguments.usesTunnel)
     }
 
-    /// Whether a proxy is asked to hand a hop's request on.
+    /// Whether a hop's request is forwarded by a proxy.
     func isForwarded(_ hop: HopMetrics) -> Bool {
         let url = WrittenURL(hop.url)
         let way = arguments.proxy?.url.map { WrittenURL($0).scheme.lowercased() }
         guard let way, way.hasPrefix("http"), url.scheme.lowercased() == "http://", !arguments.usesTunnel else {
             return false
         }
-        // What --noproxy says of addresses is known by where the connection went.
+        // Whether --noproxy matches an address is visible in the connection's remote address.
         let port = UInt16(url.place.dropFirst(url.host.count + 1)) ?? 80
         let isDirect = hop.remotePort == port && [hop.remoteAddress, "[\(hop.remoteAddress)]"].contains(url.host)
         return !isDirect && !ResolvedNames.isNamed(url.host, in: arguments.unproxied)
     }
 
-    /// What -v tells of it.
+    /// The line of -v about the proxy.
     var proxyNote: String? {
         guard let url = arguments.proxy?.url else { return nil }
         let hasLogin = arguments.proxyLogin != nil || arguments.proxy?.login != nil

@@ -1,11 +1,11 @@
 import NetKit
 
-/// One transfer's progress, as one line of a terminal.
+/// The progress of one transfer, as one line of a terminal.
 struct ProgressLine: Sendable, Equatable {
     var name: String
-    /// Body bytes that have moved.
+    /// The transferred body bytes.
     var done = 0
-    /// Body bytes to move; nil when nobody knows.
+    /// The total body bytes, or `nil` if it is unknown.
     var total: Int?
     var bytesPerSecond = 0
     var timeLeft: Duration?
@@ -34,10 +34,10 @@ struct ProgressLine: Sendable, Equatable {
     private static let sizeColumns = 8
     private static let stepBytes = 64 << 10
 
-    /// Never longer than `width` columns. What matters least is left out first: the bar, the size beside the share, the
-    /// name, the time, the rate.
+    /// Returns a line of at most `width` columns. If it is too long, parts are omitted in this order: the bar, the size
+    /// beside the percentage, the name, the time, the rate.
     ///
-    /// - Parameter nameWidth: columns that the longest name of all lines takes, so that what follows stands in columns.
+    /// - Parameter nameWidth: the width of the longest name of all lines, for alignment.
     func text(width: Int, nameWidth: Int) -> String {
         var room = max(0, width)
         func take(_ columns: Int) -> Bool {
@@ -85,7 +85,7 @@ struct ProgressLine: Sendable, Equatable {
         return columns.joined(separator: "  ")
     }
 
-    /// What stays on the terminal when it is over.
+    /// Returns the final line of a transfer.
     static func end(name: String, bytes: Int, took: Duration, width: Int) -> String {
         let seconds = Format.number(of: took)
         let rate = seconds > 0 ? Format.size(Int(min(Double(bytes) / seconds, 9e18))) : "-"
@@ -97,7 +97,7 @@ struct ProgressLine: Sendable, Equatable {
         return "\(Format.shortened(name, to: room))  \(account)"
     }
 
-    /// Where nobody knows how much there is, something that moves with the bytes.
+    /// Returns a bar. If the total is unknown, it moves with the bytes.
     private func bar(_ share: Int?, _ columns: Int) -> String {
         let room = columns - 2
         guard let share else {

@@ -1,6 +1,6 @@
 import NetKit
 
-/// `nk query`: a JSON object a line in, its query string a line out.
+/// `nk query`: reads a JSON object per line, and writes its query string.
 struct QueryCommand {
     private static let help = """
         Usage: nk query [options]    reads a JSON object a line, writes its query a line
@@ -23,7 +23,7 @@ struct QueryCommand {
     private var sets: [String] = []
     private var url: String?
 
-    /// Exit codes: 0, 2 for a wrong word or line, 23 and 26 for output and input.
+    /// Exit codes: 0, 2 for an invalid argument or line, 23 and 26 for output and input.
     static func run(_ words: ArraySlice<String>) -> Int32 {
         do throws(Failure) {
             if words.contains("--help") || words.contains("-h") {
@@ -85,7 +85,7 @@ struct QueryCommand {
             while let line = try input.next() {
                 number += 1
                 output += try answer(to: line, number) + "\n"
-                // What has come is answered before more is waited for.
+                // Pending output is written before the next read may block.
                 if input.waits || output.utf8.count > 1 << 16 {
                     try Self.write(output)
                     output = ""
@@ -129,7 +129,7 @@ struct QueryCommand {
         return parameters
     }
 
-    /// A fault in JSON begins with its place in the text, which is one line here.
+    /// Removes the position from the beginning of a JSON error: the text is a single line.
     private static func withoutPlace(_ error: NetError) -> String {
         guard error.message.hasPrefix("line "), let end = error.message.firstRange(of: ": ")
         else { return error.message }

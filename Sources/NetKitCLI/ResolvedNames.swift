@@ -1,11 +1,11 @@
 import NetKit
 
-/// The names that --resolve gives addresses, as curl takes them: of several for one name and port the last one counts, and
-/// a name goes before "*".
+/// The addresses of --resolve, with curl's rules: the last entry for a name and port applies, and a name takes
+/// precedence over "*".
 struct ResolvedNames {
     private let entries: [AddressOverride]
 
-    /// - Parameter given: each with its port; without a host it is for all.
+    /// - Parameter given: the entries, each with its port. An entry without a host applies to all hosts.
     init(_ given: [AddressOverride]) {
         var last: [AddressOverride] = []
         for entry in given.reversed() where !last.contains(where: { Self.isOne($0, entry) }) {
@@ -14,8 +14,8 @@ struct ResolvedNames {
         entries = last.filter { $0.host != nil } + last.filter { $0.host == nil }
     }
 
-    /// A proxy's URL with the address that its name has been given. One over https keeps its name: its certificate is
-    /// for that.
+    /// Returns a proxy's URL with the address of its host. An https proxy keeps its name, which its certificate must
+    /// match.
     func addressed(proxy url: String) -> String {
         let written = WrittenURL(url)
         let name = written.host
@@ -25,14 +25,15 @@ struct ResolvedNames {
         return "\(written.scheme)\(address.contains(":") ? "[\(address)]" : address):\(port)"
     }
 
-    /// Where a proxy listens whose URL has no port, as curl takes it.
+    /// curl's default port of a proxy.
     private static let proxyPort: UInt16 = 1080
 
-    /// Those that nk itself looks up: most proxies are told the name, but for hosts that are asked without them.
+    /// Returns the names that nk itself resolves. Most proxies resolve the names, except for hosts that bypass the
+    /// proxy.
     ///
     /// - Parameters:
-    ///   - proxy: its URL; nil without one.
-    ///   - hosts: what --noproxy says.
+    ///   - proxy: the proxy's URL; `nil` without one.
+    ///   - hosts: the value of --noproxy.
     func lookedUp(through proxy: String?, except hosts: [String]) -> ResolvedNames {
         let scheme = proxy.map { WrittenURL($0).scheme.lowercased() }
         if scheme == nil || scheme == "socks4://" || scheme == "socks5://" || hosts.contains("*") {
@@ -47,8 +48,8 @@ struct ResolvedNames {
             })
     }
 
-    /// Where connections go, of which the first that fits counts: elsewhere as --connect-to says, and then to the address
-    /// that the name there has.
+    /// Returns the overrides of connections; the first match applies. --connect-to is applied first, then the address
+    /// of the resulting name.
     func overrides(behind connections: [AddressOverride]) -> [AddressOverride] {
         connections.flatMap { connection in addressed(connection) + [connection] } + entries
     }
@@ -59,7 +60,7 @@ struct ResolvedNames {
         return entries.filter { entry in
             (port == nil || entry.port == port) && (host == nil || entry.host == nil || Self.isOne(host, entry.host))
         }.map { entry in
-            // What the connection leaves open is what the name is known for.
+            // An open host or port of the connection is restricted to that of the name.
             AddressOverride(
                 host: connection.host ?? (connection.toHost == nil ? entry.host : nil),
                 port: connection.port ?? (connection.toPort == nil ? entry.port : nil),
@@ -75,18 +76,18 @@ struct ResolvedNames {
         host?.lowercased() == other?.lowercased()
     }
 
-    /// As libcurl takes a name in --noproxy.
+    /// Normalizes a name as libcurl does for --noproxy.
     private static func bare(_ name: String) -> String {
         let name = name.lowercased().drop { $0 == "." }
         return String(name.hasSuffix(".") ? name.dropLast() : name)
     }
 
-    /// Whether --noproxy says that a host is asked without the proxy; of addresses it may say more.
+    /// Whether --noproxy lists a host. Addresses may also match by a network prefix.
     static func isNamed(_ host: String, in hosts: [String]) -> Bool {
         hosts == ["*"] || hosts.contains { covers($0, host) }
     }
 
-    /// It stands for the hosts of its domain as well.
+    /// A name also matches its subdomains.
     private static func covers(_ name: String, _ host: String) -> Bool {
         let (name, host) = (bare(name), bare(host))
         return !name.isEmpty && (host == name || host.hasSuffix("." + name))

@@ -1,6 +1,6 @@
 import NetKit
 
-/// Takes down when each step began and how it ended.
+/// Records when each step began and how it ended.
 final class RunBoard: Sendable {
     struct Entry: Sendable {
         enum State: Sendable {
@@ -60,7 +60,7 @@ extension RunBoard.Entry {
         if case .failed(let error) = state { error } else { nil }
     }
 
-    /// What the hops say of it.
+    /// The metrics of its hops.
     var metrics: Metrics { error?.metrics ?? response?.metrics ?? Metrics() }
 
     var took: Duration? {
@@ -69,7 +69,7 @@ extension RunBoard.Entry {
     }
 }
 
-/// A step as an errand: its request is made when its turn comes.
+/// A step whose request is created when it begins.
 struct RunErrand: Errand {
     let index: Int
     let board: RunBoard

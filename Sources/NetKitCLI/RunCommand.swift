@@ -1,6 +1,6 @@
 import NetKit
 
-/// `nk run`: does a batch or a chain that a file describes, and tells how it went.
+/// `nk run`: runs the batch or chain in a file, and prints the results.
 struct RunCommand {
     private static let help = """
         Usage: nk run [--json] FILE
@@ -95,7 +95,7 @@ struct RunCommand {
         }
     }
 
-    /// The first step that failed by itself; what only ended with it tells nothing.
+    /// The exit code of the first step with its own failure. Steps that were cancelled by it are ignored.
     private static func exitCode(_ entries: [RunBoard.Entry], _ error: NetError?) -> Int32 {
         let errors = entries.compactMap(\.error)
         guard let error = errors.first(where: { $0.code != .cancelled }) ?? errors.first ?? error else {
@@ -104,9 +104,9 @@ struct RunCommand {
         return error.code == .unacceptableStatus ? ExitCode.badStatus : ExitCode.of(error)
     }
 
-    // MARK: The work
+    // MARK: Work
 
-    /// Returns why it did not end well.
+    /// Runs the document. Returns the error, if there was one.
     private static func work(_ document: RunDocument, _ board: RunBoard) async -> NetError? {
         var configuration = Agent.Configuration(baseURL: document.base, headers: document.headers)
         configuration.userAgent = "nk/\(Versions.nk)"
@@ -156,7 +156,7 @@ struct RunCommand {
 }
 
 extension RunDocument {
-    /// The request of a step, with what others answered.
+    /// Creates the request of a step, with the responses of others.
     fileprivate func request(_ index: Int, _ answers: RunAnswers) throws(NetError) -> Request<Bytes> {
         let step = steps[index]
         var request = Request<Bytes>(try step.url.text(answers, encode: Percent.encoded))

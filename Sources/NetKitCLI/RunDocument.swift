@@ -1,6 +1,6 @@
 import NetKit
 
-/// What `nk run` reads: a batch or a chain, described.
+/// The document of `nk run`: a batch or a chain.
 struct RunDocument: Sendable {
     enum Kind: String, Sendable {
         case batch
@@ -15,7 +15,7 @@ struct RunDocument: Sendable {
         var headers: [(name: String, value: RunText)] = []
         var body: RunText?
         var json: JSONValue?
-        /// The names of the steps that it comes after.
+        /// The names of its predecessors.
         var earlier: [String] = []
         var statuses = 200..<300
         var total: Duration?
@@ -43,7 +43,7 @@ struct RunDocument: Sendable {
         ]).closed
     }
 
-    /// Throws a line with the place and with what is wanted there.
+    /// Throws an error with the position and the expected element.
     init(_ bytes: Bytes) throws(RunFault) {
         let tree: JSONValue
         do throws(NetError) {
@@ -97,7 +97,7 @@ struct RunDocument: Sendable {
         return step
     }
 
-    /// The fields of an object.
+    /// Reads the string members of an object.
     private static func texts(
         _ value: JSONValue?, at place: String
     ) throws(RunFault) -> [(name: String, value: String)] {
@@ -121,10 +121,10 @@ struct RunDocument: Sendable {
     }
 }
 
-// MARK: What no shape can say
+// MARK: Checks beyond the shape
 
 extension RunDocument {
-    /// Every text of a step, with its place.
+    /// Returns every text of a step, with its position.
     private static func texts(of step: Step, at place: String) throws(RunFault) -> [RunText] {
         var texts = [step.url] + step.headers.map(\.value)
         if let body = step.body {
@@ -147,7 +147,7 @@ extension RunDocument {
                 throw RunFault(
                     "/steps/\(index)/after/\(number)", wanted: "the name of a step", found: "\"\(name)\"")
             }
-            // Without a word about it a step of a chain comes after the one that is written before it.
+            // By default, a step of a chain follows the preceding one.
             if kind == .chain, index > 0, tree["steps"]?[index]?["after"] == nil {
                 steps[index].earlier = [steps[index - 1].name]
             }
@@ -198,9 +198,9 @@ extension RunDocument {
     }
 }
 
-/// A place in a document where something else is wanted.
+/// A position in a document with an unexpected element.
 struct RunFault: Error {
-    /// ":LINE:COLUMN" where that is known.
+    /// ":LINE:COLUMN" if it is known.
     let place: String
     let message: String
 

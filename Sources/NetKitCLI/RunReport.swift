@@ -1,13 +1,13 @@
 import NetKit
 
-/// What `nk run` prints: pure, so that it can be looked at in any width.
+/// The output of `nk run`. Pure, so that it can be tested with any width.
 struct RunReport {
     let entries: [RunBoard.Entry]
     let kind: RunDocument.Kind
     let exitCode: Int32
 
     init(_ entries: [RunBoard.Entry], kind: RunDocument.Kind, exitCode: Int32) {
-        // The first step begins at 0.
+        // Times are relative to the start of the first step.
         let origin = entries.compactMap(\.began).min() ?? .zero
         self.entries = entries.map { entry in
             var entry = entry
@@ -21,15 +21,15 @@ struct RunReport {
 
     private var whole: Duration { entries.compactMap(\.ended).max() ?? .zero }
 
-    /// Room for the other cells, and for bars.
+    /// Leaves room for the other columns and the bars.
     private static func nameWidth(_ entries: [RunBoard.Entry], _ width: Int) -> Int {
         let longest = entries.map { Format.columns(of: Verbose.printable($0.name)) }.max() ?? 0
         return max(4, min(longest, width / 3, width - 30))
     }
 
-    // MARK: For people
+    // MARK: Text
 
-    /// Lines of at most `width` columns, the marks of colours not counted.
+    /// Returns lines of at most `width` columns, without counting colour sequences.
     func lines(width: Int, hasColours: Bool) -> [String] {
         if entries.isEmpty {
             return ["nothing to send"]
@@ -66,7 +66,7 @@ struct RunReport {
         return "\u{1b}[\(colour)m\(cells.prefix(6))\u{1b}[0m\(cells.dropFirst(6))"
     }
 
-    /// At most three lines, indented.
+    /// Wraps a text to at most three indented lines.
     private static func wrapped(_ text: String, width: Int) -> [String] {
         let room = max(8, width - 2)
         var lines: [String] = []
@@ -82,7 +82,7 @@ struct RunReport {
         return lines.prefix(3).map { "  " + Format.shortened($0, to: room) }
     }
 
-    // MARK: When
+    // MARK: Timeline
 
     private func waterfall(_ width: Int, _ nameWidth: Int) -> [String] {
         let room = width - nameWidth - 2
@@ -98,7 +98,7 @@ struct RunReport {
         return lines.map { Format.shortened($0, to: width) }
     }
 
-    /// Each column is what happened last in its share of the time.
+    /// Each column shows the last phase in its interval.
     private func bar(_ entry: RunBoard.Entry, _ room: Int) -> String {
         guard let began = entry.began, let ended = entry.ended else { return "" }
         let moments = Self.moments(of: entry, began, ended)
@@ -112,14 +112,14 @@ struct RunReport {
             }
             from = max(from, column(end))
         }
-        // What happened is seen, however short it was.
+        // A short step is visible too.
         if cells[first] == " " {
             cells[first] = moments.last?.mark ?? "="
         }
         return String(cells)
     }
 
-    /// The ends of what it did, one after the other.
+    /// Returns the ends of its phases, in order.
     private static func moments(
         of entry: RunBoard.Entry, _ began: Duration, _ ended: Duration
     ) -> [(mark: Character, end: Duration)] {
@@ -142,7 +142,7 @@ struct RunReport {
         return line
     }
 
-    // MARK: For programs
+    // MARK: JSON
 
     /// One JSON object on one line.
     var json: String {
@@ -177,7 +177,7 @@ struct RunReport {
 }
 
 extension RunBoard.Entry {
-    /// The status, or what there is in its place.
+    /// The status, or a word for another state.
     fileprivate var word: String {
         if let status = response?.status, status > 0 {
             return String(status)

@@ -1,25 +1,25 @@
 import NetKit
 
-/// A text of a step, with `${name/pointer}` in it where another step's answer goes.
+/// A text of a step with placeholders `${name/pointer}` for responses of other steps.
 struct RunText: Sendable {
     enum Piece: Sendable {
         case text(String)
-        /// The name of a step, and a JSON Pointer (RFC 6901) into its answer; empty for the whole.
+        /// The name of a step, and a JSON Pointer (RFC 6901) into its response; empty for the whole response.
         case value(of: String, pointer: String)
     }
 
-    /// Its place in the document.
+    /// The position in the document.
     let place: String
     let pieces: [Piece]
 
-    /// The steps that it speaks of.
+    /// The steps that it refers to.
     var names: [String] {
         pieces.compactMap { piece in
             if case .value(let name, _) = piece { name } else { nil }
         }
     }
 
-    /// Reads `$${` as the text `${`.
+    /// Parses a text. `$${` is a literal `${`.
     init(_ text: String, at place: String) throws(RunFault) {
         self.place = place
         var pieces: [Piece] = []
@@ -51,9 +51,9 @@ struct RunText: Sendable {
         }
     }
 
-    /// With the answers in their places.
+    /// Returns the text with the responses inserted.
     ///
-    /// - Parameter encode: what an answer's text becomes.
+    /// - Parameter encode: encodes the text of a response.
     func text(
         _ answers: RunAnswers, encode: (String) -> String = { $0 }
     ) throws(NetError) -> String {
@@ -67,7 +67,8 @@ struct RunText: Sendable {
         return text
     }
 
-    /// As ``text(_:encode:)``, but a text that is nothing but an answer becomes that answer, a number a number.
+    /// As ``text(_:encode:)``, but a text that consists of one placeholder becomes that value, so that a number remains
+    /// a number.
     func value(_ answers: RunAnswers) throws(NetError) -> JSONValue {
         if pieces.count == 1, case .value(let name, let pointer) = pieces[0] {
             return try answers.value(of: name, pointer)
@@ -76,7 +77,7 @@ struct RunText: Sendable {
     }
 }
 
-/// What earlier steps answered.
+/// The responses of earlier steps.
 struct RunAnswers {
     let bytes: (String) throws(NetError) -> Bytes
 
@@ -100,7 +101,7 @@ struct RunAnswers {
 }
 
 extension JSONValue {
-    /// The value that a JSON Pointer leads to (RFC 6901); of a name that occurs twice the last.
+    /// Returns the value at a JSON Pointer (RFC 6901). Of a name that occurs twice, the last one is used.
     func value(at pointer: String) -> JSONValue? {
         var value = self
         for word in pointer.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
@@ -113,10 +114,10 @@ extension JSONValue {
         return value
     }
 
-    /// A text as it is, null as nothing, anything else as JSON.
+    /// A string unchanged, null as an empty text, other values as JSON.
     var runText: String { isNull ? "" : string ?? description }
 
-    /// The texts in it.
+    /// Returns the strings in the value as texts.
     func runTexts(at place: String) throws(RunFault) -> [RunText] {
         var texts: [RunText] = []
         switch self {
@@ -134,7 +135,7 @@ extension JSONValue {
         return texts
     }
 
-    /// With answers in the places of the texts that speak of them.
+    /// Returns the value with the responses inserted into its texts.
     func filled(_ answers: RunAnswers) throws(NetError) -> JSONValue {
         switch self {
         case .string(let text):
@@ -156,7 +157,7 @@ extension JSONValue {
         }
     }
 
-    /// As a query wants it.
+    /// The value as parameters of a query.
     var parameters: Parameters {
         switch self {
         case .null: .null
@@ -170,13 +171,13 @@ extension JSONValue {
 }
 
 extension String {
-    /// Whether it is a token, as methods and the names of fields are (RFC 9110, 5.6.2).
+    /// Whether it is a token, as required for methods and field names (RFC 9110, 5.6.2).
     var isToken: Bool { !isEmpty && utf8.allSatisfy(Self.isOfToken) }
 
-    /// Whether it can be a field's value: nothing in it ends a line.
+    /// Whether it can be a field's value: it contains no line ends.
     var isLine: Bool { utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 9 } }
 
-    /// As a word of a JSON Pointer (RFC 6901, 3).
+    /// The text as a reference token of a JSON Pointer (RFC 6901, 3).
     var pointerWord: String { replacing("~", with: "~0").replacing("/", with: "~1") }
 
     private static func isOfToken(_ byte: UInt8) -> Bool {

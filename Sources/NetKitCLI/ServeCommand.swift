@@ -1,6 +1,6 @@
 import NetKit
 
-/// `nk serve`: the files of a folder over HTTP, until it is interrupted.
+/// `nk serve`: serves the files of a directory over HTTP until it is interrupted.
 enum ServeCommand {
     static let help = """
         Usage: nk serve [options] [DIR]

@@ -1,19 +1,19 @@
 import NetKit
 
-/// A command line at work: its URLs, one after the other or at once, and what belongs to all of them.
+/// Runs a command line: fetches its URLs, in order or in parallel, with shared options.
 struct Session {
-    /// As many as curl has under way with -Z.
+    /// The same limit as curl's -Z.
     private static let maxParallel = 50
 
     private let arguments: Arguments
     private let console: Console
     private let turn = Turn()
-    /// What pins that only report have found, told at the end of each URL.
+    /// The results of report-only pins, printed after each URL.
     private let pinReports: Lock<[String]>
     private let writeOut: WriteOut?
     private let layers: Layers
 
-    /// Asks for passwords and reads what options name.
+    /// Reads passwords and the files of options.
     init(_ arguments: Arguments) throws(Failure) {
         var arguments = arguments
         try Self.complete(&arguments.login, of: "the server")
@@ -39,8 +39,8 @@ struct Session {
         writeOut = try arguments.writeOut.map { text throws(Failure) in WriteOut(try Self.format(text)) }
     }
 
-    /// What is written at the end would take the place of a body, or of what is written before it. What is written
-    /// where it is has both.
+    /// Rejects a file that is written at the end and would replace a body or another output. Files that are appended to
+    /// may be shared.
     private static func checkFiles(_ arguments: Arguments) throws(Failure) {
         var earlier = zip(arguments.outputs, arguments.urls).map { output, url in
             switch output {
@@ -65,7 +65,7 @@ struct Session {
         login?.password = password
     }
 
-    /// Lines of progress and a body do not stand on one terminal.
+    /// Progress lines and a body cannot share one terminal.
     private static func showsProgress(_ arguments: Arguments) -> Bool {
         let toFiles = arguments.urls.indices.allSatisfy { index in
             guard index < arguments.outputs.count else { return false }
@@ -81,7 +81,7 @@ struct Session {
     private static func format(_ text: String) throws(Failure) -> String {
         guard let path = text.behind("@") else { return text }
         do throws(SystemError) {
-            // As curl does: the file's own line ends are for its reader.
+            // As in curl: line ends in the file are removed.
             let bytes = try InputFile.contents(of: path).filter { $0 != 13 && $0 != 10 && $0 != 0 }
             return String(decoding: bytes, as: UTF8.self)
         } catch {
@@ -89,7 +89,7 @@ struct Session {
         }
     }
 
-    /// Returns the exit code: that of the first URL that failed.
+    /// Fetches the URLs. Returns the exit code of the first URL that failed.
     func run() async -> Int32 {
         if arguments.printsCurl {
             return printCurlLines()
@@ -104,7 +104,7 @@ struct Session {
             warn(line)
         }
         var configuration = Agent.Configuration()
-        // What is sent is what the command line says.
+        // Only the command line sets the User-Agent.
         configuration.userAgent = nil
         configuration.addressFamily = arguments.addressFamily
         configuration.interceptors = layers.interceptors
@@ -133,9 +133,9 @@ struct Session {
         return code
     }
 
-    /// The lines for curl that do the same, instead of doing it.
+    /// Prints the equivalent curl commands without sending anything.
     private func printCurlLines() -> Int32 {
-        // curl makes the form by itself, and its method.
+        // curl creates the form and chooses its method.
         var plain = arguments
         plain.form = []
         let end = arguments.wordsForCurl.map { " " + CurlCommand.quoted($0) }.joined()
@@ -155,7 +155,7 @@ struct Session {
         return ExitCode.success
     }
 
-    // MARK: The URLs
+    // MARK: URLs
 
     private typealias Ended = (exitCode: Int32, heads: [UInt8], metrics: Metrics)
 
@@ -228,10 +228,10 @@ struct Session {
         }
     }
 
-    // MARK: What belongs to all
+    // MARK: Shared state
 
-    /// A file that is missing is no fault, as with curl: -b and -c may name one that is yet to be written. One that is
-    /// there and cannot be read is, when it is the jar: its cookies would be lost at the end.
+    /// A missing file is not an error, as in curl: -b and -c may name a file that will be written. An unreadable cookie
+    /// jar is an error, because its cookies would be lost at the end.
     private func loadCookies(into agent: Agent) throws(Failure) {
         for path in arguments.cookieFiles where !path.isEmpty {
             let isJar = arguments.cookieJar.map { $0 == path || InputFile.areOne($0, path) } ?? false
@@ -254,16 +254,16 @@ struct Session {
 
     private func readJar(_ path: String) throws(Failure) -> CookieFile.Contents? {
         do throws(NetError) {
-            // Standard input and /dev/null hold nothing of nk's own.
+            // Standard input and /dev/null contain no cookies that nk wrote.
             return path == "-" || InputFile.isDevice(path) ? readCookies(path) : try CookieFile.readJar(path)
         } catch  where SystemError(number: Int32(clamping: error.nativeCode)).isMissingFile {
-            return nil  // its folder is missing, too; saving it will fail
+            return nil  // the directory is missing too, so saving will fail
         } catch {
             throw Failure(ExitCode.read, "cannot read the cookie jar: \(error.message)")
         }
     }
 
-    /// Nil, with a warning, for a file that cannot be read.
+    /// Returns `nil` with a warning for a file that cannot be read.
     private func readCookies(_ path: String) -> CookieFile.Contents? {
         do throws(SystemError) {
             return try CookieFile.read(path)
@@ -273,7 +273,7 @@ struct Session {
         }
     }
 
-    /// Returns the exit code of what failed.
+    /// Writes the remaining output. Returns the exit code of a failure.
     private func finish(_ agent: Agent, _ ended: [Ended]) async -> Int32? {
         var code: Int32?
         if let path = arguments.headPath, path != "-" {
@@ -321,7 +321,7 @@ struct Session {
         }
     }
 
-    /// Of several URLs the one that a message is about stands in front of it, where it is not in it.
+    /// With several URLs, adds the URL to a message that does not contain it.
     private func named(_ message: String, _ index: Int) -> String {
         let url = arguments.urls[index]
         let name = url.isEmpty ? "URL number \(index + 1)" : WrittenURL(url).shown

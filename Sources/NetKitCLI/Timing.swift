@@ -1,6 +1,6 @@
 import NetKit
 
-/// What --timing shows: the phases of each hop, one below the other, on the scale of the whole.
+/// The output of --timing: the phases of each hop, one below the other, on a common scale.
 enum Timing {
     struct Phase: Equatable {
         var name: String
@@ -12,8 +12,8 @@ enum Timing {
     private static let timeColumns = 13
     private static let barColumns = 50
 
-    /// The phases that a hop went through. One that was not needed is left out: a connection that is used again was
-    /// neither looked up nor made.
+    /// Returns the phases of a hop. A phase that did not occur is omitted: a reused connection needs no lookup and no
+    /// connect.
     static func phases(of hop: HopMetrics, from begin: Duration) -> [Phase] {
         var phases: [Phase] = []
         var last = begin
@@ -34,7 +34,7 @@ enum Timing {
         return phases
     }
 
-    /// Lines of at most `width` columns, for what has ended.
+    /// Returns lines of at most `width` columns, for transfers that have ended.
     static func lines(of metrics: Metrics, width: Int) -> [String] {
         let whole = metrics.compactMap(\.ended).max() ?? .zero
         guard whole > .zero else { return [] }
@@ -70,7 +70,7 @@ enum Timing {
             return front
         }
         func column(_ moment: Duration) -> Int { min(room, Int(moment / whole * Double(room))) }
-        // What happened is seen, however short it was.
+        // A short phase is visible too.
         let start = min(column(phase.from), room - 1)
         let length = max(1, column(phase.to) - start)
         let mark = phase.to - phase.from < whole / (2 * room) ? "|" : "="

@@ -1,6 +1,6 @@
 import NetKit
 
-/// What --timing-svg draws: the waterfall of --timing as SVG, each hop a title and a row of phases on one scale.
+/// The output of --timing-svg: the waterfall of --timing as SVG, with a title and a row of phases for each hop.
 enum TimingPicture {
     private static let width = 960.0
     private static let left = 16.0
@@ -9,13 +9,13 @@ enum TimingPicture {
     private static let titleHeight = 26.0
     private static let rowHeight = 20.0
 
-    /// By the names of ``Timing/phases(of:from:)``: colours that differ in brightness too.
+    /// By the names of ``Timing/phases(of:from:)``. The colours also differ in brightness.
     private static let colours = [
         "queued": "#b8bec8", "name lookup": "#7a5195", "connect": "#ef8a17", "TLS": "#c2378f",
         "first byte": "#2f9e62", "last byte": "#2a6fdb", "no answer": "#c0392b",
     ]
 
-    /// - Parameter all: what each URL cost, in the order of the command line.
+    /// - Parameter all: the metrics of each URL, in the order of the command line.
     static func text(of all: [Metrics]) -> String {
         var parts: [String] = []
         var top = 16.0
@@ -62,7 +62,7 @@ enum TimingPicture {
             hop.isReused ? "connection used again" : nil,
         ].compactMap { $0 }.joined(separator: ", ")
         let status = hop.status > 0 ? String(hop.status) : "no answer"
-        // Eight columns for a bold letter, seven for one of the facts: the two never meet.
+        // A bold letter is eight units wide, one of the facts seven, so the texts never overlap.
         let room = Int(barRight - left) / 8 - (facts.count + 1) * 7 / 8 - status.count - 7
         let url = Format.shortened(Verbose.shown(url: hop.url), to: room)
         return text("\(number)  \(status)  \(url)", x: left, y: y, weight: "bold")
@@ -72,7 +72,7 @@ enum TimingPicture {
     private static func row(_ phase: Timing.Phase, whole: Duration, y: Double) -> String {
         func place(_ moment: Duration) -> Double { barLeft + (barRight - barLeft) * min(1, moment / whole) }
         let from = place(phase.from)
-        // What happened is seen, however short it was.
+        // A short phase is visible too.
         let length = max(1.5, place(phase.to) - from)
         let time = Format.milliseconds(phase.to - phase.from)
         return text(phase.name, x: left + 16, y: y + 14)
@@ -82,7 +82,7 @@ enum TimingPicture {
             + "<title>\(escaped("\(phase.name): \(time)"))</title></rect>"
     }
 
-    /// Lines at quarters of the whole, and their times below.
+    /// Draws lines at each quarter of the total, with their times below.
     private static func scale(_ whole: Duration, from top: Double, to bottom: Double) -> String {
         (0...4).map { quarter in
             let x = decimal(barLeft + (barRight - barLeft) * Double(quarter) / 4)

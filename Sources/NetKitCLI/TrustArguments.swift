@@ -1,15 +1,15 @@
 import NetKit
 
-/// What a command line says of pins and TLS beyond --cacert, -k, --cert and --key.
+/// The options of pins and TLS other than --cacert, -k, --cert and --key.
 struct TrustArguments: Sendable {
-    /// A --pin: whom it is for, and what it is.
+    /// The value of --pin: a host pattern and a pin.
     struct Pin: Sendable {
         let hosts: String
         let text: String
     }
 
     var pins: [Pin] = []
-    /// --pinnedpubkey, in curl's syntax: hashes, or a file with a key. For the host of each URL.
+    /// The value of --pinnedpubkey, in curl's syntax: hashes, or a file with a key. It applies to the host of each URL.
     var pinnedKeys: String?
     var reportsOnly = false
     var minimumVersion = TrustPolicy.TLSVersion.tls1_2
@@ -21,10 +21,10 @@ struct TrustArguments: Sendable {
     var usesALPN = true
     var isStrict = false
     var maximumChainLength: Int?
-    /// Who is told of pins that only report.
+    /// Receives the results of report-only pins.
     var observer: TrustObserver?
 
-    /// What is unwise about the pins; what is malformed is told where it is used.
+    /// Warnings about the pins. Malformed pins are reported when they are used.
     var warnings: [String] {
         guard let rules = try? rules(for: nil) else { return [] }
         var policy = TrustPolicy()
@@ -32,7 +32,7 @@ struct TrustArguments: Sendable {
         return (try? policy.warnings()) ?? []
     }
 
-    /// The policy for one URL; nil is that of a command without any.
+    /// Returns the policy for one URL; `nil` is that of a command without one.
     func policy(
         for url: String?, authorities: String?, isInsecure: Bool, identity: ClientIdentity? = nil
     ) throws(Failure) -> TrustPolicy {
@@ -52,7 +52,7 @@ struct TrustArguments: Sendable {
         return policy
     }
 
-    /// A rule for each host; pins of one host belong together.
+    /// Returns a rule for each host. The pins of one host are combined.
     private func rules(for url: String?) throws(Failure) -> [PinRule] {
         var rules: [PinRule] = []
         func add(_ pin: PinRule.Pin, for hosts: String) {
@@ -83,21 +83,21 @@ struct TrustArguments: Sendable {
         do throws(SystemError) {
             return [.bytes(try InputFile.contents(of: text))]
         } catch {
-            // As with curl, a pin that cannot be read is a pin that nobody matches.
+            // As in curl, an unreadable pin never matches.
             throw Failure(ExitCode.pinMismatch, "cannot read the public key \(text): \(error.message)")
         }
     }
 }
 
 extension Arguments {
-    /// The client's certificate of --cert and --key.
+    /// The client certificate of --cert and --key.
     var identity: ClientIdentity? {
         certificate.map { .file(certificate: $0.path, key: key, password: $0.password) }
     }
 }
 
 extension Option {
-    /// Whom TLS believes, and how it is spoken.
+    /// TLS.
     static let trust: [Option] = [
         value(nil, "pin") { (arguments, text) throws(UsageError) in
             arguments.trust.pins.append(try OptionValue.pin(text))
@@ -125,7 +125,7 @@ extension Option {
 }
 
 extension OptionValue {
-    /// `HOST=PIN`; a pin may end in "=", a host pattern holds none.
+    /// `HOST=PIN`. A pin may end in "=", but a host pattern never contains one.
     static func pin(_ text: String) throws(UsageError) -> TrustArguments.Pin {
         guard let (hosts, _, pin) = text.cut(atFirst: "="), !hosts.isEmpty, !isPin(text) else {
             throw UsageError("--pin takes HOST=sha256/…, not '\(text)'")
@@ -133,7 +133,7 @@ extension OptionValue {
         return .init(hosts: hosts, text: pin)
     }
 
-    /// Whether a text is a pin by itself, however malformed.
+    /// Whether a text is a pin without a host, even if it is malformed.
     static func isPin(_ text: String) -> Bool {
         text.hasPrefix("sha256/") || (text.utf8.count == 64 && text.allSatisfy(\.isHexDigit))
     }
@@ -145,7 +145,7 @@ extension OptionValue {
         return length
     }
 
-    /// nil is the newest.
+    /// `nil` is the newest version.
     static func tlsVersion(_ text: String) throws(UsageError) -> TrustPolicy.TLSVersion? {
         switch text {
         case "default": nil

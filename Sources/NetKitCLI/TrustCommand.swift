@@ -5,7 +5,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// `nk trust`: judges a chain without a network.
+/// `nk trust`: evaluates a certificate chain without a network.
 enum TrustCommand {
     static let help = """
         Usage: nk trust --host HOST --chain FILE [options]
@@ -135,7 +135,7 @@ enum TrustCommand {
         }
     }
 
-    /// An IPv6 address stands in brackets in a pattern.
+    /// An IPv6 address in a pattern is enclosed in brackets.
     private static func bracketed(_ host: String) -> String {
         host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
     }

@@ -1,6 +1,7 @@
 import NetKit
 
-/// One at a time: bodies on standard output come one after the other, and the others' servers wait.
+/// Admits one writer at a time. Bodies are written to standard output one after the other; flow control delays the
+/// other servers.
 final class Turn: Sendable {
     private struct State: Sendable {
         var isTaken = false

@@ -1,6 +1,6 @@
 import NetKit
 
-/// `nk validate`: whether texts are JSON, and as a shape wants them.
+/// `nk validate`: checks whether texts are JSON and match a shape.
 struct ValidateCommand {
     private static let help = """
         Usage: nk validate [--shape FILE] [--lenient-null] [FILE...]
@@ -98,7 +98,7 @@ struct ValidateCommand {
         return expectation
     }
 
-    /// The shape that a file describes.
+    /// Reads the shape in a file.
     static func shape(in path: String) throws(Failure) -> JSONShape {
         let document: [UInt8]
         do throws(SystemError) {
@@ -114,7 +114,7 @@ struct ValidateCommand {
         }
     }
 
-    /// The line that tells what is wrong; nil when nothing is.
+    /// Returns the error message, or `nil` if the file is valid.
     private func fault(in file: String, _ expectation: JSONExpectation) throws(SystemError) -> String? {
         let input = try InputFile(file)
         let check: JSONCheck

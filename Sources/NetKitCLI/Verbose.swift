@@ -1,12 +1,12 @@
 import NetKit
 
-/// What -v tells: "> " was asked, "< " was answered, "* " is the library's account of it. No secret is shown.
+/// The output of -v: "> " is sent, "< " is received, "* " is information from the library. Secrets are hidden.
 enum Verbose {
-    /// What is known with the last head, or of what failed before it.
+    /// Returns the lines that are known with the last head, or after a failure before it.
     ///
     /// - Parameters:
-    ///   - heads: the fields of the last hops, as many as are known.
-    ///   - isDownload: whether it goes to a file that is resumed and checked.
+    ///   - heads: the fields of the last hops, as far as they are known.
+    ///   - isDownload: whether it is a download into a file, with resuming and checks.
     static func opening(
         of plan: Plan, _ metrics: Metrics, heads: [Headers], isDownload: Bool = false
     ) -> [String] {
@@ -22,14 +22,14 @@ enum Verbose {
             lines += security(of: hop)
             guard wasAsked(hop) else { continue }
             lines += index == 0 ? plan.proxyNote.map { ["* \($0)"] } ?? [] : []
-            // A server may answer in another HTTP/1 than it was asked in.
+            // A server may reply with another HTTP/1 version than that of the request.
             let isUntold = ![.http2, .http3].contains(hop.httpVersion)
             let oldest = request.protocolChoice == .http1_0 ? HTTPVersion.http1_0 : .http1_1
             let version = isUntold ? oldest : hop.httpVersion
             let target = plan.isForwarded(hop) ? absolute(hop.url) : target(of: hop.url)
             lines.append("> \(method) \(target) \(version)")
             lines.append("> Host: \(request.headers["Host"] ?? WrittenURL(hop.url).place)")
-            // A later hop may have lost fields on its way to another origin, and the library does not say which.
+            // Fields may be removed from a later hop to another origin, and the library does not report which.
             lines += index == 0 ? fields(of: plan, version, isDownload: isDownload) : []
             if hop.status > 0 {
                 let known = index - (metrics.count - heads.count)
@@ -47,7 +47,7 @@ enum Verbose {
         return lines.map(printable)
     }
 
-    /// What is known at the end.
+    /// Returns the lines that are known at the end.
     static func closing(of metrics: Metrics) -> [String] {
         metrics.last.map { wasAsked($0) ? [account(of: $0)] : [] } ?? []
     }
@@ -56,7 +56,7 @@ enum Verbose {
         hop.ready != nil || hop.isReused
     }
 
-    /// Without what a terminal would obey.
+    /// Replaces terminal control characters.
     static func printable(_ line: String) -> String { line.printable() }
 
     private static func dropped(_ hop: HopMetrics) -> [String] {
@@ -85,7 +85,7 @@ enum Verbose {
             ? "* no connection to \(WrittenURL(hop.url).place)\(times)" : "* connected to \(place)\(times)"
     }
 
-    /// The parameters of a new connection's TLS, as curl writes them.
+    /// The TLS parameters of a new connection, in curl's format.
     private static func security(of hop: HopMetrics) -> [String] {
         let parts = [hop.tlsVersion, hop.tlsCipher, hop.tlsGroup].filter { !$0.isEmpty }
         return parts.isEmpty || hop.isReused ? [] : ["* SSL connection using \(parts.joined(separator: " / "))"]
@@ -106,8 +106,8 @@ enum Verbose {
         return "* " + parts.joined(separator: ", ")
     }
 
-    /// Those that are sent, in their order. What is found on the way is not known here: the password of a netrc, the
-    /// cookies of a jar, the answer to a challenge.
+    /// The sent fields in order. Fields added during the transfer are unknown here: the password of a netrc file, the
+    /// cookies of a jar, an authorization response.
     private static func fields(of plan: Plan, _ version: HTTPVersion, isDownload: Bool) -> [String] {
         let request = plan.request
         let hasBody = request.body != nil
@@ -115,7 +115,7 @@ enum Verbose {
         if hasBody && plan.announcedBytes == nil && version == .http1_1 {
             fields.append(("Transfer-Encoding", "chunked"))
         }
-        // The library has its own ones in their place.
+        // The library sends its own values of these fields.
         let others = ["host"] + (plan.formType == nil ? [] : ["content-type"]) + (isDownload ? ["accept-encoding"] : [])
         fields += request.headers.filter { !others.contains($0.name.lowercased()) }.map { ($0.name, $0.value) }
         if let type = plan.formType {
@@ -137,7 +137,7 @@ enum Verbose {
     private static let redaction = Redaction()
     private static let hidden = Redaction.mark
 
-    /// A URL without its secrets, as it may stand on a terminal.
+    /// Returns a URL for the terminal, without secrets.
     static func shown(url: String) -> String { printable(redaction.hiding(url: url)) }
 
     static func shown(_ name: String, _ value: String) -> String {
@@ -145,15 +145,15 @@ enum Verbose {
         return "\(name): \(withoutLogins(field?.value ?? hidden))"
     }
 
-    /// A field's value without the names and passwords of URLs in it: a redirect may have some. A password may hold a
-    /// comma or a space: it ends with the last "@" before what ends a host, or what stands around a URL in a text.
+    /// Returns a field's value without names and passwords in URLs, such as that of a redirect. A password may contain
+    /// a comma or a space. It ends with the last "@" before the end of the host, or before a delimiter of URLs in text.
     private static func withoutLogins(_ value: String) -> String {
         var shown = ""
         var rest = value.unicodeScalars[...]
         while let slash = rest.firstIndex(of: "/") {
             let start = rest[slash...].firstIndex { $0 != "/" } ?? rest.endIndex
             let end = rest[start...].firstIndex { "/?#<>\"".unicodeScalars.contains($0) } ?? rest.endIndex
-            // One slash is enough behind a scheme, as for libcurl.
+            // libcurl accepts a single slash after a scheme.
             let isHost = rest.distance(from: slash, to: start) > 1 || rest[..<slash].last == ":"
             let at = isHost ? rest[start..<end].lastIndex(of: "@") : nil
             shown += String(rest[..<start]) + String(rest[(at.map { rest.index(after: $0) } ?? start)..<end])
@@ -164,7 +164,7 @@ enum Verbose {
 
     // MARK: URLs
 
-    /// The name and the password in a URL.
+    /// Returns the name and the password of a URL.
     static func login(in url: String) -> Login? {
         guard let written = WrittenURL(url).login else { return nil }
         let login = OptionValue.login(written)
@@ -176,12 +176,12 @@ enum Verbose {
         return target.behind("/") == nil ? "/" + target : target
     }
 
-    /// What a proxy is asked for (RFC 9112, 3.2.2).
+    /// The target of a request to a proxy (RFC 9112, 3.2.2).
     private static func absolute(_ url: String) -> String {
         WrittenURL(url).scheme + WrittenURL(url).place + target(of: url)
     }
 
-    /// As the library does (RFC 9110, 15.4): 303 asks for a GET, 301 and 302 make one of a POST.
+    /// As in the library (RFC 9110, 15.4): 303 changes the method to GET, 301 and 302 change POST to GET.
     static func methodAfter(_ status: Int, _ method: Method) -> Method {
         if status == 303 && method != .head || (status == 301 || status == 302) && method == .post {
             return .get

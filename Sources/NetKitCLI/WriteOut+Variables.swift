@@ -4,10 +4,10 @@ extension WriteOut {
     enum Value: Equatable {
         case text(String)
         case number(Int)
-        /// Three digits at least.
+        /// A number with at least three digits.
         case status(Int)
         case seconds(Duration)
-        /// Not known here.
+        /// Not available in nk.
         case nothing
 
         var text: String {
@@ -30,7 +30,7 @@ extension WriteOut {
         }
     }
 
-    /// curl's names, and the three of TLS. Times count from the start, a redirect's share included, as curl's do.
+    /// curl's names, and three for TLS. Times count from the start, including redirects, as in curl.
     static let variables: [String: @Sendable (Account) -> Value] = [
         "content_type": { $0.headers["Content-Type"].map { .text($0) } ?? .nothing },
         "errormsg": { $0.message.map { .text($0) } ?? .nothing },
@@ -68,7 +68,7 @@ extension WriteOut {
         "urlnum": { .number($0.job.index) },
     ]
 
-    /// All of them, and who says so.
+    /// All variables, and the version.
     static func json(of account: Account) -> String {
         var pairs = variables.keys.sorted().map { name in "\(quoted(name)):\(variables[name]?(account).json ?? "null")"
         }
@@ -76,7 +76,7 @@ extension WriteOut {
         return "{\(pairs.joined(separator: ","))}"
     }
 
-    /// The fields of the last head by their names in small letters, each with all of its values.
+    /// The fields of the last head by lower-case name, each with all its values.
     static func json(of headers: Headers) -> String {
         var names: [String] = []
         var values: [String: [String]] = [:]

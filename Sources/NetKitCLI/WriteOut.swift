@@ -1,6 +1,6 @@
 import NetKit
 
-/// What -w writes: text with variables in it, as curl has them.
+/// The format of -w: text with variables, as in curl.
 struct WriteOut: Sendable {
     enum Piece: Sendable, Equatable {
         case text(String)
@@ -8,11 +8,11 @@ struct WriteOut: Sendable {
         case header(String)
         case standardOutput
         case standardError
-        /// What comes behind it is for a failure alone.
+        /// The following text is written only after a failure.
         case onError
     }
 
-    /// What is written, to which stream.
+    /// The written bytes, by stream.
     struct Written: Equatable {
         var outputBytes: [UInt8] = []
         var errorBytes: [UInt8] = []
@@ -35,7 +35,7 @@ struct WriteOut: Sendable {
     }
 
     let pieces: [Piece]
-    /// Variables that nobody knows.
+    /// The unknown variables.
     var unknown: [String] {
         pieces.compactMap { piece in
             guard case .variable(let name) = piece, Self.variables[name] == nil else { return nil }
@@ -43,9 +43,9 @@ struct WriteOut: Sendable {
         }
     }
 
-    /// Reads "%{name}", "%header{name}", "%{header{name}}", "%%" and "\n", "\r", "\t"; the rest stays as it is.
+    /// Parses "%{name}", "%header{name}", "%{header{name}}", "%%" and "\n", "\r", "\t". Other text is unchanged.
     ///
-    /// By scalars: with an accent behind it a brace is one Character, and no brace any more.
+    /// By Unicode scalars: a brace and a combining mark form one Character, which is not a brace.
     init(_ format: String) {
         var pieces: [Piece] = []
         var text = "".unicodeScalars

@@ -1,13 +1,13 @@
 import NetKit
 
-/// The parts of a URL as they are written: nothing is decoded, and nothing refused.
+/// The parts of a URL as written, without decoding or validation.
 ///
-/// They are cut where libcurl cuts them. Its marks are bytes, so that they are looked for among scalars: "/" with a
-/// combining mark behind it is one Character, and no "/" any more.
+/// It is split where libcurl splits it. libcurl's delimiters are bytes, so scalars are compared: "/" and a combining
+/// mark form one Character, which is not "/".
 struct WrittenURL {
-    /// With the slashes behind it; empty without one.
+    /// The scheme including the slashes; empty without one.
     let scheme: String
-    /// The name and the password; nil without.
+    /// The name and the password; `nil` without them.
     let login: String?
     /// The host and the port.
     let place: String
@@ -27,7 +27,7 @@ struct WrittenURL {
 
     var withoutLogin: String { scheme + (loginIsCut ? placeBehindLogin : place + rest) }
 
-    /// What tells it from others in a line: neither a login nor a query, and no more of it than can be read.
+    /// A short form for messages: without login and query, truncated to a readable length.
     var shown: String {
         let url = WrittenURL(withoutLogin)
         let text = url.scheme + url.place + url.path
@@ -35,7 +35,7 @@ struct WrittenURL {
         return String(start) + (start.endIndex < text.endIndex ? "..." : "")
     }
 
-    /// Whether a "/", "?" or "#" in a password seems to have cut it off: the port is none, and an "@" is still to come.
+    /// Whether a "/", "?" or "#" in a password seems to have ended the host: the port is invalid, and an "@" follows.
     var loginIsCut: Bool {
         let port = place.unicodeScalars.dropFirst(host.unicodeScalars.count).dropFirst()
         return !port.allSatisfy { ("0"..."9").contains($0) } && rest.unicodeScalars.contains("@")
@@ -46,7 +46,7 @@ struct WrittenURL {
         return String(rest.unicodeScalars[at...].dropFirst())
     }
 
-    /// Without the port; an IPv6 address in its brackets.
+    /// The host without the port; an IPv6 address includes its brackets.
     var host: String {
         if place.unicodeScalars.first == "[", let end = place.unicodeScalars.firstIndex(of: "]") {
             return String(place.unicodeScalars[...end])
@@ -54,13 +54,14 @@ struct WrittenURL {
         return place.cut(atFirst: ":")?.before ?? place
     }
 
-    /// The rest without the query and the fragment.
+    /// The path, without the query and the fragment.
     var path: String { String(rest.unicodeScalars.prefix { $0 != "?" && $0 != "#" }) }
 
     /// The path and the query.
     var target: String { String(rest.unicodeScalars.prefix { $0 != "#" }) }
 
-    /// Two slashes, or for http and https as many as there are: libcurl takes one to three.
+    /// The end of the scheme. Two slashes follow it; for http and https any number does, because libcurl accepts one to
+    /// three.
     private static func endOfScheme(in url: String.UnicodeScalarView) -> String.Index {
         let name = url.prefix {
             $0.isASCII && ($0.properties.isAlphabetic || "0123456789+-.".unicodeScalars.contains($0))
