@@ -1,7 +1,7 @@
 extension Agent {
-    /// Sends a request whose body goes to its output, or to memory, in as many goes as it is held up and let go on.
+    /// Sends a request and writes the body to its output, or to memory. Resumes with a Range request after each pause.
     ///
-    /// - Parameter control: the reins that interrupt it; nil where nobody does.
+    /// - Parameter control: the control that interrupts it; `nil` without one.
     func sendInGoes<Value>(
         _ request: Request<Value>, _ control: RunControl?
     ) async throws(NetError) -> Response<Value> {
@@ -12,7 +12,7 @@ extension Agent {
         let memory = request.output == nil ? MemoryOutput(maxBytes: limit ?? .max) : nil
         asked.expectation = nil
         asked.output = nil
-        // What is kept in memory is checked as a whole.
+        // A body in memory is checked as a whole at the end.
         let expecting = memory == nil && request.expectation != nil ? request.decoded(by: .bytes) : nil
         var course = BodyCourse(
             asked, output: request.output ?? memory ?? MemoryOutput(maxBytes: 0), expecting: expecting)
@@ -55,7 +55,8 @@ extension Agent {
             task.cancel()
         }
         defer { control?.setInterruption(nil) }
-        // Not before it can be ended: its first bytes may be there at once, and whoever waits for them hold it up.
+        // The transfer starts only when it can be interrupted: its first bytes may arrive immediately, and their
+        // receiver may pause the task.
         begins.fulfil(.success(()))
         let (course, result) = await withTaskCancellationHandler {
             await task.value
@@ -65,7 +66,7 @@ extension Agent {
         return Go(course: course, result: result, wasInterrupted: wasInterrupted.withLock { $0 })
     }
 
-    /// One go, to the end of the body.
+    /// Runs one attempt, to the end of the body.
     private func fetch(
         _ course: inout BodyCourse, _ check: @Sendable (Response<Bytes>) throws(NetError) -> Void
     ) async throws(NetError) -> Response<Bytes> {
@@ -73,7 +74,7 @@ extension Agent {
             try await startOver(&course)
         }
         if let head = course.head, course.offset == course.total {
-            // It was held up behind its last byte.
+            // It was paused after its last byte.
             try await finish(course)
             return head
         }
@@ -81,7 +82,7 @@ extension Agent {
         let shift = Lock(0)
         var stream = try await opened(course, shift)
         if course.asksForRest, !course.goesOn(with: stream.headOnly) {
-            // A part of something else, or of nothing, is no answer: the whole is asked for.
+            // A wrong range, or a 416, is not usable: the whole body is requested.
             let isPart = stream.headOnly.isPart || stream.status == 416
             if !isPart {
                 try await refuse(stream, unless: check)
@@ -136,7 +137,7 @@ extension Agent {
         course.startedOver()
     }
 
-    /// Throws with the whole body when the head is that of no answer.
+    /// Throws with the whole body if the head is not accepted.
     private func refuse(
         _ stream: ResponseStream, unless check: @Sendable (Response<Bytes>) throws(NetError) -> Void
     ) async throws(NetError) {
@@ -151,7 +152,7 @@ extension Agent {
         }
     }
 
-    /// What an output throws, as a request's error.
+    /// Converts errors of the output to those of a request.
     private static func told(_ body: () async throws -> Void) async throws(NetError) {
         do {
             try await body()
@@ -163,16 +164,16 @@ extension Agent {
     }
 }
 
-/// What came of one go.
+/// The result of one attempt.
 private struct Go: Sendable {
     let course: BodyCourse
     let result: Result<Response<Bytes>, NetError>
-    /// Whether it was held up; then a failure is no failure.
+    /// Whether it was interrupted by a pause: then its failure is no error.
     let wasInterrupted: Bool
 }
 
 extension BodyCourse {
-    /// The response, once the last go is over: the first go's head, and what all of them cost.
+    /// Returns the response after the last attempt: the first head, with the hops of all attempts.
     fileprivate func whole(_ stream: ResponseStream) -> Response<Bytes> {
         var response = head ?? stream.headOnly
         response.trailers = stream.trailers

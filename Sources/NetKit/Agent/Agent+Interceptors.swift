@@ -5,10 +5,10 @@ import Foundation
 #endif
 
 extension Agent {
-    /// Whether a call of this request needs neither a chain nor anybody to tell.
+    /// Whether calls of this request need neither a chain nor observers.
     func isBare(_ request: Request<some Sendable>) -> Bool { hasBareCalls && !request.hasNotes && !hub.isHeard }
 
-    /// What a call of this request goes through.
+    /// Returns the chain for a request.
     func chain(for request: Request<Bytes>) -> CallChain {
         let needsPath = request.asksForPath || !configuration.allowsCellular
         guard request.hasNotes || needsPath else { return chain }
@@ -19,13 +19,13 @@ extension Agent {
         let agents = chain.interceptors.adding(isElsewhere: outsiders.contains(.agent))
         let isElsewhere = outsiders.contains(.service)
         let services = (service?.configuration.interceptors ?? []).adding(isElsewhere: isElsewhere)
-        // Behind a signature, which tells when it was made, nobody waits.
+        // A signature contains its time, so nothing may wait behind it.
         let stage = (service?.stage ?? []) + (needsPath ? [connectivity] : [])
         let signing = isElsewhere ? [] : service?.configuration.signing ?? []
         return CallChain(agents + services + own + stage + signing, end: exchange)
     }
 
-    /// Who watches a call of this request, but for those that it brings itself.
+    /// Returns the observers of a request.
     func observers(of request: Request<some Sendable>) -> [any Observer] {
         let all = hub.isHeard ? observers + [hub] : observers
         guard request.hasNotes else { return all }
@@ -35,7 +35,7 @@ extension Agent {
             + [metrics].compactMap { $0 }
     }
 
-    /// One call from its start to its end, told to who watches it.
+    /// Runs one call from start to end, and notifies its observers.
     @inline(__always)
     private func watched<Value: Sendable>(
         _ request: Request<some Sendable>, _ kind: Call.Kind, savingTo path: String? = nil,
@@ -49,7 +49,7 @@ extension Agent {
         return value
     }
 
-    /// One call up to its answer; a failure is its end.
+    /// Runs one call up to its response; a failure ends it.
     private func begun<Value: Sendable>(
         _ request: Request<some Sendable>, _ kind: Call.Kind, savingTo path: String? = nil,
         _ work: (Call) async throws(NetError) -> (Value, Response<Bytes>)
@@ -85,16 +85,16 @@ extension Agent {
         }
     }
 
-    // What few calls need is never inlined below: it would lengthen the frame of each of them.
+    // Rarely used functions below are never inlined: they would enlarge every call's stack frame.
 
-    /// How a call ends that has failed: all who may say something have been asked, and were told.
+    /// Ends a failed call: calls the endings, notifies the observers, and returns the final error.
     @inline(never)
     func failure(
         of call: Call, asked request: Request<some Sendable>, _ failure: NetError
     ) async -> NetError {
         var error = request.hasNotes ? request.service?.mapped(failure) ?? failure : failure
         call.request.progress?(.over)
-        // Who has stopped the call has had his say.
+        // The call was stopped by an ending or a hook: no further ending is called.
         if error.code != .stoppedByCaller {
             do throws(NetError) {
                 try await mayEnd(call, .failed(error))
@@ -107,7 +107,7 @@ extension Agent {
         return error
     }
 
-    /// Asks those who may stop a call before its caller is told how it ended.
+    /// Calls the interceptors that may replace the outcome before the caller receives it.
     @inline(never)
     func mayEnd(_ call: Call, _ outcome: Event.Outcome) async throws(NetError) {
         let chain = chain(for: call.request)
@@ -167,7 +167,7 @@ extension Agent {
         return watch.map { stream.replaced(by: WatchedChunks(stream, watch: $0)) } ?? stream
     }
 
-    /// An answer of whatever kind it is.
+    /// Returns a response with any kind of body.
     func openedThroughChain(_ request: Request<some Sendable>) async throws(NetError) -> Answer {
         let (answer, received, watch) = try await begun(request, .send) { call throws(NetError) in
             let reply = try await reply(to: call)
@@ -193,7 +193,7 @@ extension Agent {
         let reply = try await reply(to: call)
         switch reply.body {
         case .bytes: return reply.response
-        // A hook may have put the body there.
+        // A hook may have written the body there.
         case .file where call.request.hooks(over: configuration.transferHooks).head != nil: return reply.response
         case .file, .stream: break
         }
@@ -220,7 +220,7 @@ extension Agent {
         }
         call.request.progress?(.over)
         var response = reply.response
-        // As in a whole answer.
+        // The same as for a whole response.
         if case .file = reply.body, call.request.hooks(over: configuration.transferHooks).head != nil {
             return ResponseStream(response)
         }
@@ -239,14 +239,14 @@ extension Agent {
 }
 
 extension [any Interceptor] {
-    /// Those that take part in a call; to an origin that is not theirs some add nothing.
+    /// Returns the interceptors that run for a call. Origin-bound ones do not run for a foreign origin.
     fileprivate func adding(isElsewhere: Bool) -> [any Interceptor] {
         isElsewhere ? filter { !($0 is any OriginBoundInterceptor) } : self
     }
 }
 
 extension Answer {
-    /// The whole body, from wherever it is but a file.
+    /// Returns the whole body, unless it is in a file.
     @inline(never)
     fileprivate func collected(upTo maxBytes: Int?) async throws(NetError) -> Bytes {
         switch body {

@@ -1,11 +1,11 @@
 extension Agent {
-    /// Sends a request as if it were started, on behalf of a caller who waits: it is listed, its accessories and hooks
-    /// are told, and it can be cancelled by its tag.
+    /// Sends a request as a request task and waits for it. The task is listed, its accessories and hooks are called,
+    /// and it can be cancelled by its tag.
     func sendListed<Value>(_ request: Request<Value>) async throws(NetError) -> Response<Value> {
         try await launch(request, on: .here, StartOptions(), nil, nil).outcome()
     }
 
-    /// Saves in the same way; there are no hooks for a file.
+    /// Saves in the same way; a saved file has no hooks.
     func saveListed(
         _ request: Request<some Sendable>, to path: String
     ) async throws(NetError) -> Response<SavedFile> {
@@ -24,7 +24,7 @@ extension Agent {
 }
 
 extension CallHandle {
-    /// What came of it, on behalf of a caller who waits: cancelling him cancels it.
+    /// Waits for the outcome. Cancelling the waiting task cancels the request task.
     func outcome() async throws(NetError) -> Value {
         let outcome = await withTaskCancellationHandler {
             await promise.outcome()

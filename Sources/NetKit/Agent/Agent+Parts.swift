@@ -1,15 +1,15 @@
 extension Agent {
-    /// Sends a request and reads its multipart body part by part, as it arrives (RFC 2046, 5.1).
+    /// Sends a request and reads its multipart body part by part, while it arrives (RFC 2046, 5.1).
     ///
     ///     for try await part in try await agent.parts(Request<Bytes>("camera")) { … }
     ///
-    /// Another status than the request accepts (where it accepts all: than 200 to 299) throws
-    /// ``NetError/Code/unacceptableStatus``, another type than a multipart one ``NetError/Code/unacceptableType``, and one
-    /// without a boundary ``NetError/Code/badResponse``; all tell the head, and the body is not read.
     /// - Parameters:
-    ///   - request: what to ask.
-    ///   - limits: how much the parts may be.
-    ///   - decide: asked for each part when its fields are there; nil allows all.
+    ///   - request: the request to send.
+    ///   - limits: the limits of the parts.
+    ///   - decide: called for the head of each part; `nil` allows all parts.
+    /// - Throws: ``NetError/Code/unacceptableStatus`` for a status that the request does not accept; if it accepts all,
+    ///   for a status other than 200 to 299. ``NetError/Code/unacceptableType`` for a type that is not multipart, and
+    ///   ``NetError/Code/badResponse`` for one without a boundary. These errors contain the head; the body is not read.
     public func parts(
         _ request: Request<some Sendable>, limits: PartLimits = PartLimits(),
         deciding decide: ResponseParts.Decide? = nil

@@ -1,20 +1,20 @@
-/// What is asked at one start of a request.
+/// The results of the closures that are called for one call.
 private struct StartAnswers: Sendable {
     var parameters: Parameters?
     var headers = Headers()
-    /// Whether the request's source has said its parameters.
+    /// Whether the request's source returned its parameters.
     var hasOwnParameters = false
 }
 
 extension Agent.Configuration {
-    /// Whether requests get more than a base URL and fields that are always the same.
+    /// Whether requests get more than a base URL and constant fields.
     var addsToRequests: Bool {
         !urlFilters.isEmpty || parameters != nil || computedParameters != nil || computedHeaders != nil
     }
 }
 
 extension Agent {
-    /// A call with everything that the agent and the service add; who computes some of it is asked now.
+    /// Returns the call with all additions of agent and service; calls the closures that compute them.
     func prepared(_ call: Call) async throws(NetError) -> Call {
         guard addsToRequests || call.request.hasNotes else {
             var call = call
@@ -32,7 +32,7 @@ extension Agent {
         return try placed(call, at: destination, adding: answers)
     }
 
-    /// The same for a request that gets nothing but a base URL and fields that are always the same.
+    /// Does the same for a request that gets only a base URL and constant fields.
     func preparePlain(_ call: inout Call) throws(NetError) {
         let limits = call.kind == .send ? limits : streamLimits
         let asked = call.request.kept
@@ -43,7 +43,7 @@ extension Agent {
             placedURL: call.request.url)
     }
 
-    /// The same for a request of which nobody has to be asked.
+    /// Does the same for a request without closures to call.
     func preparedNow(_ call: Call) throws(NetError) -> Call {
         let request = call.request
         let service = request.service?.configuration
@@ -61,7 +61,7 @@ extension Agent {
 
     // MARK: What is asked
 
-    /// Nil leaves those of the request.
+    /// Returns the parameters of the request's source, or `nil` to keep its own.
     private func ownParameters(of request: Request<Bytes>) async throws(NetError) -> Parameters? {
         guard !request.isComplete, !request.isPlaced, let source = request.parameterSource else { return nil }
         do {
@@ -71,7 +71,7 @@ extension Agent {
         }
     }
 
-    /// Those that add nothing to the request are not asked.
+    /// Calls the closures of agent and service, except those of one that adds nothing to the request.
     private func answers(
         to request: Request<Bytes>, at destination: Destination
     ) async throws(NetError) -> StartAnswers {
@@ -80,7 +80,7 @@ extension Agent {
         let service = destination.outsiders.contains(.service) ? nil : request.service?.configuration
         let agent = destination.outsiders.contains(.agent) ? nil : configuration
         do {
-            // What a service says wins over what its agent says.
+            // The service's values override the agent's.
             for compute in [service?.computedParameters, agent?.computedParameters] where !request.isPlaced {
                 let said = try await compute?(request)
                 answers.parameters = answers.parameters?.filled(from: said) ?? said
@@ -134,7 +134,7 @@ extension Agent {
         return placed
     }
 
-    /// What is around a request that is not bare.
+    /// Collects the additions to a request that is not bare.
     private func surround(
         _ request: inout Request<Bytes>, _ surroundings: inout Surroundings, _ answers: StartAnswers,
         _ outsiders: Outsiders, isWhole: Bool
@@ -157,7 +157,7 @@ extension Agent {
         service.addNotes(to: &request)
         if var limits = service.configuration.limits {
             if !isWhole {
-                // Idleness ends streams and saves, not their length.
+                // For streams and saves the idle limit applies, not their length.
                 limits.total = surroundings.limits.value.total
                 limits.maxBodyBytes = surroundings.limits.value.maxBodyBytes
             }
@@ -174,7 +174,8 @@ extension Agent {
             .filled(from: surroundings.headers)
     }
 
-    /// Where a relative URL begins: the request's own base, then the service's, then the agent's; the same for CDNs.
+    /// Returns the base of a relative URL: the request's own, otherwise the service's, otherwise the agent's; also for
+    /// CDNs.
     func baseURL(of request: Request<Bytes>, of service: Service?) throws(NetError) -> String? {
         let serviceCDN = try service?.cdnURL()
         if request.usesCDN, let url = request.cdnURL.nonEmpty ?? serviceCDN ?? configuration.cdnURL.nonEmpty {
@@ -183,13 +184,13 @@ extension Agent {
         if let url = request.baseURL.nonEmpty {
             return url
         }
-        // A service that names bases names one for each environment: another one's would be a wrong host.
+        // A service with base URLs needs one for each environment: that of another would be a wrong host.
         let isRelative = !request.content.hasAbsoluteURL
         return try service?.baseURL(isNeeded: isRelative) ?? configuration.baseURL
     }
 }
 
-/// What is around a request.
+/// The additions to a request.
 private struct Surroundings {
     var base: URLBase
     var headers: Headers

@@ -1,11 +1,11 @@
 extension Agent {
-    /// Starts run side by side from the beginning on, and might overtake each other on their way to ``Repeats``: here
-    /// the order in which they were started is made to count.
+    /// Waits for earlier request tasks, or cancels them, so that the order of starting counts. They run concurrently
+    /// and could otherwise overtake each other before ``Repeats``.
     func takeTurn(_ control: RunControl, _ request: Request<some Sendable>) async throws(NetError) {
         guard let policy = repeatPolicy(of: request), policy == .ignore || policy == .cancelPrevious else { return }
         for earlier in registry.earlier(than: control) {
-            // To wait for one that turns out to be another does no harm; to cancel it would. One that comes after this
-            // one is the later one, whichever was made first.
+            // Waiting for a request that turns out to be different is harmless; cancelling it is not. One that arrives
+            // after this one is the later one, independent of which was created first.
             guard earlier.mayRepeat(control, isPerhaps: policy == .ignore),
                 !Waits.isWaiting(earlier.id, for: control.id)
             else { continue }
@@ -20,7 +20,7 @@ extension Agent {
         }
     }
 
-    /// What becomes of it while the same one is under way; nil where no ``Repeats`` looks.
+    /// Returns the action for its duplicates, or `nil` if no ``Repeats`` handles it.
     private func repeatPolicy(of request: Request<some Sendable>) -> RepeatPolicy? {
         let own = request.hasNotes ? (request.service?.configuration.interceptors ?? []) + request.interceptors : []
         guard let repeats = (configuration.interceptors + own).lazy.compactMap({ $0 as? Repeats }).first else {

@@ -1,42 +1,42 @@
-/// What is stored, where there is something to be used, and then what the network says.
+/// The stored response of a request, if it is usable, followed by the network's.
 ///
 ///     for try await answer in agent.answers(to: Request<[City]>("cities")) {
 ///         show(answer.value, isFinal: !answer.cache!.isHit)
 ///     }
 ///
-/// Each answer is decoded by itself. Whoever watches sees one call: it begins with the first answer that is asked for, and
-/// ends once, after the last. Letting the iterator go ends it too.
+/// Each response is decoded separately. Observers see one call, which begins with the first response that is requested,
+/// and ends after the last one. Releasing the iterator ends it too.
 public struct Answers<Value: Sendable>: AsyncSequence, Sendable {
-    /// An answer.
+    /// A response.
     public typealias Element = Response<Value>
-    /// What the network failed with; the stored answer came before it.
+    /// The network's error; the stored response came before it.
     public typealias Failure = NetError
 
     let agent: Agent
     let request: Request<Value>
 
-    /// Asks when the first answer is wanted.
+    /// Returns an iterator; the lookup starts with the first response that is requested.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(state: AnswersState(agent: agent, request: request))
     }
 
-    /// Gives the answers one by one.
+    /// Returns the responses one by one.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let state: AnswersState<Value>
 
-        /// The next answer; nil after the network's.
+        /// Returns the next response, or `nil` after the network's.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(NetError) -> Response<Value>? {
             try await state.next()
         }
 
-        /// The next answer; nil after the network's.
+        /// Returns the next response, or `nil` after the network's.
         public mutating func next() async throws(NetError) -> Response<Value>? {
             try await state.next()
         }
     }
 }
 
-/// How far a sequence of answers has come.
+/// The state of an iteration.
 private final class AnswersState<Value: Sendable>: Sendable {
     private enum Stage: Sendable {
         case stored
@@ -98,7 +98,7 @@ private final class AnswersState<Value: Sendable>: Sendable {
 }
 
 extension Agent {
-    /// What is stored, where it may be used, and then what the network says: two answers, or one.
+    /// Returns the stored response, if it is usable, and then the network's: two responses, or one.
     public func answers<Value>(to request: Request<Value>) -> Answers<Value> {
         Answers(agent: self, request: request)
     }
@@ -106,13 +106,13 @@ extension Agent {
     fileprivate func storedAnswer<Value>(
         to request: Request<Value>, _ watch: Watch?
     ) async throws(NetError) -> Response<Value>? {
-        // Where nothing is ever stored, to ask is to send.
+        // Without caching, a lookup would send the request.
         if case .off = try rules(of: request) {
             return nil
         }
         do throws(NetError) {
             var request = request
-            request.progress = nil  // What is stored moves nothing, and is no end.
+            request.progress = nil  // A stored response has no progress, and is not the end.
             return try await answered(request, in: .cacheOnly, watch).0
         } catch  where error.code == .notCached {
             return nil
@@ -142,13 +142,13 @@ extension Agent {
             return answer
         } catch {
             if mode == .cacheOnly, error.code == .notCached {
-                throw error  // The network comes next, so this is no end.
+                throw error  // The network comes next, so this is not the end.
             }
             throw await failure(of: call, asked: request, error)
         }
     }
 
-    /// Rules that the request does not bring itself stay those of requests that only read, unless they say more.
+    /// Rules that the request does not set itself apply to GET and HEAD only, unless they name methods.
     private func named(_ rules: CacheRules, by request: Request<some Sendable>) -> CacheRules {
         guard request.caching == nil, case .application(var policy) = rules else { return rules }
         policy.methods = policy.methods ?? [.get, .head]

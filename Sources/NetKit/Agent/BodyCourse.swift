@@ -1,20 +1,20 @@
-/// How far the fetching of one body is that may take several goes: decisions alone.
+/// The state machine of fetching one body in several attempts. It makes decisions only.
 struct BodyCourse: Sendable {
-    /// What is asked at first.
+    /// The original request.
     let request: Request<Bytes>
     let output: any BodyOutput
-    /// As ``request``, with what the body is expected to be where nobody looks at it later.
+    /// The request with its expectation, if the body has to be checked while it arrives.
     private let expecting: Request<Bytes>?
     private var check: JSONCheck?
     /// The head that the bytes so far belong to.
     private(set) var head: Response<Bytes>?
-    /// Bytes in the output.
+    /// The bytes in the output.
     private(set) var offset = 0
-    /// Bytes of the whole body; nil when nobody knows.
+    /// The bytes of the whole body; `nil` if unknown.
     private(set) var total: Int?
-    /// Whether the output may hold a part of a piece.
+    /// Whether the output may contain an incomplete piece.
     private(set) var isTorn = false
-    /// What the goes before this one cost.
+    /// The hops of earlier attempts.
     private(set) var hops: [HopMetrics] = []
     private var validator: Headers.Field?
 
@@ -24,7 +24,7 @@ struct BodyCourse: Sendable {
         self.expecting = expecting
     }
 
-    /// What is asked now: the rest of the body, when the answer so far can be gone on with.
+    /// The next request: for the rest of the body if the response can be continued.
     var next: Request<Bytes> {
         guard offset > 0, let validator else { return request }
         var rest = request
@@ -33,10 +33,10 @@ struct BodyCourse: Sendable {
         return rest
     }
 
-    /// Whether ``next`` asks for a part.
+    /// Whether ``next`` is a range request.
     var asksForRest: Bool { offset > 0 && validator != nil }
 
-    /// Whether the head, which answers a request for the rest, is that of the rest (RFC 9110, 13.1.5 and 15.3.7).
+    /// Returns true if the response to a range request continues the body (RFC 9110, 13.1.5 and 15.3.7).
     func goesOn(with head: Response<Bytes>) -> Bool {
         guard head.isPart, head.headers["Content-Encoding"] == nil,
             let range = ContentRange(head.headers["Content-Range"]), range.start == offset
@@ -48,8 +48,8 @@ struct BodyCourse: Sendable {
         return said == nil || said == validator?.content
     }
 
-    /// How far the body is when this go is so far, whose bytes count from `shift`. A rest may have come before anybody
-    /// has looked at its head, and said so: its length tells what it is.
+    /// Returns the progress of the whole body, given that of this attempt, whose bytes count from `shift`. The rest may
+    /// arrive before its head was evaluated: then its length identifies it.
     func whole(_ progress: TransferProgress, shift: Int) -> TransferProgress {
         let isRest = asksForRest && total != nil && progress.receiveTotal.map { $0.addingSaturated(offset) } == total
         let before = isRest ? offset : shift
@@ -59,12 +59,12 @@ struct BodyCourse: Sendable {
         return whole
     }
 
-    /// The rest begins with this head, which may be the first to tell the whole's length.
+    /// Continues the body with this head, which may be the first with the whole length.
     mutating func takesRest(with head: Response<Bytes>) {
         total = total ?? ContentRange(head.headers["Content-Range"])?.total
     }
 
-    /// The body begins with this head.
+    /// Begins the body with this head.
     mutating func begin(with head: Response<Bytes>) throws(NetError) {
         if head.isPart, request.headers["Range"] == nil {
             throw NetError(.badRange, "the server sends a part of the body, but all was asked for", response: head)
@@ -82,7 +82,7 @@ struct BodyCourse: Sendable {
         total = isCoded ? nil : head.headers["Content-Length"].flatMap { Int($0) }
     }
 
-    /// A piece is about to be written, or was; throws when it is not as expected.
+    /// Checks a piece before it is written.
     mutating func writes(_ piece: Bytes) throws(NetError) {
         isTorn = true
         if let total, offset + piece.count > total {
@@ -91,7 +91,7 @@ struct BodyCourse: Sendable {
         try judge { check throws(NetError) in try check.feed(piece) }
     }
 
-    /// The body has ended; throws when it is not as expected.
+    /// Checks the end of the body.
     func finish() throws(NetError) {
         try judge { check throws(NetError) in try check.finish() }
     }
@@ -110,12 +110,12 @@ struct BodyCourse: Sendable {
         isTorn = false
     }
 
-    /// A go is over.
+    /// Records the end of an attempt.
     mutating func ended(_ metrics: Metrics) {
         hops += Array(metrics)
     }
 
-    /// The output is empty again.
+    /// Resets the state after the output was emptied.
     mutating func startedOver() {
         head = nil
         check = nil
@@ -127,7 +127,7 @@ struct BodyCourse: Sendable {
 }
 
 extension Headers {
-    /// What If-Range may carry: a strong entity tag, or a date that is strong by its distance (RFC 9110, 8.8.2.2).
+    /// The validator for If-Range: a strong entity tag, or a date that is strong by its distance (RFC 9110, 8.8.2.2).
     fileprivate var strongValidator: Field? {
         if let tag = first(named: "ETag") {
             return tag.value.utf8.first == UInt8(ascii: "\"") ? tag : nil

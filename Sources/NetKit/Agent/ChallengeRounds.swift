@@ -1,4 +1,4 @@
-/// Who is asked for credentials.
+/// The sources of credentials for a call.
 struct ChallengeDesk: Sendable {
     let handler: (@Sendable (Challenge) async -> ChallengeAnswer)?
     let proxyHandler: (@Sendable (Challenge) async -> ChallengeAnswer)?
@@ -6,9 +6,9 @@ struct ChallengeDesk: Sendable {
     let watch: Watch?
 }
 
-/// A request that is sent again while there are credentials for it.
+/// The attempts of a request as long as there are new credentials for it.
 struct ChallengeRounds {
-    /// What was shown last, and what becomes of it.
+    /// The last credentials that were sent, and what to do with them.
     private struct Shown {
         let credentials: Credentials
         let space: ProtectionSpace
@@ -26,14 +26,15 @@ struct ChallengeRounds {
     private var serverFailures: Int
     private var proxyFailures: Int
     private var shown: Shown?
-    /// Whether the server was shown other credentials than the request's own; what a proxy is shown tells it nothing.
+    /// Whether the server received other credentials than the request's own. Credentials for a proxy never reach the
+    /// server.
     private(set) var hasShown = false
-    /// The request as it is to be sent now: that which was challenged, so not what redirects made it of.
+    /// The request to send now: the challenged one, not the result of its redirects.
     private(set) var request: Request<Bytes>
     /// The redirects that led to it.
     private(set) var trail = RedirectTrail()
 
-    /// - Parameter home: a URL of the origin that may be shown credentials, that of the call's first request.
+    /// - Parameter home: a URL of the origin that may receive credentials: that of the call's first request.
     init(_ request: Request<Bytes>, from home: String, agentProxy: Proxy?, desk: ChallengeDesk) {
         self.request = request
         self.home = home
@@ -44,9 +45,9 @@ struct ChallengeRounds {
         proxyFailures = (request.proxy ?? agentProxy)?.credentials == nil ? 0 : 1
     }
 
-    /// Asks for credentials; true when the request is to be sent again.
+    /// Obtains credentials for a challenge. Returns true if the request is to be sent again.
     ///
-    /// - Parameter heads: those of the redirects that led to the response, where they are known.
+    /// - Parameter heads: the heads of the redirects that led to the response, if known.
     mutating func mayTryAgain(
         after response: Response<Bytes>, behind heads: [ResponseHead] = []
     ) async throws(NetError) -> Bool {
@@ -70,13 +71,13 @@ struct ChallengeRounds {
         return true
     }
 
-    /// As ``mayTryAgain(after:behind:)``, of a proxy that wants to know who asks before it leads anywhere.
+    /// Does the same for a proxy that requires credentials before it opens a tunnel.
     mutating func mayTryAgain(after error: NetError) async throws(NetError) -> Bool {
         guard error.code == .proxy, let refusal = error.response, refusal.status == 407 else { return false }
         return try await mayTryAgain(after: refusal)
     }
 
-    /// What is shown next; nil when nobody has anything.
+    /// Returns the next credentials, or `nil` if there are none.
     private func offer(after response: Response<Bytes>) async throws(NetError) -> Offer? {
         let isProxy = response.status == 407
         let fields = response.headers.only([isProxy ? "Proxy-Authenticate" : "WWW-Authenticate"])
@@ -123,19 +124,19 @@ struct ChallengeRounds {
         }
     }
 
-    /// The proxy that may be shown something; nil where none is asked.
+    /// The proxy that may receive credentials; `nil` without a proxy.
     private var proxy: Proxy? {
         let proxy = request.proxy ?? agentProxy
         return proxy?.choice == .direct ? nil : proxy
     }
 
     private func isAtHome(_ response: Response<Bytes>) -> Bool {
-        // What answers at once answers for the URL that was asked, also where HSTS made https of it.
+        // A single hop responds for the requested URL, even after an HSTS upgrade.
         let isAtOnce = response.url.isEmpty || response.metrics.count == 1
         return home.hasSameOrigin(as: isAtOnce ? request.url.secured(as: response.url) : response.url)
     }
 
-    /// What was shown last was accepted or refused.
+    /// Records in the store whether the last credentials were accepted or refused.
     private mutating func settle(_ response: Response<Bytes>) async {
         guard let shown, let store = desk.store else { return }
         self.shown = nil
@@ -161,7 +162,7 @@ struct ChallengeRounds {
             proxyFailures += 1
         } else {
             request.credentials = credentials
-            request.headers["Authorization"] = nil  // It would be sent in their place.
+            request.headers["Authorization"] = nil  // It would be sent instead of them.
             hasShown = true
             serverFailures += 1
         }
@@ -172,7 +173,7 @@ struct ChallengeRounds {
     }
 }
 
-/// What is shown to a challenge.
+/// The credentials for a challenge.
 private struct Offer {
     let credentials: Credentials
     let challenge: Challenge

@@ -1,10 +1,10 @@
-/// An errand made of others: what its starts want to know of it.
+/// Work that consists of parts, with the properties that its request task needs.
 protocol ComposedErrand: Errand {
-    /// What a delegate is told that it is.
+    /// The kind that is reported to a delegate.
     var kind: Run.Kind { get }
     var userInfo: [String: any Sendable] { get }
     var accessories: [any Accessory] { get }
-    /// Its parts, as far as that is known before it is done.
+    /// The number of its parts, as far as it is known before it runs.
     var partCount: Int { get }
 }
 

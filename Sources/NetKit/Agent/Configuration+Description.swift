@@ -2,7 +2,7 @@ extension Agent.Configuration: CustomStringConvertible, CustomReflectable {
     /// The base URL, up to its query and without credentials.
     public var description: String { "Agent.Configuration(baseURL: \(shownBase ?? "nil"))" }
 
-    /// The same, and what requests get of fields, without secrets.
+    /// A mirror with the same URL and the fields, without secrets.
     public var customMirror: Mirror {
         Mirror(self, children: ["baseURL": shownBase as Any, "headers": headers], displayStyle: .struct)
     }

@@ -1,7 +1,7 @@
-/// What happens to a download, for one reader that may be slow or never come: progress that nobody has read yet gives way
-/// to newer progress, so that little more than what is worth telling is kept.
+/// The events of a download, for one reader that may be slow or missing. Unread progress is replaced by newer progress,
+/// which bounds the memory.
 final class DownloadFeed: Sendable {
-    /// Ends when ``finish()`` was called and all is read.
+    /// Ends after ``finish()``, when all events have been read.
     let events: AsyncStream<DownloadEvent>
     private let unread: Lock<[DownloadEvent]>
     private let bell: AsyncStream<Void>.Continuation
@@ -17,7 +17,7 @@ final class DownloadFeed: Sendable {
                 if let event = take() { return event }
                 var waiting = bells.makeAsyncIterator()
                 if await waiting.next() == nil {
-                    return take()  // what came between the look and the end
+                    return take()  // events after the last check
                 }
             }
         })

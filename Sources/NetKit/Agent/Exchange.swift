@@ -1,12 +1,12 @@
-/// The end of every chain: the transport, and the rounds in which a handler is asked for credentials.
+/// The end of every chain: the transport, with challenge handling.
 final class Exchange: CallEnd {
     let transport: any Transport
     let configuration: Agent.Configuration
-    /// Whom the agent tells what happens to it.
+    /// Distributes the agent's events.
     let hub: EventHub
-    /// What is under way, and whether it may go on.
+    /// The calls in flight, and whether they may continue.
     let flights: Flights
-    /// What a cache in front of this agent's transport has to know.
+    /// The agent's settings and state for caches.
     let cacheContext: CacheContext
     var owner: ObjectIdentifier? { ObjectIdentifier(self) }
 
@@ -29,7 +29,7 @@ final class Exchange: CallEnd {
         return try await watched(call, by: watch)
     }
 
-    // A function of its own, never inlined: its frame is large, and most calls are watched by nobody.
+    // Separate and never inlined: its frame is large, and most calls have no observer.
     @inline(never)
     private func watched(_ call: Call, by watch: Watch) async throws(NetError) -> Answer {
         let number = watch.exchangeStarts(call.request)
@@ -56,9 +56,10 @@ final class Exchange: CallEnd {
         return try await plain(call, hooks)
     }
 
-    /// One transfer, or those that challenges make of it.
+    /// Runs one transfer, or several because of challenges.
     ///
-    /// - Parameter home: where the call began, and credentials may be shown; nil is the request's own URL.
+    /// - Parameter home: a URL of the call's first origin, which may receive credentials; `nil` is the request's own
+    ///   URL.
     func plain(_ call: Call, _ hooks: TransferHooks, from home: String? = nil) async throws(NetError) -> Answer {
         if call.kind == .stream {
             return Answer(try await stream(call.request, hooks, call.watch, from: home))
@@ -73,7 +74,7 @@ final class Exchange: CallEnd {
         return Answer(response, in: SavedFile(path: path, byteCount: response.metrics.last?.decodedBytes ?? 0))
     }
 
-    // What few calls need is never inlined: it would lengthen the frame of each of them.
+    // Never inlined: few calls need it, and it would enlarge every call's stack frame.
     @inline(never)
     private func download(
         _ call: Call, _ plan: DownloadPlan, _ hooks: TransferHooks, from home: String?
@@ -82,7 +83,7 @@ final class Exchange: CallEnd {
         let saved = transport is EngineTransport ? nil : try SavedDownload(plan)
         request.savePath = saved?.path
         let response = try await send(request, hooks, call.watch, from: home)
-        // A transport of the app's own may have an engine's downloads underneath.
+        // An app's own transport may wrap an engine's downloads.
         if let file = plan.file {
             return Answer(response, in: file)
         }
@@ -90,7 +91,7 @@ final class Exchange: CallEnd {
         return Answer(response, in: try await saved.keep(response))
     }
 
-    /// The response, whatever its status.
+    /// Returns the response with any status.
     func send(
         _ request: Request<Bytes>, _ hooks: TransferHooks? = nil, _ watch: Watch? = nil, from home: String? = nil
     ) async throws(NetError) -> Response<Bytes> {
@@ -125,7 +126,7 @@ final class Exchange: CallEnd {
         }
     }
 
-    /// The stream, whatever its status.
+    /// Returns the stream with any status.
     func stream(
         _ request: Request<Bytes>, _ hooks: TransferHooks? = nil, _ watch: Watch? = nil, from home: String? = nil
     ) async throws(NetError) -> ResponseStream {
@@ -155,7 +156,7 @@ final class Exchange: CallEnd {
         }
     }
 
-    /// What comes back once the proxy, if it wants to know who asks, has been told.
+    /// Returns the reply, after sending credentials to a proxy that requires them.
     private func tunnelled<Reply>(
         _ rounds: inout ChallengeRounds, _ ask: (Request<Bytes>) async throws(NetError) -> Reply
     ) async throws(NetError) -> Reply {
@@ -176,13 +177,13 @@ final class Exchange: CallEnd {
         }
     }
 
-    /// Nil where nobody is asked.
+    /// Returns `nil` without a source of credentials.
     private func desk(for request: Request<Bytes>, _ hooks: TransferHooks?, _ watch: Watch?) -> ChallengeDesk? {
         let handler = (hooks ?? configuration.transferHooks).challenge ?? configuration.challengeHandler
         if handler == nil, configuration.credentialStore == nil {
             return nil
         }
-        // Another origin than the agent's is not for its handler to answer.
+        // The agent's handler does not serve foreign origins.
         let serverHandler = request.outsiders.contains(.agent) ? request.transferHooks.challenge : handler
         return ChallengeDesk(
             handler: serverHandler, proxyHandler: handler, store: configuration.credentialStore, watch: watch)

@@ -1,16 +1,16 @@
-/// An exchange in which the app is asked what becomes of redirects, and of the response at its head.
+/// A transfer with hooks for redirects and for the response head.
 struct HookedExchange {
     let exchange: Exchange
     let hooks: TransferHooks
     let call: Call
 
-    /// The response that no redirect follows, as the hooks want it.
+    /// Returns the final response, as the hooks decide.
     func answer() async throws(NetError) -> Answer {
         let policy = call.request.redirects ?? .follow
         let budget = TimeBudget(call.request.limits?.total)
         var course = call
         var trail = RedirectTrail()
-        // Each hop is a transfer of its own, but credentials are for the origin that the call began at.
+        // Each hop is a separate transfer, but credentials belong to the call's first origin.
         var home = call.request.url
         if hooks.redirect != nil {
             course.request.redirects = .return
@@ -35,7 +35,7 @@ struct HookedExchange {
             trail.add(answer)
             course.request = next
             course.request.redirects = .return
-            course.request.limits = next.limits ?? call.request.limits  // A hook may send a request of its own.
+            course.request.limits = next.limits ?? call.request.limits  // A hook may send its own request.
             do throws(NetError) {
                 if let left = try budget.left(behind: "the redirects") {
                     course.request.limits?.total = left
@@ -47,10 +47,10 @@ struct HookedExchange {
         }
     }
 
-    /// A download asks before it opens its file.
+    /// A download calls the hook before it opens its file.
     private var isDownload: Bool { call.request.download != nil }
 
-    /// The head, with the body still to come: what becomes of it is decided first. Only a download has it in a file.
+    /// Returns the head before its body, so that a hook can decide first. Only a download writes a file here.
     private func once(_ call: Call, from home: String) async throws(NetError) -> Answer {
         if let ask = hooks.head, let plan = call.request.download {
             plan.judge = judge(of: call, asking: ask)
@@ -63,9 +63,9 @@ struct HookedExchange {
         var request = call.request
         request.savePath = nil
         if call.kind != .stream {
-            request.limits?.maxBodyBytes = nil  // It is the response's, and no redirect's.
+            request.limits?.maxBodyBytes = nil  // The limit of the response, not of redirects.
             if let progress = request.progress {
-                // The end of a call is told behind the chain.
+                // The end of a call is reported behind the chain.
                 request.progress = { if !$0.isOver { progress($0) } }
             }
         }
@@ -109,7 +109,7 @@ struct HookedExchange {
                 .notRewindable, "a redirect asks for a body that can be sent once only", response: answer.response)
         }
         if isDownload {
-            // Its transfer tells the head of a file alone.
+            // Its transfer reports only the head of a file.
             call.watch?.tell(.headReceived(head), of: course.request)
         }
         call.watch?.tell(.redirected(head, to: next.url), of: course.request)
@@ -161,7 +161,7 @@ struct HookedExchange {
 
     private func judge(of course: Call, asking ask: @escaping HeadHook) -> DownloadPlan.Judge {
         var request = course.request
-        request.download = nil  // It has the judge.
+        request.download = nil  // It has the hook.
         return { [request, watch = call.watch] head throws(NetError) in
             let decision: HeadAnswer
             do {
@@ -198,12 +198,12 @@ struct HookedExchange {
 }
 
 extension Call {
-    /// Whether a save is decided by its head.
+    /// Whether a save depends on its head.
     var checksBeforeSaving: Bool { kind == .save && request.download == nil && request.refusesSomeHeads }
 }
 
 extension Request {
-    /// Whether a file may be refused by its head: then the body may not take its place while it comes.
+    /// Whether a file may be refused by its head: then the body must not replace the old file while it arrives.
     var refusesSomeHeads: Bool {
         let statuses = acceptedStatuses ?? 200..<300
         return acceptedTypes != nil || statuses.lowerBound > 200 || statuses.upperBound < 300

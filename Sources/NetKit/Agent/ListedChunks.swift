@@ -1,4 +1,4 @@
-/// A streamed body whose call is listed until its end: it can be found, cancelled and held up, and is accompanied.
+/// A streamed body whose request task is listed until its end, so that it can be found, cancelled and paused.
 final class ListedChunks: ChunkSource {
     private let stream: ResponseStream
     private let listing: ListedStream
@@ -21,7 +21,7 @@ final class ListedChunks: ChunkSource {
         }
     }
 
-    /// In a task that a cancel of the call can end, while the reader's own goes on.
+    /// Reads in a task that cancelling the call ends, while the reader's own task continues.
     private func read() async throws(NetError) -> Bytes? {
         let task = Task { [source = stream.source] () -> Result<Bytes?, NetError> in
             do throws(NetError) {
@@ -52,7 +52,7 @@ final class ListedChunks: ChunkSource {
     var ending: Response<Bytes>? { stream.source.ending }
 }
 
-/// The place of a stream among an agent's runs.
+/// The entry of a stream among an agent's request tasks.
 final class ListedStream: Sendable {
     let control: RunControl
     let over = Promise<Void>()
@@ -63,11 +63,11 @@ final class ListedStream: Sendable {
     init(_ control: RunControl, in registry: RunRegistry, with accessories: [any Accessory]) {
         self.control = control
         self.registry = registry
-        _ = registry.insert(control)  // Whether it may begin, the chain says.
+        _ = registry.insert(control)  // The chain decides whether it may begin.
         control.accompany(accessories)
     }
 
-    /// Takes how what is read now is ended; at once, when the call was cancelled already.
+    /// Sets the closure that ends the current read, and calls it immediately if the call was cancelled.
     func reads(_ end: @escaping @Sendable () -> Void) {
         reading.withLock { $0 = end }
         if control.isCancelled {
@@ -75,12 +75,12 @@ final class ListedStream: Sendable {
         }
     }
 
-    /// The call was cancelled.
+    /// Ends the current read after a cancellation.
     func interrupt() {
         reading.withLock { $0 }?()
     }
 
-    /// The end, where it is noticed; what comes after the first time is ignored.
+    /// Ends the task. Later calls do nothing.
     func end(with failure: NetError?) {
         let isFirst = isOver.withLock { isOver in
             defer { isOver = true }
@@ -103,7 +103,7 @@ final class ListedStream: Sendable {
 }
 
 extension Agent {
-    /// Streams as if it were started, until the body's end.
+    /// Streams as a request task, until the body's end.
     func streamListed(_ request: Request<some Sendable>) async throws(NetError) -> ResponseStream {
         let listing = ListedStream(control(of: request), in: registry, with: request.accessories)
         var asked = request.decoded(by: .bytes)
@@ -128,7 +128,7 @@ extension Agent {
         }
         do throws(NetError) {
             let stream = try outcome.get()
-            // From now on a cancel ends the body.
+            // From here on a cancellation ends the body.
             listing.control.began(
                 Task { [over = listing.over, source = stream.source] in
                     _ = await withTaskCancellationHandler {

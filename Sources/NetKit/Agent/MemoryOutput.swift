@@ -7,7 +7,7 @@ final class MemoryOutput: BodyOutput {
         self.maxBytes = maxBytes
     }
 
-    /// What it holds.
+    /// The collected bytes.
     var bytes: Bytes { Bytes(collected.withLock { $0 }) }
 
     func write(_ bytes: Bytes) throws {

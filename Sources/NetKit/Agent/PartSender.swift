@@ -1,4 +1,4 @@
-/// Sends the parts of something that was started: they are held up with it.
+/// Sends the parts of started work, which are paused with it.
 struct PartSender: RequestSender {
     let agent: Agent
     let whole: RunControl
@@ -8,7 +8,7 @@ struct PartSender: RequestSender {
         try await whole.passage()
         let tracked = tracking?.part()
         if request.isListed {
-            // A start within a start, with accessories and hooks of its own.
+            // A nested request task with its own accessories and hooks.
             let handle = agent.launch(request, on: .here, StartOptions(tracking: tracked), nil, nil)
             return try await outcome(of: handle)
         }
@@ -29,7 +29,7 @@ struct PartSender: RequestSender {
         return try result.get()
     }
 
-    /// What comes of a part that was started by itself.
+    /// Waits for the outcome of a part with its own request task.
     func outcome<Value>(of handle: CallHandle<Value>) async throws(NetError) -> Value {
         whole.adopt(handle.control)
         let outcome = await withTaskCancellationHandler {

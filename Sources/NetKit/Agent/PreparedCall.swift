@@ -1,17 +1,17 @@
-/// A call that is made and not yet started: it has its number, can come after others, and is started once.
+/// A call that is created and not started. It has a number, can wait for other calls, and is started once.
 ///
 ///     let login = agent.prepare(signIn) { result in … }
 ///     let cities = agent.prepare(Request<[City]>("cities")) { result in show(result) }
 ///     try cities.come(after: login.handle.succeeded)
 ///     try await agent.send(Batch([cities]).collectingAll)        // or cities.start()
 ///
-/// As a member of a ``Batch`` or a step it is started there, once, and has ended for them when everybody was told of it:
-/// its own completion comes before theirs. One that is let go without a start ends as cancelled. Thread-safe.
+/// As a member of a ``Batch``, or as a step, it is started there, once. It ends for them after its own completion was
+/// called. Releasing it without a start ends it as cancelled. Thread-safe.
 public final class PreparedCall<Value: Sendable>: Errand, WaitingErrand {
-    /// What is told at its end.
+    /// Called at its end.
     public typealias Completion = @Sendable (Result<Response<Value>, NetError>) -> Void
 
-    /// The hold on it, before its start too: cancelled before, it ends at its start without being sent.
+    /// Its handle, also before the start. If it is cancelled before, it ends at its start without being sent.
     public let handle: CallHandle<Response<Value>>
     let earlier: [EarlierStart]
     private let beginning: Lock<(@Sendable (CallProgress?) -> Void)?>
@@ -40,7 +40,7 @@ public final class PreparedCall<Value: Sendable>: Errand, WaitingErrand {
     /// Its number, unique in the process.
     public var id: UInt64 { handle.id }
 
-    /// Starts it; a second start does nothing.
+    /// Starts it. A second start does nothing.
     @discardableResult
     public func start() -> CallHandle<Response<Value>> {
         start(toldTo: nil)
@@ -55,9 +55,9 @@ public final class PreparedCall<Value: Sendable>: Errand, WaitingErrand {
         return handle
     }
 
-    /// Makes it wait for others, beside those of its options.
+    /// Makes it wait for other calls, in addition to those of its options.
     ///
-    /// Throws ``NetError/Code/usage`` when one of them waits for it, or when it was started already.
+    /// - Throws: ``NetError/Code/usage`` if one of them waits for it, or if it was started already.
     public func come(after earlier: EarlierStart...) throws(NetError) {
         if beginning.withLock({ $0 == nil }) {
             throw NetError(.usage, "what was started cannot be made to wait for others")
@@ -65,7 +65,7 @@ public final class PreparedCall<Value: Sendable>: Errand, WaitingErrand {
         try handle.control.come(after: earlier)
     }
 
-    /// Starts it, and returns when everybody was told.
+    /// Starts it, and returns after its end was reported.
     public func run(through sender: some RequestSender) async throws(NetError) -> Response<Value> {
         let parts = sender as? PartSender
         let part = parts?.tracking?.part()
@@ -86,12 +86,12 @@ public final class PreparedCall<Value: Sendable>: Errand, WaitingErrand {
 }
 
 extension Agent {
-    /// Makes a call of a request, or of what describes one, without starting it.
+    /// Creates a call of a request or an endpoint, without starting it.
     ///
     /// - Parameters:
-    ///   - call: what is sent.
-    ///   - delivery: where its end is told.
-    ///   - options: as for a start.
+    ///   - call: the request, or a value that creates one.
+    ///   - delivery: where the end is reported.
+    ///   - options: the options of a start.
     ///   - delegate: kept weakly, from its start on.
     ///   - completion: called at its end, after the delegate.
     public func prepare<Call: RequestConvertible>(

@@ -1,7 +1,7 @@
-// Every call has one end that its progress hears of, also one that comes to nothing before anything moves.
+// Every call reports one end to its progress handler, even if it fails before any byte moves.
 
 extension Agent {
-    /// Counts a call of this request; where none may begin any more, it is over.
+    /// Counts a call of this request. Throws, and reports its end, if the agent is closed.
     @inline(__always)
     func enter(_ request: Request<some Sendable>) throws(NetError) {
         if !flights.enter() {
@@ -10,7 +10,7 @@ extension Agent {
         }
     }
 
-    /// As ``completed(_:limits:)``, for a call that nobody else ends: what cannot be completed is over.
+    /// Returns ``completed(_:limits:)``, and reports the end if that fails, for calls without another end.
     @inline(__always)
     func completedOrOver(_ request: Request<some Sendable>, limits: KeptLimits) throws(NetError) -> Request<Bytes> {
         do throws(NetError) {
@@ -23,7 +23,8 @@ extension Agent {
 }
 
 extension Request {
-    /// Lets its progress hear of one end, whoever tells it; returns what tells it, nil where nobody wants to know.
+    /// Makes its progress report one end, from any of several places. Returns the closure that reports it, or `nil`
+    /// without a handler.
     mutating func endProgressOnce() -> (@Sendable () -> Void)? {
         guard let tell = progress.map(TransferProgress.ending) else { return nil }
         progress = tell
@@ -32,20 +33,20 @@ extension Request {
 }
 
 extension TransferProgress {
-    /// The last word, as whoever ends a call says it: how far that came is known to ``ending(_:)``.
+    /// The end as reported by the end of a call; ``ending(_:)`` adds the last counts.
     static var over: TransferProgress {
         var progress = TransferProgress()
         progress.isOver = true
         return progress
     }
 
-    /// A handler for one call, whose last word is what was told before it, and over.
+    /// Returns a handler for one call whose last value has the previous counts and `isOver`.
     static func ending(_ tell: @escaping @Sendable (TransferProgress) -> Void) -> @Sendable (TransferProgress) -> Void {
         let last = Lock(TransferProgress())
         return { progress in
             let word = last.withLock { last -> TransferProgress? in
                 if last.isOver {
-                    return nil  // A transfer that others wait for may go on.
+                    return nil  // A transfer that other callers wait for may continue.
                 }
                 if progress.isOver {
                     last.isOver = true

@@ -1,19 +1,19 @@
-/// The parts of a multipart response as they arrive: multipart/x-mixed-replace, multipart/mixed and any other multipart
-/// type.
+/// The parts of a multipart response while they arrive: multipart/x-mixed-replace, multipart/mixed and all other
+/// multipart types.
 ///
 ///     for try await part in try await agent.parts(Request<Bytes>("camera")) { show(part.bytes) }
 ///
-/// A part is given when it is whole. A body that ends without its last boundary throws ``NetError/Code/cutShort``, and what
-/// is malformed ``NetError/Code/badResponse``, behind the parts before it. With x-mixed-replace the parts end at the last
-/// boundary, whatever the server does with the connection then; with others they end with the body. Letting the iterator
-/// go, or cancelling the task that reads, cancels the transfer.
+/// Each part is delivered when it is complete. After the complete parts, a body without its last boundary throws
+/// ``NetError/Code/cutShort``, and malformed content ``NetError/Code/badResponse``. With x-mixed-replace the sequence
+/// ends at the last boundary, even if the connection stays open; with other types it ends with the body. Releasing the
+/// iterator, or cancelling the reading task, cancels the transfer.
 public struct ResponseParts: AsyncSequence, Sendable {
     /// A part.
     public typealias Element = ResponsePart
-    /// What ended the parts early.
+    /// The error that ended the sequence early.
     public typealias Failure = NetError
-    /// Says what becomes of a part; what it throws ends the parts: a ``NetError`` as it is, anything else under
-    /// ``NetError/Code/stoppedByCaller``.
+    /// Decides about a part by its head. An error thrown here ends the sequence: a ``NetError`` unchanged, any other
+    /// error as ``NetError/Code/stoppedByCaller``.
     public typealias Decide = @Sendable (PartHead) async throws -> PartDecision
 
     /// The response that is read.
@@ -27,16 +27,16 @@ public struct ResponseParts: AsyncSequence, Sendable {
         self.stream = stream
         self.limits = limits
         self.decide = decide
-        // What can be told now is.
+        // Report a wrong type now instead of at the first part.
         _ = try PartsReader(contentType: contentType, maxParts: 0, limits: limits)
     }
 
-    /// Reads the body; a second iterator fails with ``NetError/Code/usage``.
+    /// Returns an iterator over the parts. A second one throws ``NetError/Code/usage``.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(self)
     }
 
-    /// Gives the parts one by one.
+    /// Returns the parts one by one.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let parts: ResponseParts
         private var chunks: ResponseStream.AsyncIterator?
@@ -50,7 +50,7 @@ public struct ResponseParts: AsyncSequence, Sendable {
             chunks = parts.stream.makeAsyncIterator()
         }
 
-        /// The next part; nil at the end.
+        /// Returns the next part, or `nil` at the end.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(NetError) -> ResponsePart? {
             do throws(NetError) {
                 while chunks != nil {
@@ -67,7 +67,7 @@ public struct ResponseParts: AsyncSequence, Sendable {
             }
         }
 
-        /// The next part; nil at the end.
+        /// Returns the next part, or `nil` at the end.
         public mutating func next() async throws(NetError) -> ResponsePart? {
             try await next(isolation: nil)
         }
@@ -83,7 +83,7 @@ public struct ResponseParts: AsyncSequence, Sendable {
             return made
         }
 
-        /// Gets the next bytes.
+        /// Reads the next bytes.
         private mutating func advance(isolation actor: isolated (any Actor)?) async throws(NetError) {
             if let more = try await chunks?.next(isolation: actor) {
                 chunk = more
@@ -126,12 +126,12 @@ public struct ResponseParts: AsyncSequence, Sendable {
 }
 
 extension ResponseStream {
-    /// The body's parts; the status is the reader's to judge.
+    /// Returns the body's parts. The caller has to check the status.
     ///
-    /// Throws ``NetError/Code/badResponse`` for another type than a multipart one, and for one without a boundary.
     /// - Parameters:
-    ///   - limits: how much the parts may be.
-    ///   - decide: asked for each part when its fields are there; nil allows all.
+    ///   - limits: the limits of the parts.
+    ///   - decide: called for the head of each part; `nil` allows all parts.
+    /// - Throws: ``NetError/Code/badResponse`` for a type that is not multipart, and for one without a boundary.
     public func parts(
         limits: PartLimits = PartLimits(), deciding decide: ResponseParts.Decide? = nil
     ) throws(NetError) -> ResponseParts {

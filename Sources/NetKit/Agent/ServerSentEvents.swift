@@ -1,31 +1,32 @@
-/// The events of an event stream, over as many connections as it takes.
+/// The events of an event stream, over as many connections as needed.
 ///
 ///     for try await event in agent.events(Request<Bytes>("news")) { … }
 ///
-/// When the connection ends or is lost, or a ``CircuitBreaker`` lets none be made, another one follows after the retry
-/// time, with `Last-Event-ID`. Status 204 is the end. Another status throws ``NetError/Code/unacceptableStatus`` with the
-/// response, body included, another type than text/event-stream ``NetError/Code/badResponse`` with the head, and whatever
-/// trying again would not help, itself. Cancelling the task ends it.
+/// When the connection ends or is lost, or a ``CircuitBreaker`` prevents one, a new one is opened after the retry time,
+/// with `Last-Event-ID`. Cancelling the task ends the sequence, and so does status 204.
+///
+/// It throws ``NetError/Code/unacceptableStatus`` with response and body for another status than 200, and
+/// ``NetError/Code/badResponse`` with the head for another type than text/event-stream. Errors that a retry cannot
+/// solve are thrown unchanged.
 public struct ServerSentEvents: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = ServerSentEvent
-    /// What ended the events for good.
+    /// The error that ended the sequence.
     public typealias Failure = NetError
 
-    /// How events are read.
+    /// Options of an event stream.
     public struct Options: Sendable {
-        /// The time to wait before connecting again, until the server names one (3 s). A server that names less than
-        /// 500 ms gets 500 ms.
+        /// The delay before reconnecting, until the server sets one (3 s). A delay of the server is at least 500 ms.
         public var retry: Duration = .seconds(3)
-        /// One event's data, and one line with its field's name, in bytes (1 MiB); what is larger throws
+        /// The limit of one event's data, and of one line with its field name, in bytes (1 MiB). Larger ones throw
         /// ``NetError/Code/tooLarge``.
         public var maxEventBytes = 1 << 20
-        /// The identifier to go on from; empty begins anew.
+        /// The identifier to continue after; empty starts without one.
         public var lastEventID = ""
-        /// Waits before connecting again.
+        /// Sleeps before reconnecting.
         public var sleep: @Sendable (Duration) async throws -> Void = TimeSource.system.sleep
 
-        /// The defaults.
+        /// Creates the default options.
         public init() {}
     }
 
@@ -33,12 +34,12 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     let request: Request<Bytes>
     let options: Options
 
-    /// Connects when the first event is asked for.
+    /// Returns an iterator, which connects when the first event is requested.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(self)
     }
 
-    /// Gives the events one by one.
+    /// Returns the events one by one.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let events: ServerSentEvents
         private var parser: EventStreamParser
@@ -46,7 +47,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private var chunk: Bytes = []
         private var offset = 0
         private var isOver = false
-        // A server that names 0 and closes would be asked thousands of times a second.
+        // Otherwise a server with a delay of 0 that closes would be contacted thousands of times a second.
         private static let leastRetry = Duration.milliseconds(500)
 
         fileprivate init(_ events: ServerSentEvents) {
@@ -55,7 +56,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                 maxBytes: events.options.maxEventBytes, lastEventID: events.options.lastEventID)
         }
 
-        /// The next event; nil after a 204.
+        /// Returns the next event, or `nil` after a 204.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(NetError) -> ServerSentEvent? {
             do throws(NetError) {
                 while !isOver {
@@ -72,7 +73,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             }
         }
 
-        /// The next event; nil after a 204.
+        /// Returns the next event, or `nil` after a 204.
         public mutating func next() async throws(NetError) -> ServerSentEvent? {
             try await next(isolation: nil)
         }
@@ -82,7 +83,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             return try chunk.withSpan { span throws(NetError) in try parser.nextEvent(in: span, from: &offset) }
         }
 
-        /// Gets the next bytes, over a new connection if need be; what cannot be had now is had after a while.
+        /// Reads the next bytes, on a new connection if necessary; after a temporary failure, waits first.
         private mutating func advance(isolation actor: isolated (any Actor)?) async throws(NetError) {
             do throws(NetError) {
                 if chunks == nil {
@@ -94,7 +95,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                     return
                 }
             } catch  where error.isRetryable || error.code == .circuitOpen {
-                // As if the server had closed.
+                // Handled like a connection that the server closed.
             }
             chunks = nil
             if !isOver {
@@ -106,7 +107,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             parser.restart()
             var request = events.request
             if !parser.lastEventID.isEmpty {
-                // Around a field's value there is no white space.
+                // A field's value has no white space around it.
                 request.headers["Last-Event-ID"] = parser.lastEventID.trimmingBlanks
             }
             let stream = try await events.agent.stream(request)
@@ -126,7 +127,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             chunks = stream.makeAsyncIterator()
         }
 
-        /// What the server says of its refusal stands in the body; one that is cut short is still a refusal.
+        /// Returns the error for a refusal, with its body; a truncated body does not change it.
         private func refusal(by stream: ResponseStream) async throws(NetError) -> NetError {
             var response = stream.headOnly
             do throws(NetError) {
@@ -153,18 +154,18 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
 }
 
 extension Agent {
-    /// The events that a server sends (WHATWG HTML, 9.2): connects when the first is asked for, and again whenever the
-    /// connection is lost; no cache (``Caching``) gives or keeps them, unless the request names rules. What
-    /// ``Request/progress`` hears is each connection's, and so is its end.
+    /// Returns the events of a server (WHATWG HTML, 9.2). Connects when the first one is requested, and again when the
+    /// connection is lost. ``Caching`` does not apply unless the request sets rules. ``Request/progress`` reports each
+    /// connection, with its end.
     public func events(
         _ request: Request<some Sendable>, options: ServerSentEvents.Options = .init()
     ) -> ServerSentEvents {
         var request = request.decoded(by: .bytes)
-        // HTML requires the cache mode "no-store". Fetch, 4.6, sends it as "no-cache": a shared cache that already stores
-        // a response must not answer with it, which "no-store" alone would allow (RFC 9111, 5.2.1.5).
+        // HTML requires the cache mode "no-store", which Fetch, 4.6, sends as "no-cache": a shared cache that already
+        // stores a response must not use it, and "no-store" alone would allow that (RFC 9111, 5.2.1.5).
         request.headers = request.headers.filled(
             from: ["Accept": "text/event-stream", "Cache-Control": "no-cache"])
-        // What the app's own rules would keep is the past, given again with each connection.
+        // The app's own rules would store old events and return them again for each connection.
         request.caching = request.caching ?? .off
         return ServerSentEvents(agent: self, request: request, options: options)
     }

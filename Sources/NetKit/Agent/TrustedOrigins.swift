@@ -1,4 +1,4 @@
-/// The origins that get what an agent or a service adds to its requests: those of these URLs.
+/// The origins that receive the additions of an agent or a service: those of these URLs.
 struct TrustedOrigins: Sendable {
     private let urls: [String]
 
@@ -7,7 +7,7 @@ struct TrustedOrigins: Sendable {
     }
 
     func contains(_ url: String) -> Bool {
-        // Nearly every URL begins as its base is written.
+        // The fast path: nearly every URL begins with its base.
         if urls.contains(where: { url.beginsAtAuthority(of: $0) }) {
             return true
         }
@@ -17,7 +17,7 @@ struct TrustedOrigins: Sendable {
 }
 
 extension String {
-    /// Whether scheme and authority are those of `base`, byte by byte.
+    /// Returns true if scheme and authority equal those of `base`, byte by byte.
     fileprivate func beginsAtAuthority(of base: String) -> Bool {
         let (own, base) = (utf8.span, base.utf8.span)
         var index = 0
@@ -25,7 +25,7 @@ extension String {
         while index < base.count {
             let byte = base[index]
             let isSlash = byte == UInt8(ascii: "/")
-            // Two slashes stand before the authority.
+            // Two slashes come before the authority.
             if byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") || (isSlash && slashes == 2) {
                 break
             }
@@ -38,21 +38,21 @@ extension String {
     }
 }
 
-/// Where a request goes, before its parameters are in their place.
+/// The target of a request, before its parameters are in place.
 struct Destination: Sendable {
-    /// Nil takes the URL as it is.
+    /// `nil` keeps the URL unchanged.
     var base: String?
-    /// As the URL filters left it.
+    /// The result of the URL filters.
     var url: String
     var isFiltered = false
     var outsiders: Outsiders = []
 }
 
 extension Agent {
-    /// The fields of a request at an origin that is not the agent's.
+    /// The fields of a request to a foreign origin.
     var elsewhereHeaders: Headers { defaultHeaders.safeElsewhere }
 
-    /// Where a request goes, and which of agent and service add nothing to it.
+    /// Returns the target of a request, and whether agent and service add nothing to it.
     func destination(of request: Request<Bytes>) throws(NetError) -> Destination {
         var destination = Destination(url: request.url)
         if !request.isComplete {
@@ -90,7 +90,7 @@ extension Agent {
             outsiders.insert(.agent)
         }
         guard let service else { return outsiders }
-        // A service without a base begins where its agent does.
+        // A service without a base uses the agent's.
         let shared = service.configuration.baseURLs.isEmpty ? agentPlaces : [configuration.cdnURL]
         if !TrustedOrigins(servicePlaces + service.configuration.trustedOrigins + named + shared).contains(url) {
             outsiders.insert(.service)
@@ -98,7 +98,7 @@ extension Agent {
         return outsiders
     }
 
-    /// Takes down who adds nothing; the agent's client certificate stays with it too.
+    /// Records which of them add nothing, and removes the agent's client certificate for a foreign origin.
     func withhold(_ outsiders: Outsiders, from content: inout RequestContent) {
         content.setOutsiders(outsiders)
         if outsiders.contains(.agent), content.rare?.value.trust == nil {
@@ -112,7 +112,7 @@ extension Agent {
 }
 
 extension Service {
-    /// Where its requests begin in the current environment.
+    /// The base URLs of its requests in the current environment.
     fileprivate var places: [String?] {
         let environment = environment
         return [configuration.baseURLs[environment], configuration.cdnURLs[environment]]

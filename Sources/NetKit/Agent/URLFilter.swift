@@ -2,15 +2,15 @@
 ///
 ///     configuration.urlFilters = [.adding(["version": "2.1"]), URLFilter { url, _ in "mobile/" + url }]
 ///
-/// The request's parameters come later: what a filter writes into the query stands before them.
+/// The request's parameters are added later, after a query that a filter has added.
 public struct URLFilter: Sendable {
-    /// Whether it filters URLs that are absolute as well.
+    /// Whether it filters absolute URLs as well.
     public var filtersAbsoluteURLs: Bool
     private let filter: @Sendable (String, Request<Bytes>) throws -> String
 
-    /// A filter that gets the URL as the filters before it left it, and the request as it was asked.
+    /// Creates a filter from a closure. It receives the URL as changed by earlier filters, and the original request.
     ///
-    /// What it throws ends the start: a ``NetError`` as it is, anything else under ``NetError/Code/badURL``.
+    /// An error thrown by it ends the call: a ``NetError`` unchanged, any other error as ``NetError/Code/badURL``.
     public init(
         filtersAbsoluteURLs: Bool = false, _ filter: @escaping @Sendable (String, Request<Bytes>) throws -> String
     ) {
@@ -18,14 +18,15 @@ public struct URLFilter: Sendable {
         self.filter = filter
     }
 
-    /// Adds arguments to the query, before a fragment and behind what is there already; none leave the URL as it is.
+    /// Returns a filter that appends arguments to the query, before a fragment. Without arguments it does not change
+    /// the URL.
     public static func adding(
         _ arguments: Parameters, encoding: QueryEncoding = QueryEncoding(), filtersAbsoluteURLs: Bool = false
     ) -> URLFilter {
         URLFilter(filtersAbsoluteURLs: filtersAbsoluteURLs) { url, _ in try encoding.url(url, with: arguments) }
     }
 
-    /// The URL as it is from now on.
+    /// Returns the changed URL.
     func filtered(_ url: String, of request: Request<Bytes>) throws(NetError) -> String {
         do {
             return try filter(url, request)
