@@ -145,7 +145,8 @@ static void engine__addresses_of_the_other_family_do_not_count(void **state) {
     (void)state;
     start_for(&n, NC_FAMILY_IPV6, (const uint8_t[]){1}, 1);
     answer one = send_within(&n, 60000);
-    assert_status(one.error.status, NC_ERR_CONNECT);
+    // Since 8.20 or 8.21 libcurl reports that the name has no address.
+    assert_true(one.error.status == NC_ERR_CONNECT || one.error.status == NC_ERR_RESOLVE);
     assert_non_null(strstr(one.error.message, "a.example"));
     assert_non_null(strstr(one.error.message, ", over IPv6"));
     stop(&n);

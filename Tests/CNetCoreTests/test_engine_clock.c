@@ -1,6 +1,7 @@
 /// The time of day that jumps while an engine runs: what libcurl counts by it must not be kept for years.
 #include "fixture.h"
 
+#include <curl/curl.h>
 #include <dlfcn.h>
 #include <netdb.h>
 #include <stdatomic.h>
@@ -64,7 +65,9 @@ static void engine__an_address_is_not_kept_longer_because_the_clock_was_set_back
     atomic_store(&ahead_s, -30); // less than an address is kept for
     assert_false(asks_for_address(&f));
     atomic_store(&ahead_s, years_s);
-    assert_true(asks_for_address(&f));
+    // Since 8.18 libcurl counts the age of an address by a clock that is never set.
+    bool is_monotonic = curl_version_info(CURLVERSION_NOW)->version_num >= 0x081200;
+    assert_int_equal(asks_for_address(&f), !is_monotonic);
     fixture_stop(&f);
 }
 

@@ -2,6 +2,7 @@
 /// scripted server plays the proxy.
 #include "fixture.h"
 
+#include <curl/curl.h>
 #include <string.h>
 
 #define DIGEST "Proxy-Authenticate: Digest realm=\"p\", nonce=\"abc\", qop=\"auth\""
@@ -69,6 +70,10 @@ static void tunnel__a_proxy_that_takes_no_proof_is_shown_ten(void **state) {
     fixture_stop(&f);
 }
 
+static bool unfolds(void) {
+    return curl_version_info(CURLVERSION_NOW)->version_num >= 0x081200;
+}
+
 static void tunnel__other_lines_than_fields_end_the_request(void **state) {
     static const struct {
         const char *head;
@@ -89,7 +94,11 @@ static void tunnel__other_lines_than_fields_end_the_request(void **state) {
         // So that libcurl's handle has had fields, which it has freed: up to 8.0 it would append to the last of them.
         assert_int_equal(nc_response_status(fixture_get(&f, "/fields").response), 200);
         fixture_script(&f, "*", raw(cases[i].head));
-        assert_status(ask_through(&f, false).error.status, cases[i].status);
+        nc_status status = ask_through(&f, false).error.status;
+        // Since 8.18 libcurl unfolds a line before it delivers it, the status line too (RFC 9112, 5.2).
+        if (!(i == 1 && unfolds() && status == NC_ERR_EMPTY_REPLY)) {
+            assert_status(status, cases[i].status);
+        }
     }
     fixture_stop(&f);
 }

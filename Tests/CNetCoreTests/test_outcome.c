@@ -77,8 +77,7 @@ static void outcome__a_family_that_alone_counts_is_named(void **state) {
         const char *message;
     } cases[] = {
         {CURLE_COULDNT_RESOLVE_HOST, "the host name could not be resolved: host.example:81, over IPv4"},
-        {CURLE_COULDNT_CONNECT,
-         "the connection could not be made: host.example:81, over IPv4 (Couldn't connect to server)"},
+        {CURLE_COULDNT_CONNECT, "the connection could not be made: host.example:81, over IPv4 ("},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -86,7 +85,7 @@ static void outcome__a_family_that_alone_counts_is_named(void **state) {
         nc_outcome outcome = outcome_of(cases[i].code, "");
         outcome.family = NC_FAMILY_IPV4;
         (void)nc_outcome_judge(&outcome, &err);
-        assert_string_equal(err.message, cases[i].message);
+        assert_memory_equal(err.message, cases[i].message, strlen(cases[i].message)); // libcurl's words follow
         outcome.family = NC_FAMILY_ANY;
         (void)nc_outcome_judge(&outcome, &err);
         assert_null(strstr(err.message, "over"));

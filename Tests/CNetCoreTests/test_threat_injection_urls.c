@@ -121,10 +121,14 @@ static void read_url(meaning *out, nc_slice url) {
     for (size_t i = end; i < rest.length && rest.data[i] != '#'; i++) {
         target += rest.data[i] >= 0x80 ? sprintf(target, "%%%02X", rest.data[i]) : sprintf(target, "%c", rest.data[i]);
     }
-    // libcurl 8 leaves a query out that is empty.
-    if (strchr(out->target, '?') == target - 1 && atoi(nc_capabilities_query().curl_version) >= 8) {
-        target[-1] = '\0';
-    }
+}
+
+/// libcurl 8 up to some version before 8.21 leaves out a query that is empty.
+static bool is_target(nc_slice seen, const char *expected) {
+    size_t length = strlen(expected);
+    bool is_empty_query = strchr(expected, '?') == expected + length - 1;
+    return nc_slice_is_equal(seen, nc_slice_of(expected)) ||
+           (is_empty_query && nc_slice_is_equal(seen, nc_slice_make((const uint8_t *)expected, length - 1)));
 }
 
 /// The server sees what the URL means, and not a field more.
@@ -133,12 +137,14 @@ static void expect_meaning(const char *field, nc_slice url, const nc_buf *receiv
     meaning expected;
     parse(&seen, received, field, byte, place);
     read_url(&expected, url);
-    bool has_credentials = expected.basic[0] != '\0';
-    bool is_right = nc_slice_is_equal(seen.method, nc_slice_of("GET")) &&
-                    nc_slice_is_equal(seen.target, nc_slice_of(expected.target)) &&
-                    nc_slice_is_equal(threat_field(&seen, "Host"), nc_slice_of(expected.host)) &&
-                    seen.field_count == (has_credentials ? 2 : 1) &&
-                    nc_slice_is_equal(threat_field(&seen, "Authorization"), nc_slice_of(expected.basic));
+    // An empty name with an empty password may count as none: it does for libcurl 8.21.
+    bool is_empty = strcmp(expected.basic, "Basic Og==") == 0 && seen.field_count == 1;
+    bool has_credentials = expected.basic[0] != '\0' && !is_empty;
+    bool is_right =
+        nc_slice_is_equal(seen.method, nc_slice_of("GET")) && is_target(seen.target, expected.target) &&
+        nc_slice_is_equal(threat_field(&seen, "Host"), nc_slice_of(expected.host)) &&
+        seen.field_count == (has_credentials ? 2 : 1) &&
+        nc_slice_is_equal(threat_field(&seen, "Authorization"), nc_slice_of(has_credentials ? expected.basic : ""));
     if (!is_right) {
         fail_msg("%s, byte 0x%02zx at place %zu: %.*s\nasks for %s of %s (%s):\n%.*s", field, byte, place,
                  (int)url.length, (const char *)url.data, expected.target, expected.host, expected.basic,

@@ -127,6 +127,11 @@ static void nghttpd__is_not_asked_for_http_2_in_the_clear_unless_told_to(void **
     fixture_stop(&f);
 }
 
+/// Since 8.0 the first requests to a host do not wait until its protocol is known: each may open a connection.
+static unsigned first_connections(void) {
+    return shares_clear_connections() ? 8 : 1;
+}
+
 static void assert_streams(fixture *f, nc_request request, size_t body_bytes, unsigned max_connections) {
     enum { STREAMS = 300 };
     nc_transfer_id ids[STREAMS];
@@ -148,7 +153,8 @@ static void nghttpd__answers_300_requests_in_the_clear(void **state) {
     fixture f;
     (void)state;
     ask_start(&f, NULL);
-    assert_streams(&f, clear_request(&f, &clear_server, "/page"), PAGE_BYTES, shares_clear_connections() ? 1 : 300);
+    assert_streams(&f, clear_request(&f, &clear_server, "/page"), PAGE_BYTES,
+                   shares_clear_connections() ? first_connections() : 300);
     fixture_stop(&f);
 }
 
@@ -156,7 +162,7 @@ static void nghttpd__answers_300_streams_over_one_tls_connection(void **state) {
     fixture f;
     (void)state;
     ask_start(&f, NULL);
-    assert_streams(&f, ask_for(&f, &tls_server, "https", "/page"), PAGE_BYTES, 1);
+    assert_streams(&f, ask_for(&f, &tls_server, "https", "/page"), PAGE_BYTES, first_connections());
     fixture_stop(&f);
 }
 
@@ -185,7 +191,7 @@ static void nghttpd__a_disk_that_is_full_for_one_stream_is_no_matter_for_another
             assert_pattern(fixture_text(&f, "%s/good%zu", at.root, i), GIANT_BYTES);
         }
     }
-    assert_in_range(connections, 0, 1);
+    assert_in_range(connections, 0, first_connections());
     assert_true(rmdir(fixture_text(&f, "%s/full", at.root)) == 0 && place_count(at.root) == STREAMS - 1);
     fixture_stop(&f);
     place_remove(&at);

@@ -183,6 +183,8 @@ static void nginx__gets_500_http_2_streams_over_one_connection_and_then_pages_ov
     nc_transfer_id ids[STREAMS];
     uint32_t connections = 0;
     nc_error err;
+    // Since 8.0 the first requests to a host do not wait until its protocol is known: each may open a connection.
+    unsigned first = nc_capabilities_query().curl_version[0] == '7' ? 1 : 16;
     nc_engine *engine = new_engine();
     (void)state;
     nc_request request = request_for(url, sizeof url, true, "/page");
@@ -193,11 +195,11 @@ static void nginx__gets_500_http_2_streams_over_one_connection_and_then_pages_ov
         assert_int_equal(nc_engine_wait(engine, ids[i], LIMIT_MS, &response, &err), NC_OK);
         assert_int_equal(nc_response_http_version(response), NC_HTTP_VERSION_2);
         assert_int_equal(nc_response_body(response).length, 65536);
-        assert_int_equal(nc_response_hop_at(response, 0).connection_id, 1);
+        assert_in_range(nc_response_hop_at(response, 0).connection_id, 1, first);
         connections += nc_response_hop_at(response, 0).connections_opened;
         nc_response_release(response);
     }
-    assert_int_equal(connections, 1);
+    assert_in_range(connections, 1, first);
     // Over http a request has a receive buffer of another size.
     request = request_for(url, sizeof url, false, "/page");
     for (int i = 0; i < STREAMS; i++)

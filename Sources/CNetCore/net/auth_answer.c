@@ -7,6 +7,7 @@
 #include "net/engine_state.h"
 #include "net/handle.h"
 #include "net/head.h"
+#include "net/quirks.h"
 #include "net/response.h"
 #include "net/url_text.h"
 
@@ -93,6 +94,9 @@ static bool read_url(question *asked, const nc_transfer *transfer) {
                    curl_url_get(url, CURLUPART_PORT, &asked->port, CURLU_DEFAULT_PORT) == CURLUE_OK &&
                    curl_url_get(url, CURLUPART_PATH, &asked->path, CURLU_URLENCODE) == CURLUE_OK;
     if (is_read) {
+        if (nc_quirk_rewrites_escapes(transfer->engine->libcurl_version, nc_transfer_url(transfer))) {
+            (void)nc_quirk_restore_escapes(asked->path, nc_transfer_url(transfer), keeps_dots);
+        }
         (void)curl_url_get(url, CURLUPART_QUERY, &asked->query, 0);
         (void)curl_url_get(url, CURLUPART_USER, &asked->user, CURLU_URLDECODE);
         (void)curl_url_get(url, CURLUPART_PASSWORD, &asked->password, CURLU_URLDECODE);
@@ -193,7 +197,10 @@ static bool is_ascii(nc_slice text) {
 /// Whether libcurl answers the head's Digest as it is meant.
 static bool is_plain(const nc_transfer *transfer, const offers *all, nc_slice user) {
     nc_slice value;
-    bool is_encoded = transfer->engine->libcurl_version >= LIBCURL_THAT_ENCODES_NAMES && !is_ascii(user);
+    unsigned version = transfer->engine->libcurl_version;
+    // libcurl would sign a path that is not the one sent.
+    bool is_encoded = (version >= LIBCURL_THAT_ENCODES_NAMES && !is_ascii(user)) ||
+                      nc_quirk_rewrites_escapes(version, nc_transfer_url(transfer));
     for (size_t at = 0; next_field(all, &at, &value);) {
         if (nc_challenge_offers(value, "Digest")) {
             return nc_digest_is_plain(value) && !transfer->framing.has_folded_challenge && !is_encoded;

@@ -8,6 +8,7 @@
 #include "net/limits.h"
 #include "net/metrics.h"
 #include "net/progress.h"
+#include "net/quirks.h"
 #include "net/response.h"
 #include "net/tls_hook.h"
 #include "net/tunnel.h"
@@ -304,6 +305,22 @@ static void note_member(nc_transfer *transfer) {
     }
 }
 
+/// Has libcurl send the path as the URL has it, where it would not. Returns false if memory is short.
+static bool set_target(nc_handle *handle, bool is_secure) {
+    const nc_transfer *transfer = handle->transfer;
+    const nc_extras *extras = transfer->description.extras;
+    const nc_kept_proxy *proxy = nc_handle_proxy(transfer);
+    nc_slice url = nc_transfer_url(transfer);
+    if (!nc_quirk_rewrites_escapes(handle->engine->libcurl_version, url)) {
+        return true;
+    }
+    bool is_socks = proxy->choice == NC_PROXY_URL && (proxy->url[0] == 's' || proxy->url[0] == 'S');
+    bool is_for_proxy = !is_secure && proxy->choice != NC_PROXY_NONE && !is_socks && !proxy->uses_tunnel;
+    handle->has_target = true;
+    return nc_quirk_set_target(handle->easy, url, extras != NULL && extras->keeps_dot_segments, is_for_proxy) ==
+           CURLE_OK;
+}
+
 int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int remote_port, int local_port) {
     nc_transfer *transfer = ((nc_handle *)data)->transfer;
     nc_hop_metrics *hop = nc_response_hop(transfer->response);
@@ -361,6 +378,10 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
     if (tap != NULL) {
         nc_h2_tap_open_stream(tap, &transfer->stream); // libcurl submits the request right behind this call.
     }
+    if (!set_target(data, is_secure)) {
+        (void)nc_transfer_note(transfer, NC_ERR_NO_MEMORY, 0, "no memory for a request target");
+        return CURL_PREREQFUNC_ABORT;
+    }
     nc_metrics_note_address(transfer, remote_ip, remote_port);
     bool has_body = transfer->description.has_body && transfer->upload.length > 0 && !transfer->is_get;
     nc_transfer_enter(transfer, has_body ? NC_PHASE_SEND : NC_PHASE_REPLY);
@@ -394,6 +415,12 @@ static void set_service(int fd, int family, uint8_t dscp) {
     }
 }
 
+/// libcurl 8.21 connects to an address in a URL whatever CURLOPT_IPRESOLVE is.
+static bool is_of_other_family(const nc_handle *handle, int family) {
+    nc_address_family wanted = handle->engine->state.family;
+    return (wanted == NC_FAMILY_IPV6 && family == AF_INET) || (wanted == NC_FAMILY_IPV4 && family == AF_INET6);
+}
+
 curl_socket_t nc_exchange_open_socket(void *data, curlsocktype purpose, struct curl_sockaddr *address) {
     nc_handle *handle = data;
     (void)purpose;
@@ -408,9 +435,10 @@ curl_socket_t nc_exchange_open_socket(void *data, curlsocktype purpose, struct c
         nc_response_begin_head(handle->transfer->response, 0,
                                NC_HTTP_VERSION_UNKNOWN); // Another proxy's word, or none.
     }
-    int fd = open_quietly(address);
+    bool is_refused = is_of_other_family(handle, address->family);
+    int fd = is_refused ? -1 : open_quietly(address);
     if (fd < 0) {
-        handle->transfer->socket_error = errno;
+        handle->transfer->socket_error = is_refused ? EAFNOSUPPORT : errno;
         return CURL_SOCKET_BAD;
     }
     if (handle->transfer->description.dscp != 0) {

@@ -428,6 +428,10 @@ nc_status nc_handle_configure(nc_handle *handle, nc_transfer *transfer) {
         SET(&row, CURLOPT_VERBOSE, 0L);
         handle->is_watched = false;
     }
+    if (handle->has_target) {
+        SET(&row, CURLOPT_REQUEST_TARGET, NULL);
+        handle->has_target = false;
+    }
     set_url(&row, handle, transfer);
     set_headers(&row, handle, transfer);
     set_method(&row, handle, transfer);

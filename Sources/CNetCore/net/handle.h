@@ -42,6 +42,7 @@ struct nc_handle {
     unsigned calls_over;           // of libcurl, for the rest of a response whose connection is over
     bool is_unsure;                // libcurl may have more of its stream, and not say so
     bool has_cookies;              // a Cookie field is set
+    bool has_target;               // CURLOPT_REQUEST_TARGET is set
     char detail[CURL_ERROR_SIZE];
 };
 

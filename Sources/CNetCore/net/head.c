@@ -445,15 +445,14 @@ static bool is_cut_off(nc_slice line) {
 }
 
 nc_status nc_head_take_line(nc_transfer *transfer, nc_slice line) {
+    if (is_cut_off(line)) {
+        return NC_OK; // How the connection ended is known later: nc_verdict_judge().
+    }
     nc_trace_pass(&transfer->engine->trace, NC_TRACE_HEAD_LINE, transfer->id);
     if (transfer->first_byte_ns == 0) {
         transfer->first_byte_ns = nc_engine_now(transfer->engine);
     }
     nc_transfer_enter(transfer, NC_PHASE_BODY);
-    if (is_cut_off(line)) {
-        return nc_transfer_note(transfer, NC_ERR_CUT_SHORT, CURLE_PARTIAL_FILE,
-                                "the connection ended within a line of the response");
-    }
     bool is_answered =
         transfer->is_head_held && !transfer->is_in_head && line.length > 5 && memcmp(line.data, "HTTP/", 5) == 0;
     if (is_answered) {

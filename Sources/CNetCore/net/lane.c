@@ -11,6 +11,7 @@
 #include "trust/identity.h"
 #include "trust/policy.h"
 
+#include <errno.h>
 #include <sys/socket.h>
 
 /// Lanes that an engine keeps; the one that was idle for longest gives way.
@@ -382,7 +383,9 @@ static nc_lane *make(nc_engine *engine, nc_lane_key key) {
     nc_list_append(&engine->loop.lanes, &lane->link);
     engine->loop.lane_count++;
     if (!prepare_libcurl(lane)) {
+        int error = errno;
         nc_lane_close(lane);
+        errno = error;
         return NULL;
     }
     nc_trace_pass(&engine->trace, NC_TRACE_LANE_CREATED, 0);
@@ -405,9 +408,14 @@ nc_lane *nc_lane_for(nc_engine *engine, nc_lane_key key, nc_error *err) {
         }
     }
     make_way(engine);
+    errno = 0;
     nc_lane *lane = make(engine, key);
     if (lane == NULL) {
-        (void)nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a set of connections");
+        // Since 8.16 curl_multi_init() needs file descriptors, and returns no error code.
+        bool is_memory = errno != EMFILE && errno != ENFILE;
+        (void)nc_error_set(err, is_memory ? NC_ERR_NO_MEMORY : NC_ERR_DESCRIPTORS, is_memory ? 0 : errno, -1,
+                           is_memory ? "no memory for a set of connections"
+                                     : "no file descriptor for a set of connections");
         return NULL;
     }
     lane->used_ns = engine->loop.now_ns;

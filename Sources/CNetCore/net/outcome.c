@@ -324,7 +324,7 @@ static const char *detail_of(const nc_outcome *outcome, nc_status status) {
     // Of an answer that it cannot read libcurl tells a status of 0, or of a function of its own; 8.14 has no more
     // words.
     bool is_unread = outcome->code == CURLE_BAD_FUNCTION_ARGUMENT || strstr(outcome->detail, ", response 0") != NULL ||
-                     (outcome->code == CURLE_WEIRD_SERVER_REPLY && outcome->detail[0] == '\0');
+                     outcome->code == CURLE_WEIRD_SERVER_REPLY;
     if (status == NC_ERR_PROXY && is_unread) {
         return "its answer to CONNECT is not valid HTTP";
     }
@@ -383,9 +383,10 @@ nc_status nc_outcome_judge(const nc_outcome *said, nc_error *err) {
     }
     if (status == NC_ERR_RESOLVE && outcome->name_server.length > 0) {
         // libcurl does not say what became of the question.
-        return nc_error_set(err, status, (int32_t)outcome->code, -1, "%s: %.*s (%.*s was asked over HTTPS)",
+        return nc_error_set(err, status, (int32_t)outcome->code, -1, "%s: %.*s%s (%.*s was asked over HTTPS)",
                             nc_status_text(status), nc_url_shown(outcome->place), (const char *)outcome->place.data,
-                            nc_url_shown(outcome->name_server), (const char *)outcome->name_server.data);
+                            family_of(outcome), nc_url_shown(outcome->name_server),
+                            (const char *)outcome->name_server.data);
     }
     int place = nc_url_shown(outcome->place);
     bool is_memory = outcome->code == CURLE_OUT_OF_MEMORY && status != NC_ERR_NO_MEMORY;

@@ -42,9 +42,7 @@ nc_status nc_transfer_new(nc_transfer **out, nc_engine *engine, const nc_request
         return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a request");
     }
     *transfer = (nc_transfer){.engine = engine, .bytes = total, .has_sink = sink != NULL};
-    if (sink != NULL) {
-        transfer->sink = *sink;
-    }
+    transfer->sink = sink != NULL ? *sink : (nc_sink){0};
     // Room for the NUL, and for the letter by which https is longer than http.
     transfer->redirected_url = nc_buf_init(NC_URL_MAX_BYTES + 2);
     transfer->answers = nc_auth_answers_init();
@@ -313,8 +311,7 @@ static void begin_hop(nc_transfer *transfer) {
     transfer->hop_began_ns = transfer->engine->loop.now_ns;
 }
 
-/// Of unlike members each request has a connection of its own; but the proof that follows a challenge libcurl sends
-/// over any that it knows, a busy one of HTTP/1.1 too, where connections may be shared.
+/// If members differ, each request has its own connection. libcurl sends a challenge's answer over any shared one.
 static nc_lane *find_lane(const nc_transfer *transfer, nc_lane_key key, nc_error *err) {
     nc_lane *lane = nc_lane_for(transfer->engine, key, err);
     if (lane == NULL || key.is_apart || !nc_apart_has_unlike_members(transfer, lane)) {
@@ -387,15 +384,17 @@ void nc_transfer_start(nc_transfer *transfer) {
         nc_transfer_fail(transfer, &transfer->error);
         return;
     }
-    if (nc_response_begin_hop(transfer->response, nc_transfer_url(transfer)) != NC_OK) {
+    if (nc_response_begin_hop(transfer->response, nc_transfer_url(transfer)) != NC_OK ||
+        nc_alternatives_choose(transfer) != NC_OK) {
         fail(transfer, NC_ERR_NO_MEMORY, "no memory for a response");
         return;
     }
-    if (nc_alternatives_choose(transfer) != NC_OK) {
-        fail(transfer, NC_ERR_NO_MEMORY, "no memory for another place");
-        return;
-    }
     nc_lane *lane = lane_for(transfer, &err);
+    if (lane == NULL && transfer->detour != NULL && err.status == NC_ERR_DESCRIPTORS) {
+        nc_detour_free(transfer->detour);
+        transfer->detour = NULL;
+        lane = lane_for(transfer, &err); // The origin may have a connection.
+    }
     if (lane == NULL) {
         nc_transfer_fail(transfer, &err);
         return;
