@@ -91,7 +91,7 @@ extension Agent {
         return (response, told)
     }
 
-    // MARK: Which cache
+    // MARK: Choosing the cache
 
     /// Returns the cache rules of the request, or those of the cache.
     func rules(of request: Request<some Sendable>) throws(NetError) -> CacheRules {

@@ -48,14 +48,14 @@ extension Agent {
         /// The preferred languages of responses, most preferred first, such as "de-CH". At most six are sent, as
         /// Accept-Language. Empty by default; ``languages(from:)`` returns those of the environment.
         public var languages: [String] = []
-        /// Limits of requests that have none of their own.
+        /// The limits of requests that set none.
         public var limits = Limits()
-        /// Limits of streams and saves that have none of their own. Its total time also applies to requests whose body
-        /// is read while it is sent.
+        /// The limits of streams and saves that set none. The total time also applies to requests whose body is read
+        /// while it is sent.
         public var streamLimits = Limits.streaming
-        /// The redirect policy of requests that have none of their own.
+        /// The redirect policy of requests that set none.
         public var redirects = RedirectPolicy.follow
-        /// The TLS trust policy of requests that have none of their own.
+        /// The TLS trust policy of requests that set none.
         public var trust = TrustPolicy()
         /// Whether every request and redirect over plain http is refused.
         public var refusesPlaintext = false
@@ -71,8 +71,7 @@ extension Agent {
         public var maxIdleConnections = 256
         /// The largest number of requests that wait for a slot (100,000); one more fails.
         public var maxWaiting = 100_000
-        /// The proxy of requests that have none of their own. If `nil`, they connect directly and ignore the
-        /// environment.
+        /// The proxy of requests that set none. If `nil`, they connect directly and ignore the environment.
         public var proxy: Proxy?
         /// The cookie jar (RFC 6265).
         public var cookies = Retention.off
@@ -80,9 +79,10 @@ extension Agent {
         public var netrc = NetrcChoice.off
         /// Whether Strict-Transport-Security (RFC 6797) is followed and remembered.
         public var hsts = Retention.off
-        /// Whether Alt-Svc (RFC 7838) is followed and remembered. An alternative service is skipped for five minutes,
-        /// and the origin used instead, if its certificate is not valid for the origin or if it does not connect within
-        /// half of ``Limits/connect``.
+        /// Whether Alt-Svc (RFC 7838) is followed and remembered. The origin is used instead for five minutes if the
+        /// alternative service:
+        /// - does not connect within half of ``Limits/connect``
+        /// - has a certificate that is not valid for the origin
         public var altSvc = Retention.off
         /// The URL of a DNS-over-HTTPS server (RFC 8484). If `nil`, the system resolves names.
         public var dnsOverHTTPS: String?
@@ -116,8 +116,7 @@ extension Agent {
         public var allowsCellular = true
         /// Reports how hosts are reached, for requests that need it. If `nil`, the agent creates one when it is needed.
         public var reachability: Reachability?
-        /// The service class of packets for requests that have none of their own. If `nil`, packets have the default
-        /// class.
+        /// The service class of requests that set none. If `nil`, packets have the default class.
         public var serviceClass: ServiceClass?
         /// The observers of every call.
         public var observers: [any Observer] = []

@@ -102,7 +102,7 @@ extension Agent {
         return try await saveThroughChain(request, to: plan.path)
     }
 
-    // MARK: The inventory
+    // MARK: Partial downloads
 
     /// Returns the partial downloads in a directory.
     ///

@@ -181,7 +181,7 @@ extension Agent {
         return answer
     }
 
-    // MARK: Replies of the kind that was asked for
+    // MARK: Replies of each kind
 
     private func reply(to call: Call) async throws(NetError) -> Answer {
         defer { call.request.progress?(.over) }

@@ -59,7 +59,7 @@ extension Agent {
         return try placed(call, at: try destination(of: request), adding: StartAnswers())
     }
 
-    // MARK: What is asked
+    // MARK: Closures that compute values
 
     /// Returns the parameters of the request's source, or `nil` to keep its own.
     private func ownParameters(of request: Request<Bytes>) async throws(NetError) -> Parameters? {
@@ -103,7 +103,7 @@ extension Agent {
         NetError(asking: error, .badParameter, "what was asked for a request's parameters or fields failed")
     }
 
-    // MARK: What is added
+    // MARK: Additions
 
     private func placed(
         _ call: Call, at destination: Destination, adding answers: StartAnswers

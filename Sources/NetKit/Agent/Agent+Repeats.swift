@@ -4,8 +4,8 @@ extension Agent {
     func takeTurn(_ control: RunControl, _ request: Request<some Sendable>) async throws(NetError) {
         guard let policy = repeatPolicy(of: request), policy == .ignore || policy == .cancelPrevious else { return }
         for earlier in registry.earlier(than: control) {
-            // Waiting for a request that turns out to be different is harmless; cancelling it is not. One that arrives
-            // after this one is the later one, independent of which was created first.
+            // Waiting for a request that turns out to be different is harmless; cancelling it is not. The later arrival
+            // is the new request, even if it was created first.
             guard earlier.mayRepeat(control, isPerhaps: policy == .ignore),
                 !Waits.isWaiting(earlier.id, for: control.id)
             else { continue }

@@ -1,9 +1,9 @@
 extension Agent {
     /// Starts a batch, a chain or a graph of steps in the background, and optionally notifies a delegate.
     ///
-    /// Everything is as for a started request: it runs to its end even if the handle is released, and the same
-    /// notifications come in the same order, once for the whole. Pausing the handle pauses all of its parts. The parts
-    /// are sent as independent requests: their own observers, accessories and hooks are called once.
+    /// As with a started request, the work runs to its end even if the handle is released. The same notifications come
+    /// in the same order, once for the whole. Pausing the handle pauses all of its parts. The parts are sent as
+    /// independent requests: their own observers, accessories and hooks are called once.
     /// - Parameters:
     ///   - errand: the work to run.
     ///   - delivery: where the end is reported.

@@ -25,8 +25,8 @@ private struct Asked {
 ///     try await agent.delete("cities/1")
 ///
 /// The path is relative to ``Configuration/baseURL``, or a URL. Parameters go into the URL for GET, HEAD and DELETE,
-/// and become a form for the other methods. `progress` reports both directions. An empty body, such as that of a 204,
-/// is `nil` for an Optional value and for the JSON tree that calls without a type return.
+/// and become a form for the other methods. `progress` reports both directions. Calls without a type return a JSON
+/// tree. An empty body, such as that of a 204, is `nil` for a tree and for an Optional value.
 extension Agent {
     /// A handler that receives the progress of a transfer; see ``Request/progress``.
     public typealias ProgressHandler = @Sendable (TransferProgress) -> Void

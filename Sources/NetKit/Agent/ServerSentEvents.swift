@@ -161,8 +161,8 @@ extension Agent {
         _ request: Request<some Sendable>, options: ServerSentEvents.Options = .init()
     ) -> ServerSentEvents {
         var request = request.decoded(by: .bytes)
-        // HTML requires the cache mode "no-store", which Fetch, 4.6, sends as "no-cache": a shared cache that already
-        // stores a response must not use it, and "no-store" alone would allow that (RFC 9111, 5.2.1.5).
+        // HTML requires the cache mode "no-store", which Fetch, 4.6, sends as "no-cache". A shared cache must not use a
+        // stored response, and "no-store" alone would allow that (RFC 9111, 5.2.1.5).
         request.headers = request.headers.filled(
             from: ["Accept": "text/event-stream", "Cache-Control": "no-cache"])
         // The app's own rules would store old events and return them again for each connection.

@@ -4,7 +4,7 @@ extension Body {
     /// Returns this body compressed with gzip (RFC 1952), with its Content-Encoding.
     ///
     /// Bytes are compressed immediately, and their length is announced. A body that is read while it is sent is
-    /// compressed in a separate task; its length is unknown, so it is sent chunked (RFC 9112, 7.1). A repeatable body
+    /// compressed in a separate task. Its length is unknown, so it is sent chunked (RFC 9112, 7.1). A repeatable body
     /// stays repeatable.
     ///
     /// - Parameter level: from 1 (fast) to 9 (small).

@@ -9,9 +9,13 @@ func standardCharset(_ label: String) -> String? {
 }
 
 extension Decoding where Value == String {
-    /// Decodes text. The charset comes from the byte order mark, otherwise from the Content-Type, otherwise from the
-    /// document (HTML's meta element or XML's declaration, within 1024 bytes), otherwise it is UTF-8. The mark is not
-    /// part of the text. Invalid bytes and an unknown charset throw ``NetError/Code/badCharset``.
+    /// Decodes text. The charset comes from the first of:
+    /// 1. the byte order mark, which is not part of the text
+    /// 2. the Content-Type
+    /// 3. the document, within 1024 bytes: HTML's meta element or XML's declaration
+    /// 4. UTF-8
+    ///
+    /// Invalid bytes and an unknown charset throw ``NetError/Code/badCharset``.
     public static var text: Decoding { text(otherwise: "utf-8") }
 
     /// Decodes text as ``text``, with this charset as the default.

@@ -111,7 +111,7 @@ internal import CNetCore
         waiter?.resume()
     }
 
-    // MARK: Events, on the loop thread
+    // MARK: Events, on the event loop thread
 
     fileprivate func began(_ id: UInt64, _ head: StreamHead) {
         plan.tell(.head(head.last))
@@ -231,7 +231,7 @@ private func downloadDone(
         file?.resumedBytes = Int(clamping: unsafe result.pointee.resumed_bytes)
     }
     // A status that is no success is a response for interceptors. A success that was not used for the file, such as 202
-    // for a range request, ends the download: otherwise its body would be written in the file's place.
+    // for a range request, ends the download. Otherwise its body would be written in the file's place.
     let isRefusal = failure.status == .NC_ERR_BAD_STATUS && !(200..<300).contains(failure.native_code)
     let isAnswer = failure.status == .NC_OK || isRefusal
     let outcome: DownloadSink.Outcome =

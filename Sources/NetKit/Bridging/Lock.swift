@@ -8,8 +8,8 @@ internal import Darwin
 
 /// State that one thread at a time can access.
 ///
-/// A pthread mutex instead of `Synchronization.Mutex`: the thread sanitizer does not see the standard library's lock,
-/// so it would report every guarded access and hide true races.
+/// A pthread mutex instead of `Synchronization.Mutex`: the thread sanitizer does not see the standard library's lock.
+/// It would report every guarded access and hide true races.
 @safe package struct Lock<State: Sendable>: Sendable {
     // SAFETY: only withLock accesses the storage's state, with the mutex locked.
     private nonisolated(unsafe) let storage: LockStorage<State>

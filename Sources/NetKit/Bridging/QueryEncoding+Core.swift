@@ -74,7 +74,7 @@ extension String {
     }
 }
 
-/// Adds a query to a URL. An empty one changes nothing, except that a trailing `?` is removed.
+/// Adds a query to a URL. With an empty one, only a trailing `?` is removed.
 func attachQuery(_ query: String, to url: String) throws(NetError) -> String {
     var joined = unsafe nc_buf_init(url.utf8.count + query.utf8.count + 1)
     defer { unsafe nc_buf_deinit(&joined) }

@@ -101,7 +101,7 @@ struct StreamState: Sendable {
         return true
     }
 
-    // MARK: Whoever gives up
+    // MARK: Cancellation
 
     mutating func cancel() -> (Engine, UInt64)? {
         isCancelled = true
@@ -128,7 +128,7 @@ struct StreamState: Sendable {
         fillCount = 0
     }
 
-    // MARK: The loop thread
+    // MARK: The event loop thread
 
     mutating func headArrived(_ head: StreamHead) -> Reaction {
         self.head = head

@@ -1,8 +1,8 @@
 internal import CNetCore
 
 extension String {
-    /// Returns the text for a terminal or a log, with all characters replaced that would move the cursor, begin a line,
-    /// or change the direction of text (`netcore/printable.h`).
+    /// Returns the text for a terminal or a log (`netcore/printable.h`). Characters that would move the cursor, begin a
+    /// line, or change the direction of text are replaced.
     ///
     /// - Parameter mark: the ASCII character that replaces them.
     package func printable(_ mark: Character = "?") -> String {

@@ -12,8 +12,8 @@ public enum CacheMode: Sendable, Hashable {
     /// Uses the stored response, also within this time after it became stale. Meanwhile fetches a new one in the
     /// background (RFC 5861, 3).
     case staleWhileRevalidate(Duration)
-    /// Uses the network for a stale response. If the network fails, or the server responds with 500, 502, 503 or 504,
-    /// uses the stored response within this time after it became stale (RFC 5861, 4).
+    /// Uses the network for a stale response. Uses the stored response, within this time after it became stale, if the
+    /// network fails or the server responds with 500, 502, 503 or 504 (RFC 5861, 4).
     case staleIfError(Duration)
     /// Returns the last known response immediately, at any age. The network's response replaces it for the next call,
     /// and is delivered only if there was none (CTNetworking's native load).

@@ -19,7 +19,7 @@ public enum CacheReason: String, Sendable, Hashable, CaseIterable {
     /// The stored body does not satisfy the request's expectation.
     case invalidData
 
-    // MARK: Why it is used
+    // MARK: Reasons to use the response
 
     /// The entry is fresh.
     case fresh
@@ -32,7 +32,7 @@ public enum CacheReason: String, Sendable, Hashable, CaseIterable {
     /// It is the last known response, at any age.
     case lastKnown
 
-    // MARK: Why the network is asked
+    // MARK: Reasons to use the network
 
     /// Nothing is stored.
     case absent

@@ -32,7 +32,7 @@ final class ApplicationSide: CacheSide {
             appVersion: policy.appVersion ?? context.appVersion, revalidates: policy.revalidates)
     }
 
-    // MARK: What is stored
+    // MARK: Lookup
 
     func look(at now: Int64) async -> CacheLook {
         let begun = caching.changes.begin()
@@ -130,7 +130,7 @@ final class ApplicationSide: CacheSide {
         }
     }
 
-    // MARK: What is to be stored
+    // MARK: Storing
 
     func answer(for response: Response<Bytes>, asked: Int64, received: Int64) -> StoredAnswer? {
         guard !policy.isReadOnly, policy.maximumAge > .zero, !response.isPart, response.status != 304,

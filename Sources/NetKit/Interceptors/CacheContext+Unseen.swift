@@ -27,8 +27,8 @@ extension CacheContext {
         return unseen
     }
 
-    /// Returns the client identity of the request's connections. For a request without an own trust policy it is
-    /// unknown while the agent's policy changes, and then there is no key either.
+    /// Returns the client identity of the request's connections. If the request sets no trust policy, it is unknown
+    /// while the agent's policy changes, and then there is no key either.
     private func identity(of request: Request<Bytes>) -> ClientIdentity? {
         trust(of: request)?.policy.identity
     }

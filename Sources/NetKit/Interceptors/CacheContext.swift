@@ -58,7 +58,7 @@ private struct ChangingTrust: Sendable {
 }
 
 extension CacheContext {
-    /// The trust policy of requests without an own one; `nil` during a change.
+    /// The trust policy of requests that set none; `nil` during a change.
     var trust: StandingTrust? {
         standing.withLock { $0.underWay > 0 || $0.isUnknown ? nil : $0.trust }
     }
@@ -101,8 +101,8 @@ extension CacheContext {
 }
 
 extension Request {
-    /// Returns key fields for everything besides the URL and the selected fields that affects the response: the route
-    /// to the server, the decoding of content codings, and the TLS trust policy. Empty for most requests.
+    /// Returns key fields for everything besides the URL and the selected fields that affects the response. They cover
+    /// the route to the server, the decoding of content codings, and the TLS trust policy. Empty for most requests.
     ///
     /// - Parameter trust: `nil` if unknown.
     func cachedWayFields(_ trust: StandingTrust?) throws(NetError) -> [Headers.Field] {

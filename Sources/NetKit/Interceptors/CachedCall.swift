@@ -178,8 +178,8 @@ struct CachedCall<Side: CacheSide>: Sendable {
         }
     }
 
-    /// Returns true if the response belongs to its key. It does not if credentials were replaced during the call, or
-    /// came from a challenge: the keys of a policy with a scope do not contain the latter.
+    /// Returns true if the response belongs to its key. It does not if credentials were replaced during the call. The
+    /// same holds for credentials of a challenge, which the keys of a policy with a scope do not contain.
     func isForItsKey(_ answer: Answer) -> Bool {
         guard side.scope != nil || !answer.cameByChallenge else { return false }
         let now = next.identified(call).request

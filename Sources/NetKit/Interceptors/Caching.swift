@@ -19,7 +19,7 @@
 /// (``Interceptor/identified(_:)``), such as those of ``CredentialRefresh``. A failing store is treated as an empty
 /// one. Thread-safe.
 public final class Caching: Interceptor {
-    /// The rules of requests that have none of their own.
+    /// The rules of requests that set none.
     public let rules: CacheRules
     let time: TimeSource
     let secret: CacheSecret
@@ -46,7 +46,7 @@ public final class Caching: Interceptor {
     ///
     /// - Parameters:
     ///   - store: the store.
-    ///   - rules: the rules of requests that have none of their own.
+    ///   - rules: the rules of requests that set none.
     ///   - hashKey: the key of the hashes of users and sensitive data, 32 random bytes; `nil` creates one and keeps it
     ///     in the
     ///     store.
@@ -67,7 +67,7 @@ public final class Caching: Interceptor {
     ///
     /// - Parameters:
     ///   - directories: select the store of a request.
-    ///   - rules: the rules of requests that have none of their own.
+    ///   - rules: the rules of requests that set none.
     ///   - hashKey: the key of the hashes of users and sensitive data, 32 random bytes; `nil` creates one and keeps it
     ///     in the
     ///     store of the unfiltered directory.
@@ -124,7 +124,7 @@ public final class Caching: Interceptor {
         await background.finish()
     }
 
-    // MARK: Whose rules
+    // MARK: Choosing the rules
 
     enum Side: Sendable {
         case application(ApplicationSide)

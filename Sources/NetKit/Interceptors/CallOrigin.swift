@@ -104,8 +104,8 @@ extension Call {
     /// - Parameters:
     ///   - names: the names of the fields that select the response; other fields are ignored.
     ///   - scope: the owner of the response, such as a user's number. If empty, the response is shared.
-    /// - Throws: the errors of ``setParameters(_:)`` if parameters are selected, and ``NetError/Code/unsupported`` for
-    ///   a body that is put together or read while it is sent: its bytes are not known before.
+    /// - Throws: the errors of ``setParameters(_:)`` if parameters are selected. ``NetError/Code/unsupported`` for a
+    ///   body that is put together or read while it is sent: its bytes are not known before.
     public func cacheKey(
         headers names: [String] = ["Accept", "Accept-Language", "Content-Type"], scope: String = ""
     ) throws(NetError) -> CacheKey {

@@ -1,5 +1,5 @@
 /// The order of requests and changes of cache keys. A response is not stored if its request was sent before a change,
-/// or before the request of the stored response: it may describe an older state (RFC 9111, 4 and 4.4). Thread-safe.
+/// or before the request of the stored response. It may describe an older state (RFC 9111, 4 and 4.4). Thread-safe.
 final class ChangedKeys: Sendable {
     private struct State: Sendable {
         var count: UInt64 = 0

@@ -20,7 +20,7 @@ public final class CircuitBreaker: Interceptor {
         var failedAt = Duration.zero
         var openUntil: Duration?
         var isTried = false
-        // Changes each time the circuit opens or closes: calls that began before tell nothing about the current state.
+        // Changes each time the circuit opens or closes: earlier calls are no evidence of the current state.
         var turn = 0
     }
 
@@ -56,7 +56,7 @@ public final class CircuitBreaker: Interceptor {
     private static func isFailure(_ outcome: Result<Int, NetError>) -> Bool {
         switch outcome {
         case .success(let status): [500, 502, 503, 504].contains(status)
-        // A wait in the local queue that was too long tells nothing about the host.
+        // A wait in the local queue that was too long is no evidence against the host.
         case .failure(let error): error.isRetryable && error.code != .slotTimedOut
         }
     }

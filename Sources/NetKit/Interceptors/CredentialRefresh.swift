@@ -7,12 +7,13 @@
 ///     }
 ///     configuration.interceptors = [refresh]
 ///
-/// A call whose credentials have expired waits for the running refresh, or starts one. It is then sent once more with
-/// the new credentials, and that response is final. A call whose body can be read only once is not sent again: it
-/// returns its first response, and the next call uses the new credentials.
+/// A call whose credentials have expired waits for the running refresh, or starts one. It is then sent again with the
+/// new credentials, and that response is final. A call whose body can be read only once is not sent again. It returns
+/// its first response, and the next call uses the new credentials.
 ///
-/// A failed refresh fails every call that waits for it, with ``NetError/Code/authentication``; the next call may start
-/// another one. Calls that start during a refresh wait for it. A cancelled call does not affect the others.
+/// A failed refresh fails every call that was in flight and needs it, with ``NetError/Code/authentication``. The next
+/// call may start another one. Calls that start during a refresh wait for it. A cancelled call does not affect the
+/// others.
 ///
 /// Requests that the refresh itself sends through the same agent are not changed, nor are those with
 /// ``Request/bypassesCredentialRefresh``. ``Caching`` and ``Repeats`` distinguish calls with different credentials,

@@ -100,7 +100,7 @@ public final class CredentialStore: Sendable {
         }
     }
 
-    // MARK: For those who ask
+    // MARK: Challenges
 
     /// Removes credentials that the server has refused, unless they were replaced in the meantime.
     func refuse(_ credentials: Credentials, for space: ProtectionSpace) async {

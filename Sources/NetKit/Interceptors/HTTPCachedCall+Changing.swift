@@ -26,7 +26,7 @@ extension HTTPCachedCall {
 }
 
 extension Request {
-    /// Returns the URLs that a request has changed: those of the hops with a successful response, and those that these
+    /// Returns the URLs that a request has changed: those of the hops with a successful response, and those that the
     /// responses name at their own origin.
     ///
     /// - Parameters:

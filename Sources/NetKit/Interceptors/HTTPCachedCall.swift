@@ -73,7 +73,7 @@ struct HTTPCachedCall: Sendable {
         return plain.hit(look, response)
     }
 
-    // MARK: What is made of a whole response
+    // MARK: Using a whole response
 
     /// Returns the stored response, unless the mode prefers the network.
     private func ready(_ look: CacheLook) -> Answer? {
@@ -142,7 +142,7 @@ struct HTTPCachedCall: Sendable {
         try? await side.replace(piece, by: fresh, after: look)
     }
 
-    // MARK: Conditions and parts of the caller's own
+    // MARK: The caller's own conditions and ranges
 
     private func conditional() async throws(NetError) -> Answer {
         try await ready { answer, look, sent in
@@ -231,8 +231,8 @@ extension Headers {
         return modified <= since
     }
 
-    /// Returns true if a 304 to the caller's own condition confirms the stored response, and not another version that
-    /// the caller has (RFC 9111, 4.3.4).
+    /// Returns true if a 304 to the caller's own condition confirms the stored response. Otherwise it confirms another
+    /// version, which the caller has (RFC 9111, 4.3.4).
     fileprivate func isMeant(by notModified: Headers, answering asked: Headers) -> Bool {
         if let tag = notModified.byteScalars("ETag") {
             return byteScalars("ETag").map { EntityTag.isSame($0, tag) } ?? false

@@ -43,7 +43,7 @@ final class HTTPSide: CacheSide {
         if case .staleWhileRevalidate(let window) = policy.mode { window.wholeMilliseconds } else { nil }
     }
 
-    // MARK: What is stored
+    // MARK: Lookup
 
     func look(at now: Int64) async -> CacheLook {
         let begun = caching.changes.begin()
@@ -148,7 +148,7 @@ final class HTTPSide: CacheSide {
             now: now, request: control, entry: piece.answer.head.freshness, staleFor: window)
     }
 
-    // MARK: What is to be stored
+    // MARK: Storing
 
     func answer(for response: Response<Bytes>, asked: Int64, received: Int64) -> StoredAnswer? {
         let freshness = HTTPFreshness(

@@ -9,9 +9,11 @@
 ///     }
 ///     configuration.interceptors = [Retry(), Stamp()]
 ///
-/// An interceptor can change the request, return a response of its own, inspect or replace the response, and call
-/// `next` any number of times: each time sends the request again. An error thrown here ends the call. Send, stream and
-/// save use the same chain. Interceptors run on the caller's task and concurrently for different calls.
+/// An interceptor can change the request, return its own response, or inspect and replace the response. It can call
+/// `next` any number of times: each time sends the request again. An error thrown here ends the call.
+///
+/// Send, stream and save use the same chain. Interceptors run on the caller's task and concurrently for different
+/// calls.
 public protocol Interceptor: Sendable {
     /// Handles one call, usually by calling `next`.
     func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer

@@ -109,8 +109,8 @@ extension RedirectStep {
         return next
     }
 
-    /// Whether the method becomes GET (RFC 9110, 15.4). 303 requests a GET; 301 and 302 turn a POST into a GET, for
-    /// historical reasons; 307 and 308 keep the method.
+    /// Whether the method becomes GET (RFC 9110, 15.4). 303 requests a GET. 301 and 302 turn a POST into a GET, for
+    /// historical reasons. 307 and 308 keep the method.
     static func becomesGet(_ method: Method, _ status: Int) -> Bool {
         status == 303 ? method != .head : (status == 301 || status == 302) && method == .post
     }

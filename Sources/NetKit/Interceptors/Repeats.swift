@@ -70,7 +70,7 @@ public final class Repeats: Interceptor {
 
     /// Creates the interceptor.
     ///
-    /// - Parameter policy: the policy of requests that have none of their own.
+    /// - Parameter policy: the policy of requests that set none.
     public init(_ policy: RepeatPolicy = .allow) {
         self.policy = policy
     }
@@ -106,7 +106,7 @@ public final class Repeats: Interceptor {
         policy == .join && !method.isSafe ? .allow : policy
     }
 
-    // MARK: Flights
+    // MARK: Requests in flight
 
     private func entered(
         _ call: Call, _ key: Key, _ policy: RepeatPolicy, _ next: Next

@@ -3,8 +3,8 @@ extension Request {
     ///
     /// They go into the URL's query for a method in ``queryMethods``. For other methods they become a form: an
     /// `application/x-www-form-urlencoded` body, or the first parts of a ``Body/multipart(_:)``. ``parameterPlacement``
-    /// changes that. A request whose parameters become a body and that also has another ``body`` fails with
-    /// ``NetError/Code/usage`` when it is sent: place such parameters in the query.
+    /// changes that. Parameters cannot become a body if there is another ``body``: sending the request then fails with
+    /// ``NetError/Code/usage``. Place such parameters in the query.
     public var parameters: Parameters? {
         get { content.rare?.value.parameters }
         set { content.rareParts.parameters = newValue }

@@ -12,8 +12,8 @@ extension Request {
         return fields
     }
 
-    /// Fields of a cache key for everything besides the URL that selects the responding server: a Host field, another
-    /// route to the host, and a path that is sent unchanged. Empty for most requests.
+    /// Fields of a cache key for everything besides the URL that selects the responding server. They cover a Host
+    /// field, another route to the host, and a path that is sent unchanged. Empty for most requests.
     var wayFields: [Headers.Field] {
         var fields = headers.hasAny(["Host"]) ? headers.only(["Host"]) : []
         if let unixSocket {

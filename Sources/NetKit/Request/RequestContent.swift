@@ -76,7 +76,7 @@ final class KeptRareContent: Sendable {
     }
 }
 
-/// A content behind one reference. A request is passed on a dozen times on its way to the engine; copying the whole
+/// A content behind one reference. A request is passed on a dozen times on its way to the engine. Copying the whole
 /// content each time would cost more than everything else there.
 final class KeptContent: Sendable {
     let value: RequestContent

@@ -1,7 +1,7 @@
 extension String {
     /// Returns the text before and after the first of these marks, or `nil` without one.
     ///
-    /// Marks of syntax are ASCII and are searched among scalars: "=" with a combining mark after it is one Character
+    /// Marks of syntax are ASCII and are searched among scalars. "=" with a combining mark after it is one Character
     /// and does not equal "=", but a server sees the "=".
     package func cut(atFirst marks: Unicode.Scalar...) -> (before: String, mark: Unicode.Scalar, after: String)? {
         let scalars = unicodeScalars

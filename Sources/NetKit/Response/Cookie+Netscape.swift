@@ -46,9 +46,9 @@ extension Cookie {
 
     /// The cookie as such a line.
     ///
-    /// - Throws: ``NetError/Code/usage`` for an invalid cookie: a control character; a semicolon, which would start
-    ///   another cookie for servers; no name or domain; a domain that begins with a blank; a name whose prefix requires
-    ///   attributes that it does not have (RFC 6265bis, 4.1.3).
+    /// - Throws: ``NetError/Code/usage`` for an invalid cookie. It is invalid if it has a control character or a
+    ///   semicolon (which would start another cookie for servers), or no name or domain, or a domain that begins with a
+    ///   blank. It is also invalid if its name's prefix requires attributes that it does not have (RFC 6265bis, 4.1.3).
     public var netscapeLine: String {
         get throws(NetError) { ByteText(byteScalars: try scalarLine).text }
     }

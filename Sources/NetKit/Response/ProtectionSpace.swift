@@ -6,7 +6,7 @@ public struct ProtectionSpace: Sendable, Hashable {
     public let host: String
     /// The port.
     public let port: Int
-    /// The realm; `nil` stands for all realms of the host without an own entry.
+    /// The realm; `nil` stands for all realms of the host that have no entry.
     public var realm: String?
     /// Whether it is the space of a proxy.
     public let isProxy: Bool

@@ -49,7 +49,7 @@ public struct TrustPolicy: Sendable, Hashable {
     public var requiresStaple = false
     /// The ciphers up to TLS 1.2, in OpenSSL's syntax. If `nil`, OpenSSL's default applies.
     public var ciphers: String?
-    /// The cipher suites of TLS 1.3, in OpenSSL's syntax. If `nil`, the library's own list applies (128-bit AES first),
+    /// The cipher suites of TLS 1.3, in OpenSSL's syntax. If `nil`, OpenSSL's suites apply, with 128-bit AES first,
     /// unless openssl.cnf has another order.
     public var cipherSuites: String?
     /// Whether protocols are offered by ALPN (RFC 7301). Without ALPN, HTTP/1.1 is used.
