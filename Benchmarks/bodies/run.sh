@@ -1,8 +1,8 @@
 #!/bin/sh
-# CPU time and memory of one body of 1 GiB: saved, streamed, uploaded; slow readers, slow servers.
+# CPU time and memory of one body of 1 GiB: saved, streamed, uploaded; with slow readers and slow servers.
 #
-# Called by script/bench in the repository's root. Costs are those of whole processes, their start included. The files
-# are holes, which read as zeros.
+# Called by script/bench in the repository's root. A cost is that of a whole process, including its start. The files are
+# sparse and read as zeros.
 set -eu
 
 name=bodies
@@ -21,7 +21,7 @@ usage: script/bench bodies [--rounds N] [--mebibytes N] [--only PEER,..] [--rows
   --only PEER,..   of: $all_peers
                    (raw: libcurl with a 512 KiB buffer; curl: curl -T)
   --rows ROW,..    of: $all_rows
-                   (slow-reader rests 2 ms after every 2 MiB; the slow-* servers give or take 256 MiB/s at most)
+                   (slow-reader pauses for 2 ms after every 2 MiB; the slow-* servers send or receive at most 256 MiB/s)
   --markdown FILE  writes the table there too, with the machine and the versions
 END
 }
@@ -65,7 +65,7 @@ truncate -s "$bytes" "$work/files/body"
 start_nginx
 nginx_pid=$server
 
-# Starts a server that throws uploads away; its port goes to $sink_port.
+# Starts a server that discards uploads, and sets $sink_port.
 start_sink() { # PAUSE_EVERY_BYTES PAUSE_US
     : >"$work/sink"
     # shellcheck disable=SC2086
@@ -100,7 +100,7 @@ load_before=$(load)
 saved=$work/saved
 nginx_url=http://127.0.0.1:$port
 
-# Prints the command of a peer in a row; nothing where it has no part.
+# Prints the command of a peer in a row, or nothing if it has none.
 command_of() { # ROW PEER
     case $1 in
     save) task="save $nginx_url/body $bytes $saved" ;;
@@ -159,9 +159,13 @@ write_facts "$rounds rounds, peers in turn, a body of $mebibytes MiB."
 table() { # yes: Markdown; no: for a terminal
     awk -v is_markdown="$1" -v unit="CPU s" -f "$bench/median.awk" -f "$bench/rows.awk" -f "$bench/aims.awk" "$work/results"
     echo
-    echo "Medians and min-max of the rounds. CPU s: user and system time of the client's whole process. Ratio: to raw"
-    echo "(plain libcurl, 512 KiB buffer; it saves or discards) or to curl -T of the same round. RSS: the process's peak;"
-    echo "aim: below $rss_aim_mib MiB in each row. slow-reader: rests 2 ms after every 2 MiB. slow-server, slow-save: nginx gives"
-    echo "256 MiB/s at most; slow-upload: the server rests 2 ms after every 512 KiB."
+    echo "Medians and min-max of the rounds."
+    echo
+    echo "- CPU s: user and system time of the whole client process."
+    echo "- Ratio: to raw (plain libcurl with a buffer of 512 KiB, which saves or discards) or to curl -T, in the same round."
+    echo "- RSS: the process's peak; the aim is below $rss_aim_mib MiB in each row."
+    echo "- slow-reader: pauses for 2 ms after every 2 MiB."
+    echo "- slow-server, slow-save: nginx sends at most 256 MiB/s."
+    echo "- slow-upload: the server pauses for 2 ms after every 512 KiB."
 }
 report "Large bodies" "$markdown"

@@ -1,8 +1,8 @@
 #!/bin/sh
-# CPU time of puts into and gets from the store on disk, beside plain files and SQLite; of hits in memory; and with 100,000 entries.
+# CPU time of puts and gets of the disk store, beside plain files and SQLite; of hits in memory; and with 100,000 entries.
 #
-# Called by script/bench in the repository's root. Each peer has a directory of its own; the files are in the page
-# cache, as a cache's are that are of use.
+# Called by script/bench in the repository's root. Each peer has its own directory. The files are in the page cache, like
+# those of a cache in use.
 set -eu
 
 name=cache
@@ -22,11 +22,11 @@ usage: script/bench cache [--rounds N] [--operations N] [--only PEER,..] [--rows
                    memory: nc_memory_cache; agent: the Caching interceptor over a MemoryCacheStore;
                    stub: agent.send() without a cache)
   --rows ROW,..    of: $all_rows
-                   (hit-1k: agent.send() answered by its cache in memory, beside the same without one over a stub;
+                   (hit-1k: agent.send() with a hit in memory, and the same without a cache over a stub;
                    *-many: 1 KiB entries drawn at random, of 100, of 100 among 100,000, and of 100,000)
   --markdown FILE  writes the table there too, with the machine and the versions
 
-NETKIT_BENCH_DIR names the folder to write in (that of temporary files).
+NETKIT_BENCH_DIR is the directory to write in (default: that of temporary files).
 END
 }
 
@@ -125,9 +125,12 @@ take_turns $rows
 table() { # yes: Markdown; no: for a terminal
     awk -v is_markdown="$1" -v unit="CPU us" -f "$bench/median.awk" -f "$bench/rows.awk" -f "$bench/aims.awk" "$work/results"
     echo
-    echo "Medians and min-max of the rounds. CPU us: user and system time of one put or get. Ratio: to plain files of the"
-    echo "same round; in *-many to the same peer with 100 entries. wall s: of all that was measured."
-    echo "*-many: 100:100000 draws from 100 entries among 100,000, which is what the store's size adds; 100000 draws"
-    echo "from all, each of which the system has to find again in its own tables."
+    echo "Medians and min-max of the rounds."
+    echo
+    echo "- CPU us: user and system time of one put or get."
+    echo "- Ratio: to plain files in the same round; in *-many: to the same peer with 100 entries."
+    echo "- wall s: the time of all measured operations."
+    echo "- *-many, 100:100000: draws from 100 of 100,000 entries, which shows the effect of the store's size."
+    echo "- *-many, 100000: draws from all entries, each of which the system must find again in its own tables."
 }
 report "The store on disk" "$markdown"

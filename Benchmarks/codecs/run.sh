@@ -1,8 +1,8 @@
 #!/bin/sh
-# Nanoseconds of each encoder beside its peers: escaping, queries, bodies, keys; from C and from Swift.
+# Nanoseconds of each encoder and its peers: percent-encoding, queries, bodies, keys; from C and from Swift.
 #
-# Called by script/bench in the repository's root. Every .c here but rows.c is a program that prints the lines that rows.h
-# describes; netkit/ does the same in Swift. A new file is found by itself.
+# Called by script/bench in the repository's root. Every .c here except rows.c is a program that prints the lines that
+# rows.h describes; netkit/ does the same in Swift. New files are found automatically.
 set -eu
 
 name=codecs
@@ -76,7 +76,9 @@ done
 table() { # yes: Markdown; no: for a terminal
     awk -v is_markdown="$1" -f "$bench/median.awk" -f "$bench/rows.awk" -f "$here/table.awk" "$work/results"
     echo
-    echo "Medians and min-max of the rounds; in each round, the least of five samples, in CPU time of the thread. Ratios are"
-    echo "those of the same round, and of them the median."
+    echo "Medians and min-max of the rounds."
+    echo
+    echo "- The value of a round is the least of five samples, in CPU time of the thread."
+    echo "- A ratio is the median of the ratios within each round."
 }
 report "Encoders" "$markdown"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# CPU time of a resumable download to disk, beside plain libcurl; and segments against a server limited per connection.
+# CPU time of a resumable download to disk, beside plain libcurl; and segments with a rate limit per connection.
 #
 # Called by script/bench in the repository's root.
 set -eu
@@ -17,12 +17,12 @@ usage: script/bench download [--rounds N] [--mib N] [--only PEER,..] [--rows ROW
   --rounds N       rounds over all peers (5)
   --mib N          size of the large file (1024)
   --only PEER,..   of: $all_peers
-                   (raw: libcurl with a 512 KiB buffer and write(2). unsynced: a download that leaves fsync out, as raw does)
+                   (raw: libcurl with a 512 KiB buffer and write(2). unsynced: a download without fsync, like raw)
   --rows ROW,..    of: $all_rows
-                   (limited: 24 MiB from a server that gives each connection 4 MiB a second; one segment, and four)
+                   (limited: 24 MiB from a server that sends 4 MiB/s to each connection; one segment, and four)
   --markdown FILE  writes the table there too, with the machine and the versions
 
-NETKIT_BENCH_DIR names the folder to write in (that of temporary files).
+NETKIT_BENCH_DIR is the directory to write in (default: that of temporary files).
 END
 }
 
@@ -98,8 +98,12 @@ table() { # yes: Markdown; no: for a terminal
             for (i = 1; i <= m; i++) ratio[i] = one[i] / four[i]
             low = ratio[1]
             for (i = 2; i <= m; i++) if (ratio[i] < low) low = ratio[i]
-            if (m > 0) printf "Four segments against one: %.2f times as fast in the slowest round (aim: 2.5).\n", low
+            if (m > 0) printf "Speed of four segments, with one as 1: %.2f in the slowest round (aim: 2.5).\n", low
         }' "$work/results"
-    echo "Medians and min-max of the rounds. CPU s: user and system time of the whole download. Ratio: to raw of the same round."
+    echo
+    echo "Medians and min-max of the rounds."
+    echo
+    echo "- CPU s: user and system time of the whole download."
+    echo "- Ratio: to raw in the same round."
 }
 report "Downloads" "$markdown"

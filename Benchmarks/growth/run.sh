@@ -1,8 +1,8 @@
 #!/bin/sh
-# How cost grows: with requests in flight, with a body's length, with a cache's entries, with a batch's members.
+# How cost grows with requests in flight, a body's length, a cache's entries and a batch's members.
 #
 # Called by script/bench in the repository's root. The clients are those of the transport, requests and cache
-# benchmarks; the largest bodies are held in memory whole.
+# benchmarks. The largest bodies are kept whole in memory.
 set -eu
 
 name=growth
@@ -18,8 +18,8 @@ usage: script/bench growth [--rounds N] [--requests N] [--only PEER,..] [--rows 
   --requests N     measured requests, gets or members of a run at the small end (20000); fewer at the large one
   --only PEER,..   of: $all_peers
   --rows ROW,..    of: $all_rows
-                   (in-flight: 1 KiB, 1 to 10,000 at once; body: 1 KiB to 1 GiB, one after the other; entries: 100 to
-                   1,000,000 of 1 KiB in a cache, got at random; batch: 1 to 10,000 members)
+                   (in-flight: 1 KiB, 1 to 10,000 concurrently; body: 1 KiB to 1 GiB, one after the other; entries: 100 to
+                   1,000,000 of 1 KiB in a cache, read at random; batch: 1 to 10,000 members)
   --markdown FILE  writes the table there too, with the machine and the versions
 END
 }
@@ -57,7 +57,7 @@ write_servers() {
 END
 }
 
-# Ten thousand connections at once take as many descriptors, of the server too.
+# Ten thousand connections need ten thousand descriptors, in the server too.
 ulimit -S -n 30000 2>/dev/null || ulimit -S -n "$(ulimit -H -n)"
 find_nginx
 begin_work
@@ -71,7 +71,7 @@ load_before=$(load)
 
 # --- runs ---
 
-# Keeps one run: figures are seconds, what is told is microseconds an operation.
+# Records one run: converts seconds to microseconds per operation.
 keep() { # ROW X ROUND PEER LINE
     echo "$5" | awk -v row="$1" -v x="$2" -v round="$3" -v name="$4" '{
         for (i = 1; i <= NF; i++) { split($i, pair, "="); field[pair[1]] = pair[2] }
@@ -99,7 +99,7 @@ run_in_flight() { # ROUND PEER
     for at_once in 1 10 100 1000 10000; do
         count=$requests
         if [ "$2" = urlsession ]; then
-            # It makes a connection a task and a poll(2) set of them: beyond a thousand no end was waited for.
+            # URLSession opens one connection per task and polls them all: above a thousand it does not finish in useful time.
             [ "$at_once" -le 1000 ] || continue
             count=$((requests / 10))
         fi
@@ -110,7 +110,7 @@ run_in_flight() { # ROUND PEER
 
 run_body() { # ROUND PEER
     for size in $sizes; do
-        # About as many bytes each time, and no fewer than two bodies.
+        # About the same number of bytes in each run, and at least two bodies.
         count=$((requests * 8 / size + 2))
         [ "$count" -le "$requests" ] || count=$requests
         [ "$2" != urlsession ] || count=$((count / 10 + 1))
@@ -120,7 +120,7 @@ run_body() { # ROUND PEER
 
 run_entries() { # ROUND PEER
     for entries in 100 1000 10000 100000 1000000; do
-        # A million are put for every run: once will do.
+        # Every run stores a million entries first, so one run is enough.
         [ "$entries" -lt 1000000 ] || [ "$1" = 1 ] || continue
         mkdir "$work/place"
         # shellcheck disable=SC2086
@@ -160,7 +160,9 @@ write_facts "$rounds rounds, peers in turn, $requests operations a run at the sm
 table() { # yes: Markdown; no: for a terminal
     awk -v is_markdown="$1" -f "$bench/median.awk" -f "$bench/growth/table.awk" "$work/results"
     echo
-    echo "Medians and min-max of the rounds. x: requests in flight, KiB of a body, entries, members. CPU us: user and"
-    echo "system time of one request, get or member."
+    echo "Medians and min-max of the rounds."
+    echo
+    echo "- x: requests in flight, KiB of a body, entries of a cache, or members of a batch."
+    echo "- CPU us: user and system time of one request, get or member."
 }
 report "How cost grows" "$markdown"

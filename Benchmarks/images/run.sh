@@ -1,8 +1,8 @@
 #!/bin/sh
-# What an image costs that is in the cache: through ImageDownloader, and from the cache itself.
+# The cost of a cached image: through ImageDownloader, and from the cache itself.
 #
-# Called by script/bench in the repository's root. The two take turns, pinned to core 1; each figure is the median of the
-# rounds, in CPU time for one hit.
+# Called by script/bench in the repository's root. The two peers take turns, pinned to core 1. Each figure is the median of
+# the rounds, in CPU time of one hit.
 set -eu
 
 name=images
@@ -52,7 +52,10 @@ take_turns $rows
 table() { # yes: Markdown; no: for a terminal
     awk -v is_markdown="$1" -v unit="CPU us" -f "$bench/median.awk" -f "$bench/rows.awk" -f "$bench/aims.awk" "$work/results"
     echo
-    echo "Medians and min-max of the rounds. CPU us: user and system time of one hit. Ratio: to the cache itself, in the"
-    echo "same round. wall s: of all that was measured."
+    echo "Medians and min-max of the rounds."
+    echo
+    echo "- CPU us: user and system time of one hit."
+    echo "- Ratio: to the cache itself in the same round."
+    echo "- wall s: the time of all measured operations."
 }
 report "Images in the cache" "$markdown"

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Checking JSON, alone, with a shape and in pieces, beside cJSON, simdjson and Foundation, on documents made here.
+# JSON checks alone, with a shape and in pieces, beside cJSON, simdjson and Foundation, on generated documents.
 #
-# Called by script/bench in the repository's root. Processor time of one document, the median of batches; every peer
-# keeps its parser and buffers where it can.
+# Called by script/bench in the repository's root. CPU time of one document, the median of batches. Every peer reuses its
+# parser and buffers if it can.
 set -eu
 
 name=json
@@ -18,7 +18,7 @@ usage: script/bench json [--rounds N] [--seed N] [--only PEER,..] [--rows ROW,..
   --rounds N       rounds over all peers (5)
   --seed N         of the documents (1)
   --only PEER,..   of: $all_peers
-                   (check, shape, pieces of 16 KiB: ours; avx2, ssse3, plain: check by that way of looking at blocks;
+                   (check, shape, pieces of 16 KiB: NetKit; avx2, ssse3, plain: check with that instruction set;
                    simdjson: its DOM; cjson: parse and delete; serialization, decoder: Foundation's)
   --rows ROW,..    of: $all_rows
   --markdown FILE  writes the table there too, with the machine and the versions
@@ -83,8 +83,11 @@ take_turns $rows
 table() { # yes: Markdown; no: for a terminal
     awk -v is_markdown="$1" -f "$bench/median.awk" -f "$bench/rows.awk" -f "$here/table.awk" "$work/results"
     echo
-    echo "Medians and min-max of the rounds, in nanoseconds a document; MB/s. Aims, by medians of the ratios of one round:"
-    echo "check at most 1/5 of cjson's time and 1.25 x simdjson's (0.8 x its speed); shape at most 1.30 x, pieces at most"
-    echo "1.15 x check's time; a small document checked within 250 ns."
+    echo "Medians and min-max of the rounds, in nanoseconds per document; MB/s. The aims apply to the medians of the ratios within"
+    echo "each round:"
+    echo
+    echo "- check: at most 1/5 of cjson's time and 1.25 x simdjson's (0.8 x its speed)"
+    echo "- shape: at most 1.30 x, pieces: at most 1.15 x check's time"
+    echo "- a small document: checked within 250 ns"
 }
 report "Checking JSON" "$markdown"

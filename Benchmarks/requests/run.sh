@@ -1,10 +1,9 @@
 #!/bin/sh
-# What the request layer costs: a bare transport, an agent, and four interceptors, by the same GETs over loopback; and a
-# thousand at once, over 64 connections: in a task group, and as a batch.
+# The cost of the request layer: a bare transport, an agent, four interceptors; and 1,000 concurrent requests.
 #
-# Called by script/bench in the repository's root. The client is pinned to core 1, nginx to core 0; the peers take
-# turns within one process, whose peak memory stands with each; each figure is the median of the rounds. CPU is
-# user+system seconds per 100,000 requests.
+# The latter use 64 connections, in a task group or as a batch. Called by script/bench in the repository's root. The client
+# is pinned to core 1, nginx to core 0. The peers take turns within one process, and its peak memory is reported for each.
+# Each figure is the median of the rounds. CPU is user and system seconds per 100,000 requests.
 set -eu
 
 name=requests
@@ -19,7 +18,7 @@ usage: script/bench requests [--rounds N] [--requests N] [--only PEER,..] [--row
   --rounds N       rounds over all peers (5)
   --requests N     measured requests of each run (100000)
   --only PEER,..   of: $all_peers
-  --rows ROW,..    body:in-flight, of: $all_rows; group and batch run in the last one alone
+  --rows ROW,..    body:in-flight, of: $all_rows; group and batch run only in the last one
   --markdown FILE  writes the table there too, with the machine and the versions
 END
 }
@@ -56,8 +55,8 @@ aim_of() { # PEER
     esac
 }
 
-# The peers of a row share a process and take turns in it: between two processes there is more by chance, of memory's
-# layout for one, than the layer costs.
+# The peers of a row take turns in one process: random differences between two processes, for example of memory layout,
+# exceed the cost of the layer.
 run_peer() { # ROW ROUND PEER: all of the row's at its first one
     in_flight=${1#*:}
     case $1 in

@@ -1,8 +1,8 @@
 #!/bin/sh
 # CPU time of one verified TLS 1.3 connection, resumed and full: NetKit beside plain libcurl.
 #
-# Called by script/bench in the repository's root. The clients are those of the transport benchmark; the server closes
-# the connection after each reply, so that each request opens one. nginx says how many of the handshakes were resumed.
+# Called by script/bench in the repository's root. The clients are those of the transport benchmark. The server closes the
+# connection after each response, so each request opens one. nginx reports the number of resumed handshakes.
 set -eu
 
 name=tls
@@ -20,7 +20,7 @@ usage: script/bench tls [--rounds N] [--connections N] [--only PEER,..] [--rows 
   --rounds N       rounds over all peers (5)
   --connections N  measured connections of each run (2000); raw-defaults opens a twentieth
   --only PEER,..   of: $all_peers
-                   (*-one: believes one root; raw-defaults: libcurl with its CAPATH; the others: the system's and one)
+                   (*-one: trusts one root; raw-defaults: libcurl with its CAPATH; the others: the system's and one)
   --rows ROW,..    of: $all_rows
   --markdown FILE  writes the table there too, with the machine and the versions
 END
@@ -47,7 +47,7 @@ esac
 
 # --- server ---
 
-# Without tickets and without a cache nothing that a client remembers is of use: each handshake is a full one.
+# Without tickets and a session cache each handshake is a full one.
 write_servers() {
     tickets=on
     [ "$row" != full ] || tickets=off
@@ -103,7 +103,7 @@ program() { # PEER
     esac
 }
 
-# Every handshake of the run but the very first has to be what the row says.
+# Every handshake of the run except the first must be of the kind that the row measures.
 check_handshakes() { # ROW PEER COUNT
     sleep 0.1
     sed -n '/^TLSv1.3 /p' "$work/sessions" >"$work/seen"
@@ -154,10 +154,13 @@ write_facts "$rounds rounds, peers in turn, $connections connections a run (raw-
 table() { # yes: Markdown; no: for a terminal
     awk -v is_markdown="$1" -v unit="CPU ms" -v references="resumed:raw:0.54 full:raw:0.81" -f "$bench/median.awk" -f "$bench/rows.awk" -f "$bench/aims.awk" "$work/results"
     echo
-    echo "Medians and min-max of the rounds. CPU ms: the client's user+system time for one connection: TCP, TLS 1.3 with an"
-    echo "ECDSA P-256 leaf and root made for the run, GET of 1 KiB, close. The process is warm. Ratio: to raw of the same"
-    echo "round (of *-one: to raw-one). *-one: one authority; the others: the system's bundle and the run's own root in"
-    echo "one file, $authorities authorities. raw: CURLOPT_CAPATH NULL; raw-defaults: CAPATH as Debian builds libcurl. nginx counted the"
-    echo "resumed handshakes: all but the first in row resumed, none in row full."
+    echo "Medians and min-max of the rounds."
+    echo
+    echo "- CPU ms: the client's user and system time for one connection: TCP, TLS 1.3, GET of 1 KiB, close. It is warmed up."
+    echo "- Certificates: an ECDSA P-256 leaf and root, made for the run."
+    echo "- Ratio: to raw in the same round (of *-one: to raw-one)."
+    echo "- *-one: one authority. The others: one file with the system's authorities and the run's root, $authorities in all."
+    echo "- raw: CURLOPT_CAPATH NULL. raw-defaults: CAPATH as Debian builds libcurl."
+    echo "- nginx counted the resumed handshakes: all except the first in row resumed, none in row full."
 }
 report "TLS connections" "$markdown"

@@ -1,9 +1,8 @@
 #!/bin/sh
-# CPU time, requests per second and memory of GETs over loopback: NetKit, plain libcurl, URLSession, and where they are
-# there Go's net/http and Python's httpx.
+# CPU time, request rate and memory of GETs over loopback: NetKit, libcurl, URLSession, and if present Go and httpx.
 #
-# Called by script/bench in the repository's root. The client is pinned to core 1, nginx to core 0; the peers take
-# turns, and each figure is the median of the rounds.
+# Called by script/bench in the repository's root. The client is pinned to core 1, nginx to core 0. The peers take turns,
+# and each figure is the median of the rounds.
 set -eu
 
 reference_cpu_s=1.73 # raw, 1 KiB, 64 in flight, where the aims were set
@@ -21,12 +20,12 @@ usage: script/bench transport [--rounds N] [--requests N] [--only PEER,..] [--ro
   --rounds N       rounds over all peers (5)
   --requests N     measured requests of each run (100000); urlsession and httpx send a tenth
   --only PEER,..   of: $all_peers
-                   (go and httpx: in rows 1k:1 and 1k:64, where there is a Go, and a PyPI for httpx)
+                   (go and httpx: in rows 1k:1 and 1k:64, if Go is installed, and PyPI reachable for httpx)
   --rows ROW,..    body:in-flight, of: $all_rows
-                   (h2: 1 KiB bodies as streams of one HTTP/2 connection over TLS; behind :asleep an idle core
-                   may sleep, from which it wakes with cold caches; in the others the kernel is asked for none;
-                   behind :codings the requests name the content codings that libcurl undoes, as an agent's do
-                   by default; in the others raw, c and swift name none)
+                   (h2: 1 KiB bodies as streams of one HTTP/2 connection over TLS; in rows with :asleep an idle
+                   core may sleep and wake with cold caches; in the others the kernel keeps it awake;
+                   in rows with :codings the requests accept the content codings that libcurl decodes, as an
+                   agent's do by default; in the others raw, c and swift accept none)
   --markdown FILE  writes the table there too, with the machine and the versions
 END
 }
@@ -55,7 +54,7 @@ begin_build
 if has_peer swift || has_peer swift-loop; then build_swift bench-netkit; fi
 if has_peer urlsession; then build_swift bench-urlsession; fi
 
-# Go's and Python's clients are left out where they cannot be had: says so, and goes on without.
+# Go's and Python's clients are left out with a message if they cannot be installed.
 leave_out() { # PEER WHY
     echo "bench $name: $1 is missing: $2" >&2
     # shellcheck disable=SC2086
@@ -144,7 +143,7 @@ run_peer() { # ROW ROUND PEER
     line=$(timeout --foreground 600 $pin_client $(program "$3") $asked --in-flight "$in_flight" --requests "$count" \
         --warm-up "$((1000 + 4 * in_flight))") || fail "$3 failed in row $1"
     after=$(accepts) || fail "nginx is gone"
-    # The second look is one of the connections it counts.
+    # The second status request is one of the counted connections.
     echo "row=$1 round=$2 name=$3 accepted=$((after - before - 1)) $line" >>"$work/results"
 }
 
@@ -157,10 +156,10 @@ for row in $rows; do
     while [ "$round" -le "$rounds" ]; do
         echo "row $row, round $round of $rounds" >&2
         for peer in $peers; do
-            # URLSession cannot be given the certificate of a test's own root.
+            # URLSession cannot be set to trust the test's root.
             case $row:$peer in
             h2:*:urlsession) continue ;;
-            # These name codings in every row.
+            # These accept codings in every row.
             *:codings:urlsession | *:codings:go | *:codings:httpx) continue ;;
             1k:1:* | 1k:64:*) ;;
             *:go | *:httpx) continue ;;

@@ -75,21 +75,27 @@ END {
         }
     }
     print ""
-    print "Medians and min-max of the rounds. Row: body:in flight (h2: 1 KiB, streams of one HTTP/2 connection over TLS;"
-    print "asleep: idle cores were left to sleep, and woke with caches as cold as the machine makes them; codings: raw, c and"
-    print "swift name the content codings that libcurl undoes, as an agent does by default; elsewhere they name none)."
-    print "CPU s: the client's user+system seconds per 100,000 requests. / raw: median of each round's ratio to the same round's raw. RSS: the process's peak. Connections:"
-    print "accepted by nginx in a whole run, warm-up included."
+    print "Medians and min-max of the rounds."
+    print ""
+    print "- Row: body:in flight."
+    print "- h2: 1 KiB, streams of one HTTP/2 connection over TLS."
+    print "- asleep: idle cores could sleep, and woke with cold caches."
+    print "- codings: raw, c and swift accept the content codings that libcurl decodes, as an agent does by default."
+    print "- Rows without codings: they accept none."
+    print "- CPU s: the client's user and system seconds per 100,000 requests."
+    print "- / raw: the median of the ratios to raw within each round."
+    print "- RSS: the process's peak."
+    print "- Connections: accepted by nginx in a whole run, including the warm-up."
     for (r = 1; r <= row_count; r++) {
         row = row_order[r]
         name_count = split(names_of[row], names, " ")
         for (n = 1; n <= name_count; n++) {
             name = names[n]
             if (failures[row, name] > 0) {
-                printf "FAILED requests of %s in row %s: %d.\n", name, row, failures[row, name]
+                printf "\nFAILED requests of %s in row %s: %d.\n", name, row, failures[row, name]
             }
             if ((row, name) in miscounts) {
-                printf "Note: %s in row %s counted %s connections itself; nginx says otherwise.\n",
+                printf "\nNote: %s in row %s counted %s connections itself; nginx counted others.\n",
                     name, row, miscounts[row, name]
             }
         }

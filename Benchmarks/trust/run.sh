@@ -1,8 +1,8 @@
 #!/bin/sh
-# What pins cost: CPU time of a full TLS 1.3 handshake under a policy with pins, beside one without.
+# The cost of pins: CPU time of a full TLS 1.3 handshake under a policy with pins, and under one without.
 #
-# Called by script/bench in the repository's root. One process opens blocks of connections under each policy in turn;
-# the server closes after each reply and gives no tickets. A second server keeps its connections.
+# Called by script/bench in the repository's root. One process opens blocks of connections under each policy in turn. The
+# server closes after each response and issues no tickets. A second server keeps its connections.
 set -eu
 
 name=trust
@@ -15,7 +15,7 @@ usage() {
 usage: script/bench trust [--rounds N] [--connections N] [--markdown FILE]
 
   --rounds N       blocks under each policy (3000)
-  --connections N  connections of each block (1: whatever else the machine does then falls on all policies alike)
+  --connections N  connections of each block (1: other load of the machine then affects all policies equally)
   --markdown FILE  writes the table there too, with the machine and the versions
 END
 }
@@ -70,8 +70,9 @@ write_facts "$rounds blocks of $connections connections under each policy, in tu
 table() { # yes: Markdown; no: for a terminal
     awk -v is_markdown="$1" -v rounds="$rounds" -f "$bench/median.awk" -f "$bench/trust/table.awk" "$work/results"
     echo
-    echo "Medians over the blocks of the client's user+system time, in microseconds, for one connection (TCP, TLS 1.3 with"
-    echo "an ECDSA P-256 leaf, GET, close) or one request on a kept connection. Cost: the median over the blocks of the"
-    echo "difference to the block without pins beside it, as a share of the median without."
+    echo "Medians over the blocks of the client's user and system time, in microseconds."
+    echo
+    echo "- Time: of one connection (TCP, TLS 1.3 with an ECDSA P-256 leaf, GET, close) or of one request on a kept connection."
+    echo "- Cost: the median difference to the adjacent block without pins; in percent: of the median without pins."
 }
 report "The cost of pins" "$markdown"
