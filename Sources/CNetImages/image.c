@@ -34,7 +34,7 @@ nc_image_format nc_image_recognize(const uint8_t *bytes, size_t count) {
     if (begins_with(input, 0, "GIF87a", 6) || begins_with(input, 0, "GIF89a", 6)) {
         return NC_IMAGE_GIF;
     }
-    // "BM" alone begins many a text: the header's two reserved numbers are 0.
+    // Many texts begin with "BM"; the two reserved numbers of a BMP header are 0.
     if (begins_with(input, 0, "BM", 2) && begins_with(input, 6, "\0\0\0\0", 4)) {
         return NC_IMAGE_BMP;
     }
@@ -47,13 +47,13 @@ nc_image_format nc_image_recognize(const uint8_t *bytes, size_t count) {
     return NC_IMAGE_UNKNOWN;
 }
 
-/// The size of kinds that are not decoded, where their head tells it.
+/// Reads the size of formats that are not decoded, if their header has it.
 static void inspect_head(nc_image_plan *plan, image_bytes input) {
     if (plan->format == NC_IMAGE_GIF && input.count >= 10) {
         plan->stored_width = (uint32_t)input.data[6] | (uint32_t)input.data[7] << 8;
         plan->stored_height = (uint32_t)input.data[8] | (uint32_t)input.data[9] << 8;
     } else if (plan->format == NC_IMAGE_BMP && input.count >= 26 && little_32(input.data + 14) >= 40) {
-        // A height below 0 says that the first row is the upper one.
+        // A negative height means that the first row is the top one.
         int32_t height = (int32_t)little_32(input.data + 22);
         plan->stored_width = little_32(input.data + 18) & INT32_MAX;
         plan->stored_height = height < 0 ? 0u - (uint32_t)height : (uint32_t)height;
@@ -173,9 +173,9 @@ nc_image_status nc_image_measure(nc_image_plan *out, const uint8_t *bytes, size_
 
 /* --- decoding --- */
 
-/// Copies a picture as EXIF's orientation wants it shown.
+/// Copies an image as EXIF's orientation requires.
 static void orient(uint8_t *target, const uint8_t *source, uint32_t width, uint32_t height, uint32_t orientation) {
-    // In pixels: where the first one shown stands, and how far apart two in a row and two rows are.
+    // In pixels: the first one to show, and the distances between columns and between rows.
     ptrdiff_t right = 1;
     ptrdiff_t down = (ptrdiff_t)width;
     ptrdiff_t last_column = (ptrdiff_t)width - 1;

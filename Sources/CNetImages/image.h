@@ -1,4 +1,4 @@
-/// What the decoders share: an input, a plan and how they fail.
+/// State that the decoders share: input, plan and failures.
 #ifndef NETIMAGES_IMAGE_H
 #define NETIMAGES_IMAGE_H
 
@@ -10,7 +10,7 @@ typedef struct image_bytes {
     size_t count;
 } image_bytes;
 
-/// One decoding: an image of `stored_width` by `stored_height` becomes one of `width` by `height`, as it is stored.
+/// One decoding: an image of `stored_width` by `stored_height` becomes one of `width` by `height`, before orientation.
 typedef struct image_job {
     image_bytes input;
     uint32_t stored_width;
@@ -22,11 +22,11 @@ typedef struct image_job {
     nc_image_error *err;
 } image_job;
 
-/// Writes an error where one is wanted; returns its status.
+/// Writes an error if `err` is not NULL. Returns its status.
 nc_image_status image_fail(nc_image_error *err, nc_image_status status, int32_t native_code, const char *message);
 
-/// Each reads what stands before the pictures: stored size, orientation, animation; and refuses what is cut short
-/// there.
+/// Each decoder's inspection reads what precedes the pictures: stored size, orientation, animation. It rejects an input
+/// that is truncated there.
 nc_image_status png_inspect(nc_image_plan *out, image_bytes input, nc_image_error *err);
 nc_image_status jpeg_inspect(nc_image_plan *out, image_bytes input, nc_image_error *err);
 nc_image_status webp_inspect(nc_image_plan *out, image_bytes input, nc_image_error *err);
@@ -35,7 +35,7 @@ nc_image_status png_decode(const image_job *job);
 nc_image_status jpeg_decode(const image_job *job);
 nc_image_status webp_decode(const image_job *job);
 
-/// The orientation in an EXIF block (a TIFF header and what follows); 1 where there is none that makes sense.
+/// Returns the orientation in an EXIF block (a TIFF header and what follows), or 1 if there is no valid one.
 uint32_t exif_orientation(image_bytes block);
 
 static inline uint32_t big_32(const uint8_t *at) {

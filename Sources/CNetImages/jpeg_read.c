@@ -8,10 +8,10 @@
 #include <jerror.h>
 #include <jpeglib.h>
 
-/// A scaled side may be longer than it should be by one part in so many.
+/// A scaled side may exceed its target by one part in MIN_PRECISION.
 enum { CHANNELS = 4, EIGHTHS = 8, MIN_PRECISION = 64 };
 
-/// All that must outlive a jump.
+/// Everything that must survive a longjmp.
 typedef struct jpeg_work {
     struct jpeg_decompress_struct jpeg;
     struct jpeg_error_mgr errors;
@@ -28,7 +28,7 @@ static nc_image_status status_of(int code) {
     switch (code) {
     case JERR_OUT_OF_MEMORY:
         return NC_IMAGE_NO_MEMORY;
-    // What a progressive picture needs to have whole is more than max_memory_to_use.
+    // A progressive picture must buffer more than max_memory_to_use.
     case JERR_NO_BACKING_STORE:
         return NC_IMAGE_TOO_LARGE;
     default:
@@ -48,7 +48,7 @@ _Noreturn static void on_error(j_common_ptr jpeg) {
     longjmp(work->jump, 1);
 }
 
-/// libjpeg goes on with grey where data is missing; here that is an error, as for the other kinds.
+/// libjpeg fills missing data with grey. Here that is an error, as for the other formats.
 static void on_message(j_common_ptr jpeg, int level) {
     if (level >= 0) {
         return;
@@ -65,14 +65,14 @@ static void on_message(j_common_ptr jpeg, int level) {
 
 /* --- decoding --- */
 
-/// Whether a side by so many eighths is no smaller than what is wanted, and hardly longer than it should be: libjpeg
-/// rounds up, so that seven pixels by 7/8 are seven others, and nine by 1/8 are two of which one is all but empty.
+/// Returns true if a side scaled by so many eighths is at least as long as wanted, and hardly longer. libjpeg rounds
+/// up: seven pixels by 7/8 stay seven, and nine by 1/8 become two, one of them nearly empty.
 static bool is_good_scale(uint64_t side, uint64_t eighths, uint64_t wanted) {
     uint64_t excess = (EIGHTHS - side * eighths % EIGHTHS) % EIGHTHS;
     return side * eighths >= wanted * EIGHTHS && excess * MIN_PRECISION <= side * eighths;
 }
 
-/// The smallest size that libjpeg makes by itself and that will do.
+/// Chooses the smallest sufficient size that libjpeg can produce.
 static void choose_scale(jpeg_work *work) {
     const image_job *job = work->job;
     struct jpeg_decompress_struct *jpeg = &work->jpeg;
@@ -88,7 +88,7 @@ static uint8_t by(unsigned left, unsigned right) {
     return (uint8_t)((left * right + 127) / 255);
 }
 
-/// Adobe writes ink upside down: 255 is none. Others do not.
+/// Adobe inverts ink: 255 is none. Others do not.
 static void ink_to_light(uint8_t *row, size_t pixels, bool is_inverted) {
     for (size_t i = 0; i < pixels; i++, row += CHANNELS) {
         unsigned flip = is_inverted ? 0 : 255;

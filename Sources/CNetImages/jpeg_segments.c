@@ -20,7 +20,7 @@ enum {
     MAX_SCANS = 200,
 };
 
-/// Scans by pixels: each scan may touch every pixel, whatever little data it has.
+/// Scans times pixels: each scan may touch every pixel, even with little data.
 static const uint64_t max_scanned_pixels = 1u << 30;
 
 static bool is_frame(uint8_t marker) {
@@ -32,7 +32,7 @@ static bool stands_alone(uint8_t marker) {
     return marker == MARKER_TEM || (marker >= MARKER_RST0 && marker <= MARKER_SOI);
 }
 
-/// Finds the next marker; what stands before it is data of a scan, or padding. NULL when there is none.
+/// Finds the next marker, after scan data or padding. Returns NULL if there is none.
 static const uint8_t *next_marker(const uint8_t *at, const uint8_t *end) {
     while (at < end && (at = memchr(at, 0xFF, (size_t)(end - at))) != NULL) {
         while (at < end && *at == 0xFF) {
@@ -45,7 +45,7 @@ static const uint8_t *next_marker(const uint8_t *at, const uint8_t *end) {
     return NULL;
 }
 
-/// A segment's content, behind its length.
+/// Reads a segment's content, after its length.
 static void take_segment(nc_image_plan *plan, uint8_t marker, image_bytes segment) {
     if (is_frame(marker) && segment.count >= FRAME_BYTES && plan->stored_width == 0) {
         plan->stored_height = (uint32_t)segment.data[1] << 8 | segment.data[2];
@@ -58,7 +58,7 @@ static void take_segment(nc_image_plan *plan, uint8_t marker, image_bytes segmen
 
 static nc_image_status check_scans(const nc_image_plan *plan, uint64_t scans, nc_image_error *err) {
     uint64_t pixels = (uint64_t)plan->stored_width * plan->stored_height;
-    // One scan is bounded by the image's size alone.
+    // The image's size alone bounds one scan.
     if (scans > MAX_SCANS || (scans > 1 && scans * pixels > max_scanned_pixels)) {
         return image_fail(err, NC_IMAGE_TOO_LARGE, 0, "the JPEG has too many scans for its size");
     }

@@ -8,7 +8,7 @@ nc_image_status png_inspect(nc_image_plan *out, image_bytes input, nc_image_erro
     const uint8_t *at = input.data + SIGNATURE_BYTES;
     size_t left = input.count - SIGNATURE_BYTES;
     bool is_first = true;
-    // Everything up to the last chunk is walked over: without it, the image is cut short.
+    // Skips to the last chunk. Without it, the image is truncated.
     while (left >= CHUNK_BYTES) {
         size_t length = big_32(at);
         const uint8_t *type = at + 4;

@@ -8,11 +8,11 @@
 
 enum {
     CHANNELS = 4,
-    /// What may follow the last row within its compressed data: zlib's ends are short, and bombs are long.
+    /// Compressed data that may follow the last row: the end of a zlib stream is short, a decompression bomb is long.
     MAX_AFTER_LAST_ROW = 64 << 10,
 };
 
-/// All that must outlive a jump.
+/// Everything that must survive a longjmp.
 typedef struct png_work {
     const image_job *job;
     png_structp png;
@@ -20,7 +20,7 @@ typedef struct png_work {
     row_scaler scaler;
     uint8_t *buffer;
     size_t at;
-    /// Where the input may be read to, from when the last row is asked for.
+    /// The input may be read to here when the last row is requested.
     size_t end;
     nc_image_status status;
 } png_work;
@@ -34,7 +34,7 @@ static void on_error(png_structp png, png_const_charp message) {
     png_longjmp(png, 1);
 }
 
-/// libpng passes over a damaged chunk that is not critical: without this one the picture would be another.
+/// libpng skips a damaged ancillary chunk. Without this one the picture would differ.
 static void on_warning(png_structp png, png_const_charp message) {
     if (strcmp(message, "tRNS: CRC error") == 0) {
         png_error(png, message);
@@ -50,7 +50,7 @@ static void on_read(png_structp png, png_bytep into, size_t count) {
     work->at += count;
 }
 
-/// Whatever is stored, RGBA comes out.
+/// Converts every stored format to RGBA.
 static void set_transforms(png_work *work) {
     png_structp png = work->png;
     png_set_scale_16(png);
@@ -94,7 +94,7 @@ static void read_plain(png_work *work) {
     }
 }
 
-/// The rows of an interlaced picture are complete after the last of seven passes only.
+/// The rows of an interlaced picture are complete only after the last of seven passes.
 static void read_interlaced(png_work *work, int passes) {
     const image_job *job = work->job;
     size_t row_bytes = (size_t)job->stored_width * CHANNELS;
@@ -117,7 +117,7 @@ static void read_interlaced(png_work *work, int passes) {
 static void read_picture(png_work *work) {
     png_structp png = work->png;
     png_set_read_fn(png, work, on_read);
-    // Texts and profiles are not looked at, so they cannot inflate either.
+    // Texts and profiles are skipped, so they cannot inflate either.
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
     png_set_user_limits(png, work->job->stored_width, work->job->stored_height);
     png_read_info(png, work->info);

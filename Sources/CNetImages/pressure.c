@@ -12,16 +12,16 @@
 #include <unistd.h>
 
 enum {
-    // Without privileges the window has to be a multiple of two seconds.
+    // Without privileges the window must be a multiple of two seconds.
     WINDOW_MS = 2000,
 };
 
-/// The thread frees it, when it was told to stop and not before: until then it is the caller's too.
+/// The thread frees it after a stop, not before: until then the caller shares it.
 struct nc_pressure {
     int descriptor;
-    /// The thread reads the one end; closing the other ends it.
+    /// The thread reads one end; closing the other stops it.
     int ends[2];
-    /// Set before the end is closed: orders what the one who stops it reads before what the thread frees.
+    /// Set before the end is closed: orders the stopping thread's reads before the free.
     atomic_bool is_stopped;
     nc_pressure_fn on_pressure;
     nc_pressure_end_fn on_end;
@@ -38,7 +38,7 @@ nc_image_status nc_pressure_open(int *out, const char *path, uint32_t stall_ms, 
     }
     char trigger[64];
     int length = snprintf(trigger, sizeof trigger, "some %u %u", stall_ms * 1000, WINDOW_MS * 1000);
-    // The kernel wants the NUL as well.
+    // The kernel requires the NUL too.
     if (write(descriptor, trigger, (size_t)length + 1) < 0) {
         int number = errno;
         close(descriptor);
@@ -48,7 +48,7 @@ nc_image_status nc_pressure_open(int *out, const char *path, uint32_t stall_ms, 
     return NC_IMAGE_OK;
 }
 
-/// Returns whether it goes on.
+/// Returns true if the watch continues.
 static bool wait_once(nc_pressure *pressure) {
     struct pollfd waiting[] = {{.fd = pressure->ends[0], .events = POLLIN},
                                {.fd = pressure->descriptor, .events = POLLPRI}};
@@ -59,7 +59,7 @@ static bool wait_once(nc_pressure *pressure) {
         return false;
     }
     if ((waiting[1].revents & (POLLERR | POLLNVAL)) != 0) {
-        // The control group is gone. Nothing more comes, and poll(2) passes over descriptors below 0.
+        // The control group was removed. No more events come, and poll(2) skips negative descriptors.
         close(pressure->descriptor);
         pressure->descriptor = -1;
         return true;
@@ -84,7 +84,7 @@ static void *watch(void *ctx) {
     return NULL;
 }
 
-/// The thread takes no signals: they are for those who ask for them.
+/// The thread blocks all signals; they belong to the application's threads.
 static int start_thread(nc_pressure *pressure) {
     pthread_attr_t attributes;
     int number = pthread_attr_init(&attributes);
@@ -103,7 +103,7 @@ static int start_thread(nc_pressure *pressure) {
     return number;
 }
 
-/// On success the thread has it.
+/// On success the thread owns it.
 static nc_image_status start(nc_pressure *pressure, nc_image_error *err) {
     int number = pipe2(pressure->ends, O_CLOEXEC) == 0 ? 0 : errno;
     number = number == 0 ? start_thread(pressure) : number;

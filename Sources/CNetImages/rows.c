@@ -37,7 +37,7 @@ static void add_pixel(uint64_t *sums, const uint8_t *pixel, uint64_t weight) {
     sums[3] += alpha;
 }
 
-/// Lengths are whole numbers: a source pixel is `width` long, one of the result `source_width`.
+/// Lengths are integers: a source pixel is `width` long, a result pixel `source_width`.
 static void reduce_line(row_scaler *scaler, const uint8_t *source) {
     memset(scaler->line, 0, (size_t)scaler->width * CHANNELS * sizeof *scaler->line);
     uint64_t *sums = scaler->line;

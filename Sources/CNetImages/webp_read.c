@@ -12,7 +12,7 @@ typedef struct chunk {
     image_bytes content;
 } chunk;
 
-/// Takes the next chunk off the front; false when there is none that is whole.
+/// Takes the next chunk from the front. Returns false if there is no complete one.
 static bool take_chunk(chunk *out, image_bytes *rest) {
     if (rest->count < CHUNK_BYTES) {
         return false;
@@ -22,7 +22,7 @@ static bool take_chunk(chunk *out, image_bytes *rest) {
         return false;
     }
     *out = (chunk){rest->data, {rest->data + CHUNK_BYTES, length}};
-    // Chunks begin at even places.
+    // Chunks begin at even offsets.
     size_t whole = CHUNK_BYTES + length + (length & 1);
     whole = whole < rest->count ? whole : rest->count;
     rest->data += whole;
@@ -38,7 +38,7 @@ static uint32_t little_24(const uint8_t *at) {
     return (uint32_t)at[2] << 16 | (uint32_t)at[1] << 8 | at[0];
 }
 
-/// An animation's first frame; false where it has none.
+/// Finds an animation's first frame. Returns false if it has none.
 static bool find_frame(chunk *out, image_bytes input) {
     image_bytes rest = {input.data + HEAD_BYTES, input.count - HEAD_BYTES};
     while (take_chunk(out, &rest)) {
@@ -55,7 +55,7 @@ static uint32_t find_orientation(image_bytes input) {
     while (take_chunk(&found, &rest)) {
         if (is_of(&found, "EXIF")) {
             image_bytes block = found.content;
-            // Some writers keep JPEG's mark in front of it.
+            // Some encoders keep JPEG's marker before it.
             if (block.count > 6 && memcmp(block.data, "Exif\0\0", 6) == 0) {
                 block = (image_bytes){block.data + 6, block.count - 6};
             }
@@ -91,7 +91,7 @@ nc_image_status webp_inspect(nc_image_plan *out, image_bytes input, nc_image_err
     return NC_IMAGE_OK;
 }
 
-/// Makes a still picture of an animation's first frame, which has to cover all of it.
+/// Makes a still picture from an animation's first frame, which must cover the whole canvas.
 static nc_image_status make_still(image_bytes *out, uint8_t **owned, const image_job *job) {
     chunk frame;
     if (!find_frame(&frame, job->input)) {
@@ -113,7 +113,7 @@ static nc_image_status make_still(image_bytes *out, uint8_t **owned, const image
     memcpy(still, "RIFF", 4);
     memcpy(still + 4, sizes, 4);
     memcpy(still + 8, "WEBPVP8X\x0A\0\0\0\x10\0\0\0", 16);
-    // Width and height of the canvas, less one, as in the frame.
+    // Width and height of the canvas minus one, as in the frame.
     memcpy(still + HEAD_BYTES + CHUNK_BYTES + 4, head + 6, 6);
     memcpy(still + HEAD_BYTES + CHUNK_BYTES + EXTENDED_BYTES, frame.content.data + FRAME_BYTES, picture);
     *out = (image_bytes){still, count};

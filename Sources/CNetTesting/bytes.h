@@ -1,5 +1,4 @@
-/// A growing run of bytes that is also dropped from the front: what a
-/// connection has read and not yet understood.
+/// A growing buffer that bytes are also dropped from the front of: input that a connection has not parsed yet.
 #ifndef NCT_BYTES_H
 #define NCT_BYTES_H
 
@@ -7,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Zeroed is empty.
+/// A zeroed struct is empty.
 typedef struct nct_bytes {
-    /// Storage; NULL while nothing was appended.
+    /// Storage; NULL until something is appended.
     uint8_t *data;
     /// Bytes dropped from the front.
     size_t start;
@@ -19,7 +18,7 @@ typedef struct nct_bytes {
     size_t capacity;
 } nct_bytes;
 
-/// The first byte in use.
+/// Returns the first byte in use.
 static inline const uint8_t *nct_bytes_first(const nct_bytes *bytes) {
     return bytes->data == NULL ? (const uint8_t *)"" : bytes->data + bytes->start;
 }
@@ -27,13 +26,13 @@ static inline const uint8_t *nct_bytes_first(const nct_bytes *bytes) {
 /// Frees the storage and leaves it empty.
 void nct_bytes_deinit(nct_bytes *bytes);
 
-/// Empties it and keeps the storage.
+/// Empties it, and keeps the storage.
 void nct_bytes_reset(nct_bytes *bytes);
 
-/// Appends; false when memory ran out, with nothing changed.
+/// Appends bytes. Returns false, with nothing changed, if memory is exhausted.
 bool nct_bytes_append(nct_bytes *bytes, const void *data, size_t length);
 
-/// Appends a NUL-terminated text without its NUL; false when memory ran out.
+/// Appends a NUL-terminated text without its NUL. Returns false if memory is exhausted.
 bool nct_bytes_append_text(nct_bytes *bytes, const char *text);
 
 /// Drops `count` bytes from the front.

@@ -21,7 +21,7 @@ struct extension {
     const char *value;
 };
 
-/// What a certificate says.
+/// The contents of a certificate.
 struct statement {
     char common_name[64];
     long begins_after_s;
@@ -30,8 +30,7 @@ struct statement {
     size_t extension_count;
 };
 
-// The order matters: the authority key identifier of a self-signed certificate
-// is read from its subject's.
+// The order matters: the authority key identifier of a self-signed certificate is derived from its subject's.
 static const struct extension authority_extensions[] = {
     {NID_basic_constraints, "critical,CA:TRUE"},
     {NID_key_usage, "critical,keyCertSign,cRLSign"},
@@ -54,7 +53,7 @@ static bool add_extensions(X509 *certificate, X509 *issuer, const struct stateme
     return true;
 }
 
-/// Makes a certificate for `key`, signed by `issuer`, or by itself when NULL.
+/// Creates a certificate for `key`, signed by `issuer`, or self-signed if that is NULL.
 static X509 *sign(EVP_PKEY *key, const struct statement *statement, X509 *issuer, EVP_PKEY *issuer_key) {
     X509 *certificate = X509_new();
     if (certificate == NULL)
@@ -77,8 +76,7 @@ static X509 *make_authority(EVP_PKEY *key) {
                                   .ends_after_s = 30 * DAY_S,
                                   .extensions = authority_extensions,
                                   .extension_count = sizeof authority_extensions / sizeof authority_extensions[0]};
-    // Names differ, so that two authorities are never taken for one another by
-    // name alone.
+    // Names differ, so that two authorities are never confused because of equal names.
     unsigned char random[8];
     if (RAND_bytes(random, sizeof random) != 1)
         return NULL;
@@ -133,7 +131,7 @@ static char *pem_of(X509 *certificate) {
     return text;
 }
 
-/// Makes an authority's key and certificate.
+/// Creates an authority's key and certificate.
 static bool add_authority(nct_certificate *out) {
     out->authority_key = EVP_EC_gen("P-256");
     out->authority = out->authority_key == NULL ? NULL : make_authority(out->authority_key);

@@ -1,4 +1,4 @@
-/// Asks whoever chooses replies.
+/// Calls the callbacks that choose replies.
 #ifndef NCT_CHOICE_H
 #define NCT_CHOICE_H
 
@@ -6,19 +6,19 @@
 #include "request.h"
 #include "script.h"
 
-/// Who is asked; all NULL for nobody.
+/// The callbacks; all NULL for none.
 typedef struct nct_chooser {
-    /// Chooses replies; NULL leaves that to the table.
+    /// Chooses replies; if NULL, the table does.
     nct_choose_fn choose;
-    /// Hears of requests; may be NULL.
+    /// Called for each request; may be NULL.
     nct_received_fn received;
-    /// Hears of replies; may be NULL.
+    /// Called for each reply; may be NULL.
     nct_replied_fn replied;
-    /// What they are given.
+    /// Passed to the callbacks.
     void *context;
 } nct_chooser;
 
-/// The reply that is chosen, retained for the caller; NULL for none.
+/// Returns the chosen reply, retained for the caller; NULL for none.
 nct_script *nct_choice_make(const nct_chooser *chooser, const nct_request *request, size_t connection);
 
 #endif

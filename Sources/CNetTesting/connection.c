@@ -17,8 +17,7 @@ static void close_connection(nct_connection *connection, bool is_reset) {
         desk->first = connection->next;
     if (connection->next != NULL)
         connection->next->previous = connection->previous;
-    // A child that was forked but has not reached its exec yet keeps a closed
-    // socket alive, and so its events.
+    // A forked child that has not reached its exec yet keeps a closed socket open, and so its events.
     epoll_ctl(desk->poller, EPOLL_CTL_DEL, connection->wire.fd, NULL);
     nct_wire_deinit(&connection->wire, is_reset);
     nct_request_deinit(&connection->request);
@@ -66,8 +65,7 @@ void nct_connection_handle(nct_connection *connection, uint32_t events) {
     bool is_broken = (events & (EPOLLHUP | EPOLLERR)) != 0;
     bool is_silent = connection->phase == NCT_PHASE_STALLED || connection->phase == NCT_PHASE_PAUSED ||
                      connection->phase == NCT_PHASE_FLUSH;
-    // Nothing is read in these phases, so only the poller tells that the peer
-    // went away.
+    // These phases read nothing, so only the poller reports that the peer has closed.
     if (is_silent && (is_broken || (events & EPOLLRDHUP) != 0)) {
         close_connection(connection, false);
         return;
@@ -103,7 +101,7 @@ int nct_connection_resume_due(nct_desk *desk) {
             connection->phase = NCT_PHASE_SEND;
             uint64_t due_ms = now_ms + connection->outgoing.script->drip_ms;
             run(connection);
-            // The connection may be gone; a wake-up for nobody is harmless.
+            // The connection may be gone; a spurious wake-up is harmless.
             earliest_ms = due_ms < earliest_ms ? due_ms : earliest_ms;
         } else if (connection->phase == NCT_PHASE_PAUSED && connection->due_ms < earliest_ms) {
             earliest_ms = connection->due_ms;

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// More than the longest head that is read, so that every head can become whole.
+// More than the longest accepted head, so that every head can become complete.
 #define MAX_WAITING ((size_t)2 * 1024 * 1024)
 
 bool nct_courier_init(nct_courier *courier, int fd, SSL_CTX *context, int stop) {
@@ -36,9 +36,9 @@ void nct_courier_deinit(nct_courier *courier) {
 
 /* --- waiting --- */
 
-/// Waits for events of both sides, 0 for a side that is not waited for; false when the proxy stops.
+/// Waits for events of both sides; 0 for a side means none. Returns false if the proxy stops.
 static bool wait_for(const nct_courier *courier, short client_events, short upstream_events) {
-    // A side that is not waited for must not wake the thread with POLLHUP again and again.
+    // A side that is not waited for must not wake the thread with POLLHUP repeatedly.
     struct pollfd fds[] = {
         {.fd = courier->stop, .events = POLLIN},
         {.fd = client_events == 0 ? -1 : courier->client.fd, .events = client_events},
@@ -99,7 +99,7 @@ int nct_courier_connect(nct_courier *courier, const char *host, size_t host_leng
 
 /* --- moving --- */
 
-/// Reads once when there is room; adds to `events` what it waits for. True when something changed.
+/// Reads once if there is room, and adds the events to wait for to `events`. Returns true if something changed.
 static bool move_in(nct_wire *wire, nct_bytes *bytes, bool *has_ended, short *events) {
     uint8_t scratch[16 * 1024];
     size_t count = 0;
@@ -111,7 +111,7 @@ static bool move_in(nct_wire *wire, nct_bytes *bytes, bool *has_ended, short *ev
     return result == NCT_WIRE_DONE || *has_ended;
 }
 
-/// Writes once when there is something; ENDED when nobody takes it.
+/// Writes once if there is something. Returns ENDED if the peer accepts no more.
 static nct_wire_result move_out(nct_wire *wire, nct_bytes *bytes, short *events) {
     size_t count = 0;
     nct_wire_result result = nct_wire_write(wire, nct_bytes_first(bytes), bytes->length, &count);
@@ -120,7 +120,7 @@ static nct_wire_result move_out(nct_wire *wire, nct_bytes *bytes, short *events)
     return result;
 }
 
-/// Tells one side that the other sends no more, once everything before that was passed on. True when it did.
+/// Shuts down each side whose peer has ended, after everything before that was sent. Returns true if it did.
 static bool tell_ends(nct_courier *courier) {
     bool has_told = false;
     bool is_passed_on = courier->in.length == 0 && courier->to_upstream.length == 0;
@@ -135,7 +135,7 @@ static bool tell_ends(nct_courier *courier) {
     return has_told;
 }
 
-/// Moves what the client sends and gets; sets `is_gone` when it takes no more. True when something changed.
+/// Moves bytes from and to the client. Sets `is_gone` if it accepts no more. Returns true if something changed.
 static bool move_client(nct_courier *courier, short *events, bool *is_gone) {
     bool has_moved = false;
     if (courier->to_upstream.length < MAX_WAITING)
@@ -147,7 +147,7 @@ static bool move_client(nct_courier *courier, short *events, bool *is_gone) {
     return has_moved || result == NCT_WIRE_DONE;
 }
 
-/// Moves what the server sends and gets, when there is one. True when something changed.
+/// Moves bytes from and to the server, if there is one. Returns true if something changed.
 static bool move_upstream(nct_courier *courier, short *events) {
     if (courier->upstream.fd < 0)
         return false;
@@ -155,7 +155,7 @@ static bool move_upstream(nct_courier *courier, short *events) {
     if (courier->to_upstream.length == 0)
         return has_moved;
     nct_wire_result result = move_out(&courier->upstream, &courier->to_upstream, events);
-    // A server that takes no more may still have answered.
+    // A server that accepts no more may still have replied.
     if (result == NCT_WIRE_ENDED)
         nct_bytes_reset(&courier->to_upstream);
     return has_moved || result == NCT_WIRE_DONE || result == NCT_WIRE_ENDED;

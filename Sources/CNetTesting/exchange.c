@@ -6,8 +6,7 @@
 #include <sys/epoll.h>
 #include <time.h>
 
-// One connection sends at most this many scratches in a row, then the others
-// have their turn.
+// One connection sends at most this many buffers in a row, so that the others get their turn.
 #define MAX_ROUNDS 16
 
 uint64_t nct_exchange_now_ms(void) {
@@ -68,8 +67,7 @@ static nct_step read_more(nct_connection *connection) {
     uint8_t *scratch = connection->desk->scratch;
     size_t count = 0;
     nct_wire_result result = nct_wire_read(&connection->wire, scratch, sizeof connection->desk->scratch, &count);
-    // A read that fills the buffer may have left more; the poller tells again in
-    // every other case.
+    // A read that fills the buffer may have left more. In every other case the poller reports new bytes.
     connection->is_readable = result == NCT_WIRE_DONE && count == sizeof connection->desk->scratch;
     if (result != NCT_WIRE_DONE)
         return wait_as(connection, result);
@@ -86,7 +84,7 @@ static nct_step begin_reply(nct_connection *connection, nct_script *script, nct_
     return NCT_STEP_NEXT;
 }
 
-/// Answers what cannot be understood, after which nothing else can be.
+/// Replies to a malformed request. The rest of the connection cannot be parsed.
 static nct_step refuse(nct_connection *connection, nct_script *script) {
     connection->request.is_last = true;
     return begin_reply(connection, nct_script_retain(script), NULL);
@@ -104,7 +102,7 @@ static nct_step answer(nct_connection *connection) {
     return begin_reply(connection, script, request);
 }
 
-/// The reply for a head that is whole, retained.
+/// Returns the reply for a complete head, retained.
 static nct_script *script_for(nct_desk *desk, const nct_request *request, size_t connection) {
     if (desk->chooser.choose == NULL)
         return nct_table_next(&desk->table, nct_bytes_first(&request->path), request->path.length);
@@ -112,7 +110,7 @@ static nct_script *script_for(nct_desk *desk, const nct_request *request, size_t
     return script != NULL ? script : nct_script_retain(desk->table.fallback);
 }
 
-/// Chooses the reply for a head that is whole.
+/// Chooses the reply for a complete head.
 static void choose_reply(nct_connection *connection) {
     nct_request *request = &connection->request;
     nct_script *script = script_for(connection->desk, request, connection->number);
@@ -128,7 +126,7 @@ static void choose_reply(nct_connection *connection) {
         request->phase = NCT_EXPECT_NOTHING;
 }
 
-/// Takes body bytes, and counts them as they come.
+/// Reads body bytes, and counts them as they arrive.
 static nct_progress take_body(nct_connection *connection, bool is_kept) {
     nct_request *request = &connection->request;
     uint64_t before = request->body_received;
@@ -167,7 +165,7 @@ static nct_step read_request(nct_connection *connection) {
 
 /* --- sending --- */
 
-/// Goes on to the next request, or to the connection's end.
+/// Continues with the next request, or ends the connection.
 static nct_step end_exchange(nct_connection *connection, nct_ending ending) {
     static const nct_phase phases[] = {
         [NCT_KEEP] = NCT_PHASE_READ,  [NCT_CLOSE] = NCT_PHASE_FINISH,    [NCT_RESET] = NCT_PHASE_FLUSH,
@@ -184,7 +182,7 @@ static nct_step end_exchange(nct_connection *connection, nct_ending ending) {
     return NCT_STEP_NEXT;
 }
 
-/// Goes on after the whole reply, or the whole of what is sent of it.
+/// Continues after the reply, or after the part of it that is sent.
 static nct_step end_reply(nct_connection *connection) {
     const nct_script *script = connection->outgoing.script;
     if (connection->is_interim) {
@@ -217,7 +215,7 @@ static nct_step discard_body(nct_connection *connection) {
     return end_exchange(connection, connection->outgoing.script->ending);
 }
 
-/// Sends the reply's next piece, or what fits of it.
+/// Sends the reply's next piece, or as much of it as fits.
 static nct_wire_result send_piece(nct_connection *connection) {
     nct_outgoing *outgoing = &connection->outgoing;
     size_t drip_bytes = outgoing->script->drip_bytes;

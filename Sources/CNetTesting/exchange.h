@@ -1,26 +1,25 @@
-/// What is said on a connection: a request, the reply as scripted, the ending
-/// as scripted. Loop thread only.
+/// The protocol of a connection: a request, then the scripted reply and ending. Event loop thread only.
 #ifndef NCT_EXCHANGE_H
 #define NCT_EXCHANGE_H
 
 #include "connection.h"
 
-/// What a step asks for.
+/// What to do after a step.
 typedef enum nct_step {
-    /// Another step.
+    /// Run another step.
     NCT_STEP_NEXT,
-    /// Nothing, before the poller, a release or the clock wakes the connection.
+    /// Wait for the poller, a release or the clock.
     NCT_STEP_WAIT,
-    /// The end, with FIN.
+    /// Close with FIN.
     NCT_STEP_CLOSE,
-    /// The end, with RST.
+    /// Close with RST.
     NCT_STEP_RESET,
 } nct_step;
 
-/// Does what the connection's phase says, as far as it goes now.
+/// Performs as much of the connection's current phase as is possible now.
 nct_step nct_exchange_step(nct_connection *connection);
 
-/// Milliseconds of CLOCK_MONOTONIC.
+/// Returns the milliseconds of CLOCK_MONOTONIC.
 uint64_t nct_exchange_now_ms(void);
 
 #endif

@@ -58,8 +58,7 @@ static bool append_range(nct_bytes *out, const nct_head_facts *facts) {
     return nct_bytes_append_text(out, line);
 }
 
-/// Appends Content-Length or Transfer-Encoding, as the script wants it, and the
-/// empty line.
+/// Appends Content-Length or Transfer-Encoding, depending on the script, and the empty line.
 static bool append_framing(nct_bytes *out, const nct_script *script, uint64_t body_length) {
     char line[64];
     line[0] = '\0';

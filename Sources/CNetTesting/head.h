@@ -1,13 +1,13 @@
-/// Status line, header lines and framing of one reply.
+/// The status line, header lines and framing of one reply.
 #ifndef NCT_HEAD_H
 #define NCT_HEAD_H
 
 #include "range.h"
 #include "script.h"
 
-/// What the head of a reply depends on beside its script.
+/// Inputs of a reply's head besides its script.
 typedef struct nct_head_facts {
-    /// The part that is sent of the body.
+    /// The part of the body that is sent.
     nct_range range;
     /// Bytes of the whole body.
     uint64_t body_length;
@@ -17,7 +17,7 @@ typedef struct nct_head_facts {
     size_t content_type_length;
 } nct_head_facts;
 
-/// Appends the interim heads and the head; false when memory ran out.
+/// Appends the interim heads and the head. Returns false if memory is exhausted.
 bool nct_head_append(nct_bytes *out, const nct_script *script, const nct_head_facts *facts);
 
 #endif

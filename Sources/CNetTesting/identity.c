@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/// Opens a new file that nobody else may read.
+/// Opens a new file that only the owner may read.
 static FILE *create(const char *directory, const char *name) {
     char path[PATH_MAX];
     if (snprintf(path, sizeof path, "%s/%s", directory, name) >= (int)sizeof path) {
@@ -23,7 +23,7 @@ static FILE *create(const char *directory, const char *name) {
     return file;
 }
 
-/// Closes and tells whether everything reached the file.
+/// Closes the file. Returns true if everything was written.
 static bool finish(FILE *file, bool is_written) {
     return fclose(file) == 0 && is_written;
 }

@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-/* --- what a test sets --- */
+/* --- settings --- */
 
 int nct_server_script(nct_server *server, const char *path, const nct_reply *reply) {
     return nct_server_script_sequence(server, path, reply, 1);
@@ -27,7 +27,7 @@ void nct_server_release_stalled(nct_server *server) {
     nct_server_wake(server);
 }
 
-/* --- what a test asks --- */
+/* --- inspection --- */
 
 uint16_t nct_server_port(const nct_server *server) {
     return server->port;

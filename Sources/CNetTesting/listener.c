@@ -13,7 +13,7 @@
 #define BACKLOG 4096
 #define LATE_BACKLOG 1
 
-/// Reads a numeric address; returns 0 or an errno.
+/// Parses a numeric address. Returns 0 or an errno.
 static int parse_address(struct sockaddr_storage *out, socklen_t *length, const nct_server_options *options) {
     const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM};
     char port[8];
@@ -48,8 +48,7 @@ int nct_listener_open(int *out, uint16_t *out_port, const nct_server_options *op
     int fd = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     int receive_bytes = (int)options->receive_buffer_bytes;
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int)) != 0 ||
-        // Connections inherit it, and the window that it allows is settled in the
-        // handshake.
+        // Connections inherit it, and the handshake fixes the window that it allows.
         (receive_bytes != 0 && setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof(int)) != 0) ||
         bind(fd, (struct sockaddr *)&address, length) != 0 ||
         listen(fd, options->is_accepting_late ? LATE_BACKLOG : BACKLOG) != 0 ||

@@ -27,7 +27,7 @@ struct nct_made {
 
 /* --- texts --- */
 
-/// Takes what was written to a BIO, NUL-terminated, and frees the BIO.
+/// Returns the text that was written to a BIO, NUL-terminated, and frees the BIO.
 static char *take_text(BIO *bio, bool is_written, size_t *length) {
     char *bytes = NULL;
     long count = bio == NULL ? 0 : BIO_get_mem_data(bio, &bytes);
@@ -42,7 +42,7 @@ static char *take_text(BIO *bio, bool is_written, size_t *length) {
     return text;
 }
 
-/// Hashes the key by other means than the library does.
+/// Hashes the key with other functions than the library does.
 static bool write_pins(nct_made *made) {
     unsigned char digest[32];
     BIO *bio = BIO_new(BIO_s_mem());
@@ -117,8 +117,8 @@ nct_made *nct_make(const nct_wish *wish) {
     nct_made *made = calloc(1, sizeof *made);
     if (made == NULL)
         return NULL;
-    // As the engine does: OpenSSL's own exit handler frees what other threads
-    // still use when a test returns from main.
+    // Like the engine: otherwise OpenSSL's exit handler frees state that other threads still use when a test returns
+    // from main.
     OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
     if (wish->same_key_as != NULL && EVP_PKEY_up_ref(wish->same_key_as->key) == 1)
         made->key = wish->same_key_as->key;
@@ -168,7 +168,7 @@ const char *nct_made_hex_pin(const nct_made *made) {
     return made->hex;
 }
 
-/* --- what authorities say of certificates --- */
+/* --- revocation --- */
 
 static bool revoke(X509_CRL *list, const nct_made *made) {
     X509_REVOKED *revoked = X509_REVOKED_new();

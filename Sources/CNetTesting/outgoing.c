@@ -14,7 +14,7 @@ static size_t least(uint64_t a, size_t b) {
     return a < b ? (size_t)a : b;
 }
 
-/// Bytes of one chunk with its framing.
+/// Returns the bytes of one chunk with its framing.
 static uint64_t framed_chunk(uint64_t length) {
     uint64_t digits = 1;
     for (uint64_t rest = length >> 4; rest != 0; rest >>= 4)
@@ -22,13 +22,13 @@ static uint64_t framed_chunk(uint64_t length) {
     return digits + 2 + length + 2;
 }
 
-/// Bytes of a body in chunks, without the last chunk.
+/// Returns the bytes of a body in chunks, without the last chunk.
 static uint64_t framed_body(uint64_t body_length, uint64_t chunk_bytes) {
     uint64_t rest = body_length % chunk_bytes;
     return body_length / chunk_bytes * framed_chunk(chunk_bytes) + (rest == 0 ? 0 : framed_chunk(rest));
 }
 
-/// Bytes that are sent when so many of the body are, up to the last of them.
+/// Returns the bytes that are sent when `count` bytes of the body are.
 static uint64_t framed_part(uint64_t count, uint64_t body_length, uint64_t chunk_bytes) {
     if (chunk_bytes == 0 || count >= body_length)
         return chunk_bytes == 0 ? count : framed_body(body_length, chunk_bytes) + (count - body_length);
@@ -38,9 +38,9 @@ static uint64_t framed_part(uint64_t count, uint64_t body_length, uint64_t chunk
     return framed_body(before, chunk_bytes) + (count == before ? 0 : line + count - before);
 }
 
-/* --- where it begins and ends --- */
+/* --- lifecycle --- */
 
-/// The part that the request asks for, when the script listens to that.
+/// Returns the range that the request asks for, if the script supports ranges.
 static nct_range choose_part(const nct_script *script, const nct_request *request, uint64_t body_length) {
     const nct_range whole = {.kind = NCT_RANGE_WHOLE, .length = body_length};
     if (!script->answers_ranges || request == NULL || !request->is_get)
@@ -53,7 +53,7 @@ static nct_range choose_part(const nct_script *script, const nct_request *reques
     return nct_range_parse(nct_bytes_first(range), range->length, body_length);
 }
 
-/// Bytes of the body as the script has it.
+/// Returns the bytes of the script's body.
 static uint64_t body_length_of(const nct_script *script) {
     if (script->has_file)
         return script->file_length;
@@ -91,8 +91,7 @@ bool nct_outgoing_begin(nct_outgoing *outgoing, nct_script *script, nct_request 
             script->chunk_bytes == 0 ? outgoing->body_length : framed_body(outgoing->body_length, script->chunk_bytes);
         outgoing->total_length += outgoing->framed_length + script->tail.length;
     }
-    // An endless head stays endless for HEAD; what is endless in a body is not
-    // sent then.
+    // An endless head stays endless for HEAD. An endless body is not sent then.
     if (script->unit != NULL && (has_body || !script->is_endless_body))
         outgoing->total_length = UINT64_MAX;
     uint64_t cut_after = script->cut_after;
@@ -105,8 +104,7 @@ bool nct_outgoing_begin(nct_outgoing *outgoing, nct_script *script, nct_request 
 
 /* --- the bytes at a position --- */
 
-/// Repeats the first `filled` bytes, a whole number of periods, so that it is
-/// seamless.
+/// Repeats the first `filled` bytes, which must be a whole number of periods.
 static void repeat(uint8_t *bytes, size_t filled, size_t length) {
     for (size_t step; filled < length; filled += step) {
         step = least(filled, length - filled);
@@ -122,7 +120,7 @@ static void read_unit(const char *unit, uint64_t offset, uint8_t *bytes, size_t 
     repeat(bytes, filled, length);
 }
 
-/// Reads a part of the file; 0 when it is not there any more.
+/// Reads a part of the file. Returns 0 if the file has become shorter.
 static size_t read_file(const nct_script *script, uint64_t offset, uint8_t *bytes, size_t length) {
     for (;;) {
         ssize_t count = pread(script->file, bytes, length, (off_t)(script->file_offset + offset));
@@ -131,7 +129,7 @@ static size_t read_file(const nct_script *script, uint64_t offset, uint8_t *byte
     }
 }
 
-/// Returns how many bytes were copied: all, but of a file.
+/// Returns how many bytes were copied: all, except from a file.
 static size_t read_body(const nct_outgoing *outgoing, uint64_t offset, uint8_t *bytes, size_t length) {
     const nct_script *script = outgoing->script;
     offset += outgoing->body_offset;
@@ -148,8 +146,7 @@ static size_t read_body(const nct_outgoing *outgoing, uint64_t offset, uint8_t *
     return length;
 }
 
-/// Copies a run of bytes of the body's chunks at `position`; returns at
-/// least 1, or 0 when a file has ended too early.
+/// Copies a run of bytes of the body's chunks at `position`. Returns at least 1, or 0 if a file ended too early.
 static size_t read_chunks(const nct_outgoing *outgoing, uint64_t position, uint8_t *bytes, size_t capacity) {
     uint64_t chunk = outgoing->script->chunk_bytes;
     uint64_t index = position / framed_chunk(chunk);
@@ -175,8 +172,7 @@ static size_t read_chunks(const nct_outgoing *outgoing, uint64_t position, uint8
     return count;
 }
 
-/// Copies a run of bytes at `position`, which is before the end; returns at
-/// least 1, or 0 when a file has ended too early.
+/// Copies a run of bytes at `position`, which is before the end. Returns at least 1, or 0 if a file ended too early.
 static size_t read_run(const nct_outgoing *outgoing, uint64_t position, uint8_t *bytes, size_t capacity) {
     const nct_script *script = outgoing->script;
     if (position < outgoing->head.length) {

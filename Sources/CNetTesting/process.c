@@ -29,7 +29,7 @@ static int open_port(uint16_t *port, bool is_listening) {
     if (fd < 0) {
         return -1;
     }
-    // Two sockets that both say so may share a port as long as one alone listens.
+    // Two sockets with SO_REUSEADDR may share a port while only one listens.
     if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
         bind(fd, (struct sockaddr *)&address, length) != 0 || (is_listening && listen(fd, SOMAXCONN) != 0) ||
         getsockname(fd, (struct sockaddr *)&address, &length) != 0) {
@@ -90,15 +90,15 @@ bool nct_program_find(const char *name, char *path, size_t capacity) {
 
 #ifdef __linux__
 
-/// The child is a guardian: it runs the program and kills it when the pipe from the caller ends, by a stop or by the
-/// caller's death. PR_SET_PDEATHSIG would do so already when the thread that forked ends.
+/// The child is a guardian. It runs the program, and kills it when the pipe from the caller closes, after a stop or
+/// when the caller dies. PR_SET_PDEATHSIG would already act when the thread that forked ends.
 struct nct_process {
     pid_t guardian;
-    int guardian_fd; // readable when the guardian is gone
-    int leash_fd;    // the pipe's end that the guardian watches
+    int guardian_fd; // readable when the guardian has ended
+    int leash_fd;    // the end of the pipe that the guardian watches
 };
 
-/// What the guardian needs; made before the fork, because nothing can be allocated after it.
+/// The guardian's inputs. They are prepared before the fork, because nothing may be allocated after it.
 typedef struct order {
     const nct_process_options *options;
     char path[PATH_BYTES];
@@ -112,12 +112,12 @@ static int open_pidfd(pid_t pid) {
     return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
-/// In the program's own process: only its descriptors are left, in their places.
+/// Runs in the program's process: moves the descriptors to their numbers.
 static void run_program(const order *one) {
     int moved[MAX_DESCRIPTORS];
     const size_t count = one->options->descriptor_count;
     for (size_t i = 0; i < count; i++) {
-        // Out of the way of the places they go to.
+        // Moves them away from the numbers that they will get.
         moved[i] = fcntl(one->options->descriptors[i], F_DUPFD, 100);
     }
     dup2(one->input_fd, STDIN_FILENO);
@@ -135,10 +135,10 @@ static void run_program(const order *one) {
     _exit(127);
 }
 
-/// In the guardian.
+/// Runs in the guardian.
 static void guard_program(const order *one) {
-    setpgid(0, 0); // An interrupt from the terminal is the test's affair.
-    // What the program leaves behind comes to the guardian, which waits for all of it.
+    setpgid(0, 0); // The test handles an interrupt from the terminal.
+    // Orphans of the program become children of the guardian, which waits for all of them.
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     pid_t program = fork();
     if (program == 0) {
@@ -149,7 +149,7 @@ static void guard_program(const order *one) {
     int program_fd = open_pidfd(program);
     dup2(one->leash_fd, STDIN_FILENO);
     dup2(program_fd, STDOUT_FILENO);
-    // What the caller had open must not stay open here.
+    // The caller's open descriptors must not stay open here.
     (void)syscall(SYS_close_range, 2u, ~0u, 0);
     struct pollfd events[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = STDOUT_FILENO, .events = POLLIN}};
     while (poll(events, 2, -1) < 0 && errno == EINTR) {
@@ -173,7 +173,7 @@ static int wait_until_ready(const nct_process *process, uint16_t port) {
     return ETIMEDOUT;
 }
 
-/// The environment with one more variable; NULL when memory is out.
+/// Returns the environment with one more variable, or NULL if memory is exhausted.
 static char **environment_with(const char *variable) {
     size_t count = 0;
     while (environ[count] != NULL) {

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* --- one client --- */
+/* --- sessions --- */
 
 static void *run_session(void *context) {
     nct_proxy_session *session = context;
@@ -52,7 +52,7 @@ static void begin_session(nct_proxy *proxy, int fd) {
     free(session);
 }
 
-/// Joins sessions: those that ended, or all.
+/// Joins the sessions that have ended, or all.
 static void join_sessions(nct_proxy *proxy, bool is_all) {
     for (nct_proxy_session **place = &proxy->sessions; *place != NULL;) {
         nct_proxy_session *session = *place;
@@ -83,9 +83,9 @@ static void *run_acceptor(void *context) {
     return NULL;
 }
 
-/* --- its life --- */
+/* --- lifecycle --- */
 
-/// Copies what the options say; returns 0 or an errno.
+/// Copies the options. Returns 0 or an errno.
 static int copy_options(nct_proxy *proxy, const nct_proxy_options *options) {
     proxy->kind = options->kind;
     proxy->socks_reply = options->socks_reply;
@@ -109,7 +109,7 @@ static int copy_options(nct_proxy *proxy, const nct_proxy_options *options) {
 static int make_context(nct_proxy *proxy, nct_identity identity) {
     if (identity == NCT_PLAIN)
         return 0;
-    // As the server does, and for its reason.
+    // Like the server, and for the same reason.
     OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
     if (!nct_certificate_make(&proxy->certificate, identity, NULL))
         return EPROTO;
@@ -117,7 +117,7 @@ static int make_context(nct_proxy *proxy, nct_identity identity) {
     return proxy->context == NULL ? EPROTO : 0;
 }
 
-/// Starts the acceptor with every signal blocked, SIGPIPE above all; sessions inherit that.
+/// Starts the acceptor with every signal blocked, above all SIGPIPE. Sessions inherit that.
 static int start_thread(nct_proxy *proxy) {
     sigset_t all;
     sigset_t previous;
@@ -177,7 +177,7 @@ void nct_proxy_stop(nct_proxy *proxy) {
     free(proxy);
 }
 
-/* --- what a test asks --- */
+/* --- inspection --- */
 
 uint16_t nct_proxy_port(const nct_proxy *proxy) {
     return proxy->port;

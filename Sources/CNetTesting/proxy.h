@@ -1,4 +1,4 @@
-/// What a running proxy holds, and what serves one of its clients.
+/// The state of a running proxy, and of the sessions with its clients.
 #ifndef NCT_PROXY_H
 #define NCT_PROXY_H
 
@@ -9,27 +9,27 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/// A running proxy; nothing but the record and the sessions changes after it started.
+/// A running proxy. Only the record and the sessions change after its start.
 struct nct_proxy {
-    /// What happened.
+    /// Recorded requests and counts.
     nct_record record;
-    /// Made when it started; zeroed for plain.
+    /// Created at its start; zeroed for plain.
     nct_certificate certificate;
     /// Shared by TLS connections; NULL for plain.
     SSL_CTX *context;
-    /// What it speaks.
+    /// Its protocol.
     nct_proxy_kind kind;
-    /// `Basic …` that a request must show; empty for none.
+    /// `Basic …` that a request must have; empty for none.
     nct_bytes credentials;
-    /// User and password as RFC 1929 sends them; empty for none.
+    /// User and password as RFC 1929 encodes them; empty for none.
     nct_bytes login;
-    /// The answer to CONNECT instead of a tunnel; empty for none.
+    /// The response to CONNECT instead of a tunnel; empty for none.
     nct_bytes connect_reply;
-    /// The answer to SOCKS5 instead of a tunnel; 0 for none.
+    /// The response to SOCKS5 instead of a tunnel; 0 for none.
     uint8_t socks_reply;
-    /// Accepts, and joins the sessions that ended.
+    /// Accepts connections, and joins ended sessions.
     pthread_t thread;
-    /// Sessions, the acceptor's.
+    /// Sessions; used by the acceptor only.
     struct nct_proxy_session *sessions;
     /// The listening socket.
     int listener;
@@ -37,30 +37,30 @@ struct nct_proxy {
     int stop;
     /// The port that it listens on.
     uint16_t port;
-    /// The acceptor runs.
+    /// The acceptor is running.
     bool has_thread;
 };
 
 /// One client.
 typedef struct nct_proxy_session {
-    /// Whose client it is.
+    /// Its proxy.
     nct_proxy *proxy;
     /// The next one in the list.
     struct nct_proxy_session *next;
-    /// Its bytes.
+    /// Its connection.
     nct_courier courier;
-    /// What serves it.
+    /// Its thread.
     pthread_t thread;
-    /// Its number, as the record gave it.
+    /// Its number in the record.
     size_t number;
     /// Its thread is about to end.
     atomic_bool has_ended;
 } nct_proxy_session;
 
-/// Serves a client that speaks HTTP, until it or the proxy ends.
+/// Serves an HTTP client, until it ends or the proxy stops.
 void nct_proxy_serve_http(nct_proxy_session *session);
 
-/// Serves a client that speaks SOCKS5, until it or the proxy ends.
+/// Serves a SOCKS5 client, until it ends or the proxy stops.
 void nct_proxy_serve_socks(nct_proxy_session *session);
 
 #endif

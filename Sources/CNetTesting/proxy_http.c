@@ -18,30 +18,30 @@
 #define ESTABLISHED "HTTP/1.1 200 Connection established\r\n\r\n"
 #define DEFAULT_PORT 80
 
-/// Where a request is to go, as its request line says.
+/// The target of a request line.
 struct target {
     const char *host;
     size_t host_length;
-    /// What is sent on instead of the target.
+    /// Sent to the server instead of the target.
     const char *path;
     size_t path_length;
     uint16_t port;
     bool is_tunnel;
 };
 
-/// What one client's requests have in common.
+/// State shared by one client's requests.
 struct exchange {
     nct_proxy_session *session;
     nct_request request;
-    /// Host and port of the server that is connected, as the client wrote them.
+    /// Host and port of the connected server, as the client wrote them.
     nct_bytes server;
-    /// The body of the request is not passed on.
+    /// The body of the request is not forwarded.
     bool is_refused;
 };
 
 /* --- targets --- */
 
-/// Parts `host:port`; false when it is neither.
+/// Parses `host:port`. Returns false if it is neither.
 static bool parse_authority(struct target *target, const char *text, size_t length) {
     const char *colon = memrchr(text, ':', length);
     // The colons of an IPv6 address lie inside its brackets.
@@ -58,7 +58,7 @@ static bool parse_authority(struct target *target, const char *text, size_t leng
     return target->host_length != 0 && end == text + length && port > 0 && port <= UINT16_MAX;
 }
 
-/// Reads a request line that nct_request_take_head() found good.
+/// Parses a request line that nct_request_take_head() accepted.
 static bool parse_target(struct target *target, const char *line, size_t length) {
     const char *text = (const char *)memchr(line, ' ', length) + 1;
     size_t text_length = (size_t)((const char *)memrchr(line, ' ', length) - text);
@@ -86,9 +86,9 @@ static bool is_name(const struct target *target) {
     return inet_pton(AF_INET, text, &parsed) != 1;
 }
 
-/* --- passing on --- */
+/* --- forwarding --- */
 
-/// Appends the head as a server is to see it: its target in origin form, and nothing that was meant for the proxy.
+/// Appends the head for the server: with its target in origin form, and without fields for the proxy.
 static bool append_head(nct_bytes *out, const struct target *target, const char *head, size_t length) {
     const char *end = head + length;
     const char *slash = target->path_length == 0 || target->path[0] == '?' ? "/" : "";
@@ -105,7 +105,7 @@ static bool append_head(nct_bytes *out, const struct target *target, const char 
     return is_whole;
 }
 
-/// Connects, unless the server of the request before is the one; returns 0 or an errno.
+/// Connects, unless the connected server is the right one. Returns 0 or an errno.
 static int reach(struct exchange *exchange, const struct target *target) {
     nct_courier *courier = &exchange->session->courier;
     size_t length = target->host_length + sizeof target->port;
@@ -122,13 +122,13 @@ static int reach(struct exchange *exchange, const struct target *target) {
     return is_same ? 0 : nct_courier_connect(courier, target->host, target->host_length, target->port);
 }
 
-/// Sends a text of the proxy's own, and does not pass the request on.
+/// Sends a response of the proxy, and does not forward the request.
 static bool refuse(struct exchange *exchange, const char *text) {
     exchange->is_refused = true;
     return nct_bytes_append_text(&exchange->session->courier.to_client, text);
 }
 
-/// Makes a tunnel, in which everything else of this connection goes. Always false.
+/// Opens a tunnel for the rest of this connection. Always returns false.
 static bool make_tunnel(struct exchange *exchange, const struct target *target) {
     nct_proxy *proxy = exchange->session->proxy;
     nct_courier *courier = &exchange->session->courier;
@@ -144,7 +144,7 @@ static bool make_tunnel(struct exchange *exchange, const struct target *target) 
     return false;
 }
 
-/// Handles a head that is whole; false when the connection is to end.
+/// Handles a complete head. Returns false if the connection must end.
 static bool handle_head(struct exchange *exchange, const char *head, size_t length) {
     nct_proxy *proxy = exchange->session->proxy;
     nct_courier *courier = &exchange->session->courier;
@@ -170,13 +170,13 @@ static bool handle_head(struct exchange *exchange, const char *head, size_t leng
     return append_head(&courier->to_upstream, &target, head, length);
 }
 
-/// Takes what is there of the requests; false when the connection is to end.
+/// Handles the received requests. Returns false if the connection must end.
 static bool take_requests(struct exchange *exchange) {
     nct_courier *courier = &exchange->session->courier;
     nct_request *request = &exchange->request;
     nct_bytes *in = &courier->in;
     for (;;) {
-        // Dropped bytes stay where they are until more is read.
+        // Dropped bytes stay in place until more is read.
         const uint8_t *bytes = nct_bytes_first(in);
         size_t before = in->length;
         bool is_head = request->phase == NCT_EXPECT_HEAD;

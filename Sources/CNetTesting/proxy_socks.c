@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// RFC 1928 and RFC 1929: numbers as they are sent.
+// Numbers of RFC 1928 and RFC 1929.
 #define VERSION 5
 #define LOGIN_VERSION 1
 #define METHOD_NONE 0
@@ -20,7 +20,7 @@
 #define REPLY_NO_COMMAND 7
 #define REPLY_NO_TYPE 8
 
-/// Chooses how the client authenticates, and tells it; false when it cannot be served.
+/// Chooses the authentication method, and sends it. Returns false if the client cannot be served.
 static bool choose_method(nct_courier *courier, uint8_t wanted) {
     if (!nct_courier_need(courier, 2))
         return false;
@@ -50,7 +50,7 @@ static bool check_login(nct_courier *courier, const nct_bytes *expected) {
     return nct_bytes_append(&courier->to_client, answer, sizeof answer) && is_right;
 }
 
-/// Waits for a whole request; returns its length, 0 for none.
+/// Waits for a complete request. Returns its length, 0 for none.
 static size_t await_request(nct_courier *courier) {
     if (!nct_courier_need(courier, 5))
         return 0;
@@ -64,7 +64,7 @@ static size_t await_request(nct_courier *courier) {
     return nct_courier_need(courier, length) ? length : 0;
 }
 
-/// Connects as the request says; returns what the client is told.
+/// Connects to the request's target. Returns the reply code.
 static uint8_t grant(nct_proxy_session *session, const uint8_t *request, size_t length) {
     nct_proxy *proxy = session->proxy;
     char address[sizeof "255.255.255.255"];

@@ -5,8 +5,7 @@
 
 #define UNIT "bytes="
 
-/// Reads digits up to `end`; false when there are none, other bytes, or too
-/// many.
+/// Parses digits up to `end`. Returns false if there are none, other bytes, or too many.
 static bool parse_digits(uint64_t *out, const char *text, const char *end) {
     uint64_t value = 0;
     if (text == end || end - text > 18)

@@ -31,7 +31,7 @@ static void unlock_changed(nct_record *record) {
     pthread_mutex_unlock(&record->mutex);
 }
 
-/* --- what the loop reports --- */
+/* --- updates --- */
 
 size_t nct_record_opened(nct_record *record) {
     lock(record);
@@ -57,8 +57,7 @@ void nct_record_add(nct_record *record, nct_record_count what, size_t count) {
 static void keep(nct_record *record, size_t connection, const nct_bytes *first, uint64_t full_length) {
     nct_record_row row = {record->kept.length, first->length, full_length, connection};
     size_t needed = record->kept.length + record->rows.length + first->length + sizeof row;
-    // One refusal ends the recording, so that a row's index is always its
-    // request's number.
+    // After one refusal nothing more is recorded, so that a row's index is always its request's number.
     if (record->is_full || record->is_forgetful || needed > NCT_RECORD_TOTAL_BYTES ||
         !nct_bytes_append(&record->kept, nct_bytes_first(first), first->length) ||
         !nct_bytes_append(&record->rows, &row, sizeof row))
@@ -94,7 +93,7 @@ uint64_t nct_record_released(nct_record *record) {
     return ticket;
 }
 
-/* --- what a test asks --- */
+/* --- inspection --- */
 
 void nct_record_release_stalls(nct_record *record) {
     lock(record);
@@ -144,7 +143,7 @@ bool nct_record_wait_for_silence(nct_record *record, uint32_t timeout_ms) {
     return is_silent;
 }
 
-/// The row of a request, zeroed when there is none; the caller holds the lock.
+/// Returns the row of a request, zeroed if there is none. The caller holds the lock.
 static nct_record_row row_of(const nct_record *record, size_t index) {
     nct_record_row row = {0};
     if (index < record->rows.length / sizeof row)

@@ -1,5 +1,4 @@
-/// What happened: requests byte for byte, counts, and waits for them with a
-/// time limit.
+/// Recorded requests, byte for byte, and counts that can be waited for with a time limit.
 #ifndef NCT_RECORD_H
 #define NCT_RECORD_H
 
@@ -9,12 +8,12 @@
 
 /// Bytes kept of one request.
 #define NCT_RECORD_REQUEST_BYTES ((size_t)64 * 1024)
-/// Bytes kept in all, the rows included.
+/// Bytes kept in total, including the rows.
 #define NCT_RECORD_TOTAL_BYTES ((size_t)64 * 1024 * 1024)
 
-/// Where one request lies.
+/// The location of one request.
 typedef struct nct_record_row {
-    /// Place of its first byte in `kept`.
+    /// Offset of its first byte in `kept`.
     size_t offset;
     /// Bytes kept.
     size_t kept_length;
@@ -24,9 +23,9 @@ typedef struct nct_record_row {
     size_t connection;
 } nct_record_row;
 
-/// What is counted.
+/// The counts.
 typedef enum nct_record_count {
-    /// Requests received whole.
+    /// Requests received completely.
     NCT_COUNT_REQUESTS,
     /// Connections accepted.
     NCT_COUNT_CONNECTIONS,
@@ -34,91 +33,90 @@ typedef enum nct_record_count {
     NCT_COUNT_RECEIVED,
     /// Handshakes that resumed a session.
     NCT_COUNT_RESUMED,
-    /// Client certificates shown and trusted.
+    /// Client certificates presented and trusted.
     NCT_COUNT_CERTIFICATES,
-    /// Tunnels made.
+    /// Tunnels opened.
     NCT_COUNT_TUNNELS,
-    /// Targets that came as a name.
+    /// Targets given as a name.
     NCT_COUNT_NAMES,
-    /// Replies stalled now; this and what follows is not forgotten.
+    /// Stalled replies. This count and the next are not reset.
     NCT_COUNT_STALLED,
-    /// Connections open now.
+    /// Open connections.
     NCT_COUNT_OPEN,
-    /// How many there are.
+    /// Number of counts.
     NCT_COUNT_COUNT,
 } nct_record_count;
 
 /// The record; every function locks it.
 typedef struct nct_record {
-    /// Guards everything below.
+    /// Guards all fields below.
     pthread_mutex_t mutex;
     /// Signalled at every change; measures time on CLOCK_MONOTONIC.
     pthread_cond_t changed;
-    /// The requests' bytes, one after another.
+    /// The requests' bytes, concatenated.
     nct_bytes kept;
     /// nct_record_row values.
     nct_bytes rows;
-    /// By nct_record_count.
+    /// Indexed by nct_record_count.
     size_t counts[NCT_COUNT_COUNT];
     /// Number of the latest connection.
     size_t last_connection;
     /// Ticket of the latest stall.
     uint64_t last_stall;
-    /// Stalls up to this ticket may go on.
+    /// Stalls up to this ticket may continue.
     uint64_t released_stall;
-    /// The space is used up.
+    /// The space is exhausted.
     bool is_full;
-    /// Requests are counted and not kept.
+    /// Requests are counted but not kept.
     bool is_forgetful;
 } nct_record;
 
-/// Makes an empty record.
+/// Initializes an empty record.
 void nct_record_init(nct_record *record);
 
 /// Frees it.
 void nct_record_deinit(nct_record *record);
 
-/// A connection was accepted; returns its number, never 0.
+/// Counts an accepted connection. Returns its number, never 0.
 size_t nct_record_opened(nct_record *record);
 
-/// A connection was closed.
+/// Counts a closed connection.
 void nct_record_closed(nct_record *record);
 
 /// Adds to a count.
 void nct_record_add(nct_record *record, nct_record_count what, size_t count);
 
-/// A request was received whole; `first` holds its first bytes.
+/// Records a complete request; `first` holds its first bytes.
 void nct_record_request(nct_record *record, size_t connection, const nct_bytes *first, uint64_t full_length);
 
-/// A reply stalled; returns its ticket, never 0.
+/// Counts a stalled reply. Returns its ticket, never 0.
 uint64_t nct_record_stall(nct_record *record);
 
-/// A stalled reply's connection ended before a release.
+/// Ends the stall of a reply whose connection ended before a release.
 void nct_record_stall_ended(nct_record *record, uint64_t ticket);
 
-/// Releases what is stalled now: the count falls to 0 at once.
+/// Releases what is stalled now. The count becomes 0 immediately.
 void nct_record_release_stalls(nct_record *record);
 
-/// The last ticket that was released.
+/// Returns the last released ticket.
 uint64_t nct_record_released(nct_record *record);
 
-/// A count as it is now.
+/// Returns the current value of a count.
 size_t nct_record_now(nct_record *record, nct_record_count what);
 
-/// Waits until a count is at least `count`; false when the time passed first.
+/// Waits until a count is at least `count`. Returns false after the timeout.
 bool nct_record_wait(nct_record *record, nct_record_count what, size_t count, uint32_t timeout_ms);
 
-/// Waits until no connection is open; false when the time passed first.
+/// Waits until no connection is open. Returns false after the timeout.
 bool nct_record_wait_for_silence(nct_record *record, uint32_t timeout_ms);
 
 /// Copies a request; see nct_server_copy_request().
 size_t nct_record_copy(nct_record *record, size_t index, void *bytes, size_t capacity);
 
-/// The number of the connection of a request; 0 when there is no such request.
+/// Returns the number of a request's connection, or 0 if there is no such request.
 size_t nct_record_connection(nct_record *record, size_t index);
 
-/// Forgets requests and sets what is counted, but not what is open or stalled,
-/// to 0.
+/// Deletes the requests and resets the counts, except those of open connections and stalled replies.
 void nct_record_forget(nct_record *record);
 
 #endif

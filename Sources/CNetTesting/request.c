@@ -64,8 +64,7 @@ static bool parse_number(uint64_t *out, const char *text, size_t length, unsigne
     return true;
 }
 
-/// Finds the path in a target in origin form, or in the absolute form that a
-/// proxy is sent (RFC 9112, 3.2.2).
+/// Finds the path in a target in origin form, or in the absolute form that proxies receive (RFC 9112, 3.2.2).
 static bool take_path(nct_request *request, const char *target, size_t length) {
     const char *scheme = memmem(target, length, "://", 3);
     if (target[0] != '/' && scheme != NULL) {
@@ -83,7 +82,7 @@ static bool take_path(nct_request *request, const char *target, size_t length) {
 static bool parse_request_line(nct_request *request, const char *line, size_t length) {
     const char *target = memchr(line, ' ', length);
     const char *version = memrchr(line, ' ', length);
-    // A second space is no part of a target (RFC 9112, 3.2).
+    // A target contains no space (RFC 9112, 3.2).
     if (target == NULL || target == line || version - target < 2 ||
         memchr(target + 1, ' ', (size_t)(version - target - 1)) != NULL)
         return false;
@@ -111,7 +110,7 @@ static nct_bytes *kept_field(nct_request *request, const char *name, size_t leng
     return NULL;
 }
 
-/// Whether a list, with commas between, has this word.
+/// Returns true if a comma-separated list has this word.
 static bool has_word(const char *list, size_t length, const char *word) {
     const char *end = list + length;
     while (list < end) {
@@ -129,7 +128,7 @@ static bool has_word(const char *list, size_t length, const char *word) {
     return false;
 }
 
-/// Two lengths that differ are no length (RFC 9112, 6.3).
+/// Two different lengths are invalid (RFC 9112, 6.3).
 static bool take_length(nct_request *request, const char *value, size_t length) {
     uint64_t before = request->remaining;
     bool is_second = request->phase == NCT_EXPECT_BODY;
@@ -165,7 +164,7 @@ static bool parse_field(nct_request *request, const char *line, size_t length) {
     return true;
 }
 
-/// Reads the lines of a head that ends with its last line's CR LF.
+/// Parses the lines of a head, which ends with its last line's CR LF.
 static bool parse_head(nct_request *request, const char *head, size_t length) {
     const char *end = head + length;
     request->phase = NCT_EXPECT_NOTHING;
@@ -199,7 +198,7 @@ nct_progress nct_request_take_head(nct_request *request, nct_bytes *in) {
 
 /* --- body --- */
 
-/// Takes what is there of `remaining`; WHOLE when none remains.
+/// Takes the available part of `remaining`. Returns WHOLE if none remains.
 static nct_progress take_remaining(nct_request *request, nct_bytes *in, bool is_kept) {
     size_t count = in->length < request->remaining ? in->length : (size_t)request->remaining;
     if (is_kept && !nct_bytes_append(&request->body, nct_bytes_first(in), count))
@@ -211,7 +210,7 @@ static nct_progress take_remaining(nct_request *request, nct_bytes *in, bool is_
     return request->remaining == 0 ? NCT_PROGRESS_WHOLE : NCT_PROGRESS_MORE;
 }
 
-/// Takes one line of chunk framing and moves to the phase that follows it.
+/// Parses one line of chunk framing, and moves to the next phase.
 static nct_progress take_line(nct_request *request, nct_bytes *in) {
     const char *line = (const char *)nct_bytes_first(in);
     const char *end = memmem(line, in->length, "\r\n", 2);

@@ -1,17 +1,16 @@
-/// A request as it arrives: first its head, then its body, from a buffer that
-/// may hold the next request too.
+/// Parses a request as it arrives, first its head, then its body, from a buffer that may also hold the next request.
 #ifndef NCT_REQUEST_H
 #define NCT_REQUEST_H
 
 #include "bytes.h"
 
-/// How far the parser came.
+/// The progress of the parser.
 typedef enum nct_progress {
     /// More bytes are needed.
     NCT_PROGRESS_MORE,
-    /// The part is whole.
+    /// The part is complete.
     NCT_PROGRESS_WHOLE,
-    /// It is no HTTP/1 request, or memory ran out.
+    /// It is not an HTTP/1 request, or memory is exhausted.
     NCT_PROGRESS_BAD,
 } nct_progress;
 
@@ -45,28 +44,27 @@ typedef enum nct_request_field {
     NCT_FIELD_AUTHORIZATION,
     /// Proxy-Authorization.
     NCT_FIELD_PROXY_AUTHORIZATION,
-    /// How many there are.
+    /// Number of fields.
     NCT_FIELD_COUNT,
 } nct_request_field;
 
-/// One request; zeroed is ready.
+/// One request. A zeroed struct is ready for use.
 typedef struct nct_request {
-    /// The first bytes, as many as the record keeps.
+    /// The first bytes, up to the record's limit.
     nct_bytes first;
     /// Bytes received.
     uint64_t length;
     /// Bytes of the body received, without framing.
     uint64_t body_received;
-    /// The path, up to '?'.
+    /// The path up to '?'.
     nct_bytes path;
     /// Values of fields; empty for none.
     nct_bytes fields[NCT_FIELD_COUNT];
-    /// The body without chunk framing, when it was asked for.
+    /// The body without chunk framing, if it is kept.
     nct_bytes body;
-    /// Bytes of the body or chunk to come.
+    /// Bytes of the body or chunk that are still expected.
     uint64_t remaining;
-    /// Bytes of the buffer that hold no end of head; a later search begins behind
-    /// them.
+    /// Bytes of the buffer that do not contain the end of the head. The next search begins after them.
     size_t searched;
     /// What is expected next.
     nct_request_phase phase;
@@ -76,20 +74,20 @@ typedef struct nct_request {
     bool is_get;
     /// The connection ends after the reply (Connection: close, HTTP/1.0).
     bool is_last;
-    /// The client waits for 100 Continue.
+    /// The client expects 100 Continue.
     bool is_waiting;
 } nct_request;
 
 /// Frees what it holds.
 void nct_request_deinit(nct_request *request);
 
-/// Makes it ready for the next request and keeps its storage.
+/// Resets it for the next request, and keeps its storage.
 void nct_request_reset(nct_request *request);
 
-/// Takes the head from `in`; WHOLE at once when it was taken before.
+/// Takes the head from `in`. Returns WHOLE immediately if it was taken before.
 nct_progress nct_request_take_head(nct_request *request, nct_bytes *in);
 
-/// Takes body bytes from `in`, and keeps them when `is_kept` is set.
+/// Takes body bytes from `in`, and keeps them if `is_kept` is set.
 nct_progress nct_request_take_body(nct_request *request, nct_bytes *in, bool is_kept);
 
 #endif

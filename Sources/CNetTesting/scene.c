@@ -7,18 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// The certificates of a scene; those that it does not need are made too.
+/// The certificates of a fixture. All are created, whether it needs them or not.
 enum {
     ROOT,
     OTHER_ROOT,
-    STRANGER, // an authority that nobody trusts
+    STRANGER, // an untrusted authority
     MIDDLE,
     LEAF,
     RENEWED,   // with the leaf's key
     REPLACED,  // with the backup's key
-    UNRELATED, // a key that nobody shows
-    EVIL,      // the leaf's name, by the other root
-    SHOWN,     // what the scene's wish made
+    UNRELATED, // a key that is never presented
+    EVIL,      // the leaf's name, signed by the other root
+    SHOWN,     // created from the fixture's `nct_wish`
     MADE_COUNT,
 };
 
@@ -38,8 +38,8 @@ struct nct_scene {
 
 typedef struct role {
     int which;
-    int issuer; // -1: it signs itself
-    int key_of; // -1: it has a key of its own
+    int issuer; // -1: self-signed
+    int key_of; // -1: its own key
     const char *name;
     const char *names;
     bool is_authority;
@@ -92,7 +92,7 @@ static bool make_all(nct_scene *scene) {
            make(scene, (role){EVIL, OTHER_ROOT, -1, "leaf", OF_LOCALHOST, false}) && make_shown(scene);
 }
 
-/// Joins the PEM texts of some certificates; -1 ends them. The first one's key is the server's.
+/// Joins the PEM texts of some certificates; -1 ends the list. The server uses the first one's key.
 static char *join(const nct_scene *scene, const int *which) {
     size_t length = 0;
     for (size_t i = 0; which[i] >= 0; i++)
@@ -132,7 +132,7 @@ static const int *chain_of(nct_plot_chain chain) {
 
 /* --- pins --- */
 
-/// Puts a pin in the place of "@name".
+/// Replaces "@name" by a pin.
 static char *fill_pin(const nct_scene *scene, const char *plan) {
     const char *equals = strrchr(plan, '@') != NULL ? strchr(plan, '=') : NULL;
     const char *port = strstr(plan, ":@port");
@@ -169,7 +169,7 @@ static bool fill_pins(nct_scene *scene) {
     return is_filled;
 }
 
-/* --- the scene --- */
+/* --- fixtures --- */
 
 static bool start(nct_scene *scene) {
     const int *shown = chain_of(scene->plot->chain);

@@ -1,4 +1,4 @@
-/// What happens in the scenes of trust, as a table.
+/// The table of trust fixtures.
 #ifndef NCT_SCENE_PLOT_H
 #define NCT_SCENE_PLOT_H
 
@@ -7,7 +7,7 @@
 
 #define NCT_PLOT_PINS 4
 
-/// Which chain is shown.
+/// The chain that the server presents.
 typedef enum nct_plot_chain {
     PLAIN,
     WHOLE,
@@ -17,15 +17,15 @@ typedef enum nct_plot_chain {
     BY_OTHER_ROOT,
     WITH_DECOYS,
     WITH_ROOT_DECOY,
-    WISHED,       // by the root
-    WISHED_BELOW, // by the middle
-    WISHED_ALONE, // by itself
+    WISHED,       // signed by the root
+    WISHED_BELOW, // signed by the intermediate
+    WISHED_ALONE, // self-signed
     BY_STRANGER,
-    CONSTRAINED, // by a middle that may sign for other names only
-    PERMITTED,   // by a middle that may sign for this name
+    CONSTRAINED, // by an intermediate that may only sign for other names
+    PERMITTED,   // by an intermediate that may sign for this name
 } nct_plot_chain;
 
-/// One scene before it is set.
+/// One fixture before it is started.
 typedef struct nct_plot {
     const char *name;
     const char *ending;
@@ -37,9 +37,9 @@ typedef struct nct_plot {
     bool reports_only;
 } nct_plot;
 
-/// Every plot there is.
+/// All fixtures.
 extern const nct_plot nct_plots[];
-/// How many.
+/// Their number.
 extern const size_t nct_plot_count;
 
 #endif

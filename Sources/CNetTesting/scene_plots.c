@@ -4,7 +4,7 @@
 #define WRONG "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 
 const nct_plot nct_plots[] = {
-    // What is believed without pins.
+    // Without pins.
     {.name = "a chain of a trusted authority is believed", .ending = "NC_OK", .chain = WHOLE},
     {.name = "a chain of a second trusted authority is believed", .ending = "NC_OK", .chain = BY_OTHER_ROOT},
     {.name = "a chain of a stranger is not", .ending = "NC_ERR_TLS_UNTRUSTED", .chain = BY_STRANGER},
@@ -78,7 +78,7 @@ const nct_plot nct_plots[] = {
      .chain = WISHED,
      .wish = {.names = OF_LOCALHOST, .is_bare = true}},
 
-    // Pins.
+    // With pins.
     {.name = "the leaf's pin is found", .ending = "NC_OK", .chain = WHOLE, .pins = {"localhost=@leaf"}},
     {.name = "the intermediate's pin is found", .ending = "NC_OK", .chain = WHOLE, .pins = {"localhost=@middle"}},
     {.name = "the root's pin is found though the root is not sent",
@@ -211,7 +211,7 @@ const nct_plot nct_plots[] = {
      .host = "127.0.0.1",
      .pins = {"127.0.0.1=" WRONG}},
 
-    // Less than everything.
+    // Relaxed policies.
     {.name = "whoever accepts anything accepts a self-signed certificate",
      .ending = "NC_OK",
      .chain = WISHED_ALONE,
@@ -250,7 +250,7 @@ const nct_plot nct_plots[] = {
      .pins = {"localhost=@unrelated"},
      .reports_only = true},
 
-    // In the clear.
+    // Plain HTTP.
     {.name = "plain http to a pinned host is refused",
      .ending = "NC_ERR_PLAINTEXT_REFUSED",
      .chain = PLAIN,

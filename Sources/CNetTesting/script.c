@@ -25,7 +25,7 @@ static bool append_optional(nct_bytes *out, const char *text) {
     return text == NULL || nct_bytes_append_text(out, text);
 }
 
-/// Decides the numbers and flags, which depend on each other in this order.
+/// Derives the numbers and flags, which depend on each other in this order.
 static void decide(nct_script *script, const nct_reply *reply) {
     script->status = reply->status;
     if (reply->status == 0)
@@ -48,8 +48,7 @@ static void decide(nct_script *script, const nct_reply *reply) {
     if (script->is_endless_body && script->chunk_bytes == 0)
         script->chunk_bytes = DEFAULT_CHUNK_BYTES;
     script->answers_ranges = reply->answers_ranges && script->status == 200 && !script->is_echo && !script->is_raw;
-    // Chunked framing is announced once; lines that announce it themselves still
-    // get chunks.
+    // Chunked framing is announced once. If the script's lines announce it, the body is still sent in chunks.
     script->is_framed = has_line(reply->headers, "Transfer-Encoding") ||
                         (script->chunk_bytes == 0 && has_line(reply->headers, "Content-Length"));
     script->is_typed = has_line(reply->headers, "Content-Type");
@@ -104,7 +103,7 @@ nct_script *nct_script_new(const nct_reply *reply) {
     if (nct_bytes_append(&script->body, reply->body, reply->body_length) && append_lines(&script->lines, reply) &&
         append_optional(&script->interim, reply->interim) && append_tail(script, reply) &&
         add_challenge(script, reply)) {
-        // The file is taken over last, so that a failure leaves it to the caller.
+        // Ownership of the file is taken last, so that it stays with the caller after a failure.
         script->has_file = reply->has_file;
         return script;
     }

@@ -1,5 +1,4 @@
-/// One reply made ready: copied once, shared by reference count between
-/// connections.
+/// One prepared reply, copied once and shared between connections by a reference count.
 #ifndef NCT_SCRIPT_H
 #define NCT_SCRIPT_H
 
@@ -8,8 +7,7 @@
 
 #include <stdatomic.h>
 
-/// A reply made ready; nothing in it changes after nct_script_new() but the
-/// count.
+/// A prepared reply. After nct_script_new() only the count changes.
 typedef struct nct_script {
     /// Owners.
     atomic_size_t references;
@@ -17,73 +15,71 @@ typedef struct nct_script {
     nct_bytes interim;
     /// Location and the script's header lines, NUL-terminated.
     nct_bytes lines;
-    /// Body as given.
+    /// Body from the script.
     nct_bytes body;
-    /// What follows the body: the last chunk and the trailer.
+    /// The last chunk and the trailer.
     nct_bytes tail;
-    /// What follows the tail again and again; NULL for nothing.
+    /// Repeated endlessly after the tail; NULL for nothing.
     const char *unit;
-    /// `Basic …` that a request must show; empty for none.
+    /// `Basic …` that a request must have; empty for none.
     nct_bytes credentials;
-    /// Sent to who does not show it; owned.
+    /// Sent to requests without the credentials; owned.
     struct nct_script *challenge;
-    /// When not 0, the pattern's length, instead of `body`.
+    /// If not 0, the pattern's length, instead of `body`.
     uint64_t pattern_length;
-    /// When not 0, the length of a chunk.
+    /// If not 0, the length of a chunk.
     size_t chunk_bytes;
-    /// When `is_cut` is set, the bytes sent before `ending`.
+    /// If `is_cut` is set, the bytes to send before `ending`.
     uint64_t cut_after;
-    /// When not 0, the bytes sent at a time.
+    /// If not 0, the bytes to send at a time.
     size_t drip_bytes;
     /// Milliseconds between them.
     uint32_t drip_ms;
     /// Status code.
     unsigned status;
-    /// What follows.
+    /// How the connection ends.
     nct_ending ending;
-    /// Whether the request's body is waited for.
+    /// Whether the reply waits for the request's body.
     nct_early early;
-    /// What never ends.
+    /// The part that never ends.
     nct_endless endless;
-    /// `cut_after` counts.
+    /// `cut_after` applies.
     bool is_cut;
-    /// It counts from the body's first byte.
+    /// `cut_after` counts from the body's first byte.
     bool is_cut_in_body;
     /// The request's body is the reply's.
     bool is_echo;
-    /// There is no head, and HEAD is not respected.
+    /// There is no head, and HEAD is ignored.
     bool is_raw;
-    /// The status forbids a body (1xx, 204, 304), or what never ends comes before
-    /// the body.
+    /// The status forbids a body (1xx, 204, 304), or an endless part precedes the body.
     bool is_bodiless;
-    /// What never ends is part of the body.
+    /// The endless part is in the body.
     bool is_endless_body;
-    /// The script's lines say how the body ends.
+    /// The script's lines define how the body ends.
     bool is_framed;
-    /// The script's lines hold Content-Type.
+    /// The script's lines have Content-Type.
     bool is_typed;
-    /// Range is respected.
+    /// Range is supported.
     bool answers_ranges;
-    /// The body is the file's.
+    /// The body comes from the file.
     bool has_file;
     /// The descriptor; owned when `has_file` is set.
     int file;
-    /// Where in it the body begins.
+    /// Offset in the file where the body begins.
     uint64_t file_offset;
-    /// Bytes of it.
+    /// Bytes to send.
     uint64_t file_length;
     /// Milliseconds before the reply begins.
     uint32_t delay_ms;
 } nct_script;
 
-/// Makes a reply ready; NULL when memory ran out. Give it up with
-/// nct_script_release().
+/// Prepares a reply. Returns NULL if memory is exhausted. Release it with nct_script_release().
 nct_script *nct_script_new(const nct_reply *reply);
 
 /// Adds an owner and returns the script.
 nct_script *nct_script_retain(nct_script *script);
 
-/// Gives up one ownership; NULL is harmless.
+/// Removes an owner. NULL is allowed.
 void nct_script_release(nct_script *script);
 
 #endif

@@ -15,7 +15,7 @@
 
 #define MAX_EVENTS 256
 
-/* --- the loop --- */
+/* --- event loop --- */
 
 static void listen_for(nct_server *server, uint32_t events) {
     struct epoll_event event = {.events = events, .data.ptr = &server->listener};
@@ -29,7 +29,7 @@ static void accept_all(nct_server *server) {
         if (fd >= 0) {
             nct_connection_open(&server->desk, fd);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-            // A listener that stays readable would spin the loop.
+            // A listener that stays readable would make the loop spin.
             listen_for(server, 0);
             return;
         } else if (errno != ECONNABORTED && errno != EINTR) {
@@ -38,7 +38,7 @@ static void accept_all(nct_server *server) {
     }
 }
 
-/// Does what other threads asked for.
+/// Does what other threads requested.
 static void serve_wake(nct_server *server) {
     uint64_t wakes;
     while (read(server->waker, &wakes, sizeof wakes) < 0 && errno == EINTR)
@@ -66,8 +66,7 @@ static void *run_loop(void *context) {
             else
                 nct_connection_handle(events[i].data.ptr, events[i].events);
         }
-        // After the batch, because a released connection may be freed while its own
-        // event still waits in it.
+        // After the batch, because a released connection may be freed while its own event is still in the batch.
         if (is_woken)
             serve_wake(server);
         timeout_ms = nct_connection_resume_due(&server->desk);
@@ -80,7 +79,7 @@ static void *run_loop(void *context) {
     return NULL;
 }
 
-/* --- its life --- */
+/* --- lifecycle --- */
 
 void nct_server_wake(nct_server *server) {
     uint64_t one = 1;
@@ -109,7 +108,7 @@ static int open_poller(nct_server *server, bool is_accepting_late) {
     return 0;
 }
 
-/// What is answered to a client's hello instead of a handshake.
+/// Returns the reply to a ClientHello instead of a handshake.
 static const nct_reply *greeting_of(nct_identity identity) {
     static const char garbage[] = "These bytes are not TLS, whatever the client hoped for.\r\n";
     // RFC 8446, 5.1 and 6: an alert record of version 1.2, fatal,
@@ -140,8 +139,8 @@ static int make_replies(nct_desk *desk, nct_identity identity) {
 static int make_context(nct_server *server, const nct_server_options *options) {
     if (options->identity == NCT_PLAIN)
         return 0;
-    // As the engine does: OpenSSL's own exit handler frees what other threads
-    // still use when a test returns from main.
+    // Like the engine: otherwise OpenSSL's exit handler frees state that other threads still use when a test returns
+    // from main.
     OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
     char names[768];
     int length = snprintf(
@@ -164,8 +163,7 @@ static int make_context(nct_server *server, const nct_server_options *options) {
     return server->desk.context == NULL ? EPROTO : 0;
 }
 
-/// Starts the thread with every signal blocked, SIGPIPE above all: OpenSSL
-/// writes without MSG_NOSIGNAL.
+/// Starts the thread with every signal blocked, above all SIGPIPE, because OpenSSL writes without MSG_NOSIGNAL.
 static int start_thread(nct_server *server) {
     sigset_t all;
     sigset_t previous;

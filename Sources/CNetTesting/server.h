@@ -1,4 +1,4 @@
-/// What a running server holds.
+/// The state of a running server.
 #ifndef NCT_SERVER_H
 #define NCT_SERVER_H
 
@@ -7,32 +7,31 @@
 
 /// A running server.
 struct nct_server {
-    /// What its connections share.
+    /// State that its connections share.
     nct_desk desk;
-    /// Made when it started; zeroed for plain.
+    /// Created at its start; zeroed for plain.
     nct_certificate certificate;
-    /// The loop's thread.
+    /// The event loop's thread.
     pthread_t thread;
-    /// Path to remove when it stops; malloc'ed, NULL for none.
+    /// Path to remove at its stop; malloc'ed, NULL for none.
     char *unix_path;
-    /// The loop is to end.
+    /// The event loop must end.
     atomic_bool is_stopping;
-    /// The loop is to accept, which it did not so far.
+    /// The event loop must begin to accept.
     atomic_bool is_opening;
     /// The listening socket.
     int listener;
-    /// The eventfd that wakes the loop.
+    /// The eventfd that wakes the event loop.
     int waker;
     /// The port that it listens on.
     uint16_t port;
-    /// The loop runs.
+    /// The event loop is running.
     bool has_thread;
-    /// Loop thread only: descriptors ran out, so the listener is not polled until
-    /// a connection closes.
+    /// Event loop thread only: descriptors ran out, so the listener is not polled until a connection closes.
     bool is_full;
 };
 
-/// Wakes the loop. Thread-safe.
+/// Wakes the event loop. Thread-safe.
 void nct_server_wake(nct_server *server);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Scripts in the order in which they answer.
+/// Scripts in the order of use.
 struct sequence {
     size_t count;
     size_t next;

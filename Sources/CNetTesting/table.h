@@ -1,4 +1,4 @@
-/// Replies by path, and for each path one after another.
+/// Replies by path; each path has a sequence of them.
 #ifndef NCT_TABLE_H
 #define NCT_TABLE_H
 
@@ -6,27 +6,26 @@
 
 #include <pthread.h>
 
-/// Replies by path; zeroed storage before nct_table_init().
+/// Replies by path. Zero the storage before nct_table_init().
 typedef struct nct_table {
     /// Guards the rows.
     pthread_mutex_t mutex;
     /// Chains by hash of the path.
     struct nct_table_row *rows[1024];
-    /// Answers what has no script; owned.
+    /// The reply for a path without a script; owned.
     nct_script *fallback;
 } nct_table;
 
-/// Makes an empty table; false when memory ran out.
+/// Initializes an empty table. Returns false if memory is exhausted.
 bool nct_table_init(nct_table *table);
 
-/// Frees every row; harmless when init failed.
+/// Frees every row. Allowed after a failed init.
 void nct_table_deinit(nct_table *table);
 
-/// Sets the replies of a path, at least one; false when memory ran out, with
-/// nothing changed.
+/// Sets the replies of a path, at least one. Returns false, with nothing changed, if memory is exhausted.
 bool nct_table_set(nct_table *table, const char *path, const nct_reply *replies, size_t count);
 
-/// The next reply for a path, or that of "*", or 404; retained for the caller.
+/// Returns the next reply for a path, or that of "*", or 404; retained for the caller.
 nct_script *nct_table_next(nct_table *table, const void *path, size_t length);
 
 #endif

@@ -34,7 +34,7 @@ static bool set_versions(SSL_CTX *context, const nct_server_options *options) {
     int most = options->is_tls_1_2_only ? TLS1_2_VERSION : TLS1_3_VERSION;
     if (options->identity == NCT_TLS_1_1) {
         least = most = TLS1_1_VERSION;
-        // Its signatures are made with SHA-1, which OpenSSL's level 1 refuses.
+        // TLS 1.1 signatures use SHA-1, which OpenSSL's security level 1 rejects.
         SSL_CTX_set_security_level(context, 0);
     }
     return SSL_CTX_set_min_proto_version(context, least) == 1 && SSL_CTX_set_max_proto_version(context, most) == 1;
@@ -49,7 +49,7 @@ static bool set_client_check(SSL_CTX *context, const nct_certificate *certificat
            SSL_CTX_add_client_CA(context, certificate->authority) == 1;
 }
 
-/// Takes a good ticket and gives no new one for it.
+/// Accepts a valid ticket without issuing a new one.
 static SSL_TICKET_RETURN keep_ticket(SSL *ssl, SSL_SESSION *session, const unsigned char *name, size_t name_length,
                                      SSL_TICKET_STATUS status, void *context) {
     (void)ssl;
@@ -71,7 +71,7 @@ static bool set_tickets(SSL_CTX *context, nct_tickets tickets) {
     return tickets != NCT_TICKETS_KEPT || SSL_CTX_set_session_ticket_cb(context, NULL, keep_ticket, NULL) == 1;
 }
 
-/// Shows the options' own chain, decoys and all. Weak ones are no fault here.
+/// Presents the options' chain unchanged, including decoys and weak certificates.
 static bool show_chain(SSL_CTX *context, const nct_server_options *options) {
     SSL_CTX_set_security_level(context, 0);
     BIO *chain = BIO_new_mem_buf(options->chain_pem, -1);
@@ -101,7 +101,7 @@ static bool show(SSL_CTX *context, const nct_certificate *certificate, const nct
            SSL_CTX_use_PrivateKey(context, certificate->key) == 1;
 }
 
-/// OpenSSL frees what it is handed.
+/// OpenSSL frees the response that it receives.
 static int staple(SSL *ssl, void *data) {
     const nct_certificate *kept = data;
     void *copy = OPENSSL_memdup(kept->staple, kept->staple_length);
@@ -136,8 +136,7 @@ SSL_CTX *nct_wire_context_new(const nct_certificate *certificate, const nct_serv
 
 bool nct_wire_init(nct_wire *wire, int fd, SSL_CTX *context) {
     *wire = (nct_wire){.fd = fd};
-    // Without this the tail of a reply waits for an acknowledgement, and RST
-    // would overtake it.
+    // Without this the tail of a reply waits for an acknowledgement, and RST would overtake it.
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
     if (context == NULL)
         return true;
@@ -247,7 +246,7 @@ nct_wire_result nct_wire_end(nct_wire *wire, bool is_announced) {
 nct_wire_result nct_wire_finish(nct_wire *wire, bool is_announced) {
     if (nct_wire_end(wire, is_announced) == NCT_WIRE_WANT_WRITE)
         return NCT_WIRE_WANT_WRITE;
-    // A socket closed with unread bytes sends RST instead of what it still has to send.
+    // Closing a socket with unread bytes sends RST instead of the remaining output.
     (void)nct_wire_drain(wire);
     return NCT_WIRE_DONE;
 }
@@ -256,7 +255,7 @@ nct_wire_result nct_wire_flush(nct_wire *wire) {
     int unsent = 0;
     if (ioctl(wire->fd, SIOCOUTQNSD, &unsent) != 0 || unsent == 0)
         return NCT_WIRE_DONE;
-    // Makes "writable" mean "nothing is unsent".
+    // With this, "writable" means that nothing is unsent.
     setsockopt(wire->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &(int){1}, sizeof(int));
     return NCT_WIRE_WANT_WRITE;
 }

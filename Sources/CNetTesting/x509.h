@@ -1,4 +1,4 @@
-/// Parts of the certificates that are made for tests.
+/// Parts of test certificates.
 #ifndef NCT_X509_H
 #define NCT_X509_H
 

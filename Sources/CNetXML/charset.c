@@ -7,13 +7,12 @@
 #include <strings.h>
 
 enum {
-    /// So many bytes are converted at a time; the text of one is at most four times as long, and what a charset holds
-    /// back comes on top.
+    /// Bytes converted at a time. Their text is at most four times as long, plus what the decoder held back.
     STEP_BYTES = 2 << 10,
     MAX_TEXT_BYTES = 8 * STEP_BYTES,
 };
 
-/// How a text begins in some charset.
+/// The first bytes of a text in some charset.
 typedef struct beginning {
     const char *bytes;
     size_t count;
@@ -21,7 +20,7 @@ typedef struct beginning {
     const char *charset;
 } beginning;
 
-// The longer ones first (XML 1.0, appendix F.1).
+// The longer ones come first (XML 1.0, appendix F.1).
 static const beginning beginnings[] = {
     {"\0\0\xFE\xFF", 4, 4, "UTF-32BE"}, {"\xFF\xFE\0\0", 4, 4, "UTF-32LE"}, {"\0\0\0<", 4, 0, "UTF-32BE"},
     {"<\0\0\0", 4, 0, "UTF-32LE"},      {"\xEF\xBB\xBF", 3, 3, "utf-8"},    {"\xFE\xFF", 2, 2, "UTF-16BE"},
@@ -32,7 +31,7 @@ static const char declaration[] = "<?xml";
 
 /* --- names --- */
 
-/// libxml2 reads UTF-8 itself, and says where it is wrong.
+/// libxml2 reads UTF-8 itself, and locates errors in it.
 static bool is_utf8(const char *label) {
     const char *name = nc_charset_name(nc_slice_of(label));
     return name != NULL && strcmp(name, "UTF-8") == 0;
@@ -76,7 +75,7 @@ static void skip_spaces(const uint8_t *head, size_t count, size_t *at) {
     }
 }
 
-/// Goes over one name="value" of a declaration; the value lies between `*from` and `*end`. False when there is none.
+/// Skips one name="value" of a declaration. The value lies between `*from` and `*end`. Returns false if there is none.
 static bool next_value(const uint8_t *head, size_t count, size_t *at, size_t *from, size_t *end) {
     while (*at < count && isalpha(head[*at])) {
         (*at)++;
@@ -100,7 +99,7 @@ static bool next_value(const uint8_t *head, size_t count, size_t *at, size_t *fr
     return true;
 }
 
-/// The charset that a declaration names; what is wrong with one is libxml2's to say.
+/// Finds the charset that a declaration names. libxml2 reports errors in the declaration.
 static bool find_declared(char out[CHARSET_BYTES], const uint8_t *head, size_t count) {
     static const char encoding[] = "encoding";
     size_t at = sizeof declaration - 1;
@@ -165,7 +164,7 @@ bool converter_feed(charset_converter *converter, const uint8_t *bytes, size_t c
         size_t step = count < STEP_BYTES ? count : STEP_BYTES;
         nc_buf_reset(&text);
         nc_status status = nc_charset_decoder_feed(converter->decoder, &text, nc_slice_make(bytes, step), NULL);
-        // The text before a bad byte is delivered, so that an earlier mistake of the markup is reported first.
+        // The text before a bad byte is delivered, so that an earlier markup error is reported first.
         is_good = take_text(&text, take, ctx) && status == NC_OK;
         bytes += step;
         count -= step;

@@ -1,5 +1,5 @@
-/// What a text is written in, and its way to UTF-8. libxml2 converts by whatever lies before it at the time, so that
-/// bytes of no charset were refused or not as the pieces fell; it is given UTF-8 alone.
+/// Detects the charset of a text and converts it to UTF-8. libxml2's own conversion depends on how the input is cut
+/// into pieces: bytes that are invalid in the charset were rejected or not. So libxml2 only receives UTF-8.
 #ifndef NETXML_CHARSET_H
 #define NETXML_CHARSET_H
 
@@ -11,35 +11,34 @@
 enum {
     /// The longest name of a charset, with its NUL.
     CHARSET_BYTES = 48,
-    /// By so much of a text its charset is known; no declaration is longer.
+    /// Enough bytes to determine the charset; no declaration is longer.
     HEAD_BYTES = 1024,
 };
 
-/// A conversion under way; all zero passes UTF-8 on.
+/// A conversion in progress. A zeroed struct passes UTF-8 through.
 typedef struct charset_converter {
     nc_charset_decoder *decoder; // NULL for UTF-8
 } charset_converter;
 
-/// Takes converted bytes; false ends the conversion.
+/// Receives converted bytes. Returning false ends the conversion.
 typedef bool (*converted_fn)(void *ctx, const uint8_t *bytes, size_t count);
 
-/// Whether there is a charset of this name.
+/// Returns true if a charset of this name exists.
 bool charset_is_known(const char *name);
 
-/// Whether more of a text would say more of its charset.
+/// Returns true if more bytes may change the detected charset.
 bool charset_needs_more(const uint8_t *head, size_t count, bool is_named);
 
-/// What the beginning of a text is written in: by its byte order mark, by `name` (which may be empty), by the bytes
-/// that
-/// '<' has, by its own declaration; "utf-8" when nothing says otherwise. Returns the mark's length.
+/// Detects the charset of a text from its first bytes. In order of precedence: its byte order mark, `name` (which may
+/// be empty), the encoding of '<', its declaration, "utf-8". Returns the mark's length.
 size_t charset_find(char out[CHARSET_BYTES], const char *name, const uint8_t *head, size_t count);
 
-/// Begins; false when the charset is unknown.
+/// Begins a conversion. Returns false if the charset is unknown.
 bool converter_init(charset_converter *converter, const char *charset);
 void converter_deinit(charset_converter *converter);
-/// Converts the next bytes; false when they are none of the charset, or were not wanted.
+/// Converts the next bytes. Returns false if they are invalid in the charset, or `take` returned false.
 bool converter_feed(charset_converter *converter, const uint8_t *bytes, size_t count, converted_fn take, void *ctx);
-/// The text ends; false within a character.
+/// Ends the text. Returns false within a character.
 bool converter_end(charset_converter *converter, converted_fn take, void *ctx);
 
 #endif

@@ -9,7 +9,7 @@ static nc_xml_text text_of(const xmlChar *text) {
     return (nc_xml_text){.bytes = (const char *)text, .count = text == NULL ? 0 : strlen((const char *)text)};
 }
 
-/// Whether events still count: after a failure libxml2 may have more to say.
+/// Returns true if events are still delivered. After a failure libxml2 may report more.
 static bool is_live(const nc_xml_parser *parser) {
     return parser->error.status == NC_XML_OK;
 }
@@ -26,7 +26,7 @@ void parser_fail(nc_xml_parser *parser, nc_xml_status status, const char *messag
     }
     nc_xml_error *error = &parser->error;
     error->status = status;
-    // Memory may run out while libxml2 makes its context.
+    // Memory may be exhausted while libxml2 creates its context.
     xmlParserInputPtr input = parser->ctxt == NULL ? NULL : parser->ctxt->input;
     error->line = input == NULL || input->line < 0 ? 0 : (uint32_t)input->line;
     error->column = input == NULL || input->col < 0 ? 0 : (uint32_t)input->col;
@@ -56,7 +56,7 @@ static void on_text(void *ctx, const xmlChar *text, int length) {
     while (left > 0 && is_live(parser)) {
         size_t room = sizeof parser->text - parser->text_count;
         size_t count = left < room ? left : room;
-        // A character stays whole: where texts are cut does not depend on how they arrived.
+        // A character is never split, so the cuts do not depend on how the text arrived.
         while (count < left && count > 0 && (text[count] & 0xC0) == 0x80) {
             count--;
         }
@@ -111,7 +111,7 @@ static void on_start(void *ctx, const xmlChar *local, const xmlChar *prefix, con
     parser->declared[parser->depth++] = (uint16_t)namespace_count;
     parser->namespaces_in_force += (size_t)namespace_count;
     fill_namespaces(parser, namespace_count, namespaces);
-    // Those that the document type brings stand last.
+    // Attributes that the document type adds come last.
     fill_attributes(parser, attribute_count - default_count, attributes);
     nc_xml_event event = {
         .kind = NC_XML_START,
@@ -156,7 +156,7 @@ static void on_doctype(void *ctx, const xmlChar *name, const xmlChar *public_id,
     nc_xml_event event = {
         .kind = NC_XML_DOCTYPE, .local = text_of(name), .prefix = text_of(public_id), .uri = text_of(system_id)};
     tell(parser, &event);
-    // libxml2 takes a '[' behind the end for the beginning of the declarations, when it has come with it.
+    // If the '[' arrives together with the end, libxml2 treats it as the beginning of the declarations.
     xmlParserInputPtr input = parser->ctxt->input;
     if (input != NULL && input->end - input->cur >= 2 && input->cur[0] == '>' && input->cur[1] == '[') {
         parser_fail(parser, NC_XML_MALFORMED, "declarations stand behind their document type", NULL);
@@ -180,7 +180,7 @@ static void on_reference(void *ctx, const xmlChar *name) {
     parser_fail(ctx, NC_XML_ENTITY, "entity \"%s\" is not expanded", (const char *)name);
 }
 
-/// libxml2's sentences begin in upper case and end with a line end; behind some come bytes, in a line of their own.
+/// libxml2's messages begin in upper case and end with a line feed. Some are followed by bytes on their own line.
 static void take_message(nc_xml_error *error, const char *message) {
     snprintf(error->message, sizeof error->message, "%s", message == NULL ? "the text is malformed" : message);
     size_t length = strcspn(error->message, "\n");
@@ -188,7 +188,7 @@ static void take_message(nc_xml_error *error, const char *message) {
     while (length > 0 && error->message[length - 1] == '.') {
         error->message[--length] = '\0';
     }
-    // An abbreviation stays as it is.
+    // An abbreviation keeps its case.
     if (length > 1 && islower((unsigned char)error->message[1])) {
         error->message[0] = (char)tolower((unsigned char)error->message[0]);
     }
@@ -215,7 +215,7 @@ static void on_error(void *ctx, xmlErrorPtr found) {
 }
 
 void handler_init(xmlSAXHandler *handler) {
-    // What is not set does nothing: no entity is kept or looked up, nothing outside is resolved.
+    // Callbacks that are not set do nothing: no entity is stored or looked up, and nothing external is resolved.
     *handler = (xmlSAXHandler){
         .initialized = XML_SAX2_MAGIC,
         .internalSubset = on_doctype,

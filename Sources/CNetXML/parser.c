@@ -9,7 +9,7 @@ enum { DEFAULT_BYTES = 64 << 20, DEFAULT_TOKEN_BYTES = 1 << 20 };
 
 static pthread_once_t begun = PTHREAD_ONCE_INIT;
 
-// Never XML_PARSE_NOENT, DTDLOAD, DTDATTR, DTDVALID or HUGE: libxml2's own limits stay as well.
+// Never XML_PARSE_NOENT, DTDLOAD, DTDATTR, DTDVALID or HUGE. libxml2's own limits stay in force.
 static const int parse_options = XML_PARSE_NONET | XML_PARSE_IGNORE_ENC;
 
 /* --- the beginning --- */
@@ -51,15 +51,15 @@ nc_xml_status nc_xml_parser_new(nc_xml_parser **out, const nc_xml_options *optio
     if (chosen.charset != NULL) {
         snprintf(parser->charset, sizeof parser->charset, "%s", chosen.charset);
     }
-    // The callbacks' context is not libxml2's own: with that it would look entities up by itself.
+    // The callbacks' context is not libxml2's own, which would look up entities by itself.
     parser->ctxt = xmlCreatePushParserCtxt(&parser->handler, parser, NULL, 0, NULL);
     if (parser->ctxt == NULL) {
         free(parser);
         return refuse(err, NC_XML_NO_MEMORY, "memory ran out");
     }
     xmlCtxtUseOptions(parser->ctxt, parse_options);
-    // Without this an "&" in an attribute stays "&#38;", for a tree of libxml2's to read again. There is no entity that
-    // it could replace: none is ever found.
+    // Otherwise an "&" in an attribute stays "&#38;", which a libxml2 tree would parse again. No entity can be
+    // replaced, because none is ever found.
     parser->ctxt->replaceEntities = 1;
     xmlSwitchEncoding(parser->ctxt, XML_CHAR_ENCODING_UTF8);
     *out = parser;
@@ -68,7 +68,7 @@ nc_xml_status nc_xml_parser_new(nc_xml_parser **out, const nc_xml_options *optio
 
 void nc_xml_parser_free(nc_xml_parser *parser) {
     if (parser != NULL) {
-        // libxml2 keeps a document type's entities in a document of its own making.
+        // libxml2 stores a document type's entities in a document that it creates.
         xmlDocPtr kept = parser->ctxt->myDoc;
         parser->ctxt->myDoc = NULL;
         xmlFreeParserCtxt(parser->ctxt);
@@ -80,7 +80,7 @@ void nc_xml_parser_free(nc_xml_parser *parser) {
 
 /* --- reading --- */
 
-/// Counts what looks like attributes in a start tag that has not ended: libxml2 compares each with all others.
+/// Counts possible attributes in an incomplete start tag. libxml2 compares each attribute with all others.
 static bool has_too_many_attributes(const xmlChar *tag, const xmlChar *end) {
     if (end - tag < 2 || tag[0] != '<' || tag[1] == '!' || tag[1] == '?' || tag[1] == '/') {
         return false;
@@ -99,7 +99,7 @@ static bool has_too_many_attributes(const xmlChar *tag, const xmlChar *end) {
     return count > NC_XML_MAX_ATTRIBUTES;
 }
 
-/// What libxml2 keeps until it is whole is limited here.
+/// Limits what libxml2 buffers until a token is complete.
 static void check_backlog(nc_xml_parser *parser) {
     xmlParserInputPtr input = parser->ctxt->input;
     if (parser->error.status != NC_XML_OK || input == NULL || input->end <= input->cur) {
@@ -119,7 +119,7 @@ static void say_nothing(void *ctx, const char *format, ...) {
     (void)format;
 }
 
-/// libxml2 tells standard error of bytes that are no UTF-8. The hook is the thread's own, and is put back.
+/// libxml2 reports invalid UTF-8 to standard error. The hook is thread-local, and is restored.
 static int parse_quietly(xmlParserCtxtPtr ctxt, const uint8_t *bytes, size_t count, bool is_last) {
     xmlGenericErrorFunc before = xmlGenericError;
     void *context = xmlGenericErrorContext;
@@ -134,11 +134,11 @@ static void parse(nc_xml_parser *parser, const uint8_t *bytes, size_t count, boo
         return;
     }
     if (parser->ctxt->instate == XML_PARSER_DTD) {
-        // Where it went on looking for the end, libxml2 would no longer know that it stood in a comment.
+        // If libxml2 continued its search for the end here, it would forget that it is in a comment.
         parser->ctxt->checkIndex = 0;
     }
     int result = parse_quietly(parser->ctxt, bytes, count, is_last);
-    // Errors of libxml2 that were no reason to stop leave the text well-formed.
+    // After libxml2 errors that did not stop the parser, the text counts as well-formed.
     bool is_undone = is_last && (parser->depth > 0 || !parser->has_root);
     if (parser->error.status == NC_XML_OK &&
         (!parser->ctxt->wellFormed || result == XML_ERR_INVALID_ENCODING || is_undone)) {
@@ -157,7 +157,7 @@ static void parse_gathered(nc_xml_parser *parser) {
     }
 }
 
-/// A document type is looked through from its beginning with each piece: a long one waits for large pieces.
+/// libxml2 scans a document type from its beginning with each piece, so a long one is collected into large pieces.
 static bool gathers(const nc_xml_parser *parser) {
     xmlParserInputPtr input = parser->ctxt->input;
     bool is_long = input != NULL && input->end - input->cur > (ptrdiff_t)sizeof parser->gathered;
@@ -185,7 +185,7 @@ static bool parse_more(void *ctx, const uint8_t *bytes, size_t count) {
     return parser->error.status == NC_XML_OK;
 }
 
-/// Line ends become line feeds (XML 1.0, 2.11): libxml2 leaves them as they come in CDATA sections.
+/// Line ends become line feeds (XML 1.0, 2.11). libxml2 does not convert them in CDATA sections.
 static bool parse_lines(void *ctx, const uint8_t *bytes, size_t count) {
     nc_xml_parser *parser = ctx;
     uint8_t lines[PIECE_BYTES];

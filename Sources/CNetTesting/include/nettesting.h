@@ -1,11 +1,9 @@
-/// A scripted HTTP/1.1 server on a loopback address, and a proxy, for tests and
-/// demonstrations.
+/// A scripted HTTP/1.1 server on a loopback address, and a proxy, for tests and demonstrations.
 ///
-/// One thread, non-blocking, plain or TLS; the kernel chooses the port. What it
-/// answers is scripted by path before or while it runs; what it received is
-/// kept byte for byte. It uses malloc, never the library's allocator hook, so
-/// that allocation tests count the library alone. Nothing here sleeps: a test
-/// waits for an event with a time limit.
+/// The server has one thread, is non-blocking, and uses plain TCP or TLS. The kernel chooses the port. Replies are
+/// scripted by path, before or while it runs. Received requests are kept byte for byte. It uses malloc, not the
+/// library's allocator hook, so that allocation tests count only the library. Nothing here sleeps: a test waits for an
+/// event with a time limit.
 ///
 ///     nct_server *server;
 ///     nct_server_start(&server, NULL);

@@ -1,5 +1,4 @@
-/// How the headers of this module are read by both C and Swift: nullability,
-/// open enums.
+/// Nullability and open enums, for both C and Swift.
 #ifndef NETTESTING_BASE_H
 #define NETTESTING_BASE_H
 

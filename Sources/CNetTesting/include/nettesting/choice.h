@@ -1,5 +1,5 @@
-/// Replies that are chosen as requests come, for servers that no script can
-/// describe beforehand: a folder of files, a script with patterns.
+/// Replies that a callback chooses for each request, for servers that a script cannot describe beforehand: a directory
+/// of files, or a script with patterns.
 ///
 ///     static void choose(void *context, nct_choice *choice) {
 ///         size_t length;
@@ -17,36 +17,32 @@ extern "C" {
 #endif
 NCT_ASSUME_NONNULL_BEGIN
 
-/// A request whose head is whole, and which has no reply yet. Good within the
-/// callback that is given it.
+/// A request with a complete head and no reply yet. Valid within its callback.
 typedef struct nct_choice nct_choice;
 
-/// The head as it came, its empty line included, without a NUL; of heads beyond
-/// 64 KiB the beginning. Borrowed until the callback returns.
+/// Returns the head as received, including its empty line, without a NUL. A head above 64 KiB is truncated. Borrowed
+/// until the callback returns.
 const char *nct_choice_head(const nct_choice *choice, size_t *length);
 
-/// The number of the connection, as nct_server_request_connection() counts.
+/// Returns the number of the connection, as nct_server_request_connection() counts.
 size_t nct_choice_connection(const nct_choice *choice);
 
-/// Chooses the reply; texts and bytes are copied, and a file is owned by the
-/// server from then on. The last call counts; without one the reply is 404.
+/// Chooses the reply. Texts and bytes are copied; the server takes ownership of a file. The last call counts. Without a
+/// call the reply is 404.
 ///
-/// Returns 0, or ENOMEM with nothing chosen and the file still the caller's.
+/// Returns 0, or ENOMEM with nothing chosen and the file still owned by the caller.
 int nct_choice_answer(nct_choice *choice, const nct_reply *reply);
 
-/// Chooses a reply to a request. Runs on the server's thread, which serves
-/// nobody meanwhile.
+/// Chooses a reply to a request. Called on the server's thread, which serves no other request meanwhile.
 typedef void (*nct_choose_fn)(void *NCT_NULLABLE context, nct_choice *choice);
 
-/// Hears of a request that has come whole, before its reply is sent, or of one
-/// that is answered early: its first 64 KiB as they came, and how many bytes of
-/// its body have come, without chunk framing. Runs on the server's thread;
-/// `bytes` are borrowed until it returns.
+/// Called for each complete request before its reply is sent, and for each request with an early reply. `bytes` are its
+/// first 64 KiB as received, borrowed until the callback returns. The body count excludes chunk framing. Called on the
+/// server's thread.
 typedef void (*nct_received_fn)(void *NCT_NULLABLE context, size_t connection, const char *bytes, size_t kept_length,
                                 uint64_t body_length);
 
-/// Hears that a reply has been sent, as far as it is sent at all: up to its cut,
-/// or to where it stalls. Runs on the server's thread.
+/// Called when a reply has been sent up to its end, its cut or its stall. Called on the server's thread.
 typedef void (*nct_replied_fn)(void *NCT_NULLABLE context, size_t connection);
 
 NCT_ASSUME_NONNULL_END

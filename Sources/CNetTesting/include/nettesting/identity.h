@@ -1,5 +1,4 @@
-/// Certificates of servers and clients, made when they are asked for: nothing
-/// checked in, nothing that expires.
+/// Certificates of servers and clients, created on demand: none is checked in, none expires.
 #ifndef NETTESTING_IDENTITY_H
 #define NETTESTING_IDENTITY_H
 
@@ -10,63 +9,56 @@ extern "C" {
 #endif
 NCT_ASSUME_NONNULL_BEGIN
 
-/// The certificate that a TLS server shows, or how it fails in the handshake;
-/// all are made when the server starts.
+/// The certificate that a TLS server presents, or how its handshake fails. Certificates are created when the server
+/// starts.
 typedef NCT_ENUM(nct_identity){
     /// Plain HTTP, no certificate.
     NCT_PLAIN = 0,
-    /// Signed by the server's own authority, valid for "localhost", 127.0.0.1
-    /// and what the options add.
+    /// Signed by the server's own authority; valid for "localhost", 127.0.0.1 and the names in the options.
     NCT_TLS_VALID = 1,
-    /// As VALID, but it expired a day ago.
+    /// Like VALID, but it expired a day ago.
     NCT_TLS_EXPIRED = 2,
-    /// As VALID, but it begins in a day.
+    /// Like VALID, but it becomes valid in a day.
     NCT_TLS_NOT_YET_VALID = 3,
-    /// Signed by the authority, but for "other.example" only.
+    /// Signed by the authority, but only for "other.example".
     NCT_TLS_WRONG_NAME = 4,
-    /// Signed by an authority that nct_server_ca_pem() does not show.
+    /// Signed by an authority that nct_server_ca_pem() does not return.
     NCT_TLS_UNTRUSTED = 5,
-    /// Accepts the connection and answers the handshake with bytes that are not
-    /// TLS.
+    /// Accepts the connection, and replies to the handshake with bytes that are not TLS.
     NCT_TLS_GARBAGE = 6,
-    /// Answers the client's hello with FIN.
+    /// Replies to the ClientHello with FIN.
     NCT_TLS_CLOSED = 7,
-    /// Answers the client's hello with RST.
+    /// Replies to the ClientHello with RST.
     NCT_TLS_RESET = 8,
-    /// Answers the client's hello with the fatal alert handshake_failure, then
-    /// FIN.
+    /// Replies to the ClientHello with the fatal alert handshake_failure, then FIN.
     NCT_TLS_ALERT = 9,
-    /// Answers the client's hello with nothing. This is a stall as NCT_STALL
-    /// is; released, the connection ends with FIN.
+    /// Does not reply to the ClientHello. This is a stall like NCT_STALL. After a release the connection ends with FIN.
     NCT_TLS_STALLED = 10,
-    /// As VALID, but it speaks TLS 1.1 alone.
+    /// Like VALID, but it supports only TLS 1.1.
     NCT_TLS_1_1 = 11,
 } nct_identity;
 
-/// Whether a TLS server asks for the client's certificate; its own authority is
-/// the one it trusts.
+/// Whether a TLS server requests a client certificate. It trusts its own authority.
 typedef NCT_ENUM(nct_client_check){
-    /// It does not ask.
+    /// It requests none.
     NCT_CLIENT_ANONYMOUS = 0,
-    /// It asks, and takes a client without one.
+    /// It requests one, and accepts a client without one.
     NCT_CLIENT_ASKED = 1,
-    /// It asks, and fails the handshake without one that it trusts.
+    /// It requests one, and fails the handshake without a trusted one.
     NCT_CLIENT_REQUIRED = 2,
 } nct_client_check;
 
-/// What a TLS server does about session tickets.
+/// A TLS server's policy for session tickets.
 typedef NCT_ENUM(nct_tickets){
-    /// It gives them, and over TLS 1.3 a new one with each resumption.
+    /// It issues tickets; with TLS 1.3, a new one at each resumption.
     NCT_TICKETS_RENEWED = 0,
-    /// It gives none and resumes nothing.
+    /// It issues none, and resumes no session.
     NCT_TICKETS_NONE = 1,
-    /// It gives them with whole handshakes only; a resumed session keeps its
-    /// ticket.
+    /// It issues tickets only in full handshakes. A resumed session keeps its ticket.
     NCT_TICKETS_KEPT = 2,
 } nct_tickets;
 
-/// Makes a certificate for another server: writes ca.pem, cert.pem and key.pem
-/// (mode 0600) into `directory`.
+/// Creates a certificate for another server: writes ca.pem, cert.pem and key.pem (mode 0600) into `directory`.
 ///
 /// Returns 0 or an errno. Thread-safe.
 int nct_identity_write(nct_identity identity, const char *directory);
