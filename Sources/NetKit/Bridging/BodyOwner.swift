@@ -1,7 +1,7 @@
 /// The sending task's context for producing a transfer's body.
 ///
-/// The event loop thread starts the producers and has neither a priority nor task-local values. A child task of the
-/// sender passes both on. It ends when the last reference to this object is released.
+/// The event loop thread starts the producers and has neither a priority nor task-local values. A task that the sender
+/// creates passes both on. It ends when the last reference to this object is released.
 final class BodyOwner: Sendable {
     private let beginnings: AsyncStream<@Sendable () -> Void>.Continuation
 

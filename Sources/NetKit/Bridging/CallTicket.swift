@@ -25,10 +25,10 @@ final class CallTicket: Sendable {
     let id: UInt64
     private let state = Lock(State())
     private let entry: @Sendable () -> Void
-    // `nil` after the end was reported.
     private let follower = Lock<(@Sendable (Bool) -> Void)?>(nil)
     // Set while it waits in a queue outside the engine.
     private let mover = Lock<(@Sendable () -> Void)?>(nil)
+    // `nil` after the end was reported.
     private let lastWords = Lock<[@Sendable () -> Void]?>([])
 
     /// - Parameter entry: called when requests after this one may continue, possibly several times.

@@ -78,7 +78,7 @@ internal import CNetCore
         unsafe nc_engine_pause(raw, id)
     }
 
-    /// Resumes a transfer that was paused for this reason only.
+    /// Removes one reason for a pause; the transfer resumes when none is left.
     func resume(_ id: UInt64, from reason: nc_rest) {
         unsafe nc_engine_resume_from(raw, id, reason)
     }

@@ -135,7 +135,8 @@ final class EngineTransport: Transport {
         sessions.withLock { sessions in sessions.old.removeAll { $0 === old } }
     }
 
-    /// Returns the engines with transfers in flight. Their numbers are distinct, so a transfer is known to one only.
+    /// Returns the current engine and those before a reset. Their numbers are distinct, so a transfer is known to one
+    /// only.
     private func engines(_ change: (inout Sessions) -> Void = { _ in }) -> [Engine] {
         sessions.withLock { sessions in
             change(&sessions)

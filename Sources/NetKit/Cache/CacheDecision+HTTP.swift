@@ -6,8 +6,7 @@ extension CacheDecision {
     ///   - request: the directives of the request.
     ///   - pragma: whether its only caching directive is `Pragma: no-cache`.
     ///   - staleFor: milliseconds for which a stale response may be used while it is revalidated, in addition to its
-    ///     own
-    ///     directive.
+    ///     own directive.
     init(
         now: Int64, request: CacheControl, pragma: Bool = false, entry: HTTPFreshness, hasValidator: Bool,
         staleFor: Int64? = nil

@@ -48,8 +48,7 @@ public struct NetError: Error, Sendable, CustomStringConvertible {
     /// - Parameters:
     ///   - code: the kind of failure.
     ///   - message: one line. Line ends, control characters and those that change the direction of text become spaces;
-    ///     after
-    ///     4,000 bytes it is cut.
+    ///     after 4,000 bytes it is cut.
     ///   - nativeCode: the number of the underlying library, an errno, or a status.
     ///   - offset: the position in malformed input, in bytes.
     ///   - response: the received response.

@@ -95,7 +95,7 @@ final class ApplicationSide: CacheSide {
         var facts = CacheFacts(
             received: head.received, version: head.version, appVersion: head.appVersion,
             hasSameSensitiveData: sensitive == head.sensitive, hasValidator: head.hasValidator)
-        // The last check: a response that would not be used anyway need not be validated.
+        // The last check: a response that would not be used anyway need not be compared with the expectation.
         if CacheDecision.mismatch(criteria, facts) == nil {
             facts.hasValidData = piece.isExpected(by: request)
         }
@@ -155,7 +155,7 @@ final class ApplicationSide: CacheSide {
         return StoredAnswer(head, headers: Self.withoutSessions(HTTPStorage.storedFields(response.headers)))
     }
 
-    /// Removes session cookies: they must not be written to disk, and the jar has them already.
+    /// Removes Set-Cookie fields: sessions must not be written to disk, and the jar has them already.
     private static func withoutSessions(_ fields: Headers) -> Headers {
         Headers(fields.filter { !["set-cookie", "set-cookie2"].contains($0.name.lowercased()) })
     }

@@ -74,7 +74,7 @@ extension CacheContext {
         return trust
     }
 
-    /// Returns true if the policy has been, since the lookup, the one that the lookup's key is made of.
+    /// Returns true if the policy has not changed since the lookup, whose key contains its mark.
     func isUnchanged(since look: CacheLook, for request: Request<Bytes>) -> Bool {
         request.trust != nil || look.trust === trust
     }

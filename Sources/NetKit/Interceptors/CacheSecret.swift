@@ -23,7 +23,7 @@ final class CacheSecret: Sendable {
         self.store = store
     }
 
-    /// Returns the HMAC-SHA256 of the texts, each preceded by its length; empty if it cannot be computed.
+    /// Returns the HMAC-SHA256 of the texts, each preceded by its length.
     func hash(_ texts: [String]) async throws(NetError) -> [UInt8] {
         try await hash(texts.map { Array($0.utf8) })
     }
@@ -37,8 +37,8 @@ final class CacheSecret: Sendable {
         return Array(try Digest.hmacSHA256(key: try await secret(), Bytes(message)))
     }
 
-    /// Stores the key again if it was removed or is about to be evicted: it must stay as long as the entries of its
-    /// hashes.
+    /// Stores the key again if it was removed with all entries. Reading it keeps it from being evicted before the
+    /// entries of its hashes.
     func keep() async throws(NetError) {
         guard !isGiven, let secret = state.withLock({ $0.known }) else { return }
         let store = store()
@@ -58,7 +58,7 @@ final class CacheSecret: Sendable {
         if let known {
             return known
         }
-        // A second writer would replace the key of the first one.
+        // All callers share one read: a second writer would replace the key of the first one.
         if let awaited {
             return try await awaited.value()
         }

@@ -199,7 +199,8 @@ struct CachedCall<Side: CacheSide>: Sendable {
         }
     }
 
-    /// Stores a response. If that fails, the old one is removed, because it would hide a newer one.
+    /// Stores a response. If that fails, an older response that it makes obsolete is removed, because it would hide the
+    /// newer one.
     private func keep(
         _ stored: StoredAnswer, _ bytes: Bytes, of response: Response<Bytes>, after look: CacheLook
     ) async -> Bool {

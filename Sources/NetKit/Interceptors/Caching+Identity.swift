@@ -89,7 +89,7 @@ extension Request {
     /// The lower-case names of further fields that identify the user, besides Authorization and Cookie.
     var identityFields: [String] { hasNotes ? self[IdentityFieldsNote.self] : [] }
 
-    /// Returns the request with all fields that `other` does not have marked as identifying the user.
+    /// Returns the request, with each field that `other` lacks marked as identifying the user.
     func tellingIdentity(beside other: Request) -> Request {
         let known = other.headers.list
         let added = headers.list.filter { !known.contains($0) && !$0.isOne(of: shownNames) }
@@ -101,7 +101,7 @@ extension Request {
         return request
     }
 
-    /// The name of a service with interceptors of its own, whose effect is not visible before them; `nil` without one.
+    /// The name of a service that changes calls behind the cache; `nil` without one.
     fileprivate var wrappingService: String? {
         guard hasNotes, let service, service.wrapsCalls else { return nil }
         return service.name

@@ -10,8 +10,8 @@
 ///
 /// Not cached:
 /// - saves to files and downloads (with ``CacheMode/cacheOnly`` they throw ``NetError/Code/notCached``)
-/// - requests whose body is read while it is sent. By the server's rules, a method that is not safe still
-///   invalidates stored responses.
+/// - requests whose body is read while it is sent. By the server's rules, a method that is not safe still invalidates
+///   stored responses.
 /// - responses to credentials that a challenge required
 ///
 /// Users are distinguished by the credentials of their requests: credentials, cookies, and fields with secret names,
@@ -48,8 +48,7 @@ public final class Caching: Interceptor {
     ///   - store: the store.
     ///   - rules: the rules of requests that set none.
     ///   - hashKey: the key of the hashes of users and sensitive data, 32 random bytes; `nil` creates one and keeps it
-    ///     in the
-    ///     store.
+    ///     in the store.
     ///   - secrets: names of header fields whose values distinguish users.
     ///   - time: the clock.
     public init(
@@ -69,8 +68,7 @@ public final class Caching: Interceptor {
     ///   - directories: select the store of a request.
     ///   - rules: the rules of requests that set none.
     ///   - hashKey: the key of the hashes of users and sensitive data, 32 random bytes; `nil` creates one and keeps it
-    ///     in the
-    ///     store of the unfiltered directory.
+    ///     in the store of the unfiltered directory.
     ///   - secrets: names of header fields whose values distinguish users.
     ///   - time: the clock.
     public init(

@@ -38,11 +38,9 @@ public final class CredentialStore: Sendable {
     ///
     /// - Parameters:
     ///   - folder: the store's own directory, created for its owner only. Two processes may read it concurrently, and
-    ///     one may
-    ///     write.
+    ///     one may write.
     ///   - sealKey: 32 bytes, the key to encrypt the file with (AES-256-GCM); if `nil`, its owner can read it.
-    ///     Credentials that
-    ///     were encrypted with another key are ignored.
+    ///     Credentials that were encrypted with another key are ignored.
     ///   - refused: called after credentials of the store were refused and removed.
     public init(folder: String, sealKey: [UInt8]? = nil, refused: (@Sendable (ProtectionSpace) -> Void)? = nil) {
         files = DiskCacheStore(

@@ -7,7 +7,7 @@
 ///
 /// - With ``Style/rest(version:)``, `version/method` comes first. The method is the path after the version.
 /// - If the parameters do not go into the URL, ``publicKey`` counts as one more parameter, `api_key`. In the REST style
-///   its JSON body follows the parameters instead.
+///   the request's JSON body follows the parameters instead.
 ///
 /// The signature is added to the URL as the parameter ``name``.
 ///

@@ -36,8 +36,7 @@ public final class MemoryCacheStore: CacheStore {
     /// - Parameters:
     ///   - hardLimit: bytes, from 0.
     ///   - softLimit: the bytes that remain after an eviction, unless the new entry alone costs more; `nil` is three
-    ///     quarters of
-    ///     the hard limit.
+    ///     quarters of the hard limit.
     ///   - maximumShare: the largest share of one entry in the hard limit, in percent, 1 to 100.
     ///   - now: the clock.
     public init(

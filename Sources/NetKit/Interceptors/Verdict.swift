@@ -38,8 +38,7 @@ public struct VerdictRule: Sendable {
     ///
     /// - Parameters:
     ///   - bodyBytes: a longer body is passed as empty. So are a saved file, and a stream of events or of parts that
-    ///     replace each
-    ///     other: waiting for its beginning would delay it.
+    ///     replace each other: waiting for its beginning would delay it.
     ///   - judge: classifies the response.
     public init(bodyBytes: Int, _ judge: @escaping @Sendable (Response<Bytes>) -> Verdict) {
         self.bodyBytes = bodyBytes

@@ -78,8 +78,7 @@ public struct MultipartBody: Sendable {
     ///   - content: the part's content.
     ///   - name: the field's name.
     ///   - fileName: the file name; `nil` is none, or for a file the last component of its path. A part with a file
-    ///     name and
-    ///     no type gets the type of the extension, otherwise `application/octet-stream`.
+    ///     name and no type gets the type of the extension, otherwise `application/octet-stream`.
     ///   - headers: further fields, in this order after the others; neither Content-Disposition nor Content-Type.
     public mutating func append(_ content: Body, name: String, fileName: String? = nil, headers: Headers = [:]) {
         var headers = headers
