@@ -1,5 +1,5 @@
-/// Files that change their length, are read in bits, or fail, by what a scene says: "/f" and the part's letter is a
-/// part's, "/w" is where the form is to be written.
+/// Files that change their length, are read in small pieces, or fail, as a scene defines. "/f" and the part's letter is
+/// the file of a part; the form is written to "/w".
 #include "form_model.h"
 
 #include <errno.h>

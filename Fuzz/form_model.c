@@ -25,7 +25,7 @@ static bool take_text(nc_slice *line, const char *text) {
     return is_there;
 }
 
-/// Undoes the three escapes; a text that has them of its own reads the same either way.
+/// Decodes the three escapes. A text that already contains them decodes to the same bytes either way.
 static nc_buf undone(nc_slice text) {
     nc_buf out = nc_buf_init(1 << 20);
     for (size_t i = 0; i < text.length; i++) {
@@ -44,7 +44,7 @@ static nc_buf undone(nc_slice text) {
     return out;
 }
 
-/// A quoted text up to its quote is what was given.
+/// Checks that a quoted text, up to its quote, equals the given one.
 static void check_quoted(nc_slice *line, nc_slice given) {
     const uint8_t *end = line->length > 0 ? memchr(line->data, '"', line->length) : NULL;
     CHECK(end != NULL);

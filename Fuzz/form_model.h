@@ -1,6 +1,6 @@
-/// A form as a fuzzer asks for it, and a parser that says what a server makes of its body.
+/// A form that a fuzzer builds, and a parser that checks its body as a server would read it.
 ///
-/// The parser reads RFC 2046 and RFC 7578 and shares nothing with the library.
+/// The parser implements RFC 2046 and RFC 7578, and shares nothing with the library.
 #ifndef NETCORE_FUZZ_FORM_MODEL_H
 #define NETCORE_FUZZ_FORM_MODEL_H
 
@@ -8,7 +8,7 @@
 
 enum { MAX_PARTS = 7, MAX_HEADERS = 2, FIELD = 0, BYTES = 1, BORROWED = 2, FILE_PART = 3, SOURCE = 4, BARE = 5 };
 
-/// A part as it was asked for.
+/// A part as it was requested.
 typedef struct model {
     unsigned kind;
     nc_slice name;
@@ -22,26 +22,26 @@ typedef struct model {
     uint8_t manners; // of a source or a file
 } model;
 
-/// Everything one input asks for.
+/// The requests of one input.
 typedef struct scene {
     model parts[MAX_PARTS];
     size_t count;
     nc_slice boundary;
-    bool is_honest;    // every length is what it was said to be, and nothing fails
+    bool is_honest;    // every length is as announced, and nothing fails
     bool is_parseable; // no content holds the boundary
-    bool is_limited;   // to little memory
+    bool is_limited;   // to a small amount of memory
     nc_buf written;    // by the file operations
     uint8_t slowness;
     unsigned calls;
 } scene;
 
-/// What stands where the form is to be written, by the scene's slowness; otherwise nothing.
+/// What already exists at the destination, by the scene's slowness; otherwise nothing.
 enum { PLACE_IS_FILE = 249, PLACE_LEADS_TO_DEVICE = 250, PLACE_IS_PIPE = 251 };
 
-/// Files of the scene's own.
+/// File operations of the scene.
 nc_file_ops form_files(scene *at);
 
-/// Checks that a body holds just the parts that were asked for.
+/// Checks that a body holds exactly the requested parts.
 void form_check_body(const scene *at, nc_slice body);
 
 #endif

@@ -1,4 +1,4 @@
-/// The list of where else origins may be had: fields and files from strangers, and what is written reads back.
+/// The Alt-Svc cache: fields and files from untrusted sources. A written file reads back equal.
 /// Covers: net/alt_svc.c net/field_text.c net/list_text.c
 #include "input.h"
 

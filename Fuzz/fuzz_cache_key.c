@@ -1,7 +1,7 @@
 /// Covers: store/cache_key.c store/cache_key_text.c store/key_url.c store/description_order.c
 ///
-/// Descriptions of requests: the same for the same request told in another order, another one when a piece is changed,
-/// and explained in clean lines; and nc_cache_key_explain() of bytes that are no description.
+/// Canonical forms of requests. They are equal for the same request in another order, differ after any change, and
+/// their explanations are clean lines. Also nc_cache_key_explain() of arbitrary bytes.
 /// Input: flags, method, URL, a name, a value, a scope, a body, then JSON text of the parameters.
 #include "input.h"
 
@@ -10,7 +10,7 @@
 
 enum { COPIES = 3 };
 
-/// The same tree with the values of objects and sets told backwards.
+/// Copies the tree with the values of objects and sets in reverse order.
 static void copy_backwards(nc_params *out, const nc_params_item *item, bool makes_sets) {
     nc_params_item children[64];
     size_t count = 0;
@@ -18,7 +18,7 @@ static void copy_backwards(nc_params *out, const nc_params_item *item, bool make
     while (count < 64 && nc_params_next(&cursor, &children[count])) {
         count++;
     }
-    // Equal names keep their order, and so do arrays, and what does not fit here.
+    // Equal names keep their order, as do arrays and whatever does not fit here.
     bool keeps_order = item->kind == NC_PARAMS_ARRAY && !makes_sets;
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < i; j++) {
@@ -53,7 +53,7 @@ static void copy_backwards(nc_params *out, const nc_params_item *item, bool make
     }
 }
 
-/// The tree as it is, in other words.
+/// Copies the tree in the same order, by other calls.
 static void copy_forwards(nc_params *out, const nc_params_item *item, bool makes_sets) {
     nc_params twice = nc_params_init(item->kind, 0);
     copy_backwards(&twice, item, makes_sets);
@@ -62,7 +62,7 @@ static void copy_forwards(nc_params *out, const nc_params_item *item, bool makes
     nc_params_deinit(&twice);
 }
 
-/// Containers of more than 64 values are cut by copy_backwards().
+/// copy_backwards() truncates containers of more than 64 values.
 static bool is_small(const nc_params_item *item) {
     nc_params_cursor cursor = nc_params_children(item);
     nc_params_item child;
@@ -119,7 +119,7 @@ static void check_order(const nc_cache_key_parts *parts, nc_slice described, boo
     }
 }
 
-/// Moves the last byte of the scope to the body's front: another request.
+/// Moves the last byte of the scope to the front of the body, which makes another request.
 static void check_shifted(const nc_cache_key_parts *parts, nc_slice described) {
     nc_cache_key_parts other = *parts;
     nc_buf bytes = nc_buf_init(1 << 22);
@@ -137,7 +137,7 @@ static void check_shifted(const nc_cache_key_parts *parts, nc_slice described) {
 
 static nc_digest *md5;
 
-/// The name is what OpenSSL says of the bytes, spelled by nc_hex_encode().
+/// The name is OpenSSL's digest of the bytes, in the spelling of nc_hex_encode().
 static void check_name(nc_slice described) {
     uint8_t bytes[NC_DIGEST_MAX_BYTES];
     nc_cache_key key;
@@ -149,7 +149,7 @@ static void check_name(nc_slice described) {
     nc_buf_deinit(&digits);
 }
 
-/// Parameters that are not whole, or hold what has no digits, wherever that stands; and a buffer that is too small.
+/// Incomplete parameters, numbers without digits at any depth, and a buffer that is too small are rejected.
 static void check_refused(const nc_cache_key_parts *parts, bool is_deep, size_t max_bytes) {
     nc_params_item root = nc_params_root(parts->parameters);
     nc_params params = nc_params_init(root.kind, 0);
@@ -187,7 +187,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     parts.url = input_piece(&in);
     header.name = input_piece(&in);
     header.value = input_piece(&in);
-    // Many of one name, in the first spelling and in another, make the fields' own order matter.
+    // Many fields of one name, in two spellings, make the order of fields matter.
     nc_header headers[40] = {header, {nc_slice_of("Zz"), nc_slice_of("1")}, {nc_slice_of("aa"), nc_slice_of("")}};
     for (size_t i = COPIES; i < 40; i++) {
         headers[i] = headers[i % COPIES];

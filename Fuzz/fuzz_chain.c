@@ -1,7 +1,7 @@
 /// Covers: trust/chain.c trust/judge.c trust/evaluate.c trust/pin_files.c trust/verify.c trust/profile.c
 ///
-/// A chain that a stranger wrote, judged under policies that differ, or pins out of such bytes: there is always a
-/// verdict, a refusal says why, and nobody who pins a key that no chain can have is ever satisfied.
+/// An untrusted chain, evaluated by various policies, or pins from such bytes. There is always a result, a rejection
+/// gives its reason, and a pin of an impossible key is never satisfied.
 /// Input: a byte (which policy, or pins), a host, the chain.
 #include "input.h"
 #include "openssl_memory.h"
@@ -15,18 +15,18 @@
 
 enum { BELIEVING = 3, POLICY_COUNT = 4, AS_CERTIFICATES = 64, AS_PINS = 128 };
 
-/// Within the time of the root below.
+/// Within the validity of the root below.
 static const int64_t judged_at_s = 1800000000;
 
 static nc_trust *policies[POLICY_COUNT];
 
-/// The authorities of the last one; to read them again for each chain would be most of the work.
+/// The authorities of the last policy. Parsing them for each chain would take most of the time.
 static nc_root_store *roots;
 
-/// Digests of nothing that anybody found a key for.
+/// Digests of no known key.
 static const char impossible[] = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 
-/// A root that signed the chains of the seeds "believed" and nothing since: nobody has its key.
+/// The root that signed the chains of the seeds "believed". Its private key was not kept.
 static const char root_pem[] = "-----BEGIN CERTIFICATE-----\n"
                                "MIIBiDCCAS+gAwIBAgIURnH09r9tbGNwPwXhqFH1yXCTA5owCgYIKoZIzj0EAwIw\n"
                                "ETEPMA0GA1UEAwwGTm9ib2R5MCAXDTI2MTEyMjA4MTMzM1oYDzIxMjYxMDI5MDgx\n"
@@ -80,7 +80,7 @@ static void check_verdict(const nc_trust_verdict *verdict, size_t policy) {
     }
 }
 
-/// The same bytes as pins: as many as there are certificates, or an error.
+/// Reads the same bytes as pins: one for each certificate, or an error.
 static void check_pins(nc_slice bytes, nc_pin_mode mode) {
     nc_pin_list list = {0};
     nc_error err;
@@ -95,7 +95,7 @@ static void check_pins(nc_slice bytes, nc_pin_mode mode) {
     nc_pin_list_deinit(&list);
 }
 
-/// As nc_trust_evaluate() does it, with authorities that were read before.
+/// Like nc_trust_evaluate(), with authorities that were parsed before.
 static void judge_with_roots(nc_trust_verdict *out, const nc_trust_question *question) {
     nc_host_name host;
     STACK_OF(X509) *chain = NULL;
@@ -125,7 +125,7 @@ static void judge_with_roots(nc_trust_verdict *out, const nc_trust_question *que
     sk_X509_pop_free(chain, X509_free);
 }
 
-/// Now and then the authorities are read as well.
+/// Parses the authorities too in some runs.
 static void judge(nc_trust_verdict *out, size_t policy, uint8_t choice, const nc_trust_question *question) {
     nc_error err;
     if (policy == BELIEVING && choice >> 2 != 0) {
@@ -159,7 +159,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t before = openssl_memory_live();
     run(data, size);
     if (openssl_memory_live() > before) {
-        // What OpenSSL keeps for later it keeps once.
+        // OpenSSL fills its caches in the first run.
         run(data, size);
         before = openssl_memory_live();
         run(data, size);

@@ -1,6 +1,6 @@
 /// Covers: text/charset.c text/charset_decoder.c text/charset_jis.c text/charset_tables.c base/utf8.c
 ///
-/// Whatever nc_charset_to_utf8() accepts is UTF-8, and what it refuses it refuses at the right byte.
+/// The result of nc_charset_to_utf8() is always UTF-8, and a rejection reports the right byte.
 /// Input: the charset's number (255: its name follows), a maximum (two bytes), the text.
 #include "input.h"
 
@@ -24,7 +24,7 @@ static void check_accepted(nc_slice out, nc_slice text, nc_slice charset) {
     CHECK(!is_utf8 || nc_slice_is_equal(out, text));
 }
 
-/// What stands before the byte at fault is blameless, though it may end inside a character or a shift (UTF-7).
+/// The text before the byte at fault is valid, though it may end within a character or a shift (UTF-7).
 static void check_refused(const nc_error *err, nc_slice text, nc_slice charset) {
     if (err->offset < 0) {
         return;
@@ -41,7 +41,7 @@ static void check_refused(const nc_error *err, nc_slice text, nc_slice charset) 
     }
 }
 
-/// A buffer that is just large enough is large enough, and a smaller one is never overrun.
+/// A buffer of the exact size suffices, and a smaller one is never overrun.
 static void check_bounded(nc_slice whole, nc_slice text, nc_slice charset, size_t max_bytes) {
     nc_buf small = nc_buf_init(max_bytes);
     nc_error err;
@@ -49,7 +49,7 @@ static void check_bounded(nc_slice whole, nc_slice text, nc_slice charset, size_
     check_error(&err, status, text.length);
     CHECK(small.length <= max_bytes && small.capacity <= max_bytes);
     if (max_bytes >= whole.length) {
-        // An empty result of some text may still ask for one byte of room.
+        // The empty result of a text may still need one byte of room.
         CHECK(status == NC_OK || max_bytes == 0);
     }
     if (status == NC_OK) {

@@ -1,7 +1,7 @@
 /// Covers: body/chunked.c
 ///
-/// A chunked body, cut at random, read by the library and by a second reader that has it whole: the same content and
-/// trailer, or the same first wrong byte, and nothing that depends on where it was cut.
+/// A chunked body, cut at random, read by the library and by a second reader that has the whole body. Both report the
+/// same content and trailer, or the same first wrong byte, independent of the cuts.
 /// Input: a byte that sets how pieces are cut, then the body.
 #include "input.h"
 
@@ -55,7 +55,7 @@ static void feed(nc_chunked *chunked, nc_slice *in, outcome *out) {
     CHECK(out->is_whole == nc_chunked_is_whole(chunked));
 }
 
-/// Pieces of `step` bytes, each a block of its own; 0 is one piece.
+/// Feeds pieces of `step` bytes, each in its own block; 0 is one piece.
 static outcome read_in_pieces(nc_slice text, size_t step) {
     nc_chunked chunked = nc_chunked_init();
     outcome out = outcome_init();
@@ -94,7 +94,7 @@ static bool has(const second *reader, size_t at) {
     return at < reader->length;
 }
 
-/// The line of a size from its first byte on; false when it is cut or wrong.
+/// Reads the line of a size. Returns false if it is truncated or wrong.
 static bool read_size(second *reader, uint64_t *size) {
     static const char digits[] = "0123456789abcdef";
     size_t at = reader->at;
@@ -146,7 +146,7 @@ static bool read_content(second *reader, uint64_t size) {
     return true;
 }
 
-/// One line of the trailer; false at the end of everything.
+/// Reads one line of the trailer. Returns false at the end.
 static bool read_trailer(second *reader) {
     size_t end = reader->at;
     while (has(reader, end) && reader->text[end] != '\n') {

@@ -1,9 +1,9 @@
 /// Covers: body/coding.c body/coding_list.c body/coding_decoder.c body/coding_zlib.c body/coding_brotli.c
 /// Covers: body/coding_zstd.c
 ///
-/// However a body is cut, paused and resumed, it decodes to the same bytes or fails in the same way; what zlib coded
-/// comes back, and none of its beginnings is taken for the whole. Broken bodies may give out more or less before the
-/// fault: zstd drops what it had decoded in the same call.
+/// A body decodes to the same bytes, or fails in the same way, however it is cut, paused and resumed. A text coded by
+/// zlib decodes to itself, and no prefix of it is accepted as complete. A broken body may yield more or fewer bytes
+/// before the fault: zstd drops what it decoded in the same call.
 /// Input: the codings' number (255: the list follows), a mode, a number (two bytes), the body, or the text to code.
 #include "input.h"
 
@@ -28,21 +28,21 @@ enum {
 /// Bits of the mode.
 enum { MODE_CODE = 1, MODE_RAW = 2, MODE_FLIP = 4 };
 
-/// How a body is handed over; a step of 0 is the whole, no pieces are all pieces.
+/// How a body is passed. A step of 0 is the whole body; no pieces means all pieces.
 typedef struct manner {
     size_t step;
     size_t pieces;
 } manner;
 
-/// What came of it.
+/// The result.
 typedef struct outcome {
     nc_status status;
-    /// The text became longer than is looked at.
+    /// The text exceeded the limit of this test.
     bool is_stopped;
     nc_buf plain;
 } outcome;
 
-/// Takes pieces; false at a failure or when enough was taken.
+/// Takes pieces. Returns false after a failure or enough bytes.
 static bool take_pieces(nc_coding *coding, outcome *out, size_t pieces) {
     for (size_t i = 0; pieces == 0 || i < pieces; i++) {
         nc_slice piece = {NULL, 1};
@@ -67,7 +67,7 @@ static bool take_pieces(nc_coding *coding, outcome *out, size_t pieces) {
     return true;
 }
 
-/// Feeds one piece in memory of its own, which is gone afterwards.
+/// Feeds one piece in its own block, which is freed after the call.
 static bool feed_and_take(nc_coding *coding, outcome *out, nc_slice bytes, size_t pieces) {
     nc_buf fed = nc_buf_init(bytes.length);
     nc_buf_append(&fed, bytes);
@@ -108,7 +108,7 @@ static void check_same(const outcome *a, const outcome *b) {
     }
 }
 
-/// Decodes a body in several manners; the status and the text of the whole are returned.
+/// Decodes a body in several ways. Returns the status and the text of the whole body.
 static outcome decode_all_ways(nc_slice list, nc_slice body, uint32_t number) {
     const manner manners[] = {{1, 0}, {1 + number % 97, 0}, {1 + number % 97, 1 + number % 3}, {0, 1}};
     outcome whole = decode(list, body, (manner){0, 0});
@@ -120,7 +120,7 @@ static outcome decode_all_ways(nc_slice list, nc_slice body, uint32_t number) {
     return whole;
 }
 
-/// The beginning of a good body is never broken: it is cut short, or by chance whole.
+/// A prefix of a valid body is never broken: it is truncated, or by chance complete.
 static void check_beginning(nc_slice list, nc_slice body, const outcome *whole, uint32_t number) {
     if (whole->status != NC_OK || whole->is_stopped || body.length == 0) {
         return;
@@ -145,7 +145,7 @@ static nc_buf code(nc_slice plain, int window_bits, int level) {
     return out;
 }
 
-/// Codes a text, and checks what comes back of the body, of its beginnings and of the body with one bit turned.
+/// Codes a text, then decodes the body, its prefixes, and the body with one bit flipped.
 static void check_coded(nc_slice plain, uint8_t mode, uint32_t number) {
     bool is_raw = (mode & MODE_RAW) != 0;
     nc_slice list = nc_slice_of(is_raw ? "gzip, deflate" : "deflate, gzip");
@@ -183,7 +183,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     (void)argc;
     (void)argv;
     memory_count_blocks();
-    // The decoders are libcurl's; without them half of this file would check nothing.
+    // The decoders are libcurl's. Without them half of this file would test nothing.
     CHECK(nc_coding_has_brotli() == nc_capabilities_query().has_brotli);
     CHECK(nc_coding_has_zstd() == nc_capabilities_query().has_zstd);
     return 0;

@@ -1,7 +1,7 @@
 /// Covers: http/cookie_lines.c http/cookie_jar.c http/cookie_site.c http/cookie.c http/set_cookie.c http/cookie_date.c
 ///
-/// A jar, from lines of text and from Set-Cookie fields. What a jar writes is accepted again and gives the same bytes,
-/// else a jar that was saved could not be read. Limits hold, and a request is sent with no control byte.
+/// A cookie jar, from lines of text and from Set-Cookie fields. The text that a jar writes is accepted again and gives
+/// the same bytes; otherwise a saved jar could not be read. Limits hold, and no control byte is sent in a request.
 /// Input: a byte (1: fields are allowed), a number (the time, in 2^20 seconds), then the text; each of its lines is
 /// also a Set-Cookie field.
 #include "input.h"
@@ -31,7 +31,7 @@ static void check_fault(nc_slice text, nc_cookie_fault fault) {
     CHECK(line == fault.line && (fault.offset == 0 || text.data[fault.offset - 1] == '\n'));
 }
 
-/// Fills a jar with lines that are good.
+/// Fills a jar with valid lines.
 static void put_lines(nc_cookie_jar *jar, nc_slice text, int64_t now_s) {
     bool has_changed = false;
     nc_slice line;
@@ -54,7 +54,7 @@ static nc_buf written(nc_cookie_jar *jar, int64_t now_s) {
     return out;
 }
 
-/// What a jar writes is read as what it was, byte for byte.
+/// Checks that the text of a jar reads back byte for byte.
 static void check_jar(nc_cookie_jar *jar, int64_t now_s) {
     nc_cookie_jar copy;
     nc_cookie_fault fault;

@@ -2,11 +2,11 @@
 /// Covers: net/download_range.c
 /// Covers: net/download_record.c
 ///
-/// What strangers say of downloads: fields, names, and records that lie on a disk. A name is one component of a path
-/// and stays as it is when it is made harmless again; a range makes sense; a record that is read is written the same,
-/// and any text gets a right check put behind it, so that its lines are reached.
+/// Untrusted input of downloads: fields, names, and records on disk. A name is one path component, and sanitizing it
+/// again changes nothing. A range is consistent. A record that is read is written the same. A text also gets a valid
+/// checksum, so that its lines are reached.
 /// Input: a byte (0 a name, 1 Content-Disposition, 2 a URL, 3 Content-Range, 4 digests, 5 a record, 6 a record whose
-/// check is made right), then the text.
+/// checksum is corrected), then the text.
 #include "input.h"
 
 #include "net/download_record.h"

@@ -1,8 +1,8 @@
 /// Covers: net/framing.c
 ///
-/// Where a body ends, judged by a second reader: it collects all fields first and then reads RFC 9112, 6.3, while the
-/// library judges field by field. What one of them refuses, the other one refuses too.
-/// Input: pieces, a name and a value in turns; a name that begins with a blank is a fold of the field before.
+/// The end of a body, determined by a second reader. It collects all fields first and then applies RFC 9112, 6.3, while
+/// the library evaluates field by field. Both reject the same inputs.
+/// Input: pieces, alternately a name and a value; a name that begins with a blank folds the field before.
 #include "input.h"
 
 #include "net/framing.h"
@@ -26,7 +26,8 @@ static bool is_one_of(nc_slice name, const char *a, const char *b, const char *c
            nc_slice_is_equal_ignoring_case(name, nc_slice_of(c));
 }
 
-/// One length: digits with blanks around them, below 10^18 (the library takes a little more, see check_length).
+/// Reads one length: digits with blanks around them, below 10^18 (the library's limit is a little higher, see
+/// check_length).
 static bool read_number(const char *text, uint64_t *out) {
     const char *begin = text + strspn(text, " \t");
     size_t digits = strspn(begin, "0123456789");
@@ -69,7 +70,7 @@ static void read_field(second_reader *reader, nc_slice name, nc_slice value) {
     }
 }
 
-/// Numbers of more digits than anybody sends are left out: their last value is a matter of taste.
+/// Excludes numbers with more digits than occur in practice: their last value is not specified.
 static bool is_moderate(nc_slice value) {
     size_t run = 0;
     for (size_t i = 0; i < value.length; i++) {

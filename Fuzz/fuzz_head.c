@@ -1,9 +1,9 @@
 /// Covers: net/head.c net/head_line.c net/framing.c net/flow.c net/delivery.c net/response.c
 /// Covers: net/exchange.c net/transfer.c net/outcome.c
 ///
-/// A server on loopback answers an engine's GET or HEAD with the input's bytes and closes. Every transfer ends exactly
-/// once, a success is a whole one, and nothing that was sent beyond a reply is taken for the next one.
-/// Input: flags (a byte), then the reply. What a redirect asks next gets a fixed answer.
+/// A server on loopback sends the input's bytes in response to an engine's GET or HEAD, and closes. Every transfer ends
+/// exactly once, a success is complete, and bytes after a response are never taken for the next one.
+/// Input: flags (a byte), then the response. A request that follows a redirect gets a fixed response.
 #include "input.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static uint16_t port;
 static nc_engine *engine;
 static unsigned run_count;
 
-/// What the loop thread saw of one transfer; read after the event that on_done sends.
+/// The observations of the event loop thread about one transfer; read after the event that on_done sends.
 typedef struct record {
     int done_event;
     unsigned heads;
@@ -65,7 +65,7 @@ static void on_done(void *ctx, nc_transfer_id id, nc_response *response, const n
 
 /* --- the server: the fuzzer's own thread --- */
 
-/// Reads a request's head; whatever else comes (a TLS hello) is taken as it is.
+/// Reads a request's head. Other bytes (a TLS ClientHello) are accepted.
 static void read_request(int fd) {
     char text[8192];
     size_t length = 0;
@@ -96,7 +96,7 @@ static void answer_one(nc_slice reply) {
     close(fd);
 }
 
-/// Serves until the transfer is done; returns how many connections it took.
+/// Serves until the transfer is done. Returns the number of connections.
 static unsigned serve(record *seen, nc_slice reply) {
     static const char next[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
     unsigned connections = 0;
@@ -106,7 +106,7 @@ static unsigned serve(record *seen, nc_slice reply) {
         if (ready < 0 && errno == EINTR) {
             continue; // libFuzzer's own alarm.
         }
-        CHECK(ready > 0); // else the transfer hangs, though its connection is closed
+        CHECK(ready > 0); // otherwise the transfer hangs, though its connection is closed
         if ((fds[0].revents & POLLIN) != 0) {
             answer_one(connections++ == 0 ? reply : nc_slice_of(next));
         } else if ((fds[1].revents & POLLIN) != 0) {
@@ -117,7 +117,7 @@ static unsigned serve(record *seen, nc_slice reply) {
 
 /* --- judging --- */
 
-/// True when the reply's own framing is its Content-Length.
+/// Returns true if the response's framing is its Content-Length.
 static bool has_length(const nc_response *response, uint8_t flags, size_t *length) {
     nc_slice field;
     uint16_t status = nc_response_status(response);
@@ -160,7 +160,7 @@ static void check_end(const record *seen, nc_slice reply, uint8_t flags, unsigne
     check_error(&seen->error, status, 0);
     CHECK(status < NC_ERR_CONNECT_TIMED_OUT || status > NC_ERR_SLOT_TIMED_OUT);
     CHECK(status != NC_ERR_USAGE && status != NC_ERR_NO_MEMORY && status != NC_ERR_CANCELLED);
-    // Each connection is closed after its reply, so a head without one is what an earlier reply left behind.
+    // Each connection is closed after its response, so a head without a connection would come from an earlier response.
     CHECK(connections >= nc_response_hop_count(response) || status != NC_OK);
     CHECK(seen->heads <= connections);
     check_fields(response, flags);
@@ -190,7 +190,7 @@ static void open_engine(void) {
 
 static void close_engine(void) {
     CHECK(nc_engine_close(engine, LIMIT_MS) == NC_OK);
-    // The loop's thread gives its last blocks back after it has told of its end.
+    // The event loop thread frees its last blocks after it has reported its end.
     for (unsigned waited_ms = 0; memory_live_blocks() > 0 && waited_ms < LIMIT_MS; waited_ms++) {
         usleep(1000);
     }
@@ -205,7 +205,7 @@ static void close_last_engine(void) {
 }
 
 static nc_transfer_id submit(record *seen, uint8_t flags) {
-    // Whatever host a redirect names, this process answers.
+    // This process serves every host that a redirect names.
     const nc_connect_to here = {.to_host = nc_slice_of("127.0.0.1"), .to_port = port};
     nc_request request = {
         .method = nc_slice_of((flags & IS_HEAD) != 0 ? "HEAD" : "GET"),
@@ -226,7 +226,8 @@ static nc_transfer_id submit(record *seen, uint8_t flags) {
     return id;
 }
 
-/// libFuzzer would look for leaks of libcurl's while connections are open; blocks of ours are counted instead.
+/// libFuzzer would report libcurl's blocks as leaks while connections are open. The library's blocks are counted
+/// instead.
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) {
     return "detect_leaks=0";

@@ -1,7 +1,7 @@
 /// Covers: http/hpack.c net/h2_answer.c
 ///
-/// Header blocks of one connection. The second reader is nghttp2, which libcurl has loaded: what it decodes, the
-/// library decodes to the same fields, and a head that the library calls valid has no error for nghttp2 either.
+/// Header blocks of one connection. The second reader is nghttp2, which libcurl has loaded. The library decodes the
+/// same fields as nghttp2, and a head that the library accepts is valid for nghttp2 too.
 /// Input: blocks, each with its length before it in two bytes.
 #include "input.h"
 
@@ -84,7 +84,7 @@ static bool inflate(inflater *of, nc_slice block, fields *out) {
     }
 }
 
-/// A valid head is a status line, lines of fields and an empty line.
+/// A valid head is a status line, field lines and an empty line.
 static void check_head(const nc_h2_head *head) {
     nc_slice lines = nc_buf_slice(&head->lines);
     if (head->status == 0) {
@@ -115,7 +115,7 @@ static nc_h2_answer *collect(nc_h2_answer *answer, const nc_h2_head *head) {
     return answer;
 }
 
-/// The next block, in memory of exactly its length.
+/// Returns the next block, in memory of exactly its length.
 static nc_slice next_block(input *in) {
     size_t length = input_number(in);
     length = length < in->left.length ? length : in->left.length;

@@ -1,4 +1,4 @@
-/// The list of hosts that asked for https alone: fields and files from strangers, and what is written reads back.
+/// The HSTS cache: fields and files from untrusted sources. A written file reads back equal.
 /// Covers: net/hsts.c
 #include "input.h"
 
@@ -34,7 +34,7 @@ static void check_upgrade(nc_slice host) {
     nc_buf_append(&plain, host);
     nc_hsts_upgrade(&secure, nc_buf_slice(&plain));
     CHECK(nc_buf_status(&secure) == NC_OK && memcmp(secure.data, "https://", 8) == 0);
-    CHECK(secure.length <= plain.length + 1); // A port 80 is left out, however it is written.
+    CHECK(secure.length <= plain.length + 1); // Port 80 is omitted in every spelling.
     nc_buf_deinit(&plain);
     nc_buf_deinit(&secure);
 }

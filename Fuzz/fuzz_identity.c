@@ -1,8 +1,8 @@
 /// Covers: trust/identity.c
 ///
-/// A client's certificate and key from PEM text: read whole or refused with a reason that names neither the key nor its
-/// pass phrase, and nothing is left behind, in OpenSSL's queue of errors least of all.
-/// Input: a byte (1: the key stands apart, 2: there is a pass phrase), then pieces: certificates, key.
+/// A client's certificate and key from PEM text. They are accepted completely, or rejected with a reason that reveals
+/// neither the key nor its passphrase. No memory and no entry in OpenSSL's error queue is left.
+/// Input: a byte (1: the key is separate, 2: there is a passphrase), then pieces: certificates, key.
 #include "input.h"
 
 #include "trust/identity.h"
@@ -15,7 +15,7 @@ enum { IS_APART = 1, HAS_PASSWORD = 2, SECRET_BYTES = 20 };
 
 static const char password[] = "correct horse battery";
 
-/// No line of the key's may be told.
+/// No line of the key may appear in the message.
 static void check_discretion(const nc_error *err, nc_slice key) {
     CHECK(strstr(err->message, password) == NULL);
     for (size_t i = 0; i + SECRET_BYTES <= key.length; i += SECRET_BYTES / 2) {

@@ -2,8 +2,8 @@
 /// Covers: json/blocks_core.h json/blocks_vectors.h json/number.h json/text.c json/failure.c json/names.c
 /// Covers: json/siphash.c json/room.c json/push.c json/read.c json/check_names.c
 ///
-/// A text whole, cut into pieces, by every way of looking at blocks, and as tokens: one verdict, one place, and the
-/// verdict of a second reader that is written here, by recursion over the grammar.
+/// A text, whole, cut into pieces, by every block implementation, and as tokens. All give one result and one position,
+/// equal to those of a second reader in this file, which is a recursive descent parser.
 /// Input: options (one byte), a length of pieces (two bytes), the text.
 #include "input.h"
 
@@ -234,13 +234,13 @@ static void check_tokens(nc_slice text, const nc_json_options *options, nc_statu
     nc_buf_deinit(&counts.characters);
 }
 
-/// The first wrong byte is the first after which nothing can be right, and not an earlier one.
+/// The first wrong byte is the first one after which no continuation is valid.
 static void check_place(nc_slice text, const nc_json_options *options, const nc_json_failure *failure) {
     nc_json_failure found;
     size_t offset = (size_t)failure->offset;
     bool is_name = failure->fault == NC_JSON_FAULT_DUPLICATE || failure->fault == NC_JSON_FAULT_NAMES;
     if (failure->fault == NC_JSON_FAULT_NONE || is_name) {
-        return; // A name's place is its beginning, and it is complete only later.
+        return; // A name's position is its start, but it is complete only later.
     }
     CHECK(check_in_pieces(nc_slice_make(text.data, offset), options, 100, false, &found) == NC_OK);
     if (failure->fault == NC_JSON_FAULT_ENDED) {

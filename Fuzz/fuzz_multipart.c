@@ -1,10 +1,10 @@
 /// Covers: body/multipart.c body/multipart_reader.c body/multipart_read.c body/multipart_file.c
 /// Covers: body/multipart_params.c body/part_head.c body/media_type.c
 ///
-/// Forms of any parts, read in pieces of any size, over again, and written to a file that takes few bytes at once; a
-/// parser of RFC 2046 and RFC 7578 that shares nothing with the library must find just the parts that went in. Files
-/// are the fuzzer's own: they may change their length, be read in bits, or fail.
-/// Input: options, a boundary, then for each part its kind and its pieces.
+/// Forms of arbitrary parts, read in pieces of any size, read again, and written to a file that accepts few bytes per
+/// call. A parser of RFC 2046 and RFC 7578 that shares nothing with the library must find exactly the parts of the
+/// form. The fuzzer simulates files: they may change their length, be read in small pieces, or fail. Input: options, a
+/// boundary, then for each part its kind and its pieces.
 #include "form_model.h"
 
 #include "body/multipart.h"
@@ -103,7 +103,7 @@ static void read_model(input *in, model *part) {
     part->content = input_piece(in);
 }
 
-/// What is no part at all, whatever else stands in it.
+/// Returns true if no content can make this a valid part.
 static bool is_hopeless(const model *part) {
     return part->kind != FIELD && part->kind != BARE && part->manners >= 251;
 }
@@ -168,7 +168,7 @@ static nc_status add(nc_multipart *form, scene *at, model *part, nc_error *err) 
     return nc_multipart_add(form, &asked, err);
 }
 
-/// What a part that was taken means for the body.
+/// Records the effect of an accepted part on the body.
 static void judge(scene *at, model *part) {
     if (part->kind == FILE_PART) {
         unsigned manner = part->manners % 8;
@@ -189,7 +189,7 @@ static void fill(nc_multipart *form, scene *at, input *in) {
         nc_error err;
         model *part = &at->parts[at->count];
         read_model(in, part);
-        bool may_fail = part->kind == FILE_PART; // and is_sound() does not know
+        bool may_fail = part->kind == FILE_PART; // and is_sound() does not cover that
         bool is_expected = is_sound(at, part) && !is_hopeless(part);
         nc_status status = add(form, at, part, &err);
         check_error(&err, status, 1 << 20);
@@ -204,7 +204,7 @@ static void fill(nc_multipart *form, scene *at, input *in) {
     }
 }
 
-/// Reads on until something else than NC_PULL_MORE comes and the sources have had their time.
+/// Reads until the result is not NC_PULL_MORE and the sources were polled.
 static nc_pull read_on(nc_multipart_reader *reader, nc_buf *out, uint32_t steps) {
     uint8_t piece[300];
     nc_pull pulled = NC_PULL_MORE;
@@ -218,7 +218,7 @@ static nc_pull read_on(nc_multipart_reader *reader, nc_buf *out, uint32_t steps)
         CHECK((pulled != NC_PULL_LATER && pulled != NC_PULL_FAIL) || filled == 0);
         nc_part_opening opening;
         if (pulled == NC_PULL_LATER && nc_multipart_reader_wants_file(reader, &opening)) {
-            nc_part_opening_run(&opening); // as the engine's worker does
+            nc_part_opening_run(&opening); // like the engine's worker
             nc_multipart_reader_take_file(reader, &opening);
         }
         late = pulled == NC_PULL_LATER ? late + 1 : 0;
@@ -294,7 +294,7 @@ static void add_params(nc_multipart *form, nc_slice text, uint8_t styles) {
     nc_params_deinit(&params);
 }
 
-/// A list of the system's gives a sound type or none.
+/// The system's list of types gives a valid type or none.
 static void look_up(nc_slice name, nc_slice list) {
     char path[32];
     nc_buf out = nc_buf_init(1 << 16);

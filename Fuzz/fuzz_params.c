@@ -1,14 +1,14 @@
 /// Covers: text/params_json.c
 ///
-/// A tree read from JSON text against the text itself, which is read here a second time, by recursive descent, value by
-/// value beside the tree. Input: a maximum (two bytes), the text.
+/// A tree read from JSON text, compared with the text by a recursive descent parser in this file, value by value.
+/// Input: a maximum (two bytes), the text.
 #include "input.h"
 
 #include <netcore/params.h>
 #include <stdlib.h>
 #include <string.h>
 
-/// The second reading: only of texts that were accepted, so that it may take the grammar for granted.
+/// The second reader. It only gets accepted texts, so it may assume that the grammar holds.
 typedef struct reader {
     nc_slice text;
     size_t at;
@@ -145,7 +145,7 @@ static void check_children(reader *in, const nc_params_item *container) {
     CHECK(next(in) == (is_object ? '}' : ']'));
 }
 
-/// A tree with less room says so, or is the same.
+/// With less room the tree fails with a status, or is the same.
 static void check_bounded(nc_slice text, const nc_params *whole, size_t max_bytes) {
     nc_params small = nc_params_init(NC_PARAMS_OBJECT, max_bytes);
     nc_error err;

@@ -1,8 +1,8 @@
 /// Covers: body/parts.c body/parts_head.c body/parts_boundary.c
 ///
-/// A multipart body, cut at random, read by the library and by a second reader that has it whole: the same parts, or
-/// the same first wrong byte, and nothing that depends on where it was cut. Input: a byte that sets how pieces are cut,
-/// a byte that sets the limits, the boundary, then the body.
+/// A multipart body, cut at random, read by the library and by a second reader that has the whole body. Both report the
+/// same parts, or the same first wrong byte, independent of the cuts. Input: a byte that sets how pieces are cut, a
+/// byte that sets the limits, the boundary, then the body.
 #include "input.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static void put_event(outcome *out, const nc_parts_event *event) {
     }
 }
 
-/// Pieces of `step` bytes, each a block of its own; 0 is one piece.
+/// Feeds pieces of `step` bytes, each in its own block; 0 is one piece.
 static outcome read_in_pieces(nc_parts *parts, nc_slice text, size_t step) {
     outcome out = {nc_buf_init(SIZE_MAX), NC_OK, -1};
     nc_error err;
@@ -88,15 +88,15 @@ static bool is_cut(second *reader) {
     return refuse(reader, NC_ERR_CUT_SHORT, reader->text.length);
 }
 
-/// Whether a boundary's mark begins at `at`, its CR LF left out.
+/// Returns true if a boundary delimiter begins at `at`, without its CR LF.
 static bool is_mark(const second *reader, size_t at) {
     nc_slice text = reader->text;
     return at + 2 + reader->boundary.length <= text.length && memcmp(text.data + at, "--", 2) == 0 &&
            memcmp(text.data + at + 2, reader->boundary.data, reader->boundary.length) == 0;
 }
 
-/// The next mark from `at` on; the CR LF before it may end at `at`. False when there is none, and then `*end` is where
-/// one may have begun.
+/// Finds the next delimiter from `at` on; the CR LF before it may end at `at`. If there is none, returns false with the
+/// offset where one may have begun in `*end`.
 static bool find_mark(const second *reader, size_t at, size_t *end, size_t *behind) {
     const uint8_t *data = reader->text.data;
     size_t mark = 2 + reader->boundary.length;
@@ -115,7 +115,7 @@ static bool find_mark(const second *reader, size_t at, size_t *end, size_t *behi
     return false;
 }
 
-/// Bytes from `at` on that cannot belong to a boundary that is still to come.
+/// Returns the bytes from `at` on that cannot belong to a future delimiter.
 static size_t certain_bytes(const second *reader, size_t at) {
     size_t length = reader->text.length;
     nc_buf mark = nc_buf_init(SIZE_MAX);
@@ -135,7 +135,7 @@ static size_t certain_bytes(const second *reader, size_t at) {
     return found;
 }
 
-/// Blanks, then CR LF; at the end of the last boundary also nothing.
+/// Reads blanks, then CR LF; after the last delimiter also nothing.
 static bool read_line_end(second *reader, bool may_end) {
     size_t at = reader->at;
     nc_slice text = reader->text;
@@ -162,7 +162,7 @@ static bool is_blank(uint8_t byte) {
     return byte == ' ' || byte == '\t';
 }
 
-/// Finds the head's end: behind the empty line. Lines are judged as they come.
+/// Finds the head's end, after the empty line. Lines are checked as they come.
 static bool find_head_end(second *reader, size_t *end) {
     nc_slice text = reader->text;
     size_t line = reader->at;
@@ -197,7 +197,7 @@ static bool read_field(second *reader, size_t from, size_t to) {
     while (colon < to && is_name_byte(data[colon])) {
         colon++;
     }
-    // Within the value, the CR LF of a fold stands for two blanks.
+    // Within the value, the CR LF of a fold counts as two blanks.
     if (colon == to || data[colon] != ':' || colon == from) {
         return refuse(reader, NC_ERR_BAD_RESPONSE, colon);
     }
@@ -233,7 +233,7 @@ static bool read_head(second *reader) {
         bool is_read =
             count < NC_PARTS_MAX_FIELDS ? read_field(reader, at, stop) : refuse(reader, NC_ERR_HEAD_TOO_LARGE, at);
         if (!is_read) {
-            reader->out.text.length = kept; // a head is told whole or not at all
+            reader->out.text.length = kept; // a head is reported completely or not at all
             return false;
         }
         at = stop + 2;
@@ -275,7 +275,7 @@ static bool skip_preamble(second *reader) {
     return is_found ? true : is_cut(reader);
 }
 
-/// A quote in a boundary ends it: what follows is other parameters, or a type that is refused.
+/// A quote ends a boundary. What follows is other parameters, or a rejected type.
 static nc_slice until_quote(nc_slice boundary) {
     const uint8_t *quote = boundary.length == 0 ? NULL : memchr(boundary.data, '"', boundary.length);
     return quote == NULL ? boundary : nc_slice_make(boundary.data, (size_t)(quote - boundary.data));
@@ -315,13 +315,14 @@ static void compare(const outcome *a, const outcome *b) {
     CHECK(nc_slice_is_equal(nc_buf_slice(&a->text), nc_buf_slice(&b->text)));
 }
 
-/// Whether a boundary has one form alone, and stands in the type as it is: the second reader knows no other.
+/// Returns true if a boundary has only one form, and appears unchanged in the type. The second reader supports no
+/// other.
 static bool is_plain(nc_slice boundary) {
     return boundary.length > 0 && memchr(boundary.data, '\\', boundary.length) == NULL &&
            (boundary.length < 2 || memcmp(boundary.data, "--", 2) != 0);
 }
 
-/// Reads the text whole and in pieces, and compares; false if the type is refused. The caller frees `*whole`.
+/// Reads the text whole and in pieces, and compares. Returns false if the type is rejected. The caller frees `*whole`.
 static bool read_twice(outcome *whole, nc_slice type, const nc_parts_options *options, nc_slice text, size_t step) {
     nc_parts *parts = NULL;
     nc_parts *others = NULL;

@@ -1,5 +1,5 @@
-/// rtnetlink datagrams: nothing is read past an end, the table stays within what it was told, and the state follows
-/// from it. The input is cut into datagrams; between two of them requests are made, overruns happen and time passes.
+/// rtnetlink datagrams: nothing is read past an end, the table matches the messages, and the state follows from the
+/// table. The input is cut into datagrams. Between two of them requests are made, overruns happen and time passes.
 /// Covers: net/path_feed.c
 /// Covers: net/path_message.c
 /// Covers: net/path_table.c
@@ -49,7 +49,7 @@ static void changed(void *ctx) {
     }
 }
 
-/// A message made of a type, flags and a payload: else a fuzzer would look for a long time for what fits together.
+/// Writes a message from a type, flags and a payload. A fuzzer would rarely find a consistent one.
 static size_t write_message(const nc_path_feed *feed, input *in, uint8_t *out) {
     static const uint16_t types[] = {RTM_NEWLINK,  RTM_DELLINK,  RTM_NEWADDR, RTM_DELADDR,
                                      RTM_NEWROUTE, RTM_DELROUTE, NLMSG_DONE,  NLMSG_ERROR};

@@ -1,14 +1,14 @@
 /// Covers: trust/pattern.c
 ///
-/// Which hosts a pattern covers, against a matcher that goes label by label from the right; and the order of patterns,
-/// which has to be one. Input: a port (two bytes), a pattern, a second pattern, a host.
+/// The hosts that a pattern matches, compared with a matcher that goes label by label from the right, and the order of
+/// patterns, which must be consistent. Input: a port (two bytes), a pattern, a second pattern, a host.
 #include "input.h"
 
 #include "trust/pattern.h"
 
 #include <string.h>
 
-/// Takes the last label off a name; false when there is none left.
+/// Takes the last label off a name. Returns false if none is left.
 static bool take_label(nc_slice *name, nc_slice *label) {
     if (name->length == 0) {
         return false;
@@ -50,7 +50,7 @@ static void check_host(const nc_host_name *host) {
     nc_host_name again;
     CHECK(host->length > 0 && host->length <= NC_MAX_HOST_BYTES && strlen(host->text) == host->length);
     CHECK(strpbrk(host->text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ*/@[] ") == NULL);
-    // What is in its one form stays there.
+    // The normalized form is stable.
     CHECK(nc_host_name_parse(&again, nc_slice_of(host->text)));
     CHECK(again.length == host->length && memcmp(again.text, host->text, host->length) == 0);
     CHECK(again.is_address == host->is_address);

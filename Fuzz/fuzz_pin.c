@@ -1,7 +1,7 @@
 /// Covers: trust/pin.c
 ///
-/// A pin's text against OpenSSL's own base64 and a plain reading of hex: what is accepted spells just this digest, and
-/// what is refused leaves the digest alone. Input: the text.
+/// A pin's text, compared with OpenSSL's base64 and a simple hex decoder. An accepted text spells exactly this digest;
+/// after a rejection the digest is unchanged. Input: the text.
 #include "input.h"
 
 #include "trust/pin.h"
@@ -9,7 +9,7 @@
 #include <openssl/evp.h>
 #include <string.h>
 
-/// The digest that a text spells, read anew; false when it spells none.
+/// Decodes the digest of a text independently. Returns false if it has none.
 static bool read_again(uint8_t out[NC_PIN_DIGEST_BYTES], nc_slice text) {
     static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     uint8_t decoded[48];
@@ -37,7 +37,7 @@ static bool read_again(uint8_t out[NC_PIN_DIGEST_BYTES], nc_slice text) {
     if (text.data[text.length - 1] != '=' || EVP_DecodeBlock(decoded, text.data + prefix, 44) != 33) {
         return false;
     }
-    // One spelling for each digest: written again it is the same.
+    // Each digest has one spelling, so encoding it gives the same text.
     (void)EVP_EncodeBlock((unsigned char *)again, decoded, NC_PIN_DIGEST_BYTES);
     memcpy(out, decoded, NC_PIN_DIGEST_BYTES);
     return memcmp(again, text.data + prefix, 44) == 0;

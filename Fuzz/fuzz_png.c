@@ -1,7 +1,7 @@
 /// Covers: ../CNetImages/png_read.c ../CNetImages/png_chunks.c
 /// Covers: ../CNetImages/rows.c ../CNetImages/image.c
 ///
-/// A PNG; see image_model.h. Mutants get right checksums, so that they come further than to the first one.
+/// A PNG; see image_model.h. Mutants get correct checksums, so that they pass the first check.
 #include "image_model.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ static void repair(uint8_t *at, size_t left) {
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed) {
     size = LLVMFuzzerMutate(data, size, max_size);
-    // One in eight stays wrong.
+    // One in eight keeps a wrong checksum.
     if (seed % 8 != 0 && size > BEFORE_IMAGE + SIGNATURE_BYTES) {
         repair(data + BEFORE_IMAGE + SIGNATURE_BYTES, size - BEFORE_IMAGE - SIGNATURE_BYTES);
     }

@@ -1,9 +1,8 @@
 /// Covers: net/access_check.c net/description.c
 ///
-/// What nc_check_proxy() lets through holds nothing that could split a line to the proxy, and is copied whole into
-/// exactly the room that was reckoned.
-/// Input: choice, schemes of authentication, count of fields (a byte each), then pieces: URL, exceptions, user,
-/// password, names and values.
+/// A proxy that nc_check_proxy() accepts contains nothing that could split a line to the proxy. It is copied
+/// completely, into exactly the computed room. Input: choice, schemes of authentication, count of fields (a byte each),
+/// then pieces: URL, exceptions, user, password, names and values.
 #include "input.h"
 
 #include "net/access_check.h"
@@ -62,7 +61,7 @@ static void check_accepted(const nc_proxy *proxy) {
     }
 }
 
-/// A text that was kept is the one that was given; NULL only for none.
+/// A copied text equals the given one; NULL only if there is none.
 static void check_text(const char *kept, nc_slice given) {
     CHECK(kept != NULL ? nc_slice_is_equal(nc_slice_of(kept), given) : given.length == 0);
 }
@@ -108,7 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         check_kept(&asked.proxy);
     } else {
         check_error(&err, status, size);
-        bool is_secret = asked.proxy.header_count == 0; // A name of a field is told, whatever it is.
+        bool is_secret = asked.proxy.header_count == 0; // A field's name may be logged in every case.
         CHECK(!is_secret || strstr(err.message, "hunter2") == NULL);
     }
     input_deinit(&in);

@@ -1,8 +1,9 @@
 /// Covers: text/query.c text/flatten.c text/order.c text/params.c text/value_check.c text/number.c text/percent.c
 ///
-/// A query against a parser of its own: what a server would read, pair by pair, is what the tree says by a second walk.
+/// A query, compared with an independent parser: the pairs that a server would read are those of a second walk over the
+/// tree.
 /// Input: the styles (a byte each: arrays, nested, order, booleans, spaces), a maximum (two bytes), a URL, then steps
-/// that build a tree: a byte for the kind, a name, and what the kind asks.
+/// that build a tree: a byte for the kind, a name, and what the kind needs.
 #include "input.h"
 
 #include <netcore/query.h>
@@ -12,7 +13,7 @@
 
 enum { MAX_PAIRS = 4096 };
 
-/// What a server has, or should have, read. Texts lie in one buffer, by offset, as it grows.
+/// A pair that a server reads, or should read. Texts are offsets into one growing buffer.
 typedef struct pair {
     size_t name;
     size_t name_length;
@@ -25,9 +26,9 @@ typedef struct pairs {
     pair list[MAX_PAIRS];
     size_t count;
     nc_buf text;
-    /// Something cannot be written.
+    /// A value cannot be written.
     bool is_bad;
-    /// A set was met, whose values come in an order of their own.
+    /// A set occurred; its values are in canonical order.
     bool has_set;
 } pairs;
 
@@ -52,7 +53,7 @@ static void append_text(nc_buf *out, const nc_params_item *item, const nc_query_
         memcpy(line, text.data, text.length);
         CHECK(strtoll(line, NULL, 10) == item->integer);
     } else if (item->kind == NC_PARAMS_NUMBER) {
-        // A number is what JSON says is one.
+        // A number is valid if it is a JSON number.
         nc_buf json = nc_buf_init(text.length + 2);
         nc_buf_append_byte(&json, '[');
         nc_buf_append(&json, text);
@@ -126,10 +127,10 @@ static unsigned digit_of(uint8_t byte) {
     return byte <= '9' ? byte - '0' : byte - 'A' + 10u;
 }
 
-/// application/x-www-form-urlencoded, by WHATWG URL, 5.1.
+/// Parses application/x-www-form-urlencoded by WHATWG URL, 5.1.
 static void parse_query(pairs *out, nc_slice query, bool has_plus, bool has_commas) {
     nc_slice rest = query;
-    // Some parsers would take it for the URL's.
+    // Some parsers would treat it as the URL's '?'.
     CHECK(query.length == 0 || query.data[0] != '?');
     while (rest.length > 0) {
         CHECK(out->count < MAX_PAIRS);
@@ -170,7 +171,7 @@ static void parse_query(pairs *out, nc_slice query, bool has_plus, bool has_comm
         CHECK(at == rest.length || at + 1 < rest.length || one->name_length + one->value_length + 1 > 0);
         bool has_more = at < rest.length;
         rest = nc_slice_make(rest.data + at + (has_more ? 1 : 0), rest.length - at - (has_more ? 1 : 0));
-        // A pair of an empty name without a value is spelled by nothing at all.
+        // A pair of an empty name without a value is written as nothing.
         if (has_more && rest.length == 0) {
             out->list[out->count++] = (pair){.name = out->text.length, .value = out->text.length};
         }
@@ -192,7 +193,7 @@ static bool is_same(const pairs *a, size_t i, const pairs *b, size_t j) {
            nc_slice_is_equal(value_of(a, i), value_of(b, j));
 }
 
-/// Each pair of the one is one of the other; in the same order where that is promised.
+/// Each pair of one list is in the other, in the same order where that is guaranteed.
 static void compare(const pairs *expected, const pairs *read, bool has_order) {
     static bool is_taken[MAX_PAIRS];
     memset(is_taken, 0, sizeof is_taken);
@@ -207,7 +208,7 @@ static void compare(const pairs *expected, const pairs *read, bool has_order) {
     }
 }
 
-/// Names of the root in the order of their UTF-16 units, decoded here.
+/// Decodes UTF-16 units, which define the order of the root's names.
 static uint32_t unit_at(nc_slice text, size_t *at, uint32_t *pending) {
     if (*pending != 0) {
         uint32_t low = *pending;
@@ -243,7 +244,7 @@ static int compare_units(nc_slice a, nc_slice b) {
     return has_a ? 1 : has_b ? -1 : 0;
 }
 
-/// A root of values without containers comes sorted, and equal names as they were given.
+/// A root without containers is sorted, and equal names keep their order.
 static void check_sorted(const nc_params_item *root, const pairs *expected, const pairs *read) {
     nc_params_cursor cursor = nc_params_children(root);
     nc_params_item item;
@@ -331,7 +332,7 @@ static void check_bounded(const nc_params *params, const nc_query_options *optio
     nc_buf_deinit(&small);
 }
 
-/// In its place in a URL: what stood before and behind it stays, and no '?' stands alone.
+/// Within a URL, the text before and after the query is unchanged, and no '?' is left alone.
 static void check_attached(nc_slice url, nc_slice query) {
     nc_buf out = nc_buf_init(1 << 26);
     CHECK(nc_query_attach(&out, url, query, NULL) == NC_OK);
@@ -357,7 +358,7 @@ static void check_attached(nc_slice url, nc_slice query) {
     nc_buf_deinit(&out);
 }
 
-/// An encoder of one's own: the URL as it is, and a status.
+/// A custom encoder: keeps the URL as it is, and returns a status.
 typedef struct own {
     nc_slice text;
     nc_status status;
@@ -396,7 +397,7 @@ static void check_own_encoder(nc_params *params, nc_slice text, uint32_t number)
     CHECK(status == (is_bad ? NC_ERR_BAD_PARAMETER : needed <= attached.max_bytes ? NC_OK : NC_ERR_TOO_LARGE));
     CHECK(attached.length == (status == NC_OK ? needed : 0));
     nc_buf_deinit(&attached);
-    // What is not whole is not written, by nobody.
+    // Incomplete parameters are not written by any encoder.
     options.encode = number & 4 ? encode : NULL;
     options.names.arrays = (nc_array_style)(number & 8 ? 4 : 0);
     options.spaces = (nc_space_style)(number & 16 ? 2 : 0);
@@ -407,7 +408,7 @@ static void check_own_encoder(nc_params *params, nc_slice text, uint32_t number)
     CHECK(number & 28 || nc_query_append(&attached, params, &options, &err) == NC_ERR_BAD_PARAMETER);
 }
 
-/// Failures stick, whatever comes behind them.
+/// A failure persists through all later calls.
 static void check_sticky(nc_params *params, nc_slice text, uint32_t number) {
     nc_params_reset(params, number & 1 ? NC_PARAMS_OBJECT : NC_PARAMS_STRING);
     nc_status expected = number & 1 ? NC_OK : NC_ERR_USAGE;
@@ -458,7 +459,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (status == NC_OK) {
         parse_query(&read, nc_buf_slice(&query), options.spaces == NC_SPACES_PLUS,
                     options.names.arrays == NC_ARRAYS_COMMA);
-        // One pair of an empty name without a value is no text, and reads as no pair.
+        // One pair of an empty name without a value is an empty text, and reads as no pair.
         if (query.length == 0 && expected.count == 1) {
             CHECK(!expected.list[0].has_value && expected.list[0].name_length == 0);
         } else {

@@ -1,7 +1,7 @@
 /// Covers: net/redirect.c net/url_text.c
 ///
-/// Where nc_redirect_decide() leads, judged by libcurl's URL parser and by the rules it promises.
-/// Input: status, flags, redirects so far, their limit (a byte each), the URL asked, the Location field.
+/// The target that nc_redirect_decide() chooses, checked by libcurl's URL parser and by the documented rules.
+/// Input: status, flags, redirects so far, their limit (a byte each), the requested URL, the Location field.
 #include "input.h"
 
 #include "net/description.h"
@@ -14,7 +14,7 @@
 
 static const uint16_t statuses[] = {301, 302, 303, 307, 308, 200, 300, 304, 305, 306, 399, 404, 100, 999, 0};
 
-/// What connects: the same three parts that the transfer itself will go by.
+/// The three parts that a connection uses, as the transfer itself derives them.
 typedef struct origin {
     char *scheme;
     char *host;
@@ -53,12 +53,12 @@ static void check_leads_on(const nc_redirect_answer *answer, const nc_buf *url, 
     origin to = {0};
     CHECK(is_followable(question));
     CHECK(question->followed < question->max_redirects && question->max_redirects != NC_NO_REDIRECTS);
-    // The next URL must be one that could have been asked for in the first place.
+    // The next URL must be valid as the URL of a request.
     CHECK(nc_request_check(&next, &err) == NC_OK);
     CHECK(!holds_any(next.url, "\r\n "));
     CHECK(url->capacity > url->length && url->data[url->length] == '\0');
     bool is_parsed = parse_origin(&from, asked) && parse_origin(&to, (const char *)url->data);
-    if (!is_parsed) { // A host that libcurl refuses when it is asked for.
+    if (!is_parsed) { // A host that libcurl rejects in a request.
         free_origin(&from);
         free_origin(&to);
         return;
@@ -69,7 +69,7 @@ static void check_leads_on(const nc_redirect_answer *answer, const nc_buf *url, 
     CHECK(is_secure || strcmp(from.scheme, "https") != 0 || question->choice == NC_REDIRECTS_FOLLOW_DOWNGRADE);
     bool is_same =
         strcmp(from.scheme, to.scheme) == 0 && strcasecmp(from.host, to.host) == 0 && strcmp(from.port, to.port) == 0;
-    // libcurl tells apart what are two spellings of one host.
+    // libcurl distinguishes two spellings of one host.
     CHECK(!answer->changes_origin || !is_same);
     bool drops = question->status == 303 ? !question->is_head : question->status < 303 && question->is_post;
     CHECK(answer->becomes_get == drops);
@@ -82,7 +82,7 @@ static void check_leads_on(const nc_redirect_answer *answer, const nc_buf *url, 
     free_origin(&to);
 }
 
-/// With the credentials of the URL asked the next one names the same place, and nothing else of it is another.
+/// With the credentials of the requested URL, the next one names the same target, and only the credentials differ.
 static void check_credentials(nc_buf *url, const char *asked) {
     nc_error err = {.status = NC_OK, .offset = -1};
     origin from = {0};

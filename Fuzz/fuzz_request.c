@@ -1,6 +1,6 @@
 /// Covers: net/request_check.c net/access_check.c net/description.c
 ///
-/// What nc_request_check() lets through holds nothing that splits a request, and is copied whole and in order.
+/// A request that nc_request_check() accepts contains nothing that splits it, and is copied completely and in order.
 /// Input: flags, counts of headers and overrides (a byte each), then pieces: method, URL, names and values, hosts with
 /// their ports, body.
 #include "input.h"
@@ -74,7 +74,7 @@ static void check_accepted(const nc_request *request) {
 
 /* --- what is made of it --- */
 
-/// One line as libcurl takes it: "Name: value", or "Name;" for a field without a value.
+/// Returns true for a field's line in libcurl's form: "Name: value", or "Name;" without a value.
 static bool is_line_of(const char *line, const nc_header *header) {
     nc_slice text = nc_slice_of(line);
     size_t name = header->name.length;
@@ -104,7 +104,7 @@ static bool is_body_field(nc_slice name) {
            nc_slice_is_equal_ignoring_case(name, nc_slice_of("Content-Type"));
 }
 
-/// What a hop leaves out of the caller's fields.
+/// The caller's fields that a hop omits.
 typedef struct {
     bool is_elsewhere;
     bool drops_body;
@@ -116,7 +116,7 @@ static bool drops(hop way, nc_slice name) {
            (way.drops_cookie && nc_slice_is_equal_ignoring_case(name, nc_slice_of("Cookie")));
 }
 
-/// The given fields, in the given order, each once; what may be missing is missing only where a hop drops it.
+/// Checks that the given fields appear in order, each once. A field is missing only if the hop omits it.
 static const struct curl_slist *check_fields(const struct curl_slist *node, const nc_request *request, hop way) {
     bool drops_some = way.is_elsewhere || way.drops_body || way.drops_cookie;
     for (size_t i = 0; i < request->header_count; i++) {
@@ -129,8 +129,8 @@ static const struct curl_slist *check_fields(const struct curl_slist *node, cons
     return node;
 }
 
-/// What follows the caller's fields: the codings that are accepted, and orders to libcurl ("Name:") to leave one of its
-/// own fields out; none of them of a name that the caller gave.
+/// Checks what follows the caller's fields: Accept-Encoding, and lines ("Name:") that make libcurl omit one of its
+/// fields. None has a name of the caller's fields.
 static void check_added(const struct curl_slist *rest, const nc_request *request) {
     for (; rest != NULL; rest = rest->next) {
         const char *colon = strchr(rest->data, ':');
@@ -165,7 +165,7 @@ static void check_overrides(const struct curl_slist *node, const nc_request *req
         const nc_connect_to *one = &request->connect_to[i];
         bool is_kept = one->to_host.length == 0 && one->to_port == 0;
         if (is_kept && one->host.length == 0 && one->port == 0) {
-            break; // It fits everything and changes nothing: what follows never counts.
+            break; // It matches everything and changes nothing, so later ones never apply.
         }
         nc_slice to_host = is_kept ? one->host : one->to_host;
         CHECK(node != NULL && strpbrk(node->data, "\r\n ") == NULL);

@@ -1,6 +1,6 @@
 /// Covers: trust/roots.c trust/policy.c
 ///
-/// Authorities from bytes: accepted exactly when at least one certificate was read, and nothing is left behind.
+/// Authorities from bytes: accepted exactly if at least one certificate was read. No memory is left.
 /// Input: the PEM text.
 #include "input.h"
 
@@ -31,7 +31,7 @@ static void check_load(const nc_trust *trust, nc_slice pem) {
     check_error(&err, status, 0);
     CHECK((store != NULL) == (status == NC_OK));
     CHECK(status == NC_OK || status == NC_ERR_TLS_ROOTS);
-    CHECK(ERR_peek_error() == 0); // An error left in the queue would be taken for the next handshake's.
+    CHECK(ERR_peek_error() == 0); // An error left in the queue would be attributed to the next handshake.
     if (store != NULL) {
         size_t count = (size_t)sk_X509_OBJECT_num(X509_STORE_get0_objects(store));
         CHECK(count > 0 && count <= count_markers(pem));

@@ -1,9 +1,9 @@
 /// Covers: json/shape.c json/shape_document.c json/shape_directives.c json/shape_words.c json/shape_node.h
 /// Covers: json/match.c json/match.h json/match_words.c json/shape_hooks.h json/decimal.c
 ///
-/// A shape and a text: the mismatches are the same however the text is cut and by every way of looking at blocks; they
-/// lie within the text, in order, and a text that has none is JSON.
-/// Input: options (one byte), a length of pieces (two bytes), the shape, the text.
+/// A shape and a text. The mismatches are the same for all cuts and all block implementations. They lie within the
+/// text, in order, and a text without mismatches is JSON. Input: options (one byte), a length of pieces (two bytes),
+/// the shape, the text.
 #include "input.h"
 
 #include "json/blocks.h"
@@ -12,7 +12,7 @@
 
 enum { MAX_MISMATCHES = 20 };
 
-/// What a check found, in one line for each mismatch.
+/// The result of a check, with one line per mismatch.
 typedef struct findings {
     nc_status status;
     nc_json_failure failure;
@@ -80,7 +80,7 @@ static void check_text(nc_shape *shape, nc_slice text, uint8_t flags, size_t ste
     nc_json_options json_options = {.allows_lone_surrogates = true, .refuses_duplicate_names = (flags & 4) != 0};
     findings whole = check(shape, text, &options, &json_options, text.length + 1);
     nc_status alone = nc_json_check(text, &json_options, NULL, NULL);
-    // What is no JSON is no mismatch, unless the mismatches came before and were enough.
+    // A text that is not JSON is no mismatch, unless enough mismatches came first.
     CHECK(whole.status != NC_OK || alone == NC_OK);
     CHECK(whole.status != NC_ERR_BAD_JSON || alone == NC_ERR_BAD_JSON);
     CHECK(nc_shape_check(shape, text, &options, &json_options, NULL) == whole.status);

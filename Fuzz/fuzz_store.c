@@ -1,4 +1,5 @@
-/// Files of a store from strangers: whatever an entry's file holds, it is a miss or all of an entry that checks out.
+/// Files of a store from untrusted sources. Whatever an entry's file contains, the result is a miss or a complete entry
+/// with valid checksums.
 /// Covers: store/format.c store/load.c store/checksum.c
 #include "input.h"
 
@@ -28,7 +29,7 @@ static const nc_store_draft drafts[2] = {
 static nc_slice content;
 static size_t position;
 
-/// What goes wrong, by the input's will: one call of the kind, counted down, with this errno.
+/// The failure that the input selects: the n-th call of the kind fails with this errno.
 static struct {
     enum { NO_FAULT, OPEN_FAILS, READ_FAILS, STATUS_FAILS, ROOM_IS_SMALL, FAULTS } kind;
     unsigned calls;
@@ -63,7 +64,7 @@ static int memory_open_at(void *ctx, int directory_fd, const char *name, int fla
     return must_fail(OPEN_FAILS) ? -1 : 1000;
 }
 
-/// Short reads too; the first never ends where an entry could.
+/// Short reads too. The first one never ends where an entry could.
 static ssize_t memory_read(void *ctx, int fd, void *bytes, size_t length) {
     (void)ctx;
     (void)fd;
@@ -164,7 +165,7 @@ static void check_status(nc_status status, const nc_error *err) {
     CHECK(is_defined);
 }
 
-/// What the pieces say is what the whole says, if that was found.
+/// The pieces equal the whole entry, if that was found.
 static void check_reader(nc_store *store, const nc_store_entry *whole) {
     nc_store_reader *reader = NULL;
     nc_store_entry entry = {.found = NC_STORE_MISS};
@@ -205,7 +206,7 @@ static void look_up(nc_store *store) {
     nc_buf_deinit(&room);
 }
 
-/// A header is what it was made of, and both ways of computing checks agree.
+/// A header decodes to its inputs, and both checksum implementations agree.
 static void check_head(nc_slice key, nc_slice host) {
     nc_entry_head head;
     nc_entry_head again;
@@ -217,7 +218,7 @@ static void check_head(nc_slice key, nc_slice host) {
         nc_entry_head_write(header, &head);
         nc_entry_head_seal_off(header, host);
         CHECK(nc_entry_head_read(&again, header) && memcmp(&head, &again, sizeof head) == 0);
-        // The key is not empty: where it is the host, an empty text is another one.
+        // The key is not empty. If it is the host, an empty text differs from it.
         nc_slice other = nc_slice_is_equal(key, host) ? nc_slice_of("") : key;
         CHECK(nc_entry_head_is_whole(header, host) && !nc_entry_head_is_whole(header, other));
     }
@@ -230,7 +231,7 @@ static void check_head(nc_slice key, nc_slice host) {
     }
 }
 
-/// An entry of ours with some of its bytes changed, and its checks made good: then only the seal can tell.
+/// Changes some bytes of a written entry and corrects its checksums, so that only the seal can detect it.
 static void look_up_changed(nc_store *store, input *in) {
     nc_buf file = nc_buf_init(1 << 20);
     uint8_t kind = input_byte(in);
@@ -259,7 +260,7 @@ static void look_up_changed(nc_store *store, input *in) {
     content = nc_slice_make(NULL, 0);
 }
 
-/// The corpus begins with entries as they are written.
+/// Writes entries as the first seeds of the corpus.
 static void write_seeds(const char *corpus) {
     for (size_t i = 0; i < 4; i++) {
         static const uint8_t body[300];

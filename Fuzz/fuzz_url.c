@@ -1,13 +1,13 @@
 /// Covers: text/url.c
 ///
-/// The result of nc_url_resolve() against what RFC 3986 says of each of its parts, taken apart here anew.
+/// The result of nc_url_resolve(), compared with an independent implementation of RFC 3986.
 /// Input: a maximum (two bytes), the base, the reference.
 #include "input.h"
 
 #include <netcore/url.h>
 #include <string.h>
 
-/// By the pattern of RFC 3986, appendix B; `has_` is told by the delimiter.
+/// Split by the pattern of RFC 3986, appendix B. The delimiter determines `has_`.
 typedef struct pieces {
     nc_slice scheme;
     nc_slice authority;
@@ -105,7 +105,7 @@ static void check_path(const pieces *target, const pieces *base, const pieces *r
     if (merged.length > 0 && merged.data[0] == '/') {
         append_clean_path(&expected, nc_buf_slice(&merged));
         bool is_guarded = !target->has_authority && expected.length >= 2 && memcmp(expected.data, "//", 2) == 0;
-        if (is_guarded) { // RFC 3986, 3.3: the path may not look like an authority.
+        if (is_guarded) { // RFC 3986, 3.3: the path must not look like an authority.
             CHECK(path.length >= 2 && memcmp(path.data, "/.", 2) == 0);
             path = nc_slice_make(path.data + 2, path.length - 2);
         }
@@ -141,7 +141,7 @@ static void check_result(nc_slice result, nc_slice base_text, nc_slice reference
     check_path(&target, &base, &reference);
 }
 
-/// An absolute URL that was resolved once means itself, wherever it is read.
+/// A resolved absolute URL resolves to itself against every base.
 static void check_fixed_point(nc_slice result, nc_slice base) {
     nc_buf again = nc_buf_init(1 << 20);
     CHECK(nc_url_resolve(&again, base, result, NULL) == NC_OK);
@@ -163,7 +163,7 @@ static void check_bounded(nc_slice result, nc_slice base, nc_slice reference, si
     if (status == NC_OK) {
         CHECK(nc_slice_is_equal(nc_slice_make(small.data + 1, small.length - 1), result));
     } else {
-        // What is removed later needs its room at first.
+        // Bytes that are removed later need their room at first.
         CHECK(status == NC_ERR_TOO_LARGE && small.length == before);
         CHECK(max_bytes < 1 + result.length || max_bytes < 1 + base.length + reference.length + 4);
     }

@@ -1,8 +1,7 @@
 /// Covers: text/url_join.c
 ///
-/// nc_url_join() against what its header promises: no byte that may not stand in a URL, nothing encoded twice, the
-/// base's path kept where that was asked for, and itself when it is joined again. Input: flags, a maximum (two bytes),
-/// the base, the path.
+/// The documented rules of nc_url_join(): no byte that is invalid in a URL, nothing encoded twice, the base's path kept
+/// if requested, and joining again changes nothing. Input: flags, a maximum (two bytes), the base, the path.
 #include "input.h"
 
 #include <netcore/url.h>
@@ -12,7 +11,7 @@ static bool is_hex(uint8_t c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/// Where the authority ends: behind "//" at the first of "/?#"; behind the scheme's colon when there is none.
+/// Returns where the authority ends: after "//" at the first of "/?#"; without one, after the scheme's colon.
 static size_t find_path(nc_slice url) {
     size_t at = 0;
     while (url.data[at] != ':') {
@@ -62,7 +61,7 @@ static void check_again(nc_slice url) {
     nc_buf_deinit(&again);
 }
 
-/// With the base's path kept, a path without dots ends up behind the whole of the base.
+/// If the base's path is kept, a path without dots comes after the whole base.
 static void check_kept(nc_slice url, nc_slice base, nc_slice path) {
     if (path.length == 0 || path.data[0] != '/' || memchr(path.data, '.', path.length) != NULL ||
         holds_any(base, "?#%.")) {

@@ -1,7 +1,7 @@
 /// Covers: ../CNetXML/parser.c ../CNetXML/charset.c ../CNetXML/handler.c
 ///
-/// Whatever the pieces, a text is well-formed or it is not, and if it is, has the same events; elements close in the
-/// order in which they opened.
+/// Whether a text is well-formed does not depend on its pieces, nor do the events of a well-formed one. Elements close
+/// in the reverse order of opening.
 /// Input: the charset's number, the size of the pieces (two bytes), the text.
 #include "input.h"
 
@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     witness cut = {0};
     nc_xml_status status = read_text(&whole, text, text.length + 1, charset);
     nc_xml_status cut_status = read_text(&cut, text, step, charset);
-    // Of several faults in a tag without an end, libxml2 meets another one first.
+    // If an incomplete tag has several faults, libxml2 may report a different one first.
     CHECK((status == NC_XML_OK) == (cut_status == NC_XML_OK));
     CHECK(status != NC_XML_OK || (whole.sum == cut.sum && whole.events == cut.events));
     input_deinit(&in);

@@ -98,7 +98,7 @@ void memory_count_blocks(void) {
     nc_set_allocator(&counting);
 }
 
-/// What a fuzzer without arrangements of its own begins with.
+/// The initialization of a fuzzer that does not define one.
 __attribute__((weak)) int LLVMFuzzerInitialize(int *argc, char ***argv) {
     (void)argc;
     (void)argv;
@@ -112,7 +112,7 @@ size_t memory_live_blocks(void) {
 
 /* --- checks --- */
 
-/// Decodes one sequence; 0 when it is cut, overlong, a surrogate or beyond U+10FFFF.
+/// Decodes one sequence. Returns 0 if it is truncated, overlong, a surrogate or beyond U+10FFFF.
 static size_t decode(const uint8_t *bytes, size_t length) {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     uint8_t lead = bytes[0];
@@ -145,7 +145,7 @@ size_t utf8_span_by_decoding(nc_slice text) {
 
 bool holds_any(nc_slice text, const char *set) {
     for (size_t i = 0; i < text.length; i++) {
-        if (strchr(set, text.data[i]) != NULL) { // finds NUL as well
+        if (strchr(set, text.data[i]) != NULL) { // also finds NUL
             return true;
         }
     }

@@ -9,23 +9,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What is poisoned is written here, and this file is not what is fuzzed.
+// This file writes to poisoned memory, and is not fuzzed itself.
 #pragma clang attribute push(__attribute__((no_sanitize("address", "coverage"))), apply_to = function)
 
 enum {
-    SMALLEST_BYTES = 64, // of a block with all around it
-    SIZE_COUNT = 9,      // each twice the one before, up to 16 KiB
-    GUARD_BYTES = 16,    // in front, where the block is described, and behind
-    REST_COUNT = 64,     // freed blocks of a size before the first of them is used again
+    SMALLEST_BYTES = 64, // of a block including its surroundings
+    SIZE_COUNT = 9,      // each size is twice the one before, up to 16 KiB
+    GUARD_BYTES = 16,    // before a block, where it is described, and after it
+    REST_COUNT = 64,     // freed blocks of a size before the first of them is reused
     CHUNK_BYTES = 1 << 20,
 };
 
 typedef struct block {
     union {
-        struct block *next; // of those that rest
+        struct block *next; // in the list of freed blocks
         size_t bytes;       // while it is used
     };
-    size_t size; // its place among the sizes; SIZE_COUNT: one of malloc()
+    size_t size; // index of its size; SIZE_COUNT: allocated by malloc()
 } block;
 
 typedef struct shelf {
@@ -96,7 +96,7 @@ static void release(void *memory, const char *file, int line) {
         return;
     }
     block *one = (block *)memory - 1;
-    // What is not poisoned at its first byte is in use: neither freed twice nor inside another.
+    // A block whose first byte is not poisoned is in use: neither freed twice nor within another one.
     CHECK(!__asan_address_is_poisoned(memory) && one->size <= SIZE_COUNT);
     live--;
     if (one->size == SIZE_COUNT) {

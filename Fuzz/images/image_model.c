@@ -46,7 +46,7 @@ int image_check(const uint8_t *data, size_t size, nc_slice begins_with) {
     size_t missing = rest.length >= begins_with.length && memcmp(rest.data, begins_with.data, begins_with.length) == 0
                          ? 0
                          : begins_with.length;
-    // A block of just this length, so that ASan sees each byte read past its end.
+    // A block of exactly this length, so that ASan detects each read past its end.
     uint8_t *image = malloc(missing + rest.length);
     memcpy(image, begins_with.data, missing);
     if (rest.length > 0) {

@@ -1,5 +1,5 @@
-/// What all fuzzers of images check: an image that is measured is decoded to just that size or refused, and what is
-/// decoded does not depend on what was in its room before.
+/// The checks of all image fuzzers. A measured image decodes to exactly that size or is rejected, and the result does
+/// not depend on what its room contained.
 #ifndef NETIMAGES_FUZZ_IMAGE_MODEL_H
 #define NETIMAGES_FUZZ_IMAGE_MODEL_H
 
@@ -7,8 +7,8 @@
 
 #include <netimages.h>
 
-/// Input: the largest width and height (two bytes each), whether EXIF is ignored, the image. `begins_with` is put in
-/// front of it unless it is there.
+/// Input: the largest width and height (two bytes each), whether EXIF is ignored, the image. `begins_with` is prepended
+/// unless it is there.
 int image_check(const uint8_t *data, size_t size, nc_slice begins_with);
 
 #endif

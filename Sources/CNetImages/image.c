@@ -14,7 +14,7 @@ nc_image_status image_fail(nc_image_error *err, nc_image_status status, int32_t 
     return status;
 }
 
-/* --- what it is --- */
+/* --- recognition --- */
 
 static bool begins_with(image_bytes input, size_t at, const char *text, size_t length) {
     return input.count >= at + length && memcmp(input.data + at, text, length) == 0;
@@ -100,7 +100,7 @@ static nc_image_status inspect(nc_image_plan *plan, image_bytes input, nc_image_
     }
 }
 
-/* --- how large it becomes --- */
+/* --- size --- */
 
 static bool is_turned(uint32_t orientation) {
     return orientation >= 5;

@@ -44,7 +44,7 @@ bool charset_is_known(const char *name) {
     return is_known;
 }
 
-/* --- the beginning of a text --- */
+/* --- detection --- */
 
 static const beginning *find_beginning(const uint8_t *head, size_t count) {
     for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
@@ -138,7 +138,7 @@ size_t charset_find(char out[CHARSET_BYTES], const char *name, const uint8_t *he
     return 0;
 }
 
-/* --- the conversion --- */
+/* --- conversion --- */
 
 bool converter_init(charset_converter *converter, const char *charset) {
     converter->decoder = NULL;

@@ -48,7 +48,7 @@ void parser_flush_text(nc_xml_parser *parser) {
     }
 }
 
-/* --- what libxml2 calls --- */
+/* --- callbacks of libxml2 --- */
 
 static void on_text(void *ctx, const xmlChar *text, int length) {
     nc_xml_parser *parser = ctx;

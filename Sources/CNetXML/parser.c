@@ -12,7 +12,7 @@ static pthread_once_t begun = PTHREAD_ONCE_INIT;
 // Never XML_PARSE_NOENT, DTDLOAD, DTDATTR, DTDVALID or HUGE. libxml2's own limits stay in force.
 static const int parse_options = XML_PARSE_NONET | XML_PARSE_IGNORE_ENC;
 
-/* --- the beginning --- */
+/* --- creation --- */
 
 static nc_xml_status refuse(nc_xml_error *err, nc_xml_status status, const char *message) {
     if (err != NULL) {

@@ -87,7 +87,7 @@ typedef NC_IMAGE_ENUM(nc_image_format){
 typedef struct nc_image_options {
     /// Limit of the stored image, in pixels; 0 means 50,000,000.
     size_t max_pixels;
-    /// Limit of the decoded image, and of what a decoder must buffer, in bytes; 0 means 256 MiB.
+    /// Limit of the decoded image, and of a decoder's buffers, in bytes; 0 means 256 MiB.
     size_t max_bytes;
     /// The largest width as shown, in pixels. A wider image is scaled down. 0 means no limit.
     uint32_t fit_width;

@@ -44,7 +44,7 @@ bool nct_program_find(const char *name, char *path, size_t capacity);
 /// Starts a program, and waits until its port accepts connections.
 ///
 /// It ends with nct_process_stop(), or with the caller's process in any way. Returns 0, ENOENT if the program is
-/// missing, ECHILD if it ended before it was ready, ETIMEDOUT after 30 s, ENOSYS if the kernel lacks a required call (emulation), or
+/// missing, ECHILD if it ended before it was ready, ETIMEDOUT after 30 s, ENOSYS if the system is not Linux, or
 /// an errno.
 int nct_process_start(nct_process *NCT_NULLABLE *NCT_NONNULL out, const nct_process_options *options);
 
