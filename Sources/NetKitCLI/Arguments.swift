@@ -92,7 +92,7 @@ struct Arguments: Sendable {
     var referer: String?
     var isCompressed = false
     var keepsDotSegments = false
-    /// The file of the shape that the body has to have.
+    /// The file with the expected shape of the body.
     var shapePath: String?
 
     var login: Login?

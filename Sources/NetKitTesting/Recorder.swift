@@ -8,7 +8,7 @@ public import NetKit
 /// Records real transfers, which a ``ReplayTransport`` replays.
 ///
 ///     let recorder = Recorder()
-///     configuration.interceptors.append(recorder)            // the innermost: what goes to the wire
+///     configuration.interceptors.append(recorder)            // the innermost: sees what is sent
 ///     …
 ///     try recorder.recording.write(to: "Fixtures/cities.json")
 ///

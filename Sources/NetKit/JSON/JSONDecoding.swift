@@ -26,8 +26,9 @@ public struct JSONDecoding: Sendable {
 
     /// Returns the validated text for the decoder.
     ///
-    /// It is rewritten from the tree where a decoder would differ: it rejects a lone surrogate, which a tree replaces
-    /// by U+FFFD, and it uses the first of two members of a name, while here the last one counts.
+    /// It is rewritten from the tree if a decoder would read it differently:
+    /// - A decoder rejects a lone surrogate, which a tree replaces by U+FFFD.
+    /// - A decoder uses the first of two members of a name. Here the last one counts.
     private func text(of bytes: Bytes) throws(NetError) -> Bytes {
         if removesNulls {
             return try JSONValue(bytes, rules: rules).removingNulls.bytes

@@ -28,8 +28,9 @@ extension Response where Value == Bytes {
 
     /// Returns the error for a body that is not JSON, or ``NetError/Code/badCharset`` if its charset is the reason.
     ///
-    /// JSON is UTF-8, and a charset in its Content-Type has no effect (RFC 8259, 8.1 and 11). Only if there is a byte
-    /// that cannot occur in JSON, such as one of ISO-8859-1 or a NUL of UTF-16, another charset there explains it.
+    /// JSON is UTF-8, and a charset in its Content-Type has no effect (RFC 8259, 8.1 and 11). Some bytes cannot occur
+    /// in JSON, such as letters of ISO-8859-1 or a NUL of UTF-16. Only such a byte is explained by another charset in
+    /// the Content-Type.
     func blamingCharset(for error: NetError) -> NetError {
         guard error.code == .badJSON,
             error.jsonFaults.contains(where: { $0.found.hasPrefix("byte ") })

@@ -170,8 +170,8 @@ public struct Redaction: Sendable {
         return String(decoding: hiding(json: Array(body), keepsTypes: keepsTypes), as: UTF8.self)
     }
 
-    /// Returns a malformed body of a JSON type with the values of secret names hidden, such as a truncated body or one
-    /// with a byte order mark. The remainder is unchanged. `nil` for a body of another type.
+    /// Returns a malformed body of a JSON type with the values of secret names hidden. Examples are a truncated body
+    /// and one with a byte order mark. The remainder is unchanged. `nil` for a body of another type.
     package func hiding(brokenJSON body: Bytes, contentType: String?, keepsTypes: Bool) -> Bytes? {
         MediaTypes.accept(contentType, MediaTypes.json)
             ? Bytes(hiding(json: Array(body), keepsTypes: keepsTypes)) : nil

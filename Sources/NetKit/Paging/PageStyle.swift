@@ -2,7 +2,7 @@
 ///
 ///     .number()                                       // ?page=1&per_page=20, as long as pages are full
 ///     .offset(size: "limit", total: { $0.value.total }) { $0.items.count }
-///     .cursor("after") { $0.value.nextCursor }        // what the page before it says
+///     .cursor("after") { $0.value.nextCursor }        // a cursor in the preceding page
 ///     .link()                                         // the `Link` field, rel="next" (RFC 8288)
 public struct PageStyle<Value: Sendable>: Sendable {
     /// The position of a page to load.

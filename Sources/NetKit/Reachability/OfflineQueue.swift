@@ -2,9 +2,9 @@
 /// files survive a restart.
 ///
 ///     let queue = try OfflineQueue(folder: path, reachability: reachability)
-///     configuration.interceptors = [queue, Retry()]          // the outermost: secrets are added behind it
+///     configuration.interceptors = [queue, Retry()]          // outermost: secrets are added after it
 ///     let agent = Agent(configuration)
-///     Task { await agent.drain(queue) }                      // as long as the app runs
+///     Task { await agent.drain(queue) }                      // while the app runs
 ///
 /// It stores requests that may be sent again: idempotent methods (RFC 9110, 9.2.2) and requests with an
 /// `Idempotency-Key`. Such a call fails with ``NetError/Code/queued``, and the queue's closure later receives its

@@ -1,5 +1,5 @@
-/// The current state and its listeners. Each listener receives the state at the moment it is added, then every change,
-/// in order and one at a time, even if several threads update the state.
+/// The current state and its listeners. Each listener first receives the current state, then every change in order. It
+/// is called by one thread at a time, even if several threads update the state.
 final class PathBoard: Sendable {
     typealias Handler = @Sendable (PathState) -> Void
 

@@ -1,9 +1,9 @@
 /// Monitors the network path to the internet, or to one host, and reports each change once.
 ///
 ///     let reachability = Reachability()
-///     if reachability.isReachable { … }                       // known at once
-///     for await state in reachability { … }                   // the state now, then every change
-///     let watch = reachability.watch { state in … }           // the same by a closure
+///     if reachability.isReachable { … }                       // known immediately
+///     for await state in reachability { … }                   // the current state, then every change
+///     let watch = reachability.watch { state in … }           // the same with a closure
 ///
 /// It sends nothing and does not poll. It reads the system's links, addresses and routes, so it knows whether a path
 /// begins on this machine, and not whether the host responds. It needs no privileges. If the system does not provide

@@ -2,7 +2,7 @@
 /// is sent until it has a response, by the process that uses the directory at the time.
 ///
 ///     let queue = try UploadQueue(folder: path) { outcome in … }
-///     Task { await agent.upload(queue) }                       // as long as the app runs
+///     Task { await agent.upload(queue) }                       // while the app runs
 ///     try await queue.add(Request<Void>("photos", method: .post, body: .file("/data/p.jpg")))
 ///
 /// A process may end at any moment, by `kill -9` or a crash. Each added upload is then found at the next start,
