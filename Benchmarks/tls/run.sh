@@ -156,7 +156,7 @@ table() { # yes: Markdown; no: for a terminal
     echo
     echo "Medians and min-max of the rounds."
     echo
-    echo "- CPU ms: the client's user and system time for one connection: TCP, TLS 1.3, GET of 1 KiB, close. It is warmed up."
+    echo "- CPU ms: the client's user and system time for one connection: TCP, TLS 1.3, GET of 1 KiB, close. The client is warm."
     echo "- Certificates: an ECDSA P-256 leaf and root, made for the run."
     echo "- Ratio: to raw in the same round (of *-one: to raw-one)."
     echo "- *-one: one authority. The others: one file with the system's authorities and the run's root, $authorities in all."
